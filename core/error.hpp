@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Errors are exceptions; outcomes of a solve are data (solvers/report.hpp). A message states both
+/// quantities that disagree and, where there is one, the remedy.
+#pragma once
+
+#include <cstdint>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace tcsolve {
+
+/// All arguments written one after another.
+template <class... Args>
+std::string cat(Args const&... args) {
+  std::ostringstream out;
+  out.precision(17);
+  (out << ... << args);
+  return out.str();
+}
+
+/// Base of everything tcsolve throws on purpose.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A problem in the configuration or on the command line (exit code 1). The message holds one line
+/// per problem, each `file:line:column: text`.
+struct ConfigError : Error {
+  using Error::Error;
+};
+
+/// A problem in input data: a matrix or vector, on file or in memory (exit code 2).
+struct MatrixError : Error {
+  using Error::Error;
+};
+
+/// Extents or spaces of operands that do not go together.
+struct ShapeError : Error {
+  using Error::Error;
+};
+
+/// A quantity that does not fit its type, e.g. more than 2^31 - 1 rows.
+struct SizeError : MatrixError {
+  using MatrixError::MatrixError;
+};
+
+/// An operation that this object does not offer, e.g. "callable: transpose".
+struct Unsupported : Error {
+  using Error::Error;
+};
+
+/// A backend that this build does not contain.
+struct NotBuilt : Error {
+  explicit NotBuilt(std::string const& what)
+      : Error(what + ": this tcsolve was built without it; configure with the CUDA toolkit (12.4 or "
+                     "newer) on the path, or use backend: host") {}
+};
+
+/// A failing device call, or no usable device (exit code 5).
+struct DeviceError : Error {
+  using Error::Error;
+};
+
+/// Memory that is not there, found before or while it was asked for (exit code 5).
+struct MemoryError : Error {
+  using Error::Error;
+};
+
+}  // namespace tcsolve
