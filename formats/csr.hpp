@@ -15,35 +15,9 @@
 
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/core/types.hpp>
+#include <tcsolve/kernels/views/csr.hpp>
 
 namespace tcsolve {
-
-/// Row offsets of 32 or 64 bits, so that a caller's arrays go in without a copy.
-struct OffsetsView {
-  void const* data = nullptr;
-  bool wide = true;  ///< true: int64_t, false: int32_t
-
-  OffsetsView() = default;
-  OffsetsView(std::int64_t const* p) : data(p), wide(true) {}
-  OffsetsView(std::int32_t const* p) : data(p), wide(false) {}
-  /// Element i; host memory only.
-  Offset operator[](std::int64_t i) const {
-    return wide ? static_cast<std::int64_t const*>(data)[i]
-                : Offset{static_cast<std::int32_t const*>(data)[i]};
-  }
-};
-
-/// A CSR matrix that lives in somebody's memory: host or device.
-template <class T>
-struct CsrView {
-  Index rows = 0;
-  Index cols = 0;
-  Offset entries = 0;
-  OffsetsView offsets;                 // (rows + 1)
-  std::int32_t const* columns = nullptr;  // (entries)
-  T const* values = nullptr;           // (entries)
-  Space space = Space::host;
-};
 
 /// A CSR matrix that owns its arrays in host memory: what readers and generators make.
 template <class T>

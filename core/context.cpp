@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/core/context.hpp>
+
+#include <thread>
+
+namespace tcsolve {
+
+namespace {
+
+std::shared_ptr<cuda::Device> choose(Backend backend, int ordinal, std::string& why) {
+  if (backend == Backend::host) return nullptr;
+  if (backend == Backend::automatic && !cuda::available(why)) return nullptr;
+  return cuda::open(ordinal);
+}
+
+}  // namespace
+
+Context::Context(Backend backend, ContextOptions options, Observer* observer)
+    : options_(options), arena_(Space::host) {
+  if (observer != nullptr) attach(observer);
+  std::string why;
+  device_ = choose(backend, options.device, why);
+  if (device_) {
+    device_name_ = cuda::facts(*device_).name;
+    arena_ = Arena(Space::cuda);
+  } else {
+    device_name_ = cat("host, ", std::thread::hardware_concurrency(), " threads");
+    if (backend == Backend::automatic)
+      log(Severity::note, cat("backend: auto takes the host (", why, ")"));
+  }
+}
+
+Context::~Context() {
+  if (device_) synchronize();
+}
+
+void Context::synchronize() {
+  if (device_) cuda::synchronize(*device_);
+}
+
+void Context::emit(IterationEvent const& event) {
+  for (Observer* o : observers_) o->on(event);
+}
+
+void Context::log(Severity severity, std::string text) {
+  if (observers_.empty()) return;
+  LogEvent event{severity, std::move(text)};
+  for (Observer* o : observers_) o->on(event);
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The Context is the first argument of everything that computes. It holds the backend with its
+/// stream and library handles, the workspace, the observers, the seed and the determinism request;
+/// state reaches code through it alone. One Context serves one host thread at a time.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tcsolve/core/arena.hpp>
+#include <tcsolve/core/device.hpp>
+#include <tcsolve/core/events.hpp>
+#include <tcsolve/core/loop_state.hpp>
+#include <tcsolve/core/recording.hpp>
+
+namespace tcsolve {
+
+enum class Backend { automatic, host, cuda };
+
+struct ContextOptions {
+  std::uint64_t seed = 1;      ///< for everything random: generators, probes, shadow vectors
+  bool deterministic = true;   ///< the same bits on every run on the same device and size
+  int device = 0;              ///< CUDA ordinal
+};
+
+/// The host backend as kernels see it.
+struct Host {};
+
+class Context {
+ public:
+  /// Backend::automatic takes the device when one is usable, else the host, and says so in one log
+  /// line. Backend::cuda throws NotBuilt or DeviceError when it cannot be had.
+  explicit Context(Backend backend = Backend::automatic, ContextOptions options = {},
+                   Observer* observer = nullptr);
+  ~Context();
+  Context(Context const&) = delete;
+  Context& operator=(Context const&) = delete;
+
+  Space space() const { return device_ ? Space::cuda : Space::host; }
+  ContextOptions const& options() const { return options_; }
+  std::string const& device_name() const { return device_name_; }
+  cuda::Device* device() const { return device_.get(); }
+  Arena& arena() { return arena_; }
+  /// Bytes that a new allocation in this space may hope for.
+  std::size_t available_memory() const;
+  /// Waits until everything submitted has finished.
+  void synchronize();
+
+  /// on_cuda(Device&) or on_host(Host&), whichever this Context is.
+  template <class OnCuda, class OnHost>
+  decltype(auto) visit(OnCuda&& on_cuda, OnHost&& on_host) {
+    Host host;
+    return device_ ? on_cuda(*device_) : on_host(host);
+  }
+
+  /// Calls f(*this) now, or appends it to the recording in progress.
+  template <class F>
+  void submit(char const* name, F&& f, bool capturable = true) {
+    if (recording_ != nullptr)
+      recording_->commands.push_back({name, std::forward<F>(f), capturable});
+    else
+      f(*this);
+  }
+  bool recording() const { return recording_ != nullptr; }
+  /// What body(*this) submits, as a list; nothing of it runs.
+  template <class Body>
+  Recording record(Body&& body) {
+    Recording list;
+    Guard guard(recording_, &list);
+    body(*this);
+    return list;
+  }
+
+  /// The loop whose verbs are being run; null outside of one.
+  LoopState* loop() const { return loop_; }
+  /// Runs f with `state` as the current loop.
+  template <class F>
+  void within(LoopState* state, F&& f) {
+    Guard guard(loop_, state);
+    f();
+  }
+
+  void attach(Observer* observer) { observers_.push_back(observer); }
+  void detach(Observer* observer) { std::erase(observers_, observer); }
+  bool observed() const { return !observers_.empty(); }
+  void emit(IterationEvent const& event);
+  void log(Severity severity, std::string text);
+
+  /// Asks a running solve to stop after the iteration it is in; safe from a signal handler or
+  /// another thread.
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  void clear_cancel() { cancelled_.store(false, std::memory_order_relaxed); }
+
+ private:
+  template <class P>
+  struct Guard {  // sets a pointer for the length of a scope, also when something throws
+    Guard(P*& slot, P* value) : slot_(slot), old_(slot) { slot_ = value; }
+    ~Guard() { slot_ = old_; }
+    P*& slot_;
+    P* old_;
+  };
+
+  ContextOptions options_;
+  std::vector<Observer*> observers_;
+  std::shared_ptr<cuda::Device> device_;
+  std::string device_name_;
+  Arena arena_;
+  Recording* recording_ = nullptr;
+  LoopState* loop_ = nullptr;
+  std::atomic<bool> cancelled_{false};
+};
+
+/// bytes from one space to the other, or within one, in the Context's order; done on return.
+void copy_bytes(Context&, void* to, Space to_space, void const* from, Space from_space,
+                std::size_t bytes);
+
+/// Owned copies between the host and the Context's space.
+template <class T>
+Array<T> to_space(Context& ctx, T const* host, std::size_t n) {
+  Array<T> there(ctx.space(), n);
+  copy_bytes(ctx, there.data(), ctx.space(), host, Space::host, n * sizeof(T));
+  return there;
+}
+template <class T>
+std::vector<T> to_host(Context& ctx, T const* data, Space space, std::size_t n) {
+  std::vector<T> here(n);
+  copy_bytes(ctx, here.data(), Space::host, data, space, n * sizeof(T));
+  return here;
+}
+template <class T>
+std::vector<T> to_host(Context& ctx, Array<T> const& a) {
+  return to_host(ctx, a.data(), a.space(), a.size());
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/core/cuda/device.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace tcsolve::cuda {
+
+namespace {
+
+std::string place(std::source_location const& where) {
+  std::string file = where.file_name();
+  return cat(file.substr(file.find_last_of('/') + 1), ":", where.line(), " in ", where.function_name());
+}
+
+std::string version_text(int v) { return cat(v / 1000, ".", v % 1000 / 10); }
+
+}  // namespace
+
+void check(cudaError_t code, std::source_location where) {
+  if (code == cudaSuccess) return;
+  cudaGetLastError();  // a failed call must not be reported a second time by the next one
+  std::string text = cat("CUDA: ", cudaGetErrorName(code), " (", static_cast<int>(code), "), ",
+                         cudaGetErrorString(code), "; ", place(where));
+  if (code == cudaErrorMemoryAllocation) throw MemoryError(text);
+  throw DeviceError(text);
+}
+
+void check(cusparseStatus_t code, std::source_location where) {
+  if (code == CUSPARSE_STATUS_SUCCESS) return;
+  std::string text = cat("cuSPARSE: ", cusparseGetErrorString(code), " (", static_cast<int>(code), "); ",
+                         place(where));
+  if (code == CUSPARSE_STATUS_ALLOC_FAILED || code == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES)
+    throw MemoryError(text);
+  throw DeviceError(text);
+}
+
+void check(cublasStatus_t code, std::source_location where) {
+  if (code == CUBLAS_STATUS_SUCCESS) return;
+  std::string text = cat("cuBLAS: ", cublasGetStatusString(code), " (", static_cast<int>(code), "); ",
+                         place(where));
+  if (code == CUBLAS_STATUS_ALLOC_FAILED) throw MemoryError(text);
+  throw DeviceError(text);
+}
+
+Device::Device(int which) : ordinal(which) {
+  try {
+    check(cudaSetDevice(ordinal));
+    check(cudaGetDeviceProperties(&properties, ordinal));
+    if (properties.major < 8)
+      throw DeviceError(cat(properties.name, " has compute capability ", properties.major, ".",
+                            properties.minor, "; tcsolve needs 8.0 or newer: use backend: host"));
+    max_blocks = 8 * properties.multiProcessorCount;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    check(cudaStreamCreateWithFlags(&side_stream, cudaStreamNonBlocking));
+    check(cusparseCreate(&cusparse));
+    check(cusparseSetStream(cusparse, stream));
+    check(cublasCreate(&cublas));
+    check(cublasSetStream(cublas, stream));
+    check(cudaMalloc(&scratch.partials, sizeof(double) * max_sums * max_blocks));
+    check(cudaMalloc(&scratch.ticket, sizeof(unsigned int)));
+    check(cudaMemset(scratch.ticket, 0, sizeof(unsigned int)));
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+Device::~Device() { close(); }
+
+void Device::close() noexcept {
+  if (cublas) cublasDestroy(cublas);
+  if (cusparse) cusparseDestroy(cusparse);
+  if (side_stream) cudaStreamDestroy(side_stream);
+  if (stream) cudaStreamDestroy(stream);
+  cudaFree(scratch.partials);
+  cudaFree(scratch.ticket);
+}
+
+bool available(std::string& why) {
+  int count = 0;
+  cudaError_t code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess) {
+    cudaGetLastError();
+    why = cat("no usable NVIDIA GPU: ", cudaGetErrorString(code));
+    return false;
+  }
+  if (count == 0) {
+    why = "no NVIDIA GPU found";
+    return false;
+  }
+  int major = 0;
+  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess || major < 8) {
+    why = "the NVIDIA GPU is older than compute capability 8.0";
+    return false;
+  }
+  return true;
+}
+
+std::shared_ptr<Device> open(int ordinal) {
+  std::string why;
+  if (!available(why)) throw DeviceError(cat("backend: cuda cannot be used: ", why));
+  int count = 0;
+  check(cudaGetDeviceCount(&count));
+  if (ordinal < 0 || ordinal >= count)
+    throw DeviceError(cat("device ", ordinal, " does not exist; this machine has 0 to ", count - 1));
+  return std::make_shared<Device>(ordinal);
+}
+
+Facts facts(Device& on) {
+  int driver = 0, runtime = 0;
+  check(cudaDriverGetVersion(&driver));
+  check(cudaRuntimeGetVersion(&runtime));
+  return {on.properties.name,
+          version_text(driver),
+          version_text(runtime),
+          10 * on.properties.major + on.properties.minor,
+          on.properties.multiProcessorCount,
+          on.properties.totalGlobalMem,
+          static_cast<std::size_t>(on.properties.l2CacheSize)};
+}
+
+std::size_t free_memory(Device&) {
+  std::size_t available = 0, total = 0;
+  check(cudaMemGetInfo(&available, &total));
+  return available;
+}
+
+void synchronize(Device& on) { check(cudaStreamSynchronize(on.stream)); }
+
+void* allocate(std::size_t bytes) {
+  void* p = nullptr;
+  if (cudaError_t code = cudaMalloc(&p, bytes); code != cudaSuccess) {
+    cudaGetLastError();
+    if (code != cudaErrorMemoryAllocation) check(code);
+    std::size_t available = 0, total = 0;
+    cudaMemGetInfo(&available, &total);
+    throw MemoryError(cat("device memory: ", bytes, " bytes asked for, ", available, " of ", total,
+                          " are free"));
+  }
+  return p;
+}
+
+void release(void* p) noexcept { cudaFree(p); }
+
+void* allocate_pinned(std::size_t bytes) {
+  void* p = nullptr;
+  check(cudaHostAlloc(&p, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
+  return p;
+}
+
+void release_pinned(void* p) noexcept { cudaFreeHost(p); }
+
+void copy(Device& on, void* to, void const* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.stream));
+  check(cudaStreamSynchronize(on.stream));
+}
+
+void copy_aside(Device& on, void* to, void const* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.side_stream));
+  check(cudaStreamSynchronize(on.side_stream));
+}
+
+}  // namespace tcsolve::cuda

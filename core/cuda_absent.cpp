@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The device half of the core in a build without CUDA.
+#include <tcsolve/core/device.hpp>
+
+namespace tcsolve::cuda {
+
+class Device {};
+
+namespace {
+[[noreturn]] void absent() { throw NotBuilt("cuda"); }
+}  // namespace
+
+bool available(std::string& why) {
+  why = "this build has no CUDA";
+  return false;
+}
+std::shared_ptr<Device> open(int) { absent(); }
+Facts facts(Device&) { absent(); }
+std::size_t free_memory(Device&) { absent(); }
+void synchronize(Device&) { absent(); }
+void* allocate(std::size_t) { absent(); }
+void release(void*) noexcept {}
+void* allocate_pinned(std::size_t) { absent(); }
+void release_pinned(void*) noexcept {}
+void copy(Device&, void*, void const*, std::size_t) { absent(); }
+void copy_aside(Device&, void*, void const*, std::size_t) { absent(); }
+
+}  // namespace tcsolve::cuda

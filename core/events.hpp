@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Events instead of printing: progress tables, logs and files are observers that the program or a
+/// caller attaches to its Context. With none attached an event costs a branch.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tcsolve/core/stop.hpp>
+#include <tcsolve/core/types.hpp>
+
+namespace tcsolve {
+
+/// The monitored norm after one iteration, in the units of b. `seconds` counts from the start.
+struct IterationEvent {
+  std::string_view solver;
+  Index iteration;
+  double norm;
+  double tolerance;
+  double seconds;
+};
+
+enum class Severity { detail, note, warning };
+
+struct LogEvent {
+  Severity severity;
+  std::string text;
+};
+
+struct Observer {
+  virtual ~Observer() = default;
+  virtual void on(IterationEvent const&) {}
+  virtual void on(LogEvent const&) {}
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The state of a running Krylov loop. It lives beside the vectors, on the device for a device loop:
+/// verbs raise a stop in it, the monitor counts in it, and nobody on the host is asked.
+#pragma once
+
+#include <cstdint>
+
+#include <tcsolve/core/portable.hpp>
+#include <tcsolve/core/stop.hpp>
+
+namespace tcsolve {
+
+/// What the host may watch while the loop runs: host memory that the device can write.
+struct Progress {
+  std::int32_t iteration;  ///< finished steps of this run of the loop
+  std::int32_t stop;       ///< a Stop
+  double norm2;            ///< square of the monitored norm after that step
+};
+
+struct LoopState {
+  std::int32_t stop = 0;           ///< a Stop; anything but `running` turns every verb into a no-op
+  std::int32_t cause = 0;          ///< a Cause
+  std::int32_t iteration = 0;      ///< finished steps of this run of the loop
+  std::int32_t limit = 0;          ///< steps this run may take
+  std::int32_t cancel = 0;         ///< a Stop that the host asks for: cancelled or time_limit
+  std::int32_t window = 0;         ///< stagnation: steps without a new best norm, 0 = never
+  std::int32_t best_iteration = 0;
+  double value = 0;                ///< the number that raised the stop, e.g. the curvature <p, A p>
+  double threshold2 = 0;           ///< claimed when norm2 <= threshold2
+  double divergence2 = 0;          ///< diverged when norm2 > divergence2
+  double best2 = 0;                ///< smallest norm2 so far
+  double* history = nullptr;       ///< (limit): norm2 after each step
+  Progress* progress = nullptr;    ///< host-visible, may be null
+  unsigned long long while_handle = 0;  ///< conditional node of a recorded loop, 0 = none
+};
+
+/// What one thread of a verb knows about the loop around it (no loop: state == nullptr).
+struct Frame {
+  LoopState* state = nullptr;
+  bool lead = true;  ///< exactly one thread of a verb leads: it alone writes the state
+
+  TCSOLVE_HD bool stopped() const { return state != nullptr && state->stop != 0; }
+  TCSOLVE_HD bool first() const { return state->iteration == 0; }
+  TCSOLVE_HD std::int32_t step() const { return state->iteration; }
+  /// Ends the loop: the first reason raised stands. Returns false, for `return f.raise(...)`.
+  TCSOLVE_HD bool raise(Stop s, Cause c, double value) const {
+    if (lead && state != nullptr && state->stop == 0) {
+      state->value = value;
+      state->cause = static_cast<std::int32_t>(c);
+      state->stop = static_cast<std::int32_t>(s);
+    }
+    return false;
+  }
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <new>
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/core/device.hpp>
+
+namespace tcsolve {
+
+namespace {
+constexpr std::align_val_t alignment{256};
+}
+
+void* allocate(Space space, std::size_t bytes) {
+  if (space == Space::cuda) return cuda::allocate(bytes);
+  void* p = ::operator new(bytes, alignment, std::nothrow);
+  if (p == nullptr) throw MemoryError(cat("host memory: ", bytes, " bytes are not available"));
+  return p;
+}
+
+void release(Space space, void* p) noexcept {
+  if (p == nullptr) return;
+  if (space == Space::cuda)
+    cuda::release(p);
+  else
+    ::operator delete(p, alignment);
+}
+
+void* Arena::take(std::size_t bytes) {
+  bytes = (bytes + 255) / 256 * 256;
+  // The next chunk that holds the request; a chunk too small is skipped, not split.
+  while (chunk_ < chunks_.size() && used_ + bytes > chunks_[chunk_].size()) ++chunk_, used_ = 0;
+  if (chunk_ == chunks_.size()) {
+    chunks_.emplace_back(space_, std::max<std::size_t>(bytes, std::size_t{1} << 20));
+    used_ = 0;
+  }
+  void* p = chunks_[chunk_].data() + used_;
+  used_ += bytes;
+  return p;
+}
+
+void copy_bytes(Context& ctx, void* to, Space to_space, void const* from, Space from_space,
+                std::size_t bytes) {
+  if (bytes == 0) return;
+  if (to_space == Space::host && from_space == Space::host) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  if (ctx.device() == nullptr)
+    throw ShapeError("a host Context cannot reach device memory; open the Context with Backend::cuda");
+  cuda::copy(*ctx.device(), to, from, bytes);
+}
+
+std::size_t Context::available_memory() const {
+  if (device_) return cuda::free_memory(*device_);
+  // MemAvailable counts what the kernel can free; a container's own limit is not in it.
+  std::size_t kib = 0;
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.rfind("MemAvailable:", 0) == 0) kib = std::stoull(line.substr(13));
+  std::size_t available = kib * 1024;
+  std::ifstream limit_file("/sys/fs/cgroup/memory.max"), used_file("/sys/fs/cgroup/memory.current");
+  if (std::size_t limit = 0, used = 0; (limit_file >> limit) && (used_file >> used))
+    available = std::min(available, limit > used ? limit - used : 0);
+  return available;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A recording: the verbs of a loop body with their operands, in order. The body of a solver runs
+/// once, in recording mode, and cannot look at a value on the host; what it leaves is this list,
+/// which is then called (eager) or captured into a graph that the device repeats.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tcsolve {
+
+class Context;
+
+struct Command {
+  std::string name;                     ///< e.g. "descend", "csr.apply"
+  std::function<void(Context&)> call;
+  bool capturable = true;               ///< false: waits for the host, so it cannot be in a graph
+};
+
+struct Recording {
+  std::vector<Command> commands;
+  bool capturable() const {
+    for (Command const& c : commands)
+      if (!c.capturable) return false;
+    return true;
+  }
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/graph.hpp>
+
+#include <cstddef>
+
+namespace tcsolve::cuda {
+
+class WhileGraph {
+ public:
+  ~WhileGraph() {
+    if (executable) cudaGraphExecDestroy(executable);
+    if (graph) cudaGraphDestroy(graph);
+  }
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+};
+
+std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, LoopState* state) {
+  Device& on = *ctx.device();
+  auto loop = std::make_shared<WhileGraph>();
+  check(cudaGraphCreate(&loop->graph, 0));
+  cudaGraphConditionalHandle handle;
+  check(cudaGraphConditionalHandleCreate(&handle, loop->graph, 1, cudaGraphCondAssignDefault));
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeConditional;
+  parameters.conditional.handle = handle;
+  parameters.conditional.type = cudaGraphCondTypeWhile;
+  parameters.conditional.size = 1;
+  cudaGraphNode_t node;
+#if CUDART_VERSION >= 13000
+  check(cudaGraphAddNode(&node, loop->graph, nullptr, nullptr, 0, &parameters));
+#else
+  check(cudaGraphAddNode(&node, loop->graph, nullptr, 0, &parameters));
+#endif
+  cudaGraph_t inside = parameters.conditional.phGraph_out[0];
+  // Relaxed: an operator may take workspace from the arena the first time it is applied.
+  check(cudaStreamBeginCaptureToGraph(on.stream, inside, nullptr, nullptr, 0,
+                                      cudaStreamCaptureModeRelaxed));
+  std::exception_ptr failure;
+  try {
+    ctx.within(state, [&] {
+      for (Command const& command : body.commands) command.call(ctx);
+    });
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  cudaGraph_t captured = nullptr;
+  cudaError_t ended = cudaStreamEndCapture(on.stream, &captured);
+  if (failure) {
+    cudaGetLastError();
+    std::rethrow_exception(failure);
+  }
+  check(ended);
+  check(cudaGraphInstantiate(&loop->executable, loop->graph, 0));
+  unsigned long long value = handle;
+  copy(on, reinterpret_cast<std::byte*>(state) + offsetof(LoopState, while_handle), &value, sizeof value);
+  return loop;
+}
+
+void launch(Device& on, WhileGraph& loop) { check(cudaGraphLaunch(loop.executable, on.stream)); }
+
+bool finished(Device& on) {
+  cudaError_t code = cudaStreamQuery(on.stream);
+  if (code == cudaErrorNotReady) return false;
+  check(code);
+  return true;
+}
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Runs any verb on the device: one kernel, a grid fixed by n and the device, and one reduction
+/// scheme (kernels/sweep.hpp) for every sum in the package.
+///
+///   grid   min(ceil(n / 256), 8 x multiprocessors) blocks of 256; thread t takes t, t + T, t + 2 T, ...
+///   sum    thread -> warp shuffle tree -> block -> partials; the last block adds them in block order
+///   bytes  the verb's operands once each
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/verb_list.hpp>
+
+namespace tcsolve::cuda {
+
+namespace {
+
+constexpr int block_size = 256;
+
+template <class V>
+__device__ double warp_combine(double a) {
+  for (int offset = 16; offset > 0; offset /= 2)
+    a = combine<V>(a, __shfl_down_sync(0xffffffffu, a, offset));
+  return a;
+}
+
+/// The block's sum in thread 0. Every thread of the block calls it.
+template <class V>
+__device__ double block_combine(double a) {
+  __shared__ double warps[block_size / 32];
+  a = warp_combine<V>(a);
+  __syncthreads();  // the array may still be read by the call before
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = a;
+  __syncthreads();
+  a = threadIdx.x < block_size / 32 ? warps[threadIdx.x] : 0.0;
+  return threadIdx.x < 32 ? warp_combine<V>(a) : a;
+}
+
+/// True in every thread of the block that is the last one to arrive.
+__device__ bool last_block(unsigned int* ticket) {
+  __shared__ bool last;
+  __threadfence();  // this block's partial sums are visible before its ticket is
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+  __syncthreads();
+  return last;
+}
+
+template <class V>
+__global__ void __launch_bounds__(block_size) sweep_kernel(V verb, LoopState* state, Scratch scratch) {
+  using Traits = VerbTraits<V>;
+  Frame frame{state, blockIdx.x == 0 && threadIdx.x == 0};
+  if (frame.stopped() && !Traits::always) return;
+  typename CoefficientsOf<V>::type c{};
+  if constexpr (Traits::prepares)
+    if (!verb.prepare(frame, c)) return;
+
+  double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
+  std::int64_t stride = std::int64_t{gridDim.x} * block_size;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block_size + threadIdx.x; i < verb.n; i += stride)
+    verb.element(i, c, sum);
+
+  if constexpr (Traits::sums > 0) {
+    for (int k = 0; k < Traits::sums; ++k) {
+      double block = block_combine<V>(sum[k]);
+      if (threadIdx.x == 0) scratch.partials[k * gridDim.x + blockIdx.x] = block;
+    }
+  }
+  if constexpr (Traits::finishes) {
+    if (!last_block(scratch.ticket)) return;
+    __threadfence();
+    for (int k = 0; k < Traits::sums; ++k) {
+      double a = 0;
+      for (unsigned int b = threadIdx.x; b < gridDim.x; b += block_size)
+        a = combine<V>(a, __ldcg(scratch.partials + k * gridDim.x + b));
+      sum[k] = block_combine<V>(a);
+    }
+    if (threadIdx.x == 0) {
+      *scratch.ticket = 0;
+      frame.lead = true;
+      verb.finish(frame, sum);
+    }
+  }
+}
+
+int grid_for(Device const& on, std::int64_t n) {
+  std::int64_t blocks = (n + block_size - 1) / block_size;
+  return static_cast<int>(blocks < 1 ? 1 : blocks > on.max_blocks ? on.max_blocks : blocks);
+}
+
+}  // namespace
+
+template <class V>
+void sweep(Device& on, LoopState* state, V const& verb) {
+  if (verb.n == 0 && !VerbTraits<V>::finishes) return;
+  sweep_kernel<<<grid_for(on, verb.n), block_size, 0, on.stream>>>(verb, state, on.scratch);
+  check(cudaGetLastError());
+}
+
+#define TCSOLVE_INSTANTIATE(V) template void sweep<V>(Device&, LoopState*, V const&);
+TCSOLVE_VERBS(TCSOLVE_INSTANTIATE)
+
+}  // namespace tcsolve::cuda

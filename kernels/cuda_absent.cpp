@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The device half of the kernels in a build without CUDA: it links, and says what is missing.
+#include <tcsolve/kernels/graph.hpp>
+#include <tcsolve/kernels/spmm_csr.hpp>
+#include <tcsolve/kernels/verb_list.hpp>
+
+namespace tcsolve::cuda {
+
+namespace {
+[[noreturn]] void absent() { throw NotBuilt("cuda"); }
+}  // namespace
+
+template <class V>
+void sweep(Device&, LoopState*, V const&) {
+  absent();
+}
+#define TCSOLVE_INSTANTIATE_SWEEP(V) template void sweep<V>(Device&, LoopState*, V const&);
+TCSOLVE_VERBS(TCSOLVE_INSTANTIATE_SWEEP)
+
+int gram_blocks(Device&) { absent(); }
+template <class T>
+void gram(Device&, LoopState*, Gram<T> const&) {
+  absent();
+}
+template void gram<double>(Device&, LoopState*, Gram<double> const&);
+template void gram<float>(Device&, LoopState*, Gram<float> const&);
+
+template <class T>
+std::shared_ptr<CsrPlan> plan_csr(Device&, CsrView<T> const&) {
+  absent();
+}
+template <class T>
+void spmm_csr(Device&, CsrPlan&, T, In<T>, T, Out<T>) {
+  absent();
+}
+template <class S, class T>
+void spmm_csr(Device&, T, CsrView<S> const&, In<T>, T, Out<T>) {
+  absent();
+}
+template std::shared_ptr<CsrPlan> plan_csr<double>(Device&, CsrView<double> const&);
+template std::shared_ptr<CsrPlan> plan_csr<float>(Device&, CsrView<float> const&);
+template void spmm_csr<double>(Device&, CsrPlan&, double, In<double>, double, Out<double>);
+template void spmm_csr<float>(Device&, CsrPlan&, float, In<float>, float, Out<float>);
+#define TCSOLVE_INSTANTIATE(S, T) \
+  template void spmm_csr<S, T>(Device&, T, CsrView<S> const&, In<T>, T, Out<T>);
+TCSOLVE_INSTANTIATE(double, double)
+TCSOLVE_INSTANTIATE(float, double)
+TCSOLVE_INSTANTIATE(half, double)
+TCSOLVE_INSTANTIATE(float, float)
+TCSOLVE_INSTANTIATE(half, float)
+
+std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*) { absent(); }
+void launch(Device&, WhileGraph&) { absent(); }
+bool finished(Device&) { absent(); }
+
+}  // namespace tcsolve::cuda

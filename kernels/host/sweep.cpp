@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Runs any verb on the host.
+#include <algorithm>
+
+#include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/kernels/verb_list.hpp>
+
+namespace tcsolve::host {
+
+template <class V>
+void sweep(Host&, LoopState* state, V const& verb) {
+  using Traits = VerbTraits<V>;
+  Frame frame{state, true};
+  if (frame.stopped() && !Traits::always) return;
+  typename CoefficientsOf<V>::type c{};
+  if constexpr (Traits::prepares)
+    if (!verb.prepare(frame, c)) return;
+  auto run = [verb, c](std::int64_t begin, std::int64_t end, double* sum) {
+    for (std::int64_t i = begin; i < end; ++i) verb.element(i, c, sum);
+  };
+  if constexpr (Traits::sums > 0) {
+    auto total = reduce<Traits::sums>(verb.n, run, combine<V>);
+    verb.finish(frame, total.data());
+  } else {
+    std::int64_t chunks = (verb.n + chunk - 1) / chunk;
+    parallel(chunks, 2, [&](std::int64_t k) {
+      run(k * chunk, std::min(verb.n, (k + 1) * chunk), nullptr);
+    });
+    if constexpr (Traits::finishes) verb.finish(frame, nullptr);
+  }
+}
+
+#define TCSOLVE_INSTANTIATE(V) template void sweep<V>(Host&, LoopState*, V const&);
+TCSOLVE_VERBS(TCSOLVE_INSTANTIATE)
+
+template <class T>
+void gram(Host&, LoopState* state, Gram<T> const& verb) {
+  Frame frame{state, true};
+  if (frame.stopped()) return;
+  for (Index j = 0; j <= frame.step(); ++j) {
+    T const* column = verb.V + j * verb.n;
+    auto dot = [&](std::int64_t begin, std::int64_t end, double* sum) {
+      for (std::int64_t i = begin; i < end; ++i) sum[0] += double(column[i]) * double(verb.w[i]);
+    };
+    verb.h[j] = reduce<1>(verb.n, dot, [](double a, double b) { return a + b; })[0];
+  }
+}
+template void gram<double>(Host&, LoopState*, Gram<double> const&);
+template void gram<float>(Host&, LoopState*, Gram<float> const&);
+
+}  // namespace tcsolve::host

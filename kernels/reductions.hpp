@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Scalars that the host needs now: each waits for the device. For set-up and for the ends of a
+/// solve, never inside a loop.
+#pragma once
+
+#include <cmath>
+
+#include <tcsolve/kernels/verbs/basic.hpp>
+
+namespace tcsolve {
+
+/// The scalar at p, which lies in the Context's space.
+inline double read(Context& ctx, double const* p) {
+  double value = 0;
+  copy_bytes(ctx, &value, Space::host, p, ctx.space(), sizeof value);
+  return value;
+}
+
+/// Two factors whose product is 2^e: each is in range where 2^e itself may not be.
+struct PowerOfTwo {
+  double factor, factor2;
+  explicit PowerOfTwo(int e) : factor(std::ldexp(1.0, e / 2)), factor2(std::ldexp(1.0, e - e / 2)) {}
+};
+
+/// y = 2^e x; returns ||y||_2.
+template <class T, class U>
+double rescale(Context& ctx, int e, In<T> x, Out<U> y) {
+  auto scope = ctx.arena().scope();
+  double* yy = scope.template take<double>(1);
+  PowerOfTwo two(e);
+  sweep(ctx, Rescale<T, U>{y.rows, two.factor, two.factor2, x.data, y.data, yy});
+  return std::sqrt(read(ctx, yy));
+}
+
+/// ||x||_2, neither overflowing nor underflowing; NaN or infinite when an element is.
+template <class T>
+double norm(Context& ctx, In<T> x) {
+  auto scope = ctx.arena().scope();
+  double* value = scope.template take<double>(1);
+  dot<T>(ctx, x, x, value);
+  double xx = read(ctx, value);
+  if (xx > 1e-280 && xx < 1e280) return std::sqrt(xx);  // the squares were representable
+  max_abs<T>(ctx, x, value);
+  double largest = read(ctx, value);
+  if (largest == 0 || !std::isfinite(largest)) return largest;
+  int e = std::ilogb(largest);
+  Out<T> scaled = scope.template vector<T>(x.rows);
+  return std::ldexp(rescale<T, T>(ctx, -e, x, scaled), e);
+}
+
+}  // namespace tcsolve

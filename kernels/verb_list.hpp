@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Every verb there is, for the explicit instantiations of host/sweep.cpp, cuda/sweep.cu and
+/// cuda_absent.cpp. A new verb is one line here.
+#pragma once
+
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/verbs/bicgstab.hpp>
+#include <tcsolve/kernels/verbs/cg.hpp>
+#include <tcsolve/kernels/verbs/gmres.hpp>
+#include <tcsolve/kernels/verbs/lsmr.hpp>
+#include <tcsolve/kernels/verbs/minres.hpp>
+#include <tcsolve/kernels/verbs/monitor.hpp>
+#include <tcsolve/kernels/verbs/matrix.hpp>
+
+#define TCSOLVE_VERBS_OF(X, T)                                                              \
+  X(Fill<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) \
+  X(Extend<T>) X(Descend<T>)                                                                 \
+  X(BicgDirection<T>) X(BicgHalf<T>) X(BicgFull<T>)                                          \
+  X(ArnoldiStart<T>) X(Orthogonalize<T>) X(ArnoldiNext<T>) X(KeepColumn<T>) X(Combine<T>)    \
+  X(MinresStart<T>) X(Lanczos<T>) X(MinresUpdate<T>)                                         \
+  X(LsmrStart<T>) X(BidiagonalU<T>) X(BidiagonalV<T>) X(LsmrUpdate<T>)                       \
+  X(BlockMultiply<T>)
+
+#define TCSOLVE_VERBS(X)                                                                     \
+  TCSOLVE_VERBS_OF(X, double) TCSOLVE_VERBS_OF(X, float)                                     \
+  X(TCSOLVE_PAIR(Axpby, double, double)) X(TCSOLVE_PAIR(Axpby, double, float))               \
+  X(TCSOLVE_PAIR(Axpby, float, double)) X(TCSOLVE_PAIR(Axpby, float, float))                 \
+  X(TCSOLVE_PAIR(Rescale, float, float)) X(TCSOLVE_PAIR(Rescale, double, double)) X(TCSOLVE_PAIR(Rescale, double, float))           \
+  X(TCSOLVE_PAIR(InverseDiagonal, double, double)) X(TCSOLVE_PAIR(InverseDiagonal, double, float)) \
+  X(TCSOLVE_PAIR(InverseDiagonal, float, double)) X(TCSOLVE_PAIR(InverseDiagonal, float, float))   \
+  X(MaxRowSum<double>) X(MaxRowSum<float>) X(MaxRowSum<half>)                                \
+  X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
+  X(Observe) X(RotateHessenberg)
+
+/// A template of two types without a comma at the macro's top level.
+#define TCSOLVE_PAIR(V, A, B) V<A TCSOLVE_COMMA B>
+#define TCSOLVE_COMMA ,

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fused updates of BiCGStab (van der Vorst 1992; Saad 2003, Algorithm 7.7), with the right
+/// preconditioner's products y = M p and z = M s named apart.
+#pragma once
+
+#include <tcsolve/kernels/verbs/basic.hpp>
+
+namespace tcsolve {
+
+/// The scalars of one BiCGStab recurrence.
+struct BicgstabScalars {
+  double rho;       ///< <r~, r>
+  double rho_prev;
+  double sigma;     ///< <r~, v>, v = A M p
+  double vv;        ///< ||v||^2
+  double alpha, omega;
+  double ts, tt;    ///< <t, s>, ||t||^2, t = A M s
+  double ss;        ///< ||s||^2
+  double rr;        ///< ||r||^2
+  double shadow2;   ///< ||r~||^2
+};
+
+/// |a| <= eps sqrt(b c): a is zero beside the vectors whose product it is.
+TCSOLVE_HD bool negligible(double a, double b, double c) { return a * a <= 4.9e-32 * b * c; }
+
+/// p = r + beta (p - omega v), beta = (rho / rho_prev)(alpha / omega), in the first step p = r.
+template <class T>
+struct BicgDirection {
+  static constexpr char const* name = "bicg_direction";
+  std::int64_t n;
+  BicgstabScalars* s;
+  T const *r, *v;
+  T* p;
+  struct Coefficients {
+    double beta, omega;
+  };
+  TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
+    if (!is_finite(s->rho)) return f.raise(Stop::nonfinite, Cause::none, s->rho);
+    if (negligible(s->rho, s->rr, s->shadow2)) return f.raise(Stop::breakdown, Cause::rho, s->rho);
+    c.beta = 0;
+    c.omega = 0;
+    if (f.first()) return true;
+    if (s->omega == 0) return f.raise(Stop::breakdown, Cause::omega, s->omega);
+    c.beta = s->rho / s->rho_prev * (s->alpha / s->omega);
+    c.omega = s->omega;
+    return is_finite(c.beta) ? true : f.raise(Stop::breakdown, Cause::rho, s->rho_prev);
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    p[i] = c.beta == 0 ? r[i]
+                       : T(double(r[i]) + c.beta * (double(p[i]) - c.omega * double(v[i])));
+  }
+  TCSOLVE_HD void finish(Frame, double const*) const { s->rho_prev = s->rho; }
+};
+
+/// alpha = rho / sigma;  s = r - alpha v (s takes the place of r);  ss = ||s||^2.
+template <class T>
+struct BicgHalf {
+  static constexpr char const* name = "bicg_half";
+  static constexpr int sums = 1;
+  std::int64_t n;
+  BicgstabScalars* s;
+  T const* v;
+  T* r;
+  struct Coefficients {
+    double alpha;
+  };
+  TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
+    if (!is_finite(s->sigma) || !is_finite(s->vv))
+      return f.raise(Stop::nonfinite, Cause::none, s->sigma);
+    if (negligible(s->sigma, s->vv, s->shadow2)) return f.raise(Stop::breakdown, Cause::sigma, s->sigma);
+    c.alpha = s->rho / s->sigma;
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    T si = T(double(r[i]) - c.alpha * double(v[i]));
+    r[i] = si;
+    sum[0] += double(si) * double(si);
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    s->alpha = s->rho / s->sigma;
+    s->ss = sum[0];
+  }
+};
+
+/// omega = <t, s> / <t, t>;  x += alpha y + omega z;  r = s - omega t;  rr = ||r||^2,
+/// rho = <r~, r>. omega = 0 when s is small enough already: then this is the half step.
+template <class T>
+struct BicgFull {
+  static constexpr char const* name = "bicg_full";
+  static constexpr int sums = 2;
+  std::int64_t n;
+  BicgstabScalars* s;
+  T const *y, *z, *t, *shadow;
+  T *x, *r;
+  struct Coefficients {
+    double alpha, omega;
+  };
+  TCSOLVE_HD bool half_step(Frame f) const { return s->ss <= f.state->threshold2 || s->tt == 0; }
+  TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
+    bool half = half_step(f);
+    if (!half && !(is_finite(s->ts) && is_finite(s->tt)))
+      return f.raise(Stop::nonfinite, Cause::none, s->tt);
+    c.alpha = s->alpha;
+    c.omega = half ? 0.0 : s->ts / s->tt;
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    double step = c.alpha * double(y[i]), ri = double(r[i]);
+    if (c.omega != 0) {
+      step += c.omega * double(z[i]);
+      ri -= c.omega * double(t[i]);
+    }
+    x[i] = T(double(x[i]) + step);
+    T now = T(ri);
+    r[i] = now;
+    sum[0] += double(now) * double(now);
+    sum[1] += double(shadow[i]) * double(now);
+  }
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
+    bool none = half_step(f) || negligible(s->ts, s->tt, s->ss);
+    s->omega = none ? 0.0 : s->ts / s->tt;
+    s->rr = sum[0];
+    s->rho = sum[1];
+  }
+};
+
+}  // namespace tcsolve

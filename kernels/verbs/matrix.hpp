@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Verbs that read a CSR matrix once: norms and diagonals for set-up; and products with dense blocks.
+#pragma once
+
+#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/views/csr.hpp>
+
+namespace tcsolve {
+
+/// d_i = 1 / a_ii (0 where a_ii is absent or zero), counts[0] = rows without a diagonal entry,
+/// counts[1] = rows where it is negative, counts[2] = rows where it or its inverse is not finite.
+template <class S, class T>
+struct InverseDiagonal {
+  static constexpr char const* name = "inverse_diagonal";
+  static constexpr int sums = 3;
+  std::int64_t n;
+  CsrView<S> a;
+  T* d;
+  double* counts;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double a_ii = 0;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
+      if (a.columns[k] == i) a_ii = double(a.values[k]);
+    double inverse = a_ii == 0 ? 0.0 : 1 / a_ii;
+    sum[0] += a_ii == 0;
+    sum[1] += a_ii < 0;
+    sum[2] += !is_finite(inverse) || !is_finite(double(T(inverse)));
+    d[i] = T(inverse);
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    for (int k = 0; k < 3; ++k) counts[k] = sum[k];
+  }
+};
+
+/// value = ||A||_inf, the largest row sum of |a_ij|.
+template <class S>
+struct MaxRowSum {
+  static constexpr char const* name = "max_row_sum";
+  static constexpr int sums = 1;
+  static constexpr bool maximum = true;
+  std::int64_t n;
+  CsrView<S> a;
+  double* value;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double row = 0;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
+      row += magnitude(double(a.values[k]));
+    sum[0] = (row != row || row > sum[0]) ? row : sum[0];
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }
+};
+
+/// y = B x, B block diagonal with dense blocks: row i of its block starts at column start[i], has
+/// width[i] values from values[offset[i]].
+template <class T>
+struct BlockMultiply {
+  static constexpr char const* name = "block_multiply";
+  std::int64_t n;
+  double alpha;
+  Index const *start, *width;
+  Offset const* offset;
+  T const* values;
+  Elements<T const> x;
+  double beta;
+  Elements<T> y;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t i = e / y.cols, j = e % y.cols;
+    double a = 0;
+    for (Index k = 0; k < width[i]; ++k)
+      a += double(values[offset[i] + k]) * double(x[(std::int64_t{start[i]} + k) * y.cols + j]);
+    y[e] = T(beta == 0 ? alpha * a : alpha * a + beta * double(y[e]));
+  }
+};
+
+}  // namespace tcsolve

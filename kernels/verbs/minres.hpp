@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fused updates of preconditioned MINRES (Paige and Saunders 1975; in the form of Elman,
+/// Silvester and Wathen 2014, Algorithm 4.1). The three-term recurrences shift in place, so that one
+/// recording serves every step.
+#pragma once
+
+#include <cmath>
+
+#include <tcsolve/kernels/verbs/basic.hpp>
+
+namespace tcsolve {
+
+struct MinresScalars {
+  double gamma, gamma_prev;  ///< M-norms of the Lanczos vectors
+  double gamma2;             ///< <z, v> of the newest Lanczos vector, gamma squared
+  double delta;              ///< <A z, z>
+  double eta;                ///< signed norm of the residual in the M-norm
+  double c, c_prev, s, s_prev;
+  double norm2;              ///< eta^2
+};
+
+/// z /= gamma with gamma^2 = <z, v>: the first Lanczos vector.
+template <class T>
+struct MinresStart {
+  static constexpr char const* name = "minres_start";
+  std::int64_t n;
+  MinresScalars* s;
+  T const* zn;
+  T* z;
+  struct Coefficients {
+    double scale;
+  };
+  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
+    c.scale = s->gamma2 > 0 ? 1 / sqrt(s->gamma2) : 0.0;
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    z[i] = T(double(zn[i]) * c.scale);
+  }
+  TCSOLVE_HD void finish(Frame, double const*) const {
+    double gamma = s->gamma2 > 0 ? sqrt(s->gamma2) : 0.0;
+    *s = {gamma, 1.0, s->gamma2, 0.0, gamma, 1.0, 1.0, 0.0, 0.0, s->gamma2};
+  }
+};
+
+/// v_{j+1} = q - (delta / gamma_j) v_j - (gamma_j / gamma_{j-1}) v_{j-1}, q = A z_j; then shift.
+template <class T>
+struct Lanczos {
+  static constexpr char const* name = "lanczos";
+  std::int64_t n;
+  MinresScalars const* s;
+  T const* q;
+  T *v, *v_prev;
+  struct Coefficients {
+    double a, b;
+  };
+  TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
+    if (!is_finite(s->delta)) return f.raise(Stop::nonfinite, Cause::matrix, s->delta);
+    c.a = s->delta / s->gamma;
+    c.b = s->gamma / s->gamma_prev;
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    T now = v[i];
+    v[i] = T(double(q[i]) - c.a * double(now) - c.b * double(v_prev[i]));
+    v_prev[i] = now;
+  }
+};
+
+/// Rotates the new column of the Lanczos matrix, then
+///   w_{j+1} = (z_j - a3 w_{j-1} - a2 w_j) / a1;  x += c_{j+1} eta w_{j+1};  z_{j+1} = M v_{j+1} / gamma_{j+1}.
+/// reads 5 n, writes 4 n
+template <class T>
+struct MinresUpdate {
+  static constexpr char const* name = "minres_update";
+  std::int64_t n;
+  MinresScalars* s;
+  double roundoff;
+  T const* zn;  ///< M v_{j+1}, not normalised
+  T *z, *w, *w_prev, *x;
+  struct Coefficients {
+    double a1, a2, a3, step, scale;
+    double gamma_next, c_next, s_next;
+  };
+  TCSOLVE_HD bool rotate(Frame f, Coefficients& c) const {
+    if (!is_finite(s->gamma2)) return f.raise(Stop::nonfinite, Cause::preconditioner, s->gamma2);
+    double size2 = s->delta * s->delta + s->gamma * s->gamma;
+    bool invariant = magnitude(s->gamma2) <= 100 * roundoff * roundoff * size2;
+    if (s->gamma2 < 0 && !invariant)
+      return f.raise(Stop::indefinite_preconditioner, Cause::none, s->gamma2);
+    c.gamma_next = invariant ? 0.0 : sqrt(s->gamma2);
+    double a0 = s->c * s->delta - s->c_prev * s->s * s->gamma;
+    c.a1 = sqrt(a0 * a0 + c.gamma_next * c.gamma_next);
+    c.a2 = s->s * s->delta + s->c_prev * s->c * s->gamma;
+    c.a3 = s->s_prev * s->gamma;
+    if (c.a1 <= 10 * roundoff * sqrt(size2))
+      return f.raise(Stop::breakdown, Cause::singular_operator, c.a1);
+    c.c_next = a0 / c.a1;
+    c.s_next = c.gamma_next / c.a1;
+    c.step = c.c_next * s->eta;
+    c.scale = c.gamma_next > 0 ? 1 / c.gamma_next : 0.0;
+    return true;
+  }
+  TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const { return rotate(f, c); }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    T old = w[i];
+    double now = (double(z[i]) - c.a3 * double(w_prev[i]) - c.a2 * double(old)) / c.a1;
+    w_prev[i] = old;
+    w[i] = T(now);
+    x[i] = T(double(x[i]) + c.step * now);
+    z[i] = T(double(zn[i]) * c.scale);
+  }
+  TCSOLVE_HD void finish(Frame f, double const*) const {
+    Coefficients c;
+    rotate(f, c);
+    double eta = -c.s_next * s->eta;
+    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta, eta, c.c_next, s->c, c.s_next, s->s, eta * eta};
+  }
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/composite.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tcsolve {
+
+namespace {
+
+Traits both(Traits const& a, Traits const& b) {
+  return {.precision = {std::max(a.precision.storage, b.precision.storage),
+                        std::max(a.precision.multiply, b.precision.multiply),
+                        std::max(a.precision.accumulate, b.precision.accumulate)},  // the coarser
+          .transpose = a.transpose && b.transpose,
+          .fixed = a.fixed && b.fixed,
+          .capturable = a.capturable && b.capturable,
+          .isolates_nonfinite = a.isolates_nonfinite && b.isolates_nonfinite};
+}
+
+template <class T>
+std::string extents(LinearOperator<T> const& a) {
+  return cat(a.name(), " is ", a.rows(), " x ", a.cols());
+}
+
+}  // namespace
+
+template <class T>
+Traits Identity<T>::traits() const {
+  return {.precision = {real_of<T>, real_of<T>, real_of<T>}, .transpose = true};
+}
+template <class T>
+Cost Identity<T>::cost(Index k) const {
+  return {0, 2.0 * k * this->rows() * sizeof(T), 1};
+}
+template <class T>
+void Identity<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
+  axpby<T, T>(ctx, alpha, x, beta, y);
+}
+
+template <class T>
+Scaled<T>::Scaled(double alpha, OperatorPtr<T> A)
+    : LinearOperator<T>(A->rows(), A->cols()), alpha_(alpha), A_(std::move(A)) {}
+template <class T>
+void Scaled<T>::prepare(Context& ctx, Op op) const {
+  A_->prepare(ctx, op);
+}
+template <class T>
+double Scaled<T>::norm_estimate() const {
+  return std::abs(alpha_) * A_->norm_estimate();
+}
+template <class T>
+void Scaled<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
+  A_->apply(ctx, T(alpha_ * alpha), x, beta, y, op);
+}
+
+template <class T>
+Sum<T>::Sum(OperatorPtr<T> A, OperatorPtr<T> B)
+    : LinearOperator<T>(A->rows(), A->cols()), A_(std::move(A)), B_(std::move(B)) {
+  if (A_->rows() != B_->rows() || A_->cols() != B_->cols())
+    throw ShapeError(cat("sum: ", extents(*A_), ", ", extents(*B_)));
+}
+template <class T>
+void Sum<T>::prepare(Context& ctx, Op op) const {
+  A_->prepare(ctx, op);
+  B_->prepare(ctx, op);
+}
+template <class T>
+Traits Sum<T>::traits() const {
+  return both(A_->traits(), B_->traits());
+}
+template <class T>
+Cost Sum<T>::cost(Index k) const {
+  Cost a = A_->cost(k), b = B_->cost(k);
+  return {a.flops + b.flops, a.bytes + b.bytes, std::max(a.stored_per_entry, b.stored_per_entry)};
+}
+template <class T>
+void Sum<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
+  A_->apply(ctx, alpha, x, beta, y, op);
+  B_->apply(ctx, alpha, x, T(1), y, op);
+}
+
+template <class T>
+Product<T>::Product(OperatorPtr<T> A, OperatorPtr<T> B)
+    : LinearOperator<T>(A->rows(), B->cols()), A_(std::move(A)), B_(std::move(B)) {
+  if (A_->cols() != B_->rows()) throw ShapeError(cat("product: ", extents(*A_), ", ", extents(*B_)));
+}
+template <class T>
+void Product<T>::prepare(Context& ctx, Op op) const {
+  A_->prepare(ctx, op);
+  B_->prepare(ctx, op);
+}
+template <class T>
+Traits Product<T>::traits() const {
+  return both(A_->traits(), B_->traits());
+}
+template <class T>
+Cost Product<T>::cost(Index k) const {
+  Cost a = A_->cost(k), b = B_->cost(k);
+  return {a.flops + b.flops, a.bytes + b.bytes, std::max(a.stored_per_entry, b.stored_per_entry)};
+}
+template <class T>
+void Product<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
+  auto scope = ctx.arena().scope();
+  Out<T> between = scope.template vectors<T>(A_->cols(), x.cols);
+  LinearOperator<T> const& first = op == Op::none ? *B_ : *A_;
+  LinearOperator<T> const& second = op == Op::none ? *A_ : *B_;
+  first.apply(ctx, T(1), x, T(0), between, op);
+  second.apply(ctx, alpha, between, beta, y, op);
+}
+
+template <class T>
+Transposed<T>::Transposed(OperatorPtr<T> A) : LinearOperator<T>(A->cols(), A->rows()), A_(std::move(A)) {
+  if (!A_->traits().transpose) throw Unsupported(cat(A_->name(), ": transpose"));
+}
+template <class T>
+void Transposed<T>::prepare(Context& ctx, Op op) const {
+  A_->prepare(ctx, op == Op::none ? Op::transpose : Op::none);
+}
+template <class T>
+void Transposed<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
+  A_->apply(ctx, alpha, x, beta, y, op == Op::none ? Op::transpose : Op::none);
+}
+
+template <class T>
+Shifted<T>::Shifted(OperatorPtr<T> A, double sigma)
+    : LinearOperator<T>(A->rows(), A->cols()), A_(std::move(A)), sigma_(sigma) {
+  if (A_->rows() != A_->cols()) throw ShapeError(cat("shifted: ", extents(*A_), ", not square"));
+}
+template <class T>
+void Shifted<T>::prepare(Context& ctx, Op op) const {
+  A_->prepare(ctx, op);
+}
+template <class T>
+double Shifted<T>::norm_estimate() const {
+  return A_->norm_estimate() + std::abs(sigma_);
+}
+template <class T>
+void Shifted<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
+  A_->apply(ctx, alpha, x, beta, y, op);
+  axpby<T, T>(ctx, double(alpha) * sigma_, x, 1.0, y);
+}
+
+#define TCSOLVE_INSTANTIATE(C) \
+  template class C<double>;    \
+  template class C<float>;
+TCSOLVE_INSTANTIATE(Identity)
+TCSOLVE_INSTANTIATE(Scaled)
+TCSOLVE_INSTANTIATE(Sum)
+TCSOLVE_INSTANTIATE(Product)
+TCSOLVE_INSTANTIATE(Transposed)
+TCSOLVE_INSTANTIATE(Shifted)
+
+}  // namespace tcsolve

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The CSR product: cuSPARSE on the device, Kokkos on the host. Every other format is compared
+/// with it.
+#pragma once
+
+#include <mutex>
+
+#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/kernels/spmm_csr.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// A CSR matrix in a Context's space: borrowed when it is there already, copied otherwise.
+template <class S>
+class CsrStorage {
+ public:
+  /// `a` must outlive the storage when it is in the Context's space: then nothing is copied. On the
+  /// device a copy has 32-bit offsets where the entries fit.
+  CsrStorage(Context&, CsrView<S> const& a);
+  CsrStorage(Context&, Csr<S> a);
+  CsrView<S> const& view() const { return view_; }
+
+ private:
+  void copy(Context&, CsrView<S> const& a);
+  Csr<S> owned_;
+  Array<std::int32_t> narrow_offsets_, columns_;
+  Array<std::int64_t> wide_offsets_;
+  Array<S> values_;
+  CsrView<S> view_;
+};
+
+/// y = alpha op(A) x + beta y with values stored as S and vectors of T.
+///
+///   host   FP64 accumulation;  device  accumulation in T
+///   bytes  entries (sizeof(S) + 4) + 4 or 8 (rows + 1) + k sizeof(T) (rows + cols)
+///   op     A^T is stored as a CSR matrix of its own when it is first asked for
+///
+/// One operator serves one Context at a time (cuSPARSE keeps a workspace in it). With CUDA, work
+/// that was submitted must finish before the operator goes.
+template <class T, class S = T>
+class CsrOperator final : public LinearOperator<T> {
+ public:
+  /// Borrows `a` when it is in the Context's space: a caller's own arrays go in without a copy.
+  CsrOperator(Context& ctx, CsrView<S> const& a);
+  CsrOperator(Context& ctx, Csr<S> a);
+  ~CsrOperator() override;
+
+  void prepare(Context&, Op) const override;
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "csr"; }
+  /// ||A||_inf, taken once from the stored values.
+  double norm_estimate() const override { return norm_; }
+  CsrView<S> const& view() const { return matrix_.view(); }
+
+ private:
+  void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void measure(Context&);
+
+  struct Side {  // A^T, made on demand
+    CsrStorage<S> matrix;
+    std::shared_ptr<cuda::CsrPlan> plan;
+  };
+  CsrStorage<S> matrix_;
+  std::shared_ptr<cuda::CsrPlan> plan_;
+  double norm_ = 0;
+  mutable std::once_flag transposed_once_;
+  mutable std::unique_ptr<Side> transposed_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/linear_operator.hpp>
+
+#include <functional>
+
+namespace tcsolve {
+
+namespace {
+
+/// One past the last element a view touches.
+template <class T>
+T const* end_of(MultiView<T> v) {
+  return v.size() == 0 ? v.data : v.data + v.offset(v.rows - 1, v.cols - 1) + 1;
+}
+
+template <class T>
+bool overlap(In<T> x, In<T> y) {
+  std::less<T const*> before;
+  return x.size() > 0 && y.size() > 0 && before(x.data, end_of(y)) && before(y.data, end_of(x));
+}
+
+}  // namespace
+
+template <class T>
+void LinearOperator<T>::check_operands(Context& ctx, In<T> x, Out<T> y, Op op) const {
+  Index domain = op == Op::none ? cols_ : rows_, range = op == Op::none ? rows_ : cols_;
+  auto shape = [&] { return cat(name(), op == Op::none ? " is " : " transposed is ", range, " x ", domain); };
+  if (x.rows != domain) throw ShapeError(cat(shape(), "; x has ", x.rows, " rows"));
+  if (y.rows != range) throw ShapeError(cat(shape(), "; y has ", y.rows, " rows"));
+  if (x.cols != y.cols) throw ShapeError(cat(name(), ": x has ", x.cols, " columns, y has ", y.cols));
+  if (x.space != ctx.space() || y.space != ctx.space())
+    throw ShapeError(cat(name(), ": x is in ", tcsolve::name(x.space), " memory, y in ",
+                         tcsolve::name(y.space), " memory, the Context computes on ",
+                         tcsolve::name(ctx.space())));
+  if (overlap<T>(x, y)) throw ShapeError(cat(name(), ": x and y overlap; give y memory of its own"));
+  if (op == Op::transpose && !traits().transpose) throw Unsupported(cat(name(), ": transpose"));
+}
+
+template <class T>
+void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
+  check_operands(ctx, x, y, op);
+  if (y.size() == 0) return;
+  ctx.submit(
+      "apply", [=, this](Context& c) { do_apply(c, alpha, x, beta, y, op); }, traits().capturable);
+}
+
+template <class T>
+void LinearOperator<T>::apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
+  check_operands(ctx, x, y, Op::none);
+  ctx.submit(
+      "apply_dot", [=, this](Context& c) { do_apply_dot(c, x, y, sigma); }, traits().capturable);
+}
+
+template <class T>
+void LinearOperator<T>::do_apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
+  if (y.size() > 0) do_apply(ctx, T(1), x, T(0), y, Op::none);
+  dot<T>(ctx, x, y, sigma);
+}
+
+template <class T>
+void LinearOperator<T>::residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const {
+  copy<T, T>(ctx, b, r);
+  apply(ctx, T(-1), x, T(1), r);
+}
+
+template class LinearOperator<double>;
+template class LinearOperator<float>;
+
+}  // namespace tcsolve

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/// y = alpha op(A) x + beta y: all that a solver knows of a matrix. A preconditioner, a composite and
+/// a user's own callable are operators like any other.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/kernels/verbs/basic.hpp>
+
+namespace tcsolve {
+
+enum class Real { f64, f32, f16 };
+constexpr char const* name(Real r) { return r == Real::f64 ? "fp64" : r == Real::f32 ? "fp32" : "fp16"; }
+constexpr std::size_t size_of(Real r) { return r == Real::f64 ? 8 : r == Real::f32 ? 4 : 2; }
+/// Unit roundoff of a format: 2^-53, 2^-24, 2^-11.
+constexpr double roundoff(Real r) { return r == Real::f64 ? 0x1p-53 : r == Real::f32 ? 0x1p-24 : 0x1p-11; }
+template <class T>
+constexpr Real real_of = sizeof(T) == 8 ? Real::f64 : sizeof(T) == 4 ? Real::f32 : Real::f16;
+
+struct Precision {
+  Real storage = Real::f64, multiply = Real::f64, accumulate = Real::f64;
+};
+
+struct Traits {
+  Precision precision;
+  bool transpose = false;          ///< op(A) = A^T is offered
+  bool fixed = true;               ///< the same linear map on every application
+  bool capturable = true;          ///< an application never waits for the host
+  bool isolates_nonfinite = true;  ///< an Inf in x reaches only the rows that refer to it
+};
+
+/// Of one application to k columns.
+struct Cost {
+  double flops = 0;
+  double bytes = 0;    ///< compulsory: the stored matrix once, x once, y once
+  double stored_per_entry = 1;  ///< stored values over nonzeros
+};
+
+/// T is the type of both vectors; what the matrix is stored in, traits() says.
+template <class T>
+class LinearOperator {
+ public:
+  LinearOperator(Index rows, Index cols) : rows_(rows), cols_(cols) {}
+  virtual ~LinearOperator() = default;
+  LinearOperator(LinearOperator const&) = delete;
+  LinearOperator& operator=(LinearOperator const&) = delete;
+
+  Index rows() const noexcept { return rows_; }  ///< size of y, the range
+  Index cols() const noexcept { return cols_; }  ///< size of x, the domain
+
+  /// y = A x, any number of columns. Throws ShapeError; x and y must not overlap.
+  void apply(Context& ctx, In<T> x, Out<T> y) const { apply(ctx, T(1), x, T(0), y); }
+  /// y = alpha op(A) x + beta y. beta == 0 means that y is written, never read (it may hold NaN).
+  void apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op = Op::none) const;
+  /// y = A x, sigma = <x, y>, one column, sigma in the Context's space.
+  void apply_dot(Context&, In<T> x, Out<T> y, double* sigma) const;
+  /// r = b - A x, one column.
+  void residual(Context&, In<T> b, In<T> x, Out<T> r) const;
+
+  /// Does ahead of time what the first application with `op` would do (a transpose, a plan).
+  virtual void prepare(Context&, Op) const {}
+  virtual Traits traits() const = 0;
+  virtual Cost cost(Index k) const = 0;
+  virtual std::string name() const = 0;
+  /// The size of ||A||, e.g. the infinity norm; NaN when it is not known.
+  virtual double norm_estimate() const { return std::numeric_limits<double>::quiet_NaN(); }
+
+ private:
+  virtual void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const = 0;
+  /// Override where product and inner product can share a pass.
+  virtual void do_apply_dot(Context&, In<T> x, Out<T> y, double* sigma) const;
+
+  void check_operands(Context&, In<T> x, Out<T> y, Op) const;
+
+  Index rows_, cols_;
+};
+
+template <class T>
+using OperatorPtr = std::shared_ptr<LinearOperator<T> const>;
+
+}  // namespace tcsolve
