@@ -59,7 +59,12 @@ if(TCSOLVE_HAVE_CUDA)
     set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
   endif()
   enable_language(CUDA)
-  set(CMAKE_CUDA_STANDARD 20)  # not before: CMake 3.25 would ask its compiler test for it
+  # CMake 3.25.1 does not know that nvcc has C++20; hence also not before enable_language.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_EXTENSIONS OFF)
   set(TCSOLVE_CUDA_VERSION "${CUDAToolkit_VERSION}")
