@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# One directory is one layer: an object library of everything in it, archived into `tcsolve`.
+
+# <tcsolve/solvers/cg.hpp> is solvers/cg.hpp, in the build tree by way of these links.
+set(TCSOLVE_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
+file(MAKE_DIRECTORY "${TCSOLVE_INCLUDE_DIR}/tcsolve")
+set(TCSOLVE_LAYERS "")
+
+# tcsolve_layer(NAME [USES layer...]): USES is what scripts/check-layers lets NAME include.
+function(tcsolve_layer NAME)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "USES")
+  foreach(used IN LISTS ARG_USES)
+    if(NOT used IN_LIST TCSOLVE_LAYERS)
+      message(FATAL_ERROR "${NAME} uses ${used}, which is not declared before it")
+    endif()
+  endforeach()
+  list(APPEND TCSOLVE_LAYERS ${NAME})
+  set(TCSOLVE_LAYERS "${TCSOLVE_LAYERS}" PARENT_SCOPE)
+
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${NAME}" "${TCSOLVE_INCLUDE_DIR}/tcsolve/${NAME}" SYMBOLIC)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${NAME}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/${NAME}/(.*/)?cuda/|cuda_absent\\.cpp$|/app/main\\.cpp$")
+  tcsolve_objects(tcsolve_${NAME} ${sources})
+endfunction()
+
+# An object library; none when there are no sources.
+function(tcsolve_objects TARGET)
+  if(ARGN)
+    add_library(${TARGET} OBJECT ${ARGN})
+    target_include_directories(${TARGET} PRIVATE "${TCSOLVE_INCLUDE_DIR}")
+    target_link_libraries(${TARGET} PRIVATE tcsolve_private ${TCSOLVE_LINK_PUBLIC} ${TCSOLVE_LINK_PRIVATE})
+  endif()
+endfunction()
+
+# The static library `tcsolve` (tcsolve::tcsolve): all layers, and either the CUDA leaf files or
+# the files that say they are absent. No other place knows which.
+function(tcsolve_library)
+  if(TCSOLVE_HAVE_CUDA)
+    set(patterns core/cuda/*.cpp core/cuda/*.cu kernels/cuda/*.cpp kernels/cuda/*.cu)
+  else()
+    set(patterns core/cuda_absent.cpp kernels/cuda_absent.cpp)
+  endif()
+  list(TRANSFORM patterns PREPEND "${PROJECT_SOURCE_DIR}/")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
+  tcsolve_objects(tcsolve_cuda ${sources})
+
+  set(objects "")
+  foreach(layer IN LISTS TCSOLVE_LAYERS ITEMS cuda)
+    if(TARGET tcsolve_${layer})
+      list(APPEND objects $<TARGET_OBJECTS:tcsolve_${layer}>)
+    endif()
+  endforeach()
+  tcsolve_version_header()
+  if(NOT objects)  # a tree that has headers only
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/empty.cpp" CONTENT "")
+    list(APPEND objects "${PROJECT_BINARY_DIR}/empty.cpp")
+  endif()
+  add_library(tcsolve STATIC ${objects})
+  add_library(tcsolve::tcsolve ALIAS tcsolve)
+  set_target_properties(tcsolve PROPERTIES LINKER_LANGUAGE CXX)
+  target_compile_features(tcsolve PUBLIC cxx_std_20)
+  target_include_directories(tcsolve PUBLIC
+    $<BUILD_INTERFACE:${TCSOLVE_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(tcsolve PUBLIC ${TCSOLVE_LINK_PUBLIC} PRIVATE ${TCSOLVE_LINK_PRIVATE})
+endfunction()
+
+# build/include/tcsolve/version.hpp, configured again whenever the checked-out commit changes.
+function(tcsolve_version_header)
+  find_package(Git QUIET)
+  set(TCSOLVE_GIT_REVISION "unknown")
+  if(Git_FOUND)
+    execute_process(COMMAND "${GIT_EXECUTABLE}" -C "${PROJECT_SOURCE_DIR}" rev-parse --short=12 HEAD
+      OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+    if(NOT failed)
+      set(TCSOLVE_GIT_REVISION "${revision}")
+      execute_process(COMMAND "${GIT_EXECUTABLE}" -C "${PROJECT_SOURCE_DIR}" rev-parse
+        --path-format=absolute --git-path logs/HEAD
+        OUTPUT_VARIABLE log OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+      if(EXISTS "${log}")
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${log}")
+      endif()
+    endif()
+  endif()
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${TCSOLVE_INCLUDE_DIR}/tcsolve/version.hpp" @ONLY)
+endfunction()
