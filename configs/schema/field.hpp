@@ -177,6 +177,11 @@ constexpr BlockOf adapt(BlockOf c) {
 
 }  // namespace detail
 
+/// The Params of something that has nothing to choose.
+struct NoParams {
+  static constexpr auto schema() { return std::tuple{}; }
+};
+
 /// A key without a condition on its value.
 template <class P, class M>
 constexpr auto field(M P::*member, char const* key, char const* doc) {
