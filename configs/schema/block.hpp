@@ -2,6 +2,7 @@
 /// A typed block `{type: gmres, restart: 50}` as a member of a Params struct.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,29 +13,30 @@ struct ConfigNode;
 class RegistryBase;
 
 /// `type` picks an entry of a registry and the other keys are that entry's Params. Reading a config
-/// checks the whole block, however deeply nested, and stores it here; the owner builds it later
-/// with `make<Product>(block)` or `registry.make(block)` (registry.hpp). Empty when the key was not
-/// given and there is no default. The registry it was read with must outlive it.
+/// checks the whole block, however deeply nested, and keeps its Params here; the owner builds it
+/// later with `registry.make(block)` (registry.hpp). Empty when the key was not given and there is
+/// no default. The registry it was read with must outlive it.
 class Block {
  public:
   Block() = default;
-  /// The block `{type: name}`, e.g. as the default of a member: `Block preconditioner{"jacobi"};`
+  /// The block `{type: name}`, as the default of a member: `Block preconditioner{"jacobi"};`. It is
+  /// found in its registry when a config is read.
   explicit Block(std::string const& type);
-  /// A block that was read: `registry` is where its type was found.
-  Block(std::shared_ptr<ConfigNode const> node, RegistryBase const* registry)
-      : node_(std::move(node)), registry_(registry) {}
 
   explicit operator bool() const noexcept { return node_ != nullptr; }
-  /// The map with its `type`. The block must not be empty.
-  ConfigNode const& node() const { return *node_; }
-  /// Null until the block has been read from a config.
-  RegistryBase const* registry() const noexcept { return registry_; }
   /// The value of `type`, "" when empty.
   std::string type() const;
+  /// The map as written, with its `type`. The block must not be empty.
+  ConfigNode const& node() const { return *node_; }
+  /// Null until the block has been read.
+  RegistryBase const* registry() const noexcept { return registry_; }
 
  private:
+  friend class RegistryBase;
   std::shared_ptr<ConfigNode const> node_;
-  RegistryBase const* registry_ = nullptr;
+  RegistryBase const* registry_ = nullptr;  // where `type` was found, as entry number entry_,
+  std::size_t entry_ = 0;
+  std::shared_ptr<void const> params_;  // whose Params these are
 };
 
 }  // namespace tcsolve
