@@ -29,7 +29,8 @@ struct LoopState {
   double threshold2 = 0;           ///< claimed when norm2 <= threshold2
   double divergence2 = 0;          ///< diverged when norm2 > divergence2
   double best2 = 0;                ///< smallest norm2 so far
-  double* history = nullptr;       ///< (limit): norm2 after each step
+  double* history = nullptr;       ///< norm2 after each step from history_start on
+  std::int32_t history_start = 0;
   Progress* progress = nullptr;    ///< host-visible, may be null
   unsigned long long while_handle = 0;  ///< conditional node of a recorded loop, 0 = none
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include <tcsolve/core/error.hpp>
 
@@ -38,7 +39,11 @@ struct MultiView {
   Layout layout = Layout::row_major;
   Space space = Space::host;
 
-  operator MultiView<T const>() const { return {data, rows, cols, ld, layout, space}; }
+  operator MultiView<T const>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data, rows, cols, ld, layout, space};
+  }
   std::int64_t size() const { return std::int64_t{rows} * cols; }
   /// True for a single column whose entries are adjacent: what the Krylov verbs work on.
   bool is_vector() const { return cols == 1 && (layout == Layout::col_major || ld == 1); }

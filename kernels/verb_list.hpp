@@ -14,7 +14,7 @@
 #include <tcsolve/kernels/verbs/matrix.hpp>
 
 #define TCSOLVE_VERBS_OF(X, T)                                                              \
-  X(Fill<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) \
+  X(Fill<T>) X(Random<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) \
   X(Extend<T>) X(Descend<T>)                                                                 \
   X(BicgDirection<T>) X(BicgHalf<T>) X(BicgFull<T>)                                          \
   X(ArnoldiStart<T>) X(Orthogonalize<T>) X(ArnoldiNext<T>) X(KeepColumn<T>) X(Combine<T>)    \

@@ -6,38 +6,6 @@
 
 namespace tcsolve {
 
-template <class S>
-CsrStorage<S>::CsrStorage(Context& ctx, CsrView<S> const& a) : view_(a) {
-  if (a.space != ctx.space()) copy(ctx, a);
-}
-
-template <class S>
-CsrStorage<S>::CsrStorage(Context& ctx, Csr<S> a) : owned_(std::move(a)), view_(owned_.view()) {
-  if (ctx.space() == Space::host) return;
-  copy(ctx, owned_.view());
-  owned_ = {};
-}
-
-template <class S>
-void CsrStorage<S>::copy(Context& ctx, CsrView<S> const& a) {
-  if (a.space != Space::host) throw ShapeError("a matrix in device memory needs a Context on the device");
-  std::size_t offsets = static_cast<std::size_t>(a.rows) + 1, entries = a.entries;
-  if (a.entries <= std::numeric_limits<std::int32_t>::max()) {
-    std::vector<std::int32_t> narrowed(offsets);
-    for (std::size_t i = 0; i < offsets; ++i) narrowed[i] = static_cast<std::int32_t>(a.offsets[i]);
-    narrow_offsets_ = to_space(ctx, narrowed.data(), offsets);
-    view_.offsets = narrow_offsets_.data();
-  } else {
-    wide_offsets_ = to_space(ctx, static_cast<std::int64_t const*>(a.offsets.data), offsets);
-    view_.offsets = wide_offsets_.data();
-  }
-  columns_ = to_space(ctx, a.columns, entries);
-  values_ = to_space(ctx, a.values, entries);
-  view_.columns = columns_.data();
-  view_.values = values_.data();
-  view_.space = ctx.space();
-}
-
 namespace {
 
 /// The plan of a uniform product on the device; null where there is none.
@@ -93,24 +61,8 @@ template <class T, class S>
 void CsrOperator<T, S>::prepare(Context& ctx, Op op) const {
   if (op == Op::none) return;
   std::call_once(transposed_once_, [&] {
-    CsrView<S> a = matrix_.view();
-    Csr<S> at;
-    if (a.space == Space::host) {
-      at = transpose(a);
-    } else {
-      std::size_t n = static_cast<std::size_t>(a.rows) + 1;
-      Csr<S> here;
-      here.rows = a.rows, here.cols = a.cols;
-      if (a.offsets.wide) {
-        here.offsets = to_host(ctx, static_cast<std::int64_t const*>(a.offsets.data), a.space, n);
-      } else {
-        auto narrowed = to_host(ctx, static_cast<std::int32_t const*>(a.offsets.data), a.space, n);
-        here.offsets.assign(narrowed.begin(), narrowed.end());
-      }
-      here.columns = to_host(ctx, a.columns, a.space, a.entries);
-      here.values = to_host(ctx, a.values, a.space, a.entries);
-      at = transpose(here.view());
-    }
+    CsrView<S> const& a = matrix_.view();
+    Csr<S> at = a.space == Space::host ? transpose(a) : transpose(to_host(ctx, a).view());
     CsrStorage<S> storage(ctx, std::move(at));
     auto plan = plan_for<T>(ctx, storage.view());
     transposed_.reset(new Side{std::move(storage), std::move(plan)});
@@ -142,9 +94,6 @@ void CsrOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> 
   }
 }
 
-template class CsrStorage<double>;
-template class CsrStorage<float>;
-template class CsrStorage<half>;
 template class CsrOperator<double, double>;
 template class CsrOperator<double, float>;
 template class CsrOperator<double, half>;

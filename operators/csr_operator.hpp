@@ -6,29 +6,11 @@
 #include <mutex>
 
 #include <tcsolve/formats/csr.hpp>
+#include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
-
-/// A CSR matrix in a Context's space: borrowed when it is there already, copied otherwise.
-template <class S>
-class CsrStorage {
- public:
-  /// `a` must outlive the storage when it is in the Context's space: then nothing is copied. On the
-  /// device a copy has 32-bit offsets where the entries fit.
-  CsrStorage(Context&, CsrView<S> const& a);
-  CsrStorage(Context&, Csr<S> a);
-  CsrView<S> const& view() const { return view_; }
-
- private:
-  void copy(Context&, CsrView<S> const& a);
-  Csr<S> owned_;
-  Array<std::int32_t> narrow_offsets_, columns_;
-  Array<std::int64_t> wide_offsets_;
-  Array<S> values_;
-  CsrView<S> view_;
-};
 
 /// y = alpha op(A) x + beta y with values stored as S and vectors of T.
 ///

@@ -115,7 +115,8 @@ void spmm_csr(Device& on, CsrPlan& plan, T alpha, In<T> x, T beta, Out<T> y) {
     return;
   }
   constexpr auto algorithm = CUSPARSE_SPMM_CSR_ALG2;
-  DenseMatrix dx(x), dy(In<T>{y});
+  In<T> target = y;
+  DenseMatrix dx(x), dy(target);
   std::size_t bytes = 0;
   check(cusparseSpMM_bufferSize(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
                                 data_type<T>, algorithm, &bytes));

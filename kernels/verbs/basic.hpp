@@ -39,6 +39,22 @@ struct Fill {
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const { y[i] = T(value); }
 };
 
+/// y_i uniform in [-1, 1), a function of seed and i alone (SplitMix64, Steele et al. 2014).
+template <class T>
+struct Random {
+  static constexpr char const* name = "random";
+  std::int64_t n;
+  std::uint64_t seed;
+  T* y;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
+    std::uint64_t z = seed * 0xd1342543de82ef95u + (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    y[i] = T(double(z >> 11) * 0x1p-52 - 1.0);
+  }
+};
+
 /// y = alpha x + beta y.  beta == 0 writes y and never reads it; likewise alpha == 0 and x.
 template <class T, class U>
 struct Axpby {

@@ -111,7 +111,7 @@ struct MinresUpdate {
     z[i] = T(double(zn[i]) * c.scale);
   }
   TCSOLVE_HD void finish(Frame f, double const*) const {
-    Coefficients c;
+    Coefficients c{};
     rotate(f, c);
     double eta = -c.s_next * s->eta;
     *s = {c.gamma_next, s->gamma, s->gamma2, s->delta, eta, c.c_next, s->c, c.s_next, s->s, eta * eta};

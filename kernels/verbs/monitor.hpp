@@ -20,7 +20,7 @@ struct Observe {
     LoopState& s = *f.state;
     double norm = *norm2;
     if (f.stopped()) return report(s, norm);
-    s.history[s.iteration] = norm;
+    s.history[s.iteration - s.history_start] = norm;
     ++s.iteration;
     if (!is_finite(norm))
       f.raise(Stop::nonfinite, Cause::none, norm);

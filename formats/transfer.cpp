@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/formats/transfer.hpp>
+
+namespace tcsolve {
+
+template <class S>
+CsrStorage<S>::CsrStorage(Context& ctx, CsrView<S> const& a) : view_(a) {
+  if (a.space != ctx.space()) copy(ctx, a);
+}
+
+template <class S>
+CsrStorage<S>::CsrStorage(Context& ctx, Csr<S> a) : owned_(std::move(a)), view_(owned_.view()) {
+  if (ctx.space() == Space::host) return;
+  copy(ctx, owned_.view());
+  owned_ = {};
+}
+
+template <class S>
+void CsrStorage<S>::copy(Context& ctx, CsrView<S> const& a) {
+  if (a.space != Space::host) throw ShapeError("a matrix in device memory needs a Context on the device");
+  std::size_t offsets = static_cast<std::size_t>(a.rows) + 1, entries = a.entries;
+  if (a.entries <= std::numeric_limits<std::int32_t>::max()) {
+    std::vector<std::int32_t> narrowed(offsets);
+    for (std::size_t i = 0; i < offsets; ++i) narrowed[i] = static_cast<std::int32_t>(a.offsets[i]);
+    narrow_offsets_ = to_space(ctx, narrowed.data(), offsets);
+    view_.offsets = narrow_offsets_.data();
+  } else {
+    wide_offsets_ = to_space(ctx, static_cast<std::int64_t const*>(a.offsets.data), offsets);
+    view_.offsets = wide_offsets_.data();
+  }
+  columns_ = to_space(ctx, a.columns, entries);
+  values_ = to_space(ctx, a.values, entries);
+  view_.columns = columns_.data();
+  view_.values = values_.data();
+  view_.space = ctx.space();
+}
+
+template <class S>
+Csr<S> to_host(Context& ctx, CsrView<S> const& a) {
+  std::size_t n = static_cast<std::size_t>(a.rows) + 1;
+  Csr<S> here;
+  here.rows = a.rows;
+  here.cols = a.cols;
+  if (a.offsets.wide) {
+    here.offsets = to_host(ctx, static_cast<std::int64_t const*>(a.offsets.data), a.space, n);
+  } else {
+    auto narrowed = to_host(ctx, static_cast<std::int32_t const*>(a.offsets.data), a.space, n);
+    here.offsets.assign(narrowed.begin(), narrowed.end());
+  }
+  here.columns = to_host(ctx, a.columns, a.space, a.entries);
+  here.values = to_host(ctx, a.values, a.space, a.entries);
+  return here;
+}
+
+template class CsrStorage<double>;
+template class CsrStorage<float>;
+template class CsrStorage<half>;
+template Csr<double> to_host<double>(Context&, CsrView<double> const&);
+template Csr<float> to_host<float>(Context&, CsrView<float> const&);
+template Csr<half> to_host<half>(Context&, CsrView<half> const&);
+
+}  // namespace tcsolve

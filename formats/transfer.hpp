@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whole matrices between the host and the Context's space.
+#pragma once
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/formats/csr.hpp>
+
+namespace tcsolve {
+
+/// A CSR matrix that owns its arrays in a Context's space, or borrows them.
+template <class S>
+class CsrStorage {
+ public:
+  /// `a` must outlive the storage when it is in the Context's space: then nothing is copied. On the
+  /// device a copy has 32-bit offsets where the entries fit.
+  CsrStorage(Context&, CsrView<S> const& a);
+  CsrStorage(Context&, Csr<S> a);
+  CsrView<S> const& view() const { return view_; }
+
+ private:
+  void copy(Context&, CsrView<S> const& a);
+  Csr<S> owned_;
+  Array<std::int32_t> narrow_offsets_, columns_;
+  Array<std::int64_t> wide_offsets_;
+  Array<S> values_;
+  CsrView<S> view_;
+};
+
+/// A host copy of a matrix in either space.
+template <class S>
+Csr<S> to_host(Context&, CsrView<S> const& a);
+
+}  // namespace tcsolve

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/jacobi.hpp>
+
+#include <cmath>
+
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/verbs/matrix.hpp>
+
+namespace tcsolve {
+
+template <class T>
+template <class S>
+Jacobi<T>::Jacobi(Context& ctx, CsrView<S> const& a)
+    : LinearOperator<T>(a.rows, a.rows), inverse_(ctx.space(), a.rows) {
+  if (a.rows != a.cols) throw ShapeError(cat("jacobi needs a square matrix, this is ", a.rows, " x ", a.cols));
+  if (a.rows == 0) return;
+  auto scope = ctx.arena().scope();
+  double* counts = scope.template take<double>(3);
+  sweep(ctx, InverseDiagonal<S, T>{a.rows, a, inverse_.data(), counts});
+  auto count = to_host(ctx, counts, ctx.space(), 3);
+  if (count[0] == 0 && count[2] == 0) return;
+  auto inverse = to_host(ctx, inverse_);
+  for (Index i = 0; i < a.rows; ++i)
+    if (inverse[i] == T(0) || !std::isfinite(double(inverse[i])))
+      throw SetupError(cat("jacobi: the diagonal entry of row ", i,
+                           inverse[i] == T(0) ? " is zero or absent" : " has an inverse out of range", " (",
+                           count[0] + count[2], " such rows); use preconditioner: none or block_jacobi"));
+}
+
+template <class T>
+Traits Jacobi<T>::traits() const {
+  return {.precision = {real_of<T>, Real::f64, Real::f64}, .transpose = true};
+}
+
+template <class T>
+Cost Jacobi<T>::cost(Index k) const {
+  double n = this->rows();
+  return {n * k, n * sizeof(T) * (1 + 2.0 * k), 1};
+}
+
+template <class T>
+void Jacobi<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
+  sweep(ctx, Multiply<T>{y.size(), alpha, inverse_.data(), x, beta, y});
+}
+
+template <class T>
+void Jacobi<T>::do_apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
+  sweep(ctx, MultiplyDot<T>{y.rows, inverse_.data(), x.data, y.data, sigma});
+}
+
+template class Jacobi<double>;
+template class Jacobi<float>;
+template Jacobi<double>::Jacobi(Context&, CsrView<double> const&);
+template Jacobi<double>::Jacobi(Context&, CsrView<float> const&);
+template Jacobi<double>::Jacobi(Context&, CsrView<half> const&);
+template Jacobi<float>::Jacobi(Context&, CsrView<double> const&);
+template Jacobi<float>::Jacobi(Context&, CsrView<float> const&);
+template Jacobi<float>::Jacobi(Context&, CsrView<half> const&);
+
+}  // namespace tcsolve

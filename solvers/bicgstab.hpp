@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// BiCGStab with right preconditioning: van der Vorst 1992; Saad 2003, Algorithm 7.7. Any square A.
+#pragma once
+
+#include <tcsolve/kernels/verbs/bicgstab.hpp>
+#include <tcsolve/solvers/krylov_solver.hpp>
+
+namespace tcsolve {
+
+struct BicgstabParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  static constexpr auto schema() {
+    using P = BicgstabParams;
+    return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
+  }
+};
+
+/// Per iteration: two products with A, two with M. A breakdown (rho, sigma or omega vanishes beside
+/// the vectors it comes from) begins again from the true residual with a new shadow vector.
+template <class T = double>
+class Bicgstab final : public KrylovSolver<T> {
+ public:
+  using Params = BicgstabParams;
+  explicit Bicgstab(BicgstabParams const& params = {})
+      : KrylovSolver<T>(params.stopping, params.execution) {}
+  std::string name() const override { return "bicgstab"; }
+
+ private:
+  void allocate(Context&) override;
+  void begin(Context&, int attempt) override;
+  void step(Context&) override;
+
+  Vector<T> shadow_, p_, y_, v_, z_, t_;
+  Array<BicgstabScalars> scalars_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Preconditioned conjugate gradients: Saad 2003, Algorithm 9.1. A and M symmetric positive definite.
+#pragma once
+
+#include <tcsolve/kernels/verbs/cg.hpp>
+#include <tcsolve/solvers/krylov_solver.hpp>
+
+namespace tcsolve {
+
+struct CgParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  static constexpr auto schema() {
+    using P = CgParams;
+    return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
+  }
+};
+
+/// Per iteration: one product with A, one with M, 14 vector passes of n values at most.
+/// Memory: r, d, z, p, q and 4 FP64 vectors of the driver.
+template <class T = double>
+class Cg final : public KrylovSolver<T> {
+ public:
+  using Params = CgParams;
+  explicit Cg(CgParams const& params = {}) : KrylovSolver<T>(params.stopping, params.execution) {}
+  std::string name() const override { return "cg"; }
+
+ private:
+  void allocate(Context&) override;
+  void begin(Context&, int) override;
+  void step(Context&) override;
+
+  Vector<T> z_, p_, q_;
+  Array<double> scalars_;
+  double *rho_ = nullptr, *rho_prev_ = nullptr, *sigma_ = nullptr, *rr_ = nullptr;
+};
+
+}  // namespace tcsolve

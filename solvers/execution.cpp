@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/execution.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <thread>
+
+namespace tcsolve {
+
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A field that the device may be writing.
+template <class T>
+T peek(T const& shared) {
+  return *static_cast<T const volatile*>(&shared);
+}
+
+}  // namespace
+
+Loop::Loop(Context& ctx) : state_(ctx.space(), 1) {
+  progress_ = ctx.device() != nullptr ? static_cast<Progress*>(cuda::allocate_pinned(sizeof(Progress)))
+                                      : &host_progress_;
+}
+
+Loop::~Loop() {
+  graph_.reset();
+  if (progress_ != &host_progress_) cuda::release_pinned(progress_);
+}
+
+void Loop::choose(Context& ctx, Execution wanted) {
+  graph_.reset();
+  handle_ = 0;
+  use_graph_ = wanted != Execution::eager && ctx.device() != nullptr && body_.capturable();
+  if (ctx.device() != nullptr && wanted != Execution::eager && !body_.capturable())
+    ctx.log(Severity::note, "the loop runs eagerly: an operator in it cannot be recorded");
+}
+
+LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
+                    std::vector<double>& history) {
+  std::int32_t capacity = std::min(limits.steps, history_chunk);
+  if (history_.size() < static_cast<std::size_t>(capacity))
+    history_ = Array<double>(ctx.space(), capacity);
+  LoopState state;
+  state.limit = capacity;
+  state.window = limits.window;
+  state.best2 = limits.start2;
+  state.threshold2 = limits.threshold2;
+  state.divergence2 = limits.divergence2;
+  state.progress = progress_;
+  if (use_graph_ && !graph_) {
+    copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
+    graph_ = cuda::record_while(ctx, body_, state_.data());
+    copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
+    handle_ = state.while_handle;
+  }
+  state.while_handle = handle_;
+  for (std::int32_t drained = 0;;) {
+    // A long loop hands its history over in pieces: the next piece writes the buffer from its start.
+    state.history = history_.data();
+    state.history_start = drained;
+    *progress_ = {state.iteration, 0, limits.start2};
+    copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
+    if (ctx.device() == nullptr)
+      run_host(ctx, watch);
+    else if (use_graph_)
+      run_graph(ctx, watch);
+    else
+      run_eager(ctx, watch);
+    copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
+    auto piece = to_host(ctx, history_.data(), ctx.space(), state.iteration - drained);
+    history.insert(history.end(), piece.begin(), piece.end());
+    drained = state.iteration;
+    bool paused = state.stop == static_cast<std::int32_t>(Stop::cycle_end) && state.iteration < limits.steps;
+    if (!paused) return state;
+    state.stop = 0;
+    state.limit = std::min(limits.steps, drained + capacity);
+  }
+}
+
+void Loop::run_host(Context& ctx, Watch const& watch) {
+  LoopState& state = *state_.data();
+  ctx.within(&state, [&] {
+    while (state.stop == 0) {
+      for (Command const& command : body_.commands) command.call(ctx);
+      tell(ctx, watch);
+      if (Stop reason; state.cancel == 0 && asked_to_stop(ctx, watch, reason)) ask(ctx, reason);
+    }
+  });
+}
+
+void Loop::run_eager(Context& ctx, Watch const& watch) {
+  // Enough steps in the queue to hide the launches, few enough that little is done in vain: a step
+  // after the stop changes nothing, but its product costs time.
+  constexpr std::int32_t ahead = 4;
+  std::int32_t submitted = peek(progress_->iteration);
+  bool asked = false;
+  ctx.within(state_.data(), [&] {
+    while (peek(progress_->stop) == 0) {
+      if (submitted - peek(progress_->iteration) < ahead) {
+        for (Command const& command : body_.commands) command.call(ctx);
+        ++submitted;
+        tell(ctx, watch);
+      } else if (cuda::finished(*ctx.device()) && submitted > peek(progress_->iteration) &&
+                 peek(progress_->stop) == 0) {
+        throw Error("internal: a step ended without counting itself");
+      }
+      if (Stop reason; !asked && asked_to_stop(ctx, watch, reason)) asked = true, ask(ctx, reason);
+    }
+  });
+  ctx.synchronize();
+}
+
+void Loop::run_graph(Context& ctx, Watch const& watch) {
+  cuda::launch(*ctx.device(), *graph_);
+  bool asked = false;
+  for (int polls = 0; !cuda::finished(*ctx.device()); ++polls) {
+    if (polls < 200) continue;  // a short solve is over before a sleep would be
+    tell(ctx, watch);
+    if (Stop reason; !asked && asked_to_stop(ctx, watch, reason)) asked = true, ask(ctx, reason);
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+bool Loop::asked_to_stop(Context& ctx, Watch const& watch, Stop& reason) const {
+  if (ctx.cancelled()) {
+    reason = Stop::cancelled;
+    return true;
+  }
+  reason = Stop::time_limit;
+  return std::isfinite(watch.time_limit) && seconds_since(watch.start) > watch.time_limit;
+}
+
+void Loop::ask(Context& ctx, Stop reason) {
+  std::int32_t word = static_cast<std::int32_t>(reason);
+  if (ctx.device() == nullptr)
+    state_.data()->cancel = word;
+  else
+    cuda::copy_aside(*ctx.device(), reinterpret_cast<std::byte*>(state_.data()) + offsetof(LoopState, cancel),
+                     &word, sizeof word);
+}
+
+void Loop::tell(Context& ctx, Watch const& watch) const {
+  if (!ctx.observed()) return;
+  Index iteration = peek(progress_->iteration);
+  if (iteration == 0) return;
+  ctx.emit({watch.solver, watch.iterations_before + iteration,
+            watch.norm_scale * std::sqrt(peek(progress_->norm2)), watch.tolerance,
+            seconds_since(watch.start)});
+}
+
+}  // namespace tcsolve

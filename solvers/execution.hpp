@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How a loop runs is not the solver's business. A step is recorded once, as a list of verbs; here
+/// the list is called (eager) or captured under a conditional graph node that the device repeats
+/// (graph). Same verbs, same bits.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/kernels/graph.hpp>
+#include <tcsolve/solvers/stopping.hpp>
+
+namespace tcsolve {
+
+/// What the host does while a loop runs: shows progress, watches the clock and the cancel flag.
+struct Watch {
+  std::string solver;
+  std::chrono::steady_clock::time_point start;
+  double time_limit = 0;     ///< seconds after start
+  Index iterations_before = 0;
+  double norm_scale = 1;     ///< monitored norm -> units of b
+  double tolerance = 0;      ///< in the units of b
+};
+
+/// The limits of one run of a loop (see LoopState).
+struct LoopLimits {
+  std::int32_t steps;
+  std::int32_t window;
+  double threshold2, divergence2, start2;
+};
+
+class Loop {
+ public:
+  explicit Loop(Context& ctx);
+  ~Loop();
+
+  /// Records one step. Throws what the step throws.
+  template <class Step>
+  void record(Context& ctx, Execution wanted, Step&& step) {
+    ctx.within(state_.data(), [&] { body_ = ctx.record(step); });
+    choose(ctx, wanted);
+  }
+  bool recorded() const { return !body_.commands.empty(); }
+
+  /// Begins a run of at most `limits.steps` steps and comes back when the state says stop. Appends
+  /// the norm (squared, as monitored) of every step to `history`.
+  LoopState run(Context&, LoopLimits const& limits, Watch const&, std::vector<double>& history);
+  LoopState* state() { return state_.data(); }
+
+ private:
+  void choose(Context&, Execution wanted);
+  void run_host(Context&, Watch const&);
+  void run_eager(Context&, Watch const&);
+  void run_graph(Context&, Watch const&);
+  bool asked_to_stop(Context&, Watch const&, Stop& reason) const;
+  void tell(Context&, Watch const&) const;
+  void ask(Context&, Stop reason);
+
+  static constexpr std::int32_t history_chunk = 1 << 16;
+  Recording body_;
+  bool use_graph_ = false;
+  Array<LoopState> state_;
+  Array<double> history_;
+  Progress* progress_ = nullptr;  // written by the loop, read here
+  Progress host_progress_{};
+  std::shared_ptr<cuda::WhileGraph> graph_;
+  unsigned long long handle_ = 0;  // of the graph, kept across runs
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/gmres.hpp>
+
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/verbs/monitor.hpp>
+
+namespace tcsolve {
+
+template <class T>
+void Arnoldi<T>::allocate(Context& ctx) {
+  std::size_t n = this->A_->rows(), m = restart_;
+  Space s = ctx.space();
+  V_ = Array<T>(s, n * (m + 1));
+  for (Vector<T>* v : {&v_, &w_, &z_}) *v = Vector<T>(s, this->A_->rows());
+  partials_ = Array<double>(s, (m + 1) * gram_blocks(ctx));
+  y_ = Array<double>(s, m);
+  small_ = Array<double>(s, m * m + 2 * m + 3 * (m + 1) + 4);
+  double* at = small_.data();
+  auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
+  H_ = {restart_, take(m + 1), take(m + 1), take(m * m), take(m), take(m), take(m + 1),
+        take(1),  take(1),     take(1),     take(1)};
+  this->norm2_ = H_.norm2;
+}
+
+template <class T>
+void Arnoldi<T>::start_basis(Context& ctx, In<T> start) {
+  dot<T>(ctx, start, start, H_.norm2);
+  sweep(ctx, ArnoldiStart<T>{start.rows, H_, start.data, v_.view().data, V_.data()});
+}
+
+template <class T>
+void Arnoldi<T>::extend_basis(Context& ctx) {
+  Out<T> w = w_, v = v_;
+  Index n = w.rows;
+  gram(ctx, Gram<T>{n, V_.data(), w.data, H_.h, partials_.data()});           // h = V^T w
+  sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.h, w.data, H_.ww});            // w -= V h
+  gram(ctx, Gram<T>{n, V_.data(), w.data, H_.again, partials_.data()});       // c = V^T w
+  sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.again, w.data, H_.ww});        // w -= V c;  ||w||
+  sweep(ctx, RotateHessenberg{0, H_, roundoff(real_of<T>)});                  // h + c into R, g, ||r||
+  sweep(ctx, ArnoldiNext<T>{n, H_.next, w.data, v.data, V_.data()});          // v = w / ||w||
+}
+
+template <class T>
+Index Arnoldi<T>::solve_small(Context& ctx) {
+  auto small = to_host(ctx, small_);
+  auto here = [&](double const* p) { return small.data() + (p - small_.data()); };
+  Index columns = static_cast<Index>(*here(H_.columns));
+  double const *R = here(H_.R), *g = here(H_.g);
+  std::vector<double> y(restart_);
+  for (Index i = columns - 1; i >= 0; --i) {
+    double sum = g[i];
+    for (Index j = i + 1; j < columns; ++j) sum -= R[i + std::int64_t{j} * restart_] * y[j];
+    y[i] = sum / R[i + std::int64_t{i} * restart_];
+  }
+  copy_bytes(ctx, y_.data(), ctx.space(), y.data(), Space::host, sizeof(double) * columns);
+  return columns;
+}
+
+template <class T>
+void Arnoldi<T>::combine(Context& ctx, Index columns, Array<T> const& B, Out<T> u) {
+  sweep(ctx, Combine<T>{u.rows, columns, B.data(), y_.data(), u.data});
+}
+
+template <class T>
+void Gmres<T>::begin(Context& ctx, int) {
+  if (side_ == Side::left) this->M_->apply(ctx, this->r_, this->z_);
+  this->start_basis(ctx, side_ == Side::left ? this->z_ : this->r_);
+}
+
+template <class T>
+void Gmres<T>::step(Context& ctx) {
+  LinearOperator<T> const &A = *this->A_, &M = *this->M_;
+  bool left = side_ == Side::left;
+  (left ? A : M).apply(ctx, this->v_, this->z_);
+  (left ? M : A).apply(ctx, this->z_, this->w_);  // w = A M v, or M A v
+  this->extend_basis(ctx);
+  observe(ctx, this->norm2_);
+}
+
+template <class T>
+void Gmres<T>::finish(Context& ctx) {
+  Index columns = this->solve_small(ctx);  // y = R^-1 g
+  if (side_ == Side::left) return this->combine(ctx, columns, this->V_, this->d_);
+  this->combine(ctx, columns, this->V_, this->z_);
+  this->M_->apply(ctx, this->z_, this->d_);  // d = M V y
+}
+
+template <class T>
+void Fgmres<T>::allocate(Context& ctx) {
+  Arnoldi<T>::allocate(ctx);
+  Z_ = Array<T>(ctx.space(), static_cast<std::size_t>(this->A_->rows()) * this->restart_);
+}
+
+template <class T>
+void Fgmres<T>::begin(Context& ctx, int) {
+  this->start_basis(ctx, this->r_);
+}
+
+template <class T>
+void Fgmres<T>::step(Context& ctx) {
+  this->M_->apply(ctx, this->v_, this->z_);  // z = M_j v
+  sweep(ctx, KeepColumn<T>{this->z_.rows(), this->z_.view().data, Z_.data()});
+  this->A_->apply(ctx, this->z_, this->w_);  // w = A z
+  this->extend_basis(ctx);
+  observe(ctx, this->norm2_);
+}
+
+template <class T>
+void Fgmres<T>::finish(Context& ctx) {
+  Index columns = this->solve_small(ctx);
+  this->combine(ctx, columns, Z_, this->d_);  // d = Z y
+}
+
+template class Arnoldi<double>;
+template class Arnoldi<float>;
+template class Gmres<double>;
+template class Gmres<float>;
+template class Fgmres<double>;
+template class Fgmres<float>;
+
+}  // namespace tcsolve

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Restarted GMRES (Saad and Schultz 1986; Saad 2003, Algorithms 6.9 and 9.5) and flexible GMRES
+/// (Saad 1993; Saad 2003, Algorithm 9.6). Any square A.
+#pragma once
+
+#include <tcsolve/kernels/verbs/gmres.hpp>
+#include <tcsolve/solvers/krylov_solver.hpp>
+
+namespace tcsolve {
+
+/// right: A M u = b, x = M u; the monitored norm is the residual's. left: M A x = M b.
+enum class Side { right, left };
+constexpr auto names(Side) {
+  return std::array{std::pair{Side::right, "right"}, std::pair{Side::left, "left"}};
+}
+
+struct GmresParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  int restart = 30;
+  Side side = Side::right;
+  static constexpr auto schema() {
+    using P = GmresParams;
+    return std::tuple{
+        include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::restart, "restart", between(1, 1000), "Krylov vectors kept between restarts"),
+        field(&P::side, "side", "side of the preconditioner; left monitors norm2(M r)")};
+  }
+};
+
+struct FgmresParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  int restart = 30;
+  static constexpr auto schema() {
+    using P = FgmresParams;
+    return std::tuple{
+        include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::restart, "restart", between(1, 1000), "Krylov vectors kept between restarts")};
+  }
+};
+
+/// What GMRES and FGMRES share: classical Gram-Schmidt twice (Giraud et al. 2005), Givens rotations,
+/// all on the device. Per iteration: one product with A, one with M, about 4 (j + 1) n values read.
+/// Memory: (restart + 1) n values, FGMRES twice that. A cycle ends in one small solve on the host.
+template <class T>
+class Arnoldi : public KrylovSolver<T> {
+ protected:
+  Arnoldi(StoppingParams const& stopping, Execution execution, int restart)
+      : KrylovSolver<T>(stopping, execution), restart_(restart) {}
+  void allocate(Context&) override;
+  Index cycle() const override { return restart_; }
+
+  /// v = V_0 = r / ||r|| for the r in `start`.
+  void start_basis(Context&, In<T> start);
+  /// w is orthogonalised against the basis and becomes its next vector; one column of H is rotated.
+  void extend_basis(Context&);
+  /// y = R^-1 g for the columns of this cycle, on the device; returns how many there are.
+  Index solve_small(Context&);
+  /// u = B y, B n x columns.
+  void combine(Context&, Index columns, Array<T> const& B, Out<T> u);
+
+  Index restart_;
+  Array<T> V_;                    // (n, restart + 1), column after column
+  Vector<T> v_, w_, z_;
+  Array<double> small_, y_;
+  Array<double> partials_;
+  Hessenberg H_{};
+};
+
+template <class T = double>
+class Gmres final : public Arnoldi<T> {
+ public:
+  using Params = GmresParams;
+  explicit Gmres(GmresParams const& params = {})
+      : Arnoldi<T>(params.stopping, params.execution, params.restart), side_(params.side) {}
+  std::string name() const override { return "gmres"; }
+
+ private:
+  void begin(Context&, int) override;
+  void step(Context&) override;
+  void finish(Context&) override;
+  bool monitors_residual() const override { return side_ == Side::right; }
+  Side side_;
+};
+
+template <class T = double>
+class Fgmres final : public Arnoldi<T> {
+ public:
+  using Params = FgmresParams;
+  explicit Fgmres(FgmresParams const& params = {})
+      : Arnoldi<T>(params.stopping, params.execution, params.restart) {}
+  std::string name() const override { return "fgmres"; }
+
+ private:
+  void allocate(Context&) override;
+  void begin(Context&, int) override;
+  void step(Context&) override;
+  void finish(Context&) override;
+  Array<T> Z_;  // (n, restart): what M made of each v
+};
+
+}  // namespace tcsolve

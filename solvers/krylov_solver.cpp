@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/krylov_solver.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/operators/composite.hpp>
+
+namespace tcsolve {
+
+namespace {
+
+constexpr double safety = 10;        // roundoffs of slack in the estimate of the attainable accuracy
+constexpr int most_breakdowns = 5;   // restarts after a breakdown
+constexpr double enough_gain = 0.5;  // a replacement that halves the residual was worth it
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// v uniform in [-1, 1): what a probe applies an operator to.
+template <class T>
+void random_vector(Context& ctx, Out<T> v, std::uint64_t stream) {
+  sweep(ctx, Random<T>{v.rows, ctx.options().seed + stream, v.data});
+}
+
+}  // namespace
+
+template <class T>
+void KrylovSolver<T>::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
+                            OperatorPtr<double> A_true) {
+  if constexpr (std::is_same_v<T, double>)
+    setup_working(ctx, A, M, A_true ? A_true : A);
+  else
+    throw Unsupported(cat(name(), ": with vectors of ", tcsolve::name(real_of<T>),
+                          " call setup_working and name the FP64 system as well"));
+}
+
+template <class T>
+void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M,
+                                    OperatorPtr<double> A_true) {
+  if (!A || !A_true) throw ShapeError(cat(name(), ": setup needs an operator"));
+  if (square() && A->rows() != A->cols())
+    throw ShapeError(cat(name(), " needs a square operator; ", A->name(), " is ", A->rows(), " x ",
+                         A->cols(), "; use lsmr"));
+  if (A_true->rows() != A->rows() || A_true->cols() != A->cols())
+    throw ShapeError(cat(name(), ": A is ", A->rows(), " x ", A->cols(), ", A_true is ", A_true->rows(),
+                         " x ", A_true->cols()));
+  if (M && (M->rows() != A->cols() || M->cols() != A->cols()))
+    throw ShapeError(cat(name(), ": the preconditioner is ", M->rows(), " x ", M->cols(), "; A has ",
+                         A->cols(), " columns"));
+  ctx_ = &ctx;
+  A_ = std::move(A);
+  A_true_ = std::move(A_true);
+  M_ = M ? std::move(M) : std::make_shared<Identity<T>>(A_->cols());
+  Space s = ctx.space();
+  r_ = Vector<T>(s, A_->rows());
+  d_ = Vector<T>(s, A_->cols());
+  residual_ = Vector<double>(s, A_->rows());
+  trial_residual_ = Vector<double>(s, A_->rows());
+  trial_ = Vector<double>(s, A_->cols());
+  scale_operators(ctx);
+  allocate(ctx);
+  loop_.emplace(ctx);
+  loop_->record(ctx, execution_, [this](Context& c) { step(c); });
+}
+
+/// Products near the end of the exponent range would overflow in squares: a method sees 2^-e A
+/// instead, and M scaled likewise. Powers of two change no bit of the iterates.
+template <class T>
+void KrylovSolver<T>::scale_operators(Context& ctx) {
+  constexpr int far = std::is_same_v<T, double> ? 200 : 20;
+  operator_exponent_ = 0;
+  norm_A_ = A_true_->norm_estimate();
+  if (A_->cols() == 0 || A_->rows() == 0) return;
+  if (std::isnan(norm_A_)) {
+    random_vector<double>(ctx, trial_, 1);
+    A_true_->apply(ctx, trial_, trial_residual_);
+    norm_A_ = norm<double>(ctx, trial_residual_) / norm<double>(ctx, trial_);
+  }
+  if (!std::isfinite(norm_A_) || norm_A_ == 0) return;
+  int e = std::ilogb(norm_A_);
+  if (std::abs(e) <= far) return;
+  operator_exponent_ = e;
+  // 2^-e may itself be out of range: two factors.
+  PowerOfTwo two(-e);
+  A_ = std::make_shared<Scaled<T>>(two.factor, std::make_shared<Scaled<T>>(two.factor2, A_));
+  random_vector<T>(ctx, d_, 2);
+  Vector<T> z(ctx.space(), M_->rows());
+  M_->apply(ctx, d_, z);
+  double size = norm<T>(ctx, z) / norm<T>(ctx, d_);
+  if (!std::isfinite(size) || size == 0) return;
+  PowerOfTwo back(-std::ilogb(size));
+  M_ = std::make_shared<Scaled<T>>(back.factor, std::make_shared<Scaled<T>>(back.factor2, M_));
+}
+
+template <class T>
+SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
+  if (ctx_ == nullptr) throw ShapeError(cat(name(), ": solve before setup"));
+  Context& ctx = *ctx_;
+  auto extents = [&] { return cat(name(), ": A is ", A_->rows(), " x ", A_->cols()); };
+  if (b.rows != A_->rows() || b.cols != 1)
+    throw ShapeError(cat(extents(), "; b is ", b.rows, " x ", b.cols, ", one column at a time"));
+  if (x.rows != A_->cols() || x.cols != 1)
+    throw ShapeError(cat(extents(), "; x is ", x.rows, " x ", x.cols, ", one column at a time"));
+  if (b.rows > 0 && x.rows > 0 && b.data < x.data + x.rows && x.data < b.data + b.rows)
+    throw ShapeError(cat(name(), ": b and x overlap; give x memory of its own"));
+  // What lies elsewhere, or is a column of something wider, is staged; the rest is used in place.
+  auto here = [&](auto const& v) { return v.space == ctx.space() && v.is_vector(); };
+  In<double> b_here = b;
+  Out<double> x_here = x;
+  if (!here(b)) b_here = stage(b, staged_b_);
+  if (!here(x)) x_here = stage(x, staged_x_);
+  ctx.clear_cancel();
+  SolveReport report = judge(b_here, x_here);
+  if (!here(x)) unstage(x_here, x);
+  report.message = explain(report, name());
+  return report;
+}
+
+template <class T>
+Out<double> KrylovSolver<T>::stage(In<double> v, Vector<double>& space) {
+  if (space.rows() != v.rows) space = Vector<double>(ctx_->space(), v.rows);
+  if (v.is_vector()) {
+    copy_bytes(*ctx_, space.view().data, ctx_->space(), v.data, v.space, sizeof(double) * v.rows);
+  } else if (v.space == ctx_->space()) {
+    copy<double, double>(*ctx_, v, space);
+  } else {
+    throw ShapeError(cat(name(), ": a strided vector must lie in the Context's space"));
+  }
+  return space;
+}
+
+template <class T>
+void KrylovSolver<T>::unstage(In<double> v, Out<double> to) {
+  if (to.is_vector())
+    copy_bytes(*ctx_, to.data, to.space, v.data, v.space, sizeof(double) * v.rows);
+  else
+    copy<double, double>(*ctx_, v, to);
+}
+
+template <class T>
+double KrylovSolver<T>::measure_residual(In<double> b, In<double> x, Out<double> r) {
+  A_true_->residual(*ctx_, b, x, r);
+  return norm<double>(*ctx_, r);
+}
+
+/// The rounding error of forming b - A x, and of applying an A that is a rounded A_true: no iterate
+/// can be told from the solution below it.
+template <class T>
+double KrylovSolver<T>::attainable(double x_norm, double b_norm) const {
+  double size = (std::isfinite(norm_A_) ? norm_A_ * x_norm : 0.0) + b_norm;
+  return safety * roundoff(Real::f64) * size;
+}
+
+template <class T>
+SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
+  Context& ctx = *ctx_;
+  auto start = std::chrono::steady_clock::now();
+  SolveReport report;
+  report.rhs_norm = norm<double>(ctx, b);
+  auto end = [&](Stop reason, Cause cause) {
+    report.reason = reason;
+    report.cause = cause;
+    report.seconds = seconds_since(start);
+    return report;
+  };
+  auto not_a_number = [&](Cause cause) {
+    report.true_residual = report.initial_residual = std::numeric_limits<double>::quiet_NaN();
+    return end(Stop::nonfinite, cause);
+  };
+  if (!std::isfinite(report.rhs_norm)) return not_a_number(Cause::rhs);
+  if (!std::isfinite(norm<double>(ctx, x))) return not_a_number(Cause::guess);
+  if (report.rhs_norm == 0) {
+    fill<double>(ctx, x, 0);
+    ctx.synchronize();
+    return end(Stop::converged, Cause::zero_rhs);
+  }
+  double residual = measure_residual(b, x, residual_);
+  if (!std::isfinite(residual)) return not_a_number(Cause::matrix);
+  report.initial_residual = report.true_residual = report.best_residual = residual;
+  report.recurrence_residual = residual;
+  double base = stopping_.baseline == Baseline::rhs       ? report.rhs_norm
+                : stopping_.baseline == Baseline::initial ? residual
+                                                          : 0.0;
+  report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
+  if (residual <= report.tolerance) {
+    end(Stop::converged, Cause::exact_guess);
+  } else if (accepts(ctx, residual_, residual)) {
+    end(Stop::converged, Cause::least_squares);
+  } else {
+    iterate(b, x, report, {name(), start, stopping_.time_limit, 0, 1, report.tolerance});
+  }
+  double x_norm = norm<double>(ctx, x);
+  report.attainable = attainable(x_norm, report.rhs_norm);
+  report.backward_error = report.true_residual / (norm_A_ * x_norm + report.rhs_norm);
+  report.seconds = seconds_since(start);
+  return report;
+}
+
+template <class T>
+void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report, Watch const& watch) {
+  Context& ctx = *ctx_;
+  double const tolerance = report.tolerance, divergence = std::max(report.rhs_norm, report.true_residual);
+  double tighten = 1;     // a norm that is not the residual's may have to fall further
+  int breakdowns = 0;     // so far
+  int idle = 0;           // cycles in a row that hardly helped
+  for (;; ++report.restarts) {
+    double& residual = report.true_residual;
+    Index left = stopping_.max_iters - report.iterations;
+    if (left <= 0) {
+      report.reason = Stop::max_iterations;
+      return;
+    }
+    CycleLimits limits{std::min(cycle(), left), residual, tighten * tolerance,
+                       stopping_.divtol * divergence, breakdowns};
+    LoopState state = run_cycle(report, watch, limits);
+    report.value = state.value;
+
+    // Keep x + d when its true residual is smaller.
+    PowerOfTwo two(cycle_exponent_ - operator_exponent_);
+    sweep(ctx, Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, trial_.view().data});
+    double trial = measure_residual(b, trial_, trial_residual_);
+    double gain = 1;
+    if (std::isfinite(trial) && trial < residual) {
+      gain = trial / residual;
+      residual = trial;
+      copy<double, double>(ctx, trial_, x);
+      std::swap(residual_, trial_residual_);
+    }
+    ctx.synchronize();
+
+    // The verdict. Nothing but the true residual makes a solve converged.
+    report.cause = Cause::none;
+    report.reason = Stop::converged;
+    if (residual <= tolerance) return;
+    if (accepts(ctx, residual_, residual)) {
+      report.cause = Cause::least_squares;
+      return;
+    }
+    double limit = std::max(attainable(norm<double>(ctx, x), report.rhs_norm), 0.0);
+    auto stop = [&](Stop reason, Cause cause = Cause::none) {
+      bool accuracy_reached = residual <= limit;
+      report.reason = accuracy_reached ? Stop::precision_limit : reason;
+      report.cause = accuracy_reached ? Cause::none : cause;
+    };
+    auto cause = static_cast<Cause>(state.cause);
+    idle = gain > enough_gain ? idle + 1 : 0;
+    switch (static_cast<Stop>(state.stop)) {
+      case Stop::claimed:
+        if (idle >= 2) return stop(Stop::false_convergence);
+        if (!monitors_residual()) tighten *= 0.1;
+        break;
+      case Stop::cycle_end:
+        if (report.iterations >= stopping_.max_iters) {
+          report.reason = Stop::max_iterations;
+          return;
+        }
+        // A restarted method that makes no headway repeats itself.
+        if (gain == 1 || (gain > 0.999 && idle >= 3)) return stop(Stop::stagnated);
+        break;
+      case Stop::breakdown:
+        if (gain > enough_gain && ++breakdowns > most_breakdowns) return stop(Stop::breakdown, cause);
+        if (gain > enough_gain && cause == Cause::singular_operator) return stop(Stop::breakdown, cause);
+        break;
+      case Stop::nonfinite:
+        return stop(Stop::nonfinite, diagnose());
+      case Stop::time_limit:
+      case Stop::cancelled:
+        report.reason = static_cast<Stop>(state.stop);
+        return;
+      default:
+        return stop(static_cast<Stop>(state.stop), cause);
+    }
+  }
+}
+
+/// One run of the method on the residual at hand; d_ holds the correction afterwards.
+template <class T>
+LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch, CycleLimits const& limits) {
+  Context& ctx = *ctx_;
+  cycle_exponent_ = std::ilogb(limits.residual);
+  double start = rescale<double, T>(ctx, -cycle_exponent_, residual_, r_);
+  fill<T>(ctx, d_, 0);
+  begin(ctx, limits.attempt);
+  double norm2 = read(ctx, norm2_);
+  LoopState state;
+  if (!(norm2 > 0) || !std::isfinite(norm2) || !std::isfinite(start)) {
+    Stop reason = std::isfinite(norm2) ? Stop::indefinite_preconditioner : Stop::nonfinite;
+    state.stop = static_cast<std::int32_t>(reason);
+    state.value = norm2;
+    return state;
+  }
+  auto square = [](double a) { return a * a; };
+  std::int32_t window = stopping_.stagnation_window;
+  if (window < 0) window = std::min<std::int64_t>(1000, std::max<std::int64_t>(30, 2 * std::int64_t{d_.rows()}));
+  double scale = limits.residual / std::sqrt(norm2);  // monitored norm -> units of b
+  Watch here = watch;
+  here.iterations_before = report.iterations;
+  here.norm_scale = scale;
+  std::vector<double> norms2;
+  state = loop_->run(ctx,
+                     {limits.steps, window, square(limits.target / limits.residual) * norm2,
+                      std::max(square(limits.divergence / limits.residual), 1.0) * norm2, norm2},
+                     here, norms2);
+  for (double n2 : norms2) {
+    double monitored = std::sqrt(n2) * scale;
+    report.history.push_back({++report.iterations, monitored});
+    if (monitored < report.best_residual) {
+      report.best_residual = monitored;
+      report.best_iteration = report.iterations;
+    }
+  }
+  if (!norms2.empty()) report.recurrence_residual = report.history.back().norm;
+  finish(ctx);
+  return state;
+}
+
+/// Which of M and A turns a finite vector into one that is not.
+template <class T>
+Cause KrylovSolver<T>::diagnose() {
+  Context& ctx = *ctx_;
+  Vector<T> v(ctx.space(), A_->cols()), z(ctx.space(), A_->cols()), w(ctx.space(), A_->rows());
+  random_vector<T>(ctx, v, 3);
+  M_->apply(ctx, v, z);
+  if (!std::isfinite(norm<T>(ctx, z))) return Cause::preconditioner;
+  A_->apply(ctx, v, w);
+  if (!std::isfinite(norm<T>(ctx, w))) return Cause::matrix;
+  return Cause::overflow;
+}
+
+template class KrylovSolver<double>;
+template class KrylovSolver<float>;
+
+}  // namespace tcsolve

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The driver around every Krylov method. It keeps x, b and all judgement; the method sees only
+/// r and makes a correction d from zero:
+///
+///     r = b - A_true x                     FP64, the true residual
+///     until ||r|| <= tolerance:
+///       d = method(r)                      begin, step, step, ..., finish; in T
+///       r' = b - A_true (x + d)            kept when it is smaller
+///
+/// A method that converges by its own account is thereby checked, and when the true residual says
+/// otherwise it begins again from there (residual replacement; with a rounded A, iterative
+/// refinement: Higham 2002, chapter 12). r is handed over scaled by a power of two to norm 1, which
+/// is exact, so a method never meets the scale of the problem.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/solvers/execution.hpp>
+#include <tcsolve/solvers/solver.hpp>
+
+namespace tcsolve {
+
+/// T is the type of the method's vectors; b, x and the true residual are FP64.
+template <class T>
+class KrylovSolver : public Solver {
+ public:
+  /// For T = double. Other T: give A and M on T-vectors, and A_true.
+  void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
+             OperatorPtr<double> A_true) final;
+  void setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
+  SolveReport solve(In<double> b, Out<double> x) final;
+
+ protected:
+  KrylovSolver(StoppingParams const& stopping, Execution execution)
+      : stopping_(stopping), execution_(execution) {}
+
+  // What a method consists of. Its vectors: r (rows of A, given), d (columns of A, to make).
+
+  /// Sizes work vectors; A_ and M_ are set.
+  virtual void allocate(Context&) = 0;
+  /// From r to the first step, d = 0 already; sets *norm2_, the square of the monitored norm.
+  /// `attempt` counts the breakdowns before this one: something random may be chosen anew.
+  virtual void begin(Context&, int attempt) = 0;
+  /// One iteration, as verbs only; ends in observe(). Recorded once.
+  virtual void step(Context&) = 0;
+  /// Completes d from what the steps made.
+  virtual void finish(Context&) {}
+  /// Steps between two restarts of the method itself.
+  virtual Index cycle() const { return std::numeric_limits<Index>::max(); }
+  /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is.
+  virtual bool monitors_residual() const { return true; }
+  /// True when r, though above the tolerance, is that of a least-squares solution.
+  virtual bool accepts(Context&, In<double>, double) { return false; }
+  virtual bool square() const { return true; }
+
+  StoppingParams stopping_;
+  Execution execution_;
+  OperatorPtr<T> A_, M_;          // scaled to size 1 where they were far from it
+  OperatorPtr<double> A_true_;
+  Vector<T> r_, d_;
+  double norm_A_ = 0;             // of A_true_; NaN when unknown
+  double* norm2_ = nullptr;       // the method's monitored norm, squared
+
+ private:
+  struct CycleLimits {
+    Index steps;
+    double residual, target, divergence;  ///< in the units of b
+    int attempt;
+  };
+  void scale_operators(Context&);
+  Out<double> stage(In<double> v, Vector<double>& space);
+  void unstage(In<double> v, Out<double> to);
+  double measure_residual(In<double> b, In<double> x, Out<double> r);
+  double attainable(double x_norm, double b_norm) const;
+  SolveReport judge(In<double> b, Out<double> x);
+  void iterate(In<double> b, Out<double> x, SolveReport&, Watch const&);
+  LoopState run_cycle(SolveReport&, Watch const&, CycleLimits const&);
+  Cause diagnose();
+
+  Context* ctx_ = nullptr;
+  std::optional<Loop> loop_;
+  Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
+  int operator_exponent_ = 0;     // A_ is 2^-e times the operator given
+  int cycle_exponent_ = 0;        // r_ is 2^-e times the residual
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/lsmr.hpp>
+
+#include <tcsolve/kernels/reductions.hpp>
+#include <cmath>
+
+#include <tcsolve/kernels/verbs/monitor.hpp>
+
+namespace tcsolve {
+
+template <class T>
+void Lsmr<T>::allocate(Context& ctx) {
+  for (auto const* op : {this->A_.get(), this->M_.get()}) {
+    if (!op->traits().transpose) throw Unsupported(cat("lsmr needs the transpose of ", op->name()));
+    op->prepare(ctx, Op::transpose);
+  }
+  if (!this->A_true_->traits().transpose)
+    throw Unsupported(cat("lsmr needs the transpose of ", this->A_true_->name()));
+  this->A_true_->prepare(ctx, Op::transpose);
+  Space s = ctx.space();
+  q_ = Vector<T>(s, this->A_->rows());
+  for (Vector<T>* v : {&t_, &v_, &h_, &hbar_, &y_, &between_}) *v = Vector<T>(s, this->A_->cols());
+  normal_ = Vector<double>(s, this->A_->cols());
+  scalars_ = Array<LsmrScalars>(s, 1);
+  uu_ = Array<double>(s, 1);
+  this->norm2_ = &scalars_.data()->norm2;
+}
+
+template <class T>
+void Lsmr<T>::transposed(Context& ctx, In<T> u, Out<T> t) {
+  this->A_->apply(ctx, T(1), u, T(0), between_, Op::transpose);
+  this->M_->apply(ctx, T(1), between_, T(0), t, Op::transpose);
+}
+
+// u takes the place of r, y that of d until finish.
+template <class T>
+void Lsmr<T>::begin(Context& ctx, int) {
+  Out<T> u = this->r_, t = t_;
+  fill<T>(ctx, y_, 0);
+  dot<T>(ctx, u, u, uu_.data());
+  transposed(ctx, u, t);
+  sweep(ctx, LsmrStart<T>{t.rows, scalars_.data(), uu_.data(), this->stopping_.rtol, t.data,
+                          v_.view().data, h_.view().data, hbar_.view().data});
+}
+
+template <class T>
+void Lsmr<T>::step(Context& ctx) {
+  LsmrScalars* s = scalars_.data();
+  Out<T> u = this->r_, q = q_, t = t_, v = v_, h = h_, hbar = hbar_, y = y_;
+  this->M_->apply(ctx, v, between_);
+  this->A_->apply(ctx, between_, q);                                     // q = A M v
+  sweep(ctx, BidiagonalU<T>{u.rows, s, q.data, u.data});                 // beta u = A M v - alpha u
+  transposed(ctx, u, t);                                                 // t = M^T A^T u
+  sweep(ctx, BidiagonalV<T>{v.rows, s, roundoff(real_of<T>), t.data, v.data});  // alpha v = t - beta v; rotations
+  sweep(ctx, LsmrUpdate<T>{v.rows, s, v.data, h.data, hbar.data, y.data});      // hbar, y, h
+  observe(ctx, &s->norm2, &s->done);
+}
+
+template <class T>
+void Lsmr<T>::finish(Context& ctx) {
+  this->M_->apply(ctx, y_, this->d_);
+}
+
+template <class T>
+bool Lsmr<T>::accepts(Context& ctx, In<double> r, double r_norm) {
+  this->A_true_->apply(ctx, 1.0, r, 0.0, normal_, Op::transpose);
+  double size = this->norm_A_;
+  return std::isfinite(size) && norm<double>(ctx, normal_) <= this->stopping_.rtol * size * r_norm;
+}
+
+template class Lsmr<double>;
+template class Lsmr<float>;
+
+}  // namespace tcsolve

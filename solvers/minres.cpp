@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/minres.hpp>
+
+#include <tcsolve/kernels/verbs/monitor.hpp>
+
+namespace tcsolve {
+
+template <class T>
+void Minres<T>::allocate(Context& ctx) {
+  for (Vector<T>* v : {&v_prev_, &q_, &z_, &zn_, &w_, &w_prev_})
+    *v = Vector<T>(ctx.space(), this->A_->rows());
+  scalars_ = Array<MinresScalars>(ctx.space(), 1);
+  this->norm2_ = &scalars_.data()->norm2;
+}
+
+// v_1 = r;  z = M v_1;  gamma^2 = <z, v_1>;  z /= gamma.
+template <class T>
+void Minres<T>::begin(Context& ctx, int) {
+  MinresScalars* s = scalars_.data();
+  for (Vector<T>* v : {&v_prev_, &w_, &w_prev_}) fill<T>(ctx, *v, 0);
+  this->M_->apply_dot(ctx, this->r_, zn_, &s->gamma2);
+  sweep(ctx, MinresStart<T>{this->r_.rows(), s, zn_.view().data, z_.view().data});
+}
+
+// The newest Lanczos vector v takes the place of r.
+template <class T>
+void Minres<T>::step(Context& ctx) {
+  Out<T> v = this->r_, x = this->d_, v_prev = v_prev_, q = q_, z = z_, zn = zn_, w = w_, w_prev = w_prev_;
+  MinresScalars* s = scalars_.data();
+  Index n = v.rows;
+  this->A_->apply_dot(ctx, z, q, &s->delta);                        // q = A z,  delta = <z, q>
+  sweep(ctx, Lanczos<T>{n, s, q.data, v.data, v_prev.data});        // v = q - (delta/gamma) v - (gamma/gamma_prev) v_prev
+  this->M_->apply_dot(ctx, v, zn, &s->gamma2);                      // z_next = M v,  gamma_next^2 = <z_next, v>
+  sweep(ctx, MinresUpdate<T>{n, s, roundoff(real_of<T>), zn.data, z.data, w.data, w_prev.data, x.data});
+  observe(ctx, &s->norm2);
+}
+
+template class Minres<double>;
+template class Minres<float>;
+
+}  // namespace tcsolve

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Preconditioned MINRES: Paige and Saunders 1975; Elman, Silvester and Wathen 2014, Algorithm 4.1.
+/// A symmetric, definite or not; M symmetric positive definite.
+#pragma once
+
+#include <tcsolve/kernels/verbs/minres.hpp>
+#include <tcsolve/solvers/krylov_solver.hpp>
+
+namespace tcsolve {
+
+struct MinresParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  static constexpr auto schema() {
+    using P = MinresParams;
+    return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
+  }
+};
+
+/// Per iteration: one product with A, one with M. The monitored norm is the residual's in the inner
+/// product of M, its 2-norm when there is no preconditioner.
+template <class T = double>
+class Minres final : public KrylovSolver<T> {
+ public:
+  using Params = MinresParams;
+  explicit Minres(MinresParams const& params = {})
+      : KrylovSolver<T>(params.stopping, params.execution) {}
+  std::string name() const override { return "minres"; }
+
+ private:
+  void allocate(Context&) override;
+  void begin(Context&, int) override;
+  void step(Context&) override;
+  bool monitors_residual() const override { return this->M_->name() == "identity"; }
+
+  Vector<T> v_prev_, q_, z_, zn_, w_, w_prev_;
+  Array<MinresScalars> scalars_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/report.hpp>
+
+#include <iomanip>
+#include <sstream>
+
+namespace tcsolve {
+
+namespace {
+
+std::string brief(double v) {
+  std::ostringstream out;
+  out << std::setprecision(3) << v;
+  return out.str();
+}
+
+/// What to try next, by outcome.
+std::string advice(SolveReport const& r, std::string const& solver) {
+  switch (r.reason) {
+    case Stop::max_iterations: return "raise max_iters, or use a stronger preconditioner";
+    case Stop::time_limit: return "raise time_limit, or use a stronger preconditioner";
+    case Stop::stagnated:
+      if (solver == "gmres" || solver == "fgmres") return "raise restart, or use a stronger preconditioner";
+      return "use a stronger preconditioner or gmres; a singular system may have no solution (try lsmr)";
+    case Stop::precision_limit:
+      return cat("the tolerance is below what FP64 can reach here, about ", brief(r.attainable),
+                 "; relax rtol or scale the system");
+    case Stop::false_convergence:
+      return "the recurrence and the true residual disagree: the preconditioner or the operator may not "
+             "be a fixed linear map (try fgmres), or the operator is rounded too coarsely";
+    case Stop::diverged: return "use a stronger preconditioner, or gmres";
+    case Stop::breakdown:
+      return r.cause == Cause::singular_operator
+                 ? "the operator is singular on the Krylov space; try lsmr, or project out the nullspace"
+                 : "use gmres, or another preconditioner";
+    case Stop::indefinite_operator:
+      return cat("cg needs a symmetric positive definite operator (curvature ", brief(r.value),
+                 "); use minres for symmetric, gmres for general ones");
+    case Stop::indefinite_preconditioner:
+      return cat("this method needs a symmetric positive definite preconditioner (<r, M r> = ",
+                 brief(r.value), "); use none, or gmres");
+    case Stop::nonfinite:
+      if (r.cause == Cause::rhs) return "the right-hand side holds NaN or Inf";
+      if (r.cause == Cause::guess) return "the initial guess holds NaN or Inf";
+      if (r.cause == Cause::matrix) return "the operator returned NaN or Inf for a finite vector";
+      if (r.cause == Cause::preconditioner) return "the preconditioner returned NaN or Inf for a finite vector";
+      return "the recurrence overflowed";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+std::string SolveReport::outcome() const {
+  std::string text = name(reason);
+  bool kind = reason == Stop::breakdown || reason == Stop::nonfinite;
+  return kind && cause != Cause::none ? cat(text, ":", name(cause)) : text;
+}
+
+std::string explain(SolveReport const& r, std::string const& solver) {
+  std::string text = cat(solver, ": ", r.outcome(), " after ", r.iterations,
+                         r.iterations == 1 ? " iteration" : " iterations");
+  if (r.reason == Stop::converged && r.cause == Cause::zero_rhs) return text + "; b = 0, so x = 0";
+  text += cat("; true residual ", brief(r.true_residual));
+  if (r.rhs_norm > 0) text += cat(" (", brief(r.true_residual / r.rhs_norm), " of norm(b))");
+  if (r.reason == Stop::converged && r.cause == Cause::least_squares)
+    return text + "; a least-squares solution: A^T r is small, r is not";
+  if (r.reason != Stop::converged) text += cat(", tolerance ", brief(r.tolerance));
+  std::string next = advice(r, solver);
+  return next.empty() ? text : cat(text, "; ", next);
+}
+
+}  // namespace tcsolve

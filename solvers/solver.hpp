@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What every iterative solver is: a method that improves a correction, and a driver that judges it.
+///
+///     Cg<double> solver({.stopping = {.rtol = 1e-10}});
+///     solver.setup(ctx, A, M);                   // sizes work vectors, records the step
+///     SolveReport report = solver.solve(b, x);   // as often as you like; x is the initial guess
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/solvers/report.hpp>
+#include <tcsolve/solvers/stopping.hpp>
+
+namespace tcsolve {
+
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  Solver() = default;
+  Solver(Solver const&) = delete;
+  Solver& operator=(Solver const&) = delete;
+
+  /// Prepares for solving A x = b with the preconditioner M (null: none); M approximates A^-1.
+  /// A_true is the system that `converged` speaks of, for an A that is a rounded copy of it (null:
+  /// A itself). Throws ShapeError, Unsupported; MemoryError when the work vectors do not fit.
+  /// The Context must outlive the solver.
+  virtual void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
+                     OperatorPtr<double> A_true = nullptr) = 0;
+
+  /// x <- an approximation of A^-1 b; x is the initial guess and keeps the best iterate whatever the
+  /// outcome. b and x are single columns, in the Context's space or on the host, and are used in
+  /// place. Throws ShapeError; what an operator throws passes through and leaves x as it was at the
+  /// last restart. Cost: one product with A_true more than the iterations' own, per restart.
+  virtual SolveReport solve(In<double> b, Out<double> x) = 0;
+
+  virtual std::string name() const = 0;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// When to stop: one set of keys for every solver. All limits are relative; scaling A and b by powers
+/// of two changes nothing but the answer's scale.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include <tcsolve/configs/schema/field.hpp>
+
+namespace tcsolve {
+
+/// What the residual is measured against.
+enum class Baseline { rhs, initial, absolute };
+constexpr auto names(Baseline) {
+  return std::array{std::pair{Baseline::rhs, "rhs"}, std::pair{Baseline::initial, "initial"},
+                    std::pair{Baseline::absolute, "absolute"}};
+}
+
+struct StoppingParams {
+  double rtol = 1e-8;
+  double atol = 0;
+  Baseline baseline = Baseline::rhs;
+  int max_iters = 1000;
+  double divtol = 1e5;
+  double time_limit = std::numeric_limits<double>::infinity();
+  int stagnation_window = -1;
+
+  static constexpr auto schema() {
+    using P = StoppingParams;
+    return std::tuple{
+        field(&P::rtol, "rtol", between(0.0, 1.0),
+              "converged when norm2(b - A x) <= max(rtol * baseline, atol), in FP64 with the original A"),
+        field(&P::atol, "atol", non_negative(), "absolute tolerance, in the units of b"),
+        field(&P::baseline, "baseline",
+              "what rtol multiplies: norm2(b), the initial norm2(b - A x0), or nothing (atol alone)"),
+        field(&P::max_iters, "max_iters", non_negative(), "iterations in all, over every restart"),
+        field(&P::divtol, "divtol", above(1.0).or_infinite(),
+              "diverged when the residual exceeds divtol * max(norm2(b), norm2(b - A x0))"),
+        field(&P::time_limit, "time_limit", above(0.0).or_infinite(), "seconds a solve may take"),
+        field(&P::stagnation_window, "stagnation_window", at_least(-1),
+              "stagnated when so many iterations bring no new best residual; 0 never, -1 chooses "
+              "min(1000, max(30, 2 n))")};
+  }
+};
+
+/// How the loop runs. The bits of the result do not depend on it.
+enum class Execution { automatic, eager, graph };
+constexpr auto names(Execution) {
+  return std::array{std::pair{Execution::automatic, "auto"}, std::pair{Execution::eager, "eager"},
+                    std::pair{Execution::graph, "graph"}};
+}
+constexpr char const* execution_doc =
+    "eager launches each step; graph lets the device repeat a recorded step; auto takes the graph on a "
+    "device when every operator can be recorded";
+
+}  // namespace tcsolve
