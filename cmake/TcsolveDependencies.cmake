@@ -82,9 +82,10 @@ target_link_libraries(tcsolve_private INTERFACE tcsolve_flags Eigen3::Eigen CLI1
   nlohmann_json::nlohmann_json)
 set(TCSOLVE_LINK_PUBLIC Kokkos::kokkos yaml-cpp Threads::Threads)
 set(TCSOLVE_LINK_PRIVATE ZLIB::ZLIB LibLZMA::LibLZMA)
+set(TCSOLVE_LINK_CUDA "")  # for the CUDA leaf files alone: no other layer finds a CUDA header
 if(TARGET yaml-cpp::yaml-cpp)  # yaml-cpp >= 0.8
   list(TRANSFORM TCSOLVE_LINK_PUBLIC REPLACE "^yaml-cpp$" "yaml-cpp::yaml-cpp")
 endif()
 if(TCSOLVE_HAVE_CUDA)
-  list(APPEND TCSOLVE_LINK_PRIVATE CUDA::cudart_static CUDA::cublas CUDA::cusparse)
+  set(TCSOLVE_LINK_CUDA CUDA::cudart_static CUDA::cublas CUDA::cusparse)
 endif()
