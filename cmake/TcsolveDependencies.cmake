@@ -59,6 +59,8 @@ if(TCSOLVE_HAVE_CUDA)
     set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
   endif()
   enable_language(CUDA)
+  # Packages that name /usr/include must not have it put before nvcc's own: <cmath> would miss math.h.
+  list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
   # CMake 3.25.1 does not know that nvcc has C++20; hence also not before enable_language.
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
