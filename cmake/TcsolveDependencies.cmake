@@ -59,6 +59,8 @@ if(TCSOLVE_HAVE_CUDA)
     set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
   endif()
   enable_language(CUDA)
+  # Packages that name /usr/include must not have it put before nvcc's own: <cmath> would miss math.h.
+  list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
   # CMake 3.25.1 does not know that nvcc has C++20; hence also not before enable_language.
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
@@ -82,9 +84,10 @@ target_link_libraries(tcsolve_private INTERFACE tcsolve_flags Eigen3::Eigen CLI1
   nlohmann_json::nlohmann_json)
 set(TCSOLVE_LINK_PUBLIC Kokkos::kokkos yaml-cpp Threads::Threads)
 set(TCSOLVE_LINK_PRIVATE ZLIB::ZLIB LibLZMA::LibLZMA)
+set(TCSOLVE_LINK_CUDA "")  # for the CUDA leaf files alone: no other layer finds a CUDA header
 if(TARGET yaml-cpp::yaml-cpp)  # yaml-cpp >= 0.8
   list(TRANSFORM TCSOLVE_LINK_PUBLIC REPLACE "^yaml-cpp$" "yaml-cpp::yaml-cpp")
 endif()
 if(TCSOLVE_HAVE_CUDA)
-  list(APPEND TCSOLVE_LINK_PRIVATE CUDA::cudart_static CUDA::cublas CUDA::cusparse)
+  set(TCSOLVE_LINK_CUDA CUDA::cudart_static CUDA::cublas CUDA::cusparse)
 endif()

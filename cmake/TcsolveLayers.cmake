@@ -43,6 +43,9 @@ function(tcsolve_library)
   list(TRANSFORM patterns PREPEND "${PROJECT_SOURCE_DIR}/")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
   tcsolve_objects(tcsolve_cuda ${sources})
+  if(TARGET tcsolve_cuda)
+    target_link_libraries(tcsolve_cuda PRIVATE ${TCSOLVE_LINK_CUDA})
+  endif()
 
   set(objects "")
   foreach(layer IN LISTS TCSOLVE_LAYERS ITEMS cuda)
@@ -61,7 +64,7 @@ function(tcsolve_library)
   target_compile_features(tcsolve PUBLIC cxx_std_20)
   target_include_directories(tcsolve PUBLIC
     $<BUILD_INTERFACE:${TCSOLVE_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(tcsolve PUBLIC ${TCSOLVE_LINK_PUBLIC} PRIVATE ${TCSOLVE_LINK_PRIVATE})
+  target_link_libraries(tcsolve PUBLIC ${TCSOLVE_LINK_PUBLIC} PRIVATE ${TCSOLVE_LINK_PRIVATE} ${TCSOLVE_LINK_CUDA})
 endfunction()
 
 # build/include/tcsolve/version.hpp, configured again whenever the checked-out commit changes.
