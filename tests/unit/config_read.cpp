@@ -199,6 +199,11 @@ TEST(ConfigRead, DeepButLegalNestingIsRead) {
   EXPECT_EQ(errors("problem: {matrix: a}\nsolver: " + block + "\n"), "");
 }
 
+TEST(ConfigRead, TheSeedOfTheFuzzerIsAccepted) {
+  ConfigNode const root = load_yaml(TCSOLVE_SOURCE_DIR "/tests/fuzz/corpus/config/plain.yaml");
+  EXPECT_EQ(errors(to_yaml(root)), "");
+}
+
 TEST(ConfigRead, SetsReachTheParams) {
   Registries const r;
   RunConfig const run = read_run(valid, r,
@@ -220,10 +225,10 @@ TEST(ConfigRead, HugeKeysAndValuesAreCutInMessages) {
 
 TEST(ConfigRead, ManyProblemsAreCounted) {
   std::string text = valid;
-  for (int i = 0; i < 60'000; ++i) text += cat("k", i, ": 1\n");
+  for (int i = 0; i < 20'000; ++i) text += cat("k", i, ": 1\n");
   std::string const all = errors(text);
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 100);
-  EXPECT_TRUE(all.ends_with("\nand 59900 more"));
+  EXPECT_TRUE(all.ends_with("\nand 19900 more"));
 }
 
 TEST(ConfigNearest, PicksTheNearestOrNone) {
