@@ -10,7 +10,8 @@
 namespace tcsolve {
 namespace {
 
-constexpr std::size_t longest_shown = 60;
+constexpr std::size_t longest_shown = 60;  // bytes of a key or value
+constexpr std::size_t most_shown = 100;    // problems
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
@@ -47,8 +48,9 @@ std::string Diagnostics::text() const {
     return key(a.first) < key(b.first);
   });
   std::string lines;
-  for (auto const& [at, text] : sorted)
-    lines += (lines.empty() ? "" : "\n") + at.text() + ": " + text;
+  for (std::size_t i = 0; i < sorted.size() && i < most_shown; ++i)
+    lines += (i ? "\n" : "") + sorted[i].first.text() + ": " + sorted[i].second;
+  if (sorted.size() > most_shown) lines += cat("\nand ", sorted.size() - most_shown, " more");
   return lines;
 }
 

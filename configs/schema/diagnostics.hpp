@@ -18,7 +18,8 @@ class Diagnostics {
   void add(Position at, std::string text);
   bool empty() const noexcept { return problems_.empty(); }
   std::size_t size() const noexcept { return problems_.size(); }
-  /// One line `file:line:column: text` per problem, in the order of the file, arguments last.
+  /// One line `file:line:column: text` per problem, in the order of the file, arguments last; the
+  /// first 100 and a count of the others.
   std::string text() const;
   /// Throws a ConfigError holding text() unless there is no problem.
   void throw_if_any() const;

@@ -6,6 +6,7 @@
 #include <tcsolve/core/error.hpp>
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 namespace tcsolve::detail {
@@ -74,19 +75,16 @@ ConfigNode const* MapReader::take(std::string const& key, bool needed) {
 }
 
 void MapReader::finish() {
-  std::vector<ConfigNode::Entry const*> first;
+  std::map<std::string_view, ConfigNode::Entry const*> first;
   for (ConfigNode::Entry const& entry : node_.entries) {
-    auto const same = std::find_if(first.begin(), first.end(),
-                                   [&](auto const* earlier) { return earlier->key == entry.key; });
-    if (same != first.end()) {
+    auto const [earlier, is_new] = first.emplace(entry.key, &entry);
+    if (!is_new) {
       problems_.add(entry.at, cat("key '", shown(entry.key), "' in ", what_, " is given twice, at ",
-                                  (*same)->at.text(), " too"));
-      continue;
-    }
-    first.push_back(&entry);
-    if (std::find(known_.begin(), known_.end(), entry.key) == known_.end())
+                                  earlier->second->at.text(), " too"));
+    } else if (std::find(known_.begin(), known_.end(), entry.key) == known_.end()) {
       problems_.add(entry.at, cat("unknown key '", shown(entry.key), "' in ", what_,
                                   suggestion(entry.key, known_)));
+    }
   }
 }
 

@@ -40,7 +40,10 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnNull(YAML::Mark const& mark, YAML::anchor_t) override {
     if (wants_key()) fail(at(mark), "a key is missing before ':'");
-    complete(made(ConfigNode::Kind::null, mark));
+    ConfigNode node = made(ConfigNode::Kind::null, mark);
+    // yaml-cpp marks a value that is not there by what follows it; its key is the better place.
+    if (!open_.empty() && open_.back().key) node.at = open_.back().key_at;
+    complete(std::move(node));
   }
   void OnAlias(YAML::Mark const& mark, YAML::anchor_t) override {
     fail(at(mark), "aliases (*name) are not accepted; write the value out");
@@ -99,7 +102,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void begin(ConfigNode::Kind kind, YAML::Mark const& mark, std::string const& tag) {
     refuse_tag(mark, tag);
-    if (wants_key()) fail(at(mark), "a key must be plain text, not a block or a list");
+    if (wants_key()) fail(at(mark), "a key is not plain text, or a bracket is not closed");
     if (open_.size() >= max_depth) fail(at(mark), cat("nested deeper than ", max_depth, " levels"));
     open_.push_back({made(kind, mark), std::nullopt, {}});
   }
