@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// read_bench [MEGABYTES = 256] [THREADS...]: text per second and core when a generated matrix is read.
+/// read_bench [MEGABYTES = 256] [THREADS...]: text per second and core when a generated matrix is
+/// read.
 ///
 /// The file is banded (about 38 bytes an entry, values of 16 or 17 digits, the hard case), so that
 /// number parsing and assembly count, not memory latency; it is in the page cache when it is timed.
 /// The median of five runs of each number of threads, as JSON lines.
-#include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/io/parallel.hpp>
 
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <unistd.h>
 #include <vector>
 
 using namespace tcsolve;
@@ -51,6 +52,7 @@ int main(int argc, char** argv) {
   constexpr Index half_bandwidth = 16;
   auto const rows = static_cast<Index>(megabytes * 1e6 / 38 / (2 * half_bandwidth + 1));
   TemporaryFile const file;
-  write_matrix_market(file.path, generate(BandedParams{.n = rows, .half_bandwidth = half_bandwidth}));
+  write_matrix_market(file.path,
+                      generate(BandedParams{.n = rows, .half_bandwidth = half_bandwidth}));
   for (int const t : threads) time_reading(file.path, t);
 }

@@ -58,9 +58,7 @@ void AtomicFile::fail(char const* action) {
 }
 
 void AtomicFile::discard() noexcept {
-  if (descriptor_ >= 0) {
-    ::close(std::exchange(descriptor_, -1));
-  }
+  if (descriptor_ >= 0) { ::close(std::exchange(descriptor_, -1)); }
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   temporary_.clear();
 }

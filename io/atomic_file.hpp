@@ -7,8 +7,9 @@
 
 namespace tcsolve {
 
-/// A file being written beside its final place. Until commit() nothing is seen under the final name,
-/// and whatever file was there before stays. Without commit() the destructor removes the temporary.
+/// A file being written beside its final place. Until commit() nothing is seen under the final
+/// name, and whatever file was there before stays. Without commit() the destructor removes the
+/// temporary.
 class AtomicFile {
  public:
   /// Creates `<path>.tmp-<process>-<number>` in the directory of `path`. Throws Error with the

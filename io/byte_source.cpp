@@ -20,8 +20,8 @@ namespace tcsolve {
 namespace {
 
 constexpr std::size_t one_read = std::size_t{1} << 30;  // the kernel takes less than 2 GiB a call
-constexpr int gzip_ratio = 1032;   // the most a byte of deflate expands to (zlib, technical notes)
-constexpr int xz_ratio = 10'000;   // LZMA on constant data reaches about 7000
+constexpr int gzip_ratio = 1032;  // the most a byte of deflate expands to (zlib, technical notes)
+constexpr int xz_ratio = 10'000;  // LZMA on constant data reaches about 7000
 constexpr std::uint64_t xz_memory = std::uint64_t{1} << 30;  // dictionaries up to 1 GiB
 
 class Descriptor {
@@ -215,15 +215,15 @@ std::unique_ptr<ByteSource> open_file(std::filesystem::path const& path) {
   std::size_t n = 0;
   try {
     n = file.read(magic);
-  } catch (MatrixError const& e) {
-    throw MatrixError(cat(path.string(), ": ", e.what()));
-  }
+  } catch (MatrixError const& e) { throw MatrixError(cat(path.string(), ": ", e.what())); }
   std::string_view const start(magic.data(), n);
   if (::lseek(file.get(), 0, SEEK_SET) != 0)
     throw MatrixError(cat(path.string(), ": ", std::strerror(errno)));
   if (start.starts_with("\x1f\x8b"))
     return std::make_unique<GzipFile>(std::move(file), facts.st_size);
-  if (start == std::string_view("\xfd" "7zXZ\0", 6))
+  if (start == std::string_view("\xfd"
+                                "7zXZ\0",
+                                6))
     return std::make_unique<XzFile>(std::move(file), facts.st_size);
   return std::make_unique<PlainFile>(std::move(file), facts.st_size);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <utility>
 
 namespace tcsolve {
@@ -19,8 +20,7 @@ void sort_row(std::span<Index> columns, std::span<double> values,
   scratch.clear();
   for (std::size_t k = 0; k < columns.size(); ++k) scratch.emplace_back(columns[k], values[k]);
   std::ranges::stable_sort(scratch, {}, &std::pair<Index, double>::first);
-  for (std::size_t k = 0; k < columns.size(); ++k)
-    std::tie(columns[k], values[k]) = scratch[k];
+  for (std::size_t k = 0; k < columns.size(); ++k) std::tie(columns[k], values[k]) = scratch[k];
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ void CsrBuilder::append(Slice slice) {
 
 /// Puts the entries of a block at `base` of the arrays of `a`, and the ends of its rows, as if no
 /// block before it had duplicates, into a.offsets. Returns the entries left after summing.
-Offset CsrBuilder::assemble_block(std::int64_t block, Offset base, Duplicates duplicates,
+Offset CsrBuilder::assemble_block(std::int64_t block, Offset base, Repeats repeats,
                                   Csr<double>& a) const {
   auto const b = static_cast<std::size_t>(block);
   Index const row0 = static_cast<Index>(block << shift_);
@@ -86,8 +86,9 @@ Offset CsrBuilder::assemble_block(std::int64_t block, Offset base, Duplicates du
       Index const col = a.columns[static_cast<std::size_t>(k)];
       double const value = a.values[static_cast<std::size_t>(k)];
       if (kept > row_start && a.columns[static_cast<std::size_t>(kept - 1)] == col) {
-        if (duplicates == Duplicates::refuse) throw RepeatedEntry(row, col);
-        a.values[static_cast<std::size_t>(kept - 1)] += value;
+        if (repeats == Repeats::refuse) throw RepeatedEntry(row, col);
+        double& there = a.values[static_cast<std::size_t>(kept - 1)];
+        there = repeats == Repeats::sum ? there + value : std::min(there, value);
       } else {
         a.columns[static_cast<std::size_t>(kept)] = col;
         a.values[static_cast<std::size_t>(kept)] = value;
@@ -100,7 +101,7 @@ Offset CsrBuilder::assemble_block(std::int64_t block, Offset base, Duplicates du
   return kept - base;
 }
 
-Csr<double> CsrBuilder::finish(Duplicates duplicates, int threads) {
+Csr<double> CsrBuilder::finish(Repeats repeats, int threads) {
   std::vector<Offset> base(static_cast<std::size_t>(blocks_) + 1, 0);
   for (Slice const& s : slices_)
     for (std::size_t b = 0; b + 1 < base.size(); ++b) base[b + 1] += s.first[b + 1] - s.first[b];
@@ -115,7 +116,7 @@ Csr<double> CsrBuilder::finish(Duplicates duplicates, int threads) {
   std::vector<Offset> kept(static_cast<std::size_t>(blocks_), 0);
   parallel_tasks(thread_count(threads), blocks_, [&](std::int64_t block, int) {
     auto const b = static_cast<std::size_t>(block);
-    kept[b] = assemble_block(block, base[b], duplicates, a);
+    kept[b] = assemble_block(block, base[b], repeats, a);
   });
   slices_.clear();
 

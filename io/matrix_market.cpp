@@ -36,9 +36,7 @@ template <class F>
 auto within_memory(std::string const& name, F const& f) {
   try {
     return f();
-  } catch (std::bad_alloc const&) {
-    throw MemoryError(cat(name, ": out of memory while reading"));
-  }
+  } catch (std::bad_alloc const&) { throw MemoryError(cat(name, ": out of memory while reading")); }
 }
 
 /// Entries in file order into the builder: placed, mirrored and sliced by all threads.
@@ -91,15 +89,17 @@ Csr<double> read(Input const& input, ReadOptions const& options) {
       collect(text, builder, options) && header.symmetry != MatrixSymmetry::general;
 
   auto const assembly = Clock::now();
+  bool const refuse = both_triangles || options.duplicates == Duplicates::refuse;
   Csr<double> a;
   try {
-    a = builder.finish(both_triangles ? Duplicates::refuse : options.duplicates, options.threads);
+    a = builder.finish(refuse ? Repeats::refuse : Repeats::sum, options.threads);
   } catch (RepeatedEntry const& repeated) {
     MatrixText again(input.open(), input.name, 1);
     again.read_header();
     bool const mirrored = header.symmetry != MatrixSymmetry::general;
-    again.fail(again.line_of_repeat(repeated.row, repeated.col, mirrored),
-               cat(repeated.what(), both_triangles ? ": the symmetric file stores both triangles" : ""));
+    again.fail(
+        again.line_of_repeat(repeated.row, repeated.col, mirrored),
+        cat(repeated.what(), both_triangles ? ": the symmetric file stores both triangles" : ""));
   }
   if (a.entries() < header.max_entries() && options.nonfinite == NonFinite::refuse)
     check_sums(a, input.name);
@@ -116,8 +116,8 @@ Csr<double> read(Input const& input, ReadOptions const& options) {
 /// A matrix of one column as a vector.
 std::vector<double> dense(Csr<double> const& a, std::string const& name) {
   if (a.cols != 1)
-    throw MatrixError(cat(name, ": the matrix is ", a.rows, " x ", a.cols,
-                          "; a vector has one column"));
+    throw MatrixError(
+        cat(name, ": the matrix is ", a.rows, " x ", a.cols, "; a vector has one column"));
   std::vector<double> x(static_cast<std::size_t>(a.rows), 0.0);
   for (Index i = 0; i < a.rows; ++i)
     for (double const value : a.row_values(i)) x[static_cast<std::size_t>(i)] = value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Matrix Market files (Boisvert, Pozo, Remington 1996, NISTIR 5935), plain or compressed by gzip or
-/// xz: matrices and vectors in and out.
+/// Matrix Market files (Boisvert, Pozo, Remington 1996, NISTIR 5935), plain or compressed by gzip
+/// or xz: matrices and vectors in and out.
 ///
 ///     layout    coordinate, array (all entries of an array are stored, zeros too)
 ///     field     real, integer (rounded to double beyond 2^53), pattern (every entry 1)
@@ -27,16 +27,16 @@ struct ReadStats {
   double assemble_seconds = 0;  ///< of which from the last entry read to the finished CSR
   std::int64_t text_bytes = 0;  ///< decompressed
   std::int64_t lines = 0;
-  Offset stored = 0;            ///< entries in the file
+  Offset stored = 0;  ///< entries in the file
   int threads = 0;
 };
 
 struct ReadOptions {
-  int threads = 0;                            ///< 0: one per hardware thread
-  Duplicates duplicates = Duplicates::sum;    ///< summed in the order of the file
-  NonFinite nonfinite = NonFinite::refuse;    ///< NaN and Inf
-  std::int64_t memory_limit = 0;              ///< bytes; 0: 80 % of what the system has available
-  ReadStats* stats = nullptr;                 ///< filled when given
+  int threads = 0;                          ///< 0: one per hardware thread
+  Duplicates duplicates = Duplicates::sum;  ///< summed in the order of the file
+  NonFinite nonfinite = NonFinite::refuse;  ///< NaN and Inf
+  std::int64_t memory_limit = 0;            ///< bytes; 0: 80 % of what the system has available
+  ReadStats* stats = nullptr;               ///< filled when given
 };
 
 /// The matrix in a file, canonical: columns sorted, duplicates summed (or refused), explicit zeros

@@ -150,7 +150,9 @@ void place_array_entries(std::vector<Entry>& entries, Offset first, MatrixHeader
                                                                       : 1;
   auto const top = [&](Offset col) { return above < 0 ? Offset{0} : col + above; };  // first row
   // Entries before column c: c rows - sum of top(0 .. c-1); the last c with no more than `first`.
-  auto const before = [&](Offset c) { return above < 0 ? c * rows : c * (rows - above) - c * (c - 1) / 2; };
+  auto const before = [&](Offset c) {
+    return above < 0 ? c * rows : c * (rows - above) - c * (c - 1) / 2;
+  };
   Offset col = 0, beyond = header.cols;
   while (beyond - col > 1) {
     Offset const middle = col + (beyond - col) / 2;

@@ -19,7 +19,7 @@ struct EntryChunk {
   std::int64_t lines = 0;      ///< lines seen, the one at fault included
   bool lower = false;          ///< some entry lies below the diagonal
   bool upper = false;          ///< some entry lies above the diagonal
-  std::string fault;           ///< what is wrong in line number `lines` of the piece; empty: nothing
+  std::string fault;  ///< what is wrong in line number `lines` of the piece; empty: nothing
 };
 
 /// Reads whole lines (the last byte is '\n'; text_padding bytes beyond are readable) into `out`,

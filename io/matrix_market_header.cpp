@@ -99,7 +99,8 @@ void HeaderParser::read_banner(std::string_view line) {
   if (!find_name(word[4], header_.symmetry))
     fail(cat("unknown symmetry '", word[4], "'; known: general, symmetric, skew-symmetric"));
   if (header_.field == MatrixField::pattern) {
-    if (header_.layout == MatrixLayout::array) fail("an array can't be a pattern: it has no values");
+    if (header_.layout == MatrixLayout::array)
+      fail("an array can't be a pattern: it has no values");
     if (header_.symmetry == MatrixSymmetry::skew_symmetric)
       fail("a pattern can't be skew-symmetric: it has no signs");
   }

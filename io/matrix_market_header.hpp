@@ -59,9 +59,9 @@ class HeaderParser {
   /// `file` names the text in messages.
   explicit HeaderParser(std::string file) : file_(std::move(file)) {}
 
-  /// Consumes lines, each ended by '\n', from the front of `text` until the size line has been read;
-  /// true when it has. Throws MatrixError, `file:line: what`, on a banner or size line that is
-  /// malformed, complex or hermitian, and SizeError on sizes beyond 2^31 - 1.
+  /// Consumes lines, each ended by '\n', from the front of `text` until the size line has been
+  /// read; true when it has. Throws MatrixError, `file:line: what`, on a banner or size line that
+  /// is malformed, complex or hermitian, and SizeError on sizes beyond 2^31 - 1.
   bool feed(std::string_view& text);
 
   /// Number of lines consumed.

@@ -52,9 +52,7 @@ void MatrixText::read_no_header() {
 std::string_view MatrixText::next_block() {
   try {
     return blocks_.next();
-  } catch (MatrixError const& e) {
-    fail(line_ + 1, e.what());
-  }
+  } catch (MatrixError const& e) { fail(line_ + 1, e.what()); }
 }
 
 std::span<EntryChunk> MatrixText::next(NonFinite nonfinite) {

@@ -28,16 +28,17 @@ class MatrixText {
 
   /// The next entries in file order, one chunk after the other; empty at the end. The chunks may be
   /// changed and are valid until the next call. Throws at the first fault in the file, be it a
-  /// malformed line, an entry too many, a non-finite value if refused, or entries missing at the end.
+  /// malformed line, an entry too many, a non-finite value if refused, or entries missing at the
+  /// end.
   std::span<EntryChunk> next(NonFinite nonfinite);
 
-  /// The line of the second entry at (i, j), or (j, i) when `mirrored`. After read_header, instead of
-  /// next.
+  /// The line of the second entry at (i, j), or (j, i) when `mirrored`. After read_header, instead
+  /// of next.
   std::int64_t line_of_repeat(Index i, Index j, bool mirrored);
 
-  std::int64_t lines() const { return line_; }              ///< lines read so far
-  std::int64_t bytes() const { return blocks_.bytes(); }    ///< bytes of text read so far
-  Offset entries() const { return entries_; }               ///< entries delivered so far
+  std::int64_t lines() const { return line_; }            ///< lines read so far
+  std::int64_t bytes() const { return blocks_.bytes(); }  ///< bytes of text read so far
+  Offset entries() const { return entries_; }             ///< entries delivered so far
   [[noreturn]] void fail(std::int64_t line, std::string const& what) const;
 
  private:

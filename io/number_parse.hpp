@@ -62,8 +62,9 @@ inline double decimal(std::uint64_t m, int q) {
   if (m == 0) return 0;
   if (q >= 0)
     return static_cast<double>(Wide{m} * powers_of_five[static_cast<std::size_t>(q)]) * two_to(q);
-  // m / 5^n: with both shifted to have their top bit set, the quotient has 63 or 64 bits. A bit that
-  // stands for "there is a remainder" below those 53 that stay makes the rounding that of m / 5^n.
+  // m / 5^n: with both shifted to have their top bit set, the quotient has 63 or 64 bits. A bit
+  // that stands for "there is a remainder" below those 53 that stay makes the rounding that of m /
+  // 5^n.
   int const n = -q;
   std::uint64_t const five = powers_of_five[static_cast<std::size_t>(n)];
   int const up = std::countl_zero(m), down = std::countl_zero(five);
@@ -125,8 +126,8 @@ inline long long decimal_magnitude(std::string const& text) {
 
 }  // namespace detail
 
-/// A real number at p in the syntax of C ("1", "-.5", "+2.e-3", "nan", "inf") or Fortran ("1.5D+03"),
-/// rounded to the nearest double; numbers below the smallest subnormal become 0.
+/// A real number at p in the syntax of C ("1", "-.5", "+2.e-3", "nan", "inf") or Fortran
+/// ("1.5D+03"), rounded to the nearest double; numbers below the smallest subnormal become 0.
 inline Parsed parse_real(char const*& p, double& value) {
   char const* s = p;
   bool const negative = *s == '-';

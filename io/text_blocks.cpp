@@ -16,8 +16,8 @@ TextBlocks::TextBlocks(ByteSource& source, std::size_t block_bytes)
 
 TextBlocks::Block TextBlocks::filled(std::unique_ptr<char[]> buffer, std::string_view carry) {
   Block block;
-  block.data = buffer ? std::move(buffer)
-                      : std::make_unique_for_overwrite<char[]>(capacity_ + text_padding);
+  block.data =
+      buffer ? std::move(buffer) : std::make_unique_for_overwrite<char[]>(capacity_ + text_padding);
   char* const text = block.data.get();
   block.filled = carry.copy(text, capacity_);
   try {
@@ -29,9 +29,7 @@ TextBlocks::Block TextBlocks::filled(std::unique_ptr<char[]> buffer, std::string
         break;
       }
     }
-  } catch (...) {
-    block.fault = std::current_exception();
-  }
+  } catch (...) { block.fault = std::current_exception(); }
   if (block.last && block.filled > 0 && text[block.filled - 1] != '\n') text[block.filled++] = '\n';
   block.whole = std::string_view(text, block.filled).rfind('\n') + 1;  // npos + 1 = 0
   if (block.whole == 0 && block.filled == capacity_)
@@ -45,7 +43,8 @@ std::string_view TextBlocks::next() {
   if (!started_)
     current_ = filled(nullptr, {});
   else if (ahead_.valid()) {
-    Block fresh = ahead_.get();  // its thread reads current_ and takes spare_: both are free after it
+    Block fresh =
+        ahead_.get();  // its thread reads current_ and takes spare_: both are free after it
     spare_ = std::move(current_.data);
     current_ = std::move(fresh);
   } else {  // the block before was the last one
@@ -58,10 +57,9 @@ std::string_view TextBlocks::next() {
   }
   std::string_view const text(current_.data.get(), current_.filled);
   if (!current_.last && !current_.fault)
-    ahead_ = std::async(std::launch::async | std::launch::deferred,
-                        [this, carry = text.substr(current_.whole)] {
-                          return filled(std::move(spare_), carry);
-                        });
+    ahead_ = std::async(
+        std::launch::async | std::launch::deferred,
+        [this, carry = text.substr(current_.whole)] { return filled(std::move(spare_), carry); });
   bytes_ += static_cast<std::int64_t>(current_.whole);
   return text.substr(0, current_.whole);
 }

@@ -48,7 +48,8 @@ class TextBlocks {
   std::future<Block> ahead_;  // last member: its thread ends before the buffers go
 };
 
-/// `text`, whole lines, cut at line ends into pieces of at least piece_bytes (the last may be less).
+/// `text`, whole lines, cut at line ends into pieces of at least piece_bytes (the last may be
+/// less).
 std::vector<std::string_view> cut_at_lines(std::string_view text, std::size_t piece_bytes);
 
 }  // namespace tcsolve

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/io/generators.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace tcsolve {
+namespace {
+
+void require_range(char const* generator, char const* key, std::int64_t value, std::int64_t lo,
+                   std::int64_t hi) {
+  if (value < lo || value > hi)
+    throw MatrixError(cat(generator, ": ", key, " = ", value, " is outside [", lo, ", ", hi, "]"));
+}
+
+/// n^3 unknowns times `per_node`, checked.
+Index cube(char const* generator, std::int64_t n, std::int64_t per_node = 1) {
+  require_range(generator, "n", n, 1, 2000);  // 3 * 2000^3 is far from overflow
+  return narrow(per_node * n * n * n, "rows");
+}
+
+/// Throws when a matrix is beyond counting, before it is counted.
+void require_countable(char const* generator, double entries) {
+  if (entries > 1e15) throw SizeError(cat(generator, ": ", entries, " entries; at most 1e15"));
+}
+
+/// The size with the memory of the build: a renumbering holds the matrix twice, and two
+/// permutations.
+MatrixSize with_memory(MatrixSize size, Renumber renumber, std::int64_t extra_bytes = 0) {
+  size.build_bytes =
+      std::max(size.csr_bytes() + extra_bytes,
+               renumber == Renumber::none ? std::int64_t{0}
+                                          : 2 * size.csr_bytes() + 2 * 4 * std::int64_t{size.rows});
+  return size;
+}
+
+/// A grid with neighbours across faces: 7 n^3 entries less the 6 n^2 beyond the border.
+template <class P>
+MatrixSize seven_point(char const* generator, P const& p) {
+  Index const rows = cube(generator, p.n);
+  Offset const n = p.n;
+  return with_memory({rows, rows, 7 * n * n * n - 6 * n * n}, p.renumber);
+}
+
+}  // namespace
+
+MatrixSize size_of(Poisson7Params const& p) { return seven_point("poisson7", p); }
+MatrixSize size_of(ConvdiffParams const& p) { return seven_point("convdiff", p); }
+
+MatrixSize size_of(AnisotropicParams const& p) {
+  for (double const epsilon : {p.epsilon_x, p.epsilon_y, p.epsilon_z})
+    if (!(epsilon > 0 && epsilon <= 1e150))
+      throw MatrixError(cat("anisotropic: epsilon = ", epsilon, " is outside (0, 1e150]"));
+  return seven_point("anisotropic", p);
+}
+
+MatrixSize size_of(Poisson27Params const& p) {
+  Index const rows = cube("poisson27", p.n);
+  Offset const line = 3 * Offset{p.n} - 2;  // pairs of neighbours on a line of n points
+  return with_memory({rows, rows, line * line * line}, p.renumber);
+}
+
+MatrixSize size_of(ElasticityParams const& p) {
+  Index const rows = cube("elasticity", p.n, 3);
+  Offset const n = p.n;
+  Offset const line = 3 * n - 2, free_line = std::max<Offset>(0, 3 * (n - 1) - 2);
+  return with_memory({rows, rows, 3 * n * n + 9 * free_line * line * line}, p.renumber);
+}
+
+MatrixSize size_of(RmatParams const& p) {
+  require_range("rmat", "scale", p.scale, 0, 30);
+  require_range("rmat", "edge_factor", p.edge_factor, 1, 100'000);
+  Index const rows = Index{1} << p.scale;
+  Offset const edges = Offset{rows} * p.edge_factor;
+  return with_memory({rows, rows, edges, false}, p.renumber, 16 * edges + 4 * Offset{rows});
+}
+
+MatrixSize size_of(LongrowsParams const& p) {
+  require_range("longrows", "n", p.n, 1, std::numeric_limits<Index>::max());
+  require_range("longrows", "long_rows", p.long_rows, 0, p.n);
+  require_range("longrows", "long_length", p.long_length, 1, std::numeric_limits<Index>::max());
+  Offset const length = std::min(p.long_length, p.n), rest = p.n - p.long_rows;
+  require_countable("longrows", static_cast<double>(length) * p.long_rows);
+  return with_memory({p.n, p.n, p.long_rows * length + 8 * rest, false}, p.renumber);
+}
+
+MatrixSize size_of(BandedParams const& p) {
+  require_range("banded", "n", p.n, 1, std::numeric_limits<Index>::max());
+  require_range("banded", "half_bandwidth", p.half_bandwidth, 0, std::numeric_limits<Index>::max());
+  Offset const n = p.n, h = std::min<Offset>(p.half_bandwidth, n - 1);
+  require_countable("banded", static_cast<double>(n) * static_cast<double>(2 * h + 1));
+  return with_memory({p.n, p.n, n * (2 * h + 1) - h * (h + 1)}, p.renumber);
+}
+
+std::span<GeneratorEntry const> generators() {
+  static GeneratorEntry const all[] = {
+      {"poisson7", "7-point Laplacian on a cube; symmetric positive definite", Poisson7Params{}},
+      {"poisson27", "27-point Laplacian on a cube; symmetric positive definite", Poisson27Params{}},
+      {"anisotropic", "7-point anisotropic diffusion; symmetric positive definite",
+       AnisotropicParams{}},
+      {"convdiff", "upwind convection-diffusion on a cube; nonsymmetric", ConvdiffParams{}},
+      {"elasticity", "3-D Q1 linear elasticity, clamped face; symmetric positive definite",
+       ElasticityParams{}},
+      {"rmat", "R-MAT power-law graph; nonsymmetric, rows may be empty", RmatParams{}},
+      {"longrows", "short rows and a few dense ones; nonsymmetric", LongrowsParams{}},
+      {"banded", "dense band; symmetric positive definite", BandedParams{}},
+  };
+  return all;
+}
+
+}  // namespace tcsolve
