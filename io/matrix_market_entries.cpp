@@ -96,8 +96,9 @@ void parse_lines(std::string_view text, Rules const& rules, EntryChunk& out) {
     if (*p != '\n') {
       char const* const rest = skip_blanks(p);
       if (*rest != '\n') {
-        out.fault = rest == p ? value_fault(Parsed::malformed, p, integer, here())
-                              : cat(quoted(here()), " has more than one entry needs");
+        out.fault = field != MatrixField::pattern && rest == p
+                        ? value_fault(Parsed::malformed, p, integer, here())
+                        : cat(quoted(here()), " has more than one entry needs");
         break;
       }
       p = rest;
