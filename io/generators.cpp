@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/io/generators.hpp>
 
+#include <tcsolve/configs/schema/range.hpp>
+
 #include <algorithm>
-#include <limits>
 
 namespace tcsolve {
 namespace {
 
-void require_range(char const* generator, char const* key, std::int64_t value, std::int64_t lo,
-                   std::int64_t hi) {
-  if (value < lo || value > hi)
-    throw MatrixError(cat(generator, ": ", key, " = ", value, " is outside [", lo, ", ", hi, "]"));
+/// Throws MatrixError for a parameter outside the range that the schema states.
+template <class P>
+void require_ranges(char const* generator, P const& p) {
+  for_each_field(p, [&](auto const& field, auto const& value) {
+    if constexpr (requires { field.constraint.contains(value); })
+      if (!field.constraint.contains(value))
+        throw MatrixError(cat(generator, ": '", field.key, "' = ", value, " is outside ",
+                              range_text(field.constraint)));
+  });
 }
 
-/// n^3 unknowns times `per_node`, checked.
-Index cube(char const* generator, std::int64_t n, std::int64_t per_node = 1) {
-  require_range(generator, "n", n, 1, 2000);  // 3 * 2000^3 is far from overflow
+/// n^3 nodes times `per_node`, for an n of at most 2000.
+Index cube(std::int64_t n, std::int64_t per_node = 1) {
   return narrow(per_node * n * n * n, "rows");
 }
 
@@ -37,7 +42,8 @@ MatrixSize with_memory(MatrixSize size, Renumber renumber, std::int64_t extra_by
 /// A grid with neighbours across faces: 7 n^3 entries less the 6 n^2 beyond the border.
 template <class P>
 MatrixSize seven_point(char const* generator, P const& p) {
-  Index const rows = cube(generator, p.n);
+  require_ranges(generator, p);
+  Index const rows = cube(p.n);
   Offset const n = p.n;
   return with_memory({rows, rows, 7 * n * n * n - 6 * n * n}, p.renumber);
 }
@@ -47,46 +53,41 @@ MatrixSize seven_point(char const* generator, P const& p) {
 MatrixSize size_of(Poisson7Params const& p) { return seven_point("poisson7", p); }
 MatrixSize size_of(ConvdiffParams const& p) { return seven_point("convdiff", p); }
 
-MatrixSize size_of(AnisotropicParams const& p) {
-  for (double const epsilon : {p.epsilon_x, p.epsilon_y, p.epsilon_z})
-    if (!(epsilon > 0 && epsilon <= 1e150))
-      throw MatrixError(cat("anisotropic: epsilon = ", epsilon, " is outside (0, 1e150]"));
-  return seven_point("anisotropic", p);
-}
+MatrixSize size_of(AnisotropicParams const& p) { return seven_point("anisotropic", p); }
 
 MatrixSize size_of(Poisson27Params const& p) {
-  Index const rows = cube("poisson27", p.n);
+  require_ranges("poisson27", p);
+  Index const rows = cube(p.n);
   Offset const line = 3 * Offset{p.n} - 2;  // pairs of neighbours on a line of n points
   return with_memory({rows, rows, line * line * line}, p.renumber);
 }
 
 MatrixSize size_of(ElasticityParams const& p) {
-  Index const rows = cube("elasticity", p.n, 3);
+  require_ranges("elasticity", p);
+  Index const rows = cube(p.n, 3);
   Offset const n = p.n;
   Offset const line = 3 * n - 2, free_line = std::max<Offset>(0, 3 * (n - 1) - 2);
   return with_memory({rows, rows, 3 * n * n + 9 * free_line * line * line}, p.renumber);
 }
 
 MatrixSize size_of(RmatParams const& p) {
-  require_range("rmat", "scale", p.scale, 0, 30);
-  require_range("rmat", "edge_factor", p.edge_factor, 1, 100'000);
+  require_ranges("rmat", p);
   Index const rows = Index{1} << p.scale;
   Offset const edges = Offset{rows} * p.edge_factor;
   return with_memory({rows, rows, edges, false}, p.renumber, 16 * edges + 4 * Offset{rows});
 }
 
 MatrixSize size_of(LongrowsParams const& p) {
-  require_range("longrows", "n", p.n, 1, std::numeric_limits<Index>::max());
-  require_range("longrows", "long_rows", p.long_rows, 0, p.n);
-  require_range("longrows", "long_length", p.long_length, 1, std::numeric_limits<Index>::max());
+  require_ranges("longrows", p);
+  if (p.long_rows > p.n)
+    throw MatrixError(cat("longrows: 'long_rows' = ", p.long_rows, " is more than 'n' = ", p.n));
   Offset const length = std::min(p.long_length, p.n), rest = p.n - p.long_rows;
   require_countable("longrows", static_cast<double>(length) * p.long_rows);
   return with_memory({p.n, p.n, p.long_rows * length + 8 * rest, false}, p.renumber);
 }
 
 MatrixSize size_of(BandedParams const& p) {
-  require_range("banded", "n", p.n, 1, std::numeric_limits<Index>::max());
-  require_range("banded", "half_bandwidth", p.half_bandwidth, 0, std::numeric_limits<Index>::max());
+  require_ranges("banded", p);
   Offset const n = p.n, h = std::min<Offset>(p.half_bandwidth, n - 1);
   require_countable("banded", static_cast<double>(n) * static_cast<double>(2 * h + 1));
   return with_memory({p.n, p.n, n * (2 * h + 1) - h * (h + 1)}, p.renumber);

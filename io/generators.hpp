@@ -9,12 +9,14 @@
 /// the same bits on every number of threads.
 #pragma once
 
+#include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/formats/csr.hpp>
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -31,6 +33,21 @@ constexpr auto names(Renumber) {
   return std::array{std::pair{Renumber::none, "none"}, std::pair{Renumber::random, "random"}};
 }
 
+namespace detail {
+
+/// The keys of one kind, and those that all kinds have.
+template <class P, class... Fields>
+constexpr auto generator_schema(Fields... own) {
+  return std::tuple{own...,
+                    field(&P::coefficient, "coefficient",
+                          "constant: one fixed matrix; random: values drawn from the seed"),
+                    field(&P::renumber, "renumber",
+                          "random: a symmetric permutation P A P^T drawn from the seed"),
+                    field(&P::seed, "seed", "what random values and permutations are drawn from")};
+}
+
+}  // namespace detail
+
 /// 7-point Laplacian on an n x n x n grid, zero Dirichlet values around it. Symmetric positive
 /// definite M-matrix.   constant: 6 and -1.   random: edge weights w_ij = w_ji in [0.5, 1.5),
 /// a_ij = -w_ij, a_ii = sum of the weights of all 6 edges, those across the border included.
@@ -39,6 +56,12 @@ struct Poisson7Params {
   Coefficient coefficient = Coefficient::constant;
   Renumber renumber = Renumber::none;
   std::uint64_t seed = 4242;
+
+  static constexpr auto schema() {
+    using P = Poisson7Params;
+    return detail::generator_schema<P>(
+        field(&P::n, "n", between(1, 2000), "grid points along an edge of the cube; rows = n^3"));
+  }
 };
 
 /// 27-point Laplacian: the same with all 26 neighbours.   constant: 26 and -1.
@@ -47,6 +70,12 @@ struct Poisson27Params {
   Coefficient coefficient = Coefficient::constant;
   Renumber renumber = Renumber::none;
   std::uint64_t seed = 4242;
+
+  static constexpr auto schema() {
+    using P = Poisson27Params;
+    return detail::generator_schema<P>(
+        field(&P::n, "n", between(1, 2000), "grid points along an edge of the cube; rows = n^3"));
+  }
 };
 
 /// 7-point -div(epsilon grad u), epsilon = diag(epsilon_x, epsilon_y, epsilon_z). Symmetric
@@ -59,6 +88,15 @@ struct AnisotropicParams {
   Coefficient coefficient = Coefficient::constant;
   Renumber renumber = Renumber::none;
   std::uint64_t seed = 4242;
+
+  static constexpr auto schema() {
+    using P = AnisotropicParams;
+    return detail::generator_schema<P>(
+        field(&P::n, "n", between(1, 2000), "grid points along an edge of the cube; rows = n^3"),
+        field(&P::epsilon_x, "epsilon_x", between(1e-100, 1e100), "diffusion along x"),
+        field(&P::epsilon_y, "epsilon_y", between(1e-100, 1e100), "diffusion along y"),
+        field(&P::epsilon_z, "epsilon_z", between(1e-100, 1e100), "diffusion along z"));
+  }
 };
 
 /// Convection and diffusion, -Laplace u + v . grad u, first-order upwind, on the grid of poisson7:
@@ -71,6 +109,14 @@ struct ConvdiffParams {
   Coefficient coefficient = Coefficient::constant;
   Renumber renumber = Renumber::none;
   std::uint64_t seed = 4242;
+
+  static constexpr auto schema() {
+    using P = ConvdiffParams;
+    return detail::generator_schema<P>(
+        field(&P::n, "n", between(1, 2000), "grid points along an edge of the cube; rows = n^3"),
+        field(&P::velocity, "velocity", between(-1e6, 1e6),
+              "factor of the swirl; cell Peclet number up to 2 velocity"));
+  }
 };
 
 /// Linear elasticity on n x n x n nodes, trilinear hexahedra (Q1) of edge 1, Poisson ratio 0.3, 3
@@ -81,6 +127,12 @@ struct ElasticityParams {
   Coefficient coefficient = Coefficient::constant;
   Renumber renumber = Renumber::none;
   std::uint64_t seed = 4242;
+
+  static constexpr auto schema() {
+    using P = ElasticityParams;
+    return detail::generator_schema<P>(
+        field(&P::n, "n", between(1, 2000), "nodes along an edge of the cube; rows = 3 n^3"));
+  }
 };
 
 /// R-MAT graph (Chakrabarti, Zhan, Faloutsos 2004; a, b, c = 0.57, 0.19, 0.19): a power law of row
@@ -92,6 +144,13 @@ struct RmatParams {
   Coefficient coefficient = Coefficient::constant;
   Renumber renumber = Renumber::none;
   std::uint64_t seed = 4242;
+
+  static constexpr auto schema() {
+    using P = RmatParams;
+    return detail::generator_schema<P>(
+        field(&P::scale, "scale", between(0, 30), "rows = 2^scale"),
+        field(&P::edge_factor, "edge_factor", between(1, 100000), "edges drawn for each row"));
+  }
 };
 
 /// Rows of 1 to 8 entries near the diagonal and, evenly spread, a few rows with entries everywhere;
@@ -103,6 +162,15 @@ struct LongrowsParams {
   Coefficient coefficient = Coefficient::constant;
   Renumber renumber = Renumber::none;
   std::uint64_t seed = 4242;
+
+  static constexpr auto schema() {
+    using P = LongrowsParams;
+    return detail::generator_schema<P>(field(&P::n, "n", at_least(1), "rows"),
+                                       field(&P::long_rows, "long_rows", non_negative(),
+                                             "rows with long_length entries, at most n"),
+                                       field(&P::long_length, "long_length", at_least(1),
+                                             "entries of a long row; n when that is less"));
+  }
 };
 
 /// All entries with |i - j| <= half_bandwidth: a_ii = 2 half_bandwidth + 1, a_ij = a_ji in (-1, 0].
@@ -114,6 +182,13 @@ struct BandedParams {
   Coefficient coefficient = Coefficient::constant;
   Renumber renumber = Renumber::none;
   std::uint64_t seed = 4242;
+
+  static constexpr auto schema() {
+    using P = BandedParams;
+    return detail::generator_schema<P>(field(&P::n, "n", at_least(1), "rows"),
+                                       field(&P::half_bandwidth, "half_bandwidth", non_negative(),
+                                             "entries have |i - j| of at most this"));
+  }
 };
 
 /// What a matrix will take, known before it is generated.

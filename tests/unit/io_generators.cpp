@@ -294,6 +294,28 @@ TEST(Generators, SizesThatCannotBe) {
   EXPECT_THROW(generate(BandedParams{.n = 2147483647, .half_bandwidth = 100'000}), MemoryError);
 }
 
+TEST(Generators, ParametersOutOfRangeAreNamed) {
+  try {
+    size_of(RmatParams{.scale = 31});
+    FAIL();
+  } catch (MatrixError const& e) {
+    EXPECT_STREQ(e.what(), "rmat: 'scale' = 31 is outside [0, 30]");
+  }
+}
+
+TEST(Generators, SchemasNameEveryMember) {
+  for (auto const& [name, summary, defaults] : generators())
+    std::visit(
+        [&](auto p) {
+          std::vector<std::string> keys;
+          for_each_field(p, [&](auto const& field, auto&) { keys.emplace_back(field.key); });
+          ASSERT_GE(keys.size(), 4u) << name;
+          EXPECT_EQ(std::vector(keys.end() - 3, keys.end()),
+                    (std::vector<std::string>{"coefficient", "renumber", "seed"}));
+        },
+        defaults);
+}
+
 TEST(Generators, AreListedByName) {
   auto const expected = small();
   ASSERT_EQ(generators().size(), expected.size());
