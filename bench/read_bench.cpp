@@ -2,7 +2,7 @@
 /// read_bench [MEGABYTES = 256] [THREADS...]: text per second and core when a generated matrix is
 /// read.
 ///
-/// The file is banded (about 38 bytes an entry, values of 16 or 17 digits, the hard case), so that
+/// The file is banded (about 33 bytes an entry, values of 16 or 17 digits, the hard case), so that
 /// number parsing and assembly count, not memory latency; it is in the page cache when it is timed.
 /// The median of five runs of each number of threads, as JSON lines.
 #include <tcsolve/io/generators.hpp>
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   if (threads.empty()) threads = {1, thread_count(0)};
 
   constexpr Index half_bandwidth = 16;
-  auto const rows = static_cast<Index>(megabytes * 1e6 / 38 / (2 * half_bandwidth + 1));
+  auto const rows = static_cast<Index>(megabytes * 1e6 / 33 / (2 * half_bandwidth + 1));
   TemporaryFile const file;
   write_matrix_market(file.path,
                       generate(BandedParams{.n = rows, .half_bandwidth = half_bandwidth}));

@@ -30,10 +30,21 @@ std::int64_t available_in_system() {
   return unknown;
 }
 
+/// Page cache charged to the memory cgroup: the kernel gives it back when asked.
+std::int64_t cached_in_cgroup() {
+  std::ifstream in("/sys/fs/cgroup/memory.stat");
+  std::string key;
+  std::int64_t bytes = 0, sum = 0;
+  while (in >> key >> bytes)
+    if (key == "active_file" || key == "inactive_file") sum += bytes;
+  return sum;
+}
+
 std::int64_t available_in_cgroup() {
   std::int64_t const limit = number_in("/sys/fs/cgroup/memory.max");
   std::int64_t const used = number_in("/sys/fs/cgroup/memory.current");
-  return limit == unknown || used == unknown ? unknown : std::max<std::int64_t>(0, limit - used);
+  if (limit == unknown || used == unknown) return unknown;
+  return std::max<std::int64_t>(0, limit - used + cached_in_cgroup());
 }
 
 std::string gib(std::int64_t bytes) {

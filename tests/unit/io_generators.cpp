@@ -304,16 +304,16 @@ TEST(Generators, ParametersOutOfRangeAreNamed) {
 }
 
 TEST(Generators, SchemasNameEveryMember) {
-  for (auto const& [name, summary, defaults] : generators())
+  for (GeneratorEntry const& entry : generators())
     std::visit(
         [&](auto p) {
           std::vector<std::string> keys;
           for_each_field(p, [&](auto const& field, auto&) { keys.emplace_back(field.key); });
-          ASSERT_GE(keys.size(), 4u) << name;
+          ASSERT_GE(keys.size(), 4u) << entry.name;
           EXPECT_EQ(std::vector(keys.end() - 3, keys.end()),
                     (std::vector<std::string>{"coefficient", "renumber", "seed"}));
         },
-        defaults);
+        entry.defaults);
 }
 
 TEST(Generators, AreListedByName) {
