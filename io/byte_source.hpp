@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where text comes from: a plain, gzip or xz file, or memory; always a stream, never all at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace tcsolve {
+
+/// A stream of bytes, decompressed.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Fills `out` from the front and returns how many bytes were written: fewer than asked for only
+  /// at the end, 0 after it. Throws MatrixError, without the file name, when the data is corrupt or
+  /// ends early; the bytes before the fault have been delivered by then.
+  virtual std::size_t read(std::span<char> out) = 0;
+  /// An upper bound of the bytes that read() will deliver in all, from the size of the file: what a
+  /// header may promise.
+  virtual std::int64_t max_bytes() const = 0;
+};
+
+/// Opens a regular file. The compression is found from the first bytes, not from the name.
+/// Throws MatrixError, "<path>: <reason>", when it is missing, unreadable or not a regular file.
+std::unique_ptr<ByteSource> open_file(std::filesystem::path const& path);
+
+/// Bytes that somebody else keeps alive.
+std::unique_ptr<ByteSource> open_text(std::string_view text);
+
+}  // namespace tcsolve

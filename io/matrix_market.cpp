@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/io/matrix_market.hpp>
+
+#include <tcsolve/io/matrix_text.hpp>
+#include <tcsolve/io/memory.hpp>
+#include <tcsolve/io/parallel.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <new>
+
+namespace tcsolve {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// A text that can be opened twice: once to be read, and again to find the line of a fault.
+struct Input {
+  std::string name;
+  std::function<std::unique_ptr<ByteSource>()> open;
+};
+
+Input file_input(std::filesystem::path const& path) {
+  return {path.string(), [path] { return open_file(path); }};
+}
+Input text_input(std::string_view text, std::string const& name) {
+  return {name, [text] { return open_text(text); }};
+}
+
+/// f(), where running out of memory is a MemoryError.
+template <class F>
+auto within_memory(std::string const& name, F const& f) {
+  try {
+    return f();
+  } catch (std::bad_alloc const&) { throw MemoryError(cat(name, ": out of memory while reading")); }
+}
+
+/// Entries in file order into the builder: placed, mirrored and sliced by all threads.
+/// Returns whether entries lie on both sides of the diagonal.
+bool collect(MatrixText& text, CsrBuilder& builder, ReadOptions const& options) {
+  auto const& header = text.header();
+  bool lower = false, upper = false;
+  for (Offset first = 0;; first = text.entries()) {
+    auto const chunks = text.next(options.nonfinite);
+    if (chunks.empty()) return lower && upper;
+    std::vector<Offset> start(chunks.size());
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      start[i] = first;
+      first += static_cast<Offset>(chunks[i].entries.size());
+      lower |= chunks[i].lower;
+      upper |= chunks[i].upper;
+    }
+    std::vector<CsrBuilder::Slice> slices(chunks.size());
+    parallel_tasks(thread_count(options.threads), static_cast<std::int64_t>(chunks.size()),
+                   [&](std::int64_t task, int) {
+                     auto const i = static_cast<std::size_t>(task);
+                     auto& entries = chunks[i].entries;
+                     if (header.layout == MatrixLayout::array)
+                       place_array_entries(entries, start[i], header);
+                     mirror(entries, header.symmetry);
+                     slices[i] = builder.slice(entries);
+                   });
+    for (auto& slice : slices) builder.append(std::move(slice));
+  }
+}
+
+/// Finite entries may have a sum that is not.
+void check_sums(Csr<double> const& a, std::string const& name) {
+  for (Index i = 0; i < a.rows; ++i)
+    for (double const value : a.row_values(i))
+      if (!std::isfinite(value))
+        throw MatrixError(cat(name, ": the duplicate entries of row ", std::int64_t{i} + 1,
+                              " have a sum beyond the range of double"));
+}
+
+Csr<double> read(Input const& input, ReadOptions const& options) {
+  auto const start = Clock::now();
+  MatrixText text(input.open(), input.name, options.threads);
+  MatrixHeader const header = text.read_header();
+  require_memory(header.reading_bytes(), options.memory_limit,
+                 cat(input.name, ": a matrix of ", header.rows, " x ", header.cols, " with up to ",
+                     header.max_entries(), " entries"));
+  CsrBuilder builder(header.rows, header.cols);
+  bool const both_triangles =
+      collect(text, builder, options) && header.symmetry != MatrixSymmetry::general;
+
+  auto const assembly = Clock::now();
+  bool const refuse = both_triangles || options.duplicates == Duplicates::refuse;
+  Csr<double> a;
+  try {
+    a = builder.finish(refuse ? Repeats::refuse : Repeats::sum, options.threads);
+  } catch (RepeatedEntry const& repeated) {
+    MatrixText again(input.open(), input.name, 1);
+    again.read_header();
+    bool const mirrored = header.symmetry != MatrixSymmetry::general;
+    again.fail(
+        again.line_of_repeat(repeated.row, repeated.col, mirrored),
+        cat(repeated.what(), both_triangles ? ": the symmetric file stores both triangles" : ""));
+  }
+  if (a.entries() < header.max_entries() && options.nonfinite == NonFinite::refuse)
+    check_sums(a, input.name);
+  if (options.stats)
+    *options.stats = {.seconds = seconds_since(start),
+                      .assemble_seconds = seconds_since(assembly),
+                      .text_bytes = text.bytes(),
+                      .lines = text.lines(),
+                      .stored = text.entries(),
+                      .threads = thread_count(options.threads)};
+  return a;
+}
+
+/// A matrix of one column as a vector.
+std::vector<double> dense(Csr<double> const& a, std::string const& name) {
+  if (a.cols != 1)
+    throw MatrixError(
+        cat(name, ": the matrix is ", a.rows, " x ", a.cols, "; a vector has one column"));
+  std::vector<double> x(static_cast<std::size_t>(a.rows), 0.0);
+  for (Index i = 0; i < a.rows; ++i)
+    for (double const value : a.row_values(i)) x[static_cast<std::size_t>(i)] = value;
+  return x;
+}
+
+std::vector<double> read_numbers(Input const& input, ReadOptions const& options) {
+  auto const start = Clock::now();
+  MatrixText text(input.open(), input.name, options.threads);
+  text.read_no_header();
+  std::vector<double> x;
+  for (auto chunks = text.next(options.nonfinite); !chunks.empty();
+       chunks = text.next(options.nonfinite)) {
+    require_memory(16 * text.entries(), options.memory_limit,
+                   cat(input.name, ": a vector of ", text.entries(), " entries or more"));
+    for (EntryChunk const& chunk : chunks)
+      for (Entry const& entry : chunk.entries) x.push_back(entry.value);
+  }
+  if (text.lines() == 0) text.fail(1, "the file is empty");
+  narrow(static_cast<std::int64_t>(x.size()), "length of the vector");
+  if (options.stats)
+    *options.stats = {.seconds = seconds_since(start),
+                      .text_bytes = text.bytes(),
+                      .lines = text.lines(),
+                      .stored = text.entries(),
+                      .threads = thread_count(options.threads)};
+  return x;
+}
+
+std::vector<double> read_any_vector(Input const& input, ReadOptions const& options) {
+  std::array<char, 2> start{};
+  input.open()->read(start);
+  return start == std::array{'%', '%'} ? dense(read(input, options), input.name)
+                                       : read_numbers(input, options);
+}
+
+}  // namespace
+
+Csr<double> read_matrix_market(std::filesystem::path const& path, ReadOptions const& options) {
+  return within_memory(path.string(), [&] { return read(file_input(path), options); });
+}
+
+Csr<double> parse_matrix_market(std::string_view text, std::string const& name,
+                                ReadOptions const& options) {
+  return within_memory(name, [&] { return read(text_input(text, name), options); });
+}
+
+MatrixHeader read_matrix_market_header(std::filesystem::path const& path) {
+  return within_memory(path.string(),
+                       [&] { return MatrixText(open_file(path), path.string(), 1).read_header(); });
+}
+
+std::vector<double> read_vector(std::filesystem::path const& path, ReadOptions const& options) {
+  return within_memory(path.string(), [&] { return read_any_vector(file_input(path), options); });
+}
+
+std::vector<double> parse_vector(std::string_view text, std::string const& name,
+                                 ReadOptions const& options) {
+  return within_memory(name, [&] { return read_any_vector(text_input(text, name), options); });
+}
+
+}  // namespace tcsolve

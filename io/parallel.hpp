@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tasks on plain std::threads, for readers and generators, which run before any backend exists.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace tcsolve {
+
+/// `requested` threads, or one per hardware thread when it is 0; between 1 and 1024.
+inline int thread_count(int requested) {
+  int const all = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(requested > 0 ? requested : all, 1, 1024);
+}
+
+/// Calls body(task, worker) once for every task in [0, tasks), worker in [0, threads). Tasks are
+/// handed out in ascending order and end in any order. When tasks throw, no new ones start, and the
+/// exception of the lowest task that threw is rethrown: the same one for every thread count.
+template <class Body>
+void parallel_tasks(int threads, std::int64_t tasks, Body const& body) {
+  std::atomic<std::int64_t> next{0};
+  std::mutex guard;
+  std::exception_ptr failure;
+  std::int64_t failed = std::numeric_limits<std::int64_t>::max();
+
+  auto work = [&](int worker) {
+    for (;;) {
+      std::int64_t const task = next.fetch_add(1);
+      if (task >= tasks) return;
+      try {
+        body(task, worker);
+      } catch (...) {
+        std::lock_guard const lock(guard);
+        if (task < failed) {
+          failed = task;
+          failure = std::current_exception();
+        }
+        next.store(tasks);
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;  // joined at the closing brace
+    for (int worker = 1; worker < std::min<std::int64_t>(threads, tasks); ++worker) {
+      try {
+        helpers.emplace_back(work, worker);
+      } catch (std::system_error const&) {
+        break;  // no more threads to be had: the ones that run do all the tasks
+      }
+    }
+    work(0);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// Calls body(begin, end) for consecutive ranges of at most `grain` that cover [0, n).
+template <class Body>
+void parallel_ranges(int threads, std::int64_t n, std::int64_t grain, Body const& body) {
+  parallel_tasks(threads, (n + grain - 1) / grain, [&](std::int64_t task, int) {
+    body(task * grain, std::min(n, (task + 1) * grain));
+  });
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// CSR from a function that emits one row: called once to count and once to store, rows in
+/// parallel.
+#pragma once
+
+#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/io/parallel.hpp>
+
+#include <utility>
+
+namespace tcsolve {
+
+/// What a row function is given in the counting pass. It may skip the values: `stores` is false.
+struct EntryCounter {
+  static constexpr bool stores = false;
+  Offset count = 0;
+  void operator()(std::int64_t, double) { ++count; }
+};
+
+/// What it is given in the storing pass.
+struct EntryStore {
+  static constexpr bool stores = true;
+  Index* column;
+  double* value;
+  void operator()(std::int64_t j, double a_ij) {
+    *column++ = static_cast<Index>(j);
+    *value++ = a_ij;
+  }
+};
+
+/// The matrix whose row i is what row(i, emit) emits: emit(column, value), columns ascending.
+/// `row` is called from several threads. The result does not depend on their number.
+template <class Row>
+Csr<double> build_by_rows(Index rows, Index cols, int threads, Row const& row) {
+  constexpr std::int64_t grain = 4096;
+  threads = thread_count(threads);
+  Csr<double> a;
+  a.rows = rows;
+  a.cols = cols;
+  a.offsets.assign(static_cast<std::size_t>(rows) + 1, 0);
+  parallel_ranges(threads, rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      EntryCounter emit;
+      row(i, emit);
+      a.offsets[static_cast<std::size_t>(i) + 1] = emit.count;
+    }
+  });
+  for (std::size_t i = 1; i < a.offsets.size(); ++i) a.offsets[i] += a.offsets[i - 1];
+  a.columns.resize(static_cast<std::size_t>(a.offsets.back()));
+  a.values.resize(static_cast<std::size_t>(a.offsets.back()));
+  parallel_ranges(threads, rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    auto const first = a.offsets[static_cast<std::size_t>(begin)];
+    EntryStore emit{a.columns.data() + first, a.values.data() + first};
+    for (std::int64_t i = begin; i < end; ++i) row(i, emit);
+  });
+  return a;
+}
+
+}  // namespace tcsolve
