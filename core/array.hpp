@@ -42,7 +42,9 @@ class Array {
   Space space() const { return space_; }
 
   /// The whole array as one vector.
-  Out<T> view() { return vector_view(data_, narrow(static_cast<std::int64_t>(size_), "length"), space_); }
+  Out<T> view() {
+    return vector_view(data_, narrow(static_cast<std::int64_t>(size_), "length"), space_);
+  }
   In<T> view() const {
     return vector_view<T const>(data_, narrow(static_cast<std::int64_t>(size_), "length"), space_);
   }
@@ -67,7 +69,9 @@ class MultiVector {
       : values_(space, static_cast<std::size_t>(n) * k), rows_(n), cols_(k) {}
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
-  Out<T> view() { return {values_.data(), rows_, cols_, cols_, Layout::row_major, values_.space()}; }
+  Out<T> view() {
+    return {values_.data(), rows_, cols_, cols_, Layout::row_major, values_.space()};
+  }
   In<T> view() const {
     return {values_.data(), rows_, cols_, cols_, Layout::row_major, values_.space()};
   }

@@ -20,9 +20,9 @@ namespace tcsolve {
 enum class Backend { automatic, host, cuda };
 
 struct ContextOptions {
-  std::uint64_t seed = 1;      ///< for everything random: generators, probes, shadow vectors
-  bool deterministic = true;   ///< the same bits on every run on the same device and size
-  int device = 0;              ///< CUDA ordinal
+  std::uint64_t seed = 1;     ///< for everything random: generators, probes, shadow vectors
+  bool deterministic = true;  ///< the same bits on every run on the same device and size
+  int device = 0;             ///< CUDA ordinal
 };
 
 /// The host backend as kernels see it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the core needs of a CUDA device, free of CUDA headers. Defined in core/cuda/device.cpp, or in
-/// core/cuda_absent.cpp, where everything but `available` throws NotBuilt.
+/// What the core needs of a CUDA device, free of CUDA headers. Defined in core/cuda/device.cpp, or
+/// in core/cuda_absent.cpp, where everything but `available` throws NotBuilt.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace tcsolve::cuda {
 class Device;
 
 struct Facts {
-  std::string name;        ///< e.g. "NVIDIA H200"
-  std::string driver;      ///< CUDA version of the driver, e.g. "13.0"
-  std::string runtime;     ///< CUDA version of the toolkit, e.g. "13.0"
+  std::string name;            ///< e.g. "NVIDIA H200"
+  std::string driver;          ///< CUDA version of the driver, e.g. "13.0"
+  std::string runtime;         ///< CUDA version of the toolkit, e.g. "13.0"
   int compute_capability = 0;  ///< 10 major + minor
   int multiprocessors = 0;
   std::size_t memory = 0, l2 = 0;  ///< bytes

@@ -53,8 +53,9 @@ struct Unsupported : Error {
 /// A backend that this build does not contain.
 struct NotBuilt : Error {
   explicit NotBuilt(std::string const& what)
-      : Error(what + ": this tcsolve was built without it; configure with the CUDA toolkit (12.4 or "
-                     "newer) on the path, or use backend: host") {}
+      : Error(what +
+              ": this tcsolve was built without it; configure with the CUDA toolkit (12.4 or "
+              "newer) on the path, or use backend: host") {}
 };
 
 /// A failing device call, or no usable device (exit code 5).

@@ -22,7 +22,9 @@ struct half {
   TCSOLVE_HD explicit half(float f);
   TCSOLVE_HD explicit half(double d) : half(round_to_odd(d)) {}
   TCSOLVE_HD explicit operator float() const;
-  TCSOLVE_HD explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  TCSOLVE_HD explicit operator double() const {
+    return static_cast<double>(static_cast<float>(*this));
+  }
   friend bool operator==(half const&, half const&) = default;
 
  private:
@@ -41,8 +43,8 @@ TCSOLVE_HD float half::round_to_odd(double d) {
 #else
   std::uint32_t u = std::bit_cast<std::uint32_t>(f);
 #endif
-  if (u & 1u) return f;                         // already odd
-  bool away = (d > 0) ? back > d : back < d;    // f lies beyond d: step towards zero
+  if (u & 1u) return f;                       // already odd
+  bool away = (d > 0) ? back > d : back < d;  // f lies beyond d: step towards zero
   u = away ? u - 1u : u + 1u;
 #if defined(__CUDA_ARCH__)
   return __uint_as_float(u);
@@ -61,7 +63,7 @@ TCSOLVE_HD half::half(float f) {
     bits = static_cast<std::uint16_t>(sign | 0x7e00u);  // NaN
   } else if (magnitude >= 0x477ff000u) {
     bits = static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds beyond 65504
-  } else if (magnitude < 0x38800000u) {                 // subnormal: adding 0.5 ulp-aligns the value
+  } else if (magnitude < 0x38800000u) {  // subnormal: adding 0.5 ulp-aligns the value
     float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     bits = static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
   } else {
@@ -75,7 +77,8 @@ TCSOLVE_HD half::operator float() const {
 #if defined(__CUDA_ARCH__)
   return __half2float(__ushort_as_half(bits));
 #else
-  std::uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 0x1fu, mantissa = bits & 0x3ffu;
+  std::uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 0x1fu,
+                mantissa = bits & 0x3ffu;
   if (exponent == 0x1fu) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
   if (exponent == 0) {
     float f = static_cast<float>(mantissa) * 0x1p-24f;

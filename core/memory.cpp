@@ -50,7 +50,8 @@ void copy_bytes(Context& ctx, void* to, Space to_space, void const* from, Space 
     return;
   }
   if (ctx.device() == nullptr)
-    throw ShapeError("a host Context cannot reach device memory; open the Context with Backend::cuda");
+    throw ShapeError(
+        "a host Context cannot reach device memory; open the Context with Backend::cuda");
   cuda::copy(*ctx.device(), to, from, bytes);
 }
 

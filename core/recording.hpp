@@ -13,9 +13,9 @@ namespace tcsolve {
 class Context;
 
 struct Command {
-  std::string name;                     ///< e.g. "descend", "csr.apply"
+  std::string name;  ///< e.g. "descend", "csr.apply"
   std::function<void(Context&)> call;
-  bool capturable = true;               ///< false: waits for the host, so it cannot be in a graph
+  bool capturable = true;  ///< false: waits for the host, so it cannot be in a graph
 };
 
 struct Recording {

@@ -30,19 +30,19 @@ enum class Stop : std::int32_t {
 /// The kind of a breakdown, the place of a non-finite value, or what made a solve trivial.
 enum class Cause : std::int32_t {
   none = 0,
-  zero_rhs,          ///< b = 0, so x = 0
-  exact_guess,       ///< the initial guess already met the tolerance
-  least_squares,     ///< A^T r is small: a least-squares solution, r itself is not small
-  rho,               ///< <shadow, r> vanished (BiCGStab)
-  sigma,             ///< <shadow, A p> or <p, A p> vanished
-  omega,             ///< the stabilising step vanished (BiCGStab)
-  singular_operator, ///< the Krylov space is invariant and does not contain the solution
-  rhs,               ///< non-finite b
-  guess,             ///< non-finite x0
-  matrix,            ///< non-finite A x
-  preconditioner,    ///< non-finite M r
-  overflow,          ///< the recurrence overflowed although A and M are finite
-  inconsistent       ///< b is outside the range of A
+  zero_rhs,           ///< b = 0, so x = 0
+  exact_guess,        ///< the initial guess already met the tolerance
+  least_squares,      ///< A^T r is small: a least-squares solution, r itself is not small
+  rho,                ///< <shadow, r> vanished (BiCGStab)
+  sigma,              ///< <shadow, A p> or <p, A p> vanished
+  omega,              ///< the stabilising step vanished (BiCGStab)
+  singular_operator,  ///< the Krylov space is invariant and does not contain the solution
+  rhs,                ///< non-finite b
+  guess,              ///< non-finite x0
+  matrix,             ///< non-finite A x
+  preconditioner,     ///< non-finite M r
+  overflow,           ///< the recurrence overflowed although A and M are finite
+  inconsistent        ///< b is outside the range of A
 };
 
 constexpr char const* name(Stop s) {

@@ -39,9 +39,7 @@ struct MultiView {
   Layout layout = Layout::row_major;
   Space space = Space::host;
 
-  operator MultiView<T const>() const
-    requires(!std::is_const_v<T>)
-  {
+  operator MultiView<T const>() const requires(!std::is_const_v<T>) {
     return {data, rows, cols, ld, layout, space};
   }
   std::int64_t size() const { return std::int64_t{rows} * cols; }

@@ -13,21 +13,25 @@ namespace {
 template <class T>
 void check_offsets(CsrView<T> const& a) {
   if (a.rows < 0 || a.cols < 0 || a.entries < 0)
-    throw MatrixError(cat("CSR: negative extents: ", a.rows, " x ", a.cols, ", ", a.entries, " entries"));
-  if (a.space != Space::host) throw MatrixError("CSR: only a matrix in host memory can be checked here");
+    throw MatrixError(
+        cat("CSR: negative extents: ", a.rows, " x ", a.cols, ", ", a.entries, " entries"));
+  if (a.space != Space::host)
+    throw MatrixError("CSR: only a matrix in host memory can be checked here");
   if (a.offsets[0] != 0) throw MatrixError(cat("CSR: offsets[0] is ", a.offsets[0], ", not 0"));
   for (Index i = 0; i < a.rows; ++i)
     if (a.offsets[i + 1] < a.offsets[i] || a.offsets[i + 1] > a.entries)
-      throw MatrixError(cat("CSR row ", i, ": offsets go from ", a.offsets[i], " to ", a.offsets[i + 1],
-                            "; they must ascend to ", a.entries));
+      throw MatrixError(cat("CSR row ", i, ": offsets go from ", a.offsets[i], " to ",
+                            a.offsets[i + 1], "; they must ascend to ", a.entries));
   if (a.offsets[a.rows] != a.entries)
-    throw MatrixError(cat("CSR: the last offset is ", a.offsets[a.rows], ", entries is ", a.entries));
+    throw MatrixError(
+        cat("CSR: the last offset is ", a.offsets[a.rows], ", entries is ", a.entries));
 }
 
 template <class T>
 void check_entry(CsrView<T> const& a, Index i, Offset k, NonFinite nonfinite) {
   if (a.columns[k] < 0 || a.columns[k] >= a.cols)
-    throw MatrixError(cat("CSR row ", i, ": column ", a.columns[k], " is outside [0, ", a.cols, ")"));
+    throw MatrixError(
+        cat("CSR row ", i, ": column ", a.columns[k], " is outside [0, ", a.cols, ")"));
   if (nonfinite == NonFinite::refuse && !std::isfinite(double(a.values[k])))
     throw MatrixError(cat("CSR row ", i, ", column ", a.columns[k], ": the value is ",
                           double(a.values[k]), ", not finite"));
@@ -177,8 +181,8 @@ CsrSummary summarize(Csr<double> const& a) {
   return s;
 }
 
-#define TCSOLVE_INSTANTIATE(T)                                          \
-  template void validate<T>(CsrView<T> const&, NonFinite);              \
+#define TCSOLVE_INSTANTIATE(T)                                            \
+  template void validate<T>(CsrView<T> const&, NonFinite);                \
   template Csr<T> canonical<T>(CsrView<T> const&, Duplicates, NonFinite); \
   template Csr<T> transpose<T>(CsrView<T> const&);
 TCSOLVE_INSTANTIATE(double)

@@ -60,8 +60,8 @@ Csr<T> canonical(CsrView<T> const& a, Duplicates = Duplicates::refuse,
 template <class T>
 Csr<T> transpose(CsrView<T> const& a);
 
-/// Values rounded to U (nearest, ties to even), same pattern. Throws MatrixError when a finite value
-/// of a would become infinite in U.
+/// Values rounded to U (nearest, ties to even), same pattern. Throws MatrixError when a finite
+/// value of a would become infinite in U.
 template <class U, class T>
 Csr<U> converted(Csr<T> const& a);
 
@@ -79,7 +79,7 @@ struct CsrSummary {
   double norm_inf = 0;             ///< max row sum of |a_ij|
   double norm_frobenius = 0;
   double max_abs = 0;
-  std::vector<Offset> histogram;   ///< rows of length 0, 1, 2, 3-4, 5-8, 9-16, ...
+  std::vector<Offset> histogram;  ///< rows of length 0, 1, 2, 3-4, 5-8, 9-16, ...
 };
 CsrSummary summarize(Csr<double> const& a);
 

@@ -17,7 +17,8 @@ CsrStorage<S>::CsrStorage(Context& ctx, Csr<S> a) : owned_(std::move(a)), view_(
 
 template <class S>
 void CsrStorage<S>::copy(Context& ctx, CsrView<S> const& a) {
-  if (a.space != Space::host) throw ShapeError("a matrix in device memory needs a Context on the device");
+  if (a.space != Space::host)
+    throw ShapeError("a matrix in device memory needs a Context on the device");
   std::size_t offsets = static_cast<std::size_t>(a.rows) + 1, entries = a.entries;
   if (a.entries <= std::numeric_limits<std::int32_t>::max()) {
     std::vector<std::int32_t> narrowed(offsets);

@@ -19,7 +19,8 @@ inline double read(Context& ctx, double const* p) {
 /// Two factors whose product is 2^e: each is in range where 2^e itself may not be.
 struct PowerOfTwo {
   double factor, factor2;
-  explicit PowerOfTwo(int e) : factor(std::ldexp(1.0, e / 2)), factor2(std::ldexp(1.0, e - e / 2)) {}
+  explicit PowerOfTwo(int e)
+      : factor(std::ldexp(1.0, e / 2)), factor2(std::ldexp(1.0, e - e / 2)) {}
 };
 
 /// y = 2^e x; returns ||y||_2.

@@ -27,7 +27,8 @@ namespace cuda {
 
 /// cuSPARSE descriptor, preprocessed, with its workspace. Used by one stream at a time.
 class CsrPlan;
-/// Null when cuSPARSE does not offer the product (64-bit offsets): then use spmm_csr without a plan.
+/// Null when cuSPARSE does not offer the product (64-bit offsets): then use spmm_csr without a
+/// plan.
 template <class T>
 std::shared_ptr<CsrPlan> plan_csr(Device&, CsrView<T> const& a);
 template <class T>

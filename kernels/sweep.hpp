@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One vocabulary, two backends. A verb is a struct: its operands, what it does to element i, and the
-/// scalar work before and after. It is written once; host/sweep.cpp and cuda/sweep.cu each run any
-/// verb, so host and device cannot drift apart.
+/// One vocabulary, two backends. A verb is a struct: its operands, what it does to element i, and
+/// the scalar work before and after. It is written once; host/sweep.cpp and cuda/sweep.cu each run
+/// any verb, so host and device cannot drift apart.
 ///
 ///     struct Verb {
 ///       static constexpr char const* name = "descend";
@@ -9,15 +9,15 @@
 ///       std::int64_t n;                                   // elements of the pass, may be 0
 ///       ... operands: pointers into the Context's space, host scalars ...
 ///       struct Coefficients { double a; };                // omit when there are none
-///       bool prepare(Frame, Coefficients&) const;         // scalars in; false = leave all untouched
-///       void element(std::int64_t i, Coefficients const&, double* sum) const;
-///       void finish(Frame, double const* sum) const;      // once, after every element
+///       bool prepare(Frame, Coefficients&) const;         // scalars in; false = leave all
+///       untouched void element(std::int64_t i, Coefficients const&, double* sum) const; void
+///       finish(Frame, double const* sum) const;      // once, after every element
 ///     };
 ///
-/// Reductions: each block adds a fixed set of elements in a fixed order and the last block to finish
-/// adds the partial sums in block order, so the same device and n give the same bits on every run.
-/// No floating-point atomics. The host adds chunks of 4096 elements in chunk order, which makes its
-/// result independent of the number of threads.
+/// Reductions: each block adds a fixed set of elements in a fixed order and the last block to
+/// finish adds the partial sums in block order, so the same device and n give the same bits on
+/// every run. No floating-point atomics. The host adds chunks of 4096 elements in chunk order,
+/// which makes its result independent of the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,7 @@ struct CoefficientsOf {
   using type = NoCoefficients;
 };
 template <class V>
-  requires VerbTraits<V>::prepares
-struct CoefficientsOf<V> {
+requires VerbTraits<V>::prepares struct CoefficientsOf<V> {
   using type = typename V::Coefficients;
 };
 

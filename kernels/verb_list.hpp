@@ -9,10 +9,11 @@
 #include <tcsolve/kernels/verbs/cg.hpp>
 #include <tcsolve/kernels/verbs/gmres.hpp>
 #include <tcsolve/kernels/verbs/lsmr.hpp>
+#include <tcsolve/kernels/verbs/matrix.hpp>
 #include <tcsolve/kernels/verbs/minres.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
 
+// clang-format off
 #define TCSOLVE_VERBS_OF(X, T)                                                              \
   X(Fill<T>) X(Random<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) \
   X(Extend<T>) X(Descend<T>)                                                                 \
@@ -36,3 +37,4 @@
 /// A template of two types without a comma at the macro's top level.
 #define TCSOLVE_PAIR(V, A, B) V<A TCSOLVE_COMMA B>
 #define TCSOLVE_COMMA ,
+// clang-format on

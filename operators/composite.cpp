@@ -83,7 +83,8 @@ void Sum<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) c
 template <class T>
 Product<T>::Product(OperatorPtr<T> A, OperatorPtr<T> B)
     : LinearOperator<T>(A->rows(), B->cols()), A_(std::move(A)), B_(std::move(B)) {
-  if (A_->cols() != B_->rows()) throw ShapeError(cat("product: ", extents(*A_), ", ", extents(*B_)));
+  if (A_->cols() != B_->rows())
+    throw ShapeError(cat("product: ", extents(*A_), ", ", extents(*B_)));
 }
 template <class T>
 void Product<T>::prepare(Context& ctx, Op op) const {
@@ -110,7 +111,8 @@ void Product<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op o
 }
 
 template <class T>
-Transposed<T>::Transposed(OperatorPtr<T> A) : LinearOperator<T>(A->cols(), A->rows()), A_(std::move(A)) {
+Transposed<T>::Transposed(OperatorPtr<T> A)
+    : LinearOperator<T>(A->cols(), A->rows()), A_(std::move(A)) {
   if (!A_->traits().transpose) throw Unsupported(cat(A_->name(), ": transpose"));
 }
 template <class T>

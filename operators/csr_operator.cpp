@@ -19,7 +19,8 @@ std::shared_ptr<cuda::CsrPlan> plan_for(Context& ctx, CsrView<S> const& a) {
 }
 
 template <class T, class S>
-void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In<T> x, T beta, Out<T> y) {
+void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In<T> x, T beta,
+             Out<T> y) {
   ctx.visit(
       [&](cuda::Device& on) {
         if constexpr (std::is_same_v<T, S>)
@@ -81,7 +82,8 @@ Cost CsrOperator<T, S>::cost(Index k) const {
   double entries = static_cast<double>(a.entries);
   double vectors = static_cast<double>(k) * (double(a.rows) + a.cols) * sizeof(T);
   return {2 * entries * k,
-          entries * (sizeof(S) + 4) + (a.offsets.wide ? 8.0 : 4.0) * (double(a.rows) + 1) + vectors, 1};
+          entries * (sizeof(S) + 4) + (a.offsets.wide ? 8.0 : 4.0) * (double(a.rows) + 1) + vectors,
+          1};
 }
 
 template <class T, class S>

@@ -24,15 +24,19 @@ bool overlap(In<T> x, In<T> y) {
 template <class T>
 void LinearOperator<T>::check_operands(Context& ctx, In<T> x, Out<T> y, Op op) const {
   Index domain = op == Op::none ? cols_ : rows_, range = op == Op::none ? rows_ : cols_;
-  auto shape = [&] { return cat(name(), op == Op::none ? " is " : " transposed is ", range, " x ", domain); };
+  auto shape = [&] {
+    return cat(name(), op == Op::none ? " is " : " transposed is ", range, " x ", domain);
+  };
   if (x.rows != domain) throw ShapeError(cat(shape(), "; x has ", x.rows, " rows"));
   if (y.rows != range) throw ShapeError(cat(shape(), "; y has ", y.rows, " rows"));
-  if (x.cols != y.cols) throw ShapeError(cat(name(), ": x has ", x.cols, " columns, y has ", y.cols));
+  if (x.cols != y.cols)
+    throw ShapeError(cat(name(), ": x has ", x.cols, " columns, y has ", y.cols));
   if (x.space != ctx.space() || y.space != ctx.space())
     throw ShapeError(cat(name(), ": x is in ", tcsolve::name(x.space), " memory, y in ",
                          tcsolve::name(y.space), " memory, the Context computes on ",
                          tcsolve::name(ctx.space())));
-  if (overlap<T>(x, y)) throw ShapeError(cat(name(), ": x and y overlap; give y memory of its own"));
+  if (overlap<T>(x, y))
+    throw ShapeError(cat(name(), ": x and y overlap; give y memory of its own"));
   if (op == Op::transpose && !traits().transpose) throw Unsupported(cat(name(), ": transpose"));
 }
 

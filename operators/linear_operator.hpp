@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// y = alpha op(A) x + beta y: all that a solver knows of a matrix. A preconditioner, a composite and
-/// a user's own callable are operators like any other.
+/// y = alpha op(A) x + beta y: all that a solver knows of a matrix. A preconditioner, a composite
+/// and a user's own callable are operators like any other.
 #pragma once
 
 #include <limits>
@@ -13,12 +13,18 @@
 namespace tcsolve {
 
 enum class Real { f64, f32, f16 };
-constexpr char const* name(Real r) { return r == Real::f64 ? "fp64" : r == Real::f32 ? "fp32" : "fp16"; }
+constexpr char const* name(Real r) {
+  return r == Real::f64 ? "fp64" : r == Real::f32 ? "fp32" : "fp16";
+}
 constexpr std::size_t size_of(Real r) { return r == Real::f64 ? 8 : r == Real::f32 ? 4 : 2; }
 /// Unit roundoff of a format: 2^-53, 2^-24, 2^-11.
-constexpr double roundoff(Real r) { return r == Real::f64 ? 0x1p-53 : r == Real::f32 ? 0x1p-24 : 0x1p-11; }
+constexpr double roundoff(Real r) {
+  return r == Real::f64 ? 0x1p-53 : r == Real::f32 ? 0x1p-24 : 0x1p-11;
+}
 template <class T>
-constexpr Real real_of = sizeof(T) == 8 ? Real::f64 : sizeof(T) == 4 ? Real::f32 : Real::f16;
+constexpr Real real_of = sizeof(T) == 8   ? Real::f64
+                         : sizeof(T) == 4 ? Real::f32
+                                          : Real::f16;
 
 struct Precision {
   Real storage = Real::f64, multiply = Real::f64, accumulate = Real::f64;
@@ -35,7 +41,7 @@ struct Traits {
 /// Of one application to k columns.
 struct Cost {
   double flops = 0;
-  double bytes = 0;    ///< compulsory: the stored matrix once, x once, y once
+  double bytes = 0;             ///< compulsory: the stored matrix once, x once, y once
   double stored_per_entry = 1;  ///< stored values over nonzeros
 };
 

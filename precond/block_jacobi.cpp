@@ -22,7 +22,8 @@ std::vector<Index> find_blocks(CsrView<double> const& a, Index max_block) {
   auto same_columns = [&](Index i, Index j) {
     Offset length = a.offsets[i + 1] - a.offsets[i];
     return length == a.offsets[j + 1] - a.offsets[j] &&
-           std::equal(a.columns + a.offsets[i], a.columns + a.offsets[i + 1], a.columns + a.offsets[j]);
+           std::equal(a.columns + a.offsets[i], a.columns + a.offsets[i + 1],
+                      a.columns + a.offsets[j]);
   };
   std::vector<Index> starts;
   for (Index i = 0; i < a.rows;) {
@@ -43,7 +44,8 @@ BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiP
     : LinearOperator<T>(a.rows, a.rows) {
   if (a.rows != a.cols)
     throw ShapeError(cat("block_jacobi needs a square matrix, this is ", a.rows, " x ", a.cols));
-  blocks_ = params.block > 0 ? uniform_blocks(a.rows, params.block) : find_blocks(a, params.max_block);
+  blocks_ =
+      params.block > 0 ? uniform_blocks(a.rows, params.block) : find_blocks(a, params.max_block);
   std::vector<Index> start(a.rows), width(a.rows);
   std::vector<Offset> offset(a.rows), offset_t(a.rows);
   Offset total = 0;
@@ -86,7 +88,9 @@ BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiP
 
 template <class T>
 Traits BlockJacobi<T>::traits() const {
-  return {.precision = {real_of<T>, Real::f64, Real::f64}, .transpose = true, .isolates_nonfinite = false};
+  return {.precision = {real_of<T>, Real::f64, Real::f64},
+          .transpose = true,
+          .isolates_nonfinite = false};
 }
 
 template <class T>
@@ -98,8 +102,8 @@ Cost BlockJacobi<T>::cost(Index k) const {
 template <class T>
 void BlockJacobi<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
   Offset const* offset = op == Op::none ? offset_.data() : offset_t_.data();
-  sweep(ctx, BlockMultiply<T>{y.size(), alpha, start_.data(), width_.data(), offset, values_.data(), x,
-                              beta, y});
+  sweep(ctx, BlockMultiply<T>{y.size(), alpha, start_.data(), width_.data(), offset, values_.data(),
+                              x, beta, y});
 }
 
 template class BlockJacobi<double>;

@@ -15,16 +15,17 @@ struct BlockJacobiParams {
   static constexpr auto schema() {
     using P = BlockJacobiParams;
     return std::tuple{
-        field(&P::block, "block", between(0, 512),
-              "rows of a block; 0 finds them: neighbouring rows with the same pattern make a block"),
+        field(
+            &P::block, "block", between(0, 512),
+            "rows of a block; 0 finds them: neighbouring rows with the same pattern make a block"),
         field(&P::max_block, "max_block", between(1, 512), "largest block that is looked for")};
   }
 };
 
 /// First rows of the blocks, and the number of rows at the end: [0, b1, b2, ..., n].
 std::vector<Index> uniform_blocks(Index rows, Index block);
-/// Neighbouring rows whose columns are the same, as the unknowns of one FEM node are; where few rows
-/// pair up that way, groups of neighbouring rows up to max_block.
+/// Neighbouring rows whose columns are the same, as the unknowns of one FEM node are; where few
+/// rows pair up that way, groups of neighbouring rows up to max_block.
 std::vector<Index> find_blocks(CsrView<double> const& a, Index max_block);
 
 /// Each block is inverted once, densely, with partial pivoting, in FP64 on the host.

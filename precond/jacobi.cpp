@@ -12,7 +12,8 @@ template <class T>
 template <class S>
 Jacobi<T>::Jacobi(Context& ctx, CsrView<S> const& a)
     : LinearOperator<T>(a.rows, a.rows), inverse_(ctx.space(), a.rows) {
-  if (a.rows != a.cols) throw ShapeError(cat("jacobi needs a square matrix, this is ", a.rows, " x ", a.cols));
+  if (a.rows != a.cols)
+    throw ShapeError(cat("jacobi needs a square matrix, this is ", a.rows, " x ", a.cols));
   if (a.rows == 0) return;
   auto scope = ctx.arena().scope();
   double* counts = scope.template take<double>(3);
@@ -22,9 +23,10 @@ Jacobi<T>::Jacobi(Context& ctx, CsrView<S> const& a)
   auto inverse = to_host(ctx, inverse_);
   for (Index i = 0; i < a.rows; ++i)
     if (inverse[i] == T(0) || !std::isfinite(double(inverse[i])))
-      throw SetupError(cat("jacobi: the diagonal entry of row ", i,
-                           inverse[i] == T(0) ? " is zero or absent" : " has an inverse out of range", " (",
-                           count[0] + count[2], " such rows); use preconditioner: none or block_jacobi"));
+      throw SetupError(
+          cat("jacobi: the diagonal entry of row ", i,
+              inverse[i] == T(0) ? " is zero or absent" : " has an inverse out of range", " (",
+              count[0] + count[2], " such rows); use preconditioner: none or block_jacobi"));
 }
 
 template <class T>

@@ -13,8 +13,8 @@ namespace tcsolve {
 template <class T = double>
 class Jacobi final : public LinearOperator<T> {
  public:
-  /// From a square matrix in the Context's space. Throws SetupError naming a row whose diagonal entry
-  /// is absent or zero, or whose inverse is out of range. Cost: one pass over the matrix.
+  /// From a square matrix in the Context's space. Throws SetupError naming a row whose diagonal
+  /// entry is absent or zero, or whose inverse is out of range. Cost: one pass over the matrix.
   template <class S>
   Jacobi(Context&, CsrView<S> const& a);
 

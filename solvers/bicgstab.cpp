@@ -9,7 +9,8 @@ namespace tcsolve {
 
 template <class T>
 void Bicgstab<T>::allocate(Context& ctx) {
-  for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_}) *v = Vector<T>(ctx.space(), this->A_->rows());
+  for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_})
+    *v = Vector<T>(ctx.space(), this->A_->rows());
   scalars_ = Array<BicgstabScalars>(ctx.space(), 1);
   this->norm2_ = &scalars_.data()->rr;
 }
@@ -20,8 +21,7 @@ template <class T>
 void Bicgstab<T>::begin(Context& ctx, int attempt) {
   Out<T> r = this->r_, shadow = shadow_;
   BicgstabScalars* s = scalars_.data();
-  if (attempt > 0)
-    sweep(ctx, Random<T>{r.rows, ctx.options().seed + 16 + attempt, shadow.data});
+  if (attempt > 0) sweep(ctx, Random<T>{r.rows, ctx.options().seed + 16 + attempt, shadow.data});
   axpby<T, T>(ctx, 1.0, r, attempt > 0 ? 1 / std::sqrt(double(r.rows)) : 0.0, shadow);
   dot2<T>(ctx, shadow, r, &s->rho, &s->rr);
   dot<T>(ctx, shadow, shadow, &s->shadow2);
@@ -37,13 +37,13 @@ void Bicgstab<T>::step(Context& ctx) {
   M.apply(ctx, p, y);                                          // y = M p
   A.apply(ctx, y, v);                                          // v = A y
   dot2<T>(ctx, shadow, v, &s->sigma, &s->vv);                  // sigma = <r~, v>
-  sweep(ctx, BicgHalf<T>{n, s, v.data, r.data});               // alpha = rho / sigma;  s = r - alpha v
-  M.apply(ctx, r, z);                                          // z = M s, s in the place of r
-  A.apply(ctx, z, t);                                          // t = A z
-  dot2<T>(ctx, r, t, &s->ts, &s->tt);                          // <t, s>, <t, t>
+  sweep(ctx, BicgHalf<T>{n, s, v.data, r.data});  // alpha = rho / sigma;  s = r - alpha v
+  M.apply(ctx, r, z);                             // z = M s, s in the place of r
+  A.apply(ctx, z, t);                             // t = A z
+  dot2<T>(ctx, r, t, &s->ts, &s->tt);             // <t, s>, <t, t>
   sweep(ctx, BicgFull<T>{n, s, y.data, z.data, t.data, shadow.data, x.data, r.data});
-                                                               // omega = <t, s> / <t, t>;
-                                                               // x += alpha y + omega z;  r = s - omega t
+  // omega = <t, s> / <t, t>;
+  // x += alpha y + omega z;  r = s - omega t
   observe(ctx, &s->rr);
 }
 

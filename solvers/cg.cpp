@@ -24,10 +24,11 @@ template <class T>
 void Cg<T>::step(Context& ctx) {
   auto const &A = *this->A_, &M = *this->M_;
   Out<T> r = this->r_, x = this->d_;
-  M.apply_dot(ctx, r, z_, rho_);                       // z = M r,  rho = <r, z>
-  extend<T>(ctx, rho_, rho_prev_, z_, p_);             // p = z + (rho / rho_prev) p
-  A.apply_dot(ctx, p_, q_, sigma_);                    // q = A p,  sigma = <p, q>
-  descend<T>(ctx, rho_, sigma_, p_, q_, x, r, rr_);    // a = rho / sigma;  x += a p;  r -= a q;  rr = <r, r>
+  M.apply_dot(ctx, r, z_, rho_);            // z = M r,  rho = <r, z>
+  extend<T>(ctx, rho_, rho_prev_, z_, p_);  // p = z + (rho / rho_prev) p
+  A.apply_dot(ctx, p_, q_, sigma_);         // q = A p,  sigma = <p, q>
+  descend<T>(ctx, rho_, sigma_, p_, q_, x, r,
+             rr_);  // a = rho / sigma;  x += a p;  r -= a q;  rr = <r, r>
   observe(ctx, rr_);
 }
 

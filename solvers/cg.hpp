@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Preconditioned conjugate gradients: Saad 2003, Algorithm 9.1. A and M symmetric positive definite.
+/// Preconditioned conjugate gradients: Saad 2003, Algorithm 9.1. A and M symmetric positive
+/// definite.
 #pragma once
 
 #include <tcsolve/kernels/verbs/cg.hpp>

@@ -23,8 +23,9 @@ T peek(T const& shared) {
 }  // namespace
 
 Loop::Loop(Context& ctx) : state_(ctx.space(), 1) {
-  progress_ = ctx.device() != nullptr ? static_cast<Progress*>(cuda::allocate_pinned(sizeof(Progress)))
-                                      : &host_progress_;
+  progress_ = ctx.device() != nullptr
+                  ? static_cast<Progress*>(cuda::allocate_pinned(sizeof(Progress)))
+                  : &host_progress_;
 }
 
 Loop::~Loop() {
@@ -60,7 +61,8 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   }
   state.while_handle = handle_;
   for (std::int32_t drained = 0;;) {
-    // A long loop hands its history over in pieces: the next piece writes the buffer from its start.
+    // A long loop hands its history over in pieces: the next piece writes the buffer from its
+    // start.
     state.history = history_.data();
     state.history_start = drained;
     *progress_ = {state.iteration, 0, limits.start2};
@@ -75,7 +77,8 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     auto piece = to_host(ctx, history_.data(), ctx.space(), state.iteration - drained);
     history.insert(history.end(), piece.begin(), piece.end());
     drained = state.iteration;
-    bool paused = state.stop == static_cast<std::int32_t>(Stop::cycle_end) && state.iteration < limits.steps;
+    bool paused =
+        state.stop == static_cast<std::int32_t>(Stop::cycle_end) && state.iteration < limits.steps;
     if (!paused) return state;
     state.stop = 0;
     state.limit = std::min(limits.steps, drained + capacity);
@@ -140,7 +143,8 @@ void Loop::ask(Context& ctx, Stop reason) {
   if (ctx.device() == nullptr)
     state_.data()->cancel = word;
   else
-    cuda::copy_aside(*ctx.device(), reinterpret_cast<std::byte*>(state_.data()) + offsetof(LoopState, cancel),
+    cuda::copy_aside(*ctx.device(),
+                     reinterpret_cast<std::byte*>(state_.data()) + offsetof(LoopState, cancel),
                      &word, sizeof word);
 }
 

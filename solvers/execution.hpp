@@ -20,10 +20,10 @@ namespace tcsolve {
 struct Watch {
   std::string solver;
   std::chrono::steady_clock::time_point start;
-  double time_limit = 0;     ///< seconds after start
+  double time_limit = 0;  ///< seconds after start
   Index iterations_before = 0;
-  double norm_scale = 1;     ///< monitored norm -> units of b
-  double tolerance = 0;      ///< in the units of b
+  double norm_scale = 1;  ///< monitored norm -> units of b
+  double tolerance = 0;   ///< in the units of b
 };
 
 /// The limits of one run of a loop (see LoopState).

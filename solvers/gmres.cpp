@@ -17,8 +17,8 @@ void Arnoldi<T>::allocate(Context& ctx) {
   small_ = Array<double>(s, m * m + 2 * m + 3 * (m + 1) + 4);
   double* at = small_.data();
   auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
-  H_ = {restart_, take(m + 1), take(m + 1), take(m * m), take(m), take(m), take(m + 1),
-        take(1),  take(1),     take(1),     take(1)};
+  H_ = {restart_,    take(m + 1), take(m + 1), take(m * m), take(m), take(m),
+        take(m + 1), take(1),     take(1),     take(1),     take(1)};
   this->norm2_ = H_.norm2;
 }
 
@@ -32,12 +32,12 @@ template <class T>
 void Arnoldi<T>::extend_basis(Context& ctx) {
   Out<T> w = w_, v = v_;
   Index n = w.rows;
-  gram(ctx, Gram<T>{n, V_.data(), w.data, H_.h, partials_.data()});           // h = V^T w
-  sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.h, w.data, H_.ww});            // w -= V h
-  gram(ctx, Gram<T>{n, V_.data(), w.data, H_.again, partials_.data()});       // c = V^T w
-  sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.again, w.data, H_.ww});        // w -= V c;  ||w||
-  sweep(ctx, RotateHessenberg{0, H_, roundoff(real_of<T>)});                  // h + c into R, g, ||r||
-  sweep(ctx, ArnoldiNext<T>{n, H_.next, w.data, v.data, V_.data()});          // v = w / ||w||
+  gram(ctx, Gram<T>{n, V_.data(), w.data, H_.h, partials_.data()});      // h = V^T w
+  sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.h, w.data, H_.ww});       // w -= V h
+  gram(ctx, Gram<T>{n, V_.data(), w.data, H_.again, partials_.data()});  // c = V^T w
+  sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.again, w.data, H_.ww});   // w -= V c;  ||w||
+  sweep(ctx, RotateHessenberg{0, H_, roundoff(real_of<T>)});             // h + c into R, g, ||r||
+  sweep(ctx, ArnoldiNext<T>{n, H_.next, w.data, v.data, V_.data()});     // v = w / ||w||
 }
 
 template <class T>

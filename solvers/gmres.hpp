@@ -40,9 +40,10 @@ struct FgmresParams {
   }
 };
 
-/// What GMRES and FGMRES share: classical Gram-Schmidt twice (Giraud et al. 2005), Givens rotations,
-/// all on the device. Per iteration: one product with A, one with M, about 4 (j + 1) n values read.
-/// Memory: (restart + 1) n values, FGMRES twice that. A cycle ends in one small solve on the host.
+/// What GMRES and FGMRES share: classical Gram-Schmidt twice (Giraud et al. 2005), Givens
+/// rotations, all on the device. Per iteration: one product with A, one with M, about 4 (j + 1) n
+/// values read. Memory: (restart + 1) n values, FGMRES twice that. A cycle ends in one small solve
+/// on the host.
 template <class T>
 class Arnoldi : public KrylovSolver<T> {
  protected:
@@ -61,7 +62,7 @@ class Arnoldi : public KrylovSolver<T> {
   void combine(Context&, Index columns, Array<T> const& B, Out<T> u);
 
   Index restart_;
-  Array<T> V_;                    // (n, restart + 1), column after column
+  Array<T> V_;  // (n, restart + 1), column after column
   Vector<T> v_, w_, z_;
   Array<double> small_, y_;
   Array<double> partials_;

@@ -11,8 +11,8 @@ namespace tcsolve {
 
 namespace {
 
-constexpr double safety = 10;        // roundoffs of slack in the estimate of the attainable accuracy
-constexpr int most_breakdowns = 5;   // restarts after a breakdown
+constexpr double safety = 10;       // roundoffs of slack in the estimate of the attainable accuracy
+constexpr int most_breakdowns = 5;  // restarts after a breakdown
 constexpr double enough_gain = 0.5;  // a replacement that halves the residual was worth it
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -45,11 +45,11 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
     throw ShapeError(cat(name(), " needs a square operator; ", A->name(), " is ", A->rows(), " x ",
                          A->cols(), "; use lsmr"));
   if (A_true->rows() != A->rows() || A_true->cols() != A->cols())
-    throw ShapeError(cat(name(), ": A is ", A->rows(), " x ", A->cols(), ", A_true is ", A_true->rows(),
-                         " x ", A_true->cols()));
+    throw ShapeError(cat(name(), ": A is ", A->rows(), " x ", A->cols(), ", A_true is ",
+                         A_true->rows(), " x ", A_true->cols()));
   if (M && (M->rows() != A->cols() || M->cols() != A->cols()))
-    throw ShapeError(cat(name(), ": the preconditioner is ", M->rows(), " x ", M->cols(), "; A has ",
-                         A->cols(), " columns"));
+    throw ShapeError(cat(name(), ": the preconditioner is ", M->rows(), " x ", M->cols(),
+                         "; A has ", A->cols(), " columns"));
   ctx_ = &ctx;
   A_ = std::move(A);
   A_true_ = std::move(A_true);
@@ -200,12 +200,14 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
 }
 
 template <class T>
-void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report, Watch const& watch) {
+void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
+                              Watch const& watch) {
   Context& ctx = *ctx_;
-  double const tolerance = report.tolerance, divergence = std::max(report.rhs_norm, report.true_residual);
-  double tighten = 1;     // a norm that is not the residual's may have to fall further
-  int breakdowns = 0;     // so far
-  int idle = 0;           // cycles in a row that hardly helped
+  double const tolerance = report.tolerance,
+               divergence = std::max(report.rhs_norm, report.true_residual);
+  double tighten = 1;  // a norm that is not the residual's may have to fall further
+  int breakdowns = 0;  // so far
+  int idle = 0;        // cycles in a row that hardly helped
   for (;; ++report.restarts) {
     double& residual = report.true_residual;
     Index left = stopping_.max_iters - report.iterations;
@@ -220,7 +222,8 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report, 
 
     // Keep x + d when its true residual is smaller.
     PowerOfTwo two(cycle_exponent_ - operator_exponent_);
-    sweep(ctx, Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, trial_.view().data});
+    sweep(ctx,
+          Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, trial_.view().data});
     double trial = measure_residual(b, trial_, trial_residual_);
     double gain = 1;
     if (std::isfinite(trial) && trial < residual) {
@@ -261,24 +264,23 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report, 
         if (gain == 1 || (gain > 0.999 && idle >= 3)) return stop(Stop::stagnated);
         break;
       case Stop::breakdown:
-        if (gain > enough_gain && ++breakdowns > most_breakdowns) return stop(Stop::breakdown, cause);
-        if (gain > enough_gain && cause == Cause::singular_operator) return stop(Stop::breakdown, cause);
+        if (gain > enough_gain && ++breakdowns > most_breakdowns)
+          return stop(Stop::breakdown, cause);
+        if (gain > enough_gain && cause == Cause::singular_operator)
+          return stop(Stop::breakdown, cause);
         break;
-      case Stop::nonfinite:
-        return stop(Stop::nonfinite, diagnose());
+      case Stop::nonfinite: return stop(Stop::nonfinite, diagnose());
       case Stop::time_limit:
-      case Stop::cancelled:
-        report.reason = static_cast<Stop>(state.stop);
-        return;
-      default:
-        return stop(static_cast<Stop>(state.stop), cause);
+      case Stop::cancelled: report.reason = static_cast<Stop>(state.stop); return;
+      default: return stop(static_cast<Stop>(state.stop), cause);
     }
   }
 }
 
 /// One run of the method on the residual at hand; d_ holds the correction afterwards.
 template <class T>
-LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch, CycleLimits const& limits) {
+LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
+                                     CycleLimits const& limits) {
   Context& ctx = *ctx_;
   cycle_exponent_ = std::ilogb(limits.residual);
   double start = rescale<double, T>(ctx, -cycle_exponent_, residual_, r_);
@@ -294,7 +296,8 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch, Cy
   }
   auto square = [](double a) { return a * a; };
   std::int32_t window = stopping_.stagnation_window;
-  if (window < 0) window = std::min<std::int64_t>(1000, std::max<std::int64_t>(30, 2 * std::int64_t{d_.rows()}));
+  if (window < 0)
+    window = std::min<std::int64_t>(1000, std::max<std::int64_t>(30, 2 * std::int64_t{d_.rows()}));
   double scale = limits.residual / std::sqrt(norm2);  // monitored norm -> units of b
   Watch here = watch;
   here.iterations_before = report.iterations;

@@ -57,11 +57,11 @@ class KrylovSolver : public Solver {
 
   StoppingParams stopping_;
   Execution execution_;
-  OperatorPtr<T> A_, M_;          // scaled to size 1 where they were far from it
+  OperatorPtr<T> A_, M_;  // scaled to size 1 where they were far from it
   OperatorPtr<double> A_true_;
   Vector<T> r_, d_;
-  double norm_A_ = 0;             // of A_true_; NaN when unknown
-  double* norm2_ = nullptr;       // the method's monitored norm, squared
+  double norm_A_ = 0;        // of A_true_; NaN when unknown
+  double* norm2_ = nullptr;  // the method's monitored norm, squared
 
  private:
   struct CycleLimits {
@@ -82,8 +82,8 @@ class KrylovSolver : public Solver {
   Context* ctx_ = nullptr;
   std::optional<Loop> loop_;
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
-  int operator_exponent_ = 0;     // A_ is 2^-e times the operator given
-  int cycle_exponent_ = 0;        // r_ is 2^-e times the residual
+  int operator_exponent_ = 0;  // A_ is 2^-e times the operator given
+  int cycle_exponent_ = 0;     // r_ is 2^-e times the residual
 };
 
 }  // namespace tcsolve

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/lsmr.hpp>
 
-#include <tcsolve/kernels/reductions.hpp>
 #include <cmath>
+#include <tcsolve/kernels/reductions.hpp>
 
 #include <tcsolve/kernels/verbs/monitor.hpp>
 
@@ -48,11 +48,12 @@ void Lsmr<T>::step(Context& ctx) {
   LsmrScalars* s = scalars_.data();
   Out<T> u = this->r_, q = q_, t = t_, v = v_, h = h_, hbar = hbar_, y = y_;
   this->M_->apply(ctx, v, between_);
-  this->A_->apply(ctx, between_, q);                                     // q = A M v
-  sweep(ctx, BidiagonalU<T>{u.rows, s, q.data, u.data});                 // beta u = A M v - alpha u
-  transposed(ctx, u, t);                                                 // t = M^T A^T u
-  sweep(ctx, BidiagonalV<T>{v.rows, s, roundoff(real_of<T>), t.data, v.data});  // alpha v = t - beta v; rotations
-  sweep(ctx, LsmrUpdate<T>{v.rows, s, v.data, h.data, hbar.data, y.data});      // hbar, y, h
+  this->A_->apply(ctx, between_, q);                      // q = A M v
+  sweep(ctx, BidiagonalU<T>{u.rows, s, q.data, u.data});  // beta u = A M v - alpha u
+  transposed(ctx, u, t);                                  // t = M^T A^T u
+  sweep(ctx, BidiagonalV<T>{v.rows, s, roundoff(real_of<T>), t.data,
+                            v.data});  // alpha v = t - beta v; rotations
+  sweep(ctx, LsmrUpdate<T>{v.rows, s, v.data, h.data, hbar.data, y.data});  // hbar, y, h
   observe(ctx, &s->norm2, &s->done);
 }
 

@@ -23,7 +23,8 @@ template <class T = double>
 class Lsmr final : public KrylovSolver<T> {
  public:
   using Params = LsmrParams;
-  explicit Lsmr(LsmrParams const& params = {}) : KrylovSolver<T>(params.stopping, params.execution) {}
+  explicit Lsmr(LsmrParams const& params = {})
+      : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "lsmr"; }
 
  private:

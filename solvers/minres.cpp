@@ -25,13 +25,16 @@ void Minres<T>::begin(Context& ctx, int) {
 // The newest Lanczos vector v takes the place of r.
 template <class T>
 void Minres<T>::step(Context& ctx) {
-  Out<T> v = this->r_, x = this->d_, v_prev = v_prev_, q = q_, z = z_, zn = zn_, w = w_, w_prev = w_prev_;
+  Out<T> v = this->r_, x = this->d_, v_prev = v_prev_, q = q_, z = z_, zn = zn_, w = w_,
+         w_prev = w_prev_;
   MinresScalars* s = scalars_.data();
   Index n = v.rows;
-  this->A_->apply_dot(ctx, z, q, &s->delta);                        // q = A z,  delta = <z, q>
-  sweep(ctx, Lanczos<T>{n, s, q.data, v.data, v_prev.data});        // v = q - (delta/gamma) v - (gamma/gamma_prev) v_prev
-  this->M_->apply_dot(ctx, v, zn, &s->gamma2);                      // z_next = M v,  gamma_next^2 = <z_next, v>
-  sweep(ctx, MinresUpdate<T>{n, s, roundoff(real_of<T>), zn.data, z.data, w.data, w_prev.data, x.data});
+  this->A_->apply_dot(ctx, z, q, &s->delta);  // q = A z,  delta = <z, q>
+  sweep(ctx, Lanczos<T>{n, s, q.data, v.data,
+                        v_prev.data});  // v = q - (delta/gamma) v - (gamma/gamma_prev) v_prev
+  this->M_->apply_dot(ctx, v, zn, &s->gamma2);  // z_next = M v,  gamma_next^2 = <z_next, v>
+  sweep(ctx,
+        MinresUpdate<T>{n, s, roundoff(real_of<T>), zn.data, z.data, w.data, w_prev.data, x.data});
   observe(ctx, &s->norm2);
 }
 

@@ -20,19 +20,22 @@ std::string advice(SolveReport const& r, std::string const& solver) {
     case Stop::max_iterations: return "raise max_iters, or use a stronger preconditioner";
     case Stop::time_limit: return "raise time_limit, or use a stronger preconditioner";
     case Stop::stagnated:
-      if (solver == "gmres" || solver == "fgmres") return "raise restart, or use a stronger preconditioner";
-      return "use a stronger preconditioner or gmres; a singular system may have no solution (try lsmr)";
+      if (solver == "gmres" || solver == "fgmres")
+        return "raise restart, or use a stronger preconditioner";
+      return "use a stronger preconditioner or gmres; a singular system may have no solution (try "
+             "lsmr)";
     case Stop::precision_limit:
       return cat("the tolerance is below what FP64 can reach here, about ", brief(r.attainable),
                  "; relax rtol or scale the system");
     case Stop::false_convergence:
-      return "the recurrence and the true residual disagree: the preconditioner or the operator may not "
+      return "the recurrence and the true residual disagree: the preconditioner or the operator "
+             "may not "
              "be a fixed linear map (try fgmres), or the operator is rounded too coarsely";
     case Stop::diverged: return "use a stronger preconditioner, or gmres";
     case Stop::breakdown:
-      return r.cause == Cause::singular_operator
-                 ? "the operator is singular on the Krylov space; try lsmr, or project out the nullspace"
-                 : "use gmres, or another preconditioner";
+      return r.cause == Cause::singular_operator ? "the operator is singular on the Krylov space; "
+                                                   "try lsmr, or project out the nullspace"
+                                                 : "use gmres, or another preconditioner";
     case Stop::indefinite_operator:
       return cat("cg needs a symmetric positive definite operator (curvature ", brief(r.value),
                  "); use minres for symmetric, gmres for general ones");
@@ -43,7 +46,8 @@ std::string advice(SolveReport const& r, std::string const& solver) {
       if (r.cause == Cause::rhs) return "the right-hand side holds NaN or Inf";
       if (r.cause == Cause::guess) return "the initial guess holds NaN or Inf";
       if (r.cause == Cause::matrix) return "the operator returned NaN or Inf for a finite vector";
-      if (r.cause == Cause::preconditioner) return "the preconditioner returned NaN or Inf for a finite vector";
+      if (r.cause == Cause::preconditioner)
+        return "the preconditioner returned NaN or Inf for a finite vector";
       return "the recurrence overflowed";
     default: return "";
   }

@@ -20,21 +20,21 @@ struct Record {
 struct SolveReport {
   Stop reason = Stop::setup_failed;
   Cause cause = Cause::none;
-  Index iterations = 0;        ///< over all restarts
-  Index restarts = 0;          ///< times the method began again from a true residual
-  double rhs_norm = 0;         ///< ||b||_2
-  double initial_residual = 0; ///< ||b - A x0||_2
-  double tolerance = 0;        ///< what the true residual had to meet
-  double true_residual = 0;    ///< ||b - A x||_2 in FP64, of the x that is returned
+  Index iterations = 0;            ///< over all restarts
+  Index restarts = 0;              ///< times the method began again from a true residual
+  double rhs_norm = 0;             ///< ||b||_2
+  double initial_residual = 0;     ///< ||b - A x0||_2
+  double tolerance = 0;            ///< what the true residual had to meet
+  double true_residual = 0;        ///< ||b - A x||_2 in FP64, of the x that is returned
   double recurrence_residual = 0;  ///< what the method believed at its end
-  double best_residual = 0;    ///< smallest monitored norm
+  double best_residual = 0;        ///< smallest monitored norm
   Index best_iteration = 0;
-  double backward_error = 0;   ///< ||r|| / (||A|| ||x|| + ||b||); NaN when ||A|| is not known
-  double attainable = 0;       ///< estimate of the smallest reachable ||b - A x||_2
-  double value = 0;            ///< the number behind a breakdown, e.g. the curvature <p, A p>
+  double backward_error = 0;  ///< ||r|| / (||A|| ||x|| + ||b||); NaN when ||A|| is not known
+  double attainable = 0;      ///< estimate of the smallest reachable ||b - A x||_2
+  double value = 0;           ///< the number behind a breakdown, e.g. the curvature <p, A p>
   double seconds = 0;
   std::vector<Record> history;
-  std::string message;         ///< the outcome in a sentence, with advice where there is some
+  std::string message;  ///< the outcome in a sentence, with advice where there is some
 
   bool converged() const { return reason == Stop::converged; }
   /// e.g. "converged", "breakdown:rho", "nonfinite:preconditioner".

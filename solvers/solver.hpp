@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every iterative solver is: a method that improves a correction, and a driver that judges it.
+/// What every iterative solver is: a method that improves a correction, and a driver that judges
+/// it.
 ///
 ///     Cg<double> solver({.stopping = {.rtol = 1e-10}});
 ///     solver.setup(ctx, A, M);                   // sizes work vectors, records the step
@@ -29,10 +30,10 @@ class Solver {
   virtual void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
                      OperatorPtr<double> A_true = nullptr) = 0;
 
-  /// x <- an approximation of A^-1 b; x is the initial guess and keeps the best iterate whatever the
-  /// outcome. b and x are single columns, in the Context's space or on the host, and are used in
-  /// place. Throws ShapeError; what an operator throws passes through and leaves x as it was at the
-  /// last restart. Cost: one product with A_true more than the iterations' own, per restart.
+  /// x <- an approximation of A^-1 b; x is the initial guess and keeps the best iterate whatever
+  /// the outcome. b and x are single columns, in the Context's space or on the host, and are used
+  /// in place. Throws ShapeError; what an operator throws passes through and leaves x as it was at
+  /// the last restart. Cost: one product with A_true more than the iterations' own, per restart.
   virtual SolveReport solve(In<double> b, Out<double> x) = 0;
 
   virtual std::string name() const = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// When to stop: one set of keys for every solver. All limits are relative; scaling A and b by powers
-/// of two changes nothing but the answer's scale.
+/// When to stop: one set of keys for every solver. All limits are relative; scaling A and b by
+/// powers of two changes nothing but the answer's scale.
 #pragma once
 
 #include <array>
@@ -32,10 +32,12 @@ struct StoppingParams {
     using P = StoppingParams;
     return std::tuple{
         field(&P::rtol, "rtol", between(0.0, 1.0),
-              "converged when norm2(b - A x) <= max(rtol * baseline, atol), in FP64 with the original A"),
+              "converged when norm2(b - A x) <= max(rtol * baseline, atol), in FP64 with the "
+              "original A"),
         field(&P::atol, "atol", non_negative(), "absolute tolerance, in the units of b"),
-        field(&P::baseline, "baseline",
-              "what rtol multiplies: norm2(b), the initial norm2(b - A x0), or nothing (atol alone)"),
+        field(
+            &P::baseline, "baseline",
+            "what rtol multiplies: norm2(b), the initial norm2(b - A x0), or nothing (atol alone)"),
         field(&P::max_iters, "max_iters", non_negative(), "iterations in all, over every restart"),
         field(&P::divtol, "divtol", above(1.0).or_infinite(),
               "diverged when the residual exceeds divtol * max(norm2(b), norm2(b - A x0))"),
@@ -53,7 +55,8 @@ constexpr auto names(Execution) {
                     std::pair{Execution::graph, "graph"}};
 }
 constexpr char const* execution_doc =
-    "eager launches each step; graph lets the device repeat a recorded step; auto takes the graph on a "
+    "eager launches each step; graph lets the device repeat a recorded step; auto takes the graph "
+    "on a "
     "device when every operator can be recorded";
 
 }  // namespace tcsolve

@@ -10,7 +10,8 @@ namespace {
 
 std::string place(std::source_location const& where) {
   std::string file = where.file_name();
-  return cat(file.substr(file.find_last_of('/') + 1), ":", where.line(), " in ", where.function_name());
+  return cat(file.substr(file.find_last_of('/') + 1), ":", where.line(), " in ",
+             where.function_name());
 }
 
 std::string version_text(int v) { return cat(v / 1000, ".", v % 1000 / 10); }
@@ -28,8 +29,8 @@ void check(cudaError_t code, std::source_location where) {
 
 void check(cusparseStatus_t code, std::source_location where) {
   if (code == CUSPARSE_STATUS_SUCCESS) return;
-  std::string text = cat("cuSPARSE: ", cusparseGetErrorString(code), " (", static_cast<int>(code), "); ",
-                         place(where));
+  std::string text = cat("cuSPARSE: ", cusparseGetErrorString(code), " (", static_cast<int>(code),
+                         "); ", place(where));
   if (code == CUSPARSE_STATUS_ALLOC_FAILED || code == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES)
     throw MemoryError(text);
   throw DeviceError(text);
@@ -37,8 +38,8 @@ void check(cusparseStatus_t code, std::source_location where) {
 
 void check(cublasStatus_t code, std::source_location where) {
   if (code == CUBLAS_STATUS_SUCCESS) return;
-  std::string text = cat("cuBLAS: ", cublasGetStatusString(code), " (", static_cast<int>(code), "); ",
-                         place(where));
+  std::string text = cat("cuBLAS: ", cublasGetStatusString(code), " (", static_cast<int>(code),
+                         "); ", place(where));
   if (code == CUBLAS_STATUS_ALLOC_FAILED) throw MemoryError(text);
   throw DeviceError(text);
 }
@@ -90,7 +91,8 @@ bool available(std::string& why) {
     return false;
   }
   int major = 0;
-  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess || major < 8) {
+  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess ||
+      major < 8) {
     why = "the NVIDIA GPU is older than compute capability 8.0";
     return false;
   }
@@ -103,7 +105,8 @@ std::shared_ptr<Device> open(int ordinal) {
   int count = 0;
   check(cudaGetDeviceCount(&count));
   if (ordinal < 0 || ordinal >= count)
-    throw DeviceError(cat("device ", ordinal, " does not exist; this machine has 0 to ", count - 1));
+    throw DeviceError(
+        cat("device ", ordinal, " does not exist; this machine has 0 to ", count - 1));
   return std::make_shared<Device>(ordinal);
 }
 
@@ -135,8 +138,8 @@ void* allocate(std::size_t bytes) {
     if (code != cudaErrorMemoryAllocation) check(code);
     std::size_t available = 0, total = 0;
     cudaMemGetInfo(&available, &total);
-    throw MemoryError(cat("device memory: ", bytes, " bytes asked for, ", available, " of ", total,
-                          " are free"));
+    throw MemoryError(
+        cat("device memory: ", bytes, " bytes asked for, ", available, " of ", total, " are free"));
   }
   return p;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The device as the code in kernels/cuda sees it: stream, handles, reduction scratch, error checks.
+/// The device as the code in kernels/cuda sees it: stream, handles, reduction scratch, error
+/// checks.
 #pragma once
 
 #include <cublas_v2.h>
@@ -18,8 +19,8 @@ void check(cudaError_t code, std::source_location where = std::source_location::
 void check(cusparseStatus_t code, std::source_location where = std::source_location::current());
 void check(cublasStatus_t code, std::source_location where = std::source_location::current());
 
-/// Partial sums of one reduction and the ticket that tells the last block. One verb of a stream runs
-/// at a time, so one scratch per stream is enough.
+/// Partial sums of one reduction and the ticket that tells the last block. One verb of a stream
+/// runs at a time, so one scratch per stream is enough.
 struct Scratch {
   double* partials;      // (max_sums, max_blocks)
   unsigned int* ticket;  // 0 between verbs

@@ -2,7 +2,8 @@
 /// h = V^T w for the columns made so far: the block dot product of Gram-Schmidt.
 ///
 ///   V      n x (j + 1), column after column; j is read on the device
-///   grid   blocks of 256 over the rows, fixed by n; every block takes all columns, eight at a time,
+///   grid   blocks of 256 over the rows, fixed by n; every block takes all columns, eight at a
+///   time,
 ///          so that w is read once for eight columns and eight loads are in flight
 ///   sum    FP64; partials (column, block), added in block order by the last block
 ///   bytes  (j + 1) n + ceil((j + 1) / 8) n values
@@ -33,7 +34,8 @@ __global__ void __launch_bounds__(block_size)
   for (int j0 = 0; j0 < columns; j0 += group) {
     int here = columns - j0 < group ? columns - j0 : group;
     double sum[group] = {};
-    for (std::int64_t i = std::int64_t{blockIdx.x} * block_size + threadIdx.x; i < verb.n; i += stride) {
+    for (std::int64_t i = std::int64_t{blockIdx.x} * block_size + threadIdx.x; i < verb.n;
+         i += stride) {
       double wi = double(verb.w[i]);
 #pragma unroll
       for (int j = 0; j < group; ++j)

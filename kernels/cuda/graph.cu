@@ -42,9 +42,7 @@ std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, Lo
     ctx.within(state, [&] {
       for (Command const& command : body.commands) command.call(ctx);
     });
-  } catch (...) {
-    failure = std::current_exception();
-  }
+  } catch (...) { failure = std::current_exception(); }
   cudaGraph_t captured = nullptr;
   cudaError_t ended = cudaStreamEndCapture(on.stream, &captured);
   if (failure) {
@@ -54,7 +52,8 @@ std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, Lo
   check(ended);
   check(cudaGraphInstantiate(&loop->executable, loop->graph, 0));
   unsigned long long value = handle;
-  copy(on, reinterpret_cast<std::byte*>(state) + offsetof(LoopState, while_handle), &value, sizeof value);
+  copy(on, reinterpret_cast<std::byte*>(state) + offsetof(LoopState, while_handle), &value,
+       sizeof value);
   return loop;
 }
 

@@ -28,17 +28,18 @@ struct DenseMatrix {
   cusparseDnMatDescr_t handle = nullptr;
   template <class T>
   DenseMatrix(MultiView<T const> v) {
-    check(cusparseCreateDnMat(&handle, v.rows, v.cols, v.ld, const_cast<T*>(v.data), data_type<T>,
-                              v.layout == Layout::row_major ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL));
+    check(cusparseCreateDnMat(
+        &handle, v.rows, v.cols, v.ld, const_cast<T*>(v.data), data_type<T>,
+        v.layout == Layout::row_major ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL));
   }
   ~DenseMatrix() { cusparseDestroyDnMat(handle); }
 };
 
 /// One warp a row; lanes stride over its entries, one column of x at a time.
 template <class S, class T>
-__global__ void __launch_bounds__(256) rows_kernel(T alpha, CsrView<S> a, T const* x, std::int64_t x_row,
-                                                   std::int64_t x_col, T beta, T* y,
-                                                   std::int64_t y_row, std::int64_t y_col, Index k) {
+__global__ void __launch_bounds__(256)
+    rows_kernel(T alpha, CsrView<S> a, T const* x, std::int64_t x_row, std::int64_t x_col, T beta,
+                T* y, std::int64_t y_row, std::int64_t y_col, Index k) {
   int lane = threadIdx.x % 32;
   std::int64_t warps = std::int64_t{gridDim.x} * (blockDim.x / 32);
   for (std::int64_t i = std::int64_t{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32; i < a.rows;
@@ -90,11 +91,12 @@ class CsrPlan {
     DenseVector dx(x.data(), a.cols), dy(y.data(), a.rows);
     T one = 1, zero = 0;
     std::size_t bytes = 0;
-    check(cusparseSpMV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, dx.handle,
-                                  &zero, dy.handle, data_type<T>, algorithm, &bytes));
+    check(cusparseSpMV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
+                                  dx.handle, &zero, dy.handle, data_type<T>, algorithm, &bytes));
     spmv_buffer = Array<std::byte>(Space::cuda, std::max<std::size_t>(bytes, 16));
-    check(cusparseSpMV_preprocess(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, dx.handle,
-                                  &zero, dy.handle, data_type<T>, algorithm, spmv_buffer.data()));
+    check(cusparseSpMV_preprocess(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
+                                  dx.handle, &zero, dy.handle, data_type<T>, algorithm,
+                                  spmv_buffer.data()));
     check(cudaStreamSynchronize(on.stream));
   }
 };
@@ -110,22 +112,22 @@ void spmm_csr(Device& on, CsrPlan& plan, T alpha, In<T> x, T beta, Out<T> y) {
   constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
   if (x.is_vector() && y.is_vector()) {
     DenseVector dx(x.data, x.rows), dy(y.data, y.rows);
-    check(cusparseSpMV(on.cusparse, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle, data_type<T>,
-                       CsrPlan::algorithm, plan.spmv_buffer.data()));
+    check(cusparseSpMV(on.cusparse, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
+                       data_type<T>, CsrPlan::algorithm, plan.spmv_buffer.data()));
     return;
   }
   constexpr auto algorithm = CUSPARSE_SPMM_CSR_ALG2;
   In<T> target = y;
   DenseMatrix dx(x), dy(target);
   std::size_t bytes = 0;
-  check(cusparseSpMM_bufferSize(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
-                                data_type<T>, algorithm, &bytes));
+  check(cusparseSpMM_bufferSize(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta,
+                                dy.handle, data_type<T>, algorithm, &bytes));
   if (bytes > plan.spmm_buffer.size()) {
     check(cudaStreamSynchronize(on.stream));  // the old buffer may be in use
     plan.spmm_buffer = Array<std::byte>(Space::cuda, bytes);
   }
-  check(cusparseSpMM(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle, data_type<T>,
-                     algorithm, plan.spmm_buffer.data()));
+  check(cusparseSpMM(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
+                     data_type<T>, algorithm, plan.spmm_buffer.data()));
 }
 
 template <class S, class T>
@@ -134,8 +136,9 @@ void spmm_csr(Device& on, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> 
   auto row_stride = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
   auto col_stride = [](auto v) { return v.layout == Layout::row_major ? std::int64_t{1} : v.ld; };
   int blocks = std::min<std::int64_t>((std::int64_t{a.rows} + 7) / 8, 16 * on.max_blocks);
-  rows_kernel<S, T><<<blocks, 256, 0, on.stream>>>(alpha, a, x.data, row_stride(x), col_stride(x), beta,
-                                                   y.data, row_stride(y), col_stride(y), y.cols);
+  rows_kernel<S, T><<<blocks, 256, 0, on.stream>>>(alpha, a, x.data, row_stride(x), col_stride(x),
+                                                   beta, y.data, row_stride(y), col_stride(y),
+                                                   y.cols);
   check(cudaGetLastError());
 }
 

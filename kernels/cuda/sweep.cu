@@ -2,9 +2,9 @@
 /// Runs any verb on the device: one kernel, a grid fixed by n and the device, and one reduction
 /// scheme (kernels/sweep.hpp) for every sum in the package.
 ///
-///   grid   min(ceil(n / 256), 8 x multiprocessors) blocks of 256; thread t takes t, t + T, t + 2 T, ...
-///   sum    thread -> warp shuffle tree -> block -> partials; the last block adds them in block order
-///   bytes  the verb's operands once each
+///   grid   min(ceil(n / 256), 8 x multiprocessors) blocks of 256; thread t takes t, t + T, t + 2
+///   T, ... sum    thread -> warp shuffle tree -> block -> partials; the last block adds them in
+///   block order bytes  the verb's operands once each
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/verb_list.hpp>
 
@@ -44,7 +44,8 @@ __device__ bool last_block(unsigned int* ticket) {
 }
 
 template <class V>
-__global__ void __launch_bounds__(block_size) sweep_kernel(V verb, LoopState* state, Scratch scratch) {
+__global__ void __launch_bounds__(block_size)
+    sweep_kernel(V verb, LoopState* state, Scratch scratch) {
   using Traits = VerbTraits<V>;
   Frame frame{state, blockIdx.x == 0 && threadIdx.x == 0};
   if (frame.stopped() && !Traits::always) return;
@@ -54,7 +55,8 @@ __global__ void __launch_bounds__(block_size) sweep_kernel(V verb, LoopState* st
 
   double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
   std::int64_t stride = std::int64_t{gridDim.x} * block_size;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block_size + threadIdx.x; i < verb.n; i += stride)
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block_size + threadIdx.x; i < verb.n;
+       i += stride)
     verb.element(i, c, sum);
 
   if constexpr (Traits::sums > 0) {

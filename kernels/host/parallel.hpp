@@ -29,7 +29,8 @@ void parallel(std::int64_t n, std::int64_t serial_below, F const& f) {
   start();
   std::lock_guard<std::mutex> one_region(region());
   Kokkos::parallel_for(
-      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::int64_t>>(0, n), f);
+      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::int64_t>>(0, n),
+      f);
   Kokkos::DefaultHostExecutionSpace().fence();
 }
 

@@ -7,10 +7,11 @@ namespace tcsolve::host {
 
 namespace {
 
-/// Rows [begin, end) of the product with `k` <= 8 columns from column j0 on; O is the offsets' type.
+/// Rows [begin, end) of the product with `k` <= 8 columns from column j0 on; O is the offsets'
+/// type.
 template <class S, class T, class O>
-void rows(CsrView<S> const& a, O const* offsets, T alpha, In<T> x, T beta, Out<T> y, Index i, Index j0,
-          Index k) {
+void rows(CsrView<S> const& a, O const* offsets, T alpha, In<T> x, T beta, Out<T> y, Index i,
+          Index j0, Index k) {
   double sum[8] = {};
   for (O e = offsets[i]; e < offsets[i + 1]; ++e) {
     double v = double(a.values[e]);
@@ -20,7 +21,8 @@ void rows(CsrView<S> const& a, O const* offsets, T alpha, In<T> x, T beta, Out<T
   }
   for (Index j = 0; j < k; ++j) {
     T& out = y.data[y.offset(i, j0 + j)];
-    out = T(beta == T(0) ? double(alpha) * sum[j] : double(alpha) * sum[j] + double(beta) * double(out));
+    out = T(beta == T(0) ? double(alpha) * sum[j]
+                         : double(alpha) * sum[j] + double(beta) * double(out));
   }
 }
 
@@ -28,7 +30,8 @@ template <class S, class T, class O>
 void vector_row(CsrView<S> const& a, O const* offsets, T alpha, T const* x, T beta, T* y,
                 std::int64_t i) {
   double sum = 0;
-  for (O e = offsets[i]; e < offsets[i + 1]; ++e) sum += double(a.values[e]) * double(x[a.columns[e]]);
+  for (O e = offsets[i]; e < offsets[i + 1]; ++e)
+    sum += double(a.values[e]) * double(x[a.columns[e]]);
   y[i] = T(beta == T(0) ? double(alpha) * sum : double(alpha) * sum + double(beta) * double(y[i]));
 }
 
@@ -43,7 +46,8 @@ void product(CsrView<S> const& a, O const* offsets, T alpha, In<T> x, T beta, Ou
   }
   parallel(a.rows, serial_below, [&](std::int64_t i) {
     for (Index j0 = 0; j0 < y.cols; j0 += 8)
-      rows(a, offsets, alpha, x, beta, y, static_cast<Index>(i), j0, std::min<Index>(8, y.cols - j0));
+      rows(a, offsets, alpha, x, beta, y, static_cast<Index>(i), j0,
+           std::min<Index>(8, y.cols - j0));
   });
 }
 

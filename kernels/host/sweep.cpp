@@ -23,9 +23,8 @@ void sweep(Host&, LoopState* state, V const& verb) {
     verb.finish(frame, total.data());
   } else {
     std::int64_t chunks = (verb.n + chunk - 1) / chunk;
-    parallel(chunks, 2, [&](std::int64_t k) {
-      run(k * chunk, std::min(verb.n, (k + 1) * chunk), nullptr);
-    });
+    parallel(chunks, 2,
+             [&](std::int64_t k) { run(k * chunk, std::min(verb.n, (k + 1) * chunk), nullptr); });
     if constexpr (Traits::finishes) verb.finish(frame, nullptr);
   }
 }

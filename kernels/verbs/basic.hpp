@@ -47,7 +47,8 @@ struct Random {
   std::uint64_t seed;
   T* y;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    std::uint64_t z = seed * 0xd1342543de82ef95u + (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15u;
+    std::uint64_t z =
+        seed * 0xd1342543de82ef95u + (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     z ^= z >> 31;

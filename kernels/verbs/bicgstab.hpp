@@ -9,15 +9,15 @@ namespace tcsolve {
 
 /// The scalars of one BiCGStab recurrence.
 struct BicgstabScalars {
-  double rho;       ///< <r~, r>
+  double rho;  ///< <r~, r>
   double rho_prev;
-  double sigma;     ///< <r~, v>, v = A M p
-  double vv;        ///< ||v||^2
+  double sigma;  ///< <r~, v>, v = A M p
+  double vv;     ///< ||v||^2
   double alpha, omega;
-  double ts, tt;    ///< <t, s>, ||t||^2, t = A M s
-  double ss;        ///< ||s||^2
-  double rr;        ///< ||r||^2
-  double shadow2;   ///< ||r~||^2
+  double ts, tt;   ///< <t, s>, ||t||^2, t = A M s
+  double ss;       ///< ||s||^2
+  double rr;       ///< ||r||^2
+  double shadow2;  ///< ||r~||^2
 };
 
 /// |a| <= eps sqrt(b c): a is zero beside the vectors whose product it is.
@@ -46,8 +46,7 @@ struct BicgDirection {
     return is_finite(c.beta) ? true : f.raise(Stop::breakdown, Cause::rho, s->rho_prev);
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    p[i] = c.beta == 0 ? r[i]
-                       : T(double(r[i]) + c.beta * (double(p[i]) - c.omega * double(v[i])));
+    p[i] = c.beta == 0 ? r[i] : T(double(r[i]) + c.beta * (double(p[i]) - c.omega * double(v[i])));
   }
   TCSOLVE_HD void finish(Frame, double const*) const { s->rho_prev = s->rho; }
 };
@@ -67,7 +66,8 @@ struct BicgHalf {
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
     if (!is_finite(s->sigma) || !is_finite(s->vv))
       return f.raise(Stop::nonfinite, Cause::none, s->sigma);
-    if (negligible(s->sigma, s->vv, s->shadow2)) return f.raise(Stop::breakdown, Cause::sigma, s->sigma);
+    if (negligible(s->sigma, s->vv, s->shadow2))
+      return f.raise(Stop::breakdown, Cause::sigma, s->sigma);
     c.alpha = s->rho / s->sigma;
     return true;
   }

@@ -12,15 +12,15 @@ namespace tcsolve {
 /// The small arrays of one GMRES cycle, in the Context's space; m = columns of a cycle.
 struct Hessenberg {
   Index m;
-  double* h;       ///< (m + 1)      first Gram-Schmidt pass, V^T w
-  double* again;   ///< (m + 1)      second pass
-  double* R;       ///< (m, m)       column-major: the Hessenberg matrix, rotated to triangular
-  double *c, *s;   ///< (m)          the rotations
-  double* g;       ///< (m + 1)      rotated right-hand side
-  double* ww;      ///< ||w||^2 after both passes
-  double* norm2;   ///< square of the residual's norm
-  double* next;    ///< h_{j+1,j}, 0 after a lucky breakdown
-  double* columns; ///< columns of R that can be used
+  double* h;        ///< (m + 1)      first Gram-Schmidt pass, V^T w
+  double* again;    ///< (m + 1)      second pass
+  double* R;        ///< (m, m)       column-major: the Hessenberg matrix, rotated to triangular
+  double *c, *s;    ///< (m)          the rotations
+  double* g;        ///< (m + 1)      rotated right-hand side
+  double* ww;       ///< ||w||^2 after both passes
+  double* norm2;    ///< square of the residual's norm
+  double* next;     ///< h_{j+1,j}, 0 after a lucky breakdown
+  double* columns;  ///< columns of R that can be used
 };
 
 /// v = r / ||r||, V_0 = v, g = ||r|| e_1.

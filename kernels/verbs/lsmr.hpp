@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The fused updates of LSMR (Fong and Saunders 2011, section 2.7), min ||A x - b||_2 without damping.
-/// u and v are kept with their norms beta and alpha beside them instead of being divided.
+/// The fused updates of LSMR (Fong and Saunders 2011, section 2.7), min ||A x - b||_2 without
+/// damping. u and v are kept with their norms beta and alpha beside them instead of being divided.
 #pragma once
 
 #include <cmath>
@@ -10,16 +10,16 @@
 namespace tcsolve {
 
 struct LsmrScalars {
-  double alpha, beta;      ///< ||v||, ||u||
-  double alpha_prev;       ///< ||v|| one step ago
+  double alpha, beta;  ///< ||v||, ||u||
+  double alpha_prev;   ///< ||v|| one step ago
   double alphabar, zetabar, zeta, rho, rhobar, cbar, sbar;
-  double hbar_scale, step, h_scale;  ///< coefficients of the vector updates
+  double hbar_scale, step, h_scale;                        ///< coefficients of the vector updates
   double betadd, betad, rhodold, tautildeold, thetatilde;  ///< for ||r||, section 2.8
-  double norm_A2;          ///< Frobenius norm of the bidiagonal matrix, squared
-  double normal;           ///< ||A^T r||
-  double norm2;            ///< ||r||^2
-  double rtol;             ///< least squares: done when ||A^T r|| <= rtol ||A|| ||r||
-  double done;             ///< 1 when it is
+  double norm_A2;  ///< Frobenius norm of the bidiagonal matrix, squared
+  double normal;   ///< ||A^T r||
+  double norm2;    ///< ||r||^2
+  double rtol;     ///< least squares: done when ||A^T r|| <= rtol ||A|| ||r||
+  double done;     ///< 1 when it is
 };
 
 /// After v = A^T u for the first u, uu = ||u||^2: everything at its start, h = v / alpha.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Verbs that read a CSR matrix once: norms and diagonals for set-up; and products with dense blocks.
+/// Verbs that read a CSR matrix once: norms and diagonals for set-up; and products with dense
+/// blocks.
 #pragma once
 
 #include <tcsolve/kernels/verbs/basic.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The fused updates of preconditioned MINRES (Paige and Saunders 1975; in the form of Elman,
-/// Silvester and Wathen 2014, Algorithm 4.1). The three-term recurrences shift in place, so that one
-/// recording serves every step.
+/// Silvester and Wathen 2014, Algorithm 4.1). The three-term recurrences shift in place, so that
+/// one recording serves every step.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ struct MinresScalars {
   double delta;              ///< <A z, z>
   double eta;                ///< signed norm of the residual in the M-norm
   double c, c_prev, s, s_prev;
-  double norm2;              ///< eta^2
+  double norm2;  ///< eta^2
 };
 
 /// z /= gamma with gamma^2 = <z, v>: the first Lanczos vector.
@@ -68,7 +68,8 @@ struct Lanczos {
 };
 
 /// Rotates the new column of the Lanczos matrix, then
-///   w_{j+1} = (z_j - a3 w_{j-1} - a2 w_j) / a1;  x += c_{j+1} eta w_{j+1};  z_{j+1} = M v_{j+1} / gamma_{j+1}.
+///   w_{j+1} = (z_j - a3 w_{j-1} - a2 w_j) / a1;  x += c_{j+1} eta w_{j+1};  z_{j+1} = M v_{j+1} /
+///   gamma_{j+1}.
 /// reads 5 n, writes 4 n
 template <class T>
 struct MinresUpdate {
@@ -114,7 +115,8 @@ struct MinresUpdate {
     Coefficients c{};
     rotate(f, c);
     double eta = -c.s_next * s->eta;
-    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta, eta, c.c_next, s->c, c.s_next, s->s, eta * eta};
+    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta, eta,
+          c.c_next,     s->c,     c.s_next,  s->s,     eta * eta};
   }
 };
 

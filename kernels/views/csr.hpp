@@ -28,9 +28,9 @@ struct CsrView {
   Index rows = 0;
   Index cols = 0;
   Offset entries = 0;
-  OffsetsView offsets;                 // (rows + 1)
+  OffsetsView offsets;                    // (rows + 1)
   std::int32_t const* columns = nullptr;  // (entries)
-  T const* values = nullptr;           // (entries)
+  T const* values = nullptr;              // (entries)
   Space space = Space::host;
 };
 
