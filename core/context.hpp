@@ -89,7 +89,7 @@ class Context {
   void log(Severity severity, std::string text);
 
   /// Asks a running solve to stop after the iteration it is in; safe from a signal handler or
-  /// another thread.
+  /// another thread. Stands until clear_cancel(): a solve that begins later stops at once.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   void clear_cancel() { cancelled_.store(false, std::memory_order_relaxed); }

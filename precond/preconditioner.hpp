@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/kernels/views/csr.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {

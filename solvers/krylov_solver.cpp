@@ -112,7 +112,6 @@ SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
   Out<double> x_here = x;
   if (!here(b)) b_here = stage(b, staged_b_);
   if (!here(x)) x_here = stage(x, staged_x_);
-  ctx.clear_cancel();
   SolveReport report = judge(b_here, x_here);
   if (!here(x)) unstage(x_here, x);
   report.message = explain(report, name());

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/chebyshev.hpp>
+
+#include <Eigen/Eigenvalues>
+
+#include <cmath>
+#include <vector>
+
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/precond/register.hpp>
+
+namespace tcsolve {
+
+Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
+                           LinearOperator<double> const& M, int steps) {
+  Index n = A.rows();
+  auto scope = ctx.arena().scope();
+  double* value = scope.take<double>(1);
+  Out<double> r = scope.vector<double>(n), z = scope.vector<double>(n), p = scope.vector<double>(n),
+              q = scope.vector<double>(n);
+  auto definite = [](double v, char const* which) {
+    if (!(v > 0) || !std::isfinite(v))
+      throw SetupError(cat("chebyshev: the ", which, " is not positive definite (curvature ", v,
+                           "); use jacobi with minres or gmres"));
+    return v;
+  };
+  sweep(ctx, Random<double>{n, ctx.options().seed + 64, r.data});
+  double rho_prev = 0, beta = 0, alpha_prev = 0;
+  std::vector<double> diagonal, below;
+  for (int k = 0; k < std::min<Index>(steps, n); ++k) {
+    M.apply_dot(ctx, r, z, value);
+    double rho = read(ctx, value);
+    if (k > 0 && !(rho > 1e-28 * diagonal[0])) break;  // the Krylov space is exhausted
+    definite(rho, "inner preconditioner");
+    beta = k == 0 ? 0.0 : rho / rho_prev;
+    axpby<double, double>(ctx, 1.0, z, beta, p);  // p = z + beta p
+    A.apply_dot(ctx, p, q, value);
+    double alpha = rho / definite(read(ctx, value), "operator");
+    axpby<double, double>(ctx, -alpha, q, 1.0, r);
+    diagonal.push_back(1 / alpha + (k == 0 ? 0.0 : beta / alpha_prev));
+    if (k > 0) below.push_back(std::sqrt(beta) / alpha_prev);
+    rho_prev = rho;
+    alpha_prev = alpha;
+  }
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> lanczos;
+  lanczos.computeFromTridiagonal(Eigen::Map<Eigen::VectorXd>(diagonal.data(), diagonal.size()),
+                                 Eigen::Map<Eigen::VectorXd>(below.data(), below.size()),
+                                 Eigen::EigenvaluesOnly);
+  return {lanczos.eigenvalues().minCoeff(), lanczos.eigenvalues().maxCoeff()};
+}
+
+Chebyshev::Chebyshev(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
+                     ChebyshevParams const& params)
+    : LinearOperator<double>(A->rows(), A->cols()),
+      A_(std::move(A)),
+      M_(std::move(M)),
+      degree_(params.degree) {
+  if (A_->rows() != A_->cols())
+    throw ShapeError(cat("chebyshev needs a square operator, ", A_->name(), " is ", A_->rows(),
+                         " x ", A_->cols()));
+  // Lanczos approaches lambda_max from below; beyond it the polynomial would grow.
+  high_ =
+      A_->rows() == 0 ? 1.0 : 1.1 * estimate_spectrum(ctx, *A_, *M_, params.lanczos_steps).largest;
+  low_ = high_ / params.eig_ratio;
+}
+
+Traits Chebyshev::traits() const {
+  Traits a = A_->traits(), m = M_->traits();
+  a.transpose = false;
+  a.fixed = a.fixed && m.fixed;
+  a.capturable = a.capturable && m.capturable;
+  a.isolates_nonfinite = false;
+  return a;
+}
+
+Cost Chebyshev::cost(Index k) const {
+  Cost a = A_->cost(k), m = M_->cost(k);
+  double n = double(rows()) * k;
+  return {(degree_ - 1) * a.flops + degree_ * m.flops + 8 * n * degree_,
+          (degree_ - 1) * a.bytes + degree_ * m.bytes + 9 * 8 * n * degree_, a.stored_per_entry};
+}
+
+// Saad's symbols: theta and delta are the centre and half width of the interval, sigma = theta /
+// delta.
+void Chebyshev::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
+                         Op) const {
+  auto scope = ctx.arena().scope();
+  Out<double> r = scope.vectors<double>(x.rows, x.cols), d = scope.vectors<double>(x.rows, x.cols),
+              sum = scope.vectors<double>(x.rows, x.cols);
+  double theta = (high_ + low_) / 2, delta = (high_ - low_) / 2, sigma = theta / delta,
+         rho = 1 / sigma;
+  copy<double, double>(ctx, x, r);
+  M_->apply(ctx, 1 / theta, r, 0, d);  // d = M r / theta
+  copy<double, double>(ctx, d, sum);
+  for (int k = 1; k < degree_; ++k) {
+    A_->apply(ctx, -1, d, 1, r);  // r -= A d
+    double next = 1 / (2 * sigma - rho);
+    M_->apply(ctx, 2 * next / delta, r, next * rho, d);  // d = rho' rho d + (2 rho' / delta) M r
+    axpby<double, double>(ctx, 1.0, d, 1.0, sum);
+    rho = next;
+  }
+  axpby<double, double>(ctx, alpha, sum, beta, y);
+}
+
+OperatorPtr<double> ChebyshevFactory::build(Context& ctx, System const& system) const {
+  auto inner = make<PreconditionerRegistry>(params_.preconditioner)->build(ctx, system);
+  return std::make_shared<Chebyshev>(ctx, system.A, std::move(inner), params_);
+}
+
+}  // namespace tcsolve

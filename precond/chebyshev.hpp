@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A polynomial in M A as preconditioner: a fixed number of steps of the Chebyshev iteration
+/// (Saad 2003, Algorithm 12.1). A and the inner M symmetric positive definite.
+#pragma once
+
+#include <tcsolve/configs/schema/block.hpp>
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+struct ChebyshevParams {
+  int degree = 4;
+  double eig_ratio = 30;
+  int lanczos_steps = 12;
+  Block preconditioner{"jacobi"};
+  static constexpr auto schema() {
+    using P = ChebyshevParams;
+    return std::tuple{
+        field(&P::degree, "degree", between(1, 100), "degree of the polynomial: products with A"),
+        field(&P::eig_ratio, "eig_ratio", above(1.0),
+              "the polynomial covers [lambda_max / eig_ratio, lambda_max]"),
+        field(&P::lanczos_steps, "lanczos_steps", between(2, 200),
+              "Lanczos steps that estimate lambda_max"),
+        field(&P::preconditioner, "preconditioner", block_of("preconditioner"),
+              "inner preconditioner M; the polynomial is in M A")};
+  }
+};
+
+/// An estimate of the extreme eigenvalues of M A from the Lanczos matrix of `steps` steps of
+/// conjugate gradients (Saad 2003, section 6.7.3). Throws SetupError when A or M shows itself
+/// indefinite. Cost: `steps` products with A and M, the host waits for each.
+struct Spectrum {
+  double smallest, largest;
+};
+Spectrum estimate_spectrum(Context&, LinearOperator<double> const& A,
+                           LinearOperator<double> const& M, int steps);
+
+/// bytes per application: degree products with A and M and 9 n values each.
+class Chebyshev final : public LinearOperator<double> {
+ public:
+  Chebyshev(Context&, OperatorPtr<double> A, OperatorPtr<double> M,
+            ChebyshevParams const& params = {});
+
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "chebyshev"; }
+  double lambda_max() const { return high_; }
+
+ private:
+  void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
+                Op) const override;
+  OperatorPtr<double> A_, M_;
+  int degree_;
+  double low_, high_;
+};
+
+class ChebyshevFactory final : public PreconditionerFactory {
+ public:
+  using Params = ChebyshevParams;
+  explicit ChebyshevFactory(Params const& params) : params_(params) {}
+  OperatorPtr<double> build(Context&, System const&) const override;
+
+ private:
+  Params params_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/register.hpp>
+
+#include <tcsolve/operators/composite.hpp>
+#include <tcsolve/precond/block_jacobi.hpp>
+#include <tcsolve/precond/chebyshev.hpp>
+#include <tcsolve/precond/jacobi.hpp>
+
+namespace tcsolve {
+
+namespace {
+
+class NoneFactory final : public PreconditionerFactory {
+ public:
+  using Params = NoParams;
+  explicit NoneFactory(Params const&) {}
+  OperatorPtr<double> build(Context&, System const& system) const override {
+    return std::make_shared<Identity<double>>(system.A->cols());
+  }
+};
+
+}  // namespace
+
+void register_preconditioners(PreconditionerRegistry& r) {
+  r.add<NoneFactory>("none", "M = I");
+  r.add<JacobiFactory>("jacobi", "M = D^-1, the inverse of the diagonal");
+  r.add<BlockJacobiFactory>("block_jacobi", "M = B^-1, dense inverses of the diagonal blocks");
+  r.add<ChebyshevFactory>("chebyshev",
+                          "a polynomial in M A; A and the inner M symmetric positive definite");
+}
+
+}  // namespace tcsolve

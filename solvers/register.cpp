@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/register.hpp>
+
+#include <tcsolve/solvers/bicgstab.hpp>
+#include <tcsolve/solvers/cg.hpp>
+#include <tcsolve/solvers/gmres.hpp>
+#include <tcsolve/solvers/lsmr.hpp>
+#include <tcsolve/solvers/minres.hpp>
+#include <tcsolve/solvers/solver_operator.hpp>
+
+namespace tcsolve {
+
+void register_solvers(SolverRegistry& r) {
+  r.add<Cg<double>>("cg", "conjugate gradients; A and M symmetric positive definite");
+  r.add<Minres<double>>("minres", "minimal residuals; A symmetric, M symmetric positive definite");
+  r.add<Bicgstab<double>>("bicgstab", "BiCGStab, right preconditioned; any square A");
+  r.add<Gmres<double>>("gmres", "restarted GMRES, right or left preconditioned; any square A");
+  r.add<Fgmres<double>>("fgmres", "flexible GMRES; M may change from one application to the next");
+  r.add<Lsmr<double>>("lsmr", "least squares, min ||b - A x||; any A, rectangular or singular");
+}
+
+void register_inner_solver(PreconditionerRegistry& r) {
+  r.add<SolverOperatorFactory>("solver", "some iterations of an inner solver; for fgmres");
+}
+
+}  // namespace tcsolve
