@@ -30,7 +30,7 @@ endif()
 # Flags of our own targets, not of those who link the installed library.
 add_library(tcsolve_flags INTERFACE)
 target_compile_options(tcsolve_flags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-missing-field-initializers>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;-lineinfo;--expt-relaxed-constexpr;--extended-lambda>)
 # False alarms: GCC 12 on every `"text" + string` (its bug 105651), GCC on code with sanitizer checks.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

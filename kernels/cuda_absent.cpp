@@ -26,7 +26,7 @@ template void gram<double>(Device&, LoopState*, Gram<double> const&);
 template void gram<float>(Device&, LoopState*, Gram<float> const&);
 
 template <class T>
-std::shared_ptr<CsrPlan> plan_csr(Device&, CsrView<T> const&) {
+std::shared_ptr<CsrPlan> plan_csr(Device&, CsrView<T> const&, bool) {
   absent();
 }
 template <class T>
@@ -37,8 +37,8 @@ template <class S, class T>
 void spmm_csr(Device&, T, CsrView<S> const&, In<T>, T, Out<T>) {
   absent();
 }
-template std::shared_ptr<CsrPlan> plan_csr<double>(Device&, CsrView<double> const&);
-template std::shared_ptr<CsrPlan> plan_csr<float>(Device&, CsrView<float> const&);
+template std::shared_ptr<CsrPlan> plan_csr<double>(Device&, CsrView<double> const&, bool);
+template std::shared_ptr<CsrPlan> plan_csr<float>(Device&, CsrView<float> const&, bool);
 template void spmm_csr<double>(Device&, CsrPlan&, double, In<double>, double, Out<double>);
 template void spmm_csr<float>(Device&, CsrPlan&, float, In<float>, float, Out<float>);
 #define TCSOLVE_INSTANTIATE(S, T) \

@@ -30,7 +30,7 @@ class CsrPlan;
 /// Null when cuSPARSE does not offer the product (64-bit offsets): then use spmm_csr without a
 /// plan.
 template <class T>
-std::shared_ptr<CsrPlan> plan_csr(Device&, CsrView<T> const& a);
+std::shared_ptr<CsrPlan> plan_csr(Device&, CsrView<T> const& a, bool deterministic);
 template <class T>
 void spmm_csr(Device&, CsrPlan&, T alpha, In<T> x, T beta, Out<T> y);
 template <class S, class T>

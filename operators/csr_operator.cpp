@@ -12,8 +12,9 @@ namespace {
 template <class T, class S>
 std::shared_ptr<cuda::CsrPlan> plan_for(Context& ctx, CsrView<S> const& a) {
   if constexpr (std::is_same_v<T, S>)
-    return ctx.visit([&](cuda::Device& on) { return cuda::plan_csr(on, a); },
-                     [](Host&) { return std::shared_ptr<cuda::CsrPlan>(); });
+    return ctx.visit(
+        [&](cuda::Device& on) { return cuda::plan_csr(on, a, ctx.options().deterministic); },
+        [](Host&) { return std::shared_ptr<cuda::CsrPlan>(); });
   else
     return nullptr;
 }

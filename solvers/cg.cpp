@@ -27,8 +27,8 @@ void Cg<T>::step(Context& ctx) {
   M.apply_dot(ctx, r, z_, rho_);            // z = M r,  rho = <r, z>
   extend<T>(ctx, rho_, rho_prev_, z_, p_);  // p = z + (rho / rho_prev) p
   A.apply_dot(ctx, p_, q_, sigma_);         // q = A p,  sigma = <p, q>
-  descend<T>(ctx, rho_, sigma_, p_, q_, x, r,
-             rr_);  // a = rho / sigma;  x += a p;  r -= a q;  rr = <r, r>
+  descend<T>(ctx, rho_, sigma_, p_, q_, x, r, rr_,
+             rho_prev_);  // a = rho / sigma;  x += a p;  r -= a q;  rr = <r, r>
   observe(ctx, rr_);
 }
 

@@ -27,8 +27,8 @@ template <class T>
 class KrylovSolver : public Solver {
  public:
   /// For T = double. Other T: give A and M on T-vectors, and A_true.
-  void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
-             OperatorPtr<double> A_true) final;
+  void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
+             OperatorPtr<double> A_true = nullptr) final;
   void setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   SolveReport solve(In<double> b, Out<double> x) final;
 

@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(256)
 class CsrPlan {
  public:
   template <class T>
-  CsrPlan(Device& on, CsrView<T> const& a) {
+  CsrPlan(Device& on, CsrView<T> const& a, bool deterministic)
+      : algorithm(deterministic ? CUSPARSE_SPMV_CSR_ALG2 : CUSPARSE_SPMV_CSR_ALG1) {
     check(cusparseCreateCsr(&matrix, a.rows, a.cols, a.entries, const_cast<void*>(a.offsets.data),
                             const_cast<std::int32_t*>(a.columns), const_cast<T*>(a.values),
                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
@@ -81,7 +82,7 @@ class CsrPlan {
 
   cusparseSpMatDescr_t matrix = nullptr;
   Array<std::byte> spmv_buffer, spmm_buffer;
-  static constexpr cusparseSpMVAlg_t algorithm = CUSPARSE_SPMV_CSR_ALG2;  // the deterministic one
+  cusparseSpMVAlg_t algorithm;  // ALG2 gives the same bits on every run, ALG1 is often quicker
 
  private:
   template <class T>
@@ -102,9 +103,9 @@ class CsrPlan {
 };
 
 template <class T>
-std::shared_ptr<CsrPlan> plan_csr(Device& on, CsrView<T> const& a) {
+std::shared_ptr<CsrPlan> plan_csr(Device& on, CsrView<T> const& a, bool deterministic) {
   if (a.offsets.wide || a.rows == 0 || a.cols == 0 || a.entries == 0) return nullptr;
-  return std::make_shared<CsrPlan>(on, a);
+  return std::make_shared<CsrPlan>(on, a, deterministic);
 }
 
 template <class T>
@@ -113,7 +114,7 @@ void spmm_csr(Device& on, CsrPlan& plan, T alpha, In<T> x, T beta, Out<T> y) {
   if (x.is_vector() && y.is_vector()) {
     DenseVector dx(x.data, x.rows), dy(y.data, y.rows);
     check(cusparseSpMV(on.cusparse, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
-                       data_type<T>, CsrPlan::algorithm, plan.spmv_buffer.data()));
+                       data_type<T>, plan.algorithm, plan.spmv_buffer.data()));
     return;
   }
   constexpr auto algorithm = CUSPARSE_SPMM_CSR_ALG2;
@@ -142,8 +143,8 @@ void spmm_csr(Device& on, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> 
   check(cudaGetLastError());
 }
 
-template std::shared_ptr<CsrPlan> plan_csr<double>(Device&, CsrView<double> const&);
-template std::shared_ptr<CsrPlan> plan_csr<float>(Device&, CsrView<float> const&);
+template std::shared_ptr<CsrPlan> plan_csr<double>(Device&, CsrView<double> const&, bool);
+template std::shared_ptr<CsrPlan> plan_csr<float>(Device&, CsrView<float> const&, bool);
 template void spmm_csr<double>(Device&, CsrPlan&, double, In<double>, double, Out<double>);
 template void spmm_csr<float>(Device&, CsrPlan&, float, In<float>, float, Out<float>);
 #define TCSOLVE_INSTANTIATE(S, T) \

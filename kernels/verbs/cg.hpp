@@ -6,14 +6,13 @@
 
 namespace tcsolve {
 
-/// p = z + (rho / rho_prev) p, in the first step p = z; then rho_prev = rho.
+/// p = z + (rho / rho_prev) p, in the first step p = z.
 /// rho = <r, z> must be positive: otherwise M is not positive definite.     reads 2 n, writes n
 template <class T>
 struct Extend {
   static constexpr char const* name = "extend";
   std::int64_t n;
-  double const* rho;
-  double* rho_prev;
+  double const *rho, *rho_prev;
   T const* z;
   T* p;
   struct Coefficients {
@@ -29,10 +28,9 @@ struct Extend {
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
     p[i] = c.beta == 0 ? z[i] : T(double(z[i]) + c.beta * double(p[i]));
   }
-  TCSOLVE_HD void finish(Frame, double const*) const { *rho_prev = *rho; }
 };
 
-/// a = rho / sigma;  x += a p;  r -= a q;  rr = ||r||^2.
+/// a = rho / sigma;  x += a p;  r -= a q;  rr = ||r||^2;  rho_prev = rho, for the next extend.
 /// sigma = <p, A p> must be positive: otherwise A is not positive definite.  reads 4 n, writes 2 n
 template <class T>
 struct Descend {
@@ -42,7 +40,7 @@ struct Descend {
   double const *rho, *sigma;
   T const *p, *q;
   T *x, *r;
-  double* rr;
+  double *rr, *rho_prev;
   struct Coefficients {
     double a;
   };
@@ -61,17 +59,17 @@ struct Descend {
     r[i] = ri;
     sum[0] += double(ri) * double(ri);
   }
-  TCSOLVE_HD void finish(Frame, double const* sum) const { *rr = sum[0]; }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *rr = sum[0], *rho_prev = *rho; }
 };
 
 template <class T>
-void extend(Context& ctx, double const* rho, double* rho_prev, In<T> z, Out<T> p) {
+void extend(Context& ctx, double const* rho, double const* rho_prev, In<T> z, Out<T> p) {
   sweep(ctx, Extend<T>{p.rows, rho, rho_prev, z.data, p.data});
 }
 template <class T>
 void descend(Context& ctx, double const* rho, double const* sigma, In<T> p, In<T> q, Out<T> x,
-             Out<T> r, double* rr) {
-  sweep(ctx, Descend<T>{r.rows, rho, sigma, p.data, q.data, x.data, r.data, rr});
+             Out<T> r, double* rr, double* rho_prev) {
+  sweep(ctx, Descend<T>{r.rows, rho, sigma, p.data, q.data, x.data, r.data, rr, rho_prev});
 }
 
 }  // namespace tcsolve
