@@ -296,7 +296,8 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
   auto square = [](double a) { return a * a; };
   std::int32_t window = stopping_.stagnation_window;
   if (window < 0)
-    window = std::min<std::int64_t>(1000, std::max<std::int64_t>(30, 2 * std::int64_t{d_.rows()}));
+    window = static_cast<std::int32_t>(
+        std::min<std::int64_t>(1 << 30, std::max<std::int64_t>(30, 2 * std::int64_t{d_.rows()})));
   double scale = limits.residual / std::sqrt(norm2);  // monitored norm -> units of b
   Watch here = watch;
   here.iterations_before = report.iterations;

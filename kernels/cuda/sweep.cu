@@ -59,23 +59,24 @@ __global__ void __launch_bounds__(block_size)
        i += stride)
     verb.element(i, c, sum);
 
-  if constexpr (Traits::sums > 0) {
-    for (int k = 0; k < Traits::sums; ++k) {
-      double block = block_combine<V>(sum[k]);
-      if (threadIdx.x == 0) scratch.partials[k * gridDim.x + blockIdx.x] = block;
-    }
-  }
+  for (int k = 0; k < Traits::sums; ++k) sum[k] = block_combine<V>(sum[k]);
   if constexpr (Traits::finishes) {
-    if (!last_block(scratch.ticket)) return;
-    __threadfence();
-    for (int k = 0; k < Traits::sums; ++k) {
-      double a = 0;
-      for (unsigned int b = threadIdx.x; b < gridDim.x; b += block_size)
-        a = combine<V>(a, __ldcg(scratch.partials + k * gridDim.x + b));
-      sum[k] = block_combine<V>(a);
+    if (gridDim.x > 1) {
+      if (threadIdx.x == 0)
+        for (int k = 0; k < Traits::sums; ++k) scratch.partials[k * gridDim.x + blockIdx.x] = sum[k];
+      if (!last_block(scratch.ticket)) return;
+      __threadfence();
+      for (int k = 0; k < Traits::sums; ++k) {
+        double a = 0;
+        for (unsigned int b = threadIdx.x; b < gridDim.x; b += block_size)
+          a = combine<V>(a, __ldcg(scratch.partials + k * gridDim.x + b));
+        sum[k] = block_combine<V>(a);
+      }
+    } else {
+      __syncthreads();  // finish comes after every element
     }
     if (threadIdx.x == 0) {
-      *scratch.ticket = 0;
+      if (gridDim.x > 1) *scratch.ticket = 0;
       frame.lead = true;
       verb.finish(frame, sum);
     }
@@ -92,7 +93,9 @@ int grid_for(Device const& on, std::int64_t n) {
 template <class V>
 void sweep(Device& on, LoopState* state, V const& verb) {
   if (verb.n == 0 && !VerbTraits<V>::finishes) return;
-  sweep_kernel<<<grid_for(on, verb.n), block_size, 0, on.stream>>>(verb, state, on.scratch);
+  // Scalar work alone (no element, no sum) needs one warp.
+  int threads = verb.n == 0 && VerbTraits<V>::sums == 0 ? 32 : block_size;
+  sweep_kernel<<<grid_for(on, verb.n), threads, 0, on.stream>>>(verb, state, on.scratch);
   check(cudaGetLastError());
 }
 
