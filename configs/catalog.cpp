@@ -31,19 +31,21 @@ Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
   if (node.kind != ConfigNode::Kind::map) {
     bool const named = node.kind == ConfigNode::Kind::scalar;
     std::string const type = named ? shown(node.scalar) : "...";
-    problems.add(node.at, cat("a ", kind_, " is a block: {type: ", type, "}"));
+    problems.add(node.at, cat("a ", kind_, " is a block: {", type_key_, ": ", type, "}"));
     return {};
   }
-  ConfigNode const* const type = node.find("type");
+  ConfigNode const* const type = node.find(type_key_);
   if (!type) {
-    problems.add(node.at, cat("this ", kind_, " has no 'type'; known: ", joined(names())));
+    problems.add(node.at,
+                 cat("this ", kind_, " has no '", type_key_, "'; known: ", joined(names())));
     return {};
   }
   if (type->kind != ConfigNode::Kind::scalar) {
-    problems.add(type->at, cat("'type' is not a name; known: ", joined(names())));
+    problems.add(type->at, cat("'", type_key_, "' is not a name; known: ", joined(names())));
     return {};
   }
   Block block;
+  block.key_ = type_key_;
   block.entry_ = find(type->scalar);
   if (block.entry_ == entries_.size()) {
     problems.add(type->at, unknown(type->scalar));
@@ -58,7 +60,7 @@ Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
 }
 
 ConfigNode RegistryBase::effective(Block const& block) const {
-  ConfigNode node = ConfigNode::map_of("type", block.type());
+  ConfigNode node = ConfigNode::map_of(type_key_, block.type());
   ConfigNode params = params_[entry_of(block)].effective(block.params_.get());
   for (ConfigNode::Entry& entry : params.entries) node.entries.push_back(std::move(entry));
   return node;

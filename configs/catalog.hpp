@@ -33,12 +33,15 @@ class RegistryBase {
     std::string name, doc;
   };
 
-  explicit RegistryBase(std::string kind) : kind_(std::move(kind)) {}
+  /// `type_key` is the key of a block that names the entry, e.g. `format` in `{format: csr}`.
+  explicit RegistryBase(std::string kind, std::string type_key = "type")
+      : kind_(std::move(kind)), type_key_(std::move(type_key)) {}
   RegistryBase(RegistryBase const&) = delete;  // blocks point here
   RegistryBase& operator=(RegistryBase const&) = delete;
   virtual ~RegistryBase() = default;
 
   std::string const& kind() const noexcept { return kind_; }
+  std::string const& type_key() const noexcept { return type_key_; }
   std::vector<Entry> const& entries() const noexcept { return entries_; }
   std::vector<std::string> names() const;
 
@@ -73,7 +76,7 @@ class RegistryBase {
   std::size_t find(std::string_view name) const;
   std::string unknown(std::string_view name) const;
 
-  std::string kind_;
+  std::string kind_, type_key_;
   std::vector<Entry> entries_;
   std::vector<ParamsOf> params_;
 };

@@ -33,18 +33,19 @@ class Registry : public RegistryBase {
   using RegistryBase::RegistryBase;
 
   /// Registers S, made as S(S::Params, Args...). Throws std::logic_error when the name is taken or
-  /// the schema of S::Params is not sound (check_schema; the key `type` is taken too).
+  /// the schema of S::Params is not sound (check_schema; the type key is taken too).
   template <class S>
   requires std::derived_from<S, Product> && HasSchema<typename S::Params> &&
       std::constructible_from<S, typename S::Params, Args...>
           Registry& add(std::string name, std::string doc) {
     using P = typename S::Params;
-    check_schema<P>("type");
+    check_schema<P>(type_key());
     ParamsOf params;
-    params.read = [](ConfigNode const& node, Diagnostics& problems, std::string const& what,
-                     Catalog const& catalog) -> std::shared_ptr<void const> {
+    params.read = [key = type_key()](ConfigNode const& node, Diagnostics& problems,
+                                     std::string const& what,
+                                     Catalog const& catalog) -> std::shared_ptr<void const> {
       auto p = std::make_shared<P>();
-      if (!detail::read_map(node, *p, problems, what, catalog, {"type"})) return nullptr;
+      if (!detail::read_map(node, *p, problems, what, catalog, {key})) return nullptr;
       return p;
     };
     params.effective = [](void const* p) { return to_node(*static_cast<P const*>(p)); };

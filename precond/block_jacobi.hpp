@@ -54,6 +54,9 @@ class BlockJacobiFactory final : public PreconditionerFactory {
   using Params = BlockJacobiParams;
   explicit BlockJacobiFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
+  double bytes(Index rows) const override {
+    return 16.0 * rows * (params_.block > 0 ? params_.block : params_.max_block);
+  }
 
  private:
   Params params_;

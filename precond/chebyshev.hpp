@@ -60,6 +60,7 @@ class ChebyshevFactory final : public PreconditionerFactory {
   using Params = ChebyshevParams;
   explicit ChebyshevFactory(Params const& params) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
+  double bytes(Index rows) const override { return 5 * 8.0 * rows; }
 
  private:
   Params params_;

@@ -28,6 +28,8 @@ class PreconditionerFactory {
   virtual ~PreconditionerFactory() = default;
   /// Throws SetupError when the matrix does not admit it, ShapeError when it is not square.
   virtual OperatorPtr<double> build(Context&, System const&) const = 0;
+  /// Bytes that the preconditioner will take, about.
+  virtual double bytes(Index rows) const { return 8.0 * rows; }
 };
 
 }  // namespace tcsolve

@@ -10,6 +10,7 @@ namespace tcsolve {
 struct BicgstabParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
+  std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = BicgstabParams;
     return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
@@ -25,6 +26,7 @@ class Bicgstab final : public KrylovSolver<T> {
   explicit Bicgstab(BicgstabParams const& params = {})
       : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "bicgstab"; }
+  SolverCost cost() const override { return {11, 2, 2, 20}; }
 
  private:
   void allocate(Context&) override;

@@ -11,6 +11,7 @@ namespace tcsolve {
 struct CgParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
+  std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = CgParams;
     return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
@@ -25,6 +26,7 @@ class Cg final : public KrylovSolver<T> {
   using Params = CgParams;
   explicit Cg(CgParams const& params = {}) : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "cg"; }
+  SolverCost cost() const override { return {8, 1, 1, 9}; }
 
  private:
   void allocate(Context&) override;

@@ -19,6 +19,7 @@ struct GmresParams {
   Execution execution = Execution::automatic;
   int restart = 30;
   Side side = Side::right;
+  std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = GmresParams;
     return std::tuple{
@@ -32,6 +33,7 @@ struct FgmresParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
   int restart = 30;
+  std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = FgmresParams;
     return std::tuple{
@@ -76,6 +78,9 @@ class Gmres final : public Arnoldi<T> {
   explicit Gmres(GmresParams const& params = {})
       : Arnoldi<T>(params.stopping, params.execution, params.restart), side_(params.side) {}
   std::string name() const override { return "gmres"; }
+  SolverCost cost() const override {
+    return {9.0 + this->restart_, 1, 1, 4.0 + 2.0 * this->restart_};
+  }
 
  private:
   void begin(Context&, int) override;
@@ -92,6 +97,9 @@ class Fgmres final : public Arnoldi<T> {
   explicit Fgmres(FgmresParams const& params = {})
       : Arnoldi<T>(params.stopping, params.execution, params.restart) {}
   std::string name() const override { return "fgmres"; }
+  SolverCost cost() const override {
+    return {9.0 + 2 * this->restart_, 1, 1, 5.0 + 2.0 * this->restart_};
+  }
 
  private:
   void allocate(Context&) override;

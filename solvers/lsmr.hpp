@@ -10,6 +10,7 @@ namespace tcsolve {
 struct LsmrParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
+  std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = LsmrParams;
     return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
@@ -26,6 +27,7 @@ class Lsmr final : public KrylovSolver<T> {
   explicit Lsmr(LsmrParams const& params = {})
       : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "lsmr"; }
+  SolverCost cost() const override { return {14, 2, 2, 18}; }
 
  private:
   void allocate(Context&) override;

@@ -11,6 +11,7 @@ namespace tcsolve {
 struct MinresParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
+  std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = MinresParams;
     return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
@@ -26,6 +27,7 @@ class Minres final : public KrylovSolver<T> {
   explicit Minres(MinresParams const& params = {})
       : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "minres"; }
+  SolverCost cost() const override { return {11, 1, 1, 16}; }
 
  private:
   void allocate(Context&) override;

@@ -16,6 +16,14 @@
 
 namespace tcsolve {
 
+/// What a solver takes beside A and M, for estimates of memory and bytes.
+struct SolverCost {
+  double vectors = 0;       ///< of the length of x or b, allocated by setup()
+  double products = 1;      ///< with A or A^T, an iteration
+  double applications = 1;  ///< of M, an iteration
+  double passes = 0;  ///< vectors read or written by the other verbs, an iteration, on average
+};
+
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -37,6 +45,7 @@ class Solver {
   virtual SolveReport solve(In<double> b, Out<double> x) = 0;
 
   virtual std::string name() const = 0;
+  virtual SolverCost cost() const { return {}; }
 };
 
 }  // namespace tcsolve

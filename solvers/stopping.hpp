@@ -5,6 +5,7 @@
 
 #include <array>
 #include <limits>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -27,6 +28,12 @@ struct StoppingParams {
   double divtol = 1e5;
   double time_limit = std::numeric_limits<double>::infinity();
   int stagnation_window = -1;
+
+  std::string check() const {
+    return baseline == Baseline::absolute && atol == 0
+               ? "'baseline: absolute' needs an 'atol' above 0: nothing would count as converged"
+               : "";
+  }
 
   static constexpr auto schema() {
     using P = StoppingParams;

@@ -20,11 +20,11 @@ class Block {
  public:
   Block() = default;
   /// The block `{type: name}`, as the default of a member: `Block preconditioner{"jacobi"};`. It is
-  /// found in its registry when a config is read.
-  explicit Block(std::string const& type);
+  /// found in its registry when a config is read. `key` is what that registry calls its type.
+  explicit Block(std::string const& type, std::string const& key = "type");
 
   explicit operator bool() const noexcept { return node_ != nullptr; }
-  /// The value of `type`, "" when empty.
+  /// The name of the entry: the value of `type`, "" when empty.
   std::string type() const;
   /// The map as written, with its `type`. The block must not be empty.
   ConfigNode const& node() const { return *node_; }
@@ -33,6 +33,7 @@ class Block {
 
  private:
   friend class RegistryBase;
+  std::string key_ = "type";
   std::shared_ptr<ConfigNode const> node_;
   RegistryBase const* registry_ = nullptr;  // where `type` was found, as entry number entry_,
   std::size_t entry_ = 0;

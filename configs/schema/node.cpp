@@ -43,11 +43,11 @@ ConfigNode ConfigNode::of_plain(std::string plain) {
   return node;
 }
 
-Block::Block(std::string const& type)
-    : node_(std::make_shared<ConfigNode const>(ConfigNode::map_of("type", type))) {}
+Block::Block(std::string const& type, std::string const& key)
+    : key_(key), node_(std::make_shared<ConfigNode const>(ConfigNode::map_of(key, type))) {}
 
 std::string Block::type() const {
-  ConfigNode const* type = node_ ? node_->find("type") : nullptr;
+  ConfigNode const* type = node_ ? node_->find(key_) : nullptr;
   return type ? type->scalar : "";
 }
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/arguments.hpp>
+
+#include <tcsolve/core/error.hpp>
+#include <tcsolve/version.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+namespace tcsolve {
+namespace {
+
+std::string version_text() {
+  return cat("tcsolve ", version::release, " (", version::revision, "; CUDA ", version::cuda,
+             ", Kokkos ", version::kokkos, ", ", version::compiler, ", ", version::build_type, ")");
+}
+
+/// `text` as a quoted YAML value.
+std::string quoted_value(std::string const& text) {
+  std::string out = "'";
+  for (char const c : text) out += c == '\'' ? "''" : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+Arguments parse_arguments(int argc, char const* const* argv) {
+  Arguments parsed;
+  std::string config, matrix, explained, backend, output, reference;
+  bool list = false, quiet = false, verbose = false;
+
+  CLI::App app("Solves sparse linear systems with iterative methods, on the GPU or on the host.");
+  app.name("tcsolve");
+  app.set_version_flag("--version", version_text(), "print the version and what it was built with");
+  auto* const config_option = app.add_option("CONFIG", config, "the run, as a YAML file");
+  app.add_option("--set", parsed.sets, "key.path=value: override a key of the config; repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--backend", backend, "where to compute")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}));
+  auto* const output_option = app.add_option("--output", output, "directory for the results");
+  auto* const quiet_flag = app.add_flag("--quiet", quiet, "print the verdict only");
+  app.add_flag("--verbose", verbose, "print details as well")->excludes(quiet_flag);
+  app.add_flag(
+      "--dry-run", parsed.dry_run,
+      "check the config, print it with its defaults and the memory it needs; solve nothing");
+  auto* const list_flag =
+      app.add_flag("--list", list, "list formats, solvers, preconditioners and generators");
+  auto* const explain_option =
+      app.add_option("--explain", explained,
+                     "keys of a block, e.g. solver.gmres or output; without a path, of the config")
+          ->expected(0, 1);
+  auto* const reference_option =
+      app.add_option("--reference", reference, "write the tables of all keys as DIR/*.md");
+  auto* const info =
+      app.add_subcommand("info", "facts about a matrix: size, symmetry, rows, memory by format");
+  info->add_option("MATRIX", matrix, "Matrix Market file")->required();
+  app.footer(
+      "Exit codes: 0 converged; 1 usage or config; 2 input data; 3 not converged (iterations, "
+      "time,\n"
+      "cancelled); 4 diverged, breakdown, stagnation or false convergence; 5 device or memory;\n"
+      "6 internal. A file called `info` is given as ./info.");
+
+  auto usage_error = [&](std::string const& text) {
+    std::cerr << "tcsolve: " << text << "\nSee tcsolve --help.\n";
+    parsed.command = Task::done;
+    parsed.exit_code = 1;
+    return parsed;
+  };
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::Success const& e) {
+    app.exit(e);
+    return parsed;
+  } catch (CLI::ParseError const& e) { return usage_error(e.what()); }
+
+  int const asked = (list_flag->count() > 0) + (explain_option->count() > 0) +
+                    (reference_option->count() > 0) + info->parsed() + (config_option->count() > 0);
+  if (asked == 0) return usage_error("give a CONFIG, or --list, --explain or info MATRIX");
+  if (asked > 1)
+    return usage_error("CONFIG, --list, --explain, --reference and info exclude each other");
+  if (info->parsed()) {
+    parsed.command = Task::info;
+    parsed.subject = matrix;
+  } else if (list) {
+    parsed.command = Task::list;
+  } else if (explain_option->count() > 0) {
+    parsed.command = Task::explain;
+    parsed.subject = explained;
+  } else if (reference_option->count() > 0) {
+    parsed.command = Task::reference;
+    parsed.subject = reference;
+  } else {
+    parsed.command = Task::solve;
+    parsed.subject = config;
+  }
+  if (!backend.empty()) parsed.sets.push_back("backend=" + backend);
+  if (output_option->count() > 0) parsed.sets.push_back("output.directory=" + quoted_value(output));
+  parsed.talk = quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::normal;
+  return parsed;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/matrix_info.hpp>
+
+#include <tcsolve/app/memory_plan.hpp>
+#include <tcsolve/core/error.hpp>
+#include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/io/memory.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tcsolve {
+namespace {
+
+std::string number(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", v);
+  return text;
+}
+
+std::string symmetry_text(CsrSummary const& s) {
+  if (s.rows != s.cols) return "not square";
+  if (s.pattern_symmetric && s.asymmetry == 0) return "symmetric";
+  return cat("nonsymmetric: norm(A - A^T) / norm(A) = ", number(s.asymmetry), ", pattern ",
+             s.pattern_symmetric ? "symmetric" : "nonsymmetric");
+}
+
+std::string histogram_text(CsrSummary const& s) {
+  std::string text = "row lengths     rows\n";
+  Offset const most =
+      s.histogram.empty() ? 0 : *std::max_element(s.histogram.begin(), s.histogram.end());
+  for (std::size_t bin = 0; bin < s.histogram.size(); ++bin) {
+    if (s.histogram[bin] == 0) continue;
+    Offset const high = bin == 0 ? 0 : Offset{1} << (bin - 1);
+    Offset const low = bin < 2 ? high : high / 2 + 1;
+    std::string const range = low == high ? cat(low) : cat(low, "-", high);
+    auto const bar = static_cast<std::size_t>(40 * s.histogram[bin] / most);
+    char line[96];
+    std::snprintf(line, sizeof line, "  %-12s  %-10lld", range.c_str(),
+                  static_cast<long long>(s.histogram[bin]));
+    text += line + std::string(bar, '#') + "\n";
+  }
+  return text;
+}
+
+/// Bytes in each format with its default parameters.
+std::string format_text(CsrSummary const& s, Registries const& registries) {
+  std::string text = "memory by format\n";
+  for (auto const& entry : registries.operators.entries()) {
+    Diagnostics problems;
+    ConfigNode const node = ConfigNode::map_of(registries.operators.type_key(), entry.name);
+    auto const factory = registries.operators.make(node, problems, registries.catalog);
+    if (!factory) continue;  // a format with a key that must be given
+    double const bytes = factory->bytes(s.rows, s.cols, s.entries);
+    char line[96];
+    std::snprintf(line, sizeof line, "  %-12s  %s", entry.name.c_str(), byte_text(bytes).c_str());
+    text += cat(
+        line, s.entries > 0 ? cat(" (", number(bytes / double(s.entries)), " bytes an entry)") : "",
+        "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string matrix_info(std::filesystem::path const& file, Registries const& registries) {
+  MatrixHeader const header = read_matrix_market_header(file);
+  // The summary transposes the matrix: twice its size, and what reading takes.
+  require_memory(std::max(2 * header.csr_bytes(), header.reading_bytes()), 0, file.string());
+  CsrSummary const s = summarize(read_matrix_market(file));
+  double const mean = s.rows > 0 ? double(s.entries) / s.rows : 0;
+  return cat("file            ", file.string(), "\n",                                  //
+             "size            ", s.rows, " x ", s.cols, "\n",                          //
+             "entries         ", s.entries, " (", header.stored, " in the file)\n",    //
+             "symmetry        ", symmetry_text(s), "\n",                               //
+             "diagonal        ", s.zero_diagonal, " zero or absent, ",                 //
+             s.negative_diagonal, " negative\n",                                       //
+             "dominance       ", s.dominant_rows, " of ", s.rows, " rows\n",           //
+             "bandwidth       ", s.bandwidth, "\n",                                    //
+             "norms           inf ", number(s.norm_inf), ", Frobenius ",               //
+             number(s.norm_frobenius), ", largest entry ", number(s.max_abs), "\n",    //
+             "entries a row   least ", s.min_row, ", mean ", number(mean), ", most ",  //
+             s.max_row, "; ", s.empty_rows, " rows are empty\n",                       //
+             histogram_text(s), format_text(s, registries));
+}
+
+}  // namespace tcsolve

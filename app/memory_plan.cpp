@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/memory_plan.hpp>
+
+#include <tcsolve/core/error.hpp>
+#include <tcsolve/io/memory.hpp>
+#include <tcsolve/operators/register.hpp>
+#include <tcsolve/precond/register.hpp>
+#include <tcsolve/solvers/register.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace tcsolve {
+namespace {
+
+constexpr double host_share = 0.8, device_share = 0.95;
+
+void require_below(std::int64_t bytes, double share, std::int64_t available, char const* where) {
+  if (static_cast<double>(bytes) <= share * static_cast<double>(available)) return;
+  throw MemoryError(cat("the run needs about ", byte_text(static_cast<double>(bytes)), " of ",
+                        where, " memory; ", byte_text(static_cast<double>(available)),
+                        " are available, of which ", std::lround(100 * share),
+                        " % may be used; take a smaller problem, a smaller restart or "
+                        "operator.values: fp32"));
+}
+
+}  // namespace
+
+std::string byte_text(double bytes) {
+  constexpr char const* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1000 && unit < 4; ++unit) bytes /= 1024;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.3g %s", bytes, units[unit]);
+  return text;
+}
+
+std::string MemoryPlan::text() const {
+  auto const part = [](char const* where, std::int64_t bytes, std::int64_t available) {
+    return cat(where, " ", byte_text(static_cast<double>(bytes)), " of ",
+               byte_text(static_cast<double>(available)), " available");
+  };
+  std::string const line = "memory: " + part("host", host, host_available);
+  return on_device ? cat(line, ", ", part("device", device, device_available)) : line;
+}
+
+void MemoryPlan::require() const {
+  require_below(host, host_share, host_available, "host");
+  if (on_device) require_below(device, device_share, device_available, "device");
+}
+
+MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize const& size) {
+  auto const factory = make<OperatorRegistry>(run.matrix_operator);
+  double const vector = 8.0 * std::max(size.rows, size.cols);
+  double const csr = static_cast<double>(size.csr_bytes);
+  double const stored = factory->bytes(size.rows, size.cols, size.entries);
+  bool const is_csr = run.matrix_operator.type() == "csr" && factory->exact();
+  bool const needs_csr = !factory->exact() || run.preconditioner.type() != "none";
+  double const solving = vector * make<SolverRegistry>(run.solver)->cost().vectors +
+                         make<PreconditionerRegistry>(run.preconditioner)->bytes(size.rows);
+  double const bandwidth_test = run.output.bandwidth ? std::min(csr, 512.0 * (1 << 20)) : 0;
+
+  MemoryPlan plan;
+  plan.on_device = ctx.space() == Space::cuda;
+  plan.host_available = available_memory();
+  double host = csr + 4 * vector;  // with b, x0, x and the known solution
+  if (plan.on_device) {
+    double const device = stored + (needs_csr && !is_csr ? csr : 0) + solving;
+    plan.device = static_cast<std::int64_t>(std::max(device, bandwidth_test));
+    plan.device_available = static_cast<std::int64_t>(ctx.available_memory());
+  } else {
+    host += (is_csr ? 0 : stored) + std::max(solving, bandwidth_test);
+  }
+  plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);
+  return plan;
+}
+
+}  // namespace tcsolve

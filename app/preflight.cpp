@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/preflight.hpp>
+
+#include <tcsolve/core/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace tcsolve {
+namespace {
+
+double entry(Csr<double> const& A, Index i, Index j) {
+  auto const columns = A.row_columns(i);
+  auto const found = std::lower_bound(columns.begin(), columns.end(), j);
+  if (found == columns.end() || *found != j) return 0;
+  return A.row_values(i)[static_cast<std::size_t>(found - columns.begin())];
+}
+
+/// The first pair found that differs by more than rounding, as text.
+std::optional<std::string> asymmetry(Csr<double> const& A) {
+  constexpr Index most_rows = 2000;
+  constexpr double rounding = 1e-12;
+  Index const stride = std::max<Index>(1, A.rows / most_rows);
+  for (std::int64_t row = 0; row < A.rows; row += stride) {
+    Index const i = static_cast<Index>(row);
+    auto const columns = A.row_columns(i);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      double const a = A.row_values(i)[k], mirrored = entry(A, columns[k], i);
+      if (std::abs(a - mirrored) > rounding * std::max(std::abs(a), std::abs(mirrored)))
+        return cat("a(", i + 1, ", ", columns[k] + 1, ") = ", a, " but a(", columns[k] + 1, ", ",
+                   i + 1, ") = ", mirrored);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> preflight(std::string const& solver, Csr<double> const& A) {
+  std::vector<std::string> warnings;
+  if ((solver != "cg" && solver != "minres") || A.rows != A.cols) return warnings;
+  if (auto const pair = asymmetry(A))
+    warnings.push_back(
+        cat(solver, " needs a symmetric matrix; here ", *pair, "; use gmres or bicgstab"));
+  if (solver != "cg") return warnings;
+  for (Index i = 0; i < A.rows; ++i) {
+    double const diagonal = entry(A, i, i);
+    if (diagonal > 0) continue;
+    warnings.push_back(cat("cg needs a positive definite matrix; here a(", i + 1, ", ", i + 1,
+                           ") = ", diagonal, "; use minres, or gmres"));
+    break;
+  }
+  return warnings;
+}
+
+}  // namespace tcsolve

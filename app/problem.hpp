@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The system of a run: what it will take, then what it is.
+#pragma once
+
+#include <tcsolve/app/run_config.hpp>
+#include <tcsolve/formats/csr.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tcsolve {
+
+/// What is known of a matrix before it is read or generated.
+struct ProblemSize {
+  std::string source;  ///< the file, or "generator poisson27"
+  Index rows = 0, cols = 0;
+  Offset entries = 0;           ///< an upper bound
+  std::int64_t csr_bytes = 0;   ///< of the CSR matrix in host memory
+  std::int64_t peak_bytes = 0;  ///< of host memory while it is made
+};
+
+struct Problem {
+  Csr<double> A;
+  std::vector<double> b, x0, solution;  ///< solution: empty when not known
+};
+
+/// From the header of the file or the parameters of the generator; allocates nothing large.
+ProblemSize problem_size(ParsedConfig const&);
+
+/// Throws MatrixError for files that do not hold what they should, e.g. a vector of another length.
+Problem load_problem(ParsedConfig const&);
+
+}  // namespace tcsolve

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/progress.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <ostream>
+
+namespace tcsolve {
+namespace {
+
+constexpr auto refresh = std::chrono::milliseconds(100);
+
+/// The first of 1, 2, 5, 10, 20, 50, ... beyond i.
+Index next_mark(Index i) {
+  for (std::int64_t decade = 1;; decade *= 10)
+    for (int const factor : {1, 2, 5})
+      if (factor * decade > i)
+        return static_cast<Index>(
+            std::min<std::int64_t>(factor * decade, std::numeric_limits<Index>::max()));
+}
+
+}  // namespace
+
+std::string ProgressDisplay::line(IterationEvent const& event) const {
+  char text[160];
+  double const rate = event.seconds > 0 ? event.iteration / event.seconds : 0;
+  std::snprintf(text, sizeof text, "%s: iteration %d  residual %.3e  target %.3e  %.3g it/s",
+                std::string(event.solver).c_str(), event.iteration, event.norm, event.tolerance,
+                rate);
+  std::string out = text;
+  if (options_.time_limit > 0 && std::isfinite(options_.time_limit)) {
+    std::snprintf(text, sizeof text, "  %.0f s left",
+                  std::max(0.0, options_.time_limit - event.seconds));
+    out += text;
+  }
+  return out;
+}
+
+void ProgressDisplay::on(IterationEvent const& event) {
+  if (options_.talk == Talk::quiet) return;
+  if (options_.terminal) {
+    auto const now = std::chrono::steady_clock::now();
+    if (now - shown_ < refresh) return;
+    shown_ = now;
+    std::string text = line(event);
+    std::size_t const width = text.size();
+    if (width < width_) text += std::string(width_ - width, ' ');
+    width_ = width;
+    out_ << '\r' << text << std::flush;
+  } else if (event.iteration >= next_) {
+    out_ << line(event) << "\n" << std::flush;
+    std::int64_t const step = options_.every;
+    next_ = step > 0 ? static_cast<Index>(std::min<std::int64_t>(
+                           (event.iteration / step + 1) * step, std::numeric_limits<Index>::max()))
+                     : next_mark(event.iteration);
+  }
+}
+
+void ProgressDisplay::on(LogEvent const& event) {
+  bool const shown = event.severity == Severity::detail ? options_.talk == Talk::verbose
+                                                        : options_.talk != Talk::quiet;
+  if (!shown) return;
+  clear();
+  out_ << (event.severity == Severity::warning ? "warning: " : "") << event.text << "\n"
+       << std::flush;
+}
+
+void ProgressDisplay::clear() {
+  if (width_ > 0) out_ << '\r' << std::string(width_, ' ') << '\r' << std::flush;
+  width_ = 0;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a user sees while a solve runs.
+#pragma once
+
+#include <tcsolve/app/arguments.hpp>
+#include <tcsolve/core/events.hpp>
+
+#include <chrono>
+#include <iosfwd>
+#include <string>
+
+namespace tcsolve {
+
+/// On a terminal one line that is rewritten ten times a second; else a line after iterations 1, 2,
+/// 5, 10, 20, ... or every N. Log entries become lines of their own.
+class ProgressDisplay final : public Observer {
+ public:
+  struct Options {
+    Talk talk = Talk::normal;
+    bool terminal = false;
+    int every = 0;          ///< iterations between plain lines; 0: 1, 2, 5, 10, 20, ...
+    double time_limit = 0;  ///< seconds; may be infinite
+  };
+  ProgressDisplay(std::ostream& out, Options const& options) : out_(out), options_(options) {}
+
+  void set_time_limit(double seconds) { options_.time_limit = seconds; }
+  void on(IterationEvent const&) override;
+  void on(LogEvent const&) override;
+  /// Takes the rewritten line away, so that what follows begins a line.
+  void clear();
+
+ private:
+  std::string line(IterationEvent const&) const;
+
+  std::ostream& out_;
+  Options options_;
+  std::chrono::steady_clock::time_point shown_{};
+  Index next_ = 1;
+  std::size_t width_ = 0;  // of the line on the terminal
+};
+
+}  // namespace tcsolve

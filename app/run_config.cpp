@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/run_config.hpp>
+
+#include <tcsolve/core/error.hpp>
+
+#include <algorithm>
+
+namespace tcsolve {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file that a key of `problem` names; empty when the value is one of the `words`.
+fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string const& key,
+                    std::vector<std::string> const& words, std::string& missing) {
+  ConfigNode const* const problem = root.find("problem");
+  ConfigNode const* const node = problem ? problem->find(key) : nullptr;
+  if (!node || node->scalar.empty()) return {};
+  if (std::find(words.begin(), words.end(), node->scalar) != words.end()) return {};
+  fs::path path = node->scalar;
+  bool const from_file = node->at.line > 0;
+  if (path.is_relative() && from_file) path = folder / path;
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return path;
+  missing += cat(missing.empty() ? "" : "\n", node->at.text(), ": '", key, "': there is no file ",
+                 path.string());
+  std::string const near = nearest(node->scalar, words);
+  if (!near.empty()) missing += cat("; did you mean '", near, "'?");
+  if (path.is_relative() || from_file)
+    missing += from_file ? " (paths are relative to the config's directory)"
+                         : " (paths of --set are relative to the working directory)";
+  return {};
+}
+
+}  // namespace
+
+ParsedConfig read_config(std::string const& path, std::vector<std::string> const& sets,
+                         Catalog const& catalog) {
+  ConfigNode root = load_yaml(path);
+  Diagnostics problems;
+  apply_sets(root, sets, problems);
+  ParsedConfig parsed;
+  read_params(root, parsed.run, problems, "the config", catalog);
+  problems.throw_if_any();
+
+  fs::path const folder = fs::path(path).parent_path();
+  std::string missing;
+  InputFiles& files = parsed.files;
+  files.matrix = input_file(folder, root, "matrix", {}, missing);
+  files.rhs = input_file(folder, root, "rhs", {"ones", "random", "A_times_ones"}, missing);
+  files.x0 = input_file(folder, root, "x0", {"zero", "random"}, missing);
+  files.solution = input_file(folder, root, "solution", {}, missing);
+  if (!missing.empty()) throw MatrixError(missing);
+  return parsed;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a config of the program `tcsolve` may say.
+#pragma once
+
+#include <tcsolve/configs/registry.hpp>
+#include <tcsolve/core/context.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tcsolve {
+
+constexpr auto names(Backend) {
+  return std::array{std::pair{Backend::automatic, "auto"}, std::pair{Backend::host, "host"},
+                    std::pair{Backend::cuda, "cuda"}};
+}
+
+struct ProblemConfig {
+  std::string matrix;
+  Block generator;
+  std::string rhs = "A_times_ones";
+  std::string x0 = "zero";
+  std::string solution;
+
+  static constexpr auto schema() {
+    using P = ProblemConfig;
+    return std::tuple{
+        field(&P::matrix, "matrix", "Matrix Market file, plain, .gz or .xz"),
+        field(&P::generator, "generator", block_of("generator"), "a made-up matrix instead"),
+        field(&P::rhs, "rhs", non_empty(),
+              "b: a file, or ones, random (in [-1, 1), drawn from `seed`) or A_times_ones"),
+        field(&P::x0, "x0", non_empty(), "initial guess: a file, or zero or random"),
+        field(&P::solution, "solution",
+              "file with the known solution; the error against it is reported")};
+  }
+  std::string check() const {
+    if (!matrix.empty() && generator) return "give one of 'matrix' and 'generator', not both";
+    if (matrix.empty() && !generator) return "give a 'matrix' or a 'generator'";
+    return "";
+  }
+};
+
+struct OutputConfig {
+  std::string directory = "tcsolve-out";
+  bool solution = false;
+  bool history = true;
+  bool bandwidth = true;
+  int every = 0;
+
+  static constexpr auto schema() {
+    using P = OutputConfig;
+    return std::tuple{
+        field(&P::directory, "directory", non_empty(),
+              "where result.json and the other files go, from the working directory; made if "
+              "missing"),
+        field(&P::solution, "solution", "write x.mtx"),
+        field(&P::history, "history", "write history.csv"),
+        field(&P::bandwidth, "bandwidth",
+              "measure the memory bandwidth by a short copy, to compare the solve with"),
+        field(&P::every, "every", non_negative(),
+              "iterations between progress lines when piped; 0: after 1, 2, 5, 10, 20, 50, ...")};
+  }
+};
+
+struct RunConfig {
+  ProblemConfig problem;
+  Block matrix_operator{"csr", "format"};
+  Block preconditioner{"none"};
+  Block solver;
+  OutputConfig output;
+  Backend backend = Backend::automatic;
+  std::uint64_t seed = 1;
+  bool deterministic = true;
+
+  static constexpr auto schema() {
+    using P = RunConfig;
+    return std::tuple{
+        field(&P::problem, "problem", "what is solved").required(),
+        field(&P::matrix_operator, "operator", block_of("operator"), "how the matrix is stored"),
+        field(&P::preconditioner, "preconditioner", block_of("preconditioner"),
+              "M, an approximation of A^-1"),
+        field(&P::solver, "solver", block_of("solver"), "how it is solved").required(),
+        field(&P::output, "output", "what is written"),
+        field(&P::backend, "backend", "auto takes the GPU when there is one, else the host"),
+        field(&P::seed, "seed", "of random vectors and probes; generators have their own"),
+        field(&P::deterministic, "deterministic", "the same bits on every run")};
+  }
+};
+
+/// Where the input files of a run are, resolved; empty when there is none.
+struct InputFiles {
+  std::filesystem::path matrix, rhs, x0, solution;
+};
+
+struct ParsedConfig {
+  RunConfig run;
+  InputFiles files;
+};
+
+/// Reads the file and applies the sets. A path in the file is relative to the file's directory, one
+/// that a set gives to the working directory. Throws ConfigError with all problems at once, and
+/// MatrixError for an input file that is not there.
+ParsedConfig read_config(std::string const& path, std::vector<std::string> const& sets,
+                         Catalog const& catalog);
+
+}  // namespace tcsolve
