@@ -6,8 +6,8 @@
 
 namespace tcsolve {
 
-/// Bytes per second, read and written, of the fastest of a few copies of a vector of `bytes / 2`
-/// bytes, or a little more than what caches hold, whichever is less. Takes some milliseconds.
+/// Bytes per second, read and written, of the fastest of a few passes t = x + 2 d over vectors of
+/// `bytes` in all, or a little more than what caches hold, whichever is less. Takes milliseconds.
 double measure_bandwidth(Context&, double bytes);
 
 }  // namespace tcsolve

@@ -61,8 +61,8 @@ Json traffic(RunResult const& run) {
   return {{"bytes_per_iteration", number(t.bytes_per_iteration)},
           {"bytes", number(t.bytes)},
           {"bytes_per_second", number(rate)},
-          {"copy_bytes_per_second", t.bandwidth > 0 ? number(t.bandwidth) : Json(nullptr)},
-          {"fraction_of_copy", ratio(rate, t.bandwidth)}};
+          {"measured_bandwidth", t.bandwidth > 0 ? number(t.bandwidth) : Json(nullptr)},
+          {"fraction_of_bandwidth", ratio(rate, t.bandwidth)}};
 }
 
 Json versions() {

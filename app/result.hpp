@@ -25,7 +25,7 @@ struct RunTimes {
 /// Estimates from what operator, preconditioner and solver say of themselves.
 struct RunTraffic {
   double bytes_per_iteration = 0, bytes = 0;
-  double bandwidth = 0;  ///< bytes per second of a copy; 0: not measured
+  double bandwidth = 0;  ///< bytes per second of a plain vector update; 0: not measured
 };
 
 struct RunResult {

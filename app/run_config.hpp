@@ -58,7 +58,7 @@ struct OutputConfig {
         field(&P::solution, "solution", "write x.mtx"),
         field(&P::history, "history", "write history.csv"),
         field(&P::bandwidth, "bandwidth",
-              "measure the memory bandwidth by a short copy, to compare the solve with"),
+              "measure the memory bandwidth by short vector updates, to compare the solve with"),
         field(&P::every, "every", non_negative(),
               "iterations between progress lines when piped; 0: after 1, 2, 5, 10, 20, 50, ...")};
   }

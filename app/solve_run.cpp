@@ -137,7 +137,7 @@ void print_summary(RunResult const& r, RunConfig const& config) {
   std::cout << "\n";
   if (r.traffic.bandwidth > 0 && t.solve > 0)
     std::cout << "bandwidth: " << brief(r.traffic.bytes / t.solve / 1e9) << " of "
-              << brief(r.traffic.bandwidth / 1e9) << " GB/s that a copy reaches\n";
+              << brief(r.traffic.bandwidth / 1e9) << " GB/s that a plain vector update reaches\n";
   std::cout << "results: "
             << (std::filesystem::path(config.output.directory) / "result.json").string() << "\n";
 }
