@@ -48,7 +48,7 @@ TYPED_TEST(KernelsLoop, AStoppedLoopLeavesEverythingAlone) {
       sweep(c, MultiplyDot<T>{size, x.data(), r.data(), z.data(), at});
       extend<T>(c, at, at + 1, z.in(), y.view());
       extend<T>(c, at + 3, at + 1, z.in(), y.view());  // rho is NaN: must not raise any more
-      descend<T>(c, at, at + 2, x.in(), y.in(), z.view(), r.view(), at + 1);
+      descend<T>(c, at, at + 2, x.in(), y.in(), z.view(), r.view(), at + 1, at);
     });
     EXPECT_TRUE(x.unchanged() && y.unchanged() && z.unchanged() && r.unchanged() && s.unchanged()) << n;
     LoopState after = state.get();
@@ -89,7 +89,7 @@ TYPED_TEST(KernelsLoop, AVerbThatRaisesLeavesItsOperandsAlone) {
       Guarded<T> p(this->ctx(), values), q(this->ctx(), values), x(this->ctx(), values), r(this->ctx(), values);
       There<double> s(this->ctx(), std::vector<double>{e.rho, e.sigma, -9});
       this->ctx().within(state.data(), [&] {
-        descend<T>(this->ctx(), s.data(), s.data() + 1, p.in(), q.in(), x.view(), r.view(), s.data() + 2);
+        descend<T>(this->ctx(), s.data(), s.data() + 1, p.in(), q.in(), x.view(), r.view(), s.data() + 2, s.data() + 2);
         // A second fault in the same step does not replace the first.
         extend<T>(this->ctx(), s.data() + 2, s.data(), p.in(), q.view());
       });
@@ -98,7 +98,9 @@ TYPED_TEST(KernelsLoop, AVerbThatRaisesLeavesItsOperandsAlone) {
       LoopState after = state.get();
       EXPECT_EQ(stop_of(after), e.stop);
       EXPECT_EQ(after.cause, static_cast<int>(e.cause));
-      if (!std::isnan(e.sigma)) EXPECT_EQ(after.value, e.sigma);
+      if (!std::isnan(e.sigma)) {
+        EXPECT_EQ(after.value, e.sigma);
+      }
     }
 }
 
