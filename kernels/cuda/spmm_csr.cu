@@ -65,7 +65,8 @@ class CsrPlan {
  public:
   template <class T>
   CsrPlan(Device& on, CsrView<T> const& a, bool deterministic)
-      : algorithm(deterministic ? CUSPARSE_SPMV_CSR_ALG2 : CUSPARSE_SPMV_CSR_ALG1) {
+      : algorithm(deterministic ? CUSPARSE_SPMV_CSR_ALG2 : CUSPARSE_SPMV_CSR_ALG1),
+        block_algorithm(deterministic ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_CSR_ALG2) {
     check(cusparseCreateCsr(&matrix, a.rows, a.cols, a.entries, const_cast<void*>(a.offsets.data),
                             const_cast<std::int32_t*>(a.columns), const_cast<T*>(a.values),
                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
@@ -82,7 +83,9 @@ class CsrPlan {
 
   cusparseSpMatDescr_t matrix = nullptr;
   Array<std::byte> spmv_buffer, spmm_buffer;
-  cusparseSpMVAlg_t algorithm;  // ALG2 gives the same bits on every run, ALG1 is often quicker
+  // The first of each pair gives the same bits on every run, the second is often quicker.
+  cusparseSpMVAlg_t algorithm;        // CSR_ALG2, CSR_ALG1
+  cusparseSpMMAlg_t block_algorithm;  // CSR_ALG3, CSR_ALG2
 
  private:
   template <class T>
@@ -117,18 +120,17 @@ void spmm_csr(Device& on, CsrPlan& plan, T alpha, In<T> x, T beta, Out<T> y) {
                        data_type<T>, plan.algorithm, plan.spmv_buffer.data()));
     return;
   }
-  constexpr auto algorithm = CUSPARSE_SPMM_CSR_ALG2;
   In<T> target = y;
   DenseMatrix dx(x), dy(target);
   std::size_t bytes = 0;
   check(cusparseSpMM_bufferSize(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta,
-                                dy.handle, data_type<T>, algorithm, &bytes));
+                                dy.handle, data_type<T>, plan.block_algorithm, &bytes));
   if (bytes > plan.spmm_buffer.size()) {
     check(cudaStreamSynchronize(on.stream));  // the old buffer may be in use
     plan.spmm_buffer = Array<std::byte>(Space::cuda, bytes);
   }
   check(cusparseSpMM(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
-                     data_type<T>, algorithm, plan.spmm_buffer.data()));
+                     data_type<T>, plan.block_algorithm, plan.spmm_buffer.data()));
 }
 
 template <class S, class T>
