@@ -78,6 +78,9 @@ Csr<T> canonical(CsrView<T> const& a, Duplicates duplicates, NonFinite nonfinite
           throw MatrixError(cat("CSR row ", i, ": column ", a.columns[k],
                                 " occurs twice; ask for Duplicates::sum to add such entries"));
         out.values.back() = T(double(out.values.back()) + double(a.values[k]));
+        if (nonfinite == NonFinite::refuse && !std::isfinite(double(out.values.back())))
+          throw MatrixError(cat("CSR row ", i, ", column ", a.columns[k], ": the sum of its entries is ",
+                                double(out.values.back()), ", not finite"));
       } else {
         out.columns.push_back(a.columns[k]);
         out.values.push_back(a.values[k]);
@@ -143,18 +146,20 @@ CsrSummary summarize(Csr<double> const& a) {
     bin += length > 0;
     if (s.histogram.size() <= bin) s.histogram.resize(bin + 1);
     ++s.histogram[bin];
-    double diagonal = 0, sum = 0;
+    double diagonal = 0, others = 0;
     for (std::size_t k = 0; k < columns.size(); ++k) {
-      sum += std::abs(values[k]);
       s.max_abs = std::max(s.max_abs, std::abs(values[k]));
-      if (columns[k] == i) diagonal = values[k];
+      if (columns[k] == i)
+        diagonal = values[k];
+      else
+        others += std::abs(values[k]);
       s.bandwidth = std::max(s.bandwidth, std::abs(columns[k] - i));
     }
-    s.norm_inf = std::max(s.norm_inf, sum);
+    s.norm_inf = std::max(s.norm_inf, others + std::abs(diagonal));
     if (i < a.cols) {
       s.zero_diagonal += diagonal == 0;
       s.negative_diagonal += diagonal < 0;
-      s.dominant_rows += std::abs(diagonal) >= sum - std::abs(diagonal) && diagonal != 0;
+      s.dominant_rows += std::abs(diagonal) >= others && diagonal != 0;
     }
   }
   if (s.max_abs == 0) return s;

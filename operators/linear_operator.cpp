@@ -2,6 +2,7 @@
 #include <tcsolve/operators/linear_operator.hpp>
 
 #include <functional>
+#include <utility>
 
 namespace tcsolve {
 
@@ -51,6 +52,11 @@ void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, 
 template <class T>
 void LinearOperator<T>::apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
   check_operands(ctx, x, y, Op::none);
+  if (rows_ != cols_)
+    throw ShapeError(cat(name(), " is ", rows_, " x ", cols_, "; <x, A x> needs a square operator"));
+  if (!x.is_vector() || !y.is_vector())
+    throw ShapeError(cat(name(), ": apply_dot takes one column of adjacent entries; x and y have ",
+                         x.cols, " columns, strides ", x.ld, " and ", y.ld));
   ctx.submit(
       "apply_dot", [=, this](Context& c) { do_apply_dot(c, x, y, sigma); }, traits().capturable);
 }
@@ -63,6 +69,17 @@ void LinearOperator<T>::do_apply_dot(Context& ctx, In<T> x, Out<T> y, double* si
 
 template <class T>
 void LinearOperator<T>::residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const {
+  for (auto [v, its_name] : {std::pair{b, "b"}, std::pair{In<T>(r), "r"}})
+    if (v.rows != rows_)
+      throw ShapeError(cat(name(), " is ", rows_, " x ", cols_, "; ", its_name, " has ", v.rows, " rows"));
+  if (b.cols != r.cols)
+    throw ShapeError(cat(name(), ": b has ", b.cols, " columns, r has ", r.cols));
+  if (b.space != ctx.space())
+    throw ShapeError(cat(name(), ": b is in ", tcsolve::name(b.space), " memory, the Context computes on ",
+                         tcsolve::name(ctx.space())));
+  if (b.data != r.data && overlap<T>(b, r))
+    throw ShapeError(cat(name(), ": b and r overlap; give r memory of its own, or that of b"));
+  check_operands(ctx, x, r, Op::none);
   copy<T, T>(ctx, b, r);
   apply(ctx, T(-1), x, T(1), r);
 }

@@ -61,9 +61,9 @@ class LinearOperator {
   void apply(Context& ctx, In<T> x, Out<T> y) const { apply(ctx, T(1), x, T(0), y); }
   /// y = alpha op(A) x + beta y. beta == 0 means that y is written, never read (it may hold NaN).
   void apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op = Op::none) const;
-  /// y = A x, sigma = <x, y>, one column, sigma in the Context's space.
+  /// y = A x, sigma = <x, y>, A square, one column, sigma in the Context's space.
   void apply_dot(Context&, In<T> x, Out<T> y, double* sigma) const;
-  /// r = b - A x, one column.
+  /// r = b - A x. r may be b itself. Throws ShapeError before r is written.
   void residual(Context&, In<T> b, In<T> x, Out<T> r) const;
 
   /// Does ahead of time what the first application with `op` would do (a transpose, a plan).
