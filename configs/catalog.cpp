@@ -45,7 +45,6 @@ Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
     return {};
   }
   Block block;
-  block.key_ = type_key_;
   block.entry_ = find(type->scalar);
   if (block.entry_ == entries_.size()) {
     problems.add(type->at, unknown(type->scalar));

@@ -24,7 +24,7 @@ class Block {
   explicit Block(std::string const& type, std::string const& key = "type");
 
   explicit operator bool() const noexcept { return node_ != nullptr; }
-  /// The name of the entry: the value of `type`, "" when empty.
+  /// The name of the entry, "" when empty.
   std::string type() const;
   /// The map as written, with its `type`. The block must not be empty.
   ConfigNode const& node() const { return *node_; }
@@ -33,7 +33,6 @@ class Block {
 
  private:
   friend class RegistryBase;
-  std::string key_ = "type";
   std::shared_ptr<ConfigNode const> node_;
   RegistryBase const* registry_ = nullptr;  // where `type` was found, as entry number entry_,
   std::size_t entry_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/configs/schema/node.hpp>
 
+#include <tcsolve/configs/catalog.hpp>
 #include <tcsolve/configs/schema/block.hpp>
 #include <tcsolve/core/error.hpp>
 
@@ -44,11 +45,11 @@ ConfigNode ConfigNode::of_plain(std::string plain) {
 }
 
 Block::Block(std::string const& type, std::string const& key)
-    : key_(key), node_(std::make_shared<ConfigNode const>(ConfigNode::map_of(key, type))) {}
+    : node_(std::make_shared<ConfigNode const>(ConfigNode::map_of(key, type))) {}
 
 std::string Block::type() const {
-  ConfigNode const* type = node_ ? node_->find(key_) : nullptr;
-  return type ? type->scalar : "";
+  if (registry_) return registry_->entries()[entry_].name;
+  return node_ ? node_->entries.front().value.scalar : "";  // as the constructor made it
 }
 
 }  // namespace tcsolve

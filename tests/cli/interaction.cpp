@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Signals, time, terminals.
+#include "tests/cli/program.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace tcsolve::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Interaction : public Program {
+ protected:
+  /// The long solve, once its first progress line is there.
+  pid_t started() {
+    write_text(folder_ / "my.yaml", long_config);
+    pid_t const process = start(command({"my.yaml"}));
+    for (int i = 0; i < 2000; ++i) {
+      if (read_text(folder_ / ".err").find("iteration 5") != std::string::npos) break;
+      std::this_thread::sleep_for(20ms);
+    }
+    return process;
+  }
+};
+
+TEST_F(Interaction, CtrlCWritesWhatItHas) {
+  for (int const signal : {SIGINT, SIGTERM}) {
+    fs::remove_all(folder_ / "tcsolve-out");
+    pid_t const process = started();
+    ::kill(process, signal);
+    Outcome const o = wait(process);
+    EXPECT_EQ(o.code, 3) << o.err;
+    EXPECT_NE(o.verdict().find("cancelled"), std::string::npos) << o.out;
+    auto const r = result();
+    ASSERT_TRUE(r.is_object());
+    EXPECT_EQ(r["verdict"]["reason"], "cancelled");
+    EXPECT_GT(r["iterations"], 4);
+    EXPECT_TRUE(tidy());
+  }
+}
+
+TEST_F(Interaction, TimeLimitIsExitCode3) {
+  Outcome const o = solve(long_config, {"--set", "solver.time_limit=0.3"});
+  EXPECT_EQ(o.code, 3);
+  EXPECT_EQ(result()["verdict"]["reason"], "time_limit");
+  EXPECT_NE(o.err.find("s left"), std::string::npos) << o.err;
+}
+
+TEST_F(Interaction, PipedProgressIsPlainLines) {
+  Outcome o = solve(small_config);
+  EXPECT_EQ(o.err.find('\r'), std::string::npos);
+  for (char const* mark : {"iteration 1 ", "iteration 2 ", "iteration 5 ", "iteration 10 "})
+    EXPECT_NE(o.err.find(mark), std::string::npos) << mark << o.err;
+  o = solve(small_config, {"--set", "output.every=3", "--backend", "host"});
+  EXPECT_NE(o.err.find("iteration 6 "), std::string::npos) << o.err;
+  EXPECT_EQ(o.err.find("iteration 5 "), std::string::npos) << o.err;
+}
+
+TEST_F(Interaction, TerminalProgressIsOneLine) {
+  int const master = ::posix_openpt(O_RDWR | O_NOCTTY);
+  if (master < 0 || ::grantpt(master) != 0 || ::unlockpt(master) != 0)
+    GTEST_SKIP() << "no pseudo-terminals here";
+  int const slave = ::open(::ptsname(master), O_RDWR | O_NOCTTY);
+  ASSERT_GE(slave, 0);
+  write_text(folder_ / "my.yaml", long_config);
+  pid_t const process = start(command({"my.yaml", "--set", "solver.time_limit=1"}), slave);
+  std::string seen;
+  std::thread reader([&] {
+    char buffer[4096];
+    pollfd ready{master, POLLIN, 0};
+    while (::poll(&ready, 1, 3000) > 0) {
+      ssize_t const n = ::read(master, buffer, sizeof buffer);
+      if (n <= 0) break;
+      seen.append(buffer, static_cast<std::size_t>(n));
+    }
+  });
+  Outcome const o = wait(process);
+  ::close(slave);
+  reader.join();
+  ::close(master);
+  EXPECT_EQ(o.code, 3);
+  EXPECT_NE(seen.find("\rlsmr: iteration "), std::string::npos) << seen;
+  EXPECT_NE(seen.find("s left"), std::string::npos) << seen;
+  std::size_t shown = 0;
+  for (std::size_t at = 0; (at = seen.find("\rlsmr", at)) != std::string::npos; ++at) ++shown;
+  EXPECT_LE(shown, 30u) << "about ten times a second";
+}
+
+}  // namespace
+}  // namespace tcsolve::cli

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/cli/program.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace tcsolve::cli {
+
+std::string Outcome::verdict() const {
+  std::string text = out;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+std::string read_text(fs::path const& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_text(fs::path const& path, std::string const& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+fs::path source_dir() {
+  char const* const given = std::getenv("TCSOLVE_SOURCE_DIR");
+  return given ? given : TCSOLVE_SOURCE_DIR;
+}
+
+Program::Program() {
+  std::string name = (fs::temp_directory_path() / "tcsolve-cli-XXXXXX").string();
+  folder_ = ::mkdtemp(name.data());
+}
+
+Program::~Program() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+Arguments Program::command(Arguments arguments) {
+  char const* const given = std::getenv("TCSOLVE_PROGRAM");
+  arguments.insert(arguments.begin(), given ? given : TCSOLVE_PROGRAM);
+  return arguments;
+}
+
+pid_t Program::start(Arguments const& command, int terminal) {
+  std::vector<char*> argv;
+  for (std::string const& a : command) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  std::string const out = folder_ / ".out", err = folder_ / ".err", folder = folder_;
+  for (std::string const& old : {out, err}) fs::remove(old);  // nobody takes them for the new ones
+  pid_t const process = ::fork();
+  if (process != 0) return process;
+  ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+  int const errors = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  ::dup2(terminal >= 0 ? terminal : errors, STDERR_FILENO);
+  // Threads that sleep when they wait: tests run side by side.
+  ::setenv("OMP_NUM_THREADS", "2", 1);
+  ::setenv("OMP_WAIT_POLICY", "passive", 1);
+  ::setenv("OMP_PROC_BIND", "false", 1);
+  if (::chdir(folder.c_str()) == 0) ::execvp(argv[0], argv.data());
+  ::_exit(127);
+}
+
+Outcome Program::wait(pid_t process) {
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  Outcome outcome;
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  outcome.out = read_text(folder_ / ".out");
+  outcome.err = read_text(folder_ / ".err");
+  return outcome;
+}
+
+Outcome Program::tcsolve(Arguments arguments) { return run(command(std::move(arguments))); }
+
+Outcome Program::solve(std::string const& yaml, Arguments more) {
+  write_text(folder_ / "my.yaml", yaml);
+  more.insert(more.begin(), "my.yaml");
+  return tcsolve(std::move(more));
+}
+
+nlohmann::json Program::result(fs::path const& directory) const {
+  return nlohmann::json::parse(read_text(folder_ / directory / "result.json"), nullptr, false);
+}
+
+bool Program::tidy(fs::path const& directory) const {
+  for (auto const& file : fs::directory_iterator(folder_ / directory))
+    if (file.path().filename().string().find("tmp") != std::string::npos) return false;
+  return true;
+}
+
+}  // namespace tcsolve::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Starts the program `tcsolve` in a folder of its own and looks at what it leaves.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tcsolve::cli {
+
+namespace fs = std::filesystem;
+using Arguments = std::vector<std::string>;
+
+struct Outcome {
+  int code = -1;  ///< exit code; 128 + signal when a signal ended it
+  std::string out, err;
+  /// The last line on standard output.
+  std::string verdict() const;
+};
+
+std::string read_text(fs::path const& path);
+void write_text(fs::path const& path, std::string const& text);
+
+/// The root of the source tree: TCSOLVE_SOURCE_DIR of the environment, or of the build.
+fs::path source_dir();
+
+/// Every test has an empty folder, in which programs run.
+class Program : public testing::Test {
+ protected:
+  Program();
+  ~Program() override;
+
+  /// Starts `command` (the first is a program), standard output and error into files.
+  pid_t start(Arguments const& command, int terminal = -1);
+  Outcome wait(pid_t process);
+  Outcome run(Arguments const& command) { return wait(start(command)); }
+  /// tcsolve with these arguments.
+  Outcome tcsolve(Arguments arguments);
+  /// tcsolve with a config of this text, in my.yaml.
+  Outcome solve(std::string const& yaml, Arguments more = {});
+  Arguments command(Arguments arguments);
+
+  nlohmann::json result(fs::path const& directory = "tcsolve-out") const;
+  /// True when no temporary file was left in `directory`.
+  bool tidy(fs::path const& directory = "tcsolve-out") const;
+
+  fs::path folder_;
+};
+
+/// A small system that cg solves in some iterations, and room for more keys.
+inline constexpr char const* small_config =
+    "problem: {generator: {type: poisson7, n: 8, coefficient: random}}\n"
+    "preconditioner: {type: jacobi}\n"
+    "solver: {type: cg}\n";
+
+/// A solve that takes minutes.
+inline constexpr char const* long_config =
+    "problem: {generator: {type: convdiff, n: 48, velocity: 10}, rhs: random}\n"
+    "solver: {type: lsmr, rtol: 1.0e-15, max_iters: 100000000, stagnation_window: 0}\n"
+    "output: {bandwidth: false}\n";
+
+}  // namespace tcsolve::cli

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A solve from the command line: exit codes, files, progress.
+#include "tests/cli/program.hpp"
+
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/matrix_market.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tcsolve::cli {
+namespace {
+
+using testing::Test;
+
+std::string matrix_text(std::string const& sizes, std::string const& entries) {
+  return "%%MatrixMarket matrix coordinate real general\n" + sizes + "\n" + entries;
+}
+
+TEST_F(Program, ConvergesAndSaysSoLast) {
+  Outcome const o = solve(small_config);
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.verdict().find("cg: converged after"), std::string::npos) << o.out;
+  EXPECT_NE(o.verdict().find("error against the solution"), std::string::npos);
+  EXPECT_TRUE(tidy());
+}
+
+TEST_F(Program, WritesTheResult) {
+  ASSERT_EQ(solve(small_config).code, 0);
+  auto const r = result();
+  ASSERT_TRUE(r.is_object());
+  EXPECT_EQ(r["schema"], 1);
+  EXPECT_EQ(r["verdict"]["outcome"], "converged");
+  EXPECT_EQ(r["verdict"]["reason"], "converged");
+  EXPECT_EQ(r["verdict"]["exit_code"], 0);
+  EXPECT_GT(r["iterations"], 3);
+  EXPECT_LE(r["residual"]["true_relative"], 1e-8);
+  EXPECT_LE(r["residual"]["recurrence"], r["residual"]["tolerance"]);
+  EXPECT_LT(r["residual"]["backward_error"], 1e-8);
+  EXPECT_GT(r["residual"]["attainable"], 0);
+  EXPECT_LT(r["solution_error"], 1e-6);
+  EXPECT_EQ(r["problem"]["rows"], 512);
+  EXPECT_EQ(r["problem"]["entries"], 7 * 512 - 6 * 64);
+  EXPECT_EQ(r["problem"]["source"], "generator poisson7");
+  for (char const* phase : {"read", "convert", "setup", "solve", "verify", "total"})
+    EXPECT_GE(r["seconds"][phase], 0) << phase;
+  EXPECT_GT(r["traffic"]["bytes_per_iteration"], 12 * 3200);
+  EXPECT_GT(r["traffic"]["measured_bandwidth"], 0);
+  EXPECT_GT(r["traffic"]["fraction_of_bandwidth"], 0);
+  EXPECT_TRUE(r["versions"]["tcsolve"].is_string());
+  EXPECT_TRUE(r["device"].is_string());
+  EXPECT_EQ(r["config"]["solver"]["type"], "cg");
+  EXPECT_EQ(r["config"]["solver"]["max_iters"], 1000);
+  EXPECT_EQ(r["config"]["operator"]["format"], "csr");
+}
+
+TEST_F(Program, WritesOneHistoryRowForEachIteration) {
+  ASSERT_EQ(solve(small_config).code, 0);
+  std::string const text = read_text(folder_ / "tcsolve-out/history.csv");
+  EXPECT_TRUE(text.starts_with("iteration,residual\n1,"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n') - 1, result()["iterations"].get<int>());
+}
+
+TEST_F(Program, WritesTheSolution) {
+  ASSERT_EQ(solve(small_config, {"--set", "output.solution=true"}).code, 0);
+  auto const a = generate(Poisson7Params{.n = 8, .coefficient = Coefficient::random});
+  auto const x = read_vector(folder_ / "tcsolve-out/x.mtx");
+  ASSERT_EQ(x.size(), 512u);
+  double rr = 0, bb = 0;
+  for (Index i = 0; i < a.rows; ++i) {
+    double ax = 0, b = 0;
+    for (std::size_t k = 0; k < a.row_columns(i).size(); ++k) {
+      b += a.row_values(i)[k];
+      ax += a.row_values(i)[k] * x[static_cast<std::size_t>(a.row_columns(i)[k])];
+    }
+    rr += (b - ax) * (b - ax);
+    bb += b * b;
+  }
+  EXPECT_LE(std::sqrt(rr / bb), 1.01e-8);
+}
+
+TEST_F(Program, LeavesOutWhatIsNotWanted) {
+  ASSERT_EQ(solve(std::string(small_config) + "output: {history: false, bandwidth: false}\n").code,
+            0);
+  EXPECT_FALSE(fs::exists(folder_ / "tcsolve-out/history.csv"));
+  EXPECT_FALSE(fs::exists(folder_ / "tcsolve-out/x.mtx"));
+  EXPECT_TRUE(result()["traffic"]["measured_bandwidth"].is_null());
+}
+
+TEST_F(Program, MaxItersIsExitCode3) {
+  Outcome const o = solve(small_config, {"--set", "solver.max_iters=2"});
+  EXPECT_EQ(o.code, 3);
+  EXPECT_NE(o.verdict().find("max_iterations"), std::string::npos) << o.out;
+  EXPECT_NE(o.verdict().find("raise max_iters"), std::string::npos) << o.out;
+  EXPECT_EQ(result()["verdict"]["exit_code"], 3);
+}
+
+TEST_F(Program, IndefiniteMatrixIsExitCode4AndWarned) {
+  write_text(folder_ / "a.mtx", matrix_text("2 2 2", "1 1 1\n2 2 -1\n"));
+  Outcome const o = solve("problem: {matrix: a.mtx, rhs: ones}\nsolver: {type: cg}\n");
+  EXPECT_EQ(o.code, 4) << o.out;
+  EXPECT_NE(o.err.find("warning: cg needs a positive definite matrix; here a(2, 2) = -1"),
+            std::string::npos)
+      << o.err;
+  EXPECT_NE(o.verdict().find("minres"), std::string::npos);
+  EXPECT_EQ(result()["warnings"].size(), 1u);
+}
+
+TEST_F(Program, NonsymmetricMatrixIsWarned) {
+  write_text(folder_ / "a.mtx", matrix_text("2 2 3", "1 1 4\n1 2 1\n2 2 3\n"));
+  Outcome const o = solve("problem: {matrix: a.mtx}\nsolver: {type: minres}\n");
+  EXPECT_NE(o.err.find("a(1, 2) = 1 but a(2, 1) = 0"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("gmres"), std::string::npos);
+}
+
+TEST_F(Program, FailingSetupIsExitCode4WithAResult) {
+  write_text(folder_ / "a.mtx", matrix_text("2 2 2", "1 2 1\n2 1 1\n"));
+  Outcome const o =
+      solve("problem: {matrix: a.mtx}\npreconditioner: {type: jacobi}\nsolver: {type: gmres}\n");
+  EXPECT_EQ(o.code, 4) << o.err;
+  EXPECT_EQ(result()["verdict"]["reason"], "setup_failed");
+  EXPECT_TRUE(result()["residual"]["true"].is_null());
+}
+
+TEST_F(Program, NaNInTheRightHandSideIsValidJson) {
+  write_text(folder_ / "b.txt", std::string("nan\n") + std::string(1, '1') + "\n");
+  write_text(folder_ / "a.mtx", matrix_text("2 2 2", "1 1 1\n2 2 1\n"));
+  Outcome const o = solve("problem: {matrix: a.mtx, rhs: b.txt}\nsolver: {type: cg}\n");
+  EXPECT_EQ(o.code, 4) << o.err;
+  EXPECT_EQ(result()["verdict"]["outcome"], "nonfinite:rhs");
+  EXPECT_TRUE(result()["residual"]["true"].is_null());
+}
+
+TEST_F(Program, BadInputIsExitCode2) {
+  write_text(folder_ / "a.mtx", matrix_text("2 2 2", "1 1 1\n3 2 1\n"));
+  Outcome o = solve("problem: {matrix: a.mtx}\nsolver: {type: cg}\n");
+  EXPECT_EQ(o.code, 2);
+  EXPECT_NE(o.err.find("a.mtx:4:"), std::string::npos) << o.err;
+  o = solve("problem:\n  matrix: none.mtx\nsolver: {type: cg}\n");
+  EXPECT_EQ(o.code, 2);
+  EXPECT_NE(o.err.find("my.yaml:2:11: 'matrix': there is no file none.mtx"), std::string::npos)
+      << o.err;
+}
+
+TEST_F(Program, VectorOfAnotherLengthIsExitCode2) {
+  write_text(folder_ / "b.txt", "1\n2\n3\n");
+  Outcome const o =
+      solve("problem: {generator: {type: poisson7, n: 2}, rhs: b.txt}\nsolver: {type: cg}\n");
+  EXPECT_EQ(o.code, 2);
+  EXPECT_NE(o.err.find("has 3 elements; the matrix asks for 8"), std::string::npos) << o.err;
+}
+
+TEST_F(Program, RectangularMatrixAsksForLsmr) {
+  write_text(folder_ / "a.mtx", matrix_text("3 2 3", "1 1 1\n2 2 1\n3 1 1\n"));
+  Outcome o = solve("problem: {matrix: a.mtx, rhs: ones}\nsolver: {type: cg}\n");
+  EXPECT_EQ(o.code, 2);
+  EXPECT_NE(o.err.find("lsmr"), std::string::npos) << o.err;
+  o = solve("problem: {matrix: a.mtx, rhs: ones}\nsolver: {type: lsmr}\n");
+  EXPECT_EQ(o.code, 0) << o.err;
+}
+
+TEST_F(Program, UnwritableOutputIsFoundBeforeTheSolve) {
+  write_text(folder_ / "taken", "a file");
+  Outcome const o = solve(small_config, {"--output", "taken"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_NE(o.err.find("taken"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("--output"), std::string::npos) << o.err;
+  EXPECT_EQ(o.err.find("iteration"), std::string::npos) << "the solve had begun";
+}
+
+TEST_F(Program, RefusesWhatCannotFit) {
+  std::string const huge = "problem: {generator: {type: poisson27, n: 1200}}\nsolver: {type: cg}\n";
+  for (Arguments const& flags : {Arguments{}, Arguments{"--dry-run"}}) {
+    Outcome const o = solve(huge, flags);
+    EXPECT_EQ(o.code, 5);
+    EXPECT_NE(o.err.find("needs about"), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find("are available"), std::string::npos) << o.err;
+    EXPECT_NE(o.out.find("memory: host"), std::string::npos) << "the estimate is stated";
+  }
+  EXPECT_EQ(solve("problem: {generator: {type: poisson27, n: 2000}}\nsolver: {type: cg}\n").code, 2)
+      << "2^31 rows";
+}
+
+TEST_F(Program, MixedPrecisionConvergesInTheFp64System) {
+  ASSERT_EQ(solve(small_config,
+                  {"--set", "operator={format: csr, values: fp16}", "--set", "solver.rtol=1e-11"})
+                .code,
+            0);
+  EXPECT_LE(result()["residual"]["true_relative"], 1e-11);
+  EXPECT_GT(result()["restarts"], 0);
+}
+
+}  // namespace
+}  // namespace tcsolve::cli
