@@ -32,7 +32,8 @@ void csr_product(benchmark::State& state) {
   Out<double> y = vector_view(p.y.data(), p.a.rows);
   A.apply(ctx, x, y);
   std::vector<std::int64_t> columns(p.a.columns.begin(), p.a.columns.end());
-  EigenCsr e(p.a.rows, p.a.cols, p.a.entries(), p.a.offsets.data(), columns.data(), p.a.values.data());
+  EigenCsr e(p.a.rows, p.a.cols, p.a.entries(), p.a.offsets.data(), columns.data(),
+             p.a.values.data());
   if ((e * p.x - p.y).norm() > 1e-13 * p.y.norm()) return state.SkipWithError("differs from Eigen");
   for (auto _ : state) A.apply(ctx, x, y);
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * A.cost(1).bytes));

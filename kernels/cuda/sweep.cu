@@ -63,7 +63,8 @@ __global__ void __launch_bounds__(block_size)
   if constexpr (Traits::finishes) {
     if (gridDim.x > 1) {
       if (threadIdx.x == 0)
-        for (int k = 0; k < Traits::sums; ++k) scratch.partials[k * gridDim.x + blockIdx.x] = sum[k];
+        for (int k = 0; k < Traits::sums; ++k)
+          scratch.partials[k * gridDim.x + blockIdx.x] = sum[k];
       if (!last_block(scratch.ticket)) return;
       __threadfence();
       for (int k = 0; k < Traits::sums; ++k) {
