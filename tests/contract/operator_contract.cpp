@@ -24,7 +24,8 @@ class OperatorContract : public BackendTest<P> {
   using T = typename P::Value;
   static constexpr Real out = real_of<T>;
 
-  /// f(A, a): the operator, and the matrix as it is stored. A matrix beyond the range of S is refused.
+  /// f(A, a): the operator, and the matrix as it is stored. A matrix beyond the range of S is
+  /// refused.
   template <class G>
   void for_each_matrix(G const& f) {
     for (Named const& m : adversarial()) {
@@ -52,12 +53,13 @@ struct Pair {
   double alpha, beta;
 };
 /// 0, 1, -1 and values that float represents only after rounding.
-constexpr Pair pairs[] = {{1, 0}, {0.7, -1.3}, {-1, 1}, {0, 1}, {-2.25, 0}, {1e-3, 1e3}, {0, 0}, {1.5, -1}};
+constexpr Pair pairs[] = {{1, 0},     {0.7, -1.3}, {-1, 1}, {0, 1},
+                          {-2.25, 0}, {1e-3, 1e3}, {0, 0},  {1.5, -1}};
 
 /// One product, all checks.
 template <class T>
-void check_product(Context& ctx, LinearOperator<T> const& A, Csr<double> const& a, Op op, Pair p, Index k,
-                   Layout x_layout, Layout y_layout, Index pad, std::uint64_t seed) {
+void check_product(Context& ctx, LinearOperator<T> const& A, Csr<double> const& a, Op op, Pair p,
+                   Index k, Layout x_layout, Layout y_layout, Index pad, std::uint64_t seed) {
   SCOPED_TRACE(cat("op ", int(op), ", alpha ", p.alpha, ", beta ", p.beta, ", k ", k, ", layouts ",
                    int(x_layout), int(y_layout), ", padding ", pad));
   Index domain = op == Op::none ? a.cols : a.rows, range = op == Op::none ? a.rows : a.cols;
@@ -120,7 +122,8 @@ TYPED_TEST(OperatorContract, LayoutsOfXAndYMayDiffer) {
 
 TYPED_TEST(OperatorContract, NoColumnsIsNothingToDo) {
   this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
-    check_product(this->ctx(), A, a, Op::none, {1, 0}, 0, Layout::row_major, Layout::row_major, 4, 1);
+    check_product(this->ctx(), A, a, Op::none, {1, 0}, 0, Layout::row_major, Layout::row_major, 4,
+                  1);
   });
 }
 
@@ -130,7 +133,8 @@ TYPED_TEST(OperatorContract, ShortFormIsAlphaOneBetaZero) {
     auto x = this->values(a.cols, 3);
     Guarded<T> gx(this->ctx(), x), y(this->ctx(), std::vector<double>(a.rows, nan));
     A.apply(this->ctx(), gx.in(), y.view());
-    EXPECT_TRUE(within(A.traits().precision, this->out, exact_apply(a, Op::none, 1, x, 0, {}, 1), y.get()));
+    EXPECT_TRUE(
+        within(A.traits().precision, this->out, exact_apply(a, Op::none, 1, x, 0, {}, 1), y.get()));
     EXPECT_TRUE(y.untouched());
   });
 }
@@ -148,10 +152,12 @@ TYPED_TEST(OperatorContract, IsLinear) {  // A (s x + t z) = s A x + t A z
     A.apply(this->ctx(), gw.in(), left.view());
     A.apply(this->ctx(), T(s), gx.in(), T(0), right.view());
     A.apply(this->ctx(), T(t), gz.in(), T(1), right.view());
-    Exact ex = exact_apply(a, Op::none, s, x, 0, {}, 1), ez = exact_apply(a, Op::none, t, z, 0, {}, 1);
+    Exact ex = exact_apply(a, Op::none, s, x, 0, {}, 1),
+          ez = exact_apply(a, Op::none, t, z, 0, {}, 1);
     auto l = left.get(), r = right.get();
     for (Index i = 0; i < a.rows; ++i) {
-      long double g = growth(A.traits().precision, this->out, ex.length[i]) + 3 * roundoff(this->out);
+      long double g =
+          growth(A.traits().precision, this->out, ex.length[i]) + 3 * roundoff(this->out);
       EXPECT_LE(std::abs(l[i] - r[i]), 3 * g * (ex.magnitude[i] + ez.magnitude[i]) +
                                            3 * underflow(this->out, ex.length[i]));
     }
@@ -168,18 +174,21 @@ TYPED_TEST(OperatorContract, TransposeIsTheAdjoint) {  // <A x, y> = <x, A^T y>
     Guarded<T> Aty(this->ctx(), std::vector<double>(a.cols, nan));
     A.apply(this->ctx(), gx.in(), Ax.view());
     A.apply(this->ctx(), T(1), gy.in(), T(0), Aty.view(), Op::transpose);
-    Exact ex = exact_apply(a, Op::none, 1, x, 0, {}, 1), ey = exact_apply(a, Op::transpose, 1, y, 0, {}, 1);
+    Exact ex = exact_apply(a, Op::none, 1, x, 0, {}, 1),
+          ey = exact_apply(a, Op::transpose, 1, y, 0, {}, 1);
     long double left = 0, right = 0, allowed = 0;
     auto ax = Ax.get(), aty = Aty.get();
     Precision p = A.traits().precision;
     for (Index i = 0; i < a.rows; ++i) {
       left += static_cast<long double>(ax[i]) * y[i];
-      allowed += (growth(p, this->out, ex.length[i]) * ex.magnitude[i] + underflow(this->out, ex.length[i])) *
+      allowed += (growth(p, this->out, ex.length[i]) * ex.magnitude[i] +
+                  underflow(this->out, ex.length[i])) *
                  std::abs(y[i]);
     }
     for (Index j = 0; j < a.cols; ++j) {
       right += static_cast<long double>(aty[j]) * x[j];
-      allowed += (growth(p, this->out, ey.length[j]) * ey.magnitude[j] + underflow(this->out, ey.length[j])) *
+      allowed += (growth(p, this->out, ey.length[j]) * ey.magnitude[j] +
+                  underflow(this->out, ey.length[j])) *
                  std::abs(x[j]);
     }
     EXPECT_LE(std::abs(left - right), 1.01L * allowed);
@@ -196,7 +205,8 @@ TYPED_TEST(OperatorContract, SameBitsOnEveryRun) {
         Guarded<T> x(this->ctx(), domain, k, Layout::row_major, 0, this->values(domain * k, 41));
         std::vector<double> first;
         for (int run = 0; run < 3; ++run) {
-          Guarded<T> y(this->ctx(), range, k, Layout::row_major, 0, std::vector<double>(range * k, 0.5));
+          Guarded<T> y(this->ctx(), range, k, Layout::row_major, 0,
+                       std::vector<double>(range * k, 0.5));
           A.apply(this->ctx(), T(1.1), x.in(), T(0.3), y.view(), op);
           if (run == 0) first = y.get();
           auto now = y.get();
@@ -218,7 +228,8 @@ TYPED_TEST(OperatorContract, InfinityReachesOnlyRowsThatReferToIt) {
           for (Index j = 0; j < a.cols; ++j)
             for (Index c = 0; c < k; ++c) block.push_back(j == hit && c == k - 1 ? poison : x[j]);
           Guarded<T> gx(this->ctx(), a.cols, k, Layout::row_major, 0, block);
-          Guarded<T> y(this->ctx(), a.rows, k, Layout::row_major, 0, std::vector<double>(a.rows * k, 1.0));
+          Guarded<T> y(this->ctx(), a.rows, k, Layout::row_major, 0,
+                       std::vector<double>(a.rows * k, 1.0));
           A.apply(this->ctx(), T(1), gx.in(), T(1), y.view());
           auto got = y.get();
           for (Index i = 0; i < a.rows; ++i) {

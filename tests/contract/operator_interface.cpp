@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rest of the operator's interface: fused forms, cost, recording, and the errors a caller sees.
+/// The rest of the operator's interface: fused forms, cost, recording, and the errors a caller
+/// sees.
 #include <cmath>
 #include <limits>
 
@@ -67,30 +68,36 @@ TYPED_TEST(OperatorInterface, ApplyDotRefusesWhatHasNoInnerProduct) {
   auto [A, a] = this->make(random_matrix(4, 6, 3, 5));
   Guarded<T> x(this->ctx(), std::vector<double>(6, 1)), y(this->ctx(), std::vector<double>(4, 1));
   There<double> sigma(this->ctx(), 0.0);
-  std::string text =
-      message_of<ShapeError>([&, A = A] { A->apply_dot(this->ctx(), x.in(), y.view(), sigma.data()); });
+  std::string text = message_of<ShapeError>(
+      [&, A = A] { A->apply_dot(this->ctx(), x.in(), y.view(), sigma.data()); });
   EXPECT_NE(text.find("4 x 6"), std::string::npos) << text;
 
   auto [B, b] = this->make(random_matrix(5, 5, 3, 6));
   std::vector<double> ones(10, 1);
-  Guarded<T> x2(this->ctx(), 5, 2, Layout::row_major, 0, ones), y2(this->ctx(), 5, 2, Layout::row_major, 0, ones);
-  text = message_of<ShapeError>([&, B = B] { B->apply_dot(this->ctx(), x2.in(), y2.view(), sigma.data()); });
+  Guarded<T> x2(this->ctx(), 5, 2, Layout::row_major, 0, ones),
+      y2(this->ctx(), 5, 2, Layout::row_major, 0, ones);
+  text = message_of<ShapeError>(
+      [&, B = B] { B->apply_dot(this->ctx(), x2.in(), y2.view(), sigma.data()); });
   EXPECT_NE(text.find("2"), std::string::npos) << text;
   // One column whose entries are not adjacent.
-  Guarded<T> x3(this->ctx(), 5, 1, Layout::row_major, 1, ones), y3(this->ctx(), 5, 1, Layout::row_major, 0, ones);
+  Guarded<T> x3(this->ctx(), 5, 1, Layout::row_major, 1, ones),
+      y3(this->ctx(), 5, 1, Layout::row_major, 0, ones);
   EXPECT_THROW(B->apply_dot(this->ctx(), x3.in(), y3.view(), sigma.data()), ShapeError);
   EXPECT_TRUE(y.unchanged() && y2.unchanged() && y3.unchanged());
 }
 
 TYPED_TEST(OperatorInterface, Residual) {  // r = b - A x
   using T = typename TestFixture::T;
-  for (auto const& matrix : {dominant(100, 7, 1), random_matrix(40, 70, 9, 2), random_matrix(70, 40, 9, 3),
-                             Csr<double>{3, 0, {0, 0, 0, 0}, {}, {}}}) {
+  for (auto const& matrix :
+       {dominant(100, 7, 1), random_matrix(40, 70, 9, 2), random_matrix(70, 40, 9, 3),
+        Csr<double>{3, 0, {0, 0, 0, 0}, {}, {}}}) {
     auto [A, a] = this->make(matrix);
     auto b = rounded<T>(random_values(a.rows, 4)), x = rounded<T>(random_values(a.cols, 5));
-    Guarded<T> gb(this->ctx(), b), gx(this->ctx(), x), r(this->ctx(), std::vector<double>(a.rows, nan));
+    Guarded<T> gb(this->ctx(), b), gx(this->ctx(), x),
+        r(this->ctx(), std::vector<double>(a.rows, nan));
     A->residual(this->ctx(), gb.in(), gx.in(), r.view());
-    EXPECT_TRUE(within(A->traits().precision, this->out, exact_apply(a, Op::none, -1, x, 1, b, 1), r.get()));
+    EXPECT_TRUE(within(A->traits().precision, this->out, exact_apply(a, Op::none, -1, x, 1, b, 1),
+                       r.get()));
     EXPECT_TRUE(r.untouched());
     EXPECT_TRUE(gb.unchanged());
     EXPECT_TRUE(gx.unchanged());
@@ -102,8 +109,8 @@ TYPED_TEST(OperatorInterface, ResidualChecksAllThreeVectorsFirst) {
   auto [A, a] = this->make(random_matrix(4, 6, 3, 5));
   auto vector = [&](Index n) { return Guarded<T>(this->ctx(), std::vector<double>(n, 1)); };
   auto says = [&](Guarded<T>& b, Guarded<T>& x, Guarded<T>& r, std::string const& words) {
-    std::string text = message_of<ShapeError>(
-        [&, A = A] { A->residual(this->ctx(), b.in(), x.in(), r.view()); });
+    std::string text =
+        message_of<ShapeError>([&, A = A] { A->residual(this->ctx(), b.in(), x.in(), r.view()); });
     EXPECT_NE(text.find("4 x 6"), std::string::npos) << text;
     EXPECT_NE(text.find(words), std::string::npos) << text;
     EXPECT_TRUE(r.unchanged()) << "an error must leave r alone";
@@ -112,9 +119,10 @@ TYPED_TEST(OperatorInterface, ResidualChecksAllThreeVectorsFirst) {
   says(three, six, r4, "b has 3 rows");
   says(four, four, r4, "x has 4 rows");
   says(four, six, r9, "r has 9 rows");
-  EXPECT_THROW(A->residual(this->ctx(), MultiView<T const>{four.data(), 4, 1, 1, Layout::row_major,
-                                                           this->ctx().space() == Space::host ? Space::cuda
-                                                                                              : Space::host},
+  EXPECT_THROW(A->residual(this->ctx(),
+                           MultiView<T const>{
+                               four.data(), 4, 1, 1, Layout::row_major,
+                               this->ctx().space() == Space::host ? Space::cuda : Space::host},
                            six.in(), r4.view()),
                ShapeError);
   EXPECT_TRUE(r4.unchanged());
@@ -124,10 +132,14 @@ TYPED_TEST(OperatorInterface, ErrorsNameBothQuantities) {
   using T = typename TestFixture::T;
   auto [A, a] = this->make(random_matrix(4, 6, 3, 5));
   std::vector<double> ones(64, 1);
-  auto block = [&](Index n, Index k) { return Guarded<T>(this->ctx(), n, k, Layout::row_major, 0, ones); };
+  auto block = [&](Index n, Index k) {
+    return Guarded<T>(this->ctx(), n, k, Layout::row_major, 0, ones);
+  };
   auto says = [&](MultiView<T> x, MultiView<T> y, Op op, std::vector<std::string> words) {
-    std::string text = message_of<ShapeError>([&, A = A] { A->apply(this->ctx(), T(1), x, T(0), y, op); });
-    for (auto const& word : words) EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
+    std::string text =
+        message_of<ShapeError>([&, A = A] { A->apply(this->ctx(), T(1), x, T(0), y, op); });
+    for (auto const& word : words)
+      EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
   };
   auto x = block(6, 1), y = block(4, 1), wrong = block(5, 1), x2 = block(6, 2), y3 = block(4, 3);
   says(wrong.view(), y.view(), Op::none, {A->name(), "4 x 6", "x has 5 rows"});
@@ -157,7 +169,8 @@ TYPED_TEST(OperatorInterface, ErrorsNameBothQuantities) {
 TYPED_TEST(OperatorInterface, CostIsTheCompulsoryTraffic) {
   using T = typename TestFixture::T;
   using F = typename TestFixture::F;
-  for (auto const& matrix : {random_matrix(30, 50, 9, 2), Csr<double>{0, 3, {0}, {}, {}}, mixed_rows(50, 40, 3)}) {
+  for (auto const& matrix :
+       {random_matrix(30, 50, 9, 2), Csr<double>{0, 3, {0}, {}, {}}, mixed_rows(50, 40, 3)}) {
     auto [A, a] = this->make(matrix);
     for (Index k : {1, 8, 33}) {
       Cost cost = A->cost(k);
@@ -180,8 +193,9 @@ TYPED_TEST(OperatorInterface, TraitsNameTheirPrecision) {
 }
 
 TYPED_TEST(OperatorInterface, NormEstimateIsTheLargestRowSum) {
-  for (auto const& matrix : {dominant(200, 9, 1), random_matrix(30, 50, 9, 2), Csr<double>{0, 3, {0}, {}, {}},
-                             Csr<double>{3, 0, {0, 0, 0, 0}, {}, {}}}) {
+  for (auto const& matrix :
+       {dominant(200, 9, 1), random_matrix(30, 50, 9, 2), Csr<double>{0, 3, {0}, {}, {}},
+        Csr<double>{3, 0, {0, 0, 0, 0}, {}, {}}}) {
     auto [A, a] = this->make(matrix);
     double largest = 0;
     for (Index i = 0; i < a.rows; ++i) {
@@ -210,7 +224,8 @@ TYPED_TEST(OperatorInterface, RecordedProductsRunWhenTheyAreCalled) {
   ASSERT_EQ(list.commands.size(), 3u);
   EXPECT_EQ(list.capturable(), A->traits().capturable);
   for (Command const& command : list.commands) command.call(this->ctx());
-  EXPECT_TRUE(within(A->traits().precision, this->out, exact_apply(a, Op::none, 1, x, 0, {}, 1), y.get()));
+  EXPECT_TRUE(
+      within(A->traits().precision, this->out, exact_apply(a, Op::none, 1, x, 0, {}, 1), y.get()));
   EXPECT_NE(sigma.get(), -7.0);
 }
 

@@ -25,7 +25,9 @@ struct CudaBackend {
 };
 
 template <class T>
-constexpr char const* type_name = sizeof(T) == 8 ? "f64" : sizeof(T) == 4 ? "f32" : "f16";
+constexpr char const* type_name = sizeof(T) == 8   ? "f64"
+                                  : sizeof(T) == 4 ? "f32"
+                                                   : "f16";
 
 /// One parameter of a typed suite: where it computes, and the type of the vectors.
 template <class B, class V>
@@ -93,9 +95,7 @@ template <class E, class F>
 std::string message_of(F&& f) {
   try {
     f();
-  } catch (E const& e) {
-    return e.what();
-  } catch (std::exception const& e) {
+  } catch (E const& e) { return e.what(); } catch (std::exception const& e) {
     ADD_FAILURE() << "another exception: " << e.what();
     return "";
   }

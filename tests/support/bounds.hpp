@@ -24,14 +24,16 @@ struct Exact {
   std::vector<Index> length;                  // (rows): stored entries
 };
 
-inline Exact exact_apply(Csr<double> const& a, Op op, long double alpha, std::vector<double> const& x,
-                         long double beta, std::vector<double> const& y0, Index k) {
+inline Exact exact_apply(Csr<double> const& a, Op op, long double alpha,
+                         std::vector<double> const& x, long double beta,
+                         std::vector<double> const& y0, Index k) {
   Index rows = op == Op::none ? a.rows : a.cols;
   std::vector<long double> zeros(static_cast<std::size_t>(rows) * k);
   Exact e{k, zeros, zeros, std::vector<Index>(rows)};
   for (Index i = 0; i < a.rows; ++i)
     for (Offset at = a.offsets[i]; at < a.offsets[i + 1]; ++at) {
-      std::size_t row = op == Op::none ? i : a.columns[at], col = op == Op::none ? a.columns[at] : i;
+      std::size_t row = op == Op::none ? i : a.columns[at],
+                  col = op == Op::none ? a.columns[at] : i;
       ++e.length[row];
       for (Index j = 0; j < k; ++j) {
         long double product = static_cast<long double>(a.values[at]) * x[col * k + j];
@@ -72,8 +74,8 @@ inline ::testing::AssertionResult within(Precision const& p, Real out, Exact con
     long double error = std::abs(got[i] - e.value[i]);
     if (!(error <= allowed))
       return ::testing::AssertionFailure()
-             << "row " << i / e.k << ", column " << i % e.k << ": " << got[i] << ", exact " << e.value[i]
-             << ", error " << error << " > " << allowed;
+             << "row " << i / e.k << ", column " << i % e.k << ": " << got[i] << ", exact "
+             << e.value[i] << ", error " << error << " > " << allowed;
   }
   return ::testing::AssertionSuccess();
 }

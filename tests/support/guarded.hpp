@@ -18,7 +18,8 @@ template <class T>
 class Guarded {
  public:
   /// values: row by row, rounded to T. pad: unused elements at the end of each row (or column).
-  Guarded(Context& ctx, Index rows, Index cols, Layout layout, Index pad, std::vector<double> const& values)
+  Guarded(Context& ctx, Index rows, Index cols, Layout layout, Index pad,
+          std::vector<double> const& values)
       : ctx_(ctx), rows_(rows), cols_(cols), layout_(layout) {
     Index outer = layout == Layout::row_major ? rows : cols;
     Index inner = layout == Layout::row_major ? cols : rows;

@@ -31,7 +31,8 @@ Csr<double> dominant(Index n, Index max_row, std::uint64_t seed);
 std::vector<double> random_values(std::size_t n, std::uint64_t seed, double lo = -1, double hi = 1);
 
 /// CSR arrays that validate() must refuse with words that its message holds. canonical(a, sum)
-/// returns `mended` when they are `mendable`, and refuses them as validate() does when they are not.
+/// returns `mended` when they are `mendable`, and refuses them as validate() does when they are
+/// not.
 struct Malformed {
   std::string name;
   Index rows, cols;

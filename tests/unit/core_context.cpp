@@ -118,7 +118,8 @@ TYPED_TEST(CoreRecording, RunsNothingAndKeepsTheOrder) {
     fill(c, x.view(), 2.0);
     axpby<double, double>(c, 0.0, x.in(), 3.0, x.view());
     dot<double>(c, x.in(), x.in(), s.data());
-    c.submit("waits", [](Context&) {}, false);
+    c.submit(
+        "waits", [](Context&) {}, false);
   });
   EXPECT_FALSE(ctx.recording());
   EXPECT_EQ(x.all(), std::vector<double>(10, 1.0));

@@ -19,7 +19,8 @@ namespace {
 /// IEEE 754-2019, table 3.5: binary16 has 5 bits of exponent with bias 15 and 10 of fraction.
 double value_of(std::uint16_t bits) {
   int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double magnitude = exponent == 31 ? (fraction ? std::nan("") : std::numeric_limits<double>::infinity())
+  double magnitude = exponent == 31
+                         ? (fraction ? std::nan("") : std::numeric_limits<double>::infinity())
                      : exponent == 0 ? std::ldexp(fraction, -24)
                                      : std::ldexp(1024 + fraction, exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
@@ -71,8 +72,9 @@ TEST(CoreHalf, RoundsToNearestEvenEverywhereBetweenNeighbours) {
   for (std::uint16_t bits = 0; bits < 0x7bff; ++bits) {
     double low = value_of(bits), high = value_of(bits + 1), middle = (low + high) / 2;
     for (double d : {middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e9),
-                     double(std::nextafterf(float(middle), 0.0f)), double(std::nextafterf(float(middle), 1e9f)),
-                     std::nextafter(low, 1e9), std::nextafter(high, 0.0)})
+                     double(std::nextafterf(float(middle), 0.0f)),
+                     double(std::nextafterf(float(middle), 1e9f)), std::nextafter(low, 1e9),
+                     std::nextafter(high, 0.0)})
       for (double s : {d, -d}) {
         check(s);
         if (HasFatalFailure()) return;
@@ -110,8 +112,8 @@ TEST(CoreHalf, RandomFloatsAndDoubles) {
 
 TEST(CoreHalf, EndsOfTheRange) {
   double const inf = std::numeric_limits<double>::infinity();
-  for (double d : {0.0, -0.0, 65504.0, 65519.99, 65520.0, 1e5, 3.5e38, 1e300, inf, 5e-324, 1e-300, 1e-45,
-                   2.9e-8, 2.99e-8, 5.9e-8, 6.1e-5, std::numeric_limits<double>::max()}) {
+  for (double d : {0.0, -0.0, 65504.0, 65519.99, 65520.0, 1e5, 3.5e38, 1e300, inf, 5e-324, 1e-300,
+                   1e-45, 2.9e-8, 2.99e-8, 5.9e-8, 6.1e-5, std::numeric_limits<double>::max()}) {
     EXPECT_EQ(half(d).bits, nearest(d)) << d;
     EXPECT_EQ(half(-d).bits, nearest(-d)) << d;
   }

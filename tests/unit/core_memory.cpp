@@ -36,7 +36,8 @@ TYPED_TEST(CoreMemory, ArraysOwnAlignedMemory) {
 }
 
 TYPED_TEST(CoreMemory, ArraysMoveAndNeverCopy) {
-  static_assert(!std::is_copy_constructible_v<Array<double>> && !std::is_copy_assignable_v<Array<double>>);
+  static_assert(!std::is_copy_constructible_v<Array<double>> &&
+                !std::is_copy_assignable_v<Array<double>>);
   static_assert(std::is_nothrow_move_constructible_v<Array<double>>);
   There<float> there(this->ctx(), {1, 2, 3});
   Array<float> a = to_space(this->ctx(), std::vector<float>{1, 2, 3}.data(), 3);
@@ -122,7 +123,8 @@ TYPED_TEST(CoreMemory, ArenaAddressesStayWhenItGrows) {
   }
   for (std::size_t i = 0; i < taken.size(); ++i) {
     std::vector<double> now = to_host(ctx, taken[i].data, ctx.space(), taken[i].rows);
-    EXPECT_EQ(now, std::vector<double>(taken[i].rows, double(i))) << "request " << i << " was overwritten";
+    EXPECT_EQ(now, std::vector<double>(taken[i].rows, double(i)))
+        << "request " << i << " was overwritten";
   }
 }
 
@@ -157,8 +159,9 @@ TYPED_TEST(CoreMemory, AvailableMemoryIsSensible) {
 TEST(CoreNarrow, RefusesWhatDoesNotFit) {
   EXPECT_EQ(narrow(0, "rows"), 0);
   EXPECT_EQ(narrow(2147483647, "rows"), 2147483647);
-  for (std::int64_t i : {std::int64_t{-1}, std::int64_t{2147483648}, std::numeric_limits<std::int64_t>::max(),
-                         std::numeric_limits<std::int64_t>::min()}) {
+  for (std::int64_t i :
+       {std::int64_t{-1}, std::int64_t{2147483648}, std::numeric_limits<std::int64_t>::max(),
+        std::numeric_limits<std::int64_t>::min()}) {
     std::string text = message_of<SizeError>([&] { narrow(i, "rows of the matrix"); });
     EXPECT_NE(text.find(cat("rows of the matrix = ", i)), std::string::npos) << text;
     EXPECT_NE(text.find("2147483647"), std::string::npos) << text;
@@ -168,7 +171,8 @@ TEST(CoreNarrow, RefusesWhatDoesNotFit) {
 TEST(CoreHostSpace, CannotReachDeviceMemory) {
   Context ctx(Backend::host);
   double a = 0, b = 0;
-  std::string text = message_of<ShapeError>([&] { copy_bytes(ctx, &a, Space::cuda, &b, Space::host, 8); });
+  std::string text =
+      message_of<ShapeError>([&] { copy_bytes(ctx, &a, Space::cuda, &b, Space::host, 8); });
   EXPECT_NE(text.find("host Context"), std::string::npos) << text;
 }
 

@@ -23,7 +23,9 @@ class KernelsBasic : public BackendTest<P> {
  public:
   using T = typename P::Value;
   static constexpr double u = roundoff(real_of<T>);
-  std::vector<double> values(std::size_t n, std::uint64_t seed) { return rounded<T>(random_values(n, seed)); }
+  std::vector<double> values(std::size_t n, std::uint64_t seed) {
+    return rounded<T>(random_values(n, seed));
+  }
 };
 TYPED_TEST_SUITE(KernelsBasic, RealsOnBoth, Label);
 
@@ -43,7 +45,7 @@ TYPED_TEST(KernelsBasic, Fill) {
   }
 }
 
-/// SplitMix64 as published, the third output for state `seed * odd`; see Random.
+/// Output i of SplitMix64 (Steele et al. 2014) for the state seed * 0xd134..., scaled to [-1, 1).
 double splitmix(std::uint64_t seed, std::uint64_t i) {
   std::uint64_t z = seed * 0xd1342543de82ef95u + (i + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -90,7 +92,8 @@ constexpr Pair pairs[] = {{1, 0}, {0.7, -1.3}, {-1, 1}, {0, 1}, {0, 0}, {1, 1}, 
 
 /// y = alpha x + beta y from T to U; every operand that is not read is NaN.
 template <class T, class U>
-void check_axpby(Context& ctx, Pair p, Index rows, Index cols, Layout x_layout, Layout y_layout, Index pad) {
+void check_axpby(Context& ctx, Pair p, Index rows, Index cols, Layout x_layout, Layout y_layout,
+                 Index pad) {
   SCOPED_TRACE(cat("alpha ", p.alpha, ", beta ", p.beta, ", ", rows, " x ", cols, ", layouts ",
                    int(x_layout), int(y_layout)));
   std::size_t n = static_cast<std::size_t>(rows) * cols;
@@ -139,7 +142,8 @@ TYPED_TEST(KernelsBasic, CopyIsExact) {
   using T = typename TestFixture::T;
   auto x = this->values(999, 3);
   x[5] = nan, x[7] = -0.0, x[11] = std::numeric_limits<double>::infinity();
-  Guarded<T> gx(this->ctx(), 333, 3, Layout::row_major, 0, x), y(this->ctx(), 333, 3, Layout::col_major, 1, x);
+  Guarded<T> gx(this->ctx(), 333, 3, Layout::row_major, 0, x),
+      y(this->ctx(), 333, 3, Layout::col_major, 1, x);
   fill(this->ctx(), y.view(), nan);
   copy<T, T>(this->ctx(), gx.in(), y.view());
   auto got = y.get();
@@ -197,8 +201,8 @@ TYPED_TEST(KernelsBasic, Correct) {  // t = x + 2^e d
       Guarded<T> gd(this->ctx(), d);
       Guarded<double> gx(this->ctx(), x), t(this->ctx(), std::vector<double>(n, nan));
       PowerOfTwo two(e);
-      sweep(this->ctx(), Correct<T>{static_cast<std::int64_t>(n), two.factor, two.factor2, gd.data(), gx.data(),
-                                    t.data()});
+      sweep(this->ctx(), Correct<T>{static_cast<std::int64_t>(n), two.factor, two.factor2,
+                                    gd.data(), gx.data(), t.data()});
       auto got = t.get();
       for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(got[i], x[i] + std::ldexp(d[i], e)) << i;
       EXPECT_TRUE(t.untouched());
@@ -217,12 +221,14 @@ TYPED_TEST(KernelsBasic, Multiply) {  // y = alpha d o x + beta y
         if (p.beta == 0) y0.assign(n, nan);
         Guarded<T> gd(this->ctx(), d), gx(this->ctx(), rows, cols, layout, 2, x),
             gy(this->ctx(), rows, cols, layout, 1, y0);
-        sweep(this->ctx(), Multiply<T>{static_cast<std::int64_t>(n), p.alpha, gd.data(), gx.in(), p.beta, gy.view()});
+        sweep(this->ctx(), Multiply<T>{static_cast<std::int64_t>(n), p.alpha, gd.data(), gx.in(),
+                                       p.beta, gy.view()});
         auto got = gy.get();
         for (std::size_t i = 0; i < n; ++i) {
           long double a = static_cast<long double>(p.alpha) * d[i / cols] * x[i];
           long double b = p.beta == 0 ? 0 : static_cast<long double>(p.beta) * y0[i];
-          long double allowed = 1.01L * (4 * 0x1p-53L * (std::abs(a) + std::abs(b)) + this->u * std::abs(a + b));
+          long double allowed =
+              1.01L * (4 * 0x1p-53L * (std::abs(a) + std::abs(b)) + this->u * std::abs(a + b));
           ASSERT_LE(std::abs(got[i] - (a + b)), allowed) << i;
         }
         EXPECT_TRUE(gy.untouched());
@@ -235,7 +241,8 @@ TYPED_TEST(KernelsBasic, MultiplyDot) {  // z = d o r, rho = <r, z>
     auto d = this->values(n, 11), r = this->values(n, 12);
     Guarded<T> gd(this->ctx(), d), gr(this->ctx(), r), z(this->ctx(), std::vector<double>(n, nan));
     There<double> rho(this->ctx(), nan);
-    sweep(this->ctx(), MultiplyDot<T>{static_cast<std::int64_t>(n), gd.data(), gr.data(), z.data(), rho.data()});
+    sweep(this->ctx(),
+          MultiplyDot<T>{static_cast<std::int64_t>(n), gd.data(), gr.data(), z.data(), rho.data()});
     auto got = z.get();
     long double exact = 0, magnitude = 0;
     for (std::size_t i = 0; i < n; ++i) {

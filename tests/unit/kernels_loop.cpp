@@ -31,7 +31,8 @@ TYPED_TEST(KernelsLoop, AStoppedLoopLeavesEverythingAlone) {
     stopped.value = 42;
     There<LoopState> state(this->ctx(), stopped);
     auto values = random_values(n, 1);
-    Guarded<T> x(this->ctx(), values), y(this->ctx(), values), z(this->ctx(), values), r(this->ctx(), values);
+    Guarded<T> x(this->ctx(), values), y(this->ctx(), values), z(this->ctx(), values),
+        r(this->ctx(), values);
     Guarded<double> s(this->ctx(), {2, 3, -1, nan});
     double* at = s.data();
     this->ctx().within(state.data(), [&] {
@@ -50,7 +51,8 @@ TYPED_TEST(KernelsLoop, AStoppedLoopLeavesEverythingAlone) {
       extend<T>(c, at + 3, at + 1, z.in(), y.view());  // rho is NaN: must not raise any more
       descend<T>(c, at, at + 2, x.in(), y.in(), z.view(), r.view(), at + 1, at);
     });
-    EXPECT_TRUE(x.unchanged() && y.unchanged() && z.unchanged() && r.unchanged() && s.unchanged()) << n;
+    EXPECT_TRUE(x.unchanged() && y.unchanged() && z.unchanged() && r.unchanged() && s.unchanged())
+        << n;
     LoopState after = state.get();
     EXPECT_EQ(stop_of(after), Stop::breakdown);
     EXPECT_EQ(after.cause, static_cast<int>(Cause::rho)) << "the first reason stands";
@@ -86,10 +88,12 @@ TYPED_TEST(KernelsLoop, AVerbThatRaisesLeavesItsOperandsAlone) {
       SCOPED_TRACE(cat("n ", n, ", sigma ", e.sigma));
       There<LoopState> state(this->ctx(), LoopState{});
       auto values = random_values(n, 1);
-      Guarded<T> p(this->ctx(), values), q(this->ctx(), values), x(this->ctx(), values), r(this->ctx(), values);
+      Guarded<T> p(this->ctx(), values), q(this->ctx(), values), x(this->ctx(), values),
+          r(this->ctx(), values);
       There<double> s(this->ctx(), std::vector<double>{e.rho, e.sigma, -9});
       this->ctx().within(state.data(), [&] {
-        descend<T>(this->ctx(), s.data(), s.data() + 1, p.in(), q.in(), x.view(), r.view(), s.data() + 2, s.data() + 2);
+        descend<T>(this->ctx(), s.data(), s.data() + 1, p.in(), q.in(), x.view(), r.view(),
+                   s.data() + 2, s.data() + 2);
         // A second fault in the same step does not replace the first.
         extend<T>(this->ctx(), s.data() + 2, s.data(), p.in(), q.view());
       });
@@ -98,9 +102,7 @@ TYPED_TEST(KernelsLoop, AVerbThatRaisesLeavesItsOperandsAlone) {
       LoopState after = state.get();
       EXPECT_EQ(stop_of(after), e.stop);
       EXPECT_EQ(after.cause, static_cast<int>(e.cause));
-      if (!std::isnan(e.sigma)) {
-        EXPECT_EQ(after.value, e.sigma);
-      }
+      if (!std::isnan(e.sigma)) { EXPECT_EQ(after.value, e.sigma); }
     }
 }
 
@@ -125,7 +127,8 @@ class KernelsMonitor : public BackendTest<P> {
  public:
   LoopState feed(LoopState start, std::vector<double> const& norms, std::vector<double> done = {}) {
     Context& c = this->ctx();
-    There<double> history(c, std::vector<double>(norms.size() + 8, -1.0)), norm2(c, 0.0), claim(c, 0.0);
+    There<double> history(c, std::vector<double>(norms.size() + 8, -1.0)), norm2(c, 0.0),
+        claim(c, 0.0);
     start.history = history.data();
     start.best2 = start.best2 == 0 ? inf : start.best2;
     if (start.limit == 0) start.limit = 1000;
@@ -134,7 +137,8 @@ class KernelsMonitor : public BackendTest<P> {
     for (std::size_t i = 0; i < norms.size(); ++i) {
       norm2.set(norms[i]);
       claim.set(done.empty() ? 0.0 : done[i]);
-      c.within(state.data(), [&] { observe(c, norm2.data(), done.empty() ? nullptr : claim.data()); });
+      c.within(state.data(),
+               [&] { observe(c, norm2.data(), done.empty() ? nullptr : claim.data()); });
     }
     history_ = history.all();
     return state.get();

@@ -41,7 +41,9 @@ template <class P>
 class KernelsReductions : public BackendTest<P> {
  public:
   using T = typename P::Value;
-  std::vector<double> values(std::size_t n, std::uint64_t seed) { return rounded<T>(random_values(n, seed)); }
+  std::vector<double> values(std::size_t n, std::uint64_t seed) {
+    return rounded<T>(random_values(n, seed));
+  }
   double dot_of(Guarded<T>& x, Guarded<T>& y) {
     There<double> sigma(this->ctx(), nan);
     dot<T>(this->ctx(), x.in(), y.in(), sigma.data());
@@ -110,7 +112,8 @@ TYPED_TEST(KernelsReductions, SameBitsOnEveryRun) {
     Guarded<T> x(this->ctx(), this->values(n, 3)), y(this->ctx(), this->values(n, 4));
     auto first = std::bit_cast<std::uint64_t>(this->dot_of(x, y));
     for (int run = 0; run < 20; ++run)
-      ASSERT_EQ(std::bit_cast<std::uint64_t>(this->dot_of(x, y)), first) << "run " << run << ", n " << n;
+      ASSERT_EQ(std::bit_cast<std::uint64_t>(this->dot_of(x, y)), first)
+          << "run " << run << ", n " << n;
   }
 }
 
@@ -139,22 +142,26 @@ TYPED_TEST(KernelsReductions, NormNeitherOverflowsNorUnderflows) {
   EXPECT_EQ(this->norm_of({}), 0);
   EXPECT_EQ(this->norm_of(std::vector<double>(1000, 0)), 0);
   EXPECT_EQ(this->norm_of({3, -4}), 5);
-  std::vector<double> scales = wide ? std::vector<double>{1, 1e200, 1e-200, 1e307, 1e-300, 1e-315, 1e-140, 1e140}
-                                    : std::vector<double>{1, 1e37, 1e-37, 1e-43};
+  std::vector<double> scales =
+      wide ? std::vector<double>{1, 1e200, 1e-200, 1e307, 1e-300, 1e-315, 1e-140, 1e140}
+           : std::vector<double>{1, 1e37, 1e-37, 1e-43};
   for (double scale : scales)
     for (std::size_t n : {2, 100, 5000}) {
       auto x = this->values(n, 6);
       long double squares = 0;
       for (double& v : x) v = rounded<typename TestFixture::T>(v * scale);
-      for (double v : x) squares += (static_cast<long double>(v) / scale) * (static_cast<long double>(v) / scale);
+      for (double v : x)
+        squares += (static_cast<long double>(v) / scale) * (static_cast<long double>(v) / scale);
       long double exact = std::sqrt(squares) * scale;
       if (exact > std::numeric_limits<double>::max()) continue;
-      EXPECT_NEAR(this->norm_of(x), double(exact), double(1e-13L * exact) + 5e-324) << scale << " n " << n;
+      EXPECT_NEAR(this->norm_of(x), double(exact), double(1e-13L * exact) + 5e-324)
+          << scale << " n " << n;
     }
   if (!wide) return;
   EXPECT_EQ(this->norm_of({1e200, 1e-200}), 1e200);
   EXPECT_EQ(this->norm_of({5e-324}), 5e-324);
-  EXPECT_EQ(this->norm_of({std::numeric_limits<double>::max(), 0}), std::numeric_limits<double>::max());
+  EXPECT_EQ(this->norm_of({std::numeric_limits<double>::max(), 0}),
+            std::numeric_limits<double>::max());
   EXPECT_EQ(this->norm_of({3 * 0x1p900, 4 * 0x1p900}), 5 * 0x1p900);
   EXPECT_EQ(this->norm_of({3 * 0x1p-1060, 4 * 0x1p-1060}), 5 * 0x1p-1060);
 }
@@ -177,7 +184,8 @@ TYPED_TEST(KernelsReductions, Gram) {  // h = V^T w for j + 1 columns
       auto V = this->values(static_cast<std::size_t>(n) * most, 7), w = this->values(n, 8);
       Guarded<T> gV(this->ctx(), V), gw(this->ctx(), w);
       Guarded<double> h(this->ctx(), std::vector<double>(most, -99));
-      There<double> partials(this->ctx(), std::vector<double>(most * gram_blocks(this->ctx()), nan));
+      There<double> partials(this->ctx(),
+                             std::vector<double>(most * gram_blocks(this->ctx()), nan));
       LoopState running;
       running.iteration = columns - 1;
       There<LoopState> state(this->ctx(), running);
@@ -185,10 +193,12 @@ TYPED_TEST(KernelsReductions, Gram) {  // h = V^T w for j + 1 columns
       this->ctx().within(state.data(), [&] { gram(this->ctx(), verb); });
       auto got = h.get();
       for (Index j = 0; j < columns; ++j) {
-        std::vector<double> column(V.begin() + std::size_t(j) * n, V.begin() + std::size_t(j + 1) * n);
+        std::vector<double> column(V.begin() + std::size_t(j) * n,
+                                   V.begin() + std::size_t(j + 1) * n);
         EXPECT_TRUE(Sum(column, w).near(got[j])) << "column " << j << ": " << got[j];
       }
-      for (Index j = columns; j < most; ++j) EXPECT_EQ(got[j], -99) << "column " << j << " is not made yet";
+      for (Index j = columns; j < most; ++j)
+        EXPECT_EQ(got[j], -99) << "column " << j << " is not made yet";
       EXPECT_TRUE(h.untouched());
       this->ctx().within(state.data(), [&] { gram(this->ctx(), verb); });
       EXPECT_EQ(h.get(), got) << "same bits";
@@ -214,8 +224,9 @@ TEST(KernelsThreads, HostSumsDoNotDependOnTheirNumber) {
   ASSERT_GT(readlink("/proc/self/exe", self.data(), self.size() - 1), 0);
   std::vector<std::string> bits;
   for (int threads : {1, 2, 3}) {
-    std::string command = cat("OMP_NUM_THREADS=", threads, " TCSOLVE_TEST_PRINT_SUMS=1 '", self.data(),
-                              "' --gtest_filter=KernelsThreads.HostSumsDoNotDependOnTheirNumber 2>&1");
+    std::string command =
+        cat("OMP_NUM_THREADS=", threads, " TCSOLVE_TEST_PRINT_SUMS=1 '", self.data(),
+            "' --gtest_filter=KernelsThreads.HostSumsDoNotDependOnTheirNumber 2>&1");
     FILE* child = popen(command.c_str(), "r");
     ASSERT_NE(child, nullptr);
     std::string all, line;

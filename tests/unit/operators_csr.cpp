@@ -30,7 +30,8 @@ struct Caller {
     offsets = to_space(ctx, o.data(), o.size());
     columns = to_space(ctx, s.columns.data(), s.columns.size());
     values = to_space(ctx, s.values.data(), s.values.size());
-    view = {a.rows, a.cols, a.entries(), offsets.data(), columns.data(), values.data(), ctx.space()};
+    view = {a.rows,         a.cols,        a.entries(), offsets.data(),
+            columns.data(), values.data(), ctx.space()};
   }
 };
 
@@ -46,10 +47,13 @@ void check(Context& ctx, Csr<double> const& matrix) {
   for (Op op : {Op::none, Op::transpose})
     for (Index k : {1, 5}) {
       Index domain = op == Op::none ? a.cols : a.rows, range = op == Op::none ? a.rows : a.cols;
-      auto x = rounded<T>(random_values(domain * k, 1)), y0 = rounded<T>(random_values(range * k, 2));
-      Guarded<T> gx(ctx, domain, k, Layout::row_major, 0, x), y(ctx, range, k, Layout::row_major, 0, y0);
+      auto x = rounded<T>(random_values(domain * k, 1)),
+           y0 = rounded<T>(random_values(range * k, 2));
+      Guarded<T> gx(ctx, domain, k, Layout::row_major, 0, x),
+          y(ctx, range, k, Layout::row_major, 0, y0);
       A.apply(ctx, T(2), gx.in(), T(-1), y.view(), op);
-      EXPECT_TRUE(within(A.traits().precision, real_of<T>, exact_apply(a, op, 2, x, -1, y0, k), y.get()));
+      EXPECT_TRUE(
+          within(A.traits().precision, real_of<T>, exact_apply(a, op, 2, x, -1, y0, k), y.get()));
       EXPECT_TRUE(y.untouched());
     }
   double offset = sizeof(O);
@@ -59,7 +63,8 @@ void check(Context& ctx, Csr<double> const& matrix) {
 
 TYPED_TEST(OperatorsCsr, CallersArraysAreViewedWithoutACopy) {
   using T = typename TestFixture::T;
-  for (Csr<double> const& a : {mixed_rows(300, 280, 1), random_matrix(20, 90, 7, 2), random_matrix(90, 20, 7, 3)}) {
+  for (Csr<double> const& a :
+       {mixed_rows(300, 280, 1), random_matrix(20, 90, 7, 2), random_matrix(90, 20, 7, 3)}) {
     check<T, T, std::int32_t>(this->ctx(), a);
     check<T, T, std::int64_t>(this->ctx(), a);
     check<T, float, std::int32_t>(this->ctx(), a);
@@ -76,7 +81,8 @@ TYPED_TEST(OperatorsCsr, NewValuesInTheCallersArraysCount) {
   A.apply(this->ctx(), x.in(), y.view());
   EXPECT_EQ(y.get(), (std::vector<double>{3, 4}));
   std::vector<T> values{5, 6};
-  copy_bytes(this->ctx(), caller.values.data(), this->ctx().space(), values.data(), Space::host, 2 * sizeof(T));
+  copy_bytes(this->ctx(), caller.values.data(), this->ctx().space(), values.data(), Space::host,
+             2 * sizeof(T));
   A.apply(this->ctx(), x.in(), y.view());
   EXPECT_EQ(y.get(), (std::vector<double>{5, 6}));
 }
@@ -101,7 +107,8 @@ TYPED_TEST(OperatorsCsr, OwnedMatrixOutlivesItsSource) {
   auto x = rounded<T>(random_values(100, 1));
   Guarded<T> gx(this->ctx(), x), y(this->ctx(), std::vector<double>(100, 0));
   A->apply(this->ctx(), gx.in(), y.view());
-  EXPECT_TRUE(within(A->traits().precision, real_of<T>, exact_apply(rounded<T>(a), Op::none, 1, x, 0, {}, 1), y.get()));
+  EXPECT_TRUE(within(A->traits().precision, real_of<T>,
+                     exact_apply(rounded<T>(a), Op::none, 1, x, 0, {}, 1), y.get()));
 }
 
 TEST(OperatorsCsrHost, DeviceArraysNeedADeviceContext) {

@@ -49,7 +49,8 @@ Dense block_inverse(Csr<double> const& a, std::vector<Index> const& starts) {
   return inverse;
 }
 
-/// M x for blocks, layouts, alpha, beta and both ops, against the dense M within `tolerance` |M||x|.
+/// M x for blocks, layouts, alpha, beta and both ops, against the dense M within `tolerance`
+/// |M||x|.
 template <class T>
 void matches(Context& ctx, LinearOperator<T> const& M, Dense const& exact, double tolerance) {
   Index n = M.rows();
@@ -91,7 +92,8 @@ class PrecondJacobi : public BackendTest<P> {
 TYPED_TEST_SUITE(PrecondJacobi, RealsOnBoth, Label);
 
 void expect_words(std::string const& text, std::vector<std::string> const& words) {
-  for (auto const& word : words) EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
+  for (auto const& word : words)
+    EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
 }
 
 TYPED_TEST(PrecondJacobi, IsTheInverseOfTheDiagonal) {
@@ -106,9 +108,11 @@ TYPED_TEST(PrecondJacobi, TakesMatricesOfAnyPrecision) {
   using T = typename TestFixture::T;
   Csr<double> a = dominant(50, 5, 2);
   CsrStorage<float> f(this->ctx(), converted<float>(a));
-  matches(this->ctx(), Jacobi<T>(this->ctx(), f.view()), block_inverse(rounded<float>(a), uniform_blocks(50, 1)), 4 * this->u);
+  matches(this->ctx(), Jacobi<T>(this->ctx(), f.view()),
+          block_inverse(rounded<float>(a), uniform_blocks(50, 1)), 4 * this->u);
   CsrStorage<half> h(this->ctx(), converted<half>(a));
-  matches(this->ctx(), Jacobi<T>(this->ctx(), h.view()), block_inverse(rounded<half>(a), uniform_blocks(50, 1)), 4 * this->u);
+  matches(this->ctx(), Jacobi<T>(this->ctx(), h.view()),
+          block_inverse(rounded<half>(a), uniform_blocks(50, 1)), 4 * this->u);
 }
 
 TYPED_TEST(PrecondJacobi, FusedInnerProduct) {
@@ -117,16 +121,19 @@ TYPED_TEST(PrecondJacobi, FusedInnerProduct) {
     Csr<double> a = dominant(n, 3, 3);
     auto M = this->jacobi(a);
     auto r = rounded<T>(random_values(n, 4));
-    Guarded<T> gr(this->ctx(), r), z(this->ctx(), std::vector<double>(n, nan)), again(this->ctx(), z.get());
+    Guarded<T> gr(this->ctx(), r), z(this->ctx(), std::vector<double>(n, nan)),
+        again(this->ctx(), z.get());
     There<double> rho(this->ctx(), nan);
     M->apply_dot(this->ctx(), gr.in(), z.view(), rho.data());
     M->apply(this->ctx(), gr.in(), again.view());
     EXPECT_EQ(z.get(), again.get());
     auto got = z.get();
     long double exact = 0, magnitude = 0;
-    for (Index i = 0; i < n; ++i) exact += static_cast<long double>(r[i]) * got[i], magnitude += std::abs(r[i] * got[i]);
+    for (Index i = 0; i < n; ++i)
+      exact += static_cast<long double>(r[i]) * got[i], magnitude += std::abs(r[i] * got[i]);
     // The fused form may sum before z is rounded to T.
-    EXPECT_LE(std::abs(rho.get() - exact), sum_bound(n, magnitude) + 1.01 * this->u * double(magnitude));
+    EXPECT_LE(std::abs(rho.get() - exact),
+              sum_bound(n, magnitude) + 1.01 * this->u * double(magnitude));
     EXPECT_TRUE(z.untouched());
   }
 }
@@ -134,10 +141,12 @@ TYPED_TEST(PrecondJacobi, FusedInnerProduct) {
 TYPED_TEST(PrecondJacobi, NamesTheRowWithoutADiagonal) {
   std::vector<double> values(5000, 2.0);
   values[4321] = 0;
-  expect_words(this->refusal(diagonal(values)), {"jacobi", "row 4321", "zero or absent", "1 such row"});
+  expect_words(this->refusal(diagonal(values)),
+               {"jacobi", "row 4321", "zero or absent", "1 such row"});
   values[17] = -0.0;
   expect_words(this->refusal(diagonal(values)), {"row 17", "zero or absent", "2 such rows"});
-  expect_words(this->refusal({3, 3, {0, 1, 2, 3}, {0, 0, 2}, {1, 1, 1}}), {"row 1", "zero or absent"});
+  expect_words(this->refusal({3, 3, {0, 1, 2, 3}, {0, 0, 2}, {1, 1, 1}}),
+               {"row 1", "zero or absent"});
   expect_words(this->refusal({2, 2, {0, 1, 1}, {0}, {1}}), {"row 1", "zero or absent"});
 }
 
@@ -152,7 +161,8 @@ TYPED_TEST(PrecondJacobi, NamesTheRowWhoseInverseIsOutOfRange) {
 }
 
 TYPED_TEST(PrecondJacobi, RefusesRectangularMatrices) {
-  expect_words(message_of<ShapeError>([&] { this->jacobi(random_matrix(3, 4, 2, 1)); }), {"jacobi", "3 x 4"});
+  expect_words(message_of<ShapeError>([&] { this->jacobi(random_matrix(3, 4, 2, 1)); }),
+               {"jacobi", "3 x 4"});
 }
 
 template <class P>
@@ -160,7 +170,9 @@ class PrecondBlockJacobi : public BackendTest<P> {
  public:
   using T = typename P::Value;
   static constexpr double u = roundoff(real_of<T>);
-  BlockJacobi<T> make(Csr<double> const& a, BlockJacobiParams params = {}) { return {this->ctx(), a.view(), params}; }
+  BlockJacobi<T> make(Csr<double> const& a, BlockJacobiParams params = {}) {
+    return {this->ctx(), a.view(), params};
+  }
 };
 TYPED_TEST_SUITE(PrecondBlockJacobi, RealsOnBoth, Label);
 
@@ -201,7 +213,8 @@ TYPED_TEST(PrecondBlockJacobi, BlocksAreFoundByEqualPatterns) {
   EXPECT_EQ(M.blocks(), starts);
   matches(this->ctx(), M, block_inverse(a, starts), 2000 * 0x1p-53 + 4 * this->u);
   auto small = this->make(a, {.max_block = 2});
-  for (std::size_t b = 0; b + 1 < small.blocks().size(); ++b) EXPECT_LE(small.blocks()[b + 1] - small.blocks()[b], 2);
+  for (std::size_t b = 0; b + 1 < small.blocks().size(); ++b)
+    EXPECT_LE(small.blocks()[b + 1] - small.blocks()[b], 2);
   EXPECT_EQ(small.blocks().back(), a.rows);
   matches(this->ctx(), small, block_inverse(a, small.blocks()), 2000 * 0x1p-53 + 4 * this->u);
 }
@@ -229,18 +242,22 @@ TYPED_TEST(PrecondBlockJacobi, PivotsWhereTheDiagonalIsZero) {
 TYPED_TEST(PrecondBlockJacobi, NamesTheSingularBlock) {
   Csr<double> a = dominant(12, 3, 7);
   for (Offset k = a.offsets[7]; k < a.offsets[8]; ++k) a.values[k] = 0;  // row 7
-  expect_words(message_of<SetupError>([&] { this->make(a, {.block = 4}); }), {"block_jacobi", "rows 4 to 7", "singular"});
+  expect_words(message_of<SetupError>([&] { this->make(a, {.block = 4}); }),
+               {"block_jacobi", "rows 4 to 7", "singular"});
   // Two equal rows; a block of zeros; a block without entries; NaN.
   Csr<double> equal{3, 3, {0, 1, 3, 5}, {0, 1, 2, 1, 2}, {1, 3, 7, 3, 7}};
-  expect_words(message_of<SetupError>([&] { this->make(equal, {.block = 3}); }), {"rows 0 to 2", "singular"});
+  expect_words(message_of<SetupError>([&] { this->make(equal, {.block = 3}); }),
+               {"rows 0 to 2", "singular"});
   EXPECT_THROW(this->make({2, 2, {0, 0, 0}, {}, {}}, {.block = 2}), SetupError);
   EXPECT_THROW(this->make({2, 2, {0, 1, 2}, {0, 1}, {0, 0}}, {.block = 1}), SetupError);
   EXPECT_THROW(this->make(diagonal({1, nan}), {.block = 2}), SetupError);
 }
 
-TYPED_TEST(PrecondBlockJacobi, BadlyScaledIsNotSingular) {  // unknowns of different units in one node
+TYPED_TEST(PrecondBlockJacobi,
+           BadlyScaledIsNotSingular) {  // unknowns of different units in one node
   Csr<double> a = diagonal({1e12, 1e-12, 1, 1e-9});
-  matches(this->ctx(), this->make(a, {.block = 4}), block_inverse(a, uniform_blocks(4, 1)), 4 * this->u);
+  matches(this->ctx(), this->make(a, {.block = 4}), block_inverse(a, uniform_blocks(4, 1)),
+          4 * this->u);
   // D S D with S = [2 1; 1 2] and D = diag(1, 1e-10).
   Csr<double> b{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {2, 1e-10, 1e-10, 2e-20}};
   Dense inverse(2, 2);
@@ -250,11 +267,15 @@ TYPED_TEST(PrecondBlockJacobi, BadlyScaledIsNotSingular) {  // unknowns of diffe
 
 TYPED_TEST(PrecondBlockJacobi, RefusesInversesBeyondTheRangeOfTheVectors) {
   if (sizeof(typename TestFixture::T) != 4) return;
-  expect_words(message_of<SetupError>([&] { this->make(diagonal({1, 1e-40}), {.block = 1}); }), {"rows 1 to 1"});
+  expect_words(message_of<SetupError>([&] {
+                 this->make(diagonal({1, 1e-40}), {.block = 1});
+               }),
+               {"rows 1 to 1"});
 }
 
 TYPED_TEST(PrecondBlockJacobi, RefusesRectangularMatrices) {
-  expect_words(message_of<ShapeError>([&] { this->make(random_matrix(3, 4, 2, 1)); }), {"block_jacobi", "3 x 4"});
+  expect_words(message_of<ShapeError>([&] { this->make(random_matrix(3, 4, 2, 1)); }),
+               {"block_jacobi", "3 x 4"});
 }
 
 template <class P>
