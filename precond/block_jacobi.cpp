@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/kernels/verbs/matrix.hpp>
@@ -39,6 +40,30 @@ std::vector<Index> find_blocks(CsrView<double> const& a, Index max_block) {
   return starts;
 }
 
+namespace {
+
+/// B^-1, and the smallest pivot of B once its largest entry of each row and column is about 1: unknowns
+/// of different units make a block badly scaled, not singular.
+std::pair<Eigen::MatrixXd, double> inverse_of(Eigen::MatrixXd block) {
+  auto power_of_two = [](double largest) {
+    return largest > 0 && std::isfinite(largest) ? std::ldexp(1.0, -std::ilogb(largest)) : 1.0;
+  };
+  Eigen::VectorXd row(block.rows()), column(block.cols());
+  for (Index i = 0; i < block.rows(); ++i) {
+    row(i) = power_of_two(block.row(i).cwiseAbs().maxCoeff());
+    block.row(i) *= row(i);
+  }
+  for (Index j = 0; j < block.cols(); ++j) {
+    column(j) = power_of_two(block.col(j).cwiseAbs().maxCoeff());
+    block.col(j) *= column(j);
+  }
+  Eigen::PartialPivLU<Eigen::MatrixXd> lu(block);
+  double pivot = lu.matrixLU().diagonal().cwiseAbs().minCoeff();
+  return {column.asDiagonal() * lu.inverse() * row.asDiagonal(), pivot};
+}
+
+}  // namespace
+
 template <class T>
 BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiParams const& params)
     : LinearOperator<T>(a.rows, a.rows) {
@@ -59,13 +84,10 @@ BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiP
     for (Index i = 0; i < b; ++i)
       for (Offset e = a.offsets[first + i]; e < a.offsets[first + i + 1]; ++e)
         if (Index j = a.columns[e] - first; j >= 0 && j < b) block(i, j) = a.values[e];
-    double size = block.cwiseAbs().maxCoeff();
-    Eigen::PartialPivLU<Eigen::MatrixXd> lu(block);
-    double pivot = lu.matrixLU().diagonal().cwiseAbs().minCoeff();
-    Eigen::MatrixXd inverse = lu.inverse();
-    if (!(pivot > 1e-15 * size) || !inverse.allFinite())
+    auto [inverse, pivot] = inverse_of(std::move(block));
+    if (!(pivot > 1e-15) || !inverse.template cast<T>().allFinite())
       throw SetupError(cat("block_jacobi: the block of rows ", first, " to ", first + b - 1,
-                           " is singular (smallest pivot ", pivot,
+                           " is singular (smallest pivot ", pivot, " after scaling",
                            "); use another block size or preconditioner: none"));
     for (Index i = 0; i < b; ++i) {
       start[first + i] = first;

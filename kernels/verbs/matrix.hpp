@@ -3,13 +3,16 @@
 /// blocks.
 #pragma once
 
+#include <cmath>
+
 #include <tcsolve/kernels/verbs/basic.hpp>
 #include <tcsolve/kernels/views/csr.hpp>
 
 namespace tcsolve {
 
-/// d_i = 1 / a_ii (0 where a_ii is absent or zero), counts[0] = rows without a diagonal entry,
-/// counts[1] = rows where it is negative, counts[2] = rows where it or its inverse is not finite.
+/// d_i = 1 / a_ii (0 where a_ii is absent or zero, infinite or NaN where a_ii or its inverse is out of
+/// the range of T), counts[0] = rows without a diagonal entry, counts[1] = rows where it is negative,
+/// counts[2] = rows where it or its inverse is out of range.
 template <class S, class T>
 struct InverseDiagonal {
   static constexpr char const* name = "inverse_diagonal";
@@ -22,11 +25,12 @@ struct InverseDiagonal {
     double a_ii = 0;
     for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
       if (a.columns[k] == i) a_ii = double(a.values[k]);
-    double inverse = a_ii == 0 ? 0.0 : 1 / a_ii;
+    T inverse = T(a_ii == 0 ? 0.0 : 1 / a_ii);
+    if (a_ii != 0 && inverse == T(0)) inverse = T(HUGE_VAL);  // a_ii is infinite, or 1 / a_ii underflows
     sum[0] += a_ii == 0;
     sum[1] += a_ii < 0;
-    sum[2] += !is_finite(inverse) || !is_finite(double(T(inverse)));
-    d[i] = T(inverse);
+    sum[2] += !is_finite(double(inverse));
+    d[i] = inverse;
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {
     for (int k = 0; k < 3; ++k) counts[k] = sum[k];

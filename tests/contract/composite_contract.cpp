@@ -60,7 +60,7 @@ class CompositeContract : public BackendTest<P> {
     return inner;
   }
   Known<T> identity(Index n) {
-    return {std::make_shared<Identity<T>>(n), Dense::Identity(n, n), Dense::Identity(n, n), 1};
+    return {std::make_shared<Identity<T>>(n), Dense::Identity(n, n), Dense::Identity(n, n), 3};
   }
   Known<T> scaled(double s, Known<T> a) {
     return {std::make_shared<Scaled<T>>(s, a.op), s * a.exact, std::abs(s) * a.magnitude,

@@ -45,7 +45,7 @@ TYPED_TEST(KernelsBasic, Fill) {
   }
 }
 
-/// SplitMix64 as published, the third output for state `seed * odd`; see Random.
+/// Output i of SplitMix64 (Steele et al. 2014) for the state seed * 0xd134..., scaled to [-1, 1).
 double splitmix(std::uint64_t seed, std::uint64_t i) {
   std::uint64_t z = seed * 0xd1342543de82ef95u + (i + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
