@@ -79,8 +79,9 @@ Csr<T> canonical(CsrView<T> const& a, Duplicates duplicates, NonFinite nonfinite
                                 " occurs twice; ask for Duplicates::sum to add such entries"));
         out.values.back() = T(double(out.values.back()) + double(a.values[k]));
         if (nonfinite == NonFinite::refuse && !std::isfinite(double(out.values.back())))
-          throw MatrixError(cat("CSR row ", i, ", column ", a.columns[k], ": the sum of its entries is ",
-                                double(out.values.back()), ", not finite"));
+          throw MatrixError(cat("CSR row ", i, ", column ", a.columns[k],
+                                ": the sum of its entries is ", double(out.values.back()),
+                                ", not finite"));
       } else {
         out.columns.push_back(a.columns[k]);
         out.values.push_back(a.values[k]);

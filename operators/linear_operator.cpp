@@ -53,7 +53,8 @@ template <class T>
 void LinearOperator<T>::apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
   check_operands(ctx, x, y, Op::none);
   if (rows_ != cols_)
-    throw ShapeError(cat(name(), " is ", rows_, " x ", cols_, "; <x, A x> needs a square operator"));
+    throw ShapeError(
+        cat(name(), " is ", rows_, " x ", cols_, "; <x, A x> needs a square operator"));
   if (!x.is_vector() || !y.is_vector())
     throw ShapeError(cat(name(), ": apply_dot takes one column of adjacent entries; x and y have ",
                          x.cols, " columns, strides ", x.ld, " and ", y.ld));
@@ -71,12 +72,13 @@ template <class T>
 void LinearOperator<T>::residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const {
   for (auto [v, its_name] : {std::pair{b, "b"}, std::pair{In<T>(r), "r"}})
     if (v.rows != rows_)
-      throw ShapeError(cat(name(), " is ", rows_, " x ", cols_, "; ", its_name, " has ", v.rows, " rows"));
+      throw ShapeError(
+          cat(name(), " is ", rows_, " x ", cols_, "; ", its_name, " has ", v.rows, " rows"));
   if (b.cols != r.cols)
     throw ShapeError(cat(name(), ": b has ", b.cols, " columns, r has ", r.cols));
   if (b.space != ctx.space())
-    throw ShapeError(cat(name(), ": b is in ", tcsolve::name(b.space), " memory, the Context computes on ",
-                         tcsolve::name(ctx.space())));
+    throw ShapeError(cat(name(), ": b is in ", tcsolve::name(b.space),
+                         " memory, the Context computes on ", tcsolve::name(ctx.space())));
   if (b.data != r.data && overlap<T>(b, r))
     throw ShapeError(cat(name(), ": b and r overlap; give r memory of its own, or that of b"));
   check_operands(ctx, x, r, Op::none);

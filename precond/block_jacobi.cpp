@@ -42,8 +42,8 @@ std::vector<Index> find_blocks(CsrView<double> const& a, Index max_block) {
 
 namespace {
 
-/// B^-1, and the smallest pivot of B once its largest entry of each row and column is about 1: unknowns
-/// of different units make a block badly scaled, not singular.
+/// B^-1, and the smallest pivot of B once its largest entry of each row and column is about 1:
+/// unknowns of different units make a block badly scaled, not singular.
 std::pair<Eigen::MatrixXd, double> inverse_of(Eigen::MatrixXd block) {
   auto power_of_two = [](double largest) {
     return largest > 0 && std::isfinite(largest) ? std::ldexp(1.0, -std::ilogb(largest)) : 1.0;

@@ -10,9 +10,9 @@
 
 namespace tcsolve {
 
-/// d_i = 1 / a_ii (0 where a_ii is absent or zero, infinite or NaN where a_ii or its inverse is out of
-/// the range of T), counts[0] = rows without a diagonal entry, counts[1] = rows where it is negative,
-/// counts[2] = rows where it or its inverse is out of range.
+/// d_i = 1 / a_ii (0 where a_ii is absent or zero, infinite or NaN where a_ii or its inverse is out
+/// of the range of T), counts[0] = rows without a diagonal entry, counts[1] = rows where it is
+/// negative, counts[2] = rows where it or its inverse is out of range.
 template <class S, class T>
 struct InverseDiagonal {
   static constexpr char const* name = "inverse_diagonal";
@@ -26,7 +26,8 @@ struct InverseDiagonal {
     for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
       if (a.columns[k] == i) a_ii = double(a.values[k]);
     T inverse = T(a_ii == 0 ? 0.0 : 1 / a_ii);
-    if (a_ii != 0 && inverse == T(0)) inverse = T(HUGE_VAL);  // a_ii is infinite, or 1 / a_ii underflows
+    if (a_ii != 0 && inverse == T(0))
+      inverse = T(HUGE_VAL);  // a_ii is infinite, or 1 / a_ii underflows
     sum[0] += a_ii == 0;
     sum[1] += a_ii < 0;
     sum[2] += !is_finite(double(inverse));

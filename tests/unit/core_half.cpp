@@ -101,9 +101,7 @@ TEST(CoreHalf, RandomFloatsAndDoubles) {
   for (int i = 0; i < 300000; ++i) {
     std::uint64_t u = bits();
     auto f = std::bit_cast<float>(static_cast<std::uint32_t>(u));  // any exponent
-    if (!std::isnan(f)) {
-      ASSERT_EQ(half(f).bits, nearest(f)) << std::hexfloat << f;
-    }
+    if (!std::isnan(f)) { ASSERT_EQ(half(f).bits, nearest(f)) << std::hexfloat << f; }
     int exponent = static_cast<int>(u % 48) - 28;  // the range of half and a little around it
     check(std::ldexp(1 + double(u >> 12) * 0x1p-52, exponent) * (u & 2048 ? 1 : -1));
     if (HasFatalFailure()) return;
