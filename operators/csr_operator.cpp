@@ -25,7 +25,8 @@ void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In
   ctx.visit(
       [&](cuda::Device& on) {
         if constexpr (std::is_same_v<T, S>)
-          if (plan != nullptr) return cuda::spmm_csr(on, *plan, alpha, x, beta, y);
+          if (plan != nullptr && ((x.is_vector() && y.is_vector()) || !ctx.options().deterministic))
+            return cuda::spmm_csr(on, *plan, alpha, x, beta, y);
         cuda::spmm_csr(on, alpha, a, x, beta, y);
       },
       [&](Host& on) { host::spmm_csr(on, alpha, a, x, beta, y); });

@@ -35,25 +35,37 @@ struct DenseMatrix {
   ~DenseMatrix() { cusparseDestroyDnMat(handle); }
 };
 
-/// One warp a row; lanes stride over its entries, one column of x at a time.
+/// One warp a row and up to 8 columns of x; lanes stride over the entries, each of which is read
+/// once for the 8 columns. The sum of a row is a fixed tree: the same bits on every run.
 template <class S, class T>
 __global__ void __launch_bounds__(256)
     rows_kernel(T alpha, CsrView<S> a, T const* x, std::int64_t x_row, std::int64_t x_col, T beta,
                 T* y, std::int64_t y_row, std::int64_t y_col, Index k) {
+  constexpr int group = 8;
   int lane = threadIdx.x % 32;
   std::int64_t warps = std::int64_t{gridDim.x} * (blockDim.x / 32);
   for (std::int64_t i = std::int64_t{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32; i < a.rows;
        i += warps) {
     Offset begin = a.offsets[i], end = a.offsets[i + 1];
-    for (Index j = 0; j < k; ++j) {
-      T sum = 0;
-      for (Offset e = begin + lane; e < end; e += 32)
-        sum += T(a.values[e]) * x[a.columns[e] * x_row + j * x_col];
-      for (int offset = 16; offset > 0; offset /= 2)
-        sum += __shfl_down_sync(0xffffffffu, sum, offset);
-      if (lane == 0) {
-        T& out = y[i * y_row + j * y_col];
-        out = beta == T(0) ? alpha * sum : alpha * sum + beta * out;
+    for (Index j0 = 0; j0 < k; j0 += group) {
+      int here = k - j0 < group ? k - j0 : group;
+      T sum[group] = {};
+      for (Offset e = begin + lane; e < end; e += 32) {
+        T value = T(a.values[e]);
+        T const* xj = x + a.columns[e] * x_row + j0 * x_col;
+#pragma unroll
+        for (int j = 0; j < group; ++j)
+          if (j < here) sum[j] += value * xj[j * x_col];
+      }
+#pragma unroll
+      for (int j = 0; j < group; ++j) {
+        if (j >= here) break;
+        for (int offset = 16; offset > 0; offset /= 2)
+          sum[j] += __shfl_down_sync(0xffffffffu, sum[j], offset);
+        if (lane == 0) {
+          T& out = y[i * y_row + (j0 + j) * y_col];
+          out = beta == T(0) ? alpha * sum[j] : alpha * sum[j] + beta * out;
+        }
       }
     }
   }
@@ -65,8 +77,7 @@ class CsrPlan {
  public:
   template <class T>
   CsrPlan(Device& on, CsrView<T> const& a, bool deterministic)
-      : algorithm(deterministic ? CUSPARSE_SPMV_CSR_ALG2 : CUSPARSE_SPMV_CSR_ALG1),
-        block_algorithm(deterministic ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_CSR_ALG2) {
+      : algorithm(deterministic ? CUSPARSE_SPMV_CSR_ALG2 : CUSPARSE_SPMV_CSR_ALG1) {
     check(cusparseCreateCsr(&matrix, a.rows, a.cols, a.entries, const_cast<void*>(a.offsets.data),
                             const_cast<std::int32_t*>(a.columns), const_cast<T*>(a.values),
                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
@@ -83,9 +94,7 @@ class CsrPlan {
 
   cusparseSpMatDescr_t matrix = nullptr;
   Array<std::byte> spmv_buffer, spmm_buffer;
-  // The first of each pair gives the same bits on every run, the second is often quicker.
-  cusparseSpMVAlg_t algorithm;        // CSR_ALG2, CSR_ALG1
-  cusparseSpMMAlg_t block_algorithm;  // CSR_ALG3, CSR_ALG2
+  cusparseSpMVAlg_t algorithm;  // ALG2 gives the same bits on every run, ALG1 is often quicker
 
  private:
   template <class T>
@@ -120,17 +129,18 @@ void spmm_csr(Device& on, CsrPlan& plan, T alpha, In<T> x, T beta, Out<T> y) {
                        data_type<T>, plan.algorithm, plan.spmv_buffer.data()));
     return;
   }
+  constexpr auto algorithm = CUSPARSE_SPMM_CSR_ALG2;
   In<T> target = y;
   DenseMatrix dx(x), dy(target);
   std::size_t bytes = 0;
   check(cusparseSpMM_bufferSize(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta,
-                                dy.handle, data_type<T>, plan.block_algorithm, &bytes));
+                                dy.handle, data_type<T>, algorithm, &bytes));
   if (bytes > plan.spmm_buffer.size()) {
     check(cudaStreamSynchronize(on.stream));  // the old buffer may be in use
     plan.spmm_buffer = Array<std::byte>(Space::cuda, bytes);
   }
   check(cusparseSpMM(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
-                     data_type<T>, plan.block_algorithm, plan.spmm_buffer.data()));
+                     data_type<T>, algorithm, plan.spmm_buffer.data()));
 }
 
 template <class S, class T>
