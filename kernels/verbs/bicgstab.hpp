@@ -36,11 +36,12 @@ struct BicgDirection {
   };
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
     if (!is_finite(s->rho)) return f.raise(Stop::nonfinite, Cause::none, s->rho);
+    // omega = 0 makes rho = 0 as well: it is the cause.
+    if (!f.first() && s->omega == 0) return f.raise(Stop::breakdown, Cause::omega, s->omega);
     if (negligible(s->rho, s->rr, s->shadow2)) return f.raise(Stop::breakdown, Cause::rho, s->rho);
     c.beta = 0;
     c.omega = 0;
     if (f.first()) return true;
-    if (s->omega == 0) return f.raise(Stop::breakdown, Cause::omega, s->omega);
     c.beta = s->rho / s->rho_prev * (s->alpha / s->omega);
     c.omega = s->omega;
     return is_finite(c.beta) ? true : f.raise(Stop::breakdown, Cause::rho, s->rho_prev);
