@@ -33,6 +33,15 @@ double rescale(Context& ctx, int e, In<T> x, Out<U> y) {
   return std::sqrt(read(ctx, yy));
 }
 
+/// max |x_i|; NaN when an element is.
+template <class T>
+double largest(Context& ctx, In<T> x) {
+  auto scope = ctx.arena().scope();
+  double* value = scope.template take<double>(1);
+  max_abs<T>(ctx, x, value);
+  return read(ctx, value);
+}
+
 /// ||x||_2, neither overflowing nor underflowing; NaN or infinite when an element is.
 template <class T>
 double norm(Context& ctx, In<T> x) {
@@ -41,10 +50,9 @@ double norm(Context& ctx, In<T> x) {
   dot<T>(ctx, x, x, value);
   double xx = read(ctx, value);
   if (xx > 1e-280 && xx < 1e280) return std::sqrt(xx);  // the squares were representable
-  max_abs<T>(ctx, x, value);
-  double largest = read(ctx, value);
-  if (largest == 0 || !std::isfinite(largest)) return largest;
-  int e = std::ilogb(largest);
+  double size = largest<T>(ctx, x);
+  if (size == 0 || !std::isfinite(size)) return size;
+  int e = std::ilogb(size);
   Out<T> scaled = scope.template vector<T>(x.rows);
   return std::ldexp(rescale<T, T>(ctx, -e, x, scaled), e);
 }

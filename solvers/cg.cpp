@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/cg.hpp>
 
+#include <cmath>
+
+#include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
 
 namespace tcsolve {
@@ -30,6 +33,26 @@ void Cg<T>::step(Context& ctx) {
   descend<T>(ctx, rho_, sigma_, p_, q_, x, r, rr_,
              rho_prev_);  // a = rho / sigma;  x += a p;  r -= a q;  rr = <r, r>
   observe(ctx, rr_);
+}
+
+// A curvature within its rounding error has no sign. ||A p||^2 <= ||A|| <p, A p> for a semidefinite
+// A, so that A p tells a singular A from one that is not semidefinite.
+template <class T>
+void Cg<T>::finish(Context& ctx, LoopState& state) {
+  auto stop = static_cast<Stop>(state.stop);
+  if (stop != Stop::indefinite_operator && stop != Stop::diverged && stop != Stop::claimed) return;
+  double const tiny = 10 * roundoff(real_of<T>);
+  double sigma = read(ctx, sigma_), p = norm<T>(ctx, p_), q = norm<T>(ctx, q_);
+  double A = std::ldexp(this->norm_A_, -this->operator_exponent_);
+  if (!(std::abs(sigma) <= tiny * A * p * p)) return;
+  bool singular = q <= std::sqrt(tiny) * A * p;
+  if (stop == Stop::claimed) {  // the driver looks whether it is true
+    if (singular) state.cause = static_cast<std::int32_t>(Cause::singular_operator);
+    return;
+  }
+  state.value = sigma;
+  state.stop = static_cast<std::int32_t>(singular ? Stop::breakdown : Stop::indefinite_operator);
+  state.cause = static_cast<std::int32_t>(singular ? Cause::singular_operator : Cause::none);
 }
 
 template class Cg<double>;

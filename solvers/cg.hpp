@@ -32,6 +32,7 @@ class Cg final : public KrylovSolver<T> {
   void allocate(Context&) override;
   void begin(Context&, int) override;
   void step(Context&) override;
+  void finish(Context&, LoopState&) override;
 
   Vector<T> z_, p_, q_;
   Array<double> scalars_;

@@ -153,8 +153,8 @@ void Loop::tell(Context& ctx, Watch const& watch) const {
   Index iteration = peek(progress_->iteration);
   if (iteration == 0) return;
   ctx.emit({watch.solver, watch.iterations_before + iteration,
-            watch.norm_scale * std::sqrt(peek(progress_->norm2)), watch.tolerance,
-            seconds_since(watch.start)});
+            std::sqrt(peek(progress_->norm2)) / watch.norm_start * watch.residual_start,
+            watch.tolerance, seconds_since(watch.start)});
 }
 
 }  // namespace tcsolve

@@ -22,8 +22,9 @@ struct Watch {
   std::chrono::steady_clock::time_point start;
   double time_limit = 0;  ///< seconds after start
   Index iterations_before = 0;
-  double norm_scale = 1;  ///< monitored norm -> units of b
-  double tolerance = 0;   ///< in the units of b
+  double norm_start = 1;      ///< the monitored norm at the start of this run of the loop
+  double residual_start = 1;  ///< and ||b - A x|| then; their ratio turns the one into the other
+  double tolerance = 0;       ///< in the units of b
 };
 
 /// The limits of one run of a loop (see LoopState).

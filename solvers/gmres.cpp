@@ -36,8 +36,9 @@ void Arnoldi<T>::extend_basis(Context& ctx) {
   sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.h, w.data, H_.ww});       // w -= V h
   gram(ctx, Gram<T>{n, V_.data(), w.data, H_.again, partials_.data()});  // c = V^T w
   sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.again, w.data, H_.ww});   // w -= V c;  ||w||
-  sweep(ctx, RotateHessenberg{0, H_, roundoff(real_of<T>)});             // h + c into R, g, ||r||
-  sweep(ctx, ArnoldiNext<T>{n, H_.next, w.data, v.data, V_.data()});     // v = w / ||w||
+  sweep(ctx, RotateHessenberg{0, H_, roundoff(real_of<T>),
+                              this->method_norm_A()});                // h + c into R, g, ||r||
+  sweep(ctx, ArnoldiNext<T>{n, H_.next, w.data, v.data, V_.data()});  // v = w / ||w||
 }
 
 template <class T>
@@ -78,7 +79,11 @@ void Gmres<T>::step(Context& ctx) {
 }
 
 template <class T>
-void Gmres<T>::finish(Context& ctx) {
+void Gmres<T>::finish(Context& ctx, LoopState& state) {
+  if (static_cast<Stop>(state.stop) == Stop::indefinite_preconditioner) {  // M r = 0
+    state.stop = static_cast<std::int32_t>(Stop::breakdown);
+    state.cause = static_cast<std::int32_t>(Cause::singular_operator);
+  }
   Index columns = this->solve_small(ctx);  // y = R^-1 g
   if (side_ == Side::left) return this->combine(ctx, columns, this->V_, this->d_);
   this->combine(ctx, columns, this->V_, this->z_);
@@ -106,7 +111,7 @@ void Fgmres<T>::step(Context& ctx) {
 }
 
 template <class T>
-void Fgmres<T>::finish(Context& ctx) {
+void Fgmres<T>::finish(Context& ctx, LoopState&) {
   Index columns = this->solve_small(ctx);
   this->combine(ctx, columns, Z_, this->d_);  // d = Z y
 }

@@ -85,7 +85,7 @@ class Gmres final : public Arnoldi<T> {
  private:
   void begin(Context&, int) override;
   void step(Context&) override;
-  void finish(Context&) override;
+  void finish(Context&, LoopState&) override;
   bool monitors_residual() const override { return side_ == Side::right; }
   Side side_;
 };
@@ -105,7 +105,7 @@ class Fgmres final : public Arnoldi<T> {
   void allocate(Context&) override;
   void begin(Context&, int) override;
   void step(Context&) override;
-  void finish(Context&) override;
+  void finish(Context&, LoopState&) override;
   Array<T> Z_;  // (n, restart): what M made of each v
 };
 

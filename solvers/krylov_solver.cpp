@@ -53,6 +53,7 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   ctx_ = &ctx;
   A_ = std::move(A);
   A_true_ = std::move(A_true);
+  preconditioned_ = M != nullptr;
   M_ = M ? std::move(M) : std::make_shared<Identity<T>>(A_->cols());
   Space s = ctx.space();
   r_ = Vector<T>(s, A_->rows());
@@ -67,10 +68,15 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
 }
 
 /// Products near the end of the exponent range would overflow in squares: a method sees 2^-e A
-/// instead, and M scaled likewise. Powers of two change no bit of the iterates.
+/// instead, and M scaled so that A M is of size 1. Powers of two change no bit of the iterates.
 template <class T>
 void KrylovSolver<T>::scale_operators(Context& ctx) {
   constexpr int far = std::is_same_v<T, double> ? 200 : 20;
+  constexpr int furthest = std::is_same_v<T, double> ? 1000 : 120;  // 2^e is a T
+  auto exponent = [=](double size) {
+    bool scalable = std::isfinite(size) && size != 0 && std::abs(std::ilogb(size)) > far;
+    return scalable ? std::clamp(std::ilogb(size), -furthest, furthest) : 0;
+  };
   operator_exponent_ = 0;
   norm_A_ = A_true_->norm_estimate();
   if (A_->cols() == 0 || A_->rows() == 0) return;
@@ -79,20 +85,16 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
     A_true_->apply(ctx, trial_, trial_residual_);
     norm_A_ = norm<double>(ctx, trial_residual_) / norm<double>(ctx, trial_);
   }
-  if (!std::isfinite(norm_A_) || norm_A_ == 0) return;
-  int e = std::ilogb(norm_A_);
-  if (std::abs(e) <= far) return;
-  operator_exponent_ = e;
-  // 2^-e may itself be out of range: two factors.
-  PowerOfTwo two(-e);
-  A_ = std::make_shared<Scaled<T>>(two.factor, std::make_shared<Scaled<T>>(two.factor2, A_));
-  random_vector<T>(ctx, d_, 2);
+  operator_exponent_ = exponent(norm_A_);
+  if (operator_exponent_ != 0)
+    A_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -operator_exponent_), A_);
+  if (!preconditioned_) return;
   Vector<T> z(ctx.space(), M_->rows());
+  random_vector<T>(ctx, d_, 2);
   M_->apply(ctx, d_, z);
-  double size = norm<T>(ctx, z) / norm<T>(ctx, d_);
-  if (!std::isfinite(size) || size == 0) return;
-  PowerOfTwo back(-std::ilogb(size));
-  M_ = std::make_shared<Scaled<T>>(back.factor, std::make_shared<Scaled<T>>(back.factor2, M_));
+  A_->apply(ctx, z, r_);
+  int e = exponent(norm<T>(ctx, r_) / norm<T>(ctx, d_));
+  if (e != 0) M_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -e), M_);
 }
 
 template <class T>
@@ -145,12 +147,13 @@ double KrylovSolver<T>::measure_residual(In<double> b, In<double> x, Out<double>
   return norm<double>(*ctx_, r);
 }
 
-/// The rounding error of forming b - A x, and of applying an A that is a rounded A_true: no iterate
-/// can be told from the solution below it.
+/// The rounding error of forming b - A x, with an x that may have underflowed: no iterate can be
+/// told from the solution below it.
 template <class T>
 double KrylovSolver<T>::attainable(double x_norm, double b_norm) const {
-  double size = (std::isfinite(norm_A_) ? norm_A_ * x_norm : 0.0) + b_norm;
-  return safety * roundoff(Real::f64) * size;
+  double norm_A = std::isfinite(norm_A_) ? norm_A_ : 0.0;
+  double subnormal = std::numeric_limits<double>::denorm_min() * std::sqrt(double(A_->cols()));
+  return safety * (roundoff(Real::f64) * (norm_A * x_norm + b_norm) + norm_A * subnormal);
 }
 
 template <class T>
@@ -169,15 +172,16 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
     report.true_residual = report.initial_residual = std::numeric_limits<double>::quiet_NaN();
     return end(Stop::nonfinite, cause);
   };
-  if (!std::isfinite(report.rhs_norm)) return not_a_number(Cause::rhs);
-  if (!std::isfinite(norm<double>(ctx, x))) return not_a_number(Cause::guess);
-  if (report.rhs_norm == 0) {
-    fill<double>(ctx, x, 0);
-    ctx.synchronize();
-    return end(Stop::converged, Cause::zero_rhs);
-  }
+  // Elements that are numbers may have a norm that is not.
+  auto blame = [&](In<double> v, Cause cause) {
+    return not_a_number(std::isfinite(largest<double>(ctx, v)) ? Cause::overflow : cause);
+  };
+  if (!std::isfinite(report.rhs_norm)) return blame(b, Cause::rhs);
+  if (!std::isfinite(norm<double>(ctx, x))) return blame(x, Cause::guess);
+  if (report.rhs_norm == 0) fill<double>(ctx, x, 0);
   double residual = measure_residual(b, x, residual_);
   if (!std::isfinite(residual)) return not_a_number(Cause::matrix);
+  if (report.rhs_norm == 0) return end(Stop::converged, Cause::zero_rhs);
   report.initial_residual = report.true_residual = report.best_residual = residual;
   report.recurrence_residual = residual;
   double base = stopping_.baseline == Baseline::rhs       ? report.rhs_norm
@@ -186,10 +190,10 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
   if (residual <= report.tolerance) {
     end(Stop::converged, Cause::exact_guess);
-  } else if (accepts(ctx, residual_, residual)) {
+  } else if (least_squares(ctx, residual_, residual, std::min(stopping_.rtol, optimal))) {
     end(Stop::converged, Cause::least_squares);
   } else {
-    iterate(b, x, report, {name(), start, stopping_.time_limit, 0, 1, report.tolerance});
+    iterate(b, x, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
   }
   double x_norm = norm<double>(ctx, x);
   report.attainable = attainable(x_norm, report.rhs_norm);
@@ -204,9 +208,10 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
   Context& ctx = *ctx_;
   double const tolerance = report.tolerance,
                divergence = std::max(report.rhs_norm, report.true_residual);
-  double tighten = 1;  // a norm that is not the residual's may have to fall further
-  int breakdowns = 0;  // so far
-  int idle = 0;        // cycles in a row that hardly helped
+  tighten_ = 1;
+  int breakdowns = 0;     // so far
+  int idle = 0;           // cycles in a row that hardly helped
+  bool singular = false;  // a Krylov space has ended without the solution in it
   for (;; ++report.restarts) {
     double& residual = report.true_residual;
     Index left = stopping_.max_iters - report.iterations;
@@ -214,7 +219,7 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
       report.reason = Stop::max_iterations;
       return;
     }
-    CycleLimits limits{std::min(cycle(), left), residual, tighten * tolerance,
+    CycleLimits limits{std::min(cycle(), left), residual, tighten_ * tolerance,
                        stopping_.divtol * divergence, breakdowns};
     LoopState state = run_cycle(report, watch, limits);
     report.value = state.value;
@@ -225,7 +230,9 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
           Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, trial_.view().data});
     double trial = measure_residual(b, trial_, trial_residual_);
     double gain = 1;
-    if (std::isfinite(trial) && trial < residual) {
+    // x may hold a NaN that A never looks at.
+    bool finite = std::isfinite(trial) && std::isfinite(norm<double>(ctx, trial_));
+    if (finite && trial < residual) {
       gain = trial / residual;
       residual = trial;
       copy<double, double>(ctx, trial_, x);
@@ -237,36 +244,47 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
     report.cause = Cause::none;
     report.reason = Stop::converged;
     if (residual <= tolerance) return;
-    if (accepts(ctx, residual_, residual)) {
+    if (least_squares(ctx, residual_, residual, std::min(stopping_.rtol, optimal))) {
       report.cause = Cause::least_squares;
       return;
     }
     double limit = std::max(attainable(norm<double>(ctx, x), report.rhs_norm), 0.0);
     auto stop = [&](Stop reason, Cause cause = Cause::none) {
-      bool accuracy_reached = residual <= limit;
+      bool accuracy_reached =
+          residual <= limit || least_squares(ctx, residual_, residual, limit / residual);
       report.reason = accuracy_reached ? Stop::precision_limit : reason;
       report.cause = accuracy_reached ? Cause::none : cause;
     };
     auto cause = static_cast<Cause>(state.cause);
+    singular = singular || cause == Cause::singular_operator;
+    bool overflow = !finite && std::isfinite(state.value);
     idle = gain > enough_gain ? idle + 1 : 0;
     switch (static_cast<Stop>(state.stop)) {
       case Stop::claimed:
-        if (idle >= 2) return stop(Stop::false_convergence);
-        if (!monitors_residual()) tighten *= 0.1;
+        if (overflow) return stop(Stop::nonfinite, diagnose());
+        if (idle >= 1 && singular) return stop(Stop::breakdown, Cause::singular_operator);
+        if (idle >= 1 && residual <= limit) return stop(Stop::precision_limit);
+        if (!monitors_residual()) tighten_ *= 0.1;
+        if (idle >= 2 && (monitors_residual() || tighten_ < roundoff(real_of<T>)))
+          return stop(Stop::false_convergence);
         break;
       case Stop::cycle_end:
         if (report.iterations >= stopping_.max_iters) {
           report.reason = Stop::max_iterations;
           return;
         }
+        if (overflow) return stop(Stop::nonfinite, diagnose());
         // A restarted method that makes no headway repeats itself.
         if (gain == 1 || (gain > 0.999 && idle >= 3)) return stop(Stop::stagnated);
         break;
       case Stop::breakdown:
         if (gain > enough_gain && ++breakdowns > most_breakdowns)
           return stop(Stop::breakdown, cause);
-        if (gain > enough_gain && cause == Cause::singular_operator)
-          return stop(Stop::breakdown, cause);
+        // One more try only when the residual fell so far that rounding may be all that is left.
+        if (gain > 1e-3 && cause == Cause::singular_operator) return stop(Stop::breakdown, cause);
+        break;
+      case Stop::stagnated:  // after progress it is the recurrence that has lost its way
+        if (gain > enough_gain) return stop(Stop::stagnated);
         break;
       case Stop::nonfinite: return stop(Stop::nonfinite, diagnose());
       case Stop::time_limit:
@@ -291,24 +309,28 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
     Stop reason = std::isfinite(norm2) ? Stop::indefinite_preconditioner : Stop::nonfinite;
     state.stop = static_cast<std::int32_t>(reason);
     state.value = norm2;
+    finish(ctx, state);
     return state;
   }
   auto square = [](double a) { return a * a; };
+  // Near the roundoff of its vectors a recurrence is about nothing: look at the true residual first.
+  constexpr double beyond = 100 * roundoff(real_of<T>);
   std::int32_t window = stopping_.stagnation_window;
   if (window < 0)
     window = static_cast<std::int32_t>(
         std::min<std::int64_t>(1 << 30, std::max<std::int64_t>(30, 2 * std::int64_t{d_.rows()})));
-  double scale = limits.residual / std::sqrt(norm2);  // monitored norm -> units of b
   Watch here = watch;
   here.iterations_before = report.iterations;
-  here.norm_scale = scale;
+  here.norm_start = std::sqrt(norm2);
+  here.residual_start = limits.residual;
   std::vector<double> norms2;
-  state = loop_->run(ctx,
-                     {limits.steps, window, square(limits.target / limits.residual) * norm2,
-                      std::max(square(limits.divergence / limits.residual), 1.0) * norm2, norm2},
-                     here, norms2);
+  state = loop_->run(
+      ctx,
+      {limits.steps, window, square(std::max(limits.target / limits.residual, beyond)) * norm2,
+       std::max(square(limits.divergence / limits.residual), 1.0) * norm2, norm2},
+      here, norms2);
   for (double n2 : norms2) {
-    double monitored = std::sqrt(n2) * scale;
+    double monitored = std::sqrt(n2) / here.norm_start * limits.residual;  // in the units of b
     report.history.push_back({++report.iterations, monitored});
     if (monitored < report.best_residual) {
       report.best_residual = monitored;
@@ -316,7 +338,7 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
     }
   }
   if (!norms2.empty()) report.recurrence_residual = report.history.back().norm;
-  finish(ctx);
+  finish(ctx, state);
   return state;
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <optional>
 
 #include <tcsolve/core/array.hpp>
@@ -45,23 +46,38 @@ class KrylovSolver : public Solver {
   virtual void begin(Context&, int attempt) = 0;
   /// One iteration, as verbs only; ends in observe(). Recorded once.
   virtual void step(Context&) = 0;
-  /// Completes d from what the steps made.
-  virtual void finish(Context&) {}
+  /// Completes d from what the steps made; may say more precisely why they ended.
+  virtual void finish(Context&, LoopState&) {}
   /// Steps between two restarts of the method itself.
   virtual Index cycle() const { return std::numeric_limits<Index>::max(); }
-  /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is.
+  /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is. Otherwise a
+  /// claim may come too early: tighten_ asks for more.
   virtual bool monitors_residual() const { return true; }
-  /// True when r, though above the tolerance, is that of a least-squares solution.
-  virtual bool accepts(Context&, In<double>, double) { return false; }
+  /// True when r, of norm r_norm, is that of a least-squares solution: ||A^T r|| <= tol ||A||
+  /// ||r||.
+  virtual bool least_squares(Context&, In<double> /*r*/, double /*r_norm*/, double /*tol*/) {
+    return false;
+  }
   virtual bool square() const { return true; }
+
+  /// The size of ||A_||, the operator of a method without preconditioner; 0 when it is not known.
+  double method_norm_A() const {
+    double size = preconditioned_ ? 0.0 : std::ldexp(norm_A_, -operator_exponent_);
+    return std::isfinite(size) ? size : 0.0;
+  }
+
+  static constexpr double optimal = 1e-8;  ///< for least_squares(), however loose rtol is
 
   StoppingParams stopping_;
   Execution execution_;
   OperatorPtr<T> A_, M_;  // scaled to size 1 where they were far from it
   OperatorPtr<double> A_true_;
   Vector<T> r_, d_;
-  double norm_A_ = 0;        // of A_true_; NaN when unknown
-  double* norm2_ = nullptr;  // the method's monitored norm, squared
+  double norm_A_ = 0;            // of A_true_; NaN when unknown
+  bool preconditioned_ = false;  // M_ is not the identity put there in its absence
+  double tighten_ = 1;           // of a tolerance for something other than ||r||
+  int operator_exponent_ = 0;    // A_ is 2^-e times the operator given
+  double* norm2_ = nullptr;      // the method's monitored norm, squared
 
  private:
   struct CycleLimits {
@@ -82,8 +98,7 @@ class KrylovSolver : public Solver {
   Context* ctx_ = nullptr;
   std::optional<Loop> loop_;
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
-  int operator_exponent_ = 0;  // A_ is 2^-e times the operator given
-  int cycle_exponent_ = 0;     // r_ is 2^-e times the residual
+  int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
 };
 
 }  // namespace tcsolve

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/lsmr.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <tcsolve/kernels/reductions.hpp>
 
@@ -20,6 +21,7 @@ void Lsmr<T>::allocate(Context& ctx) {
   Space s = ctx.space();
   q_ = Vector<T>(s, this->A_->rows());
   for (Vector<T>* v : {&t_, &v_, &h_, &hbar_, &y_, &between_}) *v = Vector<T>(s, this->A_->cols());
+  unit_ = Vector<double>(s, this->A_->rows());
   normal_ = Vector<double>(s, this->A_->cols());
   scalars_ = Array<LsmrScalars>(s, 1);
   uu_ = Array<double>(s, 1);
@@ -39,8 +41,9 @@ void Lsmr<T>::begin(Context& ctx, int) {
   fill<T>(ctx, y_, 0);
   dot<T>(ctx, u, u, uu_.data());
   transposed(ctx, u, t);
-  sweep(ctx, LsmrStart<T>{t.rows, scalars_.data(), uu_.data(), this->stopping_.rtol, t.data,
-                          v_.view().data, h_.view().data, hbar_.view().data});
+  double rtol = this->tighten_ * std::min(this->stopping_.rtol, this->optimal);
+  sweep(ctx, LsmrStart<T>{t.rows, scalars_.data(), uu_.data(), rtol, t.data, v_.view().data,
+                          h_.view().data, hbar_.view().data});
 }
 
 template <class T>
@@ -54,19 +57,30 @@ void Lsmr<T>::step(Context& ctx) {
   sweep(ctx, BidiagonalV<T>{v.rows, s, roundoff(real_of<T>), t.data,
                             v.data});  // alpha v = t - beta v; rotations
   sweep(ctx, LsmrUpdate<T>{v.rows, s, v.data, h.data, hbar.data, y.data});  // hbar, y, h
-  observe(ctx, &s->norm2, &s->done);
+  // ||r|| of a least-squares problem is flat long before A^T r is small.
+  observe(ctx, &s->norm2, &s->done, &s->progress2);
 }
 
+// alpha = 0: M^T A^T r vanishes. Unless r is optimal, M is singular.
 template <class T>
-void Lsmr<T>::finish(Context& ctx) {
+void Lsmr<T>::finish(Context& ctx, LoopState& state) {
+  LsmrScalars* s = scalars_.data();
+  normal_claimed_ =
+      state.stop == static_cast<std::int32_t>(Stop::claimed) && read(ctx, &s->done) != 0;
+  if (normal_claimed_ && read(ctx, &s->alpha) == 0)
+    state.cause = static_cast<std::int32_t>(Cause::singular_operator);
   this->M_->apply(ctx, y_, this->d_);
 }
 
+// With r scaled to norm 1, so that A^T r does not underflow.
 template <class T>
-bool Lsmr<T>::accepts(Context& ctx, In<double> r, double r_norm) {
-  this->A_true_->apply(ctx, 1.0, r, 0.0, normal_, Op::transpose);
-  double size = this->norm_A_;
-  return std::isfinite(size) && norm<double>(ctx, normal_) <= this->stopping_.rtol * size * r_norm;
+bool Lsmr<T>::least_squares(Context& ctx, In<double> r, double r_norm, double tol) {
+  int e = std::ilogb(r_norm);
+  rescale<double, double>(ctx, -e, r, unit_);
+  this->A_true_->apply(ctx, 1.0, unit_, 0.0, normal_, Op::transpose);
+  double size = this->norm_A_, normal = norm<double>(ctx, normal_) / std::ldexp(r_norm, -e);
+  if (normal == 0) return true;
+  return std::isfinite(size) && normal / size <= tol;
 }
 
 template class Lsmr<double>;

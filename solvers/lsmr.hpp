@@ -18,8 +18,9 @@ struct LsmrParams {
 };
 
 /// Converged when ||r|| meets the tolerance, or when r is that of a least-squares solution:
-/// ||A^T r|| <= rtol ||A|| ||r||. M, n x n for an m x n A, acts from the right: x = M y. Per
-/// iteration: one product each with A, A^T, M, M^T. Throws Unsupported when a transpose is missing.
+/// ||A^T r|| <= min(rtol, 1e-8) ||A|| ||r||. M, n x n for an m x n A, acts from the right: x = M y.
+/// Per iteration: one product each with A, A^T, M, M^T. Throws Unsupported when a transpose is
+/// missing.
 template <class T = double>
 class Lsmr final : public KrylovSolver<T> {
  public:
@@ -27,22 +28,24 @@ class Lsmr final : public KrylovSolver<T> {
   explicit Lsmr(LsmrParams const& params = {})
       : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "lsmr"; }
-  SolverCost cost() const override { return {14, 2, 2, 18}; }
+  SolverCost cost() const override { return {15, 2, 2, 18}; }
 
  private:
   void allocate(Context&) override;
   void begin(Context&, int) override;
   void step(Context&) override;
-  void finish(Context&) override;
-  bool accepts(Context&, In<double> r, double r_norm) override;
+  void finish(Context&, LoopState&) override;
+  bool least_squares(Context&, In<double> r, double r_norm, double tol) override;
   bool square() const override { return false; }
+  bool monitors_residual() const override { return !normal_claimed_; }
 
   void transposed(Context&, In<T> u, Out<T> t);  // t = M^T A^T u
 
   Vector<T> q_, t_, v_, h_, hbar_, y_, between_;
-  Vector<double> normal_;
+  Vector<double> unit_, normal_;
   Array<LsmrScalars> scalars_;
   Array<double> uu_;
+  bool normal_claimed_ = false;  // the last claim was about M^T A^T r
 };
 
 }  // namespace tcsolve

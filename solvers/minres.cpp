@@ -19,7 +19,8 @@ void Minres<T>::begin(Context& ctx, int) {
   MinresScalars* s = scalars_.data();
   for (Vector<T>* v : {&v_prev_, &w_, &w_prev_}) fill<T>(ctx, *v, 0);
   this->M_->apply_dot(ctx, this->r_, zn_, &s->gamma2);
-  sweep(ctx, MinresStart<T>{this->r_.rows(), s, zn_.view().data, z_.view().data});
+  sweep(ctx,
+        MinresStart<T>{this->r_.rows(), s, this->method_norm_A(), zn_.view().data, z_.view().data});
 }
 
 // The newest Lanczos vector v takes the place of r.

@@ -33,7 +33,7 @@ class Minres final : public KrylovSolver<T> {
   void allocate(Context&) override;
   void begin(Context&, int) override;
   void step(Context&) override;
-  bool monitors_residual() const override { return this->M_->name() == "identity"; }
+  bool monitors_residual() const override { return !this->preconditioned_; }
 
   Vector<T> v_prev_, q_, z_, zn_, w_, w_prev_;
   Array<MinresScalars> scalars_;

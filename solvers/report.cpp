@@ -48,7 +48,8 @@ std::string advice(SolveReport const& r, std::string const& solver) {
       if (r.cause == Cause::matrix) return "the operator returned NaN or Inf for a finite vector";
       if (r.cause == Cause::preconditioner)
         return "the preconditioner returned NaN or Inf for a finite vector";
-      return "the recurrence overflowed";
+      return "a number beyond the range of FP64 came up although A, M, b and x0 are finite; scale "
+             "the system";
     default: return "";
   }
 }

@@ -80,7 +80,8 @@ struct RotateHessenberg {
   static constexpr char const* name = "rotate_hessenberg";
   std::int64_t n = 0;
   Hessenberg H;
-  double roundoff;  ///< of the vectors: h_{j+1,j} below this fraction of the column is zero
+  double roundoff;  ///< of the vectors: h_{j+1,j} below this fraction of A's size is zero
+  double size_A;    ///< of ||A|| where it is known, else 0: then the column's size stands for it
 
   TCSOLVE_HD void element(std::int64_t, NoCoefficients, double*) const {}
   TCSOLVE_HD void finish(Frame f, double const*) const {
@@ -96,7 +97,9 @@ struct RotateHessenberg {
       f.raise(Stop::nonfinite, Cause::none, column2);
       return;
     }
-    bool invariant = below <= 10 * roundoff * sqrt(column2);
+    double size = sqrt(column2 + below * below);
+    if (size < size_A) size = size_A;
+    bool invariant = below <= 10 * roundoff * size;
     if (invariant) below = 0;
     for (Index i = 0; i < j; ++i) {
       double a = column[i], b = column[i + 1];
@@ -104,7 +107,7 @@ struct RotateHessenberg {
       column[i + 1] = -H.s[i] * a + H.c[i] * b;
     }
     double a = column[j], radius = sqrt(a * a + below * below);
-    if (radius <= 10 * roundoff * sqrt(column2 + below * below)) {
+    if (radius <= 10 * roundoff * size) {
       // The invariant subspace does not contain a solution: A is singular on it.
       f.raise(Stop::breakdown, Cause::singular_operator, radius);
       return;

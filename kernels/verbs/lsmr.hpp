@@ -15,11 +15,13 @@ struct LsmrScalars {
   double alphabar, zetabar, zeta, rho, rhobar, cbar, sbar;
   double hbar_scale, step, h_scale;                        ///< coefficients of the vector updates
   double betadd, betad, rhodold, tautildeold, thetatilde;  ///< for ||r||, section 2.8
-  double norm_A2;  ///< Frobenius norm of the bidiagonal matrix, squared
-  double normal;   ///< ||A^T r||
-  double norm2;    ///< ||r||^2
-  double rtol;     ///< least squares: done when ||A^T r|| <= rtol ||A|| ||r||
-  double done;     ///< 1 when it is
+  double norm_A2;      ///< Frobenius norm of the bidiagonal matrix, squared
+  double normal;       ///< ||A^T r||
+  double alpha_first;  ///< ||A^T r|| / ||r|| at the start
+  double progress2;    ///< ||A^T r||^2 over the same at the start, times ||r||^2 at the start
+  double norm2;        ///< ||r||^2
+  double rtol;         ///< least squares: done when ||A^T r|| <= rtol ||A|| ||r||
+  double done;         ///< 1 when it is
 };
 
 /// After v = A^T u for the first u, uu = ||u||^2: everything at its start, h = v / alpha.
@@ -59,6 +61,8 @@ struct LsmrStart {
     k.rhodold = 1;
     k.norm_A2 = alpha * alpha;
     k.normal = alpha * beta;
+    k.alpha_first = alpha;
+    k.progress2 = beta * beta;
     k.norm2 = beta * beta;
     k.rtol = rtol;
     k.done = alpha == 0 ? 1 : 0;
@@ -158,6 +162,8 @@ struct BidiagonalV {
     double rest = k.betad - taud;
     k.norm2 = rest * rest + k.betadd * k.betadd;
     k.normal = magnitude(k.zetabar);
+    double fallen = k.alpha_first > 0 ? k.normal / k.alpha_first : 0.0;
+    k.progress2 = fallen * fallen;
     k.done = k.normal <= k.rtol * norm_A * sqrt(k.norm2) || alpha == 0 ? 1 : 0;
     k.alpha_prev = k.alpha;
     k.alpha = alpha;

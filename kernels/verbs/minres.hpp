@@ -17,6 +17,7 @@ struct MinresScalars {
   double eta;                ///< signed norm of the residual in the M-norm
   double c, c_prev, s, s_prev;
   double norm2;  ///< eta^2
+  double size2;  ///< square of the largest column of the Lanczos matrix so far
 };
 
 /// z /= gamma with gamma^2 = <z, v>: the first Lanczos vector.
@@ -25,6 +26,7 @@ struct MinresStart {
   static constexpr char const* name = "minres_start";
   std::int64_t n;
   MinresScalars* s;
+  double size;  ///< of ||A|| where it is known, else 0
   T const* zn;
   T* z;
   struct Coefficients {
@@ -39,7 +41,7 @@ struct MinresStart {
   }
   TCSOLVE_HD void finish(Frame, double const*) const {
     double gamma = s->gamma2 > 0 ? sqrt(s->gamma2) : 0.0;
-    *s = {gamma, 1.0, s->gamma2, 0.0, gamma, 1.0, 1.0, 0.0, 0.0, s->gamma2};
+    *s = {gamma, 1.0, s->gamma2, 0.0, gamma, 1.0, 1.0, 0.0, 0.0, s->gamma2, size * size};
   }
 };
 
@@ -82,11 +84,14 @@ struct MinresUpdate {
   struct Coefficients {
     double a1, a2, a3, step, scale;
     double gamma_next, c_next, s_next;
+    double size2;
   };
   TCSOLVE_HD bool rotate(Frame f, Coefficients& c) const {
     if (!is_finite(s->gamma2)) return f.raise(Stop::nonfinite, Cause::preconditioner, s->gamma2);
-    double size2 = s->delta * s->delta + s->gamma * s->gamma;
-    bool invariant = magnitude(s->gamma2) <= 100 * roundoff * roundoff * size2;
+    double above = f.first() ? 0.0 : s->gamma;  // at first gamma is the norm of r
+    double column2 = s->delta * s->delta + above * above + magnitude(s->gamma2);
+    c.size2 = column2 > s->size2 ? column2 : s->size2;
+    bool invariant = magnitude(s->gamma2) <= 100 * roundoff * roundoff * c.size2;
     if (s->gamma2 < 0 && !invariant)
       return f.raise(Stop::indefinite_preconditioner, Cause::none, s->gamma2);
     c.gamma_next = invariant ? 0.0 : sqrt(s->gamma2);
@@ -94,7 +99,10 @@ struct MinresUpdate {
     c.a1 = sqrt(a0 * a0 + c.gamma_next * c.gamma_next);
     c.a2 = s->s * s->delta + s->c_prev * s->c * s->gamma;
     c.a3 = s->s_prev * s->gamma;
-    if (c.a1 <= 10 * roundoff * sqrt(size2))
+    // ||A r|| of the residual so far, over |eta| (Choi, Paige and Saunders 2011): 0 when r cannot
+    // become smaller. The recurrences make it some hundred roundoffs at best.
+    double optimality = sqrt(a0 * a0 + s->c * c.gamma_next * s->c * c.gamma_next);
+    if (optimality <= (f.first() ? 10 : 500) * roundoff * sqrt(c.size2))
       return f.raise(Stop::breakdown, Cause::singular_operator, c.a1);
     c.c_next = a0 / c.a1;
     c.s_next = c.gamma_next / c.a1;
@@ -115,8 +123,8 @@ struct MinresUpdate {
     Coefficients c{};
     rotate(f, c);
     double eta = -c.s_next * s->eta;
-    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta, eta,
-          c.c_next,     s->c,     c.s_next,  s->s,     eta * eta};
+    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta,  eta,    c.c_next,
+          s->c,         c.s_next, s->s,      eta * eta, c.size2};
   }
 };
 

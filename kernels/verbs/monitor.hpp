@@ -7,13 +7,15 @@
 namespace tcsolve {
 
 /// Counts the step, writes its norm to the history and decides whether the loop goes on.
-/// `done` is a method's own claim (LSMR: A^T r is small), null for none.
+/// `done` is a method's own claim (LSMR: A^T r is small), null for none. `progress2` is what must
+/// fall lest the method stagnates, null for the norm.
 struct Observe {
   static constexpr char const* name = "observe";
   static constexpr bool always = true;  // a graph must hear of a stop that another verb raised
   std::int64_t n = 0;
   double const* norm2;
   double const* done = nullptr;
+  double const* progress2 = nullptr;
 
   TCSOLVE_HD void element(std::int64_t, NoCoefficients, double*) const {}
   TCSOLVE_HD void finish(Frame f, double const*) const {
@@ -30,7 +32,7 @@ struct Observe {
       f.raise(Stop::diverged, Cause::none, norm);
     else if (s.cancel != 0)
       f.raise(static_cast<Stop>(s.cancel), Cause::none, norm);
-    else if (s.window > 0 && stalls(s, norm))
+    else if (s.window > 0 && stalls(s, progress2 != nullptr ? *progress2 : norm))
       f.raise(Stop::stagnated, Cause::none, norm);
     else if (s.iteration >= s.limit)
       f.raise(Stop::cycle_end, Cause::none, norm);
@@ -61,8 +63,9 @@ struct Observe {
 };
 
 /// Ends the step in progress: `norm2` is its monitored norm, squared.
-inline void observe(Context& ctx, double const* norm2, double const* done = nullptr) {
-  sweep(ctx, Observe{0, norm2, done});
+inline void observe(Context& ctx, double const* norm2, double const* done = nullptr,
+                    double const* progress2 = nullptr) {
+  sweep(ctx, Observe{0, norm2, done, progress2});
 }
 
 }  // namespace tcsolve
