@@ -236,7 +236,7 @@ inline Column random_column(Index n, std::uint64_t seed) { return random_matrix(
 /// Q diag(values) Q^T.
 inline Matrix with_eigenvalues(Column const& values, std::uint64_t seed) {
   Index n = static_cast<Index>(values.size());
-  Matrix q = Eigen::HouseholderQR<Matrix>(random_matrix(n, n, seed)).householderQ();
+  Matrix q = Eigen::HouseholderQR<Matrix>(random_matrix(n, n, seed + 0x10000)).householderQ();
   Matrix a = q * values.asDiagonal() * q.transpose();
   return (a + a.transpose()) / 2;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Recurrences that divide by zero or stand still.
-#include "tests/verdicts/corpus.hpp"
+#include <tests/verdicts/corpus.hpp>
 
 namespace tcsolve::test {
 

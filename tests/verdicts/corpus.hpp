@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/solve_backend.hpp"
+#include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Operators and preconditioners that are not what a method assumes: indefinite, negative,
 /// nonsymmetric, zero.
-#include "tests/verdicts/corpus.hpp"
+#include <tests/verdicts/corpus.hpp>
 
 namespace tcsolve::test {
 
@@ -131,7 +131,8 @@ std::vector<Case> definiteness_cases() {
        [] {
          return Problem{skew(6), random_column(6, 8)};
        },
-       {breakdown, stagnated, diverged, false_convergence, indefinite_preconditioner}},
+       // MINRES takes A for symmetric; its recurrence falls slowly and without end.
+       {breakdown, stagnated, diverged, false_convergence, max_iterations}},
       {"rotation_cg",
        "cg",
        [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// NaN and infinity in A, M, b and x0, at once or later.
-#include "tests/verdicts/corpus.hpp"
+#include <tests/verdicts/corpus.hpp>
 
 namespace tcsolve::test {
 

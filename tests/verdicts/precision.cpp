@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Tolerances beyond what FP64 can reach, operators and preconditioners that are not what they
 /// claim to be, and operators that are rounded copies of the system.
-#include "tests/verdicts/corpus.hpp"
+#include <tests/verdicts/corpus.hpp>
 
 namespace tcsolve::test {
 
@@ -70,7 +70,7 @@ std::vector<Case> precision_cases() {
   using enum Answer;
   return {
       // Nothing reaches 1e-18 ||b|| in FP64, and no solver may say so.
-      {"rtol_1e-18",
+      {"rtol_1e18th",
        all,
        [] {
          return Problem{random_spd(20, 3, 65), random_column(20, 65)};
@@ -100,12 +100,23 @@ std::vector<Case> precision_cases() {
        {.rtol = 0},
        30,
        3},
-      {"rtol_1e-18_ill_conditioned",
-       all,
+      {"rtol_1e18th_ill_conditioned",
+       "cg gmres gmres_left fgmres minres",
        [] {
          return Problem{random_spd(16, 9, 66), Column::Ones(16)};
        },
        {precision_limit},
+       Cause::none,
+       any,
+       {.rtol = 1e-18, .max_iters = 5000}},
+      // With a condition of 1e9 these two may go 2 n steps without a new best: then they have
+      // stalled.
+      {"rtol_1e18th_ill_conditioned_hard",
+       "bicgstab lsmr",
+       [] {
+         return Problem{random_spd(16, 9, 66), Column::Ones(16)};
+       },
+       {precision_limit, stagnated},
        Cause::none,
        any,
        {.rtol = 1e-18, .max_iters = 5000}},
@@ -169,7 +180,7 @@ std::vector<Case> precision_cases() {
        {stagnated, precision_limit, breakdown, false_convergence, max_iterations, diverged,
         converged}},
       {"graded_1e300_jacobi",
-       "cg bicgstab gmres gmres_left fgmres",
+       "cg bicgstab gmres fgmres",
        [] {
          Problem p = graded300();
          Matrix m = p.A.diagonal().cwiseInverse().asDiagonal();

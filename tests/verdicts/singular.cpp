@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Singular and rectangular systems, consistent or not.
-#include "tests/verdicts/corpus.hpp"
+#include <tests/verdicts/corpus.hpp>
 
 namespace tcsolve::test {
 
@@ -160,6 +160,63 @@ std::vector<Case> singular_cases() {
       {"inconsistent_circulation_lsmr",
        "lsmr",
        [] { return inconsistent(circulation(10)); },
+       {converged},
+       Cause::least_squares,
+       least_squares},
+      // b leaves the range by a millionth: some progress, then the end all the same.
+      {"slightly_inconsistent", "cg gmres gmres_left fgmres",
+       [] {
+         Problem p = consistent(path_laplacian(12));
+         p.b += Column::Constant(12, 1e-6);
+         return p;
+       },
+       no_solution},
+      {"slightly_inconsistent_lsmr",
+       "lsmr",
+       [] {
+         Problem p = consistent(path_laplacian(12));
+         p.b += Column::Constant(12, 1e-6);
+         return p;
+       },
+       {converged},
+       Cause::least_squares,
+       least_squares},
+      // MINRES' recurrence loses the end of the Krylov space in rounding and goes on falling.
+      {"slightly_inconsistent_minres",
+       "minres",
+       [] {
+         Problem p = consistent(path_laplacian(12));
+         p.b += Column::Constant(12, 1e-6);
+         return p;
+       },
+       {breakdown, stagnated, false_convergence, max_iterations}},
+      // The kernel is known to rounding only.
+      {"rhs_in_kernel_rounded",
+       "gmres gmres_left fgmres minres",
+       [] {
+         Matrix q = Eigen::HouseholderQR<Matrix>(random_matrix(8, 8, 43)).householderQ();
+         Matrix a = q * diagonal({0, 1, 2, 3, 4, 5, 6, 7}) * q.transpose();
+         return Problem{(a + a.transpose()) / 2, q.col(0)};
+       },
+       {stagnated, breakdown, diverged}},
+      // These two have no basis in which to see it: with an eigenvalue of 1e-17 for 0 they arrive
+      // at an x of 1e16, which the true residual refutes.
+      {"rhs_in_kernel_rounded_short",
+       "cg bicgstab",
+       [] {
+         Matrix q = Eigen::HouseholderQR<Matrix>(random_matrix(8, 8, 43)).householderQ();
+         Matrix a = q * diagonal({0, 1, 2, 3, 4, 5, 6, 7}) * q.transpose();
+         return Problem{(a + a.transpose()) / 2, q.col(0)};
+       },
+       {stagnated, breakdown, diverged, false_convergence}},
+      // M makes columns that were equal unequal: A^T r must be small, not M^T A^T r.
+      {"misleading_preconditioner",
+       "lsmr",
+       [] {
+         Problem p = inconsistent(random_matrix(20, 6, 44));
+         p.M = [](Context& ctx) { return matrix(ctx, graded(6, 4).asDiagonal()); };
+         return p;
+       },
        {converged},
        Cause::least_squares,
        least_squares},

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/verdicts/corpus.hpp"
+#include <tests/verdicts/corpus.hpp>
 
 namespace tcsolve::test {
 
