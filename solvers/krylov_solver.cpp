@@ -313,7 +313,8 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
     return state;
   }
   auto square = [](double a) { return a * a; };
-  // Near the roundoff of its vectors a recurrence is about nothing: look at the true residual first.
+  // Near the roundoff of its vectors a recurrence is about nothing: look at the true residual
+  // first.
   constexpr double beyond = 100 * roundoff(real_of<T>);
   std::int32_t window = stopping_.stagnation_window;
   if (window < 0)
