@@ -39,7 +39,9 @@ struct MultiView {
   Layout layout = Layout::row_major;
   Space space = Space::host;
 
-  operator MultiView<T const>() const requires(!std::is_const_v<T>) {
+  /// What may be written may be read.
+  template <class U>
+  requires(!std::is_const_v<T> && std::is_same_v<U, T const>) operator MultiView<U>() const {
     return {data, rows, cols, ld, layout, space};
   }
   std::int64_t size() const { return std::int64_t{rows} * cols; }
