@@ -122,7 +122,8 @@ SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
 
 template <class T>
 Out<double> KrylovSolver<T>::stage(In<double> v, Vector<double>& space) {
-  if (space.rows() != v.rows) space = Vector<double>(ctx_->space(), v.rows);
+  if (space.rows() != v.rows || space.view().space != ctx_->space())
+    space = Vector<double>(ctx_->space(), v.rows);
   if (v.is_vector()) {
     copy_bytes(*ctx_, space.view().data, ctx_->space(), v.data, v.space, sizeof(double) * v.rows);
   } else if (v.space == ctx_->space()) {

@@ -44,7 +44,17 @@ void check(cublasStatus_t code, std::source_location where) {
   throw DeviceError(text);
 }
 
+std::recursive_mutex& one_at_a_time() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+namespace {
+using Turn = std::lock_guard<std::recursive_mutex>;
+}
+
 Device::Device(int which) : ordinal(which) {
+  Turn turn(one_at_a_time());
   try {
     check(cudaSetDevice(ordinal));
     check(cudaGetDeviceProperties(&properties, ordinal));
@@ -70,6 +80,7 @@ Device::Device(int which) : ordinal(which) {
 Device::~Device() { close(); }
 
 void Device::close() noexcept {
+  Turn turn(one_at_a_time());
   if (cublas) cublasDestroy(cublas);
   if (cusparse) cusparseDestroy(cusparse);
   if (side_stream) cudaStreamDestroy(side_stream);
@@ -132,6 +143,7 @@ std::size_t free_memory(Device&) {
 void synchronize(Device& on) { check(cudaStreamSynchronize(on.stream)); }
 
 void* allocate(std::size_t bytes) {
+  Turn turn(one_at_a_time());
   void* p = nullptr;
   if (cudaError_t code = cudaMalloc(&p, bytes); code != cudaSuccess) {
     cudaGetLastError();
@@ -144,15 +156,22 @@ void* allocate(std::size_t bytes) {
   return p;
 }
 
-void release(void* p) noexcept { cudaFree(p); }
+void release(void* p) noexcept {
+  Turn turn(one_at_a_time());
+  cudaFree(p);
+}
 
 void* allocate_pinned(std::size_t bytes) {
+  Turn turn(one_at_a_time());
   void* p = nullptr;
   check(cudaHostAlloc(&p, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
   return p;
 }
 
-void release_pinned(void* p) noexcept { cudaFreeHost(p); }
+void release_pinned(void* p) noexcept {
+  Turn turn(one_at_a_time());
+  cudaFreeHost(p);
+}
 
 void copy(Device& on, void* to, void const* from, std::size_t bytes) {
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.stream));

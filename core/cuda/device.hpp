@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
+#include <mutex>
 #include <source_location>
 
 #include <tcsolve/core/array.hpp>
@@ -18,6 +19,10 @@ namespace tcsolve::cuda {
 void check(cudaError_t code, std::source_location where = std::source_location::current());
 void check(cusparseStatus_t code, std::source_location where = std::source_location::current());
 void check(cublasStatus_t code, std::source_location where = std::source_location::current());
+
+/// Held while a graph is captured and while memory or a device is taken or given back: an
+/// allocation of one thread would invalidate the capture of another.
+std::recursive_mutex& one_at_a_time();
 
 /// Partial sums of one reduction and the ticket that tells the last block. One verb of a stream
 /// runs at a time, so one scratch per stream is enough.

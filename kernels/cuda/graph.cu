@@ -18,6 +18,7 @@ class WhileGraph {
 
 std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, LoopState* state) {
   Device& on = *ctx.device();
+  std::lock_guard<std::recursive_mutex> turn(one_at_a_time());
   auto loop = std::make_shared<WhileGraph>();
   check(cudaGraphCreate(&loop->graph, 0));
   cudaGraphConditionalHandle handle;
