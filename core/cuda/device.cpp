@@ -112,7 +112,8 @@ bool available(std::string& why) {
 
 std::shared_ptr<Device> open(int ordinal) {
   std::string why;
-  if (!available(why)) throw DeviceError(cat("backend: cuda cannot be used: ", why));
+  if (!available(why))
+    throw DeviceError(cat("backend: cuda cannot be used: ", why, "; use backend: host"));
   int count = 0;
   check(cudaGetDeviceCount(&count));
   if (ordinal < 0 || ordinal >= count)
