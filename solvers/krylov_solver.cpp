@@ -12,6 +12,8 @@ namespace tcsolve {
 namespace {
 
 constexpr double safety = 10;       // roundoffs of slack in the estimate of the attainable accuracy
+constexpr int probes = 4;           // power iterations in the estimate of an unknown norm
+constexpr double drowned = 0.01;    // of b: an attainable accuracy above it is none
 constexpr int most_breakdowns = 5;  // restarts after a breakdown
 constexpr double enough_gain = 0.5;  // a replacement that halves the residual was worth it
 
@@ -68,10 +70,11 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
 }
 
 /// Products near the end of the exponent range would overflow in squares: a method sees 2^-e A
-/// instead, and M scaled so that A M is of size 1. Powers of two change no bit of the iterates.
+/// instead, and M scaled so that A M is of size 1. Powers of two change no bit of the iterates;
+/// a method that takes square roots of <r, M r> has both scaled always, lest an odd power does.
 template <class T>
 void KrylovSolver<T>::scale_operators(Context& ctx) {
-  constexpr int far = std::is_same_v<T, double> ? 200 : 20;
+  int const far = preconditioned_ && !scales_exactly() ? 0 : std::is_same_v<T, double> ? 200 : 20;
   constexpr int furthest = std::is_same_v<T, double> ? 1000 : 120;  // 2^e is a T
   auto exponent = [=](double size) {
     bool scalable = std::isfinite(size) && size != 0 && std::abs(std::ilogb(size)) > far;
@@ -80,11 +83,7 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
   operator_exponent_ = 0;
   norm_A_ = A_true_->norm_estimate();
   if (A_->cols() == 0 || A_->rows() == 0) return;
-  if (std::isnan(norm_A_)) {
-    random_vector<double>(ctx, trial_, 1);
-    A_true_->apply(ctx, trial_, trial_residual_);
-    norm_A_ = norm<double>(ctx, trial_residual_) / norm<double>(ctx, trial_);
-  }
+  if (std::isnan(norm_A_)) norm_A_ = probe_norm(ctx);
   operator_exponent_ = exponent(norm_A_);
   if (operator_exponent_ != 0)
     A_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -operator_exponent_), A_);
@@ -95,6 +94,24 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
   A_->apply(ctx, z, r_);
   int e = exponent(norm<T>(ctx, r_) / norm<T>(ctx, d_));
   if (e != 0) M_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -e), M_);
+}
+
+/// The largest ||A v|| / ||v|| of a few power iterations: a lower bound of ||A||, near it for
+/// symmetric A.
+template <class T>
+double KrylovSolver<T>::probe_norm(Context& ctx) {
+  random_vector<double>(ctx, trial_, 1);
+  double size = norm<double>(ctx, trial_), largest = 0;
+  for (int i = 0; i < probes && size > 0; ++i) {
+    A_true_->apply(ctx, trial_, trial_residual_);
+    double image = norm<double>(ctx, trial_residual_);
+    if (!std::isfinite(image)) return i == 0 ? image : largest;
+    largest = std::max(largest, image / size);
+    if (A_->rows() != A_->cols() || image == 0) break;
+    int e = std::ilogb(image);
+    size = rescale<double, double>(ctx, -e, trial_residual_, trial_);
+  }
+  return largest;
 }
 
 template <class T>
@@ -191,7 +208,7 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
   if (residual <= report.tolerance) {
     end(Stop::converged, Cause::exact_guess);
-  } else if (least_squares(ctx, residual_, residual, std::min(stopping_.rtol, optimal))) {
+  } else if (normal_residual(ctx, residual_, residual) <= std::min(stopping_.rtol, optimal)) {
     end(Stop::converged, Cause::least_squares);
   } else {
     iterate(b, x, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
@@ -210,8 +227,9 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
   double const tolerance = report.tolerance,
                divergence = std::max(report.rhs_norm, report.true_residual);
   tighten_ = 1;
-  int breakdowns = 0;     // so far
-  int idle = 0;           // cycles in a row that hardly helped
+  int breakdowns = 0;  // so far
+  int idle = 0;        // cycles in a row that hardly helped
+  double normal = normal_residual(ctx, residual_, report.true_residual);
   bool singular = false;  // a Krylov space has ended without the solution in it
   for (;; ++report.restarts) {
     double& residual = report.true_residual;
@@ -225,16 +243,24 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
     LoopState state = run_cycle(report, watch, limits);
     report.value = state.value;
 
-    // Keep x + d when its true residual is smaller.
+    // Keep x + d when its true residual is smaller. Near a least-squares solution, where ||r|| is
+    // flat, A^T r tells.
     PowerOfTwo two(cycle_exponent_ - operator_exponent_);
     sweep(ctx,
           Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, trial_.view().data});
     double trial = measure_residual(b, trial_, trial_residual_);
     double gain = 1;
     // x may hold a NaN that A never looks at.
-    bool finite = std::isfinite(trial) && std::isfinite(norm<double>(ctx, trial_));
-    if (finite && trial < residual) {
+    double trial_norm = norm<double>(ctx, trial_);
+    bool finite = std::isfinite(trial) && std::isfinite(trial_norm);
+    double limit = finite ? attainable(trial_norm, report.rhs_norm) : 0.0;
+    double trial_normal = unknown;
+    if (finite && trial <= residual + limit)
+      trial_normal = normal_residual(ctx, trial_residual_, trial);
+    if (finite && (trial < residual || trial_normal < enough_gain * normal)) {
       gain = trial / residual;
+      if (trial_normal < normal) gain = std::min(gain, trial_normal / normal);
+      normal = trial_normal;
       residual = trial;
       copy<double, double>(ctx, trial_, x);
       std::swap(residual_, trial_residual_);
@@ -245,14 +271,15 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
     report.cause = Cause::none;
     report.reason = Stop::converged;
     if (residual <= tolerance) return;
-    if (least_squares(ctx, residual_, residual, std::min(stopping_.rtol, optimal))) {
+    if (normal <= std::min(stopping_.rtol, optimal)) {
       report.cause = Cause::least_squares;
       return;
     }
-    double limit = std::max(attainable(norm<double>(ctx, x), report.rhs_norm), 0.0);
+    limit = attainable(norm<double>(ctx, x), report.rhs_norm);
     auto stop = [&](Stop reason, Cause cause = Cause::none) {
+      // An x so large that b drowns in its rounding has lost its way; that is no accuracy.
       bool accuracy_reached =
-          residual <= limit || least_squares(ctx, residual_, residual, limit / residual);
+          limit <= drowned * report.rhs_norm && (residual <= limit || normal <= limit / residual);
       report.reason = accuracy_reached ? Stop::precision_limit : reason;
       report.cause = accuracy_reached ? Cause::none : cause;
     };
@@ -320,7 +347,7 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
   std::int32_t window = stopping_.stagnation_window;
   if (window < 0)
     window = static_cast<std::int32_t>(
-        std::min<std::int64_t>(1 << 30, std::max<std::int64_t>(30, 2 * std::int64_t{d_.rows()})));
+        std::min<std::int64_t>(1 << 30, std::max<std::int64_t>(100, 10 * std::int64_t{d_.rows()})));
   Watch here = watch;
   here.iterations_before = report.iterations;
   here.norm_start = std::sqrt(norm2);

@@ -53,11 +53,11 @@ class KrylovSolver : public Solver {
   /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is. Otherwise a
   /// claim may come too early: tighten_ asks for more.
   virtual bool monitors_residual() const { return true; }
-  /// True when r, of norm r_norm, is that of a least-squares solution: ||A^T r|| <= tol ||A||
-  /// ||r||.
-  virtual bool least_squares(Context&, In<double> /*r*/, double /*r_norm*/, double /*tol*/) {
-    return false;
-  }
+  /// ||A^T r|| / (||A|| ||r||) for a method that minimises ||r||: small at a least-squares
+  /// solution.
+  virtual double normal_residual(Context&, In<double> /*r*/, double /*r_norm*/) { return unknown; }
+  /// False for a method whose arithmetic is not homogeneous in A and M under powers of two.
+  virtual bool scales_exactly() const { return true; }
   virtual bool square() const { return true; }
 
   /// The size of ||A_||, the operator of a method without preconditioner; 0 when it is not known.
@@ -66,7 +66,8 @@ class KrylovSolver : public Solver {
     return std::isfinite(size) ? size : 0.0;
   }
 
-  static constexpr double optimal = 1e-8;  ///< for least_squares(), however loose rtol is
+  static constexpr double optimal = 1e-8;  ///< for normal_residual(), however loose rtol is
+  static constexpr double unknown = std::numeric_limits<double>::infinity();
 
   StoppingParams stopping_;
   Execution execution_;
@@ -86,6 +87,7 @@ class KrylovSolver : public Solver {
     int attempt;
   };
   void scale_operators(Context&);
+  double probe_norm(Context&);
   Out<double> stage(In<double> v, Vector<double>& space);
   void unstage(In<double> v, Out<double> to);
   double measure_residual(In<double> b, In<double> x, Out<double> r);

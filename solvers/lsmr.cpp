@@ -74,13 +74,14 @@ void Lsmr<T>::finish(Context& ctx, LoopState& state) {
 
 // With r scaled to norm 1, so that A^T r does not underflow.
 template <class T>
-bool Lsmr<T>::least_squares(Context& ctx, In<double> r, double r_norm, double tol) {
+double Lsmr<T>::normal_residual(Context& ctx, In<double> r, double r_norm) {
+  if (r_norm == 0) return 0;
   int e = std::ilogb(r_norm);
   rescale<double, double>(ctx, -e, r, unit_);
   this->A_true_->apply(ctx, 1.0, unit_, 0.0, normal_, Op::transpose);
-  double size = this->norm_A_, normal = norm<double>(ctx, normal_) / std::ldexp(r_norm, -e);
-  if (normal == 0) return true;
-  return std::isfinite(size) && normal / size <= tol;
+  double normal = norm<double>(ctx, normal_) / std::ldexp(r_norm, -e);
+  if (normal == 0) return 0;
+  return std::isfinite(this->norm_A_) ? normal / this->norm_A_ : this->unknown;
 }
 
 template class Lsmr<double>;

@@ -35,7 +35,7 @@ class Lsmr final : public KrylovSolver<T> {
   void begin(Context&, int) override;
   void step(Context&) override;
   void finish(Context&, LoopState&) override;
-  bool least_squares(Context&, In<double> r, double r_norm, double tol) override;
+  double normal_residual(Context&, In<double> r, double r_norm) override;
   bool square() const override { return false; }
   bool monitors_residual() const override { return !normal_claimed_; }
 

@@ -34,6 +34,7 @@ class Minres final : public KrylovSolver<T> {
   void begin(Context&, int) override;
   void step(Context&) override;
   bool monitors_residual() const override { return !this->preconditioned_; }
+  bool scales_exactly() const override { return false; }
 
   Vector<T> v_prev_, q_, z_, zn_, w_, w_prev_;
   Array<MinresScalars> scalars_;

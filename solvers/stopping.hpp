@@ -51,7 +51,7 @@ struct StoppingParams {
         field(&P::time_limit, "time_limit", above(0.0).or_infinite(), "seconds a solve may take"),
         field(&P::stagnation_window, "stagnation_window", at_least(-1),
               "stagnated when so many iterations bring no new best residual; 0 never, -1 chooses "
-              "max(30, 2 n)")};
+              "max(100, 10 n)")};
   }
 };
 

@@ -38,10 +38,6 @@ class Scaling : public testing::TestWithParam<std::tuple<std::string, Where>> {
       expect_invariants(p, report, x, stopping);
       return report;
     };
-    // MINRES normalises by sqrt(<r, M r>): with an odd power of two in M it rounds differently.
-    auto exact = [&, &method = method](Exponents e) {
-      return method != "minres" || !jacobi || e.a % 2 == 0;
-    };
     Column x0, x;
     SolveReport first = scaled({0, 0}, x0);
     for (Exponents e : exponents()) {
@@ -50,7 +46,6 @@ class Scaling : public testing::TestWithParam<std::tuple<std::string, Where>> {
       SCOPED_TRACE(report.message);
       EXPECT_EQ(report.outcome(), first.outcome());
       ASSERT_EQ(report.iterations, first.iterations);
-      if (!exact(e)) continue;
       EXPECT_TRUE(x == x0 * std::ldexp(1.0, e.b - e.a));
       for (std::size_t i = 0; i < report.history.size(); ++i)
         ASSERT_EQ(report.history[i].norm, std::ldexp(first.history[i].norm, e.b))
