@@ -3,8 +3,8 @@
 
 #include <tcsolve/app/memory_plan.hpp>
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/io/memory.hpp>
 
 #include <algorithm>
 #include <cstdio>

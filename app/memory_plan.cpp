@@ -2,7 +2,7 @@
 #include <tcsolve/app/memory_plan.hpp>
 
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/memory.hpp>
+#include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/operators/register.hpp>
 #include <tcsolve/precond/register.hpp>
 #include <tcsolve/solvers/register.hpp>

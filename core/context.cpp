@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/context.hpp>
 
+#include <cstdlib>
 #include <thread>
 
 namespace tcsolve {
@@ -14,6 +15,11 @@ std::shared_ptr<cuda::Device> choose(Backend backend, int ordinal, std::string& 
 }
 
 }  // namespace
+
+bool graphs_by_default() {
+  char const* word = std::getenv("TCSOLVE_GRAPHS");
+  return word == nullptr || std::string(word) != "0";
+}
 
 Context::Context(Backend backend, ContextOptions options, Observer* observer)
     : options_(options), arena_(Space::host) {

@@ -19,10 +19,15 @@ namespace tcsolve {
 
 enum class Backend { automatic, host, cuda };
 
+bool graphs_by_default();
+
 struct ContextOptions {
   std::uint64_t seed = 1;     ///< for everything random: generators, probes, shadow vectors
   bool deterministic = true;  ///< the same bits on every run on the same device and size
   int device = 0;             ///< CUDA ordinal
+  /// `execution: auto` may use CUDA graphs. TCSOLVE_GRAPHS=0 in the environment says no: memory
+  /// checkers lose track of kernels in conditional graph nodes.
+  bool graphs = graphs_by_default();
 };
 
 /// The host backend as kernels see it.

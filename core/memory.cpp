@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <new>
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/device.hpp>
+#include <tcsolve/core/host_memory.hpp>
 
 namespace tcsolve {
 
@@ -56,17 +56,8 @@ void copy_bytes(Context& ctx, void* to, Space to_space, void const* from, Space 
 }
 
 std::size_t Context::available_memory() const {
-  if (device_) return cuda::free_memory(*device_);
-  // MemAvailable counts what the kernel can free; a container's own limit is not in it.
-  std::size_t kib = 0;
-  std::ifstream info("/proc/meminfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.rfind("MemAvailable:", 0) == 0) kib = std::stoull(line.substr(13));
-  std::size_t available = kib * 1024;
-  std::ifstream limit_file("/sys/fs/cgroup/memory.max"), used_file("/sys/fs/cgroup/memory.current");
-  if (std::size_t limit = 0, used = 0; (limit_file >> limit) && (used_file >> used))
-    available = std::min(available, limit > used ? limit - used : 0);
-  return available;
+  return device_ ? cuda::free_memory(*device_)
+                 : static_cast<std::size_t>(tcsolve::available_memory());
 }
 
 }  // namespace tcsolve

@@ -2,9 +2,9 @@
 /// What all kinds of generators share around the definition of their matrix. Not for users.
 #pragma once
 
+#include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/hash.hpp>
-#include <tcsolve/io/memory.hpp>
 #include <tcsolve/io/renumber.hpp>
 #include <tcsolve/io/row_builder.hpp>
 

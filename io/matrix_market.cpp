@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/io/matrix_market.hpp>
 
+#include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/io/matrix_text.hpp>
-#include <tcsolve/io/memory.hpp>
 #include <tcsolve/io/parallel.hpp>
 
 #include <chrono>

@@ -36,8 +36,10 @@ Loop::~Loop() {
 void Loop::choose(Context& ctx, Execution wanted) {
   graph_.reset();
   handle_ = 0;
-  use_graph_ = wanted != Execution::eager && ctx.device() != nullptr && body_.capturable();
-  if (ctx.device() != nullptr && wanted != Execution::eager && !body_.capturable())
+  bool graph_wanted =
+      wanted == Execution::automatic ? ctx.options().graphs : wanted == Execution::graph;
+  use_graph_ = graph_wanted && ctx.device() != nullptr && body_.capturable();
+  if (ctx.device() != nullptr && graph_wanted && !body_.capturable())
     ctx.log(Severity::note, "the loop runs eagerly: an operator in it cannot be recorded");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/io/memory.hpp>
+#include <tcsolve/core/host_memory.hpp>
 
 #include <tcsolve/core/error.hpp>
 
