@@ -15,6 +15,7 @@
 
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/cg.hpp>
 #include <tcsolve/version.hpp>
@@ -46,7 +47,7 @@ double relative_residual(Csr<double> const& a, std::vector<double> const& x,
 
 /// Runs once to check, then `repetitions` times; the medians.
 Row measure(std::string const& matrix, std::string const& variant, Csr<double> const& a,
-            std::vector<double> const& b, int repetitions,
+            double matrix_bytes, std::vector<double> const& b, int repetitions,
             std::function<bench::PlainResult()> const& solve,
             std::function<std::vector<double>()> const& x) {
   bench::PlainResult first = solve();
@@ -57,7 +58,7 @@ Row measure(std::string const& matrix, std::string const& variant, Csr<double> c
     times.push_back(1e6 * r.seconds / r.iterations);
   }
   std::sort(times.begin(), times.end());
-  double bytes = 12.0 * a.entries() + 4.0 * a.rows + 96.0 * a.rows;
+  double bytes = matrix_bytes + 96.0 * a.rows;
   double median = times[times.size() / 2];
   Row row{matrix,
           variant,
@@ -105,22 +106,31 @@ int main(int argc, char** argv) {
   for (auto const& [name, make] : matrices) {
     Csr<double> a = make();
     std::vector<double> b(a.rows, 1.0), x(a.rows);
+    double csr_bytes = 12.0 * a.entries() + 4.0 * a.rows;
     {
       bench::PlainCg plain(a);
       auto get = [&] { return plain.x(); };
       rows.push_back(measure(
-          name, "plain, host scalars", a, b, repetitions,
+          name, "plain, host scalars", a, csr_bytes, b, repetitions,
           [&] { return plain.host_scalars(b, 1e-8, 5000); }, get));
       rows.push_back(measure(
-          name, "plain, graph of 10", a, b, repetitions,
+          name, "plain, graph of 10", a, csr_bytes, b, repetitions,
           [&] { return plain.graph(b, 1e-8, 5000, 10); }, get));
     }
     auto A = std::make_shared<CsrOperator<double>>(ctx, a.view());
     auto M = std::make_shared<Jacobi<double>>(ctx, A->view());
     Array<double> db = to_space(ctx, b.data(), b.size()), dx(ctx.space(), b.size());
-    for (Execution execution : {Execution::eager, Execution::graph}) {
-      Cg<double> cg({.stopping = {.max_iters = 5000}, .execution = execution});
-      cg.setup(ctx, A, M);
+    auto sell = std::make_shared<SellOperator<double>>(ctx, A->view());
+    struct Variant {
+      std::string name;
+      OperatorPtr<double> op;
+      Execution execution;
+    };
+    for (Variant const& v : {Variant{"tcsolve, eager", A, Execution::eager},
+                             Variant{"tcsolve, graph", A, Execution::graph},
+                             Variant{"tcsolve, sell, graph", sell, Execution::graph}}) {
+      Cg<double> cg({.stopping = {.max_iters = 5000}, .execution = v.execution});
+      cg.setup(ctx, v.op, M, A);
       auto solve = [&] {
         fill<double>(ctx, dx.view(), 0);
         ctx.synchronize();
@@ -128,9 +138,8 @@ int main(int argc, char** argv) {
         if (!report.converged()) std::cout << report.message << std::endl;
         return bench::PlainResult{report.iterations, report.seconds};
       };
-      rows.push_back(measure(name,
-                             execution == Execution::eager ? "tcsolve, eager" : "tcsolve, graph", a,
-                             b, repetitions, solve, [&] { return to_host(ctx, dx); }));
+      rows.push_back(measure(name, v.name, a, v.op->cost(1).bytes - 16.0 * a.rows, b, repetitions,
+                             solve, [&] { return to_host(ctx, dx); }));
     }
   }
   std::cout << "matrix | variant | iterations | us/iteration | spread | true residual | vs host "

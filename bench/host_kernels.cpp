@@ -60,11 +60,14 @@ BENCHMARK(eigen_product)->Arg(32)->Arg(96)->UseRealTime();
 void descend_verb(benchmark::State& state) {
   Context ctx(Backend::host);
   Index n = static_cast<Index>(state.range(0));
-  Vector<double> p(Space::host, n), q(Space::host, n), x(Space::host, n), r(Space::host, n);
-  for (Vector<double>* v : {&p, &q, &x, &r}) fill<double>(ctx, *v, 1.0);
-  double rho = 1e-9, sigma = 1, rr = 0, rho_prev = 0;
-  for (auto _ : state) descend<double>(ctx, &rho, &sigma, p, q, x, r, &rr, &rho_prev);
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * 6 * n * 8);
+  Vector<double> q(Space::host, n), r(Space::host, n);
+  for (Vector<double>* v : {&q, &r}) fill<double>(ctx, *v, 1.0);
+  CgScalars k{1e-9, 1, 1, 0, 0};
+  for (auto _ : state) {
+    k.rho = 1e-9;
+    descend<double>(ctx, &k, {}, true, q, r);
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * 3 * n * 8);
 }
 BENCHMARK(descend_verb)->Arg(4096)->Arg(1 << 20)->UseRealTime();
 

@@ -50,6 +50,8 @@ class Context {
   Arena& arena() { return arena_; }
   /// Bytes that a new allocation in this space may hope for.
   std::size_t available_memory() const;
+  /// Bytes of the device's second-level cache; on the host, where nothing depends on it, no limit.
+  std::size_t cache_bytes() const;
   /// Waits until everything submitted has finished.
   void synchronize();
 

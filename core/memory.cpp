@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include <tcsolve/core/array.hpp>
@@ -53,6 +54,10 @@ void copy_bytes(Context& ctx, void* to, Space to_space, void const* from, Space 
     throw ShapeError(
         "a host Context cannot reach device memory; open the Context with Backend::cuda");
   cuda::copy(*ctx.device(), to, from, bytes);
+}
+
+std::size_t Context::cache_bytes() const {
+  return device_ ? cuda::facts(*device_).l2 : std::numeric_limits<std::size_t>::max();
 }
 
 std::size_t Context::available_memory() const {

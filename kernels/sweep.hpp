@@ -12,6 +12,7 @@
 ///       bool prepare(Frame, Coefficients&) const;         // scalars in; false = leave all
 ///       untouched void element(std::int64_t i, Coefficients const&, double* sum) const; void
 ///       finish(Frame, double const* sum) const;      // once, after every element
+///       void after(Frame) const;                     // last of all, in a stopped loop too
 ///     };
 ///
 /// Reductions: each block adds a fixed set of elements in a fixed order and the last block to
@@ -41,6 +42,7 @@ struct VerbTraits {
   static constexpr bool maximum = requires { V::maximum; };  ///< reduce by max |.|, NaN wins
   static constexpr bool prepares = requires { typename V::Coefficients; };
   static constexpr bool always = requires { V::always; };  ///< runs in a stopped loop too
+  static constexpr bool afters = requires(V v, Frame f) { v.after(f); };
   static constexpr bool finishes = requires(V v, Frame f, double* s) { v.finish(f, s); };
 };
 

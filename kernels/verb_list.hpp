@@ -12,16 +12,21 @@
 #include <tcsolve/kernels/verbs/matrix.hpp>
 #include <tcsolve/kernels/verbs/minres.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
+#include <tcsolve/kernels/verbs/sell.hpp>
 
 // clang-format off
 #define TCSOLVE_VERBS_OF(X, T)                                                              \
   X(Fill<T>) X(Random<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) \
-  X(Extend<T>) X(Descend<T>)                                                                 \
+  X(CgStart<T>) X(Extend<T>) X(Descend<T>) X(CgFinish<T>)                                                                \
   X(BicgDirection<T>) X(BicgHalf<T>) X(BicgFull<T>)                                          \
   X(ArnoldiStart<T>) X(Orthogonalize<T>) X(ArnoldiNext<T>) X(KeepColumn<T>) X(Combine<T>)    \
   X(MinresStart<T>) X(Lanczos<T>) X(MinresUpdate<T>)                                         \
   X(LsmrStart<T>) X(BidiagonalU<T>) X(BidiagonalV<T>) X(LsmrUpdate<T>)                       \
   X(BlockMultiply<T>)
+
+#define TCSOLVE_SELL_FROM(X, S) X(SellMeasure<S>) X(SellFill<S>)
+#define TCSOLVE_SELL(X, S, T)                                                                \
+  X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))
 
 #define TCSOLVE_VERBS(X)                                                                     \
   TCSOLVE_VERBS_OF(X, double) TCSOLVE_VERBS_OF(X, float)                                     \
@@ -32,6 +37,9 @@
   X(TCSOLVE_PAIR(InverseDiagonal, float, double)) X(TCSOLVE_PAIR(InverseDiagonal, float, float))   \
   X(MaxRowSum<double>) X(MaxRowSum<float>) X(MaxRowSum<half>)                                \
   X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
+  TCSOLVE_SELL_FROM(X, double) TCSOLVE_SELL_FROM(X, float) TCSOLVE_SELL_FROM(X, half)        \
+  TCSOLVE_SELL(X, double, double) TCSOLVE_SELL(X, float, double) TCSOLVE_SELL(X, half, double)\
+  TCSOLVE_SELL(X, float, float) TCSOLVE_SELL(X, half, float)                                 \
   X(Observe) X(RotateHessenberg)
 
 /// A template of two types without a comma at the macro's top level.

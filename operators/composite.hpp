@@ -16,6 +16,7 @@ class Identity final : public LinearOperator<T> {
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "identity"; }
+  std::optional<Diagonal<T>> diagonal() const override { return Diagonal<T>{}; }
   double norm_estimate() const override { return 1; }
 
  private:
@@ -31,6 +32,11 @@ class Scaled final : public LinearOperator<T> {
   Traits traits() const override { return A_->traits(); }
   Cost cost(Index k) const override { return A_->cost(k); }
   std::string name() const override { return cat("scaled(", A_->name(), ")"); }
+  std::optional<Diagonal<T>> diagonal() const override {
+    auto D = A_->diagonal();
+    if (D) D->alpha *= alpha_;
+    return D;
+  }
   double norm_estimate() const override;
 
  private:

@@ -5,10 +5,12 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/views/diagonal.hpp>
 
 namespace tcsolve {
 
@@ -68,6 +70,8 @@ class LinearOperator {
 
   /// Does ahead of time what the first application with `op` would do (a transpose, a plan).
   virtual void prepare(Context&, Op) const {}
+  /// The entries of a diagonal operator, for passes that fold it in; nothing for any other.
+  virtual std::optional<Diagonal<T>> diagonal() const { return std::nullopt; }
   virtual Traits traits() const = 0;
   virtual Cost cost(Index k) const = 0;
   virtual std::string name() const = 0;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
 
 namespace tcsolve {
 
@@ -14,41 +15,69 @@ constexpr auto names(Real) {
 
 namespace {
 
-struct CsrParams {
+struct ValuesParams {
   Real values = Real::f64;
   static constexpr auto schema() {
     return std::tuple{
-        field(&CsrParams::values, "values",
+        field(&ValuesParams::values, "values",
               "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
               "FP64 matrix whatever is chosen here")};
   }
 };
 
-class CsrFactory final : public OperatorFactory {
+/// A format whose operators are made from CSR matrices of each value type.
+template <template <class, class> class Operator>
+class Factory : public OperatorFactory {
  public:
-  using Params = CsrParams;
-  explicit CsrFactory(Params const& params) : values_(params.values) {}
+  using Params = ValuesParams;
+  explicit Factory(Params const& params) : values_(params.values) {}
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
     switch (values_) {
-      case Real::f64: return std::make_shared<CsrOperator<double>>(ctx, a.view());
-      case Real::f32: return std::make_shared<CsrOperator<double, float>>(ctx, converted<float>(a));
-      case Real::f16: return std::make_shared<CsrOperator<double, half>>(ctx, converted<half>(a));
+      case Real::f64: return std::make_shared<Operator<double, double>>(ctx, a.view());
+      case Real::f32: return rounded<float>(ctx, a);
+      case Real::f16: return rounded<half>(ctx, a);
     }
     throw Error("internal: a value type without an operator");
   }
+  bool exact() const override { return values_ == Real::f64; }
+
+ protected:
+  Real values_;
+
+ private:
+  template <class S>
+  static OperatorPtr<double> rounded(Context& ctx, Csr<double> const& a) {
+    if constexpr (std::is_constructible_v<Operator<double, S>, Context&, Csr<S>>)
+      return std::make_shared<Operator<double, S>>(ctx, converted<S>(a));
+    else
+      return std::make_shared<Operator<double, S>>(ctx, converted<S>(a).view());
+  }
+};
+
+class CsrFactory final : public Factory<CsrOperator> {
+ public:
+  using Factory::Factory;
   double bytes(Index rows, Index, Offset entries) const override {
     return double(entries) * (size_of(values_) + 4) + 4 * (double(rows) + 1);
   }
-  bool exact() const override { return values_ == Real::f64; }
+};
 
- private:
-  Real values_;
+class SellFactory final : public Factory<SellOperator> {
+ public:
+  using Factory::Factory;
+  /// Where neighbouring rows are equally long; with the CSR matrix it is made from.
+  double bytes(Index rows, Index, Offset entries) const override {
+    return double(entries) * (size_of(values_) + 2) + 5 * double(rows) +
+           double(entries) * (size_of(values_) + 4) + 4 * (double(rows) + 1);
+  }
 };
 
 }  // namespace
 
 void register_operators(OperatorRegistry& r) {
   r.add<CsrFactory>("csr", "compressed sparse rows; cuSPARSE on a device, Kokkos on the host");
+  r.add<SellFactory>(
+      "sell", "slices of 32 rows, 16-bit column numbers; one pass with <x, A x>; no transpose");
 }
 
 }  // namespace tcsolve

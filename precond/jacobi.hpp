@@ -18,6 +18,7 @@ class Jacobi final : public LinearOperator<T> {
   template <class S>
   Jacobi(Context&, CsrView<S> const& a);
 
+  std::optional<Diagonal<T>> diagonal() const override { return Diagonal<T>{inverse_.data()}; }
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "jacobi"; }

@@ -4,45 +4,48 @@
 #include <cmath>
 
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/monitor.hpp>
 
 namespace tcsolve {
 
 template <class T>
 void Cg<T>::allocate(Context& ctx) {
   Index n = this->A_->rows();
-  for (Vector<T>* v : {&z_, &p_, &q_}) *v = Vector<T>(ctx.space(), n);
-  scalars_ = Array<double>(ctx.space(), 4);
-  rho_ = scalars_.data(), rho_prev_ = rho_ + 1, sigma_ = rho_ + 2, rr_ = rho_ + 3;
-  this->norm2_ = rr_;
+  auto diagonal = this->M_->diagonal();
+  folded_ = diagonal.has_value();
+  D_ = diagonal.value_or(Diagonal<T>{});
+  for (Vector<T>* v : {&p_, &q_}) *v = Vector<T>(ctx.space(), n);
+  z_ = Vector<T>(ctx.space(), folded_ ? 0 : n);
+  scalars_ = Array<CgScalars>(ctx.space(), 1);
+  this->norm2_ = &scalars_.data()->rr;
 }
 
 template <class T>
 void Cg<T>::begin(Context& ctx, int) {
-  dot<T>(ctx, this->r_, this->r_, rr_);
+  In<T> r = this->r_;
+  sweep(ctx, CgStart<T>{r.rows, scalars_.data(), D_, r.data});
 }
 
 // Symbols as in Saad, where our M is written M^-1, x is d and a is alpha.
 template <class T>
 void Cg<T>::step(Context& ctx) {
   auto const &A = *this->A_, &M = *this->M_;
-  Out<T> r = this->r_, x = this->d_;
-  M.apply_dot(ctx, r, z_, rho_);            // z = M r,  rho = <r, z>
-  extend<T>(ctx, rho_, rho_prev_, z_, p_);  // p = z + (rho / rho_prev) p
-  A.apply_dot(ctx, p_, q_, sigma_);         // q = A p,  sigma = <p, q>
-  descend<T>(ctx, rho_, sigma_, p_, q_, x, r, rr_,
-             rho_prev_);  // a = rho / sigma;  x += a p;  r -= a q;  rr = <r, r>
-  observe(ctx, rr_);
+  CgScalars* k = scalars_.data();
+  Out<T> r = this->r_, x = this->d_, z = folded_ ? r : z_;
+  if (!folded_) M.apply_dot(ctx, r, z, &k->rho);  // z = M r,  rho = <r, z>
+  extend<T>(ctx, k, D_, z, p_, x);                // x += a p;  p = z + (rho / rho_prev) p
+  A.apply_dot(ctx, p_, q_, &k->sigma);            // q = A p,  sigma = <p, q>
+  descend<T>(ctx, k, D_, folded_, q_, r);         // a = rho / sigma;  r -= a q;  <r, r>: enough?
 }
 
 // A curvature within its rounding error has no sign. ||A p||^2 <= ||A|| <p, A p> for a semidefinite
 // A, so that A p tells a singular A from one that is not semidefinite.
 template <class T>
 void Cg<T>::finish(Context& ctx, LoopState& state) {
+  sweep(ctx, CgFinish<T>{p_.rows(), scalars_.data(), p_.view().data, this->d_.view().data});
   auto stop = static_cast<Stop>(state.stop);
   if (stop != Stop::indefinite_operator && stop != Stop::diverged && stop != Stop::claimed) return;
   double const tiny = 10 * roundoff(real_of<T>);
-  double sigma = read(ctx, sigma_), p = norm<T>(ctx, p_), q = norm<T>(ctx, q_);
+  double sigma = read(ctx, &scalars_.data()->sigma), p = norm<T>(ctx, p_), q = norm<T>(ctx, q_);
   double A = std::ldexp(this->norm_A_, -this->operator_exponent_);
   if (!(std::abs(sigma) <= tiny * A * p * p)) return;
   bool singular = q <= std::sqrt(tiny) * A * p;

@@ -18,7 +18,8 @@ struct CgParams {
   }
 };
 
-/// Per iteration: one product with A, one with M, 14 vector passes of n values at most.
+/// Per iteration: one product with A, one with M (folded into the updates where M is diagonal: then
+/// 12 vector passes of n values, else 14).
 /// Memory: r, d, z, p, q and 4 FP64 vectors of the driver.
 template <class T = double>
 class Cg final : public KrylovSolver<T> {
@@ -35,8 +36,9 @@ class Cg final : public KrylovSolver<T> {
   void finish(Context&, LoopState&) override;
 
   Vector<T> z_, p_, q_;
-  Array<double> scalars_;
-  double *rho_ = nullptr, *rho_prev_ = nullptr, *sigma_ = nullptr, *rr_ = nullptr;
+  Diagonal<T> D_;        // M, where it is diagonal, else the identity
+  bool folded_ = false;  // M is diagonal
+  Array<CgScalars> scalars_;
 };
 
 }  // namespace tcsolve

@@ -48,10 +48,14 @@ __global__ void __launch_bounds__(block_size)
     sweep_kernel(V verb, LoopState* state, Scratch scratch) {
   using Traits = VerbTraits<V>;
   Frame frame{state, blockIdx.x == 0 && threadIdx.x == 0};
-  if (frame.stopped() && !Traits::always) return;
   typename CoefficientsOf<V>::type c{};
-  if constexpr (Traits::prepares)
-    if (!verb.prepare(frame, c)) return;
+  bool go = !frame.stopped() || Traits::always;
+  if constexpr (Traits::prepares) go = go && verb.prepare(frame, c);
+  if (!go) {
+    if constexpr (Traits::afters)
+      if (frame.lead) verb.after(frame);
+    return;
+  }
 
   double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
   std::int64_t stride = std::int64_t{gridDim.x} * block_size;
@@ -80,6 +84,7 @@ __global__ void __launch_bounds__(block_size)
       if (gridDim.x > 1) *scratch.ticket = 0;
       frame.lead = true;
       verb.finish(frame, sum);
+      if constexpr (Traits::afters) verb.after(frame);
     }
   }
 }

@@ -11,10 +11,13 @@ template <class V>
 void sweep(Host&, LoopState* state, V const& verb) {
   using Traits = VerbTraits<V>;
   Frame frame{state, true};
-  if (frame.stopped() && !Traits::always) return;
+  auto after = [&] {
+    if constexpr (Traits::afters) verb.after(frame);
+  };
+  if (frame.stopped() && !Traits::always) return after();
   typename CoefficientsOf<V>::type c{};
   if constexpr (Traits::prepares)
-    if (!verb.prepare(frame, c)) return;
+    if (!verb.prepare(frame, c)) return after();
   auto run = [verb, c](std::int64_t begin, std::int64_t end, double* sum) {
     for (std::int64_t i = begin; i < end; ++i) verb.element(i, c, sum);
   };
@@ -27,6 +30,7 @@ void sweep(Host&, LoopState* state, V const& verb) {
              [&](std::int64_t k) { run(k * chunk, std::min(verb.n, (k + 1) * chunk), nullptr); });
     if constexpr (Traits::finishes) verb.finish(frame, nullptr);
   }
+  after();
 }
 
 #define TCSOLVE_INSTANTIATE(V) template void sweep<V>(Host&, LoopState*, V const&);

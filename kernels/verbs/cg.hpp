@@ -1,75 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The fused updates of conjugate gradients (Saad 2003, Algorithm 9.1).
+/// The fused updates of conjugate gradients (Saad 2003, Algorithm 9.1). x is updated one pass late,
+/// where p is read anyway; a diagonal M is folded in, so that z = M r is never stored:
+///
+///     extend    x += a p;  p = z + (rho / rho_prev) p      reads r, D, p, x    writes p, x
+///     (product) q = A p;   sigma = <p, q>                  reads p             writes q
+///     descend   a = rho / sigma;  r -= a q;  <r, r>, rho   reads q, r, D       writes r
+///
+/// 12 values a row besides the matrix with a diagonal M; Saad's order of updates takes 13.
 #pragma once
 
 #include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/verbs/monitor.hpp>
+#include <tcsolve/kernels/views/diagonal.hpp>
 
 namespace tcsolve {
 
-/// p = z + (rho / rho_prev) p, in the first step p = z.
-/// rho = <r, z> must be positive: otherwise M is not positive definite.     reads 2 n, writes n
+struct CgScalars {
+  double rho, rho_prev;  ///< <r, M r>, now and one step ago
+  double sigma;          ///< <p, A p>
+  double a;              ///< the step along p that x still lacks, 0 = none
+  double rr;             ///< ||r||^2
+};
+
+/// rr = ||r||^2, rho = <r, D r>, and no step pending.                                     reads 2 n
+template <class T>
+struct CgStart {
+  static constexpr char const* name = "cg_start";
+  static constexpr int sums = 2;
+  std::int64_t n;
+  CgScalars* k;
+  Diagonal<T> D;
+  T const* r;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double ri = double(r[i]);
+    sum[0] += ri * ri;
+    sum[1] += ri * D(i, ri);
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    k->rr = sum[0], k->rho = sum[1], k->rho_prev = 0, k->a = 0;
+  }
+};
+
+/// x += a p, the step of the iteration before;  p = z + (rho / rho_prev) p, z = D r; in the first
+/// step p = z. rho = <r, z> must be positive: otherwise M is not positive definite.
 template <class T>
 struct Extend {
   static constexpr char const* name = "extend";
   std::int64_t n;
-  double const *rho, *rho_prev;
-  T const* z;
-  T* p;
+  CgScalars const* k;
+  Diagonal<T> D;
+  T const* r;
+  T *p, *x;
   struct Coefficients {
-    double beta;
+    double a, beta;
+    bool first;
   };
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
-    double now = *rho;
+    double now = k->rho;
     if (!is_finite(now)) return f.raise(Stop::nonfinite, Cause::preconditioner, now);
     if (now <= 0) return f.raise(Stop::indefinite_preconditioner, Cause::none, now);
-    c.beta = f.first() ? 0.0 : now / *rho_prev;
+    c = {k->a, f.first() ? 0.0 : now / k->rho_prev, f.first()};
     return true;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    p[i] = c.beta == 0 ? z[i] : T(double(z[i]) + c.beta * double(p[i]));
+    double z = D(i, double(r[i]));
+    if (c.first) {  // p holds anything
+      p[i] = T(z);
+      return;
+    }
+    double pi = double(p[i]);
+    x[i] = T(double(x[i]) + c.a * pi);
+    p[i] = T(z + c.beta * pi);
   }
 };
 
-/// a = rho / sigma;  x += a p;  r -= a q;  rr = ||r||^2;  rho_prev = rho, for the next extend.
-/// sigma = <p, A p> must be positive: otherwise A is not positive definite.  reads 4 n, writes 2 n
+/// a = rho / sigma;  r -= a q;  rr = ||r||^2;  when D is M, rho = <r, D r>;  then the stopping
+/// test. sigma = <p, A p> must be positive: otherwise A is not positive definite.
 template <class T>
 struct Descend {
   static constexpr char const* name = "descend";
-  static constexpr int sums = 1;
+  static constexpr int sums = 2;
   std::int64_t n;
-  double const *rho, *sigma;
-  T const *p, *q;
-  T *x, *r;
-  double *rr, *rho_prev;
+  CgScalars* k;
+  Diagonal<T> D;
+  bool folded;  ///< D is M
+  T const* q;
+  T* r;
+  Observe observe;
   struct Coefficients {
     double a;
   };
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
-    double curvature = *sigma;
+    double curvature = k->sigma;
+    c.a = k->rho / curvature;
+    if (is_finite(c.a) && curvature > 0) return true;
+    if (f.lead) k->a = 0;  // no step is made
     if (!is_finite(curvature)) return f.raise(Stop::nonfinite, Cause::matrix, curvature);
     if (curvature <= 0) return f.raise(Stop::indefinite_operator, Cause::none, curvature);
-    c.a = *rho / curvature;
-    if (!is_finite(c.a)) return f.raise(Stop::breakdown, Cause::sigma, curvature);
-    return true;
+    return f.raise(Stop::breakdown, Cause::sigma, curvature);
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
-    T pi = p[i], qi = q[i], xi = x[i], ri = r[i];
-    x[i] = T(double(xi) + c.a * double(pi));
-    ri = T(double(ri) - c.a * double(qi));
-    r[i] = ri;
-    sum[0] += double(ri) * double(ri);
+    T now = T(double(r[i]) - c.a * double(q[i]));
+    r[i] = now;
+    double ri = double(now);
+    sum[0] += ri * ri;
+    if (folded) sum[1] += ri * D(i, ri);
   }
-  TCSOLVE_HD void finish(Frame, double const* sum) const { *rr = sum[0], *rho_prev = *rho; }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    k->a = k->rho / k->sigma;
+    k->rho_prev = k->rho;
+    k->rr = sum[0];
+    if (folded) k->rho = sum[1];
+  }
+  TCSOLVE_HD void after(Frame f) const {
+    if (f.state != nullptr) observe.finish(f, nullptr);
+  }
+};
+
+/// x += a p: the step that x lacks when the loop has ended.
+template <class T>
+struct CgFinish {
+  static constexpr char const* name = "cg_finish";
+  std::int64_t n;
+  CgScalars const* k;
+  T const* p;
+  T* x;
+  struct Coefficients {
+    double a;
+  };
+  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
+    c.a = k->a;
+    return c.a != 0;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    x[i] = T(double(x[i]) + c.a * double(p[i]));
+  }
 };
 
 template <class T>
-void extend(Context& ctx, double const* rho, double const* rho_prev, In<T> z, Out<T> p) {
-  sweep(ctx, Extend<T>{p.rows, rho, rho_prev, z.data, p.data});
+void extend(Context& ctx, CgScalars const* k, Diagonal<T> D, In<T> r, Out<T> p, Out<T> x) {
+  sweep(ctx, Extend<T>{p.rows, k, D, r.data, p.data, x.data});
 }
 template <class T>
-void descend(Context& ctx, double const* rho, double const* sigma, In<T> p, In<T> q, Out<T> x,
-             Out<T> r, double* rr, double* rho_prev) {
-  sweep(ctx, Descend<T>{r.rows, rho, sigma, p.data, q.data, x.data, r.data, rr, rho_prev});
+void descend(Context& ctx, CgScalars* k, Diagonal<T> D, bool folded, In<T> q, Out<T> r) {
+  sweep(ctx, Descend<T>{r.rows, k, D, folded, q.data, r.data, Observe{0, &k->rr}});
 }
 
 }  // namespace tcsolve

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -28,6 +30,31 @@ struct CsrFormat {
   }
 };
 
+/// SELL-32 with values of S and vectors of T.
+template <class T, class S = T>
+struct SellFormat {
+  using Value = T;
+  using Stored = S;
+  static std::string label() { return std::string("sell_") + type_name<T> + "_" + type_name<S>; }
+  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
+    return std::make_shared<SellOperator<T, S>>(ctx, converted<S>(a).view());
+  }
+  /// Slices padded to their longest row; 32-bit columns where 16-bit distances do not reach.
+  static double bytes(Context&, Csr<double> const& a) {
+    double sum = 4.0 * a.rows;
+    for (Index begin = 0; begin < a.rows; begin += 32) {
+      Index end = std::min(begin + 32, a.rows);
+      std::size_t width = 0;
+      for (Index i = begin; i < end; ++i) width = std::max(width, a.row_columns(i).size());
+      auto first = a.columns.begin() + a.offsets[begin], last = a.columns.begin() + a.offsets[end];
+      bool wide =
+          first != last && *std::max_element(first, last) - *std::min_element(first, last) > 65535;
+      sum += 32.0 * double(width) * (sizeof(S) + (wide ? 4 : 2)) + 32;
+    }
+    return sum;
+  }
+};
+
 template <class B, class F>
 struct Case {
   using Where = B;
@@ -39,10 +66,15 @@ struct Case {
 template <class... F>
 using cases = ::testing::Types<Case<HostBackend, F>..., Case<CudaBackend, F>...>;
 
-using Formats = cases<CsrFormat<double>,         //
-                      CsrFormat<double, float>,  //
-                      CsrFormat<double, half>,   //
-                      CsrFormat<float>,          //
-                      CsrFormat<float, half>>;
+using Formats = cases<CsrFormat<double>,          //
+                      CsrFormat<double, float>,   //
+                      CsrFormat<double, half>,    //
+                      CsrFormat<float>,           //
+                      CsrFormat<float, half>,     //
+                      SellFormat<double>,         //
+                      SellFormat<double, float>,  //
+                      SellFormat<double, half>,   //
+                      SellFormat<float>,          //
+                      SellFormat<float, half>>;
 
 }  // namespace tcsolve::test

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Sliced ELLPACK with 16-bit column numbers: SELL-C-sigma of Kreutzer, Hager, Wellein, Fehske and
+/// Bishop (2014) with C = 32, sigma = 1. Drawn with C = 2:
+///
+///            cols 0 1 2 3
+///     row 0  [ 5 . . 2 ]    slice 0  base 0  width 2    step 0   step 1     lengths 2 1
+///     row 1  [ . 7 . . ]                       values   5  7     2  0       0: padding, not read
+///     row 2  [ 1 . 4 . ]                       deltas   0  1     3  0       column - base
+///     row 3  [ . . . 9 ]    slice 1  base 0  width 2    1  9     4  0  ...
+///
+/// Lanes of a warp hold neighbouring rows, so every load of values and deltas is contiguous. A
+/// slice whose columns spread over more than 65536 keeps 32-bit columns; the others do not care.
+///
+/// Bytes: stored entries (sizeof(value) + 2, or + 4 in a wide slice) + 4 rows + 32 slices. Stored
+/// over true entries is 1 where neighbouring rows are equally long; one long row stretches its
+/// slice.
+#pragma once
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/kernels/views/sell.hpp>
+
+namespace tcsolve {
+
+/// A SELL matrix that owns its arrays in a Context's space.
+template <class S>
+class Sell {
+ public:
+  /// From a canonical CSR matrix in the Context's space. Cost: two passes, and the slices (32 bytes
+  /// each) once to the host and back for their scan.
+  Sell(Context&, CsrView<S> const& a);
+
+  SellView<S> view() const;
+  /// Canonical CSR on the host, the matrix that went in.
+  Csr<S> to_csr(Context&) const;
+  std::size_t bytes() const {
+    return slices_.bytes() + lengths_.bytes() + deltas_.bytes() + columns_.bytes() +
+           values_.bytes();
+  }
+  Offset stored() const { return static_cast<Offset>(values_.size()); }
+
+ private:
+  Index rows_, cols_;
+  Offset entries_;
+  bool streams_ = false;
+  Array<SellSlice> slices_;
+  Array<Index> lengths_;
+  Array<std::uint16_t> deltas_;
+  Array<std::int32_t> columns_;
+  Array<S> values_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Conversion to and products with SELL-32 (formats/sell.hpp; Kreutzer et al. 2014, section 2).
+#pragma once
+
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/views/csr.hpp>
+#include <tcsolve/kernels/views/sell.hpp>
+
+namespace tcsolve {
+
+/// Slice s of a: its base, width and whether it is wide; its starts come from a scan.
+template <class S>
+struct SellMeasure {
+  static constexpr char const* name = "sell_measure";
+  std::int64_t n;
+  CsrView<S> a;
+  SellSlice* slices;
+  Index* lengths;
+  TCSOLVE_HD void element(std::int64_t s, NoCoefficients, double*) const {
+    constexpr int C = SellView<S>::C;
+    Index low = 0, high = 0;
+    Offset width = 0;
+    std::int64_t begin = s * C, end = begin + C < a.rows ? begin + C : a.rows;
+    for (std::int64_t i = begin; i < end; ++i) {
+      Offset first = a.offsets[i], last = a.offsets[i + 1];
+      lengths[i] = static_cast<Index>(last - first);
+      if (first == last) continue;
+      Index left = a.columns[first], right = a.columns[last - 1];  // columns ascend
+      low = width == 0 || left < low ? left : low;
+      high = right > high ? right : high;
+      width = last - first > width ? last - first : width;
+    }
+    slices[s] = {0, 0, low, static_cast<std::int32_t>(width), high - low > 65535};
+  }
+};
+
+/// Row i of a goes to its lane; positions beyond its end hold 0.
+template <class S>
+struct SellFill {
+  static constexpr char const* name = "sell_fill";
+  std::int64_t n;
+  CsrView<S> a;
+  SellSlice const* slices;
+  std::uint16_t* deltas;
+  std::int32_t* columns;
+  S* values;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
+    constexpr int C = SellView<S>::C;
+    SellSlice const slice = slices[i / C];
+    Offset first = a.offsets[i], length = a.offsets[i + 1] - first;
+    for (Offset j = 0; j < slice.width; ++j) {
+      Offset at = j * C + i % C;
+      Index column = j < length ? a.columns[first + j] : slice.base;
+      values[slice.values + at] = j < length ? a.values[first + j] : S(0.0f);
+      if (slice.wide)
+        columns[slice.indices + at] = column;
+      else
+        deltas[slice.indices + at] = static_cast<std::uint16_t>(column - slice.base);
+    }
+  }
+};
+
+/// Reads a stored entry; what streams should not push the vectors out of the cache.
+template <class E>
+TCSOLVE_HD E load_entry(E const* p, bool streams) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(E) == 2) {
+    auto const* bits = reinterpret_cast<unsigned short const*>(p);
+    unsigned short v = streams ? __ldcs(bits) : __ldg(bits);
+    return *reinterpret_cast<E const*>(&v);
+  } else {
+    return streams ? __ldcs(p) : __ldg(p);
+  }
+#else
+  (void)streams;
+  return *p;
+#endif
+}
+
+/// The sum over row i of a_ij x_j, in T.
+template <bool streams, class S, class T>
+TCSOLVE_HD T sell_row(SellView<S> const& a, std::int64_t i, T const* x, std::int64_t stride) {
+  constexpr int C = SellView<S>::C;
+  SellSlice const slice = a.slices[i / C];
+  Index length = a.lengths[i];
+  S const* values = a.values + slice.values + i % C;
+  T sum = T(0);
+  if (slice.wide) {
+    std::int32_t const* columns = a.columns + slice.indices + i % C;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 4
+#endif
+    for (Index j = 0; j < length; ++j)
+      sum +=
+          T(load_entry(values + j * C, streams)) * x[load_entry(columns + j * C, streams) * stride];
+  } else {
+    std::uint16_t const* deltas = a.deltas + slice.indices + i % C;
+    T const* near = x + slice.base * stride;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 8
+#endif
+    for (Index j = 0; j < length; ++j)
+      sum += T(load_entry(values + j * C, streams)) *
+             near[load_entry(deltas + j * C, streams) * stride];
+  }
+  return sum;
+}
+
+/// y = alpha A x + beta y, blocks of vectors.
+template <class S, class T>
+struct SellMultiply {
+  static constexpr char const* name = "sell_multiply";
+  std::int64_t n;  ///< rows times columns of y
+  T alpha;
+  SellView<S> a;
+  Elements<T const> x;
+  T beta;
+  Elements<T> y;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t i = e / y.cols, j = e % y.cols;
+    T const* column = x.data + j * x.col_stride;
+    T sum = a.streams ? sell_row<true>(a, i, column, x.row_stride)
+                      : sell_row<false>(a, i, column, x.row_stride);
+    y[e] = beta == T(0) ? alpha * sum : alpha * sum + beta * y[e];
+  }
+};
+
+/// y = alpha A x, sigma = <x, y>, one column.
+template <class S, class T>
+struct SellMultiplyDot {
+  static constexpr char const* name = "sell_multiply_dot";
+  static constexpr int sums = 1;
+  std::int64_t n;
+  SellView<S> a;
+  T const* x;
+  T* y;
+  double* sigma;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    T yi = a.streams ? sell_row<true>(a, i, x, 1) : sell_row<false>(a, i, x, 1);
+    y[i] = yi;
+    sum[0] += double(x[i]) * double(yi);
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A diagonal operator as passes see it that fold it in instead of storing its product.
+#pragma once
+
+#include <cstdint>
+
+#include <tcsolve/core/portable.hpp>
+
+namespace tcsolve {
+
+/// x_i -> alpha d_i x_i; without d the identity times alpha.
+template <class T>
+struct Diagonal {
+  T const* d = nullptr;
+  double alpha = 1;
+
+  TCSOLVE_HD double operator()(std::int64_t i, double x) const {
+    return d != nullptr ? alpha * (double(d[i]) * x) : alpha * x;
+  }
+};
+
+}  // namespace tcsolve

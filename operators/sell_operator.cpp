@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/sell_operator.hpp>
+
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/verbs/matrix.hpp>
+#include <tcsolve/kernels/verbs/sell.hpp>
+
+namespace tcsolve {
+
+template <class T, class S>
+SellOperator<T, S>::SellOperator(Context& ctx, CsrView<S> const& a)
+    : SellOperator(ctx, CsrStorage<S>(ctx, a).view(), true) {}
+
+template <class T, class S>
+SellOperator<T, S>::SellOperator(Context& ctx, CsrView<S> const& here, bool)
+    : LinearOperator<T>(here.rows, here.cols), matrix_(ctx, here) {
+  auto scope = ctx.arena().scope();
+  double* value = scope.template take<double>(1);
+  sweep(ctx, MaxRowSum<S>{here.rows, here, value});
+  norm_ = read(ctx, value);
+}
+
+template <class T, class S>
+Traits SellOperator<T, S>::traits() const {
+  return {.precision = {real_of<S>, real_of<T>, real_of<T>}};
+}
+
+template <class T, class S>
+Cost SellOperator<T, S>::cost(Index k) const {
+  double entries = static_cast<double>(matrix_.view().entries);
+  double vectors = static_cast<double>(k) * (double(this->rows()) + this->cols()) * sizeof(T);
+  return {2 * entries * k, double(matrix_.bytes()) + vectors,
+          entries > 0 ? double(matrix_.stored()) / entries : 1};
+}
+
+template <class T, class S>
+void SellOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
+  sweep(ctx, SellMultiply<S, T>{y.size(), alpha, matrix_.view(), x, beta, y});
+}
+
+template <class T, class S>
+void SellOperator<T, S>::do_apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
+  sweep(ctx, SellMultiplyDot<S, T>{y.rows, matrix_.view(), x.data, y.data, sigma});
+}
+
+template class SellOperator<double, double>;
+template class SellOperator<double, float>;
+template class SellOperator<double, half>;
+template class SellOperator<float, float>;
+template class SellOperator<float, half>;
+
+}  // namespace tcsolve

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The product with SELL-32: one pass that also makes <x, A x>, one thread a row.
+#pragma once
+
+#include <tcsolve/formats/sell.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// y = alpha A x + beta y with values stored as S, vectors and sums of T. No transpose.
+///
+///   bytes  stored entries (sizeof(S) + 2) + 5 rows + k sizeof(T) (rows + cols)
+///   bits   the same on every run: a row is added in storage order
+template <class T, class S = T>
+class SellOperator final : public LinearOperator<T> {
+ public:
+  /// Converts a canonical CSR matrix, in the Context's space or on the host (then it is copied
+  /// there for the time of the conversion).
+  SellOperator(Context& ctx, CsrView<S> const& a);
+
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "sell"; }
+  /// ||A||_inf, taken once from the stored values.
+  double norm_estimate() const override { return norm_; }
+  Sell<S> const& matrix() const { return matrix_; }
+
+ private:
+  SellOperator(Context& ctx, CsrView<S> const& here, bool);
+  void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_apply_dot(Context&, In<T> x, Out<T> y, double* sigma) const override;
+  Sell<S> matrix_;
+  double norm_ = 0;
+};
+
+}  // namespace tcsolve
