@@ -5,7 +5,8 @@
 /// iterations. Each variant is checked (b - A x on the host) before it is timed; medians; JSON
 /// lines, then a table.
 ///
-/// tcsolve's time is that of the whole solve, so it holds the two checks of the true residual.
+/// us/iteration is the loop, launch to last word; the whole solve holds the two checks of the true
+/// residual. "byte floor": the matrix as stored once, and 96 bytes a row.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -20,62 +21,9 @@
 #include <tcsolve/solvers/cg.hpp>
 #include <tcsolve/version.hpp>
 
-#include "plain_cg.hpp"
+#include "measure.hpp"
 
 using namespace tcsolve;
-
-namespace {
-
-struct Row {
-  std::string matrix, variant;
-  int iterations;
-  double microseconds, spread, residual, floor_fraction;
-};
-
-double relative_residual(Csr<double> const& a, std::vector<double> const& x,
-                         std::vector<double> const& b) {
-  double rr = 0, bb = 0;
-  for (Index i = 0; i < a.rows; ++i) {
-    long double r = b[i];
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      r -= static_cast<long double>(a.values[k]) * x[a.columns[k]];
-    rr += static_cast<double>(r * r);
-    bb += b[i] * b[i];
-  }
-  return std::sqrt(rr / bb);
-}
-
-/// Runs once to check, then `repetitions` times; the medians.
-Row measure(std::string const& matrix, std::string const& variant, Csr<double> const& a,
-            double matrix_bytes, std::vector<double> const& b, int repetitions,
-            std::function<bench::PlainResult()> const& solve,
-            std::function<std::vector<double>()> const& x) {
-  bench::PlainResult first = solve();
-  double residual = relative_residual(a, x(), b);
-  std::vector<double> times;
-  for (int i = 0; i < repetitions; ++i) {
-    bench::PlainResult r = solve();
-    times.push_back(1e6 * r.seconds / r.iterations);
-  }
-  std::sort(times.begin(), times.end());
-  double bytes = matrix_bytes + 96.0 * a.rows;
-  double median = times[times.size() / 2];
-  Row row{matrix,
-          variant,
-          first.iterations,
-          median,
-          (times.back() - times.front()) / median,
-          residual,
-          bytes / 4290e9 * 1e6 / median};
-  std::cout << "{\"bench\": \"cg\", \"matrix\": \"" << matrix << "\", \"rows\": " << a.rows
-            << ", \"entries\": " << a.entries() << ", \"variant\": \"" << variant
-            << "\", \"iterations\": " << row.iterations << ", \"us_per_iteration\": " << median
-            << ", \"spread\": " << row.spread << ", \"true_residual\": " << residual
-            << ", \"fraction_of_byte_floor\": " << row.floor_fraction << "}" << std::endl;
-  return row;
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   std::string why;
@@ -102,18 +50,18 @@ int main(int argc, char** argv) {
     matrices.push_back({"poisson7_160",
                         [=] { return generate(Poisson7Params{.n = 160, .coefficient = random}); }});
   }
-  std::vector<Row> rows;
+  std::vector<bench::Row> rows;
   for (auto const& [name, make] : matrices) {
     Csr<double> a = make();
     std::vector<double> b(a.rows, 1.0), x(a.rows);
-    double csr_bytes = 12.0 * a.entries() + 4.0 * a.rows;
+    double csr_bytes = 12.0 * a.entries() + 100.0 * a.rows;
     {
       bench::PlainCg plain(a);
       auto get = [&] { return plain.x(); };
-      rows.push_back(measure(
+      rows.push_back(bench::measure(
           name, "plain, host scalars", a, csr_bytes, b, repetitions,
           [&] { return plain.host_scalars(b, 1e-8, 5000); }, get));
-      rows.push_back(measure(
+      rows.push_back(bench::measure(
           name, "plain, graph of 10", a, csr_bytes, b, repetitions,
           [&] { return plain.graph(b, 1e-8, 5000, 10); }, get));
     }
@@ -128,7 +76,9 @@ int main(int argc, char** argv) {
     };
     for (Variant const& v : {Variant{"tcsolve, eager", A, Execution::eager},
                              Variant{"tcsolve, graph", A, Execution::graph},
-                             Variant{"tcsolve, sell, graph", sell, Execution::graph}}) {
+                             Variant{"tcsolve, sell, graph", sell, Execution::graph},
+                             Variant{"tcsolve, csr, persistent", A, Execution::persistent},
+                             Variant{"tcsolve, sell, persistent", sell, Execution::persistent}}) {
       Cg<double> cg({.stopping = {.max_iters = 5000}, .execution = v.execution});
       cg.setup(ctx, v.op, M, A);
       auto solve = [&] {
@@ -136,21 +86,11 @@ int main(int argc, char** argv) {
         ctx.synchronize();
         SolveReport report = cg.solve(db.view(), dx.view());
         if (!report.converged()) std::cout << report.message << std::endl;
-        return bench::PlainResult{report.iterations, report.seconds};
+        return bench::PlainResult{report.iterations, report.loop_seconds, report.seconds};
       };
-      rows.push_back(measure(name, v.name, a, v.op->cost(1).bytes - 16.0 * a.rows, b, repetitions,
-                             solve, [&] { return to_host(ctx, dx); }));
+      rows.push_back(bench::measure(name, v.name, a, v.op->cost(1).bytes + 80.0 * a.rows, b,
+                                    repetitions, solve, [&] { return to_host(ctx, dx); }));
     }
   }
-  std::cout << "matrix | variant | iterations | us/iteration | spread | true residual | vs host "
-               "scalars | byte floor\n"
-            << "---|---|---|---|---|---|---|---\n";
-  double base = 1;
-  for (Row const& r : rows) {
-    if (r.variant == "plain, host scalars") base = r.microseconds;
-    std::cout.precision(3);
-    std::cout << r.matrix << " | " << r.variant << " | " << r.iterations << " | " << r.microseconds
-              << " | " << 100 * r.spread << " % | " << r.residual << " | " << base / r.microseconds
-              << "x | " << 100 * r.floor_fraction << " %\n";
-  }
+  bench::print_table(rows);
 }

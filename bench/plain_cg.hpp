@@ -9,7 +9,8 @@ namespace tcsolve::bench {
 
 struct PlainResult {
   int iterations;
-  double seconds;  ///< of the loop alone, device time
+  double seconds;    ///< of the loop alone
+  double whole = 0;  ///< with what surrounds it, where that is known
 };
 
 /// FP64 Jacobi-CG on the device from x = 0 until ||r|| <= rtol ||b||.

@@ -66,9 +66,20 @@ class Context {
   template <class F>
   void submit(char const* name, F&& f, bool capturable = true) {
     if (recording_ != nullptr)
-      recording_->commands.push_back({name, std::forward<F>(f), capturable});
+      recording_->commands.push_back({name, std::forward<F>(f), capturable, typeid(void), {}});
     else
       f(*this);
+  }
+  /// The same for a command whose operands are a verb.
+  template <class V, class F>
+  void submit_verb(V const& verb, F&& f) {
+    static_assert(std::is_trivially_copyable_v<V>);
+    submit(V::name, std::forward<F>(f));
+    if (recording_ == nullptr) return;
+    Command& command = recording_->commands.back();
+    command.type = typeid(V);
+    command.operands.resize(sizeof(V));
+    std::memcpy(command.operands.data(), &verb, sizeof(V));
   }
   bool recording() const { return recording_ != nullptr; }
   /// What body(*this) submits, as a list; nothing of it runs.

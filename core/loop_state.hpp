@@ -39,6 +39,9 @@ struct LoopState {
 struct Frame {
   LoopState* state = nullptr;
   bool lead = true;  ///< exactly one thread of a verb leads: it alone writes the state
+  /// The leader tells the host. In a persistent loop every block has a state and a leader of its
+  /// own, and one of them speaks.
+  bool speaks = true;
 
   TCSOLVE_HD bool stopped() const { return state != nullptr && state->stop != 0; }
   TCSOLVE_HD bool first() const { return state->iteration == 0; }

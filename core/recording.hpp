@@ -4,8 +4,12 @@
 /// which is then called (eager) or captured into a graph that the device repeats.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <functional>
 #include <string>
+#include <type_traits>
+#include <typeindex>
 #include <vector>
 
 namespace tcsolve {
@@ -15,7 +19,9 @@ class Context;
 struct Command {
   std::string name;  ///< e.g. "descend", "csr.apply"
   std::function<void(Context&)> call;
-  bool capturable = true;  ///< false: waits for the host, so it cannot be in a graph
+  bool capturable = true;               ///< false: waits for the host, so it cannot be in a graph
+  std::type_index type = typeid(void);  ///< of the verb, where `operands` holds one
+  std::vector<std::byte> operands;      ///< the verb: how a persistent kernel runs it
 };
 
 struct Recording {

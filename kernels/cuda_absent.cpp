@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device half of the kernels in a build without CUDA: it links, and says what is missing.
 #include <tcsolve/kernels/graph.hpp>
+#include <tcsolve/kernels/persistent.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
 #include <tcsolve/kernels/verb_list.hpp>
 
@@ -52,5 +53,10 @@ TCSOLVE_INSTANTIATE(half, float)
 std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*) { absent(); }
 void launch(Device&, WhileGraph&) { absent(); }
 bool finished(Device&) { absent(); }
+std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const&, LoopState*,
+                                                std::span<std::byte>, std::string&) {
+  absent();
+}
+void launch(Device&, PersistentLoop&) { absent(); }
 
 }  // namespace tcsolve::cuda

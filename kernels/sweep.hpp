@@ -42,6 +42,8 @@ struct VerbTraits {
   static constexpr bool maximum = requires { V::maximum; };  ///< reduce by max |.|, NaN wins
   static constexpr bool prepares = requires { typename V::Coefficients; };
   static constexpr bool always = requires { V::always; };  ///< runs in a stopped loop too
+  /// An element is a chain of loads: a thread takes one, so that the device balances them.
+  static constexpr bool long_elements = requires { V::long_elements; };
   static constexpr bool afters = requires(V v, Frame f) { v.after(f); };
   static constexpr bool finishes = requires(V v, Frame f, double* s) { v.finish(f, s); };
 };
@@ -76,7 +78,7 @@ void sweep(Device&, LoopState*, V const&);
 /// Runs or records a verb.
 template <class V>
 void sweep(Context& ctx, V const& verb) {
-  ctx.submit(V::name, [verb](Context& c) {
+  ctx.submit_verb(verb, [verb](Context& c) {
     LoopState* state = c.loop();
     c.visit([&](cuda::Device& on) { cuda::sweep(on, state, verb); },
             [&](Host& on) { host::sweep(on, state, verb); });

@@ -27,7 +27,7 @@ std::string extents(LinearOperator<T> const& a) {
 
 template <class T>
 Traits Identity<T>::traits() const {
-  return {.precision = {real_of<T>, real_of<T>, real_of<T>}, .transpose = true};
+  return {.precision = {real_of<T>, real_of<T>, real_of<T>}, .transpose = true, .verbs = true};
 }
 template <class T>
 Cost Identity<T>::cost(Index k) const {

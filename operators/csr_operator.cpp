@@ -2,6 +2,7 @@
 #include <tcsolve/operators/csr_operator.hpp>
 
 #include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/verbs/csr.hpp>
 #include <tcsolve/kernels/verbs/matrix.hpp>
 
 namespace tcsolve {
@@ -22,14 +23,20 @@ std::shared_ptr<cuda::CsrPlan> plan_for(Context& ctx, CsrView<S> const& a) {
 template <class T, class S>
 void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In<T> x, T beta,
              Out<T> y) {
-  ctx.visit(
-      [&](cuda::Device& on) {
-        if constexpr (std::is_same_v<T, S>)
-          if (plan != nullptr && ((x.is_vector() && y.is_vector()) || !ctx.options().deterministic))
-            return cuda::spmm_csr(on, *plan, alpha, x, beta, y);
-        cuda::spmm_csr(on, alpha, a, x, beta, y);
-      },
-      [&](Host& on) { host::spmm_csr(on, alpha, a, x, beta, y); });
+  auto call = [=](Context& c) {
+    c.visit(
+        [&](cuda::Device& on) {
+          if constexpr (std::is_same_v<T, S>)
+            if (plan != nullptr && ((x.is_vector() && y.is_vector()) || !c.options().deterministic))
+              return cuda::spmm_csr(on, *plan, alpha, x, beta, y);
+          cuda::spmm_csr(on, alpha, a, x, beta, y);
+        },
+        [&](Host& on) { host::spmm_csr(on, alpha, a, x, beta, y); });
+  };
+  if (x.is_vector() && y.is_vector())
+    ctx.submit_verb(CsrMultiply<S, T>{a.rows, alpha, a, x.data, beta, y.data}, call);
+  else
+    ctx.submit("csr_multiply", call);
 }
 
 }  // namespace
@@ -75,7 +82,7 @@ void CsrOperator<T, S>::prepare(Context& ctx, Op op) const {
 template <class T, class S>
 Traits CsrOperator<T, S>::traits() const {
   Real accumulate = matrix_.view().space == Space::host ? Real::f64 : real_of<T>;
-  return {.precision = {real_of<S>, real_of<T>, accumulate}, .transpose = true};
+  return {.precision = {real_of<S>, real_of<T>, accumulate}, .transpose = true, .verbs = true};
 }
 
 template <class T, class S>

@@ -45,6 +45,7 @@ template <class T>
 void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
   check_operands(ctx, x, y, op);
   if (y.size() == 0) return;
+  if (traits().verbs) return do_apply(ctx, alpha, x, beta, y, op);
   ctx.submit(
       "apply", [=, this](Context& c) { do_apply(c, alpha, x, beta, y, op); }, traits().capturable);
 }
@@ -58,6 +59,7 @@ void LinearOperator<T>::apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma
   if (!x.is_vector() || !y.is_vector())
     throw ShapeError(cat(name(), ": apply_dot takes one column of adjacent entries; x and y have ",
                          x.cols, " columns, strides ", x.ld, " and ", y.ld));
+  if (traits().verbs) return do_apply_dot(ctx, x, y, sigma);
   ctx.submit(
       "apply_dot", [=, this](Context& c) { do_apply_dot(c, x, y, sigma); }, traits().capturable);
 }

@@ -23,7 +23,7 @@ SellOperator<T, S>::SellOperator(Context& ctx, CsrView<S> const& here, bool)
 
 template <class T, class S>
 Traits SellOperator<T, S>::traits() const {
-  return {.precision = {real_of<S>, real_of<T>, real_of<T>}};
+  return {.precision = {real_of<S>, real_of<T>, real_of<T>}, .verbs = true};
 }
 
 template <class T, class S>

@@ -112,7 +112,8 @@ template <class T>
 Traits BlockJacobi<T>::traits() const {
   return {.precision = {real_of<T>, Real::f64, Real::f64},
           .transpose = true,
-          .isolates_nonfinite = false};
+          .isolates_nonfinite = false,
+          .verbs = true};
 }
 
 template <class T>

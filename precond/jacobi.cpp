@@ -31,7 +31,7 @@ Jacobi<T>::Jacobi(Context& ctx, CsrView<S> const& a)
 
 template <class T>
 Traits Jacobi<T>::traits() const {
-  return {.precision = {real_of<T>, Real::f64, Real::f64}, .transpose = true};
+  return {.precision = {real_of<T>, Real::f64, Real::f64}, .transpose = true, .verbs = true};
 }
 
 template <class T>

@@ -11,8 +11,9 @@ template <class T>
 void Bicgstab<T>::allocate(Context& ctx) {
   for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_})
     *v = Vector<T>(ctx.space(), this->A_->rows());
-  scalars_ = Array<BicgstabScalars>(ctx.space(), 1);
-  this->norm2_ = &scalars_.data()->rr;
+  k_ = Array<BicgstabScalars>(ctx.space(), 1);
+  this->keep_scalars(k_);
+  this->norm2_ = &k_.data()->rr;
 }
 
 // The shadow vector r~ is r itself; after a breakdown r plus something random, so that it is new
@@ -20,7 +21,7 @@ void Bicgstab<T>::allocate(Context& ctx) {
 template <class T>
 void Bicgstab<T>::begin(Context& ctx, int attempt) {
   Out<T> r = this->r_, shadow = shadow_;
-  BicgstabScalars* s = scalars_.data();
+  BicgstabScalars* s = k_.data();
   if (attempt > 0) sweep(ctx, Random<T>{r.rows, ctx.options().seed + 16 + attempt, shadow.data});
   axpby<T, T>(ctx, 1.0, r, attempt > 0 ? 1 / std::sqrt(double(r.rows)) : 0.0, shadow);
   dot2<T>(ctx, shadow, r, &s->rho, &s->rr);
@@ -31,7 +32,7 @@ template <class T>
 void Bicgstab<T>::step(Context& ctx) {
   auto const &A = *this->A_, &M = *this->M_;
   Out<T> r = this->r_, x = this->d_, shadow = shadow_, p = p_, y = y_, v = v_, z = z_, t = t_;
-  BicgstabScalars* s = scalars_.data();
+  BicgstabScalars* s = k_.data();
   Index n = r.rows;
   sweep(ctx, BicgDirection<T>{n, s, r.data, v.data, p.data});  // p = r + beta (p - omega v)
   M.apply(ctx, p, y);                                          // y = M p

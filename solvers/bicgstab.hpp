@@ -34,7 +34,7 @@ class Bicgstab final : public KrylovSolver<T> {
   void step(Context&) override;
 
   Vector<T> shadow_, p_, y_, v_, z_, t_;
-  Array<BicgstabScalars> scalars_;
+  Array<BicgstabScalars> k_;
 };
 
 }  // namespace tcsolve

@@ -15,21 +15,22 @@ void Cg<T>::allocate(Context& ctx) {
   D_ = diagonal.value_or(Diagonal<T>{});
   for (Vector<T>* v : {&p_, &q_}) *v = Vector<T>(ctx.space(), n);
   z_ = Vector<T>(ctx.space(), folded_ ? 0 : n);
-  scalars_ = Array<CgScalars>(ctx.space(), 1);
-  this->norm2_ = &scalars_.data()->rr;
+  k_ = Array<CgScalars>(ctx.space(), 1);
+  this->keep_scalars(k_);
+  this->norm2_ = &k_.data()->rr;
 }
 
 template <class T>
 void Cg<T>::begin(Context& ctx, int) {
   In<T> r = this->r_;
-  sweep(ctx, CgStart<T>{r.rows, scalars_.data(), D_, r.data});
+  sweep(ctx, CgStart<T>{r.rows, k_.data(), D_, r.data});
 }
 
 // Symbols as in Saad, where our M is written M^-1, x is d and a is alpha.
 template <class T>
 void Cg<T>::step(Context& ctx) {
   auto const &A = *this->A_, &M = *this->M_;
-  CgScalars* k = scalars_.data();
+  CgScalars* k = k_.data();
   Out<T> r = this->r_, x = this->d_, z = folded_ ? r : z_;
   if (!folded_) M.apply_dot(ctx, r, z, &k->rho);  // z = M r,  rho = <r, z>
   extend<T>(ctx, k, D_, z, p_, x);                // x += a p;  p = z + (rho / rho_prev) p
@@ -41,11 +42,11 @@ void Cg<T>::step(Context& ctx) {
 // A, so that A p tells a singular A from one that is not semidefinite.
 template <class T>
 void Cg<T>::finish(Context& ctx, LoopState& state) {
-  sweep(ctx, CgFinish<T>{p_.rows(), scalars_.data(), p_.view().data, this->d_.view().data});
+  sweep(ctx, CgFinish<T>{p_.rows(), k_.data(), p_.view().data, this->d_.view().data});
   auto stop = static_cast<Stop>(state.stop);
   if (stop != Stop::indefinite_operator && stop != Stop::diverged && stop != Stop::claimed) return;
   double const tiny = 10 * roundoff(real_of<T>);
-  double sigma = read(ctx, &scalars_.data()->sigma), p = norm<T>(ctx, p_), q = norm<T>(ctx, q_);
+  double sigma = read(ctx, &k_.data()->sigma), p = norm<T>(ctx, p_), q = norm<T>(ctx, q_);
   double A = std::ldexp(this->norm_A_, -this->operator_exponent_);
   if (!(std::abs(sigma) <= tiny * A * p * p)) return;
   bool singular = q <= std::sqrt(tiny) * A * p;

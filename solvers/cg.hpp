@@ -38,7 +38,7 @@ class Cg final : public KrylovSolver<T> {
   Vector<T> z_, p_, q_;
   Diagonal<T> D_;        // M, where it is diagonal, else the identity
   bool folded_ = false;  // M is diagonal
-  Array<CgScalars> scalars_;
+  Array<CgScalars> k_;
 };
 
 }  // namespace tcsolve

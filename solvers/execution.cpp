@@ -14,6 +14,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// A persistent loop wins while what a step touches stays in the cache (docs/results/cg-h200.md).
+constexpr double persistent_share = 0.75;
+
 /// A field that the device may be writing.
 template <class T>
 T peek(T const& shared) {
@@ -33,13 +36,23 @@ Loop::~Loop() {
   if (progress_ != &host_progress_) cuda::release_pinned(progress_);
 }
 
-void Loop::choose(Context& ctx, Execution wanted) {
+void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   graph_.reset();
+  persistent_.reset();
   handle_ = 0;
-  bool graph_wanted =
-      wanted == Execution::automatic ? ctx.options().graphs : wanted == Execution::graph;
-  use_graph_ = graph_wanted && ctx.device() != nullptr && body_.capturable();
-  if (ctx.device() != nullptr && graph_wanted && !body_.capturable())
+  use_graph_ = false;
+  if (ctx.device() == nullptr || wanted == Execution::eager) return;
+  bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
+  if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
+    std::string why;
+    persistent_ = cuda::make_persistent(*ctx.device(), body_, state_.data(), facts.scalars, why);
+    if (persistent_) return;
+    if (wanted == Execution::persistent)
+      ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
+  }
+  bool graph_wanted = wanted != Execution::automatic || ctx.options().graphs;
+  use_graph_ = graph_wanted && body_.capturable();
+  if (graph_wanted && !body_.capturable())
     ctx.log(Severity::note, "the loop runs eagerly: an operator in it cannot be recorded");
 }
 
@@ -71,8 +84,10 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
     if (ctx.device() == nullptr)
       run_host(ctx, watch);
+    else if (persistent_)
+      cuda::launch(*ctx.device(), *persistent_), watch_device(ctx, watch);
     else if (use_graph_)
-      run_graph(ctx, watch);
+      cuda::launch(*ctx.device(), *graph_), watch_device(ctx, watch);
     else
       run_eager(ctx, watch);
     copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
@@ -120,13 +135,13 @@ void Loop::run_eager(Context& ctx, Watch const& watch) {
   ctx.synchronize();
 }
 
-void Loop::run_graph(Context& ctx, Watch const& watch) {
-  cuda::launch(*ctx.device(), *graph_);
+void Loop::watch_device(Context& ctx, Watch const& watch) {
+  auto launched = std::chrono::steady_clock::now();
   bool asked = false;
-  for (int polls = 0; !cuda::finished(*ctx.device()); ++polls) {
-    if (polls < 200) continue;  // a short solve is over before a sleep would be
+  while (!cuda::finished(*ctx.device())) {
     tell(ctx, watch);
     if (Stop reason; !asked && asked_to_stop(ctx, watch, reason)) asked = true, ask(ctx, reason);
+    if (seconds_since(launched) < 0.01) continue;  // a sleep would show in a short solve
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }

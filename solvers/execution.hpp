@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How a loop runs is not the solver's business. A step is recorded once, as a list of verbs; here
-/// the list is called (eager) or captured under a conditional graph node that the device repeats
-/// (graph). Same verbs, same bits.
+/// the list is called (eager), captured under a conditional graph node that the device repeats
+/// (graph), or interpreted by one kernel (persistent). The same verbs.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/kernels/graph.hpp>
+#include <tcsolve/kernels/persistent.hpp>
 #include <tcsolve/solvers/stopping.hpp>
 
 namespace tcsolve {
@@ -39,11 +41,16 @@ class Loop {
   explicit Loop(Context& ctx);
   ~Loop();
 
+  /// What the choice of the execution depends on.
+  struct Body {
+    std::span<std::byte> scalars;  ///< the method's, in the Context's space; empty: not named
+    double bytes = 0;              ///< that a step reads and writes
+  };
   /// Records one step. Throws what the step throws.
   template <class Step>
-  void record(Context& ctx, Execution wanted, Step&& step) {
+  void record(Context& ctx, Execution wanted, Body const& facts, Step&& step) {
     ctx.within(state_.data(), [&] { body_ = ctx.record(step); });
-    choose(ctx, wanted);
+    choose(ctx, wanted, facts);
   }
   bool recorded() const { return !body_.commands.empty(); }
 
@@ -53,10 +60,10 @@ class Loop {
   LoopState* state() { return state_.data(); }
 
  private:
-  void choose(Context&, Execution wanted);
+  void choose(Context&, Execution wanted, Body const&);
   void run_host(Context&, Watch const&);
   void run_eager(Context&, Watch const&);
-  void run_graph(Context&, Watch const&);
+  void watch_device(Context&, Watch const&);
   bool asked_to_stop(Context&, Watch const&, Stop& reason) const;
   void tell(Context&, Watch const&) const;
   void ask(Context&, Stop reason);
@@ -69,6 +76,7 @@ class Loop {
   Progress* progress_ = nullptr;  // written by the loop, read here
   Progress host_progress_{};
   std::shared_ptr<cuda::WhileGraph> graph_;
+  std::shared_ptr<cuda::PersistentLoop> persistent_;
   unsigned long long handle_ = 0;  // of the graph, kept across runs
 };
 

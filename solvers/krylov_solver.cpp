@@ -66,7 +66,8 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   scale_operators(ctx);
   allocate(ctx);
   loop_.emplace(ctx);
-  loop_->record(ctx, execution_, [this](Context& c) { step(c); });
+  double bytes = A_->cost(1).bytes + M_->cost(1).bytes + 5.0 * sizeof(T) * A_->rows();
+  loop_->record(ctx, execution_, {loop_scalars_, bytes}, [this](Context& c) { step(c); });
 }
 
 /// Products near the end of the exponent range would overflow in squares: a method sees 2^-e A
@@ -353,11 +354,13 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
   here.norm_start = std::sqrt(norm2);
   here.residual_start = limits.residual;
   std::vector<double> norms2;
+  auto loop_start = std::chrono::steady_clock::now();
   state = loop_->run(
       ctx,
       {limits.steps, window, square(std::max(limits.target / limits.residual, beyond)) * norm2,
        std::max(square(limits.divergence / limits.residual), 1.0) * norm2, norm2},
       here, norms2);
+  report.loop_seconds += seconds_since(loop_start);
   for (double n2 : norms2) {
     double monitored = std::sqrt(n2) / here.norm_start * limits.residual;  // in the units of b
     report.history.push_back({++report.iterations, monitored});

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/solvers/execution.hpp>
@@ -66,6 +67,12 @@ class KrylovSolver : public Solver {
     return std::isfinite(size) ? size : 0.0;
   }
 
+  /// Names the method's scalars: all that a persistent loop keeps apart from the vectors.
+  template <class S>
+  void keep_scalars(Array<S>& scalars) {
+    loop_scalars_ = {reinterpret_cast<std::byte*>(scalars.data()), scalars.bytes()};
+  }
+
   static constexpr double optimal = 1e-8;  ///< for normal_residual(), however loose rtol is
   static constexpr double unknown = std::numeric_limits<double>::infinity();
 
@@ -98,6 +105,7 @@ class KrylovSolver : public Solver {
   Cause diagnose();
 
   Context* ctx_ = nullptr;
+  std::span<std::byte> loop_scalars_;
   std::optional<Loop> loop_;
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual

@@ -55,15 +55,17 @@ struct StoppingParams {
   }
 };
 
-/// How the loop runs. The bits of the result do not depend on it.
-enum class Execution { automatic, eager, graph };
+/// How the loop runs. Eager and graph give the same bits; persistent adds its sums in another
+/// order.
+enum class Execution { automatic, eager, graph, persistent };
 constexpr auto names(Execution) {
   return std::array{std::pair{Execution::automatic, "auto"}, std::pair{Execution::eager, "eager"},
-                    std::pair{Execution::graph, "graph"}};
+                    std::pair{Execution::graph, "graph"},
+                    std::pair{Execution::persistent, "persistent"}};
 }
 constexpr char const* execution_doc =
-    "eager launches each step; graph lets the device repeat a recorded step; auto takes the graph "
-    "on a "
-    "device when every operator can be recorded";
+    "eager launches each step; graph lets the device repeat a recorded step; persistent runs the "
+    "whole loop as one kernel; auto takes persistent for systems that stay in the device's cache, "
+    "graph for larger ones, and eager where an operator cannot be recorded";
 
 }  // namespace tcsolve

@@ -2,9 +2,10 @@
 /// Runs any verb on the device: one kernel, a grid fixed by n and the device, and one reduction
 /// scheme (kernels/sweep.hpp) for every sum in the package.
 ///
-///   grid   min(ceil(n / 256), 8 x multiprocessors) blocks of 256; thread t takes t, t + T, t + 2
-///   T, ... sum    thread -> warp shuffle tree -> block -> partials; the last block adds them in
-///   block order bytes  the verb's operands once each
+///   grid   min(ceil(n / 256), 8 x multiprocessors) blocks of 256, thread t takes t, t + T, ...;
+///          ceil(n / 256) blocks where an element is long
+///   sum    thread, warp (shuffles), block, partials; the last block adds them in block order
+///   bytes  the verb's operands once each
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/verb_list.hpp>
 
@@ -89,9 +90,13 @@ __global__ void __launch_bounds__(block_size)
   }
 }
 
+template <class V>
 int grid_for(Device const& on, std::int64_t n) {
-  std::int64_t blocks = (n + block_size - 1) / block_size;
-  return static_cast<int>(blocks < 1 ? 1 : blocks > on.max_blocks ? on.max_blocks : blocks);
+  using Traits = VerbTraits<V>;
+  std::int64_t blocks = (n + block_size - 1) / block_size, most = on.max_blocks;
+  if (Traits::long_elements)  // as many as there is room for partial sums
+    most = most * Device::max_sums / (Traits::sums > 0 ? Traits::sums : 1);
+  return static_cast<int>(blocks < 1 ? 1 : blocks > most ? most : blocks);
 }
 
 }  // namespace
@@ -101,7 +106,7 @@ void sweep(Device& on, LoopState* state, V const& verb) {
   if (verb.n == 0 && !VerbTraits<V>::finishes) return;
   // Scalar work alone (no element, no sum) needs one warp.
   int threads = verb.n == 0 && VerbTraits<V>::sums == 0 ? 32 : block_size;
-  sweep_kernel<<<grid_for(on, verb.n), threads, 0, on.stream>>>(verb, state, on.scratch);
+  sweep_kernel<<<grid_for<V>(on, verb.n), threads, 0, on.stream>>>(verb, state, on.scratch);
   check(cudaGetLastError());
 }
 

@@ -184,6 +184,7 @@ struct Combine {
 /// The one reduction whose width is known only on the device: it has kernels of its own.
 template <class T>
 struct Gram {
+  static constexpr char const* name = "gram";
   std::int64_t n;
   T const *V, *w;
   double* h;
@@ -204,7 +205,7 @@ inline int gram_blocks(Context& ctx) {
 }
 template <class T>
 void gram(Context& ctx, Gram<T> const& verb) {
-  ctx.submit("gram", [verb](Context& c) {
+  ctx.submit_verb(verb, [verb](Context& c) {
     LoopState* state = c.loop();
     c.visit([&](cuda::Device& on) { cuda::gram(on, state, verb); },
             [&](Host& on) { host::gram(on, state, verb); });

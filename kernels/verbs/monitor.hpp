@@ -21,8 +21,8 @@ struct Observe {
   TCSOLVE_HD void finish(Frame f, double const*) const {
     LoopState& s = *f.state;
     double norm = *norm2;
-    if (f.stopped()) return report(s, norm);
-    s.history[s.iteration - s.history_start] = norm;
+    if (f.stopped()) return report(f, norm);
+    if (f.speaks) s.history[s.iteration - s.history_start] = norm;
     ++s.iteration;
     if (!is_finite(norm))
       f.raise(Stop::nonfinite, Cause::none, norm);
@@ -36,13 +36,14 @@ struct Observe {
       f.raise(Stop::stagnated, Cause::none, norm);
     else if (s.iteration >= s.limit)
       f.raise(Stop::cycle_end, Cause::none, norm);
-    report(s, norm);
+    report(f, norm);
   }
 
  private:
   /// Tells the host, which looks when it likes, and the graph, which goes round again or not.
-  TCSOLVE_HD static void report(LoopState& s, double norm) {
-    if (s.progress != nullptr) {
+  TCSOLVE_HD static void report(Frame f, double norm) {
+    LoopState& s = *f.state;
+    if (s.progress != nullptr && f.speaks) {
       Progress volatile* p = s.progress;
       p->norm2 = norm;
       p->stop = s.stop;

@@ -78,39 +78,51 @@ TCSOLVE_HD E load_entry(E const* p, bool streams) {
 #endif
 }
 
-/// The sum over row i of a_ij x_j, in T.
+/// The sum over `length` entries, C apart, of values[j] x[columns[j]], in T and in order. A group
+/// of entries is loaded before it is added: what limits the product is how many loads are in
+/// flight.
+template <bool streams, int C, class S, class I, class T>
+TCSOLVE_HD T sell_sum(S const* values, I const* columns, Index length, T const* x,
+                      std::int64_t stride) {
+  constexpr int group = 8;
+  T sum = T(0);
+  for (Index j = 0; j < length; j += group) {
+    T product[group];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int k = 0; k < group; ++k) {
+      bool inside = j + k < length;
+      S value = inside ? load_entry(values + (j + k) * C, streams) : S(0.0f);
+      I column = inside ? load_entry(columns + (j + k) * C, streams) : I(0);
+      product[k] = inside ? T(value) * x[column * stride] : T(0);
+    }
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int k = 0; k < group; ++k)
+      if (j + k < length) sum += product[k];
+  }
+  return sum;
+}
+
+/// The sum over row i of a_ij x_j.
 template <bool streams, class S, class T>
 TCSOLVE_HD T sell_row(SellView<S> const& a, std::int64_t i, T const* x, std::int64_t stride) {
   constexpr int C = SellView<S>::C;
   SellSlice const slice = a.slices[i / C];
-  Index length = a.lengths[i];
   S const* values = a.values + slice.values + i % C;
-  T sum = T(0);
-  if (slice.wide) {
-    std::int32_t const* columns = a.columns + slice.indices + i % C;
-#if defined(__CUDA_ARCH__)
-#pragma unroll 4
-#endif
-    for (Index j = 0; j < length; ++j)
-      sum +=
-          T(load_entry(values + j * C, streams)) * x[load_entry(columns + j * C, streams) * stride];
-  } else {
-    std::uint16_t const* deltas = a.deltas + slice.indices + i % C;
-    T const* near = x + slice.base * stride;
-#if defined(__CUDA_ARCH__)
-#pragma unroll 8
-#endif
-    for (Index j = 0; j < length; ++j)
-      sum += T(load_entry(values + j * C, streams)) *
-             near[load_entry(deltas + j * C, streams) * stride];
-  }
-  return sum;
+  Offset lane = slice.indices + i % C;
+  if (slice.wide) return sell_sum<streams, C>(values, a.columns + lane, a.lengths[i], x, stride);
+  return sell_sum<streams, C>(values, a.deltas + lane, a.lengths[i], x + slice.base * stride,
+                              stride);
 }
 
 /// y = alpha A x + beta y, blocks of vectors.
 template <class S, class T>
 struct SellMultiply {
   static constexpr char const* name = "sell_multiply";
+  static constexpr bool long_elements = true;
   std::int64_t n;  ///< rows times columns of y
   T alpha;
   SellView<S> a;
@@ -130,6 +142,7 @@ struct SellMultiply {
 template <class S, class T>
 struct SellMultiplyDot {
   static constexpr char const* name = "sell_multiply_dot";
+  static constexpr bool long_elements = true;
   static constexpr int sums = 1;
   std::int64_t n;
   SellView<S> a;

@@ -221,7 +221,7 @@ TYPED_TEST(OperatorInterface, RecordedProductsRunWhenTheyAreCalled) {
   });
   EXPECT_TRUE(y.unchanged());
   EXPECT_EQ(sigma.get(), -7.0);
-  ASSERT_EQ(list.commands.size(), 3u);
+  ASSERT_GE(list.commands.size(), 3u);
   EXPECT_EQ(list.capturable(), A->traits().capturable);
   for (Command const& command : list.commands) command.call(this->ctx());
   EXPECT_TRUE(

@@ -103,7 +103,7 @@ TEST_P(Driver, AHistoryLongerThanItsBufferIsComplete) {
   double one = 1;
   Array<double> norm2 = to_space(ctx(), &one, 1);
   Loop loop(ctx());
-  loop.record(ctx(), execution(), [&](Context& c) { observe(c, norm2.data()); });
+  loop.record(ctx(), execution(), {}, [&](Context& c) { observe(c, norm2.data()); });
   std::vector<double> history;
   Watch watch{"test", std::chrono::steady_clock::now(), 1e9};
   LoopState state = loop.run(ctx(), {70000, 0, 0.0, 10.0, 1.0}, watch, history);

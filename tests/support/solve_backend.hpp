@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a solver test runs (host, cuda; eager, graph), systems given as dense Eigen matrices, and
-/// the solvers by name.
+/// Where a solver test runs (host, cuda; eager, graph, persistent), systems given as dense Eigen
+/// matrices, and the solvers by name.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,20 +32,22 @@ struct Where {
   Backend backend;
   Execution execution;
   friend std::ostream& operator<<(std::ostream& out, Where const& w) {
-    return out << (w.backend == Backend::host        ? "host"
-                   : w.execution == Execution::graph ? "cuda_graph"
-                                                     : "cuda_eager");
+    return out << (w.backend == Backend::host             ? "host"
+                   : w.execution == Execution::graph      ? "cuda_graph"
+                   : w.execution == Execution::persistent ? "cuda_persistent"
+                                                          : "cuda_eager");
   }
 };
 
 inline std::vector<Where> everywhere() {
   return {{Backend::host, Execution::eager},
           {Backend::cuda, Execution::eager},
-          {Backend::cuda, Execution::graph}};
+          {Backend::cuda, Execution::graph},
+          {Backend::cuda, Execution::persistent}};
 }
 inline std::vector<Execution> executions(Backend b) {
   if (b == Backend::host) return {Execution::eager};
-  return {Execution::eager, Execution::graph};
+  return {Execution::eager, Execution::graph, Execution::persistent};
 }
 
 /// True when this machine lacks the backend; `why` is for GTEST_SKIP.

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the solver benchmarks share: medians of whole solves whose answers have been checked, as
+/// JSON lines and as one table.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <tcsolve/formats/csr.hpp>
+
+#include "plain_cg.hpp"
+
+namespace tcsolve::bench {
+
+struct Row {
+  std::string matrix, variant;
+  int iterations;
+  double microseconds, spread, residual, floor_fraction, whole;
+};
+
+inline double relative_residual(Csr<double> const& a, std::vector<double> const& x,
+                                std::vector<double> const& b) {
+  double rr = 0, bb = 0;
+  for (Index i = 0; i < a.rows; ++i) {
+    long double r = b[i];
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      r -= static_cast<long double>(a.values[k]) * x[a.columns[k]];
+    rr += static_cast<double>(r * r);
+    bb += b[i] * b[i];
+  }
+  return std::sqrt(rr / bb);
+}
+
+/// Runs once to check, then `repetitions` times; the medians. floor_bytes: what an iteration must
+/// move at least, against the 4290 GB/s of a copy.
+inline Row measure(std::string const& matrix, std::string const& variant, Csr<double> const& a,
+                   double floor_bytes, std::vector<double> const& b, int repetitions,
+                   std::function<PlainResult()> const& solve,
+                   std::function<std::vector<double>()> const& x) {
+  PlainResult first = solve();
+  double residual = relative_residual(a, x(), b);
+  std::vector<double> times, wholes;
+  for (int i = 0; i < repetitions; ++i) {
+    PlainResult r = solve();
+    times.push_back(1e6 * r.seconds / r.iterations);
+    wholes.push_back(1e3 * (r.whole > 0 ? r.whole : r.seconds));
+  }
+  std::sort(wholes.begin(), wholes.end());
+  std::sort(times.begin(), times.end());
+  double median = times[times.size() / 2];
+  Row row{matrix,
+          variant,
+          first.iterations,
+          median,
+          (times.back() - times.front()) / median,
+          residual,
+          floor_bytes / 4290e9 * 1e6 / median,
+          wholes[wholes.size() / 2]};
+  std::cout << "{\"matrix\": \"" << matrix << "\", \"rows\": " << a.rows
+            << ", \"entries\": " << a.entries() << ", \"variant\": \"" << variant
+            << "\", \"iterations\": " << row.iterations << ", \"us_per_iteration\": " << median
+            << ", \"spread\": " << row.spread << ", \"true_residual\": " << residual
+            << ", \"fraction_of_byte_floor\": " << row.floor_fraction
+            << ", \"ms_whole_solve\": " << row.whole << "}" << std::endl;
+  return row;
+}
+
+/// Ratios are against the matrix's row "plain, host scalars" and, where there is one, "plain, graph
+/// of 10".
+inline void print_table(std::vector<Row> const& rows) {
+  std::cout << "matrix | variant | iterations | us/iteration | spread | true residual | vs host "
+               "scalars | vs graph of 10 | byte floor | whole solve, ms\n"
+            << "---|---|---|---|---|---|---|---|---|---\n";
+  double host = 1, graph = 1;
+  for (Row const& r : rows) {
+    if (r.variant == "plain, host scalars") host = r.microseconds, graph = NAN;
+    if (r.variant == "plain, graph of 10") graph = r.microseconds;
+    std::cout.precision(3);
+    std::cout << r.matrix << " | " << r.variant << " | " << r.iterations << " | " << r.microseconds
+              << " | " << 100 * r.spread << " % | " << r.residual << " | " << host / r.microseconds
+              << "x | " << graph / r.microseconds << "x | " << 100 * r.floor_fraction << " % | "
+              << r.whole << "\n";
+  }
+}
+
+}  // namespace tcsolve::bench

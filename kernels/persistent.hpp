@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A recorded loop as one cooperative kernel: the blocks of a grid stay on their multiprocessors
+/// and walk the list of verbs together until the state says stop. For systems so small that
+/// starting kernels takes longer than running them.
+///
+///   rows     block b owns a stretch of rows in every verb, so elementwise verbs follow one another
+///            without a barrier; a verb that gathers waits for the grid
+///   scalars  every block keeps its own copy in shared memory and computes the same decisions, so
+///            nothing is broadcast
+///   sums     each block posts its sum, each block reads all of them and adds them in block order:
+///            one exchange is both the sum and the barrier. Deterministic; the order differs from
+///            that of kernels/cuda/sweep.cu, and so may the last bits
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <tcsolve/core/context.hpp>
+
+namespace tcsolve::cuda {
+
+class PersistentLoop;
+
+/// Null, and why, when a command of the body has no form in the kernel. `scalars`: the method's
+/// scalars in device memory; pointers to them and to nothing else are redirected to the copies.
+std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const& body, LoopState* state,
+                                                std::span<std::byte> scalars, std::string& why);
+void launch(Device&, PersistentLoop&);
+
+}  // namespace tcsolve::cuda
