@@ -5,6 +5,7 @@
 
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
+#include <tcsolve/solvers/curvature.hpp>
 
 namespace tcsolve {
 
@@ -35,24 +36,12 @@ void Cg<T>::step(Context& ctx) {
   observe(ctx, rr_);
 }
 
-// A curvature within its rounding error has no sign. ||A p||^2 <= ||A|| <p, A p> for a semidefinite
-// A, so that A p tells a singular A from one that is not semidefinite.
 template <class T>
 void Cg<T>::finish(Context& ctx, LoopState& state) {
-  auto stop = static_cast<Stop>(state.stop);
-  if (stop != Stop::indefinite_operator && stop != Stop::diverged && stop != Stop::claimed) return;
-  double const tiny = 10 * roundoff(real_of<T>);
-  double sigma = read(ctx, sigma_), p = norm<T>(ctx, p_), q = norm<T>(ctx, q_);
-  double A = std::ldexp(this->norm_A_, -this->operator_exponent_);
-  if (!(std::abs(sigma) <= tiny * A * p * p)) return;
-  bool singular = q <= std::sqrt(tiny) * A * p;
-  if (stop == Stop::claimed) {  // the driver looks whether it is true
-    if (singular) state.cause = static_cast<std::int32_t>(Cause::singular_operator);
-    return;
-  }
-  state.value = sigma;
-  state.stop = static_cast<std::int32_t>(singular ? Stop::breakdown : Stop::indefinite_operator);
-  state.cause = static_cast<std::int32_t>(singular ? Cause::singular_operator : Cause::none);
+  if (!Curvature::explains(static_cast<Stop>(state.stop))) return;
+  Curvature{read(ctx, sigma_), norm<T>(ctx, p_), norm<T>(ctx, q_),
+            std::ldexp(this->norm_A_, -this->operator_exponent_), roundoff(real_of<T>)}
+      .explain(state);
 }
 
 template class Cg<double>;
