@@ -39,15 +39,16 @@ std::optional<std::string> asymmetry(Csr<double> const& A) {
 
 std::vector<std::string> preflight(std::string const& solver, Csr<double> const& A) {
   std::vector<std::string> warnings;
-  if ((solver != "cg" && solver != "minres") || A.rows != A.cols) return warnings;
+  bool const definite = solver == "cg" || solver == "chronopoulos_gear" || solver == "pipelined_cg";
+  if ((!definite && solver != "minres") || A.rows != A.cols) return warnings;
   if (auto const pair = asymmetry(A))
     warnings.push_back(
         cat(solver, " needs a symmetric matrix; here ", *pair, "; use gmres or bicgstab"));
-  if (solver != "cg") return warnings;
+  if (!definite) return warnings;
   for (Index i = 0; i < A.rows; ++i) {
     double const diagonal = entry(A, i, i);
     if (diagonal > 0) continue;
-    warnings.push_back(cat("cg needs a positive definite matrix; here a(", i + 1, ", ", i + 1,
+    warnings.push_back(cat(solver, " needs a positive definite matrix; here a(", i + 1, ", ", i + 1,
                            ") = ", diagonal, "; use minres, or gmres"));
     break;
   }

@@ -9,9 +9,10 @@
 
 namespace tcsolve {
 
-/// Warnings for cg and minres on a matrix that is not symmetric, and for cg on one whose diagonal
-/// is not positive; none for other solvers. Symmetry is tested in at most 2000 rows spread evenly,
-/// so silence proves nothing. Cost: one pass over the rows' diagonals, no memory.
+/// Warnings for minres and the forms of cg on a matrix that is not symmetric, and for the latter on
+/// one whose diagonal is not positive; none for other solvers. Symmetry is tested in at most 2000
+/// rows spread evenly, so silence proves nothing. Cost: one pass over the rows' diagonals, no
+/// memory.
 std::vector<std::string> preflight(std::string const& solver, Csr<double> const& A);
 
 }  // namespace tcsolve

@@ -6,11 +6,12 @@
 
 namespace tcsolve {
 
-/// `running`, `claimed` and `cycle_end` occur only inside a solve; a report never carries them.
+/// `running` to `replacement` occur only inside a solve; a report never carries them.
 enum class Stop : std::int32_t {
   running = 0,
-  claimed,    ///< the recurrence meets the tolerance; the driver will check the true residual
-  cycle_end,  ///< as many steps as this run of the loop was given
+  claimed,      ///< the recurrence meets the tolerance; the driver will check the true residual
+  cycle_end,    ///< as many steps as this run of the loop was given
+  replacement,  ///< the recurrences may have drifted: the loop goes on once they are replaced
   converged,
   max_iterations,
   time_limit,
@@ -50,6 +51,7 @@ constexpr char const* name(Stop s) {
     case Stop::running: return "running";
     case Stop::claimed: return "claimed";
     case Stop::cycle_end: return "cycle_end";
+    case Stop::replacement: return "replacement";
     case Stop::converged: return "converged";
     case Stop::max_iterations: return "max_iterations";
     case Stop::time_limit: return "time_limit";
@@ -98,7 +100,8 @@ constexpr int exit_code(Stop s) {
     case Stop::out_of_memory: return 5;
     case Stop::running:
     case Stop::claimed:
-    case Stop::cycle_end: return 6;
+    case Stop::cycle_end:
+    case Stop::replacement: return 6;
     default: return 4;
   }
 }

@@ -12,12 +12,14 @@
 #include <tcsolve/kernels/verbs/matrix.hpp>
 #include <tcsolve/kernels/verbs/minres.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
+#include <tcsolve/kernels/verbs/pipelined_cg.hpp>
 #include <tcsolve/kernels/verbs/sell.hpp>
 
 // clang-format off
 #define TCSOLVE_VERBS_OF(X, T)                                                              \
   X(Fill<T>) X(Random<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) \
   X(CgStart<T>) X(Extend<T>) X(Descend<T>) X(CgFinish<T>)                                                                \
+  X(OneReduction<T>) X(GearUpdate<T>) X(PipelinedUpdate<T>)                                  \
   X(BicgDirection<T>) X(BicgHalf<T>) X(BicgFull<T>)                                          \
   X(ArnoldiStart<T>) X(Orthogonalize<T>) X(ArnoldiNext<T>) X(KeepColumn<T>) X(Combine<T>)    \
   X(MinresStart<T>) X(Lanczos<T>) X(MinresUpdate<T>)                                         \

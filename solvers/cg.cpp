@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/solvers/curvature.hpp>
 
 namespace tcsolve {
 
@@ -38,25 +39,13 @@ void Cg<T>::step(Context& ctx) {
   descend<T>(ctx, k, D_, folded_, q_, r);         // a = rho / sigma;  r -= a q;  <r, r>: enough?
 }
 
-// A curvature within its rounding error has no sign. ||A p||^2 <= ||A|| <p, A p> for a semidefinite
-// A, so that A p tells a singular A from one that is not semidefinite.
 template <class T>
 void Cg<T>::finish(Context& ctx, LoopState& state) {
   sweep(ctx, CgFinish<T>{p_.rows(), k_.data(), p_.view().data, this->d_.view().data});
-  auto stop = static_cast<Stop>(state.stop);
-  if (stop != Stop::indefinite_operator && stop != Stop::diverged && stop != Stop::claimed) return;
-  double const tiny = 10 * roundoff(real_of<T>);
-  double sigma = read(ctx, &k_.data()->sigma), p = norm<T>(ctx, p_), q = norm<T>(ctx, q_);
-  double A = std::ldexp(this->norm_A_, -this->operator_exponent_);
-  if (!(std::abs(sigma) <= tiny * A * p * p)) return;
-  bool singular = q <= std::sqrt(tiny) * A * p;
-  if (stop == Stop::claimed) {  // the driver looks whether it is true
-    if (singular) state.cause = static_cast<std::int32_t>(Cause::singular_operator);
-    return;
-  }
-  state.value = sigma;
-  state.stop = static_cast<std::int32_t>(singular ? Stop::breakdown : Stop::indefinite_operator);
-  state.cause = static_cast<std::int32_t>(singular ? Cause::singular_operator : Cause::none);
+  if (!Curvature::explains(static_cast<Stop>(state.stop))) return;
+  Curvature{read(ctx, &k_.data()->sigma), norm<T>(ctx, p_), norm<T>(ctx, q_),
+            std::ldexp(this->norm_A_, -this->operator_exponent_), roundoff(real_of<T>)}
+      .explain(state);
 }
 
 template class Cg<double>;

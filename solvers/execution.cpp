@@ -57,7 +57,7 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
 }
 
 LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
-                    std::vector<double>& history) {
+                    std::vector<double>& history, std::function<void()> const& replace) {
   std::int32_t capacity = std::min(limits.steps, history_chunk);
   if (history_.size() < static_cast<std::size_t>(capacity))
     history_ = Array<double>(ctx.space(), capacity);
@@ -94,9 +94,12 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     auto piece = to_host(ctx, history_.data(), ctx.space(), state.iteration - drained);
     history.insert(history.end(), piece.begin(), piece.end());
     drained = state.iteration;
-    bool paused =
-        state.stop == static_cast<std::int32_t>(Stop::cycle_end) && state.iteration < limits.steps;
-    if (!paused) return state;
+    auto stop = static_cast<Stop>(state.stop);
+    bool paused = stop == Stop::cycle_end && state.iteration < limits.steps;
+    if (stop == Stop::replacement)
+      replace();
+    else if (!paused)
+      return state;
     state.stop = 0;
     state.limit = std::min(limits.steps, drained + capacity);
   }
@@ -106,8 +109,9 @@ void Loop::run_host(Context& ctx, Watch const& watch) {
   LoopState& state = *state_.data();
   ctx.within(&state, [&] {
     while (state.stop == 0) {
+      std::int32_t before = state.iteration;
       for (Command const& command : body_.commands) command.call(ctx);
-      tell(ctx, watch);
+      if (state.iteration > before) tell(ctx, watch);
       if (Stop reason; state.cancel == 0 && asked_to_stop(ctx, watch, reason)) ask(ctx, reason);
     }
   });

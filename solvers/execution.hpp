@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,8 +56,10 @@ class Loop {
   bool recorded() const { return !body_.commands.empty(); }
 
   /// Begins a run of at most `limits.steps` steps and comes back when the state says stop. Appends
-  /// the norm (squared, as monitored) of every step to `history`.
-  LoopState run(Context&, LoopLimits const& limits, Watch const&, std::vector<double>& history);
+  /// the norm (squared, as monitored) of every step to `history`. At Stop::replacement calls
+  /// `replace`, outside the loop, and goes on.
+  LoopState run(Context&, LoopLimits const& limits, Watch const&, std::vector<double>& history,
+                std::function<void()> const& replace = nullptr);
   LoopState* state() { return state_.data(); }
 
  private:

@@ -359,7 +359,7 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
       ctx,
       {limits.steps, window, square(std::max(limits.target / limits.residual, beyond)) * norm2,
        std::max(square(limits.divergence / limits.residual), 1.0) * norm2, norm2},
-      here, norms2);
+      here, norms2, [&] { replace(ctx); });
   report.loop_seconds += seconds_since(loop_start);
   for (double n2 : norms2) {
     double monitored = std::sqrt(n2) / here.norm_start * limits.residual;  // in the units of b

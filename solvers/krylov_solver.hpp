@@ -47,6 +47,9 @@ class KrylovSolver : public Solver {
   virtual void begin(Context&, int attempt) = 0;
   /// One iteration, as verbs only; ends in observe(). Recorded once.
   virtual void step(Context&) = 0;
+  /// At Stop::replacement, which a step raises before it changes anything: computes what the steps
+  /// carry along by recurrences from what it stands for.
+  virtual void replace(Context&) {}
   /// Completes d from what the steps made; may say more precisely why they ended.
   virtual void finish(Context&, LoopState&) {}
   /// Steps between two restarts of the method itself.
@@ -61,11 +64,13 @@ class KrylovSolver : public Solver {
   virtual bool scales_exactly() const { return true; }
   virtual bool square() const { return true; }
 
-  /// The size of ||A_||, the operator of a method without preconditioner; 0 when it is not known.
-  double method_norm_A() const {
-    double size = preconditioned_ ? 0.0 : std::ldexp(norm_A_, -operator_exponent_);
+  /// The size of ||A_||; 0 when it is not known.
+  double size_A() const {
+    double size = std::ldexp(norm_A_, -operator_exponent_);
     return std::isfinite(size) ? size : 0.0;
   }
+  /// The same for the operator of a method without preconditioner, 0 with one.
+  double method_norm_A() const { return preconditioned_ ? 0.0 : size_A(); }
 
   /// Names the method's scalars: all that a persistent loop keeps apart from the vectors.
   template <class S>

@@ -6,12 +6,17 @@
 #include <tcsolve/solvers/gmres.hpp>
 #include <tcsolve/solvers/lsmr.hpp>
 #include <tcsolve/solvers/minres.hpp>
+#include <tcsolve/solvers/pipelined_cg.hpp>
 #include <tcsolve/solvers/solver_operator.hpp>
 
 namespace tcsolve {
 
 void register_solvers(SolverRegistry& r) {
   r.add<Cg<double>>("cg", "conjugate gradients; A and M symmetric positive definite");
+  r.add<ChronopoulosGear<double>>("chronopoulos_gear",
+                                  "cg with one reduction an iteration; A and M as for cg");
+  r.add<PipelinedCg<double>>("pipelined_cg",
+                             "cg whose one reduction overlaps the products; A and M as for cg");
   r.add<Minres<double>>("minres", "minimal residuals; A symmetric, M symmetric positive definite");
   r.add<Bicgstab<double>>("bicgstab", "BiCGStab, right preconditioned; any square A");
   r.add<Gmres<double>>("gmres", "restarted GMRES, right or left preconditioned; any square A");

@@ -33,12 +33,15 @@ std::string advice(SolveReport const& r, std::string const& solver) {
              "be a fixed linear map (try fgmres), or the operator is rounded too coarsely";
     case Stop::diverged: return "use a stronger preconditioner, or gmres";
     case Stop::breakdown:
+      if (solver == "pipelined_cg" && r.cause != Cause::singular_operator)
+        return "its recurrences lost too much to rounding; use chronopoulos_gear or cg, or a "
+               "stronger preconditioner";
       return r.cause == Cause::singular_operator ? "the operator is singular on the Krylov space; "
                                                    "try lsmr, or project out the nullspace"
                                                  : "use gmres, or another preconditioner";
     case Stop::indefinite_operator:
-      return cat("cg needs a symmetric positive definite operator (curvature ", brief(r.value),
-                 "); use minres for symmetric, gmres for general ones");
+      return cat(solver, " needs a symmetric positive definite operator (curvature ",
+                 brief(r.value), "); use minres for symmetric, gmres for general ones");
     case Stop::indefinite_preconditioner:
       return cat("this method needs a symmetric positive definite preconditioner (<r, M r> = ",
                  brief(r.value), "); use none, or gmres");

@@ -24,8 +24,10 @@ std::vector<System> systems() {
       }(),
       5);
   Matrix nonsymmetric = random_matrix(60, 60, 7) + 12 * Matrix::Identity(60, 60);
-  return {{"laplace", laplace(50), "cg bicgstab gmres gmres_left fgmres minres lsmr"},
-          {"spd of condition 1e6", random_spd(40, 6, 3), "cg gmres gmres_left fgmres minres"},
+  return {{"laplace", laplace(50),
+           "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres lsmr"},
+          {"spd of condition 1e6", random_spd(40, 6, 3),
+           "cg chronopoulos_gear pipelined_cg gmres gmres_left fgmres minres"},
           {"indefinite", indefinite, "gmres gmres_left fgmres minres lsmr"},
           {"nonsymmetric", nonsymmetric, "bicgstab gmres gmres_left fgmres lsmr"}};
 }
@@ -67,7 +69,8 @@ TEST_P(Solve, EveryPreconditionerKeepsTheAnswer) {
       std::make_shared<Chebyshev>(ctx(), A, jacobi, ChebyshevParams{.degree = 3})};
   Column b = random_column(60, 13);
   for (auto const& M : preconditioners)
-    for (std::string const& method : methods("cg bicgstab gmres gmres_left fgmres minres")) {
+    for (std::string const& method :
+         methods("cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres")) {
       SCOPED_TRACE(cat(M->name(), ", ", method));
       Column x = Column::Zero(60);
       auto solver = make_solver(method, {.rtol = 1e-11}, execution());
@@ -81,7 +84,8 @@ TEST_P(Solve, EveryPreconditionerKeepsTheAnswer) {
 TEST_P(Solve, SingleVectorsUnderTheDriverReachDoubleResiduals) {
   Matrix a = random_spd(50, 3, 17);
   Column b = random_column(50, 19);
-  for (std::string const& method : methods("cg bicgstab gmres gmres_left fgmres minres")) {
+  for (std::string const& method :
+       methods("cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres")) {
     SCOPED_TRACE(method);
     Column x = Column::Zero(50);
     auto solver = make_solver<float>(method, {.rtol = 1e-12, .max_iters = 2000}, execution(), 50);

@@ -46,7 +46,8 @@ TEST_P(Driver, SolvesAsOftenAsAskedWithTheSameBits) {
 TEST_P(Driver, AWarmStartSavesIterations) {
   Matrix A = laplace(100);
   Column solution = random_column(100, 4), b = A * solution;
-  for (std::string const& method : methods("cg bicgstab minres gmres")) {
+  for (std::string const& method :
+       methods("cg chronopoulos_gear pipelined_cg bicgstab minres gmres")) {
     SCOPED_TRACE(method);
     auto solver = make_solver(method, {.rtol = 1e-9}, execution(), 100);
     solver->setup(ctx(), matrix(ctx(), A));
@@ -148,7 +149,8 @@ TEST(DriverGpu, GraphAndEagerGiveTheSameBits) {
   auto A = std::make_shared<CsrOperator<double>>(ctx, a.view());
   auto M = std::make_shared<Jacobi<double>>(ctx, A->view());
   std::vector<double> b(a.rows, 1.0);
-  for (std::string const& method : methods("cg bicgstab gmres gmres_left fgmres minres lsmr")) {
+  for (std::string const& method :
+       methods("cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres lsmr")) {
     SCOPED_TRACE(method);
     std::vector<double> first;
     SolveReport reference;

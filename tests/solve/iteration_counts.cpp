@@ -39,7 +39,11 @@ class Iterations : public InEveryPlace {
 TEST_P(Iterations, Cg) {
   Matrix a = spd(), one = Matrix::Identity(50, 50);
   Column b = random_column(50, 523);
-  EXPECT_NEAR(run("cg", a, b).report.iterations, reference::cg(a, one, b, tolerance(b), 500), 1);
+  Index expected = reference::cg(a, one, b, tolerance(b), 500);
+  for (auto const& method : methods(conjugate_gradients))
+    // More iterations than unknowns: rounding counts, and in more recurrences more.
+    EXPECT_NEAR(run(method, a, b).report.iterations, expected, method == "cg" ? 1 : expected / 6)
+        << method;
 }
 
 TEST_P(Iterations, CgWithJacobiAndBlockJacobi) {
@@ -49,16 +53,18 @@ TEST_P(Iterations, CgWithJacobiAndBlockJacobi) {
   Matrix jacobi = a.diagonal().cwiseInverse().asDiagonal(), blocks = Matrix::Zero(50, 50);
   for (Index i = 0; i < 50; i += 5) blocks.block(i, i, 5, 5) = a.block(i, i, 5, 5).inverse();
   Csr<double> here = csr(a);
-  auto none = run("cg", a, b).report.iterations;
-  auto with_jacobi =
-      run("cg", a, b, std::make_shared<Jacobi<double>>(ctx(), there.view())).report.iterations;
-  auto with_blocks =
-      run("cg", a, b,
-          std::make_shared<BlockJacobi<double>>(ctx(), here.view(), BlockJacobiParams{.block = 5}))
-          .report.iterations;
-  EXPECT_NEAR(with_jacobi, reference::cg(a, jacobi, b, tolerance(b), 500), 1);
-  EXPECT_NEAR(with_blocks, reference::cg(a, blocks, b, tolerance(b), 500), 1);
-  EXPECT_LT(with_jacobi, none);
+  auto M_jacobi = std::make_shared<Jacobi<double>>(ctx(), there.view());
+  auto M_blocks =
+      std::make_shared<BlockJacobi<double>>(ctx(), here.view(), BlockJacobiParams{.block = 5});
+  for (auto const& method : methods(conjugate_gradients)) {
+    SCOPED_TRACE(method);
+    auto none = run(method, a, b).report.iterations;
+    auto with_jacobi = run(method, a, b, M_jacobi).report.iterations;
+    auto with_blocks = run(method, a, b, M_blocks).report.iterations;
+    EXPECT_NEAR(with_jacobi, reference::cg(a, jacobi, b, tolerance(b), 500), 1);
+    EXPECT_NEAR(with_blocks, reference::cg(a, blocks, b, tolerance(b), 500), 1);
+    EXPECT_LT(with_jacobi, none);
+  }
 }
 
 TEST_P(Iterations, Bicgstab) {

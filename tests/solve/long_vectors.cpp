@@ -69,7 +69,7 @@ TEST_P(LongVectors, TheTimeLimitIsKept) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return a * x;
   });
-  for (auto const& method : methods("cg bicgstab gmres minres")) {
+  for (auto const& method : methods("cg chronopoulos_gear pipelined_cg bicgstab gmres minres")) {
     SCOPED_TRACE(method);
     auto solver = make_solver(method, {.time_limit = 0.15}, execution(), 400);
     solver->setup(ctx(), slow);
@@ -83,7 +83,7 @@ TEST_P(LongVectors, TheTimeLimitIsKept) {
 }
 
 TEST_P(LongVectors, TwoThreadsWithTheirOwnContexts) {
-  for (auto const& method : methods("cg bicgstab gmres lsmr")) {
+  for (auto const& method : methods("cg chronopoulos_gear pipelined_cg bicgstab gmres lsmr")) {
     SCOPED_TRACE(method);
     Outcome alone = solve_large(ctx(), method, execution(), true);
     Outcome results[2];

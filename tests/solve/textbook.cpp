@@ -94,10 +94,13 @@ TEST_P(Textbook, ConjugateGradients) {
       ctx(), std::dynamic_pointer_cast<CsrOperator<double> const>(matrix(ctx(), A))->view());
   for (bool preconditioned : {false, true}) {
     History expected = textbook_cg(A, preconditioned ? d : Column::Ones(80), b, 1e-9);
-    SolveReport report = run("cg", A, b, 1e-9, preconditioned ? M : nullptr);
-    EXPECT_TRUE(report.converged()) << report.message;
-    EXPECT_NEAR(report.iterations, static_cast<double>(expected.size()), 1);
-    expect_history(report, expected, 15, 1e-9);
+    for (std::string const& method : methods(conjugate_gradients)) {
+      SCOPED_TRACE(method);
+      SolveReport report = run(method, A, b, 1e-9, preconditioned ? M : nullptr);
+      EXPECT_TRUE(report.converged()) << report.message;
+      EXPECT_NEAR(report.iterations, static_cast<double>(expected.size()), 1);
+      expect_history(report, expected, 15, 1e-9);
+    }
   }
 }
 

@@ -15,7 +15,8 @@ struct Kind {
 };
 
 std::vector<Kind> kinds() {
-  char const* all = "cg bicgstab gmres gmres_left fgmres minres lsmr";
+  char const* all =
+      "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres lsmr";
   char const* general = "bicgstab gmres gmres_left fgmres lsmr";
   Column indefinite = graded(40, 2);
   for (Index i = 0; i < 40; i += 3) indefinite[i] *= -1;
@@ -26,7 +27,8 @@ std::vector<Kind> kinds() {
       {"nonsymmetric", random_matrix(40, 40, 503) + 8 * Matrix::Identity(40, 40), general, 1e2},
       {"convection", tridiagonal(50, -1.8, 2, -0.2), general, 1e4},
       {"singular_consistent", path_laplacian(25), all, 1e3},
-      {"ill_conditioned", random_spd(30, 5, 504), "cg gmres gmres_left fgmres minres", 1e5},
+      {"ill_conditioned", random_spd(30, 5, 504),
+       "cg chronopoulos_gear pipelined_cg gmres gmres_left fgmres minres", 1e5},
   };
 }
 

@@ -20,6 +20,7 @@
 #include <tcsolve/solvers/gmres.hpp>
 #include <tcsolve/solvers/lsmr.hpp>
 #include <tcsolve/solvers/minres.hpp>
+#include <tcsolve/solvers/pipelined_cg.hpp>
 
 namespace tcsolve::test {
 
@@ -127,9 +128,13 @@ inline OperatorPtr<double> callable(Matrix const& a) {
 
 // ---- solvers by name ----
 
-/// cg bicgstab gmres gmres_left fgmres minres lsmr
+/// The same iterates in exact arithmetic.
+inline constexpr char const* conjugate_gradients = "cg chronopoulos_gear pipelined_cg";
+
+/// The words of `text`, every method in its absence.
 inline std::vector<std::string> methods(
-    std::string const& text = "cg bicgstab gmres gmres_left fgmres minres lsmr") {
+    std::string const& text =
+        "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres lsmr") {
   std::vector<std::string> out;
   std::istringstream words(text);
   for (std::string word; words >> word;) out.push_back(word);
@@ -142,6 +147,10 @@ std::unique_ptr<KrylovSolver<T>> make_solver(std::string const& name,
                                              Execution execution = Execution::eager,
                                              int restart = 30) {
   if (name == "cg") return std::make_unique<Cg<T>>(CgParams{stopping, execution});
+  if (name == "chronopoulos_gear")
+    return std::make_unique<ChronopoulosGear<T>>(OneReductionParams{stopping, execution});
+  if (name == "pipelined_cg")
+    return std::make_unique<PipelinedCg<T>>(OneReductionParams{stopping, execution});
   if (name == "bicgstab") return std::make_unique<Bicgstab<T>>(BicgstabParams{stopping, execution});
   if (name == "gmres")
     return std::make_unique<Gmres<T>>(GmresParams{stopping, execution, restart, Side::right});

@@ -158,7 +158,7 @@ std::vector<Case> breakdown_cases() {
 
       // A transient growth of the residual beyond divtol.
       {"diverges_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] {
          Column d = graded(40, 8);
          return Problem{d.asDiagonal(), d.cwiseInverse()};

@@ -44,7 +44,7 @@ std::vector<Case> definiteness_cases() {
                                      diverged,  false_convergence,   max_iterations};
   return {
       {"indefinite_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] {
          return Problem{diagonal({1, -1, 2}), Column::Ones(3)};
        },
@@ -58,7 +58,7 @@ std::vector<Case> definiteness_cases() {
        Cause::none,
        solution},
       {"negative_definite_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] {
          return Problem{-laplace(10), Column::Ones(10)};
        },
@@ -78,7 +78,7 @@ std::vector<Case> definiteness_cases() {
        solution},
       // The negative eigenvalue shows only after some steps.
       {"late_indefinite_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] {
          Column d = Column::LinSpaced(20, 1, 20);
          d[19] = -0.01;
@@ -88,7 +88,7 @@ std::vector<Case> definiteness_cases() {
        },
        {indefinite_operator}},
       {"shifted_laplace_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] {
          return Problem{laplace(20) - 0.5 * Matrix::Identity(20, 20), random_column(20, 3)};
        },
@@ -101,7 +101,10 @@ std::vector<Case> definiteness_cases() {
        {converged},
        Cause::none,
        solution},
-      {"saddle_point_cg", "cg", [] { return saddle_point(); }, {indefinite_operator}},
+      {"saddle_point_cg",
+       "cg chronopoulos_gear pipelined_cg",
+       [] { return saddle_point(); },
+       {indefinite_operator}},
       {"saddle_point",
        "gmres fgmres gmres_left minres lsmr",
        [] { return saddle_point(); },
@@ -111,7 +114,7 @@ std::vector<Case> definiteness_cases() {
 
       // <p, A p> = 0 for every p, A p != 0: not semidefinite either.
       {"skew_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] {
          return Problem{skew(6), random_column(6, 8)};
        },
@@ -134,14 +137,14 @@ std::vector<Case> definiteness_cases() {
        // MINRES takes A for symmetric; its recurrence falls slowly and without end.
        {breakdown, stagnated, diverged, false_convergence, max_iterations}},
       {"rotation_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] {
          return Problem{Matrix{{0, 1}, {-1, 0}}, Column::Ones(2)};
        },
        {indefinite_operator},
        {},
        untouched},
-      {"nonsymmetric_cg", "cg",
+      {"nonsymmetric_cg", "cg chronopoulos_gear pipelined_cg",
        [] {
          return Problem{tridiagonal(20, -3, 4, -1), Column::Ones(20)};
        },
@@ -151,7 +154,7 @@ std::vector<Case> definiteness_cases() {
          return Problem{tridiagonal(20, -3, 4, -1), Column::Ones(20)};
        },
        not_fooled},
-      {"upper_triangular_cg", "cg minres",
+      {"upper_triangular_cg", "cg chronopoulos_gear pipelined_cg minres",
        [] {
          return Problem{tridiagonal(15, 0, 1, -2), Column::Ones(15)};
        },
@@ -167,7 +170,7 @@ std::vector<Case> definiteness_cases() {
 
       // M.
       {"indefinite_preconditioner",
-       "cg minres",
+       "cg chronopoulos_gear pipelined_cg minres",
        [] { return with_preconditioner(laplace(10), one_negative(10)); },
        {indefinite_preconditioner}},
       {"indefinite_preconditioner_general",
@@ -177,7 +180,7 @@ std::vector<Case> definiteness_cases() {
        Cause::none,
        solution},
       {"negative_preconditioner",
-       "cg minres",
+       "cg chronopoulos_gear pipelined_cg minres",
        [] { return with_preconditioner(laplace(10), -Matrix::Identity(10, 10)); },
        {indefinite_preconditioner},
        {},
@@ -189,7 +192,7 @@ std::vector<Case> definiteness_cases() {
        Cause::none,
        solution},
       {"zero_preconditioner",
-       "cg minres",
+       "cg chronopoulos_gear pipelined_cg minres",
        [] { return with_preconditioner(laplace(10), Matrix::Zero(10, 10)); },
        {indefinite_preconditioner},
        {},
@@ -218,7 +221,7 @@ std::vector<Case> definiteness_cases() {
        {breakdown, stagnated, false_convergence}},
       // As far from symmetric as it gets; CG's own recurrence stays true to r whatever M is.
       {"nonsymmetric_preconditioner",
-       "cg minres",
+       "cg chronopoulos_gear pipelined_cg minres",
        [] {
          Matrix m = Matrix::Identity(10, 10);
          m.triangularView<Eigen::StrictlyUpper>().setConstant(3);
@@ -228,7 +231,7 @@ std::vector<Case> definiteness_cases() {
         false_convergence}},
       // A good one: the exact inverse.
       {"inverse_preconditioner",
-       "cg bicgstab gmres gmres_left fgmres minres lsmr",
+       "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres lsmr",
        [] { return with_preconditioner(laplace(10), laplace(10).inverse()); },
        {converged},
        Cause::none,
@@ -247,7 +250,7 @@ std::vector<Case> definiteness_cases() {
        Cause::none,
        solution},
       {"graded_preconditioner_right",
-       "cg bicgstab gmres fgmres lsmr",
+       "cg chronopoulos_gear pipelined_cg bicgstab gmres fgmres lsmr",
        [] {
          return with_preconditioner(Matrix::Identity(8, 8) + 0.1 * laplace(8),
                                     graded(8, -4).asDiagonal());

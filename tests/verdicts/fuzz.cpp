@@ -94,7 +94,9 @@ TEST_P(Fuzz, KeepsTheInvariants) {
     StoppingParams stopping = nasty.stopping();
     int restart = nasty.restart();
     for (std::string const& method :
-         methods(rectangular ? "lsmr" : "cg bicgstab gmres gmres_left fgmres minres lsmr")) {
+         methods(rectangular ? "lsmr"
+                             : "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres "
+                               "minres lsmr")) {
       SCOPED_TRACE(cat("seed ", seed, ", ", method, ", ", p.A.rows(), " x ", p.A.cols(), ", rtol ",
                        stopping.rtol));
       Column x;

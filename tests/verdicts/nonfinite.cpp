@@ -6,7 +6,8 @@ namespace tcsolve::test {
 
 namespace {
 
-constexpr char const* all = "cg bicgstab gmres gmres_left fgmres minres lsmr";
+constexpr char const* all =
+    "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres lsmr";
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 

@@ -6,7 +6,8 @@ namespace tcsolve::test {
 
 namespace {
 
-constexpr char const* all = "cg bicgstab gmres gmres_left fgmres minres lsmr";
+constexpr char const* all =
+    "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres lsmr";
 
 /// b = A x for a random x: in the range of A.
 Problem consistent(Matrix const& A) {
@@ -87,8 +88,8 @@ std::vector<Case> singular_cases() {
          return consistent(diagonal({1, -2, 0, 3, 0, -1}));
        },
        {converged}},
-      {"inconsistent_laplacian_cg", "cg", [] { return inconsistent(path_laplacian(12)); },
-       no_solution},
+      {"inconsistent_laplacian_cg", "cg chronopoulos_gear pipelined_cg",
+       [] { return inconsistent(path_laplacian(12)); }, no_solution},
       {"inconsistent_laplacian", "gmres gmres_left fgmres minres",
        [] { return inconsistent(path_laplacian(12)); }, no_solution},
       {"inconsistent_laplacian_bicgstab",
@@ -102,7 +103,7 @@ std::vector<Case> singular_cases() {
        Cause::least_squares,
        least_squares},
       {"rhs_in_kernel_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] {
          return Problem{path_laplacian(8), Column::Ones(8)};
        },
@@ -133,7 +134,7 @@ std::vector<Case> singular_cases() {
        {converged},
        Cause::least_squares,
        least_squares},
-      {"inconsistent_diagonal_cg", "cg",
+      {"inconsistent_diagonal_cg", "cg chronopoulos_gear pipelined_cg",
        [] {
          return Problem{diagonal({1, 2, 0}), Column::Ones(3)};
        },
@@ -164,7 +165,7 @@ std::vector<Case> singular_cases() {
        Cause::least_squares,
        least_squares},
       // b leaves the range by a millionth: some progress, then the end all the same.
-      {"slightly_inconsistent", "cg gmres gmres_left fgmres",
+      {"slightly_inconsistent", "cg chronopoulos_gear pipelined_cg gmres gmres_left fgmres",
        [] {
          Problem p = consistent(path_laplacian(12));
          p.b += Column::Constant(12, 1e-6);
@@ -202,7 +203,7 @@ std::vector<Case> singular_cases() {
       // These two have no basis in which to see it: with an eigenvalue of 1e-17 for 0 they arrive
       // at an x of 1e16, which the true residual refutes.
       {"rhs_in_kernel_rounded_short",
-       "cg bicgstab",
+       "cg chronopoulos_gear pipelined_cg bicgstab",
        [] {
          Matrix q = Eigen::HouseholderQR<Matrix>(random_matrix(8, 8, 43)).householderQ();
          Matrix a = q * diagonal({0, 1, 2, 3, 4, 5, 6, 7}) * q.transpose();
@@ -221,7 +222,7 @@ std::vector<Case> singular_cases() {
        Cause::least_squares,
        least_squares},
       {"zero_matrix_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] { return inconsistent(Matrix::Zero(4, 4)); },
        {breakdown},
        Cause::singular_operator,

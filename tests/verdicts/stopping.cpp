@@ -9,7 +9,8 @@ namespace tcsolve::test {
 
 namespace {
 
-constexpr char const* all = "cg bicgstab gmres gmres_left fgmres minres lsmr";
+constexpr char const* all =
+    "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres lsmr";
 
 Problem spd(Index n = 30) { return {random_spd(n, 3, 91), random_column(n, 91)}; }
 

@@ -7,7 +7,8 @@ namespace tcsolve::test {
 
 namespace {
 
-constexpr char const* all = "cg bicgstab gmres gmres_left fgmres minres lsmr";
+constexpr char const* all =
+    "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres lsmr";
 constexpr char const* general = "bicgstab gmres gmres_left fgmres minres lsmr";  // symmetric A
 constexpr char const* projecting = "gmres gmres_left fgmres minres";
 
@@ -123,7 +124,7 @@ std::vector<Case> trivial_cases() {
        30,
        1},
       {"one_negative_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] { return scalar(-2, 3); },
        {indefinite_operator},
        Cause::none,
@@ -136,7 +137,7 @@ std::vector<Case> trivial_cases() {
        untouched},
       // 0 is semidefinite, so "indefinite" would be wrong: nothing but the singularity is known.
       {"one_zero_cg",
-       "cg",
+       "cg chronopoulos_gear pipelined_cg",
        [] { return scalar(0, 3); },
        {breakdown},
        Cause::singular_operator,
@@ -285,7 +286,7 @@ std::vector<Case> trivial_cases() {
       {"tiny_both", all, [] { return scaled_laplace(1e-300, 1e-300); }, {converged}},
       {"huge_both", all, [] { return scaled_laplace(1e300, 1e300); }, {converged}},
       {"subnormal_matrix",
-       "cg bicgstab gmres gmres_left fgmres minres",
+       "cg chronopoulos_gear pipelined_cg bicgstab gmres gmres_left fgmres minres",
        [] { return scaled_laplace(0x1p-1060, 0x1p-1000); },
        {converged}},
       // Products with a subnormal A round to a few bits: A and A^T are not transposes of each
