@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_cg [REPETITIONS = 50]: Jacobi-CG in FP64 to a true relative residual of 1e-8, random
-/// coefficients, microseconds an iteration. Beside it, in the same run: a plain cuSPARSE + cuBLAS
-/// loop with host scalars, and one with device scalars in a CUDA graph looked at every 10
+/// bench_cg [REPETITIONS = 50 [MATRIX]]: Jacobi-CG in FP64 to a true relative residual of 1e-8,
+/// random coefficients, microseconds an iteration. Beside it, in the same run: a plain cuSPARSE +
+/// cuBLAS loop with host scalars, and one with device scalars in a CUDA graph looked at every 10
 /// iterations. Each variant is checked (b - A x on the host) before it is timed; medians; JSON
 /// lines, then a table.
 ///
@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   }
   std::vector<bench::Row> rows;
   for (auto const& [name, make] : matrices) {
+    if (argc > 2 && name != argv[2]) continue;
     Csr<double> a = make();
     std::vector<double> b(a.rows, 1.0), x(a.rows);
     double csr_bytes = 12.0 * a.entries() + 100.0 * a.rows;

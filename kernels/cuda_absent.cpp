@@ -54,7 +54,7 @@ std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*)
 void launch(Device&, WhileGraph&) { absent(); }
 bool finished(Device&) { absent(); }
 std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const&, LoopState*,
-                                                std::span<std::byte>, std::string&) {
+                                                KeptOperands const&, std::string&) {
   absent();
 }
 void launch(Device&, PersistentLoop&) { absent(); }

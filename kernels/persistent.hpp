@@ -7,6 +7,9 @@
 ///            without a barrier; a verb that gathers waits for the grid
 ///   scalars  every block keeps its own copy in shared memory and computes the same decisions, so
 ///            nothing is broadcast
+///   vectors  those that no other block reads are kept in shared memory, and of a CSR matrix as
+///   many
+///            rows as there is room for
 ///   sums     each block posts its sum, each block reads all of them and adds them in block order:
 ///            one exchange is both the sum and the barrier. Deterministic; the order differs from
 ///            that of kernels/cuda/sweep.cu, and so may the last bits
@@ -14,17 +17,29 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <tcsolve/core/context.hpp>
 
-namespace tcsolve::cuda {
+namespace tcsolve {
+
+/// What a loop may keep close to its threads, in the Context's space: a persistent kernel redirects
+/// the operands that point there to shared memory.
+struct KeptOperands {
+  std::span<std::byte> scalars;          ///< the method's; empty: not named
+  std::vector<double*> vectors;          ///< of the system's size, used by the body alone
+  std::vector<double const*> constants;  ///< the same, never written
+};
+
+namespace cuda {
 
 class PersistentLoop;
 
-/// Null, and why, when a command of the body has no form in the kernel. `scalars`: the method's
-/// scalars in device memory; pointers to them and to nothing else are redirected to the copies.
+/// Null, and why, when a command of the body has no form in the kernel.
 std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const& body, LoopState* state,
-                                                std::span<std::byte> scalars, std::string& why);
+                                                KeptOperands const&, std::string& why);
 void launch(Device&, PersistentLoop&);
 
-}  // namespace tcsolve::cuda
+}  // namespace cuda
+
+}  // namespace tcsolve

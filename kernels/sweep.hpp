@@ -42,7 +42,7 @@ struct VerbTraits {
   static constexpr bool maximum = requires { V::maximum; };  ///< reduce by max |.|, NaN wins
   static constexpr bool prepares = requires { typename V::Coefficients; };
   static constexpr bool always = requires { V::always; };  ///< runs in a stopped loop too
-  /// An element is a chain of loads: a thread takes one, so that the device balances them.
+  /// An element is a chain of loads: a thread takes few.
   static constexpr bool long_elements = requires { V::long_elements; };
   static constexpr bool afters = requires(V v, Frame f) { v.after(f); };
   static constexpr bool finishes = requires(V v, Frame f, double* s) { v.finish(f, s); };

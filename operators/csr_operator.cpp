@@ -22,7 +22,7 @@ std::shared_ptr<cuda::CsrPlan> plan_for(Context& ctx, CsrView<S> const& a) {
 
 template <class T, class S>
 void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In<T> x, T beta,
-             Out<T> y) {
+             Out<T> y, double* sigma = nullptr) {
   auto call = [=](Context& c) {
     c.visit(
         [&](cuda::Device& on) {
@@ -32,9 +32,10 @@ void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In
           cuda::spmm_csr(on, alpha, a, x, beta, y);
         },
         [&](Host& on) { host::spmm_csr(on, alpha, a, x, beta, y); });
+    if (sigma != nullptr) dot<T>(c, x, y, sigma);
   };
   if (x.is_vector() && y.is_vector())
-    ctx.submit_verb(CsrMultiply<S, T>{a.rows, alpha, a, x.data, beta, y.data}, call);
+    ctx.submit_verb(CsrMultiply<S, T>{a.rows, alpha, a, x.data, beta, y.data, sigma}, call);
   else
     ctx.submit("csr_multiply", call);
 }
@@ -103,6 +104,11 @@ void CsrOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> 
   } else {
     product(ctx, matrix_.view(), plan_.get(), alpha, x, beta, y);
   }
+}
+
+template <class T, class S>
+void CsrOperator<T, S>::do_apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
+  product(ctx, matrix_.view(), plan_.get(), T(1), x, T(0), y, sigma);
 }
 
 template class CsrOperator<double, double>;

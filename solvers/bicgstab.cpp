@@ -12,7 +12,7 @@ void Bicgstab<T>::allocate(Context& ctx) {
   for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_})
     *v = Vector<T>(ctx.space(), this->A_->rows());
   k_ = Array<BicgstabScalars>(ctx.space(), 1);
-  this->keep_scalars(k_);
+  this->keep(k_, {&this->r_, &this->d_, &shadow_, &p_, &y_, &v_, &z_, &t_});
   this->norm2_ = &k_.data()->rr;
 }
 

@@ -17,7 +17,7 @@ void Cg<T>::allocate(Context& ctx) {
   for (Vector<T>* v : {&p_, &q_}) *v = Vector<T>(ctx.space(), n);
   z_ = Vector<T>(ctx.space(), folded_ ? 0 : n);
   k_ = Array<CgScalars>(ctx.space(), 1);
-  this->keep_scalars(k_);
+  this->keep(k_, {&this->r_, &this->d_, &p_, &q_, &z_});
   this->norm2_ = &k_.data()->rr;
 }
 

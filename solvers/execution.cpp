@@ -45,7 +45,7 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
   if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
     std::string why;
-    persistent_ = cuda::make_persistent(*ctx.device(), body_, state_.data(), facts.scalars, why);
+    persistent_ = cuda::make_persistent(*ctx.device(), body_, state_.data(), facts.kept, why);
     if (persistent_) return;
     if (wanted == Execution::persistent)
       ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
@@ -68,6 +68,8 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   state.threshold2 = limits.threshold2;
   state.divergence2 = limits.divergence2;
   state.progress = progress_;
+  // The host's memory is far away: a device that does not wait for the host tells it now and then.
+  state.report_every = use_graph_ || persistent_ ? 16 : 1;
   if (use_graph_ && !graph_) {
     copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
     graph_ = cuda::record_while(ctx, body_, state_.data());

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -44,8 +43,8 @@ class Loop {
 
   /// What the choice of the execution depends on.
   struct Body {
-    std::span<std::byte> scalars;  ///< the method's, in the Context's space; empty: not named
-    double bytes = 0;              ///< that a step reads and writes
+    KeptOperands kept;
+    double bytes = 0;  ///< that a step reads and writes
   };
   /// Records one step. Throws what the step throws.
   template <class Step>

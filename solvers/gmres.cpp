@@ -19,7 +19,7 @@ void Arnoldi<T>::allocate(Context& ctx) {
   auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
   H_ = {restart_,    take(m + 1), take(m + 1), take(m * m), take(m), take(m),
         take(m + 1), take(1),     take(1),     take(1),     take(1)};
-  this->keep_scalars(small_);
+  this->keep(small_, {&v_, &w_, &z_});
   this->norm2_ = H_.norm2;
 }
 

@@ -15,8 +15,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
-#include <span>
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/solvers/execution.hpp>
@@ -72,10 +72,16 @@ class KrylovSolver : public Solver {
   /// The same for the operator of a method without preconditioner, 0 with one.
   double method_norm_A() const { return preconditioned_ ? 0.0 : size_A(); }
 
-  /// Names the method's scalars: all that a persistent loop keeps apart from the vectors.
+  /// Names what a persistent loop may keep close: the scalars, and the method's own vectors.
   template <class S>
-  void keep_scalars(Array<S>& scalars) {
-    loop_scalars_ = {reinterpret_cast<std::byte*>(scalars.data()), scalars.bytes()};
+  void keep(Array<S>& scalars, std::initializer_list<Vector<T>*> vectors = {}) {
+    kept_ = {};
+    kept_.scalars = {reinterpret_cast<std::byte*>(scalars.data()), scalars.bytes()};
+    if constexpr (std::is_same_v<T, double>) {
+      for (Vector<T>* v : vectors) kept_.vectors.push_back(v->view().data);
+      auto diagonal = M_->diagonal();
+      if (diagonal && diagonal->d) kept_.constants.push_back(diagonal->d);
+    }
   }
 
   static constexpr double optimal = 1e-8;  ///< for normal_residual(), however loose rtol is
@@ -110,7 +116,7 @@ class KrylovSolver : public Solver {
   Cause diagnose();
 
   Context* ctx_ = nullptr;
-  std::span<std::byte> loop_scalars_;
+  KeptOperands kept_;
   std::optional<Loop> loop_;
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual

@@ -24,7 +24,7 @@ template <class T>
 void OneReductionCg<T>::allocate(Context& ctx) {
   for (Vector<T>* v : {&u_, &w_, &p_, &s_}) *v = Vector<T>(ctx.space(), this->A_->rows());
   scalars_ = Array<OneReductionScalars>(ctx.space(), 1);
-  this->keep_scalars(scalars_);
+  this->keep(scalars_, {&this->r_, &this->d_, &u_, &w_, &p_, &s_});
   this->norm2_ = &scalars_.data()->rr;
 }
 
@@ -57,6 +57,8 @@ template <class T>
 void PipelinedCg<T>::allocate(Context& ctx) {
   OneReductionCg<T>::allocate(ctx);
   for (Vector<T>* v : {&m_, &n_, &q_, &z_}) *v = Vector<T>(ctx.space(), this->A_->rows());
+  this->keep(this->scalars_, {&this->r_, &this->d_, &this->u_, &this->w_, &this->p_, &this->s_, &m_,
+                              &n_, &q_, &z_});
 }
 
 template <class T>

@@ -18,10 +18,17 @@ constexpr int max_sums = 64;       // of one exchange
 constexpr int max_blocks = 160;    // each lane of a warp reads up to five posts
 constexpr int max_operands = 256;  // bytes
 
+/// Rows of a CSR matrix in shared memory, as byte positions in the dynamic part.
+struct Cache {
+  int offsets, columns, values;
+  int capacity;  // entries there is room for; 0: none
+};
+
 struct Instruction {
   int verb;     // position in Verbs
   int barrier;  // the grid waits before it
   int lanes;    // threads that share a row of a CSR product
+  Cache cache;
   alignas(16) std::byte operands[max_operands];
 };
 
@@ -59,77 +66,69 @@ constexpr bool exchanges = VerbTraits<V>::sums > 0;
 template <class T>
 constexpr bool exchanges<Gram<T>> = true;
 
-/// The posts of the blocks: three sets in turn. A set is cleared two exchanges before it is used
-/// again, when every block is known to have read it.
-constexpr unsigned long long nothing = ~0ull;  // a NaN that no sum is
-
-struct Team {
-  unsigned long long* posts;  // (3, max_sums, blocks)
-  std::int32_t const* cancel;
-  LoopState* state;  // this block's
-  int turn = 0;
-
-  __device__ unsigned long long* set(int t) const {
-    return posts + std::size_t(t % 3) * max_sums * gridDim.x;
-  }
-
-  /// part[k][warp] -> total[k] for k < count, in every block; and the cancel word. Also a barrier
-  /// of the grid. The caller has synchronised its block after writing the parts.
-  __device__ void exchange(double (*part)[warps], double* total, int count) {
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = gridDim.x;
-    unsigned long long* mine = set(turn);
-    unsigned long long* old = set(turn + 1);
-    for (int k = threadIdx.x; k < max_sums; k += block_size)
-      *(volatile unsigned long long*)(old + std::size_t(k) * blocks + blockIdx.x) = nothing;
-    __syncthreads();
-    for (int k = warp; k <= count; k += warps) {
-      double a = 0;
-      if (k < count) {
-        a = lane < warps ? part[k][lane] : 0.0;
-        for (int offset = 8; offset > 0; offset /= 2) a += __shfl_down_sync(~0u, a, offset);
-      } else if (blockIdx.x == 0) {
-        a = *(volatile std::int32_t const*)cancel;
-      }
-      if (lane == 0) {
-        unsigned long long bits = a == a ? __double_as_longlong(a) : 0x7ff8000000000000ull;
-        __threadfence();  // what this block wrote, and cleared, is seen before its post
-        *(volatile unsigned long long*)(mine + std::size_t(k) * blocks + blockIdx.x) = bits;
-      }
-    }
-    for (int k = warp; k <= count; k += warps) {
-      unsigned long long const* row = mine + std::size_t(k) * blocks;
-      unsigned long long v[max_blocks / 32];
-      for (bool missing = true; missing;) {
-        missing = false;
-#pragma unroll
-        for (int j = 0; j < max_blocks / 32; ++j) {
-          int b = lane + 32 * j;
-          v[j] = b < blocks ? *(volatile unsigned long long const*)(row + b) : 0ull;
-        }
-#pragma unroll
-        for (int j = 0; j < max_blocks / 32; ++j) missing = missing || v[j] == nothing;
-      }
-      double a = 0;
-#pragma unroll
-      for (int j = 0; j < max_blocks / 32; ++j) a += __longlong_as_double(v[j]);
-      for (int offset = 16; offset > 0; offset /= 2) a += __shfl_down_sync(~0u, a, offset);
-      if (lane == 0) {
-        if (k < count)
-          total[k] = a;
-        else
-          state->cancel = static_cast<std::int32_t>(a);
-      }
-    }
-    __threadfence();  // what the others wrote before their posts is seen from here on
-    __syncthreads();
-    ++turn;
-  }
-};
-
 struct Shared {
   double part[max_sums][warps];
   double total[max_sums];
+  std::int32_t cancel;                             // the word of the host, as of the last exchange
+  int cached_rows;                                 // of the matrix in shared memory
   alignas(16) std::byte state[sizeof(LoopState)];  // shared memory has no constructors
+};
+
+__device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+/// The blocks of the grid, as one of them sees it.
+struct Team {
+  unsigned int* arrived;  // counts up, one for each block and barrier
+  double* posts;          // (2, max_sums, blocks): the sums of the blocks, two sets in turn
+  std::int32_t const* cancel;
+  LoopState* state;  // this block's
+  unsigned int turn = 0;
+
+  /// s.part[k][warp] -> s.total[k] for k < count, in every block; and the cancel word. Also a
+  /// barrier of the grid.
+  __device__ void exchange(Shared& s, int count) {
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = gridDim.x;
+    bool asks = blockIdx.x == 0 && threadIdx.x == block_size - 1;
+    double* set = posts + (turn % 2) * max_sums * blocks;
+    ++turn;
+    __syncthreads();
+    for (int k = warp; k <= count; k += warps) {
+      double a = blockIdx.x == 0 ? s.cancel : 0.0;
+      if (k < count) {
+        a = lane < warps ? s.part[k][lane] : 0.0;
+        for (int offset = 8; offset > 0; offset /= 2) a += __shfl_down_sync(~0u, a, offset);
+      }
+      if (lane == 0) __stcg(set + k * blocks + blockIdx.x, a);
+    }
+    std::int32_t word = asks ? *(std::int32_t const volatile*)cancel : 0;  // for the next exchange
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      fence();  // what this block wrote is seen before it has arrived
+      asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+      unsigned int seen;
+      do asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+      while (seen < turn * blocks);
+      fence();  // what the others wrote before they arrived is seen from here on
+    }
+    __syncthreads();
+    if (asks) s.cancel = word;
+    for (int k = warp; k <= count; k += warps) {
+      double const* row = set + k * blocks;
+      double a = 0, v[max_blocks / 32];
+#pragma unroll
+      for (int j = 0; j < max_blocks / 32; ++j)
+        v[j] = lane + 32 * j < blocks ? __ldcg(row + lane + 32 * j) : 0.0;
+#pragma unroll
+      for (int j = 0; j < max_blocks / 32; ++j) a += v[j];
+      for (int offset = 16; offset > 0; offset /= 2) a += __shfl_down_sync(~0u, a, offset);
+      if (lane != 0) continue;
+      if (k < count)
+        s.total[k] = a;
+      else
+        state->cancel = static_cast<std::int32_t>(a);
+    }
+    __syncthreads();
+  }
 };
 
 __device__ double warp_sum(double a) {
@@ -142,6 +141,13 @@ __device__ void stretch(std::int64_t n, std::int64_t& begin, std::int64_t& end) 
   std::int64_t each = ((n + gridDim.x - 1) / gridDim.x + 31) / 32 * 32;
   begin = blockIdx.x * each;
   end = begin + each < n ? begin + each : n;
+}
+
+extern __shared__ __align__(16) std::byte dynamic[];
+
+template <class T>
+__device__ T* at(int position) {
+  return reinterpret_cast<T*>(dynamic + position);
 }
 
 template <class V>
@@ -160,7 +166,7 @@ __device__ void run(V const& verb, Instruction const&, Frame f, Team& team, Shar
         double a = warp_sum(sum[k]);
         if (threadIdx.x % 32 == 0) s.part[k][threadIdx.x / 32] = a;
       }
-      team.exchange(s.part, s.total, Traits::sums);
+      team.exchange(s, Traits::sums);
     }
     if constexpr (Traits::finishes) {
       if constexpr (Traits::prepares && Traits::sums == 0)
@@ -173,27 +179,73 @@ __device__ void run(V const& verb, Instruction const&, Frame f, Team& team, Shar
   __syncthreads();
 }
 
-/// `lanes` threads a row, a tree within them.
+/// `lanes` threads a row, a tree within them. The first rows of the stretch may lie in shared
+/// memory.
 template <class S, class T>
-__device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame f, Team&, Shared&) {
+__device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame f, Team& team,
+                    Shared& s) {
   if (f.stopped()) return;
   CsrView<S> const& a = verb.a;
   int lanes = in.lanes, lane = threadIdx.x % lanes, rows = block_size / lanes;
   std::int64_t begin, end;
   stretch(verb.n, begin, end);
+  Cache const& cache = in.cache;
+  double sigma = 0;
   for (std::int64_t first = begin; first < end; first += rows) {
     std::int64_t i = first + threadIdx.x / lanes;
     T sum = T(0);
     if (i < end) {
-      Offset last = a.offsets[i + 1];
+      if (cache.capacity > 0 && i - begin < s.cached_rows) {
+        int const* offsets = at<int>(cache.offsets) + (i - begin);
+        int const* columns = at<int>(cache.columns);
+        S const* values = at<S>(cache.values);
+        int last = offsets[1];
 #pragma unroll 4
-      for (Offset e = a.offsets[i] + lane; e < last; e += lanes)
-        sum += T(__ldg(a.values + e)) * verb.x[__ldg(a.columns + e)];
+        for (int e = offsets[0] + lane; e < last; e += lanes)
+          sum += T(values[e]) * verb.x[columns[e]];
+      } else {
+        Offset last = a.offsets[i + 1];
+#pragma unroll 4
+        for (Offset e = a.offsets[i] + lane; e < last; e += lanes)
+          sum += T(__ldg(a.values + e)) * verb.x[__ldg(a.columns + e)];
+      }
     }
     for (int offset = lanes / 2; offset > 0; offset /= 2)
       sum += __shfl_down_sync(~0u, sum, offset, lanes);
-    if (i < end && lane == 0)
-      verb.y[i] = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
+    if (i < end && lane == 0) {
+      T y = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
+      verb.y[i] = y;
+      if (verb.sigma != nullptr) sigma += double(verb.x[i]) * double(y);
+    }
+  }
+  if (verb.sigma != nullptr) {
+    sigma = warp_sum(sigma);
+    if (threadIdx.x % 32 == 0) s.part[0][threadIdx.x / 32] = sigma;
+    team.exchange(s, 1);
+    if (f.lead) *verb.sigma = s.total[0];
+  }
+  __syncthreads();
+}
+
+/// The block's first rows, as many as there is room for.
+template <class S, class T>
+__device__ void load(CsrMultiply<S, T> const& verb, Cache const& cache, Shared& s) {
+  std::int64_t begin, end;
+  stretch(verb.n, begin, end);
+  if (begin >= end) return;
+  Offset first = verb.a.offsets[begin];
+  int* offsets = at<int>(cache.offsets);
+  for (std::int64_t i = begin + threadIdx.x; i <= end; i += block_size) {
+    Offset here = verb.a.offsets[i] - first;
+    if (here > cache.capacity) continue;
+    offsets[i - begin] = static_cast<int>(here);
+    atomicMax(&s.cached_rows, static_cast<int>(i - begin));
+  }
+  __syncthreads();
+  int entries = offsets[s.cached_rows];
+  for (int e = threadIdx.x; e < entries; e += block_size) {
+    at<int>(cache.columns)[e] = verb.a.columns[first + e];
+    at<S>(cache.values)[e] = verb.a.values[first + e];
   }
   __syncthreads();
 }
@@ -220,7 +272,7 @@ __device__ void run(Gram<T> const& verb, Instruction const&, Frame f, Team& team
       if (threadIdx.x % 32 == 0 && j0 + j < columns) s.part[j0 + j][threadIdx.x / 32] = a;
     }
   }
-  team.exchange(s.part, s.total, columns);
+  team.exchange(s, columns);
   for (int j = threadIdx.x; j < columns; j += block_size) verb.h[j] = s.total[j];
   __syncthreads();
 }
@@ -231,45 +283,74 @@ __device__ void dispatch(List<V...>, Instruction const& in, Frame f, Team& team,
   ((in.verb == k++ ? run(*reinterpret_cast<V const*>(in.operands), in, f, team, s) : void()), ...);
 }
 
-/// One block a multiprocessor. Dynamic shared memory: scalars, then the program.
+constexpr int max_kept = 16;  // vectors
+
+/// The layout of the dynamic shared memory, the same in every block.
+struct SharedLayout {
+  int length;         // instructions
+  int scalar_bytes;   // at 0
+  int program;        // position of the instructions
+  std::int64_t n;     // of the kept vectors
+  int kept, written;  // how many there are; the first of them are copied back
+  double* vectors[max_kept];
+  int positions[max_kept];
+};
+
+/// One block a multiprocessor.
 template <class T>
 __global__ void __launch_bounds__(block_size, 1)
-    persistent_kernel(Instruction const* program, int length, LoopState* state, std::byte* scalars,
-                      int scalar_bytes, unsigned long long* posts) {
-  extern __shared__ __align__(16) std::byte dynamic[];
+    persistent_kernel(SharedLayout layout, Instruction const* program, LoopState* state,
+                      std::byte* scalars, double* posts, unsigned int* arrived) {
   __shared__ Shared s;
-  std::byte* own = dynamic;
   LoopState& mine = *reinterpret_cast<LoopState*>(s.state);
-  Instruction* list = reinterpret_cast<Instruction*>(dynamic + (scalar_bytes + 15) / 16 * 16);
-  auto copy = [](void* to, void const* from, int bytes) {
-    for (int i = threadIdx.x; i < bytes / 8; i += block_size)
+  Instruction* list = at<Instruction>(layout.program);
+  auto copy = [](void* to, void const* from, std::int64_t bytes) {
+    for (std::int64_t i = threadIdx.x; i < bytes / 8; i += block_size)
       static_cast<double*>(to)[i] = static_cast<double const*>(from)[i];
   };
-  static_assert(sizeof(LoopState) % 8 == 0);
-  copy(own, scalars, scalar_bytes);
-  copy(list, program, length * static_cast<int>(sizeof(Instruction)));
+  static_assert(sizeof(LoopState) % 8 == 0 && sizeof(Instruction) % 8 == 0);
+  std::int64_t begin, end;
+  stretch(layout.n, begin, end);
+  copy(dynamic, scalars, layout.scalar_bytes);
+  copy(list, program, layout.length * sizeof(Instruction));
   copy(&mine, state, sizeof(LoopState));
+  for (int k = 0; k < layout.kept; ++k)
+    if (begin < end)
+      copy(at<double>(layout.positions[k]), layout.vectors[k] + begin, (end - begin) * 8);
+  if (threadIdx.x == 0) s.cancel = s.cached_rows = 0;
   __syncthreads();
-  // Pointers to the scalars become pointers to this block's copy of them.
-  auto low = reinterpret_cast<std::uintptr_t>(scalars);
-  for (int i = threadIdx.x; i < length * (max_operands / 8); i += block_size) {
-    auto& word = reinterpret_cast<std::uintptr_t*>(
-        list[i / (max_operands / 8)].operands)[i % (max_operands / 8)];
-    if (word >= low && word < low + scalar_bytes)
-      word = reinterpret_cast<std::uintptr_t>(own + (word - low));
+  // Pointers to what is kept become pointers to this block's copy of it. A vector's is moved back,
+  // so that element i of the stretch has the address it should.
+  constexpr int words = max_operands / 8;
+  for (int i = threadIdx.x; i < layout.length * words; i += block_size) {
+    auto& word = reinterpret_cast<std::uintptr_t*>(list[i / words].operands)[i % words];
+    auto low = reinterpret_cast<std::uintptr_t>(scalars);
+    if (word >= low && word < low + layout.scalar_bytes)
+      word = reinterpret_cast<std::uintptr_t>(dynamic) + (word - low);
+    for (int k = 0; k < layout.kept; ++k)
+      if (word == reinterpret_cast<std::uintptr_t>(layout.vectors[k]))
+        word = reinterpret_cast<std::uintptr_t>(at<double>(layout.positions[k])) - begin * 8;
   }
   __syncthreads();
+  for (int k = 0; k < layout.length; ++k)
+    if (list[k].cache.capacity > 0) {
+      load(*reinterpret_cast<CsrMultiply<T, T> const*>(list[k].operands), list[k].cache, s);
+      break;  // one matrix
+    }
 
-  Team team{posts, &state->cancel, &mine};
+  Team team{arrived, posts, &state->cancel, &mine};
   Frame f{&mine, threadIdx.x == 0, blockIdx.x == 0};
   while (mine.stop == 0) {
-    for (int k = 0; k < length; ++k) {
-      if (list[k].barrier && mine.stop == 0) team.exchange(s.part, s.total, 0);
+    for (int k = 0; k < layout.length; ++k) {
+      if (list[k].barrier && mine.stop == 0) team.exchange(s, 0);
       dispatch(Verbs<T>{}, list[k], f, team, s);
     }
   }
+  for (int k = 0; k < layout.written; ++k)
+    if (begin < end)
+      copy(layout.vectors[k] + begin, at<double>(layout.positions[k]), (end - begin) * 8);
   if (blockIdx.x == 0) {
-    copy(scalars, own, scalar_bytes);
+    copy(scalars, dynamic, layout.scalar_bytes);
     copy(state, &mine, sizeof(LoopState));
   }
 }
@@ -306,95 +387,163 @@ int lanes_for(std::int64_t n, std::int64_t entries, int blocks) {
   return lanes;
 }
 
+/// Element `position` of the operands: the vector that a gather reads.
 template <class T>
-bool assemble(Recording const& body, int blocks, std::vector<Instruction>& program,
-              std::string& why) {
+void const* gathered_vector(std::type_index type, void const* operands) {
+  if (type == typeid(CsrMultiply<T, T>)) return static_cast<CsrMultiply<T, T> const*>(operands)->x;
+  if (type == typeid(SellMultiply<T, T>))
+    return static_cast<SellMultiply<T, T> const*>(operands)->x.data;
+  if (type == typeid(SellMultiplyDot<T, T>))
+    return static_cast<SellMultiplyDot<T, T> const*>(operands)->x;
+  if (type == typeid(BlockMultiply<T>))
+    return static_cast<BlockMultiply<T> const*>(operands)->x.data;
+  return nullptr;
+}
+
+struct Assembly {
+  std::vector<Instruction> program;
+  std::vector<void const*> gathered;
+  std::int64_t n = 0;  // size of every vector
+  int matrix = -1;     // first instruction that is a CSR product
+  std::string why;     // it cannot be done
+};
+
+template <class T>
+Assembly assemble(Recording const& body, int blocks) {
+  Assembly out;
+  auto refuse = [&](std::string why) {
+    out.why = std::move(why);
+    return out;
+  };
   bool written = true;    // since the last barrier: a gather must wait
   bool gathered = false;  // since the last barrier: a write must wait
-  std::int64_t size = 0;  // of every vector
+  void const* values = nullptr;
   for (Command const& command : body.commands) {
     Facts facts{};
-    if (!find(Verbs<T>{}, command.type, facts)) {
-      why = command.name;
-      return false;
-    }
+    if (!find(Verbs<T>{}, command.type, facts)) return refuse(command.name);
     Instruction in{};
     in.verb = facts.position;
     std::memcpy(in.operands, command.operands.data(), facts.bytes);
     std::int64_t n;
     std::memcpy(&n, in.operands, sizeof n);  // the first operand of every verb
-    if (n != 0 && size != 0 && n != size) {
-      why = cat(command.name, " of ", n, " beside ", size, " elements");
-      return false;
-    }
-    size = std::max(size, n);
+    if (n != 0 && out.n != 0 && n != out.n)
+      return refuse(cat(command.name, " of ", n, " beside ", out.n, " elements"));
+    out.n = std::max(out.n, n);
     if (command.type == typeid(CsrMultiply<T, T>)) {
       auto const& product = *reinterpret_cast<CsrMultiply<T, T> const*>(in.operands);
       in.lanes = lanes_for(n, product.a.entries, blocks);
+      facts.exchanges = product.sigma != nullptr;
+      if (values == nullptr) {
+        values = product.a.values;
+        out.matrix = static_cast<int>(out.program.size());
+      }
+      in.cache.capacity = product.a.values == values;  // which, the caller decides
     }
     if (command.type == typeid(RotateHessenberg) &&
-        reinterpret_cast<RotateHessenberg const*>(in.operands)->H.m >= max_sums) {
-      why = "more columns than sums fit an exchange";
-      return false;
-    }
+        reinterpret_cast<RotateHessenberg const*>(in.operands)->H.m >= max_sums)
+      return refuse("more columns than sums fit an exchange");
+    if (void const* x = gathered_vector<T>(command.type, in.operands)) out.gathered.push_back(x);
     in.barrier = n > 0 && ((facts.gathers && written) || (gathered && !facts.only_sums));
     if (in.barrier) written = gathered = false;
     if (facts.gathers) gathered = true;
     if (!facts.only_sums && n > 0) written = true;
     if (facts.exchanges) written = gathered = false;
-    program.push_back(in);
+    out.program.push_back(in);
   }
-  if (gathered && !program.empty()) program.front().barrier = 1;  // the list goes round
-  return true;
+  if (gathered && !out.program.empty()) out.program.front().barrier = 1;  // the list goes round
+  return out;
 }
+
+int round16(std::int64_t bytes) { return static_cast<int>((bytes + 15) / 16 * 16); }
 
 }  // namespace
 
 class PersistentLoop {
  public:
+  SharedLayout layout{};
   Array<Instruction> program;
-  int length = 0, blocks = 0, scalar_bytes = 0, shared = 0;
+  int blocks = 0, shared = 0;
   LoopState* state = nullptr;
   std::byte* scalars = nullptr;
-  Array<unsigned long long> posts;
-  void const* kernel = nullptr;
+  Array<double> posts;
+  Array<unsigned int> arrived;
+  void const* kernel = reinterpret_cast<void const*>(persistent_kernel<double>);
 };
 
 std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& body, LoopState* state,
-                                                std::span<std::byte> scalars, std::string& why) {
-  if (scalars.empty() || scalars.size() % 8 != 0) {
+                                                KeptOperands const& kept, std::string& why) {
+  if (kept.scalars.empty() || kept.scalars.size() % 8 != 0) {
     why = "the method does not name its scalars";
     return nullptr;
   }
   auto loop = std::make_shared<PersistentLoop>();
   loop->blocks = std::min(on.properties.multiProcessorCount, max_blocks);
-  std::vector<Instruction> program;
-  if (!assemble<double>(body, loop->blocks, program, why)) return nullptr;
-  loop->kernel = reinterpret_cast<void const*>(persistent_kernel<double>);
-  loop->length = static_cast<int>(program.size());
-  std::size_t shared = (scalars.size() + 15) / 16 * 16 + program.size() * sizeof(Instruction);
-  if (shared + sizeof(Shared) + 1024 > on.properties.sharedMemPerBlockOptin) {
+  Assembly assembly = assemble<double>(body, loop->blocks);
+  if (!assembly.why.empty()) {
+    why = assembly.why;
+    return nullptr;
+  }
+  auto& program = assembly.program;
+  SharedLayout& layout = loop->layout;
+  layout.length = static_cast<int>(program.size());
+  layout.scalar_bytes = static_cast<int>(kept.scalars.size());
+  layout.program = round16(layout.scalar_bytes);
+  layout.n = assembly.n;
+  std::int64_t room = static_cast<std::int64_t>(on.properties.sharedMemPerBlockOptin) -
+                      static_cast<std::int64_t>(sizeof(Shared)) - 1024;
+  std::int64_t used = round16(layout.program + layout.length * sizeof(Instruction));
+  if (static_cast<std::int64_t>(kept.scalars.size()) > room || used > room) {
     why = "its scalars exceed the shared memory";
     return nullptr;
   }
-  loop->scalar_bytes = static_cast<int>(scalars.size());
-  loop->shared = static_cast<int>(shared);
+  std::int64_t rows = (assembly.n + loop->blocks - 1) / loop->blocks;
+  rows = (rows + 31) / 32 * 32;
+  auto keep = [&](double const* v) {
+    bool shared_out =
+        std::find(assembly.gathered.begin(), assembly.gathered.end(), v) != assembly.gathered.end();
+    if (v == nullptr || shared_out || layout.kept == max_kept || used + 8 * rows > room) return;
+    layout.vectors[layout.kept] = const_cast<double*>(v);
+    layout.positions[layout.kept++] = static_cast<int>(used);
+    used = round16(used + 8 * rows);
+  };
+  for (double* v : kept.vectors) keep(v);
+  layout.written = layout.kept;
+  for (double const* v : kept.constants) keep(v);
+  // The rest of the room for the matrix, when a fair part of it fits.
+  Cache cache{};
+  if (assembly.matrix >= 0) {
+    auto const& a =
+        reinterpret_cast<CsrMultiply<double, double> const*>(program[assembly.matrix].operands)->a;
+    cache.offsets = static_cast<int>(used);
+    std::int64_t after = round16(used + 4 * (rows + 1)), entries = (room - after - 32) / 12;
+    std::int64_t wanted = assembly.n > 0 ? 2 * a.entries / assembly.n * rows + 64 : 0;
+    entries = std::min(entries, wanted);  // twice the average stretch is room enough
+    if (entries > 0 && entries * loop->blocks * 8 >= a.entries) {
+      cache.columns = static_cast<int>(after);
+      cache.values = round16(after + 4 * entries);
+      cache.capacity = static_cast<int>(entries);
+      used = cache.values + 8 * entries;
+    }
+  }
+  for (Instruction& in : program) in.cache = in.cache.capacity != 0 ? cache : Cache{};
+  loop->shared = round16(used);
   check(cudaFuncSetAttribute(loop->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              loop->shared));
   loop->state = state;
-  loop->scalars = scalars.data();
+  loop->scalars = kept.scalars.data();
   loop->program = Array<Instruction>(Space::cuda, program.size());
   copy(on, loop->program.data(), program.data(), loop->program.bytes());
-  loop->posts = Array<unsigned long long>(Space::cuda, std::size_t{3} * max_sums * loop->blocks);
+  loop->posts = Array<double>(Space::cuda, std::size_t{2} * max_sums * loop->blocks);
+  loop->arrived = Array<unsigned int>(Space::cuda, 1);
   return loop;
 }
 
 void launch(Device& on, PersistentLoop& loop) {
-  check(cudaMemsetAsync(loop.posts.data(), 0xff, loop.posts.bytes(), on.stream));
+  check(cudaMemsetAsync(loop.arrived.data(), 0, loop.arrived.bytes(), on.stream));
   auto* program = loop.program.data();
   auto* posts = loop.posts.data();
-  void* arguments[] = {&program,      &loop.length,       &loop.state,
-                       &loop.scalars, &loop.scalar_bytes, &posts};
+  auto* arrived = loop.arrived.data();
+  void* arguments[] = {&loop.layout, &program, &loop.state, &loop.scalars, &posts, &arrived};
   check(cudaLaunchCooperativeKernel(loop.kernel, dim3(loop.blocks), dim3(block_size), arguments,
                                     loop.shared, on.stream));
 }

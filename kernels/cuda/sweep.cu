@@ -3,7 +3,7 @@
 /// scheme (kernels/sweep.hpp) for every sum in the package.
 ///
 ///   grid   min(ceil(n / 256), 8 x multiprocessors) blocks of 256, thread t takes t, t + T, ...;
-///          ceil(n / 256) blocks where an element is long
+///          four times as many where an element is long, so that the last of them are even
 ///   sum    thread, warp (shuffles), block, partials; the last block adds them in block order
 ///   bytes  the verb's operands once each
 #include <tcsolve/core/cuda/device.hpp>
@@ -94,8 +94,7 @@ template <class V>
 int grid_for(Device const& on, std::int64_t n) {
   using Traits = VerbTraits<V>;
   std::int64_t blocks = (n + block_size - 1) / block_size, most = on.max_blocks;
-  if (Traits::long_elements)  // as many as there is room for partial sums
-    most = most * Device::max_sums / (Traits::sums > 0 ? Traits::sums : 1);
+  if (Traits::long_elements) most *= 4;
   return static_cast<int>(blocks < 1 ? 1 : blocks > most ? most : blocks);
 }
 

@@ -7,8 +7,8 @@
 
 namespace tcsolve {
 
-/// y = alpha A x + beta y, one column of adjacent entries. Outside of persistent loops the product
-/// is spmm_csr (kernels/spmm_csr.hpp).
+/// y = alpha A x + beta y, one column of adjacent entries; with sigma also sigma = <x, y>. Outside
+/// of persistent loops the product is spmm_csr (kernels/spmm_csr.hpp).
 template <class S, class T>
 struct CsrMultiply {
   static constexpr char const* name = "csr_multiply";
@@ -18,6 +18,7 @@ struct CsrMultiply {
   T const* x;
   T beta;
   T* y;
+  double* sigma;  ///< null: not wanted
 };
 
 }  // namespace tcsolve

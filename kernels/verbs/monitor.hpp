@@ -43,7 +43,7 @@ struct Observe {
   /// Tells the host, which looks when it likes, and the graph, which goes round again or not.
   TCSOLVE_HD static void report(Frame f, double norm) {
     LoopState& s = *f.state;
-    if (s.progress != nullptr && f.speaks) {
+    if (s.progress != nullptr && f.speaks && (s.stop != 0 || s.iteration % s.report_every == 0)) {
       Progress volatile* p = s.progress;
       p->norm2 = norm;
       p->stop = s.stop;
