@@ -50,7 +50,7 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
     if (wanted == Execution::persistent)
       ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
   }
-  bool graph_wanted = wanted != Execution::automatic || ctx.options().graphs;
+  bool graph_wanted = wanted == Execution::graph || ctx.options().graphs;
   use_graph_ = graph_wanted && body_.capturable();
   if (graph_wanted && !body_.capturable())
     ctx.log(Severity::note, "the loop runs eagerly: an operator in it cannot be recorded");

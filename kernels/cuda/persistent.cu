@@ -36,10 +36,11 @@ template <class... V>
 struct List {};
 /// What the kernel can do.
 template <class T>
-using Verbs = List<Extend<T>, Descend<T>, Dot<T>, Dot2<T>, Multiply<T>, MultiplyDot<T>, Axpby<T, T>,
-                   CsrMultiply<T, T>, SellMultiply<T, T>, SellMultiplyDot<T, T>, BlockMultiply<T>,
-                   BicgDirection<T>, BicgHalf<T>, BicgFull<T>, Gram<T>, Orthogonalize<T>,
-                   ArnoldiNext<T>, RotateHessenberg, Observe>;
+using Verbs =
+    List<Extend<T>, Descend<T>, Dot<T>, Dot2<T>, Multiply<T>, MultiplyDot<T>, Axpby<T, T>,
+         CsrMultiply<T, T>, SellMultiply<T, T>, SellMultiplyDot<T, T>, BlockMultiply<T>,
+         BicgDirection<T>, BicgHalf<T>, BicgFull<T>, Gram<T>, Orthogonalize<T>, ArnoldiNext<T>,
+         RotateHessenberg, OneReduction<T>, GearUpdate<T>, PipelinedUpdate<T>, Observe>;
 
 template <class V>
 constexpr bool gathers = false;  // reads elements that other blocks own
@@ -190,7 +191,6 @@ __device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame 
   std::int64_t begin, end;
   stretch(verb.n, begin, end);
   Cache const& cache = in.cache;
-  double sigma = 0;
   for (std::int64_t first = begin; first < end; first += rows) {
     std::int64_t i = first + threadIdx.x / lanes;
     T sum = T(0);
@@ -212,13 +212,14 @@ __device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame 
     }
     for (int offset = lanes / 2; offset > 0; offset /= 2)
       sum += __shfl_down_sync(~0u, sum, offset, lanes);
-    if (i < end && lane == 0) {
-      T y = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
-      verb.y[i] = y;
-      if (verb.sigma != nullptr) sigma += double(verb.x[i]) * double(y);
-    }
+    if (i < end && lane == 0)
+      verb.y[i] = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
   }
-  if (verb.sigma != nullptr) {
+  if (verb.sigma != nullptr) {  // added in the order of Dot
+    __syncthreads();
+    double sigma = 0;
+    for (std::int64_t i = begin + threadIdx.x; i < end; i += block_size)
+      sigma += double(verb.x[i]) * double(verb.y[i]);
     sigma = warp_sum(sigma);
     if (threadIdx.x % 32 == 0) s.part[0][threadIdx.x / 32] = sigma;
     team.exchange(s, 1);

@@ -93,7 +93,7 @@ struct Descend {
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
     double curvature = k->sigma;
     c.a = k->rho / curvature;
-    if (is_finite(c.a) && curvature > 0) return true;
+    if (curvature > 0 && is_finite(curvature) && is_finite(c.a)) return true;
     if (f.lead) k->a = 0;  // no step is made
     if (!is_finite(curvature)) return f.raise(Stop::nonfinite, Cause::matrix, curvature);
     if (curvature <= 0) return f.raise(Stop::indefinite_operator, Cause::none, curvature);
