@@ -48,6 +48,7 @@ inline std::vector<Where> everywhere() {
 }
 inline std::vector<Execution> executions(Backend b) {
   if (b == Backend::host) return {Execution::eager};
+  if (!graphs_by_default()) return {Execution::eager, Execution::persistent};
   return {Execution::eager, Execution::graph, Execution::persistent};
 }
 
