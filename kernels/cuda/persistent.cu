@@ -152,10 +152,11 @@ __device__ T* at(int position) {
 }
 
 template <class V>
-__device__ void run(V const& verb, Instruction const&, Frame f, Team& team, Shared& s) {
+__device__ void run(V const& verb, Instruction const&, Frame f, bool stopped, Team& team,
+                    Shared& s) {
   using Traits = VerbTraits<V>;
   typename CoefficientsOf<V>::type c{};
-  bool go = !f.stopped() || Traits::always;
+  bool go = !stopped || Traits::always;
   if constexpr (Traits::prepares) go = go && verb.prepare(f, c);
   if (go) {
     double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
@@ -183,9 +184,9 @@ __device__ void run(V const& verb, Instruction const&, Frame f, Team& team, Shar
 /// `lanes` threads a row, a tree within them. The first rows of the stretch may lie in shared
 /// memory.
 template <class S, class T>
-__device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame f, Team& team,
-                    Shared& s) {
-  if (f.stopped()) return;
+__device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame f, bool stopped,
+                    Team& team, Shared& s) {
+  if (stopped) return;
   CsrView<S> const& a = verb.a;
   int lanes = in.lanes, lane = threadIdx.x % lanes, rows = block_size / lanes;
   std::int64_t begin, end;
@@ -253,8 +254,9 @@ __device__ void load(CsrMultiply<S, T> const& verb, Cache const& cache, Shared& 
 
 /// h = V^T w, eight columns in flight.
 template <class T>
-__device__ void run(Gram<T> const& verb, Instruction const&, Frame f, Team& team, Shared& s) {
-  if (f.stopped()) return;
+__device__ void run(Gram<T> const& verb, Instruction const&, Frame f, bool stopped, Team& team,
+                    Shared& s) {
+  if (stopped) return;
   constexpr int group = 8;
   int columns = f.step() + 1;
   std::int64_t begin, end;
@@ -279,9 +281,12 @@ __device__ void run(Gram<T> const& verb, Instruction const&, Frame f, Team& team
 }
 
 template <class... V>
-__device__ void dispatch(List<V...>, Instruction const& in, Frame f, Team& team, Shared& s) {
+__device__ void dispatch(List<V...>, Instruction const& in, Frame f, bool stopped, Team& team,
+                         Shared& s) {
   int k = 0;
-  ((in.verb == k++ ? run(*reinterpret_cast<V const*>(in.operands), in, f, team, s) : void()), ...);
+  ((in.verb == k++ ? run(*reinterpret_cast<V const*>(in.operands), in, f, stopped, team, s)
+                   : void()),
+   ...);
 }
 
 constexpr int max_kept = 16;  // vectors
@@ -341,11 +346,12 @@ __global__ void __launch_bounds__(block_size, 1)
 
   Team team{arrived, posts, &state->cancel, &mine};
   Frame f{&mine, threadIdx.x == 0, blockIdx.x == 0};
-  while (mine.stop == 0) {
-    for (int k = 0; k < layout.length; ++k) {
-      if (list[k].barrier && mine.stop == 0) team.exchange(s, 0);
-      dispatch(Verbs<T>{}, list[k], f, team, s);
-    }
+  for (int k = 0;; k = k + 1 < layout.length ? k + 1 : 0) {
+    bool stopped = mine.stop != 0;
+    __syncthreads();  // all have read it before this verb may raise it
+    if (stopped && k == 0) break;
+    if (list[k].barrier && !stopped) team.exchange(s, 0);
+    dispatch(Verbs<T>{}, list[k], f, stopped, team, s);
   }
   for (int k = 0; k < layout.written; ++k)
     if (begin < end)
