@@ -19,7 +19,6 @@
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/cg.hpp>
-#include <tcsolve/version.hpp>
 
 #include "measure.hpp"
 
@@ -34,10 +33,7 @@ int main(int argc, char** argv) {
   bool brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
   int repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 5 : 50;
   Context ctx(Backend::cuda);
-  auto facts = cuda::facts(*ctx.device());
-  std::cout << "{\"device\": \"" << facts.name << "\", \"driver\": \"" << facts.driver
-            << "\", \"runtime\": \"" << facts.runtime << "\", \"revision\": \"" << version::revision
-            << "\", \"repetitions\": " << repetitions << "}" << std::endl;
+  bench::print_device(ctx, repetitions);
   std::vector<std::pair<std::string, std::function<Csr<double>()>>> matrices;
   auto random = Coefficient::random;
   for (int n : brief ? std::vector{20, 48} : std::vector{20, 32, 48, 64, 96})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plain_cg.hpp"
 
-#include <tcsolve/core/cuda/device.hpp>
+#include "plain_system.hpp"
 
 namespace tcsolve::bench {
 
@@ -16,103 +16,37 @@ __global__ void beta_kernel(double* s) { s[5] = s[2] / s[0], s[0] = s[2]; }
 
 }  // namespace
 
-struct PlainCg::State {
-  explicit State(Csr<double> const& a) : on(0), n(a.rows) {
-    std::vector<int> narrow(a.offsets.begin(), a.offsets.end());
-    std::vector<double> inverse(n);
-    for (Index i = 0; i < n; ++i)
-      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        if (a.columns[k] == i) inverse[i] = 1 / a.values[k];
-    upload(offsets, narrow);
-    upload(columns, a.columns);
-    upload(values, a.values);
-    upload(d, inverse);
-    for (double** v : {&x, &r, &z, &p, &q}) check(cudaMalloc(v, sizeof(double) * n));
-    check(cudaMalloc(&s, 8 * sizeof(double)));
-    check(cusparseCreateCsr(&A, n, n, a.entries(), offsets, columns, values, CUSPARSE_INDEX_32I,
-                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
-    check(cusparseCreateDnVec(&P, n, p, CUDA_R_64F));
-    check(cusparseCreateDnVec(&Q, n, q, CUDA_R_64F));
-    std::size_t bytes = 0;
-    check(cusparseSpMV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, P, &zero,
-                                  Q, CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, &bytes));
-    check(cudaMalloc(&buffer, bytes + 16));
-    check(cusparseSpMV_preprocess(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, P, &zero,
-                                  Q, CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, buffer));
-    check(cudaEventCreate(&begin));
-    check(cudaEventCreate(&end));
-  }
-  ~State() {
-    cusparseDestroyDnVec(P);
-    cusparseDestroyDnVec(Q);
-    cusparseDestroySpMat(A);
-    for (void* v : {(void*)offsets, (void*)columns, (void*)values, (void*)d, (void*)x, (void*)r,
-                    (void*)z, (void*)p, (void*)q, (void*)s, buffer})
-      cudaFree(v);
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-  }
-  template <class T>
-  void upload(T*& to, std::vector<T> const& from) {
-    check(cudaMalloc(&to, sizeof(T) * from.size()));
-    check(cudaMemcpy(to, from.data(), sizeof(T) * from.size(), cudaMemcpyHostToDevice));
-  }
-  /// q = A p.
-  void product(double const* alpha, double const* beta) {
-    check(cusparseSpMV(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, A, P, beta, Q,
-                       CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, buffer));
-  }
+struct PlainCg::State : PlainSystem {
+  explicit State(Csr<double> const& a)
+      : PlainSystem(a), z(vector()), p(vector()), q(vector()), s(take<double>(8)) {}
   /// x = 0, r = b, z = D^-1 r, p = z; returns <b, b>.
-  double start(std::vector<double> const& b) {
-    check(cudaMemsetAsync(x, 0, sizeof(double) * n, on.stream));
-    check(cudaMemcpyAsync(r, b.data(), sizeof(double) * n, cudaMemcpyHostToDevice, on.stream));
-    check(cublasDdgmm(on.cublas, CUBLAS_SIDE_LEFT, n, 1, r, n, d, 1, z, n));
+  double begin(std::vector<double> const& b) {
+    start(b);
+    jacobi(r, z);
     check(cublasDcopy(on.cublas, n, z, 1, p, 1));
     double bb = 0;
     check(cublasDdot(on.cublas, n, r, 1, r, 1, &bb));
     return bb;
   }
-
-  cuda::Device on;
-  Index n;
-  int *offsets, *columns;
-  double *values, *d, *x, *r, *z, *p, *q, *s;
-  double one = 1, zero = 0;
-  void* buffer;
-  cusparseSpMatDescr_t A;
-  cusparseDnVecDescr_t P, Q;
-  cudaEvent_t begin, end;
+  double *z, *p, *q, *s;
 };
 
 PlainCg::PlainCg(Csr<double> const& a) : s_(new State(a)) {}
 PlainCg::~PlainCg() { delete s_; }
 
-std::vector<double> PlainCg::x() const {
-  std::vector<double> here(s_->n);
-  check(cudaMemcpy(here.data(), s_->x, sizeof(double) * s_->n, cudaMemcpyDeviceToHost));
-  return here;
-}
-
-namespace {
-double elapsed(cudaEvent_t begin, cudaEvent_t end) {
-  check(cudaEventSynchronize(end));
-  float ms = 0;
-  check(cudaEventElapsedTime(&ms, begin, end));
-  return ms * 1e-3;
-}
-}  // namespace
+std::vector<double> PlainCg::x() const { return s_->answer(); }
 
 PlainResult PlainCg::host_scalars(std::vector<double> const& b, double rtol, int max_iters) {
   State& k = *s_;
   cublasHandle_t h = k.on.cublas;
   check(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST));
-  double goal = rtol * rtol * k.start(b), rho = 0, rr = 0;
+  double goal = rtol * rtol * k.begin(b), rho = 0, rr = 0;
   check(cublasDdot(h, k.n, k.r, 1, k.z, 1, &rho));
-  check(cudaEventRecord(k.begin, k.on.stream));
+  k.start_clock();
   int iteration = 0;
   while (iteration < max_iters) {
     double sigma, rho_new;
-    k.product(&k.one, &k.zero);
+    k.product(k.p, k.q);
     check(cublasDdot(h, k.n, k.p, 1, k.q, 1, &sigma));
     double alpha = rho / sigma, minus = -alpha;
     check(cublasDaxpy(h, k.n, &alpha, k.p, 1, k.x, 1));
@@ -120,15 +54,14 @@ PlainResult PlainCg::host_scalars(std::vector<double> const& b, double rtol, int
     check(cublasDdot(h, k.n, k.r, 1, k.r, 1, &rr));
     ++iteration;
     if (rr <= goal) break;
-    check(cublasDdgmm(h, CUBLAS_SIDE_LEFT, k.n, 1, k.r, k.n, k.d, 1, k.z, k.n));
+    k.jacobi(k.r, k.z);
     check(cublasDdot(h, k.n, k.r, 1, k.z, 1, &rho_new));
     double beta = rho_new / rho;
     rho = rho_new;
     check(cublasDscal(h, k.n, &beta, k.p, 1));
     check(cublasDaxpy(h, k.n, &k.one, k.z, 1, k.p, 1));
   }
-  check(cudaEventRecord(k.end, k.on.stream));
-  return {iteration, elapsed(k.begin, k.end)};
+  return k.stop_clock(iteration);
 }
 
 PlainResult PlainCg::graph(std::vector<double> const& b, double rtol, int max_iters, int block) {
@@ -136,7 +69,7 @@ PlainResult PlainCg::graph(std::vector<double> const& b, double rtol, int max_it
   cublasHandle_t h = k.on.cublas;
   cudaStream_t stream = k.on.stream;
   check(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST));
-  double goal = rtol * rtol * k.start(b), rr = 0;
+  double goal = rtol * rtol * k.begin(b), rr = 0;
   check(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE));
   check(cusparseSetPointerMode(k.on.cusparse, CUSPARSE_POINTER_MODE_HOST));
   check(cublasDdot(h, k.n, k.r, 1, k.z, 1, k.s));
@@ -148,12 +81,12 @@ PlainResult PlainCg::graph(std::vector<double> const& b, double rtol, int max_it
   cudaGraphExec_t executable;
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
   for (int i = 0; i < block; ++i) {
-    k.product(&k.one, &k.zero);
+    k.product(k.p, k.q);
     check(cublasDdot(h, k.n, k.p, 1, k.q, 1, k.s + 1));
     alpha_kernel<<<1, 1, 0, stream>>>(k.s);
     check(cublasDaxpy(h, k.n, k.s + 3, k.p, 1, k.x, 1));
     check(cublasDaxpy(h, k.n, k.s + 4, k.q, 1, k.r, 1));
-    check(cublasDdgmm(h, CUBLAS_SIDE_LEFT, k.n, 1, k.r, k.n, k.d, 1, k.z, k.n));
+    k.jacobi(k.r, k.z);
     check(cublasDdot(h, k.n, k.r, 1, k.z, 1, k.s + 2));
     beta_kernel<<<1, 1, 0, stream>>>(k.s);
     check(cublasDscal(h, k.n, k.s + 5, k.p, 1));
@@ -162,7 +95,7 @@ PlainResult PlainCg::graph(std::vector<double> const& b, double rtol, int max_it
   check(cublasDdot(h, k.n, k.r, 1, k.r, 1, k.s + 7));
   check(cudaStreamEndCapture(stream, &graph));
   check(cudaGraphInstantiate(&executable, graph, 0));
-  check(cudaEventRecord(k.begin, stream));
+  k.start_clock();
   int iteration = 0;
   while (iteration < max_iters) {
     check(cudaGraphLaunch(executable, stream));
@@ -171,11 +104,10 @@ PlainResult PlainCg::graph(std::vector<double> const& b, double rtol, int max_it
     check(cudaStreamSynchronize(stream));
     if (rr <= goal) break;
   }
-  check(cudaEventRecord(k.end, stream));
-  double seconds = elapsed(k.begin, k.end);
+  PlainResult result = k.stop_clock(iteration);
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);
-  return {iteration, seconds};
+  return result;
 }
 
 }  // namespace tcsolve::bench

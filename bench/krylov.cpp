@@ -10,7 +10,6 @@
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/bicgstab.hpp>
 #include <tcsolve/solvers/gmres.hpp>
-#include <tcsolve/version.hpp>
 
 #include "measure.hpp"
 #include "plain_krylov.hpp"
@@ -27,10 +26,7 @@ int main(int argc, char** argv) {
   int repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 5 : 50;
   constexpr int most = 2000, restart = 30;
   Context ctx(Backend::cuda);
-  auto facts = cuda::facts(*ctx.device());
-  std::cout << "{\"device\": \"" << facts.name << "\", \"driver\": \"" << facts.driver
-            << "\", \"revision\": \"" << version::revision << "\", \"repetitions\": " << repetitions
-            << "}" << std::endl;
+  bench::print_device(ctx, repetitions);
   std::vector<bench::Row> rows;
   for (int n : brief ? std::vector{20, 48} : std::vector{20, 32, 48, 96}) {
     Csr<double> a = generate(Poisson27Params{.n = n, .coefficient = Coefficient::random});

@@ -3,67 +3,19 @@
 
 #include <cmath>
 
-#include <tcsolve/core/cuda/device.hpp>
+#include "plain_system.hpp"
 
 namespace tcsolve::bench {
 
 using cuda::check;
 
-struct PlainKrylov::State {
-  explicit State(Csr<double> const& a) : on(0), n(a.rows) {
-    std::vector<int> narrow(a.offsets.begin(), a.offsets.end());
-    std::vector<double> inverse(n);
-    for (Index i = 0; i < n; ++i)
-      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        if (a.columns[k] == i) inverse[i] = 1 / a.values[k];
-    upload(offsets, narrow);
-    upload(columns, a.columns);
-    upload(values, a.values);
-    upload(d, inverse);
-    for (double** v : {&x, &r, &p, &y, &v_, &t, &shadow}) *v = vector(1);
-    check(cusparseCreateCsr(&A, n, n, a.entries(), offsets, columns, values, CUSPARSE_INDEX_32I,
-                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
-    check(cusparseCreateDnVec(&X, n, x, CUDA_R_64F));
-    check(cusparseCreateDnVec(&Y, n, y, CUDA_R_64F));
-    std::size_t bytes = 0;
-    check(cusparseSpMV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero,
-                                  Y, CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, &bytes));
-    check(cudaMalloc(&buffer, bytes + 16));
-    check(cusparseSpMV_preprocess(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero,
-                                  Y, CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, buffer));
-    check(cudaEventCreate(&begin));
-    check(cudaEventCreate(&end));
-  }
-  ~State() {
-    cusparseDestroyDnVec(X);
-    cusparseDestroyDnVec(Y);
-    cusparseDestroySpMat(A);
-    for (void* q :
-         {(void*)offsets, (void*)columns, (void*)values, (void*)d, (void*)x, (void*)r, (void*)p,
-          (void*)y, (void*)v_, (void*)t, (void*)shadow, (void*)V, (void*)h, buffer})
-      cudaFree(q);
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-  }
-  template <class T>
-  void upload(T*& to, std::vector<T> const& from) {
-    check(cudaMalloc(&to, sizeof(T) * from.size()));
-    check(cudaMemcpy(to, from.data(), sizeof(T) * from.size(), cudaMemcpyHostToDevice));
-  }
-  double* vector(std::size_t columns) {
-    double* v = nullptr;
-    check(cudaMalloc(&v, sizeof(double) * n * columns));
-    return v;
-  }
-  /// to = A from.
-  void product(double* from, double* to) {
-    check(cusparseDnVecSetValues(X, from));
-    check(cusparseDnVecSetValues(Y, to));
-    check(cusparseSpMV(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero, Y,
-                       CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, buffer));
-  }
-  void jacobi(double* from, double* to) {
-    check(cublasDdgmm(on.cublas, CUBLAS_SIDE_LEFT, n, 1, from, n, d, 1, to, n));
+struct PlainKrylov::State : PlainSystem {
+  explicit State(Csr<double> const& a)
+      : PlainSystem(a), p(vector()), y(vector()), v_(vector()), t(vector()), shadow(vector()) {}
+  void begin(std::vector<double> const& b) {
+    check(cublasSetPointerMode(on.cublas, CUBLAS_POINTER_MODE_HOST));
+    start(b);
+    start_clock();
   }
   double dot(double* a, double* b) {
     double value;
@@ -79,44 +31,18 @@ struct PlainKrylov::State {
     check(cublasDaxpy(on.cublas, n, &alpha, from, 1, to, 1));
   }
   void scale(double alpha, double* v) { check(cublasDscal(on.cublas, n, &alpha, v, 1)); }
-  void start(std::vector<double> const& b) {
-    check(cublasSetPointerMode(on.cublas, CUBLAS_POINTER_MODE_HOST));
-    check(cudaMemsetAsync(x, 0, sizeof(double) * n, on.stream));
-    check(cudaMemcpyAsync(r, b.data(), sizeof(double) * n, cudaMemcpyHostToDevice, on.stream));
-    check(cudaStreamSynchronize(on.stream));
-    check(cudaEventRecord(begin, on.stream));
-  }
-  PlainResult stop(int iterations) {
-    check(cudaEventRecord(end, on.stream));
-    check(cudaEventSynchronize(end));
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin, end));
-    return {iterations, ms * 1e-3};
-  }
-
-  cuda::Device on;
-  Index n;
-  int *offsets, *columns;
-  double *values, *d, *x, *r, *p, *y, *v_, *t, *shadow, *V = nullptr, *h = nullptr;
-  double one = 1, zero = 0, minus = -1;
-  void* buffer;
-  cusparseSpMatDescr_t A;
-  cusparseDnVecDescr_t X, Y;
-  cudaEvent_t begin, end;
+  double *p, *y, *v_, *t, *shadow, *V = nullptr, *h = nullptr;
+  double minus = -1;
 };
 
 PlainKrylov::PlainKrylov(Csr<double> const& a) : s_(new State(a)) {}
 PlainKrylov::~PlainKrylov() { delete s_; }
 
-std::vector<double> PlainKrylov::x() const {
-  std::vector<double> here(s_->n);
-  check(cudaMemcpy(here.data(), s_->x, sizeof(double) * s_->n, cudaMemcpyDeviceToHost));
-  return here;
-}
+std::vector<double> PlainKrylov::x() const { return s_->answer(); }
 
 PlainResult PlainKrylov::bicgstab(std::vector<double> const& b, double rtol, int max_iters) {
   State& k = *s_;
-  k.start(b);
+  k.begin(b);
   double goal = rtol * k.norm(k.r), rho = 1, alpha = 1, omega = 1;
   check(cublasDcopy(k.on.cublas, k.n, k.r, 1, k.shadow, 1));
   check(cudaMemsetAsync(k.p, 0, sizeof(double) * k.n, k.on.stream));
@@ -137,7 +63,7 @@ PlainResult PlainKrylov::bicgstab(std::vector<double> const& b, double rtol, int
     omega = k.dot(k.t, k.r) / k.dot(k.t, k.t);
     k.axpy(omega, k.y, k.x);
     k.axpy(-omega, k.t, k.r);
-    if (k.norm(k.r) <= goal || iteration >= max_iters) return k.stop(iteration);
+    if (k.norm(k.r) <= goal || iteration >= max_iters) return k.stop_clock(iteration);
   }
 }
 
@@ -146,9 +72,9 @@ PlainResult PlainKrylov::gmres(std::vector<double> const& b, double rtol, int ma
   cublasHandle_t blas = k.on.cublas;
   if (k.V == nullptr) {
     k.V = k.vector(m + 1);
-    check(cudaMalloc(&k.h, sizeof(double) * 2 * (m + 1)));
+    k.h = k.take<double>(2 * (m + 1));
   }
-  k.start(b);
+  k.begin(b);
   double beta = k.norm(k.r), goal = rtol * beta;
   std::vector<double> H((m + 1) * m), h(2 * (m + 1)), c(m), s(m), g(m + 1), w(m);
   int iteration = 0;
@@ -199,7 +125,7 @@ PlainResult PlainKrylov::gmres(std::vector<double> const& b, double rtol, int ma
     k.axpy(-1, k.t, k.r);
     beta = k.norm(k.r);
   }
-  return k.stop(iteration);
+  return k.stop_clock(iteration);
 }
 
 }  // namespace tcsolve::bench

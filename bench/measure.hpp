@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include <tcsolve/core/context.hpp>
 #include <tcsolve/formats/csr.hpp>
+#include <tcsolve/version.hpp>
 
 #include "plain_cg.hpp"
 
@@ -21,6 +23,14 @@ struct Row {
   int iterations;
   double microseconds, spread, residual, floor_fraction, whole;
 };
+
+/// The first line of every run: where it runs and what was built.
+inline void print_device(Context& ctx, int repetitions) {
+  auto facts = cuda::facts(*ctx.device());
+  std::cout << "{\"device\": \"" << facts.name << "\", \"driver\": \"" << facts.driver
+            << "\", \"runtime\": \"" << facts.runtime << "\", \"revision\": \"" << version::revision
+            << "\", \"repetitions\": " << repetitions << "}" << std::endl;
+}
 
 inline double relative_residual(Csr<double> const& a, std::vector<double> const& x,
                                 std::vector<double> const& b) {

@@ -43,9 +43,11 @@ template <class T>
 void Cg<T>::finish(Context& ctx, LoopState& state) {
   sweep(ctx, CgFinish<T>{p_.rows(), k_.data(), p_.view().data, this->d_.view().data});
   if (!Curvature::explains(static_cast<Stop>(state.stop))) return;
-  Curvature{read(ctx, &k_.data()->sigma), norm<T>(ctx, p_), norm<T>(ctx, q_),
-            std::ldexp(this->norm_A_, -this->operator_exponent_), roundoff(real_of<T>)}
-      .explain(state);
+  Curvature curvature{read(ctx, &k_.data()->sigma), norm<T>(ctx, p_), 0,
+                      std::ldexp(this->norm_A_, -this->operator_exponent_), roundoff(real_of<T>)};
+  if (!curvature.vanishes()) return;
+  curvature.q = norm<T>(ctx, q_);
+  curvature.explain(state);
 }
 
 template class Cg<double>;

@@ -18,8 +18,8 @@ struct CgParams {
   }
 };
 
-/// Per iteration: one product with A, one with M (folded into the updates where M is diagonal: then
-/// 12 vector passes of n values, else 14).
+/// Per iteration: one product with A, one with M, 12 vector passes of n values. A diagonal M is
+/// folded into the updates, its entries counted; what another M reads for itself comes on top.
 /// Memory: r, d, z, p, q and 4 FP64 vectors of the driver.
 template <class T = double>
 class Cg final : public KrylovSolver<T> {

@@ -207,12 +207,13 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
                 : stopping_.baseline == Baseline::initial ? residual
                                                           : 0.0;
   report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
+  double normal = residual > report.tolerance ? normal_residual(ctx, residual_, residual) : unknown;
   if (residual <= report.tolerance) {
     end(Stop::converged, Cause::exact_guess);
-  } else if (normal_residual(ctx, residual_, residual) <= std::min(stopping_.rtol, optimal)) {
+  } else if (normal <= std::min(stopping_.rtol, optimal)) {
     end(Stop::converged, Cause::least_squares);
   } else {
-    iterate(b, x, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
+    iterate(b, x, normal, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
   }
   double x_norm = norm<double>(ctx, x);
   report.attainable = attainable(x_norm, report.rhs_norm);
@@ -222,15 +223,14 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
 }
 
 template <class T>
-void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
+void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveReport& report,
                               Watch const& watch) {
   Context& ctx = *ctx_;
   double const tolerance = report.tolerance,
                divergence = std::max(report.rhs_norm, report.true_residual);
   tighten_ = 1;
-  int breakdowns = 0;  // so far
-  int idle = 0;        // cycles in a row that hardly helped
-  double normal = normal_residual(ctx, residual_, report.true_residual);
+  int breakdowns = 0;     // so far
+  int idle = 0;           // cycles in a row that hardly helped
   bool singular = false;  // a Krylov space has ended without the solution in it
   for (;; ++report.restarts) {
     double& residual = report.true_residual;

@@ -111,7 +111,7 @@ class KrylovSolver : public Solver {
   double measure_residual(In<double> b, In<double> x, Out<double> r);
   double attainable(double x_norm, double b_norm) const;
   SolveReport judge(In<double> b, Out<double> x);
-  void iterate(In<double> b, Out<double> x, SolveReport&, Watch const&);
+  void iterate(In<double> b, Out<double> x, double normal, SolveReport&, Watch const&);
   LoopState run_cycle(SolveReport&, Watch const&, CycleLimits const&);
   Cause diagnose();
 

@@ -1,71 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/persistent.hpp>
-#include <tcsolve/kernels/verb_list.hpp>
-#include <tcsolve/kernels/verbs/csr.hpp>
 
 #include <algorithm>
-#include <cstring>
-#include <typeindex>
+
+#include "persistent_program.hpp"
 
 namespace tcsolve::cuda {
 
+using namespace persistent;
+
 namespace {
-
-constexpr int block_size = 512;
-constexpr int warps = block_size / 32;
-constexpr int max_sums = 64;       // of one exchange
-constexpr int max_blocks = 160;    // each lane of a warp reads up to five posts
-constexpr int max_operands = 256;  // bytes
-
-/// Rows of a CSR matrix in shared memory, as byte positions in the dynamic part.
-struct Cache {
-  int offsets, columns, values;
-  int capacity;  // entries there is room for; 0: none
-};
-
-struct Instruction {
-  int verb;     // position in Verbs
-  int barrier;  // the grid waits before it
-  int lanes;    // threads that share a row of a CSR product
-  Cache cache;
-  alignas(16) std::byte operands[max_operands];
-};
-
-template <class... V>
-struct List {};
-/// What the kernel can do.
-template <class T>
-using Verbs =
-    List<Extend<T>, Descend<T>, Dot<T>, Dot2<T>, Multiply<T>, MultiplyDot<T>, Axpby<T, T>,
-         CsrMultiply<T, T>, SellMultiply<T, T>, SellMultiplyDot<T, T>, BlockMultiply<T>,
-         BicgDirection<T>, BicgHalf<T>, BicgFull<T>, Gram<T>, Orthogonalize<T>, ArnoldiNext<T>,
-         RotateHessenberg, OneReduction<T>, GearUpdate<T>, PipelinedUpdate<T>, Observe>;
-
-template <class V>
-constexpr bool gathers = false;  // reads elements that other blocks own
-template <class S, class T>
-constexpr bool gathers<CsrMultiply<S, T>> = true;
-template <class S, class T>
-constexpr bool gathers<SellMultiply<S, T>> = true;
-template <class S, class T>
-constexpr bool gathers<SellMultiplyDot<S, T>> = true;
-template <class T>
-constexpr bool gathers<BlockMultiply<T>> = true;
-
-template <class V>
-constexpr bool only_sums = false;  // writes nothing but its sums
-template <class T>
-constexpr bool only_sums<Dot<T>> = true;
-template <class T>
-constexpr bool only_sums<Dot2<T>> = true;
-template <class T>
-constexpr bool only_sums<Gram<T>> = true;
-
-template <class V>
-constexpr bool exchanges = VerbTraits<V>::sums > 0;
-template <class T>
-constexpr bool exchanges<Gram<T>> = true;
 
 struct Shared {
   double part[max_sums][warps];
@@ -362,105 +307,6 @@ __global__ void __launch_bounds__(block_size, 1)
   }
 }
 
-struct Facts {
-  int position;
-  bool gathers, only_sums, exchanges;
-  std::size_t bytes;
-};
-
-template <class... V>
-bool find(List<V...>, std::type_index type, Facts& facts) {
-  int k = 0;
-  bool found = false;
-  (
-      [&] {
-        static_assert(sizeof(V) <= max_operands && std::is_trivially_copyable_v<V>);
-        if (type == typeid(V)) {
-          facts = {k, gathers<V>, only_sums<V>, exchanges<V>, sizeof(V)};
-          found = true;
-        }
-        ++k;
-      }(),
-      ...);
-  return found;
-}
-
-/// Threads that share a row: enough to use the block, no more than a row has entries.
-int lanes_for(std::int64_t n, std::int64_t entries, int blocks) {
-  std::int64_t rows = std::max<std::int64_t>(1, (n + blocks - 1) / blocks);
-  std::int64_t length = n > 0 ? entries / n : 0;
-  int lanes = 2;
-  while (lanes < 32 && lanes < length && (lanes < 4 || lanes * rows < block_size)) lanes *= 2;
-  return lanes;
-}
-
-/// Element `position` of the operands: the vector that a gather reads.
-template <class T>
-void const* gathered_vector(std::type_index type, void const* operands) {
-  if (type == typeid(CsrMultiply<T, T>)) return static_cast<CsrMultiply<T, T> const*>(operands)->x;
-  if (type == typeid(SellMultiply<T, T>))
-    return static_cast<SellMultiply<T, T> const*>(operands)->x.data;
-  if (type == typeid(SellMultiplyDot<T, T>))
-    return static_cast<SellMultiplyDot<T, T> const*>(operands)->x;
-  if (type == typeid(BlockMultiply<T>))
-    return static_cast<BlockMultiply<T> const*>(operands)->x.data;
-  return nullptr;
-}
-
-struct Assembly {
-  std::vector<Instruction> program;
-  std::vector<void const*> gathered;
-  std::int64_t n = 0;  // size of every vector
-  int matrix = -1;     // first instruction that is a CSR product
-  std::string why;     // it cannot be done
-};
-
-template <class T>
-Assembly assemble(Recording const& body, int blocks) {
-  Assembly out;
-  auto refuse = [&](std::string why) {
-    out.why = std::move(why);
-    return out;
-  };
-  bool written = true;    // since the last barrier: a gather must wait
-  bool gathered = false;  // since the last barrier: a write must wait
-  void const* values = nullptr;
-  for (Command const& command : body.commands) {
-    Facts facts{};
-    if (!find(Verbs<T>{}, command.type, facts)) return refuse(command.name);
-    Instruction in{};
-    in.verb = facts.position;
-    std::memcpy(in.operands, command.operands.data(), facts.bytes);
-    std::int64_t n;
-    std::memcpy(&n, in.operands, sizeof n);  // the first operand of every verb
-    if (n != 0 && out.n != 0 && n != out.n)
-      return refuse(cat(command.name, " of ", n, " beside ", out.n, " elements"));
-    out.n = std::max(out.n, n);
-    if (command.type == typeid(CsrMultiply<T, T>)) {
-      auto const& product = *reinterpret_cast<CsrMultiply<T, T> const*>(in.operands);
-      in.lanes = lanes_for(n, product.a.entries, blocks);
-      facts.exchanges = product.sigma != nullptr;
-      if (values == nullptr) {
-        values = product.a.values;
-        out.matrix = static_cast<int>(out.program.size());
-      }
-      in.cache.capacity = product.a.values == values;  // which, the caller decides
-    }
-    if (command.type == typeid(RotateHessenberg) &&
-        reinterpret_cast<RotateHessenberg const*>(in.operands)->H.m >= max_sums)
-      return refuse("more columns than sums fit an exchange");
-    if (void const* x = gathered_vector<T>(command.type, in.operands)) out.gathered.push_back(x);
-    in.barrier = n > 0 && ((facts.gathers && written) || (gathered && !facts.only_sums));
-    if (in.barrier) written = gathered = false;
-    if (facts.gathers) gathered = true;
-    if (!facts.only_sums && n > 0) written = true;
-    if (facts.exchanges) written = gathered = false;
-    out.program.push_back(in);
-  }
-  if (gathered && !out.program.empty()) out.program.front().barrier = 1;  // the list goes round
-  return out;
-}
-
 int round16(std::int64_t bytes) { return static_cast<int>((bytes + 15) / 16 * 16); }
 
 }  // namespace
@@ -485,7 +331,7 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   }
   auto loop = std::make_shared<PersistentLoop>();
   loop->blocks = std::min(on.properties.multiProcessorCount, max_blocks);
-  Assembly assembly = assemble<double>(body, loop->blocks);
+  Assembly assembly = assemble(body, loop->blocks);
   if (!assembly.why.empty()) {
     why = assembly.why;
     return nullptr;
