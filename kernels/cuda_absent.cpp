@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device half of the kernels in a build without CUDA: it links, and says what is missing.
+#include <tcsolve/kernels/batch.hpp>
 #include <tcsolve/kernels/graph.hpp>
 #include <tcsolve/kernels/persistent.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
@@ -58,5 +59,12 @@ std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const&, LoopS
   absent();
 }
 void launch(Device&, PersistentLoop&) { absent(); }
+std::shared_ptr<BatchKernel> make_batch(Device&, BatchProgram const&, BatchExtents const&) {
+  absent();
+}
+void launch(Device&, BatchKernel&) { absent(); }
+SystemState const* results(BatchKernel&) { absent(); }
+void ask(Device&, BatchKernel&, std::int32_t) { absent(); }
+int resident(BatchKernel&) { absent(); }
 
 }  // namespace tcsolve::cuda

@@ -8,6 +8,7 @@
 #include <tcsolve/kernels/verbs/bicgstab.hpp>
 #include <tcsolve/kernels/verbs/cg.hpp>
 #include <tcsolve/kernels/verbs/gmres.hpp>
+#include <tcsolve/kernels/verbs/judge.hpp>
 #include <tcsolve/kernels/verbs/lsmr.hpp>
 #include <tcsolve/kernels/verbs/matrix.hpp>
 #include <tcsolve/kernels/verbs/minres.hpp>
@@ -18,9 +19,9 @@
 // clang-format off
 #define TCSOLVE_VERBS_OF(X, T)                                                              \
   X(Fill<T>) X(Random<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) \
-  X(CgStart<T>) X(Extend<T>) X(Descend<T>) X(CgFinish<T>)                                                                \
+  X(CgStart<T>) X(Extend<T>) X(Descend<T>) X(CgFinish<T>) X(CgExplain<T>)                                                                \
   X(OneReduction<T>) X(GearUpdate<T>) X(PipelinedUpdate<T>)                                  \
-  X(BicgDirection<T>) X(BicgHalf<T>) X(BicgFull<T>)                                          \
+  X(BicgShadow<T>) X(BicgDirection<T>) X(BicgHalf<T>) X(BicgFull<T>)                                          \
   X(ArnoldiStart<T>) X(Orthogonalize<T>) X(ArnoldiNext<T>) X(KeepColumn<T>) X(Combine<T>)    \
   X(MinresStart<T>) X(Lanczos<T>) X(MinresUpdate<T>)                                         \
   X(LsmrStart<T>) X(BidiagonalU<T>) X(BidiagonalV<T>) X(LsmrUpdate<T>)                       \
@@ -42,7 +43,9 @@
   TCSOLVE_SELL_FROM(X, double) TCSOLVE_SELL_FROM(X, float) TCSOLVE_SELL_FROM(X, half)        \
   TCSOLVE_SELL(X, double, double) TCSOLVE_SELL(X, float, double) TCSOLVE_SELL(X, half, double)\
   TCSOLVE_SELL(X, float, float) TCSOLVE_SELL(X, half, float)                                 \
-  X(Observe) X(RotateHessenberg)
+  X(Observe) X(RotateHessenberg) X(BackSubstitute)                                           \
+  X(JudgeStart) X(JudgeZero) X(JudgeScale) X(JudgeCycle) X(JudgeTrial) X(JudgeVerdict)       \
+  X(JudgeKeep) X(BatchCheck) X(BatchMeasure)
 
 /// A template of two types without a comma at the macro's top level.
 #define TCSOLVE_PAIR(V, A, B) V<A TCSOLVE_COMMA B>

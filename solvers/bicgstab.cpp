@@ -19,11 +19,10 @@ void Bicgstab<T>::allocate(Context& ctx) {
 // The shadow vector r~ is r itself; after a breakdown r plus something random, so that it is new
 // and still not orthogonal to r.
 template <class T>
-void Bicgstab<T>::begin(Context& ctx, int attempt) {
+void Bicgstab<T>::begin(Context& ctx, Attempt const& attempt) {
   Out<T> r = this->r_, shadow = shadow_;
   BicgstabScalars* s = k_.data();
-  if (attempt > 0) sweep(ctx, Random<T>{r.rows, ctx.options().seed + 16 + attempt, shadow.data});
-  axpby<T, T>(ctx, 1.0, r, attempt > 0 ? 1 / std::sqrt(double(r.rows)) : 0.0, shadow);
+  sweep(ctx, BicgShadow<T>{r.rows, attempt, ctx.options().seed + 16, r.data, shadow.data});
   dot2<T>(ctx, shadow, r, &s->rho, &s->rr);
   dot<T>(ctx, shadow, shadow, &s->shadow2);
 }

@@ -30,8 +30,9 @@ class Bicgstab final : public KrylovSolver<T> {
 
  private:
   void allocate(Context&) override;
-  void begin(Context&, int attempt) override;
+  void begin(Context&, Attempt const& attempt) override;
   void step(Context&) override;
+  bool batches() const override { return true; }
 
   Vector<T> shadow_, p_, y_, v_, z_, t_;
   Array<BicgstabScalars> k_;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/solvers/curvature.hpp>
+#include <tcsolve/kernels/verbs/curvature.hpp>
 
 namespace tcsolve {
 
@@ -22,7 +22,7 @@ void Cg<T>::allocate(Context& ctx) {
 }
 
 template <class T>
-void Cg<T>::begin(Context& ctx, int) {
+void Cg<T>::begin(Context& ctx, Attempt const&) {
   In<T> r = this->r_;
   sweep(ctx, CgStart<T>{r.rows, k_.data(), D_, r.data});
 }
@@ -40,14 +40,24 @@ void Cg<T>::step(Context& ctx) {
 }
 
 template <class T>
-void Cg<T>::finish(Context& ctx, LoopState& state) {
+void Cg<T>::complete(Context& ctx) {
   sweep(ctx, CgFinish<T>{p_.rows(), k_.data(), p_.view().data, this->d_.view().data});
+}
+
+template <class T>
+void Cg<T>::finish(Context& ctx, LoopState& state) {
   if (!Curvature::explains(static_cast<Stop>(state.stop))) return;
   Curvature curvature{read(ctx, &k_.data()->sigma), norm<T>(ctx, p_), 0,
                       std::ldexp(this->norm_A_, -this->operator_exponent_), roundoff(real_of<T>)};
   if (!curvature.vanishes()) return;
   curvature.q = norm<T>(ctx, q_);
   curvature.explain(state);
+}
+
+template <class T>
+void Cg<T>::explain_in_batch(Context& ctx, double const* norm_A) {
+  sweep(ctx, CgExplain<T>{p_.rows(), k_.data(), norm_A, roundoff(real_of<T>), p_.view().data,
+                          q_.view().data});
 }
 
 template class Cg<double>;

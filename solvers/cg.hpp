@@ -31,9 +31,12 @@ class Cg final : public KrylovSolver<T> {
 
  private:
   void allocate(Context&) override;
-  void begin(Context&, int) override;
+  void begin(Context&, Attempt const&) override;
   void step(Context&) override;
+  void complete(Context&) override;
   void finish(Context&, LoopState&) override;
+  bool batches() const override { return true; }
+  void explain_in_batch(Context&, double const* norm_A) override;
 
   Vector<T> z_, p_, q_;
   Diagonal<T> D_;        // M, where it is diagonal, else the identity

@@ -13,12 +13,11 @@ void Arnoldi<T>::allocate(Context& ctx) {
   V_ = Array<T>(s, n * (m + 1));
   for (Vector<T>* v : {&v_, &w_, &z_}) *v = Vector<T>(s, this->A_->rows());
   partials_ = Array<double>(s, (m + 1) * gram_blocks(ctx));
-  y_ = Array<double>(s, m);
-  small_ = Array<double>(s, m * m + 2 * m + 3 * (m + 1) + 4);
+  small_ = Array<double>(s, m * m + 3 * m + 3 * (m + 1) + 4);
   double* at = small_.data();
   auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
   H_ = {restart_,    take(m + 1), take(m + 1), take(m * m), take(m), take(m),
-        take(m + 1), take(1),     take(1),     take(1),     take(1)};
+        take(m + 1), take(m),     take(1),     take(1),     take(1), take(1)};
   this->keep(small_, {&v_, &w_, &z_});
   this->norm2_ = H_.norm2;
 }
@@ -43,28 +42,13 @@ void Arnoldi<T>::extend_basis(Context& ctx) {
 }
 
 template <class T>
-Index Arnoldi<T>::solve_small(Context& ctx) {
-  auto small = to_host(ctx, small_);
-  auto here = [&](double const* p) { return small.data() + (p - small_.data()); };
-  Index columns = static_cast<Index>(*here(H_.columns));
-  double const *R = here(H_.R), *g = here(H_.g);
-  std::vector<double> y(restart_);
-  for (Index i = columns - 1; i >= 0; --i) {
-    double sum = g[i];
-    for (Index j = i + 1; j < columns; ++j) sum -= R[i + std::int64_t{j} * restart_] * y[j];
-    y[i] = sum / R[i + std::int64_t{i} * restart_];
-  }
-  copy_bytes(ctx, y_.data(), ctx.space(), y.data(), Space::host, sizeof(double) * columns);
-  return columns;
+void Arnoldi<T>::combine(Context& ctx, Array<T> const& B, Out<T> u) {
+  sweep(ctx, BackSubstitute{0, H_});                                   // y = R^-1 g
+  sweep(ctx, Combine<T>{u.rows, H_.columns, B.data(), H_.y, u.data});  // u = B y
 }
 
 template <class T>
-void Arnoldi<T>::combine(Context& ctx, Index columns, Array<T> const& B, Out<T> u) {
-  sweep(ctx, Combine<T>{u.rows, columns, B.data(), y_.data(), u.data});
-}
-
-template <class T>
-void Gmres<T>::begin(Context& ctx, int) {
+void Gmres<T>::begin(Context& ctx, Attempt const&) {
   if (side_ == Side::left) this->M_->apply(ctx, this->r_, this->z_);
   this->start_basis(ctx, side_ == Side::left ? this->z_ : this->r_);
 }
@@ -80,15 +64,17 @@ void Gmres<T>::step(Context& ctx) {
 }
 
 template <class T>
-void Gmres<T>::finish(Context& ctx, LoopState& state) {
-  if (static_cast<Stop>(state.stop) == Stop::indefinite_preconditioner) {  // M r = 0
-    state.stop = static_cast<std::int32_t>(Stop::breakdown);
-    state.cause = static_cast<std::int32_t>(Cause::singular_operator);
-  }
-  Index columns = this->solve_small(ctx);  // y = R^-1 g
-  if (side_ == Side::left) return this->combine(ctx, columns, this->V_, this->d_);
-  this->combine(ctx, columns, this->V_, this->z_);
+void Gmres<T>::complete(Context& ctx) {
+  if (side_ == Side::left) return this->combine(ctx, this->V_, this->d_);
+  this->combine(ctx, this->V_, this->z_);
   this->M_->apply(ctx, this->z_, this->d_);  // d = M V y
+}
+
+template <class T>
+void Gmres<T>::finish(Context&, LoopState& state) {
+  if (static_cast<Stop>(state.stop) != Stop::indefinite_preconditioner) return;
+  state.stop = static_cast<std::int32_t>(Stop::breakdown);  // M r = 0
+  state.cause = static_cast<std::int32_t>(Cause::singular_operator);
 }
 
 template <class T>
@@ -98,7 +84,7 @@ void Fgmres<T>::allocate(Context& ctx) {
 }
 
 template <class T>
-void Fgmres<T>::begin(Context& ctx, int) {
+void Fgmres<T>::begin(Context& ctx, Attempt const&) {
   this->start_basis(ctx, this->r_);
 }
 
@@ -112,9 +98,8 @@ void Fgmres<T>::step(Context& ctx) {
 }
 
 template <class T>
-void Fgmres<T>::finish(Context& ctx, LoopState&) {
-  Index columns = this->solve_small(ctx);
-  this->combine(ctx, columns, Z_, this->d_);  // d = Z y
+void Fgmres<T>::complete(Context& ctx) {
+  this->combine(ctx, Z_, this->d_);  // d = Z y
 }
 
 template class Arnoldi<double>;

@@ -44,8 +44,7 @@ struct FgmresParams {
 
 /// What GMRES and FGMRES share: classical Gram-Schmidt twice (Giraud et al. 2005), Givens
 /// rotations, all on the device. Per iteration: one product with A, one with M, about 4 (j + 1) n
-/// values read. Memory: (restart + 1) n values, FGMRES twice that. A cycle ends in one small solve
-/// on the host.
+/// values read. Memory: (restart + 1) n values, FGMRES twice that.
 template <class T>
 class Arnoldi : public KrylovSolver<T> {
  protected:
@@ -58,15 +57,13 @@ class Arnoldi : public KrylovSolver<T> {
   void start_basis(Context&, In<T> start);
   /// w is orthogonalised against the basis and becomes its next vector; one column of H is rotated.
   void extend_basis(Context&);
-  /// y = R^-1 g for the columns of this cycle, on the device; returns how many there are.
-  Index solve_small(Context&);
-  /// u = B y, B n x columns.
-  void combine(Context&, Index columns, Array<T> const& B, Out<T> u);
+  /// y = R^-1 g for the columns of this cycle, u = B y.
+  void combine(Context&, Array<T> const& B, Out<T> u);
 
   Index restart_;
   Array<T> V_;  // (n, restart + 1), column after column
   Vector<T> v_, w_, z_;
-  Array<double> small_, y_;
+  Array<double> small_;
   Array<double> partials_;
   Hessenberg H_{};
 };
@@ -83,9 +80,11 @@ class Gmres final : public Arnoldi<T> {
   }
 
  private:
-  void begin(Context&, int) override;
+  void begin(Context&, Attempt const&) override;
   void step(Context&) override;
+  void complete(Context&) override;
   void finish(Context&, LoopState&) override;
+  bool batches() const override { return true; }
   bool monitors_residual() const override { return side_ == Side::right; }
   Side side_;
 };
@@ -103,9 +102,9 @@ class Fgmres final : public Arnoldi<T> {
 
  private:
   void allocate(Context&) override;
-  void begin(Context&, int) override;
+  void begin(Context&, Attempt const&) override;
   void step(Context&) override;
-  void finish(Context&, LoopState&) override;
+  void complete(Context&) override;
   Array<T> Z_;  // (n, restart): what M made of each v
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <tcsolve/core/judgement.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/operators/composite.hpp>
 
@@ -11,11 +12,8 @@ namespace tcsolve {
 
 namespace {
 
-constexpr double safety = 10;       // roundoffs of slack in the estimate of the attainable accuracy
-constexpr int probes = 4;           // power iterations in the estimate of an unknown norm
-constexpr double drowned = 0.01;    // of b: an attainable accuracy above it is none
-constexpr int most_breakdowns = 5;  // restarts after a breakdown
-constexpr double enough_gain = 0.5;  // a replacement that halves the residual was worth it
+constexpr double safety = 10;  // roundoffs of slack in the estimate of the attainable accuracy
+constexpr int probes = 4;      // power iterations in the estimate of an unknown norm
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -228,19 +226,16 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveR
   Context& ctx = *ctx_;
   double const tolerance = report.tolerance,
                divergence = std::max(report.rhs_norm, report.true_residual);
-  tighten_ = 1;
-  int breakdowns = 0;     // so far
-  int idle = 0;           // cycles in a row that hardly helped
-  bool singular = false;  // a Krylov space has ended without the solution in it
+  if (stopping_.max_iters == 0) {
+    report.reason = Stop::max_iterations;
+    return;
+  }
+  Judgement judgement;
   for (;; ++report.restarts) {
     double& residual = report.true_residual;
-    Index left = stopping_.max_iters - report.iterations;
-    if (left <= 0) {
-      report.reason = Stop::max_iterations;
-      return;
-    }
-    CycleLimits limits{std::min(cycle(), left), residual, tighten_ * tolerance,
-                       stopping_.divtol * divergence, breakdowns};
+    tighten_ = judgement.tighten;
+    CycleLimits limits{std::min(cycle(), stopping_.max_iters - report.iterations), residual,
+                       tighten_ * tolerance, stopping_.divtol * divergence, judgement.breakdowns};
     LoopState state = run_cycle(report, watch, limits);
     report.value = state.value;
 
@@ -258,7 +253,7 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveR
     double trial_normal = unknown;
     if (finite && trial <= residual + limit)
       trial_normal = normal_residual(ctx, trial_residual_, trial);
-    if (finite && (trial < residual || trial_normal < enough_gain * normal)) {
+    if (finite && (trial < residual || trial_normal < Judgement::enough_gain * normal)) {
       gain = trial / residual;
       if (trial_normal < normal) gain = std::min(gain, trial_normal / normal);
       normal = trial_normal;
@@ -268,58 +263,23 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveR
     }
     ctx.synchronize();
 
-    // The verdict. Nothing but the true residual makes a solve converged.
-    report.cause = Cause::none;
-    report.reason = Stop::converged;
-    if (residual <= tolerance) return;
-    if (normal <= std::min(stopping_.rtol, optimal)) {
-      report.cause = Cause::least_squares;
-      return;
-    }
-    limit = attainable(norm<double>(ctx, x), report.rhs_norm);
-    auto stop = [&](Stop reason, Cause cause = Cause::none) {
-      // An x so large that b drowns in its rounding has lost its way; that is no accuracy.
-      bool accuracy_reached =
-          limit <= drowned * report.rhs_norm && (residual <= limit || normal <= limit / residual);
-      report.reason = accuracy_reached ? Stop::precision_limit : reason;
-      report.cause = accuracy_reached ? Cause::none : cause;
-    };
-    auto cause = static_cast<Cause>(state.cause);
-    singular = singular || cause == Cause::singular_operator;
-    bool overflow = !finite && std::isfinite(state.value);
-    idle = gain > enough_gain ? idle + 1 : 0;
-    switch (static_cast<Stop>(state.stop)) {
-      case Stop::claimed:
-        if (overflow) return stop(Stop::nonfinite, diagnose());
-        if (idle >= 1 && singular) return stop(Stop::breakdown, Cause::singular_operator);
-        if (idle >= 1 && residual <= limit) return stop(Stop::precision_limit);
-        if (!monitors_residual()) tighten_ *= 0.1;
-        if (idle >= 2 && (monitors_residual() || tighten_ < roundoff(real_of<T>)))
-          return stop(Stop::false_convergence);
-        break;
-      case Stop::cycle_end:
-        if (report.iterations >= stopping_.max_iters) {
-          report.reason = Stop::max_iterations;
-          return;
-        }
-        if (overflow) return stop(Stop::nonfinite, diagnose());
-        // A restarted method that makes no headway repeats itself.
-        if (gain == 1 || (gain > 0.999 && idle >= 3)) return stop(Stop::stagnated);
-        break;
-      case Stop::breakdown:
-        if (gain > enough_gain && ++breakdowns > most_breakdowns)
-          return stop(Stop::breakdown, cause);
-        // One more try only when the residual fell so far that rounding may be all that is left.
-        if (gain > 1e-3 && cause == Cause::singular_operator) return stop(Stop::breakdown, cause);
-        break;
-      case Stop::stagnated:  // after progress it is the recurrence that has lost its way
-        if (gain > enough_gain) return stop(Stop::stagnated);
-        break;
-      case Stop::nonfinite: return stop(Stop::nonfinite, diagnose());
-      case Stop::time_limit:
-      case Stop::cancelled: report.reason = static_cast<Stop>(state.stop); return;
-      default: return stop(static_cast<Stop>(state.stop), cause);
-    }
+    Verdict verdict = judgement.after({.stop = static_cast<Stop>(state.stop),
+                                       .cause = static_cast<Cause>(state.cause),
+                                       .overflow = !finite && std::isfinite(state.value),
+                                       .gain = gain,
+                                       .residual = residual,
+                                       .tolerance = tolerance,
+                                       .rhs_norm = report.rhs_norm,
+                                       .limit = attainable(norm<double>(ctx, x), report.rhs_norm),
+                                       .normal = normal,
+                                       .optimal = std::min(stopping_.rtol, optimal),
+                                       .monitors_residual = monitors_residual(),
+                                       .roundoff = roundoff(real_of<T>),
+                                       .exhausted = report.iterations >= stopping_.max_iters});
+    if (verdict.stop == Stop::running) continue;
+    report.reason = verdict.stop;
+    report.cause = verdict.stop == Stop::nonfinite ? diagnose() : verdict.cause;
+    return;
   }
 }
 
@@ -331,13 +291,14 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
   cycle_exponent_ = std::ilogb(limits.residual);
   double start = rescale<double, T>(ctx, -cycle_exponent_, residual_, r_);
   fill<T>(ctx, d_, 0);
-  begin(ctx, limits.attempt);
+  begin(ctx, {limits.attempt, nullptr});
   double norm2 = read(ctx, norm2_);
   LoopState state;
   if (!(norm2 > 0) || !std::isfinite(norm2) || !std::isfinite(start)) {
     Stop reason = std::isfinite(norm2) ? Stop::indefinite_preconditioner : Stop::nonfinite;
     state.stop = static_cast<std::int32_t>(reason);
     state.value = norm2;
+    complete(ctx);
     finish(ctx, state);
     return state;
   }
@@ -370,6 +331,7 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
     }
   }
   if (!norms2.empty()) report.recurrence_residual = report.history.back().norm;
+  complete(ctx);
   finish(ctx, state);
   return state;
 }

@@ -19,6 +19,7 @@
 #include <optional>
 
 #include <tcsolve/core/array.hpp>
+#include <tcsolve/kernels/verbs/judge.hpp>
 #include <tcsolve/solvers/execution.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
@@ -43,15 +44,21 @@ class KrylovSolver : public Solver {
   /// Sizes work vectors; A_ and M_ are set.
   virtual void allocate(Context&) = 0;
   /// From r to the first step, d = 0 already; sets *norm2_, the square of the monitored norm.
-  /// `attempt` counts the breakdowns before this one: something random may be chosen anew.
-  virtual void begin(Context&, int attempt) = 0;
+  virtual void begin(Context&, Attempt const&) = 0;
   /// One iteration, as verbs only; ends in observe(). Recorded once.
   virtual void step(Context&) = 0;
   /// At Stop::replacement, which a step raises before it changes anything: computes what the steps
   /// carry along by recurrences from what it stands for.
   virtual void replace(Context&) {}
-  /// Completes d from what the steps made; may say more precisely why they ended.
+  /// Completes d from what the steps made, as verbs only.
+  virtual void complete(Context&) {}
+  /// May say more precisely why the steps ended.
   virtual void finish(Context&, LoopState&) {}
+  /// begin(), step() and complete() are verbs only and know nothing of A's size: the method can run
+  /// in a batch (solvers/batch.hpp), where nobody asks the host.
+  virtual bool batches() const { return false; }
+  /// finish() as verbs; norm_A is an estimate of ||A|| where the verbs run.
+  virtual void explain_in_batch(Context&, double const* /*norm_A*/) {}
   /// Steps between two restarts of the method itself.
   virtual Index cycle() const { return std::numeric_limits<Index>::max(); }
   /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is. Otherwise a
@@ -99,6 +106,7 @@ class KrylovSolver : public Solver {
   double* norm2_ = nullptr;      // the method's monitored norm, squared
 
  private:
+  friend class BatchSolver;
   struct CycleLimits {
     Index steps;
     double residual, target, divergence;  ///< in the units of b

@@ -36,7 +36,7 @@ void Lsmr<T>::transposed(Context& ctx, In<T> u, Out<T> t) {
 
 // u takes the place of r, y that of d until finish.
 template <class T>
-void Lsmr<T>::begin(Context& ctx, int) {
+void Lsmr<T>::begin(Context& ctx, Attempt const&) {
   Out<T> u = this->r_, t = t_;
   fill<T>(ctx, y_, 0);
   dot<T>(ctx, u, u, uu_.data());

@@ -32,7 +32,7 @@ class Lsmr final : public KrylovSolver<T> {
 
  private:
   void allocate(Context&) override;
-  void begin(Context&, int) override;
+  void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void finish(Context&, LoopState&) override;
   double normal_residual(Context&, In<double> r, double r_norm) override;

@@ -15,7 +15,7 @@ void Minres<T>::allocate(Context& ctx) {
 
 // v_1 = r;  z = M v_1;  gamma^2 = <z, v_1>;  z /= gamma.
 template <class T>
-void Minres<T>::begin(Context& ctx, int) {
+void Minres<T>::begin(Context& ctx, Attempt const&) {
   MinresScalars* s = scalars_.data();
   for (Vector<T>* v : {&v_prev_, &w_, &w_prev_}) fill<T>(ctx, *v, 0);
   this->M_->apply_dot(ctx, this->r_, zn_, &s->gamma2);

@@ -31,7 +31,7 @@ class Minres final : public KrylovSolver<T> {
 
  private:
   void allocate(Context&) override;
-  void begin(Context&, int) override;
+  void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   bool monitors_residual() const override { return !this->preconditioned_; }
   bool scales_exactly() const override { return false; }

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/verbs/curvature.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
-#include <tcsolve/solvers/curvature.hpp>
 
 namespace tcsolve {
 
@@ -29,7 +29,7 @@ void OneReductionCg<T>::allocate(Context& ctx) {
 }
 
 template <class T>
-void OneReductionCg<T>::begin(Context& ctx, int) {
+void OneReductionCg<T>::begin(Context& ctx, Attempt const&) {
   Out<T> r = this->r_, u = u_, w = w_;
   write(ctx, scalars_, {});
   this->M_->apply(ctx, r, u);

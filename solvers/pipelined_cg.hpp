@@ -29,7 +29,7 @@ class OneReductionCg : public KrylovSolver<T> {
   explicit OneReductionCg(Params const& params)
       : KrylovSolver<T>(params.stopping, params.execution) {}
   void allocate(Context&) override;
-  void begin(Context&, int) override;
+  void begin(Context&, Attempt const&) override;
   void finish(Context&, LoopState&) override;
 
   Vector<T> u_, w_, p_, s_;  // M r, A u; the direction, A p

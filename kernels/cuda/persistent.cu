@@ -4,35 +4,34 @@
 
 #include <algorithm>
 
-#include "persistent_program.hpp"
+#include "team.hpp"
 
 namespace tcsolve::cuda {
 
-using namespace persistent;
-
 namespace {
 
-struct Shared {
-  double part[max_sums][warps];
-  double total[max_sums];
-  std::int32_t cancel;                             // the word of the host, as of the last exchange
-  int cached_rows;                                 // of the matrix in shared memory
-  alignas(16) std::byte state[sizeof(LoopState)];  // shared memory has no constructors
-};
+constexpr int block_size = 512;
+constexpr int warps = block_size / 32;
+constexpr int max_blocks = 160;  // each lane of a warp reads up to five posts
 
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 /// The blocks of the grid, as one of them sees it.
-struct Team {
+struct GridTeam {
+  static constexpr int threads = block_size;
+  std::int64_t begin, end;  // whole warps of 32, so that slices stay together
+  TeamMemory<threads>& memory;
   unsigned int* arrived;  // counts up, one for each block and barrier
   double* posts;          // (2, max_sums, blocks): the sums of the blocks, two sets in turn
   std::int32_t const* cancel;
   LoopState* state;  // this block's
   unsigned int turn = 0;
 
-  /// s.part[k][warp] -> s.total[k] for k < count, in every block; and the cancel word. Also a
-  /// barrier of the grid.
-  __device__ void exchange(Shared& s, int count) {
+  /// Sums, in every block; and the cancel word. Also a barrier of the grid.
+  template <class V>
+  __device__ void exchange(int count) {
+    static_assert(!VerbTraits<V>::maximum);
+    TeamMemory<threads>& s = memory;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = gridDim.x;
     bool asks = blockIdx.x == 0 && threadIdx.x == block_size - 1;
     double* set = posts + (turn % 2) * max_sums * blocks;
@@ -40,10 +39,7 @@ struct Team {
     __syncthreads();
     for (int k = warp; k <= count; k += warps) {
       double a = blockIdx.x == 0 ? s.cancel : 0.0;
-      if (k < count) {
-        a = lane < warps ? s.part[k][lane] : 0.0;
-        for (int offset = 8; offset > 0; offset /= 2) a += __shfl_down_sync(~0u, a, offset);
-      }
+      if (k < count) a = warp_combine<Add, warps>(lane < warps ? s.part[k][lane] : 0.0);
       if (lane == 0) __stcg(set + k * blocks + blockIdx.x, a);
     }
     std::int32_t word = asks ? *(std::int32_t const volatile*)cancel : 0;  // for the next exchange
@@ -66,7 +62,7 @@ struct Team {
         v[j] = lane + 32 * j < blocks ? __ldcg(row + lane + 32 * j) : 0.0;
 #pragma unroll
       for (int j = 0; j < max_blocks / 32; ++j) a += v[j];
-      for (int offset = 16; offset > 0; offset /= 2) a += __shfl_down_sync(~0u, a, offset);
+      a = warp_combine<Add>(a);
       if (lane != 0) continue;
       if (k < count)
         s.total[k] = a;
@@ -77,161 +73,11 @@ struct Team {
   }
 };
 
-__device__ double warp_sum(double a) {
-  for (int offset = 16; offset > 0; offset /= 2) a += __shfl_down_sync(~0u, a, offset);
-  return a;
-}
-
-/// Block b's stretch of n elements: whole warps of 32, so that slices stay together.
+/// Block b's stretch of n elements.
 __device__ void stretch(std::int64_t n, std::int64_t& begin, std::int64_t& end) {
   std::int64_t each = ((n + gridDim.x - 1) / gridDim.x + 31) / 32 * 32;
   begin = blockIdx.x * each;
   end = begin + each < n ? begin + each : n;
-}
-
-extern __shared__ __align__(16) std::byte dynamic[];
-
-template <class T>
-__device__ T* at(int position) {
-  return reinterpret_cast<T*>(dynamic + position);
-}
-
-template <class V>
-__device__ void run(V const& verb, Instruction const&, Frame f, bool stopped, Team& team,
-                    Shared& s) {
-  using Traits = VerbTraits<V>;
-  typename CoefficientsOf<V>::type c{};
-  bool go = !stopped || Traits::always;
-  if constexpr (Traits::prepares) go = go && verb.prepare(f, c);
-  if (go) {
-    double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
-    std::int64_t begin, end;
-    stretch(verb.n, begin, end);
-    for (std::int64_t i = begin + threadIdx.x; i < end; i += block_size) verb.element(i, c, sum);
-    if constexpr (Traits::sums > 0) {
-      for (int k = 0; k < Traits::sums; ++k) {
-        double a = warp_sum(sum[k]);
-        if (threadIdx.x % 32 == 0) s.part[k][threadIdx.x / 32] = a;
-      }
-      team.exchange(s, Traits::sums);
-    }
-    if constexpr (Traits::finishes) {
-      if constexpr (Traits::prepares && Traits::sums == 0)
-        __syncthreads();  // coefficients are read
-      if (f.lead) verb.finish(f, s.total);
-    }
-  }
-  if constexpr (Traits::afters)
-    if (f.lead) verb.after(f);
-  __syncthreads();
-}
-
-/// `lanes` threads a row, a tree within them. The first rows of the stretch may lie in shared
-/// memory.
-template <class S, class T>
-__device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame f, bool stopped,
-                    Team& team, Shared& s) {
-  if (stopped) return;
-  CsrView<S> const& a = verb.a;
-  int lanes = in.lanes, lane = threadIdx.x % lanes, rows = block_size / lanes;
-  std::int64_t begin, end;
-  stretch(verb.n, begin, end);
-  Cache const& cache = in.cache;
-  for (std::int64_t first = begin; first < end; first += rows) {
-    std::int64_t i = first + threadIdx.x / lanes;
-    T sum = T(0);
-    if (i < end) {
-      if (cache.capacity > 0 && i - begin < s.cached_rows) {
-        int const* offsets = at<int>(cache.offsets) + (i - begin);
-        int const* columns = at<int>(cache.columns);
-        S const* values = at<S>(cache.values);
-        int last = offsets[1];
-#pragma unroll 4
-        for (int e = offsets[0] + lane; e < last; e += lanes)
-          sum += T(values[e]) * verb.x[columns[e]];
-      } else {
-        Offset last = a.offsets[i + 1];
-#pragma unroll 4
-        for (Offset e = a.offsets[i] + lane; e < last; e += lanes)
-          sum += T(__ldg(a.values + e)) * verb.x[__ldg(a.columns + e)];
-      }
-    }
-    for (int offset = lanes / 2; offset > 0; offset /= 2)
-      sum += __shfl_down_sync(~0u, sum, offset, lanes);
-    if (i < end && lane == 0)
-      verb.y[i] = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
-  }
-  if (verb.sigma != nullptr) {  // added in the order of Dot
-    __syncthreads();
-    double sigma = 0;
-    for (std::int64_t i = begin + threadIdx.x; i < end; i += block_size)
-      sigma += double(verb.x[i]) * double(verb.y[i]);
-    sigma = warp_sum(sigma);
-    if (threadIdx.x % 32 == 0) s.part[0][threadIdx.x / 32] = sigma;
-    team.exchange(s, 1);
-    if (f.lead) *verb.sigma = s.total[0];
-  }
-  __syncthreads();
-}
-
-/// The block's first rows, as many as there is room for.
-template <class S, class T>
-__device__ void load(CsrMultiply<S, T> const& verb, Cache const& cache, Shared& s) {
-  std::int64_t begin, end;
-  stretch(verb.n, begin, end);
-  if (begin >= end) return;
-  Offset first = verb.a.offsets[begin];
-  int* offsets = at<int>(cache.offsets);
-  for (std::int64_t i = begin + threadIdx.x; i <= end; i += block_size) {
-    Offset here = verb.a.offsets[i] - first;
-    if (here > cache.capacity) continue;
-    offsets[i - begin] = static_cast<int>(here);
-    atomicMax(&s.cached_rows, static_cast<int>(i - begin));
-  }
-  __syncthreads();
-  int entries = offsets[s.cached_rows];
-  for (int e = threadIdx.x; e < entries; e += block_size) {
-    at<int>(cache.columns)[e] = verb.a.columns[first + e];
-    at<S>(cache.values)[e] = verb.a.values[first + e];
-  }
-  __syncthreads();
-}
-
-/// h = V^T w, eight columns in flight.
-template <class T>
-__device__ void run(Gram<T> const& verb, Instruction const&, Frame f, bool stopped, Team& team,
-                    Shared& s) {
-  if (stopped) return;
-  constexpr int group = 8;
-  int columns = f.step() + 1;
-  std::int64_t begin, end;
-  stretch(verb.n, begin, end);
-  for (int j0 = 0; j0 < columns; j0 += group) {
-    double sum[group] = {};
-    for (std::int64_t i = begin + threadIdx.x; i < end; i += block_size) {
-      double wi = double(verb.w[i]);
-#pragma unroll
-      for (int j = 0; j < group; ++j)
-        if (j0 + j < columns) sum[j] += double(verb.V[(j0 + j) * verb.n + i]) * wi;
-    }
-#pragma unroll
-    for (int j = 0; j < group; ++j) {
-      double a = warp_sum(sum[j]);
-      if (threadIdx.x % 32 == 0 && j0 + j < columns) s.part[j0 + j][threadIdx.x / 32] = a;
-    }
-  }
-  team.exchange(s, columns);
-  for (int j = threadIdx.x; j < columns; j += block_size) verb.h[j] = s.total[j];
-  __syncthreads();
-}
-
-template <class... V>
-__device__ void dispatch(List<V...>, Instruction const& in, Frame f, bool stopped, Team& team,
-                         Shared& s) {
-  int k = 0;
-  ((in.verb == k++ ? run(*reinterpret_cast<V const*>(in.operands), in, f, stopped, team, s)
-                   : void()),
-   ...);
 }
 
 constexpr int max_kept = 16;  // vectors
@@ -252,7 +98,7 @@ template <class T>
 __global__ void __launch_bounds__(block_size, 1)
     persistent_kernel(SharedLayout layout, Instruction const* program, LoopState* state,
                       std::byte* scalars, double* posts, unsigned int* arrived) {
-  __shared__ Shared s;
+  __shared__ TeamMemory<block_size> s;
   LoopState& mine = *reinterpret_cast<LoopState*>(s.state);
   Instruction* list = at<Instruction>(layout.program);
   auto copy = [](void* to, void const* from, std::int64_t bytes) {
@@ -268,11 +114,11 @@ __global__ void __launch_bounds__(block_size, 1)
   for (int k = 0; k < layout.kept; ++k)
     if (begin < end)
       copy(at<double>(layout.positions[k]), layout.vectors[k] + begin, (end - begin) * 8);
-  if (threadIdx.x == 0) s.cancel = s.cached_rows = 0;
+  if (threadIdx.x == 0) s.cancel = 0;
   __syncthreads();
   // Pointers to what is kept become pointers to this block's copy of it. A vector's is moved back,
   // so that element i of the stretch has the address it should.
-  constexpr int words = max_operands / 8;
+  constexpr int words = Instruction::max_operands / 8;
   for (int i = threadIdx.x; i < layout.length * words; i += block_size) {
     auto& word = reinterpret_cast<std::uintptr_t*>(list[i / words].operands)[i % words];
     auto low = reinterpret_cast<std::uintptr_t>(scalars);
@@ -283,20 +129,22 @@ __global__ void __launch_bounds__(block_size, 1)
         word = reinterpret_cast<std::uintptr_t>(at<double>(layout.positions[k])) - begin * 8;
   }
   __syncthreads();
+  GridTeam team{begin, end, s, arrived, posts, &state->cancel, &mine};
   for (int k = 0; k < layout.length; ++k)
     if (list[k].cache.capacity > 0) {
-      load(*reinterpret_cast<CsrMultiply<T, T> const*>(list[k].operands), list[k].cache, s);
+      load(*reinterpret_cast<CsrMultiply<T, T> const*>(list[k].operands), list[k].cache, team);
       break;  // one matrix
     }
 
-  Team team{arrived, posts, &state->cancel, &mine};
   Frame f{&mine, threadIdx.x == 0, blockIdx.x == 0};
   for (int k = 0;; k = k + 1 < layout.length ? k + 1 : 0) {
     bool stopped = mine.stop != 0;
     __syncthreads();  // all have read it before this verb may raise it
     if (stopped && k == 0) break;
-    if (list[k].barrier && !stopped) team.exchange(s, 0);
-    dispatch(Verbs<T>{}, list[k], f, stopped, team, s);
+    if (list[k].barrier && !stopped) team.template exchange<Add>(0);
+    pick<LoopVerbs<T>>(list[k].verb, [&]<class V>() {
+      run(*reinterpret_cast<V const*>(list[k].operands), list[k], f, stopped, team);
+    });
   }
   for (int k = 0; k < layout.written; ++k)
     if (begin < end)
@@ -331,19 +179,19 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   }
   auto loop = std::make_shared<PersistentLoop>();
   loop->blocks = std::min(on.properties.multiProcessorCount, max_blocks);
-  Assembly assembly = assemble(body, loop->blocks);
+  LoopProgram assembly = loop_program(body, loop->blocks, block_size);
   if (!assembly.why.empty()) {
     why = assembly.why;
     return nullptr;
   }
-  auto& program = assembly.program;
+  auto& program = assembly.list;
   SharedLayout& layout = loop->layout;
   layout.length = static_cast<int>(program.size());
   layout.scalar_bytes = static_cast<int>(kept.scalars.size());
   layout.program = round16(layout.scalar_bytes);
   layout.n = assembly.n;
   std::int64_t room = static_cast<std::int64_t>(on.properties.sharedMemPerBlockOptin) -
-                      static_cast<std::int64_t>(sizeof(Shared)) - 1024;
+                      static_cast<std::int64_t>(sizeof(TeamMemory<block_size>)) - 1024;
   std::int64_t used = round16(layout.program + layout.length * sizeof(Instruction));
   if (static_cast<std::int64_t>(kept.scalars.size()) > room || used > room) {
     why = "its scalars exceed the shared memory";
@@ -363,7 +211,7 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   layout.written = layout.kept;
   for (double const* v : kept.constants) keep(v);
   // The rest of the room for the matrix, when a fair part of it fits.
-  Cache cache{};
+  RowCache cache{};
   if (assembly.matrix >= 0) {
     auto const& a =
         reinterpret_cast<CsrMultiply<double, double> const*>(program[assembly.matrix].operands)->a;
@@ -378,7 +226,7 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
       used = cache.values + 8 * entries;
     }
   }
-  for (Instruction& in : program) in.cache = in.cache.capacity != 0 ? cache : Cache{};
+  for (Instruction& in : program) in.cache = in.cache.capacity != 0 ? cache : RowCache{};
   loop->shared = round16(used);
   check(cudaFuncSetAttribute(loop->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              loop->shared));

@@ -39,7 +39,17 @@ struct Fill {
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const { y[i] = T(value); }
 };
 
-/// y_i uniform in [-1, 1), a function of seed and i alone (SplitMix64, Steele et al. 2014).
+/// Uniform in [-1, 1), a function of seed and i alone (SplitMix64, Steele et al. 2014).
+TCSOLVE_HD double random_value(std::uint64_t seed, std::int64_t i) {
+  std::uint64_t z =
+      seed * 0xd1342543de82ef95u + (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  z ^= z >> 31;
+  return double(z >> 11) * 0x1p-52 - 1.0;
+}
+
+/// y_i random in [-1, 1).
 template <class T>
 struct Random {
   static constexpr char const* name = "random";
@@ -47,12 +57,7 @@ struct Random {
   std::uint64_t seed;
   T* y;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    std::uint64_t z =
-        seed * 0xd1342543de82ef95u + (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    y[i] = T(double(z >> 11) * 0x1p-52 - 1.0);
+    y[i] = T(random_value(seed, i));
   }
 };
 

@@ -3,7 +3,7 @@
 /// preconditioner's products y = M p and z = M s named apart.
 #pragma once
 
-#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/verbs/judge.hpp>
 
 namespace tcsolve {
 
@@ -22,6 +22,35 @@ struct BicgstabScalars {
 
 /// |a| <= eps sqrt(b c): a is zero beside the vectors whose product it is.
 TCSOLVE_HD bool negligible(double a, double b, double c) { return a * a <= 4.9e-32 * b * c; }
+
+/// shadow = r, and after a breakdown something random added, of about its size.
+template <class T>
+struct BicgShadow {
+  static constexpr char const* name = "bicg_shadow";
+  std::int64_t n;
+  Attempt attempt;
+  std::uint64_t seed;
+  T const* r;
+  T* shadow;
+  struct Coefficients {
+    std::int32_t breakdowns;
+    std::int64_t first;
+    double size;
+  };
+  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
+    SystemState const* s = attempt.system;
+    if (s != nullptr)
+      c = {s->judgement.breakdowns, s->first, 1 / sqrt(double(s->rows))};
+    else
+      c = {attempt.breakdowns, 0, 1 / sqrt(double(n))};
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    double value = double(r[i]);
+    if (c.breakdowns > 0) value += c.size * random_value(seed + c.breakdowns, i - c.first);
+    shadow[i] = T(value);
+  }
+};
 
 /// p = r + beta (p - omega v), beta = (rho / rho_prev)(alpha / omega), in the first step p = r.
 template <class T>

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/verbs/curvature.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
 #include <tcsolve/kernels/views/diagonal.hpp>
 
@@ -134,6 +135,29 @@ struct CgFinish {
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
     x[i] = T(double(x[i]) + c.a * double(p[i]));
+  }
+};
+
+/// Where a loop has ended at a direction p: is A indefinite, or singular? (verbs/curvature.hpp)
+template <class T>
+struct CgExplain {
+  static constexpr char const* name = "cg_explain";
+  static constexpr int sums = 2;
+  std::int64_t n;
+  CgScalars const* k;
+  double const* norm_A;
+  double roundoff;
+  T const *p, *q;
+  struct Coefficients {};
+  TCSOLVE_HD bool prepare(Frame f, Coefficients&) const {
+    return Curvature::explains(static_cast<Stop>(f.state->stop));
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const&, double* sum) const {
+    sum[0] += double(p[i]) * double(p[i]);
+    sum[1] += double(q[i]) * double(q[i]);
+  }
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
+    Curvature{k->sigma, sqrt(sum[0]), sqrt(sum[1]), *norm_A, roundoff}.explain(*f.state);
   }
 };
 

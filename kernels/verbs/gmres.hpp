@@ -17,6 +17,7 @@ struct Hessenberg {
   double* R;        ///< (m, m)       column-major: the Hessenberg matrix, rotated to triangular
   double *c, *s;    ///< (m)          the rotations
   double* g;        ///< (m + 1)      rotated right-hand side
+  double* y;        ///< (m)          R^-1 g, once the cycle is complete
   double* ww;       ///< ||w||^2 after both passes
   double* norm2;    ///< square of the residual's norm
   double* next;     ///< h_{j+1,j}, 0 after a lucky breakdown
@@ -164,18 +165,41 @@ struct KeepColumn {
   }
 };
 
+/// y = R^-1 g, column by column from the last; g is used up. m^2 / 2 products by one thread.
+struct BackSubstitute {
+  static constexpr char const* name = "back_substitute";
+  std::int64_t n = 0;
+  Hessenberg H;
+  TCSOLVE_HD void element(std::int64_t, NoCoefficients, double*) const {}
+  TCSOLVE_HD void finish(Frame, double const*) const {
+    for (Index j = static_cast<Index>(*H.columns) - 1; j >= 0; --j) {
+      double const* column = H.R + std::int64_t{j} * H.m;
+      double y = H.g[j] / column[j];
+      H.y[j] = y;
+      for (Index i = 0; i < j; ++i) H.g[i] -= column[i] * y;
+    }
+  }
+};
+
 /// u = V y, y of `columns` entries.
 template <class T>
 struct Combine {
   static constexpr char const* name = "combine";
   std::int64_t n;
-  Index columns;
+  double const* columns;
   T const* V;
   double const* y;
   T* u;
-  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
+  struct Coefficients {
+    Index columns;
+  };
+  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
+    c.columns = static_cast<Index>(*columns);
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
     double a = 0;
-    for (Index j = 0; j < columns; ++j) a += double(V[j * n + i]) * y[j];
+    for (Index j = 0; j < c.columns; ++j) a += double(V[j * n + i]) * y[j];
     u[i] = T(a);
   }
 };

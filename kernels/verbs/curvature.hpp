@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include <tcsolve/core/loop_state.hpp>
-#include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/kernels/verbs/basic.hpp>
 
 namespace tcsolve {
 
@@ -16,17 +15,17 @@ struct Curvature {
   double roundoff;  ///< of the vectors
 
   /// A curvature within its rounding error has no sign.
-  bool vanishes() const { return std::abs(sigma) <= 10 * roundoff * size * p * p; }
+  TCSOLVE_HD bool vanishes() const { return magnitude(sigma) <= 10 * roundoff * size * p * p; }
   /// ||A p||^2 <= ||A|| <p, A p> for a semidefinite A, so that A p tells a singular A from one that
   /// is not semidefinite.
-  bool singular() const { return q <= std::sqrt(10 * roundoff) * size * p; }
+  TCSOLVE_HD bool singular() const { return q <= sqrt(10 * roundoff) * size * p; }
 
   /// The ends that a curvature has a say in.
-  static bool explains(Stop stop) {
+  TCSOLVE_HD static bool explains(Stop stop) {
     return stop == Stop::indefinite_operator || stop == Stop::diverged || stop == Stop::claimed;
   }
   /// Says more precisely why a loop ended at p.
-  void explain(LoopState& state) const {
+  TCSOLVE_HD void explain(LoopState& state) const {
     auto stop = static_cast<Stop>(state.stop);
     if (!explains(stop) || !vanishes()) return;
     if (stop == Stop::claimed) {  // the driver looks whether it is true

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a driver concludes from one run of a method and the true residual after it. Plain
+/// arithmetic, so that the host's driver (solvers/krylov_solver) and the teams of a batch on the
+/// device judge alike.
+#pragma once
+
+#include <cstdint>
+
+#include <tcsolve/core/portable.hpp>
+#include <tcsolve/core/stop.hpp>
+
+namespace tcsolve {
+
+/// `stop` is `running` when the method is to begin again from x.
+struct Verdict {
+  Stop stop = Stop::running;
+  Cause cause = Cause::none;
+};
+
+/// What is remembered from one run to the next.
+struct Judgement {
+  static constexpr std::int32_t most_breakdowns = 5;  ///< restarts after a breakdown
+  static constexpr double enough_gain = 0.5;  ///< a replacement that halves ||r|| was worth it
+  static constexpr double drowned = 0.01;     ///< of b: an attainable accuracy above it is none
+
+  double tighten = 1;           ///< of a tolerance for something other than ||r||
+  std::int32_t breakdowns = 0;  ///< so far
+  std::int32_t idle = 0;        ///< runs in a row that hardly helped
+  std::int32_t singular = 0;    ///< a Krylov space has ended without the solution in it
+
+  struct Run {
+    Stop stop;      ///< how the method ended, by its own account
+    Cause cause;    ///< of that
+    bool overflow;  ///< x + d is not finite, and the method did not say so
+    double gain;    ///< ||r|| now over ||r|| before; 1: x stays as it was
+    double residual, tolerance, rhs_norm;
+    double limit;            ///< the attainable ||r||, estimated
+    double normal;           ///< ||A^T r|| / (||A|| ||r||), infinite when not known ...
+    double optimal;          ///< ... and how small it is at a least-squares solution
+    bool monitors_residual;  ///< the method's norm is ||r||
+    double roundoff;         ///< of its vectors
+    bool exhausted;          ///< no iterations are left
+  };
+
+  /// Nothing but the true residual makes a solve converged. Stop::nonfinite with Cause::overflow:
+  /// who looks closer may find what made it.
+  TCSOLVE_HD Verdict after(Run const& run) {
+    if (run.residual <= run.tolerance) return {Stop::converged, Cause::none};
+    if (run.normal <= run.optimal) return {Stop::converged, Cause::least_squares};
+    // An x so large that b drowns in its rounding has lost its way; that is no accuracy.
+    bool accurate = run.limit <= drowned * run.rhs_norm &&
+                    (run.residual <= run.limit || run.normal <= run.limit / run.residual);
+    auto stop = [&](Stop reason, Cause cause = Cause::none) -> Verdict {
+      if (accurate) return {Stop::precision_limit, Cause::none};
+      return {reason, cause};
+    };
+    if (run.cause == Cause::singular_operator) singular = 1;
+    idle = run.gain > enough_gain ? idle + 1 : 0;
+    switch (run.stop) {
+      case Stop::claimed:
+        if (run.overflow) return stop(Stop::nonfinite, Cause::overflow);
+        if (idle >= 1 && singular != 0) return stop(Stop::breakdown, Cause::singular_operator);
+        if (idle >= 1 && run.residual <= run.limit) return stop(Stop::precision_limit);
+        if (!run.monitors_residual) tighten *= 0.1;
+        if (idle >= 2 && (run.monitors_residual || tighten < run.roundoff))
+          return stop(Stop::false_convergence);
+        break;
+      case Stop::cycle_end:
+        if (run.exhausted) return {Stop::max_iterations, Cause::none};
+        if (run.overflow) return stop(Stop::nonfinite, Cause::overflow);
+        // A restarted method that makes no headway repeats itself.
+        if (run.gain == 1 || (run.gain > 0.999 && idle >= 3)) return stop(Stop::stagnated);
+        break;
+      case Stop::breakdown:
+        if (run.gain > enough_gain && ++breakdowns > most_breakdowns)
+          return stop(Stop::breakdown, run.cause);
+        // One more try only when the residual fell so far that rounding may be all that is left.
+        if (run.gain > 1e-3 && run.cause == Cause::singular_operator)
+          return stop(Stop::breakdown, run.cause);
+        break;
+      case Stop::stagnated:  // after progress it is the recurrence that has lost its way
+        if (run.gain > enough_gain) return stop(Stop::stagnated);
+        break;
+      case Stop::nonfinite: return stop(Stop::nonfinite, Cause::overflow);
+      case Stop::time_limit:
+      case Stop::cancelled: return {run.stop, Cause::none};
+      default: return stop(run.stop, run.cause);
+    }
+    if (run.exhausted) return {Stop::max_iterations, Cause::none};
+    return {};
+  }
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How the threads of a block run a verb of a program: the part that the persistent loop
+/// (persistent.cu), whose team is the whole grid, and the batch (batch.cu), whose team is a block,
+/// have in common. A Team has
+///
+///     threads      of the block
+///     begin, end   the rows of the block
+///     memory       its TeamMemory
+///     exchange<V>(count)   memory.part[k][warp] -> memory.total[k], k < count, over the whole team
+#pragma once
+
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/program.hpp>
+
+namespace tcsolve::cuda {
+
+template <int threads>
+struct TeamMemory {
+  double part[max_sums][threads / 32];
+  double total[max_sums];
+  int cached_rows;                                 // of the matrix in shared memory
+  std::int32_t cancel;                             // the word of the host, as of the last exchange
+  alignas(16) std::byte state[sizeof(LoopState)];  // shared memory has no constructors
+};
+
+extern __shared__ __align__(16) std::byte dynamic[];
+
+template <class T>
+__device__ T* at(int position) {
+  return reinterpret_cast<T*>(dynamic + position);
+}
+
+struct Add {};  ///< stands for a verb whose sums are sums
+
+/// Sum, or maximum, over the first `width` lanes; in lane 0.
+template <class V, int width = 32>
+__device__ double warp_combine(double a) {
+#pragma unroll
+  for (int offset = width / 2; offset > 0; offset /= 2)
+    a = combine<V>(a, __shfl_down_sync(~0u, a, offset));
+  return a;
+}
+
+template <class V, class Team>
+__device__ void run(V const& verb, Instruction const&, Frame f, bool stopped, Team& team) {
+  using Traits = VerbTraits<V>;
+  typename CoefficientsOf<V>::type c{};
+  bool go = !stopped || Traits::always;
+  if constexpr (Traits::prepares) go = go && verb.prepare(f, c);
+  if (go) {
+    double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
+    if (verb.n > 0)
+      for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads)
+        verb.element(i, c, sum);
+    if constexpr (Traits::sums > 0) {
+      for (int k = 0; k < Traits::sums; ++k) {
+        double a = warp_combine<V>(sum[k]);
+        if (threadIdx.x % 32 == 0) team.memory.part[k][threadIdx.x / 32] = a;
+      }
+      team.template exchange<V>(Traits::sums);
+    }
+    if constexpr (Traits::finishes) {
+      if constexpr (Traits::prepares && Traits::sums == 0)
+        __syncthreads();  // coefficients are read
+      if (f.lead) verb.finish(f, team.memory.total);
+    }
+  }
+  if constexpr (Traits::afters)
+    if (f.lead) verb.after(f);
+  __syncthreads();
+}
+
+/// `lanes` threads a row, a tree within them. The first rows of the team may lie in shared memory.
+template <class S, class T, class Team>
+__device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame f, bool stopped,
+                    Team& team) {
+  if (stopped) return;
+  CsrView<S> const& a = verb.a;
+  int lanes = in.lanes, lane = threadIdx.x % lanes, rows = Team::threads / lanes;
+  RowCache const& cache = in.cache;
+  for (std::int64_t first = team.begin; first < team.end; first += rows) {
+    std::int64_t i = first + threadIdx.x / lanes;
+    T sum = T(0);
+    if (i < team.end) {
+      if (cache.capacity > 0 && i - team.begin < team.memory.cached_rows) {
+        int const* offsets = at<int>(cache.offsets) + (i - team.begin);
+        int const* columns = at<int>(cache.columns);
+        S const* values = at<S>(cache.values);
+        int last = offsets[1];
+#pragma unroll 4
+        for (int e = offsets[0] + lane; e < last; e += lanes)
+          sum += T(values[e]) * verb.x[columns[e]];
+      } else {
+        Offset last = a.offsets[i + 1];
+#pragma unroll 4
+        for (Offset e = a.offsets[i] + lane; e < last; e += lanes)
+          sum += T(__ldg(a.values + e)) * verb.x[__ldg(a.columns + e)];
+      }
+    }
+    for (int offset = lanes / 2; offset > 0; offset /= 2)
+      sum += __shfl_down_sync(~0u, sum, offset, lanes);
+    if (i < team.end && lane == 0)
+      verb.y[i] = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
+  }
+  if (verb.sigma != nullptr) {  // added in the order of Dot
+    __syncthreads();
+    double sigma = 0;
+    for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads)
+      sigma += double(verb.x[i]) * double(verb.y[i]);
+    sigma = warp_combine<Add>(sigma);
+    if (threadIdx.x % 32 == 0) team.memory.part[0][threadIdx.x / 32] = sigma;
+    team.template exchange<Add>(1);
+    if (f.lead) *verb.sigma = team.memory.total[0];
+  }
+  __syncthreads();
+}
+
+/// The team's first rows move to shared memory, as many as there is room for.
+template <class S, class T, class Team>
+__device__ void load(CsrMultiply<S, T> const& verb, RowCache const& cache, Team& team) {
+  if (threadIdx.x == 0) team.memory.cached_rows = 0;
+  __syncthreads();
+  if (team.begin >= team.end) return;
+  Offset first = verb.a.offsets[team.begin];
+  int* offsets = at<int>(cache.offsets);
+  for (std::int64_t i = team.begin + threadIdx.x; i <= team.end; i += Team::threads) {
+    Offset here = verb.a.offsets[i] - first;
+    if (here > cache.capacity) continue;
+    offsets[i - team.begin] = static_cast<int>(here);
+    atomicMax(&team.memory.cached_rows, static_cast<int>(i - team.begin));
+  }
+  __syncthreads();
+  int entries = offsets[team.memory.cached_rows];
+  for (int e = threadIdx.x; e < entries; e += Team::threads) {
+    at<int>(cache.columns)[e] = verb.a.columns[first + e];
+    at<S>(cache.values)[e] = verb.a.values[first + e];
+  }
+  __syncthreads();
+}
+
+/// h = V^T w, eight columns in flight.
+template <class T, class Team>
+__device__ void run(Gram<T> const& verb, Instruction const&, Frame f, bool stopped, Team& team) {
+  if (stopped) return;
+  constexpr int group = 8;
+  int columns = f.step() + 1;
+  for (int j0 = 0; j0 < columns; j0 += group) {
+    double sum[group] = {};
+    for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads) {
+      double wi = double(verb.w[i]);
+#pragma unroll
+      for (int j = 0; j < group; ++j)
+        if (j0 + j < columns) sum[j] += double(verb.V[(j0 + j) * verb.n + i]) * wi;
+    }
+#pragma unroll
+    for (int j = 0; j < group; ++j) {
+      double a = warp_combine<Add>(sum[j]);
+      if (threadIdx.x % 32 == 0 && j0 + j < columns) team.memory.part[j0 + j][threadIdx.x / 32] = a;
+    }
+  }
+  team.template exchange<Add>(columns);
+  for (int j = threadIdx.x; j < columns; j += Team::threads) verb.h[j] = team.memory.total[j];
+  __syncthreads();
+}
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A recording as an interpreter reads it: the verbs by number, with their operands. Who interprets
+/// (the grid of kernels/persistent.hpp, the teams of kernels/batch.hpp) runs the verbs' own
+/// functions; here is only the list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <tcsolve/core/recording.hpp>
+#include <tcsolve/kernels/verb_list.hpp>
+#include <tcsolve/kernels/verbs/csr.hpp>
+
+namespace tcsolve {
+
+constexpr int max_sums = 64;  ///< that one exchange of a team carries
+
+/// Rows of a CSR matrix in shared memory, as byte positions in the dynamic part.
+struct RowCache {
+  int offsets, columns, values;
+  int capacity;  // entries there is room for; 0: none
+};
+
+struct Instruction {
+  static constexpr int max_operands = 256;  // bytes
+  int verb;                                 // position in the list of verbs
+  int barrier;                              // the grid waits before it
+  int lanes;                                // threads that share a row of a CSR product
+  RowCache cache;
+  alignas(16) std::byte operands[max_operands];
+};
+
+template <class... V>
+struct VerbList {
+  static constexpr int size = sizeof...(V);
+  template <int k>
+  using At = std::tuple_element_t<k, std::tuple<V...>>;
+};
+
+/// What a persistent loop can do.
+template <class T>
+using LoopVerbs =
+    VerbList<Extend<T>, Descend<T>, Dot<T>, Dot2<T>, Multiply<T>, MultiplyDot<T>, Axpby<T, T>,
+             CsrMultiply<T, T>, SellMultiply<T, T>, SellMultiplyDot<T, T>, BlockMultiply<T>,
+             BicgDirection<T>, BicgHalf<T>, BicgFull<T>, Gram<T>, Orthogonalize<T>, ArnoldiNext<T>,
+             RotateHessenberg, OneReduction<T>, GearUpdate<T>, PipelinedUpdate<T>, Observe>;
+
+/// What a team of a batch can do: whole solves, by cg, bicgstab and gmres.
+using BatchVerbs =
+    VerbList<Extend<double>, Descend<double>, Dot<double>, Dot2<double>, Multiply<double>,
+             MultiplyDot<double>, Axpby<double, double>, CsrMultiply<double, double>,
+             BlockMultiply<double>, BicgShadow<double>, BicgDirection<double>, BicgHalf<double>,
+             BicgFull<double>, Gram<double>, Orthogonalize<double>, ArnoldiNext<double>,
+             RotateHessenberg, Observe, CgStart<double>, CgFinish<double>, CgExplain<double>,
+             ArnoldiStart<double>, BackSubstitute, Combine<double>, MaxRowSum<double>, JudgeStart,
+             JudgeZero, JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeKeep>;
+
+/// f.template operator()<V>() for the k-th verb of a list, by halving.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class List, int low = 0, int high = List::size, class F>
+TCSOLVE_HD void pick(int k, F const& f) {
+  if constexpr (high - low == 1) {
+    f.template operator()<typename List::template At<low>>();
+  } else {
+    constexpr int middle = (low + high) / 2;
+    if (k < middle)
+      pick<List, low, middle>(k, f);
+    else
+      pick<List, middle, high>(k, f);
+  }
+}
+
+/// A recorded loop for a grid of so many blocks.
+struct LoopProgram {
+  std::vector<Instruction> list;
+  std::vector<void const*> gathered;  // vectors that products read
+  std::int64_t n = 0;                 // size of every vector
+  int matrix = -1;                    // first instruction that is a CSR product
+  std::string why;                    // it cannot be done
+};
+/// Where the grid has to wait is marked, and (capacity 1) where the first CSR matrix is read; how
+/// much room there is for it, the caller says. `block`: threads of a block.
+LoopProgram loop_program(Recording const& body, int blocks, int block);
+
+/// A recording for the teams of a batch. Throws Unsupported naming a command that they do not know.
+std::vector<Instruction> batch_program(Recording const&);
+
+/// Threads that share a row: enough to use the block, no more than a row has entries.
+int lanes_for(std::int64_t rows, std::int64_t entries, int teams, int threads);
+
+}  // namespace tcsolve

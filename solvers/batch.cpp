@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/batch.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <tcsolve/kernels/graph.hpp>
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/verbs/matrix.hpp>
+#include <tcsolve/operators/composite.hpp>
+#include <tcsolve/precond/block_jacobi.hpp>
+
+namespace tcsolve {
+
+Index BatchReport::converged() const {
+  return static_cast<Index>(std::count_if(systems.begin(), systems.end(), [](auto const& s) {
+    return s.stop == static_cast<std::int32_t>(Stop::converged);
+  }));
+}
+
+std::int64_t BatchReport::iterations() const {
+  std::int64_t sum = 0;
+  for (SystemState const& s : systems) sum += s.iterations;
+  return sum;
+}
+
+Index BatchReport::worst() const {
+  auto badness = [](SystemState const& s) {
+    bool failed = s.stop != static_cast<std::int32_t>(Stop::converged);
+    double relative = s.rhs_norm > 0 ? s.true_residual / s.rhs_norm : s.true_residual;
+    if (std::isnan(relative)) relative = std::numeric_limits<double>::infinity();
+    return std::pair{failed, failed ? relative : double(s.iterations)};
+  };
+  auto worse = [&](auto const& a, auto const& b) { return badness(a) < badness(b); };
+  return static_cast<Index>(std::max_element(systems.begin(), systems.end(), worse) -
+                            systems.begin());
+}
+
+SolveReport BatchReport::of(Index k) const {
+  SystemState const& s = systems.at(static_cast<std::size_t>(k));
+  SolveReport r;
+  r.reason = static_cast<Stop>(s.stop);
+  r.cause = static_cast<Cause>(s.cause);
+  r.iterations = s.iterations;
+  r.restarts = s.restarts;
+  r.rhs_norm = s.rhs_norm;
+  r.initial_residual = s.initial_residual;
+  r.tolerance = s.tolerance;
+  r.true_residual = s.true_residual;
+  r.recurrence_residual = s.recurrence_residual;
+  r.best_residual = s.true_residual;
+  r.best_iteration = s.iterations;
+  r.backward_error = s.true_residual / (s.norm_A * s.x_norm + s.rhs_norm);
+  r.attainable = s.attainable;
+  r.value = s.value;
+  r.seconds = seconds;
+  r.message = explain(r, solver);
+  return r;
+}
+
+BatchSolver::BatchSolver(std::unique_ptr<Solver> method)
+    : owner_(std::move(method)), method_(dynamic_cast<KrylovSolver<double>*>(owner_.get())) {
+  if (method_ == nullptr || !method_->batches())
+    throw Unsupported(cat(owner_ ? owner_->name() : "no method",
+                          " cannot run in a batch; cg, bicgstab and gmres can"));
+}
+
+void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Index> const& starts,
+                        PreconditionerFactory const* preconditioner) {
+  if (a.rows != a.cols)
+    throw ShapeError(cat("a batch is block diagonal; the matrix is ", a.rows, " x ", a.cols));
+  if (starts.empty() || starts.front() != 0 || starts.back() != a.rows ||
+      !std::is_sorted(starts.begin(), starts.end()))
+    throw ShapeError(cat("the starts of a batch ascend from 0 to the number of rows, ", a.rows));
+  ctx_ = &ctx;
+  kernel_.reset();
+  A_ = std::make_shared<CsrOperator<double>>(ctx, a);
+  CsrView<double> const& here = A_->view();
+  extents_ = {starts, 0, a.entries, 0};
+
+  Array<Index> first = to_space(ctx, starts.data(), starts.size());
+  Array<Offset> sizes(ctx.space(), starts.size());
+  auto scope = ctx.arena().scope();
+  double* outside = scope.take<double>(1);
+  sweep(ctx, BatchCheck{a.rows, here, extents_.count(), first.data(), outside});
+  if (double entries = read(ctx, outside); entries > 0)
+    throw MatrixError(cat("a batch: ", entries,
+                          " entries couple one system with another; is the "
+                          "matrix block diagonal with these starts?"));
+  sweep(ctx, BatchMeasure{extents_.count(), here, first.data(), sizes.data()});
+  auto entries = to_host(ctx, sizes);
+  for (Index k = 0; k < extents_.count(); ++k) {
+    extents_.largest = std::max(extents_.largest, starts[k + 1] - starts[k]);
+    extents_.most_entries = std::max(extents_.most_entries, entries[k]);
+  }
+
+  OperatorPtr<double> M;
+  if (preconditioner != nullptr) M = preconditioner->build(ctx, {here, A_});
+  if (auto const* made = dynamic_cast<BlockJacobi<double> const*>(M.get()))
+    for (Index k : starts)
+      if (!std::binary_search(made->blocks().begin(), made->blocks().end(), k))
+        throw Unsupported(
+            cat("a batch: a block of block_jacobi would reach from one system into "
+                "the one that begins at row ",
+                k, "; choose a block that divides the systems' sizes"));
+
+  // The method sees all systems as one; nothing in it depends on A's size (see batches()).
+  method_->ctx_ = &ctx;
+  method_->A_ = A_;
+  method_->A_true_ = A_;
+  method_->preconditioned_ = true;
+  method_->M_ = M ? M : std::make_shared<Identity<double>>(a.rows);
+  method_->norm_A_ = 0;
+  for (Vector<double>* v :
+       {&method_->r_, &method_->d_, &b_, &x_, &residual_, &trial_, &trial_residual_})
+    *v = Vector<double>(ctx.space(), a.rows);
+  system_ = Array<SystemState>(ctx.space(), 1);
+  method_->allocate(ctx);
+  record(ctx);
+  if (ctx.device() != nullptr) kernel_ = cuda::make_batch(*ctx.device(), program_, extents_);
+}
+
+void BatchSolver::record(Context& ctx) {
+  StoppingParams const& stopping = method_->stopping_;
+  Index n = b_.rows();
+  std::int32_t window = stopping.stagnation_window;
+  if (window < 0)
+    window = static_cast<std::int32_t>(std::min<std::int64_t>(
+        1 << 30, std::max<std::int64_t>(100, 10 * std::int64_t{extents_.largest})));
+  JudgeRules rules{stopping.rtol,
+                   stopping.atol,
+                   stopping.divtol,
+                   roundoff(Real::f64),
+                   static_cast<std::int32_t>(stopping.baseline),
+                   stopping.max_iters,
+                   window,
+                   method_->cycle(),
+                   method_->monitors_residual()};
+  SystemState* s = system_.data();
+  double const* norm2 = method_->norm2_;
+  Out<double> b = b_, x = x_, r = residual_, trial = trial_, trial_r = trial_residual_;
+  Out<double> scaled = method_->r_, d = method_->d_;
+  program_ = {};
+  auto part = [&](auto&& body) {
+    std::vector<Instruction> list = batch_program(ctx.record(body));
+    int begin = static_cast<int>(program_.list.size());
+    program_.list.insert(program_.list.end(), list.begin(), list.end());
+    return BatchProgram::Part{begin, static_cast<int>(program_.list.size())};
+  };
+  program_.first = part([&](Context& c) {
+    sweep(c, MaxRowSum<double>{n, A_->view(), &s->norm_A});
+    A_->residual(c, b, x, r);
+    sweep(c, JudgeStart{n, rules, s, b.data, x.data, r.data});
+    sweep(c, JudgeZero{n, s, x.data});
+  });
+  program_.begin = part([&](Context& c) {
+    sweep(c, JudgeScale{n, s, r.data, scaled.data, d.data});
+    method_->begin(c, {0, s});
+    sweep(c, JudgeCycle{0, rules, s, norm2});
+  });
+  program_.step = part([&](Context& c) { method_->step(c); });
+  program_.end = part([&](Context& c) {
+    method_->complete(c);
+    method_->explain_in_batch(c, &s->norm_A);
+    sweep(c, JudgeTrial{n, s, x.data, d.data, trial.data});
+    A_->residual(c, b, trial, trial_r);
+    sweep(c, JudgeVerdict{n, rules, s, norm2, trial.data, trial_r.data});
+    sweep(c, JudgeKeep{n, s, trial.data, trial_r.data, x.data, r.data});
+  });
+  program_.system = s;
+  program_.kept = method_->kept_;
+}
+
+BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
+  if (ctx_ == nullptr) throw ShapeError("a batch: solve before setup");
+  Context& ctx = *ctx_;
+  for (In<double> v : {b, In<double>(x)})
+    if (v.rows != b_.rows() || !v.is_vector())
+      throw ShapeError(cat("a batch: b and x are vectors of ", b_.rows(),
+                           " values; one of them is ", v.rows, " x ", v.cols));
+  auto start = std::chrono::steady_clock::now();
+  auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  auto asked = [&]() -> std::int32_t {
+    if (ctx.cancelled()) return static_cast<std::int32_t>(Stop::cancelled);
+    bool late = seconds() > method_->stopping_.time_limit;
+    return late ? static_cast<std::int32_t>(Stop::time_limit) : 0;
+  };
+  std::size_t bytes = sizeof(double) * static_cast<std::size_t>(b_.rows());
+  copy_bytes(ctx, b_.view().data, ctx.space(), b.data, b.space, bytes);
+  copy_bytes(ctx, x_.view().data, ctx.space(), x.data, x.space, bytes);
+  BatchReport report{method_->name(), std::vector<SystemState>(extents_.count()), 0};
+  ctx.visit(
+      [&](cuda::Device& on) {
+        if (extents_.count() == 0) return;
+        cuda::launch(on, *kernel_);
+        std::int32_t told = 0;
+        while (!cuda::finished(on)) {
+          if (std::int32_t stop = told == 0 ? asked() : 0; stop != 0)
+            cuda::ask(on, *kernel_, told = stop);
+          if (seconds() > 0.01) std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        copy_bytes(ctx, report.systems.data(), Space::host, cuda::results(*kernel_), Space::cuda,
+                   sizeof(SystemState) * report.systems.size());
+      },
+      [&](Host& on) { host::run_batch(on, program_, extents_, report.systems.data(), asked); });
+  copy_bytes(ctx, x.data, x.space, x_.view().data, ctx.space(), bytes);
+  report.seconds = seconds();
+  return report;
+}
+
+int BatchSolver::resident() const { return kernel_ ? cuda::resident(*kernel_) : 1; }
+
+}  // namespace tcsolve

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A recording becomes a list for an interpreter: which verbs, with which operands, and where a
+/// grid has to wait.
+#include <gtest/gtest.h>
+
+#include <tcsolve/core/error.hpp>
+#include <tcsolve/kernels/program.hpp>
+
+namespace tcsolve::test {
+
+namespace {
+
+template <class V>
+V const& operands(Instruction const& in) {
+  return *reinterpret_cast<V const*>(in.operands);
+}
+template <class List>
+std::string name_of(int verb) {
+  std::string name;
+  pick<List>(verb, [&]<class V>() { name = V::name; });
+  return name;
+}
+
+/// A product and the verbs around it, on n elements; nothing is computed.
+struct Recorded {
+  std::int64_t n = 100;
+  double v[1] = {}, sigma = 0;
+  double *p = v, *q = v;
+  CsrView<double> a{100, 100, 700, OffsetsView(static_cast<std::int64_t*>(nullptr)), nullptr, v};
+  Context ctx{Backend::host};
+
+  void axpby(Context& c, double const* x, double* y) {
+    sweep(c, Axpby<double, double>{n, 1, vector_view<double const>(x, 100, Space::host), 1,
+                                   vector_view(y, 100, Space::host)});
+  }
+  void product(Context& c, double const* x, double* y, double* with) {
+    c.submit_verb(CsrMultiply<double, double>{n, 1, a, x, 0, y, with}, [](Context&) {});
+  }
+};
+
+TEST(Program, KeepsVerbsAndOperandsInOrder) {
+  Recorded r;
+  Recording body = r.ctx.record([&](Context& c) {
+    r.axpby(c, r.p, r.q);
+    sweep(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
+  });
+  LoopProgram loop = loop_program(body, 10, 512);
+  ASSERT_TRUE(loop.why.empty()) << loop.why;
+  ASSERT_EQ(loop.list.size(), 2u);
+  EXPECT_EQ(name_of<LoopVerbs<double>>(loop.list[0].verb), "axpby");
+  EXPECT_EQ(name_of<LoopVerbs<double>>(loop.list[1].verb), "dot");
+  EXPECT_EQ(operands<Dot<double>>(loop.list[1]).sigma, &r.sigma);
+  EXPECT_EQ(loop.n, 100);
+  EXPECT_EQ(loop.matrix, -1);
+  std::vector<Instruction> batch = batch_program(body);
+  EXPECT_EQ(name_of<BatchVerbs>(batch[0].verb), "axpby");
+  EXPECT_EQ(name_of<BatchVerbs>(batch[1].verb), "dot");
+}
+
+TEST(Program, WaitsWhereAGatherMeetsAWrite) {
+  Recorded r;
+  auto barriers = [&](auto&& body) {
+    std::string marks;
+    for (Instruction const& in : loop_program(r.ctx.record(body), 10, 512).list)
+      marks += in.barrier ? '|' : '.';
+    return marks;
+  };
+  // A write, a gather that is a sum as well (its exchange is a barrier), a write.
+  EXPECT_EQ(barriers([&](Context& c) {
+              r.axpby(c, r.q, r.p);
+              r.product(c, r.p, r.q, &r.sigma);
+              r.axpby(c, r.q, r.p);
+            }),
+            ".|.");
+  // Without the sum, the write must wait until all have gathered.
+  EXPECT_EQ(barriers([&](Context& c) {
+              r.axpby(c, r.q, r.p);
+              r.product(c, r.p, r.q, nullptr);
+              r.axpby(c, r.q, r.p);
+            }),
+            ".||");
+  // Sums alone do not wait; and the list goes round.
+  EXPECT_EQ(barriers([&](Context& c) {
+              r.product(c, r.p, r.q, nullptr);
+              sweep(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
+              r.axpby(c, r.q, r.p);
+            }),
+            "|..");
+  EXPECT_EQ(barriers([&](Context& c) {
+              r.axpby(c, r.q, r.p);
+              r.product(c, r.p, r.q, nullptr);
+            }),
+            "||");
+}
+
+TEST(Program, SharesARowAmongAsManyThreadsAsItUses) {
+  EXPECT_EQ(lanes_for(1, 1, 1, 512), 2);
+  EXPECT_EQ(lanes_for(1000, 7000, 1, 512), 4);      // enough rows for every thread
+  EXPECT_EQ(lanes_for(16, 16 * 1000, 1, 512), 32);  // few and long
+  EXPECT_EQ(lanes_for(132 * 64, 132 * 64 * 27, 132, 512), 8);
+  EXPECT_EQ(lanes_for(0, 0, 132, 512), 2);
+}
+
+TEST(Program, RefusesWhatItHasNoVerbFor) {
+  Recorded r;
+  Recording minres = r.ctx.record([&](Context& c) {
+    sweep(c, MinresStart<double>{1, nullptr, 0, r.v, r.v});
+  });
+  EXPECT_EQ(loop_program(minres, 10, 512).why, MinresStart<double>::name);
+  EXPECT_THROW(batch_program(minres), Unsupported);
+  Recording opaque = r.ctx.record([&](Context& c) { c.submit("user", [](Context&) {}); });
+  EXPECT_EQ(loop_program(opaque, 10, 512).why, "user");
+  Recording uneven = r.ctx.record([&](Context& c) {
+    sweep(c, Dot<double>{5, r.p, r.q, &r.sigma});
+    sweep(c, Dot<double>{6, r.p, r.q, &r.sigma});
+  });
+  EXPECT_EQ(loop_program(uneven, 10, 512).why, "dot of 6 beside 5 elements");
+  Recording wide = r.ctx.record([&](Context& c) {
+    Hessenberg H{};
+    H.m = 64;
+    sweep(c, RotateHessenberg{0, H, 0, 0});
+  });
+  EXPECT_FALSE(loop_program(wide, 10, 512).why.empty());
+  EXPECT_THROW(batch_program(wide), Unsupported);
+}
+
+}  // namespace
+
+}  // namespace tcsolve::test
