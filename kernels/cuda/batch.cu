@@ -75,15 +75,6 @@ __global__ void __launch_bounds__(threads, threads == 512 ? 1 : 512 / threads)
   BlockTeam<threads> team{0, 0, memory};
   Frame f{&loop, threadIdx.x == 0, false};
 
-  auto walk = [&](BatchProgram::Part part, bool looping) {
-    for (int k = part.begin; k < part.end; ++k) {
-      bool stopped = looping && loop.stop != 0;
-      __syncthreads();  // all have read it before this verb may raise it
-      pick<BatchVerbs>(list[k].verb, [&]<class V>() {
-        run(*reinterpret_cast<V const*>(list[k].operands), list[k], f, stopped, team);
-      });
-    }
-  };
   for (;;) {
     if (threadIdx.x == 0) current = atomicAdd(next, 1);
     __syncthreads();
@@ -109,22 +100,28 @@ __global__ void __launch_bounds__(threads, threads == 512 ? 1 : 512 / threads)
     if (layout.cache.capacity > 0)
       load(*reinterpret_cast<CsrMultiply<double, double> const*>(list[layout.matrix].operands),
            layout.cache, team);
-    walk(layout.first, false);
-    for (;;) {
-      bool judged = !system.running();
-      __syncthreads();
-      if (judged) break;
-      walk(layout.begin, false);
-      for (;;) {
-        bool stopped = loop.stop != 0;
+    // One place runs verbs: the kernel holds each of them once.
+    BatchProgram::Part part = layout.first;
+    bool looping = false;
+    std::int32_t word = 0;
+    for (int at = part.begin;; ++at) {
+      if (at == part.end) {
+        if (looping && threadIdx.x == 0) loop.cancel = word;
+        bool judged = !system.running(), stopped = loop.stop != 0;
         __syncthreads();
-        if (stopped) break;
+        bool inner = part.begin == layout.begin.begin || looping;  // in a cycle
+        if (!inner && judged) break;
+        looping = inner && !stopped;
+        part = !inner ? layout.begin : stopped ? layout.end : layout.step;
+        at = part.begin;
         // Read early, used after the step, so that nobody waits for it.
-        std::int32_t word = threadIdx.x == 0 ? *(std::int32_t const volatile*)cancel : 0;
-        walk(layout.step, true);
-        if (threadIdx.x == 0) loop.cancel = word;
+        if (looping && threadIdx.x == 0) word = *static_cast<std::int32_t const volatile*>(cancel);
       }
-      walk(layout.end, false);
+      bool stopped = looping && loop.stop != 0;
+      __syncthreads();  // all have read it before this verb may raise it
+      pick<BatchVerbs>(list[at].verb, [&]<class V>() {
+        run(*reinterpret_cast<V const*>(list[at].operands), list[at], f, stopped, team);
+      });
     }
     copy(results + k, &system, sizeof(SystemState));
     __syncthreads();

@@ -70,38 +70,82 @@ __device__ void run(V const& verb, Instruction const&, Frame f, bool stopped, Te
   __syncthreads();
 }
 
-/// `lanes` threads a row, a tree within them. The first rows of the team may lie in shared memory.
+/// Rows [first, end) of y = alpha A x + beta y: `lanes` threads a row, a tree within them. A thread
+/// has four rows under way and loads their next entries before it uses those at hand, since what
+/// limits a block on its own is how many loads it has in flight.
+template <class S, class T, class O, class Team>
+__device__ void multiply_rows(CsrMultiply<S, T> const& verb, int lanes, std::int64_t first,
+                              std::int64_t end, O const& offsets, Index const* columns,
+                              S const* values, Team&) {
+  constexpr int group = 4;
+  using Position = std::decay_t<decltype(offsets(0))>;
+  T const* x = verb.x;
+  int lane = threadIdx.x % lanes, rows = Team::threads / lanes;
+  for (first += threadIdx.x / lanes; __any_sync(~0u, first < end);
+       first += std::int64_t{group} * rows) {
+    Position at[group], last[group];
+    Index column[group];
+    S value[group];
+    T sum[group] = {};
+    auto fetch = [&](int k) {
+      if (at[k] >= last[k]) return;
+      column[k] = columns[at[k]];
+      value[k] = values[at[k]];
+    };
+#pragma unroll
+    for (int k = 0; k < group; ++k) {
+      std::int64_t i = first + std::int64_t{k} * rows;
+      at[k] = i < end ? offsets(i) + lane : 0;
+      last[k] = i < end ? offsets(i + 1) : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < group; ++k) fetch(k);
+    for (bool more = true; more;) {
+      T product[group];
+#pragma unroll
+      for (int k = 0; k < group; ++k)
+        product[k] = at[k] < last[k] ? T(value[k]) * x[column[k]] : T(0);
+      more = false;
+#pragma unroll
+      for (int k = 0; k < group; ++k) {
+        at[k] += lanes;
+        fetch(k);
+        more = more || at[k] < last[k];
+      }
+#pragma unroll
+      for (int k = 0; k < group; ++k) sum[k] += product[k];
+    }
+#pragma unroll
+    for (int k = 0; k < group; ++k) {
+      for (int offset = lanes / 2; offset > 0; offset /= 2)
+        sum[k] += __shfl_down_sync(~0u, sum[k], offset, lanes);
+      std::int64_t i = first + std::int64_t{k} * rows;
+      if (i < end && lane == 0)
+        verb.y[i] =
+            verb.beta == T(0) ? verb.alpha * sum[k] : verb.alpha * sum[k] + verb.beta * verb.y[i];
+    }
+  }
+}
+
+/// The first rows of the team may lie in shared memory.
 template <class S, class T, class Team>
 __device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame f, bool stopped,
                     Team& team) {
   if (stopped) return;
   CsrView<S> const& a = verb.a;
-  int lanes = in.lanes, lane = threadIdx.x % lanes, rows = Team::threads / lanes;
   RowCache const& cache = in.cache;
-  for (std::int64_t first = team.begin; first < team.end; first += rows) {
-    std::int64_t i = first + threadIdx.x / lanes;
-    T sum = T(0);
-    if (i < team.end) {
-      if (cache.capacity > 0 && i - team.begin < team.memory.cached_rows) {
-        int const* offsets = at<int>(cache.offsets) + (i - team.begin);
-        int const* columns = at<int>(cache.columns);
-        S const* values = at<S>(cache.values);
-        int last = offsets[1];
-#pragma unroll 4
-        for (int e = offsets[0] + lane; e < last; e += lanes)
-          sum += T(values[e]) * verb.x[columns[e]];
-      } else {
-        Offset last = a.offsets[i + 1];
-#pragma unroll 4
-        for (Offset e = a.offsets[i] + lane; e < last; e += lanes)
-          sum += T(__ldg(a.values + e)) * verb.x[__ldg(a.columns + e)];
-      }
-    }
-    for (int offset = lanes / 2; offset > 0; offset /= 2)
-      sum += __shfl_down_sync(~0u, sum, offset, lanes);
-    if (i < team.end && lane == 0)
-      verb.y[i] = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
+  std::int64_t cached = team.begin;
+  if (cache.capacity > 0) {
+    cached += team.memory.cached_rows;
+    int const* offsets = at<int>(cache.offsets);
+    multiply_rows(
+        verb, in.lanes, team.begin, cached,
+        [=, begin = team.begin](std::int64_t i) { return offsets[i - begin]; },
+        at<int>(cache.columns), at<S>(cache.values), team);
   }
+  multiply_rows(
+      verb, in.lanes, cached, team.end, [&](std::int64_t i) { return a.offsets[i]; }, a.columns,
+      a.values, team);
   if (verb.sigma != nullptr) {  // added in the order of Dot
     __syncthreads();
     double sigma = 0;
