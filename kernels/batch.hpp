@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whole solves of many independent systems, side by side. The systems lie one after the other: a
 /// block-diagonal matrix, vectors end to end. A team takes one system after another, each from the
-/// first residual to the verdict, and waits for nobody: a block of threads on the device, a thread
-/// on the host. All teams run one recording, whose verbs touch the rows of the team's system alone.
+/// first residual to the verdict, and waits for nobody. All teams run one recording, whose verbs
+/// touch the rows of the team's system alone.
 ///
+///   team     a thread on the host; on the device a block of threads, or a cluster of up to eight
+///            blocks where that keeps the system's matrix on the chip
 ///   scalars  each team has its own: operands that point to the recorded ones are redirected
 ///   vectors  those named in `kept` move to shared memory for the length of a solve, and of the
 ///            system's matrix as many rows as there is room for
-///   sums     within a team, in a fixed order: a system's bits do not depend on the others
+///   sums     within a team, in a fixed order: a system's bits do not depend on its neighbours, but
+///            for the size of the largest, to which all teams are cut
 #pragma once
 
 #include <functional>
@@ -22,13 +25,15 @@
 
 namespace tcsolve {
 
-/// first; until there is a verdict: begin; until the loop stops: step; end.
+/// first; until there is a verdict: begin; until the loop stops: step; end. Between two of them the
+/// team waits and sees what was written.
 struct BatchProgram {
   std::vector<Instruction> list;
   struct Part {
     int begin, end;  ///< positions in the list
   } first, begin, step, end;
-  SystemState* system = nullptr;  ///< what the verbs know as the state of their system
+  std::vector<void const*> gathered;  ///< vectors that products read
+  SystemState* system = nullptr;      ///< what the verbs know as the state of their system
   KeptOperands kept;
 };
 

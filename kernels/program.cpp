@@ -72,12 +72,77 @@ void const* gathered_vector(std::type_index type, void const* operands) {
   return nullptr;
 }
 
-Instruction instruction(Command const& command, Facts const& facts) {
-  Instruction in{};
-  in.verb = facts.position;
-  std::memcpy(in.operands, command.operands.data(), facts.bytes);
-  return in;
+/// What an instruction does to the vectors of a team.
+struct Effect {
+  bool gathers, writes, exchanges;
+};
+
+/// Marks where a team has to wait. What is gathered must have been published since it was written,
+/// by a barrier or by sums that happen to come in between; what others gather must not be written
+/// before they have, of which any exchange makes sure.
+void mark_barriers(std::vector<Instruction>& list, std::vector<Effect> const& effects,
+                   bool repeats) {
+  std::size_t const size = list.size();
+  auto gather_follows = [&](std::size_t k) {  // before anything is written
+    for (std::size_t j = 1; j <= size; ++j) {
+      if (k + j >= size && !repeats) return false;
+      Effect const& e = effects[(k + j) % size];
+      if (e.gathers) return true;
+      if (e.writes) return false;
+    }
+    return false;
+  };
+  bool unpublished = false;  // something was written since the last time
+  bool gathered = false;     // since the last exchange
+  // What repeats itself meets what its last round has left: the second pass knows.
+  for (int pass = repeats ? 0 : 1; pass < 2; ++pass)
+    for (std::size_t k = 0; k < size; ++k) {
+      Effect const& e = effects[k];
+      list[k].barrier = (e.gathers && unpublished) || (gathered && e.writes);
+      if (list[k].barrier) unpublished = gathered = false;
+      gathered = gathered || e.gathers;
+      unpublished = unpublished || e.writes;
+      if (!e.exchanges) continue;
+      gathered = false;
+      list[k].publish = unpublished && gather_follows(k);
+      if (list[k].publish) unpublished = false;
+    }
 }
+
+/// The list of a recording and its effects; `why` names a command without a verb.
+template <class Verbs>
+struct Translation {
+  std::vector<Instruction> list;
+  std::vector<Effect> effects;
+  std::vector<void const*> gathered;
+  std::string why;
+
+  explicit Translation(Recording const& recording) {
+    for (Command const& command : recording.commands) {
+      Facts facts{};
+      if (!find(Verbs{}, command.type, facts)) {
+        why = command.name;
+        return;
+      }
+      Instruction in{};
+      in.verb = facts.position;
+      std::memcpy(in.operands, command.operands.data(), facts.bytes);
+      std::int64_t n;
+      std::memcpy(&n, in.operands, sizeof n);  // the first operand of every verb
+      if (command.type == typeid(CsrMultiply<double, double>))
+        facts.exchanges =
+            reinterpret_cast<CsrMultiply<double, double> const*>(in.operands)->sigma != nullptr;
+      if (command.type == typeid(RotateHessenberg) &&
+          reinterpret_cast<RotateHessenberg const*>(in.operands)->H.m >= max_sums) {
+        why = "more columns than sums fit an exchange";
+        return;
+      }
+      if (void const* x = gathered_vector<double>(command.type, in.operands)) gathered.push_back(x);
+      effects.push_back({facts.gathers, n > 0 && !facts.only_sums, facts.exchanges});
+      list.push_back(in);
+    }
+  }
+};
 
 }  // namespace
 
@@ -90,61 +155,37 @@ int lanes_for(std::int64_t rows, std::int64_t entries, int teams, int threads) {
 }
 
 LoopProgram loop_program(Recording const& body, int blocks, int block) {
+  Translation<LoopVerbs<double>> made(body);
   LoopProgram out;
-  auto refuse = [&](std::string why) {
-    out.why = std::move(why);
-    return out;
-  };
-  bool written = true;    // since the last barrier: a gather must wait
-  bool gathered = false;  // since the last barrier: a write must wait
+  out.why = made.why;
   void const* values = nullptr;
-  for (Command const& command : body.commands) {
-    Facts facts{};
-    if (!find(LoopVerbs<double>{}, command.type, facts)) return refuse(command.name);
-    Instruction in = instruction(command, facts);
+  for (std::size_t k = 0; k < made.list.size() && out.why.empty(); ++k) {
+    Instruction& in = made.list[k];
     std::int64_t n;
-    std::memcpy(&n, in.operands, sizeof n);  // the first operand of every verb
+    std::memcpy(&n, in.operands, sizeof n);
     if (n != 0 && out.n != 0 && n != out.n)
-      return refuse(cat(command.name, " of ", n, " beside ", out.n, " elements"));
+      out.why = cat(body.commands[k].name, " of ", n, " beside ", out.n, " elements");
     out.n = std::max(out.n, n);
-    if (command.type == typeid(CsrMultiply<double, double>)) {
-      auto const& product = *reinterpret_cast<CsrMultiply<double, double> const*>(in.operands);
-      in.lanes = lanes_for(n, product.a.entries, blocks, block);
-      facts.exchanges = product.sigma != nullptr;
-      if (values == nullptr) {
-        values = product.a.values;
-        out.matrix = static_cast<int>(out.list.size());
-      }
-      in.cache.capacity = product.a.values == values;  // which, the caller decides
+    if (body.commands[k].type != typeid(CsrMultiply<double, double>)) continue;
+    auto const& product = *reinterpret_cast<CsrMultiply<double, double> const*>(in.operands);
+    in.lanes = lanes_for(n, product.a.entries, blocks, block);
+    if (values == nullptr) {
+      values = product.a.values;
+      out.matrix = static_cast<int>(k);
     }
-    if (command.type == typeid(RotateHessenberg) &&
-        reinterpret_cast<RotateHessenberg const*>(in.operands)->H.m >= max_sums)
-      return refuse("more columns than sums fit an exchange");
-    if (void const* x = gathered_vector<double>(command.type, in.operands))
-      out.gathered.push_back(x);
-    in.barrier = n > 0 && ((facts.gathers && written) || (gathered && !facts.only_sums));
-    if (in.barrier) written = gathered = false;
-    if (facts.gathers) gathered = true;
-    if (!facts.only_sums && n > 0) written = true;
-    if (facts.exchanges) written = gathered = false;
-    out.list.push_back(in);
+    in.cache.capacity = product.a.values == values;  // which, the caller decides
   }
-  if (gathered && !out.list.empty()) out.list.front().barrier = 1;  // the list goes round
+  mark_barriers(made.list, made.effects, true);
+  out.list = std::move(made.list);
+  out.gathered = std::move(made.gathered);
   return out;
 }
 
-std::vector<Instruction> batch_program(Recording const& recording) {
-  std::vector<Instruction> list;
-  for (Command const& command : recording.commands) {
-    Facts facts{};
-    if (!find(BatchVerbs{}, command.type, facts))
-      throw Unsupported(cat("a batch has no team that runs '", command.name, "'"));
-    list.push_back(instruction(command, facts));
-    if (command.type == typeid(RotateHessenberg) &&
-        reinterpret_cast<RotateHessenberg const*>(list.back().operands)->H.m >= max_sums)
-      throw Unsupported(cat("a batch takes gmres with a restart below ", max_sums));
-  }
-  return list;
+BatchList batch_program(Recording const& recording, bool repeats) {
+  Translation<BatchVerbs> made(recording);
+  if (!made.why.empty()) throw Unsupported(cat("a batch has no team that runs this: ", made.why));
+  mark_barriers(made.list, made.effects, repeats);
+  return {std::move(made.list), std::move(made.gathered)};
 }
 
 }  // namespace tcsolve

@@ -28,7 +28,8 @@ struct RowCache {
 struct Instruction {
   static constexpr int max_operands = 256;  // bytes
   int verb;                                 // position in the list of verbs
-  int barrier;                              // the grid waits before it
+  int barrier;                              // the team waits before it, and sees what was written
+  int publish;                              // its sums make the team see what was written
   int lanes;                                // threads that share a row of a CSR product
   RowCache cache;
   alignas(16) std::byte operands[max_operands];
@@ -84,12 +85,17 @@ struct LoopProgram {
   int matrix = -1;                    // first instruction that is a CSR product
   std::string why;                    // it cannot be done
 };
-/// Where the grid has to wait is marked, and (capacity 1) where the first CSR matrix is read; how
-/// much room there is for it, the caller says. `block`: threads of a block.
+/// Where the grid has to wait, and for what, is marked, and (capacity 1) where the first CSR matrix
+/// is read; how much room there is for it, the caller says. `block`: threads of a block.
 LoopProgram loop_program(Recording const& body, int blocks, int block);
 
-/// A recording for the teams of a batch. Throws Unsupported naming a command that they do not know.
-std::vector<Instruction> batch_program(Recording const&);
+/// A recording for the teams of a batch; `repeats`: it is run over and over, so its end meets its
+/// beginning. Throws Unsupported naming a command that they do not know.
+struct BatchList {
+  std::vector<Instruction> list;
+  std::vector<void const*> gathered;
+};
+BatchList batch_program(Recording const&, bool repeats = false);
 
 /// Threads that share a row: enough to use the block, no more than a row has entries.
 int lanes_for(std::int64_t rows, std::int64_t entries, int teams, int threads);

@@ -142,10 +142,11 @@ void BatchSolver::record(Context& ctx) {
   Out<double> b = b_, x = x_, r = residual_, trial = trial_, trial_r = trial_residual_;
   Out<double> scaled = method_->r_, d = method_->d_;
   program_ = {};
-  auto part = [&](auto&& body) {
-    std::vector<Instruction> list = batch_program(ctx.record(body));
+  auto part = [&](auto&& body, bool repeats = false) {
+    BatchList made = batch_program(ctx.record(body), repeats);
     int begin = static_cast<int>(program_.list.size());
-    program_.list.insert(program_.list.end(), list.begin(), list.end());
+    program_.list.insert(program_.list.end(), made.list.begin(), made.list.end());
+    program_.gathered.insert(program_.gathered.end(), made.gathered.begin(), made.gathered.end());
     return BatchProgram::Part{begin, static_cast<int>(program_.list.size())};
   };
   program_.first = part([&](Context& c) {
@@ -159,7 +160,7 @@ void BatchSolver::record(Context& ctx) {
     method_->begin(c, {0, s});
     sweep(c, JudgeCycle{0, rules, s, norm2});
   });
-  program_.step = part([&](Context& c) { method_->step(c); });
+  program_.step = part([&](Context& c) { method_->step(c); }, true);
   program_.end = part([&](Context& c) {
     method_->complete(c);
     method_->explain_in_batch(c, &s->norm_A);

@@ -4,24 +4,76 @@
 
 #include <algorithm>
 
+#include <cooperative_groups.h>
+
 #include "team.hpp"
 
 namespace tcsolve::cuda {
 
 namespace {
 
-/// A block of threads; the rows are those of the system it is at.
-template <int size>
-struct BlockTeam {
+namespace cg = cooperative_groups;
+
+constexpr int max_ranks = 8;  // blocks of a cluster
+
+/// A block, or a cluster of blocks; the rows are those that this block has of the system in hand.
+template <int size, bool clustered>
+struct BatchTeam {
   static constexpr int threads = size;
   std::int64_t begin, end;
   TeamMemory<threads>& memory;
+  struct Slots {  // what the blocks of the team tell this one, two sets in turn
+    double sums[clustered ? 2 : 1][clustered ? max_sums : 1][max_ranks];
+    std::int32_t word[2];
+  };
+  Slots& slots;
+  std::int32_t const* cancel;
+  LoopState* state;  // this block's
+  int rank, ranks;
+  unsigned int turn = 0;
+  std::int32_t word = 0;  // of the host, as the first thread of the team knows it
 
+  /// Everybody of the team, and what they have written.
+  __device__ void meet() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if constexpr (clustered) return cg::this_cluster().sync();
+#endif
+    __syncthreads();
+  }
   template <class V>
-  __device__ void exchange(int count) {
+  __device__ void exchange(int count, bool /*a meeting publishes*/) {
     constexpr int warps = threads / 32;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    // Everybody must hear the same word at the same time; it was asked for an exchange ago, so that
+    // nobody waits for it.
+    bool asks = rank == 0 && threadIdx.x == 0;
+    ++turn;
     __syncthreads();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if constexpr (clustered) {
+      cg::cluster_group team = cg::this_cluster();
+      auto& set = slots.sums[turn % 2];
+      for (int k = warp; k < count; k += warps) {
+        double a = warp_combine<V, warps>(lane < warps ? memory.part[k][lane] : 0.0);
+        a = __shfl_sync(~0u, a, 0);
+        if (lane < ranks) *team.map_shared_rank(&set[k][rank], lane) = a;
+      }
+      if (asks)
+        for (int r = 0; r < ranks; ++r) *team.map_shared_rank(&slots.word[turn % 2], r) = word;
+      if (asks) word = *static_cast<std::int32_t const volatile*>(cancel);
+      meet();
+      for (int k = threadIdx.x; k < count; k += threads) {
+        double a = set[k][0];
+        for (int r = 1; r < ranks; ++r) a = combine<V>(a, set[k][r]);
+        memory.total[k] = a;
+      }
+      if (threadIdx.x == 0) state->cancel = slots.word[turn % 2];
+      __syncthreads();
+      return;
+    }
+#endif
+    if (asks) state->cancel = word;
+    if (asks) word = *static_cast<std::int32_t const volatile*>(cancel);
     for (int k = warp; k < count; k += warps) {
       double a = warp_combine<V, warps>(lane < warps ? memory.part[k][lane] : 0.0);
       if (lane == 0) memory.total[k] = a;
@@ -51,11 +103,13 @@ struct Layout {
   int constant_position[4];
 };
 
-template <int threads>
+template <int threads, bool clustered>
 __global__ void __launch_bounds__(threads, threads == 512 ? 1 : 512 / threads)
     batch_kernel(Layout layout, Instruction const* program, Redirection const* redirections,
                  Index const* starts, SystemState* results, int* next, std::int32_t const* cancel) {
   __shared__ TeamMemory<threads> memory;
+  using Team = BatchTeam<threads, clustered>;
+  __shared__ typename Team::Slots slots;
   __shared__ int current;
   LoopState& loop = *reinterpret_cast<LoopState*>(memory.state);
   Instruction* list = at<Instruction>(layout.program);
@@ -67,21 +121,37 @@ __global__ void __launch_bounds__(threads, threads == 512 ? 1 : 512 / threads)
   static_assert(sizeof(SystemState) % 8 == 0 && sizeof(Instruction) % 8 == 0);
   copy(list, program, layout.length * sizeof(Instruction));
   __syncthreads();
-  // The high part of a word is the offset into what it pointed to (see redirect()).
   for (int i = threadIdx.x; i < layout.fixed; i += threads)
     words[redirections[i].word] =
         reinterpret_cast<std::uintptr_t>(dynamic) + redirections[i].position;
   SystemState& system = *at<SystemState>(layout.system);
-  BlockTeam<threads> team{0, 0, memory};
+  Team team{0, 0, memory, slots, cancel, &loop, 0, 1};
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if constexpr (clustered) {
+    team.rank = static_cast<int>(cg::this_cluster().block_rank());
+    team.ranks = static_cast<int>(cg::this_cluster().num_blocks());
+  }
+#endif
   Frame f{&loop, threadIdx.x == 0, false};
-
+  team.meet();  // all blocks are there
   for (;;) {
-    if (threadIdx.x == 0) current = atomicAdd(next, 1);
-    __syncthreads();
+    // The first block of a team draws the next system.
+    if (team.rank == 0 && threadIdx.x == 0) {
+      int drawn = atomicAdd(next, 1);
+      current = drawn;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+      if constexpr (clustered)
+        for (int r = 1; r < team.ranks; ++r)
+          *cg::this_cluster().map_shared_rank(&current, r) = drawn;
+#endif
+    }
+    team.meet();
     int k = current;
-    if (k >= layout.count) return;
-    team.begin = starts[k];
-    team.end = starts[k + 1];
+    if (k >= layout.count) break;
+    std::int64_t first = starts[k], last = starts[k + 1];
+    std::int64_t each = (last - first + team.ranks - 1) / team.ranks;
+    team.begin = first + team.rank * each < last ? first + team.rank * each : last;
+    team.end = team.begin + each < last ? team.begin + each : last;
     // Element i of the rows has the address it should: a vector's start is moved back.
     for (int i = layout.fixed + threadIdx.x; i < layout.fixed + layout.movable; i += threads)
       words[redirections[i].word] = reinterpret_cast<std::uintptr_t>(dynamic) +
@@ -93,8 +163,8 @@ __global__ void __launch_bounds__(threads, threads == 512 ? 1 : 512 / threads)
     if (threadIdx.x == 0) {
       loop = LoopState{};
       system = SystemState{};
-      system.first = team.begin;
-      system.rows = team.end - team.begin;
+      system.first = first;
+      system.rows = last - first;
     }
     __syncthreads();
     if (layout.cache.capacity > 0)
@@ -103,38 +173,42 @@ __global__ void __launch_bounds__(threads, threads == 512 ? 1 : 512 / threads)
     // One place runs verbs: the kernel holds each of them once.
     BatchProgram::Part part = layout.first;
     bool looping = false;
-    std::int32_t word = 0;
     for (int at = part.begin;; ++at) {
       if (at == part.end) {
-        if (looping && threadIdx.x == 0) loop.cancel = word;
         bool judged = !system.running(), stopped = loop.stop != 0;
-        __syncthreads();
         bool inner = part.begin == layout.begin.begin || looping;  // in a cycle
-        if (!inner && judged) break;
-        looping = inner && !stopped;
-        part = !inner ? layout.begin : stopped ? layout.end : layout.step;
+        if (looping && !stopped) {
+          __syncthreads();
+        } else {
+          team.meet();
+          if (!inner && judged) break;
+          looping = inner && !stopped;
+          part = !inner ? layout.begin : stopped ? layout.end : layout.step;
+        }
         at = part.begin;
-        // Read early, used after the step, so that nobody waits for it.
-        if (looping && threadIdx.x == 0) word = *static_cast<std::int32_t const volatile*>(cancel);
       }
       bool stopped = looping && loop.stop != 0;
       __syncthreads();  // all have read it before this verb may raise it
+      if (clustered && list[at].barrier && !stopped) team.meet();
       pick<BatchVerbs>(list[at].verb, [&]<class V>() {
         run(*reinterpret_cast<V const*>(list[at].operands), list[at], f, stopped, team);
       });
     }
-    copy(results + k, &system, sizeof(SystemState));
-    __syncthreads();
+    if (team.rank == 0) copy(results + k, &system, sizeof(SystemState));
+    team.meet();
   }
+  team.meet();  // nobody leaves while another may still write to it
 }
 
 int round16(std::int64_t bytes) { return static_cast<int>((bytes + 15) / 16 * 16); }
 
-using Kernel = decltype(&batch_kernel<512>);
-struct Size {
+using Kernel = decltype(&batch_kernel<512, false>);
+/// A form of the kernel.
+struct Form {
   int threads;
+  int ranks;  // blocks of a team
   Kernel kernel;
-  int teams;  // of a multiprocessor that its registers and shared memory are for
+  int blocks;  // of a multiprocessor that its registers and shared memory are for
 };
 
 }  // namespace
@@ -148,7 +222,20 @@ class BatchKernel {
   Array<SystemState> results;
   Array<int> words;  // the next system; what the host asks for
   Kernel kernel = nullptr;
-  int threads = 0, blocks = 0, shared = 0;
+  int threads = 0, ranks = 1, teams = 0, shared = 0;
+
+  cudaLaunchConfig_t launch(Device& on, cudaLaunchAttribute& cluster, int blocks) const {
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {static_cast<unsigned>(ranks), 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = on.stream;
+    config.attrs = &cluster;
+    config.numAttrs = ranks > 1 ? 1 : 0;
+    return config;
+  }
 };
 
 std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
@@ -167,29 +254,43 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
     });
 
   // What every team needs, then what it would like to have.
-  std::int64_t const rows = extents.largest;
   layout.scalars = static_cast<int>(batch.kept.scalars.size() / 8);
   layout.system = round16(batch.kept.scalars.size());
   layout.program = round16(layout.system + sizeof(SystemState));
   std::int64_t needed = round16(layout.program + layout.length * sizeof(Instruction));
-  std::int64_t wanted = needed + round16(4 * (rows + 1)) + round16(12 * extents.most_entries + 32);
-  for (double* v : batch.kept.vectors) wanted += v != nullptr ? round16(8 * rows) : 0;
-  for (double const* v : batch.kept.constants) wanted += v != nullptr ? round16(8 * rows) : 0;
-  // Several small teams on a multiprocessor hide each other's waits; one large one has the room.
-  Size const sizes[] = {
-      {128, batch_kernel<128>, 4}, {256, batch_kernel<256>, 2}, {512, batch_kernel<512>, 1}};
-  std::int64_t room = 0;
-  for (Size const& size : sizes) {
+  // Several small teams on a multiprocessor hide each other's waits; what exceeds the shared memory
+  // of one is shared out among a cluster.
+  std::vector<Form> forms{{128, 1, batch_kernel<128, false>, 4},
+                          {256, 1, batch_kernel<256, false>, 2},
+                          {512, 1, batch_kernel<512, false>, 1}};
+  if (on.properties.major >= 9)
+    for (int ranks : {2, 3, 4, 6, max_ranks})
+      forms.push_back({512, ranks, batch_kernel<512, true>, 1});
+  std::int64_t room = 0, rows = 0;
+  auto gathered = [&](void const* v) {  // by other blocks of the team
+    return out->ranks > 1 &&
+           std::find(batch.gathered.begin(), batch.gathered.end(), v) != batch.gathered.end();
+  };
+  auto try_form = [&](Form const& form) {
     cudaFuncAttributes attributes;
-    check(cudaFuncGetAttributes(&attributes, size.kernel));
+    check(cudaFuncGetAttributes(&attributes, form.kernel));
     std::int64_t all = static_cast<std::int64_t>(on.properties.sharedMemPerMultiprocessor),
                  most = static_cast<std::int64_t>(on.properties.sharedMemPerBlockOptin);
-    room = std::min(all / size.teams - 1024, most) -
+    room = std::min(all / form.blocks - 1024, most) -
            static_cast<std::int64_t>(attributes.sharedSizeBytes);
-    out->kernel = size.kernel;
-    out->threads = size.threads;
-    if (wanted <= room && rows <= 4 * size.threads) break;
-  }
+    out->kernel = form.kernel;
+    out->threads = form.threads;
+    out->ranks = form.ranks;
+    rows = (extents.largest + form.ranks - 1) / form.ranks;
+    std::int64_t entries = extents.most_entries / form.ranks * (form.ranks > 1 ? 11 : 10) / 10;
+    std::int64_t wanted = needed + round16(4 * (rows + 1)) + round16(12 * entries + 32);
+    for (double* v : batch.kept.vectors)
+      wanted += v != nullptr && !gathered(v) ? round16(8 * rows) : 0;
+    for (double const* v : batch.kept.constants) wanted += v != nullptr ? round16(8 * rows) : 0;
+    return wanted <= room && (rows <= 4 * form.threads || form.threads == 512);
+  };
+  // Where nothing is large enough, a block on its own: more systems at a time.
+  if (std::none_of(forms.begin(), forms.end(), try_form)) try_form(forms[2]);
   if (needed > room) throw Unsupported("a batch: the method's scalars exceed the shared memory");
 
   std::vector<Redirection> fixed, movable;
@@ -209,7 +310,7 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
   redirect(batch.system, sizeof(SystemState), layout.system, fixed);
   std::int64_t used = needed;
   auto keep = [&](double const* v) {
-    if (v == nullptr || used + 8 * rows > room) return -1;
+    if (v == nullptr || gathered(v) || used + 8 * rows > room) return -1;
     int position = static_cast<int>(used);
     redirect(v, 1, position, movable);
     used = round16(used + 8 * rows);
@@ -237,7 +338,7 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
   }
   for (Instruction& in : list) {
     in.cache = layout.cache;
-    in.lanes = lanes_for(rows, extents.most_entries, 1, out->threads);
+    in.lanes = lanes_for(extents.largest, extents.most_entries, out->ranks, out->threads);
   }
   out->shared = round16(used);
   layout.fixed = static_cast<int>(fixed.size());
@@ -247,9 +348,16 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
   check(
       cudaFuncSetAttribute(out->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, out->shared));
   int resident = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, out->kernel, out->threads,
-                                                      out->shared));
-  out->blocks = std::max(1, std::min(layout.count, resident * on.properties.multiProcessorCount));
+  if (out->ranks == 1) {
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, out->kernel, out->threads,
+                                                        out->shared));
+    resident *= on.properties.multiProcessorCount;
+  } else {
+    cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config = out->launch(on, attribute, out->ranks);
+    check(cudaOccupancyMaxActiveClusters(&resident, out->kernel, &config));
+  }
+  out->teams = std::max(1, std::min(layout.count, resident));
   auto upload = [&](auto& to, auto const& from) {
     to = std::decay_t<decltype(to)>(Space::cuda, from.size());
     copy(on, to.data(), from.data(), to.bytes());
@@ -264,10 +372,11 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
 
 void launch(Device& on, BatchKernel& batch) {
   check(cudaMemsetAsync(batch.words.data(), 0, batch.words.bytes(), on.stream));
-  batch.kernel<<<batch.blocks, batch.threads, batch.shared, on.stream>>>(
-      batch.layout, batch.program.data(), batch.redirections.data(), batch.starts.data(),
-      batch.results.data(), batch.words.data(), batch.words.data() + 1);
-  check(cudaGetLastError());
+  cudaLaunchAttribute attribute;
+  cudaLaunchConfig_t config = batch.launch(on, attribute, batch.teams * batch.ranks);
+  check(cudaLaunchKernelEx(&config, batch.kernel, batch.layout, batch.program.data(),
+                           batch.redirections.data(), batch.starts.data(), batch.results.data(),
+                           batch.words.data(), batch.words.data() + 1));
 }
 
 SystemState const* results(BatchKernel& batch) { return batch.results.data(); }
@@ -276,6 +385,6 @@ void ask(Device& on, BatchKernel& batch, std::int32_t stop) {
   copy_aside(on, batch.words.data() + 1, &stop, sizeof stop);
 }
 
-int resident(BatchKernel& batch) { return batch.blocks; }
+int resident(BatchKernel& batch) { return batch.teams; }
 
 }  // namespace tcsolve::cuda

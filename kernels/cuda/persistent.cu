@@ -16,60 +16,87 @@ constexpr int max_blocks = 160;  // each lane of a warp reads up to five posts
 
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
+/// What a block tells the others: a sum, and which exchange it belongs to, in one word of 16 bytes
+/// that is written and read as one. The upper half of `turn` carries the host's word (block 0).
+struct alignas(16) Post {
+  std::uint64_t bits, turn;
+};
+__device__ void write(Post* to, Post post) {
+  asm volatile(
+      "{ .reg .b128 w; mov.b128 w, {%1, %2}; st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(to),
+      "l"(post.bits), "l"(post.turn)
+      : "memory");
+}
+__device__ Post read(Post const* from) {
+  Post post;
+  asm volatile("{ .reg .b128 w; ld.relaxed.gpu.global.b128 w, [%2]; mov.b128 {%0, %1}, w; }"
+               : "=l"(post.bits), "=l"(post.turn)
+               : "l"(from)
+               : "memory");
+  return post;
+}
+
 /// The blocks of the grid, as one of them sees it.
 struct GridTeam {
   static constexpr int threads = block_size;
   std::int64_t begin, end;  // whole warps of 32, so that slices stay together
   TeamMemory<threads>& memory;
-  unsigned int* arrived;  // counts up, one for each block and barrier
-  double* posts;          // (2, max_sums, blocks): the sums of the blocks, two sets in turn
+  Post* posts;  // (2, max_sums, blocks): two sets in turn
   std::int32_t const* cancel;
-  LoopState* state;  // this block's
-  unsigned int turn = 0;
+  LoopState* state;    // this block's
+  std::uint32_t turn;  // of the last exchange, also of earlier launches
 
-  /// Sums, in every block; and the cancel word. Also a barrier of the grid.
+  /// Sums, in every block; and the cancel word. A barrier of the grid: every block posts, and reads
+  /// the posts of all, so that one way to the cache and back is both. The fences, which cost half
+  /// as much again (docs/results/cg-h200.md), only where vectors change hands. That nobody
+  /// overwrites what others still gather needs none: a value that has been added has been read.
   template <class V>
-  __device__ void exchange(int count) {
+  __device__ void exchange(int count, bool publish) {
     static_assert(!VerbTraits<V>::maximum);
+    constexpr int words = max_blocks / 32;
     TeamMemory<threads>& s = memory;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = gridDim.x;
     bool asks = blockIdx.x == 0 && threadIdx.x == block_size - 1;
-    double* set = posts + (turn % 2) * max_sums * blocks;
     ++turn;
+    Post* set = posts + (turn % 2) * max_sums * blocks;
+    int rows = count > 0 ? count : 1;
     __syncthreads();
-    for (int k = warp; k <= count; k += warps) {
-      double a = blockIdx.x == 0 ? s.cancel : 0.0;
-      if (k < count) a = warp_combine<Add, warps>(lane < warps ? s.part[k][lane] : 0.0);
-      if (lane == 0) __stcg(set + k * blocks + blockIdx.x, a);
+    for (int k = warp; k < rows; k += warps) {
+      double a = warp_combine<Add, warps>(lane < warps && k < count ? s.part[k][lane] : 0.0);
+      if (lane != 0) continue;
+      if (publish) fence();  // what this block wrote is seen before its post
+      std::uint64_t word = blockIdx.x == 0 ? static_cast<std::uint32_t>(s.cancel) : 0;
+      write(set + k * blocks + blockIdx.x,
+            {static_cast<std::uint64_t>(__double_as_longlong(a)), turn | word << 32});
     }
     std::int32_t word = asks ? *(std::int32_t const volatile*)cancel : 0;  // for the next exchange
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      fence();  // what this block wrote is seen before it has arrived
-      asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
-      unsigned int seen;
-      do asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
-      while (seen < turn * blocks);
-      fence();  // what the others wrote before they arrived is seen from here on
+    for (int k = warp; k < rows; k += warps) {
+      Post const* row = set + k * blocks + lane;
+      Post post[words];
+#pragma unroll
+      for (int j = 0; j < words; ++j) post[j] = {0, lane + 32 * j < blocks ? turn - 1 : turn};
+      for (bool all = false; !all;) {
+        all = true;
+#pragma unroll
+        for (int j = 0; j < words; ++j)
+          if (static_cast<std::uint32_t>(post[j].turn) != turn) post[j] = read(row + 32 * j);
+#pragma unroll
+        for (int j = 0; j < words; ++j)
+          all = all && static_cast<std::uint32_t>(post[j].turn) == turn;
+        all = __all_sync(~0u, all);
+      }
+      double a = 0;
+#pragma unroll
+      for (int j = 0; j < words; ++j)
+        a += __longlong_as_double(static_cast<long long>(post[j].bits));
+      a = warp_combine<Add>(a);
+      if (lane != 0) continue;
+      if (publish) fence();  // what the others wrote before their posts is seen from here on
+      if (k < count) s.total[k] = a;
+      if (k == 0) state->cancel = static_cast<std::int32_t>(post[0].turn >> 32);
     }
     __syncthreads();
     if (asks) s.cancel = word;
-    for (int k = warp; k <= count; k += warps) {
-      double const* row = set + k * blocks;
-      double a = 0, v[max_blocks / 32];
-#pragma unroll
-      for (int j = 0; j < max_blocks / 32; ++j)
-        v[j] = lane + 32 * j < blocks ? __ldcg(row + lane + 32 * j) : 0.0;
-#pragma unroll
-      for (int j = 0; j < max_blocks / 32; ++j) a += v[j];
-      a = warp_combine<Add>(a);
-      if (lane != 0) continue;
-      if (k < count)
-        s.total[k] = a;
-      else
-        state->cancel = static_cast<std::int32_t>(a);
-    }
-    __syncthreads();
   }
 };
 
@@ -97,7 +124,7 @@ struct SharedLayout {
 template <class T>
 __global__ void __launch_bounds__(block_size, 1)
     persistent_kernel(SharedLayout layout, Instruction const* program, LoopState* state,
-                      std::byte* scalars, double* posts, unsigned int* arrived) {
+                      std::byte* scalars, Post* posts, std::uint32_t* turn) {
   __shared__ TeamMemory<block_size> s;
   LoopState& mine = *reinterpret_cast<LoopState*>(s.state);
   Instruction* list = at<Instruction>(layout.program);
@@ -129,7 +156,7 @@ __global__ void __launch_bounds__(block_size, 1)
         word = reinterpret_cast<std::uintptr_t>(at<double>(layout.positions[k])) - begin * 8;
   }
   __syncthreads();
-  GridTeam team{begin, end, s, arrived, posts, &state->cancel, &mine};
+  GridTeam team{begin, end, s, posts, &state->cancel, &mine, *turn};
   for (int k = 0; k < layout.length; ++k)
     if (list[k].cache.capacity > 0) {
       load(*reinterpret_cast<CsrMultiply<T, T> const*>(list[k].operands), list[k].cache, team);
@@ -141,7 +168,7 @@ __global__ void __launch_bounds__(block_size, 1)
     bool stopped = mine.stop != 0;
     __syncthreads();  // all have read it before this verb may raise it
     if (stopped && k == 0) break;
-    if (list[k].barrier && !stopped) team.template exchange<Add>(0);
+    if (list[k].barrier && !stopped) team.template exchange<Add>(0, true);
     pick<LoopVerbs<T>>(list[k].verb, [&]<class V>() {
       run(*reinterpret_cast<V const*>(list[k].operands), list[k], f, stopped, team);
     });
@@ -152,6 +179,7 @@ __global__ void __launch_bounds__(block_size, 1)
   if (blockIdx.x == 0) {
     copy(scalars, dynamic, layout.scalar_bytes);
     copy(state, &mine, sizeof(LoopState));
+    if (threadIdx.x == 0) *turn = team.turn;
   }
 }
 
@@ -166,8 +194,8 @@ class PersistentLoop {
   int blocks = 0, shared = 0;
   LoopState* state = nullptr;
   std::byte* scalars = nullptr;
-  Array<double> posts;
-  Array<unsigned int> arrived;
+  Array<Post> posts;
+  Array<std::uint32_t> turn;
   void const* kernel = reinterpret_cast<void const*>(persistent_kernel<double>);
 };
 
@@ -180,6 +208,10 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   auto loop = std::make_shared<PersistentLoop>();
   loop->blocks = std::min(on.properties.multiProcessorCount, max_blocks);
   LoopProgram assembly = loop_program(body, loop->blocks, block_size);
+  if (auto few = static_cast<int>((assembly.n + 31) / 32); few < loop->blocks) {
+    loop->blocks = std::max(1, few);  // a block has a warp's rows at least
+    assembly = loop_program(body, loop->blocks, block_size);
+  }
   if (!assembly.why.empty()) {
     why = assembly.why;
     return nullptr;
@@ -234,17 +266,18 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   loop->scalars = kept.scalars.data();
   loop->program = Array<Instruction>(Space::cuda, program.size());
   copy(on, loop->program.data(), program.data(), loop->program.bytes());
-  loop->posts = Array<double>(Space::cuda, std::size_t{2} * max_sums * loop->blocks);
-  loop->arrived = Array<unsigned int>(Space::cuda, 1);
+  loop->posts = Array<Post>(Space::cuda, std::size_t{2} * max_sums * loop->blocks);
+  loop->turn = Array<std::uint32_t>(Space::cuda, 1);
+  check(cudaMemsetAsync(loop->posts.data(), 0, loop->posts.bytes(), on.stream));
+  check(cudaMemsetAsync(loop->turn.data(), 0, loop->turn.bytes(), on.stream));
   return loop;
 }
 
 void launch(Device& on, PersistentLoop& loop) {
-  check(cudaMemsetAsync(loop.arrived.data(), 0, loop.arrived.bytes(), on.stream));
   auto* program = loop.program.data();
   auto* posts = loop.posts.data();
-  auto* arrived = loop.arrived.data();
-  void* arguments[] = {&loop.layout, &program, &loop.state, &loop.scalars, &posts, &arrived};
+  auto* turn = loop.turn.data();
+  void* arguments[] = {&loop.layout, &program, &loop.state, &loop.scalars, &posts, &turn};
   check(cudaLaunchCooperativeKernel(loop.kernel, dim3(loop.blocks), dim3(block_size), arguments,
                                     loop.shared, on.stream));
 }

@@ -6,7 +6,8 @@
 ///     threads      of the block
 ///     begin, end   the rows of the block
 ///     memory       its TeamMemory
-///     exchange<V>(count)   memory.part[k][warp] -> memory.total[k], k < count, over the whole team
+///     exchange<V>(count, publish)   memory.part[k][warp] -> memory.total[k], k < count, over the
+///                  whole team; with `publish` it sees what was written before
 #pragma once
 
 #include <tcsolve/core/cuda/device.hpp>
@@ -41,8 +42,9 @@ __device__ double warp_combine(double a) {
   return a;
 }
 
+/// The operands by value: in registers they need not be read again after every store.
 template <class V, class Team>
-__device__ void run(V const& verb, Instruction const&, Frame f, bool stopped, Team& team) {
+__device__ void run(V const verb, Instruction const& in, Frame f, bool stopped, Team& team) {
   using Traits = VerbTraits<V>;
   typename CoefficientsOf<V>::type c{};
   bool go = !stopped || Traits::always;
@@ -57,7 +59,7 @@ __device__ void run(V const& verb, Instruction const&, Frame f, bool stopped, Te
         double a = warp_combine<V>(sum[k]);
         if (threadIdx.x % 32 == 0) team.memory.part[k][threadIdx.x / 32] = a;
       }
-      team.template exchange<V>(Traits::sums);
+      team.template exchange<V>(Traits::sums, in.publish);
     }
     if constexpr (Traits::finishes) {
       if constexpr (Traits::prepares && Traits::sums == 0)
@@ -129,7 +131,7 @@ __device__ void multiply_rows(CsrMultiply<S, T> const& verb, int lanes, std::int
 
 /// The first rows of the team may lie in shared memory.
 template <class S, class T, class Team>
-__device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame f, bool stopped,
+__device__ void run(CsrMultiply<S, T> const verb, Instruction const& in, Frame f, bool stopped,
                     Team& team) {
   if (stopped) return;
   CsrView<S> const& a = verb.a;
@@ -153,7 +155,7 @@ __device__ void run(CsrMultiply<S, T> const& verb, Instruction const& in, Frame 
       sigma += double(verb.x[i]) * double(verb.y[i]);
     sigma = warp_combine<Add>(sigma);
     if (threadIdx.x % 32 == 0) team.memory.part[0][threadIdx.x / 32] = sigma;
-    team.template exchange<Add>(1);
+    team.template exchange<Add>(1, in.publish);
     if (f.lead) *verb.sigma = team.memory.total[0];
   }
   __syncthreads();
@@ -184,7 +186,7 @@ __device__ void load(CsrMultiply<S, T> const& verb, RowCache const& cache, Team&
 
 /// h = V^T w, eight columns in flight.
 template <class T, class Team>
-__device__ void run(Gram<T> const& verb, Instruction const&, Frame f, bool stopped, Team& team) {
+__device__ void run(Gram<T> const verb, Instruction const& in, Frame f, bool stopped, Team& team) {
   if (stopped) return;
   constexpr int group = 8;
   int columns = f.step() + 1;
@@ -202,7 +204,7 @@ __device__ void run(Gram<T> const& verb, Instruction const&, Frame f, bool stopp
       if (threadIdx.x % 32 == 0 && j0 + j < columns) team.memory.part[j0 + j][threadIdx.x / 32] = a;
     }
   }
-  team.template exchange<Add>(columns);
+  team.template exchange<Add>(columns, in.publish);
   for (int j = threadIdx.x; j < columns; j += Team::threads) verb.h[j] = team.memory.total[j];
   __syncthreads();
 }

@@ -52,7 +52,7 @@ TEST(Program, KeepsVerbsAndOperandsInOrder) {
   EXPECT_EQ(operands<Dot<double>>(loop.list[1]).sigma, &r.sigma);
   EXPECT_EQ(loop.n, 100);
   EXPECT_EQ(loop.matrix, -1);
-  std::vector<Instruction> batch = batch_program(body);
+  std::vector<Instruction> batch = batch_program(body).list;
   EXPECT_EQ(name_of<BatchVerbs>(batch[0].verb), "axpby");
   EXPECT_EQ(name_of<BatchVerbs>(batch[1].verb), "dot");
 }
@@ -62,7 +62,7 @@ TEST(Program, WaitsWhereAGatherMeetsAWrite) {
   auto barriers = [&](auto&& body) {
     std::string marks;
     for (Instruction const& in : loop_program(r.ctx.record(body), 10, 512).list)
-      marks += in.barrier ? '|' : '.';
+      marks += in.barrier ? '|' : in.publish ? 'p' : '.';
     return marks;
   };
   // A write, a gather that is a sum as well (its exchange is a barrier), a write.
@@ -79,18 +79,32 @@ TEST(Program, WaitsWhereAGatherMeetsAWrite) {
               r.axpby(c, r.q, r.p);
             }),
             ".||");
-  // Sums alone do not wait; and the list goes round.
+  // Sums alone do not wait. They end a gather, and publish nothing that is written after them.
   EXPECT_EQ(barriers([&](Context& c) {
               r.product(c, r.p, r.q, nullptr);
               sweep(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
               r.axpby(c, r.q, r.p);
             }),
             "|..");
+  // Sums between a write and a gather are the barrier.
+  EXPECT_EQ(barriers([&](Context& c) {
+              r.axpby(c, r.q, r.p);
+              sweep(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
+              r.product(c, r.p, r.q, &r.sigma);
+            }),
+            ".p.");
+  // The list goes round.
   EXPECT_EQ(barriers([&](Context& c) {
               r.axpby(c, r.q, r.p);
               r.product(c, r.p, r.q, nullptr);
             }),
             "||");
+  EXPECT_EQ(barriers([&](Context& c) {
+              r.product(c, r.p, r.q, nullptr);
+              r.axpby(c, r.q, r.p);
+              sweep(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
+            }),
+            ".|p");
 }
 
 TEST(Program, SharesARowAmongAsManyThreadsAsItUses) {
