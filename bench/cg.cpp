@@ -19,6 +19,7 @@
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/cg.hpp>
+#include <tcsolve/solvers/pipelined_cg.hpp>
 
 #include "measure.hpp"
 
@@ -70,18 +71,27 @@ int main(int argc, char** argv) {
       std::string name;
       OperatorPtr<double> op;
       Execution execution;
+      bool pipelined = false;
     };
-    for (Variant const& v : {Variant{"tcsolve, eager", A, Execution::eager},
-                             Variant{"tcsolve, graph", A, Execution::graph},
-                             Variant{"tcsolve, sell, graph", sell, Execution::graph},
-                             Variant{"tcsolve, csr, persistent", A, Execution::persistent},
-                             Variant{"tcsolve, sell, persistent", sell, Execution::persistent}}) {
-      Cg<double> cg({.stopping = {.max_iters = 5000}, .execution = v.execution});
-      cg.setup(ctx, v.op, M, A);
+    for (Variant const& v :
+         {Variant{"tcsolve, eager", A, Execution::eager},
+          Variant{"tcsolve, graph", A, Execution::graph},
+          Variant{"tcsolve, sell, graph", sell, Execution::graph},
+          Variant{"tcsolve, csr, persistent", A, Execution::persistent},
+          Variant{"tcsolve, sell, persistent", sell, Execution::persistent},
+          Variant{"pipelined_cg, csr, persistent", A, Execution::persistent, true},
+          Variant{"pipelined_cg, sell, graph", sell, Execution::graph, true}}) {
+      StoppingParams stopping{.max_iters = 5000};
+      std::unique_ptr<Solver> cg;
+      if (v.pipelined)
+        cg = std::make_unique<PipelinedCg<double>>(OneReductionParams{stopping, v.execution});
+      else
+        cg = std::make_unique<Cg<double>>(CgParams{stopping, v.execution});
+      cg->setup(ctx, v.op, M, A);
       auto solve = [&] {
         fill<double>(ctx, dx.view(), 0);
         ctx.synchronize();
-        SolveReport report = cg.solve(db.view(), dx.view());
+        SolveReport report = cg->solve(db.view(), dx.view());
         if (!report.converged()) std::cout << report.message << std::endl;
         return bench::PlainResult{report.iterations, report.loop_seconds, report.seconds};
       };

@@ -149,8 +149,9 @@ struct Translation {
 int lanes_for(std::int64_t rows, std::int64_t entries, int teams, int threads) {
   std::int64_t each = std::max<std::int64_t>(1, (rows + teams - 1) / teams);
   std::int64_t length = rows > 0 ? entries / rows : 0;
-  int lanes = 2;
-  while (lanes < 32 && lanes < length && (lanes < 4 || lanes * each < threads)) lanes *= 2;
+  int lanes = 1;
+  while (lanes < 32 && 4 * lanes < length) lanes *= 2;
+  while (lanes < 32 && lanes < length && lanes * each < threads) lanes *= 2;
   return lanes;
 }
 

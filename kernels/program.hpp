@@ -97,7 +97,8 @@ struct BatchList {
 };
 BatchList batch_program(Recording const&, bool repeats = false);
 
-/// Threads that share a row: enough to use the block, no more than a row has entries.
+/// Threads that share a row, each with up to four of its entries under way: enough to use all
+/// threads of the team, no more than a row has entries. A power of two.
 int lanes_for(std::int64_t rows, std::int64_t entries, int teams, int threads);
 
 }  // namespace tcsolve

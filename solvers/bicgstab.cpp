@@ -11,6 +11,9 @@ template <class T>
 void Bicgstab<T>::allocate(Context& ctx) {
   for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_})
     *v = Vector<T>(ctx.space(), this->A_->rows());
+  auto diagonal = this->M_->diagonal();
+  folded_ = diagonal.has_value();
+  D_ = diagonal.value_or(Diagonal<T>{});
   k_ = Array<BicgstabScalars>(ctx.space(), 1);
   this->keep(k_, {&this->r_, &this->d_, &shadow_, &p_, &y_, &v_, &z_, &t_});
   this->norm2_ = &k_.data()->rr;
@@ -33,14 +36,16 @@ void Bicgstab<T>::step(Context& ctx) {
   Out<T> r = this->r_, x = this->d_, shadow = shadow_, p = p_, y = y_, v = v_, z = z_, t = t_;
   BicgstabScalars* s = k_.data();
   Index n = r.rows;
-  sweep(ctx, BicgDirection<T>{n, s, r.data, v.data, p.data});  // p = r + beta (p - omega v)
-  M.apply(ctx, p, y);                                          // y = M p
-  A.apply(ctx, y, v);                                          // v = A y
-  dot2<T>(ctx, shadow, v, &s->sigma, &s->vv);                  // sigma = <r~, v>
-  sweep(ctx, BicgHalf<T>{n, s, v.data, r.data});  // alpha = rho / sigma;  s = r - alpha v
-  M.apply(ctx, r, z);                             // z = M s, s in the place of r
-  A.apply(ctx, z, t);                             // t = A z
-  dot2<T>(ctx, r, t, &s->ts, &s->tt);             // <t, s>, <t, t>
+  sweep(ctx, BicgDirection<T>{n, s, D_, r.data, v.data, p.data, folded_ ? y.data : nullptr});
+  // p = r + beta (p - omega v)
+  if (!folded_) M.apply(ctx, p, y);            // y = M p
+  A.apply(ctx, y, v);                          // v = A y
+  dot2<T>(ctx, shadow, v, &s->sigma, &s->vv);  // sigma = <r~, v>
+  sweep(ctx, BicgHalf<T>{n, s, D_, v.data, r.data, folded_ ? z.data : nullptr});
+  // alpha = rho / sigma;  s = r - alpha v
+  if (!folded_) M.apply(ctx, r, z);    // z = M s, s in the place of r
+  A.apply(ctx, z, t);                  // t = A z
+  dot2<T>(ctx, r, t, &s->ts, &s->tt);  // <t, s>, <t, t>
   sweep(ctx, BicgFull<T>{n, s, y.data, z.data, t.data, shadow.data, x.data, r.data});
   // omega = <t, s> / <t, t>;
   // x += alpha y + omega z;  r = s - omega t

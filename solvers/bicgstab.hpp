@@ -35,6 +35,8 @@ class Bicgstab final : public KrylovSolver<T> {
   bool batches() const override { return true; }
 
   Vector<T> shadow_, p_, y_, v_, z_, t_;
+  Diagonal<T> D_;        // M, where it is diagonal, else the identity
+  bool folded_ = false;  // M is diagonal
   Array<BicgstabScalars> k_;
 };
 

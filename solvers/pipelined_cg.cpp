@@ -57,8 +57,17 @@ template <class T>
 void PipelinedCg<T>::allocate(Context& ctx) {
   OneReductionCg<T>::allocate(ctx);
   for (Vector<T>* v : {&m_, &n_, &q_, &z_}) *v = Vector<T>(ctx.space(), this->A_->rows());
+  auto diagonal = this->M_->diagonal();
+  folded_ = diagonal.has_value();
+  D_ = diagonal.value_or(Diagonal<T>{});
   this->keep(this->scalars_, {&this->r_, &this->d_, &this->u_, &this->w_, &this->p_, &this->s_, &m_,
                               &n_, &q_, &z_});
+}
+
+template <class T>
+void PipelinedCg<T>::begin(Context& ctx, Attempt const& attempt) {
+  OneReductionCg<T>::begin(ctx, attempt);
+  if (folded_) this->M_->apply(ctx, this->w_, m_);
 }
 
 template <class T>
@@ -66,10 +75,11 @@ void PipelinedCg<T>::step(Context& ctx) {
   Out<T> r = this->r_, x = this->d_, u = this->u_, w = this->w_, p = this->p_, s = this->s_, m = m_,
          n = n_, q = q_, z = z_;
   OneReductionScalars* sums = this->scalars_.data();
-  this->M_->apply(ctx, w, m);  // m = M w
-  this->A_->apply(ctx, m, n);  // n = A m
+  if (!folded_) this->M_->apply(ctx, w, m);  // m = M w
+  this->A_->apply(ctx, m, n);                // n = A m
   sweep(ctx, PipelinedUpdate<T>{r.rows, sums, roundoff(real_of<T>), this->size_A(), m.data, n.data,
-                                z.data, q.data, s.data, p.data, x.data, r.data, u.data, w.data});
+                                z.data, q.data, s.data, p.data, x.data, r.data, u.data, w.data, D_,
+                                folded_ ? m.data : nullptr});
   // z = n + beta z;  q = m + beta q;  s = w + beta s;  p = u + beta p;
   // x += alpha p;  r -= alpha s;  u -= alpha q;  w -= alpha z;  and the sums
   observe(ctx, &sums->rr);
@@ -87,6 +97,7 @@ void PipelinedCg<T>::replace(Context& ctx) {
   A.apply(ctx, this->p_, s);
   M.apply(ctx, s, q_);
   A.apply(ctx, q_, z_);
+  if (folded_) M.apply(ctx, w, m_);
   sweep(ctx, OneReduction<T>{r.rows, r.data, u.data, w.data, s.data, this->scalars_.data()});
   OneReductionScalars now = read(ctx, this->scalars_);
   double e = roundoff(real_of<T>) * this->size_A();  // what these products round off

@@ -67,10 +67,13 @@ class PipelinedCg final : public OneReductionCg<T> {
 
  private:
   void allocate(Context&) override;
+  void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void replace(Context&) override;
 
   Vector<T> m_, n_, q_, z_;
+  Diagonal<T> D_;        // M, where it is diagonal, else the identity
+  bool folded_ = false;  // M is diagonal
 };
 
 }  // namespace tcsolve

@@ -72,61 +72,112 @@ __device__ void run(V const verb, Instruction const& in, Frame f, bool stopped, 
   __syncthreads();
 }
 
-/// Rows [first, end) of y = alpha A x + beta y: `lanes` threads a row, a tree within them. A thread
-/// has four rows under way and loads their next entries before it uses those at hand, since what
-/// limits a block on its own is how many loads it has in flight.
-template <class S, class T, class O, class Team>
-__device__ void multiply_rows(CsrMultiply<S, T> const& verb, int lanes, std::int64_t first,
-                              std::int64_t end, O const& offsets, Index const* columns,
-                              S const* values, Team&) {
-  constexpr int group = 4;
-  using Position = std::decay_t<decltype(offsets(0))>;
+/// Where the rows of a CSR matrix are read from: the caller's arrays, or shared memory.
+template <class S>
+struct GlobalRows {
+  CsrView<S> const& a;
+  using Position = Offset;
+  __device__ Position start(std::int64_t i) const { return a.offsets[i]; }
+  __device__ Index column(Position p) const { return __ldg(a.columns + p); }
+  __device__ S value(Position p) const { return __ldg(a.values + p); }
+};
+template <class S>
+struct CachedRows {
+  RowCache const& cache;
+  std::int64_t begin;
+  using Position = int;
+  __device__ Position start(std::int64_t i) const { return at<int>(cache.offsets)[i - begin]; }
+  __device__ Index column(Position p) const { return at<int>(cache.columns)[p]; }
+  __device__ S value(Position p) const { return at<S>(cache.values)[p]; }
+};
+
+/// Rows [first, end) of y = alpha A x + beta y: `lanes` threads a row, a tree within them. Returns
+/// this thread's part of <x, y>. A lone block is limited by how many loads it has in flight, so a
+/// thread has two rows of four entries under way, and while it gathers their x it already loads the
+/// entries of the next two rows and the positions of those after them.
+template <class Rows, class S, class T, class Team>
+__device__ double multiply_rows(CsrMultiply<S, T> const& verb, int lanes, std::int64_t first,
+                                std::int64_t end, Rows const& rows, Team const&) {
+  constexpr int group = 2, wide = 4;
+  using Position = typename Rows::Position;
+  struct Extent {
+    Position at, last;
+  };
+  struct Entries {
+    Index column[wide];  // -1: none
+    S value[wide];
+  };
   T const* x = verb.x;
-  int lane = threadIdx.x % lanes, rows = Team::threads / lanes;
-  for (first += threadIdx.x / lanes; __any_sync(~0u, first < end);
-       first += std::int64_t{group} * rows) {
-    Position at[group], last[group];
-    Index column[group];
-    S value[group];
-    T sum[group] = {};
-    auto fetch = [&](int k) {
-      if (at[k] >= last[k]) return;
-      column[k] = columns[at[k]];
-      value[k] = values[at[k]];
-    };
+  int lane = threadIdx.x % lanes, stride = Team::threads / lanes;
+  bool dots = verb.sigma != nullptr;
+  auto extent = [&](std::int64_t i) {
+    return i < end ? Extent{rows.start(i) + lane, rows.start(i + 1)} : Extent{0, 0};
+  };
+  auto fetch = [&](Extent const& row, int block) {
+    Entries e;
+#pragma unroll
+    for (int u = 0; u < wide; ++u) {
+      Position p = row.at + (block * wide + u) * lanes;
+      e.column[u] = p < row.last ? rows.column(p) : -1;
+      e.value[u] = p < row.last ? rows.value(p) : S(0);
+    }
+    return e;
+  };
+  auto gather = [&](Entries const& e, int u) {
+    return e.column[u] >= 0 ? T(e.value[u]) * x[e.column[u]] : T(0);
+  };
+
+  double dot = 0;
+  first += threadIdx.x / lanes;
+  Extent row[group], next[group];
+  Entries entries[group];
+#pragma unroll
+  for (int k = 0; k < group; ++k) row[k] = extent(first + k * stride);
+#pragma unroll
+  for (int k = 0; k < group; ++k) next[k] = extent(first + (group + k) * stride);
+#pragma unroll
+  for (int k = 0; k < group; ++k) entries[k] = fetch(row[k], 0);
+  for (; __any_sync(~0u, first < end); first += group * stride) {
+    T product[group][wide], own[group], sum[group] = {};
+#pragma unroll
+    for (int k = 0; k < group; ++k)
+#pragma unroll
+      for (int u = 0; u < wide; ++u) product[k][u] = gather(entries[k], u);
 #pragma unroll
     for (int k = 0; k < group; ++k) {
-      std::int64_t i = first + std::int64_t{k} * rows;
-      at[k] = i < end ? offsets(i) + lane : 0;
-      last[k] = i < end ? offsets(i + 1) : 0;
+      std::int64_t i = first + k * stride;
+      own[k] = dots && lane == 0 && i < end ? x[i] : T(0);
+      entries[k] = fetch(next[k], 0);
     }
 #pragma unroll
-    for (int k = 0; k < group; ++k) fetch(k);
-    for (bool more = true; more;) {
-      T product[group];
+    for (int k = 0; k < group; ++k) {
 #pragma unroll
-      for (int k = 0; k < group; ++k)
-        product[k] = at[k] < last[k] ? T(value[k]) * x[column[k]] : T(0);
-      more = false;
+      for (int u = 0; u < wide; ++u) sum[k] += product[k][u];
+      for (int block = 1; row[k].at + block * wide * lanes < row[k].last; ++block) {
+        Entries more = fetch(row[k], block);
 #pragma unroll
-      for (int k = 0; k < group; ++k) {
-        at[k] += lanes;
-        fetch(k);
-        more = more || at[k] < last[k];
+        for (int u = 0; u < wide; ++u) product[k][u] = gather(more, u);
+#pragma unroll
+        for (int u = 0; u < wide; ++u) sum[k] += product[k][u];
       }
+    }
 #pragma unroll
-      for (int k = 0; k < group; ++k) sum[k] += product[k];
+    for (int k = 0; k < group; ++k) {
+      row[k] = next[k];
+      next[k] = extent(first + (2 * group + k) * stride);
     }
 #pragma unroll
     for (int k = 0; k < group; ++k) {
       for (int offset = lanes / 2; offset > 0; offset /= 2)
         sum[k] += __shfl_down_sync(~0u, sum[k], offset, lanes);
-      std::int64_t i = first + std::int64_t{k} * rows;
-      if (i < end && lane == 0)
-        verb.y[i] =
-            verb.beta == T(0) ? verb.alpha * sum[k] : verb.alpha * sum[k] + verb.beta * verb.y[i];
+      std::int64_t i = first + k * stride;
+      if (i >= end || lane != 0) continue;
+      T y = verb.beta == T(0) ? verb.alpha * sum[k] : verb.alpha * sum[k] + verb.beta * verb.y[i];
+      verb.y[i] = y;
+      dot += double(own[k]) * double(y);
     }
   }
+  return dot;
 }
 
 /// The first rows of the team may lie in shared memory.
@@ -134,25 +185,15 @@ template <class S, class T, class Team>
 __device__ void run(CsrMultiply<S, T> const verb, Instruction const& in, Frame f, bool stopped,
                     Team& team) {
   if (stopped) return;
-  CsrView<S> const& a = verb.a;
-  RowCache const& cache = in.cache;
   std::int64_t cached = team.begin;
-  if (cache.capacity > 0) {
+  double sigma = 0;
+  if (in.cache.capacity > 0) {
     cached += team.memory.cached_rows;
-    int const* offsets = at<int>(cache.offsets);
-    multiply_rows(
-        verb, in.lanes, team.begin, cached,
-        [=, begin = team.begin](std::int64_t i) { return offsets[i - begin]; },
-        at<int>(cache.columns), at<S>(cache.values), team);
+    sigma = multiply_rows(verb, in.lanes, team.begin, cached, CachedRows<S>{in.cache, team.begin},
+                          team);
   }
-  multiply_rows(
-      verb, in.lanes, cached, team.end, [&](std::int64_t i) { return a.offsets[i]; }, a.columns,
-      a.values, team);
-  if (verb.sigma != nullptr) {  // added in the order of Dot
-    __syncthreads();
-    double sigma = 0;
-    for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads)
-      sigma += double(verb.x[i]) * double(verb.y[i]);
+  sigma += multiply_rows(verb, in.lanes, cached, team.end, GlobalRows<S>{verb.a}, team);
+  if (verb.sigma != nullptr) {
     sigma = warp_combine<Add>(sigma);
     if (threadIdx.x % 32 == 0) team.memory.part[0][threadIdx.x / 32] = sigma;
     team.template exchange<Add>(1, in.publish);

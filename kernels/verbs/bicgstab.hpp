@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tcsolve/kernels/verbs/judge.hpp>
+#include <tcsolve/kernels/views/diagonal.hpp>
 
 namespace tcsolve {
 
@@ -52,14 +53,17 @@ struct BicgShadow {
   }
 };
 
-/// p = r + beta (p - omega v), beta = (rho / rho_prev)(alpha / omega), in the first step p = r.
+/// p = r + beta (p - omega v), beta = (rho / rho_prev)(alpha / omega), in the first step p = r;
+/// y = M p for a diagonal M.
 template <class T>
 struct BicgDirection {
   static constexpr char const* name = "bicg_direction";
   std::int64_t n;
   BicgstabScalars* s;
+  Diagonal<T> M;
   T const *r, *v;
   T* p;
+  T* y;  ///< null: M is not diagonal, and y is made elsewhere
   struct Coefficients {
     double beta, omega;
   };
@@ -76,20 +80,25 @@ struct BicgDirection {
     return is_finite(c.beta) ? true : f.raise(Stop::breakdown, Cause::rho, s->rho_prev);
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    p[i] = c.beta == 0 ? r[i] : T(double(r[i]) + c.beta * (double(p[i]) - c.omega * double(v[i])));
+    T now = c.beta == 0 ? r[i] : T(double(r[i]) + c.beta * (double(p[i]) - c.omega * double(v[i])));
+    p[i] = now;
+    if (y != nullptr) y[i] = T(M(i, double(now)));
   }
   TCSOLVE_HD void finish(Frame, double const*) const { s->rho_prev = s->rho; }
 };
 
-/// alpha = rho / sigma;  s = r - alpha v (s takes the place of r);  ss = ||s||^2.
+/// alpha = rho / sigma;  s = r - alpha v (s takes the place of r);  ss = ||s||^2;  z = M s for a
+/// diagonal M.
 template <class T>
 struct BicgHalf {
   static constexpr char const* name = "bicg_half";
   static constexpr int sums = 1;
   std::int64_t n;
   BicgstabScalars* s;
+  Diagonal<T> M;
   T const* v;
   T* r;
+  T* z;  ///< null: M is not diagonal, and z is made elsewhere
   struct Coefficients {
     double alpha;
   };
@@ -104,6 +113,7 @@ struct BicgHalf {
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
     T si = T(double(r[i]) - c.alpha * double(v[i]));
     r[i] = si;
+    if (z != nullptr) z[i] = T(M(i, double(si)));
     sum[0] += double(si) * double(si);
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {

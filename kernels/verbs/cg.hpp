@@ -94,8 +94,9 @@ struct Descend {
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
     double curvature = k->sigma;
     c.a = k->rho / curvature;
-    if (curvature > 0 && is_finite(curvature) && is_finite(c.a)) return true;
-    if (f.lead) k->a = 0;  // no step is made
+    bool steps = curvature > 0 && is_finite(curvature) && is_finite(c.a);
+    if (f.lead) k->a = steps ? c.a : 0.0;
+    if (steps) return true;
     if (!is_finite(curvature)) return f.raise(Stop::nonfinite, Cause::matrix, curvature);
     if (curvature <= 0) return f.raise(Stop::indefinite_operator, Cause::none, curvature);
     return f.raise(Stop::breakdown, Cause::sigma, curvature);
@@ -108,7 +109,6 @@ struct Descend {
     if (folded) sum[1] += ri * D(i, ri);
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {
-    k->a = k->rho / k->sigma;
     k->rho_prev = k->rho;
     k->rr = sum[0];
     if (folded) k->rho = sum[1];

@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/views/diagonal.hpp>
 
 namespace tcsolve {
 
@@ -86,7 +87,8 @@ struct GearUpdate {
 
 /// z = n + beta z;  q = m + beta q;  s = w + beta s;  p = u + beta p;     m = M w, n = A m
 /// x += alpha p;  r -= alpha s;  u -= alpha q;  w -= alpha z;
-/// and the sums of the next step in the same pass.              reads 10 n, writes 8 n
+/// and the sums of the next step in the same pass, and its m where M is diagonal.
+///                                                              reads 10 n, writes 8 n
 ///
 /// What the recurrences round off is estimated as in Cools, Yetkin, Agullo, Giraud and Vanroose
 /// 2018, section 3: in norms, with e for roundoff ||A||,
@@ -107,6 +109,8 @@ struct PipelinedUpdate {
   double roundoff, size;  ///< of T; of ||A||, 0 when it is not known
   T const *m, *Am;
   T *z, *q, *s, *p, *x, *r, *u, *w;
+  Diagonal<T> M;
+  T* next_m;  ///< null: M is not diagonal, and the next m = M w is made elsewhere
   using Coefficients = OneReductionStep;
 
   /// r gets a gap that its own size (van der Vorst and Ye 2000, section 3) and the tolerance feel,
@@ -133,6 +137,7 @@ struct PipelinedUpdate {
     T zi = next(Am, z), qi = next(m, q), si = next(w, s), pi = next(u, p);
     double xi = double(x[i] = T(double(x[i]) + c.alpha * double(pi)));
     double ri = less(r, si), ui = less(u, qi), wi = less(w, zi);
+    if (next_m != nullptr) next_m[i] = T(M(i, wi));
     sum[0] += ri * ui, sum[1] += wi * ui, sum[2] += double(si) * ui, sum[3] += ri * ri;
     sum[4] += xi * xi, sum[5] += double(pi) * double(pi);
     sum[6] += ui * ui, sum[7] += double(qi) * double(qi);

@@ -108,11 +108,12 @@ TEST(Program, WaitsWhereAGatherMeetsAWrite) {
 }
 
 TEST(Program, SharesARowAmongAsManyThreadsAsItUses) {
-  EXPECT_EQ(lanes_for(1, 1, 1, 512), 2);
-  EXPECT_EQ(lanes_for(1000, 7000, 1, 512), 4);      // enough rows for every thread
+  EXPECT_EQ(lanes_for(1, 1, 1, 512), 1);
+  EXPECT_EQ(lanes_for(1000, 7000, 1, 512), 2);      // enough rows for every thread
   EXPECT_EQ(lanes_for(16, 16 * 1000, 1, 512), 32);  // few and long
   EXPECT_EQ(lanes_for(132 * 64, 132 * 64 * 27, 132, 512), 8);
-  EXPECT_EQ(lanes_for(0, 0, 132, 512), 2);
+  EXPECT_EQ(lanes_for(100, 700, 1, 512), 8);  // few and short
+  EXPECT_EQ(lanes_for(0, 0, 132, 512), 1);
 }
 
 TEST(Program, RefusesWhatItHasNoVerbFor) {
