@@ -45,7 +45,9 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
   if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
     std::string why;
-    persistent_ = cuda::make_persistent(*ctx.device(), body_, state_.data(), facts.kept, why);
+    try {
+      persistent_ = cuda::make_persistent(*ctx.device(), body_, state_.data(), facts.kept, why);
+    } catch (MemoryError const& e) { why = e.what(); }
     if (persistent_) return;
     if (wanted == Execution::persistent)
       ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
@@ -72,9 +74,15 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   state.report_every = use_graph_ || persistent_ ? 16 : 1;
   if (use_graph_ && !graph_) {
     copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
-    graph_ = cuda::record_while(ctx, body_, state_.data());
-    copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
-    handle_ = state.while_handle;
+    try {
+      graph_ = cuda::record_while(ctx, body_, state_.data());
+      copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
+      handle_ = state.while_handle;
+    } catch (MemoryError const& e) {
+      ctx.log(Severity::note, cat("the loop runs eagerly: no room for its graph; ", e.what()));
+      use_graph_ = false;
+      state.report_every = 1;
+    }
   }
   state.while_handle = handle_;
   for (std::int32_t drained = 0;;) {

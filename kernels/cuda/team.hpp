@@ -72,54 +72,107 @@ __device__ void run(V const verb, Instruction const& in, Frame f, bool stopped, 
   __syncthreads();
 }
 
-/// Where the rows of a CSR matrix are read from: the caller's arrays, or shared memory.
-template <class S>
-struct GlobalRows {
-  CsrView<S> const& a;
-  using Position = Offset;
-  __device__ Position start(std::int64_t i) const { return a.offsets[i]; }
-  __device__ Index column(Position p) const { return __ldg(a.columns + p); }
-  __device__ S value(Position p) const { return __ldg(a.values + p); }
-};
-template <class S>
-struct CachedRows {
-  RowCache const& cache;
-  std::int64_t begin;
-  using Position = int;
-  __device__ Position start(std::int64_t i) const { return at<int>(cache.offsets)[i - begin]; }
-  __device__ Index column(Position p) const { return at<int>(cache.columns)[p]; }
-  __device__ S value(Position p) const { return at<S>(cache.values)[p]; }
+/// How a block shares out the rows of a product: `lanes` threads a row, each with `wide` of its
+/// entries in flight and `group` rows at a time; a tree within the lanes. Which row a warp begins
+/// with is the same for all its threads, so that they shuffle together.
+template <class Team>
+struct RowShare {
+  static constexpr int group = 2, wide = 4;
+  int lanes, lane, stride;  // rows that the block does at once
+  __device__ explicit RowShare(int lanes_)
+      : lanes(lanes_), lane(threadIdx.x % lanes_), stride(Team::threads / lanes_) {}
+  __device__ int first_of_warp() const { return threadIdx.x / 32 * 32 / lanes; }
+  __device__ int in_warp() const { return threadIdx.x % 32 / lanes; }
+
+  /// y_i from the sums of its lanes; adds <x_i, y_i> where x_i is given.
+  template <class V, class T>
+  __device__ void store(V const& verb, std::int64_t i, bool inside, T sum, T own,
+                        double& dot) const {
+    for (int offset = lanes / 2; offset > 0; offset /= 2)
+      sum += __shfl_down_sync(~0u, sum, offset, lanes);
+    if (!inside || lane != 0) return;
+    T y = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
+    verb.y[i] = y;
+    dot += double(own) * double(y);
+  }
 };
 
-/// Rows [first, end) of y = alpha A x + beta y: `lanes` threads a row, a tree within them. Returns
-/// this thread's part of <x, y>. A lone block is limited by how many loads it has in flight, so a
-/// thread has two rows of four entries under way, and while it gathers their x it already loads the
-/// entries of the next two rows and the positions of those after them.
-template <class Rows, class S, class T, class Team>
-__device__ double multiply_rows(CsrMultiply<S, T> const& verb, int lanes, std::int64_t first,
-                                std::int64_t end, Rows const& rows, Team const&) {
-  constexpr int group = 2, wide = 4;
-  using Position = typename Rows::Position;
+/// The first `count` rows of the team, which lie in shared memory; returns this thread's part of
+/// <x, y>. Here instructions are what costs.
+template <class S, class T, class Team>
+__device__ double multiply_cached(CsrMultiply<S, T> const& verb, RowCache const& cache,
+                                  RowShare<Team> const& share, std::int64_t begin, int count) {
+  constexpr int group = RowShare<Team>::group, wide = RowShare<Team>::wide;
+  int const *offsets = at<int>(cache.offsets), *columns = at<int>(cache.columns);
+  S const* values = at<S>(cache.values);
+  T const* x = verb.x;
+  bool dots = verb.sigma != nullptr && share.lane == 0;
+  double dot = 0;
+  for (int base = share.first_of_warp(); base < count; base += group * share.stride) {
+    int at[group], last[group];
+    T sum[group] = {}, own[group];
+#pragma unroll
+    for (int k = 0; k < group; ++k) {
+      int i = base + k * share.stride + share.in_warp();
+      at[k] = i < count ? offsets[i] + share.lane : 0;
+      last[k] = i < count ? offsets[i + 1] : 0;
+      own[k] = dots && i < count ? x[begin + i] : T(0);
+    }
+    for (bool more = true; more;) {
+      T product[group][wide];
+#pragma unroll
+      for (int k = 0; k < group; ++k)
+#pragma unroll
+        for (int u = 0; u < wide; ++u) {
+          int p = at[k] + u * share.lanes;
+          product[k][u] = p < last[k] ? T(values[p]) * x[columns[p]] : T(0);
+        }
+      more = false;
+#pragma unroll
+      for (int k = 0; k < group; ++k) {
+#pragma unroll
+        for (int u = 0; u < wide; ++u) sum[k] += product[k][u];
+        at[k] += wide * share.lanes;
+        more = more || at[k] < last[k];
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < group; ++k) {
+      int i = base + k * share.stride + share.in_warp();
+      share.store(verb, begin + i, i < count, sum[k], own[k], dot);
+    }
+  }
+  return dot;
+}
+
+/// Rows [begin, begin + count) from the second-level cache or beyond. A lone block is limited by
+/// how many loads it has in flight: while x is gathered for two rows, the entries of the next two
+/// and the positions of those after them are on their way.
+template <class S, class T, class Team>
+__device__ double multiply_streamed(CsrMultiply<S, T> const& verb, RowShare<Team> const& share,
+                                    std::int64_t begin, int count) {
+  constexpr int group = RowShare<Team>::group, wide = RowShare<Team>::wide;
+  CsrView<S> const& a = verb.a;
+  T const* x = verb.x;
+  bool dots = verb.sigma != nullptr && share.lane == 0;
   struct Extent {
-    Position at, last;
+    Offset at, last;
   };
   struct Entries {
     Index column[wide];  // -1: none
     S value[wide];
   };
-  T const* x = verb.x;
-  int lane = threadIdx.x % lanes, stride = Team::threads / lanes;
-  bool dots = verb.sigma != nullptr;
-  auto extent = [&](std::int64_t i) {
-    return i < end ? Extent{rows.start(i) + lane, rows.start(i + 1)} : Extent{0, 0};
+  auto extent = [&](int i) {
+    return i < count ? Extent{a.offsets[begin + i] + share.lane, a.offsets[begin + i + 1]}
+                     : Extent{0, 0};
   };
-  auto fetch = [&](Extent const& row, int block) {
+  auto fetch = [&](Offset at, Offset last) {
     Entries e;
 #pragma unroll
     for (int u = 0; u < wide; ++u) {
-      Position p = row.at + (block * wide + u) * lanes;
-      e.column[u] = p < row.last ? rows.column(p) : -1;
-      e.value[u] = p < row.last ? rows.value(p) : S(0);
+      Offset p = at + u * share.lanes;
+      e.column[u] = p < last ? __ldg(a.columns + p) : -1;
+      e.value[u] = p < last ? __ldg(a.values + p) : S(0);
     }
     return e;
   };
@@ -128,53 +181,42 @@ __device__ double multiply_rows(CsrMultiply<S, T> const& verb, int lanes, std::i
   };
 
   double dot = 0;
-  first += threadIdx.x / lanes;
+  int base = share.first_of_warp();
   Extent row[group], next[group];
   Entries entries[group];
 #pragma unroll
-  for (int k = 0; k < group; ++k) row[k] = extent(first + k * stride);
+  for (int k = 0; k < group; ++k) {
+    row[k] = extent(base + k * share.stride + share.in_warp());
+    next[k] = extent(base + (group + k) * share.stride + share.in_warp());
+  }
 #pragma unroll
-  for (int k = 0; k < group; ++k) next[k] = extent(first + (group + k) * stride);
-#pragma unroll
-  for (int k = 0; k < group; ++k) entries[k] = fetch(row[k], 0);
-  for (; __any_sync(~0u, first < end); first += group * stride) {
+  for (int k = 0; k < group; ++k) entries[k] = fetch(row[k].at, row[k].last);
+  for (; base < count; base += group * share.stride) {
     T product[group][wide], own[group], sum[group] = {};
 #pragma unroll
-    for (int k = 0; k < group; ++k)
+    for (int k = 0; k < group; ++k) {
+      int i = base + k * share.stride + share.in_warp();
 #pragma unroll
       for (int u = 0; u < wide; ++u) product[k][u] = gather(entries[k], u);
-#pragma unroll
-    for (int k = 0; k < group; ++k) {
-      std::int64_t i = first + k * stride;
-      own[k] = dots && lane == 0 && i < end ? x[i] : T(0);
-      entries[k] = fetch(next[k], 0);
+      own[k] = dots && i < count ? x[begin + i] : T(0);
+      entries[k] = fetch(next[k].at, next[k].last);
     }
 #pragma unroll
     for (int k = 0; k < group; ++k) {
 #pragma unroll
       for (int u = 0; u < wide; ++u) sum[k] += product[k][u];
-      for (int block = 1; row[k].at + block * wide * lanes < row[k].last; ++block) {
-        Entries more = fetch(row[k], block);
+      for (Offset at = row[k].at + wide * share.lanes; at < row[k].last; at += wide * share.lanes) {
+        Entries more = fetch(at, row[k].last);
 #pragma unroll
-        for (int u = 0; u < wide; ++u) product[k][u] = gather(more, u);
-#pragma unroll
-        for (int u = 0; u < wide; ++u) sum[k] += product[k][u];
+        for (int u = 0; u < wide; ++u) sum[k] += gather(more, u);
       }
-    }
-#pragma unroll
-    for (int k = 0; k < group; ++k) {
       row[k] = next[k];
-      next[k] = extent(first + (2 * group + k) * stride);
+      next[k] = extent(base + (2 * group + k) * share.stride + share.in_warp());
     }
 #pragma unroll
     for (int k = 0; k < group; ++k) {
-      for (int offset = lanes / 2; offset > 0; offset /= 2)
-        sum[k] += __shfl_down_sync(~0u, sum[k], offset, lanes);
-      std::int64_t i = first + k * stride;
-      if (i >= end || lane != 0) continue;
-      T y = verb.beta == T(0) ? verb.alpha * sum[k] : verb.alpha * sum[k] + verb.beta * verb.y[i];
-      verb.y[i] = y;
-      dot += double(own[k]) * double(y);
+      int i = base + k * share.stride + share.in_warp();
+      share.store(verb, begin + i, i < count, sum[k], own[k], dot);
     }
   }
   return dot;
@@ -185,14 +227,12 @@ template <class S, class T, class Team>
 __device__ void run(CsrMultiply<S, T> const verb, Instruction const& in, Frame f, bool stopped,
                     Team& team) {
   if (stopped) return;
-  std::int64_t cached = team.begin;
+  RowShare<Team> share(in.lanes);
+  int rows = static_cast<int>(team.end - team.begin);
+  int cached = in.cache.capacity > 0 ? team.memory.cached_rows : 0;
   double sigma = 0;
-  if (in.cache.capacity > 0) {
-    cached += team.memory.cached_rows;
-    sigma = multiply_rows(verb, in.lanes, team.begin, cached, CachedRows<S>{in.cache, team.begin},
-                          team);
-  }
-  sigma += multiply_rows(verb, in.lanes, cached, team.end, GlobalRows<S>{verb.a}, team);
+  if (cached > 0) sigma = multiply_cached(verb, in.cache, share, team.begin, cached);
+  if (cached < rows) sigma += multiply_streamed(verb, share, team.begin + cached, rows - cached);
   if (verb.sigma != nullptr) {
     sigma = warp_combine<Add>(sigma);
     if (threadIdx.x % 32 == 0) team.memory.part[0][threadIdx.x / 32] = sigma;

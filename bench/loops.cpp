@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/// bench_loops [REPETITIONS = 50]: the same recorded Jacobi-CG step repeated by a WHILE node, which
+/// asks the device whether to go on after every step, and by replaying a block of captured steps,
+/// which do nothing once the loop has stopped (two blocks under way, so that the device never waits
+/// for the host). Microseconds from the first launch to the host's knowledge of the stop, over the
+/// steps of the solve; medians.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/kernels/graph.hpp>
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/verbs/cg.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
+#include <tcsolve/precond/jacobi.hpp>
+
+#include "measure.hpp"
+#include "replay.hpp"
+
+using namespace tcsolve;
+
+int main(int argc, char** argv) {
+  std::string why;
+  if (!cuda::available(why)) {
+    std::cout << "bench_loops: " << why << ": nothing to measure\n";
+    return 0;
+  }
+  bool brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
+  int repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 5 : 50;
+  Context ctx(Backend::cuda);
+  bench::print_device(ctx, repetitions);
+  std::cout << "matrix | repeated by | steps | us/step | against WHILE | true residual\n"
+            << "---|---|---|---|---|---" << std::endl;
+  for (int n : brief ? std::vector{20} : std::vector{20, 48, 96}) {
+    Csr<double> a = generate(Poisson27Params{.n = n, .coefficient = Coefficient::random});
+    CsrStorage<double> there(ctx, a);
+    SellOperator<double> A(ctx, there.view());
+    Jacobi<double> M(ctx, there.view());
+    Diagonal<double> D = *M.diagonal();
+    std::vector<double> ones(a.rows, 1.0);
+    Array<double> b = to_space(ctx, ones.data(), ones.size());
+    Vector<double> x(ctx.space(), a.rows), r(ctx.space(), a.rows), p(ctx.space(), a.rows),
+        q(ctx.space(), a.rows);
+    Array<CgScalars> scalars(ctx.space(), 1);
+    Array<LoopState> state(ctx.space(), 1);
+    Array<double> history(ctx.space(), 5000);
+    auto* progress = static_cast<Progress*>(cuda::allocate_pinned(sizeof(Progress)));
+    CgScalars* k = scalars.data();
+    Recording body;
+    ctx.within(state.data(), [&] {
+      body = ctx.record([&](Context& c) {
+        extend<double>(c, k, D, r, p, x);
+        A.apply_dot(c, p, q, &k->sigma);
+        descend<double>(c, k, D, true, q, r);
+      });
+    });
+    unsigned long long handle = 0;
+    auto start = [&] {  // x = 0
+      fill<double>(ctx, x, 0);
+      copy<double, double>(ctx, b.view(), r);
+      sweep(ctx, CgStart<double>{a.rows, k, D, r.view().data});
+      LoopState fresh;
+      fresh.limit = 5000;
+      fresh.threshold2 =
+          0.99 * 1e-16 * a.rows;  // of ||b||^2; below it, so that rounding does not tell
+      fresh.divergence2 = HUGE_VAL;
+      fresh.history = history.data();
+      fresh.progress = progress;
+      fresh.report_every = 16;
+      fresh.while_handle = handle;
+      *progress = {0, 0, 0};
+      copy_bytes(ctx, state.data(), ctx.space(), &fresh, Space::host, sizeof fresh);
+      ctx.synchronize();
+    };
+    start();
+    auto loop = cuda::record_while(ctx, body, state.data());
+    {
+      LoopState recorded;
+      copy_bytes(ctx, &recorded, Space::host, state.data(), ctx.space(), sizeof recorded);
+      handle = recorded.while_handle;
+    }
+    auto stopped = [&] { return *static_cast<std::int32_t volatile*>(&progress->stop) != 0; };
+    double reference = 0;
+    auto measure = [&](std::string const& name, auto&& run) {
+      std::vector<double> times;
+      int steps = 0;
+      for (int i = 0; i <= repetitions; ++i) {
+        start();
+        auto begin = std::chrono::steady_clock::now();
+        run();
+        double seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        ctx.synchronize();
+        steps = progress->iteration;
+        if (i > 0) times.push_back(1e6 * seconds / steps);
+      }
+      sweep(ctx, CgFinish<double>{a.rows, k, p.view().data, x.view().data});
+      double residual =
+          bench::relative_residual(a, to_host(ctx, x.view().data, ctx.space(), a.rows), ones);
+      std::sort(times.begin(), times.end());
+      double median = times[times.size() / 2];
+      if (reference == 0) reference = median;
+      std::cout.precision(3);
+      std::cout << "poisson27_" << n << " | " << name << " | " << steps << " | " << median << " | "
+                << reference / median << "x | " << residual << std::endl;
+    };
+    measure("WHILE node", [&] {
+      cuda::launch(*ctx.device(), *loop);
+      while (!cuda::finished(*ctx.device())) {}
+    });
+    handle = 0;  // the verbs of a replayed block set no condition
+    for (int block : {1, 5, 10, 25, 50}) {
+      start();
+      bench::Replay replay(ctx, body, state.data(), block);
+      measure(cat("replay of ", block), [&] {
+        while (!stopped()) {
+          if (!replay.behind()) continue;
+          replay.launch();
+          replay.mark();
+        }
+      });
+    }
+    cuda::release_pinned(progress);
+  }
+}

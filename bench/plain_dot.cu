@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plain_dot.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <tcsolve/core/cuda/device.hpp>
+
+namespace tcsolve::bench {
+
+using cuda::check;
+
+namespace {
+
+constexpr int block_size = 256;
+
+__global__ void dot_kernel(std::int64_t n, double const* x, double const* y, double* sigma) {
+  __shared__ double warps[block_size / 32];
+  double sum = 0;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block_size + threadIdx.x; i < n;
+       i += std::int64_t{gridDim.x} * block_size)
+    sum += x[i] * y[i];
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(~0u, sum, offset);
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int w = 1; w < block_size / 32; ++w) sum += warps[w];
+  atomicAdd(sigma, sum);
+}
+
+}  // namespace
+
+void atomic_dot(Context& ctx, std::int64_t n, double const* x, double const* y, double* sigma) {
+  cuda::Device& on = *ctx.device();
+  check(cudaMemsetAsync(sigma, 0, sizeof(double), on.stream));
+  auto blocks = std::min<std::int64_t>((n + block_size - 1) / block_size, on.max_blocks);
+  dot_kernel<<<static_cast<int>(blocks), block_size, 0, on.stream>>>(n, x, y, sigma);
+  check(cudaGetLastError());
+}
+
+void cublas_dot(Context& ctx, std::int64_t n, double const* x, double const* y, double* sigma) {
+  cuda::Device& on = *ctx.device();
+  check(cublasSetPointerMode(on.cublas, CUBLAS_POINTER_MODE_DEVICE));
+  check(cublasDdot(on.cublas, static_cast<int>(n), x, 1, y, 1, sigma));
+}
+
+double graph_microseconds(Context& ctx, int count, int repetitions, void (*f)(void*),
+                          void* argument) {
+  cudaStream_t stream = ctx.device()->stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  for (int i = 0; i < count; ++i) f(argument);
+  check(cudaStreamEndCapture(stream, &graph));
+  check(cudaGraphInstantiate(&executable, graph, 0));
+  cudaEvent_t begin, end;
+  check(cudaEventCreate(&begin));
+  check(cudaEventCreate(&end));
+  std::vector<float> times;
+  for (int i = 0; i <= repetitions; ++i) {
+    check(cudaEventRecord(begin, stream));
+    check(cudaGraphLaunch(executable, stream));
+    check(cudaEventRecord(end, stream));
+    check(cudaEventSynchronize(end));
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin, end));
+    if (i > 0) times.push_back(ms);
+  }
+  std::sort(times.begin(), times.end());
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+  return 1e3 * times[times.size() / 2] / count;
+}
+
+}  // namespace tcsolve::bench

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Inner products as others make them; for comparison only.
+#pragma once
+
+#include <cstdint>
+
+#include <tcsolve/core/context.hpp>
+
+namespace tcsolve::bench {
+
+/// *sigma = <x, y>: each block adds its sum to *sigma by a floating-point atomic, so that the bits
+/// depend on which block comes first. Two nodes: the sum must be zero first.
+void atomic_dot(Context&, std::int64_t n, double const* x, double const* y, double* sigma);
+/// The same by cublasDdot, result on the device.
+void cublas_dot(Context&, std::int64_t n, double const* x, double const* y, double* sigma);
+/// Microseconds of one of `count` calls of f, captured as one graph, median of `repetitions`.
+double graph_microseconds(Context&, int count, int repetitions, void (*f)(void*), void* argument);
+
+}  // namespace tcsolve::bench
