@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// bench_loops [REPETITIONS = 50]: the same recorded Jacobi-CG step repeated by a WHILE node, which
-/// asks the device whether to go on after every step, and by replaying a block of captured steps,
-/// which do nothing once the loop has stopped (two blocks under way, so that the device never waits
-/// for the host). Microseconds from the first launch to the host's knowledge of the stop, over the
-/// steps of the solve; medians.
+/// asks the device whether to go on after every step or every few, and by replaying a block of
+/// captured steps, which do nothing once the loop has stopped (two blocks under way, so that the
+/// device never waits for the host). Microseconds from the first launch to the host's knowledge of
+/// the stop, over the steps of the solve; medians.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -75,13 +75,6 @@ int main(int argc, char** argv) {
       copy_bytes(ctx, state.data(), ctx.space(), &fresh, Space::host, sizeof fresh);
       ctx.synchronize();
     };
-    start();
-    auto loop = cuda::record_while(ctx, body, state.data());
-    {
-      LoopState recorded;
-      copy_bytes(ctx, &recorded, Space::host, state.data(), ctx.space(), sizeof recorded);
-      handle = recorded.while_handle;
-    }
     auto stopped = [&] { return *static_cast<std::int32_t volatile*>(&progress->stop) != 0; };
     double reference = 0;
     auto measure = [&](std::string const& name, auto&& run) {
@@ -107,10 +100,18 @@ int main(int argc, char** argv) {
       std::cout << "poisson27_" << n << " | " << name << " | " << steps << " | " << median << " | "
                 << reference / median << "x | " << residual << std::endl;
     };
-    measure("WHILE node", [&] {
-      cuda::launch(*ctx.device(), *loop);
-      while (!cuda::finished(*ctx.device())) {}
-    });
+    for (int round : {1, 2, 5, 10}) {
+      handle = 0;
+      start();
+      auto loop = cuda::record_while(ctx, body, state.data(), round);
+      LoopState recorded;
+      copy_bytes(ctx, &recorded, Space::host, state.data(), ctx.space(), sizeof recorded);
+      handle = recorded.while_handle;
+      measure(cat("WHILE node, rounds of ", round), [&] {
+        cuda::launch(*ctx.device(), *loop);
+        while (!cuda::finished(*ctx.device())) {}
+      });
+    }
     handle = 0;  // the verbs of a replayed block set no condition
     for (int block : {1, 5, 10, 25, 50}) {
       start();

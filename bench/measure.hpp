@@ -15,6 +15,7 @@
 #include <tcsolve/version.hpp>
 
 #include "plain_cg.hpp"
+#include "plain_device.hpp"
 
 namespace tcsolve::bench {
 
@@ -24,12 +25,17 @@ struct Row {
   double microseconds, spread, residual, floor_fraction, whole;
 };
 
+/// Bytes a second of a copy, as measured by print_device(): what floors are computed from.
+inline double bandwidth = 0;
+
 /// The first line of every run: where it runs and what was built.
 inline void print_device(Context& ctx, int repetitions) {
+  bandwidth = copy_bandwidth(ctx);
   auto facts = cuda::facts(*ctx.device());
   std::cout << "{\"device\": \"" << facts.name << "\", \"driver\": \"" << facts.driver
             << "\", \"runtime\": \"" << facts.runtime << "\", \"revision\": \"" << version::revision
-            << "\", \"repetitions\": " << repetitions << "}" << std::endl;
+            << "\", \"repetitions\": " << repetitions
+            << ", \"copy_gigabytes_per_second\": " << bandwidth * 1e-9 << "}" << std::endl;
 }
 
 inline double relative_residual(Csr<double> const& a, std::vector<double> const& x,
@@ -46,7 +52,7 @@ inline double relative_residual(Csr<double> const& a, std::vector<double> const&
 }
 
 /// Runs once to check, then `repetitions` times; the medians. floor_bytes: what an iteration must
-/// move at least, against the 4290 GB/s of a copy.
+/// move at least, against the bandwidth of a copy.
 inline Row measure(std::string const& matrix, std::string const& variant, Csr<double> const& a,
                    double floor_bytes, std::vector<double> const& b, int repetitions,
                    std::function<PlainResult()> const& solve,
@@ -68,7 +74,7 @@ inline Row measure(std::string const& matrix, std::string const& variant, Csr<do
           median,
           (times.back() - times.front()) / median,
           residual,
-          floor_bytes / 4290e9 * 1e6 / median,
+          floor_bytes / bandwidth * 1e6 / median,
           wholes[wholes.size() / 2]};
   std::cout << "{\"matrix\": \"" << matrix << "\", \"rows\": " << a.rows
             << ", \"entries\": " << a.entries() << ", \"variant\": \"" << variant

@@ -13,7 +13,7 @@
 #include <tcsolve/kernels/reductions.hpp>
 
 #include "measure.hpp"
-#include "plain_dot.hpp"
+#include "plain_device.hpp"
 
 using namespace tcsolve;
 

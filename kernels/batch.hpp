@@ -4,8 +4,8 @@
 /// first residual to the verdict, and waits for nobody. All teams run one recording, whose verbs
 /// touch the rows of the team's system alone.
 ///
-///   team     a thread on the host; on the device a block of threads, or a cluster of up to eight
-///            blocks where that keeps the system's matrix on the chip
+///   team     a thread on the host; on the device a block of threads, or, for a few large systems,
+///            a cluster of up to eight blocks
 ///   scalars  each team has its own: operands that point to the recorded ones are redirected
 ///   vectors  those named in `kept` move to shared memory for the length of a solve, and of the
 ///            system's matrix as many rows as there is room for

@@ -51,7 +51,7 @@ TCSOLVE_INSTANTIATE(half, double)
 TCSOLVE_INSTANTIATE(float, float)
 TCSOLVE_INSTANTIATE(half, float)
 
-std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*) { absent(); }
+std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*, int) { absent(); }
 void launch(Device&, WhileGraph&) { absent(); }
 bool finished(Device&) { absent(); }
 std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const&, LoopState*,

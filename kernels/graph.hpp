@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A recorded loop on the device: a CUDA graph with a conditional WHILE node around the body. The
-/// body's last verb decides on the device whether it runs again; the host launches once.
+/// A recorded loop on the device: a CUDA graph with a conditional WHILE node around some steps of
+/// the body. A step's last verb decides on the device whether there is another round; the host
+/// launches once. Deciding costs 3.5 us, so a round has several steps; those behind a stop do
+/// nothing (docs/results/cg-h200.md).
 #pragma once
 
 #include <memory>
@@ -11,9 +13,10 @@ namespace tcsolve::cuda {
 
 class WhileGraph;
 
-/// Captures the body. `state` (device memory) gets the handle of the conditional node.
-/// Throws DeviceError when a command of the body cannot be captured.
-std::shared_ptr<WhileGraph> record_while(Context&, Recording const& body, LoopState* state);
+/// Captures `steps` times the body. `state` (device memory) gets the handle of the conditional
+/// node. Throws DeviceError when a command of the body cannot be captured.
+std::shared_ptr<WhileGraph> record_while(Context&, Recording const& body, LoopState* state,
+                                         int steps);
 void launch(Device&, WhileGraph&);
 /// True when everything submitted to the stream has finished; does not wait.
 bool finished(Device&);

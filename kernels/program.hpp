@@ -60,21 +60,26 @@ using BatchVerbs =
              ArnoldiStart<double>, BackSubstitute, Combine<double>, MaxRowSum<double>, JudgeStart,
              JudgeZero, JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeKeep>;
 
-/// f.template operator()<V>() for the k-th verb of a list, by halving.
+/// f.template operator()<V>() for the k-th verb of a list: a jump, not a chain of comparisons.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-template <class List, int low = 0, int high = List::size, class F>
+template <class List, class F>
 TCSOLVE_HD void pick(int k, F const& f) {
-  if constexpr (high - low == 1) {
-    f.template operator()<typename List::template At<low>>();
-  } else {
-    constexpr int middle = (low + high) / 2;
-    if (k < middle)
-      pick<List, low, middle>(k, f);
-    else
-      pick<List, middle, high>(k, f);
+  static_assert(List::size <= 32);
+#define TCSOLVE_CASE(n)                                                                   \
+  case n:                                                                                 \
+    if constexpr (n < List::size) f.template operator()<typename List::template At<n>>(); \
+    break;
+#define TCSOLVE_CASES(n) TCSOLVE_CASE(n) TCSOLVE_CASE(n + 1) TCSOLVE_CASE(n + 2) TCSOLVE_CASE(n + 3)
+  switch (k) {
+    TCSOLVE_CASES(0)
+    TCSOLVE_CASES(4)
+    TCSOLVE_CASES(8) TCSOLVE_CASES(12) TCSOLVE_CASES(16) TCSOLVE_CASES(20) TCSOLVE_CASES(24)
+        TCSOLVE_CASES(28)
   }
+#undef TCSOLVE_CASES
+#undef TCSOLVE_CASE
 }
 
 /// A recorded loop for a grid of so many blocks.

@@ -14,8 +14,13 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// A persistent loop wins while what a step touches stays in the cache (docs/results/cg-h200.md).
-constexpr double persistent_share = 0.75;
+/// A persistent loop wins while what a step touches is not far beyond the cache
+/// (docs/results/cg-h200.md).
+constexpr double persistent_share = 2.0;
+
+/// Steps that a graph repeats at once: enough to hide what the decision costs, few enough that
+/// little is done in vain at the end.
+constexpr int steps_a_round = 5;
 
 /// A field that the device may be writing.
 template <class T>
@@ -75,7 +80,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   if (use_graph_ && !graph_) {
     copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
     try {
-      graph_ = cuda::record_while(ctx, body_, state_.data());
+      graph_ = cuda::record_while(ctx, body_, state_.data(), steps_a_round);
       copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
       handle_ = state.while_handle;
     } catch (MemoryError const& e) {

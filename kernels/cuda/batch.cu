@@ -258,13 +258,14 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
   layout.system = round16(batch.kept.scalars.size());
   layout.program = round16(layout.system + sizeof(SystemState));
   std::int64_t needed = round16(layout.program + layout.length * sizeof(Instruction));
-  // Several small teams on a multiprocessor hide each other's waits; what exceeds the shared memory
-  // of one is shared out among a cluster.
+  // Several small teams on a multiprocessor hide each other's waits. A cluster holds a larger
+  // matrix on the chip and is faster for its system, but three blocks solve more than one team of
+  // three (docs/results/batch-h200.md): only where multiprocessors would idle.
   std::vector<Form> forms{{128, 1, batch_kernel<128, false>, 4},
                           {256, 1, batch_kernel<256, false>, 2},
                           {512, 1, batch_kernel<512, false>, 1}};
-  if (on.properties.major >= 9)
-    for (int ranks : {2, 3, 4, 6, max_ranks})
+  for (int ranks : {2, 3, 4, 6, max_ranks})
+    if (on.properties.major >= 9 && layout.count * ranks <= on.properties.multiProcessorCount)
       forms.push_back({512, ranks, batch_kernel<512, true>, 1});
   std::int64_t room = 0, rows = 0;
   auto gathered = [&](void const* v) {  // by other blocks of the team

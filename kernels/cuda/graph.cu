@@ -16,7 +16,8 @@ class WhileGraph {
   cudaGraphExec_t executable = nullptr;
 };
 
-std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, LoopState* state) {
+std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, LoopState* state,
+                                         int steps) {
   Device& on = *ctx.device();
   std::lock_guard<std::recursive_mutex> turn(one_at_a_time());
   auto loop = std::make_shared<WhileGraph>();
@@ -41,7 +42,8 @@ std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, Lo
   std::exception_ptr failure;
   try {
     ctx.within(state, [&] {
-      for (Command const& command : body.commands) command.call(ctx);
+      for (int i = 0; i < steps; ++i)
+        for (Command const& command : body.commands) command.call(ctx);
     });
   } catch (...) { failure = std::current_exception(); }
   cudaGraph_t captured = nullptr;

@@ -107,6 +107,7 @@ __device__ double multiply_cached(CsrMultiply<S, T> const& verb, RowCache const&
   S const* values = at<S>(cache.values);
   T const* x = verb.x;
   bool dots = verb.sigma != nullptr && share.lane == 0;
+  auto any = static_cast<Index>(begin);
   double dot = 0;
   for (int base = share.first_of_warp(); base < count; base += group * share.stride) {
     int at[group], last[group];
@@ -119,19 +120,29 @@ __device__ double multiply_cached(CsrMultiply<S, T> const& verb, RowCache const&
       own[k] = dots && i < count ? x[begin + i] : T(0);
     }
     for (bool more = true; more;) {
-      T product[group][wide];
+      // Past the end of a row an entry of x that exists is loaded and not used: under a condition
+      // the compiler would have each load wait for the one before.
+      Index column[group][wide];
+      T xj[group][wide];
 #pragma unroll
       for (int k = 0; k < group; ++k)
 #pragma unroll
         for (int u = 0; u < wide; ++u) {
           int p = at[k] + u * share.lanes;
-          product[k][u] = p < last[k] ? T(values[p]) * x[columns[p]] : T(0);
+          column[k][u] = p < last[k] ? columns[p] : any;
         }
+#pragma unroll
+      for (int k = 0; k < group; ++k)
+#pragma unroll
+        for (int u = 0; u < wide; ++u) xj[k][u] = x[column[k][u]];
       more = false;
 #pragma unroll
       for (int k = 0; k < group; ++k) {
 #pragma unroll
-        for (int u = 0; u < wide; ++u) sum[k] += product[k][u];
+        for (int u = 0; u < wide; ++u) {
+          int p = at[k] + u * share.lanes;
+          if (p < last[k]) sum[k] += T(values[p]) * xj[k][u];
+        }
         at[k] += wide * share.lanes;
         more = more || at[k] < last[k];
       }
@@ -158,8 +169,9 @@ __device__ double multiply_streamed(CsrMultiply<S, T> const& verb, RowShare<Team
   struct Extent {
     Offset at, last;
   };
+  auto any = static_cast<Index>(begin);  // see multiply_cached()
   struct Entries {
-    Index column[wide];  // -1: none
+    Index column[wide];
     S value[wide];
   };
   auto extent = [&](int i) {
@@ -171,13 +183,16 @@ __device__ double multiply_streamed(CsrMultiply<S, T> const& verb, RowShare<Team
 #pragma unroll
     for (int u = 0; u < wide; ++u) {
       Offset p = at + u * share.lanes;
-      e.column[u] = p < last ? __ldg(a.columns + p) : -1;
+      e.column[u] = p < last ? __ldg(a.columns + p) : any;
       e.value[u] = p < last ? __ldg(a.values + p) : S(0);
     }
     return e;
   };
-  auto gather = [&](Entries const& e, int u) {
-    return e.column[u] >= 0 ? T(e.value[u]) * x[e.column[u]] : T(0);
+  // Only the entries there are: the zeros behind them must not meet an Inf.
+  auto add = [&](Entries const& e, T const(&xj)[wide], Offset at, Offset last, T& sum) {
+#pragma unroll
+    for (int u = 0; u < wide; ++u)
+      if (at + u * share.lanes < last) sum += T(e.value[u]) * xj[u];
   };
 
   double dot = 0;
@@ -192,24 +207,28 @@ __device__ double multiply_streamed(CsrMultiply<S, T> const& verb, RowShare<Team
 #pragma unroll
   for (int k = 0; k < group; ++k) entries[k] = fetch(row[k].at, row[k].last);
   for (; base < count; base += group * share.stride) {
-    T product[group][wide], own[group], sum[group] = {};
+    T xj[group][wide], own[group], sum[group] = {};
+    Entries later[group];
+#pragma unroll
+    for (int k = 0; k < group; ++k)
+#pragma unroll
+      for (int u = 0; u < wide; ++u) xj[k][u] = x[entries[k].column[u]];
 #pragma unroll
     for (int k = 0; k < group; ++k) {
       int i = base + k * share.stride + share.in_warp();
-#pragma unroll
-      for (int u = 0; u < wide; ++u) product[k][u] = gather(entries[k], u);
       own[k] = dots && i < count ? x[begin + i] : T(0);
-      entries[k] = fetch(next[k].at, next[k].last);
+      later[k] = fetch(next[k].at, next[k].last);
     }
 #pragma unroll
     for (int k = 0; k < group; ++k) {
-#pragma unroll
-      for (int u = 0; u < wide; ++u) sum[k] += product[k][u];
+      add(entries[k], xj[k], row[k].at, row[k].last, sum[k]);
       for (Offset at = row[k].at + wide * share.lanes; at < row[k].last; at += wide * share.lanes) {
         Entries more = fetch(at, row[k].last);
 #pragma unroll
-        for (int u = 0; u < wide; ++u) sum[k] += gather(more, u);
+        for (int u = 0; u < wide; ++u) xj[k][u] = x[more.column[u]];
+        add(more, xj[k], at, row[k].last, sum[k]);
       }
+      entries[k] = later[k];
       row[k] = next[k];
       next[k] = extent(base + (2 * group + k) * share.stride + share.in_warp());
     }

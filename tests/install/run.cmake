@@ -2,20 +2,27 @@
 # cmake -D BUILD=... -D GENERATOR=... -D CXX=... -P run.cmake: install, build the consumer, run it.
 set(work "${BUILD}/install-test")
 file(REMOVE_RECURSE "${work}")
-# The consumer's source is the example of the README, so that the example is always one that works.
-file(READ "${CMAKE_CURRENT_LIST_DIR}/../../README.md" readme)
-string(FIND "${readme}" "```cpp\n" begin)
-string(SUBSTRING "${readme}" ${begin} -1 readme)
-string(REGEX REPLACE "^```cpp\n" "" readme "${readme}")
-string(FIND "${readme}" "```" end)
-string(SUBSTRING "${readme}" 0 ${end} example)
-file(WRITE "${work}/main.cpp" "${example}")
+# The consumer's sources are the examples of these pages, so that an example is always one that works.
+set(pages README.md docs/03-many-systems.md)
+foreach(page IN LISTS pages)
+  file(READ "${CMAKE_CURRENT_LIST_DIR}/../../${page}" text)
+  string(FIND "${text}" "```cpp\n" begin)
+  string(SUBSTRING "${text}" ${begin} -1 text)
+  string(REGEX REPLACE "^```cpp\n" "" text "${text}")
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} example)
+  cmake_path(GET page STEM name)
+  file(WRITE "${work}/examples/${name}.cpp" "${example}")
+endforeach()
 foreach(step
     "--install|${BUILD}|--prefix|${work}/prefix"
-    "-S|${CMAKE_CURRENT_LIST_DIR}|-B|${work}/build|-G|${GENERATOR}|-DCMAKE_CXX_COMPILER=${CXX}|-DCMAKE_BUILD_TYPE=Release|-DCMAKE_PREFIX_PATH=${work}/prefix|-DSOURCE=${work}/main.cpp"
+    "-S|${CMAKE_CURRENT_LIST_DIR}|-B|${work}/build|-G|${GENERATOR}|-DCMAKE_CXX_COMPILER=${CXX}|-DCMAKE_BUILD_TYPE=Release|-DCMAKE_PREFIX_PATH=${work}/prefix|-DEXAMPLES=${work}/examples"
     "--build|${work}/build")
   string(REPLACE "|" ";" arguments "${step}")
   execute_process(COMMAND "${CMAKE_COMMAND}" ${arguments} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
-execute_process(COMMAND "${work}/build/consumer" COMMAND_ERROR_IS_FATAL ANY)
+foreach(page IN LISTS pages)
+  cmake_path(GET page STEM name)
+  execute_process(COMMAND "${work}/build/${name}" COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
 file(REMOVE_RECURSE "${work}")

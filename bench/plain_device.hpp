@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Inner products as others make them; for comparison only.
+/// What a device does without tcsolve: inner products as others make them, and its copy bandwidth.
+/// For comparison only.
 #pragma once
 
 #include <cstdint>
@@ -15,5 +16,8 @@ void atomic_dot(Context&, std::int64_t n, double const* x, double const* y, doub
 void cublas_dot(Context&, std::int64_t n, double const* x, double const* y, double* sigma);
 /// Microseconds of one of `count` calls of f, captured as one graph, median of `repetitions`.
 double graph_microseconds(Context&, int count, int repetitions, void (*f)(void*), void* argument);
+
+/// Bytes read and written a second by a copy of 1 GiB within the device, median of 20.
+double copy_bandwidth(Context&);
 
 }  // namespace tcsolve::bench

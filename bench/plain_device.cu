@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plain_dot.hpp"
+#include "plain_device.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -72,6 +72,23 @@ double graph_microseconds(Context& ctx, int count, int repetitions, void (*f)(vo
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);
   return 1e3 * times[times.size() / 2] / count;
+}
+
+double copy_bandwidth(Context& ctx) {
+  constexpr std::size_t bytes = std::size_t{1} << 30;
+  Array<std::byte> from(Space::cuda, bytes), to(Space::cuda, bytes);
+  struct Both {
+    std::byte *to, *from;
+    cudaStream_t stream;
+  } both{to.data(), from.data(), ctx.device()->stream};
+  double us = graph_microseconds(
+      ctx, 1, 20,
+      [](void* p) {
+        auto* b = static_cast<Both*>(p);
+        check(cudaMemcpyAsync(b->to, b->from, bytes, cudaMemcpyDeviceToDevice, b->stream));
+      },
+      &both);
+  return 2.0 * bytes / (us * 1e-6);
 }
 
 }  // namespace tcsolve::bench
