@@ -49,7 +49,9 @@ struct Frame {
   TCSOLVE_HD std::int32_t step() const { return state->iteration; }
   /// Ends the loop: the first reason raised stands. Returns false, for `return f.raise(...)`.
   TCSOLVE_HD bool raise(Stop s, Cause c, double value) const {
-    if (lead && state != nullptr && state->stop == 0) {
+    if (!lead || state == nullptr) return false;
+    // Volatile: others do not read it, not even in vain.
+    if (*static_cast<std::int32_t const volatile*>(&state->stop) == 0) {
       state->value = value;
       state->cause = static_cast<std::int32_t>(c);
       state->stop = static_cast<std::int32_t>(s);

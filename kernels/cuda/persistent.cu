@@ -16,21 +16,37 @@ constexpr int max_blocks = 160;  // each lane of a warp reads up to five posts
 
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
-/// What a block tells the others: a sum, and which exchange it belongs to, in one word of 16 bytes
-/// that is written and read as one. The upper half of `turn` carries the host's word (block 0).
+/// What a block tells the others: a sum, in halves, each in a word with a tag that says which
+/// exchange it belongs to. A word is written and read as one, so a sum is complete when both tags
+/// are there, whatever their order. The tag of block 0 carries the host's word.
 struct alignas(16) Post {
-  std::uint64_t bits, turn;
+  std::uint64_t low, high;
 };
-__device__ void write(Post* to, Post post) {
-  asm volatile(
-      "{ .reg .b128 w; mov.b128 w, {%1, %2}; st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(to),
-      "l"(post.bits), "l"(post.turn)
-      : "memory");
+constexpr int turn_bits =
+    27;  // of a tag; a stale post of as many exchanges ago is long overwritten
+constexpr std::uint32_t turn_mask = (1u << turn_bits) - 1;
+
+__device__ Post make_post(double sum, std::uint32_t tag) {
+  auto bits = static_cast<std::uint64_t>(__double_as_longlong(sum));
+  std::uint64_t high = std::uint64_t{tag} << 32;
+  return {high | (bits & 0xffffffffu), high | (bits >> 32)};
+}
+__device__ double sum_of(Post const& post) {
+  return __longlong_as_double(static_cast<long long>((post.high << 32) | (post.low & 0xffffffffu)));
+}
+__device__ bool belongs(Post const& post, std::uint32_t turn) {
+  return (static_cast<std::uint32_t>(post.low >> 32) & turn_mask) == turn &&
+         (static_cast<std::uint32_t>(post.high >> 32) & turn_mask) == turn;
+}
+__device__ void write(Post* to, Post const& post) {
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(post.low),
+               "l"(post.high)
+               : "memory");
 }
 __device__ Post read(Post const* from) {
   Post post;
-  asm volatile("{ .reg .b128 w; ld.relaxed.gpu.global.b128 w, [%2]; mov.b128 {%0, %1}, w; }"
-               : "=l"(post.bits), "=l"(post.turn)
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(post.low), "=l"(post.high)
                : "l"(from)
                : "memory");
   return post;
@@ -57,7 +73,7 @@ struct GridTeam {
     TeamMemory<threads>& s = memory;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = gridDim.x;
     bool asks = blockIdx.x == 0 && threadIdx.x == block_size - 1;
-    ++turn;
+    turn = (turn + 1) & turn_mask;
     Post* set = posts + (turn % 2) * max_sums * blocks;
     int rows = count > 0 ? count : 1;
     __syncthreads();
@@ -65,35 +81,34 @@ struct GridTeam {
       double a = warp_combine<Add, warps>(lane < warps && k < count ? s.part[k][lane] : 0.0);
       if (lane != 0) continue;
       if (publish) fence();  // what this block wrote is seen before its post
-      std::uint64_t word = blockIdx.x == 0 ? static_cast<std::uint32_t>(s.cancel) : 0;
-      write(set + k * blocks + blockIdx.x,
-            {static_cast<std::uint64_t>(__double_as_longlong(a)), turn | word << 32});
+      std::uint32_t word = blockIdx.x == 0 ? static_cast<std::uint32_t>(s.cancel) : 0;
+      write(set + k * blocks + blockIdx.x, make_post(a, turn | word << turn_bits));
     }
     std::int32_t word = asks ? *(std::int32_t const volatile*)cancel : 0;  // for the next exchange
     for (int k = warp; k < rows; k += warps) {
       Post const* row = set + k * blocks + lane;
       Post post[words];
+      std::uint32_t const nobody = turn == 0 ? turn_mask : turn - 1;
 #pragma unroll
-      for (int j = 0; j < words; ++j) post[j] = {0, lane + 32 * j < blocks ? turn - 1 : turn};
+      for (int j = 0; j < words; ++j)
+        post[j] = make_post(0, lane + 32 * j < blocks ? nobody : turn);
       for (bool all = false; !all;) {
         all = true;
 #pragma unroll
         for (int j = 0; j < words; ++j)
-          if (static_cast<std::uint32_t>(post[j].turn) != turn) post[j] = read(row + 32 * j);
+          if (!belongs(post[j], turn)) post[j] = read(row + 32 * j);
 #pragma unroll
-        for (int j = 0; j < words; ++j)
-          all = all && static_cast<std::uint32_t>(post[j].turn) == turn;
+        for (int j = 0; j < words; ++j) all = all && belongs(post[j], turn);
         all = __all_sync(~0u, all);
       }
       double a = 0;
 #pragma unroll
-      for (int j = 0; j < words; ++j)
-        a += __longlong_as_double(static_cast<long long>(post[j].bits));
+      for (int j = 0; j < words; ++j) a += sum_of(post[j]);
       a = warp_combine<Add>(a);
       if (lane != 0) continue;
       if (publish) fence();  // what the others wrote before their posts is seen from here on
       if (k < count) s.total[k] = a;
-      if (k == 0) state->cancel = static_cast<std::int32_t>(post[0].turn >> 32);
+      if (k == 0) state->cancel = static_cast<std::int32_t>(post[0].low >> (32 + turn_bits));
     }
     __syncthreads();
     if (asks) s.cancel = word;
