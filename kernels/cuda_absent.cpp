@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device half of the kernels in a build without CUDA: it links, and says what is missing.
+#include <tcsolve/kernels/dasp.hpp>
 #include <tcsolve/kernels/graph.hpp>
 #include <tcsolve/kernels/persistent.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
@@ -44,6 +45,30 @@ template void spmm_csr<double>(Device&, CsrPlan&, double, In<double>, double, Ou
 template void spmm_csr<float>(Device&, CsrPlan&, float, In<float>, float, Out<float>);
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_csr<S, T>(Device&, T, CsrView<S> const&, In<T>, T, Out<T>);
+TCSOLVE_INSTANTIATE(double, double)
+TCSOLVE_INSTANTIATE(float, double)
+TCSOLVE_INSTANTIATE(half, double)
+TCSOLVE_INSTANTIATE(float, float)
+TCSOLVE_INSTANTIATE(half, float)
+
+template <class S>
+DaspArrays<S> build_dasp(Device&, Arena&, CsrView<S> const&, DaspTuning const&) {
+  absent();
+}
+template <class S, class T>
+void spmm_dasp(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, Out<T>) {
+  absent();
+}
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S) \
+  template DaspArrays<S> build_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspTuning const&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T)                                                             \
+  template void spmm_dasp<S, T>(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, \
+                                Out<T>);
 TCSOLVE_INSTANTIATE(double, double)
 TCSOLVE_INSTANTIATE(float, double)
 TCSOLVE_INSTANTIATE(half, double)
