@@ -53,16 +53,14 @@ void read_unit(DaspView<S> const& a, Index u, Rows<S>& rows) {
     rows.add(row, a.column(unit, at), a.values[Offset{unit.blocks} * a.block + at]);
   };
   DaspKind kind = a.kind(u);
-  if (kind == DaspKind::long_row) {
-    for (Offset at = 0; at < Offset{blocks} * a.block; ++at) slot(a.order[unit.irregular], at);
-    return;
-  }
   Index m = u - a.long_units;
   for (Index b = 0; b < blocks; ++b)
     for (int lane = 0; lane < a.block; ++lane) {
       int r = lane / a.slots, k = lane % a.slots;
       Index row = -1;
-      if (kind == DaspKind::medium) {
+      if (kind == DaspKind::long_row) {
+        row = a.order[unit.irregular];
+      } else if (kind == DaspKind::medium) {
         if (m * a.lines + r < a.medium_rows) row = a.order[a.first_medium() + m * a.lines + r];
       } else {
         auto line = a.line(kind, a.within_kind(kind, u), b * a.lines + r);

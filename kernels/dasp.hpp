@@ -2,9 +2,10 @@
 /// Conversion to DASP, and y = alpha A x + beta y with it (Lu and Liu 2023, sections 3.2 and 3.3).
 ///
 ///   host    the same arrays, slot by slot, FP64 sums                                (Kokkos)
-///   cuda    one kernel for all categories; a warp a unit. FP64: mma.m8n8k4, line r of a block in
-///           row r of A, its entries of x in column r of B, the result on the diagonal of C.
-///           FP32 vectors: FMA, or TF32 mma with x split in two; FP16 products: m16n8k8
+///   cuda    one kernel for all categories; a warp a unit. Lines are added up by FMA; or, FP64, by
+///           mma.m8n8k4: line r of a block in row r of A, its entries of x in column r of B, the
+///           result on the diagonal of C; or, FP16 values and FP32 vectors, by TF32 mma.m16n8k8
+///           with x split in two; or, x rounded to FP16, by m16n8k8
 ///   bytes   slots (sizeof(S) + 2, or + 4 where columns are far apart) + irregular and single
 ///           entries (sizeof(S) + 4) + 16 units + 4 rows + k sizeof(T) (cols + rows)
 ///   error   of STYLE section 11 with u_acc = 2^-53 or 2^-24 (2^-23 on the TF32 unit), m = 2 +
@@ -25,10 +26,10 @@ namespace tcsolve {
 /// What the paper fixes by measurement on its devices; ours were measured on an H200 (bench/spmv,
 /// docs/formats/dasp.md).
 struct DaspTuning {
-  Index max_length = 256;   ///< MAX_LEN: longer rows are shared by several warps
-  double threshold = 0.75;  ///< a block is stored when this part of it or more is filled
-  Index long_blocks = 32;   ///< blocks of a long row that one warp takes; even
-  int loop_num = 0;         ///< LOOP_NUM, row-blocks of a warp: 1, 2 or 4; 0: by the matrix
+  Index max_length = 256;  ///< MAX_LEN: longer rows are shared by several warps
+  double threshold = 0.5;  ///< a block is stored when this part of it or more is filled
+  Index long_blocks = 32;  ///< blocks of a long row that one warp takes; even
+  int loop_num = 0;        ///< LOOP_NUM, row-blocks of a warp: 1, 2 or 4; 0: by the matrix
 };
 
 /// The arrays of a DASP matrix, in one space.
@@ -45,8 +46,9 @@ struct DaspArrays {
   Index medium_blocks = 0;
 };
 
-/// How T-vectors are multiplied on the device. `automatic` is mma for FP64 and fma for FP32.
-enum class DaspUnitOf { automatic, fma, mma, half_products };
+/// How T-vectors are multiplied. `automatic` is fma, measured faster (docs/formats/dasp.md);
+/// half_products rounds x to FP16 and takes the matrix unit; absolute is |A| x, for norms.
+enum class DaspUnitOf { automatic, fma, mma, half_products, absolute };
 
 /// What a product writes besides y: the parts of long rows, and a ticket for each of them that is 0
 /// between products. One product of an operator runs at a time.
@@ -57,6 +59,7 @@ struct DaspWork {
   T const* row_scale = nullptr;     // (rows), or null: row i of the result is multiplied by it
   DaspUnitOf unit = DaspUnitOf::automatic;
   int loop_num = 1;
+  double blocks_per_unit = 0;  // of medium units, on average
 };
 
 namespace host {

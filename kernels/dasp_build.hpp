@@ -227,10 +227,9 @@ struct FillUnit : Reader<S> {
     DaspKind kind = d.kind(u);
     if (kind == DaspKind::long_row) {
       Part<S> part = this->long_part(u);
-      for (Index b = 0; b < blocks; ++b) {
-        Offset at = d.place(blocks, b, lane);
-        put_entry(unit, at, part.begin + at, part.end);
-      }
+      for (Index b = 0; b < blocks; ++b)
+        put_entry(unit, d.place(blocks, b, lane), part.begin + Offset{b} * d.block + lane,
+                  part.end);
     } else if (kind == DaspKind::medium) {
       Index m = u - d.long_units;
       bool here = r < this->medium_lines(m);

@@ -3,7 +3,6 @@
 
 #include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
 
 namespace tcsolve {
 
@@ -13,9 +12,8 @@ namespace {
 /// where each has few blocks; 1 where there are too few of them to fill a device.
 int choose_loop_num(DaspTuning const& tuning, double blocks_per_unit, Index units) {
   if (tuning.loop_num != 0) return tuning.loop_num;
-  if (blocks_per_unit <= 2.5 && units >= 65536) return 4;
-  if (blocks_per_unit <= 5 && units >= 32768) return 2;
-  return 1;
+  if (blocks_per_unit <= 3.25 && units >= 16384) return 4;
+  return blocks_per_unit <= 4.25 && units >= 16384 ? 2 : 1;
 }
 
 }  // namespace
@@ -44,12 +42,30 @@ DaspOperator<T, S>::DaspOperator(Context& ctx, CsrView<S> const& here, DaspOptio
   parts_ = Array<T>(ctx.space(), a.long_units);
   std::vector<unsigned int> zeros(a.long_rows);
   tickets_ = to_space(ctx, zeros.data(), zeros.size());
-  work_ = {parts_.data(), tickets_.data(), nullptr, options.unit,
-           choose_loop_num(options.tuning, matrix_.blocks_per_unit(), a.medium_units())};
+  work_ = {parts_.data(),
+           tickets_.data(),
+           nullptr,
+           options.unit,
+           choose_loop_num(options.tuning, matrix_.blocks_per_unit(), a.medium_units()),
+           matrix_.blocks_per_unit()};
+  measure(ctx);
+}
+
+/// ||A||_inf = max_i (|A| 1)_i: a product shares long rows between warps, a sweep over rows not.
+template <class T, class S>
+void DaspOperator<T, S>::measure(Context& ctx) {
   auto scope = ctx.arena().scope();
-  double* value = scope.template take<double>(1);
-  sweep(ctx, MaxRowSum<S>{here.rows, here, value});
-  norm_ = read(ctx, value);
+  Out<double> ones = scope.template vector<double>(this->cols()),
+              sums = scope.template vector<double>(this->rows());
+  DaspWork<double> work{scope.template take<double>(parts_.size()), tickets_.data(), nullptr,
+                        DaspUnitOf::absolute, 1};
+  fill<double>(ctx, ones, 1);
+  ctx.visit(
+      [&](cuda::Device& on) {
+        cuda::spmm_dasp<S, double>(on, 1, matrix_.view(), work, ones, 0, sums);
+      },
+      [&](Host& on) { host::spmm_dasp<S, double>(on, 1, matrix_.view(), work, ones, 0, sums); });
+  norm_ = largest<double>(ctx, sums);
 }
 
 template <class T, class S>

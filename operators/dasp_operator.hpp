@@ -39,6 +39,7 @@ class DaspOperator final : public LinearOperator<T> {
 
  private:
   DaspOperator(Context& ctx, CsrView<S> const& here, DaspOptions const&, bool);
+  void measure(Context&);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   Dasp<S> matrix_;
   Array<T> parts_, row_scale_;

@@ -6,6 +6,7 @@
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
+#include <tcsolve/operators/spaden_operator.hpp>
 
 namespace tcsolve {
 
@@ -74,6 +75,21 @@ class CsrFactory final : public Factory<CsrOperator> {
   }
 };
 
+struct ScaledParams {
+  Real values = Real::f64;
+  Scaling scale = Scaling::powers_of_two;
+  static constexpr auto schema() {
+    using P = ScaledParams;
+    return std::tuple{
+        field(&P::values, "values",
+              "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
+              "FP64 matrix whatever is chosen here"),
+        field(&P::scale, "scale",
+              "a value beyond the range of the stored type: scale rows, and columns, by powers of "
+              "two, or refuse the matrix")};
+  }
+};
+
 struct DaspParams {
   Real values = Real::f64;
   Scaling scale = Scaling::powers_of_two;
@@ -85,8 +101,8 @@ struct DaspParams {
               "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
               "FP64 matrix whatever is chosen here"),
         field(&P::scale, "scale",
-              "a value beyond the range of fp16: scale rows, and columns, by powers of two, or "
-              "refuse the matrix"),
+              "a value beyond the range of the stored type: scale rows, and columns, by powers of "
+              "two, or refuse the matrix"),
         field(&P::multiply, "multiply",
               "fp16: x is rounded to fp16 too, sums are FP32; with `values: fp16` alone. vectors: "
               "products in the type of the vectors")};
@@ -125,6 +141,32 @@ class DaspFactory final : public OperatorFactory {
   Params params_;
 };
 
+class SpadenFactory final : public OperatorFactory {
+ public:
+  using Params = ScaledParams;
+  explicit SpadenFactory(Params const& params) : params_(params) {}
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
+    switch (params_.values) {
+      case Real::f64: return std::make_shared<SpadenOperator<double>>(ctx, a.view());
+      case Real::f32:
+        return std::make_shared<SpadenOperator<double, float>>(ctx,
+                                                               scaled<float>(a, params_.scale));
+      case Real::f16:
+        return std::make_shared<SpadenOperator<double, half>>(ctx, scaled<half>(a, params_.scale));
+    }
+    throw Error("internal: a value type without an operator");
+  }
+  bool exact() const override { return params_.values == Real::f64; }
+  /// With eight entries a block; with the CSR matrix it is made from.
+  double bytes(Index rows, Index, Offset entries) const override {
+    return double(entries) * (size_of(params_.values) + 2) + 4.5 * double(rows) +
+           double(entries) * (size_of(params_.values) + 4) + 4 * (double(rows) + 1);
+  }
+
+ private:
+  Params params_;
+};
+
 class SellFactory final : public Factory<SellOperator> {
  public:
   using Factory::Factory;
@@ -144,6 +186,10 @@ void register_operators(OperatorRegistry& r) {
   r.add<DaspFactory>("dasp",
                      "rows by length in blocks of 8 x 4 for the matrix unit (DASP); any row "
                      "lengths; no transpose");
+  r.add<SpadenFactory>(
+      "spaden",
+      "bitmaps of 8 x 8 blocks with packed values (bitBSR); more than 32 entries a "
+      "row; no transpose");
 }
 
 }  // namespace tcsolve

@@ -4,12 +4,12 @@
 /// single or empty rows.
 ///
 ///   lane   slot k = lane % 4 of line r = lane / 4 of a block
-///   loads  the slots of two blocks at once; `pairs` such loads are in flight before the first x is
-///          asked for, and the x of all of them before the first product
+///   loads  the slots of two blocks at once; those of up to eight blocks are in flight before the
+///          first x is asked for, and the x of all of them before the first product
 ///   sum    in registers, blocks in order; a long row's units leave their parts in memory, and
 ///          whoever comes last adds them in the order of the row: the same bits on every run
 ///   y      written to the caller's row, nothing else leaves the kernel
-///   tuning LOOP, and `pairs` by the size of a value: swept by bench/spmv (docs/formats/dasp.md)
+///   tuning LOOP, groups of a warp: swept by bench/spmv (docs/formats/dasp.md)
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/dasp_line.cuh>
 #include <tcsolve/kernels/dasp.hpp>
@@ -24,14 +24,14 @@ namespace {
 constexpr int block_threads = 128;
 constexpr unsigned int all = 0xffffffffu;
 
-/// Loads in flight of one lane, in pairs of slots.
-template <class S>
-constexpr int pairs = sizeof(S) == 2 ? 8 : 4;
-
 template <class T, bool adjacent>
 struct Domain {
+  using Value = T;
   T const* x;
   std::int64_t stride;
+  __device__ Domain from(Index base) const {
+    return {adjacent ? x + base : x + base * stride, stride};
+  }
   __device__ T operator[](Index j) const { return __ldg(adjacent ? x + j : x + j * stride); }
 };
 
@@ -83,124 +83,110 @@ __device__ DaspUnit load_unit(DaspUnit const* p) {
   return {v.x, v.y, v.z, static_cast<std::uint32_t>(v.w)};
 }
 
-/// Column numbers of a lane's slots of pair q, 16 or 32 bits each.
+/// Column numbers of a lane's slots of two blocks, and of one.
 template <bool wide>
-__device__ int2 load_columns(std::uint16_t const* words, int base, int q, int lane, bool two) {
-  int at = q * 64 + (two ? 2 * lane : lane);
-  if (wide && base < 0) {
-    auto const* columns = reinterpret_cast<int const*>(words) + at;
-    if (two) return __ldcs(reinterpret_cast<int2 const*>(columns));
-    return {__ldcs(columns), 0};
-  }
-  if (two) {
-    unsigned int v = __ldcs(reinterpret_cast<unsigned int const*>(words + at));
-    return {base + static_cast<int>(v & 0xffff), base + static_cast<int>(v >> 16)};
-  }
-  return {base + __ldcs(words + at), 0};
+__device__ int2 two_columns(std::uint16_t const* words, int at) {
+  if (wide) return __ldcs(reinterpret_cast<int2 const*>(reinterpret_cast<int const*>(words) + at));
+  unsigned int v = __ldcs(reinterpret_cast<unsigned int const*>(words + at));
+  return {static_cast<int>(v & 0xffff), static_cast<int>(v >> 16)};
+}
+template <bool wide>
+__device__ int one_column(std::uint16_t const* words, int at) {
+  if (wide) return __ldcs(reinterpret_cast<int const*>(words) + at);
+  return __ldcs(words + at);
 }
 
-/// count <= N units side by side, each into its own sum.
-template <int N, class S>
-struct Group {
-  DaspUnit unit[N];
-  int blocks[N];
-  std::uint32_t irregular_end[N];
+/// A stretch of `two` pairs of blocks, then `one` (0 or 1) single block: all slots are asked for,
+/// then all entries of x, then they are multiplied. Straight code: a branch or a predicate for each
+/// load was measured to cost more than the loads.
+template <bool wide, int two, int one, class Sum, class S, class X>
+__device__ void stretch(S const* values, std::uint16_t const* words, X const& x, int lane,
+                        Sum& sum) {
+  constexpr int n = two + one;
+  using T = typename X::Value;
+  Slots<S> v[n];
+  int2 column[n];
+#pragma unroll
+  for (int u = 0; u < two; ++u) {
+    v[u] = load_two(values + u * 64 + 2 * lane);
+    column[u] = two_columns<wide>(words, u * 64 + 2 * lane);
+  }
+  if (one) {
+    v[n - 1].a = load_one(values + two * 64 + lane);
+    column[n - 1].x = one_column<wide>(words, two * 64 + lane);
+  }
+  T x0[n], x1[n];
+#pragma unroll
+  for (int u = 0; u < n; ++u) {
+    x0[u] = x[column[u].x];
+    if (u < two) x1[u] = x[column[u].y];
+  }
+#pragma unroll
+  for (int u = 0; u < two; ++u) sum.add(v[u].a, x0[u], v[u].b, x1[u]);
+  if (one) sum.add(v[n - 1].a, x0[n - 1]);
+}
 
-  __device__ Group(DaspView<S> const& a, Index first, int count) {
-    DaspUnit next = load_unit(a.units + first);
-#pragma unroll
-    for (int j = 0; j < N; ++j) {
-      unit[j] = next;
-      if (j < count) next = load_unit(a.units + first + j + 1);
-      blocks[j] = j < count ? next.blocks - unit[j].blocks : 0;
-      irregular_end[j] = next.irregular;
-    }
+template <bool wide, class Sum, class S, class X>
+__device__ void multiply(S const* values, std::uint16_t const* words, int blocks, X const& x,
+                         int lane, Sum& sum) {
+  constexpr int words_of_slot = wide ? 2 : 1;
+  for (; blocks >= 8; blocks -= 8) {
+    stretch<wide, 4, 0>(values, words, x, lane, sum);
+    values += 256;
+    words += 256 * words_of_slot;
   }
-  __device__ int most_pairs() const {
-    int most = 0;
-#pragma unroll
-    for (int j = 0; j < N; ++j) most = max(most, (blocks[j] + 1) / 2);
-    return most;
+  switch (blocks) {
+    case 1: return stretch<wide, 0, 1>(values, words, x, lane, sum);
+    case 2: return stretch<wide, 1, 0>(values, words, x, lane, sum);
+    case 3: return stretch<wide, 1, 1>(values, words, x, lane, sum);
+    case 4: return stretch<wide, 2, 0>(values, words, x, lane, sum);
+    case 5: return stretch<wide, 2, 1>(values, words, x, lane, sum);
+    case 6: return stretch<wide, 3, 0>(values, words, x, lane, sum);
+    case 7: return stretch<wide, 3, 1>(values, words, x, lane, sum);
   }
-  __device__ bool any_wide() const {
-    bool wide = false;
-#pragma unroll
-    for (int j = 0; j < N; ++j) wide = wide || unit[j].base < 0;
-    return wide;
-  }
+}
 
-  template <bool wide, class Sum, class X>
-  __device__ void multiply(DaspView<S> const& a, X const& x, int lane, Sum (&sum)[N]) const {
-    constexpr int deep = pairs<S> / N > 0 ? pairs<S> / N : 1;
-    using T = std::remove_cvref_t<decltype(x[0])>;
-    int most = most_pairs();
-    for (int p = 0; p < most; p += deep) {
-      Slots<S> v[N][deep];
-      int2 column[N][deep];
-#pragma unroll
-      for (int j = 0; j < N; ++j)
-#pragma unroll
-        for (int u = 0; u < deep; ++u) {
-          int q = p + u;
-          bool one = 2 * q < blocks[j], two = 2 * q + 1 < blocks[j];
-          S const* values = a.values + Offset{unit[j].blocks} * 32 + q * 64;
-          auto const* words = a.indices + Offset{unit[j].indices} * 32;
-          if (two)
-            v[j][u] = load_two(values + 2 * lane);
-          else if (one)
-            v[j][u].a = load_one(values + lane);
-          if (one) column[j][u] = load_columns<wide>(words, unit[j].base, q, lane, two);
-        }
-      T x0[N][deep], x1[N][deep];
-#pragma unroll
-      for (int j = 0; j < N; ++j)
-#pragma unroll
-        for (int u = 0; u < deep; ++u) {
-          x0[j][u] = 2 * (p + u) < blocks[j] ? x[column[j][u].x] : T(0);
-          x1[j][u] = 2 * (p + u) + 1 < blocks[j] ? x[column[j][u].y] : T(0);
-        }
-#pragma unroll
-      for (int j = 0; j < N; ++j)
-#pragma unroll
-        for (int u = 0; u < deep; ++u)
-          if (2 * (p + u) < blocks[j]) sum[j].add(v[j][u].a, x0[j][u], v[j][u].b, x1[j][u]);
-    }
+/// Blocks [from, from + blocks) of a unit; `from` is even, and the last or before the last pair.
+template <class Sum, class S, class X>
+__device__ void multiply(DaspView<S> const& a, DaspUnit const& unit, int from, int blocks,
+                         X const& x, int lane, Sum& sum) {
+  S const* values = a.values + (Offset{unit.blocks} + from) * 32;
+  std::uint16_t const* words = a.indices + Offset{unit.indices} * 32;
+  if (unit.base < 0)
+    multiply<true>(values, words + from * 64, blocks, x, lane, sum);
+  else
+    multiply<false>(values, words + from * 32, blocks, x.from(unit.base), lane, sum);
+}
+
+/// Irregular entries of the rows of a medium unit, four lanes a row. The first of a lane are asked
+/// for before the blocks are multiplied.
+template <class S>
+struct Irregular {
+  std::uint32_t at = 0, end = 0;
+  S value{};
+  int column = 0;
+  __device__ Irregular(DaspView<S> const& a, Index m, int lane) {
+    Index i = m * 8 + line_of(lane);
+    if (i >= a.medium_rows) return;
+    at = __ldg(a.irregular_start + i) + lane % 4;
+    end = __ldg(a.irregular_start + i + 1);
+    if (at < end) load(a);
+  }
+  __device__ void load(DaspView<S> const& a) {
+    value = load_one(a.irregular_values + at);
+    column = __ldcs(a.irregular_columns + at);
   }
   template <class Sum, class X>
-  __device__ void multiply(DaspView<S> const& a, X const& x, int lane, Sum (&sum)[N]) const {
-    if (any_wide())
-      multiply<true>(a, x, lane, sum);
-    else
-      multiply<false>(a, x, lane, sum);
+  __device__ void multiply(DaspView<S> const& a, X const& x, Sum& sum) {
+    using T = typename X::Value;
+    while (__any_sync(all, at < end)) {
+      T x_of = at < end ? x[column] : T(0);
+      sum.add(at < end ? value : S(0.0f), x_of);
+      at += 4;
+      if (at < end) load(a);
+    }
   }
 };
-
-/// Irregular entries of the rows of medium unit m, four lanes a row.
-template <class Sum, class S, class X>
-__device__ void irregular(DaspView<S> const& a, X const& x, Index m, int lane, Sum& sum) {
-  Index i = m * 8 + line_of(lane);
-  std::uint32_t begin = 0, end = 0;
-  if (i < a.medium_rows)
-    begin = __ldg(a.irregular_start + i), end = __ldg(a.irregular_start + i + 1);
-  constexpr int deep = 2;
-  std::uint32_t e = begin + lane % 4;
-  do {
-    S v[deep] = {};
-    int column[deep] = {};
-#pragma unroll
-    for (int u = 0; u < deep; ++u)
-      if (e + 4 * u < end) {
-        v[u] = load_one(a.irregular_values + e + 4 * u);
-        column[u] = __ldcs(a.irregular_columns + e + 4 * u);
-      }
-    using T = std::remove_cvref_t<decltype(x[0])>;
-    T x_of[deep];
-#pragma unroll
-    for (int u = 0; u < deep; ++u) x_of[u] = e + 4 * u < end ? x[column[u]] : T(0);
-    sum.add(v[0], x_of[0], v[1], x_of[1]);
-    e += 4 * deep;
-  } while (__any_sync(all, e < end));
-}
 
 template <class T>
 __device__ T warp_sum(T v) {
@@ -212,11 +198,11 @@ __device__ T warp_sum(T v) {
 template <class Sum, class S, class T, class X>
 __device__ void long_unit(DaspView<S> const& a, DaspWork<T> const& work, X const& x,
                           Range<T> const& y, Index u, int lane) {
-  Group<1, S> group(a, u, 1);
-  Sum sum[1];
-  group.multiply(a, x, lane, sum);
-  T line = sum[0].sum(lane), part = warp_sum(writes_line(lane) ? line : T(0));
-  Index i = static_cast<Index>(group.unit[0].irregular);
+  DaspUnit unit = load_unit(a.units + u), next = load_unit(a.units + u + 1);
+  Sum sum;
+  multiply(a, unit, 0, next.blocks - unit.blocks, x, lane, sum);
+  T line = sum.sum(lane), part = warp_sum(writes_line(lane) ? line : T(0));
+  Index i = static_cast<Index>(unit.irregular);
   Index first = __ldg(a.long_start + i), last = __ldg(a.long_start + i + 1);
   unsigned int ticket = 0;
   if (lane == 0) {
@@ -236,29 +222,131 @@ __device__ void long_unit(DaspView<S> const& a, DaspWork<T> const& work, X const
   }
 }
 
-template <int N, class Sum, class S, class T, class X>
-__device__ void medium_units(DaspView<S> const& a, X const& x, Range<T> const& y, Index m,
-                             int lane) {
-  int count = min(N, a.medium_units() - m);
-  Group<N, S> group(a, a.long_units + m, count);
-  Index row[N];
-#pragma unroll
-  for (int j = 0; j < N; ++j) {
-    Index i = (m + j) * 8 + line_of(lane);
-    row[j] = j < count && i < a.medium_rows && writes_line(lane)
-                 ? __ldg(a.order + a.first_medium() + i)
-                 : -1;
+/// The caller's row of this lane's line of medium unit m, in lanes that write one; else -1.
+template <class S>
+__device__ Index row_of(DaspView<S> const& a, Index m, int lane) {
+  Index i = m * 8 + line_of(lane);
+  return i < a.medium_rows && writes_line(lane) ? __ldg(a.order + a.first_medium() + i) : -1;
+}
+
+template <class Sum, class S, class T, class X>
+__device__ void medium_unit(DaspView<S> const& a, X const& x, Range<T> const& y, Index m,
+                            DaspUnit const& unit, DaspUnit const& next, Index row, int lane) {
+  Sum sum;
+  int blocks = next.blocks - unit.blocks;
+  if (unit.irregular == next.irregular) {
+    multiply(a, unit, 0, blocks, x, lane, sum);
+  } else {
+    Irregular<S> irregular(a, m, lane);
+    multiply(a, unit, 0, blocks, x, lane, sum);
+    irregular.multiply(a, x, sum);
   }
-  Sum sum[N];
-  group.multiply(a, x, lane, sum);
-#pragma unroll
-  for (int j = 0; j < N; ++j)
-    if (j < count && group.irregular_end[j] != group.unit[j].irregular)
-      irregular(a, x, m + j, lane, sum[j]);
+  auto line = sum.sum(lane);
+  if (row >= 0) y.write(row, line);
+}
+
+/// N units of the same few blocks, 16-bit columns and no irregular entries, side by side.
+template <int N, int two, int one, class Sum, class S, class T, class X>
+__device__ void alike(DaspView<S> const& a, X const& x, Range<T> const& y, int first_block,
+                      int first_index, int base, Index const (&row)[N], int lane) {
+  constexpr int n = two + one, slots = two * 64 + one * 32;
+  S const* values = a.values + Offset{first_block} * 32;
+  std::uint16_t const* words = a.indices + Offset{first_index} * 32;
+  Slots<S> v[N][n];
+  int2 column[N][n];
 #pragma unroll
   for (int j = 0; j < N; ++j) {
-    auto line = sum[j].sum(lane);
+#pragma unroll
+    for (int u = 0; u < two; ++u) {
+      v[j][u] = load_two(values + j * slots + u * 64 + 2 * lane);
+      column[j][u] = two_columns<false>(words, j * slots + u * 64 + 2 * lane);
+    }
+    if (one) {
+      v[j][n - 1].a = load_one(values + j * slots + two * 64 + lane);
+      column[j][n - 1].x = one_column<false>(words, j * slots + two * 64 + lane);
+    }
+  }
+  T x0[N][n], x1[N][n];
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    X from = x.from(__shfl_sync(all, base, j));
+#pragma unroll
+    for (int u = 0; u < n; ++u) {
+      x0[j][u] = from[column[j][u].x];
+      if (u < two) x1[j][u] = from[column[j][u].y];
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    Sum sum;
+#pragma unroll
+    for (int u = 0; u < two; ++u) sum.add(v[j][u].a, x0[j][u], v[j][u].b, x1[j][u]);
+    if (one) sum.add(v[j][n - 1].a, x0[j][n - 1]);
+    auto line = sum.sum(lane);
     if (row[j] >= 0) y.write(row[j], line);
+  }
+}
+
+/// Groups g, g + 4, ..., `count` of them, of N medium units: the warps of a block stay together, so
+/// that they find each other's x in the cache. What names the next group is asked for before this
+/// one is multiplied.
+template <int N, class Sum, class S, class T, class X>
+__device__ void medium_groups(DaspView<S> const& a, X const& x, Range<T> const& y, Index g,
+                              int count, int lane) {
+  constexpr int stride = block_threads / 32;
+  Index units = a.medium_units(), groups = min((units + N - 1) / N, g + count * stride);
+  DaspUnit const* first = a.units + a.long_units;
+  // Lane j <= N holds unit j of the group; beyond the end, the closing one.
+  DaspUnit mine, ahead;
+  Index row[N], row_ahead[N];
+  auto ask = [&](Index at) {
+    ahead = load_unit(first + min(at * N + min(lane, N), units));
+#pragma unroll
+    for (int j = 0; j < N; ++j) row_ahead[j] = row_of(a, at * N + j, lane);
+  };
+  if (g >= groups) return;
+  ask(g);
+  for (; g < groups; g += stride) {
+    mine = ahead;
+#pragma unroll
+    for (int j = 0; j < N; ++j) row[j] = row_ahead[j];
+    if (g + stride < groups) ask(g + stride);
+    if (N > 1) {
+      int blocks = __shfl_down_sync(all, mine.blocks, 1) - mine.blocks;
+      std::uint32_t irregular = __shfl_down_sync(all, mine.irregular, 1) - mine.irregular;
+      int usual = __shfl_sync(all, blocks, 0);
+      int first_block = __shfl_sync(all, mine.blocks, 0);
+      int first_index = __shfl_sync(all, mine.indices, 0);
+      if (__all_sync(all, lane >= N || (blocks == usual && mine.base >= 0 && irregular == 0))) {
+        if (usual == 1) {
+          alike<N, 0, 1, Sum>(a, x, y, first_block, first_index, mine.base, row, lane);
+          continue;
+        }
+        if (usual == 2) {
+          alike<N, 1, 0, Sum>(a, x, y, first_block, first_index, mine.base, row, lane);
+          continue;
+        }
+        if (usual == 3) {
+          alike<N, 1, 1, Sum>(a, x, y, first_block, first_index, mine.base, row, lane);
+          continue;
+        }
+        if (N == 2 && usual == 4) {
+          alike<N, 2, 0, Sum>(a, x, y, first_block, first_index, mine.base, row, lane);
+          continue;
+        }
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < N; ++j) {
+      DaspUnit unit, next;
+      unit.blocks = __shfl_sync(all, mine.blocks, j),
+      next.blocks = __shfl_sync(all, mine.blocks, j + 1);
+      unit.indices = __shfl_sync(all, mine.indices, j);
+      unit.base = __shfl_sync(all, mine.base, j);
+      unit.irregular = __shfl_sync(all, mine.irregular, j);
+      next.irregular = __shfl_sync(all, mine.irregular, j + 1);
+      if (g * N + j < units) medium_unit<Sum>(a, x, y, g * N + j, unit, next, row[j], lane);
+    }
   }
 }
 
@@ -274,21 +362,26 @@ __device__ void short_unit(DaspView<S> const& a, X const& x, Range<T> const& y, 
   int blocks = load_unit(a.units + u + 1).blocks - unit.blocks;
   S const* values = a.values + Offset{unit.blocks} * 32;
   auto const* words = a.indices + Offset{unit.indices} * 32;
+  bool wide = unit.base < 0;
+  X from = x.from(wide ? 0 : unit.base);
   Slots<S> slots[2];
   int2 column[2] = {};
 #pragma unroll
   for (int q = 0; q < 2; ++q) {
-    bool one = 2 * q < blocks, two = 2 * q + 1 < blocks;
-    if (two)
+    if (2 * q + 1 < blocks) {
       slots[q] = load_two(values + q * 64 + 2 * lane);
-    else if (one)
+      column[q] = wide ? two_columns<true>(words, q * 64 + 2 * lane)
+                       : two_columns<false>(words, q * 64 + 2 * lane);
+    } else if (2 * q < blocks) {
       slots[q].a = load_one(values + q * 64 + lane);
-    if (one) column[q] = load_columns<true>(words, unit.base, q, lane, two);
+      column[q].x =
+          wide ? one_column<true>(words, q * 64 + lane) : one_column<false>(words, q * 64 + lane);
+    }
   }
   T x_of[4];
 #pragma unroll
   for (int b = 0; b < 4; ++b)
-    x_of[b] = b < blocks ? x[b % 2 == 0 ? column[b / 2].x : column[b / 2].y] : T(0);
+    x_of[b] = b < blocks ? from[b % 2 == 0 ? column[b / 2].x : column[b / 2].y] : T(0);
 #pragma unroll
   for (int b = 0; b < 4; ++b) {
     S value = b % 2 == 0 ? slots[b / 2].a : slots[b / 2].b;
@@ -312,35 +405,91 @@ __device__ void single_or_empty(DaspView<S> const& a, X const& x, Range<T> const
   if (i >= a.singles()) return y.write(row, T(0));
   Offset e = a.irregular + i;
   T x_of = x[a.irregular_columns[e]];
+  T value = T(load_one(a.irregular_values + e));
   if (std::is_same_v<Sum, MmaF16>) x_of = T(half(x_of));
-  y.write(row, T(load_one(a.irregular_values + e)) * x_of);
+  if (std::is_same_v<Sum, AbsoluteFma<T>>) value = fabs(value);
+  y.write(row, value * x_of);
 }
+
+/// Medium unit m by the four warps of a block, each a quarter of the blocks: for matrices with too
+/// few units to fill the device.
+template <class Sum, class S, class T, class X>
+__device__ void shared_unit(DaspView<S> const& a, X const& x, Range<T> const& y, Index m,
+                            int lane) {
+  constexpr int warps = block_threads / 32;
+  __shared__ T parts[warps][8];
+  int warp = threadIdx.x / 32;
+  DaspUnit unit = load_unit(a.units + a.long_units + m),
+           next = load_unit(a.units + a.long_units + m + 1);
+  Index row = warp == 0 ? row_of(a, m, lane) : -1;
+  int blocks = next.blocks - unit.blocks, quarter = (blocks + 2 * warps - 1) / (2 * warps) * 2;
+  int from = min(warp * quarter, blocks), here = min(quarter, blocks - from);
+  Sum sum;
+  if (warp == warps - 1 && unit.irregular != next.irregular) {
+    Irregular<S> irregular(a, m, lane);
+    multiply(a, unit, from, here, x, lane, sum);
+    irregular.multiply(a, x, sum);
+  } else {
+    multiply(a, unit, from, here, x, lane, sum);
+  }
+  T line = sum.sum(lane);
+  if (writes_line(lane)) parts[warp][line_of(lane)] = line;
+  __syncthreads();
+  if (row < 0) return;
+  T total = 0;
+#pragma unroll
+  for (int w = 0; w < warps; ++w) total += parts[w][line_of(lane)];
+  y.write(row, total);
+}
+
+/// Blocks of each category, in this order.
+struct Grid {
+  Index long_rows, medium, shorts;
+  int groups;  ///< of medium units that a warp takes; 0: a unit is shared by a block
+};
 
 template <int N, class Sum, bool adjacent, class S, class T>
 __global__ void __launch_bounds__(block_threads)
-    dasp_kernel(DaspView<S> a, DaspWork<T> work, Domain<T, adjacent> x, Range<T> y) {
-  int lane = threadIdx.x % 32;
-  Index w = blockIdx.x * (block_threads / 32) + threadIdx.x / 32;
-  if (w < a.long_units) return long_unit<Sum>(a, work, x, y, w, lane);
-  w -= a.long_units;
-  Index medium = (a.medium_units() + N - 1) / N;
-  if (w < medium) return medium_units<N, Sum>(a, x, y, w * N, lane);
-  w -= medium;
-  if (w < a.short_units())
-    return short_unit<Sum>(a, x, y, a.long_units + a.medium_units() + w, lane);
-  w -= a.short_units();
-  single_or_empty<Sum>(a, x, y, w * 32 + lane);
+    dasp_kernel(DaspView<S> a, DaspWork<T> work, Domain<T, adjacent> x, Range<T> y, Grid grid) {
+  constexpr int warps = block_threads / 32;
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  Index b = blockIdx.x;
+  if (b < grid.long_rows) {
+    if (b * warps + warp < a.long_units) long_unit<Sum>(a, work, x, y, b * warps + warp, lane);
+    return;
+  }
+  b -= grid.long_rows;
+  if (b < grid.medium) {
+    if (grid.groups == 0) return shared_unit<Sum>(a, x, y, b, lane);
+    return medium_groups<N, Sum>(a, x, y, b * warps * grid.groups + warp, grid.groups, lane);
+  }
+  b -= grid.medium;
+  if (b < grid.shorts) {
+    Index u = b * warps + warp;
+    if (u < a.short_units()) short_unit<Sum>(a, x, y, a.long_units + a.medium_units() + u, lane);
+    return;
+  }
+  single_or_empty<Sum>(a, x, y, (b - grid.shorts) * block_threads + threadIdx.x);
 }
 
 template <int N, class Sum, bool adjacent, class S, class T>
 void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, Domain<T, adjacent> x,
             Range<T> y) {
+  constexpr int warps = block_threads / 32;
+  Index full = 8 * on.properties.multiProcessorCount;  // blocks that run at a time, about
+  Grid grid{(a.long_units + warps - 1) / warps, 0, (a.short_units() + warps - 1) / warps, 0};
+  Index units = a.medium_units(), groups = (units + N - 1) / N;
+  if (N == 1 && units < 2 * full && work.blocks_per_unit >= 8) {
+    grid.medium = units;
+  } else {
+    grid.groups = std::clamp<Index>(groups / (2 * warps * full), 1, 4);
+    grid.medium = (groups + warps * grid.groups - 1) / (warps * grid.groups);
+  }
   std::int64_t others = std::int64_t{a.singles()} + a.with[0];
-  std::int64_t warps = std::int64_t{a.long_units} + (a.medium_units() + N - 1) / N +
-                       a.short_units() + (others + 31) / 32;
-  constexpr int per_block = block_threads / 32;
-  dasp_kernel<N, Sum, adjacent><<<static_cast<unsigned int>((warps + per_block - 1) / per_block),
-                                  block_threads, 0, on.stream>>>(a, work, x, y);
+  std::int64_t blocks = std::int64_t{grid.long_rows} + grid.medium + grid.shorts +
+                        (others + block_threads - 1) / block_threads;
+  dasp_kernel<N, Sum, adjacent>
+      <<<static_cast<unsigned int>(blocks), block_threads, 0, on.stream>>>(a, work, x, y, grid);
   check(cudaGetLastError());
 }
 
@@ -371,7 +520,9 @@ void spmm_dasp(Device& on, T alpha, DaspView<S> const& a, DaspWork<T> const& wor
         continue;
       }
     if constexpr (std::is_same_v<T, double>) {
-      if (work.unit != DaspUnitOf::fma)
+      if (work.unit == DaspUnitOf::absolute)
+        launch<1, AbsoluteFma<T>>(on, a, work, Domain<T, false>{from, step(x)}, to);
+      else if (work.unit == DaspUnitOf::mma)
         column<MmaF64>(on, a, work, from, step(x), to);
       else
         column<Fma<T>>(on, a, work, from, step(x), to);

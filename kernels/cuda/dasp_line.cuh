@@ -94,4 +94,18 @@ struct Fma {
   }
 };
 
+/// |a| x.
+template <class T>
+struct AbsoluteFma : Fma<T> {
+  template <class S>
+  __device__ void add(S a, T x) {
+    Fma<T>::add(T(fabs(double(a))), x);
+  }
+  template <class S>
+  __device__ void add(S a0, T x0, S a1, T x1) {
+    add(a0, x0);
+    add(a1, x1);
+  }
+};
+
 }  // namespace tcsolve::cuda

@@ -2,6 +2,8 @@
 /// DASP on the host: the arrays of the device, unit by unit.
 #include <tcsolve/kernels/dasp.hpp>
 
+#include <cmath>
+
 #include <tcsolve/kernels/dasp_build.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
 
@@ -15,15 +17,16 @@ DaspArrays<S> build_dasp(Host&, Arena& arena, CsrView<S> const& a, DaspTuning co
 
 namespace {
 
-/// x times one slot.
+/// x times one entry.
 template <class T>
 struct Factor {
   T const* x;
   std::int64_t stride;
-  bool rounded;  ///< to fp16 first
-  double operator()(Index column) const {
+  DaspUnitOf unit;
+  double operator()(double value, Index column) const {
     double v = double(x[column * stride]);
-    return rounded ? double(half(v)) : v;
+    if (unit == DaspUnitOf::half_products) v = double(half(v));
+    return (unit == DaspUnitOf::absolute ? std::abs(value) : value) * v;
   }
 };
 
@@ -47,7 +50,7 @@ struct Product {
     double sum = 0;
     for (int k = from; k < to; ++k) {
       Offset at = a.place(blocks, b, r * a.slots + k);
-      sum += double(a.values[Offset{unit.blocks} * a.block + at]) * x(a.column(unit, at));
+      sum += x(double(a.values[Offset{unit.blocks} * a.block + at]), a.column(unit, at));
     }
     return sum;
   }
@@ -56,7 +59,7 @@ struct Product {
     Index blocks = a.units[u + 1].blocks - unit.blocks;
     double sum = 0;
     for (Offset at = 0; at < Offset{blocks} * a.block; ++at)
-      sum += double(a.values[Offset{unit.blocks} * a.block + at]) * x(a.column(unit, at));
+      sum += x(double(a.values[Offset{unit.blocks} * a.block + at]), a.column(unit, at));
     return sum;
   }
   void medium(Index u) const {
@@ -68,7 +71,7 @@ struct Product {
       double sum = 0;
       for (Index b = 0; b < blocks; ++b) sum += line(unit, blocks, b, r, 0, a.slots);
       for (auto e = a.irregular_start[i]; e < a.irregular_start[i + 1]; ++e)
-        sum += double(a.irregular_values[e]) * x(a.irregular_columns[e]);
+        sum += x(double(a.irregular_values[e]), a.irregular_columns[e]);
       write(a.order[a.first_medium() + i], sum);
     }
   }
@@ -103,7 +106,7 @@ struct Product {
     }
     for (Index i = 0; i < a.singles(); ++i)
       write(a.order[a.first_single() + i],
-            double(a.irregular_values[a.irregular + i]) * x(a.irregular_columns[a.irregular + i]));
+            x(double(a.irregular_values[a.irregular + i]), a.irregular_columns[a.irregular + i]));
     for (Index i = 0; i < a.with[0]; ++i) write(a.order[a.first_empty() + i], 0);
   }
 };
@@ -114,11 +117,10 @@ template <class S, class T>
 void spmm_dasp(Host&, T alpha, DaspView<S> const& a, DaspWork<T> const& work, In<T> x, T beta,
                Out<T> y) {
   auto step = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
-  bool rounded = work.unit == DaspUnitOf::half_products;
   for (Index j = 0; j < y.cols; ++j)
     Product<S, T>{a,
                   alpha,
-                  {x.data + x.offset(0, j), step(x), rounded},
+                  {x.data + x.offset(0, j), step(x), work.unit},
                   beta,
                   y.data + y.offset(0, j),
                   step(y),

@@ -94,9 +94,12 @@ TYPED_TEST(DaspContract, RowsAreWhereThePaperPutsThem) {
   EXPECT_EQ(d.with[0], 1);
   EXPECT_EQ(to_host(this->ctx(), dasp.arrays().order),
             (std::vector<Index>{1, 4, 7, 8, 2, 9, 3, 10, 5, 11, 14, 0, 6, 13, 12}));
-  // Medium rows of 40, 40, 7, 5: one block of 16, then 4 + 4 + 3 + 1 = 12 of 16, then 8 of 16.
-  EXPECT_EQ(dasp.arrays().medium_blocks, 2);
-  EXPECT_EQ(d.irregular, 32 + 32);
+  // Rows of 40, 40, 7, 5: a block of 16, then 4 + 4 + 3 + 1 = 12 of 16, then eight times 8 of 16.
+  EXPECT_EQ(dasp.arrays().medium_blocks, 10);
+  EXPECT_EQ(d.irregular, 0);
+  Dasp<T> paper(this->ctx(), there.view(), {.threshold = 0.75});
+  EXPECT_EQ(paper.arrays().medium_blocks, 2);
+  EXPECT_EQ(paper.view().irregular, 32 + 32);
 }
 
 template <class P>

@@ -6,6 +6,7 @@
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
+#include <tcsolve/operators/spaden_operator.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -73,6 +74,22 @@ struct DaspFormat {
   }
 };
 
+/// bitBSR with values of S and vectors of T.
+template <class T, class S = T>
+struct SpadenFormat {
+  using Value = T;
+  using Stored = S;
+  static std::string label() { return std::string("spaden_") + type_name<T> + "_" + type_name<S>; }
+  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
+    return std::make_shared<SpadenOperator<T, S>>(ctx, converted<S>(a).view());
+  }
+  /// What the conversion made of it: tests/contract/spaden_contract.cpp looks inside.
+  static double bytes(Context& ctx, Csr<double> const& a) {
+    CsrStorage<S> here(ctx, converted<S>(a));
+    return double(Spaden<S>(ctx, here.view()).bytes());
+  }
+};
+
 template <class B, class F>
 struct Case {
   using Where = B;
@@ -98,6 +115,8 @@ using Formats = cases<CsrFormat<double>,          //
                       DaspFormat<double, float>,  //
                       DaspFormat<double, half>,   //
                       DaspFormat<float>,          //
-                      DaspFormat<float, half>>;
+                      DaspFormat<float, half>,    //
+                      SpadenFormat<double>, SpadenFormat<double, float>, SpadenFormat<double, half>,
+                      SpadenFormat<float>, SpadenFormat<float, half>>;
 
 }  // namespace tcsolve::test
