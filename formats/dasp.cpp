@@ -20,9 +20,9 @@ Dasp<S>::Dasp(Context& ctx, CsrView<S> const& a, DaspTuning const& tuning) {
 template <class S>
 std::size_t Dasp<S>::bytes() const {
   DaspArrays<S> const& m = arrays_;
-  return m.order.bytes() + m.long_start.bytes() + m.units.bytes() + m.values.bytes() +
-         m.indices.bytes() + m.irregular_start.bytes() + m.irregular_values.bytes() +
-         m.irregular_columns.bytes();
+  return m.order.bytes() + m.long_start.bytes() + m.long_order.bytes() + m.units.bytes() +
+         m.values.bytes() + m.indices.bytes() + m.irregular_start.bytes() +
+         m.irregular_values.bytes() + m.irregular_columns.bytes();
 }
 
 template <class S>

@@ -26,17 +26,17 @@ namespace tcsolve {
 /// What the paper fixes by measurement on its devices; ours were measured on an H200 (bench/spmv,
 /// docs/formats/dasp.md).
 struct DaspTuning {
-  Index max_length = 256;  ///< MAX_LEN: longer rows are shared by several warps
-  double threshold = 0.5;  ///< a block is stored when this part of it or more is filled
-  Index long_blocks = 32;  ///< blocks of a long row that one warp takes; even
-  int loop_num = 0;        ///< LOOP_NUM, row-blocks of a warp: 1, 2 or 4; 0: by the matrix
+  Index max_length = 256;   ///< MAX_LEN: longer rows are shared by several warps
+  double threshold = 0.25;  ///< a block is stored when this part of it or more is filled
+  Index long_blocks = 32;   ///< blocks of a long row that one warp takes; even
+  int loop_num = 0;         ///< LOOP_NUM, row-blocks of a warp: 1, 2 or 4; 0: by the matrix
 };
 
 /// The arrays of a DASP matrix, in one space.
 template <class S>
 struct DaspArrays {
   DaspView<S> view;  ///< extents and counts; its pointers are those of the arrays below
-  Array<Index> order, long_start;
+  Array<Index> order, long_start, long_order;
   Array<DaspUnit> units;
   Array<S> values, irregular_values;
   Array<std::uint16_t> indices;

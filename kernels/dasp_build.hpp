@@ -123,6 +123,18 @@ struct Reader {
   }
 };
 
+/// First column of each long unit, what long_order is sorted by.
+template <class S>
+struct LongKeys : Reader<S> {
+  std::uint32_t* key;
+  Index* unit;
+  TCSOLVE_HD void operator()(std::int64_t u) const {
+    unit[u] = static_cast<Index>(u);
+    key[u] =
+        static_cast<std::uint32_t>(this->a.columns[this->long_part(static_cast<Index>(u)).begin]);
+  }
+};
+
 struct Range {
   Index low = std::numeric_limits<Index>::max(), high = -1;
   TCSOLVE_HD void add(Index from, Index to) {
@@ -309,6 +321,7 @@ void connect(DaspArrays<S>& m) {
   m.view.order = m.order.data();
   m.view.units = m.units.data();
   m.view.long_start = m.long_start.data();
+  m.view.long_order = m.long_order.data();
   m.view.values = m.values.data();
   m.view.indices = m.indices.data();
   m.view.irregular_start = m.irregular_start.data();
@@ -355,6 +368,12 @@ DaspArrays<S> build(On& on, CsrView<S> const& a, DaspTuning const& tuning) {
   m.units = Array<DaspUnit>(on.space(), std::size_t(units) + 1);
   auto* counts = on.template take<DaspUnit>(std::size_t(units) + 1);
   Reader<S> reader{a, d, tuning.threshold, slots};
+  m.long_order = Array<Index>(on.space(), d.long_units);
+  if (d.long_units > 0) {
+    auto* column = on.template take<std::uint32_t>(d.long_units);
+    on.each(d.long_units, LongKeys<S>{reader, column, m.long_order.data()});
+    on.sort(column, m.long_order.data(), d.long_units, static_cast<std::uint32_t>(a.cols));
+  }
   on.each(units + 1, MeasureUnit<S>{reader, counts});
   on.scan(counts, m.units.data(), units + 1, AddUnits{});
   on.each(units + 1, FinishUnit<S>{reader, counts, m.units.data()});

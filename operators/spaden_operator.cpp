@@ -15,8 +15,8 @@ template <class S>
 int choose_groups(SpadenTuning const& tuning, SpadenView<S> const& a) {
   if (tuning.groups != 0) return tuning.groups;
   double blocks = a.block_rows == 0 ? 0 : double(a.block_count) / a.block_rows;
-  if (a.block_rows < 16384 || blocks > 16) return 4;
-  return blocks > 10 ? 2 : 1;
+  if (a.block_rows < 8192 || blocks > 40) return 4;
+  return a.block_rows < 16384 || blocks > 12 ? 2 : 1;
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 ///   lane   slot k = lane % 4 of line r = lane / 4 of a block
 ///   loads  the slots of two blocks at once; those of up to eight blocks are in flight before the
 ///          first x is asked for, and the x of all of them before the first product
+///   long   units go by their first column, not by their row: what is multiplied side by side finds
+///          its x in the cache
 ///   sum    in registers, blocks in order; a long row's units leave their parts in memory, and
 ///          whoever comes last adds them in the order of the row: the same bits on every run
 ///   y      written to the caller's row, nothing else leaves the kernel
@@ -287,14 +289,12 @@ __device__ void alike(DaspView<S> const& a, X const& x, Range<T> const& y, int f
   }
 }
 
-/// Groups g, g + 4, ..., `count` of them, of N medium units: the warps of a block stay together, so
-/// that they find each other's x in the cache. What names the next group is asked for before this
+/// Groups g, g + stride, ... of N medium units. What names the next group is asked for before this
 /// one is multiplied.
 template <int N, class Sum, class S, class T, class X>
 __device__ void medium_groups(DaspView<S> const& a, X const& x, Range<T> const& y, Index g,
-                              int count, int lane) {
-  constexpr int stride = block_threads / 32;
-  Index units = a.medium_units(), groups = min((units + N - 1) / N, g + count * stride);
+                              Index stride, int lane) {
+  Index units = a.medium_units(), groups = (units + N - 1) / N;
   DaspUnit const* first = a.units + a.long_units;
   // Lane j <= N holds unit j of the group; beyond the end, the closing one.
   DaspUnit mine, ahead;
@@ -442,10 +442,15 @@ __device__ void shared_unit(DaspView<S> const& a, X const& x, Range<T> const& y,
   y.write(row, total);
 }
 
+/// Blocks of a multiprocessor that share the medium units: more than run at a time.
+constexpr Index medium_blocks = 16;
+/// Medium units for each multiprocessor below which a unit is shared by a block.
+constexpr Index few_units = 16;
+
 /// Blocks of each category, in this order.
 struct Grid {
   Index long_rows, medium, shorts;
-  int groups;  ///< of medium units that a warp takes; 0: a unit is shared by a block
+  bool shared;  ///< a medium unit by all warps of a block
 };
 
 template <int N, class Sum, bool adjacent, class S, class T>
@@ -455,13 +460,14 @@ __global__ void __launch_bounds__(block_threads)
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   Index b = blockIdx.x;
   if (b < grid.long_rows) {
-    if (b * warps + warp < a.long_units) long_unit<Sum>(a, work, x, y, b * warps + warp, lane);
+    Index u = b * warps + warp;
+    if (u < a.long_units) long_unit<Sum>(a, work, x, y, __ldg(a.long_order + u), lane);
     return;
   }
   b -= grid.long_rows;
   if (b < grid.medium) {
-    if (grid.groups == 0) return shared_unit<Sum>(a, x, y, b, lane);
-    return medium_groups<N, Sum>(a, x, y, b * warps * grid.groups + warp, grid.groups, lane);
+    if (grid.shared) return shared_unit<Sum>(a, x, y, b, lane);
+    return medium_groups<N, Sum>(a, x, y, b * warps + warp, grid.medium * warps, lane);
   }
   b -= grid.medium;
   if (b < grid.shorts) {
@@ -476,15 +482,12 @@ template <int N, class Sum, bool adjacent, class S, class T>
 void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, Domain<T, adjacent> x,
             Range<T> y) {
   constexpr int warps = block_threads / 32;
-  Index full = 8 * on.properties.multiProcessorCount;  // blocks that run at a time, about
-  Grid grid{(a.long_units + warps - 1) / warps, 0, (a.short_units() + warps - 1) / warps, 0};
-  Index units = a.medium_units(), groups = (units + N - 1) / N;
-  if (N == 1 && units < 2 * full && work.blocks_per_unit >= 8) {
-    grid.medium = units;
-  } else {
-    grid.groups = std::clamp<Index>(groups / (2 * warps * full), 1, 4);
-    grid.medium = (groups + warps * grid.groups - 1) / (warps * grid.groups);
-  }
+  Index units = a.medium_units(), groups = (units + N - 1) / N,
+        processors = on.properties.multiProcessorCount;
+  Grid grid{(a.long_units + warps - 1) / warps, 0, (a.short_units() + warps - 1) / warps,
+            N == 1 && units < few_units * processors && work.blocks_per_unit >= 8};
+  grid.medium =
+      grid.shared ? units : std::min((groups + warps - 1) / warps, medium_blocks * processors);
   std::int64_t others = std::int64_t{a.singles()} + a.with[0];
   std::int64_t blocks = std::int64_t{grid.long_rows} + grid.medium + grid.shorts +
                         (others + block_threads - 1) / block_threads;

@@ -28,8 +28,9 @@ template <class T>
 struct Domain {
   T const* x;
   std::int64_t stride;
-  Index cols;
-  bool vectors;  ///< adjacent and 16-byte aligned: eight entries are two or four loads
+  /// Block columns before this one are read by 16-byte loads: all whole ones where x is adjacent
+  /// and aligned, else none.
+  Index whole_blocks;
   __device__ T operator[](Index j) const { return __ldg(x + j * stride); }
 };
 
@@ -65,40 +66,108 @@ __device__ void copy_16(void* shared, void const* global) {
 }
 __device__ void copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-/// Row `line` of a block: its eight bits, and how many values of the block come before.
+__device__ unsigned int shared_address(void const* p) {
+  return static_cast<unsigned int>(__cvta_generic_to_shared(p));
+}
+
+/// One slot: where its bit is set, sum += value x, and on to the next value. Written out, since the
+/// compiler makes twice as many instructions of it, and instructions are what this kernel lacks.
+#define TCSOLVE_SLOT(load, widen, fma)                                    \
+  "{ .reg .pred q; .reg .b32 t; .reg .b16 h; .reg .f32 f; .reg .f64 d;\n" \
+  "and.b32 t, %2, %4; setp.ne.b32 q, t, 0;\n"                             \
+  "@q " load ", [%1];\n" widen "@q " fma ", %3, %0;\n@q add.u32 %1, %1, %5; }"
+template <int bit>
+__device__ void slot(double const*, unsigned int bits, double x, unsigned int& at, double& sum) {
+  asm volatile(TCSOLVE_SLOT("ld.shared.f64 d", "", "fma.rn.f64 %0, d")
+               : "+d"(sum), "+r"(at)
+               : "r"(bits), "d"(x), "n"(1 << bit), "n"(8));
+}
+template <int bit>
+__device__ void slot(float const*, unsigned int bits, double x, unsigned int& at, double& sum) {
+  asm volatile(TCSOLVE_SLOT("ld.shared.f32 f", "@q cvt.f64.f32 d, f;\n", "fma.rn.f64 %0, d")
+               : "+d"(sum), "+r"(at)
+               : "r"(bits), "d"(x), "n"(1 << bit), "n"(4));
+}
+template <int bit>
+__device__ void slot(half const*, unsigned int bits, double x, unsigned int& at, double& sum) {
+  asm volatile(TCSOLVE_SLOT("ld.shared.b16 h", "@q cvt.f64.f16 d, h;\n", "fma.rn.f64 %0, d")
+               : "+d"(sum), "+r"(at)
+               : "r"(bits), "d"(x), "n"(1 << bit), "n"(2));
+}
+template <int bit>
+__device__ void slot(float const*, unsigned int bits, float x, unsigned int& at, float& sum) {
+  asm volatile(TCSOLVE_SLOT("ld.shared.f32 f", "", "fma.rn.f32 %0, f")
+               : "+f"(sum), "+r"(at)
+               : "r"(bits), "f"(x), "n"(1 << bit), "n"(4));
+}
+template <int bit>
+__device__ void slot(half const*, unsigned int bits, float x, unsigned int& at, float& sum) {
+  asm volatile(TCSOLVE_SLOT("ld.shared.b16 h", "@q cvt.f32.f16 f, h;\n", "fma.rn.f32 %0, f")
+               : "+f"(sum), "+r"(at)
+               : "r"(bits), "f"(x), "n"(1 << bit), "n"(2));
+}
+#undef TCSOLVE_SLOT
+
+/// Row `line` of any block: where its eight bits are, and the bits of the rows above it.
 struct Line {
-  unsigned int bits;
-  int before;
-  __device__ Line(std::uint64_t bitmap, int line) {
-    unsigned int low = static_cast<unsigned int>(bitmap),
-                 high = static_cast<unsigned int>(bitmap >> 32);
-    unsigned int word = line < 4 ? low : high;
-    int shift = 8 * (line & 3);
-    bits = word >> shift & 0xff;
-    before = __popc(word & ((1u << shift) - 1)) + (line < 4 ? 0 : __popc(low));
+  unsigned int low_above, high_above, shift;
+  bool in_low;
+  __device__ explicit Line(int line) {
+    shift = 8 * (line & 3);
+    in_low = line < 4;
+    unsigned int above = (1u << shift) - 1;
+    low_above = in_low ? above : 0xffffffffu;
+    high_above = in_low ? 0 : above;
+  }
+  /// Its bits in the lowest eight; there are others behind them.
+  __device__ unsigned int bits(unsigned int low, unsigned int high) const {
+    return (in_low ? low : high) >> shift;
+  }
+  __device__ int before(unsigned int low, unsigned int high) const {
+    return __popc(low & low_above) + __popc(high & high_above);
   }
 };
 
-/// sum += row `line` of the block times x. values: the block's first.
+/// sum += row `line` of a block in device memory times x. values: the block's first.
 template <class S, class T>
-__device__ T multiply_row(SpadenBlock const& block, int line, S const* values, Domain<T> const& x,
-                          T sum) {
-  Line row(block.bitmap, line);
-  S const* value = values + row.before;
-  Index column = 8 * block.column;
-  if (x.vectors && column + 8 <= x.cols) {
-    T v[8];
-    eight(x.x + column, v);
-#pragma unroll
-    for (int c = 0; c < 8; ++c) {
-      bool stored = row.bits >> c & 1;
-      if (stored) sum = fma(T(*value), v[c], sum);
-      value += stored;
-    }
+__device__ T multiply_row(SpadenBlock const& block, Line const& line, S const* values,
+                          Domain<T> const& x, T sum) {
+  unsigned int low = static_cast<unsigned int>(block.bitmap),
+               high = static_cast<unsigned int>(block.bitmap >> 32);
+  S const* value = values + line.before(low, high);
+  for (unsigned int left = line.bits(low, high) & 0xff; left != 0; left &= left - 1)
+    sum = fma(T(*value++), x[8 * block.column + __ffs(left) - 1], sum);
+  return sum;
+}
+
+/// The same of the staged block at `block`, values from `values` on, both shared addresses.
+template <class S, class T>
+__device__ T multiply_row(unsigned int block, unsigned int values, Line const& line,
+                          Domain<T> const& x, T sum) {
+  unsigned int low, high, column, offset;
+  asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(low), "=r"(high), "=r"(column), "=r"(offset)
+               : "r"(block)
+               : "memory");  // what was staged is read
+  unsigned int bits = line.bits(low, high);
+  unsigned int at =
+      values + (offset + line.before(low, high)) * static_cast<unsigned int>(sizeof(S));
+  T v[8];
+  if (static_cast<int>(column) < x.whole_blocks) {
+    eight(x.x + 8 * static_cast<int>(column), v);
   } else {
-    for (unsigned int left = row.bits; left != 0; left &= left - 1)
-      sum = fma(T(*value++), x[column + __ffs(left) - 1], sum);
+#pragma unroll
+    for (int c = 0; c < 8; ++c) v[c] = bits >> c & 1 ? x[8 * static_cast<int>(column) + c] : T(0);
   }
+  constexpr S const* type = nullptr;
+  slot<0>(type, bits, v[0], at, sum);
+  slot<1>(type, bits, v[1], at, sum);
+  slot<2>(type, bits, v[2], at, sum);
+  slot<3>(type, bits, v[3], at, sum);
+  slot<4>(type, bits, v[4], at, sum);
+  slot<5>(type, bits, v[5], at, sum);
+  slot<6>(type, bits, v[6], at, sum);
+  slot<7>(type, bits, v[7], at, sum);
   return sum;
 }
 
@@ -157,6 +226,7 @@ template <int groups, class S, class T>
 __device__ void block_rows(SpadenView<S> const& a, SpadenWork<T> const& work, Domain<T> const& x,
                            Range<T> const& y, Index I0, int lane, Stage<S>& stage) {
   int group = lane / 8 % groups, line = lane % 8;
+  Line row_line(line);
   Index I = I0 + lane / 8 / groups;
   Index here = min(I, a.block_rows - 1);
   std::uint32_t begin = __ldg(a.start + here), end = __ldg(a.start + here + 1);
@@ -193,10 +263,12 @@ __device__ void block_rows(SpadenView<S> const& a, SpadenWork<T> const& work, Do
     __syncwarp();
     std::uint32_t last = min(end, from + count), b = begin;
     if (b < from) b += (from - b + groups - 1) / groups * groups;
-    for (b += group; b < last; b += groups) {
-      SpadenBlock const& block = stage.blocks[b - from];
-      sum = multiply_row(block, line, stage.values + (block.offset - origin), x, sum);
-    }
+    unsigned int block = shared_address(stage.blocks + (b + group - from)),
+                 values =
+                     shared_address(stage.values) - origin * static_cast<unsigned int>(sizeof(S)),
+                 end_block = shared_address(stage.blocks + (last > from ? last - from : 0));
+    for (; block < end_block; block += 16 * groups)
+      sum = multiply_row<S>(block, values, row_line, x, sum);
     __syncwarp();
     begin = max(begin, last);
     from += count;
@@ -226,7 +298,7 @@ __global__ void __launch_bounds__(32 * warps)
   if (p < a.pieces) {
     for (std::uint32_t b = lane / 8; b < piece.count; b += 4) {
       SpadenBlock block = a.blocks[piece.first + b];
-      sum = multiply_row(block, lane % 8, a.values + block.offset, x, sum);
+      sum = multiply_row(block, Line(lane % 8), a.values + block.offset, x, sum);
     }
     sum = add_groups(sum, 4);
     if (lane < 8) work.parts[8 * std::size_t(p) + lane] = sum;
@@ -255,8 +327,9 @@ void spmm_spaden(Device& on, T alpha, SpadenView<S> const& a, SpadenWork<T> cons
   if (a.rows == 0) return;
   auto step = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
   for (Index j = 0; j < y.cols; ++j) {
-    Domain<T> from{x.data + x.offset(0, j), step(x), x.rows, false};
-    from.vectors = from.stride == 1 && reinterpret_cast<std::uintptr_t>(from.x) % 16 == 0;
+    Domain<T> from{x.data + x.offset(0, j), step(x), 0};
+    if (from.stride == 1 && reinterpret_cast<std::uintptr_t>(from.x) % 16 == 0)
+      from.whole_blocks = x.rows / 8;
     Range<T> to{alpha, beta, y.data + y.offset(0, j), step(y), work.row_scale};
     if (Index pieces = a.pieces + a.side_pieces; pieces > 0) {
       pieces_kernel<<<(pieces + warps - 1) / warps, 32 * warps, 0, on.stream>>>(a, work, from);

@@ -32,12 +32,13 @@ struct DaspView {
   Index long_rows = 0, medium_rows = 0;
   Index with[5] = {};  ///< rows of 0, 1, 2, 3 and 4 entries
   Index long_units = 0;
-  Offset irregular = 0;                    ///< irregular entries of medium rows
-  Index const* order = nullptr;            ///< (rows) long, medium by length, 4, 3, 2, 1, 0 entries
-  DaspUnit const* units = nullptr;         ///< (units + 1)
-  Index const* long_start = nullptr;       ///< (long_rows + 1) first unit of each
-  S const* values = nullptr;               ///< (blocks, 32) in the order of place()
-  std::uint16_t const* indices = nullptr;  ///< the same order
+  Offset irregular = 0;               ///< irregular entries of medium rows
+  Index const* order = nullptr;       ///< (rows) long, medium by length, 4, 3, 2, 1, 0 entries
+  DaspUnit const* units = nullptr;    ///< (units + 1)
+  Index const* long_start = nullptr;  ///< (long_rows + 1) first unit of each
+  Index const* long_order = nullptr;  ///< (long_units) by their first column, as they are taken
+  S const* values = nullptr;          ///< (blocks, 32) in the order of place()
+  std::uint16_t const* indices = nullptr;          ///< the same order
   std::uint32_t const* irregular_start = nullptr;  ///< (medium_rows + 1)
   S const* irregular_values = nullptr;             ///< then those of rows with one entry
   std::int32_t const* irregular_columns = nullptr;

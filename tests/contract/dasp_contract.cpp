@@ -61,6 +61,7 @@ TYPED_TEST(DaspContract, HostAndDeviceMakeTheSameArrays) {
       DaspArrays<T> const &x = dasp.arrays(), &y = expected.arrays();
       ASSERT_TRUE(same_bits(this->ctx(), x.order, y.order));
       ASSERT_TRUE(same_bits(this->ctx(), x.long_start, y.long_start));
+      ASSERT_TRUE(same_bits(this->ctx(), x.long_order, y.long_order));
       ASSERT_TRUE(same_bits(this->ctx(), x.units, y.units));
       ASSERT_TRUE(same_bits(this->ctx(), x.values, y.values));
       ASSERT_TRUE(same_bits(this->ctx(), x.indices, y.indices));
@@ -94,7 +95,7 @@ TYPED_TEST(DaspContract, RowsAreWhereThePaperPutsThem) {
   EXPECT_EQ(d.with[0], 1);
   EXPECT_EQ(to_host(this->ctx(), dasp.arrays().order),
             (std::vector<Index>{1, 4, 7, 8, 2, 9, 3, 10, 5, 11, 14, 0, 6, 13, 12}));
-  // Rows of 40, 40, 7, 5: a block of 16, then 4 + 4 + 3 + 1 = 12 of 16, then eight times 8 of 16.
+  // Rows of 40, 40, 7, 5: a block of 16, then 4 + 4 + 3 + 1 = 12 of 16, then eight of 8.
   EXPECT_EQ(dasp.arrays().medium_blocks, 10);
   EXPECT_EQ(d.irregular, 0);
   Dasp<T> paper(this->ctx(), there.view(), {.threshold = 0.75});
@@ -119,6 +120,7 @@ TYPED_TEST(DaspProducts, EveryWayIsWithinItsBound) {
     for (DaspUnitOf unit : units)
       for (int loop : {0, 1, 2, 4})
         for (DaspTuning tuning : {DaspTuning{}, DaspTuning{.max_length = 8, .long_blocks = 2}}) {
+          if (a.cols > 10000 && loop + int(unit) > 0) continue;  // the others are fast
           tuning.loop_num = loop;
           DaspOperator<T, S> A(this->ctx(), a.view(), {tuning, unit});
           Precision p = A.traits().precision;

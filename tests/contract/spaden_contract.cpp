@@ -107,6 +107,7 @@ TYPED_TEST(SpadenProducts, EveryWayIsWithinItsBound) {
     Csr<double> stored = widened(a);
     for (SpadenTuning tuning : tunings)
       for (int groups : {0, 1, 2, 4}) {
+        if (a.cols > 10000 && groups > 0) continue;  // the others are fast
         tuning.groups = groups;
         SpadenOperator<T, S> A(this->ctx(), a.view(), tuning);
         for (Index k : {1, 3})
