@@ -28,7 +28,7 @@ namespace tcsolve {
 struct DaspTuning {
   Index max_length = 256;   ///< MAX_LEN: longer rows are shared by several warps
   double threshold = 0.25;  ///< a block is stored when this part of it or more is filled
-  Index long_blocks = 32;   ///< blocks of a long row that one warp takes; even
+  Index long_blocks = 64;   ///< blocks of a long row that one warp takes; even
   int loop_num = 0;         ///< LOOP_NUM, row-blocks of a warp: 1, 2 or 4; 0: by the matrix
 };
 

@@ -12,38 +12,41 @@ namespace tcsolve::spaden {
 /// The blocks of one block row in the order of their columns: a merge of its eight rows.
 template <class S>
 struct Walker {
+  static constexpr Index none = std::numeric_limits<Index>::max();
   CsrView<S> a;
-  Index first_row, column = -1;
-  Offset begin[8], end[8], last[8];  ///< entries [begin, end) of each row are in the block
+  Index column = none;
+  Index begin[8], end[8], last[8];  ///< entries [begin, end) of each row are in the block
+  Index ahead[8];                   ///< block column of entry `end`
 
   TCSOLVE_HD Walker(CsrView<S> const& matrix, Index block_row) : a(matrix) {
-    first_row = 8 * block_row;
     for (int r = 0; r < 8; ++r) {
-      bool here = first_row + r < a.rows;
-      begin[r] = end[r] = here ? a.offsets[first_row + r] : 0;
-      last[r] = here ? a.offsets[first_row + r + 1] : 0;
+      Index row = 8 * block_row + r;
+      bool here = row < a.rows;
+      begin[r] = end[r] = here ? static_cast<Index>(a.offsets[row]) : 0;
+      last[r] = here ? static_cast<Index>(a.offsets[row + 1]) : 0;
+      look(r);
     }
   }
+  TCSOLVE_HD void look(int r) { ahead[r] = end[r] < last[r] ? a.columns[end[r]] / 8 : none; }
   /// Goes to the next block; false when there is none.
   TCSOLVE_HD bool next() {
-    Index least = std::numeric_limits<Index>::max();
+    column = none;
     for (int r = 0; r < 8; ++r) {
       begin[r] = end[r];
-      if (begin[r] < last[r]) {
-        Index c = a.columns[begin[r]] / 8;
-        least = c < least ? c : least;
-      }
+      column = ahead[r] < column ? ahead[r] : column;
     }
-    column = least;
-    if (least == std::numeric_limits<Index>::max()) return false;
+    if (column == none) return false;
     for (int r = 0; r < 8; ++r)
-      while (end[r] < last[r] && a.columns[end[r]] / 8 == column) ++end[r];
+      while (ahead[r] == column) {
+        ++end[r];
+        look(r);
+      }
     return true;
   }
   TCSOLVE_HD int count() const {
-    Offset sum = 0;
+    Index sum = 0;
     for (int r = 0; r < 8; ++r) sum += end[r] - begin[r];
-    return static_cast<int>(sum);
+    return sum;
   }
 };
 
@@ -109,7 +112,7 @@ struct Fill {
     while (walk.next()) {
       if (walk.count() <= side) {
         for (int r = 0; r < 8; ++r)
-          for (Offset k = walk.begin[r]; k < walk.end[r]; ++k, ++aside[r]) {
+          for (Index k = walk.begin[r]; k < walk.end[r]; ++k, ++aside[r]) {
             side_values[aside[r]] = a.values[k];
             side_columns[aside[r]] = a.columns[k];
           }
@@ -117,7 +120,7 @@ struct Fill {
       }
       SpadenBlock block{0, walk.column, to.values};
       for (int r = 0; r < 8; ++r)
-        for (Offset k = walk.begin[r]; k < walk.end[r]; ++k) {
+        for (Index k = walk.begin[r]; k < walk.end[r]; ++k) {
           block.bitmap |= std::uint64_t{1} << (8 * r + a.columns[k] % 8);
           values[to.values++] = a.values[k];
         }

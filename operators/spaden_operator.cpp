@@ -9,14 +9,17 @@ namespace tcsolve {
 
 namespace {
 
-/// Groups of eight lanes on a block row: as many as it has work for, and all four where block rows
-/// are too few to fill a device.
+/// Groups of eight lanes on a block row: few where it has few blocks, so that a warp has several
+/// block rows on their way; two up to 40 where the values of both block rows fit the shared memory
+/// of a warp; all four for the others, and where block rows are too few to fill a device.
 template <class S>
 int choose_groups(SpadenTuning const& tuning, SpadenView<S> const& a) {
   if (tuning.groups != 0) return tuning.groups;
-  double blocks = a.block_rows == 0 ? 0 : double(a.block_count) / a.block_rows;
-  if (a.block_rows < 8192 || blocks > 40) return 4;
-  return a.block_rows < 16384 || blocks > 12 ? 2 : 1;
+  if (a.block_rows < 8192) return 4;
+  double blocks = double(a.block_count) / a.block_rows,
+         bytes = double(a.entries - a.side_entries) * sizeof(S) / a.block_rows;
+  if (blocks <= 12 && a.block_rows >= 16384) return 1;
+  return blocks <= 40 && 2 * bytes <= 4096 ? 2 : 4;
 }
 
 }  // namespace
