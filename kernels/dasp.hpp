@@ -46,7 +46,8 @@ struct DaspArrays {
   Index medium_blocks = 0;
 };
 
-/// How T-vectors are multiplied. `automatic` is fma, measured faster (docs/formats/dasp.md);
+/// How T-vectors are multiplied. `automatic` is mma for FP64 where LOOP_NUM is 1 and rows are not
+/// few, else fma: what was measured faster (docs/formats/dasp.md);
 /// half_products rounds x to FP16 and takes the matrix unit; absolute is |A| x, for norms.
 enum class DaspUnitOf { automatic, fma, mma, half_products, absolute };
 

@@ -10,15 +10,15 @@ namespace tcsolve {
 namespace {
 
 /// Groups of eight lanes on a block row: few where it has few blocks, so that a warp has several
-/// block rows on their way; two up to 40 where the values of both block rows fit the shared memory
-/// of a warp; all four for the others, and where block rows are too few to fill a device.
+/// block rows on their way, as long as their values fit its shared memory; all four for the others,
+/// and where block rows are too few to fill a device.
 template <class S>
 int choose_groups(SpadenTuning const& tuning, SpadenView<S> const& a) {
   if (tuning.groups != 0) return tuning.groups;
   if (a.block_rows < 8192) return 4;
   double blocks = double(a.block_count) / a.block_rows,
          bytes = double(a.entries - a.side_entries) * sizeof(S) / a.block_rows;
-  if (blocks <= 12 && a.block_rows >= 16384) return 1;
+  if (blocks <= 12 && 4 * bytes <= 4096 && a.block_rows >= 16384) return 1;
   return blocks <= 40 && 2 * bytes <= 4096 ? 2 : 4;
 }
 

@@ -496,6 +496,13 @@ void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, Domain<T,
   check(cudaGetLastError());
 }
 
+/// What `automatic` is in FP64: the matrix unit where a warp has one row-block of many blocks, FMA
+/// where it has several or where a row-block is shared.
+template <class S, class T>
+bool by_mma(Device const& on, DaspView<S> const& a, DaspWork<T> const& work) {
+  return work.loop_num == 1 && a.medium_units() >= few_units * on.properties.multiProcessorCount;
+}
+
 /// One column whose entries are adjacent runs the tuned kernel, any other a plain one.
 template <class Sum, class S, class T>
 void column(Device& on, DaspView<S> const& a, DaspWork<T> const& work, T const* x,
@@ -525,7 +532,8 @@ void spmm_dasp(Device& on, T alpha, DaspView<S> const& a, DaspWork<T> const& wor
     if constexpr (std::is_same_v<T, double>) {
       if (work.unit == DaspUnitOf::absolute)
         launch<1, AbsoluteFma<T>>(on, a, work, Domain<T, false>{from, step(x)}, to);
-      else if (work.unit == DaspUnitOf::mma)
+      else if (work.unit == DaspUnitOf::mma ||
+               (work.unit == DaspUnitOf::automatic && by_mma(on, a, work)))
         column<MmaF64>(on, a, work, from, step(x), to);
       else
         column<Fma<T>>(on, a, work, from, step(x), to);
