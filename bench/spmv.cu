@@ -172,7 +172,7 @@ class Table {
     };
     time("cuSPARSE CSR ALG1", C::csr(on, a, CUSPARSE_SPMV_CSR_ALG1));
     time("cuSPARSE CSR ALG2", C::csr(on, a, CUSPARSE_SPMV_CSR_ALG2));
-    best_csr_ = std::min(table_[table_.size() - 1].cold, table_[table_.size() - 2].cold);
+    best_csr_ = std::fmin(table_[table_.size() - 1].cold, table_[table_.size() - 2].cold);
     time("cuSPARSE SELL", C::sell(on, a));
     for (Index b : {2, 3, 4, 8}) time(cat("cuSPARSE BSR ", b), C::bsr(on, a, b));
   }
