@@ -103,9 +103,11 @@ struct DaspParams {
         field(&P::scale, "scale",
               "a value beyond the range of the stored type: scale rows, and columns, by powers of "
               "two, or refuse the matrix"),
-        field(&P::multiply, "multiply",
-              "fp16: x is rounded to fp16 too, sums are FP32; with `values: fp16` alone. vectors: "
-              "products in the type of the vectors")};
+        field(
+            &P::multiply, "multiply",
+            "fp16: x is rounded to fp16 too (infinite beyond 65504; the solvers' own vectors have "
+            "norms near 1), sums are FP32; with `values: fp16` alone. vectors: "
+            "products in the type of the vectors")};
   }
 };
 
