@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device half of the kernels in a build without CUDA: it links, and says what is missing.
 #include <tcsolve/kernels/batch.hpp>
+#include <tcsolve/kernels/dasp.hpp>
 #include <tcsolve/kernels/graph.hpp>
 #include <tcsolve/kernels/persistent.hpp>
+#include <tcsolve/kernels/spaden.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
 #include <tcsolve/kernels/verb_list.hpp>
 
@@ -52,6 +54,55 @@ TCSOLVE_INSTANTIATE(float, float)
 TCSOLVE_INSTANTIATE(half, float)
 
 std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*, int) { absent(); }
+template <class S>
+DaspArrays<S> build_dasp(Device&, Arena&, CsrView<S> const&, DaspTuning const&) {
+  absent();
+}
+template <class S, class T>
+void spmm_dasp(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, Out<T>) {
+  absent();
+}
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S) \
+  template DaspArrays<S> build_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspTuning const&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T)                                                             \
+  template void spmm_dasp<S, T>(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, \
+                                Out<T>);
+TCSOLVE_INSTANTIATE(double, double)
+TCSOLVE_INSTANTIATE(float, double)
+TCSOLVE_INSTANTIATE(half, double)
+TCSOLVE_INSTANTIATE(float, float)
+TCSOLVE_INSTANTIATE(half, float)
+
+template <class S>
+SpadenArrays<S> build_spaden(Device&, Arena&, CsrView<S> const&, SpadenTuning const&) {
+  absent();
+}
+template <class S, class T>
+void spmm_spaden(Device&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, T, Out<T>) {
+  absent();
+}
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S) \
+  template SpadenArrays<S> build_spaden<S>(Device&, Arena&, CsrView<S> const&, SpadenTuning const&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T)                                                                \
+  template void spmm_spaden<S, T>(Device&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, \
+                                  T, Out<T>);
+TCSOLVE_INSTANTIATE(double, double)
+TCSOLVE_INSTANTIATE(float, double)
+TCSOLVE_INSTANTIATE(half, double)
+TCSOLVE_INSTANTIATE(float, float)
+TCSOLVE_INSTANTIATE(half, float)
+
+std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*) { absent(); }
 void launch(Device&, WhileGraph&) { absent(); }
 bool finished(Device&) { absent(); }
 std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const&, LoopState*,

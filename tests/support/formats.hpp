@@ -2,8 +2,11 @@
 /// The operators under contract test. A new format is one struct here and one line in `Formats`.
 #pragma once
 
+#include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
+#include <tcsolve/operators/spaden_operator.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -55,6 +58,38 @@ struct SellFormat {
   }
 };
 
+/// DASP with values of S and vectors of T.
+template <class T, class S = T>
+struct DaspFormat {
+  using Value = T;
+  using Stored = S;
+  static std::string label() { return std::string("dasp_") + type_name<T> + "_" + type_name<S>; }
+  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
+    return std::make_shared<DaspOperator<T, S>>(ctx, converted<S>(a).view());
+  }
+  /// What the conversion made of it: tests/contract/dasp_contract.cpp looks inside.
+  static double bytes(Context& ctx, Csr<double> const& a) {
+    CsrStorage<S> here(ctx, converted<S>(a));
+    return double(Dasp<S>(ctx, here.view()).bytes());
+  }
+};
+
+/// bitBSR with values of S and vectors of T.
+template <class T, class S = T>
+struct SpadenFormat {
+  using Value = T;
+  using Stored = S;
+  static std::string label() { return std::string("spaden_") + type_name<T> + "_" + type_name<S>; }
+  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
+    return std::make_shared<SpadenOperator<T, S>>(ctx, converted<S>(a).view());
+  }
+  /// What the conversion made of it: tests/contract/spaden_contract.cpp looks inside.
+  static double bytes(Context& ctx, Csr<double> const& a) {
+    CsrStorage<S> here(ctx, converted<S>(a));
+    return double(Spaden<S>(ctx, here.view()).bytes());
+  }
+};
+
 template <class B, class F>
 struct Case {
   using Where = B;
@@ -75,6 +110,13 @@ using Formats = cases<CsrFormat<double>,          //
                       SellFormat<double, float>,  //
                       SellFormat<double, half>,   //
                       SellFormat<float>,          //
-                      SellFormat<float, half>>;
+                      SellFormat<float, half>,    //
+                      DaspFormat<double>,         //
+                      DaspFormat<double, float>,  //
+                      DaspFormat<double, half>,   //
+                      DaspFormat<float>,          //
+                      DaspFormat<float, half>,    //
+                      SpadenFormat<double>, SpadenFormat<double, float>, SpadenFormat<double, half>,
+                      SpadenFormat<float>, SpadenFormat<float, half>>;
 
 }  // namespace tcsolve::test

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+/// bench_spmv [REPETITIONS = 50 [MATRIX [TYPE [--sweep]]]]: products with one vector, in every
+/// format, beside cuSPARSE's of the same value type in the same run. Random values; the real
+/// matrices of over a million entries in TCSOLVE_MATRICES, where that is set, keep theirs (scaled
+/// by powers of two where fp16 cannot hold them).
+///
+/// Every product is checked against a sum in long double of the rounded matrix before it is timed:
+/// |error|_i <= 4 u m_i (|A||x|)_i, u = 2^-53 or 2^-24, m_i = max(entries in row i, 1).
+///
+///   cold   256 MB are read before each repetition, median of all
+///   hot    ten products in a row are one repetition, median of all
+///   conversion  from CSR in device memory to the operator, median of 5, in cold products of the
+///               best cuSPARSE CSR
+///   --sweep  tunings and units of the formats as well
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <thread>
+
+#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
+#include <tcsolve/operators/spaden_operator.hpp>
+
+#include "measure.hpp"
+#include "spmv_cusparse.hpp"
+
+using namespace tcsolve;
+
+namespace {
+
+using cuda::check;
+
+__global__ void read_all(double4_16a const* p, std::size_t n, double* sink) {
+  double sum = 0;
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    sum += p[i].x + p[i].y + p[i].z + p[i].w;
+  if (sum == 1.2345e300) *sink = sum;
+}
+
+class Clock {
+ public:
+  explicit Clock(cuda::Device& on) : on_(on), sweep_(Space::cuda, std::size_t{256} << 20) {
+    check(cudaMemset(sweep_.data(), 0, sweep_.bytes()));
+    check(cudaEventCreate(&begin_));
+    check(cudaEventCreate(&end_));
+  }
+  ~Clock() {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+  Clock(Clock const&) = delete;
+  /// Median of `repetitions`, in us of one call.
+  double median(int repetitions, bool cold, std::function<void()> const& f) {
+    int calls = cold ? 1 : 10;
+    for (int i = 0; i < 3; ++i) f();
+    std::vector<double> times;
+    for (int i = 0; i < repetitions; ++i) {
+      if (cold)
+        read_all<<<1056, 512, 0, on_.stream>>>(reinterpret_cast<double4_16a const*>(sweep_.data()),
+                                               sweep_.size() / sizeof(double4_16a),
+                                               reinterpret_cast<double*>(sweep_.data()));
+      check(cudaEventRecord(begin_, on_.stream));
+      for (int c = 0; c < calls; ++c) f();
+      check(cudaEventRecord(end_, on_.stream));
+      check(cudaEventSynchronize(end_));
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, begin_, end_));
+      times.push_back(1e3 * ms / calls);
+    }
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    return times[times.size() / 2];
+  }
+
+ private:
+  cuda::Device& on_;
+  Array<std::byte> sweep_;
+  cudaEvent_t begin_, end_;
+};
+
+/// y = A x and |A||x| in long double, by all threads.
+struct Reference {
+  std::vector<long double> y, magnitude;
+  std::vector<Offset> length;
+  template <class S, class X>
+  Reference(Csr<S> const& a, std::vector<X> const& x)
+      : y(a.rows), magnitude(a.rows), length(a.rows) {
+    unsigned int count = std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::thread> threads;
+    for (unsigned int t = 0; t < count; ++t)
+      threads.emplace_back([&, t] {
+        for (Index i = Index(std::int64_t{a.rows} * t / count);
+             i < Index(std::int64_t{a.rows} * (t + 1) / count); ++i) {
+          length[i] = a.offsets[i + 1] - a.offsets[i];
+          for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+            long double p = static_cast<long double>(double(a.values[k])) * double(x[a.columns[k]]);
+            y[i] += p, magnitude[i] += std::abs(p);
+          }
+        }
+      });
+    for (auto& t : threads) t.join();
+  }
+  /// Largest |error|_i / (u m_i (|A||x|)_i).
+  double error(std::vector<double> const& got, double u) const {
+    double worst = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      double allowed = double(u * std::max<Offset>(length[i], 1) * magnitude[i]);
+      double off = double(std::abs(got[i] - y[i]));
+      if (!(off <= 4 * allowed)) return std::isnan(off) ? INFINITY : off / allowed;
+      if (allowed > 0) worst = std::max(worst, off / allowed);
+    }
+    return worst;
+  }
+};
+
+struct Row {
+  std::string matrix, type, variant;
+  double cold, hot, error, conversion, bytes_per_entry;
+};
+
+class Table {
+ public:
+  Table(Context& ctx, int repetitions) : ctx_(ctx), clock_(*ctx.device()), times_(repetitions) {}
+
+  template <class S, class T>
+  void matrix(std::string const& name, Csr<double> const& a, char const* type, bool sweep) {
+    name_ = name, type_ = type, best_csr_ = 0;
+    Csr<S> stored;
+    if constexpr (std::is_same_v<S, double>)
+      stored = a;
+    else
+      stored = scaled<S>(a, Scaling::powers_of_two).matrix;
+    entries_ = double(a.entries());
+    rows_ = a.rows;
+    std::vector<T> x(a.cols);
+    std::vector<S> x_narrow(a.cols);
+    std::uint64_t state = 1;
+    for (Index j = 0; j < a.cols; ++j) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      x[j] = T(double(state >> 11) * 0x1p-52 - 1);
+      x_narrow[j] = S(double(x[j]));
+    }
+    {
+      Reference reference(stored, x_narrow);
+      cusparse<S>(stored, x_narrow, reference);
+    }
+    ours<S, T>(stored, x, sweep);
+  }
+  std::vector<Row> const& rows() const { return table_; }
+
+ private:
+  template <class S>
+  void cusparse(Csr<S> const& a, std::vector<S> const& x, Reference const& reference) {
+    using C = bench::Cusparse<S>;
+    cuda::Device& on = *ctx_.device();
+    double u = sizeof(S) == 8 ? 0x1p-53 : 0x1p-24;
+    auto time = [&](std::string const& variant, std::shared_ptr<C> const& p) {
+      if (!p) return;
+      p->set_x(x);
+      p->run();
+      double error = reference.error(p->y(a.rows), u);
+      add(variant, error, 0, 0, [&] { p->run(); });
+    };
+    time("cuSPARSE CSR ALG1", C::csr(on, a, CUSPARSE_SPMV_CSR_ALG1));
+    time("cuSPARSE CSR ALG2", C::csr(on, a, CUSPARSE_SPMV_CSR_ALG2));
+    best_csr_ = std::fmin(table_[table_.size() - 1].cold, table_[table_.size() - 2].cold);
+    time("cuSPARSE SELL", C::sell(on, a));
+    for (Index b : {2, 3, 4, 8}) time(cat("cuSPARSE BSR ", b), C::bsr(on, a, b));
+  }
+
+  template <class S, class T>
+  void ours(Csr<S> const& a, std::vector<T> const& x, bool sweep) {
+    Reference reference(a, x);
+    Array<T> dx = to_space(ctx_, x.data(), x.size()), dy(ctx_.space(), a.rows);
+    CsrStorage<S> there(ctx_, a);
+    double u = sizeof(T) == 8 ? 0x1p-53 : 0x1p-24;
+    auto time = [&](std::string const& variant, std::function<OperatorPtr<T>()> const& make,
+                    double roundoff = 0) {
+      std::vector<double> conversions;
+      OperatorPtr<T> A;
+      for (int i = 0; i < 5; ++i) {
+        A = nullptr;
+        ctx_.synchronize();
+        auto begin = std::chrono::steady_clock::now();
+        A = make();
+        ctx_.synchronize();
+        conversions.push_back(
+            1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      }
+      std::sort(conversions.begin(), conversions.end());
+      A->apply(ctx_, dx.view(), dy.view());
+      auto got = to_host(ctx_, dy);
+      double error = reference.error({got.begin(), got.end()}, roundoff > 0 ? roundoff : u);
+      double vectors = (double(a.rows) + a.cols) * sizeof(T);
+      add(variant, error, conversions[2], (A->cost(1).bytes - vectors) / entries_,
+          [&] { A->apply(ctx_, dx.view(), dy.view()); });
+    };
+    if (padding_of_sell(a) <= 2)
+      time("sell", [&] { return std::make_shared<SellOperator<T, S>>(ctx_, there.view()); });
+    auto dasp = [&](DaspOptions const& options) {
+      return [&, options] {
+        return std::make_shared<DaspOperator<T, S>>(ctx_, there.view(), options);
+      };
+    };
+    time("dasp", dasp({}));
+    if (sizeof(S) == 2) time("dasp, fp16 products", dasp({{}, DaspUnitOf::half_products}), 0x1p-10);
+    auto spaden = [&](SpadenTuning const& tuning) {
+      return [&, tuning] {
+        return std::make_shared<SpadenOperator<T, S>>(ctx_, there.view(), tuning);
+      };
+    };
+    time("spaden", spaden({}));
+    if (!sweep) return;
+    for (int groups : {1, 2, 4}) time(cat("spaden, groups ", groups), spaden({.groups = groups}));
+    for (int side : {0, 1, 4}) time(cat("spaden, side ", side), spaden({.side = side}));
+    for (int loop : {1, 2, 4}) {
+      time(cat("dasp, loop ", loop), dasp({{.loop_num = loop}}));
+      if (sizeof(T) == 8)
+        time(cat("dasp, loop ", loop, ", mma"), dasp({{.loop_num = loop}, DaspUnitOf::mma}));
+      else if (sizeof(S) == 2)
+        time(cat("dasp, loop ", loop, ", tf32"), dasp({{.loop_num = loop}, DaspUnitOf::mma}));
+    }
+    for (Index blocks : {16, 64}) time(cat("dasp, long ", blocks), dasp({{.long_blocks = blocks}}));
+    for (double threshold : {0.25, 0.75, 1.0})
+      time(cat("dasp, threshold ", threshold), dasp({{.threshold = threshold}}));
+    time("dasp, max 1024", dasp({{.max_length = 1024}}));
+  }
+
+  /// Slots of 32 equally long rows over entries.
+  template <class S>
+  static double padding_of_sell(Csr<S> const& a) {
+    double slots = 0;
+    for (Index begin = 0; begin < a.rows; begin += 32) {
+      Offset width = 0;
+      for (Index i = begin; i < std::min(a.rows, begin + 32); ++i)
+        width = std::max(width, a.offsets[i + 1] - a.offsets[i]);
+      slots += 32.0 * double(width);
+    }
+    return slots / double(a.entries());
+  }
+
+  void add(std::string const& variant, double error, double conversion, double bytes_per_entry,
+           std::function<void()> const& f) {
+    Row row{name_, type_, variant, NAN, NAN, error, conversion, bytes_per_entry};
+    if (error <= 4) {
+      row.cold = clock_.median(times_, true, f);
+      row.hot = clock_.median(times_, false, f);
+    }
+    table_.push_back(row);
+    std::cout << "{\"matrix\": \"" << name_ << "\", \"rows\": " << rows_
+              << ", \"entries\": " << std::int64_t(entries_) << ", \"values\": \"" << type_
+              << "\", \"variant\": \"" << variant << "\", \"us_cold\": " << row.cold
+              << ", \"us_hot\": " << row.hot << ", \"error\": " << error
+              << ", \"conversion_us\": " << conversion
+              << ", \"conversion_products\": " << (best_csr_ > 0 ? conversion / best_csr_ : 0)
+              << ", \"bytes_per_entry\": " << bytes_per_entry << "}" << std::endl;
+  }
+
+  Context& ctx_;
+  Clock clock_;
+  int times_;
+  std::string name_, type_;
+  Index rows_ = 0;
+  double entries_ = 0, best_csr_ = 0;
+  std::vector<Row> table_;
+};
+
+using Matrices = std::vector<std::pair<std::string, std::function<Csr<double>()>>>;
+
+Matrices generated(bool brief) {
+  constexpr auto random = Coefficient::random;
+  Matrices m;
+  auto add = [&](std::string const& name, auto params) {
+    params.coefficient = random;
+    m.push_back({name, [=] { return generate(params); }});
+  };
+  if (!brief) {
+    add("poisson27_96", Poisson27Params{.n = 96});
+    add("elasticity_56", ElasticityParams{.n = 56});
+    add("poisson7_160", Poisson7Params{.n = 160});
+    add("poisson27s_80", Poisson27Params{.n = 80, .renumber = Renumber::random});
+    add("convdiff_128", ConvdiffParams{.n = 128});
+    add("rmat_20_16", RmatParams{.scale = 20});
+    add("longrows_1M", LongrowsParams{});
+  }
+  add("poisson27_32", Poisson27Params{.n = 32});
+  add("elasticity_16", ElasticityParams{.n = 16});
+  return m;
+}
+
+/// What TCSOLVE_MATRICES holds of more than a million entries; a list, since reading all of them
+/// to count takes longer than the rest.
+void add_real(Matrices& m) {
+  char const* folder = std::getenv("TCSOLVE_MATRICES");
+  if (folder == nullptr) return;
+  for (char const* name : {"tripod_elast_p2", "xenon1", "mdual_lap", "dragon_cotlap",
+                           "tripod_convdiff_r3", "tripod_elast_r2"}) {
+    auto path = std::filesystem::path(folder) / cat(name, ".mtx.xz");
+    if (std::filesystem::exists(path))
+      m.push_back({name, [=] { return read_matrix_market(path); }});
+  }
+}
+
+/// One line a matrix and type: the best of cuSPARSE, and each of ours against it.
+void print(std::vector<Row> const& rows) {
+  std::cout << "matrix | values | variant | us cold | us hot | error | vs best CSR, cold | vs best "
+               "cuSPARSE, cold | vs best CSR, hot | conversion, products | bytes an entry\n"
+            << "---|---|---|---|---|---|---|---|---|---|---\n";
+  for (Row const& r : rows) {
+    double csr = INFINITY, csr_hot = INFINITY, best = INFINITY;
+    for (Row const& other : rows) {
+      if (other.matrix != r.matrix || other.type != r.type) continue;
+      if (other.variant.rfind("cuSPARSE", 0) == 0) best = std::fmin(best, other.cold);
+      if (other.variant.rfind("cuSPARSE CSR", 0) == 0)
+        csr = std::fmin(csr, other.cold), csr_hot = std::fmin(csr_hot, other.hot);
+    }
+    std::cout.precision(4);
+    std::cout << r.matrix << " | " << r.type << " | " << r.variant << " | " << r.cold << " | "
+              << r.hot << " | " << r.error << " | " << csr / r.cold << " | " << best / r.cold
+              << " | " << csr_hot / r.hot << " | " << r.conversion / csr << " | "
+              << r.bytes_per_entry << "\n";
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string why;
+  if (!cuda::available(why)) {
+    std::cout << "bench_spmv: " << why << ": nothing to measure\n";
+    return 0;
+  }
+  bool brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
+  int repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 5 : 50;
+  std::string matrix = argc > 2 ? argv[2] : "", type = argc > 3 ? argv[3] : "";
+  bool sweep = argc > 4 && std::strcmp(argv[4], "--sweep") == 0;
+  Context ctx(Backend::cuda);
+  bench::print_device(ctx, repetitions);
+  Matrices matrices = generated(brief);
+  if (!brief) add_real(matrices);
+  Table table(ctx, repetitions);
+  auto wanted = [](std::string const& filter, std::string const& name) {
+    return filter.empty() || filter == "all" || filter.find(name) != std::string::npos;
+  };
+  for (auto const& [name, make] : matrices) {
+    if (!wanted(matrix, name)) continue;
+    Csr<double> a = make();
+    try {
+      if (wanted(type, "fp64")) table.matrix<double, double>(name, a, "fp64", sweep);
+      if (wanted(type, "fp32")) table.matrix<float, float>(name, a, "fp32", sweep);
+      if (wanted(type, "fp16")) table.matrix<tcsolve::half, float>(name, a, "fp16", sweep);
+    } catch (MatrixError const& e) {  // its range is too wide for the type
+      std::cout << "{\"matrix\": \"" << name << "\", \"refused\": \"" << e.what() << "\"}"
+                << std::endl;
+    }
+  }
+  print(table.rows());
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a conversion between formats is made of. A conversion is one function template over a
+/// backend, so that host and device make identical arrays:
+///
+///     on.each(n, f)                    f(i) for 0 <= i < n, in any order
+///     on.scan(in, out, n, add)         out_i = in_0 + ... + in_{i-1}; `add` is associative
+///     on.sort(key, value, n, keys)     stable, by ascending key < keys, in place
+///     on.read(from, to, n)             to the host; waits
+///     on.write(from, to, n)            from the host; waits
+///     on.clear(p, n)                   zeros
+///     on.take<T>(n)                    memory until the conversion ends
+///     on.space()
+///
+/// kernels/host/convert.hpp runs them by Kokkos, kernels/cuda/convert.cuh by plain kernels and CUB.
+#pragma once
+
+#include <cstdint>
+
+#include <tcsolve/core/arena.hpp>
+#include <tcsolve/core/portable.hpp>

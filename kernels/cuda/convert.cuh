@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The device as a backend of conversions (kernels/convert.hpp).
+#pragma once
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include <bit>
+
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/convert.hpp>
+
+namespace tcsolve::cuda {
+
+template <class F>
+__global__ void __launch_bounds__(256) each_kernel(std::int64_t n, F f) {
+  std::int64_t i = std::int64_t{blockIdx.x} * 256 + threadIdx.x;
+  if (i < n) f(i);
+}
+
+class Converter {
+ public:
+  Converter(Device& on, Arena& arena) : on_(on), scope_(arena.scope()) {}
+  Space space() const { return Space::cuda; }
+
+  template <class F>
+  void each(std::int64_t n, F const& f) {
+    if (n == 0) return;
+    each_kernel<<<static_cast<unsigned int>((n + 255) / 256), 256, 0, on_.stream>>>(n, f);
+    check(cudaGetLastError());
+  }
+  template <class T, class Add>
+  void scan(T const* in, T* out, std::int64_t n, Add const& add) {
+    std::size_t bytes = 0;
+    check(cub::DeviceScan::ExclusiveScan(nullptr, bytes, in, out, add, T{}, n, on_.stream));
+    void* work = take<std::byte>(bytes);
+    check(cub::DeviceScan::ExclusiveScan(work, bytes, in, out, add, T{}, n, on_.stream));
+  }
+  template <class V>
+  void sort(std::uint32_t* key, V* value, std::int64_t n, std::uint32_t keys) {
+    if (n == 0) return;
+    cub::DoubleBuffer<std::uint32_t> key_buffer(key, take<std::uint32_t>(n));
+    cub::DoubleBuffer<V> value_buffer(value, take<V>(n));
+    std::size_t bytes = 0;
+    int bits = std::bit_width(keys);
+    check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, key_buffer, value_buffer, n, 0, bits,
+                                          on_.stream));
+    void* work = take<std::byte>(bytes);
+    check(cub::DeviceRadixSort::SortPairs(work, bytes, key_buffer, value_buffer, n, 0, bits,
+                                          on_.stream));
+    if (key_buffer.Current() != key) copy(key_buffer.Current(), key, n);
+    if (value_buffer.Current() != value) copy(value_buffer.Current(), value, n);
+  }
+  template <class T>
+  void read(T const* from, T* to, std::int64_t n) {
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, on_.stream));
+    check(cudaStreamSynchronize(on_.stream));
+  }
+  template <class T>
+  void write(T const* from, T* to, std::int64_t n) {
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, on_.stream));
+    check(cudaStreamSynchronize(on_.stream));
+  }
+  template <class T>
+  void clear(T* p, std::int64_t n) {
+    check(cudaMemsetAsync(p, 0, n * sizeof(T), on_.stream));
+  }
+  template <class T>
+  T* take(std::size_t n) {
+    return scope_.template take<T>(n);
+  }
+
+ private:
+  template <class T>
+  void copy(T const* from, T* to, std::int64_t n) {
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToDevice, on_.stream));
+  }
+  Device& on_;
+  Arena::Scope scope_;
+};
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// CSR to bitBSR on the device (kernels/spaden_build.hpp).
+#include <tcsolve/kernels/cuda/convert.cuh>
+#include <tcsolve/kernels/spaden_build.hpp>
+
+namespace tcsolve::cuda {
+
+template <class S>
+SpadenArrays<S> build_spaden(Device& device, Arena& arena, CsrView<S> const& a,
+                             SpadenTuning const& tuning) {
+  Converter on(device, arena);
+  return spaden::build(on, a, tuning);
+}
+
+#define TCSOLVE_INSTANTIATE(S) \
+  template SpadenArrays<S> build_spaden<S>(Device&, Arena&, CsrView<S> const&, SpadenTuning const&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The host as a backend of conversions (kernels/convert.hpp).
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/kernels/host/parallel.hpp>
+
+namespace tcsolve::host {
+
+class Converter {
+ public:
+  explicit Converter(Arena& arena) : scope_(arena.scope()) {}
+  Space space() const { return Space::host; }
+
+  template <class F>
+  void each(std::int64_t n, F const& f) {
+    parallel(n, 20000, f);
+  }
+  template <class T, class Add>
+  void scan(T const* in, T* out, std::int64_t n, Add const& add) {
+    T sum{};
+    for (std::int64_t i = 0; i < n; ++i) {
+      T here = in[i];
+      out[i] = sum;
+      sum = add(sum, here);
+    }
+  }
+  template <class V>
+  void sort(std::uint32_t* key, V* value, std::int64_t n, std::uint32_t keys) {
+    std::vector<std::int64_t> start(std::size_t(keys) + 1);
+    for (std::int64_t i = 0; i < n; ++i) ++start[key[i] + 1];
+    for (std::uint32_t k = 0; k < keys; ++k) start[k + 1] += start[k];
+    std::vector<std::uint32_t> from_key(key, key + n);
+    std::vector<V> from(value, value + n);
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t to = start[from_key[i]]++;
+      key[to] = from_key[i];
+      value[to] = from[i];
+    }
+  }
+  template <class T>
+  void read(T const* from, T* to, std::int64_t n) {
+    std::copy(from, from + n, to);
+  }
+  template <class T>
+  void write(T const* from, T* to, std::int64_t n) {
+    std::copy(from, from + n, to);
+  }
+  template <class T>
+  void clear(T* p, std::int64_t n) {
+    std::fill(p, p + n, T{});
+  }
+  template <class T>
+  T* take(std::size_t n) {
+    return scope_.template take<T>(n);
+  }
+
+ private:
+  Arena::Scope scope_;
+};
+
+}  // namespace tcsolve::host

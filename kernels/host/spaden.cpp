@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// bitBSR on the host: the arrays of the device, block by block.
+#include <tcsolve/kernels/spaden.hpp>
+
+#include <bit>
+
+#include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/spaden_build.hpp>
+
+namespace tcsolve::host {
+
+template <class S>
+SpadenArrays<S> build_spaden(Host&, Arena& arena, CsrView<S> const& a, SpadenTuning const& tuning) {
+  Converter on(arena);
+  return spaden::build(on, a, tuning);
+}
+
+template <class S, class T>
+void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const& work, In<T> x, T beta,
+                 Out<T> y) {
+  std::int64_t serial_below = a.entries * y.cols < 20000 ? std::int64_t{1} << 40 : 2;
+  for (Index j = 0; j < y.cols; ++j)
+    parallel(a.block_rows, serial_below, [&](std::int64_t I) {
+      double sum[8] = {};
+      for (auto b = a.start[I]; b < a.start[I + 1]; ++b) {
+        SpadenBlock const& block = a.blocks[b];
+        S const* value = a.values + block.offset;
+        for (std::uint64_t left = block.bitmap; left != 0; left &= left - 1) {
+          int bit = std::countr_zero(left);
+          sum[bit / 8] +=
+              double(*value++) * double(x.data[x.offset(8 * block.column + bit % 8, j)]);
+        }
+      }
+      for (Index r = 0; r < 8 && 8 * I + r < a.rows; ++r) {
+        Index i = static_cast<Index>(8 * I + r);
+        if (a.side_start != nullptr)
+          for (auto e = a.side_start[i]; e < a.side_start[i + 1]; ++e)
+            sum[r] += double(a.side_values[e]) * double(x.data[x.offset(a.side_columns[e], j)]);
+        double v = double(alpha) * sum[r];
+        if (work.row_scale != nullptr) v *= double(work.row_scale[i]);
+        T& out = y.data[y.offset(i, j)];
+        out = T(beta == T(0) ? v : v + double(beta) * double(out));
+      }
+    });
+}
+
+#define TCSOLVE_INSTANTIATE(S) \
+  template SpadenArrays<S> build_spaden<S>(Host&, Arena&, CsrView<S> const&, SpadenTuning const&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T)                                                                 \
+  template void spmm_spaden<S, T>(Host&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, T, \
+                                  Out<T>);
+TCSOLVE_INSTANTIATE(double, double)
+TCSOLVE_INSTANTIATE(float, double)
+TCSOLVE_INSTANTIATE(half, double)
+TCSOLVE_INSTANTIATE(float, float)
+TCSOLVE_INSTANTIATE(half, float)
+
+}  // namespace tcsolve::host

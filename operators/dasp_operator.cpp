@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/dasp_operator.hpp>
+
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/kernels/reductions.hpp>
+
+namespace tcsolve {
+
+namespace {
+
+/// LOOP_NUM: row-blocks that one warp multiplies side by side, so that enough loads are in flight
+/// where each has few blocks; 1 where there are too few of them to fill a device.
+int choose_loop_num(DaspTuning const& tuning, double blocks_per_unit, Index units) {
+  if (tuning.loop_num != 0) return tuning.loop_num;
+  if (blocks_per_unit <= 3.25 && units >= 16384) return 4;
+  return blocks_per_unit <= 4.25 && units >= 16384 ? 2 : 1;
+}
+
+}  // namespace
+
+template <class T, class S>
+DaspOperator<T, S>::DaspOperator(Context& ctx, CsrView<S> const& a, DaspOptions const& options)
+    : DaspOperator(ctx, CsrStorage<S>(ctx, a).view(), options, true) {}
+
+template <class T, class S>
+DaspOperator<T, S>::DaspOperator(Context& ctx, ScaledCsr<S> const& a, DaspOptions const& options)
+    : DaspOperator(ctx, a.matrix.view(), options) {
+  row_scale_ = undo<T>(ctx, a.rows, "row");
+  work_.row_scale = row_scale_.data();
+  domain_ = ScaledDomain<T>(ctx, a.cols);
+  if (!a.rows.empty() || !a.cols.empty()) norm_ = norm_inf(a);
+}
+
+template <class T, class S>
+DaspOperator<T, S>::DaspOperator(Context& ctx, CsrView<S> const& here, DaspOptions const& options,
+                                 bool)
+    : LinearOperator<T>(here.rows, here.cols), matrix_(ctx, here, options.tuning) {
+  DaspView<S> const& a = matrix_.view();
+  if (options.tuning.loop_num != 0 && options.tuning.loop_num != 1 &&
+      options.tuning.loop_num != 2 && options.tuning.loop_num != 4)
+    throw ShapeError(cat("dasp: loop_num = ", options.tuning.loop_num, " is not 0, 1, 2 or 4"));
+  parts_ = Array<T>(ctx.space(), a.long_units);
+  std::vector<unsigned int> zeros(a.long_rows);
+  tickets_ = to_space(ctx, zeros.data(), zeros.size());
+  work_ = {parts_.data(),
+           tickets_.data(),
+           nullptr,
+           options.unit,
+           choose_loop_num(options.tuning, matrix_.blocks_per_unit(), a.medium_units()),
+           matrix_.blocks_per_unit()};
+  measure(ctx);
+}
+
+/// ||A||_inf = max_i (|A| 1)_i: a product shares long rows between warps, a sweep over rows not.
+template <class T, class S>
+void DaspOperator<T, S>::measure(Context& ctx) {
+  auto scope = ctx.arena().scope();
+  Out<double> ones = scope.template vector<double>(this->cols()),
+              sums = scope.template vector<double>(this->rows());
+  DaspWork<double> work{scope.template take<double>(parts_.size()), tickets_.data(), nullptr,
+                        DaspUnitOf::absolute, 1};
+  fill<double>(ctx, ones, 1);
+  ctx.visit(
+      [&](cuda::Device& on) {
+        cuda::spmm_dasp<S, double>(on, 1, matrix_.view(), work, ones, 0, sums);
+      },
+      [&](Host& on) { host::spmm_dasp<S, double>(on, 1, matrix_.view(), work, ones, 0, sums); });
+  norm_ = largest<double>(ctx, sums);
+}
+
+template <class T, class S>
+Traits DaspOperator<T, S>::traits() const {
+  bool rounded = work_.unit == DaspUnitOf::half_products;
+  return {.precision = {real_of<S>, rounded ? Real::f16 : real_of<T>,
+                        rounded ? Real::f32 : real_of<T>}};
+}
+
+template <class T, class S>
+Cost DaspOperator<T, S>::cost(Index k) const {
+  double entries = static_cast<double>(matrix_.view().entries);
+  double vectors = static_cast<double>(k) * (double(this->rows()) + this->cols()) * sizeof(T);
+  return {2 * entries * k, double(matrix_.bytes()) + vectors,
+          entries > 0 ? double(matrix_.stored()) / entries : 1};
+}
+
+template <class T, class S>
+void DaspOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
+  auto product = [&](In<T> from, Out<T> to) {
+    ctx.visit(
+        [&](cuda::Device& on) {
+          cuda::spmm_dasp(on, alpha, matrix_.view(), work_, from, beta, to);
+        },
+        [&](Host& on) { host::spmm_dasp(on, alpha, matrix_.view(), work_, from, beta, to); });
+  };
+  if (domain_.trivial()) return product(x, y);
+  for (Index j = 0; j < y.cols; ++j) {
+    Out<T> to = y;
+    to.data += y.offset(0, j), to.cols = 1;
+    product(domain_.column(ctx, x, j), to);
+  }
+}
+
+template class DaspOperator<double, double>;
+template class DaspOperator<double, float>;
+template class DaspOperator<double, half>;
+template class DaspOperator<float, float>;
+template class DaspOperator<float, half>;
+
+}  // namespace tcsolve

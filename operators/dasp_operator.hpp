@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The product with a DASP matrix (formats/dasp.hpp).
+#pragma once
+
+#include <tcsolve/formats/dasp.hpp>
+#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/operators/scaled_domain.hpp>
+
+namespace tcsolve {
+
+/// How the product is made; the defaults are what was measured best (docs/formats/dasp.md).
+struct DaspOptions {
+  DaspTuning tuning;
+  DaspUnitOf unit = DaspUnitOf::automatic;
+};
+
+/// y = alpha A x + beta y with values stored as S, vectors and sums of T. No transpose.
+///
+///   bytes   kernels/dasp.hpp
+///   memory  besides the matrix: a value for each unit of a long row and a ticket for each such
+///           row; a copy of x where columns were scaled. One product runs at a time
+///   bits    the same on every run
+///   throws  what Dasp's constructor throws
+template <class T, class S = T>
+class DaspOperator final : public LinearOperator<T> {
+ public:
+  /// Converts a canonical CSR matrix, in the Context's space or on the host (then it is copied
+  /// there for the time of the conversion).
+  DaspOperator(Context& ctx, CsrView<S> const& a, DaspOptions const& = {});
+  /// The matrix before it was scaled: its powers of two are undone in every product.
+  DaspOperator(Context& ctx, ScaledCsr<S> const& a, DaspOptions const& = {});
+
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "dasp"; }
+  double norm_estimate() const override { return norm_; }
+  Dasp<S> const& matrix() const { return matrix_; }
+  int loop_num() const { return work_.loop_num; }
+
+ private:
+  DaspOperator(Context& ctx, CsrView<S> const& here, DaspOptions const&, bool);
+  void measure(Context&);
+  void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  Dasp<S> matrix_;
+  Array<T> parts_, row_scale_;
+  Array<unsigned int> tickets_;
+  ScaledDomain<T> domain_;
+  DaspWork<T> work_;
+  double norm_ = 0;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/spaden_operator.hpp>
+
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/verbs/matrix.hpp>
+
+namespace tcsolve {
+
+namespace {
+
+/// Groups of eight lanes on a block row: few where it has few blocks, so that a warp has several
+/// block rows on their way, as long as their values fit its shared memory; all four for the others,
+/// and where block rows are too few to fill a device.
+template <class S>
+int choose_groups(SpadenTuning const& tuning, SpadenView<S> const& a) {
+  if (tuning.groups != 0) return tuning.groups;
+  if (a.block_rows < 8192) return 4;
+  double blocks = double(a.block_count) / a.block_rows,
+         bytes = double(a.entries - a.side_entries) * sizeof(S) / a.block_rows;
+  if (blocks <= 12 && 4 * bytes <= 4096 && a.block_rows >= 16384) return 1;
+  return blocks <= 40 && 2 * bytes <= 4096 ? 2 : 4;
+}
+
+}  // namespace
+
+template <class T, class S>
+SpadenOperator<T, S>::SpadenOperator(Context& ctx, CsrView<S> const& a, SpadenTuning const& tuning)
+    : SpadenOperator(ctx, CsrStorage<S>(ctx, a).view(), tuning, true) {}
+
+template <class T, class S>
+SpadenOperator<T, S>::SpadenOperator(Context& ctx, ScaledCsr<S> const& a,
+                                     SpadenTuning const& tuning)
+    : SpadenOperator(ctx, a.matrix.view(), tuning) {
+  row_scale_ = undo<T>(ctx, a.rows, "row");
+  work_.row_scale = row_scale_.data();
+  domain_ = ScaledDomain<T>(ctx, a.cols);
+  if (!a.rows.empty() || !a.cols.empty()) norm_ = norm_inf(a);
+}
+
+template <class T, class S>
+SpadenOperator<T, S>::SpadenOperator(Context& ctx, CsrView<S> const& here,
+                                     SpadenTuning const& tuning, bool)
+    : LinearOperator<T>(here.rows, here.cols), matrix_(ctx, here, tuning) {
+  if (tuning.groups != 0 && tuning.groups != 1 && tuning.groups != 2 && tuning.groups != 4)
+    throw ShapeError(cat("spaden: groups = ", tuning.groups, " is not 0, 1, 2 or 4"));
+  SpadenView<S> const& a = matrix_.view();
+  parts_ = Array<T>(ctx.space(), 8 * std::size_t(a.pieces) + a.side_pieces);
+  work_ = {parts_.data(), nullptr, choose_groups(tuning, a)};
+  auto scope = ctx.arena().scope();
+  double* value = scope.template take<double>(1);
+  sweep(ctx, MaxRowSum<S>{here.rows, here, value});
+  norm_ = read(ctx, value);
+}
+
+template <class T, class S>
+Traits SpadenOperator<T, S>::traits() const {
+  return {.precision = {real_of<S>, real_of<T>, real_of<T>}};
+}
+
+template <class T, class S>
+Cost SpadenOperator<T, S>::cost(Index k) const {
+  double entries = static_cast<double>(matrix_.view().entries);
+  double vectors = static_cast<double>(k) * (double(this->rows()) + this->cols()) * sizeof(T);
+  return {2 * entries * k, double(matrix_.bytes()) + vectors, 1};
+}
+
+template <class T, class S>
+void SpadenOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
+  auto product = [&](In<T> from, Out<T> to) {
+    ctx.visit(
+        [&](cuda::Device& on) {
+          cuda::spmm_spaden(on, alpha, matrix_.view(), work_, from, beta, to);
+        },
+        [&](Host& on) { host::spmm_spaden(on, alpha, matrix_.view(), work_, from, beta, to); });
+  };
+  if (domain_.trivial()) return product(x, y);
+  for (Index j = 0; j < y.cols; ++j) {
+    Out<T> to = y;
+    to.data += y.offset(0, j), to.cols = 1;
+    product(domain_.column(ctx, x, j), to);
+  }
+}
+
+template class SpadenOperator<double, double>;
+template class SpadenOperator<double, float>;
+template class SpadenOperator<double, half>;
+template class SpadenOperator<float, float>;
+template class SpadenOperator<float, half>;
+
+}  // namespace tcsolve

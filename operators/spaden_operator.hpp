@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The product with a bitBSR matrix (formats/spaden.hpp).
+#pragma once
+
+#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/formats/spaden.hpp>
+#include <tcsolve/operators/scaled_domain.hpp>
+
+namespace tcsolve {
+
+/// y = alpha A x + beta y with values stored as S, vectors and sums of T. No transpose.
+///
+///   bytes   kernels/spaden.hpp
+///   memory  besides the matrix: the parts of long rows; a copy of x where columns were scaled. One
+///           product runs at a time
+///   bits    the same on every run
+///   throws  what Spaden's constructor throws
+template <class T, class S = T>
+class SpadenOperator final : public LinearOperator<T> {
+ public:
+  /// Converts a canonical CSR matrix, in the Context's space or on the host (then it is copied
+  /// there for the time of the conversion).
+  SpadenOperator(Context& ctx, CsrView<S> const& a, SpadenTuning const& = {});
+  /// The matrix before it was scaled: its powers of two are undone in every product.
+  SpadenOperator(Context& ctx, ScaledCsr<S> const& a, SpadenTuning const& = {});
+
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "spaden"; }
+  double norm_estimate() const override { return norm_; }
+  Spaden<S> const& matrix() const { return matrix_; }
+
+ private:
+  SpadenOperator(Context& ctx, CsrView<S> const& here, SpadenTuning const&, bool);
+  void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  Spaden<S> matrix_;
+  Array<T> parts_, row_scale_;
+  ScaledDomain<T> domain_;
+  SpadenWork<T> work_;
+  double norm_ = 0;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the tests of DASP and Spaden share: matrices of every mix of row lengths, the types they
+/// run over, and the checks of fused products and of scaling.
+#pragma once
+
+#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+#include <cmath>
+#include <random>
+
+#include "tests/support/backend.hpp"
+#include "tests/support/bounds.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace tcsolve::test {
+
+using StoredOnBoth = on_both<double, float, half>;
+
+/// A backend, vectors of V, values of S.
+template <class B, class V, class S>
+struct PairOn : On<B, V> {
+  using Stored = S;
+  static std::string label() { return On<B, V>::label() + "_" + type_name<S>; }
+};
+template <class B, class... More>
+using pairs_on =
+    ::testing::Types<PairOn<B, double, double>, PairOn<B, double, float>, PairOn<B, double, half>,
+                     PairOn<B, float, float>, PairOn<B, float, half>, More...>;
+using PairsOnBoth = pairs_on<HostBackend, PairOn<CudaBackend, double, double>,
+                             PairOn<CudaBackend, double, float>, PairOn<CudaBackend, double, half>,
+                             PairOn<CudaBackend, float, float>, PairOn<CudaBackend, float, half>>;
+
+/// Values of T; those beyond its range are made small.
+template <class T>
+Csr<T> representable(Csr<double> a) {
+  for (double& v : a.values)
+    if (!std::isfinite(double(T(v)))) v = std::copysign(3.0, v);
+  return converted<T>(a);
+}
+
+template <class S>
+Csr<double> widened(Csr<S> const& a) {
+  Csr<double> out{a.rows, a.cols, a.offsets, a.columns, {}};
+  for (S v : a.values) out.values.push_back(double(v));
+  return out;
+}
+
+/// The adversarial list; random matrices of 0 to 300 rows and columns whose rows are all short, all
+/// medium, long, mixed, or clustered in blocks; columns farther apart than 16 bits reach.
+inline std::vector<Named> const& for_conversion() {
+  static std::vector<Named> const list = [] {
+    auto list = adversarial();
+    std::mt19937_64 bits(17);
+    for (int i = 0; i < 12; ++i) {
+      Index rows = static_cast<Index>(bits() % 301), cols = static_cast<Index>(bits() % 301);
+      Index most = std::vector<Index>{1, 3, 4, 9, 40, 300}[i % 6];
+      list.push_back({cat("random ", rows, " x ", cols, ", rows up to ", most),
+                      random_matrix(rows, cols, most, 100 + i)});
+      list.push_back({cat("mixed ", rows, " x ", cols), mixed_rows(rows, cols, 200 + i)});
+    }
+    list.push_back({"mixed with long rows", mixed_rows(61, 2000, 5)});
+    list.push_back({"far columns", random_matrix(70, 200000, 12, 11)});
+    list.push_back({"long rows, far columns", random_matrix(9, 300000, 900, 12)});
+    list.push_back({"all of length 4", [] {
+                      Csr<double> a{100, 90, {0}, {}, {}};
+                      for (Index i = 0; i < a.rows; ++i) {
+                        for (Index j = 0; j < 4; ++j)
+                          a.columns.push_back((i * 7) % 40 + 11 * j), a.values.push_back(i - j);
+                        a.offsets.push_back(a.entries());
+                      }
+                      return a;
+                    }()});
+    list.push_back({"dense 67 x 45", [] {
+                      Csr<double> a{67, 45, {0}, {}, {}};
+                      for (Index i = 0; i < a.rows; ++i) {
+                        for (Index j = 0; j < a.cols; ++j)
+                          a.columns.push_back(j), a.values.push_back(0.01 * i + j);
+                        a.offsets.push_back(a.entries());
+                      }
+                      return a;
+                    }()});
+    return list;
+  }();
+  return list;
+}
+
+/// <x, A x> and b - A x of a square operator, against long double.
+template <class T>
+void check_dot_and_residual(Context& ctx, LinearOperator<T> const& A, Csr<double> const& a) {
+  auto x = rounded<T>(random_values(a.cols, 1)), b = rounded<T>(random_values(a.rows, 2));
+  Guarded<T> gx(ctx, x), gb(ctx, b), gy(ctx, b), gr(ctx, b);
+  There<double> sigma(ctx, -1.0);
+  A.apply_dot(ctx, gx.in(), gy.view(), sigma.data());
+  A.residual(ctx, gb.in(), gx.in(), gr.view());
+  Precision p = A.traits().precision;
+  Exact y = exact_apply(a, Op::none, 1, x, 0, {}, 1);
+  Exact r = exact_apply(a, Op::none, -1, x, 1, b, 1);
+  EXPECT_TRUE(within(p, real_of<T>, y, gy.get()));
+  EXPECT_TRUE(within(p, real_of<T>, r, gr.get()));
+  long double exact = 0, magnitude = 0;
+  auto got = gy.get();
+  for (Index i = 0; i < a.rows; ++i) {
+    exact += static_cast<long double>(x[i]) * got[i];
+    magnitude += std::abs(static_cast<long double>(x[i]) * got[i]);
+  }
+  EXPECT_NEAR(sigma.get(), double(exact), sum_bound(a.rows, magnitude));
+}
+
+/// make(ScaledCsr<half>) as an operator: matrices whose rows, and whose columns, do not fit fp16.
+template <class T, class Make>
+void check_scaling(Context& ctx, Make const& make) {
+  Csr<double> plain = dominant(90, 12, 8);
+  auto spread = [&](auto const& exponent) {
+    Csr<double> a = plain;
+    for (Index i = 0; i < a.rows; ++i)
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+        a.values[k] = std::ldexp(a.values[k], exponent(i, a.columns[k]));
+    return a;
+  };
+  struct Way {
+    Csr<double> a;
+    bool rows, cols;
+  };
+  for (Way const &way :
+       {Way{plain, false, false}, Way{spread([](Index i, Index) { return i - 40; }), true, false},
+        Way{spread([](Index, Index j) { return 45 - j; }), true, true},
+        Way{spread([](Index i, Index j) { return i / 2 - j; }), true, true}}) {
+    ScaledCsr<half> s = scaled<half>(way.a, Scaling::powers_of_two);
+    EXPECT_EQ(!s.rows.empty(), way.rows);
+    EXPECT_EQ(!s.cols.empty(), way.cols);
+    // The stored matrix with its scaling undone, exactly.
+    Csr<double> stored = widened(s.matrix);
+    for (Index i = 0; i < stored.rows; ++i)
+      for (Offset k = stored.offsets[i]; k < stored.offsets[i + 1]; ++k) {
+        int e = (s.rows.empty() ? 0 : s.rows[i]) + (s.cols.empty() ? 0 : s.cols[stored.columns[k]]);
+        stored.values[k] = std::ldexp(stored.values[k], -e);
+        EXPECT_NE(stored.values[k], 0);
+        EXPECT_NEAR(stored.values[k] / way.a.values[k], 1, 0x1p-10);
+      }
+    auto A = make(s);
+    for (Index k : {1, 2}) {
+      auto x = rounded<T>(random_values(std::size_t(stored.cols) * k, 3));
+      auto y0 = rounded<T>(random_values(std::size_t(stored.rows) * k, 4));
+      Guarded<T> gx(ctx, stored.cols, k, Layout::row_major, 1, x);
+      Guarded<T> gy(ctx, stored.rows, k, Layout::row_major, 1, y0);
+      A->apply(ctx, T(0.5), gx.in(), T(-2), gy.view());
+      Exact e = exact_apply(stored, Op::none, 0.5, x, -2, y0, k);
+      EXPECT_TRUE(within(A->traits().precision, real_of<T>, e, gy.get()));
+      EXPECT_TRUE(gx.unchanged());
+      EXPECT_TRUE(gy.untouched());
+    }
+    double norm = 0;
+    for (Index i = 0; i < stored.rows; ++i) {
+      double sum = 0;
+      for (double v : stored.row_values(i)) sum += std::abs(v);
+      norm = std::max(norm, sum);
+    }
+    EXPECT_NEAR(A->norm_estimate() / norm, 1, 1e-12);
+  }
+  std::string text = message_of<MatrixError>(
+      [&] { scaled<half>(spread([](Index i, Index) { return i; }), Scaling::refuse); });
+  EXPECT_NE(text.find("row"), std::string::npos) << text;
+  EXPECT_NE(text.find("column"), std::string::npos) << text;
+  // At best 2^40 and 2^-40 side by side.
+  Csr<double> hopeless{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0x1p80, 1, 1, 0x1p80}};
+  text = message_of<MatrixError>([&] { scaled<half>(hopeless, Scaling::powers_of_two); });
+  EXPECT_NE(text.find("row"), std::string::npos) << text;
+}
+
+}  // namespace tcsolve::test
