@@ -18,7 +18,7 @@
 #include <tcsolve/precond/jacobi.hpp>
 
 #include "measure.hpp"
-#include "replay.hpp"
+#include "plain_replay.hpp"
 
 using namespace tcsolve;
 

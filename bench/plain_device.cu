@@ -28,7 +28,30 @@ __global__ void dot_kernel(std::int64_t n, double const* x, double const* y, dou
   atomicAdd(sigma, sum);
 }
 
+__global__ void read_kernel(double2 const* p, std::size_t n, double* sink) {
+  double sum = 0;
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    sum += p[i].x + p[i].y;
+  if (sum == 1.2345e300) *sink = sum;  // never; the compiler does not know
+}
+
+__global__ void copy_kernel(double2* to, double2 const* from, std::size_t n) {
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    to[i] = from[i];
+}
+
+constexpr int blocks_of_a_multiprocessor = 8, threads = 512;
+
 }  // namespace
+
+void read_all(cuda::Device& on, std::byte const* data, std::size_t bytes) {
+  read_kernel<<<on.properties.multiProcessorCount * blocks_of_a_multiprocessor, threads, 0,
+                on.stream>>>(reinterpret_cast<double2 const*>(data), bytes / sizeof(double2),
+                             const_cast<double*>(reinterpret_cast<double const*>(data)));
+  check(cudaGetLastError());
+}
 
 void atomic_dot(Context& ctx, std::int64_t n, double const* x, double const* y, double* sigma) {
   cuda::Device& on = *ctx.device();
@@ -78,14 +101,18 @@ double copy_bandwidth(Context& ctx) {
   constexpr std::size_t bytes = std::size_t{1} << 30;
   Array<std::byte> from(Space::cuda, bytes), to(Space::cuda, bytes);
   struct Both {
-    std::byte *to, *from;
-    cudaStream_t stream;
-  } both{to.data(), from.data(), ctx.device()->stream};
+    double2 *to, *from;
+    cuda::Device& on;
+  } both{reinterpret_cast<double2*>(to.data()), reinterpret_cast<double2*>(from.data()),
+         *ctx.device()};
+  // A kernel: cudaMemcpyAsync as a node of a graph reached 2760 of 4290 GB/s on an H200.
   double us = graph_microseconds(
       ctx, 1, 20,
       [](void* p) {
         auto* b = static_cast<Both*>(p);
-        check(cudaMemcpyAsync(b->to, b->from, bytes, cudaMemcpyDeviceToDevice, b->stream));
+        int blocks = b->on.properties.multiProcessorCount * blocks_of_a_multiprocessor;
+        copy_kernel<<<blocks, threads, 0, b->on.stream>>>(b->to, b->from, bytes / sizeof(double2));
+        check(cudaGetLastError());
       },
       &both);
   return 2.0 * bytes / (us * 1e-6);

@@ -17,6 +17,8 @@ void cublas_dot(Context&, std::int64_t n, double const* x, double const* y, doub
 /// Microseconds of one of `count` calls of f, captured as one graph, median of `repetitions`.
 double graph_microseconds(Context&, int count, int repetitions, void (*f)(void*), void* argument);
 
+/// Reads the memory once and keeps nothing of it: what was in the caches before is not there after.
+void read_all(cuda::Device& on, std::byte const* data, std::size_t bytes);
 /// Bytes read and written a second by a copy of 1 GiB within the device, median of 20.
 double copy_bandwidth(Context&);
 

@@ -55,6 +55,11 @@ void Scaled<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op
 }
 
 template <class T>
+void Scaled<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* sigma) const {
+  A_->apply_dot(ctx, T(alpha_ * alpha), x, y, sigma);
+}
+
+template <class T>
 Sum<T>::Sum(OperatorPtr<T> A, OperatorPtr<T> B)
     : LinearOperator<T>(A->rows(), A->cols()), A_(std::move(A)), B_(std::move(B)) {
   if (A_->rows() != B_->rows() || A_->cols() != B_->cols())

@@ -41,6 +41,7 @@ class Scaled final : public LinearOperator<T> {
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
   double alpha_;
   OperatorPtr<T> A_;
 };

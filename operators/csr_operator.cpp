@@ -107,8 +107,9 @@ void CsrOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> 
 }
 
 template <class T, class S>
-void CsrOperator<T, S>::do_apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
-  product(ctx, matrix_.view(), plan_.get(), T(1), x, T(0), y, sigma);
+void CsrOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
+                                     double* sigma) const {
+  product(ctx, matrix_.view(), plan_.get(), alpha, x, T(0), y, sigma);
 }
 
 template class CsrOperator<double, double>;

@@ -38,7 +38,7 @@ class CsrOperator final : public LinearOperator<T> {
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
-  void do_apply_dot(Context&, In<T> x, Out<T> y, double* sigma) const override;
+  void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
   void measure(Context&);
 
   struct Side {  // A^T, made on demand

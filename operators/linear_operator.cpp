@@ -51,7 +51,7 @@ void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, 
 }
 
 template <class T>
-void LinearOperator<T>::apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
+void LinearOperator<T>::apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* sigma) const {
   check_operands(ctx, x, y, Op::none);
   if (rows_ != cols_)
     throw ShapeError(
@@ -59,14 +59,16 @@ void LinearOperator<T>::apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma
   if (!x.is_vector() || !y.is_vector())
     throw ShapeError(cat(name(), ": apply_dot takes one column of adjacent entries; x and y have ",
                          x.cols, " columns, strides ", x.ld, " and ", y.ld));
-  if (traits().verbs) return do_apply_dot(ctx, x, y, sigma);
+  if (traits().verbs) return do_apply_dot(ctx, alpha, x, y, sigma);
   ctx.submit(
-      "apply_dot", [=, this](Context& c) { do_apply_dot(c, x, y, sigma); }, traits().capturable);
+      "apply_dot", [=, this](Context& c) { do_apply_dot(c, alpha, x, y, sigma); },
+      traits().capturable);
 }
 
 template <class T>
-void LinearOperator<T>::do_apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
-  if (y.size() > 0) do_apply(ctx, T(1), x, T(0), y, Op::none);
+void LinearOperator<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
+                                     double* sigma) const {
+  if (y.size() > 0) do_apply(ctx, alpha, x, T(0), y, Op::none);
   dot<T>(ctx, x, y, sigma);
 }
 

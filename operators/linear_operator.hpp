@@ -66,8 +66,11 @@ class LinearOperator {
   void apply(Context& ctx, In<T> x, Out<T> y) const { apply(ctx, T(1), x, T(0), y); }
   /// y = alpha op(A) x + beta y. beta == 0 means that y is written, never read (it may hold NaN).
   void apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op = Op::none) const;
-  /// y = A x, sigma = <x, y>, A square, one column, sigma in the Context's space.
-  void apply_dot(Context&, In<T> x, Out<T> y, double* sigma) const;
+  /// y = alpha A x, sigma = <x, y>, A square, one column, sigma in the Context's space.
+  void apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const;
+  void apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
+    apply_dot(ctx, T(1), x, y, sigma);
+  }
   /// r = b - A x. r may be b itself. Throws ShapeError before r is written.
   void residual(Context&, In<T> b, In<T> x, Out<T> r) const;
 
@@ -84,7 +87,7 @@ class LinearOperator {
  private:
   virtual void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const = 0;
   /// Override where product and inner product can share a pass.
-  virtual void do_apply_dot(Context&, In<T> x, Out<T> y, double* sigma) const;
+  virtual void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const;
 
   void check_operands(Context&, In<T> x, Out<T> y, Op) const;
 

@@ -40,8 +40,9 @@ void SellOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T>
 }
 
 template <class T, class S>
-void SellOperator<T, S>::do_apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
-  sweep(ctx, SellMultiplyDot<S, T>{y.rows, matrix_.view(), x.data, y.data, sigma});
+void SellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
+                                      double* sigma) const {
+  sweep(ctx, SellMultiplyDot<S, T>{y.rows, alpha, matrix_.view(), x.data, y.data, sigma});
 }
 
 template class SellOperator<double, double>;

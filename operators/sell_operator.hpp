@@ -28,7 +28,7 @@ class SellOperator final : public LinearOperator<T> {
  private:
   SellOperator(Context& ctx, CsrView<S> const& here, bool);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
-  void do_apply_dot(Context&, In<T> x, Out<T> y, double* sigma) const override;
+  void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
   Sell<S> matrix_;
   double norm_ = 0;
 };

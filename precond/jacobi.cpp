@@ -46,8 +46,8 @@ void Jacobi<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) c
 }
 
 template <class T>
-void Jacobi<T>::do_apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
-  sweep(ctx, MultiplyDot<T>{y.rows, inverse_.data(), x.data, y.data, sigma});
+void Jacobi<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* sigma) const {
+  sweep(ctx, MultiplyDot<T>{y.rows, alpha, inverse_.data(), x.data, y.data, sigma});
 }
 
 template class Jacobi<double>;

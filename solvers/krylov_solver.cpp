@@ -64,8 +64,7 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   scale_operators(ctx);
   allocate(ctx);
   loop_.emplace(ctx);
-  double bytes = A_->cost(1).bytes + M_->cost(1).bytes + 5.0 * sizeof(T) * A_->rows();
-  loop_->record(ctx, execution_, {kept_, bytes}, [this](Context& c) { step(c); });
+  loop_->record(ctx, execution_, kept_, [this](Context& c) { step(c); });
 }
 
 /// Products near the end of the exponent range would overflow in squares: a method sees 2^-e A

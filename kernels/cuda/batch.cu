@@ -346,8 +346,8 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
   layout.movable = static_cast<int>(movable.size());
   fixed.insert(fixed.end(), movable.begin(), movable.end());
 
-  check(
-      cudaFuncSetAttribute(out->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, out->shared));
+  check(cudaFuncSetAttribute(out->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(room)));
   int resident = 0;
   if (out->ranks == 1) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, out->kernel, out->threads,

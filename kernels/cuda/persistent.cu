@@ -275,8 +275,9 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   }
   for (Instruction& in : program) in.cache = in.cache.capacity != 0 ? cache : RowCache{};
   loop->shared = round16(used);
+  // Of the kernel, not of the loop: a smaller loop must not take it from a larger one.
   check(cudaFuncSetAttribute(loop->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             loop->shared));
+                             static_cast<int>(room)));
   loop->state = state;
   loop->scalars = kept.scalars.data();
   loop->program = Array<Instruction>(Space::cuda, program.size());

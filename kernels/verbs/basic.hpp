@@ -170,17 +170,18 @@ struct Multiply {
   }
 };
 
-/// z = d o r, rho = <r, z>: the Jacobi preconditioner and its inner product in one pass.
+/// z = alpha d o r, rho = <r, z>: the Jacobi preconditioner and its inner product in one pass.
 template <class T>
 struct MultiplyDot {
   static constexpr char const* name = "multiply_dot";
   static constexpr int sums = 1;
   std::int64_t n;
+  double alpha;
   T const *d, *r;
   T* z;
   double* rho;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
-    double ri = double(r[i]), zi = double(d[i]) * ri;
+    double ri = double(r[i]), zi = alpha * (double(d[i]) * ri);
     z[i] = T(zi);
     sum[0] += ri * zi;
   }

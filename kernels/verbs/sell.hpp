@@ -146,12 +146,13 @@ struct SellMultiplyDot {
   static constexpr bool long_elements = true;
   static constexpr int sums = 1;
   std::int64_t n;
+  T alpha;
   SellView<S> a;
   T const* x;
   T* y;
   double* sigma;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
-    T yi = a.streams ? sell_row<true>(a, i, x, 1) : sell_row<false>(a, i, x, 1);
+    T yi = alpha * (a.streams ? sell_row<true>(a, i, x, 1) : sell_row<false>(a, i, x, 1));
     y[i] = yi;
     sum[0] += double(x[i]) * double(yi);
   }

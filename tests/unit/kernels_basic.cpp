@@ -241,8 +241,8 @@ TYPED_TEST(KernelsBasic, MultiplyDot) {  // z = d o r, rho = <r, z>
     auto d = this->values(n, 11), r = this->values(n, 12);
     Guarded<T> gd(this->ctx(), d), gr(this->ctx(), r), z(this->ctx(), std::vector<double>(n, nan));
     There<double> rho(this->ctx(), nan);
-    sweep(this->ctx(),
-          MultiplyDot<T>{static_cast<std::int64_t>(n), gd.data(), gr.data(), z.data(), rho.data()});
+    sweep(this->ctx(), MultiplyDot<T>{static_cast<std::int64_t>(n), 1, gd.data(), gr.data(),
+                                      z.data(), rho.data()});
     auto got = z.get();
     long double exact = 0, magnitude = 0;
     for (std::size_t i = 0; i < n; ++i) {

@@ -48,7 +48,7 @@ TYPED_TEST(KernelsLoop, AStoppedLoopLeavesEverythingAlone) {
       dot<T>(c, x.in(), y.in(), at);
       dot2<T>(c, x.in(), y.in(), at + 1, at + 2);
       max_abs<T>(c, x.in(), at);
-      sweep(c, MultiplyDot<T>{size, x.data(), r.data(), z.data(), at});
+      sweep(c, MultiplyDot<T>{size, 1, x.data(), r.data(), z.data(), at});
       extend<T>(c, cg.data(), {}, z.in(), y.view(), x.view());
       extend<T>(c, broken.data(), {}, z.in(), y.view(), x.view());  // must not raise any more
       descend<T>(c, cg.data(), {}, true, y.in(), r.view());

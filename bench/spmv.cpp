@@ -39,14 +39,6 @@ namespace {
 
 using cuda::check;
 
-__global__ void read_all(double4_16a const* p, std::size_t n, double* sink) {
-  double sum = 0;
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < n;
-       i += std::size_t{gridDim.x} * blockDim.x)
-    sum += p[i].x + p[i].y + p[i].z + p[i].w;
-  if (sum == 1.2345e300) *sink = sum;
-}
-
 class Clock {
  public:
   explicit Clock(cuda::Device& on) : on_(on), sweep_(Space::cuda, std::size_t{256} << 20) {
@@ -65,10 +57,7 @@ class Clock {
     for (int i = 0; i < 3; ++i) f();
     std::vector<double> times;
     for (int i = 0; i < repetitions; ++i) {
-      if (cold)
-        read_all<<<1056, 512, 0, on_.stream>>>(reinterpret_cast<double4_16a const*>(sweep_.data()),
-                                               sweep_.size() / sizeof(double4_16a),
-                                               reinterpret_cast<double*>(sweep_.data()));
+      if (cold) bench::read_all(on_, sweep_.data(), sweep_.bytes());
       check(cudaEventRecord(begin_, on_.stream));
       for (int c = 0; c < calls; ++c) f();
       check(cudaEventRecord(end_, on_.stream));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "replay.hpp"
+#include "plain_replay.hpp"
 
 #include <tcsolve/core/cuda/device.hpp>
 
@@ -10,7 +10,7 @@ using cuda::check;
 struct Replay::State {
   cuda::Device& on;
   cudaGraphExec_t graph = nullptr;
-  cudaEvent_t marks[2];
+  cudaEvent_t marks[2] = {};
   int marked = 0;
 };
 
