@@ -16,6 +16,7 @@
 
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/cg.hpp>
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
     auto M = std::make_shared<Jacobi<double>>(ctx, A->view());
     Array<double> db = to_space(ctx, b.data(), b.size()), dx(ctx.space(), b.size());
     auto sell = std::make_shared<SellOperator<double>>(ctx, A->view());
+    auto dasp = std::make_shared<DaspOperator<double>>(ctx, A->view());
     struct Variant {
       std::string name;
       OperatorPtr<double> op;
