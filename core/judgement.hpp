@@ -60,9 +60,7 @@ struct Judgement {
       case Stop::claimed:
         if (run.overflow) return stop(Stop::nonfinite, Cause::overflow);
         if (idle >= 1 && singular != 0) return stop(Stop::breakdown, Cause::singular_operator);
-        if (idle >= 1 && run.residual <= run.limit)
-          return stop(run.limit <= drowned * run.rhs_norm ? Stop::precision_limit
-                                                          : Stop::stagnated);
+        if (idle >= 1 && run.residual <= run.limit) return stop(Stop::precision_limit);
         if (!run.monitors_residual) tighten *= 0.1;
         if (idle >= 2 && (run.monitors_residual || tighten < run.roundoff))
           return stop(Stop::false_convergence);
