@@ -9,9 +9,10 @@
 ///            nothing is broadcast
 ///   vectors  those that no other block reads are kept in shared memory, and of a CSR matrix as
 ///            many rows as there is room for
-///   sums     each block posts its sum, each block reads all of them and adds them in an order fixed
-///            by their number: one exchange is both the sum and the barrier. Deterministic; the order
-///            differs from that of kernels/cuda/sweep.cu, and so may the last bits
+///   sums     each block posts its sum, each block reads all of them and adds them in an order
+///   fixed
+///            by their number: one exchange is both the sum and the barrier. Deterministic; the
+///            order differs from that of kernels/cuda/sweep.cu, and so may the last bits
 #pragma once
 
 #include <memory>
