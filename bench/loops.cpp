@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     auto start = [&] {  // x = 0
       fill<double>(ctx, x, 0);
       copy<double, double>(ctx, b.view(), r);
-      sweep(ctx, CgStart<double>{a.rows, k, D, r.view().data});
+      sweep(ctx, CgStart<double>{a.rows, k, {}, 0, D, r.view().data});
       LoopState fresh;
       fresh.limit = 5000;
       fresh.threshold2 =

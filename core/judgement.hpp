@@ -22,6 +22,7 @@ struct Judgement {
   static constexpr std::int32_t most_breakdowns = 5;  ///< restarts after a breakdown
   static constexpr double enough_gain = 0.5;  ///< a replacement that halves ||r|| was worth it
   static constexpr double drowned = 0.01;     ///< of b: an attainable accuracy above it is none
+  static constexpr double astray = 1e-8;      ///< the same after steps in the kernel of A
 
   double tighten = 1;           ///< of a tolerance for something other than ||r||
   std::int32_t breakdowns = 0;  ///< so far
@@ -47,14 +48,16 @@ struct Judgement {
   TCSOLVE_HD Verdict after(Run const& run) {
     if (run.residual <= run.tolerance) return {Stop::converged, Cause::none};
     if (run.normal <= run.optimal) return {Stop::converged, Cause::least_squares};
-    // An x so large that b drowns in its rounding has lost its way; that is no accuracy.
-    bool accurate = run.limit <= drowned * run.rhs_norm &&
+    if (run.cause == Cause::singular_operator) singular = 1;
+    // An x so large that b drowns in its rounding has lost its way; that is no accuracy. After
+    // steps in a kernel, which may be of any length, much less is too large.
+    bool stepped = run.stop == Stop::claimed && run.cause == Cause::singular_operator;
+    bool accurate = run.limit <= (stepped ? astray : drowned) * run.rhs_norm &&
                     (run.residual <= run.limit || run.normal <= run.limit / run.residual);
     auto stop = [&](Stop reason, Cause cause = Cause::none) -> Verdict {
       if (accurate) return {Stop::precision_limit, Cause::none};
       return {reason, cause};
     };
-    if (run.cause == Cause::singular_operator) singular = 1;
     idle = run.gain > enough_gain ? idle + 1 : 0;
     switch (run.stop) {
       case Stop::claimed:

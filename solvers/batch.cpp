@@ -8,7 +8,6 @@
 #include <tcsolve/kernels/graph.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/kernels/verbs/matrix.hpp>
-#include <tcsolve/operators/composite.hpp>
 #include <tcsolve/precond/block_jacobi.hpp>
 
 namespace tcsolve {
@@ -106,14 +105,9 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
                 k, "; choose a block that divides the systems' sizes"));
 
   // The method sees all systems as one; nothing in it depends on A's size (see batches()).
-  method_->ctx_ = &ctx;
-  method_->A_ = A_;
-  method_->A_true_ = A_;
-  method_->preconditioned_ = true;
-  method_->M_ = M ? M : std::make_shared<Identity<double>>(a.rows);
+  method_->adopt(ctx, A_, M, A_);
   method_->norm_A_ = 0;
-  for (Vector<double>* v :
-       {&method_->r_, &method_->d_, &b_, &x_, &residual_, &trial_, &trial_residual_})
+  for (Vector<double>* v : {&b_, &x_, &residual_, &trial_, &trial_residual_})
     *v = Vector<double>(ctx.space(), a.rows);
   system_ = Array<SystemState>(ctx.space(), 1);
   method_->allocate(ctx);
@@ -157,7 +151,7 @@ void BatchSolver::record(Context& ctx) {
   });
   program_.begin = part([&](Context& c) {
     sweep(c, JudgeScale{n, s, r.data, scaled.data, d.data});
-    method_->begin(c, {0, s});
+    method_->begin(c, {0, 0, s});
     sweep(c, JudgeCycle{0, rules, s, norm2});
   });
   program_.step = part([&](Context& c) { method_->step(c); }, true);

@@ -22,9 +22,9 @@ void Cg<T>::allocate(Context& ctx) {
 }
 
 template <class T>
-void Cg<T>::begin(Context& ctx, Attempt const&) {
+void Cg<T>::begin(Context& ctx, Attempt const& attempt) {
   In<T> r = this->r_;
-  sweep(ctx, CgStart<T>{r.rows, k_.data(), D_, r.data});
+  sweep(ctx, CgStart<T>{r.rows, k_.data(), attempt, this->method_norm_A(), D_, r.data});
 }
 
 // Symbols as in Saad, where our M is written M^-1, x is d and a is alpha.
@@ -47,7 +47,9 @@ void Cg<T>::complete(Context& ctx) {
 template <class T>
 void Cg<T>::finish(Context& ctx, LoopState& state) {
   if (!Curvature::explains(static_cast<Stop>(state.stop))) return;
-  Curvature curvature{read(ctx, &k_.data()->sigma), norm<T>(ctx, p_), 0,
+  CgScalars k = to_host(ctx, k_).front();
+  k.explain(state);
+  Curvature curvature{k.sigma, norm<T>(ctx, p_), 0,
                       std::ldexp(this->norm_A_, -this->operator_exponent_), roundoff(real_of<T>)};
   if (!curvature.vanishes()) return;
   curvature.q = norm<T>(ctx, q_);

@@ -50,14 +50,8 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   if (M && (M->rows() != A->cols() || M->cols() != A->cols()))
     throw ShapeError(cat(name(), ": the preconditioner is ", M->rows(), " x ", M->cols(),
                          "; A has ", A->cols(), " columns"));
-  ctx_ = &ctx;
-  A_ = std::move(A);
-  A_true_ = std::move(A_true);
-  preconditioned_ = M != nullptr;
-  M_ = M ? std::move(M) : std::make_shared<Identity<T>>(A_->cols());
+  adopt(ctx, std::move(A), std::move(M), std::move(A_true));
   Space s = ctx.space();
-  r_ = Vector<T>(s, A_->rows());
-  d_ = Vector<T>(s, A_->cols());
   residual_ = Vector<double>(s, A_->rows());
   trial_residual_ = Vector<double>(s, A_->rows());
   trial_ = Vector<double>(s, A_->cols());
@@ -65,6 +59,18 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   allocate(ctx);
   loop_.emplace(ctx);
   loop_->record(ctx, execution_, kept_, [this](Context& c) { step(c); });
+}
+
+template <class T>
+void KrylovSolver<T>::adopt(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M,
+                            OperatorPtr<double> A_true) {
+  ctx_ = &ctx;
+  A_ = std::move(A);
+  A_true_ = std::move(A_true);
+  preconditioned_ = M != nullptr;
+  M_ = M ? std::move(M) : std::make_shared<Identity<T>>(A_->cols());
+  r_ = Vector<T>(ctx.space(), A_->rows());
+  d_ = Vector<T>(ctx.space(), A_->cols());
 }
 
 /// Products near the end of the exponent range would overflow in squares: a method sees 2^-e A
@@ -290,7 +296,7 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
   cycle_exponent_ = std::ilogb(limits.residual);
   double start = rescale<double, T>(ctx, -cycle_exponent_, residual_, r_);
   fill<T>(ctx, d_, 0);
-  begin(ctx, {limits.attempt, nullptr});
+  begin(ctx, {report.restarts, limits.attempt, nullptr});
   double norm2 = read(ctx, norm2_);
   LoopState state;
   if (!(norm2 > 0) || !std::isfinite(norm2) || !std::isfinite(start)) {

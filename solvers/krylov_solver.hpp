@@ -112,6 +112,8 @@ class KrylovSolver : public Solver {
     double residual, target, divergence;  ///< in the units of b
     int attempt;
   };
+  /// The system that step() works on, and the vectors that every method has.
+  void adopt(Context&, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   void scale_operators(Context&);
   double probe_norm(Context&);
   Out<double> stage(In<double> v, Vector<double>& space);

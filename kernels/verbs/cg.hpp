@@ -11,6 +11,7 @@
 
 #include <tcsolve/kernels/verbs/basic.hpp>
 #include <tcsolve/kernels/verbs/curvature.hpp>
+#include <tcsolve/kernels/verbs/judge.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
 #include <tcsolve/kernels/views/diagonal.hpp>
 
@@ -21,6 +22,25 @@ struct CgScalars {
   double sigma;          ///< <p, A p>
   double a;              ///< the step along p that x still lacks, 0 = none
   double rr;             ///< ||r||^2
+  double pp;             ///< <p, M^-1 p>
+  double largest;        ///< <p, A p> / <p, M^-1 p> of any p so far: a lower bound of ||M A||
+  double kernel;         ///< not 0: a p lay in the kernel of A as far as FP64 can tell
+
+  /// A curvature that may be nothing but its own rounding error makes a step of any length. It is
+  /// taken, since it may be right (a Hilbert matrix), and remembered. In FP64, as the sums are:
+  /// matrices of condition 1e7 are common, and to FP32 no kernel. ||p|| costs no sum:
+  /// <p, M^-1 p> = rho + beta^2 <p, M^-1 p>_prev, since <r, p_prev> = 0.
+  TCSOLVE_HD void learn() {
+    double beta = rho_prev > 0 ? rho / rho_prev : 0.0;
+    pp = beta > 0 ? rho + beta * (beta * pp) : rho;
+    if (sigma <= 0x1p-53 * (largest * pp)) kernel = 1;
+    if (sigma > largest * pp) largest = sigma / pp;
+  }
+  /// The driver, who looks whether a claim is true, hears of it.
+  TCSOLVE_HD void explain(LoopState& state) const {
+    if (kernel != 0 && static_cast<Stop>(state.stop) == Stop::claimed)
+      state.cause = static_cast<std::int32_t>(Cause::singular_operator);
+  }
 };
 
 /// rr = ||r||^2, rho = <r, D r>, and no step pending.                                     reads 2 n
@@ -30,6 +50,8 @@ struct CgStart {
   static constexpr int sums = 2;
   std::int64_t n;
   CgScalars* k;
+  Attempt attempt;
+  double size;  ///< of ||M A||, 0 when it is not known
   Diagonal<T> D;
   T const* r;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
@@ -39,6 +61,7 @@ struct CgStart {
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {
     k->rr = sum[0], k->rho = sum[1], k->rho_prev = 0, k->a = 0;
+    if (attempt.first()) k->largest = size, k->kernel = 0;
   }
 };
 
@@ -109,6 +132,7 @@ struct Descend {
     if (folded) sum[1] += ri * D(i, ri);
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {
+    k->learn();
     k->rho_prev = k->rho;
     k->rr = sum[0];
     if (folded) k->rho = sum[1];
@@ -158,6 +182,7 @@ struct CgExplain {
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     Curvature{k->sigma, sqrt(sum[0]), sqrt(sum[1]), *norm_A, roundoff}.explain(*f.state);
+    k->explain(*f.state);
   }
 };
 

@@ -78,11 +78,11 @@ struct SystemState {
   }
 };
 
-/// How often a method has broken down before it begins anew: known to the host, or, in a batch, to
-/// the system.
+/// Which run of a method within a solve begins: known to the host, or, in a batch, to the system.
 struct Attempt {
-  std::int32_t breakdowns = 0;
+  std::int32_t runs = 0, breakdowns = 0;  ///< before it
   SystemState const* system = nullptr;
+  TCSOLVE_HD bool first() const { return (system != nullptr ? system->restarts : runs) == 0; }
 };
 
 /// The norms of b, x and r = b - A x; what the tolerance is, and whether it is met already.
