@@ -89,17 +89,24 @@ TEST_F(GpuPersistent, AgreesWithEagerLoops) {
         }
 }
 
-TEST_F(GpuPersistent, TwentyRunsGiveTheSameBits) {
-  Csr<double> a = generate(Poisson27Params{.n = 20, .coefficient = Coefficient::random});
-  for (auto const& method : methods(resident)) {
-    SCOPED_TRACE(method);
-    Outcome first = run(*ctx, a, method, "csr", "jacobi", Execution::persistent);
-    for (int i = 0; i < 20; ++i) {
-      Outcome again = run(*ctx, a, method, "csr", "jacobi", Execution::persistent);
-      ASSERT_TRUE(again.x == first.x);
-      ASSERT_EQ(again.report.iterations, first.report.iterations);
-      for (std::size_t k = 0; k < first.report.history.size(); ++k)
-        ASSERT_EQ(again.report.history[k].norm, first.report.history[k].norm);
+// One block, two blocks, all of them: what is lost between blocks, now and then, shows here.
+TEST_F(GpuPersistent, EveryRunGivesTheSameBits) {
+  struct {
+    int points, runs;
+  } sizes[] = {{2, 200}, {4, 200}, {20, 20}};
+  for (auto [points, runs] : sizes) {
+    Csr<double> a = generate(Poisson27Params{.n = points, .coefficient = Coefficient::random});
+    for (auto const& method : methods(resident)) {
+      SCOPED_TRACE(cat(method, ", ", a.rows, " rows"));
+      Outcome first = run(*ctx, a, method, "csr", "jacobi", Execution::persistent);
+      ASSERT_TRUE(first.report.converged()) << first.report.message;
+      for (int i = 0; i < runs; ++i) {
+        Outcome again = run(*ctx, a, method, "csr", "jacobi", Execution::persistent);
+        ASSERT_TRUE(again.x == first.x) << again.report.message;
+        ASSERT_EQ(again.report.iterations, first.report.iterations);
+        for (std::size_t k = 0; k < first.report.history.size(); ++k)
+          ASSERT_EQ(again.report.history[k].norm, first.report.history[k].norm);
+      }
     }
   }
 }
