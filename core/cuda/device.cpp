@@ -70,7 +70,7 @@ Device::Device(int which) : ordinal(which) {
     check(cublasSetStream(cublas, stream));
     check(cudaMalloc(&scratch.partials, sizeof(double) * max_sums * max_blocks));
     check(cudaMalloc(&scratch.ticket, sizeof(unsigned int)));
-    check(cudaMemset(scratch.ticket, 0, sizeof(unsigned int)));
+    check(cudaMemsetAsync(scratch.ticket, 0, sizeof(unsigned int), stream));
   } catch (...) {
     close();
     throw;

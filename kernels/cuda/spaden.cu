@@ -10,6 +10,7 @@
 ///   long    rows of more than `long_row` blocks or side entries are added piece by piece by a
 ///           kernel of their own before this one, which then adds the pieces in order
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/cuda/range.cuh>
 #include <tcsolve/kernels/spaden.hpp>
 
 #include <algorithm>
@@ -32,19 +33,6 @@ struct Domain {
   /// and aligned, else none.
   Index whole_blocks;
   __device__ T operator[](Index j) const { return __ldg(x + j * stride); }
-};
-
-template <class T>
-struct Range {
-  T alpha, beta;
-  T* y;
-  std::int64_t stride;
-  T const* scale;
-  __device__ void write(Index row, T sum) const {
-    T v = scale == nullptr ? sum : sum * scale[row];
-    T& out = y[row * stride];
-    out = beta == T(0) ? alpha * v : alpha * v + beta * out;
-  }
 };
 
 __device__ void eight(float const* x, float (&v)[8]) {

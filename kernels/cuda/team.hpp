@@ -72,23 +72,29 @@ __device__ void run(V const verb, Instruction const& in, Frame f, bool stopped, 
   __syncthreads();
 }
 
+__device__ inline int exponent_of(int power_of_two) { return __ffs(power_of_two) - 1; }
+
 /// How a block shares out the rows of a product: `lanes` threads a row, each with `wide` of its
 /// entries in flight and `group` rows at a time; a tree within the lanes. Which row a warp begins
 /// with is the same for all its threads, so that they shuffle together.
 template <class Team>
 struct RowShare {
   static constexpr int group = 2, wide = 4;
-  int lanes, lane, stride;  // rows that the block does at once
+  int lanes, shift;  // lanes = 2^shift: the device divides slowly
+  int lane, stride;  // rows that the block does at once
   __device__ explicit RowShare(int lanes_)
-      : lanes(lanes_), lane(threadIdx.x % lanes_), stride(Team::threads / lanes_) {}
-  __device__ int first_of_warp() const { return threadIdx.x / 32 * 32 / lanes; }
-  __device__ int in_warp() const { return threadIdx.x % 32 / lanes; }
+      : lanes(lanes_),
+        shift(exponent_of(lanes_)),
+        lane(threadIdx.x & (lanes_ - 1)),
+        stride(Team::threads >> shift) {}
+  __device__ int first_of_warp() const { return static_cast<int>(threadIdx.x / 32 * 32) >> shift; }
+  __device__ int in_warp() const { return static_cast<int>(threadIdx.x % 32) >> shift; }
 
   /// y_i from the sums of its lanes; adds <x_i, y_i> where x_i is given.
   template <class V, class T>
   __device__ void store(V const& verb, std::int64_t i, bool inside, T sum, T own,
                         double& dot) const {
-    for (int offset = lanes / 2; offset > 0; offset /= 2)
+    for (int offset = lanes >> 1; offset > 0; offset >>= 1)
       sum += __shfl_down_sync(~0u, sum, offset, lanes);
     if (!inside || lane != 0) return;
     T y = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
