@@ -38,52 +38,13 @@ struct ValuesParams {
   }
 };
 
-/// A format whose operators are made from CSR matrices of each value type.
-template <template <class, class> class Operator>
-class Factory : public OperatorFactory {
- public:
-  using Params = ValuesParams;
-  explicit Factory(Params const& params) : values_(params.values) {}
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
-    switch (values_) {
-      case Real::f64: return std::make_shared<Operator<double, double>>(ctx, a.view());
-      case Real::f32: return rounded<float>(ctx, a);
-      case Real::f16: return rounded<half>(ctx, a);
-    }
-    throw Error("internal: a value type without an operator");
-  }
-  bool exact() const override { return values_ == Real::f64; }
-
- protected:
-  Real values_;
-
- private:
-  template <class S>
-  static OperatorPtr<double> rounded(Context& ctx, Csr<double> const& a) {
-    if constexpr (std::is_constructible_v<Operator<double, S>, Context&, Csr<S>>)
-      return std::make_shared<Operator<double, S>>(ctx, converted<S>(a));
-    else
-      return std::make_shared<Operator<double, S>>(ctx, converted<S>(a).view());
-  }
-};
-
-class CsrFactory final : public Factory<CsrOperator> {
- public:
-  using Factory::Factory;
-  double bytes(Index rows, Index, Offset entries) const override {
-    return double(entries) * (size_of(values_) + 4) + 4 * (double(rows) + 1);
-  }
-};
-
 struct ScaledParams {
-  Real values = Real::f64;
+  ValuesParams stored;
   Scaling scale = Scaling::powers_of_two;
   static constexpr auto schema() {
     using P = ScaledParams;
     return std::tuple{
-        field(&P::values, "values",
-              "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
-              "FP64 matrix whatever is chosen here"),
+        include(&P::stored),
         field(&P::scale, "scale",
               "a value beyond the range of the stored type: scale rows, and columns, by powers of "
               "two, or refuse the matrix")};
@@ -91,18 +52,12 @@ struct ScaledParams {
 };
 
 struct DaspParams {
-  Real values = Real::f64;
-  Scaling scale = Scaling::powers_of_two;
+  ScaledParams scaled;
   Products multiply = Products::vectors;
   static constexpr auto schema() {
     using P = DaspParams;
     return std::tuple{
-        field(&P::values, "values",
-              "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
-              "FP64 matrix whatever is chosen here"),
-        field(&P::scale, "scale",
-              "a value beyond the range of the stored type: scale rows, and columns, by powers of "
-              "two, or refuse the matrix"),
+        include(&P::scaled),
         field(
             &P::multiply, "multiply",
             "fp16: x is rounded to fp16 too (infinite beyond 65504; the solvers' own vectors have "
@@ -111,72 +66,118 @@ struct DaspParams {
   }
 };
 
+/// f.operator()<S>() for the type that values are stored in.
+template <class F>
+OperatorPtr<double> for_type(Real values, F const& f) {
+  switch (values) {
+    case Real::f64: return f.template operator()<double>();
+    case Real::f32: return f.template operator()<float>();
+    case Real::f16: return f.template operator()<half>();
+  }
+  throw Error("internal: a value type without an operator");
+}
+
+/// What a CSR matrix takes.
+double csr_bytes(Real values, Index rows, Offset entries) {
+  return double(entries) * (size_of(values) + 4) + 4 * (double(rows) + 1);
+}
+
+/// A format that rounds the values of a CSR matrix as they are.
+template <template <class, class> class Operator>
+class RoundingFactory : public OperatorFactory {
+ public:
+  using Params = ValuesParams;
+  explicit RoundingFactory(Params const& params) : values_(params.values) {}
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
+    return for_type(values_, [&]<class S>() -> OperatorPtr<double> {
+      using Made = Operator<double, S>;
+      if constexpr (std::is_same_v<S, double>)
+        return std::make_shared<Made>(ctx, a.view());
+      else if constexpr (std::is_constructible_v<Made, Context&, Csr<S>>)
+        return std::make_shared<Made>(ctx, converted<S>(a));
+      else
+        return std::make_shared<Made>(ctx, converted<S>(a).view());
+    });
+  }
+  bool exact() const override { return values_ == Real::f64; }
+
+ protected:
+  Real values_;
+};
+
+class CsrFactory final : public RoundingFactory<CsrOperator> {
+ public:
+  using RoundingFactory::RoundingFactory;
+  double bytes(Index rows, Index, Offset entries) const override {
+    return csr_bytes(values_, rows, entries);
+  }
+};
+
+class SellFactory final : public RoundingFactory<SellOperator> {
+ public:
+  using RoundingFactory::RoundingFactory;
+  /// Where neighbouring rows are equally long; with the CSR matrix it is made from.
+  double bytes(Index rows, Index, Offset entries) const override {
+    return double(entries) * (size_of(values_) + 2) + 5 * double(rows) +
+           csr_bytes(values_, rows, entries);
+  }
+};
+
+/// A format that scales what would leave the range of its values; `options` are its own.
+template <template <class, class> class Operator, class... Options>
+OperatorPtr<double> scaled_operator(Context& ctx, Csr<double> const& a, ScaledParams const& params,
+                                    Options const&... options) {
+  return for_type(params.stored.values, [&]<class S>() -> OperatorPtr<double> {
+    using Made = Operator<double, S>;
+    if constexpr (std::is_same_v<S, double>)
+      return std::make_shared<Made>(ctx, a.view(), options...);
+    else
+      return std::make_shared<Made>(ctx, scaled<S>(a, params.scale), options...);
+  });
+}
+
 class DaspFactory final : public OperatorFactory {
  public:
   using Params = DaspParams;
-  explicit DaspFactory(Params const& params) : params_(params) {
-    if (params_.multiply == Products::fp16 && params_.values != Real::f16)
+  explicit DaspFactory(Params const& params)
+      : params_(params), values_(params.scaled.stored.values) {
+    if (params_.multiply == Products::fp16 && values_ != Real::f16)
       throw Unsupported("dasp: `multiply: fp16` needs `values: fp16`");
   }
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
     DaspOptions options;
     if (params_.multiply == Products::fp16) options.unit = DaspUnitOf::half_products;
-    switch (params_.values) {
-      case Real::f64: return std::make_shared<DaspOperator<double>>(ctx, a.view(), options);
-      case Real::f32:
-        return std::make_shared<DaspOperator<double, float>>(ctx, scaled<float>(a, params_.scale),
-                                                             options);
-      case Real::f16:
-        return std::make_shared<DaspOperator<double, half>>(ctx, scaled<half>(a, params_.scale),
-                                                            options);
-    }
-    throw Error("internal: a value type without an operator");
+    return scaled_operator<DaspOperator>(ctx, a, params_.scaled, options);
   }
-  bool exact() const override { return params_.values == Real::f64; }
+  bool exact() const override { return values_ == Real::f64; }
   /// With an eighth of padding; with the CSR matrix it is made from.
   double bytes(Index rows, Index, Offset entries) const override {
-    return 1.125 * double(entries) * (size_of(params_.values) + 2) + 10 * double(rows) +
-           double(entries) * (size_of(params_.values) + 4) + 4 * (double(rows) + 1);
+    return 1.125 * double(entries) * (size_of(values_) + 2) + 10 * double(rows) +
+           csr_bytes(values_, rows, entries);
   }
 
  private:
   Params params_;
+  Real values_;
 };
 
 class SpadenFactory final : public OperatorFactory {
  public:
   using Params = ScaledParams;
-  explicit SpadenFactory(Params const& params) : params_(params) {}
+  explicit SpadenFactory(Params const& params) : params_(params), values_(params.stored.values) {}
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
-    switch (params_.values) {
-      case Real::f64: return std::make_shared<SpadenOperator<double>>(ctx, a.view());
-      case Real::f32:
-        return std::make_shared<SpadenOperator<double, float>>(ctx,
-                                                               scaled<float>(a, params_.scale));
-      case Real::f16:
-        return std::make_shared<SpadenOperator<double, half>>(ctx, scaled<half>(a, params_.scale));
-    }
-    throw Error("internal: a value type without an operator");
+    return scaled_operator<SpadenOperator>(ctx, a, params_);
   }
-  bool exact() const override { return params_.values == Real::f64; }
+  bool exact() const override { return values_ == Real::f64; }
   /// With eight entries a block; with the CSR matrix it is made from.
   double bytes(Index rows, Index, Offset entries) const override {
-    return double(entries) * (size_of(params_.values) + 2) + 4.5 * double(rows) +
-           double(entries) * (size_of(params_.values) + 4) + 4 * (double(rows) + 1);
+    return double(entries) * (size_of(values_) + 2) + 4.5 * double(rows) +
+           csr_bytes(values_, rows, entries);
   }
 
  private:
   Params params_;
-};
-
-class SellFactory final : public Factory<SellOperator> {
- public:
-  using Factory::Factory;
-  /// Where neighbouring rows are equally long; with the CSR matrix it is made from.
-  double bytes(Index rows, Index, Offset entries) const override {
-    return double(entries) * (size_of(values_) + 2) + 5 * double(rows) +
-           double(entries) * (size_of(values_) + 4) + 4 * (double(rows) + 1);
-  }
+  Real values_;
 };
 
 }  // namespace

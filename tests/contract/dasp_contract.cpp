@@ -6,7 +6,6 @@
 #include <tcsolve/operators/dasp_operator.hpp>
 
 #include <cmath>
-#include <cstring>
 
 #include "tests/support/bounds.hpp"
 #include "tests/support/guarded.hpp"
@@ -40,13 +39,6 @@ TYPED_TEST(DaspContract, ThereAndBackIsTheSame) {
       ASSERT_GE(dasp.stored(), a.entries());
     }
   }
-}
-
-template <class T>
-bool same_bits(Context& ctx, Array<T> const& there, Array<T> const& here) {
-  auto copy = to_host(ctx, there);
-  return copy.size() == here.size() &&
-         (copy.empty() || std::memcmp(copy.data(), here.data(), here.bytes()) == 0);
 }
 
 TYPED_TEST(DaspContract, HostAndDeviceMakeTheSameArrays) {

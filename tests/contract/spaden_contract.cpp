@@ -7,7 +7,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "tests/support/bounds.hpp"
 #include "tests/support/guarded.hpp"
@@ -38,13 +37,6 @@ TYPED_TEST(SpadenContract, ThereAndBackIsTheSame) {
       ASSERT_EQ(spaden.to_csr(this->ctx()), a) << tuning.side << " " << tuning.long_row;
     }
   }
-}
-
-template <class T>
-bool same_bits(Context& ctx, Array<T> const& there, Array<T> const& here) {
-  auto copy = to_host(ctx, there);
-  return copy.size() == here.size() &&
-         (copy.empty() || std::memcmp(copy.data(), here.data(), here.bytes()) == 0);
 }
 
 TYPED_TEST(SpadenContract, HostAndDeviceMakeTheSameArrays) {

@@ -7,6 +7,7 @@
 #include <tcsolve/operators/linear_operator.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <random>
 
 #include "tests/support/backend.hpp"
@@ -31,6 +32,14 @@ using pairs_on =
 using PairsOnBoth = pairs_on<HostBackend, PairOn<CudaBackend, double, double>,
                              PairOn<CudaBackend, double, float>, PairOn<CudaBackend, double, half>,
                              PairOn<CudaBackend, float, float>, PairOn<CudaBackend, float, half>>;
+
+/// An array of the Context's space holds what one of the host does, bit by bit.
+template <class T>
+bool same_bits(Context& ctx, Array<T> const& there, Array<T> const& here) {
+  auto copy = to_host(ctx, there);
+  return copy.size() == here.size() &&
+         (copy.empty() || std::memcmp(copy.data(), here.data(), here.bytes()) == 0);
+}
 
 /// Values of T; those beyond its range are made small.
 template <class T>
