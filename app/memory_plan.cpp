@@ -57,8 +57,11 @@ MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize con
   double const stored = factory->bytes(size.rows, size.cols, size.entries);
   bool const is_csr = run.matrix_operator.type() == "csr" && factory->exact();
   bool const needs_csr = !factory->exact() || run.preconditioner.type() != "none";
-  double const solving = vector * make<SolverRegistry>(run.solver)->cost().vectors +
-                         make<PreconditionerRegistry>(run.preconditioner)->bytes(size.rows);
+  bool const reorders = factory->reorder() != Reorder::none;
+  // P b, P x, a staged copy and P itself: solvers/reordered_solver.hpp.
+  double const solving =
+      vector * (make<SolverRegistry>(run.solver)->cost().vectors + 4 * reorders) +
+      make<PreconditionerRegistry>(run.preconditioner)->bytes(size.rows);
   double const bandwidth_test = run.output.bandwidth ? std::min(csr, 512.0 * (1 << 20)) : 0;
 
   MemoryPlan plan;
@@ -72,6 +75,11 @@ MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize con
   } else {
     host += (is_csr ? 0 : stored) + std::max(solving, bandwidth_test);
   }
+  // The graph, its order (METIS holds a few copies) and the matrix in it lie beside A for a while.
+  double const reordering = factory->reorder() == Reorder::none  ? 0
+                            : factory->reorder() == Reorder::rcm ? 2 * csr + 4 * vector
+                                                                 : 3 * csr + 8 * vector;
+  host = std::max(host, csr + reordering + 4 * vector);
   plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);
   return plan;
 }

@@ -11,6 +11,7 @@
 #include <tcsolve/app/signals.hpp>
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/solvers/reordered_solver.hpp>
 
 #include <unistd.h>
 
@@ -67,8 +68,13 @@ class Run {
 
   void solve() {
     RunTimes& times = result_.times;
-    timed(times.convert, [&] { convert(); });
-    timed(times.setup, [&] { setup(); });
+    timed(times.reorder, [&] { reorder(); });
+    try {
+      timed(times.convert, [&] { convert(); });
+      timed(times.setup, [&] { setup(); });
+    } catch (SetupError const& e) {
+      throw SetupError(in_these_numbers(e));
+    } catch (MatrixError const& e) { throw MatrixError(in_these_numbers(e)); }
     if (config_.output.bandwidth)
       result_.traffic.bandwidth = measure_bandwidth(ctx_, A_->cost(1).bytes);
     Index const rows = problem_.A.rows, cols = problem_.A.cols;
@@ -83,6 +89,21 @@ class Run {
   }
 
  private:
+  /// A takes the order that its operator asks for; b, x0 and x keep the caller's.
+  void reorder() {
+    Reorder const asked = make<OperatorRegistry>(config_.matrix_operator)->reorder();
+    if (asked == Reorder::none) return;
+    result_.reordering = reordering(problem_.A, asked);
+    ctx_.log(Severity::note, cat("reorder: ", text(*result_.reordering)));
+    if (result_.reordering->taken == Reorder::none) return;
+    reordered_ = true;
+    problem_.A = permuted(problem_.A.view(), result_.reordering->P);
+  }
+
+  std::string in_these_numbers(Error const& e) const {
+    return cat(e.what(), reordered_ ? "; rows and columns are numbered as reordered" : "");
+  }
+
   void convert() {
     auto const factory = make<OperatorRegistry>(config_.matrix_operator);
     A_ = factory->build(ctx_, problem_.A);
@@ -97,6 +118,9 @@ class Run {
     if (config_.preconditioner.type() != "none")
       M_ = make<PreconditionerRegistry>(config_.preconditioner)->build(ctx_, {csr_->view(), A_});
     solver_ = make<SolverRegistry>(config_.solver);
+    if (reordered_)
+      solver_ =
+          std::make_unique<ReorderedSolver>(std::move(solver_), std::move(result_.reordering->P));
     solver_->setup(ctx_, A_, M_, A_true_);
     ctx_.synchronize();
   }
@@ -115,6 +139,7 @@ class Run {
   RunConfig const& config_;
   Problem& problem_;
   RunResult& result_;
+  bool reordered_ = false;
   OperatorPtr<double> A_, A_true_, M_;
   std::shared_ptr<CsrOperator<double> const> csr_;
   std::unique_ptr<Solver> solver_;
@@ -130,8 +155,9 @@ void fail(RunResult& result, Stop reason, std::string const& message) {
 
 void print_summary(RunResult const& r, RunConfig const& config) {
   RunTimes const& t = r.times;
-  std::cout << "seconds: read " << brief(t.read) << ", convert " << brief(t.convert) << ", setup "
-            << brief(t.setup) << ", solve " << brief(t.solve);
+  std::cout << "seconds: read " << brief(t.read)
+            << (r.reordering ? cat(", reorder ", brief(t.reorder)) : "") << ", convert "
+            << brief(t.convert) << ", setup " << brief(t.setup) << ", solve " << brief(t.solve);
   if (r.report.iterations > 0)
     std::cout << " (" << brief(1e3 * t.solve / r.report.iterations) << " ms an iteration)";
   std::cout << "\n";

@@ -28,13 +28,21 @@ constexpr auto names(Real) {
 
 namespace {
 
+constexpr char const* reorder_doc =
+    "rows and columns in an order that keeps the entries of x that are read together close: "
+    "reverse "
+    "Cuthill-McKee, parts by METIS, or auto: the one of them that moves a fifth fewer bytes, if "
+    "any. b, x0 and x stay in the order given; preconditioners see the new one";
+
 struct ValuesParams {
   Real values = Real::f64;
+  Reorder reorder = Reorder::none;
   static constexpr auto schema() {
     return std::tuple{
         field(&ValuesParams::values, "values",
               "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
-              "FP64 matrix whatever is chosen here")};
+              "FP64 matrix whatever is chosen here"),
+        field(&ValuesParams::reorder, "reorder", reorder_doc)};
   }
 };
 
@@ -43,7 +51,7 @@ template <template <class, class> class Operator>
 class Factory : public OperatorFactory {
  public:
   using Params = ValuesParams;
-  explicit Factory(Params const& params) : values_(params.values) {}
+  explicit Factory(Params const& params) : values_(params.values), reorder_(params.reorder) {}
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
     switch (values_) {
       case Real::f64: return std::make_shared<Operator<double, double>>(ctx, a.view());
@@ -53,11 +61,14 @@ class Factory : public OperatorFactory {
     throw Error("internal: a value type without an operator");
   }
   bool exact() const override { return values_ == Real::f64; }
+  Reorder reorder() const override { return reorder_; }
 
  protected:
   Real values_;
 
  private:
+  Reorder reorder_;
+
   template <class S>
   static OperatorPtr<double> rounded(Context& ctx, Csr<double> const& a) {
     if constexpr (std::is_constructible_v<Operator<double, S>, Context&, Csr<S>>)
@@ -78,6 +89,7 @@ class CsrFactory final : public Factory<CsrOperator> {
 struct ScaledParams {
   Real values = Real::f64;
   Scaling scale = Scaling::powers_of_two;
+  Reorder reorder = Reorder::none;
   static constexpr auto schema() {
     using P = ScaledParams;
     return std::tuple{
@@ -86,7 +98,8 @@ struct ScaledParams {
               "FP64 matrix whatever is chosen here"),
         field(&P::scale, "scale",
               "a value beyond the range of the stored type: scale rows, and columns, by powers of "
-              "two, or refuse the matrix")};
+              "two, or refuse the matrix"),
+        field(&P::reorder, "reorder", reorder_doc)};
   }
 };
 
@@ -94,6 +107,7 @@ struct DaspParams {
   Real values = Real::f64;
   Scaling scale = Scaling::powers_of_two;
   Products multiply = Products::vectors;
+  Reorder reorder = Reorder::none;
   static constexpr auto schema() {
     using P = DaspParams;
     return std::tuple{
@@ -107,7 +121,8 @@ struct DaspParams {
             &P::multiply, "multiply",
             "fp16: x is rounded to fp16 too (infinite beyond 65504; the solvers' own vectors have "
             "norms near 1), sums are FP32; with `values: fp16` alone. vectors: "
-            "products in the type of the vectors")};
+            "products in the type of the vectors"),
+        field(&P::reorder, "reorder", reorder_doc)};
   }
 };
 
@@ -133,6 +148,7 @@ class DaspFactory final : public OperatorFactory {
     throw Error("internal: a value type without an operator");
   }
   bool exact() const override { return params_.values == Real::f64; }
+  Reorder reorder() const override { return params_.reorder; }
   /// With an eighth of padding; with the CSR matrix it is made from.
   double bytes(Index rows, Index, Offset entries) const override {
     return 1.125 * double(entries) * (size_of(params_.values) + 2) + 10 * double(rows) +
@@ -159,6 +175,7 @@ class SpadenFactory final : public OperatorFactory {
     throw Error("internal: a value type without an operator");
   }
   bool exact() const override { return params_.values == Real::f64; }
+  Reorder reorder() const override { return params_.reorder; }
   /// With eight entries a block; with the CSR matrix it is made from.
   double bytes(Index rows, Index, Offset entries) const override {
     return double(entries) * (size_of(params_.values) + 2) + 4.5 * double(rows) +
