@@ -69,12 +69,10 @@ class Run {
   void solve() {
     RunTimes& times = result_.times;
     timed(times.reorder, [&] { reorder(); });
-    try {
+    in_these_numbers([&] {
       timed(times.convert, [&] { convert(); });
       timed(times.setup, [&] { setup(); });
-    } catch (SetupError const& e) {
-      throw SetupError(in_these_numbers(e));
-    } catch (MatrixError const& e) { throw MatrixError(in_these_numbers(e)); }
+    });
     if (config_.output.bandwidth)
       result_.traffic.bandwidth = measure_bandwidth(ctx_, A_->cost(1).bytes);
     Index const rows = problem_.A.rows, cols = problem_.A.cols;
@@ -100,8 +98,21 @@ class Run {
     problem_.A = permuted(problem_.A.view(), result_.reordering->P);
   }
 
-  std::string in_these_numbers(Error const& e) const {
-    return cat(e.what(), reordered_ ? "; rows and columns are numbered as reordered" : "");
+  /// f(); what it says of rows and columns is said to be of the reordered matrix.
+  template <class F>
+  void in_these_numbers(F const& f) const {
+    auto const text = [](Error const& e) {
+      return cat(e.what(), "; rows and columns are numbered as reordered");
+    };
+    try {
+      f();
+    } catch (SetupError const& e) {
+      if (!reordered_) throw;
+      throw SetupError(text(e));
+    } catch (MatrixError const& e) {
+      if (!reordered_) throw;
+      throw MatrixError(text(e));
+    }
   }
 
   void convert() {
