@@ -3,6 +3,7 @@
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/operators/register.hpp>
 #include <tcsolve/precond/register.hpp>
 #include <tcsolve/solvers/register.hpp>
@@ -75,11 +76,11 @@ MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize con
   } else {
     host += (is_csr ? 0 : stored) + std::max(solving, bandwidth_test);
   }
-  // The graph, its order (METIS holds a few copies) and the matrix in it lie beside A for a while.
-  double const reordering = factory->reorder() == Reorder::none  ? 0
-                            : factory->reorder() == Reorder::rcm ? 2 * csr + 4 * vector
-                                                                 : 3 * csr + 8 * vector;
-  host = std::max(host, csr + reordering + 4 * vector);
+  // Beside A lie its graph with a transposed pattern and METIS' own graphs, then P A P^T.
+  bool const partitions = factory->reorder() == Reorder::metis ||
+                          (factory->reorder() == Reorder::automatic && metis_built());
+  double const ordering = !reorders ? 0 : partitions ? 3 * csr + 8 * vector : csr + 6 * vector;
+  host = std::max(host, csr + ordering + 4 * vector);
   plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);
   return plan;
 }

@@ -11,6 +11,8 @@ namespace tcsolve {
 
 /// True when this build contains METIS.
 bool metis_built();
+/// Throws NotBuilt, with the remedy, when it does not.
+void require_metis();
 /// True when METIS can hold the graph: its positions are of 32 bits.
 bool metis_holds(Graph const& graph);
 

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
@@ -34,6 +35,12 @@ constexpr char const* reorder_doc =
     "Cuthill-McKee, parts by METIS, or auto: the one of them that moves a fifth fewer bytes, if "
     "any. b, x0 and x stay in the order given; preconditioners see the new one";
 
+/// A matrix may take long to read: what this build cannot do is refused before.
+Reorder built(Reorder reorder) {
+  if (reorder == Reorder::metis) require_metis();
+  return reorder;
+}
+
 struct ValuesParams {
   Real values = Real::f64;
   Reorder reorder = Reorder::none;
@@ -51,7 +58,8 @@ template <template <class, class> class Operator>
 class Factory : public OperatorFactory {
  public:
   using Params = ValuesParams;
-  explicit Factory(Params const& params) : values_(params.values), reorder_(params.reorder) {}
+  explicit Factory(Params const& params)
+      : values_(params.values), reorder_(built(params.reorder)) {}
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
     switch (values_) {
       case Real::f64: return std::make_shared<Operator<double, double>>(ctx, a.view());
@@ -130,6 +138,7 @@ class DaspFactory final : public OperatorFactory {
  public:
   using Params = DaspParams;
   explicit DaspFactory(Params const& params) : params_(params) {
+    built(params_.reorder);
     if (params_.multiply == Products::fp16 && params_.values != Real::f16)
       throw Unsupported("dasp: `multiply: fp16` needs `values: fp16`");
   }
@@ -162,7 +171,7 @@ class DaspFactory final : public OperatorFactory {
 class SpadenFactory final : public OperatorFactory {
  public:
   using Params = ScaledParams;
-  explicit SpadenFactory(Params const& params) : params_(params) {}
+  explicit SpadenFactory(Params const& params) : params_(params) { built(params_.reorder); }
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
     switch (params_.values) {
       case Real::f64: return std::make_shared<SpadenOperator<double>>(ctx, a.view());

@@ -2,6 +2,7 @@
 /// A solve from the command line: exit codes, files, progress.
 #include "tests/cli/program.hpp"
 
+#include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 
@@ -79,6 +80,17 @@ TEST_F(Program, AReorderedSolveAnswersInTheOrderGiven) {
     EXPECT_EQ(r["reordering"]["taken"], "rcm");
     EXPECT_LT(r["reordering"]["after"]["bandwidth"], r["reordering"]["before"]["bandwidth"]);
     EXPECT_GE(r["seconds"]["reorder"], 0);
+  }
+}
+
+TEST_F(Program, MetisOrdersOrSaysThatItIsNotBuilt) {
+  Outcome const o = solve(std::string(small_config) + "operator: {format: sell, reorder: metis}\n");
+  if (metis_built()) {
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(result()["reordering"]["taken"], "metis");
+  } else {
+    EXPECT_EQ(o.code, 5) << o.err;
+    EXPECT_NE(o.err.find("libmetis-dev"), std::string::npos) << o.err;
   }
 }
 
