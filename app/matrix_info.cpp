@@ -4,6 +4,7 @@
 #include <tcsolve/app/memory_plan.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/formats/locality.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 
 #include <algorithm>
@@ -67,7 +68,9 @@ std::string matrix_info(std::filesystem::path const& file, Registries const& reg
   MatrixHeader const header = read_matrix_market_header(file);
   // The summary transposes the matrix: twice its size, and what reading takes.
   require_memory(std::max(2 * header.csr_bytes(), header.reading_bytes()), 0, file.string());
-  CsrSummary const s = summarize(read_matrix_market(file));
+  Csr<double> const a = read_matrix_market(file);
+  CsrSummary const s = summarize(a);
+  Locality const near = locality(a);
   double const mean = s.rows > 0 ? double(s.entries) / s.rows : 0;
   return cat("file            ", file.string(), "\n",                                  //
              "size            ", s.rows, " x ", s.cols, "\n",                          //
@@ -76,7 +79,9 @@ std::string matrix_info(std::filesystem::path const& file, Registries const& reg
              "diagonal        ", s.zero_diagonal, " zero or absent, ",                 //
              s.negative_diagonal, " negative\n",                                       //
              "dominance       ", s.dominant_rows, " of ", s.rows, " rows\n",           //
-             "bandwidth       ", s.bandwidth, "\n",                                    //
+             "bandwidth       ", s.bandwidth, ", profile ", near.profile, "\n",        //
+             "locality        ", number(near.gather()),                                //
+             " bytes of x an entry (0.25 to 32; docs/reordering.md)\n",                //
              "norms           inf ", number(s.norm_inf), ", Frobenius ",               //
              number(s.norm_frobenius), ", largest entry ", number(s.max_abs), "\n",    //
              "entries a row   least ", s.min_row, ", mean ", number(mean), ", most ",  //

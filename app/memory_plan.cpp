@@ -3,6 +3,7 @@
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/operators/register.hpp>
 #include <tcsolve/precond/register.hpp>
 #include <tcsolve/solvers/register.hpp>
@@ -57,8 +58,11 @@ MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize con
   double const stored = factory->bytes(size.rows, size.cols, size.entries);
   bool const is_csr = run.matrix_operator.type() == "csr" && factory->exact();
   bool const needs_csr = !factory->exact() || run.preconditioner.type() != "none";
-  double const solving = vector * make<SolverRegistry>(run.solver)->cost().vectors +
-                         make<PreconditionerRegistry>(run.preconditioner)->bytes(size.rows);
+  bool const reorders = factory->reorder() != Reorder::none;
+  // P b, P x, a staged copy and P itself: solvers/reordered_solver.hpp.
+  double const solving =
+      vector * (make<SolverRegistry>(run.solver)->cost().vectors + 4 * reorders) +
+      make<PreconditionerRegistry>(run.preconditioner)->bytes(size.rows);
   double const bandwidth_test = run.output.bandwidth ? std::min(csr, 512.0 * (1 << 20)) : 0;
 
   MemoryPlan plan;
@@ -72,6 +76,11 @@ MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize con
   } else {
     host += (is_csr ? 0 : stored) + std::max(solving, bandwidth_test);
   }
+  // Beside A lie its graph with a transposed pattern and METIS' own graphs, then P A P^T.
+  bool const partitions = factory->reorder() == Reorder::metis ||
+                          (factory->reorder() == Reorder::automatic && metis_built());
+  double const ordering = !reorders ? 0 : partitions ? 3 * csr + 8 * vector : csr + 6 * vector;
+  host = std::max(host, csr + ordering + 4 * vector);
   plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);
   return plan;
 }

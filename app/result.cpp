@@ -50,9 +50,9 @@ Json residuals(RunResult const& run) {
 }
 
 Json seconds(RunTimes const& t) {
-  return {{"read", t.read},     {"convert", t.convert},
-          {"setup", t.setup},   {"solve", t.solve},
-          {"verify", t.verify}, {"total", t.read + t.convert + t.setup + t.solve + t.verify}};
+  double const total = t.read + t.reorder + t.convert + t.setup + t.solve + t.verify;
+  return {{"read", t.read},   {"reorder", t.reorder}, {"convert", t.convert}, {"setup", t.setup},
+          {"solve", t.solve}, {"verify", t.verify},   {"total", total}};
 }
 
 Json traffic(RunResult const& run) {
@@ -63,6 +63,19 @@ Json traffic(RunResult const& run) {
           {"bytes_per_second", number(rate)},
           {"measured_bandwidth", t.bandwidth > 0 ? number(t.bandwidth) : Json(nullptr)},
           {"fraction_of_bandwidth", ratio(rate, t.bandwidth)}};
+}
+
+Json locality_json(Locality const& l) {
+  return {{"bandwidth", l.bandwidth},
+          {"profile", l.profile},
+          {"gathered_bytes_per_entry", number(l.gather())}};
+}
+
+Json reordering_json(std::optional<Reordering> const& order) {
+  if (!order) return nullptr;
+  return {{"taken", name(order->taken)},
+          {"before", locality_json(order->before)},
+          {"after", locality_json(order->after)}};
 }
 
 Json versions() {
@@ -89,6 +102,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
       {"solution_error", number(run.solution_error)},
       {"problem",
        {{"source", run.source}, {"rows", run.rows}, {"cols", run.cols}, {"entries", run.entries}}},
+      {"reordering", reordering_json(run.reordering)},
       {"seconds", seconds(run.times)},
       {"traffic", traffic(run)},
       {"backend", run.backend == Backend::cuda ? "cuda" : "host"},

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <tcsolve/app/run_config.hpp>
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/formats/reordering.hpp>
 #include <tcsolve/solvers/report.hpp>
 
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace tcsolve {
 /// Wall-clock seconds of the phases of a run.
 struct RunTimes {
   double read = 0;     ///< the files, or the generator
+  double reorder = 0;  ///< the order of the matrix, and the matrix in it
   double convert = 0;  ///< CSR to the format, on the device where there is one
   double setup = 0;    ///< preconditioner and solver
   double solve = 0;
@@ -36,6 +38,7 @@ struct RunResult {
   Backend backend = Backend::host;
   Index rows = 0, cols = 0;
   Offset entries = 0;
+  std::optional<Reordering> reordering;  ///< what `operator.reorder` led to
   double solution_error = std::numeric_limits<double>::quiet_NaN();  ///< relative, in the 2-norm
   int exit_code = 6;
   std::vector<std::string> warnings;

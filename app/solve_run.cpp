@@ -11,6 +11,7 @@
 #include <tcsolve/app/signals.hpp>
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/solvers/reordered_solver.hpp>
 
 #include <unistd.h>
 
@@ -67,8 +68,11 @@ class Run {
 
   void solve() {
     RunTimes& times = result_.times;
-    timed(times.convert, [&] { convert(); });
-    timed(times.setup, [&] { setup(); });
+    timed(times.reorder, [&] { reorder(); });
+    in_these_numbers([&] {
+      timed(times.convert, [&] { convert(); });
+      timed(times.setup, [&] { setup(); });
+    });
     if (config_.output.bandwidth)
       result_.traffic.bandwidth = measure_bandwidth(ctx_, A_->cost(1).bytes);
     Index const rows = problem_.A.rows, cols = problem_.A.cols;
@@ -83,6 +87,34 @@ class Run {
   }
 
  private:
+  /// A takes the order that its operator asks for; b, x0 and x keep the caller's.
+  void reorder() {
+    Reorder const asked = make<OperatorRegistry>(config_.matrix_operator)->reorder();
+    if (asked == Reorder::none) return;
+    result_.reordering = reordering(problem_.A, asked);
+    ctx_.log(Severity::note, cat("reorder: ", text(*result_.reordering)));
+    if (result_.reordering->taken == Reorder::none) return;
+    reordered_ = true;
+    problem_.A = permuted(problem_.A.view(), result_.reordering->P);
+  }
+
+  /// f(); what it says of rows and columns is said to be of the reordered matrix.
+  template <class F>
+  void in_these_numbers(F const& f) const {
+    auto const text = [](Error const& e) {
+      return cat(e.what(), "; rows and columns are numbered as reordered");
+    };
+    try {
+      f();
+    } catch (SetupError const& e) {
+      if (!reordered_) throw;
+      throw SetupError(text(e));
+    } catch (MatrixError const& e) {
+      if (!reordered_) throw;
+      throw MatrixError(text(e));
+    }
+  }
+
   void convert() {
     auto const factory = make<OperatorRegistry>(config_.matrix_operator);
     A_ = factory->build(ctx_, problem_.A);
@@ -97,6 +129,9 @@ class Run {
     if (config_.preconditioner.type() != "none")
       M_ = make<PreconditionerRegistry>(config_.preconditioner)->build(ctx_, {csr_->view(), A_});
     solver_ = make<SolverRegistry>(config_.solver);
+    if (reordered_)
+      solver_ =
+          std::make_unique<ReorderedSolver>(std::move(solver_), std::move(result_.reordering->P));
     solver_->setup(ctx_, A_, M_, A_true_);
     ctx_.synchronize();
   }
@@ -115,6 +150,7 @@ class Run {
   RunConfig const& config_;
   Problem& problem_;
   RunResult& result_;
+  bool reordered_ = false;
   OperatorPtr<double> A_, A_true_, M_;
   std::shared_ptr<CsrOperator<double> const> csr_;
   std::unique_ptr<Solver> solver_;
@@ -130,8 +166,9 @@ void fail(RunResult& result, Stop reason, std::string const& message) {
 
 void print_summary(RunResult const& r, RunConfig const& config) {
   RunTimes const& t = r.times;
-  std::cout << "seconds: read " << brief(t.read) << ", convert " << brief(t.convert) << ", setup "
-            << brief(t.setup) << ", solve " << brief(t.solve);
+  std::cout << "seconds: read " << brief(t.read)
+            << (r.reordering ? cat(", reorder ", brief(t.reorder)) : "") << ", convert "
+            << brief(t.convert) << ", setup " << brief(t.setup) << ", solve " << brief(t.solve);
   if (r.report.iterations > 0)
     std::cout << " (" << brief(1e3 * t.solve / r.report.iterations) << " ms an iteration)";
   std::cout << "\n";

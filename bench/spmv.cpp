@@ -22,6 +22,8 @@
 #include <iostream>
 #include <thread>
 
+#include <tcsolve/formats/graph_partition.hpp>
+#include <tcsolve/formats/reordering.hpp>
 #include <tcsolve/formats/scaled.hpp>
 #include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/io/generators.hpp>
@@ -276,7 +278,15 @@ Matrices generated(bool brief) {
     add("poisson27_96", Poisson27Params{.n = 96});
     add("elasticity_56", ElasticityParams{.n = 56});
     add("poisson7_160", Poisson7Params{.n = 160});
-    add("poisson27s_80", Poisson27Params{.n = 80, .renumber = Renumber::random});
+    add("poisson27_80", Poisson27Params{.n = 80});
+    Poisson27Params const lost{.n = 80, .coefficient = random, .renumber = Renumber::random};
+    add("poisson27s_80", lost);
+    for (Reorder const reorder : {Reorder::rcm, Reorder::metis})
+      if (reorder != Reorder::metis || metis_built())
+        m.push_back({cat("poisson27s_80_", name(reorder)), [=] {
+                       Csr<double> const a = generate(lost);
+                       return permuted(a.view(), reordering(a, reorder).P);
+                     }});
     add("convdiff_128", ConvdiffParams{.n = 128});
     add("rmat_20_16", RmatParams{.scale = 20});
     add("longrows_1M", LongrowsParams{});

@@ -78,6 +78,18 @@ else()
   message(STATUS "tcsolve: host backend only (${cuda_problem})")
 endif()
 
+# METIS: orders by graph partitioning. Without it reorder: metis says so, the rest is there.
+set(TCSOLVE_METIS AUTO CACHE STRING "graph partitioning by METIS: AUTO takes it where it is installed")
+set_property(CACHE TCSOLVE_METIS PROPERTY STRINGS AUTO ON OFF)
+set(TCSOLVE_HAVE_METIS FALSE)
+if(NOT TCSOLVE_METIS STREQUAL "OFF")
+  find_package(METIS)
+  set(TCSOLVE_HAVE_METIS ${METIS_FOUND})
+endif()
+if(TCSOLVE_METIS STREQUAL "ON" AND NOT TCSOLVE_HAVE_METIS)
+  message(FATAL_ERROR "TCSOLVE_METIS=ON, but no METIS was found; install it (Debian: libmetis-dev) or set METIS_ROOT")
+endif()
+
 # What every layer sees; only link-time needs reach the users of the installed library.
 add_library(tcsolve_private INTERFACE)
 target_link_libraries(tcsolve_private INTERFACE tcsolve_flags Eigen3::Eigen CLI11::CLI11
@@ -87,6 +99,10 @@ set(TCSOLVE_LINK_PRIVATE ZLIB::ZLIB LibLZMA::LibLZMA)
 set(TCSOLVE_LINK_CUDA "")  # for the CUDA leaf files alone: no other layer finds a CUDA header
 if(TARGET yaml-cpp::yaml-cpp)  # yaml-cpp >= 0.8
   list(TRANSFORM TCSOLVE_LINK_PUBLIC REPLACE "^yaml-cpp$" "yaml-cpp::yaml-cpp")
+endif()
+set(TCSOLVE_LINK_METIS "")
+if(TCSOLVE_HAVE_METIS)
+  set(TCSOLVE_LINK_METIS METIS::METIS)
 endif()
 if(TCSOLVE_HAVE_CUDA)
   set(TCSOLVE_LINK_CUDA CUDA::cudart_static CUDA::cublas CUDA::cusparse)

@@ -19,4 +19,5 @@ configure_package_config_file(cmake/tcsolveConfig.cmake.in tcsolveConfig.cmake
   INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(tcsolveConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/tcsolveConfig.cmake" "${PROJECT_BINARY_DIR}/tcsolveConfigVersion.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/FindMETIS.cmake"
   DESTINATION "${package_dir}")

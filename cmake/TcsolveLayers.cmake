@@ -19,7 +19,7 @@ function(tcsolve_layer NAME)
 
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${NAME}" "${TCSOLVE_INCLUDE_DIR}/tcsolve/${NAME}" SYMBOLIC)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${NAME}/*.cpp")
-  list(FILTER sources EXCLUDE REGEX "/${NAME}/(.*/)?cuda/|cuda_absent\\.cpp$|/app/main\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/${NAME}/(.*/)?(cuda|metis)/|(cuda|metis)_absent\\.cpp$|/app/main\\.cpp$")
   tcsolve_objects(tcsolve_${NAME} ${sources})
 endfunction()
 
@@ -32,8 +32,8 @@ function(tcsolve_objects TARGET)
   endif()
 endfunction()
 
-# The static library `tcsolve` (tcsolve::tcsolve): all layers, and either the CUDA leaf files or
-# the files that say they are absent. No other place knows which.
+# The static library `tcsolve` (tcsolve::tcsolve): all layers, and either the leaf files of CUDA and
+# of METIS or the files that say they are absent. No other place knows which.
 function(tcsolve_library)
   if(TCSOLVE_HAVE_CUDA)
     set(patterns core/cuda/*.cpp core/cuda/*.cu kernels/cuda/*.cpp kernels/cuda/*.cu)
@@ -47,8 +47,15 @@ function(tcsolve_library)
     target_link_libraries(tcsolve_cuda PRIVATE ${TCSOLVE_LINK_CUDA})
   endif()
 
+  if(TCSOLVE_HAVE_METIS)
+    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/formats/metis/graph_partition.cpp")
+    target_link_libraries(tcsolve_metis PRIVATE ${TCSOLVE_LINK_METIS})
+  else()
+    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/formats/metis_absent.cpp")
+  endif()
+
   set(objects "")
-  foreach(layer IN LISTS TCSOLVE_LAYERS ITEMS cuda)
+  foreach(layer IN LISTS TCSOLVE_LAYERS ITEMS cuda metis)
     if(TARGET tcsolve_${layer})
       list(APPEND objects $<TARGET_OBJECTS:tcsolve_${layer}>)
     endif()
@@ -64,7 +71,7 @@ function(tcsolve_library)
   target_compile_features(tcsolve PUBLIC cxx_std_20)
   target_include_directories(tcsolve PUBLIC
     $<BUILD_INTERFACE:${TCSOLVE_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(tcsolve PUBLIC ${TCSOLVE_LINK_PUBLIC} PRIVATE ${TCSOLVE_LINK_PRIVATE} ${TCSOLVE_LINK_CUDA})
+  target_link_libraries(tcsolve PUBLIC ${TCSOLVE_LINK_PUBLIC} PRIVATE ${TCSOLVE_LINK_PRIVATE} ${TCSOLVE_LINK_CUDA} ${TCSOLVE_LINK_METIS})
 endfunction()
 
 # build/include/tcsolve/version.hpp, configured again whenever the checked-out commit changes.

@@ -50,12 +50,14 @@ struct Unsupported : Error {
   using Error::Error;
 };
 
-/// A backend that this build does not contain.
+/// A part that this build does not contain: a backend, an optional package. `remedy` says how to
+/// get it.
 struct NotBuilt : Error {
-  explicit NotBuilt(std::string const& what)
-      : Error(what +
-              ": this tcsolve was built without it; configure with the CUDA toolkit (12.4 or "
-              "newer) on the path, or use backend: host") {}
+  explicit NotBuilt(std::string const& what,
+                    std::string const& remedy =
+                        "configure with the CUDA toolkit (12.4 or newer) on the path, or use "
+                        "backend: host")
+      : Error(what + ": this tcsolve was built without it; " + remedy) {}
 };
 
 /// A failing device call, or no usable device (exit code 5).

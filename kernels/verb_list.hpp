@@ -18,7 +18,7 @@
 
 // clang-format off
 #define TCSOLVE_VERBS_OF(X, T)                                                              \
-  X(Fill<T>) X(Random<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) \
+  X(Fill<T>) X(Random<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) X(Permute<T>) \
   X(CgStart<T>) X(Extend<T>) X(Descend<T>) X(CgFinish<T>) X(CgExplain<T>)                                                                \
   X(OneReduction<T>) X(GearUpdate<T>) X(PipelinedUpdate<T>)                                  \
   X(BicgShadow<T>) X(BicgDirection<T>) X(BicgHalf<T>) X(BicgFull<T>)                                          \

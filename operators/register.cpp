@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
@@ -28,23 +29,31 @@ constexpr auto names(Real) {
 
 namespace {
 
-struct ValuesParams {
+/// What every format has.
+struct MatrixParams {
   Real values = Real::f64;
+  Reorder reorder = Reorder::none;
   static constexpr auto schema() {
+    using P = MatrixParams;
     return std::tuple{
-        field(&ValuesParams::values, "values",
+        field(&P::values, "values",
               "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
-              "FP64 matrix whatever is chosen here")};
+              "FP64 matrix whatever is chosen here"),
+        field(&P::reorder, "reorder",
+              "rows and columns in an order that keeps the entries of x that are read together "
+              "close: reverse Cuthill-McKee, parts by METIS, or auto: the one of them that moves a "
+              "fifth fewer bytes, if any. b, x0 and x stay in the order given; preconditioners see "
+              "the new one")};
   }
 };
 
 struct ScaledParams {
-  ValuesParams stored;
+  MatrixParams matrix;
   Scaling scale = Scaling::powers_of_two;
   static constexpr auto schema() {
     using P = ScaledParams;
     return std::tuple{
-        include(&P::stored),
+        include(&P::matrix),
         field(&P::scale, "scale",
               "a value beyond the range of the stored type: scale rows, and columns, by powers of "
               "two, or refuse the matrix")};
@@ -82,12 +91,29 @@ double csr_bytes(Real values, Index rows, Offset entries) {
   return double(entries) * (size_of(values) + 4) + 4 * (double(rows) + 1);
 }
 
+class MatrixFactory : public OperatorFactory {
+ public:
+  explicit MatrixFactory(MatrixParams const& params)
+      : values_(params.values), reorder_(params.reorder) {
+    // A matrix may take long to read: what this build cannot do is refused before.
+    if (reorder_ == Reorder::metis) require_metis();
+  }
+  bool exact() const override { return values_ == Real::f64; }
+  Reorder reorder() const override { return reorder_; }
+
+ protected:
+  Real values_;
+
+ private:
+  Reorder reorder_;
+};
+
 /// A format that rounds the values of a CSR matrix as they are.
 template <template <class, class> class Operator>
-class RoundingFactory : public OperatorFactory {
+class RoundingFactory : public MatrixFactory {
  public:
-  using Params = ValuesParams;
-  explicit RoundingFactory(Params const& params) : values_(params.values) {}
+  using Params = MatrixParams;
+  using MatrixFactory::MatrixFactory;
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
     return for_type(values_, [&]<class S>() -> OperatorPtr<double> {
       using Made = Operator<double, S>;
@@ -99,10 +125,6 @@ class RoundingFactory : public OperatorFactory {
         return std::make_shared<Made>(ctx, converted<S>(a).view());
     });
   }
-  bool exact() const override { return values_ == Real::f64; }
-
- protected:
-  Real values_;
 };
 
 class CsrFactory final : public RoundingFactory<CsrOperator> {
@@ -127,7 +149,7 @@ class SellFactory final : public RoundingFactory<SellOperator> {
 template <template <class, class> class Operator, class... Options>
 OperatorPtr<double> scaled_operator(Context& ctx, Csr<double> const& a, ScaledParams const& params,
                                     Options const&... options) {
-  return for_type(params.stored.values, [&]<class S>() -> OperatorPtr<double> {
+  return for_type(params.matrix.values, [&]<class S>() -> OperatorPtr<double> {
     using Made = Operator<double, S>;
     if constexpr (std::is_same_v<S, double>)
       return std::make_shared<Made>(ctx, a.view(), options...);
@@ -136,11 +158,11 @@ OperatorPtr<double> scaled_operator(Context& ctx, Csr<double> const& a, ScaledPa
   });
 }
 
-class DaspFactory final : public OperatorFactory {
+class DaspFactory final : public MatrixFactory {
  public:
   using Params = DaspParams;
   explicit DaspFactory(Params const& params)
-      : params_(params), values_(params.scaled.stored.values) {
+      : MatrixFactory(params.scaled.matrix), params_(params) {
     if (params_.multiply == Products::fp16 && values_ != Real::f16)
       throw Unsupported("dasp: `multiply: fp16` needs `values: fp16`");
   }
@@ -149,7 +171,6 @@ class DaspFactory final : public OperatorFactory {
     if (params_.multiply == Products::fp16) options.unit = DaspUnitOf::half_products;
     return scaled_operator<DaspOperator>(ctx, a, params_.scaled, options);
   }
-  bool exact() const override { return values_ == Real::f64; }
   /// With an eighth of padding; with the CSR matrix it is made from.
   double bytes(Index rows, Index, Offset entries) const override {
     return 1.125 * double(entries) * (size_of(values_) + 2) + 10 * double(rows) +
@@ -158,17 +179,15 @@ class DaspFactory final : public OperatorFactory {
 
  private:
   Params params_;
-  Real values_;
 };
 
-class SpadenFactory final : public OperatorFactory {
+class SpadenFactory final : public MatrixFactory {
  public:
   using Params = ScaledParams;
-  explicit SpadenFactory(Params const& params) : params_(params), values_(params.stored.values) {}
+  explicit SpadenFactory(Params const& params) : MatrixFactory(params.matrix), params_(params) {}
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
     return scaled_operator<SpadenOperator>(ctx, a, params_);
   }
-  bool exact() const override { return values_ == Real::f64; }
   /// With eight entries a block; with the CSR matrix it is made from.
   double bytes(Index rows, Index, Offset entries) const override {
     return double(entries) * (size_of(values_) + 2) + 4.5 * double(rows) +
@@ -177,7 +196,6 @@ class SpadenFactory final : public OperatorFactory {
 
  private:
   Params params_;
-  Real values_;
 };
 
 }  // namespace

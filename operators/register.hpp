@@ -4,6 +4,7 @@
 
 #include <tcsolve/configs/registry.hpp>
 #include <tcsolve/formats/csr.hpp>
+#include <tcsolve/formats/reordering.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -19,6 +20,9 @@ class OperatorFactory {
   virtual double bytes(Index rows, Index cols, Offset entries) const = 0;
   /// True when the operator is A itself and not a rounded copy.
   virtual bool exact() const = 0;
+  /// The order that the matrix is to be given before build(), and its solver the caller's vectors
+  /// in (solvers/reordered_solver.hpp).
+  virtual Reorder reorder() const = 0;
 };
 
 using OperatorRegistry = Registry<OperatorFactory>;

@@ -188,6 +188,21 @@ struct MultiplyDot {
   TCSOLVE_HD void finish(Frame, double const* sum) const { *rho = sum[0]; }
 };
 
+/// y_i = x_{p(i)}, row by row of blocks of vectors; x and y are distinct. A permutation p gives P
+/// x, its inverse P^T x.
+template <class T>
+struct Permute {
+  static constexpr char const* name = "permute";
+  std::int64_t n;
+  Index const* p;  // (rows)
+  Elements<T const> x;
+  Elements<T> y;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
+    std::int64_t const k = y.cols;
+    y[i] = x[k == 1 ? std::int64_t{p[i]} : p[i / k] * k + i % k];
+  }
+};
+
 template <class T>
 void fill(Context& ctx, Out<T> y, double value) {
   sweep(ctx, Fill<T>{y.size(), value, y});
@@ -200,6 +215,10 @@ void axpby(Context& ctx, double alpha, In<T> x, double beta, Out<U> y) {
 template <class T, class U>
 void copy(Context& ctx, In<T> x, Out<U> y) {
   axpby(ctx, 1.0, x, 0.0, y);
+}
+template <class T>
+void permute(Context& ctx, Index const* p, In<T> x, Out<T> y) {
+  sweep(ctx, Permute<T>{y.size(), p, x, y});
 }
 template <class T>
 void dot(Context& ctx, In<T> x, In<T> y, double* sigma) {

@@ -2,6 +2,7 @@
 /// A solve from the command line: exit codes, files, progress.
 #include "tests/cli/program.hpp"
 
+#include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 
@@ -52,6 +53,53 @@ TEST_F(Program, WritesTheResult) {
   EXPECT_EQ(r["config"]["solver"]["type"], "cg");
   EXPECT_EQ(r["config"]["solver"]["max_iters"], 1000);
   EXPECT_EQ(r["config"]["operator"]["format"], "csr");
+}
+
+TEST_F(Program, AReorderedSolveAnswersInTheOrderGiven) {
+  auto const x = [&](std::string const& keys) {
+    Outcome const o = solve(
+        "problem: {generator: {type: poisson27, n: 9, coefficient: random, renumber: random},"
+        " rhs: random, x0: random}\n"
+        "operator: {" +
+        keys +
+        "}\npreconditioner: {type: jacobi}\n"
+        "solver: {type: cg, rtol: 1.0e-12}\noutput: {solution: true}\n");
+    EXPECT_EQ(o.code, 0) << o.err;
+    return read_vector(folder_ / "tcsolve-out/x.mtx");
+  };
+  std::vector<double> const given = x("format: csr");
+  EXPECT_TRUE(result()["reordering"].is_null());
+  for (char const* keys : {"format: csr, reorder: rcm", "format: sell, values: fp32, reorder: rcm",
+                           "format: csr, reorder: auto", "format: csr, reorder: none"}) {
+    SCOPED_TRACE(keys);
+    std::vector<double> const reordered = x(keys);
+    ASSERT_EQ(reordered.size(), given.size());
+    for (std::size_t i = 0; i < given.size(); ++i) ASSERT_NEAR(reordered[i], given[i], 1e-9);
+    if (std::string(keys).ends_with("none")) continue;
+    auto const r = result();
+    EXPECT_EQ(r["reordering"]["taken"], "rcm");
+    EXPECT_LT(r["reordering"]["after"]["bandwidth"], r["reordering"]["before"]["bandwidth"]);
+    EXPECT_GE(r["seconds"]["reorder"], 0);
+  }
+}
+
+TEST_F(Program, MetisOrdersOrSaysThatItIsNotBuilt) {
+  Outcome const o = solve(std::string(small_config) + "operator: {format: sell, reorder: metis}\n");
+  if (metis_built()) {
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(result()["reordering"]["taken"], "metis");
+  } else {
+    EXPECT_EQ(o.code, 5) << o.err;
+    EXPECT_NE(o.err.find("libmetis-dev"), std::string::npos) << o.err;
+  }
+}
+
+TEST_F(Program, AReorderedMatrixMustBeSquare) {
+  write_text(folder_ / "a.mtx", matrix_text("2 3 2", "1 1 1\n2 3 1\n"));
+  Outcome const o = solve(
+      "problem: {matrix: a.mtx}\noperator: {format: csr, reorder: rcm}\nsolver: {type: lsmr}\n");
+  EXPECT_EQ(o.code, 2) << o.err;
+  EXPECT_NE(o.err.find("2 x 3"), std::string::npos) << o.err;
 }
 
 TEST_F(Program, WritesOneHistoryRowForEachIteration) {

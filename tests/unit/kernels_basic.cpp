@@ -45,6 +45,26 @@ TYPED_TEST(KernelsBasic, Fill) {
   }
 }
 
+TYPED_TEST(KernelsBasic, Permute) {
+  using T = typename TestFixture::T;
+  for (std::size_t n : sizes) {
+    std::vector<Index> p(n);  // i -> 11 i + 3, a bijection of each of these sizes
+    for (std::size_t i = 0; i < n; ++i) p[i] = static_cast<Index>((11 * i + 3) % n);
+    There<Index> numbers(this->ctx(), p);
+    for (Layout layout : {Layout::row_major, Layout::col_major})
+      for (Index k : {1, 3}) {
+        auto const x = this->values(n * k, 4);
+        Guarded<T> from(this->ctx(), static_cast<Index>(n), k, layout, 2, x);
+        Guarded<T> to(this->ctx(), static_cast<Index>(n), k, layout, 1,
+                      std::vector<double>(n * k, nan));
+        permute<T>(this->ctx(), numbers.data(), from.view(), to.view());
+        auto const y = to.get();
+        for (std::size_t i = 0; i < n * k; ++i) ASSERT_EQ(y[i], x[p[i / k] * k + i % k]) << i;
+        EXPECT_TRUE(to.untouched() && from.untouched());
+      }
+  }
+}
+
 /// Output i of SplitMix64 (Steele et al. 2014) for the state seed * 0xd134..., scaled to [-1, 1).
 double splitmix(std::uint64_t seed, std::uint64_t i) {
   std::uint64_t z = seed * 0xd1342543de82ef95u + (i + 1) * 0x9e3779b97f4a7c15u;

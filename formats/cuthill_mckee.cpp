@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/formats/cuthill_mckee.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tcsolve {
+namespace {
+
+/// The vertices of a component by their distance from one of them.
+struct Levels {
+  std::vector<Index> vertices;  // level by level
+  std::size_t last = 0;         // where the last level begins
+  Index height = 0;             // levels
+};
+
+class CuthillMckee {
+ public:
+  explicit CuthillMckee(Graph const& graph)
+      : graph_(graph), visit_(static_cast<std::size_t>(graph.vertices()), 0) {}
+
+  bool visited(Index v) const { return visit_[v] != 0; }
+
+  /// Appends v's component, reversed.
+  void number_component(Index v, std::vector<Index>& order) {
+    auto const start = static_cast<std::ptrdiff_t>(order.size());
+    Index const first = pseudo_peripheral(v);
+    begin_visit();
+    visit(first, order);
+    auto const before = [this](Index p, Index q) {
+      return std::pair(graph_.degree(p), p) < std::pair(graph_.degree(q), q);
+    };
+    for (auto i = static_cast<std::size_t>(start); i < order.size(); ++i) {
+      auto const children = static_cast<std::ptrdiff_t>(order.size());
+      visit_neighbours(order[i], order);
+      std::sort(order.begin() + children, order.end(), before);
+    }
+    std::reverse(order.begin() + start, order.end());
+  }
+
+ private:
+  Index pseudo_peripheral(Index v) {
+    Levels levels = levels_from(v);
+    for (;;) {
+      auto const nearer = [this](Index p, Index q) { return graph_.degree(p) < graph_.degree(q); };
+      Index const far =
+          *std::min_element(levels.vertices.begin() + static_cast<std::ptrdiff_t>(levels.last),
+                            levels.vertices.end(), nearer);
+      Levels further = levels_from(far);
+      if (further.height <= levels.height) return far;
+      levels = std::move(further);
+    }
+  }
+
+  Levels levels_from(Index v) {
+    begin_visit();
+    Levels levels;
+    std::vector<Index>& queue = levels.vertices;
+    visit(v, queue);
+    for (std::size_t begin = 0; begin < queue.size(); ++levels.height) {
+      std::size_t const end = queue.size();
+      for (std::size_t i = begin; i < end; ++i) visit_neighbours(queue[i], queue);
+      levels.last = std::exchange(begin, end);
+    }
+    return levels;
+  }
+
+  void begin_visit() { ++stamp_; }
+  void visit(Index v, std::vector<Index>& list) {
+    visit_[v] = stamp_;
+    list.push_back(v);
+  }
+  void visit_neighbours(Index v, std::vector<Index>& list) {
+    for (Index const w : graph_.of(v))
+      if (visit_[w] != stamp_) visit(w, list);
+  }
+
+  Graph const& graph_;
+  std::vector<std::int64_t> visit_;  // the last visit that met the vertex; 0: none
+  std::int64_t stamp_ = 0;
+};
+
+}  // namespace
+
+Permutation reverse_cuthill_mckee(Graph const& graph, std::span<Index const> first) {
+  if (first.size() != static_cast<std::size_t>(graph.vertices()))
+    throw ShapeError(cat("reverse_cuthill_mckee: ", graph.vertices(), " vertices, ", first.size(),
+                         " of them listed"));
+  CuthillMckee numbering(graph);
+  std::vector<Index> order;
+  order.reserve(first.size());
+  for (Index const v : first)
+    if (!numbering.visited(v)) numbering.number_component(v, order);
+  return Permutation(std::move(order));
+}
+
+Permutation reverse_cuthill_mckee(Pattern const& a) {
+  Graph const graph = adjacency(a);
+  return reverse_cuthill_mckee(graph, Permutation::identity(a.rows).old_numbers());
+}
+
+}  // namespace tcsolve

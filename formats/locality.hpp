@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How close to each other the entries of x lie that a product with A reads together.
+#pragma once
+
+#include <tcsolve/formats/pattern.hpp>
+#include <tcsolve/formats/permutation.hpp>
+
+namespace tcsolve {
+
+/// What a pattern says about its own product y = A x, whatever format stores it.
+///
+/// The rows are taken in blocks of 32, a warp's or a slice's; x is FP64 in sectors of 32 bytes, the
+/// least that a GPU moves between its caches.
+///
+///     cols   0 1 2 3 | 4 5 6 7 | 8 9 10 11
+///     row 0  * *     |         |              a block of two rows: 5 entries, 2 sectors of x;
+///     row 1    * *   |         |   *          32 * 2 / 5 = 12.8 bytes of x an entry
+struct Locality {
+  Index bandwidth = 0;  ///< max |i - j| over the entries
+  Offset profile = 0;   ///< sum over rows i of i - min{j <= i : a_ij stored}; George and Liu 1981
+  Offset entries = 0;
+  Offset sectors = 0;  ///< distinct sectors of x that a block reads, summed over the blocks
+  Index row_blocks = 0;
+  Index wide_blocks = 0;  ///< blocks whose columns span 65536 or more: beyond 16-bit differences
+
+  /// Bytes of x that reach the processors for an entry of A, if a block reads a sector once and
+  /// nothing stays for the next block: from 8 / 32 (all rows of a block alike) to 32 (a sector for
+  /// every entry).
+  double gather() const { return entries > 0 ? 32.0 * double(sectors) / double(entries) : 0; }
+  /// Bytes that an entry costs in all: 8 for the value, 2 or 4 for the column (SELL), and half of
+  /// gather(), since the caches that x is read from deliver about twice what the memory does. A
+  /// model to compare orders of one matrix by, not a prediction of time.
+  double cost() const;
+};
+
+/// Cost: one pass over the pattern, cols bytes of counters read at random; serial.
+Locality locality(Pattern const& a);
+/// Of P A P^T, which is not made. Throws ShapeError unless A is square and of P's size. Cost: the
+/// same pass with a look at P for each entry.
+Locality locality(Pattern const& a, Permutation const& P);
+
+}  // namespace tcsolve

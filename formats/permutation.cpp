@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/formats/permutation.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace tcsolve {
+
+Permutation::Permutation(std::vector<Index> old_numbers) : old_(std::move(old_numbers)) {
+  Index const n = narrow(static_cast<std::int64_t>(old_.size()), "elements of a permutation");
+  new_.assign(old_.size(), -1);
+  for (Index i = 0; i < n; ++i) {
+    Index const old = old_[i];
+    if (old < 0 || old >= n)
+      throw MatrixError(
+          cat("permutation: element ", i, " = ", old, " is outside [0, ", n, "), its length"));
+    if (new_[old] >= 0)
+      throw MatrixError(cat("permutation: elements ", new_[old], " and ", i, " are both ", old,
+                            "; every number below ", n, " must occur once"));
+    new_[old] = i;
+  }
+}
+
+Permutation Permutation::identity(Index n) {
+  std::vector<Index> numbers(static_cast<std::size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), Index{0});
+  return Permutation(std::move(numbers));
+}
+
+bool Permutation::is_identity() const { return std::is_sorted(old_.begin(), old_.end()); }
+
+Permutation Permutation::inverse() const {
+  Permutation other;
+  other.old_ = new_;
+  other.new_ = old_;
+  return other;
+}
+
+template <class T>
+Csr<T> permuted(CsrView<T> const& a, Permutation const& P) {
+  if (a.rows != a.cols || a.rows != P.size() || a.space != Space::host)
+    throw ShapeError(cat("permuted: the matrix is ", a.rows, " x ", a.cols, " on the ",
+                         name(a.space), ", the permutation has ", P.size(),
+                         " elements; needed is a square matrix on the host, of as many rows"));
+  std::span<Index const> const old_numbers = P.old_numbers(), new_numbers = P.new_numbers();
+  Csr<T> b;
+  b.rows = b.cols = a.rows;
+  b.offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
+  b.columns.reserve(static_cast<std::size_t>(a.entries));
+  b.values.reserve(static_cast<std::size_t>(a.entries));
+  std::vector<std::pair<Index, T>> row;
+  for (Index const old : old_numbers) {
+    row.clear();
+    for (Offset k = a.offsets[old]; k < a.offsets[old + 1]; ++k)
+      row.emplace_back(new_numbers[a.columns[k]], a.values[k]);
+    std::sort(row.begin(), row.end(),
+              [](auto const& p, auto const& q) { return p.first < q.first; });
+    for (auto const& [column, value] : row) {
+      b.columns.push_back(column);
+      b.values.push_back(value);
+    }
+    b.offsets.push_back(b.entries());
+  }
+  return b;
+}
+
+template Csr<double> permuted(CsrView<double> const&, Permutation const&);
+template Csr<float> permuted(CsrView<float> const&, Permutation const&);
+template Csr<half> permuted(CsrView<half> const&, Permutation const&);
+
+}  // namespace tcsolve

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/reordered_solver.hpp>
+
+#include <utility>
+
+namespace tcsolve {
+
+ReorderedSolver::ReorderedSolver(std::unique_ptr<Solver> method, Permutation P)
+    : method_(std::move(method)), P_(std::move(P)) {}
+
+void ReorderedSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
+                            OperatorPtr<double> A_true) {
+  Index const n = P_.size();
+  if (A && (A->rows() != n || A->cols() != n))
+    throw ShapeError(cat(name(), ": A is ", A->rows(), " x ", A->cols(), ", its permutation has ",
+                         n, " elements; A is a square matrix in the new numbers"));
+  method_->setup(ctx, std::move(A), std::move(M), std::move(A_true));
+  auto const there = [&](std::span<Index const> numbers) {
+    return to_space(ctx, numbers.data(), numbers.size());
+  };
+  old_numbers_ = there(P_.old_numbers());
+  new_numbers_ = there(P_.new_numbers());
+  b_ = Vector<double>(ctx.space(), n);
+  x_ = Vector<double>(ctx.space(), n);
+  staged_ = {};
+  ctx_ = &ctx;
+}
+
+SolveReport ReorderedSolver::solve(In<double> b, Out<double> x) {
+  check_vectors(b, x);
+  enter(b, b_);
+  enter(x, x_);
+  SolveReport report;
+  try {
+    report = method_->solve(b_, x_);
+  } catch (...) {
+    leave(x_, x);  // what the method had reached
+    throw;
+  }
+  leave(x_, x);
+  return report;
+}
+
+/// The promises of KrylovSolver::solve, which sees other vectors.
+void ReorderedSolver::check_vectors(In<double> b, Out<double> x) const {
+  if (ctx_ == nullptr) throw ShapeError(cat(name(), ": solve before setup"));
+  Index const n = P_.size();
+  if (b.rows != n || b.cols != 1 || x.rows != n || x.cols != 1)
+    throw ShapeError(cat(name(), ": A is ", n, " x ", n, "; b is ", b.rows, " x ", b.cols,
+                         ", x is ", x.rows, " x ", x.cols, ", one column at a time"));
+  if (n > 0 && b.data < x.data + n && x.data < b.data + n)
+    throw ShapeError(cat(name(), ": b and x overlap; give x memory of its own"));
+  for (In<double> const v : {b, In<double>(x)})
+    if (v.space != ctx_->space() && !v.is_vector())
+      throw ShapeError(cat(name(), ": a strided vector must lie in the Context's space"));
+}
+
+/// there = P v.
+void ReorderedSolver::enter(In<double> v, Out<double> there) {
+  if (v.space != ctx_->space()) {
+    Out<double> const here = staged();
+    copy_bytes(*ctx_, here.data, here.space, v.data, v.space, sizeof(double) * v.rows);
+    v = here;
+  }
+  permute<double>(*ctx_, old_numbers_.data(), v, there);
+}
+
+/// v = P^T there, complete on return.
+void ReorderedSolver::leave(In<double> there, Out<double> v) {
+  bool const here = v.space == ctx_->space();
+  Out<double> const to = here ? v : staged();
+  permute<double>(*ctx_, new_numbers_.data(), there, to);
+  if (here)
+    ctx_->synchronize();
+  else
+    copy_bytes(*ctx_, v.data, v.space, to.data, to.space, sizeof(double) * v.rows);
+}
+
+Out<double> ReorderedSolver::staged() {
+  if (staged_.rows() != P_.size()) staged_ = Vector<double>(ctx_->space(), P_.size());
+  return staged_;
+}
+
+SolverCost ReorderedSolver::cost() const {
+  SolverCost cost = method_->cost();
+  cost.vectors += 4;
+  return cost;
+}
+
+}  // namespace tcsolve
