@@ -5,9 +5,9 @@
 /// The file is banded (about 33 bytes an entry, values of 16 or 17 digits, the hard case), so that
 /// number parsing and assembly count, not memory latency; it is in the page cache when it is timed.
 /// The median of five runs of each number of threads, as JSON lines.
+#include <tcsolve/core/parallel.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/io/parallel.hpp>
 
 #include <unistd.h>
 #include <algorithm>

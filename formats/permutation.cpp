@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include <tcsolve/core/parallel.hpp>
+
 namespace tcsolve {
 
 Permutation::Permutation(std::vector<Index> old_numbers) : old_(std::move(old_numbers)) {
@@ -38,7 +40,7 @@ Permutation Permutation::inverse() const {
 }
 
 template <class T>
-Csr<T> permuted(CsrView<T> const& a, Permutation const& P) {
+Csr<T> permuted(CsrView<T> const& a, Permutation const& P, int threads) {
   if (a.rows != a.cols || a.rows != P.size() || a.space != Space::host)
     throw ShapeError(cat("permuted: the matrix is ", a.rows, " x ", a.cols, " on the ",
                          name(a.space), ", the permutation has ", P.size(),
@@ -47,26 +49,31 @@ Csr<T> permuted(CsrView<T> const& a, Permutation const& P) {
   Csr<T> b;
   b.rows = b.cols = a.rows;
   b.offsets.reserve(static_cast<std::size_t>(a.rows) + 1);
-  b.columns.reserve(static_cast<std::size_t>(a.entries));
-  b.values.reserve(static_cast<std::size_t>(a.entries));
-  std::vector<std::pair<Index, T>> row;
-  for (Index const old : old_numbers) {
-    row.clear();
-    for (Offset k = a.offsets[old]; k < a.offsets[old + 1]; ++k)
-      row.emplace_back(new_numbers[a.columns[k]], a.values[k]);
-    std::sort(row.begin(), row.end(),
-              [](auto const& p, auto const& q) { return p.first < q.first; });
-    for (auto const& [column, value] : row) {
-      b.columns.push_back(column);
-      b.values.push_back(value);
+  for (Index const old : old_numbers)
+    b.offsets.push_back(b.offsets.back() + a.offsets[old + 1] - a.offsets[old]);
+  b.columns.resize(static_cast<std::size_t>(a.entries));
+  b.values.resize(static_cast<std::size_t>(a.entries));
+  parallel_ranges(thread_count(threads), a.rows, 4096, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::pair<Index, T>> row;
+    for (std::int64_t i = begin; i < end; ++i) {
+      Index const old = old_numbers[i];
+      row.clear();
+      for (Offset k = a.offsets[old]; k < a.offsets[old + 1]; ++k)
+        row.emplace_back(new_numbers[a.columns[k]], a.values[k]);
+      std::sort(row.begin(), row.end(),
+                [](auto const& p, auto const& q) { return p.first < q.first; });
+      Offset at = b.offsets[i];
+      for (auto const& [column, value] : row) {
+        b.columns[at] = column;
+        b.values[at++] = value;
+      }
     }
-    b.offsets.push_back(b.entries());
-  }
+  });
   return b;
 }
 
-template Csr<double> permuted(CsrView<double> const&, Permutation const&);
-template Csr<float> permuted(CsrView<float> const&, Permutation const&);
-template Csr<half> permuted(CsrView<half> const&, Permutation const&);
+template Csr<double> permuted(CsrView<double> const&, Permutation const&, int);
+template Csr<float> permuted(CsrView<float> const&, Permutation const&, int);
+template Csr<half> permuted(CsrView<half> const&, Permutation const&, int);
 
 }  // namespace tcsolve

@@ -43,8 +43,9 @@ class Permutation {
 };
 
 /// P A P^T for a square host matrix, canonical if A is. Throws ShapeError unless A is square, on
-/// the host, and of P's size. Cost: one pass over A and a sort of each row; serial.
+/// the host, and of P's size. Cost: one pass over A and a sort of each row, shared between
+/// `threads` (0: all there are); the result is the same for any number.
 template <class T>
-Csr<T> permuted(CsrView<T> const& a, Permutation const& P);
+Csr<T> permuted(CsrView<T> const& a, Permutation const& P, int threads = 0);
 
 }  // namespace tcsolve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/io/csr_builder.hpp>
 
-#include <tcsolve/io/parallel.hpp>
+#include <tcsolve/core/parallel.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -22,7 +22,7 @@ Csr<double> generated(char const* name, Params const& p, int threads, Build cons
   try {
     Csr<double> a = build(size.rows);
     if (p.renumber == Renumber::none) return a;
-    return renumbered(a, random_permutation(size.rows, p.seed), threads);
+    return permuted(a.view(), random_permutation(size.rows, p.seed), threads);
   } catch (std::bad_alloc const&) { throw MemoryError(what + ": out of memory"); }
 }
 

@@ -30,7 +30,8 @@ Entry rmat_edge(RmatParams const& p, std::uint64_t edge) {
 
 Csr<double> rmat(RmatParams const& p, Index rows, int threads) {
   constexpr std::int64_t grain = 1 << 16;
-  std::vector<Index> const label = random_permutation(rows, 77);
+  Permutation const labels = random_permutation(rows, 77);
+  auto const label = labels.new_numbers();
   std::int64_t const edges = std::int64_t{rows} * p.edge_factor;
   std::vector<CsrBuilder::Slice> slices(static_cast<std::size_t>((edges + grain - 1) / grain));
   CsrBuilder builder(rows, rows);

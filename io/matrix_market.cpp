@@ -2,8 +2,8 @@
 #include <tcsolve/io/matrix_market.hpp>
 
 #include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/core/parallel.hpp>
 #include <tcsolve/io/matrix_text.hpp>
-#include <tcsolve/io/parallel.hpp>
 
 #include <chrono>
 #include <cmath>

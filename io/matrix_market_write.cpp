@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/core/parallel.hpp>
 #include <tcsolve/io/atomic_file.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/io/parallel.hpp>
 
 #include <algorithm>
 #include <charconv>

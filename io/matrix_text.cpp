@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/io/matrix_text.hpp>
 
-#include <tcsolve/io/parallel.hpp>
+#include <tcsolve/core/parallel.hpp>
 
 #include <limits>
 #include <utility>

@@ -3,8 +3,8 @@
 /// parallel.
 #pragma once
 
+#include <tcsolve/core/parallel.hpp>
 #include <tcsolve/formats/csr.hpp>
-#include <tcsolve/io/parallel.hpp>
 
 #include <utility>
 

@@ -47,7 +47,7 @@ Matrix system(bool symmetric) {
 
 /// A permutation that is not its own inverse.
 Permutation drawn() {
-  Permutation P(random_permutation(n, 11));
+  Permutation P = random_permutation(n, 11);
   EXPECT_NE(P, P.inverse());
   return P;
 }

@@ -57,7 +57,7 @@ Csr<double> grid(Index width, Index height) {
 }
 
 Csr<double> shuffled(Csr<double> const& a, std::uint64_t seed = 5) {
-  return renumbered(a, random_permutation(a.rows, seed));
+  return permuted(a.view(), random_permutation(a.rows, seed));
 }
 
 Permutation natural(Index n) { return Permutation::identity(n); }
@@ -102,7 +102,7 @@ TEST(Permutation, PermutedIsPAPt) {
       EXPECT_THROW(permuted(a.view(), natural(a.rows)), ShapeError);
       continue;
     }
-    Permutation const P(random_permutation(a.rows, 3));
+    Permutation const P = random_permutation(a.rows, 3);
     Csr<double> const b = permuted(a.view(), P);
     validate(b.view());
     Dense select = Dense::Zero(a.rows, a.rows);
@@ -296,7 +296,7 @@ TEST(Locality, CountsWhatSetsCount) {
     SCOPED_TRACE(name);
     same(locality(a), by_sets(a));
     if (a.rows != a.cols) continue;
-    Permutation const P(random_permutation(a.rows, 9));
+    Permutation const P = random_permutation(a.rows, 9);
     same(locality(a, P), by_sets(permuted(a.view(), P)));
   }
   for (Index apart : {65535, 65536}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tasks on plain std::threads, for readers and generators, which run before any backend exists.
+/// Tasks on plain std::threads, for readers, generators and orders: what works on host matrices
+/// before any backend exists.
 #pragma once
 
 #include <algorithm>
