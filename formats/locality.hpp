@@ -28,7 +28,7 @@ struct Locality {
   /// every entry).
   double gather() const { return entries > 0 ? 32.0 * double(sectors) / double(entries) : 0; }
   /// Bytes that an entry costs in all: 8 for the value, 2 or 4 for the column (SELL), and half of
-  /// gather(), since the caches that x is read from deliver about twice what the memory does. A
+  /// gather(), an estimate of how much faster than the memory the caches are that x comes from. A
   /// model to compare orders of one matrix by, not a prediction of time.
   double cost() const;
 };

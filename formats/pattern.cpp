@@ -6,10 +6,14 @@
 
 namespace tcsolve {
 
-Graph adjacency(Pattern const& a) {
+void require_square(Pattern const& a) {
   if (a.rows != a.cols)
     throw ShapeError(cat("reordering: the matrix is ", a.rows, " x ", a.cols,
                          "; rows and columns are renumbered alike, which needs a square one"));
+}
+
+Graph adjacency(Pattern const& a) {
+  require_square(a);
   // The columns of A, that is the rows of A^T: ascending, since the rows are visited in order.
   std::vector<Offset> starts(static_cast<std::size_t>(a.rows) + 1, 0);
   for (Offset k = 0; k < a.entries; ++k) ++starts[a.columns[k] + 1];

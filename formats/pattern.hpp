@@ -42,6 +42,9 @@ struct Graph {
   }
 };
 
+/// Throws ShapeError unless A is square: rows and columns are renumbered alike.
+void require_square(Pattern const& a);
+
 /// The graph of A + A^T without its diagonal: what a symmetric renumbering sees. Throws ShapeError
 /// unless A is square. Cost: a transpose and a merge of the pattern, 8 bytes an entry meanwhile.
 Graph adjacency(Pattern const& a);

@@ -13,12 +13,9 @@ namespace {
 
 constexpr double enough = 0.8;
 
-Permutation natural_order(Graph const& graph) { return Permutation::identity(graph.vertices()); }
-
 Permutation order_of(Graph const& graph, Reorder reorder) {
-  if (reorder == Reorder::none) return natural_order(graph);
   if (reorder == Reorder::metis) return partition_order(graph);
-  return reverse_cuthill_mckee(graph, natural_order(graph).old_numbers());
+  return reverse_cuthill_mckee(graph, Permutation::identity(graph.vertices()).old_numbers());
 }
 
 }  // namespace
@@ -30,23 +27,23 @@ bool pays(Locality const& candidate, Locality const& present) {
 bool could_pay(Locality const& present) { return Locality{}.cost() <= enough * present.cost(); }
 
 Reordering reordering(Pattern const& a, Reorder reorder) {
+  require_square(a);
+  bool const searches = reorder == Reorder::automatic;
+  Locality const before = locality(a);
+  Reordering present{Reorder::none, Permutation::identity(a.rows), before, before};
+  if (reorder == Reorder::none || (searches && !could_pay(before))) return present;
   Graph const graph = adjacency(a);
   auto const tried = [&](Reorder taken) {
     Permutation P = order_of(graph, taken);
     Locality const after = locality(a, P);
-    return Reordering{taken, std::move(P), {}, after};
+    return Reordering{taken, std::move(P), before, after};
   };
-  bool const searches = reorder == Reorder::automatic;
-  Reordering present = tried(searches ? Reorder::none : reorder);
-  Locality const before = searches ? present.after : locality(a);
-  if (searches) {
-    for (Reorder const next : {Reorder::rcm, Reorder::metis}) {
-      if (!could_pay(present.after) || (next == Reorder::metis && !metis_holds(graph))) continue;
-      Reordering candidate = tried(next);
-      if (pays(candidate.after, present.after)) present = std::move(candidate);
-    }
+  if (!searches) return tried(reorder);
+  for (Reorder const next : {Reorder::rcm, Reorder::metis}) {
+    if (!could_pay(present.after) || (next == Reorder::metis && !metis_holds(graph))) continue;
+    Reordering candidate = tried(next);
+    if (pays(candidate.after, present.after)) present = std::move(candidate);
   }
-  present.before = before;
   return present;
 }
 

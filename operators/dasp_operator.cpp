@@ -92,12 +92,7 @@ void DaspOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T>
         },
         [&](Host& on) { host::spmm_dasp(on, alpha, matrix_.view(), work_, from, beta, to); });
   };
-  if (domain_.trivial()) return product(x, y);
-  for (Index j = 0; j < y.cols; ++j) {
-    Out<T> to = y;
-    to.data += y.offset(0, j), to.cols = 1;
-    product(domain_.column(ctx, x, j), to);
-  }
+  domain_.multiply(ctx, x, y, product);
 }
 
 template class DaspOperator<double, double>;

@@ -46,7 +46,18 @@ class ScaledDomain {
   ScaledDomain() = default;
   ScaledDomain(Context& ctx, std::vector<int> const& exponents)
       : factors_(undo<T>(ctx, exponents, "column")), scaled_(ctx.space(), factors_.size()) {}
-  bool trivial() const { return factors_.size() == 0; }
+  /// product(x', y) for the scaled x', a column at a time; x itself where nothing is scaled.
+  template <class F>
+  void multiply(Context& ctx, In<T> x, Out<T> y, F const& product) const {
+    if (factors_.size() == 0) return product(x, y);
+    for (Index j = 0; j < y.cols; ++j) {
+      Out<T> to = y;
+      to.data += y.offset(0, j), to.cols = 1;
+      product(column(ctx, x, j), to);
+    }
+  }
+
+ private:
   /// Column j of x, scaled; good until the next call.
   In<T> column(Context& ctx, In<T> x, Index j) const {
     In<T> from = x;
@@ -56,7 +67,6 @@ class ScaledDomain {
     return to;
   }
 
- private:
   Array<T> factors_;
   Array<T> scaled_;
 };

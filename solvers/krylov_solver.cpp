@@ -7,6 +7,7 @@
 #include <tcsolve/core/judgement.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/operators/composite.hpp>
+#include <tcsolve/solvers/require_vectors.hpp>
 
 namespace tcsolve {
 
@@ -122,13 +123,7 @@ template <class T>
 SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
   if (ctx_ == nullptr) throw ShapeError(cat(name(), ": solve before setup"));
   Context& ctx = *ctx_;
-  auto extents = [&] { return cat(name(), ": A is ", A_->rows(), " x ", A_->cols()); };
-  if (b.rows != A_->rows() || b.cols != 1)
-    throw ShapeError(cat(extents(), "; b is ", b.rows, " x ", b.cols, ", one column at a time"));
-  if (x.rows != A_->cols() || x.cols != 1)
-    throw ShapeError(cat(extents(), "; x is ", x.rows, " x ", x.cols, ", one column at a time"));
-  if (b.rows > 0 && x.rows > 0 && b.data < x.data + x.rows && x.data < b.data + b.rows)
-    throw ShapeError(cat(name(), ": b and x overlap; give x memory of its own"));
+  require_vectors(name(), A_->rows(), A_->cols(), b, x);
   // What lies elsewhere, or is a column of something wider, is staged; the rest is used in place.
   auto here = [&](auto const& v) { return v.space == ctx.space() && v.is_vector(); };
   In<double> b_here = b;

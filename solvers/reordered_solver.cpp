@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <tcsolve/solvers/require_vectors.hpp>
+
 namespace tcsolve {
 
 ReorderedSolver::ReorderedSolver(std::unique_ptr<Solver> method, Permutation P)
@@ -44,12 +46,7 @@ SolveReport ReorderedSolver::solve(In<double> b, Out<double> x) {
 /// The promises of KrylovSolver::solve, which sees other vectors.
 void ReorderedSolver::check_vectors(In<double> b, Out<double> x) const {
   if (ctx_ == nullptr) throw ShapeError(cat(name(), ": solve before setup"));
-  Index const n = P_.size();
-  if (b.rows != n || b.cols != 1 || x.rows != n || x.cols != 1)
-    throw ShapeError(cat(name(), ": A is ", n, " x ", n, "; b is ", b.rows, " x ", b.cols,
-                         ", x is ", x.rows, " x ", x.cols, ", one column at a time"));
-  if (n > 0 && b.data < x.data + n && x.data < b.data + n)
-    throw ShapeError(cat(name(), ": b and x overlap; give x memory of its own"));
+  require_vectors(name(), P_.size(), P_.size(), b, x);
   for (In<double> const v : {b, In<double>(x)})
     if (v.space != ctx_->space() && !v.is_vector())
       throw ShapeError(cat(name(), ": a strided vector must lie in the Context's space"));
