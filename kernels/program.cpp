@@ -6,8 +6,19 @@
 #include <typeindex>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/kernels/fields.hpp>
 
 namespace tcsolve {
+
+// These have constructors, so their fields cannot be counted.
+template <class F>
+void each_pointer(OffsetsView const& v, F const& f) {
+  f(v.data);
+}
+template <class T, class F>
+void each_pointer(Elements<T> const& v, F const& f) {
+  f(v.data);
+}
 
 namespace {
 
@@ -40,17 +51,28 @@ struct Facts {
   int position;
   bool gathers, only_sums, exchanges;
   std::size_t bytes;
+  std::uint32_t pointers;  // see Instruction
 };
 
+template <class V>
+std::uint32_t pointers_of(std::byte const* operands) {
+  std::uint32_t words = 0;
+  each_pointer(*reinterpret_cast<V const*>(operands), [&](auto const& pointer) {
+    words |= 1u << (reinterpret_cast<std::byte const*>(&pointer) - operands) / 8;
+  });
+  return words;
+}
+
 template <class... V>
-bool find(VerbList<V...>, std::type_index type, Facts& facts) {
+bool find(VerbList<V...>, Command const& command, Facts& facts) {
   int k = 0;
   bool found = false;
   (
       [&] {
         static_assert(sizeof(V) <= Instruction::max_operands && std::is_trivially_copyable_v<V>);
-        if (type == typeid(V)) {
-          facts = {k, gathers<V>, only_sums<V>, exchanges<V>, sizeof(V)};
+        if (command.type == typeid(V)) {
+          facts = {k,         gathers<V>, only_sums<V>, exchanges<V>,
+                   sizeof(V), pointers_of<V>(command.operands.data())};
           found = true;
         }
         ++k;
@@ -120,12 +142,13 @@ struct Translation {
   explicit Translation(Recording const& recording) {
     for (Command const& command : recording.commands) {
       Facts facts{};
-      if (!find(Verbs{}, command.type, facts)) {
+      if (!find(Verbs{}, command, facts)) {
         why = command.name;
         return;
       }
       Instruction in{};
       in.verb = facts.position;
+      in.pointers = facts.pointers;
       std::memcpy(in.operands, command.operands.data(), facts.bytes);
       std::int64_t n;
       std::memcpy(&n, in.operands, sizeof n);  // the first operand of every verb

@@ -32,7 +32,10 @@ struct Instruction {
   int publish;                              // its sums make the team see what was written
   int lanes;                                // threads that share a row of a CSR product
   RowCache cache;
+  std::uint32_t pointers;  // bit k: the operands' k-th word of 8 bytes is a pointer
   alignas(16) std::byte operands[max_operands];
+
+  TCSOLVE_HD bool points(int word) const { return (pointers >> word & 1) != 0; }
 };
 
 template <class... V>

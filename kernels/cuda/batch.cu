@@ -301,7 +301,7 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
     for (int k = 0; k < layout.length; ++k)
       for (int w = 0; w < Instruction::max_operands / 8; ++w) {
         auto word = reinterpret_cast<std::uintptr_t const*>(list[k].operands)[w];
-        if (word < low || word >= low + bytes) continue;
+        if (!list[k].points(w) || word < low || word >= low + bytes) continue;
         int at =
             static_cast<int>((k * sizeof(Instruction) + offsetof(Instruction, operands)) / 8) + w;
         to.push_back({at, position + static_cast<int>(word - low)});

@@ -162,6 +162,7 @@ __global__ void __launch_bounds__(block_size, 1)
   // so that element i of the stretch has the address it should.
   constexpr int words = Instruction::max_operands / 8;
   for (int i = threadIdx.x; i < layout.length * words; i += block_size) {
+    if (!list[i / words].points(i % words)) continue;
     auto& word = reinterpret_cast<std::uintptr_t*>(list[i / words].operands)[i % words];
     auto low = reinterpret_cast<std::uintptr_t>(scalars);
     if (word >= low && word < low + layout.scalar_bytes)

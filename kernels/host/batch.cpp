@@ -71,7 +71,7 @@ class Team {
       for (Instruction& in : list_)
         for (int k = 0; k < Instruction::max_operands / 8; ++k) {
           auto& word = reinterpret_cast<std::uintptr_t*>(in.operands)[k];
-          if (word >= low && word < low + bytes)
+          if (in.points(k) && word >= low && word < low + bytes)
             word = reinterpret_cast<std::uintptr_t>(to) + (word - low);
         }
     };

@@ -3,6 +3,8 @@
 /// grid has to wait.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/kernels/program.hpp>
 
@@ -55,6 +57,49 @@ TEST(Program, KeepsVerbsAndOperandsInOrder) {
   std::vector<Instruction> batch = batch_program(body).list;
   EXPECT_EQ(name_of<BatchVerbs>(batch[0].verb), "axpby");
   EXPECT_EQ(name_of<BatchVerbs>(batch[1].verb), "dot");
+}
+
+/// The address of a vector in the padding of a verb is not a pointer to the vector. (It did happen:
+/// a bool beside it became true, and a matrix was read with offsets of the wrong width.)
+TEST(Program, KnowsPointersFromWhatLiesBetweenTheFields) {
+  using Product = CsrMultiply<double, double>;
+  Recorded r;
+  double const* address = r.p;
+  alignas(Product) std::byte bytes[sizeof(Product)];
+  for (std::size_t at = 0; at < sizeof bytes; at += 8) std::memcpy(bytes + at, &address, 8);
+  auto* product = reinterpret_cast<Product*>(bytes);
+  product->n = 100;
+  product->alpha = product->beta = 1;
+  product->a.rows = product->a.cols = 100;
+  product->a.entries = 700;
+  product->a.offsets.wide = false;
+  product->a.space = Space::host;
+  LoopProgram loop = loop_program(
+      r.ctx.record([&](Context& c) { c.submit_verb(*product, [](Context&) {}); }), 10, 512);
+  ASSERT_EQ(loop.list.size(), 1u);
+  auto word = [&](auto const& field) {
+    return static_cast<int>((reinterpret_cast<std::byte const*>(&field) - bytes) / 8);
+  };
+  std::vector<int> expected = {word(product->a.offsets.data), word(product->a.columns),
+                               word(product->a.values),       word(product->x),
+                               word(product->y),              word(product->sigma)};
+  std::vector<int> found;
+  for (int k = 0; k < Instruction::max_operands / 8; ++k)
+    if (loop.list[0].points(k)) found.push_back(k);
+  EXPECT_EQ(found, expected);
+}
+
+TEST(Program, FindsThePointersOfAFieldOfAField) {
+  Recorded r;
+  Hessenberg H{};
+  H.m = 10;
+  H.columns = r.v;
+  RotateHessenberg rotate{0, H, 1, 1};
+  LoopProgram loop =
+      loop_program(r.ctx.record([&](Context& c) { sweep(c, rotate); }), 10, 512);
+  ASSERT_EQ(loop.list.size(), 1u);
+  // n and m, eleven arrays, two numbers.
+  EXPECT_EQ(loop.list[0].pointers, 0b1111111111100u);
 }
 
 TEST(Program, WaitsWhereAGatherMeetsAWrite) {
