@@ -14,6 +14,10 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// A persistent loop wins while what a step touches is not far beyond the cache
+/// (docs/results/cg-h200.md).
+constexpr double persistent_share = 2.0;
+
 /// Steps that a graph repeats at once: enough to hide what the decision costs, few enough that
 /// little is done in vain at the end.
 constexpr int steps_a_round = 5;
@@ -37,19 +41,21 @@ Loop::~Loop() {
   if (progress_ != &host_progress_) cuda::release_pinned(progress_);
 }
 
-void Loop::choose(Context& ctx, Execution wanted, KeptOperands const& kept) {
+void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   graph_.reset();
   persistent_.reset();
   handle_ = 0;
   use_graph_ = false;
   if (ctx.device() == nullptr || wanted == Execution::eager) return;
-  if (wanted == Execution::persistent) {
+  bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
+  if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
     std::string why;
     try {
-      persistent_ = cuda::make_persistent(*ctx.device(), body_, state_.data(), kept, why);
+      persistent_ = cuda::make_persistent(*ctx.device(), body_, state_.data(), facts.kept, why);
     } catch (MemoryError const& e) { why = e.what(); }
     if (persistent_) return;
-    ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
+    if (wanted == Execution::persistent)
+      ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
   }
   bool graph_wanted = wanted == Execution::graph || ctx.options().graphs;
   use_graph_ = graph_wanted && body_.capturable();

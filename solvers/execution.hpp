@@ -41,11 +41,16 @@ class Loop {
   explicit Loop(Context& ctx);
   ~Loop();
 
+  /// What the choice of the execution depends on.
+  struct Body {
+    KeptOperands kept;
+    double bytes = 0;  ///< that a step reads and writes
+  };
   /// Records one step. Throws what the step throws.
   template <class Step>
-  void record(Context& ctx, Execution wanted, KeptOperands const& kept, Step&& step) {
+  void record(Context& ctx, Execution wanted, Body const& facts, Step&& step) {
     ctx.within(state_.data(), [&] { body_ = ctx.record(step); });
-    choose(ctx, wanted, kept);
+    choose(ctx, wanted, facts);
   }
   bool recorded() const { return !body_.commands.empty(); }
 
@@ -57,7 +62,7 @@ class Loop {
   LoopState* state() { return state_.data(); }
 
  private:
-  void choose(Context&, Execution wanted, KeptOperands const&);
+  void choose(Context&, Execution wanted, Body const&);
   void run_host(Context&, Watch const&);
   void run_eager(Context&, Watch const&);
   void watch_device(Context&, Watch const&);

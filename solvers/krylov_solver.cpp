@@ -59,7 +59,8 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   scale_operators(ctx);
   allocate(ctx);
   loop_.emplace(ctx);
-  loop_->record(ctx, execution_, kept_, [this](Context& c) { step(c); });
+  double bytes = A_->cost(1).bytes + M_->cost(1).bytes + 5.0 * sizeof(T) * A_->rows();
+  loop_->record(ctx, execution_, {kept_, bytes}, [this](Context& c) { step(c); });
 }
 
 template <class T>

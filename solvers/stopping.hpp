@@ -65,8 +65,7 @@ constexpr auto names(Execution) {
 }
 constexpr char const* execution_doc =
     "eager launches each step; graph lets the device repeat a recorded step; persistent runs the "
-    "whole loop as one kernel, faster for systems that stay in the device's cache; auto takes "
-    "graph, "
-    "and eager where an operator cannot be recorded";
+    "whole loop as one kernel; auto takes persistent for systems that stay in the device's cache, "
+    "graph for larger ones, and eager where an operator cannot be recorded";
 
 }  // namespace tcsolve

@@ -101,6 +101,8 @@ TEST_F(GpuPersistent, EveryRunGivesTheSameBits) {
       Outcome first = run(*ctx, a, method, "csr", "jacobi", Execution::persistent);
       ASSERT_TRUE(first.report.converged()) << first.report.message;
       for (int i = 0; i < runs; ++i) {
+        // What another solver leaves behind, on the stack too, must not matter.
+        if (i % 4 == 0) run(*ctx, a, method, "csr", "jacobi", Execution::graph);
         Outcome again = run(*ctx, a, method, "csr", "jacobi", Execution::persistent);
         ASSERT_TRUE(again.x == first.x) << again.report.message;
         ASSERT_EQ(again.report.iterations, first.report.iterations);
@@ -135,11 +137,11 @@ TEST_F(GpuPersistent, SaysWhyNot) {
   EXPECT_TRUE(solve(*solver, b, x).converged()) << "the graph takes its place";
 }
 
-TEST_F(GpuPersistent, AutoTakesTheGraph) {
-  // Seen from outside: the bits are those of a graph, not those of a persistent loop.
+TEST_F(GpuPersistent, AutoTakesItForSmallSystems) {
+  // Seen from outside: the bits are those of a persistent loop, not those of a graph.
   Csr<double> a = generate(Poisson27Params{.n = 20, .coefficient = Coefficient::random});
   Outcome chosen = run(*ctx, a, "cg", "csr", "jacobi", Execution::automatic);
-  EXPECT_TRUE(chosen.x == run(*ctx, a, "cg", "csr", "jacobi", Execution::graph).x);
+  EXPECT_TRUE(chosen.x == run(*ctx, a, "cg", "csr", "jacobi", Execution::persistent).x);
 }
 
 }  // namespace
