@@ -16,13 +16,14 @@ struct Anything {
 };
 }  // namespace detail
 
-/// How many fields an aggregate has: as many as braces can initialise.
+/// How many fields an aggregate has: the most that braces can initialise. (Fewer may not do: a
+/// field that is left out may have no default.)
 template <class V, class... A>
 consteval std::size_t field_count() {
-  if constexpr (requires { V{A{}..., detail::Anything{}}; })
-    return field_count<V, A..., detail::Anything>();
-  else
-    return sizeof...(A);
+  std::size_t more = 0;
+  if constexpr (sizeof...(A) < 20) more = field_count<V, A..., detail::Anything>();
+  return more > 0 ? more : requires { V{A{}...}; }
+  ? sizeof...(A) : 0;
 }
 
 /// f(field) for each field of v, an aggregate without arrays of at most sixteen; not for those of a
@@ -31,7 +32,7 @@ template <class V, class F>
 void each_field(V const& v, F const& f) {
   static_assert(std::is_aggregate_v<V>);
   constexpr std::size_t count = field_count<V>();
-  static_assert(count <= 16);
+  static_assert(count >= 1 && count <= 16);
   auto all = [&](auto const&... field) { (f(field), ...); };
 #define TCSOLVE_FIELDS(n, ...)     \
   if constexpr (count == n) {      \

@@ -71,8 +71,12 @@ bool find(VerbList<V...>, Command const& command, Facts& facts) {
       [&] {
         static_assert(sizeof(V) <= Instruction::max_operands && std::is_trivially_copyable_v<V>);
         if (command.type == typeid(V)) {
-          facts = {k,         gathers<V>, only_sums<V>, exchanges<V>,
-                   sizeof(V), pointers_of<V>(command.operands.data())};
+          facts = {k,
+                   gathers<V>,
+                   only_sums<V>,
+                   exchanges<V>,
+                   sizeof(V),
+                   pointers_of<V>(command.operands.data())};
           found = true;
         }
         ++k;

@@ -80,9 +80,12 @@ TEST(Program, KnowsPointersFromWhatLiesBetweenTheFields) {
   auto word = [&](auto const& field) {
     return static_cast<int>((reinterpret_cast<std::byte const*>(&field) - bytes) / 8);
   };
-  std::vector<int> expected = {word(product->a.offsets.data), word(product->a.columns),
-                               word(product->a.values),       word(product->x),
-                               word(product->y),              word(product->sigma)};
+  std::vector<int> expected = {word(product->a.offsets.data),
+                               word(product->a.columns),
+                               word(product->a.values),
+                               word(product->x),
+                               word(product->y),
+                               word(product->sigma)};
   std::vector<int> found;
   for (int k = 0; k < Instruction::max_operands / 8; ++k)
     if (loop.list[0].points(k)) found.push_back(k);
@@ -95,11 +98,13 @@ TEST(Program, FindsThePointersOfAFieldOfAField) {
   H.m = 10;
   H.columns = r.v;
   RotateHessenberg rotate{0, H, 1, 1};
-  LoopProgram loop =
-      loop_program(r.ctx.record([&](Context& c) { sweep(c, rotate); }), 10, 512);
+  LoopProgram loop = loop_program(r.ctx.record([&](Context& c) { sweep(c, rotate); }), 10, 512);
   ASSERT_EQ(loop.list.size(), 1u);
   // n and m, eleven arrays, two numbers.
   EXPECT_EQ(loop.list[0].pointers, 0b1111111111100u);
+  // n, a number, an array with three numbers, a number, an array with three numbers.
+  loop = loop_program(r.ctx.record([&](Context& c) { r.axpby(c, r.p, r.q); }), 10, 512);
+  EXPECT_EQ(loop.list[0].pointers, 0b00010000100u);
 }
 
 TEST(Program, WaitsWhereAGatherMeetsAWrite) {
