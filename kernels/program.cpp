@@ -159,8 +159,9 @@ struct Translation {
       if (command.type == typeid(CsrMultiply<double, double>))
         facts.exchanges =
             reinterpret_cast<CsrMultiply<double, double> const*>(in.operands)->sigma != nullptr;
-      if (command.type == typeid(RotateHessenberg) &&
-          reinterpret_cast<RotateHessenberg const*>(in.operands)->H.m >= max_sums) {
+      if (command.type == typeid(Gram<double>) &&
+          Gram<double>::sums(reinterpret_cast<Gram<double> const*>(in.operands)->H.m - 1) >
+              max_sums) {
         why = "more columns than sums fit an exchange";
         return;
       }

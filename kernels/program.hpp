@@ -17,7 +17,7 @@
 
 namespace tcsolve {
 
-constexpr int max_sums = 64;  ///< that one exchange of a team carries
+constexpr int max_sums = 128;  ///< that one exchange of a team carries
 
 /// Rows of a CSR matrix in shared memory, as byte positions in the dynamic part.
 struct RowCache {
@@ -50,16 +50,14 @@ template <class T>
 using LoopVerbs =
     VerbList<Extend<T>, Descend<T>, Dot<T>, Dot2<T>, Multiply<T>, MultiplyDot<T>, Axpby<T, T>,
              CsrMultiply<T, T>, SellMultiply<T, T>, SellMultiplyDot<T, T>, BlockMultiply<T>,
-             BicgDirection<T>, BicgHalf<T>, BicgFull<T>, Gram<T>, Orthogonalize<T>, ArnoldiNext<T>,
-             RotateHessenberg, OneReduction<T>, GearUpdate<T>, PipelinedUpdate<T>, Observe>;
+             BicgDirection<T>, BicgHalf<T>, BicgFull<T>, Gram<T>, ArnoldiUpdate<T>, OneReduction<T>, GearUpdate<T>, PipelinedUpdate<T>, Observe>;
 
 /// What a team of a batch can do: whole solves, by cg, bicgstab and gmres.
 using BatchVerbs =
     VerbList<Extend<double>, Descend<double>, Dot<double>, Dot2<double>, Multiply<double>,
              MultiplyDot<double>, Axpby<double, double>, CsrMultiply<double, double>,
              BlockMultiply<double>, BicgShadow<double>, BicgDirection<double>, BicgHalf<double>,
-             BicgFull<double>, Gram<double>, Orthogonalize<double>, ArnoldiNext<double>,
-             RotateHessenberg, Observe, CgStart<double>, CgFinish<double>, CgExplain<double>,
+             BicgFull<double>, Gram<double>, ArnoldiUpdate<double>, Observe, CgStart<double>, CgFinish<double>, CgExplain<double>,
              ArnoldiStart<double>, BackSubstitute, Combine<double>, MaxRowSum<double>, JudgeStart,
              JudgeZero, JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeKeep>;
 

@@ -22,7 +22,7 @@
   X(CgStart<T>) X(Extend<T>) X(Descend<T>) X(CgFinish<T>) X(CgExplain<T>)                                                                \
   X(OneReduction<T>) X(GearUpdate<T>) X(PipelinedUpdate<T>)                                  \
   X(BicgShadow<T>) X(BicgDirection<T>) X(BicgHalf<T>) X(BicgFull<T>)                                          \
-  X(ArnoldiStart<T>) X(Orthogonalize<T>) X(ArnoldiNext<T>) X(KeepColumn<T>) X(Combine<T>)    \
+  X(ArnoldiStart<T>) X(ArnoldiUpdate<T>) X(KeepColumn<T>) X(Combine<T>)    \
   X(MinresStart<T>) X(Lanczos<T>) X(MinresUpdate<T>)                                         \
   X(LsmrStart<T>) X(BidiagonalU<T>) X(BidiagonalV<T>) X(LsmrUpdate<T>)                       \
   X(BlockMultiply<T>)
@@ -43,7 +43,7 @@
   TCSOLVE_SELL_FROM(X, double) TCSOLVE_SELL_FROM(X, float) TCSOLVE_SELL_FROM(X, half)        \
   TCSOLVE_SELL(X, double, double) TCSOLVE_SELL(X, float, double) TCSOLVE_SELL(X, half, double)\
   TCSOLVE_SELL(X, float, float) TCSOLVE_SELL(X, half, float)                                 \
-  X(Observe) X(RotateHessenberg) X(BackSubstitute)                                           \
+  X(Observe) X(BackSubstitute)                                           \
   X(JudgeStart) X(JudgeZero) X(JudgeScale) X(JudgeCycle) X(JudgeTrial) X(JudgeVerdict)       \
   X(JudgeKeep) X(BatchCheck) X(BatchMeasure)
 

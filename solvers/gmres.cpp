@@ -2,7 +2,6 @@
 #include <tcsolve/solvers/gmres.hpp>
 
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/monitor.hpp>
 
 namespace tcsolve {
 
@@ -10,35 +9,33 @@ template <class T>
 void Arnoldi<T>::allocate(Context& ctx) {
   std::size_t n = this->A_->rows(), m = restart_;
   Space s = ctx.space();
-  V_ = Array<T>(s, n * (m + 1));
-  for (Vector<T>* v : {&v_, &w_, &z_}) *v = Vector<T>(s, this->A_->rows());
-  partials_ = Array<double>(s, (m + 1) * gram_blocks(ctx));
-  small_ = Array<double>(s, m * m + 3 * m + 3 * (m + 1) + 4);
+  V_ = Array<T>(s, n * m);
+  for (Vector<T>* v : {&u_, &w_, &z_}) *v = Vector<T>(s, this->A_->rows());
+  std::size_t sums = Gram<T>::sums(restart_ - 1);
+  partials_ = Array<double>(s, sums * gram_blocks(ctx));
+  small_ = Array<double>(s, sums + (m + 1) * m + m * m + 4 * m + 1 + 5);
   double* at = small_.data();
   auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
-  H_ = {restart_,    take(m + 1), take(m + 1), take(m * m), take(m), take(m),
-        take(m + 1), take(m),     take(1),     take(1),     take(1), take(1)};
-  this->keep(small_, {&v_, &w_, &z_});
+  H_ = {restart_,    take(sums), take((m + 1) * m), take(m * m), take(m), take(m),
+        take(m + 1), take(m),    take(1),           take(1),     take(1), take(1),
+        take(1)};
+  this->keep(small_, {&u_, &w_, &z_});
   this->norm2_ = H_.norm2;
 }
 
 template <class T>
 void Arnoldi<T>::start_basis(Context& ctx, In<T> start) {
   dot<T>(ctx, start, start, H_.norm2);
-  sweep(ctx, ArnoldiStart<T>{start.rows, H_, start.data, v_.view().data, V_.data()});
+  sweep(ctx, ArnoldiStart<T>{start.rows, H_, start.data, u_.view().data});
 }
 
 template <class T>
-void Arnoldi<T>::extend_basis(Context& ctx) {
-  Out<T> w = w_, v = v_;
-  Index n = w.rows;
-  gram(ctx, Gram<T>{n, V_.data(), w.data, H_.h, partials_.data()});      // h = V^T w
-  sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.h, w.data, H_.ww});       // w -= V h
-  gram(ctx, Gram<T>{n, V_.data(), w.data, H_.again, partials_.data()});  // c = V^T w
-  sweep(ctx, Orthogonalize<T>{n, V_.data(), H_.again, w.data, H_.ww});   // w -= V c;  ||w||
-  sweep(ctx, RotateHessenberg{0, H_, roundoff(real_of<T>),
-                              this->method_norm_A()});                // h + c into R, g, ||r||
-  sweep(ctx, ArnoldiNext<T>{n, H_.next, w.data, v.data, V_.data()});  // v = w / ||w||
+void Arnoldi<T>::extend_basis(Context& ctx, bool flexible) {
+  Out<T> u = u_, w = w_;
+  double eps = roundoff(real_of<T>), size = this->method_norm_A();
+  gram(ctx, Gram<T>{w.rows, V_.data(), u.data, w.data, H_, flexible, eps, size, partials_.data()});
+  sweep(ctx, ArnoldiUpdate<T>{w.rows, V_.data(), u.data, w.data, H_, flexible, eps, size,
+                              Observe{.norm2 = H_.norm2}});
 }
 
 template <class T>
@@ -57,10 +54,9 @@ template <class T>
 void Gmres<T>::step(Context& ctx) {
   LinearOperator<T> const &A = *this->A_, &M = *this->M_;
   bool left = side_ == Side::left;
-  (left ? A : M).apply(ctx, this->v_, this->z_);
-  (left ? M : A).apply(ctx, this->z_, this->w_);  // w = A M v, or M A v
-  this->extend_basis(ctx);
-  observe(ctx, this->norm2_);
+  (left ? A : M).apply(ctx, this->u_, this->z_);
+  (left ? M : A).apply(ctx, this->z_, this->w_);  // w = A M u, or M A u
+  this->extend_basis(ctx, false);
 }
 
 template <class T>
@@ -90,11 +86,10 @@ void Fgmres<T>::begin(Context& ctx, Attempt const&) {
 
 template <class T>
 void Fgmres<T>::step(Context& ctx) {
-  this->M_->apply(ctx, this->v_, this->z_);  // z = M_j v
+  this->M_->apply(ctx, this->u_, this->z_);  // z = M_j u
   sweep(ctx, KeepColumn<T>{this->z_.rows(), this->z_.view().data, Z_.data()});
   this->A_->apply(ctx, this->z_, this->w_);  // w = A z
-  this->extend_basis(ctx);
-  observe(ctx, this->norm2_);
+  this->extend_basis(ctx, true);
 }
 
 template <class T>

@@ -42,9 +42,9 @@ struct FgmresParams {
   }
 };
 
-/// What GMRES and FGMRES share: classical Gram-Schmidt twice (Giraud et al. 2005), Givens
-/// rotations, all on the device. Per iteration: one product with A, one with M, about 4 (j + 1) n
-/// values read. Memory: (restart + 1) n values, FGMRES twice that.
+/// What GMRES and FGMRES share: classical Gram-Schmidt with delayed reorthogonalisation
+/// (kernels/verbs/gmres.hpp), Givens rotations, all on the device. Per iteration: one product with
+/// A, one with M, about 2 (j + 4) n values read. Memory: restart n values, FGMRES twice that.
 template <class T>
 class Arnoldi : public KrylovSolver<T> {
  protected:
@@ -53,16 +53,17 @@ class Arnoldi : public KrylovSolver<T> {
   void allocate(Context&) override;
   Index cycle() const override { return restart_; }
 
-  /// v = V_0 = r / ||r|| for the r in `start`.
+  /// u = r / ||r|| for the r in `start`.
   void start_basis(Context&, In<T> start);
-  /// w is orthogonalised against the basis and becomes its next vector; one column of H is rotated.
-  void extend_basis(Context&);
+  /// u becomes the next vector of the basis and w, orthogonalised against all of it, the next u;
+  /// one column of H is rotated; ends the step. `flexible`: w need not be linear in u.
+  void extend_basis(Context&, bool flexible);
   /// y = R^-1 g for the columns of this cycle, u = B y.
   void combine(Context&, Array<T> const& B, Out<T> u);
 
   Index restart_;
-  Array<T> V_;  // (n, restart + 1), column after column
-  Vector<T> v_, w_, z_;
+  Array<T> V_;  // (n, restart), column after column
+  Vector<T> u_, w_, z_;
   Array<double> small_;
   Array<double> partials_;
   Hessenberg H_{};
@@ -76,7 +77,7 @@ class Gmres final : public Arnoldi<T> {
       : Arnoldi<T>(params.stopping, params.execution, params.restart), side_(params.side) {}
   std::string name() const override { return "gmres"; }
   SolverCost cost() const override {
-    return {9.0 + this->restart_, 1, 1, 4.0 + 2.0 * this->restart_};
+    return {8.0 + this->restart_, 1, 1, 6.0 + this->restart_};
   }
 
  private:
@@ -97,7 +98,7 @@ class Fgmres final : public Arnoldi<T> {
       : Arnoldi<T>(params.stopping, params.execution, params.restart) {}
   std::string name() const override { return "fgmres"; }
   SolverCost cost() const override {
-    return {9.0 + 2 * this->restart_, 1, 1, 5.0 + 2.0 * this->restart_};
+    return {8.0 + 2 * this->restart_, 1, 1, 8.0 + this->restart_};
   }
 
  private:
@@ -105,7 +106,7 @@ class Fgmres final : public Arnoldi<T> {
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void complete(Context&) override;
-  Array<T> Z_;  // (n, restart): what M made of each v
+  Array<T> Z_;  // (n, restart): what M made of each u
 };
 
 }  // namespace tcsolve

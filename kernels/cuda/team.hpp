@@ -290,28 +290,43 @@ __device__ void load(CsrMultiply<S, T> const& verb, RowCache const& cache, Team&
   __syncthreads();
 }
 
-/// h = V^T w, eight columns in flight.
+/// Four columns of [V u] in flight, with u and with w.
 template <class T, class Team>
 __device__ void run(Gram<T> const verb, Instruction const& in, Frame f, bool stopped, Team& team) {
   if (stopped) return;
-  constexpr int group = 8;
-  int columns = f.step() + 1;
-  for (int j0 = 0; j0 < columns; j0 += group) {
-    double sum[group] = {};
+  constexpr int group = 4;
+  int j = f.step();
+  auto post = [&](int k, double a) {
+    a = warp_combine<Add>(a);
+    if (threadIdx.x % 32 == 0) team.memory.part[k][threadIdx.x / 32] = a;
+  };
+  for (int k0 = 0; k0 <= j; k0 += group) {
+    double s[group] = {}, t[group] = {}, ww = 0;
     for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads) {
-      double wi = double(verb.w[i]);
+      double ui = double(verb.u[i]), wi = double(verb.w[i]);
 #pragma unroll
-      for (int j = 0; j < group; ++j)
-        if (j0 + j < columns) sum[j] += double(verb.V[(j0 + j) * verb.n + i]) * wi;
+      for (int k = 0; k < group; ++k)
+        if (k0 + k <= j) {
+          double a = verb.left(j, k0 + k, i);
+          s[k] += a * ui;
+          t[k] += a * wi;
+        }
+      ww += wi * wi;
     }
 #pragma unroll
-    for (int j = 0; j < group; ++j) {
-      double a = warp_combine<Add>(sum[j]);
-      if (threadIdx.x % 32 == 0 && j0 + j < columns) team.memory.part[j0 + j][threadIdx.x / 32] = a;
-    }
+    for (int k = 0; k < group; ++k)
+      if (k0 + k <= j) {
+        post(2 * (k0 + k), s[k]);
+        post(2 * (k0 + k) + 1, t[k]);
+      }
+    if (k0 == 0) post(2 * j + 2, ww);
   }
-  team.template exchange<Add>(columns, in.publish);
-  for (int j = threadIdx.x; j < columns; j += Team::threads) verb.h[j] = team.memory.total[j];
+  team.template exchange<Add>(verb.sums(j), in.publish);
+  for (int k = threadIdx.x; k < verb.sums(j); k += Team::threads)
+    verb.H.sums[k] = team.memory.total[k];
+  __syncthreads();
+  for (int k = threadIdx.x; k <= j; k += Team::threads) verb.entry(j, k);
+  if (f.lead) verb.finish(f);
   __syncthreads();
 }
 

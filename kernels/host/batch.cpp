@@ -48,12 +48,19 @@ void run(CsrMultiply<S, T> const& verb, Frame, bool stopped, Rows rows) {
 template <class T>
 void run(Gram<T> const& verb, Frame f, bool stopped, Rows rows) {
   if (stopped) return;
-  for (Index j = 0; j <= f.step(); ++j) {
-    double sum = 0;
-    for (std::int64_t i = rows.begin; i < rows.end; ++i)
-      sum += double(verb.V[j * verb.n + i]) * double(verb.w[i]);
-    verb.h[j] = sum;
+  Index j = f.step();
+  double* sum = verb.H.sums;
+  std::fill_n(sum, Gram<T>::sums(j), 0.0);
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    double ui = double(verb.u[i]), wi = double(verb.w[i]);
+    for (Index k = 0; k <= j; ++k) {
+      sum[2 * k] += verb.left(j, k, i) * ui;
+      sum[2 * k + 1] += verb.left(j, k, i) * wi;
+    }
+    sum[2 * j + 2] += wi * wi;
   }
+  for (Index k = 0; k <= j; ++k) verb.entry(j, k);
+  verb.finish(f);
 }
 
 /// A team's own copy of the program and of the scalars that it points to.

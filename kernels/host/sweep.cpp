@@ -40,13 +40,22 @@ template <class T>
 void gram(Host&, LoopState* state, Gram<T> const& verb) {
   Frame frame{state, true};
   if (frame.stopped()) return;
-  for (Index j = 0; j <= frame.step(); ++j) {
-    T const* column = verb.V + j * verb.n;
-    auto dot = [&](std::int64_t begin, std::int64_t end, double* sum) {
-      for (std::int64_t i = begin; i < end; ++i) sum[0] += double(column[i]) * double(verb.w[i]);
+  Index j = frame.step();
+  for (Index k = 0; k <= j; ++k) {
+    T const* column = k < j ? verb.V + k * verb.n : verb.u;
+    auto dots = [&](std::int64_t begin, std::int64_t end, double* sum) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        double a = double(column[i]), wi = double(verb.w[i]);
+        sum[0] += a * double(verb.u[i]);
+        sum[1] += a * wi;
+        if (k == j) sum[2] += wi * wi;
+      }
     };
-    verb.h[j] = reduce<1>(verb.n, dot, [](double a, double b) { return a + b; })[0];
+    auto sum = reduce<3>(verb.n, dots, [](double a, double b) { return a + b; });
+    std::copy_n(sum.begin(), k == j ? 3 : 2, verb.H.sums + 2 * k);
   }
+  for (Index k = 0; k <= j; ++k) verb.entry(j, k);
+  verb.finish(frame);
 }
 template void gram<double>(Host&, LoopState*, Gram<double> const&);
 template void gram<float>(Host&, LoopState*, Gram<float> const&);

@@ -1,37 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The Arnoldi process with a basis that stays on the device (Saad 2003, sections 6.3 and 6.5.3).
-/// Which column is being made, j, is the step number of the loop: the same recording serves all j.
+/// The Arnoldi process with a basis that stays on the device: classical Gram-Schmidt with delayed
+/// reorthogonalisation (Swirydowicz et al. 2021; Bielich et al. 2022, section 3), which is as good
+/// as Gram-Schmidt twice and reads the basis half as often: once for all inner products of a step,
+/// once for all updates. Before step j there are
+///
+///     V = v_0 .. v_{j-1}      orthonormal
+///     u                       the candidate for v_j, orthogonalised once, of norm about 1:
+///                             A v_{j-1} = V h + 2^e u
+///     w = A u                 (A M u, with a preconditioner)
+///
+/// and the step is
+///
+///     s = V^T u,  t = V^T w,  <u, u>,  <u, w>,  <w, w>        Gram
+///     rho   = sqrt(<u, u> - <s, s>),                          u is orthogonalised again:
+///     v_j   = (u - V s) / rho
+///     kappa = <v_j, w> = (<u, w> - <s, t>) / rho
+///     h     = ([t; kappa] - H s) / rho                        = [V v_j]^T A v_j, for A V = [V v_j] H
+///     2^e u' = (w - V t - kappa v_j) / rho                    = A v_j - [V v_j] h
+///
+/// What the second pass finds belongs to the column of H before, 2^e s, but that is roundoff of
+/// ||A||, so the column stays. Only in h it counts, where rho may be small.
+/// Which column is being made, j, is the step number of the loop: one recording serves all j.
 #pragma once
 
 #include <cmath>
 
 #include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/verbs/monitor.hpp>
 
 namespace tcsolve {
 
 /// The small arrays of one GMRES cycle, in the Context's space; m = columns of a cycle.
 struct Hessenberg {
   Index m;
-  double* h;        ///< (m + 1)      first Gram-Schmidt pass, V^T w
-  double* again;    ///< (m + 1)      second pass
-  double* R;        ///< (m, m)       column-major: the Hessenberg matrix, rotated to triangular
+  double* sums;     ///< (m + 1, 2)   (s_k, t_k), k < j;  (<u, u>, <u, w>);  <w, w>
+  double* h;        ///< (m + 1, m)   column-major: H
+  double* R;        ///< (m, m)       column-major: H rotated to triangular form
   double *c, *s;    ///< (m)          the rotations
   double* g;        ///< (m + 1)      rotated right-hand side
   double* y;        ///< (m)          R^-1 g, once the cycle is complete
-  double* ww;       ///< ||w||^2 after both passes
+  double *rho, *kappa, *scale;  ///< of this step; scale = 2^e
   double* norm2;    ///< square of the residual's norm
-  double* next;     ///< h_{j+1,j}, 0 after a lucky breakdown
   double* columns;  ///< columns of R that can be used
+
+  TCSOLVE_HD double& at(Index row, Index column) const {  ///< of H
+    return h[std::int64_t{column} * (m + 1) + row];
+  }
 };
 
-/// v = r / ||r||, V_0 = v, g = ||r|| e_1.
+/// u = r / ||r||, g = ||r|| e_1.
 template <class T>
 struct ArnoldiStart {
   static constexpr char const* name = "arnoldi_start";
   std::int64_t n;
   Hessenberg H;
   T const* r;
-  T *v, *V;
+  T* u;
   struct Coefficients {
     double scale;
   };
@@ -40,7 +64,7 @@ struct ArnoldiStart {
     return true;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    v[i] = V[i] = T(double(r[i]) * c.scale);
+    u[i] = T(double(r[i]) * c.scale);
   }
   TCSOLVE_HD void finish(Frame, double const*) const {
     H.g[0] = sqrt(*H.norm2);
@@ -48,52 +72,125 @@ struct ArnoldiStart {
   }
 };
 
-/// w -= V h, ww = ||w||^2; V is n x (j + 1), column after column.
+/// The inner products of a step (s, t, <u, u>, <u, w>, <w, w>; reads (j + 2) n) and what follows
+/// from them: rho, kappa, column j of H. The one reduction whose width is known only on the device:
+/// it has kernels of its own, which call entry() and finish() when the sums are there.
 template <class T>
-struct Orthogonalize {
-  static constexpr char const* name = "orthogonalize";
+struct Gram {
+  static constexpr char const* name = "gram";
+  std::int64_t n;
+  T const *V, *u, *w;
+  Hessenberg H;
+  bool flexible;    ///< w = A z for any z, which is kept: nothing is undone in h, nor divided
+  double roundoff;  ///< of the vectors
+  double size_A;    ///< of ||A|| where it is known, else 0: then the column's size stands for it
+  double* partials;  ///< (2 m + 1, gram_blocks(ctx)): scratch
+
+  static TCSOLVE_HD Index sums(Index j) { return 2 * j + 3; }
+  /// Row i of [V u], column k of it.
+  TCSOLVE_HD double left(Index j, Index k, std::int64_t i) const {
+    return double(k < j ? V[std::int64_t{k} * n + i] : u[i]);
+  }
+
+  /// Entry k of column j of H, k = 0 .. j. O(j).
+  TCSOLVE_HD void entry(Index j, Index k) const {
+    Candidate const v = candidate(j);
+    double a = k < j ? t(k) : v.kappa;
+    if (!flexible)
+      for (Index l = k > 0 ? k - 1 : 0; l < j; ++l) a -= H.at(k, l) * s(l);
+    H.at(k, j) = a / (flexible ? 1.0 : v.rho);
+  }
+
+  /// The scalars of the update. One thread, when the sums are there.
+  TCSOLVE_HD void finish(Frame f) const {
+    Index j = f.step();
+    Candidate const v = candidate(j);
+    // Twice is enough (Giraud et al. 2005): what loses half of itself again was roundoff.
+    if (v.rho2 < 0.25 * v.uu) return retract(f, j - 1);
+    *H.rho = v.rho;
+    *H.kappa = v.kappa;
+    // The norm of what the update leaves, foretold; a floor where the difference is roundoff.
+    double ww = H.sums[2 * j + 2], left2 = ww - v.tt - v.kappa * v.kappa;
+    double norm = sqrt(left2 > 1e-8 * ww ? left2 : 1e-8 * ww) / (flexible ? 1.0 : v.rho);
+    *H.scale = norm > 0 && is_finite(norm) ? ldexp(1.0, ilogb(norm)) : 1.0;
+  }
+
+ private:
+  struct Candidate {
+    double uu, tt, rho2, rho, kappa;
+  };
+  TCSOLVE_HD double s(Index k) const { return H.sums[2 * k]; }
+  TCSOLVE_HD double t(Index k) const { return H.sums[2 * k + 1]; }
+  TCSOLVE_HD Candidate candidate(Index j) const {
+    double ss = 0, st = 0, tt = 0;
+    for (Index k = 0; k < j; ++k) ss += s(k) * s(k), st += s(k) * t(k), tt += t(k) * t(k);
+    double rho2 = s(j) - ss, rho = sqrt(rho2);
+    return {s(j), tt, rho2, rho, (t(j) - st) / rho};
+  }
+  /// The candidate that came with column k was no direction: the subspace is invariant, and the
+  /// last rotation is undone.
+  TCSOLVE_HD void retract(Frame f, Index k) const {
+    double* column = H.R + std::int64_t{k} * H.m;
+    double size2 = 0;
+    for (Index i = 0; i <= k; ++i) size2 += H.at(i, k) * H.at(i, k);
+    double size = sqrt(size2) > size_A ? sqrt(size2) : size_A;
+    column[k] *= H.c[k];
+    H.g[k] = H.c[k] * H.g[k] - H.s[k] * H.g[k + 1];
+    if (magnitude(column[k]) > 10 * roundoff * size) {
+      f.raise(Stop::claimed, Cause::none, 0);
+    } else {
+      *H.columns = k;
+      f.raise(Stop::breakdown, Cause::singular_operator, column[k]);
+    }
+  }
+};
+
+/// v_j = (u - V s) / rho;  u = (w - V t - kappa v_j) / (rho 2^e);  column j of H, rotated to
+/// triangular form (Saad 2003, eq. 6.37); the residual's norm; the stopping test. An invariant
+/// subspace is recognised.                                     reads (j + 2) n, writes 2 n
+template <class T>
+struct ArnoldiUpdate {
+  static constexpr char const* name = "arnoldi_update";
   static constexpr int sums = 1;
   std::int64_t n;
-  T const* V;
-  double const* h;
-  T* w;
-  double* ww;
+  T *V, *u;
+  T const* w;
+  Hessenberg H;
+  bool flexible;
+  double roundoff;  ///< of the vectors: h_{j+1,j} below this fraction of A's size is zero
+  double size_A;    ///< see Gram
+  Observe observe;
   struct Coefficients {
-    Index columns;
+    Index j;
+    double to_v, kappa, to_u;
   };
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
-    c.columns = f.step() + 1;
+    double rho = *H.rho;
+    c = {f.step(), 1 / rho, *H.kappa, 1 / (*H.scale * (flexible ? 1.0 : rho))};
     return true;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
-    double a = double(w[i]);
-    for (Index j = 0; j < c.columns; ++j) a -= double(V[j * n + i]) * h[j];
-    T now = T(a);
-    w[i] = now;
-    sum[0] += double(now) * double(now);
+    double a = double(u[i]), b = double(w[i]);
+    for (Index k = 0; k < c.j; ++k) {
+      double vk = double(V[k * n + i]);
+      a -= vk * H.sums[2 * k];
+      b -= vk * H.sums[2 * k + 1];
+    }
+    T v = T(a * c.to_v);
+    V[c.j * n + i] = v;
+    T next = T((b - c.kappa * double(v)) * c.to_u);
+    u[i] = next;
+    sum[0] += double(next) * double(next);
   }
-  TCSOLVE_HD void finish(Frame, double const* sum) const { *ww = sum[0]; }
-};
-
-/// Column j of H is complete: rotate it to triangular form (Saad 2003, eq. 6.37), update the
-/// residual norm, and recognise an invariant subspace.
-struct RotateHessenberg {
-  static constexpr char const* name = "rotate_hessenberg";
-  std::int64_t n = 0;
-  Hessenberg H;
-  double roundoff;  ///< of the vectors: h_{j+1,j} below this fraction of A's size is zero
-  double size_A;    ///< of ||A|| where it is known, else 0: then the column's size stands for it
-
-  TCSOLVE_HD void element(std::int64_t, NoCoefficients, double*) const {}
-  TCSOLVE_HD void finish(Frame f, double const*) const {
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
     Index j = f.step();
     double* column = H.R + std::int64_t{j} * H.m;
     double column2 = 0;
     for (Index i = 0; i <= j; ++i) {
-      column[i] = H.h[i] + H.again[i];
+      column[i] = H.at(i, j);
       column2 += column[i] * column[i];
     }
-    double below = sqrt(*H.ww);
+    double below = sqrt(sum[0]) * *H.scale;
     if (!is_finite(column2) || !is_finite(below)) {
       f.raise(Stop::nonfinite, Cause::none, column2);
       return;
@@ -102,6 +199,7 @@ struct RotateHessenberg {
     if (size < size_A) size = size_A;
     bool invariant = below <= 10 * roundoff * size;
     if (invariant) below = 0;
+    H.at(j + 1, j) = below;
     for (Index i = 0; i < j; ++i) {
       double a = column[i], b = column[i + 1];
       column[i] = H.c[i] * a + H.s[i] * b;
@@ -118,32 +216,10 @@ struct RotateHessenberg {
     column[j] = radius;
     H.g[j + 1] = -H.s[j] * H.g[j];
     H.g[j] = H.c[j] * H.g[j];
-    *H.next = below;
     *H.norm2 = H.g[j + 1] * H.g[j + 1];
     *H.columns = j + 1;
   }
-};
-
-/// v = w / h_{j+1,j}, V_{j+1} = v.
-template <class T>
-struct ArnoldiNext {
-  static constexpr char const* name = "arnoldi_next";
-  std::int64_t n;
-  double const* next;
-  T const* w;
-  T *v, *V;
-  struct Coefficients {
-    double scale;
-    Index column;
-  };
-  TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
-    c.scale = *next > 0 ? 1 / *next : 0.0;
-    c.column = f.step() + 1;
-    return true;
-  }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    v[i] = V[c.column * n + i] = T(double(w[i]) * c.scale);
-  }
+  TCSOLVE_HD void after(Frame f) const { observe.finish(f, nullptr); }
 };
 
 /// Z_j = z: flexible GMRES keeps what the preconditioner made.
@@ -204,16 +280,6 @@ struct Combine {
   }
 };
 
-/// h = V^T w for the j + 1 columns made so far, j the step of the loop.     reads (j + 2) n
-/// The one reduction whose width is known only on the device: it has kernels of its own.
-template <class T>
-struct Gram {
-  static constexpr char const* name = "gram";
-  std::int64_t n;
-  T const *V, *w;
-  double* h;
-  double* partials;  ///< (columns, gram_blocks(ctx)): scratch
-};
 namespace host {
 template <class T>
 void gram(Host&, LoopState*, Gram<T> const&);
@@ -223,7 +289,7 @@ template <class T>
 void gram(Device&, LoopState*, Gram<T> const&);
 int gram_blocks(Device&);
 }  // namespace cuda
-/// Partial sums that a Gram needs for each column.
+/// Partial sums that a Gram needs for each of its own.
 inline int gram_blocks(Context& ctx) {
   return ctx.visit([](cuda::Device& on) { return cuda::gram_blocks(on); }, [](Host&) { return 1; });
 }

@@ -175,38 +175,68 @@ TYPED_TEST(KernelsReductions, NormPassesNonFiniteOn) {
   EXPECT_TRUE(std::isnan(this->norm_of(x)));
 }
 
-TYPED_TEST(KernelsReductions, Gram) {  // h = V^T w for j + 1 columns
+/// The small arrays of an Arnoldi step, `m` columns, in one There.
+struct SmallArrays {
+  SmallArrays(Context& ctx, Index m)
+      : sums(ctx, std::vector<double>(2 * m + 1, -99)),
+        h(ctx, std::vector<double>((m + 1) * m, 0)),
+        scalars(ctx, std::vector<double>(3, -99)) {
+    H.m = m;
+    H.sums = sums.data();
+    H.h = h.data();
+    H.rho = scalars.data();
+    H.kappa = H.rho + 1;
+    H.scale = H.rho + 2;
+  }
+  Guarded<double> sums, h, scalars;
+  Hessenberg H{};
+};
+
+TYPED_TEST(KernelsReductions, Gram) {  // [V u]^T [u w] for j columns of V, and <w, w>
   using T = typename TestFixture::T;
   for (Index n : {0, 1, 257, 4097, 20000})
-    for (Index columns : {1, 2, 7, 8, 9, 16, 17, 40}) {
-      SCOPED_TRACE(cat("n ", n, ", columns ", columns));
-      constexpr Index most = 41;
-      auto V = this->values(static_cast<std::size_t>(n) * most, 7), w = this->values(n, 8);
-      Guarded<T> gV(this->ctx(), V), gw(this->ctx(), w);
-      Guarded<double> h(this->ctx(), std::vector<double>(most, -99));
+    for (Index j : {0, 1, 6, 7, 8, 15, 16, 39}) {
+      SCOPED_TRACE(cat("n ", n, ", j ", j));
+      constexpr Index most = 40;
+      auto V = this->values(static_cast<std::size_t>(n) * most, 7);
+      auto u = this->values(n, 8), w = this->values(n, 9);
+      Guarded<T> gV(this->ctx(), V), gu(this->ctx(), u), gw(this->ctx(), w);
+      SmallArrays small(this->ctx(), most);
       There<double> partials(this->ctx(),
-                             std::vector<double>(most * gram_blocks(this->ctx()), nan));
+                             std::vector<double>((2 * most + 1) * gram_blocks(this->ctx()), nan));
       LoopState running;
-      running.iteration = columns - 1;
+      running.iteration = j;
       There<LoopState> state(this->ctx(), running);
-      Gram<T> verb{n, gV.data(), gw.data(), h.data(), partials.data()};
+      // These are no basis, and rho^2 may be anything: flexible asks nothing of rho.
+      Gram<T> verb{n, gV.data(), gu.data(), gw.data(), small.H, true, 0, 0, partials.data()};
+      std::vector<double> room(most + 1, 1.0);  // for a candidate that is taken back
+      There<double> R(this->ctx(), std::vector<double>(most * most, 1.0)), c(this->ctx(), room),
+          s(this->ctx(), room), g(this->ctx(), room);
+      verb.H.R = R.data(), verb.H.c = c.data(), verb.H.s = s.data(), verb.H.g = g.data();
+      verb.H.columns = verb.H.rho;
       this->ctx().within(state.data(), [&] { gram(this->ctx(), verb); });
-      auto got = h.get();
-      for (Index j = 0; j < columns; ++j) {
-        std::vector<double> column(V.begin() + std::size_t(j) * n,
-                                   V.begin() + std::size_t(j + 1) * n);
-        EXPECT_TRUE(Sum(column, w).near(got[j])) << "column " << j << ": " << got[j];
+      auto got = small.sums.get();
+      for (Index k = 0; k <= j; ++k) {
+        std::vector<double> column(V.begin() + std::size_t(k) * n,
+                                   V.begin() + std::size_t(k + 1) * n);
+        auto const& left = k < j ? column : u;
+        EXPECT_TRUE(Sum(left, u).near(got[2 * k])) << "column " << k << ": " << got[2 * k];
+        EXPECT_TRUE(Sum(left, w).near(got[2 * k + 1])) << "column " << k << ": " << got[2 * k + 1];
+        if (k < j) { EXPECT_EQ(small.h.get()[j * (most + 1) + k], got[2 * k + 1]); }
       }
-      for (Index j = columns; j < most; ++j)
-        EXPECT_EQ(got[j], -99) << "column " << j << " is not made yet";
-      EXPECT_TRUE(h.untouched());
+      EXPECT_TRUE(Sum(w, w).near(got[2 * j + 2])) << got[2 * j + 2];
+      for (Index k = 2 * j + 3; k < 2 * most + 1; ++k)
+        EXPECT_EQ(got[k], -99) << "sum " << k << " is not made yet";
+      EXPECT_TRUE(small.sums.untouched());
+      EXPECT_TRUE(small.h.untouched());
+      state.set(running);
       this->ctx().within(state.data(), [&] { gram(this->ctx(), verb); });
-      EXPECT_EQ(h.get(), got) << "same bits";
-      fill(this->ctx(), h.view(), 5);
+      EXPECT_EQ(small.sums.get(), got) << "same bits";
+      fill(this->ctx(), small.sums.view(), 5);
       running.stop = static_cast<int>(Stop::diverged);
       state.set(running);
       this->ctx().within(state.data(), [&] { gram(this->ctx(), verb); });
-      EXPECT_EQ(h.get(), std::vector<double>(most, 5)) << "a stopped loop leaves h alone";
+      EXPECT_EQ(small.sums.get(), std::vector<double>(2 * most + 1, 5)) << "a stopped loop";
     }
 }
 

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The Arnoldi process, step by step: V stays orthonormal and A V = V H holds to roundoff of ||A||,
+/// also where the candidates are small beside the products they are left from.
+#include <tcsolve/kernels/verbs/gmres.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+#include <Eigen/Dense>
+#include <limits>
+
+#include "tests/support/backend.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Column = Eigen::VectorXd;
+
+/// Runs the verbs; the products are Eigen's.
+template <class T>
+class Process {
+ public:
+  Process(Context& ctx, Matrix A, Index m, Column const& start, double zero, bool flexible = false)
+      : ctx_(ctx),
+        A_(std::move(A)),
+        m_(m),
+        n_(static_cast<Index>(A_.rows())),
+        zero_(zero),
+        flexible_(flexible),
+        V_(ctx, std::vector<double>(std::size_t(n_) * m, 0)),
+        u_(ctx, std::vector<double>(n_, 0)),
+        w_(ctx, std::vector<double>(n_, 0)),
+        small_(ctx, std::vector<double>(2 * m + 1 + (m + 1) * m + m * m + 4 * m + 6, 0)),
+        partials_(ctx, std::vector<double>((2 * m + 1) * gram_blocks(ctx), 0)),
+        history_(ctx, std::vector<double>(m + 1, 0)),
+        state_(ctx, LoopState{}) {
+    double* at = small_.data();
+    auto take = [&](Index count) { return std::exchange(at, at + count); };
+    H_ = {m_,      take(2 * m + 1), take((m + 1) * m), take(m * m), take(m), take(m), take(m + 1),
+          take(m), take(1),         take(1),           take(1),     take(1), take(1)};
+    LoopState fresh;
+    fresh.limit = m + 1;
+    fresh.divergence2 = std::numeric_limits<double>::infinity();
+    fresh.threshold2 = 0;
+    fresh.history = history_.data();
+    state_.set(fresh);
+    std::vector<double> r(start.data(), start.data() + start.size());
+    Guarded<T> residual(ctx, r);
+    dot<T>(ctx, residual.in(), residual.in(), H_.norm2);
+    sweep(ctx, ArnoldiStart<T>{n_, H_, residual.data(), u_.data()});
+    ctx.synchronize();
+  }
+
+  /// One step; the state after it.
+  LoopState step() {
+    auto u = u_.get();
+    Column z = Eigen::Map<Column>(u.data(), n_);
+    Index j = state_.get().iteration;
+    if (flexible_)
+      for (Index i = 0; i < n_; ++i) z[i] *= 1 + (i * 7 + j * 3) % 5;  // an M that changes
+    Z.conservativeResize(n_, j + 1);
+    Z.col(j) = z;
+    Column w = A_ * z;
+    set(w);
+    ctx_.within(state_.data(), [&] {
+      gram(ctx_, Gram<T>{n_, V_.data(), u_.data(), w_.data(), H_, flexible_, zero_, 0,
+                         partials_.data()});
+      sweep(ctx_, ArnoldiUpdate<T>{n_, V_.data(), u_.data(), w_.data(), H_, flexible_, zero_, 0,
+                                   Observe{.norm2 = H_.norm2}});
+    });
+    ctx_.synchronize();
+    return state_.get();
+  }
+
+  Matrix V(Index columns) {
+    auto values = V_.get();
+    return Eigen::Map<Matrix>(values.data(), n_, m_).leftCols(columns);
+  }
+  Matrix H(Index columns) {
+    auto all = to_host(ctx_, H_.h, ctx_.space(), std::size_t(m_ + 1) * m_);
+    Matrix full = Eigen::Map<Matrix>(all.data(), m_ + 1, m_);
+    return full.topLeftCorner(columns + 1, columns);
+  }
+  /// x = V y for the columns there are.
+  Column solution() {
+    sweep(ctx_, BackSubstitute{0, H_});
+    sweep(ctx_, Combine<T>{n_, H_.columns, V_.data(), H_.y, u_.data()});
+    auto x = u_.get();
+    return Eigen::Map<Column>(x.data(), n_);
+  }
+  Index columns() { return static_cast<Index>(to_host(ctx_, H_.columns, ctx_.space(), 1)[0]); }
+
+  Matrix Z;  // what was multiplied by A
+
+ private:
+  void set(Column const& w) {
+    std::vector<T> values(n_);
+    for (Index i = 0; i < n_; ++i) values[i] = T(w[i]);
+    copy_bytes(ctx_, w_.data(), ctx_.space(), values.data(), Space::host, sizeof(T) * n_);
+  }
+
+  Context& ctx_;
+  Matrix A_;
+  Index m_, n_;
+  double zero_;
+  bool flexible_;
+  Guarded<T> V_, u_, w_;
+  There<double> small_, partials_, history_;
+  There<LoopState> state_;
+  Hessenberg H_{};
+};
+
+template <class P>
+class KernelsArnoldi : public BackendTest<P> {};
+TYPED_TEST_SUITE(KernelsArnoldi, RealsOnBoth, Label);
+
+Matrix random_matrix(Index n, std::uint64_t seed) {
+  auto values = random_values(std::size_t(n) * n, seed);
+  return Eigen::Map<Matrix>(values.data(), n, n);
+}
+Column random_column(Index n, std::uint64_t seed) {
+  auto values = random_values(n, seed);
+  return Eigen::Map<Column>(values.data(), n);
+}
+
+/// Matrices by how fast the candidates shrink.
+std::vector<std::pair<char const*, Matrix>> matrices(Index n) {
+  Matrix R = random_matrix(n, 1), I = Matrix::Identity(n, n);
+  Matrix graded = I;
+  for (Index i = 0; i < n; ++i) graded(i, i) = std::pow(10.0, -10.0 * i / n);
+  Matrix Q = Eigen::HouseholderQR<Matrix>(random_matrix(n, 2)).householderQ();
+  return {{"random", R},
+          {"graded", graded},
+          {"graded, dense", Q * graded * Q.transpose()},
+          {"near the identity", I + 1e-3 * R},
+          {"nearer", I + 1e-5 * R},
+          {"large", 1e60 * R},
+          {"small", 1e-60 * R}};
+}
+
+TYPED_TEST(KernelsArnoldi, TheBasisIsOrthonormalAndTheRelationHolds) {
+  using T = typename TestFixture::T;
+  Index const n = 60, m = 30;
+  double eps = roundoff(real_of<T>);
+  for (auto const& [name, A] : matrices(n)) {
+    if (sizeof(T) == 4 && A.norm() > 1e30) continue;
+    if (sizeof(T) == 4 && A.norm() < 1e-30) continue;
+    for (bool flexible : {false, true}) {
+      SCOPED_TRACE(cat(name, flexible ? ", flexible" : ""));
+      Process<T> process(this->ctx(), A, m, random_column(n, 3), eps, flexible);
+      LoopState state;
+      while (state.stop == 0 && state.iteration < m) state = process.step();
+      Index made = state.iteration;
+      ASSERT_GE(made, sizeof(T) == 8 ? 8 : 4);
+      Matrix V = process.V(made), H = process.H(made);
+      EXPECT_LE((V.transpose() * V - Matrix::Identity(made, made)).norm(), 20 * made * eps);
+      // A V = V H for every column whose last vector is made; with what was multiplied in place of
+      // V where M changes from step to step.
+      Matrix X = flexible ? process.Z : V;
+      Matrix left = A * X.leftCols(made - 1), right = V * H.topLeftCorner(made, made - 1);
+      double size = A.operatorNorm() * X.leftCols(made - 1).colwise().norm().maxCoeff();
+      EXPECT_LE((left - right).norm(), 20 * made * eps * size);
+    }
+  }
+}
+
+/// The last candidate of a whole space is roundoff. Where its size does not tell (zero_ = 0: no
+/// size is), the second pass does, and the step that made it is taken back.
+TYPED_TEST(KernelsArnoldi, TakesBackACandidateThatIsRoundoff) {
+  using T = typename TestFixture::T;
+  Index const n = 12;
+  Matrix A = random_matrix(n, 5) + 3 * Matrix::Identity(n, n);
+  Column b = random_column(n, 6);
+  Process<T> process(this->ctx(), A, n + 1, b, 0);
+  LoopState state;
+  while (state.stop == 0) {
+    state = process.step();
+    ASSERT_LE(state.iteration, n);
+  }
+  EXPECT_EQ(static_cast<Stop>(state.stop), Stop::claimed);
+  EXPECT_EQ(process.columns(), n);
+  Column x = process.solution();
+  EXPECT_LE((A * x - b).norm(), 1000 * roundoff(real_of<T>) * b.norm());
+}
+
+/// The space of a start in which A is singular: the verdict is the same whether the size or the
+/// second pass tells.
+TYPED_TEST(KernelsArnoldi, KnowsThatAnInvariantSubspaceHoldsNoSolution) {
+  using T = typename TestFixture::T;
+  Index const n = 8;
+  Matrix A = Matrix::Zero(n, n);
+  for (Index i = 0; i + 1 < n; ++i) A(i + 1, i) = 1;  // a shift: A^n = 0
+  Process<T> process(this->ctx(), A, n + 1, Column::Unit(n, 0), roundoff(real_of<T>));
+  LoopState state;
+  while (state.stop == 0) {
+    state = process.step();
+    ASSERT_LE(state.iteration, n);
+  }
+  EXPECT_EQ(static_cast<Stop>(state.stop), Stop::breakdown);
+  EXPECT_EQ(static_cast<Cause>(state.cause), Cause::singular_operator);
+  EXPECT_EQ(process.columns(), n - 1);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
