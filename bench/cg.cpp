@@ -69,26 +69,29 @@ int main(int argc, char** argv) {
     Array<double> db = to_space(ctx, b.data(), b.size()), dx(ctx.space(), b.size());
     auto sell = std::make_shared<SellOperator<double>>(ctx, A->view());
     auto dasp = std::make_shared<DaspOperator<double>>(ctx, A->view());
+    StoppingParams stopping{.max_iters = 5000};
+    auto cg_by = [&](Execution e) { return std::make_unique<Cg<double>>(CgParams{stopping, e}); };
     struct Variant {
       std::string name;
       OperatorPtr<double> op;
-      Execution execution;
-      bool pipelined = false;
+      std::unique_ptr<Solver> solver;
     };
-    for (Variant const& v :
-         {Variant{"tcsolve, eager", A, Execution::eager},
-          Variant{"tcsolve, graph", A, Execution::graph},
-          Variant{"tcsolve, sell, graph", sell, Execution::graph},
-          Variant{"tcsolve, csr, persistent", A, Execution::persistent},
-          Variant{"tcsolve, sell, persistent", sell, Execution::persistent},
-          Variant{"pipelined_cg, csr, persistent", A, Execution::persistent, true},
-          Variant{"pipelined_cg, sell, graph", sell, Execution::graph, true}}) {
-      StoppingParams stopping{.max_iters = 5000};
-      std::unique_ptr<Solver> cg;
-      if (v.pipelined)
-        cg = std::make_unique<PipelinedCg<double>>(OneReductionParams{stopping, v.execution});
-      else
-        cg = std::make_unique<Cg<double>>(CgParams{stopping, v.execution});
+    std::vector<Variant> variants;
+    variants.emplace_back("tcsolve, csr, graph", A, cg_by(Execution::graph));
+    variants.emplace_back("tcsolve, sell, graph", sell, cg_by(Execution::graph));
+    variants.emplace_back("tcsolve, dasp, graph", dasp, cg_by(Execution::graph));
+    if (csr_bytes < 1.2e8) {  // twice the cache: beyond it these lose, and take minutes
+      variants.emplace_back("tcsolve, csr, eager", A, cg_by(Execution::eager));
+      variants.emplace_back("tcsolve, csr, persistent", A, cg_by(Execution::persistent));
+      variants.emplace_back("tcsolve, sell, persistent", sell, cg_by(Execution::persistent));
+      OneReductionParams one{stopping, Execution::persistent};
+      variants.emplace_back("chronopoulos_gear, csr, persistent", A,
+                            std::make_unique<ChronopoulosGear<double>>(one));
+      variants.emplace_back("pipelined_cg, csr, persistent", A,
+                            std::make_unique<PipelinedCg<double>>(one));
+    }
+    for (Variant const& v : variants) {
+      Solver* cg = v.solver.get();
       cg->setup(ctx, v.op, M, A);
       auto solve = [&] {
         fill<double>(ctx, dx.view(), 0);

@@ -6,6 +6,7 @@
 
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/bicgstab.hpp>
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
     auto A = std::make_shared<CsrOperator<double>>(ctx, a.view());
     auto M = std::make_shared<Jacobi<double>>(ctx, A->view());
     auto sell = std::make_shared<SellOperator<double>>(ctx, A->view());
+    auto dasp = std::make_shared<DaspOperator<double>>(ctx, A->view());
     Array<double> db = to_space(ctx, b.data(), b.size()), dx(ctx.space(), b.size());
     bench::PlainKrylov plain(a);
     for (std::string method : {"bicgstab", "gmres"}) {
@@ -50,8 +52,9 @@ int main(int argc, char** argv) {
         OperatorPtr<double> op;
         Execution execution;
       };
-      for (Variant const& v : {Variant{"tcsolve, graph", A, Execution::graph},
+      for (Variant const& v : {Variant{"tcsolve, csr, graph", A, Execution::graph},
                                Variant{"tcsolve, sell, graph", sell, Execution::graph},
+                               Variant{"tcsolve, dasp, graph", dasp, Execution::graph},
                                Variant{"tcsolve, csr, persistent", A, Execution::persistent},
                                Variant{"tcsolve, sell, persistent", sell, Execution::persistent}}) {
         std::unique_ptr<Solver> solver;

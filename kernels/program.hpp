@@ -50,16 +50,18 @@ template <class T>
 using LoopVerbs =
     VerbList<Extend<T>, Descend<T>, Dot<T>, Dot2<T>, Multiply<T>, MultiplyDot<T>, Axpby<T, T>,
              CsrMultiply<T, T>, SellMultiply<T, T>, SellMultiplyDot<T, T>, BlockMultiply<T>,
-             BicgDirection<T>, BicgHalf<T>, BicgFull<T>, Gram<T>, ArnoldiUpdate<T>, OneReduction<T>, GearUpdate<T>, PipelinedUpdate<T>, Observe>;
+             BicgDirection<T>, BicgHalf<T>, BicgFull<T>, Gram<T>, ArnoldiUpdate<T>, OneReduction<T>,
+             GearUpdate<T>, PipelinedUpdate<T>, Observe>;
 
 /// What a team of a batch can do: whole solves, by cg, bicgstab and gmres.
 using BatchVerbs =
     VerbList<Extend<double>, Descend<double>, Dot<double>, Dot2<double>, Multiply<double>,
              MultiplyDot<double>, Axpby<double, double>, CsrMultiply<double, double>,
              BlockMultiply<double>, BicgShadow<double>, BicgDirection<double>, BicgHalf<double>,
-             BicgFull<double>, Gram<double>, ArnoldiUpdate<double>, Observe, CgStart<double>, CgFinish<double>, CgExplain<double>,
-             ArnoldiStart<double>, BackSubstitute, Combine<double>, MaxRowSum<double>, JudgeStart,
-             JudgeZero, JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeKeep>;
+             BicgFull<double>, Gram<double>, ArnoldiUpdate<double>, Observe, CgStart<double>,
+             CgFinish<double>, CgExplain<double>, ArnoldiStart<double>, BackSubstitute,
+             Combine<double>, MaxRowSum<double>, JudgeStart, JudgeZero, JudgeScale, JudgeCycle,
+             JudgeTrial, JudgeVerdict, JudgeKeep>;
 
 /// f.template operator()<V>() for the k-th verb of a list: a jump, not a chain of comparisons.
 #if defined(__CUDACC__)

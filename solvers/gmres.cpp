@@ -13,12 +13,11 @@ void Arnoldi<T>::allocate(Context& ctx) {
   for (Vector<T>* v : {&u_, &w_, &z_}) *v = Vector<T>(s, this->A_->rows());
   std::size_t sums = Gram<T>::sums(restart_ - 1);
   partials_ = Array<double>(s, sums * gram_blocks(ctx));
-  small_ = Array<double>(s, sums + (m + 1) * m + m * m + 4 * m + 1 + 5);
+  small_ = Array<double>(s, sums + (m + 1) * m + m * m + 4 * m + 1 + 6);
   double* at = small_.data();
   auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
-  H_ = {restart_,    take(sums), take((m + 1) * m), take(m * m), take(m), take(m),
-        take(m + 1), take(m),    take(1),           take(1),     take(1), take(1),
-        take(1)};
+  H_ = {restart_, take(sums), take((m + 1) * m), take(m * m), take(m), take(m), take(m + 1),
+        take(m),  take(1),    take(1),           take(1),     take(1), take(1), take(1)};
   this->keep(small_, {&u_, &w_, &z_});
   this->norm2_ = H_.norm2;
 }
@@ -34,7 +33,7 @@ void Arnoldi<T>::extend_basis(Context& ctx, bool flexible) {
   Out<T> u = u_, w = w_;
   double eps = roundoff(real_of<T>), size = this->method_norm_A();
   gram(ctx, Gram<T>{w.rows, V_.data(), u.data, w.data, H_, flexible, eps, size, partials_.data()});
-  sweep(ctx, ArnoldiUpdate<T>{w.rows, V_.data(), u.data, w.data, H_, flexible, eps, size,
+  sweep(ctx, ArnoldiUpdate<T>{w.rows, V_.data(), u.data, w.data, H_, eps, size,
                               Observe{.norm2 = H_.norm2}});
 }
 

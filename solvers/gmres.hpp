@@ -76,9 +76,7 @@ class Gmres final : public Arnoldi<T> {
   explicit Gmres(GmresParams const& params = {})
       : Arnoldi<T>(params.stopping, params.execution, params.restart), side_(params.side) {}
   std::string name() const override { return "gmres"; }
-  SolverCost cost() const override {
-    return {8.0 + this->restart_, 1, 1, 6.0 + this->restart_};
-  }
+  SolverCost cost() const override { return {8.0 + this->restart_, 1, 1, 6.0 + this->restart_}; }
 
  private:
   void begin(Context&, Attempt const&) override;

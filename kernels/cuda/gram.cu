@@ -10,34 +10,31 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/verbs/gmres.hpp>
 
+#include "warp_sums.cuh"
+
 namespace tcsolve::cuda {
 
 namespace {
 
 constexpr int block_size = 256;
-constexpr int group = 8;  // columns in flight
-
-__device__ double warp_sum(double a) {
-  for (int offset = 16; offset > 0; offset /= 2) a += __shfl_down_sync(0xffffffffu, a, offset);
-  return a;
-}
+constexpr int group = 8;        // columns in flight
+constexpr int blocks_each = 3;  // a multiprocessor
 
 template <class T>
-__global__ void __launch_bounds__(block_size)
+__global__ void __launch_bounds__(block_size, blocks_each)
     gram_kernel(Gram<T> verb, LoopState* state, unsigned int* ticket) {
-  Frame frame{state, threadIdx.x == 0};  // of the last block
+  // The last thread of the last block leads: the first ones are busy with the column of H.
+  Frame frame{state, threadIdx.x == block_size - 1};
   if (frame.stopped()) return;
-  __shared__ double warps[2 * group + 1][block_size / 32];
+  constexpr int warps = block_size / 32;
+  __shared__ double part[2 * group + 1][warps];
   __shared__ bool last;
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   int j = frame.step(), columns = j + 1;
   std::int64_t stride = std::int64_t{gridDim.x} * block_size;
-  auto keep = [](int k, double a) {
-    a = warp_sum(a);
-    if (threadIdx.x % 32 == 0) warps[k][threadIdx.x / 32] = a;
-  };
   for (int k0 = 0; k0 < columns; k0 += group) {
     int here = columns - k0 < group ? columns - k0 : group;
-    double s[group] = {}, t[group] = {}, ww = 0;
+    double sum[2 * group] = {}, ww[1] = {};
     for (std::int64_t i = std::int64_t{blockIdx.x} * block_size + threadIdx.x; i < verb.n;
          i += stride) {
       double ui = double(verb.u[i]), wi = double(verb.w[i]);
@@ -45,22 +42,22 @@ __global__ void __launch_bounds__(block_size)
       for (int k = 0; k < group; ++k)
         if (k < here) {
           double a = verb.left(j, k0 + k, i);
-          s[k] += a * ui;
-          t[k] += a * wi;
+          sum[2 * k] += a * ui;
+          sum[2 * k + 1] += a * wi;
         }
-      ww += wi * wi;
+      ww[0] += wi * wi;
     }
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < group; ++k) keep(2 * k, s[k]), keep(2 * k + 1, t[k]);
-    keep(2 * group, ww);
+    __syncthreads();  // the array may still be read
+    double total = warp_sums(sum), norm2 = warp_sums(ww);
+    if (lane % 2 == 0) part[lane / 2][warp] = total;
+    if (lane == 0) part[2 * group][warp] = norm2;
     __syncthreads();
     // Thread k adds up sum k; <w, w> goes with the last group.
     int k = threadIdx.x, count = 2 * here + (k0 + here == columns ? 1 : 0);
     if (k < count) {
-      double const* row = warps[k < 2 * here ? k : 2 * group];
+      double const* row = part[k < 2 * here ? k : 2 * group];
       double a = 0;
-      for (int l = 0; l < block_size / 32; ++l) a += row[l];
+      for (int l = 0; l < warps; ++l) a += row[l];
       verb.partials[std::int64_t{2 * k0 + k} * gridDim.x + blockIdx.x] = a;
     }
   }
@@ -70,12 +67,19 @@ __global__ void __launch_bounds__(block_size)
   __syncthreads();
   if (!last) return;
   __threadfence();
-  for (int k = threadIdx.x / 32; k < verb.sums(j); k += block_size / 32) {
-    double a = 0;
-    for (unsigned int b = threadIdx.x % 32; b < gridDim.x; b += 32)
-      a += __ldcg(verb.partials + std::int64_t{k} * gridDim.x + b);
-    a = warp_sum(a);
-    if (threadIdx.x % 32 == 0) verb.H.sums[k] = a;
+  for (int k = warp; k < verb.sums(j); k += warps) {
+    double const* row = verb.partials + std::int64_t{k} * gridDim.x;
+    double a[1] = {};
+    for (unsigned int b0 = lane; b0 < gridDim.x; b0 += 32 * group) {
+      double p[group];
+#pragma unroll
+      for (int l = 0; l < group; ++l)
+        p[l] = b0 + 32 * l < gridDim.x ? __ldcg(row + b0 + 32 * l) : 0;
+#pragma unroll
+      for (int l = 0; l < group; ++l) a[0] += p[l];
+    }
+    double total = warp_sums(a);
+    if (lane == 0) verb.H.sums[k] = total;
   }
   __syncthreads();
   for (int k = threadIdx.x; k < columns; k += block_size) verb.entry(j, k);
@@ -87,7 +91,7 @@ __global__ void __launch_bounds__(block_size)
 
 }  // namespace
 
-int gram_blocks(Device& on) { return 2 * on.properties.multiProcessorCount; }
+int gram_blocks(Device& on) { return blocks_each * on.properties.multiProcessorCount; }
 
 template <class T>
 void gram(Device& on, LoopState* state, Gram<T> const& verb) {

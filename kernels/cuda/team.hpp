@@ -13,6 +13,8 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/program.hpp>
 
+#include "warp_sums.cuh"
+
 namespace tcsolve::cuda {
 
 template <int threads>
@@ -295,37 +297,34 @@ template <class T, class Team>
 __device__ void run(Gram<T> const verb, Instruction const& in, Frame f, bool stopped, Team& team) {
   if (stopped) return;
   constexpr int group = 4;
-  int j = f.step();
-  auto post = [&](int k, double a) {
-    a = warp_combine<Add>(a);
-    if (threadIdx.x % 32 == 0) team.memory.part[k][threadIdx.x / 32] = a;
-  };
+  int j = f.step(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   for (int k0 = 0; k0 <= j; k0 += group) {
-    double s[group] = {}, t[group] = {}, ww = 0;
+    double sum[2 * group] = {}, ww[1] = {};
     for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads) {
       double ui = double(verb.u[i]), wi = double(verb.w[i]);
 #pragma unroll
       for (int k = 0; k < group; ++k)
         if (k0 + k <= j) {
           double a = verb.left(j, k0 + k, i);
-          s[k] += a * ui;
-          t[k] += a * wi;
+          sum[2 * k] += a * ui;
+          sum[2 * k + 1] += a * wi;
         }
-      ww += wi * wi;
+      ww[0] += wi * wi;
     }
-#pragma unroll
-    for (int k = 0; k < group; ++k)
-      if (k0 + k <= j) {
-        post(2 * (k0 + k), s[k]);
-        post(2 * (k0 + k) + 1, t[k]);
-      }
-    if (k0 == 0) post(2 * j + 2, ww);
+    double total = warp_sums(sum);
+    int k = 2 * k0 + lane / 4;
+    if (lane % 4 == 0 && k < 2 * (j + 1)) team.memory.part[k][warp] = total;
+    if (k0 != 0) continue;
+    total = warp_sums(ww);
+    if (lane == 0) team.memory.part[2 * j + 2][warp] = total;
   }
   team.template exchange<Add>(verb.sums(j), in.publish);
   for (int k = threadIdx.x; k < verb.sums(j); k += Team::threads)
     verb.H.sums[k] = team.memory.total[k];
   __syncthreads();
-  for (int k = threadIdx.x; k <= j; k += Team::threads) verb.entry(j, k);
+  // Another warp than the leader's makes the column of H.
+  for (int k = static_cast<int>(threadIdx.x) - 32; k <= j; k += Team::threads)
+    if (k >= 0) verb.entry(j, k);
   if (f.lead) verb.finish(f);
   __syncthreads();
 }

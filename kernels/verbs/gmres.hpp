@@ -15,8 +15,8 @@
 ///     rho   = sqrt(<u, u> - <s, s>),                          u is orthogonalised again:
 ///     v_j   = (u - V s) / rho
 ///     kappa = <v_j, w> = (<u, w> - <s, t>) / rho
-///     h     = ([t; kappa] - H s) / rho                        = [V v_j]^T A v_j, for A V = [V v_j] H
-///     2^e u' = (w - V t - kappa v_j) / rho                    = A v_j - [V v_j] h
+///     h     = ([t; kappa] - H s) / rho                        = [V v_j]^T A v_j, for A V = [V v_j]
+///     H 2^e u' = (w - V t - kappa v_j) / rho                    = A v_j - [V v_j] h
 ///
 /// What the second pass finds belongs to the column of H before, 2^e s, but that is roundoff of
 /// ||A||, so the column stays. Only in h it counts, where rho may be small.
@@ -33,13 +33,14 @@ namespace tcsolve {
 /// The small arrays of one GMRES cycle, in the Context's space; m = columns of a cycle.
 struct Hessenberg {
   Index m;
-  double* sums;     ///< (m + 1, 2)   (s_k, t_k), k < j;  (<u, u>, <u, w>);  <w, w>
-  double* h;        ///< (m + 1, m)   column-major: H
-  double* R;        ///< (m, m)       column-major: H rotated to triangular form
-  double *c, *s;    ///< (m)          the rotations
-  double* g;        ///< (m + 1)      rotated right-hand side
-  double* y;        ///< (m)          R^-1 g, once the cycle is complete
-  double *rho, *kappa, *scale;  ///< of this step; scale = 2^e
+  double* sums;   ///< (m + 1, 2)   (s_k, t_k), k < j;  (<u, u>, <u, w>);  <w, w>
+  double* h;      ///< (m + 1, m)   column-major: H
+  double* R;      ///< (m, m)       column-major: H rotated to triangular form
+  double *c, *s;  ///< (m)          the rotations
+  double* g;      ///< (m + 1)      rotated right-hand side
+  double* y;      ///< (m)          R^-1 g, once the cycle is complete
+  // Of this step: 1 / rho, kappa, 1 / (2^e rho), 2^e.
+  double *to_v, *kappa, *to_u, *scale;
   double* norm2;    ///< square of the residual's norm
   double* columns;  ///< columns of R that can be used
 
@@ -81,9 +82,9 @@ struct Gram {
   std::int64_t n;
   T const *V, *u, *w;
   Hessenberg H;
-  bool flexible;    ///< w = A z for any z, which is kept: nothing is undone in h, nor divided
-  double roundoff;  ///< of the vectors
-  double size_A;    ///< of ||A|| where it is known, else 0: then the column's size stands for it
+  bool flexible;     ///< w = A z for any z, which is kept: nothing is undone in h, nor divided
+  double roundoff;   ///< of the vectors
+  double size_A;     ///< of ||A|| where it is known, else 0: then the column's size stands for it
   double* partials;  ///< (2 m + 1, gram_blocks(ctx)): scratch
 
   static TCSOLVE_HD Index sums(Index j) { return 2 * j + 3; }
@@ -107,12 +108,15 @@ struct Gram {
     Candidate const v = candidate(j);
     // Twice is enough (Giraud et al. 2005): what loses half of itself again was roundoff.
     if (v.rho2 < 0.25 * v.uu) return retract(f, j - 1);
-    *H.rho = v.rho;
-    *H.kappa = v.kappa;
+    double divisor = flexible ? 1.0 : v.rho;
     // The norm of what the update leaves, foretold; a floor where the difference is roundoff.
     double ww = H.sums[2 * j + 2], left2 = ww - v.tt - v.kappa * v.kappa;
-    double norm = sqrt(left2 > 1e-8 * ww ? left2 : 1e-8 * ww) / (flexible ? 1.0 : v.rho);
-    *H.scale = norm > 0 && is_finite(norm) ? ldexp(1.0, ilogb(norm)) : 1.0;
+    double norm = sqrt(left2 > 1e-8 * ww ? left2 : 1e-8 * ww) / divisor;
+    double scale = norm > 0 && is_finite(norm) ? ldexp(1.0, ilogb(norm)) : 1.0;
+    *H.to_v = 1 / v.rho;
+    *H.kappa = v.kappa;
+    *H.to_u = 1 / (scale * divisor);
+    *H.scale = scale;
   }
 
  private:
@@ -152,11 +156,11 @@ template <class T>
 struct ArnoldiUpdate {
   static constexpr char const* name = "arnoldi_update";
   static constexpr int sums = 1;
+  static constexpr bool long_elements = true;
   std::int64_t n;
   T *V, *u;
   T const* w;
   Hessenberg H;
-  bool flexible;
   double roundoff;  ///< of the vectors: h_{j+1,j} below this fraction of A's size is zero
   double size_A;    ///< see Gram
   Observe observe;
@@ -165,12 +169,14 @@ struct ArnoldiUpdate {
     double to_v, kappa, to_u;
   };
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
-    double rho = *H.rho;
-    c = {f.step(), 1 / rho, *H.kappa, 1 / (*H.scale * (flexible ? 1.0 : rho))};
+    c = {f.step(), *H.to_v, *H.kappa, *H.to_u};
     return true;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
     double a = double(u[i]), b = double(w[i]);
+#if defined(__CUDA_ARCH__)
+#pragma unroll 8
+#endif
     for (Index k = 0; k < c.j; ++k) {
       double vk = double(V[k * n + i]);
       a -= vk * H.sums[2 * k];
@@ -186,10 +192,7 @@ struct ArnoldiUpdate {
     Index j = f.step();
     double* column = H.R + std::int64_t{j} * H.m;
     double column2 = 0;
-    for (Index i = 0; i <= j; ++i) {
-      column[i] = H.at(i, j);
-      column2 += column[i] * column[i];
-    }
+    double a = rotated(j, column, column2);
     double below = sqrt(sum[0]) * *H.scale;
     if (!is_finite(column2) || !is_finite(below)) {
       f.raise(Stop::nonfinite, Cause::none, column2);
@@ -200,12 +203,7 @@ struct ArnoldiUpdate {
     bool invariant = below <= 10 * roundoff * size;
     if (invariant) below = 0;
     H.at(j + 1, j) = below;
-    for (Index i = 0; i < j; ++i) {
-      double a = column[i], b = column[i + 1];
-      column[i] = H.c[i] * a + H.s[i] * b;
-      column[i + 1] = -H.s[i] * a + H.c[i] * b;
-    }
-    double a = column[j], radius = sqrt(a * a + below * below);
+    double radius = sqrt(a * a + below * below);
     if (radius <= 10 * roundoff * size) {
       // The invariant subspace does not contain a solution: A is singular on it.
       f.raise(Stop::breakdown, Cause::singular_operator, radius);
@@ -220,6 +218,26 @@ struct ArnoldiUpdate {
     *H.columns = j + 1;
   }
   TCSOLVE_HD void after(Frame f) const { observe.finish(f, nullptr); }
+
+ private:
+  /// Column j of H through the rotations so far, into R but for its last entry, which is returned.
+  /// What is read is read ahead: it may be what was stored, for all that the compiler knows.
+  TCSOLVE_HD double rotated(Index j, double* column, double& column2) const {
+    constexpr Index ahead = 8;
+    double last = H.at(0, j);
+    column2 = last * last;
+    for (Index i0 = 0; i0 < j; i0 += ahead) {
+      double c[ahead], s[ahead], b[ahead];
+      for (Index k = 0; k < ahead; ++k)
+        if (i0 + k < j) c[k] = H.c[i0 + k], s[k] = H.s[i0 + k], b[k] = H.at(i0 + k + 1, j);
+      for (Index k = 0; k < ahead && i0 + k < j; ++k) {
+        column2 += b[k] * b[k];
+        column[i0 + k] = c[k] * last + s[k] * b[k];
+        last = -s[k] * last + c[k] * b[k];
+      }
+    }
+    return last;
+  }
 };
 
 /// Z_j = z: flexible GMRES keeps what the preconditioner made.

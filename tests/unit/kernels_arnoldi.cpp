@@ -31,14 +31,14 @@ class Process {
         V_(ctx, std::vector<double>(std::size_t(n_) * m, 0)),
         u_(ctx, std::vector<double>(n_, 0)),
         w_(ctx, std::vector<double>(n_, 0)),
-        small_(ctx, std::vector<double>(2 * m + 1 + (m + 1) * m + m * m + 4 * m + 6, 0)),
+        small_(ctx, std::vector<double>(2 * m + 1 + (m + 1) * m + m * m + 4 * m + 7, 0)),
         partials_(ctx, std::vector<double>((2 * m + 1) * gram_blocks(ctx), 0)),
         history_(ctx, std::vector<double>(m + 1, 0)),
         state_(ctx, LoopState{}) {
     double* at = small_.data();
     auto take = [&](Index count) { return std::exchange(at, at + count); };
     H_ = {m_,      take(2 * m + 1), take((m + 1) * m), take(m * m), take(m), take(m), take(m + 1),
-          take(m), take(1),         take(1),           take(1),     take(1), take(1)};
+          take(m), take(1),         take(1),           take(1),     take(1), take(1), take(1)};
     LoopState fresh;
     fresh.limit = m + 1;
     fresh.divergence2 = std::numeric_limits<double>::infinity();
@@ -64,9 +64,9 @@ class Process {
     Column w = A_ * z;
     set(w);
     ctx_.within(state_.data(), [&] {
-      gram(ctx_, Gram<T>{n_, V_.data(), u_.data(), w_.data(), H_, flexible_, zero_, 0,
-                         partials_.data()});
-      sweep(ctx_, ArnoldiUpdate<T>{n_, V_.data(), u_.data(), w_.data(), H_, flexible_, zero_, 0,
+      gram(ctx_,
+           Gram<T>{n_, V_.data(), u_.data(), w_.data(), H_, flexible_, zero_, 0, partials_.data()});
+      sweep(ctx_, ArnoldiUpdate<T>{n_, V_.data(), u_.data(), w_.data(), H_, zero_, 0,
                                    Observe{.norm2 = H_.norm2}});
     });
     ctx_.synchronize();

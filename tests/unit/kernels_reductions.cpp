@@ -180,13 +180,14 @@ struct SmallArrays {
   SmallArrays(Context& ctx, Index m)
       : sums(ctx, std::vector<double>(2 * m + 1, -99)),
         h(ctx, std::vector<double>((m + 1) * m, 0)),
-        scalars(ctx, std::vector<double>(3, -99)) {
+        scalars(ctx, std::vector<double>(4, -99)) {
     H.m = m;
     H.sums = sums.data();
     H.h = h.data();
-    H.rho = scalars.data();
-    H.kappa = H.rho + 1;
-    H.scale = H.rho + 2;
+    H.to_v = scalars.data();
+    H.kappa = H.to_v + 1;
+    H.to_u = H.to_v + 2;
+    H.scale = H.to_v + 3;
   }
   Guarded<double> sums, h, scalars;
   Hessenberg H{};
@@ -213,7 +214,7 @@ TYPED_TEST(KernelsReductions, Gram) {  // [V u]^T [u w] for j columns of V, and 
       There<double> R(this->ctx(), std::vector<double>(most * most, 1.0)), c(this->ctx(), room),
           s(this->ctx(), room), g(this->ctx(), room);
       verb.H.R = R.data(), verb.H.c = c.data(), verb.H.s = s.data(), verb.H.g = g.data();
-      verb.H.columns = verb.H.rho;
+      verb.H.columns = verb.H.to_v;
       this->ctx().within(state.data(), [&] { gram(this->ctx(), verb); });
       auto got = small.sums.get();
       for (Index k = 0; k <= j; ++k) {
