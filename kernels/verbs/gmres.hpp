@@ -221,20 +221,14 @@ struct ArnoldiUpdate {
 
  private:
   /// Column j of H through the rotations so far, into R but for its last entry, which is returned.
-  /// What is read is read ahead: it may be what was stored, for all that the compiler knows.
   TCSOLVE_HD double rotated(Index j, double* column, double& column2) const {
-    constexpr Index ahead = 8;
     double last = H.at(0, j);
     column2 = last * last;
-    for (Index i0 = 0; i0 < j; i0 += ahead) {
-      double c[ahead], s[ahead], b[ahead];
-      for (Index k = 0; k < ahead; ++k)
-        if (i0 + k < j) c[k] = H.c[i0 + k], s[k] = H.s[i0 + k], b[k] = H.at(i0 + k + 1, j);
-      for (Index k = 0; k < ahead && i0 + k < j; ++k) {
-        column2 += b[k] * b[k];
-        column[i0 + k] = c[k] * last + s[k] * b[k];
-        last = -s[k] * last + c[k] * b[k];
-      }
+    for (Index i = 0; i < j; ++i) {
+      double b = H.at(i + 1, j), c = H.c[i], s = H.s[i];
+      column2 += b * b;
+      column[i] = c * last + s * b;
+      last = -s * last + c * b;
     }
     return last;
   }
