@@ -58,15 +58,6 @@ template <class S>
 DaspArrays<S> build_dasp(Device&, Arena&, CsrView<S> const&, DaspTuning const&) {
   absent();
 }
-template <class T>
-bool spmv_dot_dasp(Device&, LoopState const*, T, DaspView<T> const&, DaspWork<T> const&, In<T>,
-                   Out<T>, double*) {
-  absent();
-}
-template bool spmv_dot_dasp<double>(Device&, LoopState const*, double, DaspView<double> const&,
-                                    DaspWork<double> const&, In<double>, Out<double>, double*);
-template bool spmv_dot_dasp<float>(Device&, LoopState const*, float, DaspView<float> const&,
-                                   DaspWork<float> const&, In<float>, Out<float>, double*);
 template <class S, class T>
 void spmm_dasp(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, Out<T>) {
   absent();

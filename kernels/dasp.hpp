@@ -18,7 +18,6 @@
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/core/loop_state.hpp>
 #include <tcsolve/kernels/views/csr.hpp>
 #include <tcsolve/kernels/views/dasp.hpp>
 
@@ -78,12 +77,6 @@ DaspArrays<S> build_dasp(Device&, Arena&, CsrView<S> const& a, DaspTuning const&
 template <class S, class T>
 void spmm_dasp(Device&, T alpha, DaspView<S> const& a, DaspWork<T> const&, In<T> x, T beta,
                Out<T> y);
-/// y = alpha A x and sigma = <x, y> in the same pass, one column of adjacent entries. Returns false
-/// and does nothing where the sum would not have the same bits on every run (long rows), or where
-/// rows are scaled. A stopped loop keeps its sigma.
-template <class T>
-bool spmv_dot_dasp(Device&, LoopState const*, T alpha, DaspView<T> const& a, DaspWork<T> const&,
-                   In<T> x, Out<T> y, double* sigma);
 }  // namespace cuda
 
 }  // namespace tcsolve

@@ -95,22 +95,6 @@ void DaspOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T>
   domain_.multiply(ctx, x, y, product);
 }
 
-template <class T, class S>
-void DaspOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
-                                      double* sigma) const {
-  bool done = false;
-  if constexpr (std::is_same_v<T, S>)
-    done = ctx.visit(
-        [&](cuda::Device& on) {
-          return !domain_.scaled() &&
-                 cuda::spmv_dot_dasp<T>(on, ctx.loop(), alpha, matrix_.view(), work_, x, y, sigma);
-        },
-        [](Host&) { return false; });
-  if (done) return;
-  do_apply(ctx, alpha, x, T(0), y, Op::none);
-  dot<T>(ctx, x, y, sigma);
-}
-
 template class DaspOperator<double, double>;
 template class DaspOperator<double, float>;
 template class DaspOperator<double, half>;

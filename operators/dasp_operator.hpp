@@ -41,7 +41,6 @@ class DaspOperator final : public LinearOperator<T> {
   DaspOperator(Context& ctx, CsrView<S> const& here, DaspOptions const&, bool);
   void measure(Context&);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
-  void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
   Dasp<S> matrix_;
   Array<T> parts_, row_scale_;
   Array<unsigned int> tickets_;

@@ -46,7 +46,6 @@ class ScaledDomain {
   ScaledDomain() = default;
   ScaledDomain(Context& ctx, std::vector<int> const& exponents)
       : factors_(undo<T>(ctx, exponents, "column")), scaled_(ctx.space(), factors_.size()) {}
-  bool scaled() const { return factors_.size() > 0; }
   /// product(x', y) for the scaled x', a column at a time; x itself where nothing is scaled.
   template <class F>
   void multiply(Context& ctx, In<T> x, Out<T> y, F const& product) const {

@@ -32,9 +32,9 @@ __device__ T warp_sum(T v) {
   return v;
 }
 
-template <class Sum, class S, class T, class X, class R>
-__device__ void long_unit(DaspView<S> const& a, DaspWork<T> const& work, X const& x, R const& y,
-                          Index u, int lane) {
+template <class Sum, class S, class T, class X>
+__device__ void long_unit(DaspView<S> const& a, DaspWork<T> const& work, X const& x,
+                          Range<T> const& y, Index u, int lane) {
   DaspUnit unit = load_unit(a.units + u), next = load_unit(a.units + u + 1);
   Sum sum;
   multiply(a, unit, 0, next.blocks - unit.blocks, x, lane, sum);
@@ -66,8 +66,8 @@ __device__ Index row_of(DaspView<S> const& a, Index m, int lane) {
   return i < a.medium_rows && writes_line(lane) ? __ldg(a.order + a.first_medium() + i) : -1;
 }
 
-template <class Sum, class S, class X, class R>
-__device__ void medium_unit(DaspView<S> const& a, X const& x, R const& y, Index m,
+template <class Sum, class S, class T, class X>
+__device__ void medium_unit(DaspView<S> const& a, X const& x, Range<T> const& y, Index m,
                             DaspUnit const& unit, DaspUnit const& next, Index row, int lane) {
   Sum sum;
   int blocks = next.blocks - unit.blocks;
@@ -83,10 +83,9 @@ __device__ void medium_unit(DaspView<S> const& a, X const& x, R const& y, Index 
 }
 
 /// N units of the same few blocks, 16-bit columns and no irregular entries, side by side.
-template <int N, int two, int one, class Sum, class S, class X, class R>
-__device__ void alike(DaspView<S> const& a, X const& x, R const& y, int first_block,
+template <int N, int two, int one, class Sum, class S, class T, class X>
+__device__ void alike(DaspView<S> const& a, X const& x, Range<T> const& y, int first_block,
                       int first_index, int base, Index const (&row)[N], int lane) {
-  using T = typename R::Value;
   constexpr int n = two + one, slots = two * 64 + one * 32;
   S const* values = a.values + Offset{first_block} * 32;
   std::uint16_t const* words = a.indices + Offset{first_index} * 32;
@@ -127,9 +126,9 @@ __device__ void alike(DaspView<S> const& a, X const& x, R const& y, int first_bl
 
 /// Groups g, g + stride, ... of N medium units. What names the next group is asked for before this
 /// one is multiplied.
-template <int N, class Sum, class S, class X, class R>
-__device__ void medium_groups(DaspView<S> const& a, X const& x, R const& y, Index g, Index stride,
-                              int lane) {
+template <int N, class Sum, class S, class T, class X>
+__device__ void medium_groups(DaspView<S> const& a, X const& x, Range<T> const& y, Index g,
+                              Index stride, int lane) {
   Index units = a.medium_units(), groups = (units + N - 1) / N;
   DaspUnit const* first = a.units + a.long_units;
   // Lane j <= N holds unit j of the group; beyond the end, the closing one.
@@ -187,9 +186,8 @@ __device__ void medium_groups(DaspView<S> const& a, X const& x, R const& y, Inde
 }
 
 /// Four blocks of pieces; the slots of the two rows of a line are added apart.
-template <class Sum, class S, class X, class R>
-__device__ void short_unit(DaspView<S> const& a, X const& x, R const& y, Index u, int lane) {
-  using T = typename R::Value;
+template <class Sum, class S, class T, class X>
+__device__ void short_unit(DaspView<S> const& a, X const& x, Range<T> const& y, Index u, int lane) {
   DaspKind kind = a.kind(u);
   Index v = a.within_kind(kind, u);
   typename DaspView<S>::Line line[4];
@@ -235,15 +233,11 @@ __device__ void short_unit(DaspView<S> const& a, X const& x, R const& y, Index u
   }
 }
 
-template <class Sum, class S, class X, class R>
-__device__ void single_or_empty(DaspView<S> const& a, X const& x, R const& y, Index i) {
-  using T = typename R::Value;
+template <class Sum, class S, class T, class X>
+__device__ void single_or_empty(DaspView<S> const& a, X const& x, Range<T> const& y, Index i) {
   if (i >= a.singles() + a.with[0]) return;
   Index row = a.order[a.first_single() + i];
-  if (i >= a.singles()) {
-    y.write(row, T(0));
-    return;
-  }
+  if (i >= a.singles()) return y.write(row, T(0));
   Offset e = a.irregular + i;
   T x_of = x[a.irregular_columns[e]];
   T value = T(load_one(a.irregular_values + e));
@@ -254,9 +248,9 @@ __device__ void single_or_empty(DaspView<S> const& a, X const& x, R const& y, In
 
 /// Medium unit m by the four warps of a block, each a quarter of the blocks: for matrices with too
 /// few units to fill the device.
-template <class Sum, class S, class X, class R>
-__device__ void shared_unit(DaspView<S> const& a, X const& x, R const& y, Index m, int lane) {
-  using T = typename R::Value;
+template <class Sum, class S, class T, class X>
+__device__ void shared_unit(DaspView<S> const& a, X const& x, Range<T> const& y, Index m,
+                            int lane) {
   constexpr int warps = block_threads / 32;
   __shared__ T parts[warps][8];
   int warp = threadIdx.x / 32;
@@ -292,13 +286,11 @@ constexpr Index few_units = 16;
 struct Grid {
   Index long_rows, medium, shorts;
   bool shared;  ///< a medium unit by all warps of a block
-  std::int64_t blocks;
 };
 
-/// The units of this block.
-template <int N, class Sum, class S, class T, class X, class R>
-__device__ void block_units(DaspView<S> const& a, DaspWork<T> const& work, X const& x, R const& y,
-                            Grid const& grid) {
+template <int N, class Sum, bool adjacent, class S, class T>
+__global__ void __launch_bounds__(block_threads)
+    dasp_kernel(DaspView<S> a, DaspWork<T> work, Domain<T, adjacent> x, Range<T> y, Grid grid) {
   constexpr int warps = block_threads / 32;
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   Index b = blockIdx.x;
@@ -321,35 +313,21 @@ __device__ void block_units(DaspView<S> const& a, DaspWork<T> const& work, X con
   single_or_empty<Sum>(a, x, y, (b - grid.shorts) * block_threads + threadIdx.x);
 }
 
-template <int N, class Sum, bool adjacent, class S, class T, class R>
-__global__ void __launch_bounds__(block_threads)
-    dasp_kernel(DaspView<S> a, DaspWork<T> work, Domain<T, adjacent> x, R y, Grid grid) {
-  block_units<N, Sum>(a, work, x, y, grid);
-  if constexpr (R::dots) y.template finish<block_threads>();
-}
-
-template <class S, class T>
-Grid grid_of(Device const& on, DaspView<S> const& a, DaspWork<T> const& work, int loop_num) {
+template <int N, class Sum, bool adjacent, class S, class T>
+void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, Domain<T, adjacent> x,
+            Range<T> y) {
   constexpr int warps = block_threads / 32;
-  Index units = a.medium_units(), groups = (units + loop_num - 1) / loop_num,
+  Index units = a.medium_units(), groups = (units + N - 1) / N,
         processors = on.properties.multiProcessorCount;
   Grid grid{(a.long_units + warps - 1) / warps, 0, (a.short_units() + warps - 1) / warps,
-            loop_num == 1 && units < few_units * processors && work.blocks_per_unit >= 8, 0};
+            N == 1 && units < few_units * processors && work.blocks_per_unit >= 8};
   grid.medium =
       grid.shared ? units : std::min((groups + warps - 1) / warps, medium_blocks * processors);
   std::int64_t others = std::int64_t{a.singles()} + a.with[0];
-  grid.blocks = std::int64_t{grid.long_rows} + grid.medium + grid.shorts +
-                (others + block_threads - 1) / block_threads;
-  return grid;
-}
-
-template <int N, class Sum, bool adjacent, class S, class T, class R>
-void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, Domain<T, adjacent> x,
-            R const& y) {
-  Grid grid = grid_of(on, a, work, N);
+  std::int64_t blocks = std::int64_t{grid.long_rows} + grid.medium + grid.shorts +
+                        (others + block_threads - 1) / block_threads;
   dasp_kernel<N, Sum, adjacent>
-      <<<static_cast<unsigned int>(grid.blocks), block_threads, 0, on.stream>>>(a, work, x, y,
-                                                                                grid);
+      <<<static_cast<unsigned int>(blocks), block_threads, 0, on.stream>>>(a, work, x, y, grid);
   check(cudaGetLastError());
 }
 
@@ -361,11 +339,10 @@ bool by_mma(Device const& on, DaspView<S> const& a, DaspWork<T> const& work) {
 }
 
 /// One column whose entries are adjacent runs the tuned kernel, any other a plain one.
-template <class Sum, class S, class T, class R>
+template <class Sum, class S, class T>
 void column(Device& on, DaspView<S> const& a, DaspWork<T> const& work, T const* x,
-            std::int64_t x_stride, R const& y) {
-  if constexpr (!R::dots)
-    if (x_stride != 1) return launch<1, Sum>(on, a, work, Domain<T, false>{x, x_stride}, y);
+            std::int64_t x_stride, Range<T> const& y) {
+  if (x_stride != 1) return launch<1, Sum>(on, a, work, Domain<T, false>{x, x_stride}, y);
   Domain<T, true> adjacent{x, 1};
   if (work.loop_num == 4) return launch<4, Sum>(on, a, work, adjacent, y);
   if (work.loop_num == 2) return launch<2, Sum>(on, a, work, adjacent, y);
@@ -405,28 +382,6 @@ void spmm_dasp(Device& on, T alpha, DaspView<S> const& a, DaspWork<T> const& wor
     }
   }
 }
-
-template <class T>
-bool spmv_dot_dasp(Device& on, LoopState const* state, T alpha, DaspView<T> const& a,
-                   DaspWork<T> const& work, In<T> x, Out<T> y, double* sigma) {
-  // Whoever comes last writes a long row.
-  if (a.long_units > 0 || a.rows == 0 || work.row_scale != nullptr) return false;
-  std::int64_t blocks = grid_of(on, a, work, work.loop_num).blocks;
-  if (blocks > std::int64_t{Device::max_sums} * on.max_blocks) return false;
-  DotRange<T> to{{alpha, T(0), y.data, 1, nullptr}, x.data, sigma, state, on.scratch};
-  if constexpr (std::is_same_v<T, double>)
-    if (work.unit == DaspUnitOf::mma ||
-        (work.unit == DaspUnitOf::automatic && by_mma(on, a, work))) {
-      column<MmaF64>(on, a, work, x.data, 1, to);
-      return true;
-    }
-  column<Fma<T>>(on, a, work, x.data, 1, to);
-  return true;
-}
-template bool spmv_dot_dasp<double>(Device&, LoopState const*, double, DaspView<double> const&,
-                                    DaspWork<double> const&, In<double>, Out<double>, double*);
-template bool spmv_dot_dasp<float>(Device&, LoopState const*, float, DaspView<float> const&,
-                                   DaspWork<float> const&, In<float>, Out<float>, double*);
 
 #define TCSOLVE_INSTANTIATE(S, T)                                                             \
   template void spmm_dasp<S, T>(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, \

@@ -208,7 +208,6 @@ class PersistentLoop {
   SharedLayout layout{};
   Array<Instruction> program;
   int blocks = 0, shared = 0;
-  int carveout = 100;  // percent of the multiprocessor's memory; the rest is L1
   LoopState* state = nullptr;
   std::byte* scalars = nullptr;
   Array<Post> posts;
@@ -277,14 +276,6 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   }
   for (Instruction& in : program) in.cache = in.cache.capacity != 0 ? cache : RowCache{};
   loop->shared = round16(used);
-  // Of the kernel, not of the loop: a smaller loop must not take it from a larger one. How much of
-  // it is carved out of L1 is said at each launch.
-  check(cudaFuncSetAttribute(loop->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(room)));
-  loop->carveout = static_cast<int>((100 * (loop->shared + sizeof(TeamMemory<block_size>) +
-                                            on.properties.reservedSharedMemPerBlock) +
-                                     on.properties.sharedMemPerMultiprocessor - 1) /
-                                    on.properties.sharedMemPerMultiprocessor);
   loop->state = state;
   loop->scalars = kept.scalars.data();
   loop->program = Array<Instruction>(Space::cuda, program.size());
@@ -297,8 +288,10 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
 }
 
 void launch(Device& on, PersistentLoop& loop) {
-  check(cudaFuncSetAttribute(loop.kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                             std::min(100, loop.carveout)));
+  // The size is the kernel's, not the launch's, and what it leaves is L1: each loop says its own.
+  std::lock_guard<std::recursive_mutex> held(one_at_a_time());
+  check(
+      cudaFuncSetAttribute(loop.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, loop.shared));
   auto* program = loop.program.data();
   auto* posts = loop.posts.data();
   auto* turn = loop.turn.data();
