@@ -247,10 +247,11 @@ class Table {
       row.hot = clock_.median(times_, false, f);
     }
     table_.push_back(row);
+    auto number = [](double us) { return std::isfinite(us) ? cat(us) : std::string("null"); };
     std::cout << "{\"matrix\": \"" << name_ << "\", \"rows\": " << rows_
               << ", \"entries\": " << std::int64_t(entries_) << ", \"values\": \"" << type_
-              << "\", \"variant\": \"" << variant << "\", \"us_cold\": " << row.cold
-              << ", \"us_hot\": " << row.hot << ", \"error\": " << error
+              << "\", \"variant\": \"" << variant << "\", \"us_cold\": " << number(row.cold)
+              << ", \"us_hot\": " << number(row.hot) << ", \"error\": " << error
               << ", \"conversion_us\": " << conversion
               << ", \"conversion_products\": " << (best_csr_ > 0 ? conversion / best_csr_ : 0)
               << ", \"bytes_per_entry\": " << bytes_per_entry << "}" << std::endl;
