@@ -20,10 +20,10 @@ struct Anything {
 /// field that is left out may have no default.)
 template <class V, class... A>
 consteval std::size_t field_count() {
+  constexpr bool fits = requires { V{A{}...}; };
   std::size_t more = 0;
   if constexpr (sizeof...(A) < 20) more = field_count<V, A..., detail::Anything>();
-  return more > 0 ? more : requires { V{A{}...}; }
-  ? sizeof...(A) : 0;
+  return more > 0 ? more : fits ? sizeof...(A) : 0;
 }
 
 /// f(field) for each field of v, an aggregate without arrays of at most sixteen; not for those of a
