@@ -29,10 +29,10 @@ void Arnoldi<T>::start_basis(Context& ctx, In<T> start) {
 }
 
 template <class T>
-void Arnoldi<T>::extend_basis(Context& ctx, bool flexible) {
+void Arnoldi<T>::extend_basis(Context& ctx) {
   Out<T> u = u_, w = w_;
   double eps = roundoff(real_of<T>), size = this->method_norm_A();
-  gram(ctx, Gram<T>{w.rows, V_.data(), u.data, w.data, H_, flexible, eps, size, partials_.data()});
+  gram(ctx, Gram<T>{w.rows, V_.data(), u.data, w.data, H_, eps, size, partials_.data()});
   sweep(ctx, ArnoldiUpdate<T>{w.rows, V_.data(), u.data, w.data, H_, eps, size,
                               Observe{.norm2 = H_.norm2}});
 }
@@ -55,7 +55,7 @@ void Gmres<T>::step(Context& ctx) {
   bool left = side_ == Side::left;
   (left ? A : M).apply(ctx, this->u_, this->z_);
   (left ? M : A).apply(ctx, this->z_, this->w_);  // w = A M u, or M A u
-  this->extend_basis(ctx, false);
+  this->extend_basis(ctx);
 }
 
 template <class T>
@@ -75,6 +75,8 @@ void Gmres<T>::finish(Context&, LoopState& state) {
 template <class T>
 void Fgmres<T>::allocate(Context& ctx) {
   Arnoldi<T>::allocate(ctx);
+  S_ = Array<double>(ctx.space(), static_cast<std::size_t>(this->restart_) * this->restart_);
+  this->H_.S = S_.data();
   Z_ = Array<T>(ctx.space(), static_cast<std::size_t>(this->A_->rows()) * this->restart_);
 }
 
@@ -88,7 +90,7 @@ void Fgmres<T>::step(Context& ctx) {
   this->M_->apply(ctx, this->u_, this->z_);  // z = M_j u
   sweep(ctx, KeepColumn<T>{this->z_.rows(), this->z_.view().data, Z_.data()});
   this->A_->apply(ctx, this->z_, this->w_);  // w = A z
-  this->extend_basis(ctx, true);
+  this->extend_basis(ctx);
 }
 
 template <class T>

@@ -56,8 +56,8 @@ class Arnoldi : public KrylovSolver<T> {
   /// u = r / ||r|| for the r in `start`.
   void start_basis(Context&, In<T> start);
   /// u becomes the next vector of the basis and w, orthogonalised against all of it, the next u;
-  /// one column of H is rotated; ends the step. `flexible`: w need not be linear in u.
-  void extend_basis(Context&, bool flexible);
+  /// one column of H is rotated; ends the step.
+  void extend_basis(Context&);
   /// y = R^-1 g for the columns of this cycle, u = B y.
   void combine(Context&, Array<T> const& B, Out<T> u);
 
@@ -104,7 +104,8 @@ class Fgmres final : public Arnoldi<T> {
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void complete(Context&) override;
-  Array<T> Z_;  // (n, restart): what M made of each u
+  Array<T> Z_;       // (n, restart): what M made of each u
+  Array<double> S_;  // see Hessenberg
 };
 
 }  // namespace tcsolve

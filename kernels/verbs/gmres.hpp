@@ -41,8 +41,9 @@ struct Hessenberg {
   double* y;      ///< (m)          R^-1 g, once the cycle is complete
   // Of this step: 1 / rho, kappa, 1 / (2^e rho), 2^e.
   double *to_v, *kappa, *to_u, *scale;
-  double* norm2;    ///< square of the residual's norm
-  double* columns;  ///< columns of R that can be used
+  double* norm2;        ///< square of the residual's norm
+  double* columns;      ///< columns of R that can be used
+  double* S = nullptr;  ///< (m, m)   column j: s of step j, then 1 / rho; null: not kept
 
   TCSOLVE_HD double& at(Index row, Index column) const {  ///< of H
     return h[std::int64_t{column} * (m + 1) + row];
@@ -82,7 +83,6 @@ struct Gram {
   std::int64_t n;
   T const *V, *u, *w;
   Hessenberg H;
-  bool flexible;     ///< w = A z for any z, which is kept: nothing is undone in h, nor divided
   double roundoff;   ///< of the vectors
   double size_A;     ///< of ||A|| where it is known, else 0: then the column's size stands for it
   double* partials;  ///< (2 m + 1, gram_blocks(ctx)): scratch
@@ -97,9 +97,9 @@ struct Gram {
   TCSOLVE_HD void entry(Index j, Index k) const {
     Candidate const v = candidate(j);
     double a = k < j ? t(k) : v.kappa;
-    if (!flexible)
-      for (Index l = k > 0 ? k - 1 : 0; l < j; ++l) a -= H.at(k, l) * s(l);
-    H.at(k, j) = a / (flexible ? 1.0 : v.rho);
+    for (Index l = k > 0 ? k - 1 : 0; l < j; ++l) a -= H.at(k, l) * s(l);
+    H.at(k, j) = a / v.rho;
+    if (H.S != nullptr) H.S[std::int64_t{j} * H.m + k] = k < j ? s(k) : 1 / v.rho;
   }
 
   /// The scalars of the update. One thread, when the sums are there.
@@ -108,14 +108,13 @@ struct Gram {
     Candidate const v = candidate(j);
     // Twice is enough (Giraud et al. 2005): what loses half of itself again was roundoff.
     if (v.rho2 < 0.25 * v.uu) return retract(f, j - 1);
-    double divisor = flexible ? 1.0 : v.rho;
     // The norm of what the update leaves, foretold; a floor where the difference is roundoff.
     double ww = H.sums[2 * j + 2], left2 = ww - v.tt - v.kappa * v.kappa;
-    double norm = sqrt(left2 > 1e-8 * ww ? left2 : 1e-8 * ww) / divisor;
+    double norm = sqrt(left2 > 1e-8 * ww ? left2 : 1e-8 * ww) / v.rho;
     double scale = norm > 0 && is_finite(norm) ? ldexp(1.0, ilogb(norm)) : 1.0;
     *H.to_v = 1 / v.rho;
     *H.kappa = v.kappa;
-    *H.to_u = 1 / (scale * divisor);
+    *H.to_u = 1 / (scale * v.rho);
     *H.scale = scale;
   }
 
@@ -253,7 +252,9 @@ struct KeepColumn {
   }
 };
 
-/// y = R^-1 g, column by column from the last; g is used up. m^2 / 2 products by one thread.
+/// y = R^-1 g, column by column from the last; g is used up. m^2 / 2 products by one thread. Where
+/// S is kept, y is for what was multiplied, z_j = M u_j: the columns of H are those of z'_j = (z_j
+/// - sum_k s_k z'_k) / rho, as v_j is of u. For any M, also one that changes.
 struct BackSubstitute {
   static constexpr char const* name = "back_substitute";
   std::int64_t n = 0;
@@ -265,6 +266,12 @@ struct BackSubstitute {
       double y = H.g[j] / column[j];
       H.y[j] = y;
       for (Index i = 0; i < j; ++i) H.g[i] -= column[i] * y;
+    }
+    if (H.S == nullptr) return;
+    for (Index j = static_cast<Index>(*H.columns) - 1; j >= 0; --j) {
+      double const* s = H.S + std::int64_t{j} * H.m;
+      double y = H.y[j] *= s[j];
+      for (Index k = 0; k < j; ++k) H.y[k] -= s[k] * y;
     }
   }
 };

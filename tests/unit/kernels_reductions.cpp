@@ -208,8 +208,8 @@ TYPED_TEST(KernelsReductions, Gram) {  // [V u]^T [u w] for j columns of V, and 
       LoopState running;
       running.iteration = j;
       There<LoopState> state(this->ctx(), running);
-      // These are no basis, and rho^2 may be anything: flexible asks nothing of rho.
-      Gram<T> verb{n, gV.data(), gu.data(), gw.data(), small.H, true, 0, 0, partials.data()};
+      // These are no basis, and rho^2 may be anything: only the sums mean something.
+      Gram<T> verb{n, gV.data(), gu.data(), gw.data(), small.H, 0, 0, partials.data()};
       std::vector<double> room(most + 1, 1.0);  // for a candidate that is taken back
       There<double> R(this->ctx(), std::vector<double>(most * most, 1.0)), c(this->ctx(), room),
           s(this->ctx(), room), g(this->ctx(), room);
@@ -223,7 +223,6 @@ TYPED_TEST(KernelsReductions, Gram) {  // [V u]^T [u w] for j columns of V, and 
         auto const& left = k < j ? column : u;
         EXPECT_TRUE(Sum(left, u).near(got[2 * k])) << "column " << k << ": " << got[2 * k];
         EXPECT_TRUE(Sum(left, w).near(got[2 * k + 1])) << "column " << k << ": " << got[2 * k + 1];
-        if (k < j) { EXPECT_EQ(small.h.get()[j * (most + 1) + k], got[2 * k + 1]); }
       }
       EXPECT_TRUE(Sum(w, w).near(got[2 * j + 2])) << got[2 * j + 2];
       for (Index k = 2 * j + 3; k < 2 * most + 1; ++k)
