@@ -32,7 +32,9 @@ template <class T>
 void Arnoldi<T>::extend_basis(Context& ctx) {
   Out<T> u = u_, w = w_;
   double eps = roundoff(real_of<T>), size = this->method_norm_A();
+  // s = V^T u, t = V^T w, rho, kappa, h.
   gram(ctx, Gram<T>{w.rows, V_.data(), u.data, w.data, H_, eps, size, partials_.data()});
+  // v_j = (u - V s) / rho;  u = (w - V t - kappa v_j) / (2^e rho);  h into R, g, ||r||.
   sweep(ctx, ArnoldiUpdate<T>{w.rows, V_.data(), u.data, w.data, H_, eps, size,
                               Observe{.norm2 = H_.norm2}});
 }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Arnoldi process with a basis that stays on the device: classical Gram-Schmidt with delayed
-/// reorthogonalisation (Swirydowicz et al. 2021; Bielich et al. 2022, section 3), which is as good
-/// as Gram-Schmidt twice and reads the basis half as often: once for all inner products of a step,
+/// reorthogonalisation (Swirydowicz et al. 2021; DCGS2 in Bielich et al. 2022), which is as good as
+/// Gram-Schmidt twice and reads the basis half as often: once for all inner products of a step,
 /// once for all updates. Before step j there are
 ///
-///     V = v_0 .. v_{j-1}      orthonormal
-///     u                       the candidate for v_j, orthogonalised once, of norm about 1:
-///                             A v_{j-1} = V h + 2^e u
-///     w = A u                 (A M u, with a preconditioner)
+///     V = v_0 .. v_{j-1}   orthonormal,  A V = [V v_j] H
+///     u                    the candidate for v_j, orthogonalised once, of norm about 1:
+///                          A v_{j-1} = V h + 2^e u
+///     w = A u              (A M u, with a preconditioner)
 ///
 /// and the step is
 ///
-///     s = V^T u,  t = V^T w,  <u, u>,  <u, w>,  <w, w>        Gram
-///     rho   = sqrt(<u, u> - <s, s>),                          u is orthogonalised again:
-///     v_j   = (u - V s) / rho
-///     kappa = <v_j, w> = (<u, w> - <s, t>) / rho
-///     h     = ([t; kappa] - H s) / rho                        = [V v_j]^T A v_j, for A V = [V v_j]
-///     H 2^e u' = (w - V t - kappa v_j) / rho                    = A v_j - [V v_j] h
+///     s = V^T u,  t = V^T w,  <u, u>,  <u, w>,  <w, w>      Gram
+///
+///     rho     = sqrt(<u, u> - <s, s>)
+///     v_j     = (u - V s) / rho                             u, orthogonalised again
+///
+///     kappa   = (<u, w> - <s, t>) / rho                     = <v_j, w>
+///     h       = ([t; kappa] - H s) / rho                    = [V v_j]^T A v_j
+///     2^e u'  = (w - V t - kappa v_j) / rho                 = A v_j - [V v_j] h
 ///
 /// What the second pass finds belongs to the column of H before, 2^e s, but that is roundoff of
 /// ||A||, so the column stays. Only in h it counts, where rho may be small.
