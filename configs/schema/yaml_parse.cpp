@@ -26,6 +26,41 @@ using Locate = std::function<Position(int line, int column)>;
   throw ConfigError(cat(at.text(), ": ", text));
 }
 
+/// Length of the UTF-8 character at text[i], 0 when there is none.
+std::size_t utf8_length(std::string const& text, std::size_t i) {
+  auto const byte = [&](std::size_t j) {
+    return j < text.size() ? static_cast<unsigned char>(text[j]) : 0u;
+  };
+  unsigned const first = byte(i);
+  std::size_t const n = first < 0x80                    ? 1
+                        : first >= 0xC2 && first < 0xE0 ? 2
+                        : first >= 0xE0 && first < 0xF0 ? 3
+                        : first >= 0xF0 && first < 0xF5 ? 4
+                                                        : 0;
+  for (std::size_t j = 1; j < n; ++j)
+    if ((byte(i + j) & 0xC0) != 0x80) return 0;
+  // Overlong forms, surrogates and what lies beyond U+10FFFF are not characters.
+  if ((first == 0xE0 && byte(i + 1) < 0xA0) || (first == 0xED && byte(i + 1) > 0x9F) ||
+      (first == 0xF0 && byte(i + 1) < 0x90) || (first == 0xF4 && byte(i + 1) > 0x8F))
+    return 0;
+  return n;
+}
+
+/// A scalar as YAML 1.2 (section 5.7) means it. yaml-cpp turns the escapes \N and \_ (U+0085 and
+/// U+00A0) into that one byte; since the document was UTF-8, no other stray byte can stand here.
+std::string mended(std::string const& text) {
+  std::string out;
+  for (std::size_t i = 0, n = 0; i < text.size(); i += n) {
+    n = utf8_length(text, i);
+    if (n == 0) {
+      out += '\xC2';
+      n = 1;
+    }
+    out.append(text, i, n);
+  }
+  return out;
+}
+
 /// Builds the tree from the events of one document.
 class TreeBuilder : public YAML::EventHandler {
  public:
@@ -55,12 +90,12 @@ class TreeBuilder : public YAML::EventHandler {
                 std::string const& value) override {
     refuse_tag(mark, tag);
     if (wants_key()) {
-      open_.back().key = value;
+      open_.back().key = mended(value);
       open_.back().key_at = at(mark);
       return;
     }
     ConfigNode node = made(ConfigNode::Kind::scalar, mark);
-    node.scalar = value;
+    node.scalar = mended(value);
     node.quoted = tag == "!";
     complete(std::move(node));
   }
@@ -125,26 +160,6 @@ class TreeBuilder : public YAML::EventHandler {
   Locate locate_;
   std::vector<Open> open_;
 };
-
-/// Length of the UTF-8 character at text[i], 0 when there is none.
-std::size_t utf8_length(std::string const& text, std::size_t i) {
-  auto const byte = [&](std::size_t j) {
-    return j < text.size() ? static_cast<unsigned char>(text[j]) : 0u;
-  };
-  unsigned const first = byte(i);
-  std::size_t const n = first < 0x80                    ? 1
-                        : first >= 0xC2 && first < 0xE0 ? 2
-                        : first >= 0xE0 && first < 0xF0 ? 3
-                        : first >= 0xF0 && first < 0xF5 ? 4
-                                                        : 0;
-  for (std::size_t j = 1; j < n; ++j)
-    if ((byte(i + j) & 0xC0) != 0x80) return 0;
-  // Overlong forms, surrogates and what lies beyond U+10FFFF are not characters.
-  if ((first == 0xE0 && byte(i + 1) < 0xA0) || (first == 0xED && byte(i + 1) > 0x9F) ||
-      (first == 0xF0 && byte(i + 1) < 0x90) || (first == 0xF4 && byte(i + 1) > 0x8F))
-    return 0;
-  return n;
-}
 
 /// Refuses what no config holds before the parser sees it.
 void prescan(std::string const& text, Locate const& locate) {

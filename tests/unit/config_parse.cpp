@@ -75,6 +75,18 @@ TEST(ConfigParse, RefusesBytesThatAreNotUtf8) {
   EXPECT_EQ(parse_error("a: \xc3\xa9 \xf0\x9f\x98\x80"), "accepted");
 }
 
+// yaml-cpp decodes two of the escapes to a byte that is no UTF-8.
+TEST(ConfigParse, EveryEscapeIsDecodedToUtf8) {
+  ConfigNode const root = parse_yaml(R"("\_k": "\N|\_|)"
+                                     "\u00e9"
+                                     R"(\_|\L|\P|\xe9|\u20ac|\U0001F600|\e")",
+                                     "my.yaml");
+  ASSERT_EQ(root.entries.size(), 1u);
+  EXPECT_EQ(root.entries[0].key, "\u00a0k");
+  EXPECT_EQ(root.entries[0].value.scalar,
+            "\u0085|\u00a0|\u00e9\u00a0|\u2028|\u2029|\u00e9|\u20ac|\U0001F600|\x1b");
+}
+
 TEST(ConfigParse, DepthIsLimited) {
   auto const nested = [](std::size_t n) { return std::string(n, '[') + std::string(n, ']'); };
   EXPECT_EQ(parse_error(nested(64)), "accepted");
