@@ -6,6 +6,7 @@
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/formats/locality.hpp>
 #include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/operators/planner.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -62,6 +63,13 @@ std::string format_text(CsrSummary const& s, Registries const& registries) {
   return text;
 }
 
+/// What `operator: {format: auto}` would take, and why.
+std::string plan_text(Csr<double> const& a) {
+  Context ctx(Backend::host);
+  Features const f = features(ctx, a.view());
+  return text(make_plan(f, {}, CostTable::h200())) + text(make_plan(f, {}, CostTable::host()));
+}
+
 }  // namespace
 
 std::string matrix_info(std::filesystem::path const& file, Registries const& registries) {
@@ -86,7 +94,7 @@ std::string matrix_info(std::filesystem::path const& file, Registries const& reg
              number(s.norm_frobenius), ", largest entry ", number(s.max_abs), "\n",    //
              "entries a row   least ", s.min_row, ", mean ", number(mean), ", most ",  //
              s.max_row, "; ", s.empty_rows, " rows are empty\n",                       //
-             histogram_text(s), format_text(s, registries));
+             histogram_text(s), format_text(s, registries), plan_text(a));
 }
 
 }  // namespace tcsolve

@@ -102,6 +102,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
       {"solution_error", number(run.solution_error)},
       {"problem",
        {{"source", run.source}, {"rows", run.rows}, {"cols", run.cols}, {"entries", run.entries}}},
+      {"format", run.format.empty() ? Json(nullptr) : Json(run.format)},
       {"reordering", reordering_json(run.reordering)},
       {"seconds", seconds(run.times)},
       {"traffic", traffic(run)},

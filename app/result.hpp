@@ -35,6 +35,7 @@ struct RunResult {
   RunTimes times;
   RunTraffic traffic;
   std::string source, device;
+  std::string format;  ///< that A was stored in
   Backend backend = Backend::host;
   Index rows = 0, cols = 0;
   Offset entries = 0;

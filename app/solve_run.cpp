@@ -51,6 +51,14 @@ double time_limit_of(Block const& solver) {
   return seconds;
 }
 
+/// The same of max_iters.
+double max_iterations_of(Block const& solver) {
+  ConfigNode const* const node = solver.node().find("max_iters");
+  double iterations = StoppingParams{}.max_iters;
+  if (node) parse_number(node->scalar, iterations);
+  return iterations;
+}
+
 double relative_error(std::vector<double> const& x, std::vector<double> const& solution) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -115,9 +123,20 @@ class Run {
     }
   }
 
+  /// What the solver will do with A.
+  OperatorUse use() const {
+    SolverCost const cost = make<SolverRegistry>(config_.solver)->cost();
+    constexpr double enough = 500;  // beyond, any conversion has paid
+    std::string const& M = config_.preconditioner.type();
+    return {.applies = std::min(enough, cost.products * max_iterations_of(config_.solver)),
+            .transpose = cost.transpose,
+            .persistent = M == "none" || M == "jacobi" || M == "block_jacobi"};
+  }
+
   void convert() {
     auto const factory = make<OperatorRegistry>(config_.matrix_operator);
-    A_ = factory->build(ctx_, problem_.A);
+    A_ = factory->build(ctx_, problem_.A, use());
+    result_.format = A_->name();
     csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(A_);
     bool const needs_csr = !factory->exact() || config_.preconditioner.type() != "none";
     if (!csr_ && needs_csr) csr_ = std::make_shared<CsrOperator<double>>(ctx_, problem_.A.view());

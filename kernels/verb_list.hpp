@@ -7,6 +7,7 @@
 #include <tcsolve/kernels/verbs/basic.hpp>
 #include <tcsolve/kernels/verbs/bicgstab.hpp>
 #include <tcsolve/kernels/verbs/cg.hpp>
+#include <tcsolve/kernels/verbs/features.hpp>
 #include <tcsolve/kernels/verbs/gmres.hpp>
 #include <tcsolve/kernels/verbs/judge.hpp>
 #include <tcsolve/kernels/verbs/lsmr.hpp>
@@ -27,7 +28,7 @@
   X(LsmrStart<T>) X(BidiagonalU<T>) X(BidiagonalV<T>) X(LsmrUpdate<T>)                       \
   X(BlockMultiply<T>)
 
-#define TCSOLVE_SELL_FROM(X, S) X(SellMeasure<S>) X(SellFill<S>)
+#define TCSOLVE_CSR_FROM(X, S) X(SellMeasure<S>) X(SellFill<S>) X(MeasureFeatures<S>) X(LongestRow<S>)
 #define TCSOLVE_SELL(X, S, T)                                                                \
   X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))
 
@@ -40,7 +41,7 @@
   X(TCSOLVE_PAIR(InverseDiagonal, float, double)) X(TCSOLVE_PAIR(InverseDiagonal, float, float))   \
   X(MaxRowSum<double>) X(MaxRowSum<float>) X(MaxRowSum<half>)                                \
   X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
-  TCSOLVE_SELL_FROM(X, double) TCSOLVE_SELL_FROM(X, float) TCSOLVE_SELL_FROM(X, half)        \
+  TCSOLVE_CSR_FROM(X, double) TCSOLVE_CSR_FROM(X, float) TCSOLVE_CSR_FROM(X, half)        \
   TCSOLVE_SELL(X, double, double) TCSOLVE_SELL(X, float, double) TCSOLVE_SELL(X, half, double)\
   TCSOLVE_SELL(X, float, float) TCSOLVE_SELL(X, half, float)                                 \
   X(Observe) X(BackSubstitute)                                           \

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/register.hpp>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/planner.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
 
@@ -25,6 +28,12 @@ constexpr auto names(Products) {
 constexpr auto names(Real) {
   return std::array{std::pair{Real::f64, "fp64"}, std::pair{Real::f32, "fp32"},
                     std::pair{Real::f16, "fp16"}};
+}
+
+/// How a format is chosen: by the cost model, or by the clock.
+enum class Autotune { none, measure };
+constexpr auto names(Autotune) {
+  return std::array{std::pair{Autotune::none, "none"}, std::pair{Autotune::measure, "measure"}};
 }
 
 namespace {
@@ -114,7 +123,7 @@ class RoundingFactory : public MatrixFactory {
  public:
   using Params = MatrixParams;
   using MatrixFactory::MatrixFactory;
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a, OperatorUse const&) const override {
     return for_type(values_, [&]<class S>() -> OperatorPtr<double> {
       using Made = Operator<double, S>;
       if constexpr (std::is_same_v<S, double>)
@@ -166,7 +175,7 @@ class DaspFactory final : public MatrixFactory {
     if (params_.multiply == Products::fp16 && values_ != Real::f16)
       throw Unsupported("dasp: `multiply: fp16` needs `values: fp16`");
   }
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a, OperatorUse const&) const override {
     DaspOptions options;
     if (params_.multiply == Products::fp16) options.unit = DaspUnitOf::half_products;
     return scaled_operator<DaspOperator>(ctx, a, params_.scaled, options);
@@ -185,7 +194,7 @@ class SpadenFactory final : public MatrixFactory {
  public:
   using Params = ScaledParams;
   explicit SpadenFactory(Params const& params) : MatrixFactory(params.matrix), params_(params) {}
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a) const override {
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a, OperatorUse const&) const override {
     return scaled_operator<SpadenOperator>(ctx, a, params_);
   }
   /// With eight entries a block; with the CSR matrix it is made from.
@@ -198,9 +207,107 @@ class SpadenFactory final : public MatrixFactory {
   Params params_;
 };
 
+struct AutoParams {
+  ScaledParams scaled;
+  double expected_applies = 0;
+  Autotune autotune = Autotune::none;
+  double budget = 1;
+  std::string calibration;
+  static constexpr auto schema() {
+    using P = AutoParams;
+    return std::tuple{
+        include(&P::scaled),
+        field(&P::expected_applies, "expected_applies", at_least(0.0),
+              "products that the conversion is to pay for; 0: what the solver may take at most, "
+              "but no more than 500"),
+        field(&P::autotune, "autotune",
+              "measure: times the best three for real and keeps the fastest; needs "
+              "`deterministic: false`, since the answer depends on the clock"),
+        field(&P::budget, "budget", above(0.0), "seconds that autotune may take"),
+        field(&P::calibration, "calibration",
+              "cost table of this device, written by `tcsolve calibrate`; none: the shipped one")};
+  }
+};
+
+/// The format that costs least (operators/planner.hpp).
+class AutoFactory final : public MatrixFactory {
+ public:
+  using Params = AutoParams;
+  explicit AutoFactory(Params const& params)
+      : MatrixFactory(params.scaled.matrix), params_(params) {
+    if (!params_.calibration.empty()) table_ = CostTable::load(params_.calibration);
+  }
+
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
+                            OperatorUse const& use) const override {
+    if (params_.autotune == Autotune::measure && ctx.options().deterministic)
+      throw Unsupported(
+          "`autotune: measure` chooses by the clock, and two runs may differ in their bits; it "
+          "needs `deterministic: false`");
+    CsrStorage<double> const here(ctx, a.view());
+    PlanRequest request{.values = values_,
+                        .applies = use.applies,
+                        .transpose = use.transpose,
+                        .persistent = use.persistent};
+    if (params_.expected_applies > 0) request.applies = params_.expected_applies;
+    CostTable const table = table_ ? *table_ : CostTable::shipped(ctx);
+    Plan const plan = make_plan(features(ctx, here.view()), request, table);
+    auto const make = [&](Format format) -> OperatorPtr<double> {
+      return values_ == Real::f64 && format != Format::csr
+                 ? make_operator<double>(ctx, here.view(), format)
+                 : factory(format)->build(ctx, a, use);
+    };
+    ctx.log(Severity::detail, text(plan));
+    if (params_.autotune == Autotune::measure) return tuned(ctx, plan, make);
+    for (Candidate const& c : plan.candidates) {
+      try {
+        auto const A = make(c.format);
+        ctx.log(Severity::note, cat("format: ", name(c.format), " for ", request.applies,
+                                    " products (", table.device, ")"));
+        return A;
+      } catch (MatrixError const& e) {
+        // Values in fewer bits: what one format cannot hold, another may scale.
+        bool const last = &c == &plan.candidates.back() || !(&c + 1)->excluded.empty();
+        if (values_ == Real::f64 || last) throw;
+        ctx.log(Severity::note, cat("format: not ", name(c.format), ": ", e.what()));
+      }
+    }
+    throw Error("internal: a plan without candidates");
+  }
+  /// Of the largest format: which one it will be is not known before the matrix is.
+  double bytes(Index rows, Index cols, Offset entries) const override {
+    double most = 0;
+    for (auto const& [format, text] : names(Format{}))
+      most = std::max(most, factory(format)->bytes(rows, cols, entries));
+    return most;
+  }
+
+ private:
+  std::unique_ptr<OperatorFactory> factory(Format format) const {
+    switch (format) {
+      case Format::csr: break;
+      case Format::sell: return std::make_unique<SellFactory>(params_.scaled.matrix);
+      case Format::dasp: return std::make_unique<DaspFactory>(DaspParams{params_.scaled});
+      case Format::spaden: return std::make_unique<SpadenFactory>(params_.scaled);
+    }
+    return std::make_unique<CsrFactory>(params_.scaled.matrix);
+  }
+  template <class Make>
+  OperatorPtr<double> tuned(Context& ctx, Plan const& plan, Make const& make) const {
+    auto const answer = autotune<double>(ctx, plan, params_.budget, make);
+    ctx.log(Severity::note, cat("format: ", text(answer)));
+    return answer.best;
+  }
+
+  Params params_;
+  std::optional<CostTable> table_;
+};
+
 }  // namespace
 
 void register_operators(OperatorRegistry& r) {
+  r.add<AutoFactory>("auto",
+                     "the format that costs least, conversion included; csr where A^T is needed");
   r.add<CsrFactory>("csr", "compressed sparse rows; cuSPARSE on a device, Kokkos on the host");
   r.add<SellFactory>(
       "sell", "slices of 32 rows, 16-bit column numbers; one pass with <x, A x>; no transpose");

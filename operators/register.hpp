@@ -9,13 +9,21 @@
 
 namespace tcsolve {
 
+/// What a solver will do with an operator: what a format is chosen by, where that is left open.
+struct OperatorUse {
+  double applies = 200;    ///< products expected, over all solves
+  bool transpose = false;  ///< A^T as well
+  bool persistent = true;  ///< all else in a step may be part of one kernel
+};
+
 /// Makes operators of one format, with its parameters fixed.
 class OperatorFactory {
  public:
   virtual ~OperatorFactory() = default;
   /// Throws MatrixError when the format or its precision cannot hold the matrix. `a` lies on the
   /// host; an operator in the host's space may borrow it.
-  virtual OperatorPtr<double> build(Context&, Csr<double> const& a) const = 0;
+  virtual OperatorPtr<double> build(Context&, Csr<double> const& a,
+                                    OperatorUse const& use = {}) const = 0;
   /// Bytes that the operator will take for a matrix of these extents.
   virtual double bytes(Index rows, Index cols, Offset entries) const = 0;
   /// True when the operator is A itself and not a rounded copy.

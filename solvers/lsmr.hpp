@@ -28,7 +28,7 @@ class Lsmr final : public KrylovSolver<T> {
   explicit Lsmr(LsmrParams const& params = {})
       : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "lsmr"; }
-  SolverCost cost() const override { return {15, 2, 2, 18}; }
+  SolverCost cost() const override { return {15, 2, 2, 18, true}; }
 
  private:
   void allocate(Context&) override;

@@ -21,7 +21,8 @@ struct SolverCost {
   double vectors = 0;       ///< of the length of x or b, allocated by setup()
   double products = 1;      ///< with A or A^T, an iteration
   double applications = 1;  ///< of M, an iteration
-  double passes = 0;  ///< vectors read or written by the other verbs, an iteration, on average
+  double passes = 0;       ///< vectors read or written by the other verbs, an iteration, on average
+  bool transpose = false;  ///< products with A^T are among them, which few formats offer
 };
 
 class Solver {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the pattern of a matrix says about the formats it could be stored in: counts that one pass
+/// takes, from which the bytes of each format follow without making it.
+///
+/// Drawn with tiles of 2 x 4 instead of 8 x 8:
+///
+///     cols   0 1 2 3 | 4 5 6 7 | 8 9 10 11
+///     row 0  * *     |         |              3 tiles, where two rows read x from one line of a
+///     row 1    * *   |     *   |   *          cache; of them 1 block, with 4 entries; the two
+///                                             others have so few that bitBSR sets them aside
+#pragma once
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/kernels/views/csr.hpp>
+
+namespace tcsolve {
+
+struct Features {
+  Index rows = 0, cols = 0;
+  Offset entries = 0;
+  Offset short_rows[5] = {};               ///< rows of 0, 1, 2, 3 and 4 entries
+  Offset long_rows = 0, long_entries = 0;  ///< rows of more than 256 entries
+  Offset longest = 0;                      ///< entries of the longest row
+  Offset medium_slots = 0;   ///< of rows of 5 to 256 entries, each filled up to a multiple of 4
+  Offset medium_wide = 0;    ///< of these, in groups of 8 rows whose columns span 65536 or more
+  Offset slices_stored = 0;  ///< slices of 32 rows, each as wide as its longest row
+  Offset slices_wide = 0;    ///< of these, in slices whose columns span 65536 or more
+  Offset tiles = 0;          ///< 8 x 8 tiles that hold an entry of a row of at most 256 entries
+  Offset blocks = 0, block_entries = 0;  ///< tiles of more than two entries, and what they hold
+
+  bool operator==(Features const&) const = default;
+};
+
+/// Of a canonical matrix in the Context's space; host and device give the same numbers. Cost: the
+/// pattern once, a merge of each eight rows (about two products), and the counts to the host.
+template <class S>
+Features features(Context&, CsrView<S> const& a);
+
+}  // namespace tcsolve

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/cost_model.hpp>
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+
+#include <tcsolve/configs/schema/read.hpp>
+#include <tcsolve/configs/schema/yaml.hpp>
+
+namespace tcsolve {
+namespace {
+
+constexpr double million = 1e6;
+
+/// Stored positions, padding too.
+double slots(Format format, Features const& f) {
+  if (format == Format::sell) return double(f.slices_stored);
+  if (format != Format::dasp) return double(f.entries);
+  // Pieces of four: rows of 4; of 3 and 1; of 2 and 2; the rows of 1 that are left are single.
+  auto const& with = f.short_rows;
+  double const pieces = double(with[4]) + double(with[3]) + double(with[2]) / 2;
+  double const single = std::max<double>(0, double(with[1] - with[3]));
+  return double(f.medium_slots) + double(f.long_entries) + 4 * pieces + single;
+}
+
+}  // namespace
+
+char const* name(Format format) {
+  for (auto const& [value, text] : names(Format{}))
+    if (value == format) return text;
+  return "?";
+}
+
+double dot(Terms const& rates, Terms const& work) {
+  auto const a = rates.array(), b = work.array();
+  double sum = 0;
+  for (std::size_t k = 0; k < Terms::count; ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+double stored_bytes(Format format, Features const& f, Real values) {
+  auto const s = double(size_of(values)), rows = double(f.rows), entries = double(f.entries);
+  switch (format) {
+    case Format::csr: return entries * (s + 4) + 4 * (rows + 1);
+    // 4 a row for its length, 32 a slice.
+    case Format::sell:
+      return double(f.slices_stored) * (s + 2) + double(f.slices_wide) * 2 + 4 * rows +
+             32 * std::ceil(rows / 32);
+    // 4 a row for the order, 4 for its irregular entries, 16 for a unit of eight.
+    case Format::dasp:
+      return slots(format, f) * (s + 2) + 2 * double(f.medium_wide + f.long_entries) + 10 * rows;
+    case Format::spaden: {
+      double const side = entries - double(f.block_entries);
+      return 16 * double(f.blocks) + s * double(f.block_entries) + (s + 4) * side + rows / 2 +
+             (side > 0 ? 4 * rows : 0);
+    }
+  }
+  return 0;
+}
+
+Terms work(Format format, Features const& f, Real values, Real vectors) {
+  double const xy = double(size_of(vectors)) * (double(f.rows) + f.cols);
+  return {.latency = 1,
+          .stream = (stored_bytes(format, f, values) + xy) / million,
+          .slots = slots(format, f) / million,
+          .rows = f.rows / million,
+          .tiles = double(f.tiles) / million,
+          .long_entries = double(f.long_entries) / million,
+          // The others share a long row among threads.
+          .longest = format == Format::sell ? double(f.longest) / 1000 : 0};
+}
+
+FormatRates& CostTable::rates(Format format, Real values) {
+  auto const of = [&]() -> RatesByType& {
+    switch (format) {
+      case Format::csr: return csr;
+      case Format::sell: return sell;
+      case Format::dasp: return dasp;
+      case Format::spaden: break;
+    }
+    return spaden;
+  };
+  return values == Real::f64 ? of().fp64 : values == Real::f32 ? of().fp32 : of().fp16;
+}
+
+FormatRates const& CostTable::rates(Format format, Real values) const {
+  return const_cast<CostTable*>(this)->rates(format, values);
+}
+
+// Fitted to bench_spmv at cf6f28a on an H200, 17 matrices, cold (docs/formats/choosing.md); the
+// steps to bench_cg at 0ef37ec. FP32 and FP16 values, with FP32 vectors, share one fit.
+CostTable CostTable::h200() {
+  CostTable t;
+  t.device = "NVIDIA H200";
+  FormatRates const csr_low{{9.174, 0.2097, 0.4038, 0, 5.206, 0, 0}, 0, 0, 0};
+  FormatRates const sell_low{{4.382, 0.0097, 1.529, 7.038, 4.354, 89.77, 245.1}, 149, 30.1, 333};
+  FormatRates const dasp_low{{5.981, 0.0914, 0.4557, 1.356, 6.600, 0, 0}, 262, 12.9, 140};
+  FormatRates const spaden_low{{6.825, 0.1940, 0, 0.8321, 16.22, 6.460, 0}, 525, 66.9, 0};
+  t.csr = {{{9.104, 0.3011, 0, 2.683, 3.983, 0, 0}, 0, 0, 0}, csr_low, csr_low};
+  t.sell = {{{4.488, 0, 2.731, 10.57, 3.480, 505.9, 363.0}, 138, 44.4, 283}, sell_low, sell_low};
+  t.dasp = {{{6.097, 0.1689, 0, 2.170, 5.875, 0.3072, 0}, 266, 18.4, 111}, dasp_low, dasp_low};
+  t.spaden = {{{8.268, 0, 1.658, 0, 25.00, 7.917, 0}, 520, 79.2, 0}, spaden_low, spaden_low};
+  t.step = 5;
+  t.pass = 3.5;
+  t.pass_stream = 0.25;
+  t.persistent_csr = 8.5;
+  t.persistent_sell = 13;
+  t.persistent_stream = 0.29;
+  t.cache = 60;
+  return t;
+}
+
+// Two cores, bench_host_kernels (docs/results/host-products.md): time follows the bytes.
+CostTable CostTable::host() {
+  CostTable t;
+  t.device = "the host";
+  return t;
+}
+
+CostTable CostTable::shipped(Context const& ctx) {
+  return ctx.space() == Space::cuda ? h200() : host();
+}
+
+CostTable CostTable::load(std::string const& path) {
+  CostTable table;
+  Diagnostics problems;
+  read_params(load_yaml(path), table, problems, "the cost table");
+  problems.throw_if_any();
+  return table;
+}
+
+// Seven unknowns have 128 supports: the best one of those whose solution is positive is the answer.
+Terms fit(std::vector<Terms> const& work, std::vector<double> const& times) {
+  if (work.size() != times.size())
+    throw ShapeError(cat("fit: ", work.size(), " products and ", times.size(), " times"));
+  auto const m = static_cast<Eigen::Index>(work.size());
+  Eigen::MatrixXd all(m, Eigen::Index(Terms::count));
+  for (Eigen::Index k = 0; k < m; ++k) {
+    double const time = times[std::size_t(k)];
+    if (!(time > 0)) throw ShapeError(cat("fit: time ", k, " is ", time, "; needed is a positive"));
+    auto const terms = work[std::size_t(k)].array();
+    for (std::size_t t = 0; t < Terms::count; ++t) all(k, Eigen::Index(t)) = terms[t] / time;
+  }
+  double least = std::numeric_limits<double>::infinity();
+  std::array<double, Terms::count> best{};
+  for (unsigned support = 0; support < 1u << Terms::count; ++support) {
+    std::vector<Eigen::Index> chosen;
+    for (std::size_t t = 0; t < Terms::count; ++t)
+      if ((support >> t & 1) != 0) chosen.push_back(Eigen::Index(t));
+    Eigen::MatrixXd A(m, Eigen::Index(chosen.size()));
+    for (std::size_t k = 0; k < chosen.size(); ++k) A.col(Eigen::Index(k)) = all.col(chosen[k]);
+    Eigen::VectorXd const ones = Eigen::VectorXd::Ones(m);
+    Eigen::VectorXd rates = Eigen::VectorXd::Zero(Eigen::Index(chosen.size()));
+    if (!chosen.empty()) rates = A.colPivHouseholderQr().solve(ones);
+    if ((rates.array() < 0).any()) continue;
+    double const error = (A * rates - ones).squaredNorm();
+    if (!(error < least)) continue;
+    least = error;
+    best.fill(0);
+    for (std::size_t k = 0; k < chosen.size(); ++k)
+      best[std::size_t(chosen[k])] = rates[Eigen::Index(k)];
+  }
+  return Terms::of(best);
+}
+
+}  // namespace tcsolve

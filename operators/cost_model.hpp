@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a product y = A x will take in each format, predicted from counts over the pattern.
+///
+///     time = rates . work          seven terms, none of them negative
+///
+/// `work` follows from the features of the matrix and the layout of the format; `rates` are
+/// measured, once for a kind of device (docs/formats/choosing.md has the table that they came from
+/// and how far it is off). The model is linear so that a handful of matrices determine it and a
+/// reader can see what a format pays for.
+#pragma once
+
+#include <array>
+#include <string>
+#include <tuple>
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/formats/features.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+enum class Format { csr, sell, dasp, spaden };
+constexpr auto names(Format) {
+  return std::array{std::pair{Format::csr, "csr"}, std::pair{Format::sell, "sell"},
+                    std::pair{Format::dasp, "dasp"}, std::pair{Format::spaden, "spaden"}};
+}
+char const* name(Format);
+
+/// The parts of a product: as work, how much of each there is; as rates, microseconds for one unit.
+struct Terms {
+  double latency = 0;       ///< once
+  double stream = 0;        ///< MB: the matrix as stored, x and y once each
+  double slots = 0;         ///< millions of stored positions, padding too
+  double rows = 0;          ///< millions
+  double tiles = 0;         ///< millions of 8 x 8 tiles: where x is read from
+  double long_entries = 0;  ///< millions in rows of more than 256
+  double longest = 0;       ///< thousands of entries in the longest row
+  static constexpr auto schema() {
+    using P = Terms;
+    auto const least = at_least(0.0);
+    return std::tuple{
+        field(&P::latency, "latency", least, "us a product"),
+        field(&P::stream, "stream", least, "us a MB of matrix and vectors"),
+        field(&P::slots, "slots", least, "us a million stored positions"),
+        field(&P::rows, "rows", least, "us a million rows"),
+        field(&P::tiles, "tiles", least, "us a million 8 x 8 tiles with entries"),
+        field(&P::long_entries, "long_entries", least, "us a million entries of long rows"),
+        field(&P::longest, "longest", least, "us a thousand entries of the longest row")};
+  }
+  static constexpr std::size_t count = 7;
+  std::array<double, count> array() const {
+    return {latency, stream, slots, rows, tiles, long_entries, longest};
+  }
+  static Terms of(std::array<double, count> const& t) {
+    return {t[0], t[1], t[2], t[3], t[4], t[5], t[6]};
+  }
+  bool operator==(Terms const&) const = default;
+};
+/// rates . work, in microseconds.
+double dot(Terms const& rates, Terms const& work);
+
+/// Work of a product with one vector. `long_rows` are those of 256 entries and more.
+Terms work(Format, Features const&, Real values, Real vectors);
+/// Bytes of the stored matrix, from the features alone: exact for csr and sell, for dasp and spaden
+/// within a few percent (which rows share a unit is not known before they are sorted).
+double stored_bytes(Format, Features const&, Real values);
+
+/// What a format costs for values of one type.
+struct FormatRates {
+  Terms product;
+  double convert = 0;          ///< us
+  double convert_entries = 0;  ///< us a million
+  double convert_rows = 0;     ///< us a million
+  static constexpr auto schema() {
+    using P = FormatRates;
+    auto const least = at_least(0.0);
+    return std::tuple{field(&P::product, "product", "of y = A x"),
+                      field(&P::convert, "convert", least, "us to convert from CSR, besides"),
+                      field(&P::convert_entries, "convert_entries", least, "us a million entries"),
+                      field(&P::convert_rows, "convert_rows", least, "us a million rows")};
+  }
+  bool operator==(FormatRates const&) const = default;
+};
+
+/// FP32 and FP16 values have rates of their own: x is FP32 there when it was measured.
+struct RatesByType {
+  FormatRates fp64, fp32, fp16;
+  static constexpr auto schema() {
+    using P = RatesByType;
+    return std::tuple{field(&P::fp64, "fp64", "FP64 values"), field(&P::fp32, "fp32", "FP32"),
+                      field(&P::fp16, "fp16", "FP16")};
+  }
+  bool operator==(RatesByType const&) const = default;
+};
+
+/// All rates of one device, and what a solver's step is made of besides the product.
+struct CostTable {
+  std::string device;
+  RatesByType csr, sell, dasp, spaden;
+  double step = 0;               ///< us of a step besides product and passes
+  double pass = 0;               ///< us of a pass over vectors
+  double pass_stream = 0;        ///< us a MB of it
+  double persistent_csr = 0;     ///< us of a step as one kernel, with csr; 0: there is none
+  double persistent_sell = 0;    ///< the same with sell
+  double persistent_stream = 0;  ///< us a MB that such a step touches
+  double cache = 0;              ///< MB that such a step may touch
+  static constexpr auto schema() {
+    using P = CostTable;
+    auto const least = at_least(0.0);
+    return std::tuple{
+        field(&P::device, "device", "what was measured"),
+        field(&P::csr, "csr", "compressed sparse rows"),
+        field(&P::sell, "sell", "slices of 32 rows"),
+        field(&P::dasp, "dasp", "DASP"),
+        field(&P::spaden, "spaden", "bitBSR"),
+        field(&P::step, "step", least, "us of a solver's step besides its passes"),
+        field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
+        field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),
+        field(&P::persistent_csr, "persistent_csr", least,
+              "us of a step as one persistent kernel, with csr; 0: not offered"),
+        field(&P::persistent_sell, "persistent_sell", least, "the same with sell"),
+        field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches"),
+        field(&P::cache, "cache", least, "MB that a persistent step may touch")};
+  }
+  FormatRates const& rates(Format, Real values) const;
+  FormatRates& rates(Format, Real values);
+  bool operator==(CostTable const&) const = default;
+
+  static CostTable h200();  ///< devices of the H100 and H200 class
+  static CostTable host();  ///< the host backend
+  /// The one for a Context's space.
+  static CostTable shipped(Context const&);
+  /// A file that `tcsolve calibrate` wrote. Throws ConfigError.
+  static CostTable load(std::string const& path);
+};
+
+/// min over rates >= 0 of sum over k of (rates . work_k / time_k - 1)^2: Lawson and Hanson 1974,
+/// algorithm NNLS, on relative errors. Throws ShapeError when the two differ in size or a time is
+/// not positive.
+Terms fit(std::vector<Terms> const& work, std::vector<double> const& times);
+
+}  // namespace tcsolve

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/planner.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <limits>
+
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
+#include <tcsolve/operators/spaden_operator.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// Vectors that a step of CG reads or writes besides the product; of other methods a few more, of
+/// which no format knows.
+constexpr double step_vectors = 10;
+
+std::string why_not(Format format, Features const& f, PlanRequest const& request) {
+  if (format == Format::csr) return "";
+  if (request.transpose) return "no transpose";
+  if (format != Format::sell && f.entries > std::numeric_limits<std::int32_t>::max())
+    return "more than 2^31 - 1 entries";
+  if (format == Format::sell && double(f.slices_stored) > 3 * double(f.entries) + 1e6)
+    return "padding is more than twice the entries";
+  return "";
+}
+
+/// A step as one kernel; 0 where it is not offered.
+double persistent_step(Format format, double bytes, Features const& f, PlanRequest const& request,
+                       CostTable const& table) {
+  double const base = format == Format::csr    ? table.persistent_csr
+                      : format == Format::sell ? table.persistent_sell
+                                               : 0;
+  double const megabytes = (bytes + step_vectors * double(size_of(request.vectors)) * f.rows) / 1e6;
+  if (base == 0 || !request.persistent || megabytes > table.cache) return 0;
+  return base + table.persistent_stream * megabytes;
+}
+
+}  // namespace
+
+Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& table) {
+  Plan plan{request, table.device, {}};
+  double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
+  for (auto const& [format, text] : names(Format{})) {
+    FormatRates const& rates = table.rates(format, request.values);
+    Candidate c;
+    c.format = format;
+    c.excluded = why_not(format, f, request);
+    c.bytes = stored_bytes(format, f, request.values);
+    c.product = dot(rates.product, work(format, f, request.values, request.vectors));
+    c.step = table.step + c.product + step_vectors * vector * table.pass_stream;
+    // Only sell makes <x, A x> on the way.
+    if (format != Format::sell) c.step += table.pass + 2 * vector * table.pass_stream;
+    double const one_kernel = persistent_step(format, c.bytes, f, request, table);
+    c.persistent = one_kernel > 0 && one_kernel < c.step;
+    if (c.persistent) c.step = one_kernel;
+    if (format != Format::csr)
+      c.conversion = rates.convert + rates.convert_entries * double(f.entries) / 1e6 +
+                     rates.convert_rows * f.rows / 1e6;
+    c.total = c.conversion + request.applies * c.step;
+    plan.candidates.push_back(std::move(c));
+  }
+  std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
+                   [](Candidate const& a, Candidate const& b) {
+                     if (a.excluded.empty() != b.excluded.empty()) return a.excluded.empty();
+                     return a.total < b.total;
+                   });
+  return plan;
+}
+
+std::string text(Plan const& plan) {
+  char line[160];
+  std::snprintf(line, sizeof line, "format for %.4g products, %s values, %s\n",
+                plan.request.applies, name(plan.request.values), plan.device.c_str());
+  std::string text = line;
+  text += "  format   MB stored   us product   us step   us conversion   ms in all\n";
+  for (Candidate const& c : plan.candidates) {
+    if (c.excluded.empty())
+      std::snprintf(line, sizeof line, "  %-6s %11.4g %12.4g %9.4g %15.4g %11.4g%s\n",
+                    name(c.format), c.bytes / 1e6, c.product, c.step, c.conversion, c.total / 1e3,
+                    c.persistent ? "   one kernel" : "");
+    else
+      std::snprintf(line, sizeof line, "  %-6s %11.4g   %s\n", name(c.format), c.bytes / 1e6,
+                    c.excluded.c_str());
+    text += line;
+  }
+  return text;
+}
+
+template <class T, class S>
+OperatorPtr<T> make_operator(Context& ctx, CsrView<S> const& a, Format format) {
+  switch (format) {
+    case Format::csr: break;
+    case Format::sell: return std::make_shared<SellOperator<T, S>>(ctx, a);
+    case Format::dasp: return std::make_shared<DaspOperator<T, S>>(ctx, a);
+    case Format::spaden: return std::make_shared<SpadenOperator<T, S>>(ctx, a);
+  }
+  return std::make_shared<CsrOperator<T, S>>(ctx, a);
+}
+
+namespace {
+
+/// Median microseconds of a product; a measurement is of as many as take a millisecond.
+template <class T>
+double time_product(Context& ctx, LinearOperator<T> const& A, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  auto const since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  Vector<T> x(ctx.space(), A.cols()), y(ctx.space(), A.rows());
+  fill<T>(ctx, x, T(1));
+  auto const run = [&](int calls) {
+    ctx.synchronize();
+    auto const start = Clock::now();
+    for (int i = 0; i < calls; ++i) A.apply(ctx, x.view(), y.view());
+    ctx.synchronize();
+    return since(start) / calls;
+  };
+  run(1);
+  int const calls = std::clamp(static_cast<int>(1e-3 / std::max(run(1), 1e-6)), 1, 1000);
+  std::vector<double> times;
+  for (auto const start = Clock::now();
+       times.size() < 5 || (times.size() < 50 && since(start) < seconds);)
+    times.push_back(1e6 * run(calls));
+  std::nth_element(times.begin(), times.begin() + std::ptrdiff_t(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+}  // namespace
+
+template <class T>
+Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
+                  std::function<OperatorPtr<T>(Format)> const& make, int most) {
+  auto const start = std::chrono::steady_clock::now();
+  auto const spent = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  Tuned<T> tuned;
+  std::exception_ptr refusal;
+  double least = std::numeric_limits<double>::infinity();
+  for (Candidate const& c : plan.candidates) {
+    if (!c.excluded.empty() || int(tuned.tried.size()) == most) break;
+    if (tuned.best && spent() > budget) break;
+    double us = std::numeric_limits<double>::quiet_NaN();
+    try {
+      OperatorPtr<T> const A = make(c.format);
+      us = time_product(ctx, *A, budget / (2 * most));
+      // What the step has besides the product counts as predicted.
+      double const step = us + c.step - c.product;
+      if (step < least) least = step, tuned.best = A, tuned.taken = c.format;
+    } catch (MatrixError const&) {
+      refusal = std::current_exception();
+    } catch (MemoryError const&) { refusal = std::current_exception(); }
+    tuned.tried.emplace_back(c.format, us);
+  }
+  if (!tuned.best) std::rethrow_exception(refusal);
+  tuned.seconds = spent();
+  return tuned;
+}
+
+template <class T>
+std::string text(Tuned<T> const& tuned) {
+  char part[80];
+  std::snprintf(part, sizeof part, "%s; measured in %.2g s:", name(tuned.taken), tuned.seconds);
+  std::string text = part;
+  for (auto const& [format, us] : tuned.tried) {
+    std::snprintf(part, sizeof part, "%s %s %.4g us",
+                  format == tuned.tried.front().first ? "" : ",", name(format), us);
+    text += part;
+  }
+  return text;
+}
+
+template std::string text(Tuned<double> const&);
+template std::string text(Tuned<float> const&);
+template Tuned<double> autotune(Context&, Plan const&, double,
+                                std::function<OperatorPtr<double>(Format)> const&, int);
+template Tuned<float> autotune(Context&, Plan const&, double,
+                               std::function<OperatorPtr<float>(Format)> const&, int);
+
+#define TCSOLVE_INSTANTIATE(T, S) \
+  template OperatorPtr<T> make_operator<T, S>(Context&, CsrView<S> const&, Format);
+TCSOLVE_INSTANTIATE(double, double)
+TCSOLVE_INSTANTIATE(double, float)
+TCSOLVE_INSTANTIATE(double, half)
+TCSOLVE_INSTANTIATE(float, float)
+TCSOLVE_INSTANTIATE(float, half)
+
+}  // namespace tcsolve

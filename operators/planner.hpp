@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which format a matrix should have: `operator: {format: auto}`.
+///
+///     Features const f = features(ctx, a);
+///     Plan const plan = make_plan(f, {.applies = 500}, CostTable::shipped(ctx));
+///     OperatorPtr<double> A = make_operator(ctx, a, plan.taken());
+///
+/// For every format that can do what is asked, the time of a solver's steps and of the conversion
+/// is predicted; the format with the least sum is taken. The choice is a function of the pattern,
+/// the request and the cost table: it does not depend on how busy the machine is.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tcsolve/operators/cost_model.hpp>
+
+namespace tcsolve {
+
+struct PlanRequest {
+  Real values = Real::f64, vectors = Real::f64;
+  double applies = 200;    ///< products that the conversion is to pay for
+  bool transpose = false;  ///< A^T is needed too, which csr alone offers
+  bool persistent = true;  ///< the step may run as one kernel where it is small enough
+};
+
+/// One format and what it would cost, in microseconds.
+struct Candidate {
+  Format format = Format::csr;
+  double bytes = 0;         ///< of the stored matrix
+  double product = 0;       ///< y = A x
+  double step = 0;          ///< a solver's step: the product, <x, A x>, updates of vectors
+  bool persistent = false;  ///< as one kernel
+  double conversion = 0;    ///< from CSR, once
+  double total = 0;         ///< conversion + applies * step
+  std::string excluded;     ///< why the format cannot be taken; empty when it can
+};
+
+struct Plan {
+  PlanRequest request;
+  std::string device;                 ///< whose rates these are
+  std::vector<Candidate> candidates;  ///< by total; those that are excluded last
+  /// The first of them. csr is never excluded.
+  Format taken() const { return candidates.front().format; }
+};
+
+Plan make_plan(Features const&, PlanRequest const&, CostTable const&);
+
+/// The decision as a table, one line a format, the one taken first.
+std::string text(Plan const&);
+
+/// y = A x in one format, values stored as S. Throws what the format's constructor throws.
+template <class T, class S = T>
+OperatorPtr<T> make_operator(Context&, CsrView<S> const& a, Format);
+
+template <class T>
+struct Tuned {
+  OperatorPtr<T> best;
+  Format taken = Format::csr;
+  double seconds = 0;  ///< all that was spent
+  /// Median us of a product of each format that was tried, in the order tried; NaN: refused.
+  std::vector<std::pair<Format, double>> tried;
+};
+/// "dasp; measured in 0.4 s: dasp 63.1 us, csr 104 us".
+template <class T>
+std::string text(Tuned<T> const&);
+
+/// Makes the operators of the best `most` candidates by make(format), one after another, times
+/// products with each and keeps the fastest; MatrixError and MemoryError of `make` pass a format
+/// over. Stops trying after `budget` seconds; what the plan takes is tried in any case. The answer
+/// depends on the clock: two runs may differ. Throws what the last make() threw when none could be
+/// made.
+template <class T>
+Tuned<T> autotune(Context&, Plan const&, double budget,
+                  std::function<OperatorPtr<T>(Format)> const& make, int most = 3);
+
+}  // namespace tcsolve

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The cost model and the choice of a format: against what was measured, and on matrices whose
+/// answer is known.
+#include <tcsolve/configs/schema/print.hpp>
+#include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/operators/planner.hpp>
+#include <tcsolve/operators/register.hpp>
+#include <tcsolve/solvers/lsmr.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/backend.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+/// docs/results/spmv-h200.md, cold us of y = A x with csr (cuSPARSE), sell, dasp, spaden; 0: not
+/// measured, since padding is more than twice the entries. Features as features() gives them.
+struct Measured {
+  char const* name;
+  Features features;
+  double fp64[4], fp32[4];
+};
+// clang-format off
+Measured const measured[] = {
+    {"poisson27_96", {884736, 884736, 23393656, {0, 0, 0, 0, 0}, 0, 0, 27, 24330272, 0, 23557248, 0, 2781064, 981552, 21594144}, {111.5, 99.1, 65.1, 94.6}, {73.0, 67.6, 47.6, 60.9}},
+    {"elasticity_56", {526848, 526848, 40434060, {0, 9408, 0, 0, 0}, 0, 0, 81, 41919264, 0, 41688576, 0, 1680916, 1680916, 40434060}, {167.4, 166.2, 100.9, 125.8}, {111.1, 107.8, 68.7, 78.8}},
+    {"poisson7_160", {4096000, 4096000, 28518400, {0, 0, 0, 0, 8}, 0, 0, 7, 32767936, 0, 28569600, 0, 3520000, 2547200, 27545600}, {166.0, 145.3, 113.4, 137.9}, {99.9, 99.6, 79.1, 111.2}},
+    {"poisson27_80", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 0, 13617408, 0, 1586032, 566440, 12461680}, {70.0, 60.1, 39.5, 59.6}, {45.8, 42.1, 29.4, 39.5}},
+    {"poisson27s_80", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 14028832, 13824000, 13824000, 13013232, 64032, 512272}, {112.8, 104.1, 109.5, 413.7}, {103.8, 94.9, 102.1, 335.4}},
+    {"poisson27s_80_rcm", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 0, 13652160, 0, 1345586, 1028362, 13100950}, {67.2, 63.6, 40.0, 74.1}, {45.7, 43.6, 29.7, 49.9}},
+    {"poisson27s_80_metis", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 6034036, 13757184, 9065088, 1634464, 1174056, 12827406}, {67.0, 66.4, 42.0, 85.4}, {45.7, 47.2, 31.6, 56.7}},
+    {"convdiff_128", {2097152, 2097152, 14581760, {0, 0, 0, 0, 8}, 0, 0, 7, 16777152, 0, 14614528, 0, 1794048, 1302528, 14090240}, {88.2, 76.1, 57.1, 75.4}, {55.6, 52.3, 39.8, 60.4}},
+    {"rmat_20_16", {1048576, 1048576, 16086031, {501448, 145849, 73525, 44880, 30723}, 6238, 7022106, 0, 8913860, 8913860, 314867520, 314867520, 9028277, 537, 1625}, {127.2, 0, 123.7, 378.9}, {121.0, 0, 112.5, 333.3}},
+    {"longrows_1M", {1000000, 1000000, 17301862, {0, 124708, 124965, 125520, 124545}, 64, 12800000, 200000, 4001584, 0, 417568480, 409600000, 4365683, 2412, 7260}, {86.1, 0, 72.7, 231.4}, {58.8, 0, 49.6, 175.9}},
+    {"poisson27_32", {32768, 32768, 830584, {0, 0, 0, 0, 0}, 0, 0, 27, 868384, 0, 848256, 0, 88360, 35344, 777568}, {13.1, 18.6, 7.1, 9.7}, {11.1, 13.8, 6.3, 8.1}},
+    {"elasticity_16", {12288, 12288, 819660, {0, 768, 0, 0, 0}, 0, 0, 81, 848544, 0, 927360, 0, 33856, 33856, 819660}, {12.2, 43.6, 8.5, 10.0}, {11.0, 29.1, 7.6, 7.9}},
+    {"tripod_elast_p2", {16179, 16179, 1092291, {0, 0, 0, 0, 0}, 129, 38870, 379, 1088380, 0, 1785920, 0, 88613, 83285, 1044235}, {13.7, 167.1, 9.4, 23.2}, {12.0, 104.1, 8.4, 18.8}},
+    {"xenon1", {48600, 48600, 1181120, {0, 30, 0, 0, 0}, 0, 0, 27, 1232860, 0, 1311424, 0, 117475, 101715, 1152170}, {14.0, 19.0, 9.4, 15.3}, {13.1, 14.0, 8.1, 12.1}},
+    {"mdual_lap", {258569, 258569, 1284833, {0, 0, 0, 0, 8012}, 0, 0, 5, 2004456, 1823000, 1292960, 1215200, 687104, 92087, 564380}, {17.8, 14.4, 15.4, 23.4}, {15.6, 12.6, 15.7, 19.5}},
+    {"dragon_cotlap", {437645, 437645, 3056157, {0, 0, 0, 775, 2358}, 0, 0, 15, 3674368, 71856, 4374880, 198240, 750058, 368632, 2543853}, {27.6, 27.7, 22.0, 36.8}, {20.4, 20.7, 18.1, 25.5}},
+    {"tripod_elast_r2", {108939, 108939, 4384079, {0, 0, 0, 0, 0}, 0, 0, 84, 4546396, 2587736, 5757568, 3292352, 351386, 326878, 4341791}, {29.7, 43.6, 18.8, 29.2}, {21.7, 29.4, 15.5, 23.3}},};
+// clang-format on
+
+constexpr Format formats[] = {Format::csr, Format::sell, Format::dasp, Format::spaden};
+
+Candidate const& of(Plan const& plan, Format format) {
+  for (Candidate const& c : plan.candidates)
+    if (c.format == format) return c;
+  throw std::logic_error("a format without a candidate");
+}
+
+/// By the product alone, as it was measured: steps and conversions play no part.
+Format fastest_product(Plan const& plan) {
+  Candidate const* best = nullptr;
+  for (Candidate const& c : plan.candidates)
+    if (c.excluded.empty() && (best == nullptr || c.product < best->product)) best = &c;
+  return best->format;
+}
+
+TEST(Planner, TakesWhatWasMeasuredFastest) {
+  for (Real const values : {Real::f64, Real::f32}) {
+    int within = 0, all = 0;
+    for (Measured const& m : measured) {
+      Plan const plan =
+          make_plan(m.features, {.values = values, .vectors = values}, CostTable::h200());
+      double const* const us = values == Real::f64 ? m.fp64 : m.fp32;
+      double best = INFINITY;
+      for (int k = 0; k < 4; ++k)
+        if (us[k] > 0) best = std::min(best, us[k]);
+      Format const taken = fastest_product(plan);
+      double const regret = us[int(taken)] / best;
+      EXPECT_GT(us[int(taken)], 0) << m.name << ": " << name(taken) << " was not even measured";
+      EXPECT_LT(regret, 1.25) << m.name << ": " << name(taken);
+      within += regret <= 1.05;
+      ++all;
+    }
+    EXPECT_GE(within, 0.9 * all) << name(values);
+  }
+}
+
+TEST(Planner, PredictsWhatWasMeasured) {
+  // Root mean square of the relative error over the table the rates were fitted to.
+  double const allowed[] = {0.07, 0.10, 0.10, 0.20};
+  for (int k = 0; k < 4; ++k) {
+    double sum = 0;
+    int count = 0;
+    for (Measured const& m : measured) {
+      if (m.fp64[k] == 0) continue;
+      double const us = dot(CostTable::h200().rates(formats[k], Real::f64).product,
+                            work(formats[k], m.features, Real::f64, Real::f64));
+      sum += std::pow(us / m.fp64[k] - 1, 2);
+      ++count;
+    }
+    EXPECT_LT(std::sqrt(sum / count), allowed[k]) << name(formats[k]);
+  }
+}
+
+TEST(Planner, FeaturesOfTheTableAreThoseOfItsMatrices) {
+  Context ctx(Backend::host);
+  auto const same = [&](char const* name, Csr<double> const& a) {
+    for (Measured const& m : measured) {
+      if (std::string(m.name) != name) continue;
+      EXPECT_EQ(features(ctx, a.view()), m.features) << name;
+      return;
+    }
+    ADD_FAILURE() << name;
+  };
+  same("poisson27_32", generate(Poisson27Params{.n = 32, .coefficient = Coefficient::random}));
+  same("elasticity_16", generate(ElasticityParams{.n = 16, .coefficient = Coefficient::random}));
+}
+
+TEST(Planner, ConversionMustPay) {
+  Features const f = measured[0].features;  // poisson27_96
+  EXPECT_EQ(make_plan(f, {.applies = 1}, CostTable::h200()).taken(), Format::csr);
+  EXPECT_EQ(make_plan(f, {.applies = 1000}, CostTable::h200()).taken(), Format::dasp);
+  // Between them there is one number of products from which on it pays.
+  double pays = 0;
+  for (double applies = 1; applies <= 1000; ++applies) {
+    bool const csr = make_plan(f, {.applies = applies}, CostTable::h200()).taken() == Format::csr;
+    if (!csr && pays == 0) pays = applies;
+    EXPECT_EQ(csr, pays == 0) << applies;
+  }
+  EXPECT_GT(pays, 5);
+  EXPECT_LT(pays, 40);
+}
+
+TEST(Planner, SmallSystemsStayInOneKernel) {
+  Features const f = measured[10].features;  // poisson27_32
+  Plan const one = make_plan(f, {.applies = 1e4}, CostTable::h200());
+  EXPECT_EQ(one.taken(), Format::csr);
+  EXPECT_TRUE(one.candidates.front().persistent);
+  Plan const graph = make_plan(f, {.applies = 1e4, .persistent = false}, CostTable::h200());
+  EXPECT_FALSE(graph.candidates.front().persistent);
+  EXPECT_EQ(graph.taken(), Format::dasp);
+}
+
+TEST(Planner, TransposesAreForCsrAlone) {
+  for (Measured const& m : measured) {
+    Plan const plan = make_plan(m.features, {.applies = 1e6, .transpose = true}, CostTable::h200());
+    EXPECT_EQ(plan.taken(), Format::csr);
+    for (Format const other : {Format::sell, Format::dasp, Format::spaden})
+      EXPECT_EQ(of(plan, other).excluded, "no transpose");
+  }
+}
+
+TEST(Planner, TableShowsEveryFormatTheTakenOneFirst) {
+  Plan const plan = make_plan(measured[8].features, {.applies = 1000}, CostTable::h200());
+  std::string const table = text(plan);
+  std::size_t at = table.find("NVIDIA H200");
+  for (Candidate const& c : plan.candidates) {
+    std::size_t const here = table.find(std::string("\n  ") + name(c.format), at);
+    ASSERT_NE(here, std::string::npos) << table;
+    at = here;
+  }
+  EXPECT_NE(table.find("padding"), std::string::npos) << table;  // rmat as sell
+}
+
+/// Bytes from the pattern against those of the operator itself.
+TEST(Planner, BytesAreThoseOfTheOperators) {
+  Context ctx(Backend::host);
+  auto const check = [&](Csr<double> const& a, double within) {
+    Features const f = features(ctx, a.view());
+    for (Format const format : formats) {
+      auto const A = make_operator<double>(ctx, a.view(), format);
+      double const vectors = 8.0 * (double(a.rows) + a.cols);
+      double stored = A->cost(1).bytes - vectors;
+      if (format == Format::csr) stored -= 4.0 * (a.rows + 1);  // offsets of 64 bits on the host
+      double const tolerance = format == Format::csr || format == Format::sell ? 1e-12 : within;
+      EXPECT_NEAR(stored_bytes(format, f, Real::f64) / stored, 1, tolerance)
+          << name(format) << ", " << a.rows << " rows";
+    }
+  };
+  check(generate(Poisson27Params{.n = 20}), 0.03);
+  check(generate(ElasticityParams{.n = 8}), 0.03);
+  check(generate(Poisson7Params{.n = 24}), 0.03);
+  check(random_matrix(3000, 3000, 60, 1), 0.06);
+}
+
+TEST(CostModel, FitFindsTheRatesThatMadeTheTimes) {
+  Terms const rates{5, 0.25, 0, 3, 7, 0, 0};
+  std::vector<Terms> products;
+  std::vector<double> times;
+  for (Measured const& m : measured) {
+    products.push_back(work(Format::dasp, m.features, Real::f64, Real::f64));
+    times.push_back(dot(rates, products.back()));
+  }
+  Terms const found = fit(products, times);
+  for (std::size_t k = 0; k < Terms::count; ++k)
+    EXPECT_NEAR(found.array()[k], rates.array()[k], 1e-6 * 7) << k;
+}
+
+/// No rate is negative, and none that is zero would lower the error if it grew (Kuhn and Tucker).
+TEST(CostModel, FitOfNoisyTimesIsTheConstrainedMinimum) {
+  for (int k = 0; k < 4; ++k) {
+    std::vector<Terms> products;
+    std::vector<double> times;
+    for (Measured const& m : measured)
+      if (m.fp64[k] > 0) {
+        products.push_back(work(formats[k], m.features, Real::f64, Real::f64));
+        times.push_back(m.fp64[k]);
+      }
+    Terms const rates = fit(products, times);
+    for (std::size_t t = 0; t < Terms::count; ++t) {
+      EXPECT_GE(rates.array()[t], 0);
+      double slope = 0, scale = 0;  // of the sum of squares, along rate t
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        double const column = products[i].array()[t] / times[i];
+        slope += column * (dot(rates, products[i]) / times[i] - 1);
+        scale += column * column;
+      }
+      slope /= std::sqrt(scale) + 1e-300;
+      if (rates.array()[t] > 0)
+        EXPECT_NEAR(slope, 0, 1e-6) << name(formats[k]) << " " << t;
+      else
+        EXPECT_GE(slope, -1e-9) << name(formats[k]) << " " << t;
+    }
+  }
+}
+
+TEST(CostModel, FitRefusesWhatHasNoAnswer) {
+  EXPECT_THROW(fit({Terms{}}, {}), ShapeError);
+  EXPECT_THROW(fit({Terms{.latency = 1}}, {0.0}), ShapeError);
+  EXPECT_THROW(fit({Terms{.latency = 1}}, {std::nan("")}), ShapeError);
+}
+
+class CostTableFile : public ::testing::Test {
+ protected:
+  std::string write(std::string const& text) {
+    std::ofstream(path_) << text;
+    return path_;
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+  std::string path_ = ::testing::TempDir() + "tcsolve_cost_table.yaml";
+};
+
+TEST_F(CostTableFile, IsReadAsItWasWritten) {
+  EXPECT_EQ(CostTable::load(write(dump_yaml(CostTable::h200()))), CostTable::h200());
+}
+
+TEST_F(CostTableFile, RefusesWhatIsNoTable) {
+  auto const refused = [&](std::string const& text) {
+    return message_of<ConfigError>([&] { CostTable::load(write(text)); });
+  };
+  EXPECT_NE(refused("dasp: {fp64: {product: {stream: -1}}}").find("stream"), std::string::npos);
+  EXPECT_NE(refused("dapz: 1").find("dasp"), std::string::npos);
+  EXPECT_THROW(CostTable::load("/no/such/table.yaml"), ConfigError);
+}
+
+class AutoOperator : public ::testing::Test {
+ protected:
+  AutoOperator() {
+    register_operators(registry_);
+    catalog_.add(registry_);
+  }
+  std::unique_ptr<OperatorFactory> factory(std::string const& keys = "") {
+    Diagnostics problems;
+    ConfigNode const node = parse_yaml("{format: auto" + keys + "}", "test");
+    auto made = registry_.make(node, problems, catalog_);
+    problems.throw_if_any();
+    return made;
+  }
+  Context ctx_{Backend::host};
+  OperatorRegistry registry_{"operator", "format"};
+  Catalog catalog_;
+};
+
+TEST_F(AutoOperator, MultipliesAsCsrDoes) {
+  for (auto const& [name, a] : adversarial()) {
+    SCOPED_TRACE(name);
+    auto const A = factory()->build(ctx_, a, {.applies = 1e6});
+    auto const x = random_values(std::size_t(a.cols), 5);
+    std::vector<double> y(a.rows);
+    A->apply(ctx_, vector_view<double const>(x.data(), a.cols), vector_view(y.data(), a.rows));
+    for (Index i = 0; i < a.rows; ++i) {
+      long double sum = 0, size = 0;
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+        long double const p = static_cast<long double>(a.values[k]) * x[a.columns[k]];
+        sum += p, size += std::abs(p);
+      }
+      EXPECT_NEAR(y[i], double(sum), double(size) * 1e-13) << i;
+    }
+  }
+}
+
+TEST_F(AutoOperator, TakesCsrWhereTheTransposeIsNeeded) {
+  Csr<double> const a = generate(Poisson27Params{.n = 12});
+  auto const A = factory(", expected_applies: 1.0e6")->build(ctx_, a, {.transpose = true});
+  EXPECT_EQ(A->name(), "csr");
+  EXPECT_TRUE(A->traits().transpose);
+  EXPECT_TRUE(Lsmr<double>().cost().transpose);
+}
+
+TEST_F(AutoOperator, ObeysACalibrationFile) {
+  // A device on which bitBSR costs nothing and all else does.
+  CostTable table;
+  table.device = "a made-up one";
+  for (Format const format : {Format::csr, Format::sell, Format::dasp})
+    table.rates(format, Real::f64).product.latency = 1;
+  std::string const path = ::testing::TempDir() + "tcsolve_made_up.yaml";
+  std::ofstream(path) << dump_yaml(table);
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  EXPECT_EQ(factory(", calibration: " + path)->build(ctx_, a)->name(), "spaden");
+  std::filesystem::remove(path);
+}
+
+TEST_F(AutoOperator, TimingNeedsLeaveToDiffer) {
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  auto const tuned = factory(", autotune: measure, budget: 0.05");
+  std::string const says = message_of<Unsupported>([&] { tuned->build(ctx_, a); });
+  EXPECT_NE(says.find("deterministic: false"), std::string::npos) << says;
+  Context free(Backend::host, {.deterministic = false});
+  EXPECT_NO_THROW(tuned->build(free, a));
+}
+
+TEST_F(AutoOperator, PassesOverAFormatThatCannotHoldTheValues) {
+  Csr<double> a = generate(Poisson7Params{.n = 6});
+  for (double& v : a.values) v *= 1e9;  // beyond fp16 as it stands; a power of two brings it back
+  CostTable table;
+  for (Format const format : {Format::dasp, Format::spaden})
+    table.rates(format, Real::f16).product.latency = 1;
+  std::string const path = ::testing::TempDir() + "tcsolve_cheap_csr.yaml";
+  std::ofstream(path) << dump_yaml(table);
+  auto const A = factory(", values: fp16, calibration: " + path)->build(ctx_, a);
+  EXPECT_TRUE(A->name() == "dasp" || A->name() == "spaden") << A->name();
+  std::filesystem::remove(path);
+}
+
+TEST(Autotune, KeepsTheFastestOfThoseItTried) {
+  Context ctx(Backend::host, {.deterministic = false});
+  Csr<double> const a = generate(Poisson27Params{.n = 12});
+  Plan const plan = make_plan(features(ctx, a.view()), {}, CostTable::h200());
+  std::vector<Format> made;
+  auto const tuned = autotune<double>(ctx, plan, 0.2, [&](Format format) {
+    made.push_back(format);
+    return make_operator<double>(ctx, a.view(), format);
+  });
+  ASSERT_EQ(tuned.tried.size(), made.size());
+  EXPECT_EQ(made.front(), plan.taken());
+  EXPECT_LE(made.size(), 3u);
+  EXPECT_EQ(tuned.best->name(), name(tuned.taken));
+  double least = INFINITY;
+  Format fastest = Format::csr;
+  for (auto const& [format, us] : tuned.tried) {
+    Candidate const& c = of(plan, format);
+    if (us + c.step - c.product < least) least = us + c.step - c.product, fastest = format;
+  }
+  EXPECT_EQ(tuned.taken, fastest);
+}
+
+TEST(Autotune, EndsWithTheBudgetAndSaysWhenNothingFits) {
+  Context ctx(Backend::host, {.deterministic = false});
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  Plan const plan = make_plan(features(ctx, a.view()), {}, CostTable::h200());
+  int calls = 0;
+  auto const one = autotune<double>(ctx, plan, 1e-9, [&](Format format) {
+    ++calls;
+    return make_operator<double>(ctx, a.view(), format);
+  });
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(one.taken, plan.taken());
+  auto const refuse = [](Format) -> OperatorPtr<double> { throw MatrixError("too large"); };
+  EXPECT_THROW(autotune<double>(ctx, plan, 1, refuse), MatrixError);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
