@@ -27,7 +27,7 @@ std::string quoted_value(std::string const& text) {
 
 Arguments parse_arguments(int argc, char const* const* argv) {
   Arguments parsed;
-  std::string config, matrix, explained, backend, output, reference;
+  std::string config, matrix, explained, backend, output, reference, table;
   bool list = false, quiet = false, verbose = false;
 
   CLI::App app("Solves sparse linear systems with iterative methods, on the GPU or on the host.");
@@ -52,14 +52,22 @@ Arguments parse_arguments(int argc, char const* const* argv) {
           ->expected(0, 1);
   auto* const reference_option =
       app.add_option("--reference", reference, "write the tables of all keys as DIR/*.md");
-  auto* const info =
-      app.add_subcommand("info", "facts about a matrix: size, symmetry, rows, memory by format");
+  auto* const info = app.add_subcommand(
+      "info", "facts about a matrix: size, symmetry, rows, what each format costs");
   info->add_option("MATRIX", matrix, "Matrix Market file")->required();
+  info->add_option("--calibration", parsed.calibration,
+                   "cost table to decide by; none: those of H100 and H200 and of the host");
+  auto* const calibration = app.add_subcommand(
+      "calibrate", "time the formats here, for `operator: {format: auto, calibration: FILE}`");
+  calibration->fallthrough();  // --backend may follow
+  calibration->add_option("FILE", table, "where the cost table goes")->required();
+  calibration->add_option("--size", parsed.size, "rows of the largest matrices; 1 takes a minute")
+      ->check(CLI::Range(1e-4, 10.0));
   app.footer(
       "Exit codes: 0 converged; 1 usage or config; 2 input data; 3 not converged (iterations, "
       "time,\n"
       "cancelled); 4 diverged, breakdown, stagnation or false convergence; 5 device or memory;\n"
-      "6 internal. A file called `info` is given as ./info.");
+      "6 internal. A file called `info` or `calibrate` is given as ./info.");
 
   auto usage_error = [&](std::string const& text) {
     std::cerr << "tcsolve: " << text << "\nSee tcsolve --help.\n";
@@ -75,13 +83,21 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   } catch (CLI::ParseError const& e) { return usage_error(e.what()); }
 
   int const asked = (list_flag->count() > 0) + (explain_option->count() > 0) +
-                    (reference_option->count() > 0) + info->parsed() + (config_option->count() > 0);
-  if (asked == 0) return usage_error("give a CONFIG, or --list, --explain or info MATRIX");
+                    (reference_option->count() > 0) + info->parsed() + calibration->parsed() +
+                    (config_option->count() > 0);
+  if (asked == 0)
+    return usage_error("give a CONFIG, or --list, --explain, info MATRIX or calibrate FILE");
   if (asked > 1)
-    return usage_error("CONFIG, --list, --explain, --reference and info exclude each other");
+    return usage_error(
+        "CONFIG, --list, --explain, --reference, info and calibrate exclude each other");
   if (info->parsed()) {
     parsed.command = Task::info;
     parsed.subject = matrix;
+  } else if (calibration->parsed()) {
+    parsed.command = Task::calibrate;
+    parsed.subject = table;
+    if (backend == "host") parsed.backend = Backend::host;
+    if (backend == "cuda") parsed.backend = Backend::cuda;
   } else if (list) {
     parsed.command = Task::list;
   } else if (explain_option->count() > 0) {

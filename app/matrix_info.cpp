@@ -45,34 +45,18 @@ std::string histogram_text(CsrSummary const& s) {
   return text;
 }
 
-/// Bytes in each format with its default parameters.
-std::string format_text(CsrSummary const& s, Registries const& registries) {
-  std::string text = "memory by format\n";
-  for (auto const& entry : registries.operators.entries()) {
-    Diagnostics problems;
-    ConfigNode const node = ConfigNode::map_of(registries.operators.type_key(), entry.name);
-    auto const factory = registries.operators.make(node, problems, registries.catalog);
-    if (!factory) continue;  // a format with a key that must be given
-    double const bytes = factory->bytes(s.rows, s.cols, s.entries);
-    char line[96];
-    std::snprintf(line, sizeof line, "  %-12s  %s", entry.name.c_str(), byte_text(bytes).c_str());
-    text += cat(
-        line, s.entries > 0 ? cat(" (", number(bytes / double(s.entries)), " bytes an entry)") : "",
-        "\n");
-  }
-  return text;
-}
-
 /// What `operator: {format: auto}` would take, and why.
-std::string plan_text(Csr<double> const& a) {
+std::string plan_text(Csr<double> const& a, std::string const& calibration) {
   Context ctx(Backend::host);
   Features const f = features(ctx, a.view());
-  return text(make_plan(f, {}, CostTable::h200())) + text(make_plan(f, {}, CostTable::host()));
+  auto const plan = [&](CostTable const& table) { return text(make_plan(f, {}, table)); };
+  if (!calibration.empty()) return plan(CostTable::load(calibration));
+  return plan(CostTable::h200()) + plan(CostTable::host());
 }
 
 }  // namespace
 
-std::string matrix_info(std::filesystem::path const& file, Registries const& registries) {
+std::string matrix_info(std::filesystem::path const& file, std::string const& calibration) {
   MatrixHeader const header = read_matrix_market_header(file);
   // The summary transposes the matrix: twice its size, and what reading takes.
   require_memory(std::max(2 * header.csr_bytes(), header.reading_bytes()), 0, file.string());
@@ -94,7 +78,7 @@ std::string matrix_info(std::filesystem::path const& file, Registries const& reg
              number(s.norm_frobenius), ", largest entry ", number(s.max_abs), "\n",    //
              "entries a row   least ", s.min_row, ", mean ", number(mean), ", most ",  //
              s.max_row, "; ", s.empty_rows, " rows are empty\n",                       //
-             histogram_text(s), format_text(s, registries), plan_text(a));
+             histogram_text(s), plan_text(a, calibration));
 }
 
 }  // namespace tcsolve

@@ -2,15 +2,14 @@
 /// `tcsolve info MATRIX`.
 #pragma once
 
-#include <tcsolve/app/registries.hpp>
-
 #include <filesystem>
 #include <string>
 
 namespace tcsolve {
 
-/// Size, entries, symmetry, diagonal, row lengths, norms, and the memory the matrix takes in each
-/// registered format. Throws MatrixError, and MemoryError when it cannot be read into memory.
-std::string matrix_info(std::filesystem::path const& file, Registries const&);
+/// Size, entries, symmetry, diagonal, row lengths, norms, and what each format is expected to cost:
+/// with the cost table in `calibration`, or, where that is empty, with the shipped ones. Throws
+/// MatrixError, ConfigError for the table, and MemoryError when the matrix does not fit.
+std::string matrix_info(std::filesystem::path const& file, std::string const& calibration);
 
 }  // namespace tcsolve

@@ -56,7 +56,9 @@ MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize con
   double const vector = 8.0 * std::max(size.rows, size.cols);
   double const csr = static_cast<double>(size.csr_bytes);
   double const stored = factory->bytes(size.rows, size.cols, size.entries);
-  bool const is_csr = run.matrix_operator.type() == "csr" && factory->exact();
+  // `auto` takes more than csr only where there is room.
+  std::string const& format = run.matrix_operator.type();
+  bool const is_csr = (format == "csr" || format == "auto") && factory->exact();
   bool const needs_csr = !factory->exact() || run.preconditioner.type() != "none";
   bool const reorders = factory->reorder() != Reorder::none;
   // P b, P x, a staged copy and P itself: solvers/reordered_solver.hpp.

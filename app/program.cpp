@@ -2,11 +2,15 @@
 #include <tcsolve/app/program.hpp>
 
 #include <tcsolve/app/arguments.hpp>
+#include <tcsolve/app/calibrate.hpp>
 #include <tcsolve/app/documentation.hpp>
 #include <tcsolve/app/matrix_info.hpp>
 #include <tcsolve/app/registries.hpp>
 #include <tcsolve/app/solve_run.hpp>
+#include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/io/atomic_file.hpp>
+#include <tcsolve/version.hpp>
 
 #include <exception>
 #include <iostream>
@@ -16,13 +20,22 @@
 namespace tcsolve {
 namespace {
 
+void write_calibration(Arguments const& arguments) {
+  Context ctx(arguments.backend);
+  CostTable const table = calibrate(ctx, arguments.size, std::cout);
+  write_file(arguments.subject,
+             cat("# ", table.device, ", tcsolve ", version::revision, "\n", dump_yaml(table)));
+  std::cout << "operator: {format: auto, calibration: " << arguments.subject << "}\n";
+}
+
 int dispatch(Arguments const& arguments) {
   Registries const registries;
   switch (arguments.command) {
     case Task::solve: return solve_run(arguments, registries);
     case Task::list: std::cout << list_text(registries); return 0;
     case Task::explain: std::cout << explain_text(registries, arguments.subject); return 0;
-    case Task::info: std::cout << matrix_info(arguments.subject, registries); return 0;
+    case Task::info: std::cout << matrix_info(arguments.subject, arguments.calibration); return 0;
+    case Task::calibrate: write_calibration(arguments); return 0;
     case Task::reference: write_reference(registries, arguments.subject); return 0;
     case Task::done: break;
   }

@@ -64,12 +64,27 @@ struct OutputConfig {
   }
 };
 
+struct CacheConfig {
+  std::string directory;
+  double limit = 1024;
+
+  static constexpr auto schema() {
+    using P = CacheConfig;
+    return std::tuple{
+        field(&P::directory, "directory",
+              "where orders of matrices and measured formats are kept for later runs on the same "
+              "pattern, from the working directory; none: nowhere. Runs may share it"),
+        field(&P::limit, "limit", above(0.0), "MB in all; what was used longest ago is removed")};
+  }
+};
+
 struct RunConfig {
   ProblemConfig problem;
   Block matrix_operator{"csr", "format"};
   Block preconditioner{"none"};
   Block solver;
   OutputConfig output;
+  CacheConfig cache;
   Backend backend = Backend::automatic;
   std::uint64_t seed = 1;
   bool deterministic = true;
@@ -83,6 +98,7 @@ struct RunConfig {
               "M, an approximation of A^-1"),
         field(&P::solver, "solver", block_of("solver"), "how it is solved").required(),
         field(&P::output, "output", "what is written"),
+        field(&P::cache, "cache", "what later runs need not find out again"),
         field(&P::backend, "backend", "auto takes the GPU when there is one, else the host"),
         field(&P::seed, "seed", "of random vectors and probes; generators have their own"),
         field(&P::deterministic, "deterministic", "the same bits on every run")};

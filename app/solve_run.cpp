@@ -10,6 +10,7 @@
 #include <tcsolve/app/run_config.hpp>
 #include <tcsolve/app/signals.hpp>
 #include <tcsolve/configs/schema/number.hpp>
+#include <tcsolve/io/plan_cache.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/solvers/reordered_solver.hpp>
 
@@ -72,7 +73,10 @@ double relative_error(std::vector<double> const& x, std::vector<double> const& s
 class Run {
  public:
   Run(Context& ctx, RunConfig const& config, Problem& problem, RunResult& result)
-      : ctx_(ctx), config_(config), problem_(problem), result_(result) {}
+      : ctx_(ctx), config_(config), problem_(problem), result_(result) {
+    if (!config.cache.directory.empty())
+      cache_.emplace(config.cache.directory, static_cast<std::int64_t>(1e6 * config.cache.limit));
+  }
 
   void solve() {
     RunTimes& times = result_.times;
@@ -99,8 +103,11 @@ class Run {
   void reorder() {
     Reorder const asked = make<OperatorRegistry>(config_.matrix_operator)->reorder();
     if (asked == Reorder::none) return;
-    result_.reordering = reordering(problem_.A, asked);
-    ctx_.log(Severity::note, cat("reorder: ", text(*result_.reordering)));
+    std::string cached;
+    result_.reordering =
+        cache_ ? reordering(problem_.A, asked, *cache_, cached) : reordering(problem_.A, asked);
+    ctx_.log(Severity::note, cat("reorder: ", text(*result_.reordering),
+                                 cached.empty() ? "" : cat(" (", cached, ")")));
     if (result_.reordering->taken == Reorder::none) return;
     reordered_ = true;
     problem_.A = permuted(problem_.A.view(), result_.reordering->P);
@@ -130,7 +137,8 @@ class Run {
     std::string const& M = config_.preconditioner.type();
     return {.applies = std::min(enough, cost.products * max_iterations_of(config_.solver)),
             .transpose = cost.transpose,
-            .persistent = M == "none" || M == "jacobi" || M == "block_jacobi"};
+            .persistent = M == "none" || M == "jacobi" || M == "block_jacobi",
+            .cache = cache_ ? &*cache_ : nullptr};
   }
 
   void convert() {
@@ -169,6 +177,7 @@ class Run {
   RunConfig const& config_;
   Problem& problem_;
   RunResult& result_;
+  std::optional<DiskCache> cache_;
   bool reordered_ = false;
   OperatorPtr<double> A_, A_true_, M_;
   std::shared_ptr<CsrOperator<double> const> csr_;

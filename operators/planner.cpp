@@ -28,6 +28,8 @@ std::string why_not(Format format, Features const& f, PlanRequest const& request
     return "more than 2^31 - 1 entries";
   if (format == Format::sell && double(f.slices_stored) > 3 * double(f.entries) + 1e6)
     return "padding is more than twice the entries";
+  double const csr = stored_bytes(Format::csr, f, request.values);
+  if (stored_bytes(format, f, request.values) + csr > request.memory) return "too little memory";
   return "";
 }
 
@@ -104,11 +106,8 @@ OperatorPtr<T> make_operator(Context& ctx, CsrView<S> const& a, Format format) {
   return std::make_shared<CsrOperator<T, S>>(ctx, a);
 }
 
-namespace {
-
-/// Median microseconds of a product; a measurement is of as many as take a millisecond.
 template <class T>
-double time_product(Context& ctx, LinearOperator<T> const& A, double seconds) {
+double product_microseconds(Context& ctx, LinearOperator<T> const& A, double seconds) {
   using Clock = std::chrono::steady_clock;
   auto const since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -132,8 +131,6 @@ double time_product(Context& ctx, LinearOperator<T> const& A, double seconds) {
   return times[times.size() / 2];
 }
 
-}  // namespace
-
 template <class T>
 Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
                   std::function<OperatorPtr<T>(Format)> const& make, int most) {
@@ -150,7 +147,7 @@ Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
     double us = std::numeric_limits<double>::quiet_NaN();
     try {
       OperatorPtr<T> const A = make(c.format);
-      us = time_product(ctx, *A, budget / (2 * most));
+      us = product_microseconds(ctx, *A, budget / (2 * most));
       // What the step has besides the product counts as predicted.
       double const step = us + c.step - c.product;
       if (step < least) least = step, tuned.best = A, tuned.taken = c.format;
@@ -177,6 +174,8 @@ std::string text(Tuned<T> const& tuned) {
   return text;
 }
 
+template double product_microseconds(Context&, LinearOperator<double> const&, double);
+template double product_microseconds(Context&, LinearOperator<float> const&, double);
 template std::string text(Tuned<double> const&);
 template std::string text(Tuned<float> const&);
 template Tuned<double> autotune(Context&, Plan const&, double,

@@ -7,10 +7,12 @@
 ///
 /// For every format that can do what is asked, the time of a solver's steps and of the conversion
 /// is predicted; the format with the least sum is taken. The choice is a function of the pattern,
-/// the request and the cost table: it does not depend on how busy the machine is.
+/// the request and the cost table: it does not depend on how busy the machine is (on how much
+/// memory is free it does, where that is scarce).
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +26,8 @@ struct PlanRequest {
   double applies = 200;    ///< products that the conversion is to pay for
   bool transpose = false;  ///< A^T is needed too, which csr alone offers
   bool persistent = true;  ///< the step may run as one kernel where it is small enough
+  /// Bytes that the operator may take, its conversion included; csr is taken whatever it needs.
+  double memory = std::numeric_limits<double>::infinity();
 };
 
 /// One format and what it would cost, in microseconds.
@@ -54,6 +58,11 @@ std::string text(Plan const&);
 /// y = A x in one format, values stored as S. Throws what the format's constructor throws.
 template <class T, class S = T>
 OperatorPtr<T> make_operator(Context&, CsrView<S> const& a, Format);
+
+/// Median us of y = A x, x = 1, over 5 to 50 measurements for about `seconds`, each of as many
+/// products in a row as take a millisecond.
+template <class T>
+double product_microseconds(Context&, LinearOperator<T> const& A, double seconds);
 
 template <class T>
 struct Tuned {

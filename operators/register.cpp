@@ -6,11 +6,13 @@
 #include <optional>
 
 #include <tcsolve/formats/graph_partition.hpp>
+#include <tcsolve/io/plan_cache.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/planner.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
+#include <tcsolve/version.hpp>
 
 namespace tcsolve {
 
@@ -248,7 +250,8 @@ class AutoFactory final : public MatrixFactory {
     PlanRequest request{.values = values_,
                         .applies = use.applies,
                         .transpose = use.transpose,
-                        .persistent = use.persistent};
+                        .persistent = use.persistent,
+                        .memory = 0.9 * double(ctx.available_memory())};
     if (params_.expected_applies > 0) request.applies = params_.expected_applies;
     CostTable const table = table_ ? *table_ : CostTable::shipped(ctx);
     Plan const plan = make_plan(features(ctx, here.view()), request, table);
@@ -258,7 +261,19 @@ class AutoFactory final : public MatrixFactory {
                  : factory(format)->build(ctx, a, use);
     };
     ctx.log(Severity::detail, text(plan));
-    if (params_.autotune == Autotune::measure) return tuned(ctx, plan, make);
+    if (params_.autotune == Autotune::measure) {
+      if (use.cache == nullptr) return tuned(ctx, plan, make).best;
+      std::string const key = cat("format ", name(values_), ", ", table.device, ", ",
+                                  version::release, ", ", pattern_key(a));
+      if (auto const known = remembered(*use.cache, key, plan)) {
+        ctx.log(Severity::note, cat("format: ", name(*known), ", as measured before"));
+        return make(*known);
+      }
+      auto const answer = tuned(ctx, plan, make);
+      std::string const why = use.cache->put(key, name(answer.taken));
+      if (!why.empty()) ctx.log(Severity::note, cat("format: not kept in the cache: ", why));
+      return answer.best;
+    }
     for (Candidate const& c : plan.candidates) {
       try {
         auto const A = make(c.format);
@@ -274,12 +289,9 @@ class AutoFactory final : public MatrixFactory {
     }
     throw Error("internal: a plan without candidates");
   }
-  /// Of the largest format: which one it will be is not known before the matrix is.
-  double bytes(Index rows, Index cols, Offset entries) const override {
-    double most = 0;
-    for (auto const& [format, text] : names(Format{}))
-      most = std::max(most, factory(format)->bytes(rows, cols, entries));
-    return most;
+  /// Of csr: a format that needs more is taken where there is room.
+  double bytes(Index rows, Index, Offset entries) const override {
+    return csr_bytes(values_, rows, entries);
   }
 
  private:
@@ -293,10 +305,19 @@ class AutoFactory final : public MatrixFactory {
     return std::make_unique<CsrFactory>(params_.scaled.matrix);
   }
   template <class Make>
-  OperatorPtr<double> tuned(Context& ctx, Plan const& plan, Make const& make) const {
-    auto const answer = autotune<double>(ctx, plan, params_.budget, make);
+  Tuned<double> tuned(Context& ctx, Plan const& plan, Make const& make) const {
+    auto answer = autotune<double>(ctx, plan, params_.budget, make);
     ctx.log(Severity::note, cat("format: ", text(answer)));
-    return answer.best;
+    return answer;
+  }
+  /// What was measured before, if it can still be had.
+  static std::optional<Format> remembered(DiskCache const& cache, std::string const& key,
+                                          Plan const& plan) {
+    auto const known = cache.get(key);
+    if (!known) return std::nullopt;
+    for (Candidate const& c : plan.candidates)
+      if (c.excluded.empty() && *known == name(c.format)) return c.format;
+    return std::nullopt;
   }
 
   Params params_;

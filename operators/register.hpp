@@ -5,15 +5,17 @@
 #include <tcsolve/configs/registry.hpp>
 #include <tcsolve/formats/csr.hpp>
 #include <tcsolve/formats/reordering.hpp>
+#include <tcsolve/io/disk_cache.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
 
 /// What a solver will do with an operator: what a format is chosen by, where that is left open.
 struct OperatorUse {
-  double applies = 200;    ///< products expected, over all solves
-  bool transpose = false;  ///< A^T as well
-  bool persistent = true;  ///< all else in a step may be part of one kernel
+  double applies = 200;              ///< products expected, over all solves
+  bool transpose = false;            ///< A^T as well
+  bool persistent = true;            ///< all else in a step may be part of one kernel
+  DiskCache const* cache = nullptr;  ///< where measured choices are kept; null: nowhere
 };
 
 /// Makes operators of one format, with its parameters fixed.

@@ -149,6 +149,16 @@ TEST(Planner, TransposesAreForCsrAlone) {
   }
 }
 
+TEST(Planner, TakesCsrWhereMemoryIsScarce) {
+  Features const f = measured[0].features;
+  double const csr = stored_bytes(Format::csr, f, Real::f64);
+  Plan const plan = make_plan(f, {.applies = 1e6, .memory = 1.5 * csr}, CostTable::h200());
+  EXPECT_EQ(plan.taken(), Format::csr);
+  EXPECT_EQ(of(plan, Format::dasp).excluded, "too little memory");
+  EXPECT_EQ(make_plan(f, {.applies = 1e6, .memory = 2 * csr}, CostTable::h200()).taken(),
+            Format::dasp);
+}
+
 TEST(Planner, TableShowsEveryFormatTheTakenOneFirst) {
   Plan const plan = make_plan(measured[8].features, {.applies = 1000}, CostTable::h200());
   std::string const table = text(plan);

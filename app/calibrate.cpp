@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/calibrate.hpp>
+
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/operators/planner.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <ostream>
+#include <vector>
+
+namespace tcsolve {
+namespace {
+
+constexpr Real types[] = {Real::f64, Real::f32, Real::f16};
+
+/// With four digits, more than the measurement has.
+double brief(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", v);
+  return std::strtod(text, nullptr);
+}
+Terms brief(Terms const& rates) {
+  auto digits = rates.array();
+  for (double& v : digits) v = brief(v);
+  return Terms::of(digits);
+}
+
+struct Sample {
+  std::string name;
+  std::function<Csr<double>()> make;
+};
+
+/// Large and small, regular and not: every term of the model is large in one of them.
+std::vector<Sample> samples(Context const& ctx, double size) {
+  double const rows = size * (ctx.space() == Space::cuda ? 900e3 : 250e3);
+  auto const edge = [rows](double part, double unknowns = 1) {
+    return std::max<Index>(3, Index(std::lround(std::cbrt(part * rows / unknowns))));
+  };
+  constexpr auto random = Coefficient::random;
+  Index const n = std::max<Index>(64, Index(rows));
+  Index const scale = std::max<Index>(6, Index(std::lround(std::log2(rows))));
+  auto const lost = Renumber::random;
+  return {{"poisson27",
+           [=] {
+             return generate(Poisson27Params{edge(1), random});
+           }},
+          {"poisson27, small",
+           [=] {
+             return generate(Poisson27Params{edge(0.03), random});
+           }},
+          {"poisson27, renumbered",
+           [=] {
+             return generate(Poisson27Params{edge(0.5), random, lost});
+           }},
+          {"elasticity",
+           [=] {
+             return generate(ElasticityParams{edge(0.5, 3), random});
+           }},
+          {"elasticity, small",
+           [=] {
+             return generate(ElasticityParams{edge(0.015, 3), random});
+           }},
+          {"poisson7",
+           [=] {
+             return generate(Poisson7Params{edge(4), random});
+           }},
+          {"poisson7, small",
+           [=] {
+             return generate(Poisson7Params{edge(0.1), random});
+           }},
+          {"poisson7, renumbered",
+           [=] {
+             return generate(Poisson7Params{edge(1), random, lost});
+           }},
+          {"rmat",
+           [=] {
+             return generate(RmatParams{scale, 16, random});
+           }},
+          {"rmat, small",
+           [=] {
+             return generate(RmatParams{std::max(6, scale - 4), 8, random});
+           }},
+          {"longrows", [=] {
+             return generate(LongrowsParams{n, 64, std::max(1, n / 5), random});
+           }}};
+}
+
+double seconds_of(std::function<void()> const& f) {
+  auto const start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Microseconds of one matrix in one format, and what they are made of.
+struct Times {
+  std::vector<Terms> products, conversions;
+  std::vector<double> product_us, conversion_us;
+};
+
+template <class T, class S>
+void measure(Context& ctx, CsrView<S> const& a, Features const& f, Format format, Times& times) {
+  std::vector<double> conversions;
+  OperatorPtr<T> A;
+  for (int i = 0; i < 3; ++i) {
+    A = nullptr;
+    ctx.synchronize();
+    conversions.push_back(1e6 * seconds_of([&] {
+                            A = make_operator<T, S>(ctx, a, format);
+                            ctx.synchronize();
+                          }));
+  }
+  std::sort(conversions.begin(), conversions.end());
+  times.products.push_back(work(format, f, real_of<S>, real_of<T>));
+  times.product_us.push_back(product_microseconds(ctx, *A, 0.1));
+  times.conversions.push_back({.latency = 1, .slots = f.entries / 1e6, .rows = f.rows / 1e6});
+  times.conversion_us.push_back(conversions[1]);
+}
+
+/// What a pass over vectors of n elements takes.
+double pass_microseconds(Context& ctx, Index n) {
+  Vector<double> from(ctx.space(), n), added(ctx.space(), n), to(ctx.space(), n);
+  for (Out<double> v : {from.view(), added.view(), to.view()}) fill<double>(ctx, v, 1);
+  std::vector<double> us;
+  for (int i = 0; i < 25; ++i) {
+    ctx.synchronize();
+    us.push_back(1e6 * seconds_of([&] {
+                   for (int k = 0; k < 10; ++k)
+                     sweep(ctx, Correct<double>{n, 2, 1, added.view().data, from.view().data,
+                                                to.view().data});
+                   ctx.synchronize();
+                 }) /
+                 10);
+  }
+  std::nth_element(us.begin(), us.begin() + 12, us.end());
+  return us[12];
+}
+
+void print_fit(std::ostream& out, Format format, Real values, Terms const& rates,
+               Times const& times) {
+  double sum = 0, most = 0;
+  for (std::size_t k = 0; k < times.products.size(); ++k) {
+    double const error = dot(rates, times.products[k]) / times.product_us[k] - 1;
+    sum += error * error;
+    most = std::max(most, std::abs(error));
+  }
+  char line[96];
+  std::snprintf(line, sizeof line, "  %-6s %s  off by %.0f %%, at most %.0f %%\n", name(format),
+                name(values), 100 * std::sqrt(sum / double(times.products.size())), 100 * most);
+  out << line;
+}
+
+}  // namespace
+
+CostTable calibrate(Context& ctx, double size, std::ostream& progress) {
+  constexpr std::size_t formats = names(Format{}).size();
+  Times times[formats][3];
+  for (auto const& [label, make] : samples(ctx, size)) {
+    Csr<double> const a = make();
+    CsrStorage<double> const here(ctx, a.view());
+    Features const f = features(ctx, here.view());
+    Csr<float> const single = scaled<float>(a, Scaling::powers_of_two).matrix;
+    Csr<half> const narrow = scaled<half>(a, Scaling::powers_of_two).matrix;
+    CsrStorage<float> const single_here(ctx, single.view());
+    CsrStorage<half> const narrow_here(ctx, narrow.view());
+    for (Candidate const& c : make_plan(f, {}, CostTable::shipped(ctx)).candidates) {
+      if (!c.excluded.empty()) continue;
+      auto& of = times[std::size_t(c.format)];
+      measure<double>(ctx, here.view(), f, c.format, of[0]);
+      measure<float>(ctx, single_here.view(), f, c.format, of[1]);
+      measure<float>(ctx, narrow_here.view(), f, c.format, of[2]);
+    }
+    progress << label << ": " << a.rows << " rows, " << a.entries() << " entries" << std::endl;
+  }
+
+  CostTable table = CostTable::shipped(ctx);
+  table.device = ctx.space() == Space::cuda ? ctx.device_name() : "the host";
+  progress << "products, root mean square:\n";
+  for (auto const& [format, text] : names(Format{}))
+    for (int t = 0; t < 3; ++t) {
+      Times const& of = times[std::size_t(format)][t];
+      FormatRates& rates = table.rates(format, types[t]);
+      rates.product = brief(fit(of.products, of.product_us));
+      print_fit(progress, format, types[t], rates.product, of);
+      if (format == Format::csr) continue;  // what a solve starts from
+      Terms const conversion = brief(fit(of.conversions, of.conversion_us));
+      rates.convert = conversion.latency;
+      rates.convert_entries = conversion.slots;
+      rates.convert_rows = conversion.rows;
+    }
+  Index const few = 1000, many = std::max<Index>(100000, Index(4e6 * size));
+  double const short_pass = pass_microseconds(ctx, few), long_pass = pass_microseconds(ctx, many);
+  table.pass_stream = brief(std::max(0.0, (long_pass - short_pass) / (24e-6 * (many - few))));
+  table.pass = brief(short_pass);
+  return table;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/io/plan_cache.hpp>
+
+#include <tcsolve/formats/graph_partition.hpp>
+#include <tcsolve/io/hash.hpp>
+#include <tcsolve/version.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+namespace tcsolve {
+namespace {
+
+/// Two sums over elements, each hashed with its place: the order of evaluation does not matter.
+struct Sums {
+  std::uint64_t first = 0, second = 0;
+  void add(std::uint64_t place, std::uint64_t value) {
+    std::uint64_t const h = mix(mix(place) ^ value);
+    first += h;
+    second += mix(h ^ 0x5bd1e995u);
+  }
+};
+
+struct Stored {
+  Index rows;
+  Reorder taken;
+  Locality before, after;
+};
+static_assert(std::is_trivially_copyable_v<Stored>);
+
+std::string packed(Reordering const& order, Index rows) {
+  Stored stored;
+  std::memset(static_cast<void*>(&stored), 0, sizeof stored);  // no padding of chance in the file
+  stored.rows = rows, stored.taken = order.taken;
+  stored.before = order.before, stored.after = order.after;
+  auto const old_numbers = order.P.old_numbers();
+  std::string bytes(sizeof stored, '\0');
+  std::memcpy(bytes.data(), &stored, sizeof stored);
+  if (order.taken != Reorder::none)
+    bytes.append(reinterpret_cast<char const*>(old_numbers.data()), old_numbers.size_bytes());
+  return bytes;
+}
+
+/// Nothing where the bytes are not those of an order of `rows` rows.
+std::optional<Reordering> unpacked(std::string const& bytes, Index rows) {
+  Stored stored;
+  if (bytes.size() < sizeof stored) return std::nullopt;
+  std::memcpy(static_cast<void*>(&stored), bytes.data(), sizeof stored);
+  bool const same = stored.taken == Reorder::none;
+  std::size_t const wanted = sizeof stored + (same ? 0 : std::size_t(rows) * sizeof(Index));
+  if (stored.rows != rows || bytes.size() != wanted) return std::nullopt;
+  if (same)
+    return Reordering{stored.taken, Permutation::identity(rows), stored.before, stored.after};
+  std::vector<Index> old_numbers(static_cast<std::size_t>(rows));
+  std::memcpy(old_numbers.data(), bytes.data() + sizeof stored, old_numbers.size() * sizeof(Index));
+  try {
+    return Reordering{stored.taken, Permutation(std::move(old_numbers)), stored.before,
+                      stored.after};
+  } catch (MatrixError const&) { return std::nullopt; }
+}
+
+}  // namespace
+
+std::string pattern_key(Pattern const& a) {
+  auto const threads = std::max(1u, std::min(16u, std::thread::hardware_concurrency()));
+  std::vector<Sums> parts(threads);
+  auto const part = [&](unsigned t) {
+    Sums sums;
+    auto const begin = Index(std::int64_t{a.rows} * t / threads);
+    auto const end = Index(std::int64_t{a.rows} * (t + 1) / threads);
+    for (Index i = begin; i < end; ++i) {
+      Offset k = a.offsets[i];
+      sums.add(std::uint64_t(i), std::uint64_t(k));
+      for (Index const j : a.row(i)) sums.add(~std::uint64_t(k++), std::uint64_t(j));
+    }
+    parts[t] = sums;
+  };
+  std::vector<std::thread> others;
+  for (unsigned t = 1; t < threads; ++t) others.emplace_back(part, t);
+  part(0);
+  for (std::thread& other : others) other.join();
+  Sums sum;
+  for (Sums const& s : parts) sum.first += s.first, sum.second += s.second;
+  char text[128];
+  std::snprintf(text, sizeof text, "%d x %d, %lld entries, %016llx%016llx", a.rows, a.cols,
+                static_cast<long long>(a.entries), static_cast<unsigned long long>(sum.first),
+                static_cast<unsigned long long>(sum.second));
+  return text;
+}
+
+Reordering reordering(Pattern const& a, Reorder reorder, DiskCache const& cache,
+                      std::string& note) {
+  require_square(a);
+  std::string const key = cat("reordering ", name(reorder), ", ", version::release,
+                              metis_built() ? ", metis" : "", ", ", pattern_key(a));
+  if (auto const bytes = cache.get(key))
+    if (auto order = unpacked(*bytes, a.rows)) {
+      note = "from the cache";
+      return *std::move(order);
+    }
+  Reordering order = reordering(a, reorder);
+  std::string const why = cache.put(key, packed(order, a.rows));
+  note = why.empty() ? "kept in the cache" : cat("not kept in the cache: ", why);
+  return order;
+}
+
+}  // namespace tcsolve
