@@ -80,7 +80,7 @@ struct CacheConfig {
 
 struct RunConfig {
   ProblemConfig problem;
-  Block matrix_operator{"csr", "format"};
+  Block matrix_operator{"auto", "format"};
   Block preconditioner{"none"};
   Block solver;
   OutputConfig output;

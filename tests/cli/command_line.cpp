@@ -56,7 +56,7 @@ TEST_F(Program, ChecksKeysTogether) {
       "problem: {generator: {type: poisson7, n: 4}}\noperator: {values: fp32}\n"
       "solver: {type: cg}\n");
   EXPECT_EQ(o.code, 1);
-  EXPECT_TRUE(has(o.err, "this operator has no 'format'; known: csr")) << o.err;
+  EXPECT_TRUE(has(o.err, "this operator has no 'format'; known: auto")) << o.err;
   EXPECT_EQ(solve("problem: {generator: {type: poisson7, n: 4}}\n").code, 1) << "no solver";
 }
 
@@ -156,8 +156,43 @@ TEST_F(Program, DescribesAMatrix) {
   EXPECT_TRUE(has(o.out, "1 negative")) << o.out;
   EXPECT_TRUE(has(o.out, "dominance       3 of 3")) << o.out;
   EXPECT_TRUE(has(o.out, "bandwidth       2")) << o.out;
-  EXPECT_TRUE(has(o.out, "csr")) << o.out;
+  EXPECT_TRUE(has(o.out, "format for 200 products, fp64 values, NVIDIA H200")) << o.out;
+  EXPECT_TRUE(has(o.out, "format for 200 products, fp64 values, the host")) << o.out;
   EXPECT_EQ(tcsolve({"info", "none.mtx"}).code, 2);
+}
+
+TEST_F(Program, CalibratesAndDecidesByIt) {
+  Outcome o = tcsolve({"calibrate", "rates.yaml", "--backend", "host", "--size", "0.004"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "off by")) << o.out;
+  EXPECT_TRUE(has(o.out, "operator: {format: auto, calibration: rates.yaml}")) << o.out;
+  write_text(folder_ / "a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n1 1 2\n");
+  o = tcsolve({"info", "a.mtx", "--calibration", "rates.yaml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "the host")) << o.out;
+  EXPECT_FALSE(has(o.out, "H200")) << o.out;
+  o = solve(small_config, {"--set", "operator={format: auto, calibration: rates.yaml}"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  o = solve(small_config, {"--set", "operator={format: auto, calibration: none.yaml}"});
+  EXPECT_EQ(o.code, 1) << o.err;
+  EXPECT_TRUE(has(o.err, "none.yaml")) << o.err;
+  for (Arguments const& a : std::vector<Arguments>{{"calibrate"},
+                                                   {"calibrate", "x", "--size", "0"},
+                                                   {"calibrate", "x", "--backend", "tpu"},
+                                                   {"calibrate", "x", "info", "a.mtx"}})
+    EXPECT_EQ(tcsolve(a).code, 1) << testing::PrintToString(a);
+}
+
+TEST_F(Program, RemembersOrdersInItsCache) {
+  std::string const config =
+      "problem: {generator: {type: poisson27, n: 8, renumber: random}}\n"
+      "operator: {format: csr, reorder: rcm}\nsolver: {type: cg}\n"
+      "cache: {directory: kept}\n";
+  Outcome const first = solve(config), second = solve(config);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_TRUE(has(first.err + first.out, "(kept in the cache)")) << first.err;
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_TRUE(has(second.err + second.out, "(from the cache)")) << second.err;
 }
 
 TEST_F(Program, ReferenceIsAsCommitted) {

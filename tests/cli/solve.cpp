@@ -52,7 +52,8 @@ TEST_F(Program, WritesTheResult) {
   EXPECT_TRUE(r["device"].is_string());
   EXPECT_EQ(r["config"]["solver"]["type"], "cg");
   EXPECT_EQ(r["config"]["solver"]["max_iters"], 1000);
-  EXPECT_EQ(r["config"]["operator"]["format"], "csr");
+  EXPECT_EQ(r["config"]["operator"]["format"], "auto");
+  EXPECT_EQ(r["format"], "csr");  // the host's choice
 }
 
 TEST_F(Program, AReorderedSolveAnswersInTheOrderGiven) {
