@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device half of the kernels in a build without CUDA: it links, and says what is missing.
 #include <tcsolve/kernels/batch.hpp>
+#include <tcsolve/kernels/csell.hpp>
 #include <tcsolve/kernels/dasp.hpp>
 #include <tcsolve/kernels/graph.hpp>
 #include <tcsolve/kernels/persistent.hpp>
@@ -77,6 +78,22 @@ TCSOLVE_INSTANTIATE(float, double)
 TCSOLVE_INSTANTIATE(half, double)
 TCSOLVE_INSTANTIATE(float, float)
 TCSOLVE_INSTANTIATE(half, float)
+
+template <class S>
+CsellArrays<S> build_csell(Device&, Arena&, CsrView<S> const&, CsellTuning const&) {
+  absent();
+}
+template <class S>
+void refill_csell(Device&, Arena&, CsrView<S> const&, CsellArrays<S>&) {
+  absent();
+}
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S)                                                                    \
+  template CsellArrays<S> build_csell<S>(Device&, Arena&, CsrView<S> const&, CsellTuning const&); \
+  template void refill_csell<S>(Device&, Arena&, CsrView<S> const&, CsellArrays<S>&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
 
 template <class S>
 SpadenArrays<S> build_spaden(Device&, Arena&, CsrView<S> const&, SpadenTuning const&) {

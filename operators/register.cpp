@@ -7,6 +7,7 @@
 
 #include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/io/plan_cache.hpp>
+#include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/planner.hpp>
@@ -152,6 +153,16 @@ class SellFactory final : public RoundingFactory<SellOperator> {
   /// Where neighbouring rows are equally long; with the CSR matrix it is made from.
   double bytes(Index rows, Index, Offset entries) const override {
     return double(entries) * (size_of(values_) + 2) + 5 * double(rows) +
+           csr_bytes(values_, rows, entries);
+  }
+};
+
+class CsellFactory final : public RoundingFactory<CsellOperator> {
+ public:
+  using RoundingFactory::RoundingFactory;
+  /// With 16-bit columns and 3 % of padding; with the CSR matrix it is made from.
+  double bytes(Index rows, Index, Offset entries) const override {
+    return 1.03 * double(entries) * (size_of(values_) + 2.125) + 13 * double(rows) +
            csr_bytes(values_, rows, entries);
   }
 };
@@ -332,6 +343,10 @@ void register_operators(OperatorRegistry& r) {
   r.add<CsrFactory>("csr", "compressed sparse rows; cuSPARSE on a device, Kokkos on the host");
   r.add<SellFactory>(
       "sell", "slices of 32 rows, 16-bit column numbers; one pass with <x, A x>; no transpose");
+  r.add<CsellFactory>(
+      "csell",
+      "slices of 32 rows, sorted where they must be, 8-bit column numbers where they "
+      "reach; any row lengths; no transpose");
   r.add<DaspFactory>("dasp",
                      "rows by length in blocks of 8 x 4 for the matrix unit (DASP); any row "
                      "lengths; no transpose");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
@@ -55,6 +56,24 @@ struct SellFormat {
       sum += 32.0 * double(width) * (sizeof(S) + (wide ? 4 : 2)) + 32;
     }
     return sum;
+  }
+};
+
+/// Compressed SELL-32-sigma with values of S and vectors of T.
+template <class T, class S = T>
+struct CsellFormat {
+  using Value = T;
+  using Stored = S;
+  static std::string label() { return std::string("csell_") + type_name<T> + "_" + type_name<S>; }
+  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
+    // Short pieces and windows, so that small matrices have many.
+    return std::make_shared<CsellOperator<T, S>>(ctx, converted<S>(a).view(),
+                                                 CsellTuning{.max_length = 24, .window = 96});
+  }
+  /// What the conversion made of it: tests/contract/csell_contract.cpp looks inside.
+  static double bytes(Context& ctx, Csr<double> const& a) {
+    CsrStorage<S> here(ctx, converted<S>(a));
+    return double(Csell<S>(ctx, here.view(), {.max_length = 24, .window = 96}).bytes());
   }
 };
 
@@ -111,6 +130,8 @@ using Formats = cases<CsrFormat<double>,          //
                       SellFormat<double, half>,   //
                       SellFormat<float>,          //
                       SellFormat<float, half>,    //
+                      CsellFormat<double>, CsellFormat<double, float>, CsellFormat<double, half>,
+                      CsellFormat<float>, CsellFormat<float, half>,
                       DaspFormat<double>,         //
                       DaspFormat<double, float>,  //
                       DaspFormat<double, half>,   //

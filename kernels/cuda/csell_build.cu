@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// CSR to SELL-32-sigma on the device (kernels/csell_build.hpp).
+#include <tcsolve/kernels/csell_build.hpp>
+#include <tcsolve/kernels/cuda/convert.cuh>
+
+namespace tcsolve::cuda {
+
+template <class S>
+CsellArrays<S> build_csell(Device& device, Arena& arena, CsrView<S> const& a,
+                           CsellTuning const& tuning) {
+  Converter on(device, arena);
+  return csell::build(on, a, tuning);
+}
+template <class S>
+void refill_csell(Device& device, Arena& arena, CsrView<S> const& a, CsellArrays<S>& m) {
+  Converter on(device, arena);
+  csell::refill(on, a, m);
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                                                    \
+  template CsellArrays<S> build_csell<S>(Device&, Arena&, CsrView<S> const&, CsellTuning const&); \
+  template void refill_csell<S>(Device&, Arena&, CsrView<S> const&, CsellArrays<S>&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+
+}  // namespace tcsolve::cuda

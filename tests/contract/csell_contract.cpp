@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Compressed SELL-C-sigma inside: there and back, the same arrays from host and device, bytes,
+/// sorting, pieces, new values. What it computes is in operator_contract.cpp with all other
+/// formats.
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/operators/csell_operator.hpp>
+
+#include <cmath>
+
+#include "tests/support/bounds.hpp"
+#include "tests/support/matrices.hpp"
+#include "tests/support/tensor_formats.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+template <class P>
+class CsellContract : public BackendTest<P> {};
+TYPED_TEST_SUITE(CsellContract, StoredOnBoth, Label);
+
+constexpr CsellTuning tunings[] = {{},
+                                   {.max_length = 8},
+                                   {.max_length = 1},
+                                   {.window = 64},
+                                   {.padding = 0},
+                                   {.padding = 1e9},
+                                   {.max_length = 5, .window = 1, .padding = 0}};
+
+TYPED_TEST(CsellContract, ThereAndBackIsTheSame) {
+  using T = typename TestFixture::T;
+  for (Named const& m : for_conversion()) {
+    SCOPED_TRACE(m.name);
+    Csr<T> a = representable<T>(m.matrix);
+    CsrStorage<T> there(this->ctx(), a);
+    for (CsellTuning const& tuning : tunings) {
+      Csell<T> csell(this->ctx(), there.view(), tuning);
+      ASSERT_EQ(csell.to_csr(this->ctx()), a)
+          << tuning.max_length << " " << tuning.window << " " << tuning.padding;
+      ASSERT_GE(csell.stored(), a.entries());
+    }
+  }
+}
+
+TYPED_TEST(CsellContract, HostAndDeviceMakeTheSameArrays) {
+  using T = typename TestFixture::T;
+  Context host(Backend::host);
+  for (Named const& m : for_conversion()) {
+    SCOPED_TRACE(m.name);
+    Csr<T> a = representable<T>(m.matrix);
+    CsrStorage<T> there(this->ctx(), a);
+    for (CsellTuning const& tuning : tunings) {
+      Csell<T> csell(this->ctx(), there.view(), tuning), expected(host, a.view(), tuning);
+      CsellArrays<T> const &x = csell.arrays(), &y = expected.arrays();
+      ASSERT_TRUE(same_bits(this->ctx(), x.slices, y.slices));
+      ASSERT_TRUE(same_bits(this->ctx(), x.bases, y.bases));
+      ASSERT_TRUE(same_bits(this->ctx(), x.indices, y.indices));
+      ASSERT_TRUE(same_bits(this->ctx(), x.values, y.values));
+      ASSERT_TRUE(same_bits(this->ctx(), x.order, y.order));
+      ASSERT_TRUE(same_bits(this->ctx(), x.long_row, y.long_row));
+      ASSERT_TRUE(same_bits(this->ctx(), x.long_start, y.long_start));
+    }
+  }
+}
+
+/// Positions are by hand: 9 steps of which two groups of four and one; FP64 in pairs.
+TYPED_TEST(CsellContract, StepsLieInGroupsThenAlone) {
+  using View = CsellView<typename TestFixture::T>;
+  EXPECT_EQ(View::place(9, 4, 0, 0), 0);
+  EXPECT_EQ(View::place(9, 4, 3, 0), 3);
+  EXPECT_EQ(View::place(9, 4, 0, 1), 4);
+  EXPECT_EQ(View::place(9, 4, 4, 0), 128);
+  EXPECT_EQ(View::place(9, 4, 7, 31), 255);
+  EXPECT_EQ(View::place(9, 4, 8, 0), 256);
+  EXPECT_EQ(View::place(9, 4, 8, 31), 287);
+  EXPECT_EQ(View::place(9, 2, 7, 31), 255);
+  EXPECT_EQ(View::place(3, 4, 2, 5), 69);
+  for (Index width = 1; width < 14; ++width)
+    for (int together : {2, 4}) {
+      std::vector<int> seen(std::size_t(width) * 32);
+      for (Index j = 0; j < width; ++j)
+        for (int lane = 0; lane < 32; ++lane) ++seen[View::place(width, together, j, lane)];
+      EXPECT_EQ(seen, std::vector<int>(seen.size(), 1)) << width;
+    }
+}
+
+TYPED_TEST(CsellContract, RegularMatricesTakeAByteForAColumn) {
+  using T = typename TestFixture::T;
+  auto const bytes_an_entry = [&](Csr<double> const& a) {
+    CsrStorage<T> there(this->ctx(), converted<T>(a));
+    Csell<T> const csell(this->ctx(), there.view());
+    for (CsellSlice const& slice : to_host(this->ctx(), csell.arrays().slices))
+      if (slice.width > 0) EXPECT_LE(slice.bytes, 2);
+    return double(csell.bytes()) / double(a.entries()) - double(sizeof(T));
+  };
+  EXPECT_LT(bytes_an_entry(generate(Poisson27Params{.n = 40})), 1.5);
+  EXPECT_LT(bytes_an_entry(generate(ElasticityParams{.n = 14})), 1.6);
+}
+
+TYPED_TEST(CsellContract, EachSliceTakesTheBytesItNeeds) {
+  using T = typename TestFixture::T;
+  // 32 rows with one entry each, some of them columns apart: 255 and 65535 are the holes.
+  Csr<double> a;
+  a.rows = 160, a.cols = 70000;
+  Index const reach[] = {0, 254, 255, 65534, 65535};
+  for (Index i = 0; i < a.rows; ++i) {
+    a.columns.push_back(i % 32 == 31 ? 7 + reach[i / 32] : 7);
+    a.values.push_back(1);
+    a.offsets.push_back(a.entries());
+  }
+  CsrStorage<T> there(this->ctx(), converted<T>(a));
+  Csell<T> const csell(this->ctx(), there.view());
+  std::vector<int> bytes;
+  for (CsellSlice const& slice : to_host(this->ctx(), csell.arrays().slices))
+    bytes.push_back(slice.bytes);
+  EXPECT_EQ(bytes, (std::vector<int>{1, 1, 2, 2, 4}));
+}
+
+TYPED_TEST(CsellContract, SortsOnlyWherePaddingIsTooMuch) {
+  using T = typename TestFixture::T;
+  auto const made = [&](Csr<double> const& a, CsellTuning const& tuning) {
+    CsrStorage<T> there(this->ctx(), converted<T>(a));
+    return Csell<T>(this->ctx(), there.view(), tuning);
+  };
+  Csr<double> const regular = generate(Poisson7Params{.n = 16}),
+                    ragged = random_matrix(4000, 500, 40, 9);
+  EXPECT_EQ(made(regular, {}).arrays().order.size(), 0u);
+  Csell<T> const sorted = made(ragged, {}), unsorted = made(ragged, {.padding = 1e9});
+  EXPECT_EQ(unsorted.arrays().order.size(), 0u);
+  EXPECT_EQ(sorted.arrays().order.size(), 4000u);
+  EXPECT_LT(double(sorted.stored()), 1.03 * double(ragged.entries()));
+  EXPECT_GT(double(unsorted.stored()), 1.5 * double(ragged.entries()));
+  // Within a window rows stay together: each place's row is of its own window.
+  Csell<T> const windows = made(ragged, {.window = 256});
+  auto const order = to_host(this->ctx(), windows.arrays().order);
+  for (std::size_t p = 0; p < order.size(); ++p) ASSERT_EQ(order[p] / 256, Index(p / 256));
+}
+
+TYPED_TEST(CsellContract, CutsLongRows) {
+  using T = typename TestFixture::T;
+  Csr<double> a;
+  a.rows = 4, a.cols = 1000;
+  for (Index length : {0, 1000, 256, 513}) {
+    for (Index j = 0; j < length; ++j) a.columns.push_back(j), a.values.push_back(1 + j % 3);
+    a.offsets.push_back(a.entries());
+  }
+  CsrStorage<T> there(this->ctx(), converted<T>(a));
+  Csell<T> const csell(this->ctx(), there.view());
+  EXPECT_EQ(csell.view().lines, 1 + 4 + 1 + 3);
+  EXPECT_EQ(csell.view().parts, 7);
+  EXPECT_EQ(to_host(this->ctx(), csell.arrays().long_row), (std::vector<Index>{1, 3}));
+  EXPECT_EQ(to_host(this->ctx(), csell.arrays().long_start), (std::vector<Index>{0, 4, 7}));
+}
+
+TYPED_TEST(CsellContract, TakesNewValues) {
+  using T = typename TestFixture::T;
+  for (Named const& m : for_conversion()) {
+    SCOPED_TRACE(m.name);
+    Csr<T> a = representable<T>(m.matrix), b = a;
+    for (std::size_t k = 0; k < b.values.size(); ++k) b.values[k] = T(double(k % 97) - 48.0);
+    CsrStorage<T> there(this->ctx(), a), then(this->ctx(), b);
+    for (CsellTuning const& tuning : tunings) {
+      Csell<T> csell(this->ctx(), there.view(), tuning);
+      Csell<T> const expected(this->ctx(), then.view(), tuning);
+      auto const* const address = csell.view().values;
+      csell.update_values(this->ctx(), then.view());
+      ASSERT_EQ(csell.view().values, address);
+      ASSERT_EQ(to_host(this->ctx(), csell.arrays().values),
+                to_host(this->ctx(), expected.arrays().values));
+    }
+  }
+  Csr<T> const a = converted<T>(generate(Poisson7Params{.n = 4}));
+  Csr<T> const other = converted<T>(generate(Poisson27Params{.n = 4}));
+  CsrStorage<T> there(this->ctx(), a), then(this->ctx(), other);
+  Csell<T> csell(this->ctx(), there.view());
+  EXPECT_THROW(csell.update_values(this->ctx(), then.view()), ShapeError);
+}
+
+TYPED_TEST(CsellContract, RefusesATuningOutOfRange) {
+  using T = typename TestFixture::T;
+  CsrStorage<T> there(this->ctx(), converted<T>(generate(Poisson7Params{.n = 3})));
+  for (CsellTuning const& tuning :
+       {CsellTuning{.max_length = 0}, {.max_length = 65536}, {.window = 0}})
+    EXPECT_THROW(Csell<T>(this->ctx(), there.view(), tuning), ShapeError);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
