@@ -69,13 +69,28 @@ inline void add_steps(Entries<S, I>& a, int first, Index begin, Index end, T con
   a = next;
 }
 
-/// The same where row l ends before step lengths[l]. Rows are added together up to where the first
-/// ends; a few that end before that, or go on beyond, are added by themselves. What has ended goes
-/// on with its padding, which refers to the slice's first column, until its sum is put right.
+constexpr int few = half_slice / 4;
+
+/// The furthest step <= end before which at most a few of the rows that go on at `begin` end.
+inline Index common_end(Index const* lengths, Index begin, Index end) {
+  for (Index until = begin;;) {
+    Index next = end;
+    for (int l = 0; l < half_slice; ++l)
+      next = std::min(next, lengths[l] > until ? lengths[l] : end);
+    int ended = 0;
+    for (int l = 0; l < half_slice; ++l) ended += lengths[l] > begin && lengths[l] < next;
+    if (ended > few) return until;
+    if (next == end) return end;
+    until = next;
+  }
+}
+
+/// The same where row l ends before step lengths[l]. Rows are added together up to a common end; a
+/// few that end before that, or go on beyond, are added by themselves. What has ended goes on with
+/// its padding, which refers to the slice's first column, until its sum is put right.
 template <bool adjacent, class S, class I, class T>
 [[gnu::noinline]] void add_uneven(Entries<S, I>& a, int first, Index begin, Index end,
                                   Index const* lengths, T const* x, std::int64_t stride, T* sums) {
-  constexpr int few = half_slice / 4;
   auto row = [&](T sum, int l, Index to) {
     Offset at = Offset{begin} * C + first + l;
     for (Index j = begin; j < to; ++j, at += C)
@@ -86,14 +101,11 @@ template <bool adjacent, class S, class I, class T>
   while (begin < end) {
     int going = 0, whole = 0;
     for (int l = 0; l < half_slice; ++l) going += lengths[l] > begin, whole += lengths[l] >= end;
-    if (going <= few) {
+    Index until = going - whole <= few ? end : common_end(lengths, begin, end);
+    if (going <= few || until < std::min(begin + 2 * few, end)) {  // little to add together
       for (int l = 0; l < half_slice; ++l) sums[l] = row(sums[l], l, std::min(lengths[l], end));
       return;
     }
-    Index until = end;
-    if (going - whole > few)
-      for (int l = 0; l < half_slice; ++l)
-        until = std::min(until, lengths[l] > begin ? lengths[l] : end);
     T before[half_slice];
     std::copy_n(sums, half_slice, before);
     add_steps<adjacent>(a, first, begin, until, x, stride, sums);
