@@ -1,61 +1,160 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host micro-benchmarks (Google Benchmark): the CSR product beside Eigen's, and the fused verbs,
-/// in bytes a second of their compulsory traffic. Each product is checked against Eigen first.
+/// Host micro-benchmarks (Google Benchmark): the products of CSR and SELL beside Eigen's on the
+/// same threads, what the memory gives (read, triad), and the fused verbs, in bytes a second of
+/// their compulsory traffic. Each product is checked against Eigen's before it is timed.
+///
+///     OMP_NUM_THREADS=2 OMP_PROC_BIND=true bench_host_kernels
+///     --benchmark_enable_random_interleaving=true
+///
+/// interleaves the repetitions of all of them: what else the machine does meets them alike. Figures
+/// of one such run: docs/results/host-products.md.
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Sparse>
 
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+
 #include <tcsolve/io/generators.hpp>
+#include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/kernels/verbs/cg.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
 
 using namespace tcsolve;
 
 namespace {
 
-using EigenCsr = Eigen::Map<Eigen::SparseMatrix<double, Eigen::RowMajor, std::int64_t> const>;
+using EigenCsr = Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t>;
 
-struct Problem {
-  explicit Problem(int n)
-      : a(generate(Poisson27Params{.n = n, .coefficient = Coefficient::random})),
-        x(Eigen::VectorXd::Random(a.rows)),
-        y(a.rows) {}
-  Csr<double> a;
-  Eigen::VectorXd x, y;
+struct Case {
+  char const* name;
+  GeneratorParams params;
+};
+constexpr Coefficient random = Coefficient::random;
+Case const cases[] = {
+    {"poisson27_32", Poisson27Params{.n = 32, .coefficient = random}},  // in the cache
+    {"poisson27_96", Poisson27Params{.n = 96, .coefficient = random}},
+    {"poisson7_160", Poisson7Params{.n = 160, .coefficient = random}},
+    {"elasticity_56", ElasticityParams{.n = 56, .coefficient = random}},
 };
 
-void csr_product(benchmark::State& state) {
-  Problem p(static_cast<int>(state.range(0)));
-  Context ctx(Backend::host);
-  CsrOperator<double> A(ctx, p.a.view());
-  In<double> x = vector_view<double const>(p.x.data(), p.a.rows);
-  Out<double> y = vector_view(p.y.data(), p.a.rows);
-  A.apply(ctx, x, y);
-  std::vector<std::int64_t> columns(p.a.columns.begin(), p.a.columns.end());
-  EigenCsr e(p.a.rows, p.a.cols, p.a.entries(), p.a.offsets.data(), columns.data(),
-             p.a.values.data());
-  if ((e * p.x - p.y).norm() > 1e-13 * p.y.norm()) return state.SkipWithError("differs from Eigen");
-  for (auto _ : state) A.apply(ctx, x, y);
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * A.cost(1).bytes));
-}
-BENCHMARK(csr_product)->Arg(32)->Arg(96)->UseRealTime();
+/// One matrix in every format, made when it is first asked for.
+class Problem {
+ public:
+  static Problem& of(std::int64_t number) {
+    static std::map<std::int64_t, std::unique_ptr<Problem>> made;
+    auto& p = made[number];
+    if (!p) p.reset(new Problem(generate(cases[number].params)));
+    return *p;
+  }
+  void eigen() { y.noalias() = eigen_ * x; }
+  void csr() { apply(csr_); }
+  void sell() { apply(sell_); }
+  double csr_bytes() const { return 12.0 * eigen_.nonZeros() + 4.0 * (x.size() + 1) + vectors(); }
+  double sell_bytes() const { return double(sell_.matrix().bytes()) + vectors(); }
+  /// Does what it computes equal what Eigen does?
+  bool agrees(void (Problem::*product)()) {
+    eigen();
+    Eigen::VectorXd expected = y;
+    y.setConstant(std::nan(""));
+    (this->*product)();
+    return (y - expected).norm() <= 1e-13 * expected.norm();
+  }
 
-void eigen_product(benchmark::State& state) {
-  Problem p(static_cast<int>(state.range(0)));
-  Eigen::SparseMatrix<double, Eigen::RowMajor> e(p.a.rows, p.a.cols);
-  std::vector<Eigen::Triplet<double>> entries;
-  for (Index i = 0; i < p.a.rows; ++i)
-    for (Offset k = p.a.offsets[i]; k < p.a.offsets[i + 1]; ++k)
-      entries.emplace_back(i, p.a.columns[k], p.a.values[k]);
-  e.setFromTriplets(entries.begin(), entries.end());
+ private:
+  explicit Problem(Csr<double> const& a)
+      : x(Eigen::VectorXd::Random(a.cols)),
+        y(a.rows),
+        offsets_(a.offsets.begin(), a.offsets.end()),
+        eigen_(Eigen::Map<EigenCsr const>(a.rows, a.cols, narrow(a.entries(), "entries"),
+                                          offsets_.data(), a.columns.data(), a.values.data())),
+        csr_(ctx_, CsrView<double>{a.rows, a.cols, a.entries(), eigen_.outerIndexPtr(),
+                                   eigen_.innerIndexPtr(), eigen_.valuePtr(), Space::host}),
+        sell_(ctx_, csr_.view()) {}
+  void apply(LinearOperator<double> const& A) {
+    A.apply(ctx_, vector_view<double const>(x.data(), A.cols()), vector_view(y.data(), A.rows()));
+  }
+  double vectors() const { return 8.0 * double(x.size() + y.size()); }
+
+  Context ctx_{Backend::host};
+  Eigen::VectorXd x, y;
+  std::vector<std::int32_t> offsets_;
+  EigenCsr eigen_;  // 32-bit indices throughout; the others see the same arrays
+  CsrOperator<double> csr_;
+  SellOperator<double> sell_;
+};
+
+void product(benchmark::State& state, void (Problem::*run)(), double (Problem::*bytes)() const) {
+  Problem& p = Problem::of(state.range(0));
+  state.SetLabel(cases[state.range(0)].name);
+  if (!p.agrees(run)) return state.SkipWithError("differs from Eigen");
   for (auto _ : state) {
-    p.y.noalias() = e * p.x;
+    (p.*run)();
     benchmark::ClobberMemory();
   }
-  double bytes = 12.0 * p.a.entries() + 4.0 * (p.a.rows + 1) + 16.0 * p.a.rows;
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes));
+  state.SetBytesProcessed(static_cast<std::int64_t>(double(state.iterations()) * (p.*bytes)()));
 }
-BENCHMARK(eigen_product)->Arg(32)->Arg(96)->UseRealTime();
+
+double least(std::vector<double> const& times) {
+  return *std::min_element(times.begin(), times.end());
+}
+BENCHMARK_CAPTURE(product, eigen, &Problem::eigen, &Problem::csr_bytes)
+    ->DenseRange(0, 3)
+    ->UseRealTime()
+    ->ComputeStatistics("least", least);
+BENCHMARK_CAPTURE(product, csr, &Problem::csr, &Problem::csr_bytes)
+    ->DenseRange(0, 3)
+    ->UseRealTime()
+    ->ComputeStatistics("least", least);
+BENCHMARK_CAPTURE(product, sell, &Problem::sell, &Problem::sell_bytes)
+    ->DenseRange(0, 3)
+    ->UseRealTime()
+    ->ComputeStatistics("least", least);
+
+/// Vectors of 256 MB, larger than any cache, on the products' threads.
+struct Stream {
+  static constexpr std::int64_t n = std::int64_t{1} << 25, part = 1 << 15;
+  std::unique_ptr<double[]> a{new double[n]}, b{new double[n]}, c{new double[n]};
+  Stream() {  // each thread touches first what it will use
+    each([&](std::int64_t begin, std::int64_t end) {
+      for (auto* v : {a.get(), b.get(), c.get()}) std::fill(v + begin, v + end, 1.0);
+    });
+  }
+  template <class F>
+  static void each(F const& f) {
+    host::parallel(n / part, 2, [&](std::int64_t k) { f(k * part, (k + 1) * part); });
+  }
+  static Stream& get() {
+    static Stream stream;
+    return stream;
+  }
+};
+
+void stream_read(benchmark::State& state) {
+  double const* a = Stream::get().a.get();
+  for (auto _ : state)
+    Stream::each([&](std::int64_t begin, std::int64_t end) {
+      double sum[16] = {};
+      for (std::int64_t i = begin; i < end; i += 16)
+        for (int k = 0; k < 16; ++k) sum[k] += a[i + k];
+      benchmark::DoNotOptimize(std::accumulate(sum, sum + 16, 0.0));
+    });
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * 8 * Stream::n);
+}
+BENCHMARK(stream_read)->UseRealTime()->ComputeStatistics("least", least);
+
+void stream_triad(benchmark::State& state) {
+  Stream& s = Stream::get();
+  for (auto _ : state)
+    Stream::each([a = s.a.get(), b = s.b.get(), c = s.c.get()](auto begin, auto end) {
+      for (std::int64_t i = begin; i < end; ++i) a[i] = b[i] + 3.0 * c[i];
+    });
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * 24 * Stream::n);
+}
+BENCHMARK(stream_triad)->UseRealTime()->ComputeStatistics("least", least);
 
 void descend_verb(benchmark::State& state) {
   Context ctx(Backend::host);

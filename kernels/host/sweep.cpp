@@ -3,9 +3,24 @@
 #include <algorithm>
 
 #include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/kernels/host/sell.hpp>
 #include <tcsolve/kernels/verb_list.hpp>
 
 namespace tcsolve::host {
+
+/// Elements [begin, end), one after the other. A verb that is faster in another way overloads it.
+/// By value: what an element writes cannot be the operands.
+template <class V>
+void walk(V const verb, typename CoefficientsOf<V>::type const c, std::int64_t begin,
+          std::int64_t end, double* sum) {
+  for (std::int64_t i = begin; i < end; ++i) verb.element(i, c, sum);
+}
+
+/// Elements that a thread takes at a time.
+template <class V>
+std::int64_t task(V const&) {
+  return chunk;
+}
 
 template <class V>
 void sweep(Host&, LoopState* state, V const& verb) {
@@ -19,15 +34,15 @@ void sweep(Host&, LoopState* state, V const& verb) {
   if constexpr (Traits::prepares)
     if (!verb.prepare(frame, c)) return after();
   auto run = [verb, c](std::int64_t begin, std::int64_t end, double* sum) {
-    for (std::int64_t i = begin; i < end; ++i) verb.element(i, c, sum);
+    walk(verb, c, begin, end, sum);
   };
   if constexpr (Traits::sums > 0) {
     auto total = reduce<Traits::sums>(verb.n, run, combine<V>);
     verb.finish(frame, total.data());
   } else {
-    std::int64_t chunks = (verb.n + chunk - 1) / chunk;
-    parallel(chunks, 2,
-             [&](std::int64_t k) { run(k * chunk, std::min(verb.n, (k + 1) * chunk), nullptr); });
+    std::int64_t size = task(verb);
+    parallel((verb.n + size - 1) / size, 2,
+             [&](std::int64_t k) { run(k * size, std::min(verb.n, (k + 1) * size), nullptr); });
     if constexpr (Traits::finishes) verb.finish(frame, nullptr);
   }
   after();
