@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// SELL-C-sigma of Kreutzer, Hager, Wellein, Fehske and Bishop (2014), C = 32, with column numbers
-/// as small differences along the steps. Drawn with C = 4, a 5-point stencil:
+/// as small differences along the steps. Drawn with C = 4 and differences of at most 3 instead of
+/// 254, a 5-point stencil on a grid of 3 columns:
 ///
-///     row 4  [ . 7 . 2 5 3 . . 6 ... ]     columns  1 3 4 5 8      step 0 1 2 3 4
-///     row 5  [ . . 7 . 2 5 3 . . 6   ]              2 4 5 6 9      base 1 3 4 5 8
-///     row 6  [ . . . 7 . 2 5 3 . . 6 ]              3 5 6 7 10     row 4  0 0 0 0 0
-///     row 7  [ . . . . 7 . 2 5 3 . . ]              4 6 7 8 11     row 5  1 1 1 1 1
+///              columns        step 0 1 2 3 4     stored: column - base
+///     row 4    1 3 4 5 7      base 1 3 4 5 7     0 0 0 0 0
+///     row 5    2 4 5 8                           1 1 1 3 -    - padding
+///     row 6    3 6 7 9                           2 3 3 - 2    - hole: 9 is too far from 5
+///     row 7    4 6 7 8 10                        3 3 3 3 3
 ///
 /// A step takes from each line its next entry, if that lies within 254 columns of the least one;
 /// else the line has a hole there and waits for its neighbours. Rows that are alike, as those
@@ -13,10 +15,8 @@
 /// entry say where. A slice in which that takes too many steps puts the j-th entries of its lines
 /// in step j, with 16-bit differences, or with 32-bit columns; its neighbours do not care.
 ///
-///     width 5     values   4 steps side by side (FP64: 2)        single steps
-///                          r4: 7 2 5 3   r5: 7 2 5 3  ...        6 6 6 6
-///
-/// Groups of steps lie side by side so that a lane reads them with one load of 16 bytes. A row of
+/// Four steps lie side by side for each lane (FP64 values: two), so that it reads them with one
+/// load of 16 bytes; the steps that are left over follow one by one. A row of
 /// more than 256 entries is cut into pieces, lines of their own, whose sums are added afterwards.
 /// Where padding would take more than 3 %, lines are sorted by length within windows of sigma =
 /// 4096, and `order` says where y goes. Padding is holes, for which nothing of x is read: an Inf in

@@ -184,7 +184,7 @@ struct MeasureSlice {
       walk.take(reach(low));
     }
     if (steps <= worth) bytes = 1, width = steps;
-    slice[s] = {0, 0, 0, width, bytes};
+    slice[s] = {0, 0, 0, width, bytes, 0};
     extent[s] = {Offset{width} * C, Offset{width} * C * bytes, bytes < 4 ? (width + 3) / 4 * 4 : 0};
   }
 };

@@ -5,14 +5,14 @@
 ///
 ///     struct Verb {
 ///       static constexpr char const* name = "descend";
-///       static constexpr int sums = 2;                    // reductions of the pass; omit for none
-///       std::int64_t n;                                   // elements of the pass, may be 0
-///       ... operands: pointers into the Context's space, host scalars ...
-///       struct Coefficients { double a; };                // omit when there are none
-///       bool prepare(Frame, Coefficients&) const;         // scalars in; false = leave all
-///       untouched void element(std::int64_t i, Coefficients const&, double* sum) const; void
-///       finish(Frame, double const* sum) const;      // once, after every element
-///       void after(Frame) const;                     // last of all, in a stopped loop too
+///       static constexpr int sums = 2;  // reductions of the pass; omit for none
+///       std::int64_t n;                 // elements of the pass, may be 0
+///       ...                             // operands: pointers into the space, host scalars
+///       struct Coefficients { double a; };         // omit when there are none
+///       bool prepare(Frame, Coefficients&) const;  // scalars in; false: leave all untouched
+///       void element(std::int64_t i, Coefficients const&, double* sum) const;
+///       void finish(Frame, double const* sum) const;  // once, after every element
+///       void after(Frame) const;                      // last of all, in a stopped loop too
 ///     };
 ///
 /// Reductions: each block adds a fixed set of elements in a fixed order and the last block to

@@ -3,14 +3,14 @@
 /// the YAML reader (read.hpp), the dump of effective values and the tables of keys (print.hpp).
 ///
 ///     struct GmresParams {
-///       StoppingParams stopping;                    // another Params struct, its keys at this
-///       level int   restart = 30;                         // the default is the member's Ortho
-///       ortho   = Ortho::cgs2;                // an enum with names(Ortho), found by ADL static
-///       constexpr auto schema() {
+///       StoppingParams stopping;  // another Params struct, its keys at this level
+///       int restart = 30;         // the default is the member's
+///       Ortho ortho = Ortho::cgs2;  // an enum with names(Ortho), found by ADL
+///       static constexpr auto schema() {
 ///         using P = GmresParams;
 ///         return std::tuple{include(&P::stopping),
-///                           field(&P::restart, "restart", between(1, 1000), "Krylov vectors
-///                           kept"), field(&P::ortho, "ortho", "orthogonalisation of the basis")};
+///                           field(&P::restart, "restart", between(1, 1000), "Krylov vectors"),
+///                           field(&P::ortho, "ortho", "orthogonalisation of the basis")};
 ///       }
 ///     };
 ///

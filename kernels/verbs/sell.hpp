@@ -131,7 +131,8 @@ struct SellMultiply {
   T beta;
   Elements<T> y;
   TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
-    std::int64_t i = e / y.cols, j = e % y.cols;
+    std::int64_t i = e, j = 0;
+    if (y.cols > 1) i = e / y.cols, j = e % y.cols;  // a division costs as much as a short row
     T const* column = x.data + j * x.col_stride;
     T sum = a.streams ? sell_row<true>(a, i, column, x.row_stride)
                       : sell_row<false>(a, i, column, x.row_stride);
