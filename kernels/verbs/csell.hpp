@@ -41,47 +41,71 @@ TCSOLVE_HD P load_packet(E const* from) {
 #endif
 }
 
-/// The sum over the steps of one lane of values[j] x[base_j + index_j]. I is the type of the
-/// stored column numbers; 32-bit ones have no bases. Where a line has a hole, nothing of x is
-/// read. What a group of steps needs is loaded before
-/// it is added: how many loads are in flight is what limits the product.
+/// One lane of a slice: where it reads next, and its sum of values[j] x[base_j + index_j]. I is the
+/// type of the stored column numbers; 32-bit ones have no bases. What `groups` of four steps need
+/// is loaded before any of it is added, without conditions: how many loads are in flight is what
+/// limits the product. For a hole x is read at the base, a column that some line has, and dropped.
+template <bool streams, class I, class S, class T>
+struct CsellLane {
+  using View = CsellView<S>;
+  static constexpr int C = View::C, quad = View::quad, packet = View::packet;
+  static constexpr int loads = quad / packet;
+  S const* values;
+  I const* indices;
+  std::int32_t const* bases;
+  T const* x;
+  std::int64_t stride;
+  T sum = T(0);
+
+  TCSOLVE_HD CsellLane(S const* slice_values, I const* slice_indices, std::int32_t const* first,
+                       int lane, T const* from, std::int64_t x_stride)
+      : values(slice_values + lane * packet),
+        indices(slice_indices + lane * quad),
+        bases(first),
+        x(from),
+        stride(x_stride) {}
+
+  TCSOLVE_HD T entry(std::int32_t base, I index) const {
+    bool const hole = index == csell_hole<I>;
+    T const e = x[std::int64_t{base + (hole ? 0 : static_cast<std::int32_t>(index))} * stride];
+    return hole ? T(0) : e;
+  }
+  template <int groups>
+  TCSOLVE_HD void add() {
+    Packet<I, quad> i[groups];
+    Packet<std::int32_t, quad> b[groups] = {};
+    Packet<S, packet> v[groups * loads];
+    T e[groups * quad];
+    for (int g = 0; g < groups; ++g) {
+      i[g] = load_packet<streams, Packet<I, quad>>(indices + g * C * quad);
+      if constexpr (sizeof(I) < 4)
+        b[g] = load_packet<false, Packet<std::int32_t, quad>>(bases + g * quad);
+    }
+    for (int p = 0; p < groups * loads; ++p)
+      v[p] = load_packet<streams, Packet<S, packet>>(values + p * C * packet);
+    for (int k = 0; k < groups * quad; ++k)
+      e[k] = entry(b[k / quad].e[k % quad], i[k / quad].e[k % quad]);
+    for (int k = 0; k < groups * quad; ++k) sum += T(v[k / packet].e[k % packet]) * e[k];
+    values += groups * C * quad;
+    indices += groups * C * quad;
+    bases += groups * quad;
+  }
+};
+
 template <bool streams, class I, class S, class T>
 TCSOLVE_HD T csell_sum(S const* values, I const* indices, std::int32_t const* bases, Index width,
                        int lane, T const* x, std::int64_t stride) {
   using View = CsellView<S>;
-  constexpr int C = View::C, quad = View::quad, packet = View::packet, loads = quad / packet;
-  constexpr bool based = sizeof(I) < 4;
-  using Values = Packet<S, packet>;
-  using Indices = Packet<I, quad>;
-  using Bases = Packet<std::int32_t, quad>;
-  T sum = T(0);
+  CsellLane<streams, I, S, T> at(values, indices, bases, lane, x, stride);
   Index j = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll 2
-#endif
-  for (; j + quad <= width; j += quad) {
-    Values v[loads];
-    for (int p = 0; p < loads; ++p)
-      v[p] = load_packet<streams, Values>(values + (Offset{j / packet + p} * C + lane) * packet);
-    Indices const i = load_packet<streams, Indices>(indices + (Offset{j / quad} * C + lane) * quad);
-    Bases b{};
-    if constexpr (based) b = load_packet<false, Bases>(bases + j);
-    T entry[quad];
-    for (int k = 0; k < quad; ++k)
-      entry[k] = i.e[k] == csell_hole<I>
-                     ? T(0)
-                     : x[(std::int64_t{b.e[k]} + std::int64_t{i.e[k]}) * stride];
-    for (int k = 0; k < quad; ++k) sum += T(v[k / packet].e[k % packet]) * entry[k];
-  }
+  for (; j + 2 * View::quad <= width; j += 2 * View::quad) at.template add<2>();
+  for (; j + View::quad <= width; j += View::quad) at.template add<1>();
   for (; j < width; ++j) {
-    S const value =
-        load_packet<streams, Packet<S, 1>>(values + View::place(width, packet, j, lane)).e[0];
-    I const index =
-        load_packet<streams, Packet<I, 1>>(indices + View::place(width, quad, j, lane)).e[0];
-    std::int64_t const column = (based ? std::int64_t{bases[j]} : 0) + std::int64_t{index};
-    sum += T(value) * (index == csell_hole<I> ? T(0) : x[column * stride]);
+    S const value = values[View::place(width, View::packet, j, lane)];
+    I const index = indices[View::place(width, View::quad, j, lane)];
+    at.sum += T(value) * at.entry(sizeof(I) < 4 ? bases[j] : 0, index);
   }
-  return sum;
+  return at.sum;
 }
 
 /// The sum over line i of a_ij x_j.
