@@ -39,6 +39,7 @@
   X(TCSOLVE_PAIR(InverseDiagonal, double, double)) X(TCSOLVE_PAIR(InverseDiagonal, double, float)) \
   X(TCSOLVE_PAIR(InverseDiagonal, float, double)) X(TCSOLVE_PAIR(InverseDiagonal, float, float))   \
   X(MaxRowSum<double>) X(MaxRowSum<float>) X(MaxRowSum<half>)                                \
+  X(SumShares<double>) X(SumShares<float>) X(SumShares<half>) X(MaxShares)                   \
   X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
   TCSOLVE_SELL_FROM(X, double) TCSOLVE_SELL_FROM(X, float) TCSOLVE_SELL_FROM(X, half)        \
   TCSOLVE_SELL(X, double, double) TCSOLVE_SELL(X, float, double) TCSOLVE_SELL(X, half, double)\

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/csr_operator.hpp>
 
-#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/verbs/csr.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
 
 namespace tcsolve {
 
@@ -61,11 +60,7 @@ CsrOperator<T, S>::~CsrOperator() = default;
 
 template <class T, class S>
 void CsrOperator<T, S>::measure(Context& ctx) {
-  CsrView<S> const& a = matrix_.view();
-  auto scope = ctx.arena().scope();
-  double* value = scope.take<double>(1);
-  sweep(ctx, MaxRowSum<S>{a.rows, a, value});
-  norm_ = read(ctx, value);
+  norm_ = norm_inf(ctx, matrix_.view());
 }
 
 template <class T, class S>

@@ -2,8 +2,7 @@
 #include <tcsolve/operators/sell_operator.hpp>
 
 #include <tcsolve/formats/transfer.hpp>
-#include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
+#include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/verbs/sell.hpp>
 
 namespace tcsolve {
@@ -15,10 +14,7 @@ SellOperator<T, S>::SellOperator(Context& ctx, CsrView<S> const& a)
 template <class T, class S>
 SellOperator<T, S>::SellOperator(Context& ctx, CsrView<S> const& here, bool)
     : LinearOperator<T>(here.rows, here.cols), matrix_(ctx, here) {
-  auto scope = ctx.arena().scope();
-  double* value = scope.template take<double>(1);
-  sweep(ctx, MaxRowSum<S>{here.rows, here, value});
-  norm_ = read(ctx, value);
+  norm_ = norm_inf(ctx, here);
 }
 
 template <class T, class S>

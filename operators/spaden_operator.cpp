@@ -2,8 +2,7 @@
 #include <tcsolve/operators/spaden_operator.hpp>
 
 #include <tcsolve/formats/transfer.hpp>
-#include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
+#include <tcsolve/kernels/norm_inf.hpp>
 
 namespace tcsolve {
 
@@ -47,10 +46,7 @@ SpadenOperator<T, S>::SpadenOperator(Context& ctx, CsrView<S> const& here,
   SpadenView<S> const& a = matrix_.view();
   parts_ = Array<T>(ctx.space(), 8 * std::size_t(a.pieces) + a.side_pieces);
   work_ = {parts_.data(), nullptr, choose_groups(tuning, a)};
-  auto scope = ctx.arena().scope();
-  double* value = scope.template take<double>(1);
-  sweep(ctx, MaxRowSum<S>{here.rows, here, value});
-  norm_ = read(ctx, value);
+  norm_ = norm_inf(ctx, here);
 }
 
 template <class T, class S>

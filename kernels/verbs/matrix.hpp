@@ -56,6 +56,66 @@ struct MaxRowSum {
   TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }
 };
 
+/// The same in two passes, for rows of any length: row i has shares offsets[i] / size + i and on,
+/// enough for its entries, and `lanes` threads read a share side by side.
+struct RowShares {
+  static constexpr Offset size = 1024;  ///< entries
+  OffsetsView offsets;
+  Index rows;
+  int lanes;
+  TCSOLVE_HD Offset first(Index i) const { return offsets[i] / size + i; }
+  TCSOLVE_HD Index row(Offset share) const {  // the last that begins at or before it
+    Index low = 0, high = rows;
+    while (high - low > 1) {
+      Index middle = low + (high - low) / 2;
+      (first(middle) <= share ? low : high) = middle;
+    }
+    return low;
+  }
+};
+
+/// parts[lanes share + l]: every lanes-th |a_ij| of a share, from entry l on.
+template <class S>
+struct SumShares {
+  static constexpr char const* name = "sum_shares";
+  static constexpr bool long_elements = true;
+  std::int64_t n;  ///< lanes times shares
+  RowShares shares;
+  S const* values;
+  double* parts;
+  TCSOLVE_HD void element(std::int64_t t, NoCoefficients, double*) const {
+    Offset share = t / shares.lanes;
+    Index i = shares.row(share);
+    Offset begin = shares.offsets[i] + (share - shares.first(i)) * RowShares::size,
+           end = shares.offsets[i + 1];
+    if (begin + RowShares::size < end) end = begin + RowShares::size;
+    double sum = 0;
+    for (Offset k = begin + t % shares.lanes; k < end; k += shares.lanes)
+      sum += magnitude(double(values[k]));
+    parts[t] = sum;
+  }
+};
+
+/// value = the largest row of them.
+struct MaxShares {
+  static constexpr char const* name = "max_shares";
+  static constexpr int sums = 1;
+  static constexpr bool maximum = true;
+  std::int64_t n;  ///< rows
+  RowShares shares;
+  double const* parts;
+  double* value;
+  TCSOLVE_HD void element(std::int64_t at, NoCoefficients, double* sum) const {
+    Index i = static_cast<Index>(at);
+    double row = 0;
+    for (Offset t = shares.lanes * shares.first(i), end = shares.lanes * shares.first(i + 1);
+         t < end; ++t)
+      row += parts[t];
+    sum[0] = (row != row || row > sum[0]) ? row : sum[0];
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }
+};
+
 /// y = B x, B block diagonal with dense blocks: row i of its block starts at column start[i], has
 /// width[i] values from values[offset[i]].
 template <class T>
