@@ -15,6 +15,7 @@ Spaden<S>::Spaden(Context& ctx, CsrView<S> const& a, SpadenTuning const& tuning)
   if (tuning.piece < 1 || tuning.long_row < tuning.piece)
     throw ShapeError(
         cat("spaden: piece = ", tuning.piece, " is outside [1, long_row = ", tuning.long_row, "]"));
+  if (tuning.share < 0) throw ShapeError(cat("spaden: share = ", tuning.share, " is negative"));
   arrays_ =
       ctx.visit([&](cuda::Device& on) { return cuda::build_spaden(on, ctx.arena(), a, tuning); },
                 [&](Host& on) { return host::build_spaden(on, ctx.arena(), a, tuning); });

@@ -29,8 +29,8 @@ template <class S>
 class Spaden {
  public:
   /// From a canonical CSR matrix in the Context's space. Throws SizeError beyond 2^31 - 1 entries,
-  /// ShapeError for a tuning out of range. Cost: two walks over each block row by one thread, scans
-  /// over block rows and rows.
+  /// ShapeError for a tuning out of range. Cost: two walks over each block row, shared by as many
+  /// threads as it takes, three scans, one wait for the device.
   Spaden(Context&, CsrView<S> const& a, SpadenTuning const& = {});
 
   SpadenView<S> const& view() const { return arrays_.view; }

@@ -26,6 +26,7 @@ struct SpadenTuning {
   Index long_row = 512;  ///< blocks, or side entries, of a row beyond which it is cut to pieces
   Index piece = 128;     ///< blocks, or side entries, of a piece
   int groups = 0;        ///< groups of eight lanes on a block row: 1, 2, 4; 0: by the matrix
+  Index share = 0;       ///< entries that one thread converts at a time; 0: by the space
 };
 
 /// The arrays of a bitBSR matrix, in one space.
