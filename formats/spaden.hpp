@@ -33,6 +33,11 @@ class Spaden {
   /// threads as it takes, three scans, one wait for the device.
   Spaden(Context&, CsrView<S> const& a, SpadenTuning const& = {});
 
+  /// The values of a matrix in the Context's space with the same pattern: the entries of each row
+  /// in the same columns, which is not looked at (formats/same_pattern.hpp does). No memory is
+  /// taken, nothing is waited for. Throws ShapeError where extents or the number of entries differ.
+  void update_values(Context&, CsrView<S> const& a);
+
   SpadenView<S> const& view() const { return arrays_.view; }
   SpadenArrays<S> const& arrays() const { return arrays_; }
   /// Canonical CSR on the host, the matrix that went in.

@@ -24,9 +24,8 @@ double norm_inf(Context& ctx, CsrView<S> const& a, RowSums way) {
     sweep(ctx, MaxRowSum<S>{a.rows, a, value});
     return read(ctx, value);
   }
-  int lanes = a.entries >= 16 * Offset{a.rows} ? 4 : 1;
-  RowShares shares{a.offsets, a.rows, lanes};
-  Offset n = lanes * (a.entries / RowShares::size + a.rows);
+  RowShares shares = row_shares(a);
+  std::int64_t n = shares.threads(a.entries);
   double* parts = scope.template take<double>(static_cast<std::size_t>(n));
   sweep(ctx, SumShares<S>{n, shares, a.values, parts});
   sweep(ctx, MaxShares{a.rows, shares, parts, value});

@@ -51,6 +51,9 @@ namespace host {
 /// Throws SizeError beyond 2^31 - 1 entries.
 template <class S>
 SpadenArrays<S> build_spaden(Host&, Arena&, CsrView<S> const& a, SpadenTuning const&);
+/// The values of a, which has the pattern that the arrays were built from.
+template <class S>
+void refill_spaden(Host&, Arena&, CsrView<S> const& a, SpadenArrays<S>&);
 template <class S, class T>
 void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const&, In<T> x, T beta,
                  Out<T> y);
@@ -59,6 +62,8 @@ void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const&, I
 namespace cuda {
 template <class S>
 SpadenArrays<S> build_spaden(Device&, Arena&, CsrView<S> const& a, SpadenTuning const&);
+template <class S>
+void refill_spaden(Device&, Arena&, CsrView<S> const& a, SpadenArrays<S>&);
 template <class S, class T>
 void spmm_spaden(Device&, T alpha, SpadenView<S> const& a, SpadenWork<T> const&, In<T> x, T beta,
                  Out<T> y);

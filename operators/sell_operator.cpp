@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/sell_operator.hpp>
 
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/scaled.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/verbs/sell.hpp>
 
@@ -15,6 +15,21 @@ template <class T, class S>
 SellOperator<T, S>::SellOperator(Context& ctx, CsrView<S> const& here, bool)
     : LinearOperator<T>(here.rows, here.cols), matrix_(ctx, here) {
   norm_ = norm_inf(ctx, here);
+}
+
+template <class T, class S>
+void SellOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
+  CsrStorage<S> here(ctx, a);
+  matrix_.update_values(ctx, here.view());
+  norm_ = norm_inf(ctx, here.view());
+}
+
+template <class T, class S>
+void SellOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
+  if constexpr (std::is_same_v<T, S>)
+    update_values(ctx, a);
+  else
+    update_values(ctx, scaled<S>(ctx, a, Scaling::refuse).matrix.view());
 }
 
 template <class T, class S>
