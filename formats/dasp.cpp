@@ -2,6 +2,7 @@
 #include <tcsolve/formats/dasp.hpp>
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/formats/same_pattern.hpp>
 
 namespace tcsolve {
 
@@ -15,6 +16,13 @@ Dasp<S>::Dasp(Context& ctx, CsrView<S> const& a, DaspTuning const& tuning) {
   arrays_ =
       ctx.visit([&](cuda::Device& on) { return cuda::build_dasp(on, ctx.arena(), a, tuning); },
                 [&](Host& on) { return host::build_dasp(on, ctx.arena(), a, tuning); });
+}
+
+template <class S>
+void Dasp<S>::update_values(Context& ctx, CsrView<S> const& a) {
+  require_extents("dasp", view(), a);
+  ctx.visit([&](cuda::Device& on) { cuda::refill_dasp(on, ctx.arena(), a, arrays_); },
+            [&](Host& on) { host::refill_dasp(on, ctx.arena(), a, arrays_); });
 }
 
 template <class S>

@@ -40,6 +40,11 @@ class Dasp {
   /// units, two passes over the entries.
   Dasp(Context&, CsrView<S> const& a, DaspTuning const& = {});
 
+  /// The values of a matrix in the Context's space with the same pattern: the entries of each row
+  /// in the same columns, which is not looked at (formats/same_pattern.hpp does). No memory is
+  /// taken, nothing is waited for. Throws ShapeError where extents or the number of entries differ.
+  void update_values(Context&, CsrView<S> const& a);
+
   DaspView<S> const& view() const { return arrays_.view; }
   DaspArrays<S> const& arrays() const { return arrays_; }
   /// Canonical CSR on the host, the matrix that went in.

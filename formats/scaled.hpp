@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/formats/transfer.hpp>
 
 namespace tcsolve {
 
@@ -28,5 +28,17 @@ struct ScaledCsr {
 /// suffice. Cost: up to a few passes over the matrix on the host.
 template <class S>
 ScaledCsr<S> scaled(Csr<double> const& a, Scaling);
+
+/// The same of a matrix in either space, which comes to the host.
+template <class S, class T>
+ScaledCsr<S> scaled(Context& ctx, CsrView<T> const& a, Scaling scaling) {
+  Csr<T> here = to_host(ctx, a);
+  return scaled<S>(Csr<double>{here.rows,
+                               here.cols,
+                               std::move(here.offsets),
+                               std::move(here.columns),
+                               {here.values.begin(), here.values.end()}},
+                   scaling);
+}
 
 }  // namespace tcsolve

@@ -2,6 +2,7 @@
 #include <tcsolve/formats/sell.hpp>
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/formats/same_pattern.hpp>
 #include <tcsolve/kernels/verbs/sell.hpp>
 
 namespace tcsolve {
@@ -30,6 +31,12 @@ Sell<S>::Sell(Context& ctx, CsrView<S> const& a)
   sweep(ctx,
         SellFill<S>{a.rows, a, slices_.data(), deltas_.data(), columns_.data(), values_.data()});
   streams_ = bytes() > ctx.cache_bytes();
+}
+
+template <class S>
+void Sell<S>::update_values(Context& ctx, CsrView<S> const& a) {
+  require_extents("sell", view(), a);
+  sweep(ctx, SellRefill<S>{rows_, a, slices_.data(), lengths_.data(), values_.data()});
 }
 
 template <class S>

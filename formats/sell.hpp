@@ -30,6 +30,11 @@ class Sell {
   /// each) once to the host and back for their scan.
   Sell(Context&, CsrView<S> const& a);
 
+  /// The values of a matrix in the Context's space with the same pattern: the entries of each row
+  /// in the same columns, which is not looked at (formats/same_pattern.hpp does). No memory is
+  /// taken, nothing is waited for. Throws ShapeError where extents or the number of entries differ.
+  void update_values(Context&, CsrView<S> const& a);
+
   SellView<S> view() const;
   /// Canonical CSR on the host, the matrix that went in.
   Csr<S> to_csr(Context&) const;

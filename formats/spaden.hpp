@@ -29,9 +29,14 @@ template <class S>
 class Spaden {
  public:
   /// From a canonical CSR matrix in the Context's space. Throws SizeError beyond 2^31 - 1 entries,
-  /// ShapeError for a tuning out of range. Cost: two walks over each block row by one thread, scans
-  /// over block rows and rows.
+  /// ShapeError for a tuning out of range. Cost: two walks over each block row, shared by as many
+  /// threads as it takes, three scans, one wait for the device.
   Spaden(Context&, CsrView<S> const& a, SpadenTuning const& = {});
+
+  /// The values of a matrix in the Context's space with the same pattern: the entries of each row
+  /// in the same columns, which is not looked at (formats/same_pattern.hpp does). No memory is
+  /// taken, nothing is waited for. Throws ShapeError where extents or the number of entries differ.
+  void update_values(Context&, CsrView<S> const& a);
 
   SpadenView<S> const& view() const { return arrays_.view; }
   SpadenArrays<S> const& arrays() const { return arrays_; }

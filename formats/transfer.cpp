@@ -16,6 +16,25 @@ CsrStorage<S>::CsrStorage(Context& ctx, Csr<S> a) : owned_(std::move(a)), view_(
 }
 
 template <class S>
+void CsrStorage<S>::update_values(Context& ctx, CsrView<S> const& a) {
+  if (a.entries == 0) return;
+  if (own_values() == nullptr && a.space == ctx.space()) {
+    view_ = a;
+    return;
+  }
+  if (own_values() == nullptr) values_ = Array<S>(ctx.space(), a.entries);
+  view_.values = own_values();
+  copy_bytes(ctx, own_values(), ctx.space(), a.values, a.space, a.entries * sizeof(S));
+}
+
+template <class S>
+void CsrStorage<S>::update_values(Context& ctx, Csr<S> a) {
+  if (ctx.space() != Space::host || own_values() != nullptr) return update_values(ctx, a.view());
+  owned_ = std::move(a);
+  view_ = owned_.view();
+}
+
+template <class S>
 void CsrStorage<S>::copy(Context& ctx, CsrView<S> const& a) {
   if (a.space != Space::host)
     throw ShapeError("a matrix in device memory needs a Context on the device");

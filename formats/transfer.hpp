@@ -15,7 +15,13 @@ class CsrStorage {
   /// device a copy has 32-bit offsets where the entries fit.
   CsrStorage(Context&, CsrView<S> const& a);
   CsrStorage(Context&, Csr<S> a);
+  /// The values of a matrix of the same pattern, copied to where those that it owns lie. What was
+  /// borrowed is let go, for `a` where it lies in the Context's space, else for a copy.
+  void update_values(Context&, CsrView<S> const& a);
+  void update_values(Context&, Csr<S> a);
   CsrView<S> const& view() const { return view_; }
+  /// Null where they are borrowed.
+  S* own_values() { return owned_.values.empty() ? values_.data() : owned_.values.data(); }
 
  private:
   void copy(Context&, CsrView<S> const& a);

@@ -59,13 +59,18 @@ template <class S>
 DaspArrays<S> build_dasp(Device&, Arena&, CsrView<S> const&, DaspTuning const&) {
   absent();
 }
+template <class S>
+void refill_dasp(Device&, Arena&, CsrView<S> const&, DaspArrays<S>&) {
+  absent();
+}
 template <class S, class T>
 void spmm_dasp(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, Out<T>) {
   absent();
 }
 #undef TCSOLVE_INSTANTIATE
-#define TCSOLVE_INSTANTIATE(S) \
-  template DaspArrays<S> build_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspTuning const&);
+#define TCSOLVE_INSTANTIATE(S)                                                                 \
+  template DaspArrays<S> build_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspTuning const&); \
+  template void refill_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspArrays<S>&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
@@ -99,13 +104,19 @@ template <class S>
 SpadenArrays<S> build_spaden(Device&, Arena&, CsrView<S> const&, SpadenTuning const&) {
   absent();
 }
+template <class S>
+void refill_spaden(Device&, Arena&, CsrView<S> const&, SpadenArrays<S>&) {
+  absent();
+}
 template <class S, class T>
 void spmm_spaden(Device&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, T, Out<T>) {
   absent();
 }
 #undef TCSOLVE_INSTANTIATE
-#define TCSOLVE_INSTANTIATE(S) \
-  template SpadenArrays<S> build_spaden<S>(Device&, Arena&, CsrView<S> const&, SpadenTuning const&);
+#define TCSOLVE_INSTANTIATE(S)                                                 \
+  template SpadenArrays<S> build_spaden<S>(Device&, Arena&, CsrView<S> const&, \
+                                           SpadenTuning const&);               \
+  template void refill_spaden<S>(Device&, Arena&, CsrView<S> const&, SpadenArrays<S>&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)

@@ -44,6 +44,7 @@ struct DaspArrays {
   Array<std::int32_t> irregular_columns;
   Offset blocks = 0;
   Index medium_blocks = 0;
+  Index long_slots = 0;  ///< of a long unit
 };
 
 /// How T-vectors are multiplied. `automatic` is mma for FP64 where LOOP_NUM is 1 and rows are not
@@ -67,6 +68,9 @@ namespace host {
 /// Throws SizeError beyond 2^31 - 1 blocks or 2^32 - 1 irregular entries.
 template <class S>
 DaspArrays<S> build_dasp(Host&, Arena&, CsrView<S> const& a, DaspTuning const&);
+/// The values of a, which has the pattern that the arrays were built from.
+template <class S>
+void refill_dasp(Host&, Arena&, CsrView<S> const& a, DaspArrays<S>&);
 template <class S, class T>
 void spmm_dasp(Host&, T alpha, DaspView<S> const& a, DaspWork<T> const&, In<T> x, T beta, Out<T> y);
 }  // namespace host
@@ -74,6 +78,8 @@ void spmm_dasp(Host&, T alpha, DaspView<S> const& a, DaspWork<T> const&, In<T> x
 namespace cuda {
 template <class S>
 DaspArrays<S> build_dasp(Device&, Arena&, CsrView<S> const& a, DaspTuning const&);
+template <class S>
+void refill_dasp(Device&, Arena&, CsrView<S> const& a, DaspArrays<S>&);
 template <class S, class T>
 void spmm_dasp(Device&, T alpha, DaspView<S> const& a, DaspWork<T> const&, In<T> x, T beta,
                Out<T> y);

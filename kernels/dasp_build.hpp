@@ -202,8 +202,11 @@ struct FinishUnit : Reader<S> {
   }
 };
 
+enum class Write { all, values };  ///< of a matrix, or of one whose columns are there already
+
 /// Lane i % 32 of unit i / 32 writes its slot of every block, and its share of irregular entries.
-template <class S>
+/// Write::values goes by the columns that are there: another pattern leads nowhere outside them.
+template <class S, Write what>
 struct FillUnit : Reader<S> {
   S* values;
   std::uint16_t* indices;
@@ -213,17 +216,19 @@ struct FillUnit : Reader<S> {
 
   TCSOLVE_HD void put(DaspUnit const& unit, Offset at, S value, Index column) const {
     values[Offset{unit.blocks} * this->d.block + at] = value;
-    std::uint16_t* words = indices + Offset{unit.indices} * this->d.index_line;
-    if (unit.base < 0)
-      reinterpret_cast<std::int32_t*>(words)[at] = column;
-    else
-      words[at] = static_cast<std::uint16_t>(column - unit.base);
+    if constexpr (what == Write::all) {
+      std::uint16_t* words = indices + Offset{unit.indices} * this->d.index_line;
+      if (unit.base < 0)
+        reinterpret_cast<std::int32_t*>(words)[at] = column;
+      else
+        words[at] = static_cast<std::uint16_t>(column - unit.base);
+    }
   }
   /// Entry `from` where it is before `end`, else padding: 0 times the entry before `end`.
   TCSOLVE_HD void put_entry(DaspUnit const& unit, Offset at, Offset from, Offset end) const {
     bool inside = from < end;
-    put(unit, at, inside ? this->a.values[from] : S(0.0f),
-        this->a.columns[inside ? from : end - 1]);
+    S value = inside ? this->a.values[from] : S(0.0f);
+    put(unit, at, value, what == Write::all ? this->a.columns[inside ? from : end - 1] : 0);
   }
   TCSOLVE_HD void put_nothing(DaspUnit const& unit, Offset at) const {
     put(unit, at, S(0.0f), unit.base < 0 ? 0 : unit.base);
@@ -273,22 +278,29 @@ struct FillUnit : Reader<S> {
                                  int k) const {
     auto const& d = this->d;
     auto const& a = this->a;
-    Offset stored = Offset{blocks} * d.slots, start = unit.irregular;
-    for (int above = 0; above < r; ++above) {
-      Offset length = this->length(this->medium_row(m, above));
-      start += length > stored ? length - stored : 0;
+    Offset stored = Offset{blocks} * d.slots, start = unit.irregular, length = this->length(row);
+    std::uint32_t* place = irregular_start + m * d.lines + r;
+    if constexpr (what == Write::values) {
+      start = place[0];
+      Offset known = stored + place[1] - start;
+      length = length < known ? length : known;
+    } else {
+      for (int above = 0; above < r; ++above) {
+        Offset length_above = this->length(this->medium_row(m, above));
+        start += length_above > stored ? length_above - stored : 0;
+      }
+      if (k == 0) *place = static_cast<std::uint32_t>(start);
     }
-    Offset length = this->length(row);
-    if (k == 0) irregular_start[m * d.lines + r] = static_cast<std::uint32_t>(start);
     for (Offset j = stored + k; j < length; j += d.slots) {
       irregular_values[start + j - stored] = a.values[a.offsets[row] + j];
-      irregular_columns[start + j - stored] = a.columns[a.offsets[row] + j];
+      if constexpr (what == Write::all)
+        irregular_columns[start + j - stored] = a.columns[a.offsets[row] + j];
     }
   }
 };
 
 /// The entries of rows with one, behind the irregular ones; i == singles() closes irregular_start.
-template <class S>
+template <class S, Write what>
 struct FillSingle {
   CsrView<S> a;
   DaspView<S> d;
@@ -297,12 +309,15 @@ struct FillSingle {
   std::int32_t* irregular_columns;
   TCSOLVE_HD void operator()(std::int64_t i) const {
     if (i == d.singles()) {
-      irregular_start[d.medium_rows] = static_cast<std::uint32_t>(d.irregular);
+      if constexpr (what == Write::all)
+        irregular_start[d.medium_rows] = static_cast<std::uint32_t>(d.irregular);
       return;
     }
-    Offset from = a.offsets[d.order[d.first_single() + i]];
+    Index row = d.order[d.first_single() + i];
+    Offset from = a.offsets[row];
+    if (from == a.offsets[row + 1]) return;  // another pattern
     irregular_values[d.irregular + i] = a.values[from];
-    irregular_columns[d.irregular + i] = a.columns[from];
+    if constexpr (what == Write::all) irregular_columns[d.irregular + i] = a.columns[from];
   }
 };
 
@@ -329,6 +344,17 @@ void connect(DaspArrays<S>& m) {
   m.view.irregular_columns = m.irregular_columns.data();
 }
 
+template <Write what, class On, class S>
+void fill(On& on, Reader<S> const& reader, DaspArrays<S>& m) {
+  DaspView<S> const& d = reader.d;
+  on.each(std::int64_t{d.unit_count()} * d.block,
+          FillUnit<S, what>{reader, m.values.data(), m.indices.data(), m.irregular_start.data(),
+                            m.irregular_values.data(), m.irregular_columns.data()});
+  on.each(std::int64_t{d.singles()} + 1,
+          FillSingle<S, what>{reader.a, d, m.irregular_start.data(), m.irregular_values.data(),
+                              m.irregular_columns.data()});
+}
+
 template <class On, class S>
 DaspArrays<S> build(On& on, CsrView<S> const& a, DaspTuning const& tuning) {
   // 31 bits hold every count below: a unit pads at most 31 slots, a row at most 3.
@@ -352,7 +378,7 @@ DaspArrays<S> build(On& on, CsrView<S> const& a, DaspTuning const& tuning) {
   for (int c = 1; c <= 5; ++c) d.with[5 - c] = at[c + 1] - at[c];
   connect(m);
 
-  Index slots = tuning.long_blocks * d.block;
+  Index slots = m.long_slots = tuning.long_blocks * d.block;
   m.long_start = Array<Index>(on.space(), std::size_t(d.long_rows) + 1);
   if (d.long_rows > 0) {
     auto* counts = on.template take<Index>(std::size_t(d.long_rows) + 1);
@@ -392,13 +418,14 @@ DaspArrays<S> build(On& on, CsrView<S> const& a, DaspTuning const& tuning) {
   m.irregular_columns = Array<std::int32_t>(on.space(), d.irregular + d.singles());
   connect(m);
   reader.d = d;
-  on.each(std::int64_t{units} * d.block,
-          FillUnit<S>{reader, m.values.data(), m.indices.data(), m.irregular_start.data(),
-                      m.irregular_values.data(), m.irregular_columns.data()});
-  on.each(std::int64_t{d.singles()} + 1,
-          FillSingle<S>{a, d, m.irregular_start.data(), m.irregular_values.data(),
-                        m.irregular_columns.data()});
+  fill<Write::all>(on, reader, m);
   return m;
+}
+
+/// The values of a in the place of those that m was built from.
+template <class On, class S>
+void refill(On& on, CsrView<S> const& a, DaspArrays<S>& m) {
+  fill<Write::values>(on, Reader<S>{a, m.view, 0, m.long_slots}, m);
 }
 
 }  // namespace tcsolve::dasp

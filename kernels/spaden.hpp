@@ -26,6 +26,7 @@ struct SpadenTuning {
   Index long_row = 512;  ///< blocks, or side entries, of a row beyond which it is cut to pieces
   Index piece = 128;     ///< blocks, or side entries, of a piece
   int groups = 0;        ///< groups of eight lanes on a block row: 1, 2, 4; 0: by the matrix
+  Index share = 0;       ///< entries that one thread converts at a time; 0: by the space
 };
 
 /// The arrays of a bitBSR matrix, in one space.
@@ -50,6 +51,9 @@ namespace host {
 /// Throws SizeError beyond 2^31 - 1 entries.
 template <class S>
 SpadenArrays<S> build_spaden(Host&, Arena&, CsrView<S> const& a, SpadenTuning const&);
+/// The values of a, which has the pattern that the arrays were built from.
+template <class S>
+void refill_spaden(Host&, Arena&, CsrView<S> const& a, SpadenArrays<S>&);
 template <class S, class T>
 void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const&, In<T> x, T beta,
                  Out<T> y);
@@ -58,6 +62,8 @@ void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const&, I
 namespace cuda {
 template <class S>
 SpadenArrays<S> build_spaden(Device&, Arena&, CsrView<S> const& a, SpadenTuning const&);
+template <class S>
+void refill_spaden(Device&, Arena&, CsrView<S> const& a, SpadenArrays<S>&);
 template <class S, class T>
 void spmm_spaden(Device&, T alpha, SpadenView<S> const& a, SpadenWork<T> const&, In<T> x, T beta,
                  Out<T> y);

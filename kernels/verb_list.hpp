@@ -29,7 +29,8 @@
   X(LsmrStart<T>) X(BidiagonalU<T>) X(BidiagonalV<T>) X(LsmrUpdate<T>)                       \
   X(BlockMultiply<T>)
 
-#define TCSOLVE_CSR_FROM(X, S) X(SellMeasure<S>) X(SellFill<S>) X(MeasureFeatures<S>) X(LongestRow<S>)
+#define TCSOLVE_CSR_FROM(X, S)                                                               \
+  X(SellMeasure<S>) X(SellFill<S>) X(SellRefill<S>) X(MeasureFeatures<S>) X(LongestRow<S>)
 #define TCSOLVE_SELL(X, S, T)                                                                \
   X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))                  \
   X(TCSOLVE_PAIR(CsellMultiply, S, T)) X(TCSOLVE_PAIR(CsellMultiplyDot, S, T))                \
@@ -43,6 +44,8 @@
   X(TCSOLVE_PAIR(InverseDiagonal, double, double)) X(TCSOLVE_PAIR(InverseDiagonal, double, float)) \
   X(TCSOLVE_PAIR(InverseDiagonal, float, double)) X(TCSOLVE_PAIR(InverseDiagonal, float, float))   \
   X(MaxRowSum<double>) X(MaxRowSum<float>) X(MaxRowSum<half>)                                \
+  X(SumShares<double>) X(SumShares<float>) X(SumShares<half>) X(MaxShares)                   \
+  X(TransposeValues<double>) X(TransposeValues<float>) X(TransposeValues<half>)              \
   X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
   TCSOLVE_CSR_FROM(X, double) TCSOLVE_CSR_FROM(X, float) TCSOLVE_CSR_FROM(X, half)        \
   TCSOLVE_SELL(X, double, double) TCSOLVE_SELL(X, float, double) TCSOLVE_SELL(X, half, double)\

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/csr_operator.hpp>
 
-#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/formats/same_pattern.hpp>
+#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/verbs/csr.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
 
 namespace tcsolve {
 
@@ -61,11 +62,48 @@ CsrOperator<T, S>::~CsrOperator() = default;
 
 template <class T, class S>
 void CsrOperator<T, S>::measure(Context& ctx) {
+  norm_ = norm_inf(ctx, matrix_.view());
+}
+
+template <class T, class S>
+void CsrOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
+  CsrView<S> before = matrix_.view();
+  require_extents("csr", before, a);
+  matrix_.update_values(ctx, a);
+  follow(ctx, before);
+}
+
+template <class T, class S>
+void CsrOperator<T, S>::update_values(Context& ctx, Csr<S> a) {
+  CsrView<S> before = matrix_.view();
+  require_extents("csr", before, a.view());
+  matrix_.update_values(ctx, std::move(a));
+  follow(ctx, before);
+}
+
+template <class T, class S>
+void CsrOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
+  if constexpr (std::is_same_v<T, S>)
+    update_values(ctx, a);
+  else
+    update_values(ctx, scaled<S>(ctx, a, Scaling::refuse).matrix);
+}
+
+/// What was made of the matrix before follows its new values.
+template <class T, class S>
+void CsrOperator<T, S>::follow(Context& ctx, CsrView<S> const& before) {
   CsrView<S> const& a = matrix_.view();
-  auto scope = ctx.arena().scope();
-  double* value = scope.take<double>(1);
-  sweep(ctx, MaxRowSum<S>{a.rows, a, value});
-  norm_ = read(ctx, value);
+  // cuSPARSE's plan holds the addresses, and beside them what the pattern alone says.
+  if (a.offsets.data != before.offsets.data || a.columns != before.columns ||
+      a.values != before.values)
+    plan_ = plan_for<T>(ctx, a);
+  if (transposed_) {
+    CsrView<S> const& at = transposed_->matrix.view();
+    RowShares shares = row_shares(at);
+    sweep(ctx, TransposeValues<S>{shares.threads(at.entries), shares, a, at.columns,
+                                  transposed_->matrix.own_values()});
+  }
+  measure(ctx);
 }
 
 template <class T, class S>

@@ -34,12 +34,21 @@ class CsrOperator final : public LinearOperator<T> {
   std::string name() const override { return "csr"; }
   /// ||A||_inf, taken once from the stored values.
   double norm_estimate() const override { return norm_; }
+  /// The same pattern with new values (LinearOperator), as if made from `a`: arrays that were
+  /// borrowed are let go, and `a` is borrowed when it lies in the Context's space, copied else. A
+  /// caller who has changed the values in borrowed arrays gives the same arrays once more. A
+  /// transpose that was made follows. Cost: a copy and a pass for the norm.
+  void update_values(Context&, CsrView<S> const& a);
+  void update_values(Context&, Csr<S> a);
+  using LinearOperator<T>::update_values;
   CsrView<S> const& view() const { return matrix_.view(); }
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_update_values(Context&, CsrView<T> const& a) override;
   void measure(Context&);
+  void follow(Context&, CsrView<S> const& before);
 
   struct Side {  // A^T, made on demand
     CsrStorage<S> matrix;

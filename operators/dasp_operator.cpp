@@ -25,10 +25,43 @@ DaspOperator<T, S>::DaspOperator(Context& ctx, CsrView<S> const& a, DaspOptions 
 template <class T, class S>
 DaspOperator<T, S>::DaspOperator(Context& ctx, ScaledCsr<S> const& a, DaspOptions const& options)
     : DaspOperator(ctx, a.matrix.view(), options) {
-  row_scale_ = undo<T>(ctx, a.rows, "row");
+  undo_scale(a, undo<T>(ctx, a.rows, "row"), {ctx, a.cols});
+}
+
+template <class T, class S>
+void DaspOperator<T, S>::undo_scale(ScaledCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols) {
+  row_scale_ = std::move(rows);
   work_.row_scale = row_scale_.data();
-  domain_ = ScaledDomain<T>(ctx, a.cols);
+  domain_ = std::move(cols);
+  scaling_ = Scaling::powers_of_two;
   if (!a.rows.empty() || !a.cols.empty()) norm_ = norm_inf(a);
+}
+
+template <class T, class S>
+void DaspOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
+  CsrStorage<S> here(ctx, a);
+  matrix_.update_values(ctx, here.view());
+  measure(ctx);
+  row_scale_ = {};
+  work_.row_scale = nullptr;
+  domain_ = {};
+  scaling_ = Scaling::refuse;
+}
+
+template <class T, class S>
+void DaspOperator<T, S>::update_values(Context& ctx, ScaledCsr<S> const& a) {
+  auto rows = undo<T>(ctx, a.rows, "row");  // what may throw comes first
+  ScaledDomain<T> cols(ctx, a.cols);
+  update_values(ctx, a.matrix.view());
+  undo_scale(a, std::move(rows), std::move(cols));
+}
+
+template <class T, class S>
+void DaspOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
+  if constexpr (std::is_same_v<T, S>)
+    update_values(ctx, a);
+  else
+    update_values(ctx, scaled<S>(ctx, a, scaling_));
 }
 
 template <class T, class S>

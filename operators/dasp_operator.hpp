@@ -30,6 +30,13 @@ class DaspOperator final : public LinearOperator<T> {
   /// The matrix before it was scaled: its powers of two are undone in every product.
   DaspOperator(Context& ctx, ScaledCsr<S> const& a, DaspOptions const& = {});
 
+  /// The same pattern with new values (LinearOperator), as they are. Cost: a copy and a pass for
+  /// the norm; with values that were scaled before, memory as well.
+  void update_values(Context&, CsrView<S> const& a);
+  /// The same with values that were scaled anew: not by the exponents of the matrix before.
+  void update_values(Context&, ScaledCsr<S> const& a);
+  using LinearOperator<T>::update_values;
+
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "dasp"; }
@@ -41,12 +48,15 @@ class DaspOperator final : public LinearOperator<T> {
   DaspOperator(Context& ctx, CsrView<S> const& here, DaspOptions const&, bool);
   void measure(Context&);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_update_values(Context&, CsrView<T> const& a) override;
+  void undo_scale(ScaledCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols);
   Dasp<S> matrix_;
   Array<T> parts_, row_scale_;
   Array<unsigned int> tickets_;
   ScaledDomain<T> domain_;
   DaspWork<T> work_;
   double norm_ = 0;
+  Scaling scaling_ = Scaling::refuse;  // of values that come wider than S
 };
 
 }  // namespace tcsolve

@@ -10,6 +10,7 @@
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/views/csr.hpp>
 #include <tcsolve/kernels/views/diagonal.hpp>
 
 namespace tcsolve {
@@ -74,6 +75,26 @@ class LinearOperator {
   /// r = b - A x. r may be b itself. Throws ShapeError before r is written.
   void residual(Context&, In<T> b, In<T> x, Out<T> r) const;
 
+  /// New values where the pattern is the same: a has the rows and columns that the operator was
+  /// made from, and its entries in the same places; it lies in the Context's space or on the host,
+  /// and is not needed afterwards (CsrOperator borrows it, as it does when it is made). Everything
+  /// is then as if the operator had been made from a, norm_estimate() too, at the cost of a copy or
+  /// two and one number read back. An operator that stores narrower values than T has them rounded
+  /// on the host, scaled anew where it was made of a scaled matrix; where it was not, values
+  /// outside their range are refused. One that takes its own type, on the device, is faster: see
+  /// the concrete operators.
+  ///
+  /// Solvers keep the norm of A and a power of two that goes by it: call their setup() again before
+  /// the next solve. The arrays stay where they are. A preconditioner keeps what it was made of:
+  /// make it again, or go on with the old one as the approximation it is now.
+  ///
+  /// Throws ShapeError where extents or the number of entries differ, Unsupported where the
+  /// operator has no matrix to give values to, MatrixError for a value outside the range of a
+  /// narrower type; the operator is then as it was. That columns are the same is not looked at:
+  /// where they are not the result means nothing, though no memory is touched that is not its own;
+  /// require_same_pattern() (formats/same_pattern.hpp) looks.
+  void update_values(Context& ctx, CsrView<T> const& a) { do_update_values(ctx, a); }
+
   /// Does ahead of time what the first application with `op` would do (a transpose, a plan).
   virtual void prepare(Context&, Op) const {}
   /// The entries of a diagonal operator, for passes that fold it in; nothing for any other.
@@ -86,6 +107,9 @@ class LinearOperator {
 
  private:
   virtual void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const = 0;
+  virtual void do_update_values(Context&, CsrView<T> const&) {
+    throw Unsupported(cat(name(), ": update_values"));
+  }
   /// Override where product and inner product can share a pass.
   virtual void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/sell_operator.hpp>
 
-#include <tcsolve/formats/transfer.hpp>
-#include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
+#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/verbs/sell.hpp>
 
 namespace tcsolve {
@@ -15,10 +14,22 @@ SellOperator<T, S>::SellOperator(Context& ctx, CsrView<S> const& a)
 template <class T, class S>
 SellOperator<T, S>::SellOperator(Context& ctx, CsrView<S> const& here, bool)
     : LinearOperator<T>(here.rows, here.cols), matrix_(ctx, here) {
-  auto scope = ctx.arena().scope();
-  double* value = scope.template take<double>(1);
-  sweep(ctx, MaxRowSum<S>{here.rows, here, value});
-  norm_ = read(ctx, value);
+  norm_ = norm_inf(ctx, here);
+}
+
+template <class T, class S>
+void SellOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
+  CsrStorage<S> here(ctx, a);
+  matrix_.update_values(ctx, here.view());
+  norm_ = norm_inf(ctx, here.view());
+}
+
+template <class T, class S>
+void SellOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
+  if constexpr (std::is_same_v<T, S>)
+    update_values(ctx, a);
+  else
+    update_values(ctx, scaled<S>(ctx, a, Scaling::refuse).matrix.view());
 }
 
 template <class T, class S>

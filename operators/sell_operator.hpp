@@ -18,6 +18,10 @@ class SellOperator final : public LinearOperator<T> {
   /// there for the time of the conversion).
   SellOperator(Context& ctx, CsrView<S> const& a);
 
+  /// The same pattern with new values (LinearOperator). Cost: a copy and a pass for the norm.
+  void update_values(Context&, CsrView<S> const& a);
+  using LinearOperator<T>::update_values;
+
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "sell"; }
@@ -29,6 +33,7 @@ class SellOperator final : public LinearOperator<T> {
   SellOperator(Context& ctx, CsrView<S> const& here, bool);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_update_values(Context&, CsrView<T> const& a) override;
   Sell<S> matrix_;
   double norm_ = 0;
 };

@@ -2,8 +2,7 @@
 #include <tcsolve/operators/spaden_operator.hpp>
 
 #include <tcsolve/formats/transfer.hpp>
-#include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
+#include <tcsolve/kernels/norm_inf.hpp>
 
 namespace tcsolve {
 
@@ -32,10 +31,43 @@ template <class T, class S>
 SpadenOperator<T, S>::SpadenOperator(Context& ctx, ScaledCsr<S> const& a,
                                      SpadenTuning const& tuning)
     : SpadenOperator(ctx, a.matrix.view(), tuning) {
-  row_scale_ = undo<T>(ctx, a.rows, "row");
+  undo_scale(a, undo<T>(ctx, a.rows, "row"), {ctx, a.cols});
+}
+
+template <class T, class S>
+void SpadenOperator<T, S>::undo_scale(ScaledCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols) {
+  row_scale_ = std::move(rows);
   work_.row_scale = row_scale_.data();
-  domain_ = ScaledDomain<T>(ctx, a.cols);
+  domain_ = std::move(cols);
+  scaling_ = Scaling::powers_of_two;
   if (!a.rows.empty() || !a.cols.empty()) norm_ = norm_inf(a);
+}
+
+template <class T, class S>
+void SpadenOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
+  CsrStorage<S> here(ctx, a);
+  matrix_.update_values(ctx, here.view());
+  norm_ = norm_inf(ctx, here.view());
+  row_scale_ = {};
+  work_.row_scale = nullptr;
+  domain_ = {};
+  scaling_ = Scaling::refuse;
+}
+
+template <class T, class S>
+void SpadenOperator<T, S>::update_values(Context& ctx, ScaledCsr<S> const& a) {
+  auto rows = undo<T>(ctx, a.rows, "row");  // what may throw comes first
+  ScaledDomain<T> cols(ctx, a.cols);
+  update_values(ctx, a.matrix.view());
+  undo_scale(a, std::move(rows), std::move(cols));
+}
+
+template <class T, class S>
+void SpadenOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
+  if constexpr (std::is_same_v<T, S>)
+    update_values(ctx, a);
+  else
+    update_values(ctx, scaled<S>(ctx, a, scaling_));
 }
 
 template <class T, class S>
@@ -47,10 +79,7 @@ SpadenOperator<T, S>::SpadenOperator(Context& ctx, CsrView<S> const& here,
   SpadenView<S> const& a = matrix_.view();
   parts_ = Array<T>(ctx.space(), 8 * std::size_t(a.pieces) + a.side_pieces);
   work_ = {parts_.data(), nullptr, choose_groups(tuning, a)};
-  auto scope = ctx.arena().scope();
-  double* value = scope.template take<double>(1);
-  sweep(ctx, MaxRowSum<S>{here.rows, here, value});
-  norm_ = read(ctx, value);
+  norm_ = norm_inf(ctx, here);
 }
 
 template <class T, class S>

@@ -24,6 +24,13 @@ class SpadenOperator final : public LinearOperator<T> {
   /// The matrix before it was scaled: its powers of two are undone in every product.
   SpadenOperator(Context& ctx, ScaledCsr<S> const& a, SpadenTuning const& = {});
 
+  /// The same pattern with new values (LinearOperator), as they are. Cost: a copy and a pass for
+  /// the norm; with values that were scaled before, memory as well.
+  void update_values(Context&, CsrView<S> const& a);
+  /// The same with values that were scaled anew: not by the exponents of the matrix before.
+  void update_values(Context&, ScaledCsr<S> const& a);
+  using LinearOperator<T>::update_values;
+
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "spaden"; }
@@ -33,11 +40,14 @@ class SpadenOperator final : public LinearOperator<T> {
  private:
   SpadenOperator(Context& ctx, CsrView<S> const& here, SpadenTuning const&, bool);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_update_values(Context&, CsrView<T> const& a) override;
+  void undo_scale(ScaledCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols);
   Spaden<S> matrix_;
   Array<T> parts_, row_scale_;
   ScaledDomain<T> domain_;
   SpadenWork<T> work_;
   double norm_ = 0;
+  Scaling scaling_ = Scaling::refuse;  // of values that come wider than S
 };
 
 }  // namespace tcsolve

@@ -12,8 +12,15 @@ DaspArrays<S> build_dasp(Device& device, Arena& arena, CsrView<S> const& a,
   return dasp::build(on, a, tuning);
 }
 
-#define TCSOLVE_INSTANTIATE(S) \
-  template DaspArrays<S> build_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspTuning const&);
+template <class S>
+void refill_dasp(Device& device, Arena& arena, CsrView<S> const& a, DaspArrays<S>& m) {
+  Converter on(device, arena);
+  dasp::refill(on, a, m);
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                                                 \
+  template DaspArrays<S> build_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspTuning const&); \
+  template void refill_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspArrays<S>&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)

@@ -12,8 +12,16 @@ SpadenArrays<S> build_spaden(Device& device, Arena& arena, CsrView<S> const& a,
   return spaden::build(on, a, tuning);
 }
 
-#define TCSOLVE_INSTANTIATE(S) \
-  template SpadenArrays<S> build_spaden<S>(Device&, Arena&, CsrView<S> const&, SpadenTuning const&);
+template <class S>
+void refill_spaden(Device& device, Arena& arena, CsrView<S> const& a, SpadenArrays<S>& m) {
+  Converter on(device, arena);
+  spaden::refill(on, a, m);
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                                 \
+  template SpadenArrays<S> build_spaden<S>(Device&, Arena&, CsrView<S> const&, \
+                                           SpadenTuning const&);               \
+  template void refill_spaden<S>(Device&, Arena&, CsrView<S> const&, SpadenArrays<S>&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)

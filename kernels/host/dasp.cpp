@@ -113,6 +113,12 @@ struct Product {
 
 }  // namespace
 
+template <class S>
+void refill_dasp(Host&, Arena& arena, CsrView<S> const& a, DaspArrays<S>& m) {
+  Converter on(arena);
+  dasp::refill(on, a, m);
+}
+
 template <class S, class T>
 void spmm_dasp(Host&, T alpha, DaspView<S> const& a, DaspWork<T> const& work, In<T> x, T beta,
                Out<T> y) {
@@ -128,8 +134,9 @@ void spmm_dasp(Host&, T alpha, DaspView<S> const& a, DaspWork<T> const& work, In
         .run();
 }
 
-#define TCSOLVE_INSTANTIATE(S) \
-  template DaspArrays<S> build_dasp<S>(Host&, Arena&, CsrView<S> const&, DaspTuning const&);
+#define TCSOLVE_INSTANTIATE(S)                                                               \
+  template DaspArrays<S> build_dasp<S>(Host&, Arena&, CsrView<S> const&, DaspTuning const&); \
+  template void refill_dasp<S>(Host&, Arena&, CsrView<S> const&, DaspArrays<S>&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)

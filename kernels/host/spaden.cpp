@@ -15,6 +15,12 @@ SpadenArrays<S> build_spaden(Host&, Arena& arena, CsrView<S> const& a, SpadenTun
   return spaden::build(on, a, tuning);
 }
 
+template <class S>
+void refill_spaden(Host&, Arena& arena, CsrView<S> const& a, SpadenArrays<S>& m) {
+  Converter on(arena);
+  spaden::refill(on, a, m);
+}
+
 template <class S, class T>
 void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const& work, In<T> x, T beta,
                  Out<T> y) {
@@ -44,8 +50,9 @@ void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const& wo
     });
 }
 
-#define TCSOLVE_INSTANTIATE(S) \
-  template SpadenArrays<S> build_spaden<S>(Host&, Arena&, CsrView<S> const&, SpadenTuning const&);
+#define TCSOLVE_INSTANTIATE(S)                                                                     \
+  template SpadenArrays<S> build_spaden<S>(Host&, Arena&, CsrView<S> const&, SpadenTuning const&); \
+  template void refill_spaden<S>(Host&, Arena&, CsrView<S> const&, SpadenArrays<S>&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)

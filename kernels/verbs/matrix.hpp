@@ -56,6 +56,100 @@ struct MaxRowSum {
   TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }
 };
 
+/// The same in two passes, for rows of any length: row i has shares offsets[i] / size + i and on,
+/// enough for its entries, and `lanes` threads read a share side by side.
+struct RowShares {
+  static constexpr Offset size = 1024;  ///< entries
+  OffsetsView offsets;
+  Index rows;
+  int lanes;
+  TCSOLVE_HD Offset first(Index i) const { return offsets[i] / size + i; }
+  std::int64_t threads(Offset entries) const { return lanes * (entries / size + rows); }
+  /// Entries begin, begin + lanes, ... before end of a row.
+  struct Part {
+    Index row;
+    Offset begin, end;
+  };
+  /// What thread t reads.
+  TCSOLVE_HD Part part(std::int64_t t) const {
+    Offset share = t / lanes;
+    Index low = 0, high = rows;  // the row is the last that begins at or before the share
+    while (high - low > 1) {
+      Index middle = low + (high - low) / 2;
+      (first(middle) <= share ? low : high) = middle;
+    }
+    Offset begin = offsets[low] + (share - first(low)) * size, end = offsets[low + 1];
+    return {low, begin + t % lanes, begin + size < end ? begin + size : end};
+  }
+};
+/// Four threads read a share where rows are not short.
+template <class S>
+RowShares row_shares(CsrView<S> const& a) {
+  return {a.offsets, a.rows, a.entries >= 16 * Offset{a.rows} ? 4 : 1};
+}
+
+/// parts[lanes share + l]: every lanes-th |a_ij| of a share, from entry l on.
+template <class S>
+struct SumShares {
+  static constexpr char const* name = "sum_shares";
+  static constexpr bool long_elements = true;
+  std::int64_t n;  ///< lanes times shares
+  RowShares shares;
+  S const* values;
+  double* parts;
+  TCSOLVE_HD void element(std::int64_t t, NoCoefficients, double*) const {
+    RowShares::Part part = shares.part(t);
+    double sum = 0;
+    for (Offset k = part.begin; k < part.end; k += shares.lanes)
+      sum += magnitude(double(values[k]));
+    parts[t] = sum;
+  }
+};
+
+/// value = the largest row of them.
+struct MaxShares {
+  static constexpr char const* name = "max_shares";
+  static constexpr int sums = 1;
+  static constexpr bool maximum = true;
+  std::int64_t n;  ///< rows
+  RowShares shares;
+  double const* parts;
+  double* value;
+  TCSOLVE_HD void element(std::int64_t at, NoCoefficients, double* sum) const {
+    Index i = static_cast<Index>(at);
+    double row = 0;
+    for (Offset t = shares.lanes * shares.first(i), end = shares.lanes * shares.first(i + 1);
+         t < end; ++t)
+      row += parts[t];
+    sum[0] = (row != row || row > sum[0]) ? row : sum[0];
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }
+};
+
+/// The values of A^T, whose pattern is there, from those of A: each looks for its place in a row of
+/// A.
+template <class S>
+struct TransposeValues {
+  static constexpr char const* name = "transpose_values";
+  static constexpr bool long_elements = true;
+  std::int64_t n;  ///< lanes times shares
+  RowShares shares;
+  CsrView<S> a;
+  std::int32_t const* columns;  ///< of A^T
+  S* values;
+  TCSOLVE_HD void element(std::int64_t t, NoCoefficients, double*) const {
+    RowShares::Part part = shares.part(t);
+    for (Offset k = part.begin; k < part.end; k += shares.lanes) {
+      Offset low = a.offsets[columns[k]], high = a.offsets[columns[k] + 1];
+      while (high - low > 1) {
+        Offset middle = low + (high - low) / 2;
+        (a.columns[middle] <= part.row ? low : high) = middle;
+      }
+      if (low < high) values[k] = a.values[low];  // else the pattern is another
+    }
+  }
+};
+
 /// y = B x, B block diagonal with dense blocks: row i of its block starts at column start[i], has
 /// width[i] values from values[offset[i]].
 template <class T>

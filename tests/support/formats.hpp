@@ -24,8 +24,12 @@ struct CsrFormat {
   using Stored = S;  ///< the type that values are rounded to when the operator is built
   static std::string label() { return std::string("csr_") + type_name<T> + "_" + type_name<S>; }
   /// Throws MatrixError for values beyond the range of S.
+  using Operator = CsrOperator<T, S>;
+  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
+    return std::make_shared<Operator>(ctx, Csr<S>(a));
+  }
   static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
-    return std::make_shared<CsrOperator<T, S>>(ctx, converted<S>(a));
+    return of(ctx, converted<S>(a));
   }
   /// Bytes of the stored matrix: a host copy keeps 64-bit offsets, a device copy has 32-bit ones.
   static double bytes(Context& ctx, Csr<double> const& a) {
@@ -40,8 +44,12 @@ struct SellFormat {
   using Value = T;
   using Stored = S;
   static std::string label() { return std::string("sell_") + type_name<T> + "_" + type_name<S>; }
+  using Operator = SellOperator<T, S>;
+  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
+    return std::make_shared<Operator>(ctx, a.view());
+  }
   static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
-    return std::make_shared<SellOperator<T, S>>(ctx, converted<S>(a).view());
+    return of(ctx, converted<S>(a));
   }
   /// Slices padded to their longest row; 32-bit columns where 16-bit distances do not reach.
   static double bytes(Context&, Csr<double> const& a) {
@@ -83,8 +91,12 @@ struct DaspFormat {
   using Value = T;
   using Stored = S;
   static std::string label() { return std::string("dasp_") + type_name<T> + "_" + type_name<S>; }
+  using Operator = DaspOperator<T, S>;
+  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
+    return std::make_shared<Operator>(ctx, a.view());
+  }
   static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
-    return std::make_shared<DaspOperator<T, S>>(ctx, converted<S>(a).view());
+    return of(ctx, converted<S>(a));
   }
   /// What the conversion made of it: tests/contract/dasp_contract.cpp looks inside.
   static double bytes(Context& ctx, Csr<double> const& a) {
@@ -99,8 +111,12 @@ struct SpadenFormat {
   using Value = T;
   using Stored = S;
   static std::string label() { return std::string("spaden_") + type_name<T> + "_" + type_name<S>; }
+  using Operator = SpadenOperator<T, S>;
+  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
+    return std::make_shared<Operator>(ctx, a.view());
+  }
   static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
-    return std::make_shared<SpadenOperator<T, S>>(ctx, converted<S>(a).view());
+    return of(ctx, converted<S>(a));
   }
   /// What the conversion made of it: tests/contract/spaden_contract.cpp looks inside.
   static double bytes(Context& ctx, Csr<double> const& a) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The elementwise verbs against long double, at the sizes where a block, a chunk or a grid ends.
-#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
 
 #include <cmath>
@@ -273,6 +274,40 @@ TYPED_TEST(KernelsBasic, MultiplyDot) {  // z = d o r, rho = <r, z>
     EXPECT_LE(std::abs(rho.get() - exact), sum_bound(n + 2, magnitude));
     EXPECT_TRUE(z.untouched());
     EXPECT_TRUE(gr.unchanged() && gd.unchanged());
+  }
+}
+
+/// ||A||_inf by rows and by shares of rows: rows of one share, of several, of none, in turn.
+TYPED_TEST(KernelsBasic, NormInf) {
+  using T = typename TestFixture::T;
+  std::vector<Named> list = adversarial();
+  list.push_back({"long rows", random_matrix(40, 9000, 8000, 3)});
+  list.push_back({"mixed rows", mixed_rows(60, 5000, 4)});
+  Csr<double> a{1, 4096, {0, 4096}, {}, std::vector<double>(4096, 0.25)};
+  for (Index j = 0; j < a.cols; ++j) a.columns.push_back(j);
+  list.push_back({"whole shares", a});
+  for (double odd : {std::numeric_limits<double>::infinity(), nan}) {
+    a.values[2500] = odd;
+    list.push_back({cat("with ", odd), a});
+  }
+  for (Named const& m : list) {
+    SCOPED_TRACE(m.name);
+    Csr<T> typed{m.matrix.rows, m.matrix.cols, m.matrix.offsets, m.matrix.columns, {}};
+    for (double v : m.matrix.values) typed.values.push_back(T(v));
+    CsrStorage<T> there(this->ctx(), typed);
+    long double exact = 0;
+    for (Index i = 0; i < typed.rows; ++i) {
+      long double row = 0;
+      for (T v : typed.row_values(i)) row += std::abs(static_cast<long double>(v));
+      if (!(row <= exact)) exact = row;
+    }
+    for (RowSums way : {RowSums::by_row, RowSums::by_share}) {
+      double got = norm_inf(this->ctx(), there.view(), way);
+      if (std::isfinite(double(exact)))
+        EXPECT_NEAR(got, double(exact), 1e-12 * double(exact));
+      else
+        EXPECT_TRUE(std::isnan(double(exact)) ? std::isnan(got) : got == double(exact)) << got;
+    }
   }
 }
 
