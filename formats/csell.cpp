@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <tcsolve/formats/same_pattern.hpp>
+
 namespace tcsolve {
 
 template <class S>
@@ -23,11 +25,7 @@ Csell<S>::Csell(Context& ctx, CsrView<S> const& a, CsellTuning const& tuning) {
 
 template <class S>
 void Csell<S>::update_values(Context& ctx, CsrView<S> const& a) {
-  CsellView<S> const& v = view();
-  if (a.rows != v.rows || a.cols != v.cols || a.entries != v.entries || a.space != v.space)
-    throw ShapeError(cat("csell: the new values are ", a.rows, " x ", a.cols, " with ", a.entries,
-                         " entries, the matrix is ", v.rows, " x ", v.cols, " with ", v.entries,
-                         ", in the same space"));
+  require_extents("csell", view(), a);
   ctx.visit([&](cuda::Device& on) { cuda::refill_csell(on, ctx.arena(), a, arrays_); },
             [&](Host& on) { host::refill_csell(on, ctx.arena(), a, arrays_); });
 }

@@ -42,8 +42,9 @@ class Csell {
 
   CsellView<S> const& view() const { return arrays_.view; }
   CsellArrays<S> const& arrays() const { return arrays_; }
-  /// The same pattern with new values, at the cost of one pass over them. Throws ShapeError where
-  /// extents or entries differ; that the columns are the same is not checked.
+  /// The values of a matrix in the Context's space with the same pattern: the entries of each row
+  /// in the same columns, which is not looked at (formats/same_pattern.hpp does). No memory is
+  /// taken, nothing is waited for. Throws ShapeError where extents or the number of entries differ.
   void update_values(Context&, CsrView<S> const& a);
   /// Canonical CSR on the host, the matrix that went in.
   Csr<S> to_csr(Context&) const;

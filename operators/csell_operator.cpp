@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/csell_operator.hpp>
 
-#include <tcsolve/formats/transfer.hpp>
-#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/verbs/csell.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
 
 namespace tcsolve {
 
@@ -29,10 +28,22 @@ CsellOperator<T, S>::CsellOperator(Context& ctx, CsrView<S> const& here, CsellTu
     : LinearOperator<T>(here.rows, here.cols),
       matrix_(ctx, here, tuning),
       parts_(ctx.space(), matrix_.view().parts) {
-  auto scope = ctx.arena().scope();
-  double* value = scope.template take<double>(1);
-  sweep(ctx, MaxRowSum<S>{here.rows, here, value});
-  norm_ = read(ctx, value);
+  norm_ = norm_inf(ctx, here);
+}
+
+template <class T, class S>
+void CsellOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
+  CsrStorage<S> const here(ctx, a);
+  matrix_.update_values(ctx, here.view());
+  norm_ = norm_inf(ctx, here.view());
+}
+
+template <class T, class S>
+void CsellOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
+  if constexpr (std::is_same_v<T, S>)
+    update_values(ctx, a);
+  else
+    update_values(ctx, scaled<S>(ctx, a, Scaling::refuse).matrix.view());
 }
 
 template <class T, class S>

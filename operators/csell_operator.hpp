@@ -20,6 +20,10 @@ class CsellOperator final : public LinearOperator<T> {
   /// there for the time of the conversion).
   CsellOperator(Context& ctx, CsrView<S> const& a, CsellTuning const& = {});
 
+  /// The same pattern with new values (LinearOperator). Cost: a copy and a pass for the norm.
+  void update_values(Context&, CsrView<S> const& a);
+  using LinearOperator<T>::update_values;
+
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "csell"; }
@@ -31,6 +35,7 @@ class CsellOperator final : public LinearOperator<T> {
   CsellOperator(Context& ctx, CsrView<S> const& here, CsellTuning const&, bool);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_update_values(Context&, CsrView<T> const& a) override;
   Csell<S> matrix_;
   Array<T> parts_;  // of one column
   double norm_ = 0;

@@ -14,6 +14,7 @@ struct CsellSlice {
   std::int32_t step;   ///< bases before it, a multiple of 4
   std::int32_t width;  ///< steps: the entries of its longest line, or, in 8 bits, a few more
   std::int32_t bytes;  ///< of a column number: 1 or 2, counted from the base of its step; or 4
+  std::int32_t unused;  ///< 0, so that host and device arrays are the same bit for bit
 };
 
 /// The column number of type I of a line without an entry in a step.

@@ -73,15 +73,19 @@ struct CsellFormat {
   using Value = T;
   using Stored = S;
   static std::string label() { return std::string("csell_") + type_name<T> + "_" + type_name<S>; }
+  using Operator = CsellOperator<T, S>;
+  // Short pieces and windows, so that small matrices have many.
+  static constexpr CsellTuning tuning{.max_length = 24, .window = 96};
+  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
+    return std::make_shared<Operator>(ctx, a.view(), tuning);
+  }
   static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
-    // Short pieces and windows, so that small matrices have many.
-    return std::make_shared<CsellOperator<T, S>>(ctx, converted<S>(a).view(),
-                                                 CsellTuning{.max_length = 24, .window = 96});
+    return of(ctx, converted<S>(a));
   }
   /// What the conversion made of it: tests/contract/csell_contract.cpp looks inside.
   static double bytes(Context& ctx, Csr<double> const& a) {
     CsrStorage<S> here(ctx, converted<S>(a));
-    return double(Csell<S>(ctx, here.view(), {.max_length = 24, .window = 96}).bytes());
+    return double(Csell<S>(ctx, here.view(), tuning).bytes());
   }
 };
 
