@@ -11,6 +11,7 @@
 ///   hot    ten products in a row are one repetition, median of all
 ///   conversion  from CSR in device memory to the operator, median of 5, in cold products of the
 ///               best cuSPARSE CSR
+///   update      update_values from CSR in device memory, norm included, in the same unit
 ///   --sweep  tunings and units of the formats as well
 #include <algorithm>
 #include <chrono>
@@ -115,7 +116,7 @@ struct Reference {
 
 struct Row {
   std::string matrix, type, variant;
-  double cold, hot, error, conversion, bytes_per_entry;
+  double cold, hot, error, conversion, update, bytes_per_entry;
 };
 
 class Table {
@@ -159,7 +160,7 @@ class Table {
       p->set_x(x);
       p->run();
       double error = reference.error(p->y(a.rows), u);
-      add(variant, error, 0, 0, [&] { p->run(); });
+      add(variant, error, 0, 0, 0, [&] { p->run(); });
     };
     time("cuSPARSE CSR ALG1", C::csr(on, a, CUSPARSE_SPMV_CSR_ALG1));
     time("cuSPARSE CSR ALG2", C::csr(on, a, CUSPARSE_SPMV_CSR_ALG2));
@@ -174,25 +175,28 @@ class Table {
     Array<T> dx = to_space(ctx_, x.data(), x.size()), dy(ctx_.space(), a.rows);
     CsrStorage<S> there(ctx_, a);
     double u = sizeof(T) == 8 ? 0x1p-53 : 0x1p-24;
-    auto time = [&](std::string const& variant, std::function<OperatorPtr<T>()> const& make,
-                    double roundoff = 0) {
-      std::vector<double> conversions;
-      OperatorPtr<T> A;
+    auto us = [&](auto const& f) {
+      ctx_.synchronize();
+      auto begin = std::chrono::steady_clock::now();
+      f();
+      ctx_.synchronize();
+      return 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    auto time = [&](std::string const& variant, auto const& make, double roundoff = 0) {
+      std::vector<double> conversions, updates;
+      decltype(make()) A;
       for (int i = 0; i < 5; ++i) {
         A = nullptr;
-        ctx_.synchronize();
-        auto begin = std::chrono::steady_clock::now();
-        A = make();
-        ctx_.synchronize();
-        conversions.push_back(
-            1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        conversions.push_back(us([&] { A = make(); }));
+        updates.push_back(us([&] { A->update_values(ctx_, there.view()); }));
       }
       std::sort(conversions.begin(), conversions.end());
+      std::sort(updates.begin(), updates.end());
       A->apply(ctx_, dx.view(), dy.view());
       auto got = to_host(ctx_, dy);
       double error = reference.error({got.begin(), got.end()}, roundoff > 0 ? roundoff : u);
       double vectors = (double(a.rows) + a.cols) * sizeof(T);
-      add(variant, error, conversions[2], (A->cost(1).bytes - vectors) / entries_,
+      add(variant, error, conversions[2], updates[2], (A->cost(1).bytes - vectors) / entries_,
           [&] { A->apply(ctx_, dx.view(), dy.view()); });
     };
     if (padding_of_sell(a) <= 2)
@@ -213,6 +217,8 @@ class Table {
     if (!sweep) return;
     for (int groups : {1, 2, 4}) time(cat("spaden, groups ", groups), spaden({.groups = groups}));
     for (int side : {0, 1, 4}) time(cat("spaden, side ", side), spaden({.side = side}));
+    for (Index share : {32, 64, 128, 256})
+      time(cat("spaden, share ", share), spaden({.share = share}));
     for (int loop : {1, 2, 4}) {
       time(cat("dasp, loop ", loop), dasp({{.loop_num = loop}}));
       if (sizeof(T) == 8)
@@ -239,9 +245,9 @@ class Table {
     return slots / double(a.entries());
   }
 
-  void add(std::string const& variant, double error, double conversion, double bytes_per_entry,
-           std::function<void()> const& f) {
-    Row row{name_, type_, variant, NAN, NAN, error, conversion, bytes_per_entry};
+  void add(std::string const& variant, double error, double conversion, double update,
+           double bytes_per_entry, std::function<void()> const& f) {
+    Row row{name_, type_, variant, NAN, NAN, error, conversion, update, bytes_per_entry};
     if (error <= 4) {
       row.cold = clock_.median(times_, true, f);
       row.hot = clock_.median(times_, false, f);
@@ -254,6 +260,7 @@ class Table {
               << ", \"us_hot\": " << number(row.hot) << ", \"error\": " << error
               << ", \"conversion_us\": " << conversion
               << ", \"conversion_products\": " << (best_csr_ > 0 ? conversion / best_csr_ : 0)
+              << ", \"update_products\": " << (best_csr_ > 0 ? update / best_csr_ : 0)
               << ", \"bytes_per_entry\": " << bytes_per_entry << "}" << std::endl;
   }
 
@@ -313,8 +320,9 @@ void add_real(Matrices& m) {
 /// One line a matrix and type: the best of cuSPARSE, and each of ours against it.
 void print(std::vector<Row> const& rows) {
   std::cout << "matrix | values | variant | us cold | us hot | error | vs best CSR, cold | vs best "
-               "cuSPARSE, cold | vs best CSR, hot | conversion, products | bytes an entry\n"
-            << "---|---|---|---|---|---|---|---|---|---|---\n";
+               "cuSPARSE, cold | vs best CSR, hot | conversion, products | "
+               "update, products | bytes an entry\n"
+            << "---|---|---|---|---|---|---|---|---|---|---|---\n";
   for (Row const& r : rows) {
     double csr = INFINITY, csr_hot = INFINITY, best = INFINITY;
     for (Row const& other : rows) {
@@ -326,8 +334,8 @@ void print(std::vector<Row> const& rows) {
     std::cout.precision(4);
     std::cout << r.matrix << " | " << r.type << " | " << r.variant << " | " << r.cold << " | "
               << r.hot << " | " << r.error << " | " << csr / r.cold << " | " << best / r.cold
-              << " | " << csr_hot / r.hot << " | " << r.conversion / csr << " | "
-              << r.bytes_per_entry << "\n";
+              << " | " << csr_hot / r.hot << " | " << r.conversion / csr << " | " << r.update / csr
+              << " | " << r.bytes_per_entry << "\n";
   }
 }
 

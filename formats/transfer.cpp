@@ -18,13 +18,12 @@ CsrStorage<S>::CsrStorage(Context& ctx, Csr<S> a) : owned_(std::move(a)), view_(
 template <class S>
 void CsrStorage<S>::update_values(Context& ctx, CsrView<S> const& a) {
   if (a.entries == 0) return;
-  if (own_values() == nullptr && a.space == ctx.space()) {
+  if (own_values() != nullptr)
+    copy_bytes(ctx, own_values(), ctx.space(), a.values, a.space, a.entries * sizeof(S));
+  else if (a.space == ctx.space())
     view_ = a;
-    return;
-  }
-  if (own_values() == nullptr) values_ = Array<S>(ctx.space(), a.entries);
-  view_.values = own_values();
-  copy_bytes(ctx, own_values(), ctx.space(), a.values, a.space, a.entries * sizeof(S));
+  else
+    copy(ctx, a);
 }
 
 template <class S>
