@@ -128,7 +128,8 @@ struct Walker {
   /// block columns: each row's first entry in a column or behind it is known only to lie in
   /// [from, to], and these are halved no further than the answer needs.
   TCSOLVE_HD void seek(Offset wanted) {
-    if (wanted == 0 || wanted >= left()) return jump(wanted == 0 ? end : last);
+    if (wanted == 0) return jump(end);  // a choice of arrays would take them out of registers
+    if (wanted >= left()) return jump(last);
     constexpr Offset few = 32;
     Index low = none,
           high = 0;  // fewer than `wanted` come before block column low, not before high
