@@ -128,7 +128,8 @@ struct Walker {
   /// block columns: each row's first entry in a column or behind it is known only to lie in
   /// [from, to], and these are halved no further than the answer needs.
   TCSOLVE_HD void seek(Offset wanted) {
-    if (wanted == 0 || wanted >= left()) return jump(wanted == 0 ? end : last);
+    if (wanted == 0) return jump(end);  // a choice of arrays would take them out of registers
+    if (wanted >= left()) return jump(last);
     constexpr Offset few = 32;
     Index low = none,
           high = 0;  // fewer than `wanted` come before block column low, not before high
@@ -266,40 +267,36 @@ struct Fill {
   }
 };
 
-/// The first block of block row I, the first side entries of its rows; I == block_rows closes both.
+/// The first block of block row I, the first side entries of its rows, and the pieces of each: none
+/// for up to `most` elements. I == block_rows closes the starts and the scan of the pieces.
 template <class S>
 struct FindStarts {
   Shares<S> shares;
   Counts const* first;
   std::uint32_t const* side_first;
+  std::uint32_t most, piece;
   std::uint32_t *start, *side_start;
+  std::uint32_t* pieces;  ///< of block rows, then of rows of side entries
+  TCSOLVE_HD std::uint32_t cut(std::uint32_t n) const { return n > most ? (n - 1) / piece + 1 : 0; }
   TCSOLVE_HD void operator()(std::int64_t at) const {
     Index I = static_cast<Index>(at), rows = shares.a.rows;
-    start[I] = first[shares.first(I)].blocks;
-    if (I == shares.block_rows)
-      side_start[rows] = side_first[8 * shares.count()];
-    else
-      for (int r = 0; r < 8 && 8 * I + r < rows; ++r)
-        side_start[8 * I + r] = side_first[shares.side_place(I, r)];
+    Offset begin = shares.first(I);
+    start[I] = first[begin].blocks;
+    if (I == shares.block_rows) {
+      side_start[rows] = side_first[8 * begin];
+      pieces[std::int64_t{I} + rows] = 0;
+      return;
+    }
+    Offset width = shares.first(I + 1) - begin;
+    pieces[I] = cut(first[begin + width].blocks - start[I]);
+    std::uint32_t const* side = side_first + 8 * begin;
+    for (Index r = 0, i = 8 * I; r < 8 && i < rows; ++r, ++i, side += width) {
+      side_start[i] = *side;
+      pieces[std::int64_t{shares.block_rows} + i] = cut(side[width] - *side);
+    }
   }
 };
 
-/// Pieces of each line that has more than `most` elements: block rows, then rows of side entries;
-/// one more element closes the scan.
-struct CountPieces {
-  std::uint32_t const *start, *side_start;
-  Index block_rows, rows;
-  std::uint32_t most, piece;
-  std::uint32_t* counts;
-  TCSOLVE_HD void operator()(std::int64_t i) const {
-    std::uint32_t n = 0;
-    if (i < block_rows)
-      n = start[i + 1] - start[i];
-    else if (i < std::int64_t{block_rows} + rows)
-      n = side_start[i - block_rows + 1] - side_start[i - block_rows];
-    counts[i] = n > most ? (n - 1) / piece + 1 : 0;
-  }
-};
 /// to_i = from_i - from_0
 struct TakePieceStart {
   std::uint32_t const* from;
@@ -372,14 +369,13 @@ SpadenArrays<S> build(On& on, CsrView<S> const& a, SpadenTuning const& tuning) {
   on.scan(side_counts, side_first, 8 * n + 1, Add{});
   m.start = Array<std::uint32_t>(on.space(), lines);
   m.side_start = Array<std::uint32_t>(on.space(), rows);
-  on.each(lines, FindStarts<S>{shares, first, side_first, m.start.data(), m.side_start.data()});
-
   std::uint32_t piece = static_cast<std::uint32_t>(tuning.piece);
   std::size_t all_lines = lines + rows - 1;
   auto* piece_counts = on.template take<std::uint32_t>(all_lines);
   auto* piece_first = on.template take<std::uint32_t>(all_lines);
-  on.each(all_lines, CountPieces{m.start.data(), m.side_start.data(), v.block_rows, a.rows,
-                                 static_cast<std::uint32_t>(tuning.long_row), piece, piece_counts});
+  on.each(lines,
+          FindStarts<S>{shares, first, side_first, static_cast<std::uint32_t>(tuning.long_row),
+                        piece, m.start.data(), m.side_start.data(), piece_counts});
   on.scan(piece_counts, piece_first, all_lines, Add{});
 
   auto* totals = on.template take<Totals>(1);
