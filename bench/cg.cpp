@@ -15,6 +15,7 @@
 #include <optional>
 
 #include <tcsolve/io/generators.hpp>
+#include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
     auto M = std::make_shared<Jacobi<double>>(ctx, A->view());
     Array<double> db = to_space(ctx, b.data(), b.size()), dx(ctx.space(), b.size());
     auto sell = std::make_shared<SellOperator<double>>(ctx, A->view());
+    auto csell = std::make_shared<CsellOperator<double>>(ctx, A->view());
     auto dasp = std::make_shared<DaspOperator<double>>(ctx, A->view());
     StoppingParams stopping{.max_iters = 5000};
     auto cg_by = [&](Execution e) { return std::make_unique<Cg<double>>(CgParams{stopping, e}); };
@@ -79,6 +81,7 @@ int main(int argc, char** argv) {
     std::vector<Variant> variants;
     variants.emplace_back("tcsolve, csr, graph", A, cg_by(Execution::graph));
     variants.emplace_back("tcsolve, sell, graph", sell, cg_by(Execution::graph));
+    variants.emplace_back("tcsolve, csell, graph", csell, cg_by(Execution::graph));
     variants.emplace_back("tcsolve, dasp, graph", dasp, cg_by(Execution::graph));
     if (csr_bytes < 1.2e8) {  // twice the cache: beyond it these lose, and take minutes
       variants.emplace_back("tcsolve, csr, eager", A, cg_by(Execution::eager));

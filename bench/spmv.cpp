@@ -29,6 +29,7 @@
 #include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
@@ -201,6 +202,11 @@ class Table {
     };
     if (padding_of_sell(a) <= 2)
       time("sell", [&] { return std::make_shared<SellOperator<T, S>>(ctx_, there.view()); });
+    auto csell = [&](CsellTuning const& tuning) {
+      return
+          [&, tuning] { return std::make_shared<CsellOperator<T, S>>(ctx_, there.view(), tuning); };
+    };
+    time("csell", csell({}));
     auto dasp = [&](DaspOptions const& options) {
       return [&, options] {
         return std::make_shared<DaspOperator<T, S>>(ctx_, there.view(), options);
@@ -215,6 +221,11 @@ class Table {
     };
     time("spaden", spaden({}));
     if (!sweep) return;
+    for (Index window : {256, 65536})
+      time(cat("csell, window ", window), csell({.window = window}));
+    for (double padding : {0.0, 0.15})
+      time(cat("csell, padding ", padding), csell({.padding = padding}));
+    for (Index length : {64, 1024}) time(cat("csell, max ", length), csell({.max_length = length}));
     for (int groups : {1, 2, 4}) time(cat("spaden, groups ", groups), spaden({.groups = groups}));
     for (int side : {0, 1, 4}) time(cat("spaden, side ", side), spaden({.side = side}));
     for (Index share : {32, 64, 128, 256})

@@ -9,11 +9,11 @@ namespace tcsolve {
 
 /// 32 lines, stored step by step.
 struct CsellSlice {
-  Offset values;       ///< positions before it
-  Offset indices;      ///< bytes of column numbers before it
-  std::int32_t step;   ///< bases before it, a multiple of 4
-  std::int32_t width;  ///< steps: the entries of its longest line, or, in 8 bits, a few more
-  std::int32_t bytes;  ///< of a column number: 1 or 2, counted from the base of its step; or 4
+  Offset values;        ///< positions before it
+  Offset indices;       ///< bytes of column numbers before it
+  std::int32_t step;    ///< bases before it, a multiple of 4
+  std::int32_t width;   ///< steps: the entries of its longest line, or, in 8 bits, a few more
+  std::int32_t bytes;   ///< of a column number: 1 or 2, counted from the base of its step; or 4
   std::int32_t unused;  ///< 0, so that host and device arrays are the same bit for bit
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Systems solved with the matrix in DASP and in bitBSR: real matrices in FP64 (from the folder
-/// named by TCSOLVE_MATRICES), and FP16 values around an FP64 system.
+/// Systems solved with the matrix in DASP, bitBSR and compressed SELL: real matrices in FP64 (from
+/// the folder named by TCSOLVE_MATRICES), and FP16 values around an FP64 system.
 #include <cstdlib>
 #include <filesystem>
 
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
@@ -52,6 +53,7 @@ TEST_P(TensorFormats, SolveRealMatrices) {
     Csr<double> a = read_matrix_market(path);
     check(std::make_shared<DaspOperator<double>>(ctx(), a.view()), a, method);
     check(std::make_shared<SpadenOperator<double>>(ctx(), a.view()), a, method);
+    check(std::make_shared<CsellOperator<double>>(ctx(), a.view()), a, method);
     ++solved;
   }
   if (solved == 0) GTEST_SKIP() << "none of the matrices is in " << folder;
