@@ -112,10 +112,25 @@ CostTable CostTable::h200() {
   return t;
 }
 
-// Two cores, bench_host_kernels (docs/results/host-products.md): time follows the bytes.
+// Two cores of the machine of docs/results/host-products.md: csr and sell in FP64 by its figures
+// beyond the cache, conversions and the rest by `tcsolve calibrate`.
 CostTable CostTable::host() {
   CostTable t;
   t.device = "the host";
+  t.csr = {{{0, 15.4, 0, 220, 150, 400, 0}, 0, 0, 0},
+           {{0, 0, 232, 515, 28, 368, 0}, 0, 0, 0},
+           {{0, 0, 523, 815, 0, 223, 0}, 0, 0, 0}};
+  t.sell = {{{0, 18, 0, 0, 150, 400, 0}, 0, 3700, 0},
+            {{0, 20.8, 0, 142, 130, 0, 395}, 0, 3000, 0},
+            {{0, 63.6, 271, 0, 64, 0, 873}, 0, 3000, 0}};
+  t.dasp = {{{0, 0, 616, 0, 428, 574, 0}, 0, 3950, 19200},
+            {{0, 52.8, 105, 0, 259, 222, 0}, 0, 2560, 23900},
+            {{0, 0, 908, 0, 555, 428, 0}, 0, 2750, 25300}};
+  t.spaden = {{{0, 0, 500, 0, 77, 283, 0}, 0, 3930, 19700},
+              {{0, 0, 506, 0, 34, 228, 0}, 370, 2620, 9330},
+              {{0, 0, 862, 0, 0, 95, 0}, 350, 3100, 9600}};
+  t.pass = 0.2;
+  t.pass_stream = 19;
   return t;
 }
 
