@@ -12,9 +12,12 @@ template <class S>
 Csell<S>::Csell(Context& ctx, CsrView<S> const& a, CsellTuning const& tuning) {
   if (tuning.max_length < 1 || tuning.max_length > 65535)
     throw ShapeError(cat("csell: max_length = ", tuning.max_length, " is outside [1, 65535]"));
-  if (tuning.window < 1) throw ShapeError(cat("csell: window = ", tuning.window, " is below 1"));
-  // Lines, steps and their groups are counted in 31 bits: no more than the entries and the rows.
+  // Entries of a window are counted in 31 bits, too.
   Offset const most = std::numeric_limits<std::int32_t>::max();
+  if (tuning.window < 1 || tuning.window > most / tuning.max_length)
+    throw ShapeError(cat("csell: window = ", tuning.window, " is outside [1, ",
+                         most / tuning.max_length, "], 2^31 / max_length"));
+  // Lines, steps and their groups are counted in 31 bits: no more than the entries and the rows.
   if (a.entries / tuning.max_length + 4 * (Offset{a.rows} + 1) > most)
     throw SizeError(cat("csell: ", a.rows, " rows; it counts steps in 31 bits"));
   arrays_ =

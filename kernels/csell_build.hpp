@@ -338,12 +338,15 @@ CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
   };
   measure();
   if (double(total.values) > (1 + tuning.padding) * double(a.entries) + C * C) {
+    std::int64_t const windows = (std::int64_t{v.lines} + tuning.window - 1) / tuning.window;
+    if (windows * (m.most + 1) > std::numeric_limits<std::uint32_t>::max())
+      throw SizeError(cat("csell: ", windows, " windows; sorting keys have 32 bits: take a larger ",
+                          "window than ", tuning.window));
     m.at = Array<Index>(on.space(), v.lines);
     auto* key = on.template take<std::uint32_t>(v.lines);
     Lines<S> unsorted = lines_of(m, a);
     unsorted.at = nullptr;
     on.each(v.lines, SetKeys<S>{unsorted, tuning.window, key, m.at.data()});
-    std::int64_t const windows = (std::int64_t{v.lines} + tuning.window - 1) / tuning.window;
     on.sort(key, m.at.data(), v.lines, static_cast<std::uint32_t>(windows * (m.most + 1)));
     measure();
   }

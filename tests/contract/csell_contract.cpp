@@ -180,7 +180,7 @@ TYPED_TEST(CsellContract, RefusesATuningOutOfRange) {
   using T = typename TestFixture::T;
   CsrStorage<T> there(this->ctx(), converted<T>(generate(Poisson7Params{.n = 3})));
   for (CsellTuning const& tuning :
-       {CsellTuning{.max_length = 0}, {.max_length = 65536}, {.window = 0}})
+       {CsellTuning{.max_length = 0}, {.max_length = 65536}, {.window = 0}, {.window = 1 << 30}})
     EXPECT_THROW(Csell<T>(this->ctx(), there.view(), tuning), ShapeError);
 }
 

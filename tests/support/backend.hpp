@@ -37,8 +37,17 @@ struct On {
   static std::string label() { return std::string(B::name) + "_" + type_name<V>; }
 };
 
+/// P<HostBackend, V>... and P<CudaBackend, V>..., without the latter where a build has no device.
+#if TCSOLVE_TEST_DEVICE
+template <template <class, class> class P, class... V>
+using on_backends = ::testing::Types<P<HostBackend, V>..., P<CudaBackend, V>...>;
+#else
+template <template <class, class> class P, class... V>
+using on_backends = ::testing::Types<P<HostBackend, V>...>;
+#endif
+
 template <class... V>
-using on_both = ::testing::Types<On<HostBackend, V>..., On<CudaBackend, V>...>;
+using on_both = on_backends<On, V...>;
 using DoubleOnBoth = on_both<double>;
 using RealsOnBoth = on_both<double, float>;
 

@@ -138,7 +138,7 @@ struct Case {
 };
 
 template <class... F>
-using cases = ::testing::Types<Case<HostBackend, F>..., Case<CudaBackend, F>...>;
+using cases = on_backends<Case, F...>;
 
 using Formats = cases<CsrFormat<double>,          //
                       CsrFormat<double, float>,   //

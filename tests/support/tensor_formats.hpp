@@ -19,19 +19,19 @@ namespace tcsolve::test {
 
 using StoredOnBoth = on_both<double, float, half>;
 
-/// A backend, vectors of V, values of S.
-template <class B, class V, class S>
-struct PairOn : On<B, V> {
+/// Vectors of V, values of S.
+template <class V, class S>
+struct Pair {
+  using Value = V;
   using Stored = S;
-  static std::string label() { return On<B, V>::label() + "_" + type_name<S>; }
 };
-template <class B, class... More>
-using pairs_on =
-    ::testing::Types<PairOn<B, double, double>, PairOn<B, double, float>, PairOn<B, double, half>,
-                     PairOn<B, float, float>, PairOn<B, float, half>, More...>;
-using PairsOnBoth = pairs_on<HostBackend, PairOn<CudaBackend, double, double>,
-                             PairOn<CudaBackend, double, float>, PairOn<CudaBackend, double, half>,
-                             PairOn<CudaBackend, float, float>, PairOn<CudaBackend, float, half>>;
+template <class B, class P>
+struct PairOn : On<B, typename P::Value> {
+  using Stored = typename P::Stored;
+  static std::string label() { return On<B, typename P::Value>::label() + "_" + type_name<Stored>; }
+};
+using PairsOnBoth = on_backends<PairOn, Pair<double, double>, Pair<double, float>,
+                                Pair<double, half>, Pair<float, float>, Pair<float, half>>;
 
 /// An array of the Context's space holds what one of the host does, bit by bit.
 template <class T>
