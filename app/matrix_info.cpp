@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/matrix_info.hpp>
 
-#include <tcsolve/app/memory_plan.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/formats/locality.hpp>

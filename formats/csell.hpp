@@ -16,11 +16,11 @@
 /// in step j, with 16-bit differences, or with 32-bit columns; its neighbours do not care.
 ///
 /// Four steps lie side by side for each lane (FP64 values: two), so that it reads them with one
-/// load of 16 bytes; the steps that are left over follow one by one. A row of
+/// load of up to 16 bytes; the steps that are left over follow one by one. A row of
 /// more than 256 entries is cut into pieces, lines of their own, whose sums are added afterwards.
 /// Where padding would take more than 3 %, lines are sorted by length within windows of sigma =
-/// 4096, and `order` says where y goes. Padding is holes, for which nothing of x is read: an Inf in
-/// x reaches only rows that refer to it.
+/// 4096, and `order` says where y goes. Padding is holes; what is read of x for them is dropped, so
+/// that an Inf in x reaches only rows that refer to it.
 ///
 /// Bytes: positions (sizeof(value) + 1, 2 or 4) + 4 for each 32 positions + 32 for each 32 lines
 /// (+ 4 a line where there is an order).

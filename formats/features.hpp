@@ -32,7 +32,7 @@ struct Features {
 };
 
 /// Of a canonical matrix in the Context's space; host and device give the same numbers. Cost: the
-/// pattern once, a merge of each eight rows (about two products), and the counts to the host.
+/// pattern once, a merge of each eight rows, and the counts to the host.
 template <class S>
 Features features(Context&, CsrView<S> const& a);
 

@@ -18,3 +18,15 @@
 
 #include <tcsolve/core/arena.hpp>
 #include <tcsolve/core/portable.hpp>
+
+namespace tcsolve {
+
+/// The sum, for scans.
+struct Plus {
+  template <class T>
+  TCSOLVE_HD T operator()(T const& a, T const& b) const {
+    return a + b;
+  }
+};
+
+}  // namespace tcsolve

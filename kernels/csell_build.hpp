@@ -12,13 +12,6 @@
 
 namespace tcsolve::csell {
 
-struct Add {
-  template <class T>
-  TCSOLVE_HD T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-
 /// counts[i]: lines of row i; long_lines[i]: the same, of long rows alone; longs[i]: 1 for these.
 /// One more element closes each scan.
 template <class S>
@@ -308,11 +301,11 @@ CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
   auto* longs = on.template take<Index>(rows);
   m.first = Array<Index>(on.space(), rows);
   on.each(rows, CountLines<S>{a, m.most, counts, long_lines, longs});
-  on.scan(counts, m.first.data(), rows, Add{});
+  on.scan(counts, m.first.data(), rows, Plus{});
   auto* parts = on.template take<Index>(rows);
   auto* long_rows = on.template take<Index>(rows);
-  on.scan(long_lines, parts, rows, Add{});
-  on.scan(longs, long_rows, rows, Add{});
+  on.scan(long_lines, parts, rows, Plus{});
+  on.scan(longs, long_rows, rows, Plus{});
   on.read(m.first.data() + a.rows, &v.lines, 1);
   on.read(parts + a.rows, &v.parts, 1);
   on.read(long_rows + a.rows, &v.long_rows, 1);
@@ -333,7 +326,7 @@ CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
   Extent total;
   auto measure = [&] {
     on.each(slices + 1, MeasureSlice<S>{lines_of(m, a), slices, m.slices.data(), extent});
-    on.scan(extent, start, slices + 1, Add{});
+    on.scan(extent, start, slices + 1, Plus{});
     on.read(start + slices, &total, 1);
   };
   measure();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/dasp.hpp>
 
 namespace tcsolve::dasp {
@@ -326,9 +327,6 @@ struct AddUnits {
     return {a.blocks + b.blocks, a.indices + b.indices, 0, a.irregular + b.irregular};
   }
 };
-struct AddIndices {
-  TCSOLVE_HD Index operator()(Index a, Index b) const { return a + b; }
-};
 
 /// The pointers of the view are those of the arrays.
 template <class S>
@@ -383,7 +381,7 @@ DaspArrays<S> build(On& on, CsrView<S> const& a, DaspTuning const& tuning) {
   if (d.long_rows > 0) {
     auto* counts = on.template take<Index>(std::size_t(d.long_rows) + 1);
     on.each(d.long_rows + 1, CountLong<S>{a, d, slots, counts});
-    on.scan(counts, m.long_start.data(), d.long_rows + 1, AddIndices{});
+    on.scan(counts, m.long_start.data(), d.long_rows + 1, Plus{});
     on.read(m.long_start.data() + d.long_rows, &d.long_units, 1);
   } else {
     on.clear(m.long_start.data(), 1);

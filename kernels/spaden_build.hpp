@@ -6,7 +6,7 @@
 ///     and behind less than (p + 1) `size`; drawn with size = 4, blocks by their entries
 ///
 ///         block       0      1     2    3    4
-///         entries     xxx    xx    x    xxxx xx      behind  0  3  5  6  10 entries
+///         entries     ***    **    *    **** **      behind  0  3  5  6  10 entries
 ///         share       0      0     1    1    2
 ///
 /// A block has 64 entries at most, so a thread walks less than size + 64, however they are spread
@@ -14,9 +14,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
+#include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/spaden.hpp>
 
 namespace tcsolve::spaden {
@@ -183,9 +183,6 @@ struct AddCounts {
   TCSOLVE_HD Counts operator()(Counts a, Counts b) const {
     return {a.blocks + b.blocks, a.values + b.values};
   }
-};
-struct Add {
-  TCSOLVE_HD std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a + b; }
 };
 
 /// Cuts and counts; one more element closes each scan.
@@ -366,7 +363,7 @@ SpadenArrays<S> build(On& on, CsrView<S> const& a, SpadenTuning const& tuning) {
   auto* side_first = on.template take<std::uint32_t>(8 * n + 1);
   on.each(n + 1, Count<S>{shares, tuning.side, cuts, counts, side_counts});
   on.scan(counts, first, n + 1, AddCounts{});
-  on.scan(side_counts, side_first, 8 * n + 1, Add{});
+  on.scan(side_counts, side_first, 8 * n + 1, Plus{});
   m.start = Array<std::uint32_t>(on.space(), lines);
   m.side_start = Array<std::uint32_t>(on.space(), rows);
   std::uint32_t piece = static_cast<std::uint32_t>(tuning.piece);
@@ -376,7 +373,7 @@ SpadenArrays<S> build(On& on, CsrView<S> const& a, SpadenTuning const& tuning) {
   on.each(lines,
           FindStarts<S>{shares, first, side_first, static_cast<std::uint32_t>(tuning.long_row),
                         piece, m.start.data(), m.side_start.data(), piece_counts});
-  on.scan(piece_counts, piece_first, all_lines, Add{});
+  on.scan(piece_counts, piece_first, all_lines, Plus{});
 
   auto* totals = on.template take<Totals>(1);
   on.each(1,
@@ -412,112 +409,6 @@ SpadenArrays<S> build(On& on, CsrView<S> const& a, SpadenTuning const& tuning) {
   if (v.side_entries == 0) m.side_start = Array<std::uint32_t>();
   connect(m);
   return m;
-}
-
-/// Bits that are set.
-TCSOLVE_HD int ones(std::uint64_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __popcll(bits);
-#else
-  return std::popcount(bits);
-#endif
-}
-
-/// New values where the pattern is the same. What a row has in a block lies side by side in CSR
-/// too; its first entry is looked for from that of the thread's block before. Another pattern leads
-/// nowhere outside the row, or the block.
-template <class S>
-struct Refill {
-  CsrView<S> a;
-  SpadenView<S> m;
-  S *values, *side_values;
-
-  /// Row `row` of the blocks begin, begin + step, ... before end.
-  TCSOLVE_HD void blocks(Index row, std::uint32_t begin, std::uint32_t end, int step) const {
-    int shift = 8 * (row % 8);
-    Offset at = a.offsets[row], last = a.offsets[row + 1];
-    for (std::uint32_t b = begin; b < end; b += step) {
-      SpadenBlock block = m.blocks[b];
-      int n = ones(block.bitmap >> shift & 255);
-      if (n == 0) continue;
-      at = find(at, last, 8 * block.column);
-      S* to = values + block.offset + ones(block.bitmap & ((std::uint64_t{1} << shift) - 1));
-      for (; n > 0 && at < last; --n) *to++ = a.values[at++];
-    }
-  }
-  /// The row's side entries begin, begin + step, ... before end.
-  TCSOLVE_HD void side(Index row, std::uint32_t begin, std::uint32_t end, int step) const {
-    Offset at = a.offsets[row], last = a.offsets[row + 1];
-    for (std::uint32_t e = begin; e < end; e += step) {
-      at = find(at, last, m.side_columns[e]);
-      if (at < last) side_values[e] = a.values[at];
-    }
-  }
-  /// The first entry in [at, end) in `column` or behind it, in ever longer steps, then by
-  /// bisection.
-  TCSOLVE_HD Offset find(Offset at, Offset end, Index column) const {
-    if (at == end || a.columns[at] >= column) return at;
-    Offset step = 1;
-    for (; at + step < end && a.columns[at + step] < column; step *= 2) at += step;
-    if (at + step < end) end = at + step;
-    for (++at; at < end;) {
-      Offset middle = at + (end - at) / 2;
-      if (a.columns[middle] < column)
-        at = middle + 1;
-      else
-        end = middle;
-    }
-    return at;
-  }
-};
-
-/// So many groups of eight lanes take a block row, lane r its row r; all but what is in pieces.
-template <class S>
-struct RefillRows : Refill<S> {
-  int groups;
-  TCSOLVE_HD void operator()(std::int64_t i) const {
-    SpadenView<S> const& m = this->m;
-    std::int64_t I = i / (8 * groups);
-    int group = static_cast<int>(i / 8 % groups);
-    if (8 * I + i % 8 >= m.rows) return;
-    Index row = static_cast<Index>(8 * I + i % 8);
-    auto whole = [](std::uint32_t const* pieces, std::int64_t line) {
-      return pieces == nullptr || pieces[line] == pieces[line + 1];
-    };
-    if (whole(m.piece_start, I)) this->blocks(row, m.start[I] + group, m.start[I + 1], groups);
-    if (m.side_start != nullptr && whole(m.side_piece_start, row))
-      this->side(row, m.side_start[row] + group, m.side_start[row + 1], groups);
-  }
-};
-
-/// 32 threads take a piece.
-template <class S>
-struct RefillPieces : Refill<S> {
-  TCSOLVE_HD void operator()(std::int64_t i) const {
-    SpadenView<S> const& m = this->m;
-    Index p = static_cast<Index>(i / 32);
-    int lane = static_cast<int>(i % 32);
-    SpadenPiece piece = m.piece[p];
-    std::uint32_t begin = piece.first, end = begin + piece.count;
-    auto line = [](std::uint32_t const* start, Index lines, Index of) {
-      return last_before(
-          0, lines, [&](Index i) { return Offset{start[i]}; }, of);
-    };
-    if (p >= m.pieces)
-      return this->side(line(m.side_piece_start, m.rows, p - m.pieces), begin + lane, end, 32);
-    Index row = 8 * line(m.piece_start, m.block_rows, p) + lane % 8;
-    if (row < m.rows) this->blocks(row, begin + lane / 8, end, 4);
-  }
-};
-
-/// The values of a in the place of those that m was built from.
-template <class On, class S>
-void refill(On& on, CsrView<S> const& a, SpadenArrays<S>& m) {
-  SpadenView<S> const& v = m.view;
-  Refill<S> way{a, v, m.values.data(), m.side_values.data()};
-  int groups = on.space() == Space::cuda ? 4 : 1;
-  on.each(std::int64_t{v.block_rows} * 8 * groups, RefillRows<S>{way, groups});
-  on.each((std::int64_t{v.pieces} + v.side_pieces) * 32, RefillPieces<S>{way});
 }
 
 }  // namespace tcsolve::spaden

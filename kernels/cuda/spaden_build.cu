@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// CSR to bitBSR on the device (kernels/spaden_build.hpp).
 #include <tcsolve/kernels/cuda/convert.cuh>
-#include <tcsolve/kernels/spaden_build.hpp>
+#include <tcsolve/kernels/spaden_refill.hpp>
 
 namespace tcsolve::cuda {
 

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include <tcsolve/kernels/host/convert.hpp>
-#include <tcsolve/kernels/spaden_build.hpp>
+#include <tcsolve/kernels/spaden_refill.hpp>
 
 namespace tcsolve::host {
 
