@@ -10,15 +10,20 @@ namespace tcsolve {
 
 template <class S>
 Csell<S>::Csell(Context& ctx, CsrView<S> const& a, CsellTuning const& tuning) {
-  if (tuning.max_length < 1 || tuning.max_length > 65535)
-    throw ShapeError(cat("csell: max_length = ", tuning.max_length, " is outside [1, 65535]"));
+  constexpr Index longest = 65535, deepest = CsellTuning::deepest;
+  if (tuning.max_length < 0 || tuning.max_length > longest)
+    throw ShapeError(
+        cat("csell: max_length = ", tuning.max_length, " is outside [0, ", longest, "]"));
+  if (tuning.strip < 0 || tuning.strip > deepest)
+    throw ShapeError(cat("csell: strip = ", tuning.strip, " is outside [0, ", deepest, "]"));
   // Entries of a window are counted in 31 bits, too.
   Offset const most = std::numeric_limits<std::int32_t>::max();
-  if (tuning.window < 1 || tuning.window > most / tuning.max_length)
-    throw ShapeError(cat("csell: window = ", tuning.window, " is outside [1, ",
-                         most / tuning.max_length, "], 2^31 / max_length"));
+  Index const length = tuning.max_length > 0 ? tuning.max_length : 256;
+  if (tuning.window < 1 || tuning.window > most / length)
+    throw ShapeError(cat("csell: window = ", tuning.window, " is outside [1, ", most / length,
+                         "], 2^31 / max_length"));
   // Lines, steps and their groups are counted in 31 bits: no more than the entries and the rows.
-  if (a.entries / tuning.max_length + 4 * (Offset{a.rows} + 1) > most)
+  if (a.entries / 32 + 4 * (Offset{a.rows} + 1) > most)
     throw SizeError(cat("csell: ", a.rows, " rows; it counts steps in 31 bits"));
   arrays_ =
       ctx.visit([&](cuda::Device& on) { return cuda::build_csell(on, ctx.arena(), a, tuning); },
@@ -36,23 +41,49 @@ void Csell<S>::update_values(Context& ctx, CsrView<S> const& a) {
 template <class S>
 std::size_t Csell<S>::bytes() const {
   CsellArrays<S> const& m = arrays_;
-  return m.slices.bytes() + m.bases.bytes() + m.order.bytes() + m.indices.bytes() +
+  return m.strips.bytes() + m.ends.bytes() + m.bases.bytes() + m.order.bytes() + m.numbers.bytes() +
          m.values.bytes() + m.long_row.bytes() + m.long_start.bytes();
 }
 
 template <class S>
 Csr<S> Csell<S>::to_csr(Context& ctx) const {
   using View = CsellView<S>;
-  auto const slices = to_host(ctx, arrays_.slices);
+  auto const strips = to_host(ctx, arrays_.strips);
+  auto const ends = to_host(ctx, arrays_.ends);
   auto const bases = to_host(ctx, arrays_.bases);
-  auto const indices = to_host(ctx, arrays_.indices);
+  auto const numbers = to_host(ctx, arrays_.numbers);
   auto const values = to_host(ctx, arrays_.values);
   auto const order = to_host(ctx, arrays_.order);
   auto const long_row = to_host(ctx, arrays_.long_row);
   auto const long_start = to_host(ctx, arrays_.long_start);
   View const& a = view();
 
-  // The place of each piece, row by row.
+  // The entries of each line.
+  struct Line {
+    std::vector<Index> columns;
+    std::vector<S> values;
+  };
+  std::vector<Line> lines(std::size_t(a.lines));
+  for (std::size_t slice = 0; slice < ends.size(); ++slice) {
+    CsellStrip const& strip = strips[slice / a.depth];
+    std::uint8_t const* const here = numbers.data() + std::size_t(strip.numbers) * 64;
+    for (Index j = slice % a.depth == 0 ? 0 : ends[slice - 1]; j < ends[slice]; ++j)
+      for (int l = 0; l < View::C; ++l) {
+        Offset const at = View::place(j, l);
+        auto const number = [&]<class I>(I) -> Index {
+          I const stored = reinterpret_cast<I const*>(here)[at];
+          return stored == csell_hole<I> ? -1 : Index(stored) + bases[strip.first + j];
+        };
+        Index const column = strip.bytes == 1   ? number(std::uint8_t{})
+                             : strip.bytes == 2 ? number(std::uint16_t{})
+                                                : number(std::int32_t{});
+        if (column < 0) continue;
+        Line& line = lines[slice * View::C + l];
+        line.columns.push_back(column);
+        line.values.push_back(values[Offset{strip.first} * View::C + at]);
+      }
+  }
+  // The lines of each row.
   std::vector<std::vector<Index>> places(std::size_t(a.rows));
   std::vector<Index> part_place(std::size_t(a.parts));
   for (Index p = 0; p < a.lines; ++p) {
@@ -70,23 +101,8 @@ Csr<S> Csell<S>::to_csr(Context& ctx) const {
   out.rows = a.rows, out.cols = a.cols;
   for (Index i = 0; i < a.rows; ++i) {
     for (Index const p : places[i]) {
-      CsellSlice const& slice = slices[p / View::C];
-      std::uint8_t const* const here = indices.data() + slice.indices;
-      for (Index j = 0; j < slice.width; ++j) {
-        Offset const at = View::place(slice.width, View::quad, j, p % View::C);
-        auto const number = [&]<class I>(I) -> Index {
-          I const stored = reinterpret_cast<I const*>(here)[at];
-          if (stored == csell_hole<I>) return -1;
-          return Index(stored) + (sizeof(I) < 4 ? bases[slice.step + j] : 0);
-        };
-        Index const column = slice.bytes == 1   ? number(std::uint8_t{})
-                             : slice.bytes == 2 ? number(std::uint16_t{})
-                                                : number(std::int32_t{});
-        if (column < 0) continue;
-        out.columns.push_back(column);
-        out.values.push_back(
-            values[slice.values + View::place(slice.width, View::packet, j, p % View::C)]);
-      }
+      out.columns.insert(out.columns.end(), lines[p].columns.begin(), lines[p].columns.end());
+      out.values.insert(out.values.end(), lines[p].values.begin(), lines[p].values.end());
     }
     out.offsets.push_back(out.entries());
   }

@@ -12,17 +12,23 @@
 /// A step takes from each line its next entry, if that lies within 254 columns of the least one;
 /// else the line has a hole there and waits for its neighbours. Rows that are alike, as those
 /// of meshes and stencils, stay side by side so, and one base for each step and a byte for each
-/// entry say where. A slice in which that takes too many steps puts the j-th entries of its lines
-/// in step j, with 16-bit differences, or with 32-bit columns; its neighbours do not care.
+/// entry say where. Where that takes too many steps, column numbers have two bytes and reach
+/// 65534, or they are the columns themselves.
 ///
-/// Four steps lie side by side for each lane (FP64 values: two), so that it reads them with one
-/// load of up to 16 bytes; the steps that are left over follow one by one. A row of
-/// more than 256 entries is cut into pieces, lines of their own, whose sums are added afterwards.
+/// A strip is a few slices that one warp multiplies, their steps end to end; their column numbers
+/// are equally long. Two steps lie side by side for each lane, so that it reads them with one load:
+///
+///     strip    | slice 0: 5 steps            | slice 1: 6 steps                  |
+///     pairs    | 0 1 | 2 3 | 4             5 | 6 7 | 8 9 | 10 - |   ends 5, 11
+///     lane 0   | v v | v v | v    of slice 1: v | ...
+///
+/// Rows longer than max_length are cut into pieces, lines of their own, whose sums are added
+/// afterwards: 256, or, so that small matrices have work for a whole device, less, down to 32.
 /// Where padding would take more than 3 %, lines are sorted by length within windows of sigma =
 /// 4096, and `order` says where y goes. Padding is holes; what is read of x for them is dropped, so
 /// that an Inf in x reaches only rows that refer to it.
 ///
-/// Bytes: positions (sizeof(value) + 1, 2 or 4) + 4 for each 32 positions + 32 for each 32 lines
+/// Bytes: positions (sizeof(value) + 1, 2 or 4) + 4 for each 32 positions + 16 a strip + 4 a slice
 /// (+ 4 a line where there is an order).
 #pragma once
 
@@ -36,8 +42,8 @@ template <class S>
 class Csell {
  public:
   /// From a canonical CSR matrix in the Context's space. Throws SizeError, ShapeError for a tuning
-  /// out of range. Cost: the columns twice, the values once, scans over rows and slices, a sort of
-  /// the lines where they are sorted, and a few counts to the host.
+  /// out of range. Cost: the columns three times (five where lines are sorted), the values once,
+  /// scans over rows and strips, a sort of the lines where they are sorted, counts to the host.
   Csell(Context&, CsrView<S> const& a, CsellTuning const& = {});
 
   CsellView<S> const& view() const { return arrays_.view; }
@@ -50,7 +56,11 @@ class Csell {
   Csr<S> to_csr(Context&) const;
   /// What products read.
   std::size_t bytes() const;
-  Offset stored() const { return static_cast<Offset>(arrays_.values.size()); }
+  /// Positions, padding included.
+  Offset stored() const {
+    using View = CsellView<S>;
+    return static_cast<Offset>(arrays_.values.size()) - Offset{View::slack} * View::C;
+  }
 
  private:
   CsellArrays<S> arrays_;

@@ -3,6 +3,7 @@
 /// backend, so that host and device make identical arrays:
 ///
 ///     on.each(n, f)                    f(i) for 0 <= i < n, in any order
+///     on.each_warp(n, f)               f(warp, i): 32 lanes in step with each other
 ///     on.scan(in, out, n, add)         out_i = in_0 + ... + in_{i-1}; `add` is associative
 ///     on.sort(key, value, n, keys)     stable, by ascending key < keys, in place
 ///     on.read(from, to, n)             to the host; waits
@@ -10,6 +11,12 @@
 ///     on.clear(p, n)                   zeros
 ///     on.take<T>(n)                    memory until the conversion ends
 ///     on.space()
+///
+/// What a warp has is written for all its lanes at once; the host walks them one by one:
+///
+///     Warp::Of<T> v, w;                a T of each lane
+///     warp.each([&](int l) { v[l] = ...; })
+///     warp.least(v)                    of all lanes; v of unsigned integers
 ///
 /// kernels/host/convert.hpp runs them by Kokkos, kernels/cuda/convert.cuh by plain kernels and CUB.
 #pragma once

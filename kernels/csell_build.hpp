@@ -12,6 +12,12 @@
 
 namespace tcsolve::csell {
 
+/// Elements that one load or store moves.
+template <class E, int count>
+struct alignas(sizeof(E) * count) Packet {
+  E e[count];
+};
+
 /// counts[i]: lines of row i; long_lines[i]: the same, of long rows alone; longs[i]: 1 for these.
 /// One more element closes each scan.
 template <class S>
@@ -47,9 +53,13 @@ struct Lines {
   TCSOLVE_HD Entries of(std::int64_t place) const {
     if (place >= count) return {0, 0};
     Index const l = line(place), i = row_of(l);
-    Offset const begin = a.offsets[i] + (first == nullptr ? 0 : Offset{l - first[i]} * most);
-    Offset const end = a.offsets[i + 1];
-    return {begin, first != nullptr && begin + most < end ? begin + most : end};
+    Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+    if (first == nullptr) return {begin, end};
+    // Pieces of a row are as long as each other, but for the last.
+    Offset const pieces = first[i + 1] - first[i];
+    Offset const length = (end - begin + pieces - 1) / pieces;
+    Offset const from = begin + (l - first[i]) * length;
+    return {from < end ? from : end, from + length < end ? from + length : end};
   }
 };
 
@@ -63,184 +73,304 @@ struct NameLines {
   }
 };
 
-/// Sorting keys: by window, then longest first.
+/// Sorting keys: by window; the first pieces of its rows, the second ones, ... side by side, since
+/// their columns are near each other; then longest first.
 template <class S>
 struct SetKeys {
+  static constexpr Index pieces = 16;  ///< more are not told apart
   Lines<S> lines;
   Index window;
   std::uint32_t* key;
   Index* line;
   TCSOLVE_HD void operator()(std::int64_t l) const {
     auto const e = lines.of(l);
-    key[l] = static_cast<std::uint32_t>((l / window) * (lines.most + 1) + lines.most -
-                                        (e.end - e.begin));
+    Index piece = 0;
+    if (lines.first != nullptr) piece = static_cast<Index>(l) - lines.first[lines.row_of(l)];
+    if (piece >= pieces) piece = pieces - 1;
+    key[l] = static_cast<std::uint32_t>(((l / window) * pieces + piece) * (lines.most + 1) +
+                                        lines.most - (e.end - e.begin));
     line[l] = static_cast<Index>(l);
   }
 };
 
-/// The lines of slice s, walked side by side by their next columns.
-template <class S>
-struct Walk {
-  static constexpr int C = CsellView<S>::C;
-  static constexpr Index none = std::numeric_limits<Index>::max();
-  Index const* columns;  ///< of the first of its lines on
-  Index at[C], end[C], next[C];
-
-  TCSOLVE_HD Walk(Lines<S> const& lines, std::int64_t s) {
-    Offset origin = lines.of(s * C).begin;
-    for (int l = 1; l < C; ++l) {
-      Offset const begin = lines.of(s * C + l).begin;
-      if (s * C + l < lines.count && begin < origin) origin = begin;
-    }
-    columns = lines.a.columns + origin;
-    for (int l = 0; l < C; ++l) {
-      auto const e = lines.of(s * C + l);
-      bool const here = e.begin < e.end;
-      at[l] = here ? static_cast<Index>(e.begin - origin) : 0;
-      end[l] = here ? static_cast<Index>(e.end - origin) : 0;
-      next[l] = here ? columns[at[l]] : none;
-    }
-  }
-  /// The least next column; `none` when all entries are taken.
-  TCSOLVE_HD Index least() const {
-    Index low = none;
-    for (int l = 0; l < C; ++l) low = next[l] < low ? next[l] : low;
-    return low;
-  }
-  TCSOLVE_HD Index most() const {
-    Index high = -1;
-    for (int l = 0; l < C; ++l) high = next[l] != none && next[l] > high ? next[l] : high;
-    return high;
-  }
-  /// Each line goes on by one entry if its next column is at most `upto`.
-  TCSOLVE_HD void take(Index upto) {
-    for (int l = 0; l < C; ++l)
-      if (next[l] <= upto && next[l] != none) {
-        ++at[l];
-        next[l] = at[l] < end[l] ? columns[at[l]] : none;
-      }
-  }
-};
-
-/// The last column that a step of this base reaches with 8 bits.
-TCSOLVE_HD Index reach(Index base) {
-  constexpr Index last = std::numeric_limits<Index>::max() - 1, span = 254;
-  return base > last - span ? last : base + span;
+/// Numbers of a step's columns that fit in so many bytes are 0 to this; the one after is the hole.
+TCSOLVE_HD constexpr std::uint32_t span(std::int32_t bytes) {
+  return bytes == 1 ? 0xfeu : bytes == 2 ? 0xfffeu : 0x7ffffffeu;
 }
 
-/// Positions, index bytes and bases of slices, for scans.
-struct Extent {
-  Offset values = 0, indices = 0;
-  std::int32_t steps = 0;
-  TCSOLVE_HD Extent operator+(Extent const& b) const {
-    return {values + b.values, indices + b.indices, steps + b.steps};
+/// The lines of a slice, walked side by side by their next columns: a step takes from each line its
+/// next entry if that is near enough to the least one.
+template <class W, class S>
+struct Walk {
+  static constexpr std::uint32_t none = 0xffffffffu;
+  W const& warp;
+  Index const* columns;
+  typename W::template Of<Offset> at, end;
+  typename W::template Of<std::uint32_t> next;
+
+  TCSOLVE_HD Walk(W const& w, Lines<S> const& lines, std::int64_t slice)
+      : warp(w), columns(lines.a.columns) {
+    warp.each([&](int l) {
+      auto const e = lines.of(slice * CsellView<S>::C + l);
+      at[l] = e.begin, end[l] = e.end;
+      next[l] = e.begin < e.end ? static_cast<std::uint32_t>(columns[e.begin]) : none;
+    });
+  }
+  /// The least next column: the base of the step; `none` when all entries are taken.
+  TCSOLVE_HD std::uint32_t base() const { return warp.least(next); }
+  TCSOLVE_HD bool takes(int l, std::uint32_t base, std::int32_t bytes) const {
+    return next[l] != none && next[l] - base <= span(bytes);
+  }
+  TCSOLVE_HD void advance(int l) {
+    ++at[l];
+    next[l] = at[l] < end[l] ? static_cast<std::uint32_t>(columns[at[l]]) : none;
   }
 };
 
-/// Width and bytes of a column number of slice s; one more element closes the scan.
+/// Steps and units of column numbers of strips, for scans.
+struct Extent {
+  std::int32_t steps = 0;
+  std::uint32_t numbers = 0;
+  TCSOLVE_HD Extent operator+(Extent const& b) const {
+    return {steps + b.steps, numbers + b.numbers};
+  }
+};
+
+/// The steps of a slice with column numbers of 1, 2 and 4 bytes; `never` where fewer bytes a number
+/// are sure to take more in all.
+struct Steps {
+  static constexpr std::int32_t never = 1 << 24;
+  std::int32_t one, two, four;
+};
+
+/// Bytes of so many steps.
+template <class S>
+TCSOLVE_HD constexpr Offset bytes_of(Offset steps, std::int32_t bytes) {
+  return steps * (CsellView<S>::C * (static_cast<Offset>(sizeof(S)) + bytes) + 4);
+}
+
+/// The entries of the longest line of each slice; one more element closes the scan.
+template <class S>
+struct MeasureWidth {
+  Lines<S> lines;
+  Index slices;
+  Index* width;
+  TCSOLVE_HD void operator()(std::int64_t s) const {
+    constexpr int C = CsellView<S>::C;
+    Offset longest = 0;
+    for (std::int64_t p = s * C; s < slices && p < (s + 1) * C; ++p) {
+      auto const e = lines.of(p);
+      longest = e.end - e.begin > longest ? e.end - e.begin : longest;
+    }
+    width[s] = static_cast<Index>(longest);
+  }
+};
+
 template <class S>
 struct MeasureSlice {
   Lines<S> lines;
-  std::int64_t slices;
-  CsellSlice* slice;
-  Extent* extent;
-  TCSOLVE_HD void operator()(std::int64_t s) const {
-    constexpr int C = CsellView<S>::C;
-    if (s == slices) {
-      extent[s] = {};
-      return;
-    }
-    Index width = 0;
-    for (int l = 0; l < C; ++l) {
-      auto const e = lines.of(s * C + l);
-      auto const length = static_cast<Index>(e.end - e.begin);
-      width = length > width ? length : width;
-    }
-    // Steps in which every line is at its j-th entry: how far apart are these?
-    Index spread = 0;
-    for (Walk<S> walk(lines, s);;) {
-      Index const low = walk.least();
-      if (low == Walk<S>::none) break;
-      Index const high = walk.most();
-      spread = high - low > spread ? high - low : spread;
-      walk.take(Walk<S>::none - 1);
-    }
-    std::int32_t bytes = spread < 65535 ? 2 : 4;
-    // Steps of columns that 8 bits reach: as many, where rows are alike, and never worth more than
-    // the bytes that they save.
-    Index const worth = static_cast<Index>(
-        std::int64_t{width} * (8 * sizeof(S) + (bytes == 2 ? 17 : 32)) / (8 * sizeof(S) + 9));
-    Index steps = 0;
-    for (Walk<S> walk(lines, s); steps <= worth; ++steps) {
-      Index const low = walk.least();
-      if (low == Walk<S>::none) break;
-      walk.take(reach(low));
-    }
-    if (steps <= worth) bytes = 1, width = steps;
-    slice[s] = {0, 0, 0, width, bytes, 0};
-    extent[s] = {Offset{width} * C, Offset{width} * C * bytes, bytes < 4 ? (width + 3) / 4 * 4 : 0};
-  }
-};
-
-/// Starts and bases of slice s: the least column of each step.
-template <class S>
-struct SetBases {
-  Lines<S> lines;
-  Extent const* start;
-  CsellSlice* slice;
-  std::int32_t* bases;
-  TCSOLVE_HD void operator()(std::int64_t s) const {
-    CsellSlice& here = slice[s];
-    here.values = start[s].values, here.indices = start[s].indices, here.step = start[s].steps;
-    if (here.bytes == 4) return;
-    std::int32_t* const to = bases + here.step;
-    Walk<S> walk(lines, s);
-    Index j = 0;
-    for (; j < here.width; ++j) {
-      to[j] = walk.least();
-      walk.take(here.bytes == 1 ? reach(to[j]) : Walk<S>::none - 1);
-    }
-    for (; j % 4 != 0; ++j) to[j] = 0;
-  }
-};
-
-/// Line p writes its lane: in steps of 8 bits the entries that the bases reach, which is what
-/// SetBases took; else its j-th entry in step j.
-template <class S, bool values_only>
-struct FillLine {
-  Lines<S> lines;
-  CsellSlice const* slice;
-  std::int32_t const* bases;
-  S* values;
-  std::uint8_t* indices;
-  TCSOLVE_HD void operator()(std::int64_t p) const {
-    using View = CsellView<S>;
-    CsellSlice const here = slice[p / View::C];
-    int const lane = static_cast<int>(p % View::C);
-    auto const e = lines.of(p);
-    Offset k = e.begin;
-    for (Index j = 0; j < here.width; ++j) {
-      Index const base = here.bytes < 4 ? bases[here.step + j] : 0;
-      bool const taken = k < e.end && (here.bytes > 1 || lines.a.columns[k] <= reach(base));
-      values[here.values + View::place(here.width, View::packet, j, lane)] =
-          taken ? lines.a.values[k] : S(0.0f);
-      if constexpr (!values_only) {
-        Offset const to = View::place(here.width, View::quad, j, lane);
-        put(here.bytes, indices + here.indices, to, taken ? lines.a.columns[k] - base : -1);
-      }
-      k += taken;
-    }
+  Steps* steps;
+  template <class W>
+  TCSOLVE_HD void operator()(W const& warp, std::int64_t s) const {
+    Walk<W, S> const walk(warp, lines, s);
+    typename W::template Of<std::uint32_t> shorter, first, before_last;  // complements: of the most
+    warp.each([&](int l) {
+      shorter[l] = ~static_cast<std::uint32_t>(walk.end[l] - walk.at[l]);
+      first[l] = walk.next[l];
+      bool const here = walk.at[l] < walk.end[l];
+      before_last[l] = here ? ~static_cast<std::uint32_t>(walk.columns[walk.end[l] - 1]) : walk.none;
+    });
+    auto const longest = static_cast<std::int32_t>(~warp.least(shorter));
+    // All columns of the slice within two bytes of each other: nobody has to wait.
+    bool const near = longest == 0 || ~warp.least(before_last) - warp.least(first) <= span(2);
+    Steps const here{count(warp, s, 1, longest), near ? longest : count(warp, s, 2, longest),
+                     longest};
+    warp.each([&](int l) {
+      if (l == 0) steps[s] = here;
+    });
   }
 
  private:
-  /// -1 is the hole of every type.
-  TCSOLVE_HD static void put(std::int32_t bytes, std::uint8_t* to, Offset at, Index number) {
-    if (bytes == 1)
-      to[at] = static_cast<std::uint8_t>(number);
-    else if (bytes == 2)
-      reinterpret_cast<std::uint16_t*>(to)[at] = static_cast<std::uint16_t>(number);
+  template <class W>
+  TCSOLVE_HD std::int32_t count(W const& warp, std::int64_t s, std::int32_t bytes,
+                                std::int32_t longest) const {
+    Offset const most = bytes_of<S>(longest, 4) / bytes_of<S>(1, bytes);
+    Walk<W, S> walk(warp, lines, s);
+    for (std::int32_t steps = 0; steps <= most; ++steps) {
+      std::uint32_t const base = walk.base();
+      if (base == walk.none) return steps;
+      warp.each([&](int l) {
+        if (walk.takes(l, base, bytes)) walk.advance(l);
+      });
+    }
+    return Steps::never;
+  }
+};
+
+/// The bytes that strip t takes for a column number, whichever makes it smallest; one more element
+/// closes the scan. A slice without entries has a step, too: something must say where it ends.
+template <class S>
+struct MeasureStrip {
+  Steps const* steps;
+  Index slices, depth, count;
+  CsellStrip* strips;
+  Extent* extent;
+  TCSOLVE_HD void operator()(std::int64_t t) const {
+    if (t == count) {
+      extent[t] = {};
+      return;
+    }
+    std::int32_t total[3] = {};
+    Index const first = static_cast<Index>(t) * depth;
+    for (Index s = first; s < first + depth && s < slices; ++s) {
+      std::int32_t const each[3] = {steps[s].one, steps[s].two, steps[s].four};
+      for (int k = 0; k < 3; ++k) total[k] += each[k] > 0 ? each[k] : 1;
+    }
+    int best = 0;
+    for (int k = 1; k < 3; ++k)
+      if (bytes_of<S>(total[k], 1 << k) < bytes_of<S>(total[best], 1 << best)) best = k;
+    std::int32_t const even = (total[best] + 1) / 2 * 2;
+    strips[t] = {0, 0, even, 1 << best};
+    extent[t] = {even, static_cast<std::uint32_t>(even / 2) << best};
+  }
+};
+
+/// Where strip t begins.
+struct SetStart {
+  Extent const* start;
+  CsellStrip* strips;
+  TCSOLVE_HD void operator()(std::int64_t t) const {
+    strips[t].first = start[t].steps, strips[t].numbers = start[t].numbers;
+  }
+};
+
+/// What a lane has in a step and the next one; they are stored together.
+template <class S>
+struct Pair {
+  S value[2];
+  Index number[2];
+};
+
+/// Ends, bases, column numbers and values of strip t.
+template <class S>
+struct FillStrip {
+  Lines<S> lines;
+  Index slices, depth;
+  CsellStrip const* strips;
+  std::int32_t *ends, *bases;
+  S* values;
+  std::uint8_t* numbers;
+  template <class W>
+  TCSOLVE_HD void operator()(W const& warp, std::int64_t t) const {
+    CsellStrip const strip = strips[t];
+    typename W::template Of<Pair<S>> pair;
+    Index j = 0;
+    auto const flush = [&] {  // steps j - 1 and j
+      warp.each([&](int l) { put(strip, j - 1, l, pair[l]); });
+    };
+    Index const first = static_cast<Index>(t) * depth;
+    for (Index s = first; s < first + depth && s < slices; ++s) {
+      Walk<W, S> walk(warp, lines, s);
+      std::uint32_t next = walk.base();
+      do {
+        std::uint32_t const base = strip.bytes == 4 || next == walk.none ? 0 : next;
+        warp.each([&](int l) {
+          bool const taken = walk.takes(l, base, strip.bytes);
+          S const value = taken ? lines.a.values[walk.at[l]] : S(0.0f);
+          Index const number = taken ? static_cast<Index>(walk.next[l] - base) : -1;
+          if (j % 2 == 0)
+            pair[l].value[0] = value, pair[l].number[0] = number;
+          else
+            pair[l].value[1] = value, pair[l].number[1] = number;
+          if (taken) walk.advance(l);
+          if (l == 0) bases[strip.first + j] = static_cast<std::int32_t>(base);
+        });
+        if (j % 2 == 1) flush();
+        next = walk.base();
+        ++j;
+      } while (next != walk.none);
+      warp.each([&](int l) {
+        if (l == 0) ends[s] = j;
+      });
+    }
+    if (j % 2 == 0) return;
+    warp.each([&](int l) {
+      pair[l].value[1] = S(0.0f), pair[l].number[1] = -1;
+      if (l == 0) bases[strip.first + j] = 0;
+    });
+    flush();
+  }
+
+ private:
+  TCSOLVE_HD void put(CsellStrip const& strip, Index j, int lane, Pair<S> const& pair) const {
+    using View = CsellView<S>;
+    Offset const at = View::place(j, lane);
+    store(values + Offset{strip.first} * View::C + at, pair.value);
+    std::uint8_t* const to = numbers + Offset{strip.numbers} * 64 + at * strip.bytes;
+    if (strip.bytes == 1)
+      store(to, pair.number);
+    else if (strip.bytes == 2)
+      store(reinterpret_cast<std::uint16_t*>(to), pair.number);
     else
-      reinterpret_cast<std::int32_t*>(to)[at] = number;
+      store(reinterpret_cast<std::int32_t*>(to), pair.number);
+  }
+  /// Two elements at once; -1 is the hole of every type.
+  template <class E, class F>
+  TCSOLVE_HD static void store(E* to, F const (&from)[2]) {
+    *reinterpret_cast<Packet<E, 2>*>(to) = {static_cast<E>(from[0]), static_cast<E>(from[1])};
+  }
+};
+
+/// The values of strip t anew: its holes say which lines a step takes.
+template <class S>
+struct RefillStrip {
+  Lines<S> lines;
+  CsellView<S> m;
+  S* values;
+  template <class W>
+  TCSOLVE_HD void operator()(W const& warp, std::int64_t t) const {
+    CsellStrip const strip = m.strips[t];
+    if (strip.bytes == 1) return fill<std::uint8_t>(warp, t, strip);
+    if (strip.bytes == 2) return fill<std::uint16_t>(warp, t, strip);
+    fill<std::int32_t>(warp, t, strip);
+  }
+
+ private:
+  template <class I, class W>
+  TCSOLVE_HD void fill(W const& warp, std::int64_t t, CsellStrip const& strip) const {
+    using View = CsellView<S>;
+    auto const* const numbers =
+        reinterpret_cast<Packet<I, 2> const*>(m.numbers + Offset{strip.numbers} * 64);
+    auto* const to = reinterpret_cast<Packet<S, 2>*>(values + Offset{strip.first} * View::C);
+    typename W::template Of<Offset> at;
+    std::int64_t slice = t * m.depth;
+    Index end = 0;
+    auto const begin = [&](int l) { at[l] = lines.of(slice * View::C + l).begin; };
+    warp.each(begin);
+    end = m.ends[slice];
+    for (Index j = 0; j < strip.steps; j += 2) {
+      typename W::template Of<Packet<I, 2>> number;
+      typename W::template Of<Packet<S, 2>> value;
+      warp.each([&](int l) { number[l] = numbers[j / 2 * View::C + l]; });
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (int k = 0; k < 2; ++k) {
+        if (j + k == end) {  // never the padding of the strip: there is no slice after it
+          ++slice;
+          if (slice < (t + 1) * m.depth && slice * View::C < m.lines) {
+            warp.each(begin);
+            end = m.ends[slice];
+          }
+        }
+        warp.each([&](int l) {
+          bool const taken = number[l].e[k] != csell_hole<I>;
+          value[l].e[k] = taken ? lines.a.values[at[l]] : S(0.0f);
+          at[l] += taken;
+        });
+      }
+      warp.each([&](int l) { to[j / 2 * View::C + l] = value[l]; });
+    }
   }
 };
 
@@ -272,8 +402,8 @@ struct SetLong {
 template <class S>
 void connect(CsellArrays<S>& m) {
   CsellView<S>& v = m.view;
-  v.slices = m.slices.data(), v.bases = m.bases.data();
-  v.indices = m.indices.data(), v.values = m.values.data();
+  v.strips = m.strips.data(), v.ends = m.ends.data(), v.bases = m.bases.data();
+  v.numbers = m.numbers.data(), v.values = m.values.data();
   v.order = m.order.data();
   v.long_row = m.long_row.data(), v.long_start = m.long_start.data();
 }
@@ -287,13 +417,28 @@ Lines<S> lines_of(CsellArrays<S> const& m, CsrView<S> const& a) {
   return lines;
 }
 
+/// A line is one lane's work from end to end: where there are few entries, short lines keep more
+/// lanes busy. The same for every device, since it is part of what rounding depends on.
+inline Index choose_length(Offset entries) {
+  constexpr Offset lanes = 65536;
+  return static_cast<Index>(std::clamp<Offset>((entries / lanes + 7) / 8 * 8, 32, 256));
+}
+/// Slices of a strip: enough steps to be worth a warp's start, but strips for every warp.
+inline Index choose_depth(Offset entries, Index slices) {
+  Index depth = 1;
+  while (depth < CsellTuning::deepest && depth * entries < Offset{32 * 32} * slices &&
+         slices >= 8192 * depth)
+    depth *= 2;
+  return depth;
+}
+
 template <class On, class S>
 CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
   constexpr int C = CsellView<S>::C;
   CsellArrays<S> m;
   CsellView<S>& v = m.view;
   v.rows = a.rows, v.cols = a.cols, v.entries = a.entries, v.space = on.space();
-  m.most = tuning.max_length;
+  m.most = tuning.max_length > 0 ? tuning.max_length : choose_length(a.entries);
 
   std::size_t const rows = std::size_t(a.rows) + 1;
   auto* counts = on.template take<Index>(rows);
@@ -302,14 +447,15 @@ CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
   m.first = Array<Index>(on.space(), rows);
   on.each(rows, CountLines<S>{a, m.most, counts, long_lines, longs});
   on.scan(counts, m.first.data(), rows, Plus{});
-  auto* parts = on.template take<Index>(rows);
-  auto* long_rows = on.template take<Index>(rows);
-  on.scan(long_lines, parts, rows, Plus{});
-  on.scan(longs, long_rows, rows, Plus{});
   on.read(m.first.data() + a.rows, &v.lines, 1);
-  on.read(parts + a.rows, &v.parts, 1);
-  on.read(long_rows + a.rows, &v.long_rows, 1);
-  if (v.parts > 0) {
+  Index* parts = nullptr;
+  if (v.lines > a.rows) {
+    parts = on.template take<Index>(rows);
+    auto* long_rows = on.template take<Index>(rows);
+    on.scan(long_lines, parts, rows, Plus{});
+    on.scan(longs, long_rows, rows, Plus{});
+    on.read(parts + a.rows, &v.parts, 1);
+    on.read(long_rows + a.rows, &v.long_rows, 1);
     m.row = Array<Index>(on.space(), v.lines);
     on.each(a.rows, NameLines<S>{m.first.data(), a.rows, m.row.data()});
     m.long_row = Array<Index>(on.space(), v.long_rows);
@@ -319,20 +465,27 @@ CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
     m.first = Array<Index>();
   }
 
-  std::int64_t const slices = (std::int64_t{v.lines} + C - 1) / C;
-  m.slices = Array<CsellSlice>(on.space(), slices);
-  auto* extent = on.template take<Extent>(std::size_t(slices) + 1);
-  auto* start = on.template take<Extent>(std::size_t(slices) + 1);
+  auto const slices = static_cast<Index>((std::int64_t{v.lines} + C - 1) / C);
+  v.depth = tuning.strip > 0 ? tuning.strip : choose_depth(a.entries, slices);
+  v.count = (slices + v.depth - 1) / v.depth;
+  m.strips = Array<CsellStrip>(on.space(), v.count);
+  auto* steps = on.template take<Steps>(slices);
+  std::size_t const closed = std::size_t(v.count) + 1;
+  auto* extent = on.template take<Extent>(closed);
+  auto* start = on.template take<Extent>(closed);
   Extent total;
-  auto measure = [&] {
-    on.each(slices + 1, MeasureSlice<S>{lines_of(m, a), slices, m.slices.data(), extent});
-    on.scan(extent, start, slices + 1, Plus{});
-    on.read(start + slices, &total, 1);
-  };
-  measure();
-  if (double(total.values) > (1 + tuning.padding) * double(a.entries) + C * C) {
+  Index unsorted_steps = 0;
+  if (v.parts == 0) {
+    auto* width = on.template take<Index>(std::size_t(slices) + 1);
+    auto* before = on.template take<Index>(std::size_t(slices) + 1);
+    on.each(std::int64_t{slices} + 1, MeasureWidth<S>{lines_of(m, a), slices, width});
+    on.scan(width, before, std::int64_t{slices} + 1, Plus{});
+    on.read(before + slices, &unsorted_steps, 1);
+  }
+  if (v.parts > 0 || double(unsorted_steps) * C > (1 + tuning.padding) * double(a.entries) + C * C) {
     std::int64_t const windows = (std::int64_t{v.lines} + tuning.window - 1) / tuning.window;
-    if (windows * (m.most + 1) > std::numeric_limits<std::uint32_t>::max())
+    std::int64_t const keys = windows * SetKeys<S>::pieces * (m.most + 1);
+    if (keys > std::numeric_limits<std::uint32_t>::max())
       throw SizeError(cat("csell: ", windows, " windows; sorting keys have 32 bits: take a larger ",
                           "window than ", tuning.window));
     m.at = Array<Index>(on.space(), v.lines);
@@ -340,20 +493,33 @@ CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
     Lines<S> unsorted = lines_of(m, a);
     unsorted.at = nullptr;
     on.each(v.lines, SetKeys<S>{unsorted, tuning.window, key, m.at.data()});
-    on.sort(key, m.at.data(), v.lines, static_cast<std::uint32_t>(windows * (m.most + 1)));
-    measure();
+    on.sort(key, m.at.data(), v.lines, static_cast<std::uint32_t>(keys));
   }
   if (v.parts > 0 || m.at.size() > 0) {
     m.order = Array<std::int32_t>(on.space(), v.lines);
     on.each(v.lines, SetOrder<S>{lines_of(m, a), parts, m.order.data()});
   }
 
-  m.bases = Array<std::int32_t>(on.space(), total.steps);
-  m.indices = Array<std::uint8_t>(on.space(), total.indices);
-  m.values = Array<S>(on.space(), total.values);
-  on.each(slices, SetBases<S>{lines_of(m, a), start, m.slices.data(), m.bases.data()});
-  on.each(slices * C, FillLine<S, false>{lines_of(m, a), m.slices.data(), m.bases.data(),
-                                         m.values.data(), m.indices.data()});
+  on.each_warp(slices, MeasureSlice<S>{lines_of(m, a), steps});
+  on.each(closed, MeasureStrip<S>{steps, slices, v.depth, v.count, m.strips.data(), extent});
+  on.scan(extent, start, closed, Plus{});
+  on.read(start + v.count, &total, 1);
+  // Kernels read a few steps past the end, and the end of one slice more.
+  std::size_t const stored = std::size_t(total.steps) + CsellView<S>::slack;
+  std::size_t const units = std::size_t(total.numbers) + CsellView<S>::slack / 2 * 4;
+  m.ends = Array<std::int32_t>(on.space(), std::size_t(slices) + 1);
+  m.bases = Array<std::int32_t>(on.space(), stored);
+  m.numbers = Array<std::uint8_t>(on.space(), units * 64);
+  m.values = Array<S>(on.space(), stored * C);
+  on.clear(m.ends.data() + slices, 1);
+  on.clear(m.bases.data() + total.steps, CsellView<S>::slack);
+  on.clear(m.numbers.data() + std::size_t(total.numbers) * 64,
+           units * 64 - std::size_t(total.numbers) * 64);
+  on.clear(m.values.data() + std::size_t(total.steps) * C, CsellView<S>::slack * C);
+  on.each(v.count, SetStart{start, m.strips.data()});
+  on.each_warp(v.count,
+               FillStrip<S>{lines_of(m, a), slices, v.depth, m.strips.data(), m.ends.data(),
+                            m.bases.data(), m.values.data(), m.numbers.data()});
   connect(m);
   return m;
 }
@@ -361,9 +527,7 @@ CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
 /// The same pattern with new values.
 template <class On, class S>
 void refill(On& on, CsrView<S> const& a, CsellArrays<S>& m) {
-  on.each(
-      std::int64_t(m.slices.size()) * CsellView<S>::C,
-      FillLine<S, true>{lines_of(m, a), m.slices.data(), m.bases.data(), m.values.data(), nullptr});
+  on.each_warp(m.view.count, RefillStrip<S>{lines_of(m, a), m.view, m.values.data()});
 }
 
 }  // namespace tcsolve::csell

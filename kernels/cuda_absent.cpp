@@ -92,6 +92,14 @@ template <class S>
 void refill_csell(Device&, Arena&, CsrView<S> const&, CsellArrays<S>&) {
   absent();
 }
+template <class S, class T>
+void spmm_csell(Device&, CsellProduct<S, T> const&) {
+  absent();
+}
+template <class S, class T>
+void spmv_dot_csell(Device&, CsellProduct<S, T> const&, double*) {
+  absent();
+}
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S)                                                                    \
   template CsellArrays<S> build_csell<S>(Device&, Arena&, CsrView<S> const&, CsellTuning const&); \
@@ -99,6 +107,16 @@ void refill_csell(Device&, Arena&, CsrView<S> const&, CsellArrays<S>&) {
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
+
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T)                                     \
+  template void spmm_csell<S, T>(Device&, CsellProduct<S, T> const&); \
+  template void spmv_dot_csell<S, T>(Device&, CsellProduct<S, T> const&, double*);
+TCSOLVE_INSTANTIATE(double, double)
+TCSOLVE_INSTANTIATE(float, double)
+TCSOLVE_INSTANTIATE(half, double)
+TCSOLVE_INSTANTIATE(float, float)
+TCSOLVE_INSTANTIATE(half, float)
 
 template <class S>
 SpadenArrays<S> build_spaden(Device&, Arena&, CsrView<S> const&, SpadenTuning const&) {

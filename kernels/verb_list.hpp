@@ -7,7 +7,6 @@
 #include <tcsolve/kernels/verbs/basic.hpp>
 #include <tcsolve/kernels/verbs/bicgstab.hpp>
 #include <tcsolve/kernels/verbs/cg.hpp>
-#include <tcsolve/kernels/verbs/csell.hpp>
 #include <tcsolve/kernels/verbs/features.hpp>
 #include <tcsolve/kernels/verbs/gmres.hpp>
 #include <tcsolve/kernels/verbs/judge.hpp>
@@ -32,9 +31,7 @@
 #define TCSOLVE_CSR_FROM(X, S)                                                               \
   X(SellMeasure<S>) X(SellFill<S>) X(SellRefill<S>) X(MeasureFeatures<S>) X(LongestRow<S>)
 #define TCSOLVE_SELL(X, S, T)                                                                \
-  X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))                  \
-  X(TCSOLVE_PAIR(CsellMultiply, S, T)) X(TCSOLVE_PAIR(CsellMultiplyDot, S, T))                \
-  X(TCSOLVE_PAIR(CsellAddParts, S, T))
+  X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))
 
 #define TCSOLVE_VERBS(X)                                                                     \
   TCSOLVE_VERBS_OF(X, double) TCSOLVE_VERBS_OF(X, float)                                     \

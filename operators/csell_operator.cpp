@@ -3,20 +3,8 @@
 
 #include <tcsolve/formats/scaled.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
-#include <tcsolve/kernels/verbs/csell.hpp>
 
 namespace tcsolve {
-
-namespace {
-
-template <class T>
-MultiView<T> column(MultiView<T> const& v, Index j) {
-  T* const data =
-      v.data + (v.layout == Layout::row_major ? std::int64_t{j} : std::int64_t{j} * v.ld);
-  return {data, v.rows, 1, v.ld, v.layout, v.space};
-}
-
-}  // namespace
 
 template <class T, class S>
 CsellOperator<T, S>::CsellOperator(Context& ctx, CsrView<S> const& a, CsellTuning const& tuning)
@@ -61,27 +49,21 @@ Cost CsellOperator<T, S>::cost(Index k) const {
 
 template <class T, class S>
 void CsellOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
-  CsellView<S> const& a = matrix_.view();
-  if (a.parts == 0) return sweep(ctx, CsellMultiply<S, T>{y.size(), alpha, a, x, beta, y, nullptr});
   T* const parts = const_cast<T*>(parts_.data());  // scratch, not state
-  // Column by column: parts_ holds those of one.
-  for (Index j = 0; j < y.cols; ++j) {
-    In<T> const xj = column(x, j);
-    Out<T> const yj = column(y, j);
-    sweep(ctx, CsellMultiply<S, T>{a.lines, alpha, a, xj, beta, yj, parts});
-    sweep(ctx, CsellAddParts<S, T>{a.long_rows, alpha, a, parts, beta, yj});
-  }
+  CsellProduct<S, T> const product{alpha, matrix_.view(), x, beta, y, parts};
+  ctx.visit([&](cuda::Device& on) { cuda::spmm_csell(on, product); },
+            [&](Host& on) { host::spmm_csell(on, product); });
 }
 
 template <class T, class S>
 void CsellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                        double* sigma) const {
   CsellView<S> const& a = matrix_.view();
-  if (a.parts > 0) {
-    do_apply(ctx, alpha, x, T(0), y, Op::none);
-    return dot<T>(ctx, x, y, sigma);
-  }
-  sweep(ctx, CsellMultiplyDot<S, T>{y.rows, alpha, a, x.data, y.data, sigma});
+  if (ctx.space() == Space::cuda && a.parts == 0)
+    return cuda::spmv_dot_csell(*ctx.device(), CsellProduct<S, T>{alpha, a, x, T(0), y, nullptr},
+                                sigma);
+  do_apply(ctx, alpha, x, T(0), y, Op::none);
+  dot<T>(ctx, x, y, sigma);
 }
 
 template class CsellOperator<double, double>;

@@ -18,6 +18,29 @@ __global__ void __launch_bounds__(256) each_kernel(std::int64_t n, F f) {
   if (i < n) f(i);
 }
 
+/// The lanes of this thread's warp: it holds its own of each.
+struct Warp {
+  template <class T>
+  struct Of {
+    T mine;
+    __device__ T& operator[](int) { return mine; }
+    __device__ T const& operator[](int) const { return mine; }
+  };
+  template <class F>
+  __device__ void each(F const& f) const {
+    f(static_cast<int>(threadIdx.x % 32));
+  }
+  __device__ std::uint32_t least(Of<std::uint32_t> const& v) const {
+    return __reduce_min_sync(0xffffffffu, v.mine);
+  }
+};
+
+template <class F>
+__global__ void __launch_bounds__(128) each_warp_kernel(std::int64_t n, F f) {
+  std::int64_t i = std::int64_t{blockIdx.x} * 4 + threadIdx.x / 32;
+  if (i < n) f(Warp{}, i);
+}
+
 class Converter {
  public:
   Converter(Device& on, Arena& arena) : on_(on), scope_(arena.scope()) {}
@@ -27,6 +50,12 @@ class Converter {
   void each(std::int64_t n, F const& f) {
     if (n == 0) return;
     each_kernel<<<static_cast<unsigned int>((n + 255) / 256), 256, 0, on_.stream>>>(n, f);
+    check(cudaGetLastError());
+  }
+  template <class F>
+  void each_warp(std::int64_t n, F const& f) {
+    if (n == 0) return;
+    each_warp_kernel<<<static_cast<unsigned int>((n + 3) / 4), 128, 0, on_.stream>>>(n, f);
     check(cudaGetLastError());
   }
   template <class T, class Add>

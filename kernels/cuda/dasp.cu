@@ -220,14 +220,16 @@ __device__ void short_unit(DaspView<S> const& a, X const& x, Range<T> const& y, 
 #pragma unroll
   for (int b = 0; b < 4; ++b) {
     S value = b % 2 == 0 ? slots[b / 2].a : slots[b / 2].b;
+    // What belongs to the other row of the line goes on both sides: Inf times 0 would be a NaN.
     bool first = lane % 4 < line[b].split;
+    S const none = S(0.0f);
     Sum sum;
-    sum.add(value, first ? x_of[b] : T(0));
+    sum.add(first ? value : none, first ? x_of[b] : T(0));
     auto result = sum.sum(lane);
     if (writes_line(lane) && line[b].first >= 0) y.write(line[b].first, result);
     if (kind == DaspKind::four) continue;
     Sum other;
-    other.add(value, first ? T(0) : x_of[b]);
+    other.add(first ? none : value, first ? T(0) : x_of[b]);
     result = other.sum(lane);
     if (writes_line(lane) && line[b].second >= 0) y.write(line[b].second, result);
   }

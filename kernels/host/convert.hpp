@@ -3,12 +3,26 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 
 namespace tcsolve::host {
+
+/// 32 lanes, one after another.
+struct Warp {
+  template <class T>
+  using Of = std::array<T, 32>;
+  template <class F>
+  void each(F const& f) const {
+    for (int l = 0; l < 32; ++l) f(l);
+  }
+  std::uint32_t least(Of<std::uint32_t> const& v) const {
+    return *std::min_element(v.begin(), v.end());
+  }
+};
 
 class Converter {
  public:
@@ -18,6 +32,10 @@ class Converter {
   template <class F>
   void each(std::int64_t n, F const& f) {
     parallel(n, 20000, f);
+  }
+  template <class F>
+  void each_warp(std::int64_t n, F const& f) {
+    parallel(n, 600, [&](std::int64_t i) { f(Warp{}, i); });
   }
   template <class T, class Add>
   void scan(T const* in, T* out, std::int64_t n, Add const& add) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// CSR to SELL-32-sigma on the host (kernels/csell_build.hpp).
+/// SELL-32-sigma with compressed columns on the host: the arrays of the device, strip by strip.
 #include <tcsolve/kernels/csell_build.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/host/prefetch.hpp>
 
 namespace tcsolve::host {
 
@@ -16,11 +17,105 @@ void refill_csell(Host&, Arena& arena, CsrView<S> const& a, CsellArrays<S>& m) {
   csell::refill(on, a, m);
 }
 
+namespace {
+
+constexpr int C = CsellView<double>::C;
+
+/// One column of x and y.
+template <class S, class T>
+struct Column {
+  CsellProduct<S, T> const& p;
+  T const* x;
+  std::int64_t x_stride;
+  T* y;
+  std::int64_t y_stride;
+
+  void write(Index line, T sum) const {
+    std::int32_t const row = p.a.order == nullptr ? line : p.a.order[line];
+    if (row < 0)
+      p.parts[~row] = sum;
+    else
+      put(row, sum);
+  }
+  void put(Index row, T sum) const {
+    T& to = y[row * y_stride];
+    to = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * to;
+  }
+
+  /// sum_l += a_lj x_j for step j of all lanes: `values` and `numbers` of lane 0.
+  template <class I>
+  [[gnu::always_inline]] void step(S const* values, I const* numbers, Index base, T* sum) const {
+    for (int l = 0; l < C; ++l) {
+      I const number = numbers[2 * l];
+      bool const hole = number == csell_hole<I>;
+      std::int64_t const j = std::int64_t{base} + (hole ? 0 : static_cast<Index>(number));
+      T const e = T(values[2 * l]) * x[j * x_stride];
+      sum[l] += hole ? T(0) : e;
+    }
+  }
+
+  template <class I>
+  void strip(std::int64_t t) const {
+    CsellView<S> const& a = p.a;
+    CsellStrip const& s = a.strips[t];
+    S const* const values = a.values + Offset{s.first} * C;
+    I const* const numbers = reinterpret_cast<I const*>(a.numbers + Offset{s.numbers} * 64);
+    Index j = 0;
+    auto const first = static_cast<Index>(t * a.depth);
+    for (Index slice = first; slice < first + a.depth && slice * C < a.lines; ++slice) {
+      T sum[C] = {};
+      for (; j < a.ends[slice]; ++j) {
+        Offset const at = CsellView<S>::place(j, 0);
+        if (j % 2 == 0) prefetch(values + at, 40 * C, 2 * C), prefetch(numbers + at, 80 * C, 2 * C);
+        step(values + at, numbers + at, a.bases[s.first + j], sum);
+      }
+      for (int l = 0; l < C && slice * C + l < a.lines; ++l) write(slice * C + l, sum[l]);
+    }
+  }
+
+  void multiply() const {
+    parallel(p.a.count, 64, [&](std::int64_t t) {
+      std::int32_t const bytes = p.a.strips[t].bytes;
+      if (bytes == 1) return strip<std::uint8_t>(t);
+      if (bytes == 2) return strip<std::uint16_t>(t);
+      strip<std::int32_t>(t);
+    });
+    parallel(p.a.long_rows, 2000, [&](std::int64_t k) {
+      T sum = T(0);
+      for (Index i = p.a.long_start[k]; i < p.a.long_start[k + 1]; ++i) sum += p.parts[i];
+      put(p.a.long_row[k], sum);
+    });
+  }
+};
+
+}  // namespace
+
+template <class S, class T>
+void spmm_csell(Host&, CsellProduct<S, T> const& p) {
+  auto stride = [](auto const& v) {
+    return v.layout == Layout::row_major ? v.ld : std::int64_t{1};
+  };
+  for (Index j = 0; j < p.y.cols; ++j) {
+    T* const y = p.y.data + p.y.offset(0, j);
+    // A hole reads something; without columns, anything.
+    bool const columns = p.a.cols > 0;
+    T const* const x = columns ? p.x.data + p.x.offset(0, j) : y;
+    Column<S, T>{p, x, columns ? stride(p.x) : 0, y, stride(p.y)}.multiply();
+  }
+}
+
 #define TCSOLVE_INSTANTIATE(S)                                                                  \
   template CsellArrays<S> build_csell<S>(Host&, Arena&, CsrView<S> const&, CsellTuning const&); \
   template void refill_csell<S>(Host&, Arena&, CsrView<S> const&, CsellArrays<S>&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T) template void spmm_csell<S, T>(Host&, CsellProduct<S, T> const&);
+TCSOLVE_INSTANTIATE(double, double)
+TCSOLVE_INSTANTIATE(float, double)
+TCSOLVE_INSTANTIATE(half, double)
+TCSOLVE_INSTANTIATE(float, float)
+TCSOLVE_INSTANTIATE(half, float)
 
 }  // namespace tcsolve::host

@@ -105,21 +105,28 @@ TCSOLVE_HD T sell_sum(S const* values, I const* columns, Index length, T const* 
   constexpr int group = 8;
   T sum = T(0);
   for (Index j = 0; j < length; j += group) {
-    T product[group];
+    // Past the end the last entry is read again and not added: a load under a condition would wait
+    // for the one before, where the compiler runs out of predicates.
+    S value[group];
+    T xj[group];
+    I column[group];
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
     for (int k = 0; k < group; ++k) {
-      bool inside = j + k < length;
-      S value = inside ? load_entry(values + (j + k) * C, streams) : S(0.0f);
-      I column = inside ? load_entry(columns + (j + k) * C, streams) : I(0);
-      product[k] = inside ? T(value) * x[column * stride] : T(0);
+      Index at = j + k < length ? j + k : length - 1;
+      value[k] = load_entry(values + at * C, streams);
+      column[k] = load_entry(columns + at * C, streams);
     }
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
+    for (int k = 0; k < group; ++k) xj[k] = x[column[k] * stride];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
     for (int k = 0; k < group; ++k)
-      if (j + k < length) sum += product[k];
+      if (j + k < length) sum += T(value[k]) * xj[k];
   }
   return sum;
 }

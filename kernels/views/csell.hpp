@@ -7,14 +7,12 @@
 
 namespace tcsolve {
 
-/// 32 lines, stored step by step.
-struct CsellSlice {
-  Offset values;        ///< positions before it
-  Offset indices;       ///< bytes of column numbers before it
-  std::int32_t step;    ///< bases before it, a multiple of 4
-  std::int32_t width;   ///< steps: the entries of its longest line, or, in 8 bits, a few more
-  std::int32_t bytes;   ///< of a column number: 1 or 2, counted from the base of its step; or 4
-  std::int32_t unused;  ///< 0, so that host and device arrays are the same bit for bit
+/// A few slices of 32 lines, stored step by step, one slice after another: what one warp takes.
+struct CsellStrip {
+  std::int32_t first;     ///< steps before it
+  std::uint32_t numbers;  ///< column numbers before it, in units of 64 bytes
+  std::int32_t steps;     ///< of all its slices, made even
+  std::int32_t bytes;     ///< of a column number, counted from the base of its step: 1, 2 or 4
 };
 
 /// The column number of type I of a line without an entry in a step.
@@ -23,31 +21,31 @@ constexpr I csell_hole = static_cast<I>(-1);
 
 template <class S>
 struct CsellView {
-  static constexpr int C = 32;                           ///< lines of a slice
-  static constexpr int quad = 4;                         ///< column numbers that one load brings
-  static constexpr int packet = sizeof(S) == 8 ? 2 : 4;  ///< values that one load brings
+  static constexpr int C = 32;      ///< lines of a slice
+  static constexpr int slack = 16;  ///< steps after the last strip that may be read
 
   Index rows = 0, cols = 0;
   Offset entries = 0;
   Index lines = 0;                      ///< rows, or pieces of long rows
   Index parts = 0;                      ///< pieces of long rows
   Index long_rows = 0;                  ///< rows in more than one piece
-  CsellSlice const* slices = nullptr;   // (ceil(lines / 32))
-  std::int32_t const* bases = nullptr;  // (steps, each slice filled up to a multiple of 4)
-  std::uint8_t const* indices = nullptr;
-  S const* values = nullptr;
+  Index count = 0;                      ///< strips
+  Index depth = 1;                      ///< slices of a strip; the last may have fewer
+  CsellStrip const* strips = nullptr;   // (count)
+  std::int32_t const* ends = nullptr;   // (slices) the step of its strip after its last
+  std::int32_t const* bases = nullptr;  // (steps)
+  std::uint8_t const* numbers = nullptr;
+  S const* values = nullptr;            // (steps, 32), placed
   std::int32_t const* order = nullptr;  // (lines) its row, or ~part; null: line i is row i
   Index const* long_row = nullptr;      // (long_rows)
   Index const* long_start = nullptr;    // (long_rows + 1) first part of each
   bool streams = false;  ///< larger than the cache: entries are read once and should not stay
   Space space = Space::host;
 
-  /// Where step j of lane l lies among the positions of a slice that is `width` steps long: groups
-  /// of `together` steps side by side, so that a lane reads them with one load, then single steps.
-  TCSOLVE_HD static Offset place(Index width, int together, Index j, int lane) {
-    Index const grouped = width / together * together;
-    return j < grouped ? (Offset{j / together} * C + lane) * together + j % together
-                       : Offset{j} * C + lane;
+  /// Where step j of lane l lies among the positions of a strip: two steps side by side, so that a
+  /// lane reads them with one load.
+  TCSOLVE_HD static Offset place(Index j, int lane) {
+    return (Offset{j / 2} * C + lane) * 2 + j % 2;
   }
 };
 

@@ -25,7 +25,10 @@ constexpr CsellTuning tunings[] = {{},
                                    {.window = 64},
                                    {.padding = 0},
                                    {.padding = 1e9},
-                                   {.max_length = 5, .window = 1, .padding = 0}};
+                                   {.max_length = 5, .window = 1, .padding = 0},
+                                   {.max_length = 256, .strip = 1},
+                                   {.max_length = 40, .strip = 3},
+                                   {.max_length = 256, .padding = 1e9, .strip = 8}};
 
 TYPED_TEST(CsellContract, ThereAndBackIsTheSame) {
   using T = typename TestFixture::T;
@@ -35,8 +38,8 @@ TYPED_TEST(CsellContract, ThereAndBackIsTheSame) {
     CsrStorage<T> there(this->ctx(), a);
     for (CsellTuning const& tuning : tunings) {
       Csell<T> csell(this->ctx(), there.view(), tuning);
-      ASSERT_EQ(csell.to_csr(this->ctx()), a)
-          << tuning.max_length << " " << tuning.window << " " << tuning.padding;
+      ASSERT_EQ(csell.to_csr(this->ctx()), a) << tuning.max_length << " " << tuning.window << " "
+                                              << tuning.padding << " " << tuning.strip;
       ASSERT_GE(csell.stored(), a.entries());
     }
   }
@@ -52,9 +55,10 @@ TYPED_TEST(CsellContract, HostAndDeviceMakeTheSameArrays) {
     for (CsellTuning const& tuning : tunings) {
       Csell<T> csell(this->ctx(), there.view(), tuning), expected(host, a.view(), tuning);
       CsellArrays<T> const &x = csell.arrays(), &y = expected.arrays();
-      ASSERT_TRUE(same_bits(this->ctx(), x.slices, y.slices));
+      ASSERT_TRUE(same_bits(this->ctx(), x.strips, y.strips));
+      ASSERT_TRUE(same_bits(this->ctx(), x.ends, y.ends));
       ASSERT_TRUE(same_bits(this->ctx(), x.bases, y.bases));
-      ASSERT_TRUE(same_bits(this->ctx(), x.indices, y.indices));
+      ASSERT_TRUE(same_bits(this->ctx(), x.numbers, y.numbers));
       ASSERT_TRUE(same_bits(this->ctx(), x.values, y.values));
       ASSERT_TRUE(same_bits(this->ctx(), x.order, y.order));
       ASSERT_TRUE(same_bits(this->ctx(), x.long_row, y.long_row));
@@ -63,34 +67,23 @@ TYPED_TEST(CsellContract, HostAndDeviceMakeTheSameArrays) {
   }
 }
 
-/// Positions are by hand: 9 steps of which two groups of four and one; FP64 in pairs.
-TYPED_TEST(CsellContract, StepsLieInGroupsThenAlone) {
+TYPED_TEST(CsellContract, TwoStepsLieSideBySide) {
   using View = CsellView<typename TestFixture::T>;
-  EXPECT_EQ(View::place(9, 4, 0, 0), 0);
-  EXPECT_EQ(View::place(9, 4, 3, 0), 3);
-  EXPECT_EQ(View::place(9, 4, 0, 1), 4);
-  EXPECT_EQ(View::place(9, 4, 4, 0), 128);
-  EXPECT_EQ(View::place(9, 4, 7, 31), 255);
-  EXPECT_EQ(View::place(9, 4, 8, 0), 256);
-  EXPECT_EQ(View::place(9, 4, 8, 31), 287);
-  EXPECT_EQ(View::place(9, 2, 7, 31), 255);
-  EXPECT_EQ(View::place(3, 4, 2, 5), 69);
-  for (Index width = 1; width < 14; ++width)
-    for (int together : {2, 4}) {
-      std::vector<int> seen(std::size_t(width) * 32);
-      for (Index j = 0; j < width; ++j)
-        for (int lane = 0; lane < 32; ++lane) ++seen[View::place(width, together, j, lane)];
-      EXPECT_EQ(seen, std::vector<int>(seen.size(), 1)) << width;
-    }
+  EXPECT_EQ(View::place(0, 0), 0);
+  EXPECT_EQ(View::place(1, 0), 1);
+  EXPECT_EQ(View::place(0, 1), 2);
+  EXPECT_EQ(View::place(1, 31), 63);
+  EXPECT_EQ(View::place(2, 0), 64);
+  EXPECT_EQ(View::place(5, 3), 135);
 }
 
 TYPED_TEST(CsellContract, RegularMatricesTakeAByteForAColumn) {
   using T = typename TestFixture::T;
   auto const bytes_an_entry = [&](Csr<double> const& a) {
     CsrStorage<T> there(this->ctx(), converted<T>(a));
-    Csell<T> const csell(this->ctx(), there.view());
-    for (CsellSlice const& slice : to_host(this->ctx(), csell.arrays().slices))
-      if (slice.width > 0) EXPECT_LE(slice.bytes, 2);
+    Csell<T> const csell(this->ctx(), there.view(), {.max_length = 256, .strip = 2});
+    for (CsellStrip const& strip : to_host(this->ctx(), csell.arrays().strips))
+      EXPECT_LE(strip.bytes, 2);
     return double(csell.bytes()) / double(a.entries()) - double(sizeof(T));
   };
   EXPECT_LT(bytes_an_entry(generate(Poisson27Params{.n = 40})), 1.5);
@@ -111,9 +104,45 @@ TYPED_TEST(CsellContract, EachSliceTakesTheBytesItNeeds) {
   CsrStorage<T> there(this->ctx(), converted<T>(a));
   Csell<T> const csell(this->ctx(), there.view());
   std::vector<int> bytes;
-  for (CsellSlice const& slice : to_host(this->ctx(), csell.arrays().slices))
-    bytes.push_back(slice.bytes);
+  for (CsellStrip const& strip : to_host(this->ctx(), csell.arrays().strips))
+    bytes.push_back(strip.bytes);
   EXPECT_EQ(bytes, (std::vector<int>{1, 1, 2, 2, 4}));
+}
+
+TYPED_TEST(CsellContract, AStripIsItsSlicesEndToEnd) {
+  using T = typename TestFixture::T;
+  // Slices of 1, 3, 0 and 2 steps; the last has 4 lines.
+  Csr<double> a;
+  a.rows = 100, a.cols = 9;
+  for (Index i = 0; i < a.rows; ++i) {
+    Index const lengths[] = {1, 3, 0, 2};
+    for (Index j = 0; j < lengths[i / 32]; ++j) a.columns.push_back(2 * j), a.values.push_back(i);
+    a.offsets.push_back(a.entries());
+  }
+  CsrStorage<T> there(this->ctx(), converted<T>(a));
+  Csell<T> const csell(this->ctx(), there.view(), {.padding = 1e9, .strip = 3});
+  auto const strips = to_host(this->ctx(), csell.arrays().strips);
+  ASSERT_EQ(strips.size(), 2u);
+  EXPECT_EQ(strips[0].steps, 6);  // 5: a slice without entries has a step; made even
+  EXPECT_EQ(strips[1].steps, 2);
+  EXPECT_EQ(strips[1].first, 6);
+  EXPECT_EQ(strips[1].numbers, 3u);
+  EXPECT_EQ(to_host(this->ctx(), csell.arrays().ends), (std::vector<std::int32_t>{1, 4, 5, 2}));
+  EXPECT_EQ(to_host(this->ctx(), csell.arrays().bases),
+            (std::vector<std::int32_t>{0, 0, 2, 4, 0, 0, 0, 2}));
+  EXPECT_EQ(csell.to_csr(this->ctx()), converted<T>(a));
+}
+
+TYPED_TEST(CsellContract, ChoosesShorterLinesForFewEntriesAndDeeperStripsForMany) {
+  using T = typename TestFixture::T;
+  auto const made = [&](Csr<double> const& a) {
+    CsrStorage<T> there(this->ctx(), converted<T>(a));
+    Csell<T> const csell(this->ctx(), there.view());
+    return std::pair(csell.arrays().most, csell.view().depth);
+  };
+  EXPECT_EQ(made(generate(Poisson7Params{.n = 8})), std::pair(Index{32}, Index{1}));
+  // 21953 slices of 7 entries a row.
+  EXPECT_EQ(made(generate(Poisson7Params{.n = 89})), std::pair(Index{80}, Index{4}));
 }
 
 TYPED_TEST(CsellContract, SortsOnlyWherePaddingIsTooMuch) {
@@ -124,14 +153,15 @@ TYPED_TEST(CsellContract, SortsOnlyWherePaddingIsTooMuch) {
   };
   Csr<double> const regular = generate(Poisson7Params{.n = 16}),
                     ragged = random_matrix(4000, 500, 40, 9);
-  EXPECT_EQ(made(regular, {}).arrays().order.size(), 0u);
-  Csell<T> const sorted = made(ragged, {}), unsorted = made(ragged, {.padding = 1e9});
+  EXPECT_EQ(made(regular, {.max_length = 256}).arrays().order.size(), 0u);
+  Csell<T> const sorted = made(ragged, {.max_length = 256, .strip = 4}),
+                 unsorted = made(ragged, {.max_length = 256, .padding = 1e9});
   EXPECT_EQ(unsorted.arrays().order.size(), 0u);
   EXPECT_EQ(sorted.arrays().order.size(), 4000u);
   EXPECT_LT(double(sorted.stored()), 1.03 * double(ragged.entries()));
   EXPECT_GT(double(unsorted.stored()), 1.5 * double(ragged.entries()));
   // Within a window rows stay together: each place's row is of its own window.
-  Csell<T> const windows = made(ragged, {.window = 256});
+  Csell<T> const windows = made(ragged, {.max_length = 256, .window = 256});
   auto const order = to_host(this->ctx(), windows.arrays().order);
   for (std::size_t p = 0; p < order.size(); ++p) ASSERT_EQ(order[p] / 256, Index(p / 256));
 }
@@ -145,7 +175,7 @@ TYPED_TEST(CsellContract, CutsLongRows) {
     a.offsets.push_back(a.entries());
   }
   CsrStorage<T> there(this->ctx(), converted<T>(a));
-  Csell<T> const csell(this->ctx(), there.view());
+  Csell<T> const csell(this->ctx(), there.view(), {.max_length = 256});
   EXPECT_EQ(csell.view().lines, 1 + 4 + 1 + 3);
   EXPECT_EQ(csell.view().parts, 7);
   EXPECT_EQ(to_host(this->ctx(), csell.arrays().long_row), (std::vector<Index>{1, 3}));
@@ -179,8 +209,12 @@ TYPED_TEST(CsellContract, TakesNewValues) {
 TYPED_TEST(CsellContract, RefusesATuningOutOfRange) {
   using T = typename TestFixture::T;
   CsrStorage<T> there(this->ctx(), converted<T>(generate(Poisson7Params{.n = 3})));
-  for (CsellTuning const& tuning :
-       {CsellTuning{.max_length = 0}, {.max_length = 65536}, {.window = 0}, {.window = 1 << 30}})
+  for (CsellTuning const& tuning : {CsellTuning{.max_length = -1},
+                                    {.max_length = 65536},
+                                    {.window = 0},
+                                    {.window = 1 << 30},
+                                    {.strip = -1},
+                                    {.strip = 9}})
     EXPECT_THROW(Csell<T>(this->ctx(), there.view(), tuning), ShapeError);
 }
 

@@ -74,8 +74,8 @@ struct CsellFormat {
   using Stored = S;
   static std::string label() { return std::string("csell_") + type_name<T> + "_" + type_name<S>; }
   using Operator = CsellOperator<T, S>;
-  // Short pieces and windows, so that small matrices have many.
-  static constexpr CsellTuning tuning{.max_length = 24, .window = 96};
+  // Short pieces, windows and strips, so that small matrices have many.
+  static constexpr CsellTuning tuning{.max_length = 24, .window = 96, .strip = 2};
   static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
     return std::make_shared<Operator>(ctx, a.view(), tuning);
   }
