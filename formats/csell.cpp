@@ -64,7 +64,7 @@ Csr<S> Csell<S>::to_csr(Context& ctx) const {
     std::vector<S> values;
   };
   std::vector<Line> lines(std::size_t(a.lines));
-  for (std::size_t slice = 0; slice < ends.size(); ++slice) {
+  for (std::size_t slice = 0; slice + 1 < ends.size(); ++slice) {
     CsellStrip const& strip = strips[slice / a.depth];
     std::uint8_t const* const here = numbers.data() + std::size_t(strip.numbers) * 64;
     for (Index j = slice % a.depth == 0 ? 0 : ends[slice - 1]; j < ends[slice]; ++j)

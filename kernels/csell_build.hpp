@@ -178,7 +178,8 @@ struct MeasureSlice {
       shorter[l] = ~static_cast<std::uint32_t>(walk.end[l] - walk.at[l]);
       first[l] = walk.next[l];
       bool const here = walk.at[l] < walk.end[l];
-      before_last[l] = here ? ~static_cast<std::uint32_t>(walk.columns[walk.end[l] - 1]) : walk.none;
+      before_last[l] =
+          here ? ~static_cast<std::uint32_t>(walk.columns[walk.end[l] - 1]) : walk.none;
     });
     auto const longest = static_cast<std::int32_t>(~warp.least(shorter));
     // All columns of the slice within two bytes of each other: nobody has to wait.
@@ -342,10 +343,13 @@ struct RefillStrip {
     auto const* const numbers =
         reinterpret_cast<Packet<I, 2> const*>(m.numbers + Offset{strip.numbers} * 64);
     auto* const to = reinterpret_cast<Packet<S, 2>*>(values + Offset{strip.first} * View::C);
-    typename W::template Of<Offset> at;
+    typename W::template Of<Offset> at, last;
     std::int64_t slice = t * m.depth;
     Index end = 0;
-    auto const begin = [&](int l) { at[l] = lines.of(slice * View::C + l).begin; };
+    auto const begin = [&](int l) {
+      auto const e = lines.of(slice * View::C + l);
+      at[l] = e.begin, last[l] = e.end;
+    };
     warp.each(begin);
     end = m.ends[slice];
     for (Index j = 0; j < strip.steps; j += 2) {
@@ -364,7 +368,8 @@ struct RefillStrip {
           }
         }
         warp.each([&](int l) {
-          bool const taken = number[l].e[k] != csell_hole<I>;
+          // Another pattern, which nobody has looked at, must not lead out of its arrays.
+          bool const taken = number[l].e[k] != csell_hole<I> && at[l] < last[l];
           value[l].e[k] = taken ? lines.a.values[at[l]] : S(0.0f);
           at[l] += taken;
         });
@@ -427,7 +432,7 @@ inline Index choose_length(Offset entries) {
 inline Index choose_depth(Offset entries, Index slices) {
   Index depth = 1;
   while (depth < CsellTuning::deepest && depth * entries < Offset{32 * 32} * slices &&
-         slices >= 8192 * depth)
+         slices >= 2048 * depth)
     depth *= 2;
   return depth;
 }
@@ -482,7 +487,8 @@ CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
     on.scan(width, before, std::int64_t{slices} + 1, Plus{});
     on.read(before + slices, &unsorted_steps, 1);
   }
-  if (v.parts > 0 || double(unsorted_steps) * C > (1 + tuning.padding) * double(a.entries) + C * C) {
+  if (v.parts > 0 ||
+      double(unsorted_steps) * C > (1 + tuning.padding) * double(a.entries) + C * C) {
     std::int64_t const windows = (std::int64_t{v.lines} + tuning.window - 1) / tuning.window;
     std::int64_t const keys = windows * SetKeys<S>::pieces * (m.most + 1);
     if (keys > std::numeric_limits<std::uint32_t>::max())

@@ -17,6 +17,8 @@ constexpr double million = 1e6;
 /// Stored positions, padding too.
 double slots(Format format, Features const& f) {
   if (format == Format::sell) return double(f.slices_stored);
+  if (format == Format::csell)  // sorted where padding would be more than a little
+    return std::min(double(f.slices_stored), 1.02 * double(f.entries)) + 32;
   if (format != Format::dasp) return double(f.entries);
   // Pieces of four: rows of 4; of 3 and 1; of 2 and 2; the rows of 1 that are left are single.
   auto const& with = f.short_rows;
@@ -48,6 +50,14 @@ double stored_bytes(Format format, Features const& f, Real values) {
     case Format::sell:
       return double(f.slices_stored) * (s + 2) + double(f.slices_wide) * 2 + 4 * rows +
              32 * std::ceil(rows / 32);
+    // Four bytes a column number where the slice is wide, one where x is read in runs, else two; 5
+    // an entry of 32 for its base and the strip.
+    case Format::csell: {
+      double const wide = f.slices_stored > 0 ? double(f.slices_wide) / f.slices_stored : 0;
+      double const narrow = double(f.tiles) < 0.2 * entries && f.long_entries == 0 ? 1 : 2;
+      return slots(format, f) * (s + 4 * wide + narrow * (1 - wide) + 5.0 / 32) +
+             (f.slices_stored > 1.03 * entries ? 4 * rows : 0);
+    }
     // 4 a row for the order, 4 for its irregular entries, 16 for a unit of eight.
     case Format::dasp:
       return slots(format, f) * (s + 2) + 2 * double(f.medium_wide + f.long_entries) + 10 * rows;
@@ -77,6 +87,7 @@ FormatRates& CostTable::rates(Format format, Real values) {
     switch (format) {
       case Format::csr: return csr;
       case Format::sell: return sell;
+      case Format::csell: return csell;
       case Format::dasp: return dasp;
       case Format::spaden: break;
     }

@@ -19,10 +19,11 @@
 
 namespace tcsolve {
 
-enum class Format { csr, sell, dasp, spaden };
+enum class Format { csr, sell, csell, dasp, spaden };
 constexpr auto names(Format) {
   return std::array{std::pair{Format::csr, "csr"}, std::pair{Format::sell, "sell"},
-                    std::pair{Format::dasp, "dasp"}, std::pair{Format::spaden, "spaden"}};
+                    std::pair{Format::csell, "csell"}, std::pair{Format::dasp, "dasp"},
+                    std::pair{Format::spaden, "spaden"}};
 }
 char const* name(Format);
 
@@ -62,7 +63,8 @@ double dot(Terms const& rates, Terms const& work);
 /// Work of a product with one vector. `long_rows` are those of 256 entries and more.
 Terms work(Format, Features const&, Real values, Real vectors);
 /// Bytes of the stored matrix, from the features alone: exact for csr and sell, for dasp and spaden
-/// within a few percent (which rows share a unit is not known before they are sorted).
+/// within a few percent (which rows share a unit is not known before they are sorted), for csell
+/// within 15 % (which lines wait for each other is not known before they are walked).
 double stored_bytes(Format, Features const&, Real values);
 
 /// What a format costs for values of one type.
@@ -96,7 +98,7 @@ struct RatesByType {
 /// All rates of one device, and what a solver's step is made of besides the product.
 struct CostTable {
   std::string device;
-  RatesByType csr, sell, dasp, spaden;
+  RatesByType csr, sell, csell, dasp, spaden;
   double step = 0;               ///< us of a step besides product and passes
   double pass = 0;               ///< us of a pass over vectors
   double pass_stream = 0;        ///< us a MB of it
@@ -111,6 +113,7 @@ struct CostTable {
         field(&P::device, "device", "what was measured"),
         field(&P::csr, "csr", "compressed sparse rows"),
         field(&P::sell, "sell", "slices of 32 rows"),
+        field(&P::csell, "csell", "slices of 32 rows with 8-bit column numbers"),
         field(&P::dasp, "dasp", "DASP"),
         field(&P::spaden, "spaden", "bitBSR"),
         field(&P::step, "step", least, "us of a solver's step besides its passes"),

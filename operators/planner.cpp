@@ -9,6 +9,7 @@
 
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
@@ -57,8 +58,9 @@ Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& t
     c.bytes = stored_bytes(format, f, request.values);
     c.product = dot(rates.product, work(format, f, request.values, request.vectors));
     c.step = table.step + c.product + step_vectors * vector * table.pass_stream;
-    // Only sell makes <x, A x> on the way.
-    if (format != Format::sell) c.step += table.pass + 2 * vector * table.pass_stream;
+    // These make <x, A x> on the way.
+    if (format != Format::sell && format != Format::csell)
+      c.step += table.pass + 2 * vector * table.pass_stream;
     double const one_kernel = persistent_step(format, c.bytes, f, request, table);
     c.persistent = one_kernel > 0 && one_kernel < c.step;
     if (c.persistent) c.step = one_kernel;
@@ -100,6 +102,7 @@ OperatorPtr<T> make_operator(Context& ctx, CsrView<S> const& a, Format format) {
   switch (format) {
     case Format::csr: break;
     case Format::sell: return std::make_shared<SellOperator<T, S>>(ctx, a);
+    case Format::csell: return std::make_shared<CsellOperator<T, S>>(ctx, a);
     case Format::dasp: return std::make_shared<DaspOperator<T, S>>(ctx, a);
     case Format::spaden: return std::make_shared<SpadenOperator<T, S>>(ctx, a);
   }

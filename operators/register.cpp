@@ -310,6 +310,7 @@ class AutoFactory final : public MatrixFactory {
     switch (format) {
       case Format::csr: break;
       case Format::sell: return std::make_unique<SellFactory>(params_.scaled.matrix);
+      case Format::csell: return std::make_unique<CsellFactory>(params_.scaled.matrix);
       case Format::dasp: return std::make_unique<DaspFactory>(DaspParams{params_.scaled});
       case Format::spaden: return std::make_unique<SpadenFactory>(params_.scaled);
     }

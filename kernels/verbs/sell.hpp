@@ -104,19 +104,19 @@ TCSOLVE_HD T sell_sum(S const* values, I const* columns, Index length, T const* 
                       std::int64_t stride) {
   constexpr int group = 8;
   T sum = T(0);
-  for (Index j = 0; j < length; j += group) {
-    // Past the end the last entry is read again and not added: a load under a condition would wait
-    // for the one before, where the compiler runs out of predicates.
+  Index j = 0;
+  for (; j + group <= length; j += group) {
+    // Loads first, and none under a condition: the compiler has seven predicates, and what waits
+    // for one waits for the load that holds it.
     S value[group];
-    T xj[group];
     I column[group];
+    T xj[group];
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
     for (int k = 0; k < group; ++k) {
-      Index at = j + k < length ? j + k : length - 1;
-      value[k] = load_entry(values + at * C, streams);
-      column[k] = load_entry(columns + at * C, streams);
+      value[k] = load_entry(values + (j + k) * C, streams);
+      column[k] = load_entry(columns + (j + k) * C, streams);
     }
 #if defined(__CUDA_ARCH__)
 #pragma unroll
@@ -125,9 +125,23 @@ TCSOLVE_HD T sell_sum(S const* values, I const* columns, Index length, T const* 
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-    for (int k = 0; k < group; ++k)
-      if (j + k < length) sum += T(value[k]) * xj[k];
+    for (int k = 0; k < group; ++k) sum += T(value[k]) * xj[k];
   }
+  T product[group - 1];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < group - 1; ++k) {
+    bool const inside = j + k < length;
+    S const value = inside ? load_entry(values + (j + k) * C, streams) : S(0.0f);
+    I const column = inside ? load_entry(columns + (j + k) * C, streams) : I(0);
+    product[k] = inside ? T(value) * x[column * stride] : T(0);
+  }
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < group - 1; ++k)
+    if (j + k < length) sum += product[k];
   return sum;
 }
 

@@ -6,6 +6,7 @@
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/support/bounds.hpp"
@@ -127,9 +128,17 @@ TYPED_TEST(CsellContract, AStripIsItsSlicesEndToEnd) {
   EXPECT_EQ(strips[1].steps, 2);
   EXPECT_EQ(strips[1].first, 6);
   EXPECT_EQ(strips[1].numbers, 3u);
-  EXPECT_EQ(to_host(this->ctx(), csell.arrays().ends), (std::vector<std::int32_t>{1, 4, 5, 2}));
-  EXPECT_EQ(to_host(this->ctx(), csell.arrays().bases),
-            (std::vector<std::int32_t>{0, 0, 2, 4, 0, 0, 0, 2}));
+  // After the last of each come zeros, which kernels may read.
+  auto const begins = [&](auto const& array, std::vector<std::int32_t> const& expected) {
+    auto got = to_host(this->ctx(), array);
+    ASSERT_GT(got.size(), expected.size());
+    EXPECT_EQ(std::count(got.begin() + expected.size(), got.end(), 0),
+              std::ptrdiff_t(got.size() - expected.size()));
+    got.resize(expected.size());
+    EXPECT_EQ(got, expected);
+  };
+  begins(csell.arrays().ends, {1, 4, 5, 2});
+  begins(csell.arrays().bases, {0, 0, 2, 4, 0, 0, 0, 2});
   EXPECT_EQ(csell.to_csr(this->ctx()), converted<T>(a));
 }
 
@@ -142,7 +151,7 @@ TYPED_TEST(CsellContract, ChoosesShorterLinesForFewEntriesAndDeeperStripsForMany
   };
   EXPECT_EQ(made(generate(Poisson7Params{.n = 8})), std::pair(Index{32}, Index{1}));
   // 21953 slices of 7 entries a row.
-  EXPECT_EQ(made(generate(Poisson7Params{.n = 89})), std::pair(Index{80}, Index{4}));
+  EXPECT_EQ(made(generate(Poisson7Params{.n = 89})), std::pair(Index{80}, Index{8}));
 }
 
 TYPED_TEST(CsellContract, SortsOnlyWherePaddingIsTooMuch) {
@@ -158,7 +167,8 @@ TYPED_TEST(CsellContract, SortsOnlyWherePaddingIsTooMuch) {
                  unsorted = made(ragged, {.max_length = 256, .padding = 1e9});
   EXPECT_EQ(unsorted.arrays().order.size(), 0u);
   EXPECT_EQ(sorted.arrays().order.size(), 4000u);
-  EXPECT_LT(double(sorted.stored()), 1.03 * double(ragged.entries()));
+  // Lines that wait take steps, where that saves more bytes of column numbers: most in FP16.
+  EXPECT_LT(double(sorted.stored()), 1.05 * double(ragged.entries()));
   EXPECT_GT(double(unsorted.stored()), 1.5 * double(ragged.entries()));
   // Within a window rows stay together: each place's row is of its own window.
   Csell<T> const windows = made(ragged, {.max_length = 256, .window = 256});
