@@ -107,10 +107,12 @@ CostTable CostTable::h200() {
   t.device = "NVIDIA H200";
   FormatRates const csr_low{{9.174, 0.2097, 0.4038, 0, 5.206, 0, 0}, 0, 0, 0};
   FormatRates const sell_low{{4.382, 0.0097, 1.529, 7.038, 4.354, 89.77, 245.1}, 149, 30.1, 333};
+  FormatRates const csell_low{{7.802, 0.1735, 0, 0, 5.425, 11.54, 0}, 257, 23.4, 0};
   FormatRates const dasp_low{{5.981, 0.0914, 0.4557, 1.356, 6.600, 0, 0}, 262, 12.9, 140};
   FormatRates const spaden_low{{6.825, 0.1940, 0, 0.8321, 16.22, 6.460, 0}, 525, 66.9, 0};
   t.csr = {{{9.104, 0.3011, 0, 2.683, 3.983, 0, 0}, 0, 0, 0}, csr_low, csr_low};
   t.sell = {{{4.488, 0, 2.731, 10.57, 3.480, 505.9, 363.0}, 138, 44.4, 283}, sell_low, sell_low};
+  t.csell = {{{8.505, 0.2219, 0, 0, 5.199, 9.962, 0}, 247, 29.4, 0}, csell_low, csell_low};
   t.dasp = {{{6.097, 0.1689, 0, 2.170, 5.875, 0.3072, 0}, 266, 18.4, 111}, dasp_low, dasp_low};
   t.spaden = {{{8.268, 0, 1.658, 0, 25.00, 7.917, 0}, 520, 79.2, 0}, spaden_low, spaden_low};
   t.step = 5;
