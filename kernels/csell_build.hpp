@@ -428,11 +428,13 @@ inline Index choose_length(Offset entries) {
   constexpr Offset lanes = 65536;
   return static_cast<Index>(std::clamp<Offset>((entries / lanes + 7) / 8 * 8, 32, 256));
 }
-/// Slices of a strip: enough steps to be worth a warp's start, but strips for every warp.
+/// Slices of a strip: enough steps to be worth a warp's start, but three strips for every warp that
+/// runs at a time (2640 of an H200).
 inline Index choose_depth(Offset entries, Index slices) {
+  constexpr Index strips = 8000;
   Index depth = 1;
   while (depth < CsellTuning::deepest && depth * entries < Offset{32 * 32} * slices &&
-         slices >= 2048 * depth)
+         slices >= strips * depth)
     depth *= 2;
   return depth;
 }

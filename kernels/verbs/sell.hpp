@@ -96,42 +96,50 @@ TCSOLVE_HD E load_entry(E const* p, bool streams) {
 #endif
 }
 
-/// The sum over `length` entries, C apart, of values[j] x[columns[j]], in T and in order. A group
-/// of entries is loaded before it is added: what limits the product is how many loads are in
-/// flight.
+/// sum += values[j] x[columns[j]] over `count` entries, C apart, in their order. All are loaded
+/// before any is added, none under a condition: how many loads are in flight is what limits the
+/// product, and the compiler has seven predicates; what waits for one waits for the load that
+/// holds it.
+template <int count, int C, class S, class I, class T>
+TCSOLVE_HD void sell_add(S const* values, I const* columns, bool streams, T const* x,
+                         std::int64_t stride, T& sum) {
+  S value[count];
+  I column[count];
+  T xj[count];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < count; ++k) {
+    value[k] = load_entry(values + k * C, streams);
+    column[k] = load_entry(columns + k * C, streams);
+  }
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < count; ++k) xj[k] = x[column[k] * stride];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < count; ++k) sum += T(value[k]) * xj[k];
+}
+
+/// The sum over `length` entries, C apart, of values[j] x[columns[j]], in T and in order.
 template <bool streams, int C, class S, class I, class T>
 TCSOLVE_HD T sell_sum(S const* values, I const* columns, Index length, T const* x,
                       std::int64_t stride) {
-  constexpr int group = 8;
   T sum = T(0);
   Index j = 0;
-  for (; j + group <= length; j += group) {
-    // Loads first, and none under a condition: the compiler has seven predicates, and what waits
-    // for one waits for the load that holds it.
-    S value[group];
-    I column[group];
-    T xj[group];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int k = 0; k < group; ++k) {
-      value[k] = load_entry(values + (j + k) * C, streams);
-      column[k] = load_entry(columns + (j + k) * C, streams);
-    }
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int k = 0; k < group; ++k) xj[k] = x[column[k] * stride];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int k = 0; k < group; ++k) sum += T(value[k]) * xj[k];
+  for (; j + 8 <= length; j += 8)
+    sell_add<8, C>(values + j * C, columns + j * C, streams, x, stride, sum);
+  if (j + 4 <= length) {
+    sell_add<4, C>(values + j * C, columns + j * C, streams, x, stride, sum);
+    j += 4;
   }
-  T product[group - 1];
+  T product[3];
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-  for (int k = 0; k < group - 1; ++k) {
+  for (int k = 0; k < 3; ++k) {
     bool const inside = j + k < length;
     S const value = inside ? load_entry(values + (j + k) * C, streams) : S(0.0f);
     I const column = inside ? load_entry(columns + (j + k) * C, streams) : I(0);
@@ -140,7 +148,7 @@ TCSOLVE_HD T sell_sum(S const* values, I const* columns, Index length, T const* 
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-  for (int k = 0; k < group - 1; ++k)
+  for (int k = 0; k < 3; ++k)
     if (j + k < length) sum += product[k];
   return sum;
 }

@@ -151,7 +151,7 @@ TYPED_TEST(CsellContract, ChoosesShorterLinesForFewEntriesAndDeeperStripsForMany
   };
   EXPECT_EQ(made(generate(Poisson7Params{.n = 8})), std::pair(Index{32}, Index{1}));
   // 21953 slices of 7 entries a row.
-  EXPECT_EQ(made(generate(Poisson7Params{.n = 89})), std::pair(Index{80}, Index{8}));
+  EXPECT_EQ(made(generate(Poisson7Params{.n = 89})), std::pair(Index{80}, Index{4}));
 }
 
 TYPED_TEST(CsellContract, SortsOnlyWherePaddingIsTooMuch) {
