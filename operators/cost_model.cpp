@@ -100,27 +100,28 @@ FormatRates const& CostTable::rates(Format format, Real values) const {
   return const_cast<CostTable*>(this)->rates(format, values);
 }
 
-// Fitted to bench_spmv at cf6f28a on an H200, 17 matrices, cold (docs/formats/choosing.md); the
-// steps to bench_cg at 0ef37ec. FP32 and FP16 values, with FP32 vectors, share one fit.
+// Fitted to bench_spmv at e4c11b8 on an H200, 17 matrices, cold (docs/formats/choosing.md); the
+// steps to bench_cg at the same commit. FP32 and FP16 values, with FP32 vectors, share one fit.
 CostTable CostTable::h200() {
   CostTable t;
   t.device = "NVIDIA H200";
-  FormatRates const csr_low{{9.174, 0.2097, 0.4038, 0, 5.206, 0, 0}, 0, 0, 0};
-  FormatRates const sell_low{{4.382, 0.0097, 1.529, 7.038, 4.354, 89.77, 245.1}, 149, 30.1, 333};
-  FormatRates const csell_low{{7.802, 0.1735, 0, 0, 5.425, 11.54, 0}, 257, 23.4, 0};
-  FormatRates const dasp_low{{5.981, 0.0914, 0.4557, 1.356, 6.600, 0, 0}, 262, 12.9, 140};
-  FormatRates const spaden_low{{6.825, 0.1940, 0, 0.8321, 16.22, 6.460, 0}, 525, 66.9, 0};
-  t.csr = {{{9.104, 0.3011, 0, 2.683, 3.983, 0, 0}, 0, 0, 0}, csr_low, csr_low};
-  t.sell = {{{4.488, 0, 2.731, 10.57, 3.480, 505.9, 363.0}, 138, 44.4, 283}, sell_low, sell_low};
-  t.csell = {{{8.505, 0.2219, 0, 0, 5.199, 9.962, 0}, 247, 29.4, 0}, csell_low, csell_low};
-  t.dasp = {{{6.097, 0.1689, 0, 2.170, 5.875, 0.3072, 0}, 266, 18.4, 111}, dasp_low, dasp_low};
-  t.spaden = {{{8.268, 0, 1.658, 0, 25.00, 7.917, 0}, 520, 79.2, 0}, spaden_low, spaden_low};
+  FormatRates const csr_low{{8.938, 0.1678, 0.7612, 0, 5.167, 0, 0}, 0, 0, 0};
+  FormatRates const sell_low{{2.263, 0.07441, 0.5658, 7.461, 4.566, 0, 434}, 152, 28, 336};
+  FormatRates const csell_low{{7.68, 0.1747, 0, 0, 5.353, 11.58, 0}, 254, 25.5, 0};
+  FormatRates const dasp_low{{5.725, 0.103, 0.3701, 1.725, 6.618, 0, 0}, 244, 11.2, 157};
+  FormatRates const spaden_low{{6.723, 0.1937, 0, 0.8132, 16.18, 6.257, 0}, 173, 77, 0};
+  t.csr = {{{8.771, 0.3004, 0, 2.655, 4.02, 0, 0}, 0, 0, 0}, csr_low, csr_low};
+  t.sell = {{{2.174, 0, 1.775, 9.055, 4.411, 0, 539.1}, 145, 43, 294}, sell_low, sell_low};
+  t.csell = {{{8.307, 0.2231, 0, 0, 5.099, 10.02, 0}, 234, 32.3, 0}, csell_low, csell_low};
+  t.dasp = {{{6.024, 0.1648, 0, 3.002, 6.028, 0.3011, 0}, 245, 16.9, 136}, dasp_low, dasp_low};
+  t.spaden = {{{8.118, 0, 1.668, 0, 25, 7.97, 0}, 185, 84.5, 0}, spaden_low, spaden_low};
   t.step = 5;
   t.pass = 3.5;
   t.pass_stream = 0.25;
   t.persistent_csr = 8.5;
-  t.persistent_sell = 13;
-  t.persistent_stream = 0.29;
+  t.persistent_sell = 9.6;
+  t.persistent_csr_stream = 0.29;
+  t.persistent_sell_stream = 0.11;
   t.cache = 60;
   return t;
 }
@@ -136,6 +137,9 @@ CostTable CostTable::host() {
   t.sell = {{{0, 18, 0, 0, 150, 400, 0}, 0, 3700, 0},
             {{0, 20.8, 0, 142, 130, 0, 395}, 0, 3000, 0},
             {{0, 63.6, 271, 0, 64, 0, 873}, 0, 3000, 0}};
+  t.csell = {{{0, 0, 352, 0, 418, 599, 0}, 0, 5600, 0},
+             {{0, 66.1, 0, 0, 145, 75, 0}, 0, 4330, 0},
+             {{0, 89.9, 780, 0, 0, 300, 0}, 0, 4100, 0}};
   t.dasp = {{{0, 0, 616, 0, 428, 574, 0}, 0, 3950, 19200},
             {{0, 52.8, 105, 0, 259, 222, 0}, 0, 2560, 23900},
             {{0, 0, 908, 0, 555, 428, 0}, 0, 2750, 25300}};

@@ -64,7 +64,8 @@ double dot(Terms const& rates, Terms const& work);
 Terms work(Format, Features const&, Real values, Real vectors);
 /// Bytes of the stored matrix, from the features alone: exact for csr and sell, for dasp and spaden
 /// within a few percent (which rows share a unit is not known before they are sorted), for csell
-/// within 15 % (which lines wait for each other is not known before they are walked).
+/// within 15 % (which lines wait for each other is not known before they are walked, and strips of
+/// an odd number of steps are filled up).
 double stored_bytes(Format, Features const&, Real values);
 
 /// What a format costs for values of one type.
@@ -99,13 +100,14 @@ struct RatesByType {
 struct CostTable {
   std::string device;
   RatesByType csr, sell, csell, dasp, spaden;
-  double step = 0;               ///< us of a step besides product and passes
-  double pass = 0;               ///< us of a pass over vectors
-  double pass_stream = 0;        ///< us a MB of it
-  double persistent_csr = 0;     ///< us of a step as one kernel, with csr; 0: there is none
-  double persistent_sell = 0;    ///< the same with sell
-  double persistent_stream = 0;  ///< us a MB that such a step touches
-  double cache = 0;              ///< MB that such a step may touch
+  double step = 0;                    ///< us of a step besides product and passes
+  double pass = 0;                    ///< us of a pass over vectors
+  double pass_stream = 0;             ///< us a MB of it
+  double persistent_csr = 0;          ///< us of a step as one kernel, with csr; 0: there is none
+  double persistent_sell = 0;         ///< the same with sell
+  double persistent_csr_stream = 0;   ///< us a MB that such a step with csr touches
+  double persistent_sell_stream = 0;  ///< the same with sell
+  double cache = 0;                   ///< MB that such a step may touch
   static constexpr auto schema() {
     using P = CostTable;
     auto const least = at_least(0.0);
@@ -122,7 +124,9 @@ struct CostTable {
         field(&P::persistent_csr, "persistent_csr", least,
               "us of a step as one persistent kernel, with csr; 0: not offered"),
         field(&P::persistent_sell, "persistent_sell", least, "the same with sell"),
-        field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches"),
+        field(&P::persistent_csr_stream, "persistent_csr_stream", least,
+              "us a MB that it touches with csr"),
+        field(&P::persistent_sell_stream, "persistent_sell_stream", least, "the same with sell"),
         field(&P::cache, "cache", least, "MB that a persistent step may touch")};
   }
   FormatRates const& rates(Format, Real values) const;

@@ -37,12 +37,12 @@ std::string why_not(Format format, Features const& f, PlanRequest const& request
 /// A step as one kernel; 0 where it is not offered.
 double persistent_step(Format format, double bytes, Features const& f, PlanRequest const& request,
                        CostTable const& table) {
-  double const base = format == Format::csr    ? table.persistent_csr
-                      : format == Format::sell ? table.persistent_sell
-                                               : 0;
+  bool const csr = format == Format::csr;
+  if (!csr && format != Format::sell) return 0;
+  double const base = csr ? table.persistent_csr : table.persistent_sell;
   double const megabytes = (bytes + step_vectors * double(size_of(request.vectors)) * f.rows) / 1e6;
   if (base == 0 || !request.persistent || megabytes > table.cache) return 0;
-  return base + table.persistent_stream * megabytes;
+  return base + (csr ? table.persistent_csr_stream : table.persistent_sell_stream) * megabytes;
 }
 
 }  // namespace
