@@ -28,7 +28,6 @@ Csell<S>::Csell(Context& ctx, CsrView<S> const& a, CsellTuning const& tuning) {
   arrays_ =
       ctx.visit([&](cuda::Device& on) { return cuda::build_csell(on, ctx.arena(), a, tuning); },
                 [&](Host& on) { return host::build_csell(on, ctx.arena(), a, tuning); });
-  arrays_.view.streams = bytes() > ctx.cache_bytes();
 }
 
 template <class S>

@@ -9,14 +9,9 @@
 
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/csell.hpp>
+#include <tcsolve/kernels/packet.hpp>
 
 namespace tcsolve::csell {
-
-/// Elements that one load or store moves.
-template <class E, int count>
-struct alignas(sizeof(E) * count) Packet {
-  E e[count];
-};
 
 /// counts[i]: lines of row i; long_lines[i]: the same, of long rows alone; longs[i]: 1 for these.
 /// One more element closes each scan.

@@ -35,9 +35,11 @@ __device__ Index strip_stride() {
   return gridDim.x * Form::warps;
 }
 
+/// One more than a strip has slices: the step that makes it even may seem to end a slice, of which
+/// nobody takes the sum.
 template <class Form, class T>
 struct Kept {
-  T sums[Form::warps][CsellTuning::deepest][CsellView<T>::C];
+  T sums[Form::warps][CsellTuning::deepest + 1][CsellView<T>::C];
 };
 
 template <bool adjacent, class Form, class S, class T>

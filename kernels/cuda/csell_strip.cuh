@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A warp's strips, a few steps at a time:
+/// A warp's strips, eight steps at a time:
 ///
-///     ask for   4..7     8..11    12..15 ...
-///     multiply  0..3     4..7     8..11  ...
+///     ask for   8..15    16..23   24..31 ...
+///     multiply  0..7      8..15   16..23 ...
 ///
 ///   lane   a line of a slice; at its last step the lane keeps the sum and takes the next slice's,
 ///          and writes all of a strip together: what the loop has to know is what it multiplies
@@ -10,19 +10,18 @@
 ///          steps before any of it is used
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/packet.hpp>
 #include <tcsolve/kernels/views/csell.hpp>
 
 namespace tcsolve::cuda {
 
 constexpr unsigned int all_lanes = 0xffffffffu;
 
-/// Elements that one load brings.
-template <class E, int count>
-struct alignas(sizeof(E) * count) Packet {
-  E e[count];
-};
-/// The load; it goes past what should stay in the caches.
+/// What a load brings is used once: it is the first to leave the caches.
 template <class P, class E>
 __device__ P load_packet(E const* from) {
   using Word = std::conditional_t<

@@ -39,7 +39,6 @@ struct CsellView {
   std::int32_t const* order = nullptr;  // (lines) its row, or ~part; null: line i is row i
   Index const* long_row = nullptr;      // (long_rows)
   Index const* long_start = nullptr;    // (long_rows + 1) first part of each
-  bool streams = false;  ///< larger than the cache: entries are read once and should not stay
   Space space = Space::host;
 
   /// Where step j of lane l lies among the positions of a strip: two steps side by side, so that a

@@ -142,6 +142,32 @@ TYPED_TEST(CsellContract, AStripIsItsSlicesEndToEnd) {
   EXPECT_EQ(csell.to_csr(this->ctx()), converted<T>(a));
 }
 
+/// 55 steps in eight slices, and a slice of 56 after them: the step that makes the strip even is
+/// where that one ends.
+TYPED_TEST(CsellContract, AStepThatMakesAStripEvenEndsNoSlice) {
+  using T = typename TestFixture::T;
+  Csr<double> a;
+  a.rows = 32 * 20, a.cols = 60;
+  for (Index i = 0; i < a.rows; ++i) {
+    Index const slice = i / 32, length = slice % 8 > 0 ? 7 : slice % 16 == 0 ? 6 : 56;
+    for (Index j = 0; j < length; ++j) a.columns.push_back(j), a.values.push_back(1 + (i + j) % 5);
+    a.offsets.push_back(a.entries());
+  }
+  Csr<T> const stored = converted<T>(a);
+  CsellOperator<double, T> const A(this->ctx(), stored.view(),
+                                   {.max_length = 256, .padding = 1e9, .strip = 8});
+  EXPECT_EQ(to_host(this->ctx(), A.matrix().arrays().strips)[0].steps, 56);
+  std::vector<double> x(a.cols), expected(a.rows);
+  for (Index j = 0; j < a.cols; ++j) x[j] = 1 + j % 7;
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      expected[i] += a.values[k] * x[a.columns[k]];
+  Array<double> const there = to_space(this->ctx(), x.data(), x.size());
+  Array<double> y(this->ctx().space(), a.rows);
+  A.apply(this->ctx(), there.view(), y.view());
+  EXPECT_EQ(to_host(this->ctx(), y), expected);
+}
+
 TYPED_TEST(CsellContract, ChoosesShorterLinesForFewEntriesAndDeeperStripsForMany) {
   using T = typename TestFixture::T;
   auto const made = [&](Csr<double> const& a) {
