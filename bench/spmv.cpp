@@ -226,6 +226,7 @@ class Table {
     for (double padding : {0.0, 0.15})
       time(cat("csell, padding ", padding), csell({.padding = padding}));
     for (Index length : {64, 1024}) time(cat("csell, max ", length), csell({.max_length = length}));
+    for (Index strip : {1, 2, 4, 8}) time(cat("csell, strip ", strip), csell({.strip = strip}));
     for (int groups : {1, 2, 4}) time(cat("spaden, groups ", groups), spaden({.groups = groups}));
     for (int side : {0, 1, 4}) time(cat("spaden, side ", side), spaden({.side = side}));
     for (Index share : {32, 64, 128, 256})

@@ -25,8 +25,8 @@
 /// Rows longer than max_length are cut into pieces, lines of their own, whose sums are added
 /// afterwards: 256, or, so that small matrices have work for a whole device, less, down to 32.
 /// Where padding would take more than 3 %, lines are sorted by length within windows of sigma =
-/// 4096, and `order` says where y goes. Padding is holes; what is read of x for them is dropped, so
-/// that an Inf in x reaches only rows that refer to it.
+/// 4096, and `order` says where y goes. Padding is holes; nothing that is read of x for them
+/// counts, so that an Inf in x reaches only rows that refer to it.
 ///
 /// Bytes: positions (sizeof(value) + 1, 2 or 4) + 4 for each 32 positions + 16 a strip + 4 a slice
 /// (+ 4 a line where there is an order).
