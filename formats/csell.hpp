@@ -42,8 +42,9 @@ template <class S>
 class Csell {
  public:
   /// From a canonical CSR matrix in the Context's space. Throws SizeError, ShapeError for a tuning
-  /// out of range. Cost: the columns three times (five where lines are sorted), the values once,
-  /// scans over rows and strips, a sort of the lines where they are sorted, counts to the host.
+  /// out of range. Cost: the columns twice, or three times where those of a slice are far
+  /// apart, the values once, scans over rows and strips, a sort where lines are sorted, counts to
+  /// the host.
   Csell(Context&, CsrView<S> const& a, CsellTuning const& = {});
 
   CsellView<S> const& view() const { return arrays_.view; }

@@ -5,11 +5,11 @@
 ///   host    the same arrays, strip by strip, a line's sum in T                     (Kokkos)
 ///   cuda    a warp a strip, a lane a line; while eight steps are multiplied, the next eight are on
 ///           their way
-///   bytes   positions (sizeof(S) + 1, 2 or 4) + 1/8 a position for bases + k sizeof(T) (cols +
-///   rows) error   of STYLE section 11 with u_acc = 2^-53 or 2^-24, m = entries in the row bits the
-///   same on every run: a line is added in the order of the row; the pieces of a long
-///           row one after another by a second kernel, or, where they are many, by a warp; <x, y>
-///           by lane, warp, block, then the blocks in their order
+///   bytes   positions (sizeof(S) + 1, 2 or 4) + 1/8 a position for bases, x and y once
+///   error   of STYLE section 11 with u_acc = 2^-53 or 2^-24, m = entries in the row
+///   bits    the same on every run: a line in the order of the row; the pieces of a long row in
+///           their order, or, where they are many, by a warp; <x, y> by lane, warp, block, then
+///           the blocks in their order
 #pragma once
 
 #include <tcsolve/core/context.hpp>

@@ -7,6 +7,7 @@
 #include <tcsolve/kernels/persistent.hpp>
 #include <tcsolve/kernels/spaden.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/verb_list.hpp>
 
 namespace tcsolve::cuda {
@@ -48,11 +49,7 @@ template void spmm_csr<double>(Device&, CsrPlan&, double, In<double>, double, Ou
 template void spmm_csr<float>(Device&, CsrPlan&, float, In<float>, float, Out<float>);
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_csr<S, T>(Device&, T, CsrView<S> const&, In<T>, T, Out<T>);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*, int) { absent(); }
 template <class S>
@@ -78,11 +75,7 @@ TCSOLVE_INSTANTIATE(half)
 #define TCSOLVE_INSTANTIATE(S, T)                                                             \
   template void spmm_dasp<S, T>(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, \
                                 Out<T>);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 template <class S>
 CsellArrays<S> build_csell(Device&, Arena&, CsrView<S> const&, CsellTuning const&) {
@@ -112,11 +105,7 @@ TCSOLVE_INSTANTIATE(half)
 #define TCSOLVE_INSTANTIATE(S, T)                                     \
   template void spmm_csell<S, T>(Device&, CsellProduct<S, T> const&); \
   template void spmv_dot_csell<S, T>(Device&, CsellProduct<S, T> const&, double*);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 template <class S>
 SpadenArrays<S> build_spaden(Device&, Arena&, CsrView<S> const&, SpadenTuning const&) {
@@ -142,11 +131,7 @@ TCSOLVE_INSTANTIATE(half)
 #define TCSOLVE_INSTANTIATE(S, T)                                                                \
   template void spmm_spaden<S, T>(Device&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, \
                                   T, Out<T>);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*) { absent(); }
 void launch(Device&, WhileGraph&) { absent(); }

@@ -6,10 +6,11 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/csell.hpp>
 #include <tcsolve/kernels/cuda/csell_strip.cuh>
+#include <tcsolve/kernels/cuda/last_block.cuh>
 #include <tcsolve/kernels/cuda/range.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
-
-#include <algorithm>
+#include <tcsolve/kernels/value_pairs.hpp>
+#include <tcsolve/kernels/verbs/basic.hpp>
 
 namespace tcsolve::cuda {
 
@@ -59,25 +60,20 @@ __global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
 /// The partial sums of all blocks, added by the last.
 __device__ void finish_sigma(double mine, double* sigma, Scratch const& scratch) {
   __shared__ double warps[32];
-  __shared__ bool last;
   int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, count = blockDim.x / 32;
-  double const one[1] = {mine};
-  double total = warp_sums(one);
+  double total = warp_sum(mine);
   if (lane == 0) warps[warp] = total;
   __syncthreads();
   if (threadIdx.x == 0) {
     total = 0;
     for (int w = 0; w < count; ++w) total += warps[w];
     scratch.partials[blockIdx.x] = total;
-    __threadfence();
-    last = atomicAdd(scratch.ticket, 1u) == gridDim.x - 1;
   }
-  __syncthreads();
-  if (!last || warp > 0) return;
+  if (!last_block(scratch.ticket) || warp > 0) return;
   __threadfence();
-  double sum[1] = {0};
-  for (unsigned int b = lane; b < gridDim.x; b += 32) sum[0] += __ldcg(scratch.partials + b);
-  total = warp_sums(sum);
+  total = 0;
+  for (unsigned int b = lane; b < gridDim.x; b += 32) total += __ldcg(scratch.partials + b);
+  total = warp_sum(total);
   if (lane == 0) *sigma = total, *scratch.ticket = 0;
 }
 
@@ -106,10 +102,7 @@ __global__ void __launch_bounds__(128)
   T sum = 0;
 #pragma unroll 4
   for (Index p = first + threadIdx.x % lanes; p < end; p += lanes) sum += parts[p];
-  if constexpr (lanes == 32) {
-#pragma unroll
-    for (int o = 16; o > 0; o /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, o);
-  }
+  if constexpr (lanes == 32) sum = warp_sum(sum);
   if (threadIdx.x % lanes == 0) y.write(a.long_row[k], sum);
 }
 
@@ -148,14 +141,11 @@ void column(Device& on, CsellProduct<S, T> const& p, T const* x, std::int64_t st
 template <class S, class T>
 void spmm_csell(Device& on, CsellProduct<S, T> const& p) {
   if (p.a.rows == 0) return;
-  auto step = [](auto const& v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
-  for (Index j = 0; j < p.y.cols; ++j) {
-    T* const y = p.y.data + p.y.offset(0, j);
-    // A hole reads something; without columns, anything.
-    bool const columns = p.a.cols > 0;
-    T const* const x = columns ? p.x.data + p.x.offset(0, j) : y;
-    column(on, p, x, columns ? step(p.x) : 0, {p.alpha, p.beta, y, step(p.y), nullptr});
-  }
+  Elements<T const> const x = p.x;
+  Elements<T> const y = p.y;
+  for (Index j = 0; j < y.cols; ++j)
+    column(on, p, x.data + j * x.col_stride, x.row_stride,
+           {p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride, nullptr});
 }
 
 template <class S, class T>
@@ -174,10 +164,6 @@ void spmv_dot_csell(Device& on, CsellProduct<S, T> const& p, double* sigma) {
 #define TCSOLVE_INSTANTIATE(S, T)                                     \
   template void spmm_csell<S, T>(Device&, CsellProduct<S, T> const&); \
   template void spmv_dot_csell<S, T>(Device&, CsellProduct<S, T> const&, double*);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::cuda

@@ -14,12 +14,11 @@
 #include <type_traits>
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/packet.hpp>
 #include <tcsolve/kernels/views/csell.hpp>
 
 namespace tcsolve::cuda {
-
-constexpr unsigned int all_lanes = 0xffffffffu;
 
 /// What a load brings is used once: it is the first to leave the caches.
 template <class P, class E>
@@ -95,7 +94,7 @@ struct CsellLane {
 #pragma unroll
     for (int k = 0; k < steps; ++k) {
       I const number = have.numbers[k / 2].e[k % 2];
-      Index const column = __shfl_sync(all_lanes, have.base, k) + static_cast<Index>(number);
+      Index const column = __shfl_sync(all, have.base, k) + static_cast<Index>(number);
       bool const wanted = number != csell_hole<I> && (whole || k < count);
       e[k] = load_if(wanted, adjacent ? x + column : x + column * stride);
     }

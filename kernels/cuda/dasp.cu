@@ -15,6 +15,8 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/dasp_slots.cuh>
 #include <tcsolve/kernels/cuda/range.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -24,13 +26,6 @@ namespace tcsolve::cuda {
 namespace {
 
 constexpr int block_threads = 128;
-
-template <class T>
-__device__ T warp_sum(T v) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) v += __shfl_xor_sync(all, v, offset);
-  return v;
-}
 
 template <class Sum, class S, class T, class X>
 __device__ void long_unit(DaspView<S> const& a, DaspWork<T> const& work, X const& x,
@@ -388,10 +383,6 @@ void spmm_dasp(Device& on, T alpha, DaspView<S> const& a, DaspWork<T> const& wor
 #define TCSOLVE_INSTANTIATE(S, T)                                                             \
   template void spmm_dasp<S, T>(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, \
                                 Out<T>);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::cuda

@@ -4,11 +4,10 @@
 #pragma once
 
 #include <tcsolve/kernels/cuda/dasp_line.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/dasp.hpp>
 
 namespace tcsolve::cuda {
-
-constexpr unsigned int all = 0xffffffffu;  ///< lanes of a warp
 
 /// x, from a column on.
 template <class T, bool adjacent>

@@ -10,6 +10,7 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/verbs/gmres.hpp>
 
+#include "last_block.cuh"
 #include "warp_sums.cuh"
 
 namespace tcsolve::cuda {
@@ -28,7 +29,6 @@ __global__ void __launch_bounds__(block_size, blocks_each)
   if (frame.stopped()) return;
   constexpr int warps = block_size / 32;
   __shared__ double part[2 * group + 1][warps];
-  __shared__ bool last;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   int j = frame.step(), columns = j + 1;
   std::int64_t stride = std::int64_t{gridDim.x} * block_size;
@@ -61,11 +61,7 @@ __global__ void __launch_bounds__(block_size, blocks_each)
       verb.partials[std::int64_t{2 * k0 + k} * gridDim.x + blockIdx.x] = a;
     }
   }
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-  __syncthreads();
-  if (!last) return;
+  if (!last_block(ticket)) return;
   __threadfence();
   for (int k = warp; k < verb.sums(j); k += warps) {
     double const* row = verb.partials + std::int64_t{k} * gridDim.x;

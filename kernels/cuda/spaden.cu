@@ -11,7 +11,9 @@
 ///           kernel of their own before this one, which then adds the pieces in order
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/range.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/spaden.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -20,7 +22,6 @@ namespace tcsolve::cuda {
 
 namespace {
 
-constexpr unsigned int all = 0xffffffffu;
 constexpr int warps = 4;            ///< of a block
 constexpr int staged_blocks = 64;   ///< of a warp at a time
 constexpr int staged_bytes = 4096;  ///< of its values at a time
@@ -166,13 +167,6 @@ __device__ T add_groups(T sum, int groups) {
   if (groups > 1) sum += __shfl_xor_sync(all, sum, 8);
   if (groups > 2) sum += __shfl_xor_sync(all, sum, 16);
   return sum;
-}
-
-template <class T>
-__device__ T warp_sum(T v) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) v += __shfl_xor_sync(all, v, offset);
-  return v;
 }
 
 /// What a warp has of the matrix in shared memory.
@@ -337,10 +331,6 @@ void spmm_spaden(Device& on, T alpha, SpadenView<S> const& a, SpadenWork<T> cons
 #define TCSOLVE_INSTANTIATE(S, T)                                                                \
   template void spmm_spaden<S, T>(Device&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, \
                                   T, Out<T>);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::cuda

@@ -2,6 +2,7 @@
 /// CSR products on the device: cuSPARSE where it has the product, a plain kernel where it has not.
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 #include <algorithm>
 
@@ -161,10 +162,6 @@ template void spmm_csr<double>(Device&, CsrPlan&, double, In<double>, double, Ou
 template void spmm_csr<float>(Device&, CsrPlan&, float, In<float>, float, Out<float>);
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_csr<S, T>(Device&, T, CsrView<S> const&, In<T>, T, Out<T>);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::cuda

@@ -7,6 +7,7 @@
 ///   sum    thread, warp (shuffles), block, partials; the last block adds them in block order
 ///   bytes  the verb's operands once each
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/cuda/last_block.cuh>
 #include <tcsolve/kernels/verb_list.hpp>
 
 namespace tcsolve::cuda {
@@ -32,16 +33,6 @@ __device__ double block_combine(double a) {
   __syncthreads();
   a = threadIdx.x < block_size / 32 ? warps[threadIdx.x] : 0.0;
   return threadIdx.x < 32 ? warp_combine<V>(a) : a;
-}
-
-/// True in every thread of the block that is the last one to arrive.
-__device__ bool last_block(unsigned int* ticket) {
-  __shared__ bool last;
-  __threadfence();  // this block's partial sums are visible before its ticket is
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-  __syncthreads();
-  return last;
 }
 
 template <class V>

@@ -9,13 +9,23 @@
 
 namespace tcsolve::cuda {
 
+constexpr unsigned int all = 0xffffffffu;  ///< lanes of a warp
+
+/// The total, in every lane.
+template <class T>
+__device__ T warp_sum(T v) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) v += __shfl_xor_sync(all, v, offset);
+  return v;
+}
+
 /// The total of a[lane / (32 / count)], count a power of two; the order of the additions is fixed.
 template <int offset = 16, int count>
 __device__ double warp_sums(double const (&a)[count]) {
   if constexpr (count == 1) {
     double total = a[0];
 #pragma unroll
-    for (int o = offset; o > 0; o /= 2) total += __shfl_xor_sync(~0u, total, o);
+    for (int o = offset; o > 0; o /= 2) total += __shfl_xor_sync(all, total, o);
     return total;
   } else {
     bool upper = (threadIdx.x & offset) != 0;

@@ -3,6 +3,8 @@
 #include <tcsolve/kernels/csell_build.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/kernels/host/prefetch.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
+#include <tcsolve/kernels/verbs/basic.hpp>
 
 namespace tcsolve::host {
 
@@ -92,15 +94,14 @@ struct Column {
 
 template <class S, class T>
 void spmm_csell(Host&, CsellProduct<S, T> const& p) {
-  auto stride = [](auto const& v) {
-    return v.layout == Layout::row_major ? v.ld : std::int64_t{1};
-  };
-  for (Index j = 0; j < p.y.cols; ++j) {
-    T* const y = p.y.data + p.y.offset(0, j);
+  Elements<T const> const x = p.x;
+  Elements<T> const y = p.y;
+  for (Index j = 0; j < y.cols; ++j) {
+    T* const to = y.data + j * y.col_stride;
     // A hole reads something; without columns, anything.
     bool const columns = p.a.cols > 0;
-    T const* const x = columns ? p.x.data + p.x.offset(0, j) : y;
-    Column<S, T>{p, x, columns ? stride(p.x) : 0, y, stride(p.y)}.multiply();
+    T const* const from = columns ? x.data + j * x.col_stride : to;
+    Column<S, T>{p, from, columns ? x.row_stride : 0, to, y.row_stride}.multiply();
   }
 }
 
@@ -112,10 +113,6 @@ TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T) template void spmm_csell<S, T>(Host&, CsellProduct<S, T> const&);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::host

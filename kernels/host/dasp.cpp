@@ -6,6 +6,7 @@
 
 #include <tcsolve/kernels/dasp_build.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::host {
 
@@ -143,10 +144,6 @@ TCSOLVE_INSTANTIATE(half)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_dasp<S, T>(Host&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, Out<T>);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::host

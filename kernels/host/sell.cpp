@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include <tcsolve/kernels/host/prefetch.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::host {
 
@@ -199,10 +200,6 @@ void walk(SellMultiplyDot<S, T> const& verb, NoCoefficients, std::int64_t begin,
                      double*);                                                                 \
   template void walk(SellMultiplyDot<S, T> const&, NoCoefficients, std::int64_t, std::int64_t, \
                      double*);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::host

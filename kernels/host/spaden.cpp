@@ -6,6 +6,7 @@
 
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/kernels/spaden_refill.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::host {
 
@@ -60,10 +61,6 @@ TCSOLVE_INSTANTIATE(half)
 #define TCSOLVE_INSTANTIATE(S, T)                                                                 \
   template void spmm_spaden<S, T>(Host&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, T, \
                                   Out<T>);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::host

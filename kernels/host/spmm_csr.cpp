@@ -3,6 +3,7 @@
 
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/kernels/host/prefetch.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::host {
 
@@ -78,10 +79,6 @@ void spmm_csr(Host&, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> y) {
 
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_csr<S, T>(Host&, T, CsrView<S> const&, In<T>, T, Out<T>);
-TCSOLVE_INSTANTIATE(double, double)
-TCSOLVE_INSTANTIATE(float, double)
-TCSOLVE_INSTANTIATE(half, double)
-TCSOLVE_INSTANTIATE(float, float)
-TCSOLVE_INSTANTIATE(half, float)
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::host
