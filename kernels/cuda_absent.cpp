@@ -23,6 +23,14 @@ void sweep(Device&, LoopState*, V const&) {
 #define TCSOLVE_INSTANTIATE_SWEEP(V) template void sweep<V>(Device&, LoopState*, V const&);
 TCSOLVE_VERBS(TCSOLVE_INSTANTIATE_SWEEP)
 
+template <>
+void sweep(Device&, LoopState*, ArnoldiUpdate<double> const&) {
+  absent();
+}
+template <>
+void sweep(Device&, LoopState*, ArnoldiUpdate<float> const&) {
+  absent();
+}
 int gram_blocks(Device&) { absent(); }
 template <class T>
 void gram(Device&, LoopState*, Gram<T> const&) {

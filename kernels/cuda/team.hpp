@@ -305,7 +305,7 @@ __device__ void run(Gram<T> const verb, Instruction const& in, Frame f, bool sto
 #pragma unroll
       for (int k = 0; k < group; ++k)
         if (k0 + k <= j) {
-          double a = verb.left(j, k0 + k, i);
+          double a = double(verb.column(j, k0 + k)[i]);
           sum[2 * k] += a * ui;
           sum[2 * k + 1] += a * wi;
         }

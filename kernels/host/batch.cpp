@@ -54,8 +54,8 @@ void run(Gram<T> const& verb, Frame f, bool stopped, Rows rows) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     double ui = double(verb.u[i]), wi = double(verb.w[i]);
     for (Index k = 0; k <= j; ++k) {
-      sum[2 * k] += verb.left(j, k, i) * ui;
-      sum[2 * k + 1] += verb.left(j, k, i) * wi;
+      sum[2 * k] += double(verb.column(j, k)[i]) * ui;
+      sum[2 * k + 1] += double(verb.column(j, k)[i]) * wi;
     }
     sum[2 * j + 2] += wi * wi;
   }

@@ -57,7 +57,7 @@ void gram(Host&, LoopState* state, Gram<T> const& verb) {
   if (frame.stopped()) return;
   Index j = frame.step();
   for (Index k = 0; k <= j; ++k) {
-    T const* column = k < j ? verb.V + k * verb.n : verb.u;
+    T const* column = verb.column(j, k);
     auto dots = [&](std::int64_t begin, std::int64_t end, double* sum) {
       for (std::int64_t i = begin; i < end; ++i) {
         double a = double(column[i]), wi = double(verb.w[i]);

@@ -90,10 +90,8 @@ struct Gram {
   double* partials;  ///< (2 m + 1, gram_blocks(ctx)): scratch
 
   static TCSOLVE_HD Index sums(Index j) { return 2 * j + 3; }
-  /// Row i of [V u], column k of it.
-  TCSOLVE_HD double left(Index j, Index k, std::int64_t i) const {
-    return double(k < j ? V[std::int64_t{k} * n + i] : u[i]);
-  }
+  /// Column k of [V u].
+  TCSOLVE_HD T const* column(Index j, Index k) const { return k < j ? V + std::int64_t{k} * n : u; }
 
   /// Entry k of column j of H, k = 0 .. j. O(j).
   TCSOLVE_HD void entry(Index j, Index k) const {
@@ -157,7 +155,6 @@ template <class T>
 struct ArnoldiUpdate {
   static constexpr char const* name = "arnoldi_update";
   static constexpr int sums = 1;
-  static constexpr bool long_elements = true;
   std::int64_t n;
   T *V, *u;
   T const* w;
@@ -183,11 +180,16 @@ struct ArnoldiUpdate {
       a -= vk * H.sums[2 * k];
       b -= vk * H.sums[2 * k + 1];
     }
+    sum[0] += write(i, c, a, b);
+  }
+  /// Row i of v_j and of the next u from a = (u - V s)_i and b = (w - V t)_i; the square of the
+  /// latter.
+  TCSOLVE_HD double write(std::int64_t i, Coefficients const& c, double a, double b) const {
     T v = T(a * c.to_v);
     V[c.j * n + i] = v;
     T next = T((b - c.kappa * double(v)) * c.to_u);
     u[i] = next;
-    sum[0] += double(next) * double(next);
+    return double(next) * double(next);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     Index j = f.step();
@@ -309,6 +311,11 @@ namespace cuda {
 template <class T>
 void gram(Device&, LoopState*, Gram<T> const&);
 int gram_blocks(Device&);
+// On the device an update has a kernel of its own.
+template <>
+void sweep(Device&, LoopState*, ArnoldiUpdate<double> const&);
+template <>
+void sweep(Device&, LoopState*, ArnoldiUpdate<float> const&);
 }  // namespace cuda
 /// Partial sums that a Gram needs for each of its own.
 inline int gram_blocks(Context& ctx) {
