@@ -4,6 +4,7 @@
 #include <tcsolve/kernels/csell.hpp>
 #include <tcsolve/kernels/dasp.hpp>
 #include <tcsolve/kernels/graph.hpp>
+#include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/persistent.hpp>
 #include <tcsolve/kernels/spaden.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
@@ -38,6 +39,14 @@ void gram(Device&, LoopState*, Gram<T> const&) {
 }
 template void gram<double>(Device&, LoopState*, Gram<double> const&);
 template void gram<float>(Device&, LoopState*, Gram<float> const&);
+
+template <class S>
+void norm_inf(Device&, Arena&, CsrView<S> const&, double*) {
+  absent();
+}
+template void norm_inf<double>(Device&, Arena&, CsrView<double> const&, double*);
+template void norm_inf<float>(Device&, Arena&, CsrView<float> const&, double*);
+template void norm_inf<half>(Device&, Arena&, CsrView<half> const&, double*);
 
 template <class T>
 std::shared_ptr<CsrPlan> plan_csr(Device&, CsrView<T> const&, bool) {

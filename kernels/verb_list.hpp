@@ -41,7 +41,6 @@
   X(TCSOLVE_PAIR(InverseDiagonal, double, double)) X(TCSOLVE_PAIR(InverseDiagonal, double, float)) \
   X(TCSOLVE_PAIR(InverseDiagonal, float, double)) X(TCSOLVE_PAIR(InverseDiagonal, float, float))   \
   X(MaxRowSum<double>) X(MaxRowSum<float>) X(MaxRowSum<half>)                                \
-  X(SumShares<double>) X(SumShares<float>) X(SumShares<half>) X(MaxShares)                   \
   X(TransposeValues<double>) X(TransposeValues<float>) X(TransposeValues<half>)              \
   X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
   TCSOLVE_CSR_FROM(X, double) TCSOLVE_CSR_FROM(X, float) TCSOLVE_CSR_FROM(X, half)        \

@@ -56,8 +56,8 @@ struct MaxRowSum {
   TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }
 };
 
-/// The same in two passes, for rows of any length: row i has shares offsets[i] / size + i and on,
-/// enough for its entries, and `lanes` threads read a share side by side.
+/// Rows of any length in parts: row i has shares offsets[i] / size + i and on, enough for its
+/// entries, and `lanes` threads read a share side by side.
 struct RowShares {
   static constexpr Offset size = 1024;  ///< entries
   OffsetsView offsets;
@@ -87,44 +87,6 @@ template <class S>
 RowShares row_shares(CsrView<S> const& a) {
   return {a.offsets, a.rows, a.entries >= 16 * Offset{a.rows} ? 4 : 1};
 }
-
-/// parts[lanes share + l]: every lanes-th |a_ij| of a share, from entry l on.
-template <class S>
-struct SumShares {
-  static constexpr char const* name = "sum_shares";
-  static constexpr bool long_elements = true;
-  std::int64_t n;  ///< lanes times shares
-  RowShares shares;
-  S const* values;
-  double* parts;
-  TCSOLVE_HD void element(std::int64_t t, NoCoefficients, double*) const {
-    RowShares::Part part = shares.part(t);
-    double sum = 0;
-    for (Offset k = part.begin; k < part.end; k += shares.lanes)
-      sum += magnitude(double(values[k]));
-    parts[t] = sum;
-  }
-};
-
-/// value = the largest row of them.
-struct MaxShares {
-  static constexpr char const* name = "max_shares";
-  static constexpr int sums = 1;
-  static constexpr bool maximum = true;
-  std::int64_t n;  ///< rows
-  RowShares shares;
-  double const* parts;
-  double* value;
-  TCSOLVE_HD void element(std::int64_t at, NoCoefficients, double* sum) const {
-    Index i = static_cast<Index>(at);
-    double row = 0;
-    for (Offset t = shares.lanes * shares.first(i), end = shares.lanes * shares.first(i + 1);
-         t < end; ++t)
-      row += parts[t];
-    sum[0] = (row != row || row > sum[0]) ? row : sum[0];
-  }
-  TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }
-};
 
 /// The values of A^T, whose pattern is there, from those of A: each looks for its place in a row of
 /// A.
