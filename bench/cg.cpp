@@ -18,6 +18,7 @@
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/cg.hpp>
@@ -71,6 +72,7 @@ int main(int argc, char** argv) {
     auto sell = std::make_shared<SellOperator<double>>(ctx, A->view());
     auto csell = std::make_shared<CsellOperator<double>>(ctx, A->view());
     auto dasp = std::make_shared<DaspOperator<double>>(ctx, A->view());
+    auto dia = std::make_shared<DiaOperator<double>>(ctx, A->view());
     StoppingParams stopping{.max_iters = 5000};
     auto cg_by = [&](Execution e) { return std::make_unique<Cg<double>>(CgParams{stopping, e}); };
     struct Variant {
@@ -83,10 +85,12 @@ int main(int argc, char** argv) {
     variants.emplace_back("tcsolve, sell, graph", sell, cg_by(Execution::graph));
     variants.emplace_back("tcsolve, csell, graph", csell, cg_by(Execution::graph));
     variants.emplace_back("tcsolve, dasp, graph", dasp, cg_by(Execution::graph));
+    variants.emplace_back("tcsolve, dia, graph", dia, cg_by(Execution::graph));
     if (csr_bytes < 1.2e8) {  // twice the cache: beyond it these lose, and take minutes
       variants.emplace_back("tcsolve, csr, eager", A, cg_by(Execution::eager));
       variants.emplace_back("tcsolve, csr, persistent", A, cg_by(Execution::persistent));
       variants.emplace_back("tcsolve, sell, persistent", sell, cg_by(Execution::persistent));
+      variants.emplace_back("tcsolve, dia, persistent", dia, cg_by(Execution::persistent));
       OneReductionParams one{stopping, Execution::persistent};
       variants.emplace_back("chronopoulos_gear, csr, persistent", A,
                             std::make_unique<ChronopoulosGear<double>>(one));

@@ -7,6 +7,7 @@
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/bicgstab.hpp>
@@ -36,6 +37,7 @@ int main(int argc, char** argv) {
     auto M = std::make_shared<Jacobi<double>>(ctx, A->view());
     auto sell = std::make_shared<SellOperator<double>>(ctx, A->view());
     auto dasp = std::make_shared<DaspOperator<double>>(ctx, A->view());
+    auto dia = std::make_shared<DiaOperator<double>>(ctx, A->view());
     Array<double> db = to_space(ctx, b.data(), b.size()), dx(ctx.space(), b.size());
     bench::PlainKrylov plain(a);
     for (std::string method : {"bicgstab", "gmres"}) {
@@ -55,6 +57,8 @@ int main(int argc, char** argv) {
       for (Variant const& v : {Variant{"tcsolve, csr, graph", A, Execution::graph},
                                Variant{"tcsolve, sell, graph", sell, Execution::graph},
                                Variant{"tcsolve, dasp, graph", dasp, Execution::graph},
+                               Variant{"tcsolve, dia, graph", dia, Execution::graph},
+                               Variant{"tcsolve, dia, persistent", dia, Execution::persistent},
                                Variant{"tcsolve, csr, persistent", A, Execution::persistent},
                                Variant{"tcsolve, sell, persistent", sell, Execution::persistent}}) {
         std::unique_ptr<Solver> solver;

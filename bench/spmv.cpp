@@ -23,6 +23,7 @@
 #include <iostream>
 #include <thread>
 
+#include <tcsolve/formats/features.hpp>
 #include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/formats/reordering.hpp>
 #include <tcsolve/formats/scaled.hpp>
@@ -31,6 +32,7 @@
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
 
@@ -207,6 +209,14 @@ class Table {
           [&, tuning] { return std::make_shared<CsellOperator<T, S>>(ctx_, there.view(), tuning); };
     };
     time("csell", csell({}));
+    Features const f = features(ctx_, there.view());
+    if (dia_fits(double(f.diagonals) * double(dia_length(a.rows)), double(a.entries())))
+      for (bool symmetric : {true, false}) {
+        if (!symmetric && !f.symmetric) continue;
+        time(symmetric ? "dia" : "dia, whole", [&] {
+          return std::make_shared<DiaOperator<T, S>>(ctx_, there.view(), DiaTuning{symmetric});
+        });
+      }
     auto dasp = [&](DaspOptions const& options) {
       return [&, options] {
         return std::make_shared<DaspOperator<T, S>>(ctx_, there.view(), options);

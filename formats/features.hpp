@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the pattern of a matrix says about the formats it could be stored in: counts that one pass
-/// takes, from which the bytes of each format follow without making it.
+/// What the pattern of a matrix says about the formats it could be stored in: counts that a pass or
+/// two take, from which the bytes of each format follow without making it.
 ///
 /// Drawn with tiles of 2 x 4 instead of 8 x 8:
 ///
@@ -27,12 +27,15 @@ struct Features {
   Offset slices_wide = 0;    ///< of these, in slices whose columns span 65536 or more
   Offset tiles = 0;          ///< 8 x 8 tiles that hold an entry of a row of at most 256 entries
   Offset blocks = 0, block_entries = 0;  ///< tiles of more than two entries, and what they hold
+  Offset diagonals = 0;                  ///< with an entry
+  /// A = A^T, values and all; looked at only where diagonals are few (dia_fits).
+  bool symmetric = false;
 
   bool operator==(Features const&) const = default;
 };
 
 /// Of a canonical matrix in the Context's space; host and device give the same numbers. Cost: the
-/// pattern once, a merge of each eight rows, and the counts to the host.
+/// pattern twice, a merge of each eight rows, and the counts to the host.
 template <class S>
 Features features(Context&, CsrView<S> const& a);
 

@@ -3,6 +3,7 @@
 #include <tcsolve/kernels/batch.hpp>
 #include <tcsolve/kernels/csell.hpp>
 #include <tcsolve/kernels/dasp.hpp>
+#include <tcsolve/kernels/dia.hpp>
 #include <tcsolve/kernels/graph.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/persistent.hpp>
@@ -32,6 +33,17 @@ template <>
 void sweep(Device&, LoopState*, ArnoldiUpdate<float> const&) {
   absent();
 }
+#define TCSOLVE_SPECIALISE(S, T)                                 \
+  template <>                                                    \
+  void sweep(Device&, LoopState*, DiaMultiply<S, T> const&) {    \
+    absent();                                                    \
+  }                                                              \
+  template <>                                                    \
+  void sweep(Device&, LoopState*, DiaMultiplyDot<S, T> const&) { \
+    absent();                                                    \
+  }
+TCSOLVE_VALUE_PAIRS(TCSOLVE_SPECIALISE)
+#undef TCSOLVE_SPECIALISE
 int gram_blocks(Device&) { absent(); }
 template <class T>
 void gram(Device&, LoopState*, Gram<T> const&) {
@@ -39,6 +51,27 @@ void gram(Device&, LoopState*, Gram<T> const&) {
 }
 template void gram<double>(Device&, LoopState*, Gram<double> const&);
 template void gram<float>(Device&, LoopState*, Gram<float> const&);
+
+template <class S>
+Index count_diagonals(Device&, Arena&, CsrView<S> const&) {
+  absent();
+}
+template <class S>
+DiaArrays<S> build_dia(Device&, Arena&, CsrView<S> const&, DiaTuning const&) {
+  absent();
+}
+template <class S>
+void refill_dia(Device&, Arena&, CsrView<S> const&, DiaArrays<S>&) {
+  absent();
+}
+#define TCSOLVE_INSTANTIATE(S)                                                              \
+  template Index count_diagonals<S>(Device&, Arena&, CsrView<S> const&);                    \
+  template DiaArrays<S> build_dia<S>(Device&, Arena&, CsrView<S> const&, DiaTuning const&); \
+  template void refill_dia<S>(Device&, Arena&, CsrView<S> const&, DiaArrays<S>&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+#undef TCSOLVE_INSTANTIATE
 
 template <class S>
 void norm_inf(Device&, Arena&, CsrView<S> const&, double*) {

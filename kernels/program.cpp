@@ -30,6 +30,10 @@ template <class S, class T>
 constexpr bool gathers<SellMultiply<S, T>> = true;
 template <class S, class T>
 constexpr bool gathers<SellMultiplyDot<S, T>> = true;
+template <class S, class T>
+constexpr bool gathers<DiaMultiply<S, T>> = true;
+template <class S, class T>
+constexpr bool gathers<DiaMultiplyDot<S, T>> = true;
 template <class T>
 constexpr bool gathers<BlockMultiply<T>> = true;
 
@@ -93,6 +97,10 @@ void const* gathered_vector(std::type_index type, void const* operands) {
     return static_cast<SellMultiply<T, T> const*>(operands)->x.data;
   if (type == typeid(SellMultiplyDot<T, T>))
     return static_cast<SellMultiplyDot<T, T> const*>(operands)->x;
+  if (type == typeid(DiaMultiply<T, T>))
+    return static_cast<DiaMultiply<T, T> const*>(operands)->x.data;
+  if (type == typeid(DiaMultiplyDot<T, T>))
+    return static_cast<DiaMultiplyDot<T, T> const*>(operands)->x;
   if (type == typeid(BlockMultiply<T>))
     return static_cast<BlockMultiply<T> const*>(operands)->x.data;
   return nullptr;

@@ -49,9 +49,10 @@ struct VerbList {
 template <class T>
 using LoopVerbs =
     VerbList<Extend<T>, Descend<T>, Dot<T>, Dot2<T>, Multiply<T>, MultiplyDot<T>, Axpby<T, T>,
-             CsrMultiply<T, T>, SellMultiply<T, T>, SellMultiplyDot<T, T>, BlockMultiply<T>,
-             BicgDirection<T>, BicgHalf<T>, BicgFull<T>, Gram<T>, ArnoldiUpdate<T>, OneReduction<T>,
-             GearUpdate<T>, PipelinedUpdate<T>, Observe>;
+             CsrMultiply<T, T>, SellMultiply<T, T>, SellMultiplyDot<T, T>, DiaMultiply<T, T>,
+             DiaMultiplyDot<T, T>, BlockMultiply<T>, BicgDirection<T>, BicgHalf<T>, BicgFull<T>,
+             Gram<T>, ArnoldiUpdate<T>, OneReduction<T>, GearUpdate<T>, PipelinedUpdate<T>,
+             Observe>;
 
 /// What a team of a batch can do: whole solves, by cg, bicgstab and gmres.
 using BatchVerbs =

@@ -7,6 +7,7 @@
 #include <tcsolve/kernels/verbs/basic.hpp>
 #include <tcsolve/kernels/verbs/bicgstab.hpp>
 #include <tcsolve/kernels/verbs/cg.hpp>
+#include <tcsolve/kernels/verbs/dia.hpp>
 #include <tcsolve/kernels/verbs/features.hpp>
 #include <tcsolve/kernels/verbs/gmres.hpp>
 #include <tcsolve/kernels/verbs/judge.hpp>
@@ -29,9 +30,10 @@
   X(BlockMultiply<T>)
 
 #define TCSOLVE_CSR_FROM(X, S)                                                               \
-  X(SellMeasure<S>) X(SellFill<S>) X(SellRefill<S>) X(MeasureFeatures<S>) X(LongestRow<S>)
-#define TCSOLVE_SELL(X, S, T)                                                                \
-  X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))
+  X(SellMeasure<S>) X(SellFill<S>) X(SellRefill<S>) X(MeasureFeatures<S>) X(MeasureSymmetry<S>) X(LongestRow<S>)
+#define TCSOLVE_PRODUCTS(X, S, T)                                                                \
+  X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))               \
+  X(TCSOLVE_PAIR(DiaMultiply, S, T)) X(TCSOLVE_PAIR(DiaMultiplyDot, S, T))
 
 #define TCSOLVE_VERBS(X)                                                                     \
   TCSOLVE_VERBS_OF(X, double) TCSOLVE_VERBS_OF(X, float)                                     \
@@ -44,8 +46,8 @@
   X(TransposeValues<double>) X(TransposeValues<float>) X(TransposeValues<half>)              \
   X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
   TCSOLVE_CSR_FROM(X, double) TCSOLVE_CSR_FROM(X, float) TCSOLVE_CSR_FROM(X, half)        \
-  TCSOLVE_SELL(X, double, double) TCSOLVE_SELL(X, float, double) TCSOLVE_SELL(X, half, double)\
-  TCSOLVE_SELL(X, float, float) TCSOLVE_SELL(X, half, float)                                 \
+  TCSOLVE_PRODUCTS(X, double, double) TCSOLVE_PRODUCTS(X, float, double) TCSOLVE_PRODUCTS(X, half, double)\
+  TCSOLVE_PRODUCTS(X, float, float) TCSOLVE_PRODUCTS(X, half, float)                                 \
   X(Observe) X(BackSubstitute)                                           \
   X(JudgeStart) X(JudgeZero) X(JudgeScale) X(JudgeCycle) X(JudgeTrial) X(JudgeVerdict)       \
   X(JudgeKeep) X(BatchCheck) X(BatchMeasure)

@@ -8,15 +8,17 @@
 
 #include <tcsolve/configs/schema/read.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/kernels/dia.hpp>
 
 namespace tcsolve {
 namespace {
 
 constexpr double million = 1e6;
 
-/// Stored positions, padding too.
+/// Positions that a product reads, padding too.
 double slots(Format format, Features const& f) {
   if (format == Format::sell) return double(f.slices_stored);
+  if (format == Format::dia) return double(f.diagonals) * double(dia_length(f.rows));
   if (format == Format::csell)  // sorted where padding would be more than a little
     return std::min(double(f.slices_stored), 1.02 * double(f.entries)) + 32;
   if (format != Format::dasp) return double(f.entries);
@@ -61,6 +63,12 @@ double stored_bytes(Format format, Features const& f, Real values) {
     // 4 a row for the order, 4 for its irregular entries, 16 for a unit of eight.
     case Format::dasp:
       return slots(format, f) * (s + 2) + 2 * double(f.medium_wide + f.long_entries) + 10 * rows;
+    // The lower half where A is symmetric; 16 a diagonal, filled up to a multiple of four.
+    case Format::dia: {
+      double const all = double(f.diagonals), stored = f.symmetric ? std::ceil(all / 2) : all;
+      if (all == 0) return 0;
+      return (stored * double(dia_length(f.rows)) + 32) * s + 16 * 4 * std::ceil(all / 4);
+    }
     case Format::spaden: {
       double const side = entries - double(f.block_entries);
       return 16 * double(f.blocks) + s * double(f.block_entries) + (s + 4) * side + rows / 2 +
@@ -89,9 +97,10 @@ FormatRates& CostTable::rates(Format format, Real values) {
       case Format::sell: return sell;
       case Format::csell: return csell;
       case Format::dasp: return dasp;
-      case Format::spaden: break;
+      case Format::spaden: return spaden;
+      case Format::dia: break;
     }
-    return spaden;
+    return dia;
   };
   return values == Real::f64 ? of().fp64 : values == Real::f32 ? of().fp32 : of().fp16;
 }
@@ -115,6 +124,8 @@ CostTable CostTable::h200() {
   t.csell = {{{8.307, 0.2231, 0, 0, 5.099, 10.02, 0}, 234, 32.3, 0}, csell_low, csell_low};
   t.dasp = {{{6.024, 0.1648, 0, 3.002, 6.028, 0.3011, 0}, 245, 16.9, 136}, dasp_low, dasp_low};
   t.spaden = {{{8.118, 0, 1.668, 0, 25, 7.97, 0}, 185, 84.5, 0}, spaden_low, spaden_low};
+  FormatRates const dia_low{{4, 0.24, 0.5, 0, 0, 0, 0}, 150, 20, 30};
+  t.dia = {{{4, 0.24, 0, 0, 0, 0, 0}, 150, 20, 30}, dia_low, dia_low};
   t.step = 5;
   t.pass = 3.5;
   t.pass_stream = 0.25;

@@ -19,11 +19,11 @@
 
 namespace tcsolve {
 
-enum class Format { csr, sell, csell, dasp, spaden };
+enum class Format { csr, sell, csell, dasp, spaden, dia };
 constexpr auto names(Format) {
-  return std::array{std::pair{Format::csr, "csr"}, std::pair{Format::sell, "sell"},
-                    std::pair{Format::csell, "csell"}, std::pair{Format::dasp, "dasp"},
-                    std::pair{Format::spaden, "spaden"}};
+  return std::array{std::pair{Format::csr, "csr"},       std::pair{Format::sell, "sell"},
+                    std::pair{Format::csell, "csell"},   std::pair{Format::dasp, "dasp"},
+                    std::pair{Format::spaden, "spaden"}, std::pair{Format::dia, "dia"}};
 }
 char const* name(Format);
 
@@ -62,10 +62,10 @@ double dot(Terms const& rates, Terms const& work);
 
 /// Work of a product with one vector. `long_rows` are those of 256 entries and more.
 Terms work(Format, Features const&, Real values, Real vectors);
-/// Bytes of the stored matrix, from the features alone: exact for csr and sell, for dasp and spaden
-/// within a few percent (which rows share a unit is not known before they are sorted), for csell
-/// within 15 % (which lines wait for each other is not known before they are walked, and strips of
-/// an odd number of steps are filled up).
+/// Bytes of the stored matrix, from the features alone: exact for csr, sell and dia, for dasp
+/// and spaden within a few percent (which rows share a unit is not known before they are sorted),
+/// for csell within 15 % (which lines wait for each other is not known before they are walked, and
+/// strips of an odd number of steps are filled up).
 double stored_bytes(Format, Features const&, Real values);
 
 /// What a format costs for values of one type.
@@ -99,7 +99,7 @@ struct RatesByType {
 /// All rates of one device, and what a solver's step is made of besides the product.
 struct CostTable {
   std::string device;
-  RatesByType csr, sell, csell, dasp, spaden;
+  RatesByType csr, sell, csell, dasp, spaden, dia;
   double step = 0;                    ///< us of a step besides product and passes
   double pass = 0;                    ///< us of a pass over vectors
   double pass_stream = 0;             ///< us a MB of it
@@ -118,6 +118,7 @@ struct CostTable {
         field(&P::csell, "csell", "slices of 32 rows with 8-bit column numbers"),
         field(&P::dasp, "dasp", "DASP"),
         field(&P::spaden, "spaden", "bitBSR"),
+        field(&P::dia, "dia", "diagonals"),
         field(&P::step, "step", least, "us of a solver's step besides its passes"),
         field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
         field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),

@@ -12,6 +12,7 @@
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
 
@@ -25,7 +26,11 @@ constexpr double step_vectors = 10;
 std::string why_not(Format format, Features const& f, PlanRequest const& request) {
   if (format == Format::csr) return "";
   if (request.transpose) return "no transpose";
-  if (format != Format::sell && f.entries > std::numeric_limits<std::int32_t>::max())
+  if (format == Format::dia &&
+      !dia_fits(double(f.diagonals) * double(dia_length(f.rows)), double(f.entries)))
+    return "more than two positions an entry";
+  if (format != Format::sell && format != Format::dia &&
+      f.entries > std::numeric_limits<std::int32_t>::max())
     return "more than 2^31 - 1 entries";
   if (format == Format::sell && double(f.slices_stored) > 3 * double(f.entries) + 1e6)
     return "padding is more than twice the entries";
@@ -59,7 +64,7 @@ Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& t
     c.product = dot(rates.product, work(format, f, request.values, request.vectors));
     c.step = table.step + c.product + step_vectors * vector * table.pass_stream;
     // These make <x, A x> on the way.
-    if (format != Format::sell && format != Format::csell)
+    if (format != Format::sell && format != Format::csell && format != Format::dia)
       c.step += table.pass + 2 * vector * table.pass_stream;
     double const one_kernel = persistent_step(format, c.bytes, f, request, table);
     c.persistent = one_kernel > 0 && one_kernel < c.step;
@@ -101,6 +106,7 @@ template <class T, class S>
 OperatorPtr<T> make_operator(Context& ctx, CsrView<S> const& a, Format format) {
   switch (format) {
     case Format::csr: break;
+    case Format::dia: return std::make_shared<DiaOperator<T, S>>(ctx, a);
     case Format::sell: return std::make_shared<SellOperator<T, S>>(ctx, a);
     case Format::csell: return std::make_shared<CsellOperator<T, S>>(ctx, a);
     case Format::dasp: return std::make_shared<DaspOperator<T, S>>(ctx, a);

@@ -10,6 +10,7 @@
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/planner.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
@@ -144,6 +145,15 @@ class CsrFactory final : public RoundingFactory<CsrOperator> {
   using RoundingFactory::RoundingFactory;
   double bytes(Index rows, Index, Offset entries) const override {
     return csr_bytes(values_, rows, entries);
+  }
+};
+
+class DiaFactory final : public RoundingFactory<DiaOperator> {
+ public:
+  using RoundingFactory::RoundingFactory;
+  /// Where a tenth of the positions are holes; with the CSR matrix it is made from.
+  double bytes(Index rows, Index, Offset entries) const override {
+    return 1.1 * double(entries) * size_of(values_) + csr_bytes(values_, rows, entries);
   }
 };
 
@@ -309,6 +319,7 @@ class AutoFactory final : public MatrixFactory {
   std::unique_ptr<OperatorFactory> factory(Format format) const {
     switch (format) {
       case Format::csr: break;
+      case Format::dia: return std::make_unique<DiaFactory>(params_.scaled.matrix);
       case Format::sell: return std::make_unique<SellFactory>(params_.scaled.matrix);
       case Format::csell: return std::make_unique<CsellFactory>(params_.scaled.matrix);
       case Format::dasp: return std::make_unique<DaspFactory>(DaspParams{params_.scaled});
@@ -342,6 +353,9 @@ void register_operators(OperatorRegistry& r) {
   r.add<AutoFactory>("auto",
                      "the format that costs least, conversion included; csr where A^T is needed");
   r.add<CsrFactory>("csr", "compressed sparse rows; cuSPARSE on a device, Kokkos on the host");
+  r.add<DiaFactory>("dia",
+                    "diagonals, of a symmetric matrix the lower ones: for grids and stencils; one "
+                    "pass with <x, A x>; no transpose");
   r.add<SellFactory>(
       "sell", "slices of 32 rows, 16-bit column numbers; one pass with <x, A x>; no transpose");
   r.add<CsellFactory>(

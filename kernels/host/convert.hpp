@@ -8,6 +8,7 @@
 
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/kernels/views/csr.hpp>
 
 namespace tcsolve::host {
 
@@ -32,6 +33,10 @@ class Converter {
   template <class F>
   void each(std::int64_t n, F const& f) {
     parallel(n, 20000, f);
+  }
+  template <class S, class F>
+  void each_row(std::int64_t n, CsrView<S> const& a, F const& f) {
+    parallel(n, 2000, [&](std::int64_t i) { f(a, i); });
   }
   template <class F>
   void each_warp(std::int64_t n, F const& f) {

@@ -2,6 +2,7 @@
 /// Runs any verb on the host.
 #include <algorithm>
 
+#include <tcsolve/kernels/host/dia.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/kernels/host/sell.hpp>
 #include <tcsolve/kernels/verb_list.hpp>

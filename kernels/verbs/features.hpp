@@ -113,6 +113,36 @@ struct MeasureFeatures {
   }
 };
 
+/// counts = entries above the diagonal, entries below it, and those above that are not what lies at
+/// (j, i). Cost: for each entry above a search of a row.
+template <class S>
+struct MeasureSymmetry {
+  static constexpr char const* name = "measure_symmetry";
+  static constexpr bool long_elements = true;
+  static constexpr int sums = 3;
+  std::int64_t n;
+  CsrView<S> a;
+  double* counts;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+      Index const j = a.columns[k];
+      if (j < i) sum[1] += 1;
+      if (j <= i) continue;
+      sum[0] += 1;
+      Offset low = a.offsets[j], high = a.offsets[j + 1];
+      while (high - low > 1) {
+        Offset const middle = low + (high - low) / 2;
+        (a.columns[middle] <= i ? low : high) = middle;
+      }
+      bool const there = low < high && a.columns[low] == i;
+      if (!there || double(a.values[low]) != double(a.values[k])) sum[2] += 1;
+    }
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    for (int k = 0; k < sums; ++k) counts[k] = sum[k];
+  }
+};
+
 /// length[0] = entries of the longest row.
 template <class S>
 struct LongestRow {

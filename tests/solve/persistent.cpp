@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include <tcsolve/io/generators.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/block_jacobi.hpp>
 #include <tcsolve/precond/jacobi.hpp>
@@ -37,6 +38,7 @@ Outcome run(Context& ctx, Csr<double> const& a, std::string const& method,
             std::string const& format, std::string const& precond, Execution execution,
             StoppingParams const& stopping = {}) {
   OperatorPtr<double> A = std::make_shared<CsrOperator<double>>(ctx, a.view());
+  if (format == "dia") A = std::make_shared<DiaOperator<double>>(ctx, a.view());
   if (format == "sell") A = std::make_shared<SellOperator<double>>(ctx, a.view());
   auto solver = make_solver(method, stopping, execution, 12);
   Notes notes;
@@ -70,7 +72,7 @@ TEST_F(GpuPersistent, AgreesWithEagerLoops) {
         generate(Poisson27Params{.n = 30, .coefficient = Coefficient::random}),
         generate(Poisson27Params{.n = 52, .coefficient = Coefficient::random})})
     for (auto const& method : methods(resident))
-      for (std::string format : {"csr", "sell"})
+      for (std::string format : {"csr", "sell", "dia"})
         for (std::string precond : {"none", "jacobi", "block_jacobi"}) {
           SCOPED_TRACE(cat(a.rows, " rows, ", method, ", ", format, ", ", precond));
           Outcome eager = run(*ctx, a, method, format, precond, Execution::eager);

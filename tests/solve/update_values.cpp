@@ -2,6 +2,7 @@
 /// A matrix gets new values between solves: update_values(), then setup() of the solver, and the
 /// next solve is one of the new system, with the old preconditioner or a new one.
 #include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
@@ -34,6 +35,7 @@ std::vector<std::shared_ptr<LinearOperator<double>>> operators(Context& ctx, Mat
   CsrView<S> view = stored.view();
   return {std::make_shared<CsrOperator<double, S>>(ctx, stored),
           std::make_shared<SellOperator<double, S>>(ctx, view),
+          std::make_shared<DiaOperator<double, S>>(ctx, view),
           std::make_shared<DaspOperator<double, S>>(ctx, view),
           std::make_shared<SpadenOperator<double, S>>(ctx, view)};
 }

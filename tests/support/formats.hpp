@@ -6,6 +6,7 @@
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
 
@@ -64,6 +65,26 @@ struct SellFormat {
       sum += 32.0 * double(width) * (sizeof(S) + (wide ? 4 : 2)) + 32;
     }
     return sum;
+  }
+};
+
+/// Diagonals with values of S and vectors of T.
+template <class T, class S = T>
+struct DiaFormat {
+  using Value = T;
+  using Stored = S;
+  static std::string label() { return std::string("dia_") + type_name<T> + "_" + type_name<S>; }
+  using Operator = DiaOperator<T, S>;
+  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
+    return std::make_shared<Operator>(ctx, a.view());
+  }
+  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
+    return of(ctx, converted<S>(a));
+  }
+  /// What the conversion made of it: tests/contract/dia_contract.cpp looks inside.
+  static double bytes(Context& ctx, Csr<double> const& a) {
+    CsrStorage<S> here(ctx, converted<S>(a));
+    return double(Dia<S>(ctx, here.view()).bytes());
   }
 };
 
@@ -150,6 +171,8 @@ using Formats = cases<CsrFormat<double>,          //
                       SellFormat<double, half>,   //
                       SellFormat<float>,          //
                       SellFormat<float, half>,    //
+                      DiaFormat<double>, DiaFormat<double, float>, DiaFormat<double, half>,
+                      DiaFormat<float>, DiaFormat<float, half>,  //
                       CsellFormat<double>, CsellFormat<double, float>, CsellFormat<double, half>,
                       CsellFormat<float>, CsellFormat<float, half>,
                       DaspFormat<double>,         //

@@ -63,6 +63,20 @@ Csr<double> random_matrix(Index rows, Index cols, Index max_row, std::uint64_t s
   return make(cols, random_rows(rows, cols, seed, lengths));
 }
 
+Csr<double> banded(Index n, Index reach, Index max_row, std::uint64_t seed) {
+  Csr<double> const from = random_matrix(n, 2 * reach + 1, max_row, seed);
+  Csr<double> a{n, n, {0}, {}, {}};
+  for (Index i = 0; i < n; ++i) {
+    for (Offset k = from.offsets[i]; k < from.offsets[i + 1]; ++k) {
+      Index const j = i + from.columns[k] - reach;
+      if (j < 0 || j >= n) continue;
+      a.columns.push_back(j), a.values.push_back(from.values[k]);
+    }
+    a.offsets.push_back(a.entries());
+  }
+  return a;
+}
+
 Csr<double> mixed_rows(Index rows, Index cols, std::uint64_t seed) {
   std::vector<Index> lengths{0, 1, 2, 3, cols};
   for (Index length = 4; length < cols; length *= 2) lengths.push_back(length + 1);

@@ -21,6 +21,9 @@ std::vector<Named> const& adversarial();
 /// Rows of 0 to max_row entries in ever-changing lengths, values in [-1, 1).
 Csr<double> random_matrix(Index rows, Index cols, Index max_row, std::uint64_t seed);
 
+/// Square, random, at most `max_row` entries a row, none further than `reach` from the diagonal.
+Csr<double> banded(Index n, Index reach, Index max_row, std::uint64_t seed);
+
 /// Row lengths 0, 1, 2, 3, 5, 9, 17, 33, ..., cols in one matrix, shuffled.
 Csr<double> mixed_rows(Index rows, Index cols, std::uint64_t seed);
 

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products with diagonals: the verbs of kernels/verbs/dia.hpp, whose sweeps on the device these
+/// are.
+///
+///   grid    a block `rows` threads' rows apart at a time; as many blocks as a sweep of long
+///   elements lane    rows i, i + 256, ..: neighbouring lanes read neighbouring values and x inside
+///   where no diagonal leaves the matrix nothing is clamped, and what all rows of a thread
+///           share, where a diagonal begins, is computed once for them
+///   loads   four diagonals of each row on their way, and where the next four begin
+///   sigma   thread, warp, block; the last block adds the partial sums in block order
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/cuda/last_block.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/value_pairs.hpp>
+#include <tcsolve/kernels/verbs/dia.hpp>
+
+namespace tcsolve::cuda {
+
+namespace {
+
+constexpr int block = 256, ahead = 4;
+
+/// Rows of a thread where there are many, and blocks of a multiprocessor. Measured:
+/// docs/formats/dia.md.
+template <class S, class T>
+constexpr int many = sizeof(S) == 2 && sizeof(T) == 4 ? 4 : 2;
+template <class T>
+constexpr int blocks_each = sizeof(T) == 8 ? 3 : 4;
+
+/// sums_r += the entries of row i + 256 r in diagonals k, .., k + count - 1 times x.
+template <int count, int rows, class S, class T>
+__device__ __forceinline__ void add_diagonals(DiaDiagonal const (&d)[ahead], S const* values,
+                                              T const* x, std::int64_t stride, T (&sums)[rows]) {
+  S v[count][rows];
+  T xj[count][rows];
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    S const* const from = values + d[k].start;
+    T const* const of = x + d[k].offset * stride;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      v[k][r] = load_dia(from + r * block);
+      xj[k][r] = load_dia(of + r * block * stride);
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (!is_dia_hole(v[k][r])) sums[r] += T(v[k][r]) * xj[k][r];
+}
+
+/// sums_r of row i + 256 r, all of which lie inside.
+template <int rows, class S, class T>
+__device__ __forceinline__ void inner_rows(DiaView<S> const& a, std::int64_t i, T const* x,
+                                           std::int64_t stride, T (&sums)[rows]) {
+  S const* const values = a.values + i;
+  T const* const xi = x + i * stride;
+  DiaDiagonal coming[ahead];
+  auto const ask = [&](Index k) {
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) coming[l] = load_dia(a.diagonals + k + l);
+  };
+  ask(0);
+  Index k = 0;
+  for (; k + ahead <= a.distinct; k += ahead) {
+    DiaDiagonal here[ahead];
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) here[l] = coming[l];
+    if (k + ahead < a.count) ask(k + ahead);
+    add_diagonals<ahead>(here, values, xi, stride, sums);
+  }
+  switch (a.distinct - k) {
+    case 3: return add_diagonals<3>(coming, values, xi, stride, sums);
+    case 2: return add_diagonals<2>(coming, values, xi, stride, sums);
+    case 1: return add_diagonals<1>(coming, values, xi, stride, sums);
+    default: return;
+  }
+}
+
+/// write(i, sum) for every row.
+template <int rows, class S, class T, class Write>
+__device__ void each_row(DiaView<S> const& a, T const* x, std::int64_t stride, Write const& write) {
+  constexpr int tile = block * rows;
+  std::int64_t const low = a.count > 0 ? a.diagonals[0].offset : 0,
+                     high = a.count > 0 ? a.diagonals[a.distinct - 1].offset : 0;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * tile; first < a.rows;
+       first += std::int64_t{gridDim.x} * tile) {
+    std::int64_t const i = first + threadIdx.x, end = first + tile;
+    T sums[rows] = {};
+    bool const inside = first + low >= 0 && end + high <= a.cols && end <= a.rows;
+    if (inside && a.count > 0) {
+      inner_rows(a, i, x, stride, sums);
+    } else {
+#pragma unroll
+      for (int r = 0; r < rows; ++r)
+        if (i + r * block < a.rows) sums[r] = dia_row(a, i + r * block, x, stride);
+    }
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (i + r * block < a.rows) write(i + r * block, sums[r]);
+  }
+}
+
+template <int rows, bool adjacent, class S, class T>
+__global__ void __launch_bounds__(block, blocks_each<T>)
+    dia_kernel(DiaMultiply<S, T> verb, LoopState* state) {
+  if (Frame{state, false}.stopped()) return;
+  T const* const x = verb.x.data + blockIdx.y * verb.x.col_stride;
+  T* const y = verb.y.data + blockIdx.y * verb.y.col_stride;
+  T const alpha = verb.alpha, beta = verb.beta;
+  std::int64_t const stride = verb.y.row_stride;
+  each_row<rows>(verb.a, x, adjacent ? 1 : verb.x.row_stride, [&](std::int64_t i, T sum) {
+    T& to = y[i * stride];
+    to = beta == T(0) ? alpha * sum : alpha * sum + beta * to;
+  });
+}
+
+template <int rows, class S, class T>
+__global__ void __launch_bounds__(block, blocks_each<T>)
+    dia_dot_kernel(DiaMultiplyDot<S, T> verb, LoopState* state, Scratch scratch) {
+  Frame const frame{state, false};
+  if (frame.stopped()) return;
+  __shared__ double part[block / 32];
+  double mine = 0;
+  each_row<rows>(verb.a, verb.x, 1, [&](std::int64_t i, T sum) {
+    T const yi = verb.alpha * sum;
+    verb.y[i] = yi;
+    mine += double(verb.x[i]) * double(yi);
+  });
+  auto const add_block = [&](double v) {  // in thread 0
+    v = warp_sum(v);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+    __syncthreads();
+    double total = 0;
+    for (int w = 0; w < block / 32; ++w) total += part[w];
+    return total;
+  };
+  double total = add_block(mine);
+  if (threadIdx.x == 0) scratch.partials[blockIdx.x] = total;
+  if (!last_block(scratch.ticket)) return;
+  __threadfence();
+  double sum = 0;
+#pragma unroll 8
+  for (unsigned int b = threadIdx.x; b < gridDim.x; b += block) sum += __ldcg(scratch.partials + b);
+  total = add_block(sum);
+  if (threadIdx.x != 0) return;
+  *scratch.ticket = 0;
+  verb.finish(frame, &total);
+}
+
+/// launch(rows, blocks): many rows a thread where that leaves three blocks for each multiprocessor.
+template <class S, class T, class Launch>
+void with_grid(Device const& on, Index rows, Launch const& launch) {
+  auto const tiles = [&](std::int64_t each) { return (rows + each * block - 1) / (each * block); };
+  auto const blocks = [&](std::int64_t wanted) {
+    return static_cast<unsigned int>(
+        std::max<std::int64_t>(1, std::min<std::int64_t>(wanted, 4 * on.max_blocks)));
+  };
+  if (tiles(many<S, T>) >= 3 * on.properties.multiProcessorCount)
+    launch(std::integral_constant<int, many<S, T>>{}, blocks(tiles(many<S, T>)));
+  else
+    launch(std::integral_constant<int, 1>{}, blocks(tiles(1)));
+  check(cudaGetLastError());
+}
+
+template <class S, class T>
+void multiply(Device& on, LoopState* state, DiaMultiply<S, T> const& verb) {
+  if (verb.n == 0) return;
+  with_grid<S, T>(on, verb.a.rows, [&]<int rows>(std::integral_constant<int, rows>, auto blocks) {
+    dim3 const grid(blocks, static_cast<unsigned int>(verb.y.cols));
+    if (verb.x.row_stride == 1)
+      dia_kernel<rows, true><<<grid, block, 0, on.stream>>>(verb, state);
+    else
+      dia_kernel<rows, false><<<grid, block, 0, on.stream>>>(verb, state);
+  });
+}
+template <class S, class T>
+void multiply(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& verb) {
+  with_grid<S, T>(on, verb.a.rows, [&]<int rows>(std::integral_constant<int, rows>, auto blocks) {
+    dia_dot_kernel<rows><<<blocks, block, 0, on.stream>>>(verb, state, on.scratch);
+  });
+}
+
+}  // namespace
+
+#define TCSOLVE_SPECIALISE(S, T)                                               \
+  template <>                                                                  \
+  void sweep(Device& on, LoopState* state, DiaMultiply<S, T> const& verb) {    \
+    multiply(on, state, verb);                                                 \
+  }                                                                            \
+  template <>                                                                  \
+  void sweep(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& verb) { \
+    multiply(on, state, verb);                                                 \
+  }
+TCSOLVE_VALUE_PAIRS(TCSOLVE_SPECIALISE)
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products with a matrix by diagonals (formats/dia.hpp; Saad 2003, section 3.4).
+#pragma once
+
+#include <tcsolve/kernels/value_pairs.hpp>
+#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/views/dia.hpp>
+
+namespace tcsolve {
+
+/// What device code reads once or more, and nobody writes meanwhile.
+template <class E>
+TCSOLVE_HD E load_dia(E const* p) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(E) == 2) {
+    unsigned short const v = __ldg(reinterpret_cast<unsigned short const*>(p));
+    return *reinterpret_cast<E const*>(&v);
+  } else if constexpr (sizeof(E) == 16) {
+    int4 const v = __ldg(reinterpret_cast<int4 const*>(p));
+    return *reinterpret_cast<E const*>(&v);
+  } else {
+    return __ldg(p);
+  }
+#else
+  return *p;
+#endif
+}
+
+/// sum += the entries of row i in `count` diagonals times x, in their order. All are loaded before
+/// any is added, none under a condition: outside of the matrix lie holes, for which any x will do.
+template <int count, class S, class T>
+TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index i, T const* x,
+                        std::int64_t stride, T& sum) {
+  S value[count];
+  T xj[count];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < count; ++k) {
+    DiaDiagonal const d = load_dia(diagonals + k);
+    value[k] = load_dia(a.values + d.start + (i < d.last ? i : d.last));
+    Index j = i + d.offset;
+    j = j < 0 ? 0 : j;
+    j = j < a.cols ? j : a.cols - 1;
+    xj[k] = x[j * stride];
+  }
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < count; ++k)
+    if (!is_dia_hole(value[k])) sum += T(value[k]) * xj[k];
+}
+
+/// The sum over row i of a_ij x_j.
+template <class S, class T>
+TCSOLVE_HD T dia_row(DiaView<S> const& a, std::int64_t row, T const* x, std::int64_t stride) {
+  Index const i = static_cast<Index>(row);
+  T sum = T(0);
+  Index k = 0;
+  for (; k + 8 <= a.count; k += 8) dia_add<8>(a, a.diagonals + k, i, x, stride, sum);
+  if (k < a.count) dia_add<4>(a, a.diagonals + k, i, x, stride, sum);
+  return sum;
+}
+
+/// y = alpha A x + beta y, blocks of vectors.
+template <class S, class T>
+struct DiaMultiply {
+  static constexpr char const* name = "dia_multiply";
+  std::int64_t n;  ///< rows times columns of y
+  T alpha;
+  DiaView<S> a;
+  Elements<T const> x;
+  T beta;
+  Elements<T> y;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t i = e, j = 0;
+    if (y.cols > 1) i = e / y.cols, j = e % y.cols;
+    T const sum = dia_row(a, i, x.data + j * x.col_stride, x.row_stride);
+    y[e] = beta == T(0) ? alpha * sum : alpha * sum + beta * y[e];
+  }
+};
+
+/// y = alpha A x, sigma = <x, y>, one column.
+template <class S, class T>
+struct DiaMultiplyDot {
+  static constexpr char const* name = "dia_multiply_dot";
+  static constexpr int sums = 1;
+  std::int64_t n;
+  T alpha;
+  DiaView<S> a;
+  T const* x;
+  T* y;
+  double* sigma;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    T const yi = alpha * dia_row(a, i, x, 1);
+    y[i] = yi;
+    sum[0] += double(x[i]) * double(yi);
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
+};
+
+// On the device the products have kernels of their own; persistent loops take element().
+namespace cuda {
+#define TCSOLVE_DECLARE(S, T)                                \
+  template <>                                                \
+  void sweep(Device&, LoopState*, DiaMultiply<S, T> const&); \
+  template <>                                                \
+  void sweep(Device&, LoopState*, DiaMultiplyDot<S, T> const&);
+TCSOLVE_VALUE_PAIRS(TCSOLVE_DECLARE)
+#undef TCSOLVE_DECLARE
+}  // namespace cuda
+
+}  // namespace tcsolve

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Diagonals inside: there and back, the same arrays from host and device, symmetric storage and
+/// what becomes of it when values change, holes. What they compute is in operator_contract.cpp with
+/// all other formats.
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/support/bounds.hpp"
+#include "tests/support/matrices.hpp"
+#include "tests/support/tensor_formats.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+template <class P>
+class DiaContract : public BackendTest<P> {
+ public:
+  using T = typename P::Value;
+  Dia<T> made(Csr<double> const& a, DiaTuning const& tuning = {}) {
+    CsrStorage<T> there(this->ctx(), converted<T>(a));
+    return Dia<T>(this->ctx(), there.view(), tuning);
+  }
+};
+TYPED_TEST_SUITE(DiaContract, StoredOnBoth, Label);
+
+TYPED_TEST(DiaContract, ThereAndBackIsTheSame) {
+  using T = typename TestFixture::T;
+  for (Named const& m : for_conversion()) {
+    SCOPED_TRACE(m.name);
+    Csr<T> a = representable<T>(m.matrix);
+    CsrStorage<T> there(this->ctx(), a);
+    for (bool symmetric : {true, false}) {
+      Dia<T> dia(this->ctx(), there.view(), {symmetric});
+      ASSERT_EQ(widened(dia.to_csr(this->ctx())), widened(a));  // +0 for -0
+    }
+  }
+}
+
+TYPED_TEST(DiaContract, HostAndDeviceMakeTheSameArrays) {
+  using T = typename TestFixture::T;
+  Context host(Backend::host);
+  auto list = for_conversion();
+  list.push_back({"symmetric", generate(Poisson7Params{.n = 9})});
+  for (Named const& m : list) {
+    SCOPED_TRACE(m.name);
+    Csr<T> a = representable<T>(m.matrix);
+    CsrStorage<T> there(this->ctx(), a);
+    Dia<T> const dia(this->ctx(), there.view()), expected(host, a.view());
+    DiaArrays<T> const &x = dia.arrays(), &y = expected.arrays();
+    EXPECT_EQ(x.stored, y.stored);
+    ASSERT_TRUE(same_bits(this->ctx(), x.offsets, y.offsets));
+    ASSERT_TRUE(same_bits(this->ctx(), x.values, y.values));
+    ASSERT_TRUE(same_bits(this->ctx(), x.upper, y.upper));
+  }
+}
+
+TYPED_TEST(DiaContract, ASymmetricMatrixIsStoredByItsLowerTriangle) {
+  using T = typename TestFixture::T;
+  Csr<double> a = generate(Poisson27Params{.n = 7, .coefficient = Coefficient::random});
+  for (double& v : a.values) v = double(T(v));  // rounded alike above and below
+  Dia<T> const half = this->made(a), whole = this->made(a, {.symmetric = false});
+  EXPECT_TRUE(half.symmetric());
+  EXPECT_FALSE(whole.symmetric());
+  EXPECT_EQ(half.view().distinct, 27);
+  EXPECT_EQ(half.arrays().stored, 14);
+  EXPECT_EQ(whole.arrays().stored, 27);
+  EXPECT_EQ(half.view().count, 28);
+  // One entry off by an ulp, or missing on one side, or a zero there.
+  Csr<double> other = a;
+  other.values[5] = double(std::nextafter(float(other.values[5]) * 1.5f, 9.0f));
+  EXPECT_FALSE(this->made(other).symmetric());
+  EXPECT_EQ(this->made(other).to_csr(this->ctx()), converted<T>(other));
+  other = a;
+  other.columns.erase(other.columns.begin() + 1), other.values.erase(other.values.begin() + 1);
+  for (Index i = 1; i <= other.rows; ++i) --other.offsets[i];
+  EXPECT_FALSE(this->made(other).symmetric());
+  EXPECT_EQ(this->made(other).to_csr(this->ctx()), converted<T>(other));
+  // Signs of zeros are not kept, and do not count.
+  other = a;
+  for (double& v : other.values) v = 0.0;
+  other.values[1] = -0.0;
+  EXPECT_TRUE(this->made(other).symmetric());
+  EXPECT_EQ(widened(this->made(other).to_csr(this->ctx())), other);
+}
+
+TYPED_TEST(DiaContract, EachDiagonalSaysWhereItsValuesLie) {
+  using T = typename TestFixture::T;
+  Csr<double> a;  // rows 0 1 | 0 1 2 | 1 2, symmetric
+  a.rows = a.cols = 3;
+  a.offsets = {0, 2, 5, 7}, a.columns = {0, 1, 0, 1, 2, 1, 2}, a.values = {4, 1, 1, 4, 2, 2, 4};
+  Dia<T> const dia = this->made(a);
+  auto const list = to_host(this->ctx(), dia.arrays().diagonals);
+  auto const values = to_host(this->ctx(), dia.arrays().values);
+  auto const at = [&](int d, Index i) {
+    return values[list[d].start + std::min<Offset>(i, list[d].last)];
+  };
+  ASSERT_EQ(list.size(), 4u);
+  double const expected[3][3] = {{0, 1, 2}, {4, 4, 4}, {1, 2, 0}};
+  for (int d = 0; d < 3; ++d) {
+    EXPECT_EQ(list[d].offset, d - 1);
+    for (Index i = 0; i < 3; ++i) {
+      EXPECT_EQ(is_dia_hole(at(d, i)), expected[d][i] == 0);
+      EXPECT_EQ(double(at(d, i)), expected[d][i]);
+    }
+  }
+  for (Index i = 0; i < 3; ++i) EXPECT_TRUE(is_dia_hole(at(3, i)));  // the list is filled up
+}
+
+/// New values without symmetry: the upper diagonals come, where recorded products find them.
+TYPED_TEST(DiaContract, ValuesThatAreSymmetricNoLongerBringTheUpperDiagonals) {
+  using T = typename TestFixture::T;
+  Csr<double> a = generate(Poisson7Params{.n = 6});
+  Dia<T> dia = this->made(a);
+  ASSERT_TRUE(dia.symmetric());
+  DiaDiagonal const* const diagonals = dia.view().diagonals;
+  T const* const values = dia.view().values;
+  std::size_t const bytes = dia.bytes();
+  auto const set = [&](std::uint64_t seed, bool symmetric) {
+    auto const random = random_values(a.values.size(), seed, -2, 2);
+    for (Index i = 0; i < a.rows; ++i)
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+        Index const j = a.columns[k];
+        a.values[k] = double(T(symmetric ? std::sin(double(seed) + i + j) : random[k]));
+      }
+    CsrStorage<T> there(this->ctx(), converted<T>(a));
+    dia.update_values(this->ctx(), there.view());
+    EXPECT_EQ(dia.to_csr(this->ctx()), converted<T>(a));
+    EXPECT_EQ(dia.view().diagonals, diagonals);
+    EXPECT_EQ(dia.view().values, values);
+  };
+  set(1, true);
+  EXPECT_TRUE(dia.symmetric());
+  EXPECT_EQ(dia.bytes(), bytes);
+  set(2, false);
+  EXPECT_FALSE(dia.symmetric());
+  set(3, false);
+  set(4, true);  // it stays whole
+  EXPECT_FALSE(dia.symmetric());
+  EXPECT_GT(dia.bytes(), bytes);
+}
+
+TYPED_TEST(DiaContract, AnInfinityReachesOnlyRowsThatReferToIt) {
+  using T = typename TestFixture::T;
+  double const inf = std::numeric_limits<double>::infinity();
+  Csr<double> const a = generate(Poisson7Params{.n = 5});
+  Csr<T> const stored = converted<T>(a);
+  for (bool symmetric : {true, false}) {
+    DiaOperator<double, T> const A(this->ctx(), stored.view(), {symmetric});
+    for (Index at : {Index{0}, Index{62}, Index{124}}) {
+      std::vector<double> x(a.cols, 1.0);
+      x[at] = inf;
+      Array<double> const there = to_space(this->ctx(), x.data(), x.size());
+      Array<double> y(this->ctx().space(), a.rows);
+      A.apply(this->ctx(), there.view(), y.view());
+      auto const got = to_host(this->ctx(), y);
+      for (Index i = 0; i < a.rows; ++i) {
+        auto const columns = a.row_columns(i);
+        bool const refers = std::ranges::find(columns, at) != columns.end();
+        EXPECT_EQ(std::isfinite(got[i]), !refers) << i;
+      }
+    }
+  }
+}
+
+TYPED_TEST(DiaContract, RefusesWhatIsNotMadeOfDiagonals) {
+  using T = typename TestFixture::T;
+  Csr<double> const a = random_matrix(3000, 3000, 9, 4);
+  CsrStorage<T> there(this->ctx(), converted<T>(a));
+  EXPECT_THROW(Dia<T>(this->ctx(), there.view()), MatrixError);
+  Index const counted = count_diagonals(this->ctx(), there.view());
+  EXPECT_GT(counted, 3000);
+  EXPECT_LT(counted, 6000);
+  CsrStorage<T> stencil(this->ctx(), converted<T>(generate(Poisson27Params{.n = 5})));
+  EXPECT_EQ(count_diagonals(this->ctx(), stencil.view()), 27);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
