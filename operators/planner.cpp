@@ -98,7 +98,7 @@ std::string text(Plan const& plan) {
 }
 
 template <class T, class S>
-OperatorPtr<T> make_operator(Context& ctx, CsrView<S> const& a, Format format) {
+std::shared_ptr<LinearOperator<T>> make_operator(Context& ctx, CsrView<S> const& a, Format format) {
   switch (format) {
     case Format::csr: break;
     case Format::sell: return std::make_shared<SellOperator<T, S>>(ctx, a);
@@ -186,8 +186,9 @@ template Tuned<double> autotune(Context&, Plan const&, double,
 template Tuned<float> autotune(Context&, Plan const&, double,
                                std::function<OperatorPtr<float>(Format)> const&, int);
 
-#define TCSOLVE_INSTANTIATE(T, S) \
-  template OperatorPtr<T> make_operator<T, S>(Context&, CsrView<S> const&, Format);
+#define TCSOLVE_INSTANTIATE(T, S)                                                              \
+  template std::shared_ptr<LinearOperator<T>> make_operator<T, S>(Context&, CsrView<S> const&, \
+                                                                  Format);
 TCSOLVE_INSTANTIATE(double, double)
 TCSOLVE_INSTANTIATE(double, float)
 TCSOLVE_INSTANTIATE(double, half)
