@@ -277,8 +277,7 @@ class AutoFactory final : public MatrixFactory {
     if (params_.conversion == Conversion::lazy && ctx.options().deterministic)
       throw Unsupported(
           "`conversion: lazy` changes the format when the clock says so, and two runs may differ "
-          "in "
-          "their bits; it needs `deterministic: false`");
+          "in their bits; it needs `deterministic: false`");
     CsrStorage<double> const here(ctx, a.view());
     PlanRequest request{.values = values_,
                         .applies = use.applies,
