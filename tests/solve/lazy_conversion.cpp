@@ -153,6 +153,28 @@ TEST_P(LazyConversion, GoesOnWithTheSameRecurrence) {
   }
 }
 
+/// Nobody waits for anybody: conversion and loop run side by side, and do not hold each other up.
+TEST_P(LazyConversion, RunsBesideTheSolve) {
+  Csr<double> const a = generate(Poisson7Params{.n = 32, .coefficient = Coefficient::random});
+  Column const b = random_column(a.rows, 7);
+  for (int round = 0; round < 3; ++round) {
+    Conversion conversion;
+    conversion.let = 1;
+    auto A = conversion.of(ctx(), a, {"", 8, 1, 4});
+    auto solver = make_solver("cg", {.rtol = 1e-9}, execution());
+    solver->setup(ctx(), A);
+    auto const start = std::chrono::steady_clock::now();
+    while (A->name() == "csr" && std::chrono::steady_clock::now() - start < 30s) {
+      Column x = Column::Zero(a.rows);
+      SolveReport const report = solve(*solver, b, x);
+      ASSERT_TRUE(report.converged()) << report.message;
+      ASSERT_EQ(report.history.size(), std::size_t(report.iterations));
+    }
+    EXPECT_EQ(A->name(), "dasp");
+    EXPECT_EQ(conversion.begun, 1);
+  }
+}
+
 /// Wrappers pass on what the operator within has to say: as verbs (scaled), as a command that a
 /// graph holds whole (shifted), and in a preconditioner.
 TEST_P(LazyConversion, IsSeenThroughWrappers) {
