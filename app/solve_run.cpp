@@ -12,6 +12,7 @@
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/io/plan_cache.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/lazy_operator.hpp>
 #include <tcsolve/solvers/reordered_solver.hpp>
 
 #include <unistd.h>
@@ -93,6 +94,7 @@ class Run {
       result_.report = solver_->solve(vector_view<double const>(problem_.b.data(), rows),
                                       vector_view(x.data(), cols));
     });
+    result_.format = A_->name();  // it may have been converted on the way
     count_bytes();
     if (!problem_.solution.empty())
       timed(times.verify, [&] { result_.solution_error = relative_error(x, problem_.solution); });
@@ -145,7 +147,8 @@ class Run {
     auto const factory = make<OperatorRegistry>(config_.matrix_operator);
     A_ = factory->build(ctx_, problem_.A, use());
     result_.format = A_->name();
-    csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(A_);
+    auto const lazy = std::dynamic_pointer_cast<LazyOperator<double> const>(A_);
+    csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(lazy ? lazy->first() : A_);
     bool const needs_csr = !factory->exact() || config_.preconditioner.type() != "none";
     if (!csr_ && needs_csr) csr_ = std::make_shared<CsrOperator<double>>(ctx_, problem_.A.view());
     A_true_ = factory->exact() ? A_ : OperatorPtr<double>(csr_);

@@ -80,6 +80,10 @@ Cost Sum<T>::cost(Index k) const {
   return {a.flops + b.flops, a.bytes + b.bytes, std::max(a.stored_per_entry, b.stored_per_entry)};
 }
 template <class T>
+double Sum<T>::advance(Context& ctx, double n) const {
+  return std::min(A_->advance(ctx, n), B_->advance(ctx, n));
+}
+template <class T>
 void Sum<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
   A_->apply(ctx, alpha, x, beta, y, op);
   B_->apply(ctx, alpha, x, T(1), y, op);
@@ -104,6 +108,10 @@ template <class T>
 Cost Product<T>::cost(Index k) const {
   Cost a = A_->cost(k), b = B_->cost(k);
   return {a.flops + b.flops, a.bytes + b.bytes, std::max(a.stored_per_entry, b.stored_per_entry)};
+}
+template <class T>
+double Product<T>::advance(Context& ctx, double n) const {
+  return std::min(A_->advance(ctx, n), B_->advance(ctx, n));
 }
 template <class T>
 void Product<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {

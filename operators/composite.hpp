@@ -2,6 +2,7 @@
 /// Operators made of operators: alpha A, A + B, A B, A^T, A + sigma I, I. Each holds its parts.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include <tcsolve/operators/linear_operator.hpp>
@@ -39,6 +40,9 @@ class Scaled final : public LinearOperator<T> {
   }
   double norm_estimate() const override;
 
+  double advance(Context& ctx, double n) const override { return A_->advance(ctx, n); }
+  std::uint64_t revision() const override { return A_->revision(); }
+
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
@@ -57,6 +61,9 @@ class Sum final : public LinearOperator<T> {
   std::string name() const override { return cat("sum(", A_->name(), ", ", B_->name(), ")"); }
   double norm_estimate() const override { return A_->norm_estimate() + B_->norm_estimate(); }
 
+  double advance(Context& ctx, double n) const override;
+  std::uint64_t revision() const override { return A_->revision() + B_->revision(); }
+
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   OperatorPtr<T> A_, B_;
@@ -72,6 +79,9 @@ class Product final : public LinearOperator<T> {
   Cost cost(Index k) const override;
   std::string name() const override { return cat("product(", A_->name(), ", ", B_->name(), ")"); }
   double norm_estimate() const override { return A_->norm_estimate() * B_->norm_estimate(); }
+
+  double advance(Context& ctx, double n) const override;
+  std::uint64_t revision() const override { return A_->revision() + B_->revision(); }
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
@@ -89,6 +99,9 @@ class Transposed final : public LinearOperator<T> {
   std::string name() const override { return cat("transposed(", A_->name(), ")"); }
   double norm_estimate() const override { return A_->norm_estimate(); }
 
+  double advance(Context& ctx, double n) const override { return A_->advance(ctx, n); }
+  std::uint64_t revision() const override { return A_->revision(); }
+
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   OperatorPtr<T> A_;
@@ -104,6 +117,9 @@ class Shifted final : public LinearOperator<T> {
   Cost cost(Index k) const override { return A_->cost(k); }
   std::string name() const override { return cat("shifted(", A_->name(), ")"); }
   double norm_estimate() const override;
+
+  double advance(Context& ctx, double n) const override { return A_->advance(ctx, n); }
+  std::uint64_t revision() const override { return A_->revision(); }
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;

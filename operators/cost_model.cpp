@@ -131,8 +131,10 @@ CostTable CostTable::h200() {
   t.pass_stream = 0.25;
   t.persistent_csr = 8.5;
   t.persistent_sell = 9.6;
+  t.persistent_dia = 8.6;
   t.persistent_csr_stream = 0.29;
   t.persistent_sell_stream = 0.11;
+  t.persistent_dia_stream = 0.19;
   t.cache = 60;
   return t;
 }

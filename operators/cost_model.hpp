@@ -105,8 +105,10 @@ struct CostTable {
   double pass_stream = 0;             ///< us a MB of it
   double persistent_csr = 0;          ///< us of a step as one kernel, with csr; 0: there is none
   double persistent_sell = 0;         ///< the same with sell
+  double persistent_dia = 0;          ///< the same with dia
   double persistent_csr_stream = 0;   ///< us a MB that such a step with csr touches
   double persistent_sell_stream = 0;  ///< the same with sell
+  double persistent_dia_stream = 0;   ///< the same with dia
   double cache = 0;                   ///< MB that such a step may touch
   static constexpr auto schema() {
     using P = CostTable;
@@ -125,9 +127,11 @@ struct CostTable {
         field(&P::persistent_csr, "persistent_csr", least,
               "us of a step as one persistent kernel, with csr; 0: not offered"),
         field(&P::persistent_sell, "persistent_sell", least, "the same with sell"),
+        field(&P::persistent_dia, "persistent_dia", least, "the same with dia"),
         field(&P::persistent_csr_stream, "persistent_csr_stream", least,
               "us a MB that it touches with csr"),
         field(&P::persistent_sell_stream, "persistent_sell_stream", least, "the same with sell"),
+        field(&P::persistent_dia_stream, "persistent_dia_stream", least, "the same with dia"),
         field(&P::cache, "cache", least, "MB that a persistent step may touch")};
   }
   FormatRates const& rates(Format, Real values) const;

@@ -3,6 +3,7 @@
 /// and a user's own callable are operators like any other.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -104,6 +105,17 @@ class LinearOperator {
   virtual std::string name() const = 0;
   /// The size of ||A||, e.g. the infinity norm; NaN when it is not known.
   virtual double norm_estimate() const { return std::numeric_limits<double>::quiet_NaN(); }
+
+  /// For operators that come to be applied in another way while a solver runs (lazy_operator.hpp).
+  /// A recording applies what apply() submitted to it and not the operator, so whoever runs one
+  /// says between two steps how many applications it has made. Returns how many more may go by
+  /// until the operator wants to be told again; revision() may be another afterwards.
+  virtual double advance(Context&, double /*applications*/) const {
+    return std::numeric_limits<double>::infinity();
+  }
+  /// Another number when what apply() submits is something else than before: recordings of it are
+  /// to be made anew. They may still run; what they point to lives as long as the operator.
+  virtual std::uint64_t revision() const { return 0; }
 
  private:
   virtual void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const = 0;

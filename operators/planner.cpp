@@ -42,12 +42,13 @@ std::string why_not(Format format, Features const& f, PlanRequest const& request
 /// A step as one kernel; 0 where it is not offered.
 double persistent_step(Format format, double bytes, Features const& f, PlanRequest const& request,
                        CostTable const& table) {
-  bool const csr = format == Format::csr;
-  if (!csr && format != Format::sell) return 0;
-  double const base = csr ? table.persistent_csr : table.persistent_sell;
+  double base = 0, stream = 0;
+  if (format == Format::csr) base = table.persistent_csr, stream = table.persistent_csr_stream;
+  if (format == Format::sell) base = table.persistent_sell, stream = table.persistent_sell_stream;
+  if (format == Format::dia) base = table.persistent_dia, stream = table.persistent_dia_stream;
   double const megabytes = (bytes + step_vectors * double(size_of(request.vectors)) * f.rows) / 1e6;
   if (base == 0 || !request.persistent || megabytes > table.cache) return 0;
-  return base + (csr ? table.persistent_csr_stream : table.persistent_sell_stream) * megabytes;
+  return base + stream * megabytes;
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ std::string text(Plan const& plan) {
 }
 
 template <class T, class S>
-OperatorPtr<T> make_operator(Context& ctx, CsrView<S> const& a, Format format) {
+std::shared_ptr<LinearOperator<T>> make_operator(Context& ctx, CsrView<S> const& a, Format format) {
   switch (format) {
     case Format::csr: break;
     case Format::dia: return std::make_shared<DiaOperator<T, S>>(ctx, a);
@@ -192,8 +193,9 @@ template Tuned<double> autotune(Context&, Plan const&, double,
 template Tuned<float> autotune(Context&, Plan const&, double,
                                std::function<OperatorPtr<float>(Format)> const&, int);
 
-#define TCSOLVE_INSTANTIATE(T, S) \
-  template OperatorPtr<T> make_operator<T, S>(Context&, CsrView<S> const&, Format);
+#define TCSOLVE_INSTANTIATE(T, S)                                                              \
+  template std::shared_ptr<LinearOperator<T>> make_operator<T, S>(Context&, CsrView<S> const&, \
+                                                                  Format);
 TCSOLVE_INSTANTIATE(double, double)
 TCSOLVE_INSTANTIATE(double, float)
 TCSOLVE_INSTANTIATE(double, half)

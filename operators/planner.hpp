@@ -57,7 +57,7 @@ std::string text(Plan const&);
 
 /// y = A x in one format, values stored as S. Throws what the format's constructor throws.
 template <class T, class S = T>
-OperatorPtr<T> make_operator(Context&, CsrView<S> const& a, Format);
+std::shared_ptr<LinearOperator<T>> make_operator(Context&, CsrView<S> const& a, Format);
 
 /// Median us of y = A x, x = 1, over 5 to 50 measurements for about `seconds`, each of as many
 /// products in a row as take a millisecond.

@@ -11,6 +11,7 @@
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/dia_operator.hpp>
+#include <tcsolve/operators/lazy_operator.hpp>
 #include <tcsolve/operators/planner.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
@@ -38,6 +39,13 @@ constexpr auto names(Real) {
 enum class Autotune { none, measure };
 constexpr auto names(Autotune) {
   return std::array{std::pair{Autotune::none, "none"}, std::pair{Autotune::measure, "measure"}};
+}
+
+/// When a matrix is converted: before the first product, or once the products made have lost as
+/// much time as that takes.
+enum class Conversion { before, lazy };
+constexpr auto names(Conversion) {
+  return std::array{std::pair{Conversion::before, "before"}, std::pair{Conversion::lazy, "lazy"}};
 }
 
 namespace {
@@ -233,6 +241,7 @@ class SpadenFactory final : public MatrixFactory {
 struct AutoParams {
   ScaledParams scaled;
   double expected_applies = 0;
+  Conversion conversion = Conversion::before;
   Autotune autotune = Autotune::none;
   double budget = 1;
   std::string calibration;
@@ -243,6 +252,10 @@ struct AutoParams {
         field(&P::expected_applies, "expected_applies", at_least(0.0),
               "products that the conversion is to pay for; 0: what the solver may take at most, "
               "but no more than 500"),
+        field(&P::conversion, "conversion",
+              "lazy: starts as csr and converts beside the solve once csr has cost as much time as "
+              "that takes, whatever `expected_applies` says; needs `deterministic: false`, since "
+              "the clock decides which products are made in which format"),
         field(&P::autotune, "autotune",
               "measure: times the best three for real and keeps the fastest; needs "
               "`deterministic: false`, since the answer depends on the clock"),
@@ -258,6 +271,10 @@ class AutoFactory final : public MatrixFactory {
   using Params = AutoParams;
   explicit AutoFactory(Params const& params)
       : MatrixFactory(params.scaled.matrix), params_(params) {
+    if (params_.conversion == Conversion::lazy && params_.autotune == Autotune::measure)
+      throw Unsupported(
+          "`autotune: measure` converts before the solve, `conversion: lazy` after it has begun; "
+          "take one of them");
     if (!params_.calibration.empty()) table_ = CostTable::load(params_.calibration);
   }
 
@@ -267,6 +284,11 @@ class AutoFactory final : public MatrixFactory {
       throw Unsupported(
           "`autotune: measure` chooses by the clock, and two runs may differ in their bits; it "
           "needs `deterministic: false`");
+    if (params_.conversion == Conversion::lazy && ctx.options().deterministic)
+      throw Unsupported(
+          "`conversion: lazy` changes the format when the clock says so, and two runs may differ "
+          "in "
+          "their bits; it needs `deterministic: false`");
     CsrStorage<double> const here(ctx, a.view());
     PlanRequest request{.values = values_,
                         .applies = use.applies,
@@ -295,6 +317,8 @@ class AutoFactory final : public MatrixFactory {
       if (!why.empty()) ctx.log(Severity::note, cat("format: not kept in the cache: ", why));
       return answer.best;
     }
+    if (params_.conversion == Conversion::lazy)
+      if (auto const A = lazily(ctx, a, plan)) return A;
     for (Candidate const& c : plan.candidates) {
       try {
         auto const A = make(c.format);
@@ -326,6 +350,17 @@ class AutoFactory final : public MatrixFactory {
       case Format::spaden: return std::make_unique<SpadenFactory>(params_.scaled);
     }
     return std::make_unique<CsrFactory>(params_.scaled.matrix);
+  }
+  /// Null where csr cannot hold the values in fewer bits: what another format may scale is
+  /// converted at once.
+  static OperatorPtr<double> lazily(Context& ctx, Csr<double> const& a, Plan const& plan) {
+    try {
+      return convert_lazily(ctx, a, plan);
+    } catch (MatrixError const& e) {
+      if (plan.request.values == Real::f64) throw;
+      ctx.log(Severity::note, cat("format: not csr: ", e.what()));
+      return nullptr;
+    }
   }
   template <class Make>
   Tuned<double> tuned(Context& ctx, Plan const& plan, Make const& make) const {

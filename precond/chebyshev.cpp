@@ -3,6 +3,7 @@
 
 #include <Eigen/Eigenvalues>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -78,6 +79,12 @@ Cost Chebyshev::cost(Index k) const {
   double n = double(rows()) * k;
   return {(degree_ - 1) * a.flops + degree_ * m.flops + 8 * n * degree_,
           (degree_ - 1) * a.bytes + degree_ * m.bytes + 9 * 8 * n * degree_, a.stored_per_entry};
+}
+
+double Chebyshev::advance(Context& ctx, double applications) const {
+  double const with_A = degree_ - 1, with_M = degree_;
+  return std::min(A_->advance(ctx, with_A * applications) / with_A,
+                  M_->advance(ctx, with_M * applications) / with_M);
 }
 
 // Saad's symbols: theta and delta are the centre and half width of the interval, sigma = theta /

@@ -45,6 +45,8 @@ class Chebyshev final : public LinearOperator<double> {
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "chebyshev"; }
+  double advance(Context&, double applications) const override;
+  std::uint64_t revision() const override { return A_->revision() + M_->revision(); }
   double lambda_max() const { return high_; }
 
  private:

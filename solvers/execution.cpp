@@ -71,34 +71,43 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
     ctx.log(Severity::note, "the loop runs eagerly: an operator in it cannot be recorded");
 }
 
+/// Makes the graph, if there is to be one and is none yet.
+void Loop::capture(Context& ctx, LoopState const& now) {
+  if (!use_graph_ || graph_) return;
+  LoopState state = now;
+  copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
+  try {
+    graph_ = cuda::record_while(ctx, body_, state_.data(), steps_a_round);
+    copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
+    handle_ = state.while_handle;
+  } catch (MemoryError const& e) {
+    ctx.log(Severity::note, cat("the loop runs eagerly: no room for its graph; ", e.what()));
+    use_graph_ = false;
+  }
+}
+
 LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
-                    std::vector<double>& history, std::function<void()> const& replace) {
+                    std::vector<double>& history, Between const& between) {
   std::int32_t capacity = std::min(limits.steps, history_chunk);
   if (history_.size() < static_cast<std::size_t>(capacity))
     history_ = Array<double>(ctx.space(), capacity);
   LoopState state;
-  state.limit = capacity;
   state.window = limits.window;
   state.best2 = limits.start2;
   state.threshold2 = limits.threshold2;
   state.divergence2 = limits.divergence2;
   state.progress = progress_;
-  // The host's memory is far away: a device that does not wait for the host tells it now and then.
-  state.report_every = use_graph_ || persistent_ ? 16 : 1;
-  if (use_graph_ && !graph_) {
-    copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
-    try {
-      graph_ = cuda::record_while(ctx, body_, state_.data(), steps_a_round);
-      copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
-      handle_ = state.while_handle;
-    } catch (MemoryError const& e) {
-      ctx.log(Severity::note, cat("the loop runs eagerly: no room for its graph; ", e.what()));
-      use_graph_ = false;
-      state.report_every = 1;
-    }
-  }
-  state.while_handle = handle_;
   for (std::int32_t drained = 0;;) {
+    std::int32_t steps = std::min(limits.steps - drained, capacity);
+    if (between.adapt)
+      steps = static_cast<std::int32_t>(
+          std::min<double>(steps, std::max(1.0, std::ceil(between.adapt(drained)))));
+    state.limit = drained + steps;
+    capture(ctx, state);
+    state.while_handle = handle_;
+    // The host's memory is far away: a device that does not wait for the host tells it now and
+    // then.
+    state.report_every = use_graph_ || persistent_ ? 16 : 1;
     // A long loop hands its history over in pieces: the next piece writes the buffer from its
     // start.
     state.history = history_.data();
@@ -120,11 +129,10 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     auto stop = static_cast<Stop>(state.stop);
     bool paused = stop == Stop::cycle_end && state.iteration < limits.steps;
     if (stop == Stop::replacement)
-      replace();
+      between.replace();
     else if (!paused)
       return state;
     state.stop = 0;
-    state.limit = std::min(limits.steps, drained + capacity);
   }
 }
 

@@ -36,6 +36,16 @@ struct LoopLimits {
   double threshold2, divergence2, start2;
 };
 
+/// What is done between two steps, outside the loop, which goes on afterwards.
+struct Between {
+  /// At Stop::replacement.
+  std::function<void()> replace;
+  /// Given the steps done so far, before the first and whenever the loop has come back; returns how
+  /// many steps may go by until it is to be called again. It may record() the step anew: the state
+  /// stays, and the loop goes on with the new recording.
+  std::function<double(std::int32_t)> adapt;
+};
+
 class Loop {
  public:
   explicit Loop(Context& ctx);
@@ -55,14 +65,14 @@ class Loop {
   bool recorded() const { return !body_.commands.empty(); }
 
   /// Begins a run of at most `limits.steps` steps and comes back when the state says stop. Appends
-  /// the norm (squared, as monitored) of every step to `history`. At Stop::replacement calls
-  /// `replace`, outside the loop, and goes on.
+  /// the norm (squared, as monitored) of every step to `history`.
   LoopState run(Context&, LoopLimits const& limits, Watch const&, std::vector<double>& history,
-                std::function<void()> const& replace = nullptr);
+                Between const& between = {});
   LoopState* state() { return state_.data(); }
 
  private:
   void choose(Context&, Execution wanted, Body const&);
+  void capture(Context&, LoopState const&);
   void run_host(Context&, Watch const&);
   void run_eager(Context&, Watch const&);
   void watch_device(Context&, Watch const&);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <tcsolve/core/judgement.hpp>
 #include <tcsolve/kernels/reductions.hpp>
@@ -59,8 +60,23 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   scale_operators(ctx);
   allocate(ctx);
   loop_.emplace(ctx);
+  record(ctx);
+}
+
+template <class T>
+void KrylovSolver<T>::record(Context& ctx) {
+  recorded_ = revision();
   double bytes = A_->cost(1).bytes + M_->cost(1).bytes + 5.0 * sizeof(T) * A_->rows();
   loop_->record(ctx, execution_, {kept_, bytes}, [this](Context& c) { step(c); });
+}
+
+/// Tells A and M what `steps` of the loop have applied; returns after how many more they ask to be
+/// told again.
+template <class T>
+double KrylovSolver<T>::account(Context& ctx, double steps) {
+  SolverCost const each = cost();
+  return std::min(A_->advance(ctx, each.products * steps) / each.products,
+                  M_->advance(ctx, each.applications * steps) / each.applications);
 }
 
 template <class T>
@@ -316,12 +332,24 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
   here.norm_start = std::sqrt(norm2);
   here.residual_start = limits.residual;
   std::vector<double> norms2;
+  std::int32_t accounted = 0;
+  // A in another format is the same A: the recurrence goes on with it.
+  auto adapt = [&](std::int32_t done) {
+    double const patience = account(ctx, done - std::exchange(accounted, done));
+    if (revision() != recorded_) {
+      record(ctx);
+      ctx.log(Severity::note,
+              cat("format: ", A_->name(), " from iteration ", report.iterations + done + 1, " on"));
+    }
+    return patience;
+  };
   auto loop_start = std::chrono::steady_clock::now();
   state = loop_->run(
       ctx,
       {limits.steps, window, square(std::max(limits.target / limits.residual, beyond)) * norm2,
        std::max(square(limits.divergence / limits.residual), 1.0) * norm2, norm2},
-      here, norms2, [&] { replace(ctx); });
+      here, norms2, {[&] { replace(ctx); }, adapt});
+  account(ctx, state.iteration - accounted);
   report.loop_seconds += seconds_since(loop_start);
   for (double n2 : norms2) {
     double monitored = std::sqrt(n2) / here.norm_start * limits.residual;  // in the units of b

@@ -115,6 +115,9 @@ class KrylovSolver : public Solver {
   /// The system that step() works on, and the vectors that every method has.
   void adopt(Context&, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   void scale_operators(Context&);
+  void record(Context&);
+  double account(Context&, double steps);
+  std::uint64_t revision() const { return A_->revision() + M_->revision(); }
   double probe_norm(Context&);
   Out<double> stage(In<double> v, Vector<double>& space);
   void unstage(In<double> v, Out<double> to);
@@ -128,6 +131,7 @@ class KrylovSolver : public Solver {
   Context* ctx_ = nullptr;
   KeptOperands kept_;
   std::optional<Loop> loop_;
+  std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
 };

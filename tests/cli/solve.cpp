@@ -56,6 +56,19 @@ TEST_F(Program, WritesTheResult) {
   EXPECT_TRUE(r["format"] == "csr" || r["format"] == "sell") << r["format"];  // the host's choice
 }
 
+TEST_F(Program, ConvertsInMidSolveWhereItMay) {
+  std::string const config =
+      "problem: {generator: {type: poisson27, n: 9, coefficient: random}, rhs: random}\n"
+      "preconditioner: {type: jacobi}\nsolver: {type: cg, rtol: 1.0e-10}\n"
+      "operator: {format: auto, conversion: lazy}\n";
+  Outcome const refused = solve(config);
+  EXPECT_EQ(refused.code, 1) << refused.err;
+  EXPECT_NE(refused.err.find("deterministic: false"), std::string::npos) << refused.err;
+  Outcome const o = solve(config + "deterministic: false\n");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("format: csr, "), std::string::npos) << o.err;
+}
+
 TEST_F(Program, AReorderedSolveAnswersInTheOrderGiven) {
   auto const x = [&](std::string const& keys) {
     Outcome const o = solve(

@@ -9,9 +9,11 @@
 #include <tcsolve/operators/register.hpp>
 #include <tcsolve/solvers/lsmr.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
@@ -329,6 +331,59 @@ TEST_F(AutoOperator, TimingNeedsLeaveToDiffer) {
   EXPECT_NE(says.find("deterministic: false"), std::string::npos) << says;
   Context free(Backend::host, {.deterministic = false});
   EXPECT_NO_THROW(tuned->build(free, a));
+}
+
+TEST_F(AutoOperator, ConvertingInMidSolveNeedsLeaveToDiffer) {
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  auto const lazy = factory(", conversion: lazy");
+  std::string const says = message_of<Unsupported>([&] { lazy->build(ctx_, a); });
+  EXPECT_NE(says.find("deterministic: false"), std::string::npos) << says;
+  EXPECT_THROW(factory(", conversion: lazy, autotune: measure"), Unsupported);
+}
+
+/// The note names the format and after how many products; csr stays where nothing is faster.
+TEST_F(AutoOperator, LazyStartsAsCsr) {
+  struct : Observer {
+    void on(LogEvent const& e) override {
+      if (e.severity == Severity::note) text = e.text;
+    }
+    std::string text;
+  } log;
+  Context free(Backend::host, {.deterministic = false}, &log);
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  std::string const path = ::testing::TempDir() + "tcsolve_lazy.yaml";
+  CostTable table;
+  table.device = "a made-up one";
+  for (Format const format : formats)
+    for (Real const values : {Real::f64, Real::f32})
+      table.rates(format, values).product.latency = format == Format::dasp ? 7 : 10;
+  table.dasp.fp64.convert = table.dasp.fp32.convert = 100;
+  std::ofstream(path) << dump_yaml(table);
+  for (std::string const values : {"fp64", "fp32"}) {
+    auto const A =
+        factory(", conversion: lazy, values: " + values + ", calibration: " + path)->build(free, a);
+    EXPECT_EQ(A->name(), "csr");
+    EXPECT_EQ(log.text,
+              "format: csr, dasp when it will have paid: after 34 products (a made-up one)");
+    std::vector<double> const x(a.cols, 1.0);
+    std::vector<double> y(a.rows);
+    auto const apply = [&] {
+      A->apply(free, vector_view<double const>(x.data(), a.cols), vector_view(y.data(), a.rows));
+    };
+    for (int i = 0; i < 33; ++i) apply();
+    EXPECT_EQ(A->advance(free, 0), 1) << "one product is left";
+    for (int i = 0; i < 10000 && A->name() == "csr"; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      apply();
+    }
+    EXPECT_EQ(A->name(), "dasp");
+  }
+  table.rates(Format::csr, Real::f64).product.latency = 5;
+  std::ofstream(path) << dump_yaml(table);
+  auto const A = factory(", conversion: lazy, calibration: " + path)->build(free, a);
+  EXPECT_EQ(log.text, "format: csr for any number of products (a made-up one)");
+  EXPECT_TRUE(std::isinf(A->advance(free, 1e9)));
+  std::filesystem::remove(path);
 }
 
 TEST_F(AutoOperator, PassesOverAFormatThatCannotHoldTheValues) {
