@@ -5,9 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <thread>
-#include <typeinfo>
-
-#include <tcsolve/kernels/verbs/csr.hpp>
 
 namespace tcsolve {
 
@@ -17,14 +14,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// A persistent loop wins while the cache holds what a step touches; with CSR, whose rows it keeps
-/// in shared memory, up to twice as much (docs/results/cg-h200.md).
-double persistent_share(Recording const& body) {
-  bool csr = std::ranges::any_of(body.commands, [](Command const& command) {
-    return command.type == typeid(CsrMultiply<double, double>);
-  });
-  return csr ? 2.0 : 1.0;
-}
+/// A persistent loop wins while a step touches no more than so often what the cache holds
+/// (docs/results/cg-h200.md).
+constexpr double persistent_share = 2;
 
 /// Steps that a graph repeats at once: enough to hide what the decision costs, few enough that
 /// little is done in vain at the end.
@@ -55,7 +47,7 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   handle_ = 0;
   use_graph_ = false;
   if (ctx.device() == nullptr || wanted == Execution::eager) return;
-  bool small = facts.bytes <= persistent_share(body_) * static_cast<double>(ctx.cache_bytes());
+  bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
   if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
     std::string why;
     try {
