@@ -32,9 +32,9 @@ template <class S>
 class Dia {
  public:
   /// From a canonical CSR matrix in the Context's space. Throws MatrixError where the diagonals
-  /// have more than two positions for an entry (a small matrix is taken anyway). Cost: the columns
-  /// twice, values once, or twice to see that they are symmetric; a scan over rows + cols; three
-  /// short messages to the host.
+  /// have more than two positions for an entry (a small matrix is taken anyway). Cost: the matrix
+  /// twice, of a square one three or four times to see that it is symmetric; a scan over rows +
+  /// cols; three short messages to the host.
   Dia(Context&, CsrView<S> const& a, DiaTuning const& = {});
 
   DiaView<S> const& view() const { return arrays_.view; }
@@ -46,7 +46,8 @@ class Dia {
   /// The values of a matrix in the Context's space with the same pattern, which is not looked at
   /// (formats/same_pattern.hpp does). Of a symmetric matrix they are compared, which the host waits
   /// for; when they no longer are symmetric, memory is taken for the upper diagonals. Throws
-  /// ShapeError where extents or the number of entries differ, MemoryError.
+  /// ShapeError where extents or the number of entries differ; MemoryError, and then the new lower
+  /// triangle is stored, mirrored: update again, or make another.
   void update_values(Context&, CsrView<S> const& a);
   /// Canonical CSR on the host, the matrix that went in.
   Csr<S> to_csr(Context&) const;

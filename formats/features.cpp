@@ -28,9 +28,12 @@ Features features(Context& ctx, CsrView<S> const& a) {
   f.medium_slots = at(F::medium_slots), f.medium_wide = at(F::medium_wide);
   f.slices_stored = at(F::slices_stored), f.slices_wide = at(F::slices_wide);
   f.tiles = at(F::tiles), f.blocks = at(F::blocks), f.block_entries = at(F::block_entries);
-  f.diagonals = count_diagonals(ctx, a);
-  double const positions = double(f.diagonals) * double(dia_length(f.rows));
-  if (a.rows == a.cols && dia_fits(positions, double(a.entries))) {
+  auto const few = [&] {
+    return dia_fits(double(f.diagonals) * double(dia_length(f.rows)), double(a.entries));
+  };
+  f.diagonals = f.longest;
+  if (few()) f.diagonals = count_diagonals(ctx, a);
+  if (a.rows == a.cols && few()) {
     std::array<double, 3> sums{};
     sweep(ctx, MeasureSymmetry<S>{a.rows, a, there});
     copy_bytes(ctx, sums.data(), Space::host, there, ctx.space(), sizeof sums);

@@ -27,7 +27,8 @@ struct Features {
   Offset slices_wide = 0;    ///< of these, in slices whose columns span 65536 or more
   Offset tiles = 0;          ///< 8 x 8 tiles that hold an entry of a row of at most 256 entries
   Offset blocks = 0, block_entries = 0;  ///< tiles of more than two entries, and what they hold
-  Offset diagonals = 0;                  ///< with an entry
+  /// With an entry; entries of the longest row where even these are too many (dia_fits).
+  Offset diagonals = 0;
   /// A = A^T, values and all; looked at only where diagonals are few (dia_fits).
   bool symmetric = false;
 

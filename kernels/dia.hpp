@@ -2,8 +2,8 @@
 /// Conversion to diagonals (formats/dia.hpp). The products are verbs (kernels/verbs/dia.hpp).
 ///
 ///   host    a row a task                                                            (Kokkos)
-///   cuda    a thread a row
-///   bytes   the columns twice, the values once or twice; 8 (rows + cols) of scratch
+///   cuda    a thread a row, 32 rows of the matrix in shared memory
+///   bytes   columns and values two to four times; 8 (rows + cols) of scratch
 #pragma once
 
 #include <tcsolve/core/context.hpp>

@@ -54,7 +54,7 @@ struct Collect {
   Index rows;
   Index* offsets;
   TCSOLVE_HD void operator()(std::int64_t k) const {
-    if (before[k + 1] != before[k]) offsets[before[k]] = static_cast<Index>(k) - (rows - 1);
+    if (before[k + 1] != before[k]) offsets[before[k]] = static_cast<Index>(k - (rows - 1));
   }
 };
 
@@ -187,12 +187,16 @@ template <class On, class S>
 void fill(On& on, CsrView<S> const& a, DiaArrays<S>& m, std::vector<Index> const& offsets) {
   std::int64_t const length = dia_length(a.rows);
   Index const others = m.view.distinct - m.stored;
+  auto const fill_upper = [&](Array<S>& upper) {
+    on.each_row(length, a, Fill<S>{m.offsets.data(), m.stored, others, upper.data()});
+  };
   on.each_row(length, a, Fill<S>{m.offsets.data(), 0, m.stored, m.values.data()});
-  bool const whole = m.upper.size() > 0;
-  if (others == 0 || (!whole && symmetric(on, a, m))) return;
-  if (!whole) m.upper = Array<S>(on.space(), std::size_t(others) * length);
-  on.each_row(length, a, Fill<S>{m.offsets.data(), m.stored, others, m.upper.data()});
-  if (!whole && !offsets.empty()) connect(on, m, offsets);
+  if (m.upper.size() > 0) return fill_upper(m.upper);
+  if (others == 0 || symmetric(on, a, m)) return;
+  Array<S> upper(on.space(), std::size_t(others) * length);
+  fill_upper(upper);
+  m.upper = std::move(upper);
+  if (!offsets.empty()) connect(on, m, offsets);
 }
 
 template <class On, class S>

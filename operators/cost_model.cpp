@@ -109,23 +109,23 @@ FormatRates const& CostTable::rates(Format format, Real values) const {
   return const_cast<CostTable*>(this)->rates(format, values);
 }
 
-// Fitted to bench_spmv at e4c11b8 on an H200, 17 matrices, cold (docs/formats/choosing.md); the
+// Fitted to bench_spmv at 12745a9 on an H200, 17 matrices, cold (docs/formats/choosing.md); the
 // steps to bench_cg at the same commit. FP32 and FP16 values, with FP32 vectors, share one fit.
 CostTable CostTable::h200() {
   CostTable t;
   t.device = "NVIDIA H200";
-  FormatRates const csr_low{{8.938, 0.1678, 0.7612, 0, 5.167, 0, 0}, 0, 0, 0};
-  FormatRates const sell_low{{2.263, 0.07441, 0.5658, 7.461, 4.566, 0, 434}, 152, 28, 336};
-  FormatRates const csell_low{{7.68, 0.1747, 0, 0, 5.353, 11.58, 0}, 254, 25.5, 0};
-  FormatRates const dasp_low{{5.725, 0.103, 0.3701, 1.725, 6.618, 0, 0}, 244, 11.2, 157};
-  FormatRates const spaden_low{{6.723, 0.1937, 0, 0.8132, 16.18, 6.257, 0}, 173, 77, 0};
-  t.csr = {{{8.771, 0.3004, 0, 2.655, 4.02, 0, 0}, 0, 0, 0}, csr_low, csr_low};
-  t.sell = {{{2.174, 0, 1.775, 9.055, 4.411, 0, 539.1}, 145, 43, 294}, sell_low, sell_low};
-  t.csell = {{{8.307, 0.2231, 0, 0, 5.099, 10.02, 0}, 234, 32.3, 0}, csell_low, csell_low};
-  t.dasp = {{{6.024, 0.1648, 0, 3.002, 6.028, 0.3011, 0}, 245, 16.9, 136}, dasp_low, dasp_low};
-  t.spaden = {{{8.118, 0, 1.668, 0, 25, 7.97, 0}, 185, 84.5, 0}, spaden_low, spaden_low};
-  FormatRates const dia_low{{4, 0.24, 0.5, 0, 0, 0, 0}, 150, 20, 30};
-  t.dia = {{{4, 0.24, 0, 0, 0, 0, 0}, 150, 20, 30}, dia_low, dia_low};
+  FormatRates const csr_low{{8.925, 0.1769, 0.687, 0, 5.176, 0, 0}, 0, 0, 0};
+  FormatRates const sell_low{{2.3, 0.07507, 0.5862, 7.365, 4.57, 0, 431.3}, 170, 28, 369};
+  FormatRates const csell_low{{7.76, 0.1742, 0, 0, 5.348, 11.64, 0}, 268, 23.6, 0};
+  FormatRates const dasp_low{{5.927, 0.1055, 0.3718, 1.402, 6.587, 0, 0}, 268, 11.2, 183};
+  FormatRates const spaden_low{{7.008, 0.1936, 0, 0.8319, 16.16, 6.589, 0}, 177, 76, 0};
+  FormatRates const dia_low{{7.896, 0.09553, 0.5997, 0, 0, 0, 0}, 162, 19.3, 47};
+  t.csr = {{{8.978, 0.2982, 0, 3.206, 4.013, 0, 0}, 0, 0, 0}, csr_low, csr_low};
+  t.sell = {{{2.279, 0, 1.774, 9.206, 4.41, 0, 543.2}, 169, 40, 360}, sell_low, sell_low};
+  t.csell = {{{8.383, 0.2241, 0, 0, 5.057, 10.04, 0}, 291, 28.1, 0}, csell_low, csell_low};
+  t.dasp = {{{6.058, 0.1682, 0, 2.576, 5.974, 0.2689, 0}, 284, 16.4, 147}, dasp_low, dasp_low};
+  t.spaden = {{{8.22, 0, 1.675, 0, 25.03, 7.882, 0}, 196, 85.7, 0}, spaden_low, spaden_low};
+  t.dia = {{{7.804, 0.1209, 0.9325, 0, 0, 0, 0}, 183, 27.4, 3.4}, dia_low, dia_low};
   t.step = 5;
   t.pass = 3.5;
   t.pass_stream = 0.25;

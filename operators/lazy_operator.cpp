@@ -77,8 +77,8 @@ template <class T>
 void LazyOperator<T>::settle(Context& ctx) const {
   phase_ = Phase::settled;
   try {
-    Converted made = conversion_.get();
-    current_ = std::move(made.A);
+    converted_ = conversion_.get();
+    current_ = converted_.A;
     ++revision_;
   } catch (std::exception const& e) {
     ctx.log(Severity::note, cat("format: ", name(), " stays: not ", terms_.format, ": ", e.what()));

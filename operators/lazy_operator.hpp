@@ -84,6 +84,7 @@ class LazyOperator final : public LinearOperator<T> {
   Made first_;
   ConversionTerms terms_;
   Make make_;
+  mutable Converted converted_;
   mutable Made current_;
   mutable Phase phase_ = Phase::counting;
   mutable double products_ = 0;

@@ -23,11 +23,13 @@ namespace {
 /// which no format knows.
 constexpr double step_vectors = 10;
 
-std::string why_not(Format format, Features const& f, PlanRequest const& request) {
+std::string why_not(Format format, Features const& f, PlanRequest const& request,
+                    CostTable const& table) {
   if (format == Format::csr) return "";
   if (request.transpose) return "no transpose";
-  if (format == Format::dia &&
-      !dia_fits(double(f.diagonals) * double(dia_length(f.rows)), double(f.entries)))
+  if (table.rates(format, request.values).product == Terms{}) return "no rates";
+  double const positions = double(f.diagonals) * double(dia_length(f.rows));
+  if (format == Format::dia && positions > 2 * double(f.entries) + 4096)
     return "more than two positions an entry";
   if (format != Format::sell && format != Format::dia &&
       f.entries > std::numeric_limits<std::int32_t>::max())
@@ -60,7 +62,7 @@ Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& t
     FormatRates const& rates = table.rates(format, request.values);
     Candidate c;
     c.format = format;
-    c.excluded = why_not(format, f, request);
+    c.excluded = why_not(format, f, request, table);
     c.bytes = stored_bytes(format, f, request.values);
     c.product = dot(rates.product, work(format, f, request.values, request.vectors));
     c.step = table.step + c.product + step_vectors * vector * table.pass_stream;

@@ -104,7 +104,9 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     // start.
     state.history = history_.data();
     state.history_start = drained;
-    *progress_ = {state.iteration, 0, limits.start2};
+    // Who watches goes on seeing what the last piece came to.
+    double const norm2 = state.iteration > 0 ? peek(progress_->norm2) : limits.start2;
+    *progress_ = {state.iteration, 0, norm2};
     copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
     if (ctx.device() == nullptr)
       run_host(ctx, watch);

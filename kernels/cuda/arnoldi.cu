@@ -134,8 +134,11 @@ template <class T>
 __global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each)
     update_kernel(ArnoldiUpdate<T> verb, LoopState* state, Scratch scratch) {
   using namespace update_shape;
-  Frame frame{state, false};
-  if (frame.stopped()) return;
+  Frame frame{state, blockIdx.x == 0 && threadIdx.x == 0};
+  if (frame.stopped()) {
+    if (frame.lead) verb.after(frame);
+    return;
+  }
   __shared__ double part[warps];
   typename ArnoldiUpdate<T>::Coefficients c;
   verb.prepare(frame, c);

@@ -14,6 +14,8 @@
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/verbs/dia.hpp>
 
+#include <algorithm>
+
 namespace tcsolve::cuda {
 
 namespace {
@@ -106,14 +108,16 @@ template <int rows, bool adjacent, class S, class T>
 __global__ void __launch_bounds__(block, blocks_each<T>)
     dia_kernel(DiaMultiply<S, T> verb, LoopState* state) {
   if (Frame{state, false}.stopped()) return;
-  T const* const x = verb.x.data + blockIdx.y * verb.x.col_stride;
-  T* const y = verb.y.data + blockIdx.y * verb.y.col_stride;
   T const alpha = verb.alpha, beta = verb.beta;
   std::int64_t const stride = verb.y.row_stride;
-  each_row<rows>(verb.a, x, adjacent ? 1 : verb.x.row_stride, [&](std::int64_t i, T sum) {
-    T& to = y[i * stride];
-    to = beta == T(0) ? alpha * sum : alpha * sum + beta * to;
-  });
+  for (std::int64_t j = blockIdx.y; j < verb.y.cols; j += gridDim.y) {
+    T const* const x = verb.x.data + j * verb.x.col_stride;
+    T* const y = verb.y.data + j * verb.y.col_stride;
+    each_row<rows>(verb.a, x, adjacent ? 1 : verb.x.row_stride, [&](std::int64_t i, T sum) {
+      T& to = y[i * stride];
+      to = beta == T(0) ? alpha * sum : alpha * sum + beta * to;
+    });
+  }
 }
 
 template <int rows, class S, class T>
@@ -169,7 +173,7 @@ template <class S, class T>
 void multiply(Device& on, LoopState* state, DiaMultiply<S, T> const& verb) {
   if (verb.n == 0) return;
   with_grid<S, T>(on, verb.a.rows, [&]<int rows>(std::integral_constant<int, rows>, auto blocks) {
-    dim3 const grid(blocks, static_cast<unsigned int>(verb.y.cols));
+    dim3 const grid(blocks, std::min<unsigned int>(verb.y.cols, 65535));
     if (verb.x.row_stride == 1)
       dia_kernel<rows, true><<<grid, block, 0, on.stream>>>(verb, state);
     else

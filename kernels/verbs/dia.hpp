@@ -39,7 +39,7 @@ TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index
   for (int k = 0; k < count; ++k) {
     DiaDiagonal const d = load_dia(diagonals + k);
     value[k] = load_dia(a.values + d.start + (i < d.last ? i : d.last));
-    Index j = i + d.offset;
+    std::int64_t j = std::int64_t{i} + d.offset;
     j = j < 0 ? 0 : j;
     j = j < a.cols ? j : a.cols - 1;
     xj[k] = x[j * stride];

@@ -143,6 +143,41 @@ TYPED_TEST(DiaContract, ValuesThatAreSymmetricNoLongerBringTheUpperDiagonals) {
   EXPECT_GT(dia.bytes(), bytes);
 }
 
+/// So many rows that a thread has several, and edges within its reach; small integers, so that
+/// every sum is exact.
+TYPED_TEST(DiaContract, ManyRowsAreMultipliedExactly) {
+  using T = typename TestFixture::T;
+  Csr<double> a = generate(Poisson7Params{.n = 77});  // 456533 rows
+  for (bool symmetric : {true, false}) {
+    for (Index i = 0; i < a.rows; ++i)
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+        a.values[k] = symmetric ? (i + a.columns[k]) % 5 - 2 : (3 * i + a.columns[k]) % 7 - 3;
+    Csr<T> const stored = converted<T>(a);
+    DiaOperator<double, T> const A(this->ctx(), stored.view());
+    EXPECT_EQ(A.matrix().symmetric(), symmetric);
+    std::size_t const n = a.rows;
+    std::vector<double> x(2 * n), expected(2 * n);
+    for (std::size_t i = 0; i < 2 * n; ++i) x[i] = double(i % 11) - 5;
+    long double sigma = 0;
+    for (Index i = 0; i < a.rows; ++i) {
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+        for (int j = 0; j < 2; ++j) expected[j * n + i] += a.values[k] * x[j * n + a.columns[k]];
+      sigma += x[i] * expected[i];
+    }
+    Array<double> const there = to_space(this->ctx(), x.data(), 2 * n);
+    Array<double> y(this->ctx().space(), 2 * n);
+    Space const s = this->ctx().space();
+    A.apply(this->ctx(), In<double>{there.data(), a.rows, 2, a.rows, Layout::col_major, s},
+            Out<double>{y.data(), a.rows, 2, a.rows, Layout::col_major, s});
+    EXPECT_EQ(to_host(this->ctx(), y), expected);
+    There<double> got(this->ctx(), 0.0);
+    Array<double> z(s, n);
+    A.apply_dot(this->ctx(), vector_view(there.data(), a.rows, s), z.view(), got.data());
+    EXPECT_EQ(to_host(this->ctx(), z), std::vector<double>(expected.begin(), expected.begin() + n));
+    EXPECT_EQ(got.get(), double(sigma));
+  }
+}
+
 TYPED_TEST(DiaContract, AnInfinityReachesOnlyRowsThatReferToIt) {
   using T = typename TestFixture::T;
   double const inf = std::numeric_limits<double>::infinity();

@@ -53,6 +53,22 @@ Features counted(Csr<double> const& a) {
     f.slices_stored += 32 * width;
     if (spreads(a, begin, begin + 32, any)) f.slices_wide += 32 * width;
   }
+  std::map<std::pair<Index, Index>, double> entries;
+  std::set<Index> offsets;
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      entries[{i, a.columns[k]}] = a.values[k];
+      offsets.insert(a.columns[k] - i);
+    }
+  auto const few = [&](double diagonals) {
+    return diagonals * double((a.rows + 32) / 32 * 32) <= 2 * double(a.entries()) + (1 << 20);
+  };
+  f.diagonals = few(double(f.longest)) ? static_cast<Offset>(offsets.size()) : f.longest;
+  f.symmetric = a.rows == a.cols && few(double(f.diagonals)) &&
+                std::ranges::all_of(entries, [&](auto const& e) {
+                  auto const other = entries.find({e.first.second, e.first.first});
+                  return other != entries.end() && other->second == e.second;
+                });
   return f;
 }
 
@@ -65,7 +81,9 @@ void expect_same(Features const& got, Features const& wanted) {
                          << wanted.slices_stored << ", wide " << got.slices_wide << " "
                          << wanted.slices_wide << ", tiles " << got.tiles << " " << wanted.tiles
                          << ", blocks " << got.blocks << " " << wanted.blocks << ", in them "
-                         << got.block_entries << " " << wanted.block_entries;
+                         << got.block_entries << " " << wanted.block_entries << ", diagonals "
+                         << got.diagonals << " " << wanted.diagonals << ", symmetric "
+                         << got.symmetric << wanted.symmetric;
 }
 
 template <class P>

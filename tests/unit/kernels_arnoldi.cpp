@@ -34,6 +34,7 @@ class Process {
         small_(ctx, std::vector<double>(2 * m + 1 + (m + 1) * m + m * m + 4 * m + 7 + m * m, 0)),
         partials_(ctx, std::vector<double>((2 * m + 1) * gram_blocks(ctx), 0)),
         history_(ctx, std::vector<double>(m + 1, 0)),
+        progress_(ctx, Progress{}),
         state_(ctx, LoopState{}) {
     double* at = small_.data();
     auto take = [&](Index count) { return std::exchange(at, at + count); };
@@ -45,6 +46,8 @@ class Process {
     fresh.divergence2 = std::numeric_limits<double>::infinity();
     fresh.threshold2 = 0;
     fresh.history = history_.data();
+    fresh.progress = progress_.data();
+    fresh.report_every = 1;
     state_.set(fresh);
     std::vector<double> r(start.data(), start.data() + start.size());
     Guarded<T> residual(ctx, r);
@@ -70,7 +73,11 @@ class Process {
                                    Observe{.norm2 = H_.norm2}});
     });
     ctx_.synchronize();
-    return state_.get();
+    // Whoever waits for the loop sees how it stands, also when it was ended by the first verb of a
+    // step.
+    LoopState const state = state_.get();
+    EXPECT_EQ(progress_.get().stop, state.stop);
+    return state;
   }
 
   Matrix V(Index columns) {
@@ -120,6 +127,7 @@ class Process {
   bool flexible_;
   Guarded<T> V_, u_, w_;
   There<double> small_, partials_, history_;
+  There<Progress> progress_;
   There<LoopState> state_;
   Hessenberg H_{};
 };
