@@ -292,31 +292,41 @@ __device__ void load(CsrMultiply<S, T> const& verb, RowCache const& cache, Team&
   __syncthreads();
 }
 
-/// Four columns of [V u] in flight, with u and with w.
+/// Warps side by side over the columns of [V u], four each, and over the rows: a team has few rows,
+/// and one column after another would wait for memory as often. A sum has a place for each warp;
+/// those of other columns leave nothing in it.
 template <class T, class Team>
 __device__ void run(Gram<T> const verb, Instruction const& in, Frame f, bool stopped, Team& team) {
   if (stopped) return;
-  constexpr int group = 4;
-  int j = f.step(), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  for (int k0 = 0; k0 <= j; k0 += group) {
-    double sum[2 * group] = {}, ww[1] = {};
-    for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads) {
-      double ui = double(verb.u[i]), wi = double(verb.w[i]);
+  constexpr int width = 4, warps = Team::threads / 32;
+  int const j = f.step(), columns = j + 1;
+  int const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  int beside = 1;
+  while (beside < warps && beside * width < columns) beside *= 2;
+  int const abreast = warps / beside, mine = warp % beside, row = warp / beside;
+  auto const leave = [&](int k, double total) {
+    for (int q = 0; q < beside; ++q) team.memory.part[k][row + q * abreast] = q == 0 ? total : 0;
+  };
+  for (int k0 = 0; k0 < columns; k0 += width * beside) {
+    int const first = k0 + mine * width;
+    T const* a[width];  // a column too many is w again, whose sums are not used
 #pragma unroll
-      for (int k = 0; k < group; ++k)
-        if (k0 + k <= j) {
-          double a = double(verb.column(j, k0 + k)[i]);
-          sum[2 * k] += a * ui;
-          sum[2 * k + 1] += a * wi;
-        }
+    for (int k = 0; k < width; ++k) a[k] = first + k < columns ? verb.column(j, first + k) : verb.w;
+    double sum[2 * width] = {}, ww[1] = {};
+#pragma unroll 2
+    for (std::int64_t i = team.begin + 32 * row + lane; i < team.end; i += 32 * abreast) {
+      double const ui = double(verb.u[i]), wi = double(verb.w[i]);
+#pragma unroll
+      for (int k = 0; k < width; ++k) {
+        double const v = double(a[k][i]);
+        sum[2 * k] += v * ui;
+        sum[2 * k + 1] += v * wi;
+      }
       ww[0] += wi * wi;
     }
-    double total = warp_sums(sum);
-    int k = 2 * k0 + lane / 4;
-    if (lane % 4 == 0 && k < 2 * (j + 1)) team.memory.part[k][warp] = total;
-    if (k0 != 0) continue;
-    total = warp_sums(ww);
-    if (lane == 0) team.memory.part[2 * j + 2][warp] = total;
+    double const total = warp_sums(sum), norm2 = warp_sums(ww);
+    if (lane % 4 == 0 && first + lane / 8 < columns) leave(2 * first + lane / 4, total);
+    if (first == 0 && lane == 0) leave(2 * columns, norm2);
   }
   team.template exchange<Add>(verb.sums(j), in.publish);
   for (int k = threadIdx.x; k < verb.sums(j); k += Team::threads)
