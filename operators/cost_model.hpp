@@ -62,10 +62,11 @@ double dot(Terms const& rates, Terms const& work);
 
 /// Work of a product with one vector. `long_rows` are those of 256 entries and more.
 Terms work(Format, Features const&, Real values, Real vectors);
-/// Bytes of the stored matrix, from the features alone: exact for csr, sell and dia, for dasp
-/// and spaden within a few percent (which rows share a unit is not known before they are sorted),
-/// for csell within 15 % (which lines wait for each other is not known before they are walked, and
-/// strips of an odd number of steps are filled up).
+/// Bytes of the stored matrix, from the features alone: exact for csr, sell and dia (whose rounded
+/// values may be symmetric where the matrix is not: half of it), for dasp and spaden within a few
+/// percent (which rows share a unit is not known before they are sorted), for csell within 15 %
+/// (which lines wait for each other is not known before they are walked, and strips of an odd
+/// number of steps are filled up).
 double stored_bytes(Format, Features const&, Real values);
 
 /// What a format costs for values of one type.
@@ -109,7 +110,7 @@ struct CostTable {
   double persistent_csr_stream = 0;   ///< us a MB that such a step with csr touches
   double persistent_sell_stream = 0;  ///< the same with sell
   double persistent_dia_stream = 0;   ///< the same with dia
-  double cache = 0;                   ///< MB that such a step may touch
+  double cache = 0;                   ///< MB that such a step may touch for these to hold
   static constexpr auto schema() {
     using P = CostTable;
     auto const least = at_least(0.0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A matrix that is converted once that has paid: `operator: {format: auto, conversion: lazy}`.
 ///
-///     products so far x loss of each >= conversion     a thread begins to convert, on its own
-///     stream the conversion is ready, a loop comes back       from this step on the new format is
-///     applied
+///     products so far x loss of each >= conversion     a thread begins to convert, on a stream
+///                                                      of its own
+///     the conversion is ready, a loop comes back       from this step on the new format is applied
 ///
 /// This is the rule of ski rental: rent until the rent paid equals the price, then buy (Karlin,
 /// Manasse, Rudolph and Sleator 1988, Competitive snoopy caching, Algorithmica 3). Where a product

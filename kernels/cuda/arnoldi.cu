@@ -2,10 +2,9 @@
 /// The two passes over the basis of an Arnoldi step (kernels/verbs/gmres.hpp).
 ///
 ///   V        n x j, column after column; j is read on the device
-///   gram     each column of [V u] with u and with w, and <w, w>. The warps of a block stand side
-///   by
-///            side over the same rows, up to four columns each, so that V comes once from memory
-///            and u and w, which they share, too:
+///   gram     each column of [V u] with u and with w, and <w, w>. The warps of a block stand
+///            side by side over the same rows, up to four columns each, so that V comes once from
+///            memory and u and w, which they share, too:
 ///
 ///                columns  0 1 2 3 | 4 5 6 7 | 8 9 ..         rows  32 at a time, two such parts
 ///                warp        0    |    1    |    2                 of them on their way

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Products with diagonals: the verbs of kernels/verbs/dia.hpp, whose sweeps on the device these
-/// are.
+/// Products with diagonals: the sweeps of the verbs of kernels/verbs/dia.hpp on the device.
 ///
-///   grid    a block `rows` threads' rows apart at a time; as many blocks as a sweep of long
-///   elements lane    rows i, i + 256, ..: neighbouring lanes read neighbouring values and x inside
-///   where no diagonal leaves the matrix nothing is clamped, and what all rows of a thread
-///           share, where a diagonal begins, is computed once for them
+///   grid    tiles of 256 rows, or of some times as many; as many blocks as a sweep of long rows
+///   lane    rows i, i + 256, ..: neighbouring lanes read neighbouring values and entries of x
+///   inside  where no diagonal leaves the matrix nothing is clamped, and where a diagonal begins
+///           is computed once for all rows of a thread
 ///   loads   four diagonals of each row on their way, and where the next four begin
 ///   sigma   thread, warp, block; the last block adds the partial sums in block order
 #include <tcsolve/core/cuda/device.hpp>
