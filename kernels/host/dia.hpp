@@ -11,7 +11,7 @@
 
 namespace tcsolve::host {
 
-constexpr std::int64_t dia_rows = 512;  ///< whose sums stay in the first cache
+constexpr std::int64_t dia_rows = 2048;  ///< whose sums stay in the first cache
 
 /// sums_r = sum of a_ij x_j over row begin + r, r < rows.
 template <class S, class T>
@@ -25,12 +25,15 @@ void dia_sums(DiaView<S> const& a, std::int64_t begin, std::int64_t rows, T cons
     std::int64_t const last =
         std::min({begin + rows, std::int64_t{d.last}, std::int64_t{a.cols} - d.offset});
     S const* const values = a.values + d.start;
-    for (std::int64_t i = first; i < last; ++i) {
-      T const product = T(values[i]) * x[(i + d.offset) * stride];
-      T& sum = sums[i - begin];
-      sum = is_dia_hole(values[i]) ? sum : sum + product;
-    }
+    if (stride == 1)  // in vectors
+      for (std::int64_t i = first; i < last; ++i) sums[i - begin] += T(values[i]) * x[i + d.offset];
+    else
+      for (std::int64_t i = first; i < last; ++i)
+        sums[i - begin] += T(values[i]) * x[(i + d.offset) * stride];
   }
+  // A hole is -0 and changes no sum, unless x is Inf or NaN there: such rows are added anew.
+  for (std::int64_t r = 0; r < rows; ++r)
+    if (sums[r] != sums[r]) sums[r] = dia_row(a, begin + r, x, stride);
 }
 
 template <class S, class T>

@@ -33,16 +33,16 @@ TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index
                         std::int64_t stride, T& sum) {
   S value[count];
   T xj[count];
+  Index const low = -i, high = a.cols - 1 - i;  // offsets that stay inside
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
   for (int k = 0; k < count; ++k) {
     DiaDiagonal const d = load_dia(diagonals + k);
     value[k] = load_dia(a.values + d.start + (i < d.last ? i : d.last));
-    std::int64_t j = std::int64_t{i} + d.offset;
-    j = j < 0 ? 0 : j;
-    j = j < a.cols ? j : a.cols - 1;
-    xj[k] = x[j * stride];
+    Index offset = d.offset < low ? low : d.offset;
+    offset = offset < high ? offset : high;
+    xj[k] = x[(i + offset) * stride];
   }
 #if defined(__CUDA_ARCH__)
 #pragma unroll
