@@ -210,7 +210,7 @@ class Table {
     };
     time("csell", csell({}));
     Features const f = features(ctx_, there.view());
-    if (dia_fits(double(f.diagonals) * double(dia_length(a.rows)), double(a.entries())))
+    if (dia_fits(double(f.diagonals), a.rows, a.entries()))
       for (bool symmetric : {true, false}) {
         if (!symmetric && !f.symmetric) continue;
         time(symmetric ? "dia" : "dia, whole", [&] {

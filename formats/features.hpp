@@ -36,7 +36,8 @@ struct Features {
 };
 
 /// Of a canonical matrix in the Context's space; host and device give the same numbers. Cost: the
-/// pattern twice, a merge of each eight rows, and the counts to the host.
+/// pattern twice, a merge of each eight rows, where diagonals are few a search for each entry above
+/// the main one, and the counts to the host.
 template <class S>
 Features features(Context&, CsrView<S> const& a);
 

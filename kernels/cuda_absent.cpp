@@ -68,9 +68,7 @@ void refill_dia(Device&, Arena&, CsrView<S> const&, DiaArrays<S>&) {
   template Index count_diagonals<S>(Device&, Arena&, CsrView<S> const&);                    \
   template DiaArrays<S> build_dia<S>(Device&, Arena&, CsrView<S> const&, DiaTuning const&); \
   template void refill_dia<S>(Device&, Arena&, CsrView<S> const&, DiaArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 
 template <class S>
@@ -118,9 +116,7 @@ void spmm_dasp(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, Out
 #define TCSOLVE_INSTANTIATE(S)                                                                 \
   template DaspArrays<S> build_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspTuning const&); \
   template void refill_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T)                                                             \
   template void spmm_dasp<S, T>(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, \
@@ -147,9 +143,7 @@ void spmv_dot_csell(Device&, CsellProduct<S, T> const&, double*) {
 #define TCSOLVE_INSTANTIATE(S)                                                                    \
   template CsellArrays<S> build_csell<S>(Device&, Arena&, CsrView<S> const&, CsellTuning const&); \
   template void refill_csell<S>(Device&, Arena&, CsrView<S> const&, CsellArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T)                                     \
@@ -174,9 +168,7 @@ void spmm_spaden(Device&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, 
   template SpadenArrays<S> build_spaden<S>(Device&, Arena&, CsrView<S> const&, \
                                            SpadenTuning const&);               \
   template void refill_spaden<S>(Device&, Arena&, CsrView<S> const&, SpadenArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T)                                                                \
   template void spmm_spaden<S, T>(Device&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, \

@@ -17,13 +17,14 @@ struct DiaTuning {
   bool symmetric = true;  ///< A = A^T is stored by its lower triangle
 };
 
-/// Whether so many positions are worth it: two an entry, or a small matrix.
-constexpr bool dia_fits(double positions, double entries) {
-  return positions <= 2 * entries + (1 << 20);
-}
 /// Positions of a stored diagonal: a hole closes it, and the next one begins on a line of the
 /// cache.
 constexpr Offset dia_length(Index rows) { return (Offset{rows} + 1 + 31) / 32 * 32; }
+/// Whether so many diagonals are worth it: two positions an entry, and some to spare, a million for
+/// who asks for this format, a few where the fastest is sought.
+constexpr bool dia_fits(double diagonals, Index rows, Offset entries, double spare = 1 << 20) {
+  return diagonals * double(dia_length(rows)) <= 2 * double(entries) + spare;
+}
 
 /// The arrays of a matrix, in one space.
 template <class S>

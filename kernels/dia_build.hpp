@@ -207,10 +207,9 @@ DiaArrays<S> build(On& on, CsrView<S> const& a, DiaTuning const& tuning) {
   Index const* const before = scan_diagonals(on, a, m.view.distinct);
   if (m.view.distinct == 0) return m;
   Offset const length = dia_length(a.rows);
-  double const positions = double(m.view.distinct) * double(length);
-  if (!dia_fits(positions, double(a.entries)))
-    throw MatrixError(cat("dia: ", m.view.distinct, " diagonals have ", positions,
-                          " positions for ", a.entries, " entries; take another format"));
+  if (!dia_fits(m.view.distinct, a.rows, a.entries))
+    throw MatrixError(cat("dia: ", m.view.distinct, " diagonals of ", a.rows, " rows for ",
+                          a.entries, " entries; take another format"));
   m.offsets = Array<Index>(on.space(), m.view.distinct);
   on.each(std::int64_t{a.rows} + a.cols - 1, Collect{before, a.rows, m.offsets.data()});
   std::vector<Index> offsets(std::size_t(m.view.distinct));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The types of stored values and of vectors that go together, for explicit instantiations:
-/// X(S, T).
+/// The types that values are stored in, and those of values and vectors that go together, for
+/// explicit instantiations: X(S) and X(S, T).
 #pragma once
 
 #include <tcsolve/core/half.hpp>
+
+#define TCSOLVE_VALUES(X) X(double) X(float) X(half)
 
 #define TCSOLVE_VALUE_PAIRS(X) \
   X(double, double)            \

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <tcsolve/configs/schema/read.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
@@ -90,27 +91,30 @@ Terms work(Format format, Features const& f, Real values, Real vectors) {
           .longest = format == Format::sell ? double(f.longest) / 1000 : 0};
 }
 
-FormatRates& CostTable::rates(Format format, Real values) {
-  auto const of = [&]() -> RatesByType& {
-    switch (format) {
-      case Format::csr: return csr;
-      case Format::sell: return sell;
-      case Format::csell: return csell;
-      case Format::dasp: return dasp;
-      case Format::spaden: return spaden;
-      case Format::dia: break;
-    }
-    return dia;
-  };
-  return values == Real::f64 ? of().fp64 : values == Real::f32 ? of().fp32 : of().fp16;
+RatesByType const& CostTable::of(Format format) const {
+  switch (format) {
+    case Format::csr: return csr;
+    case Format::sell: return sell;
+    case Format::csell: return csell;
+    case Format::dasp: return dasp;
+    case Format::spaden: return spaden;
+    case Format::dia: break;
+  }
+  return dia;
 }
 
 FormatRates const& CostTable::rates(Format format, Real values) const {
-  return const_cast<CostTable*>(this)->rates(format, values);
+  RatesByType const& by = of(format);
+  return values == Real::f64 ? by.fp64 : values == Real::f32 ? by.fp32 : by.fp16;
+}
+
+FormatRates& CostTable::rates(Format format, Real values) {
+  return const_cast<FormatRates&>(std::as_const(*this).rates(format, values));
 }
 
 // Fitted to bench_spmv at 12745a9 on an H200, 17 matrices, cold (docs/formats/choosing.md); the
-// steps to bench_cg at the same commit. FP32 and FP16 values, with FP32 vectors, share one fit.
+// steps read off bench_cg (docs/results/cg-h200.md). FP32 and FP16 values, with FP32 vectors, share
+// one fit.
 CostTable CostTable::h200() {
   CostTable t;
   t.device = "NVIDIA H200";
@@ -129,12 +133,9 @@ CostTable CostTable::h200() {
   t.step = 5;
   t.pass = 3.5;
   t.pass_stream = 0.25;
-  t.persistent_csr = 8.5;
-  t.persistent_sell = 9.6;
-  t.persistent_dia = 8.6;
-  t.persistent_csr_stream = 0.29;
-  t.persistent_sell_stream = 0.11;
-  t.persistent_dia_stream = 0.19;
+  t.csr.persistent = 8.5, t.csr.persistent_stream = 0.29;
+  t.sell.persistent = 9.6, t.sell.persistent_stream = 0.11;
+  t.dia.persistent = 8.6, t.dia.persistent_stream = 0.19;
   t.cache = 60;
   return t;
 }

@@ -86,13 +86,20 @@ struct FormatRates {
   bool operator==(FormatRates const&) const = default;
 };
 
-/// FP32 and FP16 values have rates of their own: x is FP32 there when it was measured.
+/// Of a format. FP32 and FP16 values have rates of their own: x is FP32 there when it was measured.
 struct RatesByType {
   FormatRates fp64, fp32, fp16;
+  double persistent = 0;         ///< us of a solver's step as one kernel; 0: there is none
+  double persistent_stream = 0;  ///< us a MB that such a step touches
   static constexpr auto schema() {
     using P = RatesByType;
-    return std::tuple{field(&P::fp64, "fp64", "FP64 values"), field(&P::fp32, "fp32", "FP32"),
-                      field(&P::fp16, "fp16", "FP16")};
+    auto const least = at_least(0.0);
+    return std::tuple{
+        field(&P::fp64, "fp64", "FP64 values"), field(&P::fp32, "fp32", "FP32"),
+        field(&P::fp16, "fp16", "FP16"),
+        field(&P::persistent, "persistent", least,
+              "us of a solver's step as one persistent kernel; 0: not offered"),
+        field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches")};
   }
   bool operator==(RatesByType const&) const = default;
 };
@@ -101,40 +108,26 @@ struct RatesByType {
 struct CostTable {
   std::string device;
   RatesByType csr, sell, csell, dasp, spaden, dia;
-  double step = 0;                    ///< us of a step besides product and passes
-  double pass = 0;                    ///< us of a pass over vectors
-  double pass_stream = 0;             ///< us a MB of it
-  double persistent_csr = 0;          ///< us of a step as one kernel, with csr; 0: there is none
-  double persistent_sell = 0;         ///< the same with sell
-  double persistent_dia = 0;          ///< the same with dia
-  double persistent_csr_stream = 0;   ///< us a MB that such a step with csr touches
-  double persistent_sell_stream = 0;  ///< the same with sell
-  double persistent_dia_stream = 0;   ///< the same with dia
-  double cache = 0;                   ///< MB that such a step may touch for these to hold
+  double step = 0;         ///< us of a step besides product and passes
+  double pass = 0;         ///< us of a pass over vectors
+  double pass_stream = 0;  ///< us a MB of it
+  double cache = 0;        ///< MB that a persistent step may touch for its rates to hold
   static constexpr auto schema() {
     using P = CostTable;
     auto const least = at_least(0.0);
-    return std::tuple{
-        field(&P::device, "device", "what was measured"),
-        field(&P::csr, "csr", "compressed sparse rows"),
-        field(&P::sell, "sell", "slices of 32 rows"),
-        field(&P::csell, "csell", "slices of 32 rows with 8-bit column numbers"),
-        field(&P::dasp, "dasp", "DASP"),
-        field(&P::spaden, "spaden", "bitBSR"),
-        field(&P::dia, "dia", "diagonals"),
-        field(&P::step, "step", least, "us of a solver's step besides its passes"),
-        field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
-        field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),
-        field(&P::persistent_csr, "persistent_csr", least,
-              "us of a step as one persistent kernel, with csr; 0: not offered"),
-        field(&P::persistent_sell, "persistent_sell", least, "the same with sell"),
-        field(&P::persistent_dia, "persistent_dia", least, "the same with dia"),
-        field(&P::persistent_csr_stream, "persistent_csr_stream", least,
-              "us a MB that it touches with csr"),
-        field(&P::persistent_sell_stream, "persistent_sell_stream", least, "the same with sell"),
-        field(&P::persistent_dia_stream, "persistent_dia_stream", least, "the same with dia"),
-        field(&P::cache, "cache", least, "MB that a persistent step may touch")};
+    return std::tuple{field(&P::device, "device", "what was measured"),
+                      field(&P::csr, "csr", "compressed sparse rows"),
+                      field(&P::sell, "sell", "slices of 32 rows"),
+                      field(&P::csell, "csell", "slices of 32 rows with 8-bit column numbers"),
+                      field(&P::dasp, "dasp", "DASP"),
+                      field(&P::spaden, "spaden", "bitBSR"),
+                      field(&P::dia, "dia", "diagonals"),
+                      field(&P::step, "step", least, "us of a solver's step besides its passes"),
+                      field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
+                      field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),
+                      field(&P::cache, "cache", least, "MB that a persistent step may touch")};
   }
+  RatesByType const& of(Format) const;
   FormatRates const& rates(Format, Real values) const;
   FormatRates& rates(Format, Real values);
   bool operator==(CostTable const&) const = default;

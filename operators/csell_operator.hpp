@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tcsolve/formats/csell.hpp>
-#include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/operators/converted_operator.hpp>
 
 namespace tcsolve {
 
@@ -14,31 +14,19 @@ namespace tcsolve {
 ///          after another
 ///   memory a value for each piece of a long row and column of y. One product runs at a time
 template <class T, class S = T>
-class CsellOperator final : public LinearOperator<T> {
+class CsellOperator final : public ConvertedOperator<T, S, Csell<S>> {
  public:
-  /// Converts a canonical CSR matrix, in the Context's space or on the host (then it is copied
-  /// there for the time of the conversion).
-  CsellOperator(Context& ctx, CsrView<S> const& a, CsellTuning const& = {});
-
-  /// The same pattern with new values (LinearOperator). Cost: a copy and a pass for the norm.
-  void update_values(Context&, CsrView<S> const& a);
-  using LinearOperator<T>::update_values;
+  CsellOperator(Context& ctx, CsrView<S> const& a, CsellTuning const& tuning = {})
+      : ConvertedOperator<T, S, Csell<S>>(ctx, a, tuning),
+        parts_(ctx.space(), this->matrix().view().parts) {}
 
   Traits traits() const override;
-  Cost cost(Index k) const override;
   std::string name() const override { return "csell"; }
-  /// ||A||_inf, taken once from the values.
-  double norm_estimate() const override { return norm_; }
-  Csell<S> const& matrix() const { return matrix_; }
 
  private:
-  CsellOperator(Context& ctx, CsrView<S> const& here, CsellTuning const&, bool);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
-  void do_update_values(Context&, CsrView<T> const& a) override;
-  Csell<S> matrix_;
   Array<T> parts_;  // of one column
-  double norm_ = 0;
 };
 
 }  // namespace tcsolve

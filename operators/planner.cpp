@@ -28,8 +28,7 @@ std::string why_not(Format format, Features const& f, PlanRequest const& request
   if (format == Format::csr) return "";
   if (request.transpose) return "no transpose";
   if (table.rates(format, request.values).product == Terms{}) return "no rates";
-  double const positions = double(f.diagonals) * double(dia_length(f.rows));
-  if (format == Format::dia && positions > 2 * double(f.entries) + 4096)
+  if (format == Format::dia && !dia_fits(double(f.diagonals), f.rows, f.entries, 4096))
     return "more than two positions an entry";
   if (format != Format::sell && format != Format::dia &&
       f.entries > std::numeric_limits<std::int32_t>::max())
@@ -44,13 +43,10 @@ std::string why_not(Format format, Features const& f, PlanRequest const& request
 /// A step as one kernel; 0 where it is not offered.
 double persistent_step(Format format, double bytes, Features const& f, PlanRequest const& request,
                        CostTable const& table) {
-  double base = 0, stream = 0;
-  if (format == Format::csr) base = table.persistent_csr, stream = table.persistent_csr_stream;
-  if (format == Format::sell) base = table.persistent_sell, stream = table.persistent_sell_stream;
-  if (format == Format::dia) base = table.persistent_dia, stream = table.persistent_dia_stream;
+  RatesByType const& rates = table.of(format);
   double const megabytes = (bytes + step_vectors * double(size_of(request.vectors)) * f.rows) / 1e6;
-  if (base == 0 || !request.persistent || megabytes > table.cache) return 0;
-  return base + stream * megabytes;
+  if (rates.persistent == 0 || !request.persistent || megabytes > table.cache) return 0;
+  return rates.persistent + rates.persistent_stream * megabytes;
 }
 
 }  // namespace

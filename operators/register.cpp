@@ -286,9 +286,8 @@ class AutoFactory final : public MatrixFactory {
           "needs `deterministic: false`");
     if (params_.conversion == Conversion::lazy && ctx.options().deterministic)
       throw Unsupported(
-          "`conversion: lazy` changes the format when the clock says so, and two runs may differ "
-          "in "
-          "their bits; it needs `deterministic: false`");
+          "`conversion: lazy` switches by the clock, and two runs may differ in their bits; it "
+          "needs `deterministic: false`");
     CsrStorage<double> const here(ctx, a.view());
     PlanRequest request{.values = values_,
                         .applies = use.applies,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tcsolve/formats/sell.hpp>
-#include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/operators/converted_operator.hpp>
 
 namespace tcsolve {
 
@@ -12,30 +12,16 @@ namespace tcsolve {
 ///   bytes  stored entries (sizeof(S) + 2) + 5 rows + k sizeof(T) (rows + cols)
 ///   bits   the same on every run: a row is added in storage order
 template <class T, class S = T>
-class SellOperator final : public LinearOperator<T> {
+class SellOperator final : public ConvertedOperator<T, S, Sell<S>> {
  public:
-  /// Converts a canonical CSR matrix, in the Context's space or on the host (then it is copied
-  /// there for the time of the conversion).
-  SellOperator(Context& ctx, CsrView<S> const& a);
-
-  /// The same pattern with new values (LinearOperator). Cost: a copy and a pass for the norm.
-  void update_values(Context&, CsrView<S> const& a);
-  using LinearOperator<T>::update_values;
+  SellOperator(Context& ctx, CsrView<S> const& a) : ConvertedOperator<T, S, Sell<S>>(ctx, a) {}
 
   Traits traits() const override;
-  Cost cost(Index k) const override;
   std::string name() const override { return "sell"; }
-  /// ||A||_inf, taken once from the stored values.
-  double norm_estimate() const override { return norm_; }
-  Sell<S> const& matrix() const { return matrix_; }
 
  private:
-  SellOperator(Context& ctx, CsrView<S> const& here, bool);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
-  void do_update_values(Context&, CsrView<T> const& a) override;
-  Sell<S> matrix_;
-  double norm_ = 0;
 };
 
 }  // namespace tcsolve

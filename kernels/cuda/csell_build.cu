@@ -2,6 +2,7 @@
 /// CSR to SELL-32-sigma on the device (kernels/csell_build.hpp).
 #include <tcsolve/kernels/csell_build.hpp>
 #include <tcsolve/kernels/cuda/convert.cuh>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::cuda {
 
@@ -20,8 +21,6 @@ void refill_csell(Device& device, Arena& arena, CsrView<S> const& a, CsellArrays
 #define TCSOLVE_INSTANTIATE(S)                                                                    \
   template CsellArrays<S> build_csell<S>(Device&, Arena&, CsrView<S> const&, CsellTuning const&); \
   template void refill_csell<S>(Device&, Arena&, CsrView<S> const&, CsellArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::cuda

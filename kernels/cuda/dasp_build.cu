@@ -2,6 +2,7 @@
 /// CSR to DASP on the device (kernels/dasp_build.hpp).
 #include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/kernels/dasp_build.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::cuda {
 
@@ -21,8 +22,6 @@ void refill_dasp(Device& device, Arena& arena, CsrView<S> const& a, DaspArrays<S
 #define TCSOLVE_INSTANTIATE(S)                                                                 \
   template DaspArrays<S> build_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspTuning const&); \
   template void refill_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::cuda

@@ -2,6 +2,7 @@
 /// CSR to diagonals on the device (kernels/dia_build.hpp).
 #include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/kernels/dia_build.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::cuda {
 
@@ -25,8 +26,6 @@ void refill_dia(Device& device, Arena& arena, CsrView<S> const& a, DiaArrays<S>&
   template Index count_diagonals<S>(Device&, Arena&, CsrView<S> const&);                    \
   template DiaArrays<S> build_dia<S>(Device&, Arena&, CsrView<S> const&, DiaTuning const&); \
   template void refill_dia<S>(Device&, Arena&, CsrView<S> const&, DiaArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::cuda

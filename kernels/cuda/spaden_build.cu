@@ -2,6 +2,7 @@
 /// CSR to bitBSR on the device (kernels/spaden_build.hpp).
 #include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/kernels/spaden_refill.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::cuda {
 
@@ -22,8 +23,6 @@ void refill_spaden(Device& device, Arena& arena, CsrView<S> const& a, SpadenArra
   template SpadenArrays<S> build_spaden<S>(Device&, Arena&, CsrView<S> const&, \
                                            SpadenTuning const&);               \
   template void refill_spaden<S>(Device&, Arena&, CsrView<S> const&, SpadenArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::cuda

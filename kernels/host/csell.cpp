@@ -108,9 +108,7 @@ void spmm_csell(Host&, CsellProduct<S, T> const& p) {
 #define TCSOLVE_INSTANTIATE(S)                                                                  \
   template CsellArrays<S> build_csell<S>(Host&, Arena&, CsrView<S> const&, CsellTuning const&); \
   template void refill_csell<S>(Host&, Arena&, CsrView<S> const&, CsellArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T) template void spmm_csell<S, T>(Host&, CsellProduct<S, T> const&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)

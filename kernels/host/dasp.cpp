@@ -138,9 +138,7 @@ void spmm_dasp(Host&, T alpha, DaspView<S> const& a, DaspWork<T> const& work, In
 #define TCSOLVE_INSTANTIATE(S)                                                               \
   template DaspArrays<S> build_dasp<S>(Host&, Arena&, CsrView<S> const&, DaspTuning const&); \
   template void refill_dasp<S>(Host&, Arena&, CsrView<S> const&, DaspArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_dasp<S, T>(Host&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, Out<T>);

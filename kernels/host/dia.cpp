@@ -2,6 +2,7 @@
 /// CSR to diagonals on the host (kernels/dia_build.hpp).
 #include <tcsolve/kernels/dia_build.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::host {
 
@@ -25,8 +26,6 @@ void refill_dia(Host&, Arena& arena, CsrView<S> const& a, DiaArrays<S>& m) {
   template Index count_diagonals<S>(Host&, Arena&, CsrView<S> const&);                    \
   template DiaArrays<S> build_dia<S>(Host&, Arena&, CsrView<S> const&, DiaTuning const&); \
   template void refill_dia<S>(Host&, Arena&, CsrView<S> const&, DiaArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The products with diagonals walk diagonal by diagonal on the host, a few hundred rows at a time,
-/// so that their values and x are read in runs: in place of their element() they have a walk() of
-/// their own, which host/sweep.cpp prefers. The same additions in the same order.
+/// The products with diagonals walk diagonal by diagonal on the host, two thousand rows at a
+/// time, so that their values and x are read in runs: in place of their element() they have a
+/// walk() of their own, which host/sweep.cpp prefers. The same additions in the same order.
 #pragma once
 
 #include <algorithm>

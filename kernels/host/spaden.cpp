@@ -54,9 +54,7 @@ void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const& wo
 #define TCSOLVE_INSTANTIATE(S)                                                                     \
   template SpadenArrays<S> build_spaden<S>(Host&, Arena&, CsrView<S> const&, SpadenTuning const&); \
   template void refill_spaden<S>(Host&, Arena&, CsrView<S> const&, SpadenArrays<S>&);
-TCSOLVE_INSTANTIATE(double)
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T)                                                                 \
   template void spmm_spaden<S, T>(Host&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, T, \

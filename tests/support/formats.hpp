@@ -39,19 +39,28 @@ struct CsrFormat {
   }
 };
 
-/// SELL-32 with values of S and vectors of T.
-template <class T, class S = T>
-struct SellFormat {
+/// A format that an operator makes from a view of CSR, values of S and vectors of T.
+template <class T, class S, class Made, auto... options>
+struct ConvertedFormat {
   using Value = T;
   using Stored = S;
-  static std::string label() { return std::string("sell_") + type_name<T> + "_" + type_name<S>; }
-  using Operator = SellOperator<T, S>;
-  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
-    return std::make_shared<Operator>(ctx, a.view());
+  using Operator = Made;
+  static std::string types() { return cat("_", type_name<T>, "_", type_name<S>); }
+  static std::shared_ptr<Made> of(Context& ctx, Csr<S> const& a) {
+    return std::make_shared<Made>(ctx, a.view(), options...);
   }
   static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
     return of(ctx, converted<S>(a));
   }
+  /// What the conversion made of it: the format's own contract looks inside.
+  static double bytes(Context& ctx, Csr<double> const& a) {
+    return double(of(ctx, converted<S>(a))->matrix().bytes());
+  }
+};
+
+template <class T, class S = T>
+struct SellFormat : ConvertedFormat<T, S, SellOperator<T, S>> {
+  static std::string label() { return "sell" + SellFormat::types(); }
   /// Slices padded to their longest row; 32-bit columns where 16-bit distances do not reach.
   static double bytes(Context&, Csr<double> const& a) {
     double sum = 4.0 * a.rows;
@@ -68,86 +77,26 @@ struct SellFormat {
   }
 };
 
-/// Diagonals with values of S and vectors of T.
 template <class T, class S = T>
-struct DiaFormat {
-  using Value = T;
-  using Stored = S;
-  static std::string label() { return std::string("dia_") + type_name<T> + "_" + type_name<S>; }
-  using Operator = DiaOperator<T, S>;
-  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
-    return std::make_shared<Operator>(ctx, a.view());
-  }
-  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
-    return of(ctx, converted<S>(a));
-  }
-  /// What the conversion made of it: tests/contract/dia_contract.cpp looks inside.
-  static double bytes(Context& ctx, Csr<double> const& a) {
-    CsrStorage<S> here(ctx, converted<S>(a));
-    return double(Dia<S>(ctx, here.view()).bytes());
-  }
+struct DiaFormat : ConvertedFormat<T, S, DiaOperator<T, S>> {
+  static std::string label() { return "dia" + DiaFormat::types(); }
 };
 
-/// Compressed SELL-32-sigma with values of S and vectors of T.
+/// Short pieces, windows and strips, so that small matrices have many.
+constexpr CsellTuning short_pieces{.max_length = 24, .window = 96, .strip = 2};
 template <class T, class S = T>
-struct CsellFormat {
-  using Value = T;
-  using Stored = S;
-  static std::string label() { return std::string("csell_") + type_name<T> + "_" + type_name<S>; }
-  using Operator = CsellOperator<T, S>;
-  // Short pieces, windows and strips, so that small matrices have many.
-  static constexpr CsellTuning tuning{.max_length = 24, .window = 96, .strip = 2};
-  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
-    return std::make_shared<Operator>(ctx, a.view(), tuning);
-  }
-  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
-    return of(ctx, converted<S>(a));
-  }
-  /// What the conversion made of it: tests/contract/csell_contract.cpp looks inside.
-  static double bytes(Context& ctx, Csr<double> const& a) {
-    CsrStorage<S> here(ctx, converted<S>(a));
-    return double(Csell<S>(ctx, here.view(), tuning).bytes());
-  }
+struct CsellFormat : ConvertedFormat<T, S, CsellOperator<T, S>, short_pieces> {
+  static std::string label() { return "csell" + CsellFormat::types(); }
 };
 
-/// DASP with values of S and vectors of T.
 template <class T, class S = T>
-struct DaspFormat {
-  using Value = T;
-  using Stored = S;
-  static std::string label() { return std::string("dasp_") + type_name<T> + "_" + type_name<S>; }
-  using Operator = DaspOperator<T, S>;
-  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
-    return std::make_shared<Operator>(ctx, a.view());
-  }
-  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
-    return of(ctx, converted<S>(a));
-  }
-  /// What the conversion made of it: tests/contract/dasp_contract.cpp looks inside.
-  static double bytes(Context& ctx, Csr<double> const& a) {
-    CsrStorage<S> here(ctx, converted<S>(a));
-    return double(Dasp<S>(ctx, here.view()).bytes());
-  }
+struct DaspFormat : ConvertedFormat<T, S, DaspOperator<T, S>> {
+  static std::string label() { return "dasp" + DaspFormat::types(); }
 };
 
-/// bitBSR with values of S and vectors of T.
 template <class T, class S = T>
-struct SpadenFormat {
-  using Value = T;
-  using Stored = S;
-  static std::string label() { return std::string("spaden_") + type_name<T> + "_" + type_name<S>; }
-  using Operator = SpadenOperator<T, S>;
-  static std::shared_ptr<Operator> of(Context& ctx, Csr<S> const& a) {
-    return std::make_shared<Operator>(ctx, a.view());
-  }
-  static OperatorPtr<T> make(Context& ctx, Csr<double> const& a) {
-    return of(ctx, converted<S>(a));
-  }
-  /// What the conversion made of it: tests/contract/spaden_contract.cpp looks inside.
-  static double bytes(Context& ctx, Csr<double> const& a) {
-    CsrStorage<S> here(ctx, converted<S>(a));
-    return double(Spaden<S>(ctx, here.view()).bytes());
-  }
+struct SpadenFormat : ConvertedFormat<T, S, SpadenOperator<T, S>> {
+  static std::string label() { return "spaden" + SpadenFormat::types(); }
 };
 
 template <class B, class F>
