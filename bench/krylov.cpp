@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   bench::print_device(ctx, repetitions);
   std::vector<bench::Row> rows;
   for (int n : brief ? std::vector{20, 48} : std::vector{20, 32, 48, 96}) {
+    if (argc > 2 && cat("poisson27_", n) != argv[2]) continue;
     Csr<double> a = generate(Poisson27Params{.n = n, .coefficient = Coefficient::random});
     std::vector<double> b(a.rows, 1.0);
     auto A = std::make_shared<CsrOperator<double>>(ctx, a.view());

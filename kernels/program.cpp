@@ -47,13 +47,22 @@ template <class T>
 constexpr bool only_sums<Gram<T>> = true;
 
 template <class V>
-constexpr bool exchanges = VerbTraits<V>::sums > 0;
+constexpr int sums_of(V const&) {
+  return VerbTraits<V>::sums;
+}
 template <class T>
-constexpr bool exchanges<Gram<T>> = true;
+int sums_of(Gram<T> const& gram) {
+  return Gram<T>::sums(gram.H.m - 1);
+}
+template <class S, class T>
+int sums_of(CsrMultiply<S, T> const& product) {
+  return product.sigma != nullptr ? 1 : 0;
+}
 
 struct Facts {
   int position;
-  bool gathers, only_sums, exchanges;
+  bool gathers, only_sums;
+  int sums;
   std::size_t bytes;
   std::uint32_t pointers;  // see Instruction
 };
@@ -78,7 +87,7 @@ bool find(VerbList<V...>, Command const& command, Facts& facts) {
           facts = {k,
                    gathers<V>,
                    only_sums<V>,
-                   exchanges<V>,
+                   sums_of(*reinterpret_cast<V const*>(command.operands.data())),
                    sizeof(V),
                    pointers_of<V>(command.operands.data())};
           found = true;
@@ -104,6 +113,24 @@ void const* gathered_vector(std::type_index type, void const* operands) {
   if (type == typeid(BlockMultiply<T>))
     return static_cast<BlockMultiply<T> const*>(operands)->x.data;
   return nullptr;
+}
+
+/// The matrix of a product by diagonals; null for any other verb.
+template <class T>
+DiaView<T> const* diagonals_of(std::type_index type, void const* operands) {
+  if (type == typeid(DiaMultiply<T, T>)) return &static_cast<DiaMultiply<T, T> const*>(operands)->a;
+  if (type == typeid(DiaMultiplyDot<T, T>))
+    return &static_cast<DiaMultiplyDot<T, T> const*>(operands)->a;
+  return nullptr;
+}
+
+/// Threads that share a row by diagonals, eight at a time: while there are threads to spare, and
+/// eights.
+int dia_lanes(std::int64_t rows, DiaView<double> const& a, int teams, int threads) {
+  std::int64_t const each = (rows + teams - 1) / teams;
+  int lanes = 1;
+  while (lanes < 32 && 2 * lanes * each <= threads && 16 * lanes < a.count + 8) lanes *= 2;
+  return lanes;
 }
 
 /// What an instruction does to the vectors of a team.
@@ -143,10 +170,28 @@ void mark_barriers(std::vector<Instruction>& list, std::vector<Effect> const& ef
     }
 }
 
+/// The place where a product without a sum keeps its x, one column of adjacent entries; null for
+/// any other verb.
+template <class T>
+T const** plain_x(std::type_index type, void* operands) {
+  auto const block = [](Elements<T const>& x) {
+    return x.cols == 1 && x.row_stride == 1 ? &x.data : nullptr;
+  };
+  if (type == typeid(CsrMultiply<T, T>)) {
+    auto& product = *static_cast<CsrMultiply<T, T>*>(operands);
+    return product.sigma == nullptr ? &product.x : nullptr;
+  }
+  if (type == typeid(SellMultiply<T, T>))
+    return block(static_cast<SellMultiply<T, T>*>(operands)->x);
+  if (type == typeid(DiaMultiply<T, T>)) return block(static_cast<DiaMultiply<T, T>*>(operands)->x);
+  return nullptr;
+}
+
 /// The list of a recording and its effects; `why` names a command without a verb.
 template <class Verbs>
 struct Translation {
   std::vector<Instruction> list;
+  std::vector<Command const*> commands;  // of the recording
   std::vector<Effect> effects;
   std::vector<void const*> gathered;
   std::string why;
@@ -160,27 +205,53 @@ struct Translation {
       }
       Instruction in{};
       in.verb = facts.position;
+      in.lanes = 1;
       in.pointers = facts.pointers;
       std::memcpy(in.operands, command.operands.data(), facts.bytes);
       std::int64_t n;
       std::memcpy(&n, in.operands, sizeof n);  // the first operand of every verb
-      if (command.type == typeid(CsrMultiply<double, double>))
-        facts.exchanges =
-            reinterpret_cast<CsrMultiply<double, double> const*>(in.operands)->sigma != nullptr;
-      if (command.type == typeid(Gram<double>) &&
-          Gram<double>::sums(reinterpret_cast<Gram<double> const*>(in.operands)->H.m - 1) >
-              max_sums) {
+      if (facts.sums > max_sums) {
         why = "more columns than sums fit an exchange";
         return;
       }
       if (void const* x = gathered_vector<double>(command.type, in.operands)) gathered.push_back(x);
-      effects.push_back({facts.gathers, n > 0 && !facts.only_sums, facts.exchanges});
+      effects.push_back({facts.gathers, n > 0 && !facts.only_sums, facts.sums > 0});
       list.push_back(in);
+      commands.push_back(&command);
+    }
+  }
+
+  /// z = D x, y = A z: the product reads x through D (loop_program).
+  void fold_diagonals(std::span<double* const> own) {
+    for (std::size_t k = 0; k + 1 < list.size(); ++k) {
+      if (commands[k]->type != typeid(Multiply<double>)) continue;
+      auto const& scaling = *reinterpret_cast<Multiply<double> const*>(list[k].operands);
+      double const** x = plain_x<double>(commands[k + 1]->type, list[k + 1].operands);
+      bool const folds = x != nullptr && *x == scaling.y.data && scaling.beta == 0 &&
+                         scaling.x.cols == 1 && scaling.x.row_stride == 1 &&
+                         std::find(own.begin(), own.end(), *x) != own.end() && uses(list, *x) == 2;
+      if (!folds) continue;
+      list[k + 1].through = {scaling.d, scaling.alpha};
+      std::replace(gathered.begin(), gathered.end(), static_cast<void const*>(*x),
+                   static_cast<void const*>(scaling.x.data));
+      *x = scaling.x.data;
+      auto const at = static_cast<std::ptrdiff_t>(k);
+      list.erase(list.begin() + at);
+      effects.erase(effects.begin() + at);
+      commands.erase(commands.begin() + at);
     }
   }
 };
 
 }  // namespace
+
+int uses(std::vector<Instruction> const& list, void const* v) {
+  int count = 0;
+  for (Instruction const& in : list)
+    for (int w = 0; w < Instruction::max_operands / 8; ++w)
+      count += in.points(w) && reinterpret_cast<void* const*>(in.operands)[w] == v;
+  return count;
+}
 
 int lanes_for(std::int64_t rows, std::int64_t entries, int teams, int threads) {
   std::int64_t each = std::max<std::int64_t>(1, (rows + teams - 1) / teams);
@@ -191,8 +262,10 @@ int lanes_for(std::int64_t rows, std::int64_t entries, int teams, int threads) {
   return lanes;
 }
 
-LoopProgram loop_program(Recording const& body, int blocks, int block) {
+LoopProgram loop_program(Recording const& body, int blocks, int block,
+                         std::span<double* const> own) {
   Translation<LoopVerbs<double>> made(body);
+  if (made.why.empty()) made.fold_diagonals(own);
   LoopProgram out;
   out.why = made.why;
   void const* values = nullptr;
@@ -201,9 +274,15 @@ LoopProgram loop_program(Recording const& body, int blocks, int block) {
     std::int64_t n;
     std::memcpy(&n, in.operands, sizeof n);
     if (n != 0 && out.n != 0 && n != out.n)
-      out.why = cat(body.commands[k].name, " of ", n, " beside ", out.n, " elements");
+      out.why = cat(made.commands[k]->name, " of ", n, " beside ", out.n, " elements");
     out.n = std::max(out.n, n);
-    if (body.commands[k].type != typeid(CsrMultiply<double, double>)) continue;
+    if (DiaView<double> const* a = diagonals_of<double>(made.commands[k]->type, in.operands)) {
+      in.lanes = dia_lanes(n, *a, blocks, block);
+      if (out.list_of_diagonals.empty())
+        out.list_of_diagonals =
+            std::as_bytes(std::span(a->diagonals, static_cast<std::size_t>(a->count)));
+    }
+    if (made.commands[k]->type != typeid(CsrMultiply<double, double>)) continue;
     auto const& product = *reinterpret_cast<CsrMultiply<double, double> const*>(in.operands);
     in.lanes = lanes_for(n, product.a.entries, blocks, block);
     if (values == nullptr) {

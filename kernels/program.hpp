@@ -14,6 +14,7 @@
 #include <tcsolve/core/recording.hpp>
 #include <tcsolve/kernels/verb_list.hpp>
 #include <tcsolve/kernels/verbs/csr.hpp>
+#include <tcsolve/kernels/views/diagonal.hpp>
 
 namespace tcsolve {
 
@@ -30,9 +31,10 @@ struct Instruction {
   int verb;                                 // position in the list of verbs
   int barrier;                              // the team waits before it, and sees what was written
   int publish;                              // its sums make the team see what was written
-  int lanes;                                // threads that share a row of a CSR product
+  int lanes;                                // threads that share a row of a product, >= 1
   RowCache cache;
-  std::uint32_t pointers;  // bit k: the operands' k-th word of 8 bytes is a pointer
+  std::uint32_t pointers;    // bit k: the operands' k-th word of 8 bytes is a pointer
+  Diagonal<double> through;  // a product reads x through it, if d is not null
   alignas(16) std::byte operands[max_operands];
 
   TCSOLVE_HD bool points(int word) const { return (pointers >> word & 1) != 0; }
@@ -86,17 +88,25 @@ TCSOLVE_HD void pick(int k, F const& f) {
 #undef TCSOLVE_CASE
 }
 
+/// How many words of the operands point to v.
+int uses(std::vector<Instruction> const&, void const* v);
+
 /// A recorded loop for a grid of so many blocks.
 struct LoopProgram {
   std::vector<Instruction> list;
-  std::vector<void const*> gathered;  // vectors that products read
-  std::int64_t n = 0;                 // size of every vector
-  int matrix = -1;                    // first instruction that is a CSR product
-  std::string why;                    // it cannot be done
+  std::vector<void const*> gathered;             // vectors that products read
+  std::int64_t n = 0;                            // size of every vector
+  int matrix = -1;                               // first instruction that is a CSR product
+  std::span<std::byte const> list_of_diagonals;  // of the first product by diagonals
+  std::string why;                               // it cannot be done
 };
 /// Where the grid has to wait, and for what, is marked, and (capacity 1) where the first CSR matrix
 /// is read; how much room there is for it, the caller says. `block`: threads of a block.
-LoopProgram loop_program(Recording const& body, int blocks, int block);
+///
+/// y = A z, z = D x, where z is one of `own`, vectors that the body alone uses, and is read here
+/// only: A multiplies x through D, and z is not made. That saves a barrier between the two.
+LoopProgram loop_program(Recording const& body, int blocks, int block,
+                         std::span<double* const> own = {});
 
 /// A recording for the teams of a batch; `repeats`: it is run over and over, so its end meets its
 /// beginning. Throws Unsupported naming a command that they do not know.

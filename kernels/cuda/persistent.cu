@@ -133,6 +133,8 @@ struct SharedLayout {
   int kept, written;  // how many there are; the first of them are copied back
   double* vectors[max_kept];
   int positions[max_kept];
+  void const* list;  // of a matrix by diagonals
+  int list_bytes, list_position;
 };
 
 /// One block a multiprocessor.
@@ -153,6 +155,7 @@ __global__ void __launch_bounds__(block_size, 1)
   copy(dynamic, scalars, layout.scalar_bytes);
   copy(list, program, layout.length * sizeof(Instruction));
   copy(&mine, state, sizeof(LoopState));
+  copy(at<std::byte>(layout.list_position), layout.list, layout.list_bytes);
   for (int k = 0; k < layout.kept; ++k)
     if (begin < end)
       copy(at<double>(layout.positions[k]), layout.vectors[k] + begin, (end - begin) * 8);
@@ -167,6 +170,8 @@ __global__ void __launch_bounds__(block_size, 1)
     auto low = reinterpret_cast<std::uintptr_t>(scalars);
     if (word >= low && word < low + layout.scalar_bytes)
       word = reinterpret_cast<std::uintptr_t>(dynamic) + (word - low);
+    if (layout.list_bytes > 0 && word == reinterpret_cast<std::uintptr_t>(layout.list))
+      word = reinterpret_cast<std::uintptr_t>(dynamic) + layout.list_position;
     for (int k = 0; k < layout.kept; ++k)
       if (word == reinterpret_cast<std::uintptr_t>(layout.vectors[k]))
         word = reinterpret_cast<std::uintptr_t>(at<double>(layout.positions[k])) - begin * 8;
@@ -223,10 +228,10 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   }
   auto loop = std::make_shared<PersistentLoop>();
   loop->blocks = std::min(on.properties.multiProcessorCount, max_blocks);
-  LoopProgram assembly = loop_program(body, loop->blocks, block_size);
+  LoopProgram assembly = loop_program(body, loop->blocks, block_size, kept.vectors);
   if (auto few = static_cast<int>((assembly.n + 31) / 32); few < loop->blocks) {
     loop->blocks = std::max(1, few);  // a block has a warp's rows at least
-    assembly = loop_program(body, loop->blocks, block_size);
+    assembly = loop_program(body, loop->blocks, block_size, kept.vectors);
   }
   if (!assembly.why.empty()) {
     why = assembly.why;
@@ -245,12 +250,21 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
     why = "its scalars exceed the shared memory";
     return nullptr;
   }
+  if (auto const list = assembly.list_of_diagonals;
+      static_cast<std::int64_t>(list.size()) <= (room - used) / 4) {
+    layout.list = list.data();
+    layout.list_bytes = static_cast<int>(list.size());
+    layout.list_position = static_cast<int>(used);
+    used = round16(used + layout.list_bytes);
+  }
   std::int64_t rows = (assembly.n + loop->blocks - 1) / loop->blocks;
   rows = (rows + 31) / 32 * 32;
   auto keep = [&](double const* v) {
     bool shared_out =
         std::find(assembly.gathered.begin(), assembly.gathered.end(), v) != assembly.gathered.end();
-    if (v == nullptr || shared_out || layout.kept == max_kept || used + 8 * rows > room) return;
+    if (v == nullptr || shared_out || uses(program, v) == 0 || layout.kept == max_kept ||
+        used + 8 * rows > room)
+      return;
     layout.vectors[layout.kept] = const_cast<double*>(v);
     layout.positions[layout.kept++] = static_cast<int>(used);
     used = round16(used + 8 * rows);

@@ -44,6 +44,17 @@ __device__ double warp_combine(double a) {
   return a;
 }
 
+/// From the sums of each thread to those of the team.
+template <class V, int sums, class Team>
+__device__ void add_up(double const (&sum)[sums], Instruction const& in, Team& team) {
+#pragma unroll
+  for (int k = 0; k < sums; ++k) {
+    double a = warp_combine<V>(sum[k]);
+    if (threadIdx.x % 32 == 0) team.memory.part[k][threadIdx.x / 32] = a;
+  }
+  team.template exchange<V>(sums, in.publish);
+}
+
 /// The operands by value: in registers they need not be read again after every store.
 template <class V, class Team>
 __device__ void run(V const verb, Instruction const& in, Frame f, bool stopped, Team& team) {
@@ -56,13 +67,7 @@ __device__ void run(V const verb, Instruction const& in, Frame f, bool stopped, 
     if (verb.n > 0)
       for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads)
         verb.element(i, c, sum);
-    if constexpr (Traits::sums > 0) {
-      for (int k = 0; k < Traits::sums; ++k) {
-        double a = warp_combine<V>(sum[k]);
-        if (threadIdx.x % 32 == 0) team.memory.part[k][threadIdx.x / 32] = a;
-      }
-      team.template exchange<V>(Traits::sums, in.publish);
-    }
+    if constexpr (Traits::sums > 0) add_up<V>(sum, in, team);
     if constexpr (Traits::finishes) {
       if constexpr (Traits::prepares && Traits::sums == 0)
         __syncthreads();  // coefficients are read
@@ -72,6 +77,14 @@ __device__ void run(V const verb, Instruction const& in, Frame f, bool stopped, 
   if constexpr (Traits::afters)
     if (f.lead) verb.after(f);
   __syncthreads();
+}
+
+/// f(x), x as the product reads it.
+template <class T, class F>
+__device__ auto with_gathered(Instruction const& in, T const* x, F const& f) {
+  if constexpr (std::is_same_v<T, double>)
+    if (in.through.d != nullptr) return f(ThroughDiagonal<T>{x, in.through.d, in.through.alpha});
+  return f(x);
 }
 
 __device__ inline int exponent_of(int power_of_two) { return __ffs(power_of_two) - 1; }
@@ -107,13 +120,12 @@ struct RowShare {
 
 /// The first `count` rows of the team, which lie in shared memory; returns this thread's part of
 /// <x, y>. Here instructions are what costs.
-template <class S, class T, class Team>
-__device__ double multiply_cached(CsrMultiply<S, T> const& verb, RowCache const& cache,
+template <class S, class T, class X, class Team>
+__device__ double multiply_cached(CsrMultiply<S, T> const& verb, X x, RowCache const& cache,
                                   RowShare<Team> const& share, std::int64_t begin, int count) {
   constexpr int group = RowShare<Team>::group, wide = RowShare<Team>::wide;
   int const *offsets = at<int>(cache.offsets), *columns = at<int>(cache.columns);
   S const* values = at<S>(cache.values);
-  T const* x = verb.x;
   bool dots = verb.sigma != nullptr && share.lane == 0;
   auto any = static_cast<Index>(begin);
   double dot = 0;
@@ -167,12 +179,11 @@ __device__ double multiply_cached(CsrMultiply<S, T> const& verb, RowCache const&
 /// Rows [begin, begin + count) from the second-level cache or beyond. A lone block is limited by
 /// how many loads it has in flight: while x is gathered for two rows, the entries of the next two
 /// and the positions of those after them are on their way.
-template <class S, class T, class Team>
-__device__ double multiply_streamed(CsrMultiply<S, T> const& verb, RowShare<Team> const& share,
+template <class S, class T, class X, class Team>
+__device__ double multiply_streamed(CsrMultiply<S, T> const& verb, X x, RowShare<Team> const& share,
                                     std::int64_t begin, int count) {
   constexpr int group = RowShare<Team>::group, wide = RowShare<Team>::wide;
   CsrView<S> const& a = verb.a;
-  T const* x = verb.x;
   bool dots = verb.sigma != nullptr && share.lane == 0;
   struct Extent {
     Offset at, last;
@@ -257,13 +268,14 @@ __device__ void run(CsrMultiply<S, T> const verb, Instruction const& in, Frame f
   RowShare<Team> share(in.lanes);
   int rows = static_cast<int>(team.end - team.begin);
   int cached = in.cache.capacity > 0 ? team.memory.cached_rows : 0;
-  double sigma = 0;
-  if (cached > 0) sigma = multiply_cached(verb, in.cache, share, team.begin, cached);
-  if (cached < rows) sigma += multiply_streamed(verb, share, team.begin + cached, rows - cached);
+  double sigma[1] = {};
+  with_gathered(in, verb.x, [&](auto x) {
+    if (cached > 0) sigma[0] = multiply_cached(verb, x, in.cache, share, team.begin, cached);
+    if (cached < rows)
+      sigma[0] += multiply_streamed(verb, x, share, team.begin + cached, rows - cached);
+  });
   if (verb.sigma != nullptr) {
-    sigma = warp_combine<Add>(sigma);
-    if (threadIdx.x % 32 == 0) team.memory.part[0][threadIdx.x / 32] = sigma;
-    team.template exchange<Add>(1, in.publish);
+    add_up<Add>(sigma, in, team);
     if (f.lead) *verb.sigma = team.memory.total[0];
   }
   __syncthreads();
@@ -289,6 +301,61 @@ __device__ void load(CsrMultiply<S, T> const& verb, RowCache const& cache, Team&
     at<int>(cache.columns)[e] = verb.a.columns[first + e];
     at<S>(cache.values)[e] = verb.a.values[first + e];
   }
+  __syncthreads();
+}
+
+template <class S, class T, class Team>
+__device__ void run(SellMultiply<S, T> const verb, Instruction const& in, Frame, bool stopped,
+                    Team& team) {
+  if (stopped) return;
+  with_gathered(in, verb.x.data, [&](auto x) {
+    for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads) {
+      T const sum = verb.a.streams ? sell_row<true>(verb.a, i, x, verb.x.row_stride)
+                                   : sell_row<false>(verb.a, i, x, verb.x.row_stride);
+      verb.y[i] = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
+    }
+  });
+  __syncthreads();
+}
+
+/// write(i, x_i, sum over row i of a_ij x_j), `lanes` threads a row.
+template <class S, class X, class Team, class Write>
+__device__ void each_row(DiaView<S> const& a, X x, std::int64_t stride, int lanes, Team const& team,
+                         Write const& write) {
+  RowShare<Team> const share(lanes);
+  for (std::int64_t base = team.begin + share.first_of_warp(); base < team.end;
+       base += share.stride) {
+    std::int64_t const row = base + share.in_warp(), i = row < team.end ? row : team.begin;
+    auto const own = x[i * stride];
+    auto sum = dia_row(a, i, x, stride, share.lane, lanes);
+    for (int offset = lanes >> 1; offset > 0; offset >>= 1)
+      sum += __shfl_down_sync(~0u, sum, offset, lanes);
+    if (row < team.end && share.lane == 0) write(i, own, sum);
+  }
+}
+template <class S, class T, class Team>
+__device__ void run(DiaMultiply<S, T> const verb, Instruction const& in, Frame, bool stopped,
+                    Team& team) {
+  if (stopped) return;
+  with_gathered(in, verb.x.data, [&](auto x) {
+    each_row(verb.a, x, verb.x.row_stride, in.lanes, team, [&](std::int64_t i, T, T sum) {
+      verb.y[i] = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
+    });
+  });
+  __syncthreads();
+}
+template <class S, class T, class Team>
+__device__ void run(DiaMultiplyDot<S, T> const verb, Instruction const& in, Frame f, bool stopped,
+                    Team& team) {
+  if (stopped) return;
+  double sigma[1] = {};
+  each_row(verb.a, verb.x, 1, in.lanes, team, [&](std::int64_t i, T own, T sum) {
+    T const yi = verb.alpha * sum;
+    verb.y[i] = yi;
+    sigma[0] += double(own) * double(yi);
+  });
+  add_up<Add>(sigma, in, team);
+  if (f.lead) verb.finish(f, team.memory.total);
   __syncthreads();
 }
 

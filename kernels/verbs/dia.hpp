@@ -28,8 +28,8 @@ TCSOLVE_HD E load_dia(E const* p) {
 
 /// sum += the entries of row i in `count` diagonals times x, in their order. All are loaded before
 /// any is added, none under a condition: outside of the matrix lie holes, for which any x will do.
-template <int count, class S, class T>
-TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index i, T const* x,
+template <int count, class S, class X, class T>
+TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index i, X x,
                         std::int64_t stride, T& sum) {
   S value[count];
   T xj[count];
@@ -38,7 +38,7 @@ TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index
 #pragma unroll
 #endif
   for (int k = 0; k < count; ++k) {
-    DiaDiagonal const d = load_dia(diagonals + k);
+    DiaDiagonal const d = diagonals[k];  // which may lie anywhere
     value[k] = load_dia(a.values + d.start + (i < d.last ? i : d.last));
     Index offset = d.offset < low ? low : d.offset;
     offset = offset < high ? offset : high;
@@ -51,13 +51,16 @@ TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index
     if (!is_dia_hole(value[k])) sum += T(value[k]) * xj[k];
 }
 
-/// The sum over row i of a_ij x_j.
-template <class S, class T>
-TCSOLVE_HD T dia_row(DiaView<S> const& a, std::int64_t row, T const* x, std::int64_t stride) {
+/// The sum over row i of a_ij x_j, x a pointer or what reads like one; with several lanes, this
+/// one's part of it: every so many eights of diagonals.
+template <class S, class X>
+TCSOLVE_HD auto dia_row(DiaView<S> const& a, std::int64_t row, X x, std::int64_t stride,
+                        Index lane = 0, Index lanes = 1) {
+  using T = std::remove_cvref_t<decltype(x[0])>;
   Index const i = static_cast<Index>(row);
   T sum = T(0);
-  Index k = 0;
-  for (; k + 8 <= a.count; k += 8) dia_add<8>(a, a.diagonals + k, i, x, stride, sum);
+  Index k = 8 * lane;
+  for (; k + 8 <= a.count; k += 8 * lanes) dia_add<8>(a, a.diagonals + k, i, x, stride, sum);
   if (k < a.count) dia_add<4>(a, a.diagonals + k, i, x, stride, sum);
   return sum;
 }

@@ -100,9 +100,9 @@ TCSOLVE_HD E load_entry(E const* p, bool streams) {
 /// before any is added, none under a condition: how many loads are in flight is what limits the
 /// product, and the compiler has seven predicates; what waits for one waits for the load that
 /// holds it.
-template <int count, int C, class S, class I, class T>
-TCSOLVE_HD void sell_add(S const* values, I const* columns, bool streams, T const* x,
-                         std::int64_t stride, T& sum) {
+template <int count, int C, class S, class I, class X, class T>
+TCSOLVE_HD void sell_add(S const* values, I const* columns, bool streams, X x, std::int64_t stride,
+                         T& sum) {
   S value[count];
   I column[count];
   T xj[count];
@@ -124,9 +124,10 @@ TCSOLVE_HD void sell_add(S const* values, I const* columns, bool streams, T cons
 }
 
 /// The sum over `length` entries, C apart, of values[j] x[columns[j]], in T and in order.
-template <bool streams, int C, class S, class I, class T>
-TCSOLVE_HD T sell_sum(S const* values, I const* columns, Index length, T const* x,
-                      std::int64_t stride) {
+template <bool streams, int C, class S, class I, class X>
+TCSOLVE_HD auto sell_sum(S const* values, I const* columns, Index length, X x,
+                         std::int64_t stride) {
+  using T = std::remove_cvref_t<decltype(x[0])>;
   T sum = T(0);
   Index j = 0;
   for (; j + 8 <= length; j += 8)
@@ -153,9 +154,9 @@ TCSOLVE_HD T sell_sum(S const* values, I const* columns, Index length, T const* 
   return sum;
 }
 
-/// The sum over row i of a_ij x_j.
-template <bool streams, class S, class T>
-TCSOLVE_HD T sell_row(SellView<S> const& a, std::int64_t i, T const* x, std::int64_t stride) {
+/// The sum over row i of a_ij x_j; x a pointer, or what reads like one.
+template <bool streams, class S, class X>
+TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t stride) {
   constexpr int C = SellView<S>::C;
   SellSlice const slice = a.slices[i / C];
   S const* values = a.values + slice.values + i % C;

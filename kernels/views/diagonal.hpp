@@ -19,4 +19,14 @@ struct Diagonal {
   }
 };
 
+/// A vector read through a diagonal: element i is alpha d_i x_i, rounded as Multiply rounds it.
+template <class T>
+struct ThroughDiagonal {
+  T const *x, *d;
+  double alpha;
+
+  TCSOLVE_HD T operator[](std::int64_t i) const { return T(alpha * (double(d[i]) * double(x[i]))); }
+  TCSOLVE_HD ThroughDiagonal operator+(std::int64_t i) const { return {x + i, d + i, alpha}; }
+};
+
 }  // namespace tcsolve

@@ -157,6 +157,69 @@ TEST(Program, WaitsWhereAGatherMeetsAWrite) {
             ".|p");
 }
 
+// y = A z, z = D x: the product reads x through D, where nobody else wants z.
+TEST(Program, FoldsADiagonalIntoTheProductThatGathersIt) {
+  Recorded r;
+  double x[1], z[1], y[1], d[1];
+  auto scaling = [&](Context& c, double beta = 0) {
+    sweep(c, Multiply<double>{r.n, 3, d, vector_view<double const>(x, 100, Space::host), beta,
+                              vector_view(z, 100, Space::host)});
+  };
+  auto const names = [&](auto&& body, std::vector<double*> own) {
+    std::string all;
+    for (Instruction const& in : loop_program(r.ctx.record(body), 10, 512, own).list)
+      all += cat(name_of<LoopVerbs<double>>(in.verb), in.through.d != nullptr ? " through " : " ");
+    return all;
+  };
+  auto const plain = [&](Context& c) {
+    scaling(c);
+    r.product(c, z, y, nullptr);
+    sweep(c, Dot<double>{r.n, y, y, &r.sigma});
+  };
+  EXPECT_EQ(names(plain, {z}), "csr_multiply through dot ");
+  LoopProgram const loop = loop_program(r.ctx.record(plain), 10, 512, std::vector<double*>{z});
+  EXPECT_EQ(loop.list[0].through.d, d);
+  EXPECT_EQ(loop.list[0].through.alpha, 3);
+  EXPECT_EQ((operands<CsrMultiply<double, double>>(loop.list[0]).x), x);
+  EXPECT_EQ(loop.gathered, std::vector<void const*>{x});
+
+  EXPECT_EQ(names(plain, {}), "multiply csr_multiply dot ") << "z is somebody else's";
+  EXPECT_EQ(names(plain, {x}), "multiply csr_multiply dot ");
+  EXPECT_EQ(names(
+                [&](Context& c) {
+                  scaling(c, 1);
+                  r.product(c, z, y, nullptr);
+                },
+                {z}),
+            "multiply csr_multiply ")
+      << "z is read";
+  EXPECT_EQ(names(
+                [&](Context& c) {
+                  scaling(c);
+                  r.product(c, z, y, nullptr);
+                  sweep(c, Dot<double>{r.n, z, y, &r.sigma});
+                },
+                {z}),
+            "multiply csr_multiply dot ")
+      << "z is read later";
+  EXPECT_EQ(names(
+                [&](Context& c) {
+                  scaling(c);
+                  r.product(c, z, y, &r.sigma);
+                },
+                {z}),
+            "multiply csr_multiply ")
+      << "the product's sum reads z";
+  EXPECT_EQ(names(
+                [&](Context& c) {
+                  scaling(c);
+                  r.product(c, x, y, nullptr);
+                },
+                {z}),
+            "multiply csr_multiply ")
+      << "another vector";
+}
+
 TEST(Program, SharesARowAmongAsManyThreadsAsItUses) {
   EXPECT_EQ(lanes_for(1, 1, 1, 512), 1);
   EXPECT_EQ(lanes_for(1000, 7000, 1, 512), 2);      // enough rows for every thread
