@@ -61,7 +61,7 @@ constexpr bool bsell_sorts(BsellCount const& c) {
 /// Blocks that are stored, as known before they are sorted: exact where they are not.
 constexpr double bsell_stored(BsellCount const& c) {
   if (!bsell_sorts(c)) return double(c.stored);
-  return std::min(double(c.stored), 1.03 * double(c.blocks) + 1024);
+  return std::min(double(c.stored), 1.02 * double(c.blocks) + 128);
 }
 /// Bytes of values and column numbers.
 constexpr double bsell_bytes(BsellCount const& c, Index block, double size) {

@@ -63,9 +63,11 @@ struct Column {
     T sums[b][C] = {}, xj[b][C];
     S const* v = values(slice);
     for (Index j = 0; j < slice.steps; ++j, v += b * b * C) {
+      Index const next = std::min(j + 1, slice.steps - 1);
       for (int l = 0; l < C; ++l) {
         Index const column = p.a.column(slice, j, l);
         for (int c = 0; c < b; ++c) xj[c][l] = entry(column, c);
+        prefetch(&entry(p.a.column(slice, next, l), 0), 0, 1);
       }
       prefetch(v, 2 * b * b * C, b * b * C);
       for (int r = 0; r < b; ++r)
