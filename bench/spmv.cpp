@@ -30,6 +30,7 @@
 #include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/dia_operator.hpp>
@@ -217,6 +218,19 @@ class Table {
           return std::make_shared<DiaOperator<T, S>>(ctx_, there.view(), DiaTuning{symmetric});
         });
       }
+    // The block that stores the least; where others are asked for, each that fits.
+    for (Index const block : {0, 2, 3, 4, 6}) {
+      if (block > 0 && !sweep) continue;
+      if (f.dense == BsellCounts{}) continue;
+      std::size_t const best = bsell_choice(f.dense, sizeof(S));
+      std::size_t const k =
+          block == 0 ? best : std::ranges::find(bsell_blocks, block) - bsell_blocks.begin();
+      Index const b = bsell_blocks[k];
+      if (!bsell_fits(bsell_stored(f.dense[k]) * b * b, a.entries())) continue;
+      time(block == 0 ? std::string("bsell") : cat("bsell, block ", b), [&] {
+        return std::make_shared<BsellOperator<T, S>>(ctx_, there.view(), BsellTuning{block});
+      });
+    }
     auto dasp = [&](DaspOptions const& options) {
       return [&, options] {
         return std::make_shared<DaspOperator<T, S>>(ctx_, there.view(), options);

@@ -28,6 +28,7 @@ Features features(Context& ctx, CsrView<S> const& a) {
   f.medium_slots = at(F::medium_slots), f.medium_wide = at(F::medium_wide);
   f.slices_stored = at(F::slices_stored), f.slices_wide = at(F::slices_wide);
   f.tiles = at(F::tiles), f.blocks = at(F::blocks), f.block_entries = at(F::block_entries);
+  if (a.entries >= 8 * Offset{a.rows} && f.longest <= 4096) f.dense = count_blocks(ctx, a);
   auto const few = [&] { return dia_fits(double(f.diagonals), f.rows, f.entries); };
   f.diagonals = f.longest;
   if (few()) f.diagonals = count_diagonals(ctx, a);

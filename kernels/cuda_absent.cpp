@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device half of the kernels in a build without CUDA: it links, and says what is missing.
 #include <tcsolve/kernels/batch.hpp>
+#include <tcsolve/kernels/bsell.hpp>
 #include <tcsolve/kernels/csell.hpp>
 #include <tcsolve/kernels/dasp.hpp>
 #include <tcsolve/kernels/dia.hpp>
@@ -149,6 +150,38 @@ TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #define TCSOLVE_INSTANTIATE(S, T)                                     \
   template void spmm_csell<S, T>(Device&, CsellProduct<S, T> const&); \
   template void spmv_dot_csell<S, T>(Device&, CsellProduct<S, T> const&, double*);
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+
+template <class S>
+BsellCounts count_blocks(Device&, Arena&, CsrView<S> const&) {
+  absent();
+}
+template <class S>
+BsellArrays<S> build_bsell(Device&, Arena&, CsrView<S> const&, BsellTuning const&) {
+  absent();
+}
+template <class S>
+void refill_bsell(Device&, Arena&, CsrView<S> const&, BsellArrays<S>&) {
+  absent();
+}
+template <class S, class T>
+void spmm_bsell(Device&, BsellProduct<S, T> const&) {
+  absent();
+}
+template <class S, class T>
+void spmv_dot_bsell(Device&, BsellProduct<S, T> const&, double*) {
+  absent();
+}
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S)                                                                    \
+  template BsellCounts count_blocks<S>(Device&, Arena&, CsrView<S> const&);                       \
+  template BsellArrays<S> build_bsell<S>(Device&, Arena&, CsrView<S> const&, BsellTuning const&); \
+  template void refill_bsell<S>(Device&, Arena&, CsrView<S> const&, BsellArrays<S>&);
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T)                                     \
+  template void spmm_bsell<S, T>(Device&, BsellProduct<S, T> const&); \
+  template void spmv_dot_bsell<S, T>(Device&, BsellProduct<S, T> const&, double*);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 template <class S>

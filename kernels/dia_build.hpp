@@ -33,12 +33,6 @@ TCSOLVE_HD bool raised(Index* at) {
 #endif
 }
 
-/// -0 stands for a hole.
-template <class S>
-TCSOLVE_HD S entry(S const& v) {
-  return is_dia_hole(v) ? S(0.0f) : v;
-}
-
 /// Diagonal `offset` has the number offset + rows - 1.
 struct Mark {
   Index* seen;
@@ -72,7 +66,7 @@ struct Row {
   TCSOLVE_HD S take(Index offset) {
     while (at < end && a.columns[at] - i < offset) ++at;
     bool const here = at < end && a.columns[at] - i == offset;
-    return here ? entry(a.values[at]) : dia_hole<S>();
+    return here ? no_hole(a.values[at]) : hole<S>();
   }
 };
 
@@ -93,7 +87,7 @@ struct Fill {
 template <class S>
 struct Close {
   S* values;
-  TCSOLVE_HD void operator()(std::int64_t k) const { values[k] = dia_hole<S>(); }
+  TCSOLVE_HD void operator()(std::int64_t k) const { values[k] = hole<S>(); }
 };
 
 /// Raises *differs where an entry above the diagonal is not the one below it.
@@ -117,7 +111,7 @@ struct Compare {
 
  private:
   TCSOLVE_HD static bool same_bits(S const& a, S const& b) {
-    if (is_dia_hole(a) || is_dia_hole(b)) return is_dia_hole(a) && is_dia_hole(b);
+    if (is_hole(a) || is_hole(b)) return is_hole(a) && is_hole(b);
     return a == b;
   }
 };

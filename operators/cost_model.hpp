@@ -19,11 +19,12 @@
 
 namespace tcsolve {
 
-enum class Format { csr, sell, csell, dasp, spaden, dia };
+enum class Format { csr, sell, csell, dasp, spaden, dia, bsell };
 constexpr auto names(Format) {
   return std::array{std::pair{Format::csr, "csr"},       std::pair{Format::sell, "sell"},
                     std::pair{Format::csell, "csell"},   std::pair{Format::dasp, "dasp"},
-                    std::pair{Format::spaden, "spaden"}, std::pair{Format::dia, "dia"}};
+                    std::pair{Format::spaden, "spaden"}, std::pair{Format::dia, "dia"},
+                    std::pair{Format::bsell, "bsell"}};
 }
 char const* name(Format);
 
@@ -66,7 +67,8 @@ Terms work(Format, Features const&, Real values, Real vectors);
 /// values may be symmetric where the matrix is not: half of it), for dasp and spaden within a few
 /// percent (which rows share a unit is not known before they are sorted), for csell within 15 %
 /// (which lines wait for each other is not known before they are walked, and strips of an odd
-/// number of steps are filled up).
+/// number of steps are filled up), for bsell exact where its block rows are not sorted, else within
+/// a few percent.
 double stored_bytes(Format, Features const&, Real values);
 
 /// What a format costs for values of one type.
@@ -107,7 +109,7 @@ struct RatesByType {
 /// All rates of one device, and what a solver's step is made of besides the product.
 struct CostTable {
   std::string device;
-  RatesByType csr, sell, csell, dasp, spaden, dia;
+  RatesByType csr, sell, csell, dasp, spaden, dia, bsell;
   double step = 0;         ///< us of a step besides product and passes
   double pass = 0;         ///< us of a pass over vectors
   double pass_stream = 0;  ///< us a MB of it
@@ -122,6 +124,7 @@ struct CostTable {
                       field(&P::dasp, "dasp", "DASP"),
                       field(&P::spaden, "spaden", "bitBSR"),
                       field(&P::dia, "dia", "diagonals"),
+                      field(&P::bsell, "bsell", "slices of dense blocks"),
                       field(&P::step, "step", least, "us of a solver's step besides its passes"),
                       field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
                       field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),

@@ -9,6 +9,7 @@
 
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
@@ -30,7 +31,12 @@ std::string why_not(Format format, Features const& f, PlanRequest const& request
   if (table.rates(format, request.values).product == Terms{}) return "no rates";
   if (format == Format::dia && !dia_fits(double(f.diagonals), f.rows, f.entries, 4096))
     return "more than two positions an entry";
-  if (format != Format::sell && format != Format::dia &&
+  if (format == Format::bsell) {
+    if (f.dense == BsellCounts{}) return "short rows, or a very long one";
+    if (!bsell_fits(work(format, f, request.values, request.vectors).slots * 1e6, f.entries, 4096))
+      return "more than two positions an entry";
+  }
+  if (format != Format::sell && format != Format::dia && format != Format::bsell &&
       f.entries > std::numeric_limits<std::int32_t>::max())
     return "more than 2^31 - 1 entries";
   if (format == Format::sell && double(f.slices_stored) > 3 * double(f.entries) + 1e6)
@@ -63,7 +69,8 @@ Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& t
     c.product = dot(rates.product, work(format, f, request.values, request.vectors));
     c.step = table.step + c.product + step_vectors * vector * table.pass_stream;
     // These make <x, A x> on the way.
-    if (format != Format::sell && format != Format::csell && format != Format::dia)
+    if (format != Format::sell && format != Format::csell && format != Format::dia &&
+        format != Format::bsell)
       c.step += table.pass + 2 * vector * table.pass_stream;
     double const one_kernel = persistent_step(format, c.bytes, f, request, table);
     c.persistent = one_kernel > 0 && one_kernel < c.step;
@@ -108,6 +115,7 @@ std::shared_ptr<LinearOperator<T>> make_operator(Context& ctx, CsrView<S> const&
     case Format::dia: return std::make_shared<DiaOperator<T, S>>(ctx, a);
     case Format::sell: return std::make_shared<SellOperator<T, S>>(ctx, a);
     case Format::csell: return std::make_shared<CsellOperator<T, S>>(ctx, a);
+    case Format::bsell: return std::make_shared<BsellOperator<T, S>>(ctx, a);
     case Format::dasp: return std::make_shared<DaspOperator<T, S>>(ctx, a);
     case Format::spaden: return std::make_shared<SpadenOperator<T, S>>(ctx, a);
   }

@@ -7,6 +7,7 @@
 
 #include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/io/plan_cache.hpp>
+#include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
@@ -78,6 +79,26 @@ struct ScaledParams {
         field(&P::scale, "scale",
               "a value beyond the range of the stored type: scale rows, and columns, by powers of "
               "two, or refuse the matrix")};
+  }
+};
+
+/// Rows and columns of a dense block.
+enum class BlockSize { best = 0, two = 2, three = 3, four = 4, six = 6 };
+constexpr auto names(BlockSize) {
+  return std::array{std::pair{BlockSize::best, "0"}, std::pair{BlockSize::two, "2"},
+                    std::pair{BlockSize::three, "3"}, std::pair{BlockSize::four, "4"},
+                    std::pair{BlockSize::six, "6"}};
+}
+
+struct BsellParams {
+  MatrixParams matrix;
+  BlockSize block = BlockSize::best;
+  static constexpr auto schema() {
+    using P = BsellParams;
+    return std::tuple{include(&P::matrix),
+                      field(&P::block, "block",
+                            "rows and columns of a dense block, the unknowns of a node; 0: the "
+                            "one that stores the least")};
   }
 };
 
@@ -183,6 +204,32 @@ class CsellFactory final : public RoundingFactory<CsellOperator> {
     return 1.03 * double(entries) * (size_of(values_) + 2.125) + 13 * double(rows) +
            csr_bytes(values_, rows, entries);
   }
+};
+
+class BsellFactory final : public MatrixFactory {
+ public:
+  using Params = BsellParams;
+  explicit BsellFactory(Params const& params)
+      : MatrixFactory(params.matrix), block_(static_cast<Index>(params.block)) {}
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a, OperatorUse const&) const override {
+    BsellTuning const tuning{.block = block_};
+    return for_type(values_, [&]<class S>() -> OperatorPtr<double> {
+      using Made = BsellOperator<double, S>;
+      if constexpr (std::is_same_v<S, double>)
+        return std::make_shared<Made>(ctx, a.view(), tuning);
+      else
+        return std::make_shared<Made>(ctx, converted<S>(a).view(), tuning);
+    });
+  }
+  /// Where a tenth of the positions are holes, in blocks of 2 x 2; with the CSR matrix it is made
+  /// from.
+  double bytes(Index rows, Index, Offset entries) const override {
+    return 1.1 * double(entries) * (size_of(values_) + 0.5) + 2 * double(rows) +
+           csr_bytes(values_, rows, entries);
+  }
+
+ private:
+  Index block_;
 };
 
 /// A format that scales what would leave the range of its values; `options` are its own.
@@ -343,6 +390,7 @@ class AutoFactory final : public MatrixFactory {
     switch (format) {
       case Format::csr: break;
       case Format::dia: return std::make_unique<DiaFactory>(params_.scaled.matrix);
+      case Format::bsell: return std::make_unique<BsellFactory>(BsellParams{params_.scaled.matrix});
       case Format::sell: return std::make_unique<SellFactory>(params_.scaled.matrix);
       case Format::csell: return std::make_unique<CsellFactory>(params_.scaled.matrix);
       case Format::dasp: return std::make_unique<DaspFactory>(DaspParams{params_.scaled});
@@ -396,6 +444,9 @@ void register_operators(OperatorRegistry& r) {
       "csell",
       "slices of 32 rows, sorted where they must be, 8-bit column numbers where they "
       "reach; any row lengths; no transpose");
+  r.add<BsellFactory>("bsell",
+                      "slices of 32 block rows, blocks of 2 x 2 to 6 x 6: for several unknowns a "
+                      "node; one pass with <x, A x>; no transpose");
   r.add<DaspFactory>("dasp",
                      "rows by length in blocks of 8 x 4 for the matrix unit (DASP); any row "
                      "lengths; no transpose");

@@ -6,7 +6,7 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/csell.hpp>
 #include <tcsolve/kernels/cuda/csell_strip.cuh>
-#include <tcsolve/kernels/cuda/last_block.cuh>
+#include <tcsolve/kernels/cuda/finish_sigma.cuh>
 #include <tcsolve/kernels/cuda/range.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
@@ -55,26 +55,6 @@ __global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
                                         else
                                           y.write(row, sum);
                                       });
-}
-
-/// The partial sums of all blocks, added by the last.
-__device__ void finish_sigma(double mine, double* sigma, Scratch const& scratch) {
-  __shared__ double warps[32];
-  int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, count = blockDim.x / 32;
-  double total = warp_sum(mine);
-  if (lane == 0) warps[warp] = total;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    total = 0;
-    for (int w = 0; w < count; ++w) total += warps[w];
-    scratch.partials[blockIdx.x] = total;
-  }
-  if (!last_block(scratch.ticket) || warp > 0) return;
-  __threadfence();
-  total = 0;
-  for (unsigned int b = lane; b < gridDim.x; b += 32) total += __ldcg(scratch.partials + b);
-  total = warp_sum(total);
-  if (lane == 0) *sigma = total, *scratch.ticket = 0;
 }
 
 template <class Form, class S, class T>

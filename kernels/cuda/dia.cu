@@ -40,15 +40,15 @@ __device__ __forceinline__ void add_diagonals(DiaDiagonal const (&d)[ahead], S c
     T const* const of = x + d[k].offset * stride;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-      v[k][r] = load_dia(from + r * block);
-      xj[k][r] = load_dia(of + r * block * stride);
+      v[k][r] = read_only(from + r * block);
+      xj[k][r] = read_only(of + r * block * stride);
     }
   }
 #pragma unroll
   for (int k = 0; k < count; ++k)
 #pragma unroll
     for (int r = 0; r < rows; ++r)
-      if (!is_dia_hole(v[k][r])) sums[r] += T(v[k][r]) * xj[k][r];
+      if (!is_hole(v[k][r])) sums[r] += T(v[k][r]) * xj[k][r];
 }
 
 /// sums_r of row i + 256 r, all of which lie inside.
@@ -60,7 +60,7 @@ __device__ __forceinline__ void inner_rows(DiaView<S> const& a, std::int64_t i, 
   DiaDiagonal coming[ahead];
   auto const ask = [&](Index k) {
 #pragma unroll
-    for (int l = 0; l < ahead; ++l) coming[l] = load_dia(a.diagonals + k + l);
+    for (int l = 0; l < ahead; ++l) coming[l] = read_only(a.diagonals + k + l);
   };
   ask(0);
   Index k = 0;

@@ -2,29 +2,12 @@
 /// Products with a matrix by diagonals (formats/dia.hpp; Saad 2003, section 3.4).
 #pragma once
 
+#include <tcsolve/kernels/read_only.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
 #include <tcsolve/kernels/views/dia.hpp>
 
 namespace tcsolve {
-
-/// What device code reads once or more, and nobody writes meanwhile.
-template <class E>
-TCSOLVE_HD E load_dia(E const* p) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(E) == 2) {
-    unsigned short const v = __ldg(reinterpret_cast<unsigned short const*>(p));
-    return *reinterpret_cast<E const*>(&v);
-  } else if constexpr (sizeof(E) == 16) {
-    int4 const v = __ldg(reinterpret_cast<int4 const*>(p));
-    return *reinterpret_cast<E const*>(&v);
-  } else {
-    return __ldg(p);
-  }
-#else
-  return *p;
-#endif
-}
 
 /// sum += the entries of row i in `count` diagonals times x, in their order. All are loaded before
 /// any is added, none under a condition: outside of the matrix lie holes, for which any x will do.
@@ -39,7 +22,7 @@ TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index
 #endif
   for (int k = 0; k < count; ++k) {
     DiaDiagonal const d = diagonals[k];  // which may lie anywhere
-    value[k] = load_dia(a.values + d.start + (i < d.last ? i : d.last));
+    value[k] = read_only(a.values + d.start + (i < d.last ? i : d.last));
     Index offset = d.offset < low ? low : d.offset;
     offset = offset < high ? offset : high;
     xj[k] = x[(i + offset) * stride];
@@ -48,7 +31,7 @@ TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index
 #pragma unroll
 #endif
   for (int k = 0; k < count; ++k)
-    if (!is_dia_hole(value[k])) sum += T(value[k]) * xj[k];
+    if (!is_hole(value[k])) sum += T(value[k]) * xj[k];
 }
 
 /// The sum over row i of a_ij x_j, x a pointer or what reads like one; with several lanes, this

@@ -103,11 +103,11 @@ TYPED_TEST(DiaContract, EachDiagonalSaysWhereItsValuesLie) {
   for (int d = 0; d < 3; ++d) {
     EXPECT_EQ(list[d].offset, d - 1);
     for (Index i = 0; i < 3; ++i) {
-      EXPECT_EQ(is_dia_hole(at(d, i)), expected[d][i] == 0);
+      EXPECT_EQ(is_hole(at(d, i)), expected[d][i] == 0);
       EXPECT_EQ(double(at(d, i)), expected[d][i]);
     }
   }
-  for (Index i = 0; i < 3; ++i) EXPECT_TRUE(is_dia_hole(at(3, i)));  // the list is filled up
+  for (Index i = 0; i < 3; ++i) EXPECT_TRUE(is_hole(at(3, i)));  // the list is filled up
 }
 
 /// New values without symmetry: the upper diagonals come, where recorded products find them.

@@ -6,6 +6,7 @@
 
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
@@ -54,6 +55,7 @@ TEST_P(TensorFormats, SolveRealMatrices) {
     check(std::make_shared<DaspOperator<double>>(ctx(), a.view()), a, method);
     check(std::make_shared<SpadenOperator<double>>(ctx(), a.view()), a, method);
     check(std::make_shared<CsellOperator<double>>(ctx(), a.view()), a, method);
+    check(std::make_shared<BsellOperator<double>>(ctx(), a.view()), a, method);
     ++solved;
   }
   if (solved == 0) GTEST_SKIP() << "none of the matrices is in " << folder;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A matrix gets new values between solves: update_values(), then setup() of the solver, and the
 /// next solve is one of the new system, with the old preconditioner or a new one.
+#include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
@@ -36,6 +37,7 @@ std::vector<std::shared_ptr<LinearOperator<double>>> operators(Context& ctx, Mat
   return {std::make_shared<CsrOperator<double, S>>(ctx, stored),
           std::make_shared<SellOperator<double, S>>(ctx, view),
           std::make_shared<DiaOperator<double, S>>(ctx, view),
+          std::make_shared<BsellOperator<double, S>>(ctx, view),
           std::make_shared<DaspOperator<double, S>>(ctx, view),
           std::make_shared<SpadenOperator<double, S>>(ctx, view)};
 }

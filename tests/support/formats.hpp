@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
@@ -82,6 +83,11 @@ struct DiaFormat : ConvertedFormat<T, S, DiaOperator<T, S>> {
   static std::string label() { return "dia" + DiaFormat::types(); }
 };
 
+template <class T, class S = T>
+struct BsellFormat : ConvertedFormat<T, S, BsellOperator<T, S>> {
+  static std::string label() { return "bsell" + BsellFormat::types(); }
+};
+
 /// Short pieces, windows and strips, so that small matrices have many.
 constexpr CsellTuning short_pieces{.max_length = 24, .window = 96, .strip = 2};
 template <class T, class S = T>
@@ -122,6 +128,8 @@ using Formats = cases<CsrFormat<double>,          //
                       SellFormat<float, half>,    //
                       DiaFormat<double>, DiaFormat<double, float>, DiaFormat<double, half>,
                       DiaFormat<float>, DiaFormat<float, half>,  //
+                      BsellFormat<double>, BsellFormat<double, float>, BsellFormat<double, half>,
+                      BsellFormat<float>, BsellFormat<float, half>,  //
                       CsellFormat<double>, CsellFormat<double, float>, CsellFormat<double, half>,
                       CsellFormat<float>, CsellFormat<float, half>,
                       DaspFormat<double>,         //

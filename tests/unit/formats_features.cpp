@@ -23,6 +23,26 @@ bool spreads(Csr<double> const& a, Index begin, Index end, Offset most) {
   return high - low >= 65536;
 }
 
+/// Blocks of b x b, in slices of 32 block rows, each as wide as its longest.
+BsellCount counted_blocks(Csr<double> const& a, Index b) {
+  BsellCount count;
+  for (Index begin = 0; begin < a.rows; begin += 32 * b) {
+    std::map<Index, std::set<Index>> blocks;
+    for (Index i = begin; i < std::min(begin + 32 * b, a.rows); ++i)
+      for (Index const j : a.row_columns(i)) blocks[i / b].insert(j / b);
+    Offset longest = 0;
+    Index low = a.cols, high = -1;
+    for (auto const& [I, columns] : blocks) {
+      count.blocks += Offset(columns.size());
+      longest = std::max(longest, Offset(columns.size()));
+      low = std::min(low, *columns.begin()), high = std::max(high, *columns.rbegin());
+    }
+    count.stored += 32 * longest;
+    if (high - low >= 65536) count.wide += 32 * longest;
+  }
+  return count;
+}
+
 Features counted(Csr<double> const& a) {
   constexpr Offset long_row = 256, any = 1 << 30;
   Features f;
@@ -53,6 +73,9 @@ Features counted(Csr<double> const& a) {
     f.slices_stored += 32 * width;
     if (spreads(a, begin, begin + 32, any)) f.slices_wide += 32 * width;
   }
+  if (a.entries() >= 8 * Offset{a.rows} && f.longest <= 4096)
+    for (std::size_t k = 0; k < f.dense.size(); ++k)
+      f.dense[k] = counted_blocks(a, bsell_blocks[k]);
   std::map<std::pair<Index, Index>, double> entries;
   std::set<Index> offsets;
   for (Index i = 0; i < a.rows; ++i)
@@ -84,6 +107,11 @@ void expect_same(Features const& got, Features const& wanted) {
                          << got.block_entries << " " << wanted.block_entries << ", diagonals "
                          << got.diagonals << " " << wanted.diagonals << ", symmetric "
                          << got.symmetric << wanted.symmetric;
+  for (std::size_t k = 0; k < wanted.dense.size(); ++k)
+    EXPECT_EQ(got.dense[k], wanted.dense[k])
+        << bsell_blocks[k] << ": blocks " << got.dense[k].blocks << " " << wanted.dense[k].blocks
+        << ", stored " << got.dense[k].stored << " " << wanted.dense[k].stored << ", wide "
+        << got.dense[k].wide << " " << wanted.dense[k].wide;
 }
 
 template <class P>
@@ -114,7 +142,8 @@ TYPED_TEST(FormatsFeatures, CountsOfAdversarialMatrices) {
 
 TYPED_TEST(FormatsFeatures, CountsOfWideAndLongRows) {
   for (auto const& a : {mixed_rows(60, 70000, 3), random_matrix(1000, 90000, 12, 4),
-                        random_matrix(333, 65600, 300, 5), random_matrix(40, 400, 390, 6)}) {
+                        random_matrix(333, 65600, 300, 5), random_matrix(40, 400, 390, 6),
+                        random_matrix(500, 300000, 60, 7)}) {
     CsrStorage<double> const there(this->ctx(), a.view());
     expect_same(features(this->ctx(), there.view()), counted(a));
   }

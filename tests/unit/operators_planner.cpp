@@ -22,36 +22,36 @@ namespace tcsolve::test {
 namespace {
 
 /// docs/results/spmv-h200.md, cold us of y = A x with csr (cuSPARSE), sell, csell, dasp, spaden,
-/// dia; 0: not measured, since padding is more than twice the entries. Features as features() gives
-/// them.
+/// dia, bsell; 0: not measured, since padding is more than twice the entries (bsell: on no device
+/// yet). Features as features() gives them.
 struct Measured {
   char const* name;
   Features features;
-  double fp64[6], fp32[6];
+  double fp64[7], fp32[7];
 };
 // clang-format off
 Measured const measured[] = {
-    {"poisson27_96", {884736, 884736, 23393656, {0, 0, 0, 0, 0}, 0, 0, 27, 24330272, 0, 23557248, 0, 2781064, 981552, 21594144, 27, true}, {111.2, 85.7, 66.4, 65.6, 95.2, 42.0}, {72.9, 65.3, 40.5, 47.8, 60.8, 26.4}},
-    {"elasticity_56", {526848, 526848, 40434060, {0, 9408, 0, 0, 0}, 0, 0, 81, 41919264, 0, 41688576, 0, 1680916, 1680916, 40434060, 99, true}, {166.6, 131.6, 108.5, 100.7, 126.6, 90.4}, {110.9, 95.4, 63.5, 68.1, 78.5, 49.7}},
+    {"poisson27_96", {884736, 884736, 23393656, {0, 0, 0, 0, 0}, 0, 0, 27, 24330272, 0, 23557248, 0, 2781064, 981552, 21594144, 27, true, {{{11615032, 11806080, 0}, {7688824, 7852416, 0}, {5725720, 5930496, 0}, {3762616, 3953664, 0}}}}, {111.2, 85.7, 66.4, 65.6, 95.2, 42.0}, {72.9, 65.3, 40.5, 47.8, 60.8, 26.4}},
+    {"elasticity_56", {526848, 526848, 40434060, {0, 9408, 0, 0, 0}, 0, 0, 81, 41919264, 0, 41688576, 0, 1680916, 1680916, 40434060, 99, true, {{{12761564, 16249408, 0}, {4494764, 4653312, 0}, {4188512, 4653568, 0}, {2259592, 2342592, 0}}}}, {166.6, 131.6, 108.5, 100.7, 126.6, 90.4}, {110.9, 95.4, 63.5, 68.1, 78.5, 49.7}},
     {"poisson7_160", {4096000, 4096000, 28518400, {0, 0, 0, 0, 8}, 0, 0, 7, 32767936, 0, 28569600, 0, 3520000, 2547200, 27545600, 7, true}, {165.8, 116.9, 99.0, 113.8, 137.7, 58.2}, {100.0, 94.1, 55.9, 79.9, 111.2, 35.8}},
-    {"poisson27_80", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 0, 13617408, 0, 1586032, 566440, 12461680, 27, true}, {69.9, 49.5, 42.9, 39.9, 59.9, 26.9}, {45.4, 37.8, 25.3, 29.7, 39.8, 17.3}},
-    {"poisson27s_80", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 14028832, 13824000, 13824000, 13013232, 64032, 512272, 983607, false}, {112.3, 106.6, 114.6, 109.5, 414.4, 0}, {103.9, 97.3, 103.7, 102.0, 336.3, 0}},
-    {"poisson27s_80_rcm", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 0, 13652160, 0, 1345586, 1028362, 13100950, 37923, false}, {67.0, 50.6, 44.5, 39.7, 74.3, 0}, {45.1, 37.9, 26.0, 29.8, 50.2, 0}},
-    {"poisson27s_80_metis", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 6034036, 13757184, 9065088, 1634464, 1174056, 12827406, 308611, false}, {66.6, 53.2, 52.6, 42.5, 85.6, 0}, {45.2, 39.8, 34.3, 31.7, 56.9, 0}},
+    {"poisson27_80", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 0, 13617408, 0, 1586032, 566440, 12461680, 27, true, {{{6683992, 6808704, 0}, {3512155, 3545920, 0}, {3285352, 3427200, 0}, {1749892, 1777216, 0}}}}, {69.9, 49.5, 42.9, 39.9, 59.9, 26.9}, {45.4, 37.8, 25.3, 29.7, 39.8, 17.3}},
+    {"poisson27s_80", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 14028832, 13824000, 13824000, 13013232, 64032, 512272, 983607, false, {{{13224380, 13568000, 13568000}, {13137527, 13484352, 13484352}, {13092656, 13440000, 13440000}, {13043704, 13399008, 13399008}}}}, {112.3, 106.6, 114.6, 109.5, 414.4, 0}, {103.9, 97.3, 103.7, 102.0, 336.3, 0}},
+    {"poisson27s_80_rcm", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 0, 13652160, 0, 1345586, 1028362, 13100950, 37923, false, {{{5789226, 7226112, 0}, {3707453, 5031680, 0}, {2722314, 3618080, 0}, {1797410, 2492576, 0}}}}, {67.0, 50.6, 44.5, 39.7, 74.3, 0}, {45.1, 37.9, 26.0, 29.8, 50.2, 0}},
+    {"poisson27s_80_metis", {512000, 512000, 13481272, {0, 0, 0, 0, 0}, 0, 0, 27, 14028832, 6034036, 13757184, 9065088, 1634464, 1174056, 12827406, 308611, false, {{{6858338, 10210944, 4929536}, {4578415, 6863168, 1455744}, {3421260, 5224448, 513408}, {2234400, 3532256, 0}}}}, {66.6, 53.2, 52.6, 42.5, 85.6, 0}, {45.2, 39.8, 34.3, 31.7, 56.9, 0}},
     {"convdiff_128", {2097152, 2097152, 14581760, {0, 0, 0, 0, 8}, 0, 0, 7, 16777152, 0, 14614528, 0, 1794048, 1302528, 14090240, 7, false}, {87.8, 58.5, 54.5, 57.6, 75.3, 39.7}, {54.8, 47.9, 30.9, 40.3, 60.2, 25.6}},
     {"rmat_20_16", {1048576, 1048576, 16086031, {501448, 145849, 73525, 44880, 30723}, 6238, 7022106, 0, 8913860, 8913860, 314867520, 314867520, 9028277, 537, 1625, 1965564, false}, {127.2, 0, 228.4, 124.3, 380.8, 0}, {118.4, 0, 215.3, 112.9, 334.4, 0}},
     {"longrows_1M", {1000000, 1000000, 17301862, {0, 124708, 124965, 125520, 124545}, 64, 12800000, 200000, 4001584, 0, 417568480, 409600000, 4365683, 2412, 7260, 200000, false}, {85.8, 0, 189.2, 72.9, 231.2, 0}, {58.8, 0, 187.3, 49.5, 184.7, 0}},
-    {"poisson27_32", {32768, 32768, 830584, {0, 0, 0, 0, 0}, 0, 0, 27, 868384, 0, 848256, 0, 88360, 35344, 777568, 27, true}, {12.3, 20.5, 8.8, 7.2, 9.6, 7.5}, {11.1, 17.7, 7.7, 6.3, 8.1, 7.2}},
-    {"elasticity_16", {12288, 12288, 819660, {0, 768, 0, 0, 0}, 0, 0, 81, 848544, 0, 927360, 0, 33856, 33856, 819660, 99, true}, {12.1, 51.2, 13.7, 8.1, 10.0, 14.4}, {10.9, 40.8, 12.4, 7.6, 8.1, 14.1}},
-    {"tripod_elast_p2", {16179, 16179, 1092291, {0, 0, 0, 0, 0}, 129, 38870, 379, 1088380, 0, 1785920, 0, 88613, 83285, 1044235, 379, false}, {13.5, 199.2, 15.5, 9.4, 23.3, 0}, {11.9, 152.3, 13.5, 8.5, 19.1, 0}},
-    {"xenon1", {48600, 48600, 1181120, {0, 30, 0, 0, 0}, 0, 0, 27, 1232860, 0, 1311424, 0, 117475, 101715, 1152170, 683, false}, {14.3, 22.8, 10.5, 9.3, 15.3, 0}, {12.3, 19.3, 8.9, 8.4, 12.4, 0}},
+    {"poisson27_32", {32768, 32768, 830584, {0, 0, 0, 0, 0}, 0, 0, 27, 868384, 0, 848256, 0, 88360, 35344, 777568, 27, true, {{{406456, 433152, 0}, {218043, 224768, 0}, {194392, 216576, 0}, {108084, 112672, 0}}}}, {12.3, 20.5, 8.8, 7.2, 9.6, 7.5}, {11.1, 17.7, 7.7, 6.3, 8.1, 7.2}},
+    {"elasticity_16", {12288, 12288, 819660, {0, 768, 0, 0, 0}, 0, 0, 81, 848544, 0, 927360, 0, 33856, 33856, 819660, 99, true, {{{260524, 370944, 0}, {91244, 105984, 0}, {88872, 105984, 0}, {46552, 52992, 0}}}}, {12.1, 51.2, 13.7, 8.1, 10.0, 14.4}, {10.9, 40.8, 12.4, 7.6, 8.1, 14.1}},
+    {"tripod_elast_p2", {16179, 16179, 1092291, {0, 0, 0, 0, 0}, 129, 38870, 379, 1088380, 0, 1785920, 0, 88613, 83285, 1044235, 379, false, {{{416424, 843488, 0}, {122361, 229120, 0}, {193657, 322656, 0}, {85089, 143936, 0}}}}, {13.5, 199.2, 15.5, 9.4, 23.3, 0}, {11.9, 152.3, 13.5, 8.5, 19.1, 0}},
+    {"xenon1", {48600, 48600, 1181120, {0, 30, 0, 0, 0}, 0, 0, 27, 1232860, 0, 1311424, 0, 117475, 101715, 1152170, 683, false, {{{468260, 690688, 0}, {139260, 146016, 0}, {220520, 313376, 0}, {79140, 115552, 0}}}}, {14.3, 22.8, 10.5, 9.3, 15.3, 0}, {12.3, 19.3, 8.9, 8.4, 12.4, 0}},
     {"mdual_lap", {258569, 258569, 1284833, {0, 0, 0, 0, 8012}, 0, 0, 5, 2004456, 1823000, 1292960, 1215200, 687104, 92087, 564380, 300417, false}, {18.1, 11.7, 14.6, 16.4, 23.5, 0}, {15.2, 10.6, 12.6, 15.9, 19.2, 0}},
     {"dragon_cotlap", {437645, 437645, 3056157, {0, 0, 0, 775, 2358}, 0, 0, 15, 3674368, 71856, 4374880, 198240, 750058, 368632, 2543853, 27681, false}, {27.8, 25.6, 24.4, 21.8, 36.4, 0}, {19.6, 20.1, 18.0, 18.3, 25.7, 0}},
-    {"tripod_elast_r2", {108939, 108939, 4384079, {0, 0, 0, 0, 0}, 0, 0, 84, 4546396, 2587736, 5757568, 3292352, 351386, 326878, 4341791, 169793, false}, {29.5, 55.6, 28.2, 19.0, 29.4, 0}, {22.0, 41.4, 19.6, 15.7, 23.3, 0}},};
+    {"tripod_elast_r2", {108939, 108939, 4384079, {0, 0, 0, 0, 0}, 0, 0, 84, 4546396, 2587736, 5757568, 3292352, 351386, 326878, 4341791, 169793, false, {{{1645786, 2863392, 0}, {487377, 680224, 0}, {740657, 1038464, 0}, {327061, 459712, 0}}}}, {29.5, 55.6, 28.2, 19.0, 29.4, 0}, {22.0, 41.4, 19.6, 15.7, 23.3, 0}},};
 // clang-format on
 
-constexpr Format formats[] = {Format::csr,  Format::sell,   Format::csell,
-                              Format::dasp, Format::spaden, Format::dia};
+constexpr Format formats[] = {Format::csr,    Format::sell, Format::csell, Format::dasp,
+                              Format::spaden, Format::dia,  Format::bsell};
 
 Candidate const& of(Plan const& plan, Format format) {
   for (Candidate const& c : plan.candidates)
@@ -63,7 +63,9 @@ Candidate const& of(Plan const& plan, Format format) {
 Format fastest_product(Plan const& plan) {
   Candidate const* best = nullptr;
   for (Candidate const& c : plan.candidates)
-    if (c.excluded.empty() && (best == nullptr || c.product < best->product)) best = &c;
+    if (c.format != Format::bsell && c.excluded.empty() &&  // bsell: once it has been measured
+        (best == nullptr || c.product < best->product))
+      best = &c;
   return best->format;
 }
 
@@ -75,7 +77,7 @@ TEST(Planner, TakesWhatWasMeasuredFastest) {
           make_plan(m.features, {.values = values, .vectors = values}, CostTable::h200());
       double const* const us = values == Real::f64 ? m.fp64 : m.fp32;
       double best = INFINITY;
-      for (int k = 0; k < 6; ++k)
+      for (std::size_t k = 0; k < std::size(formats); ++k)
         if (us[k] > 0) best = std::min(best, us[k]);
       Format const taken = fastest_product(plan);
       double const regret = us[int(taken)] / best;
@@ -90,8 +92,8 @@ TEST(Planner, TakesWhatWasMeasuredFastest) {
 
 TEST(Planner, PredictsWhatWasMeasured) {
   // Root mean square of the relative error over the table the rates were fitted to.
-  double const allowed[] = {0.07, 0.10, 0.15, 0.10, 0.20, 0.20};
-  for (int k = 0; k < 6; ++k) {
+  double const allowed[] = {0.07, 0.10, 0.15, 0.10, 0.20, 0.20, 0.15};
+  for (std::size_t k = 0; k < std::size(formats); ++k) {
     double sum = 0;
     int count = 0;
     for (Measured const& m : measured) {
@@ -101,7 +103,7 @@ TEST(Planner, PredictsWhatWasMeasured) {
       sum += std::pow(us / m.fp64[k] - 1, 2);
       ++count;
     }
-    EXPECT_LT(std::sqrt(sum / count), allowed[k]) << name(formats[k]);
+    if (count > 0) EXPECT_LT(std::sqrt(sum / count), allowed[k]) << name(formats[k]);
   }
 }
 
@@ -149,7 +151,7 @@ TEST(Planner, TransposesAreForCsrAlone) {
     Plan const plan = make_plan(m.features, {.applies = 1e6, .transpose = true}, CostTable::h200());
     EXPECT_EQ(plan.taken(), Format::csr);
     for (Format const other :
-         {Format::sell, Format::csell, Format::dasp, Format::spaden, Format::dia})
+         {Format::sell, Format::csell, Format::dasp, Format::spaden, Format::dia, Format::bsell})
       EXPECT_EQ(of(plan, other).excluded, "no transpose");
   }
 }
@@ -162,6 +164,26 @@ TEST(Planner, TakesCsrWhereMemoryIsScarce) {
   EXPECT_EQ(of(plan, Format::csell).excluded, "too little memory");
   EXPECT_EQ(make_plan(f, {.applies = 1e6, .memory = 2 * csr}, CostTable::h200()).taken(),
             Format::dia);
+}
+
+/// Blocks are for matrices that have them; the block is the one that stores the least.
+TEST(Planner, DenseBlocksAreCounted) {
+  Context ctx(Backend::host);
+  auto const plan = [&](Csr<double> const& a, Real values = Real::f64) {
+    PlanRequest const request{.values = values};
+    return of(make_plan(features(ctx, a.view()), request, CostTable::h200()), Format::bsell);
+  };
+  Csr<double> const elasticity = generate(ElasticityParams{.n = 12});
+  EXPECT_EQ(plan(elasticity).excluded, "");
+  EXPECT_GT(plan(elasticity).bytes, 8 * elasticity.entries());
+  EXPECT_LT(plan(elasticity).bytes, 9 * elasticity.entries());
+  EXPECT_LT(plan(elasticity, Real::f16).bytes, 2.6 * elasticity.entries());
+  EXPECT_FALSE(plan(elasticity).persistent);
+  Csr<double> const scalar = generate(Poisson27Params{.n = 24});  // half of 2 x 2 blocks is holes
+  EXPECT_GT(plan(scalar).bytes, 16 * scalar.entries());
+  EXPECT_EQ(plan(generate(Poisson7Params{.n = 9})).excluded, "short rows, or a very long one");
+  Csr<double> const scattered = random_matrix(3000, 3000, 40, 3);
+  EXPECT_EQ(plan(scattered).excluded, "more than two positions an entry");
 }
 
 TEST(Planner, TableShowsEveryFormatTheTakenOneFirst) {
@@ -182,7 +204,7 @@ TEST(Planner, BytesAreThoseOfTheOperators) {
   auto const check = [&](Csr<double> const& a, double within) {
     Features const f = features(ctx, a.view());
     for (Format const format : formats) {
-      if (format == Format::dia &&
+      if ((format == Format::dia || format == Format::bsell) &&
           !of(make_plan(f, {}, CostTable::h200()), format).excluded.empty())
         continue;
       auto const A = make_operator<double>(ctx, a.view(), format);
@@ -191,6 +213,7 @@ TEST(Planner, BytesAreThoseOfTheOperators) {
       if (format == Format::csr) stored -= 4.0 * (a.rows + 1);  // offsets of 64 bits on the host
       bool const exact = format == Format::csr || format == Format::sell || format == Format::dia;
       double tolerance = exact ? 1e-12 : within;
+      if (format == Format::bsell) tolerance = 0.05;  // how far sorting helps is not known before
       if (format == Format::csell) tolerance = 0.15;  // a strip of seven steps is stored as eight
       EXPECT_NEAR(stored_bytes(format, f, Real::f64) / stored, 1, tolerance)
           << name(format) << ", " << a.rows << " rows";

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Conversion to sliced ELLPACK of dense blocks (formats/bsell.hpp), and
+/// y = alpha A x + beta y with it (BELLPACK: Choi, Singh and Vuduc 2010, section 3; slices:
+/// Kreutzer et al. 2014, section 2).
+///
+///   host    the same arrays, slice by slice, 32 lanes side by side                 (Kokkos)
+///   cuda    a warp a slice, or a few of a thread block where slices are few; a lane a block row;
+///           column numbers of the next steps are asked for before these are multiplied
+///   bytes   positions sizeof(S) + a column number of 2 or 4 for each b b of them, x and y once
+///   error   of STYLE section 11 with u_acc = 2^-53 or 2^-24, m = entries in the row
+///   bits    the same on every run: a row in the order of its columns, or, where warps share a
+///           slice, in as many sums, added in their order; <x, y> by lane, warp, block, then the
+///           blocks in their order
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/core/error.hpp>
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/views/bsell.hpp>
+#include <tcsolve/kernels/views/csr.hpp>
+
+namespace tcsolve {
+
+/// The blocks there are: b x b.
+constexpr std::array<Index, 4> bsell_blocks{2, 3, 4, 6};
+
+/// f(std::integral_constant<int, b>) for a block of bsell_blocks.
+template <class F>
+void with_bsell_block(Index block, F const& f) {
+  switch (block) {
+    case 2: return f(std::integral_constant<int, 2>{});
+    case 3: return f(std::integral_constant<int, 3>{});
+    case 4: return f(std::integral_constant<int, 4>{});
+    case 6: return f(std::integral_constant<int, 6>{});
+    default: throw Error("internal: a block that bsell does not have");
+  }
+}
+
+struct BsellTuning {
+  Index block = 0;      ///< one of bsell_blocks; 0: the one that stores the least
+  Index window = 1024;  ///< sigma: block rows are sorted within so many, where they are
+};
+
+/// What a matrix would take in blocks of b x b.
+struct BsellCount {
+  Offset blocks = 0;  ///< with an entry
+  Offset stored = 0;  ///< with padding, block rows as they come
+  Offset wide = 0;    ///< of these, in slices whose block columns span 65536 or more
+  bool operator==(BsellCount const&) const = default;
+};
+using BsellCounts = std::array<BsellCount, 4>;  // of bsell_blocks
+
+/// Block rows are sorted where padding without is more than 3 %.
+constexpr bool bsell_sorts(BsellCount const& c) {
+  return double(c.stored) > 1.03 * double(c.blocks) + 1024;
+}
+/// Blocks that are stored, as known before they are sorted: exact where they are not.
+constexpr double bsell_stored(BsellCount const& c) {
+  if (!bsell_sorts(c)) return double(c.stored);
+  return std::min(double(c.stored), 1.02 * double(c.blocks) + 128);
+}
+/// Bytes of values and column numbers.
+constexpr double bsell_bytes(BsellCount const& c, Index block, double size) {
+  double const wide = c.stored > 0 ? double(c.wide) / double(c.stored) : 0;
+  return bsell_stored(c) * (block * block * size + 2 + 2 * wide);
+}
+/// Which of bsell_blocks takes the fewest bytes.
+constexpr std::size_t bsell_choice(BsellCounts const& counts, double size) {
+  std::size_t best = 0;
+  for (std::size_t k = 1; k < counts.size(); ++k)
+    if (bsell_bytes(counts[k], bsell_blocks[k], size) <
+        bsell_bytes(counts[best], bsell_blocks[best], size))
+      best = k;
+  return best;
+}
+/// Whether so many positions are worth it: two an entry, and some to spare, a million for who asks
+/// for this format, a few where the fastest is sought.
+constexpr bool bsell_fits(double positions, Offset entries, double spare = 1 << 20) {
+  return positions <= 2 * double(entries) + spare;
+}
+
+/// The arrays of a matrix, in one space.
+template <class S>
+struct BsellArrays {
+  BsellView<S> view;
+  Array<BsellSlice> slices;
+  Array<std::uint8_t> numbers;
+  Array<S> values;
+  Array<Index> order;
+  Array<Index> place;  ///< of each block row; of no use to products, a refill reads it
+};
+
+/// y = alpha A x + beta y.
+template <class S, class T>
+struct BsellProduct {
+  T alpha;
+  BsellView<S> const& a;
+  In<T> x;
+  T beta;
+  Out<T> y;
+};
+
+namespace host {
+template <class S>
+BsellCounts count_blocks(Host&, Arena&, CsrView<S> const& a);
+/// Throws MatrixError where bsell_fits() says no.
+template <class S>
+BsellArrays<S> build_bsell(Host&, Arena&, CsrView<S> const& a, BsellTuning const&);
+template <class S>
+void refill_bsell(Host&, Arena&, CsrView<S> const& a, BsellArrays<S>&);
+template <class S, class T>
+void spmm_bsell(Host&, BsellProduct<S, T> const&);
+}  // namespace host
+
+namespace cuda {
+template <class S>
+BsellCounts count_blocks(Device&, Arena&, CsrView<S> const& a);
+template <class S>
+BsellArrays<S> build_bsell(Device&, Arena&, CsrView<S> const& a, BsellTuning const&);
+template <class S>
+void refill_bsell(Device&, Arena&, CsrView<S> const& a, BsellArrays<S>&);
+template <class S, class T>
+void spmm_bsell(Device&, BsellProduct<S, T> const&);
+/// y = alpha A x of one column, sigma = <x, y>, in one pass.
+template <class S, class T>
+void spmv_dot_bsell(Device&, BsellProduct<S, T> const&, double* sigma);
+}  // namespace cuda
+
+/// Of a matrix in the Context's space; host and device give the same numbers. Cost: the pattern
+/// once, a merge of each twelve rows, serial in its thread.
+template <class S>
+BsellCounts count_blocks(Context& ctx, CsrView<S> const& a) {
+  return ctx.visit([&](cuda::Device& on) { return cuda::count_blocks(on, ctx.arena(), a); },
+                   [&](Host& on) { return host::count_blocks(on, ctx.arena(), a); });
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+/// CSR to slices of dense blocks, written once for both backends (kernels/convert.hpp): how many
+/// blocks each block row has, for every size of block at once; the order of block rows; then the
+/// slices; and new values where the pattern stays.
+#pragma once
+
+#include <bit>
+#include <limits>
+
+#include <tcsolve/kernels/bsell.hpp>
+#include <tcsolve/kernels/convert.hpp>
+
+namespace tcsolve::bsell {
+
+constexpr int C = BsellView<double>::C;
+constexpr std::size_t sizes = bsell_blocks.size();
+constexpr std::uint32_t none = 0xffffffffu;
+
+TCSOLVE_HD int ones(std::uint32_t v) {
+#if defined(__CUDA_ARCH__)
+  return __popc(v);
+#else
+  return std::popcount(v);
+#endif
+}
+constexpr Index pieces(Index rows, Index each) {
+  return static_cast<Index>((std::int64_t{rows} + each - 1) / each);
+}
+
+/// `count` rows of CSR from `first` on, walked side by side by the next column of each.
+template <int count, class S>
+struct Rows {
+  std::int32_t const* columns;
+  Offset at[count], end[count];
+  std::uint32_t next[count];
+  TCSOLVE_HD Rows(CsrView<S> const& a, std::int64_t first) : columns(a.columns) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int r = 0; r < count; ++r) {
+      bool const inside = first + r < a.rows;
+      at[r] = inside ? a.offsets[first + r] : 0;
+      end[r] = inside ? a.offsets[first + r + 1] : 0;
+      next[r] = at[r] < end[r] ? static_cast<std::uint32_t>(columns[at[r]]) : none;
+    }
+  }
+  /// The least next column; `none` when all entries are taken.
+  TCSOLVE_HD std::uint32_t least() const {
+    std::uint32_t least = none;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int r = 0; r < count; ++r) least = next[r] < least ? next[r] : least;
+    return least;
+  }
+  /// The entries of row r below column `limit` are taken: a bit for each, counted from `first`.
+  TCSOLVE_HD std::uint32_t take(int r, std::uint32_t first, std::uint32_t limit) {
+    std::uint32_t bits = 0;
+    while (next[r] < limit) {
+      bits |= 1u << (next[r] - first);
+      ++at[r];
+      next[r] = at[r] < end[r] ? static_cast<std::uint32_t>(columns[at[r]]) : none;
+    }
+    return bits;
+  }
+};
+
+/// Of twelve rows, for scans: blocks of each size, and the most that a block row has.
+struct Totals {
+  Offset blocks[sizes] = {};
+  Index longest[sizes] = {};
+  TCSOLVE_HD Totals operator+(Totals const& b) const {
+    Totals sum;
+    for (std::size_t k = 0; k < sizes; ++k) {
+      sum.blocks[k] = blocks[k] + b.blocks[k];
+      sum.longest[k] = longest[k] > b.longest[k] ? longest[k] : b.longest[k];
+    }
+    return sum;
+  }
+};
+
+/// The blocks of each block row, of every size, in one walk of the twelve rows that all sizes
+/// divide, by tiles of twelve columns; one more element closes the scan.
+template <class S>
+struct CountBlocks {
+  static constexpr int side = 12;
+  CsrView<S> a;
+  Index groups;
+  Index* lengths[sizes];  // (block rows) of each size
+  Totals* totals;
+  TCSOLVE_HD void operator()(std::int64_t g) const {
+    Totals total;
+    if (g < groups) {
+      Index two[6] = {}, three[4] = {}, four[3] = {}, six[2] = {};
+      Rows<side, S> rows(a, g * side);
+      for (std::uint32_t least = rows.least(); least != none; least = rows.least()) {
+        std::uint32_t const first = least / side * side;
+        std::uint32_t tile[side];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+        for (int r = 0; r < side; ++r) tile[r] = rows.take(r, first, first + side);
+        add<2>(tile, two), add<3>(tile, three), add<4>(tile, four), add<6>(tile, six);
+      }
+      write<2>(g, two, 0, total), write<3>(g, three, 1, total);
+      write<4>(g, four, 2, total), write<6>(g, six, 3, total);
+    }
+    totals[g] = total;
+  }
+
+ private:
+  template <int b>
+  TCSOLVE_HD static void add(std::uint32_t const (&tile)[side], Index (&length)[side / b]) {
+    constexpr std::uint32_t starts = b == 2 ? 0x555 : b == 3 ? 0x249 : b == 4 ? 0x111 : 0x041;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int k = 0; k < side / b; ++k) {
+      std::uint32_t any = 0, folded = 0;
+      for (int r = 0; r < b; ++r) any |= tile[k * b + r];
+      for (int c = 0; c < b; ++c) folded |= any >> c;
+      length[k] += ones(folded & starts);
+    }
+  }
+  template <int b>
+  TCSOLVE_HD void write(std::int64_t g, Index const (&length)[side / b], int size,
+                        Totals& total) const {
+    for (int k = 0; k < side / b; ++k) {
+      std::int64_t const I = g * (side / b) + k;
+      if (I * b >= a.rows) return;
+      lengths[size][I] = length[k];
+      total.blocks[size] += length[k];
+      if (length[k] > total.longest[size]) total.longest[size] = length[k];
+    }
+  }
+};
+
+/// Steps of slices and 64-byte units of their column numbers, for scans.
+struct Extent {
+  Offset steps = 0, units = 0;
+  TCSOLVE_HD Extent operator+(Extent const& b) const { return {steps + b.steps, units + b.units}; }
+};
+
+/// The longest block row of slice s, and whether its block columns lie within 16 bits. What it is
+/// goes to `slices`, where they are made.
+template <class S>
+struct MeasureSlice {
+  CsrView<S> a;
+  Index block, block_rows;
+  Index const *lengths, *order;
+  BsellSlice* slices;
+  Extent* extents;
+  template <class W>
+  TCSOLVE_HD void operator()(W const& warp, std::int64_t s) const {
+    typename W::template Of<std::uint32_t> low, shorter, higher;  // complements: of the most
+    warp.each([&](int l) {
+      low[l] = shorter[l] = higher[l] = none;
+      std::int64_t const p = s * C + l;
+      if (p >= block_rows) return;
+      std::int64_t const I = order == nullptr ? p : order[p];
+      shorter[l] = ~static_cast<std::uint32_t>(lengths[I]);
+      std::uint32_t high = 0;
+      for (std::int64_t i = I * block; i < (I + 1) * block && i < a.rows; ++i) {
+        Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+        if (begin == end) continue;
+        auto const first = static_cast<std::uint32_t>(a.columns[begin] / block);
+        auto const last = static_cast<std::uint32_t>(a.columns[end - 1] / block);
+        low[l] = first < low[l] ? first : low[l];
+        high = last > high ? last : high;
+      }
+      if (low[l] != none) higher[l] = ~high;
+    });
+    std::uint32_t const steps = ~warp.least(shorter), base = warp.least(low);
+    bool const wide = steps > 0 && ~warp.least(higher) - base > 65535;
+    warp.each([&](int l) {
+      if (l > 0) return;
+      extents[s] = {steps, wide ? 2 * Offset{steps} : steps};
+      if (slices == nullptr) return;
+      std::int32_t const from = wide ? -1 : steps > 0 ? static_cast<std::int32_t>(base) : 0;
+      slices[s] = {0, 0, static_cast<std::int32_t>(steps), from};
+    });
+  }
+};
+
+/// What the host reads, in one message.
+struct Report {
+  Totals totals;
+  Extent before[sizes + 1];  ///< the slices of each size
+};
+struct SetReport {
+  Totals const* totals;
+  Extent const* before;
+  std::int64_t at[sizes + 1];
+  Report* report;
+  TCSOLVE_HD void operator()(std::int64_t) const {
+    report->totals = *totals;
+    for (std::size_t k = 0; k <= sizes; ++k) report->before[k] = before[at[k]];
+  }
+};
+
+struct Counted {
+  BsellCounts of;
+  Index longest[sizes];
+  Index* lengths[sizes];  ///< blocks of each block row
+};
+
+template <class On, class S>
+Counted count(On& on, CsrView<S> const& a) {
+  Counted counted{};
+  if (a.rows == 0) return counted;
+  CountBlocks<S> walk{a, pieces(a.rows, CountBlocks<S>::side), {}, nullptr};
+  std::int64_t const closed = std::int64_t{walk.groups} + 1;
+  SetReport report{};
+  std::int64_t slices = 0;
+  for (std::size_t k = 0; k < sizes; ++k) {
+    Index const block_rows = pieces(a.rows, bsell_blocks[k]);
+    walk.lengths[k] = counted.lengths[k] = on.template take<Index>(block_rows);
+    report.at[k] = slices;
+    slices += pieces(block_rows, C);
+  }
+  report.at[sizes] = slices;
+  walk.totals = on.template take<Totals>(closed);
+  auto* sums = on.template take<Totals>(closed);
+  on.each(closed, walk);
+  on.scan(walk.totals, sums, closed, Plus{});
+  auto* extents = on.template take<Extent>(slices + 1);
+  auto* before = on.template take<Extent>(slices + 1);
+  for (std::size_t k = 0; k < sizes; ++k)
+    on.each_warp(report.at[k + 1] - report.at[k],
+                 MeasureSlice<S>{a, bsell_blocks[k], pieces(a.rows, bsell_blocks[k]),
+                                 counted.lengths[k], nullptr, nullptr, extents + report.at[k]});
+  on.clear(extents + slices, 1);
+  on.scan(extents, before, slices + 1, Plus{});
+  report.totals = sums + walk.groups, report.before = before;
+  report.report = on.template take<Report>(1);
+  on.each(1, report);
+  Report got;
+  on.read(report.report, &got, 1);
+  for (std::size_t k = 0; k < sizes; ++k) {
+    Extent const &first = got.before[k], &last = got.before[k + 1];
+    Offset const steps = last.steps - first.steps;
+    counted.of[k] = {got.totals.blocks[k], C * steps, C * (last.units - first.units - steps)};
+    counted.longest[k] = got.totals.longest[k];
+  }
+  return counted;
+}
+
+/// Sorting keys: by window, then longest first. Beyond a thousand blocks lengths are not told
+/// apart.
+struct SetKeys {
+  static constexpr Index told = 1000;
+  Index const* lengths;
+  Index window, most;
+  std::uint32_t* key;
+  Index* order;
+  TCSOLVE_HD void operator()(std::int64_t I) const {
+    Index const length = lengths[I] < most ? lengths[I] : most;
+    key[I] = static_cast<std::uint32_t>(I / window * (most + 1) + most - length);
+    order[I] = static_cast<Index>(I);
+  }
+};
+struct SetPlace {
+  Index const* order;
+  Index* place;
+  TCSOLVE_HD void operator()(std::int64_t p) const { place[order[p]] = static_cast<Index>(p); }
+};
+
+/// Where slice s begins.
+struct SetStart {
+  Extent const* start;
+  BsellSlice* slices;
+  TCSOLVE_HD void operator()(std::int64_t s) const {
+    slices[s].first = static_cast<std::int32_t>(start[s].steps);
+    slices[s].numbers = static_cast<std::uint32_t>(start[s].units);
+  }
+};
+
+/// The column numbers of the block row in place p, by a merge of its rows.
+template <int b, class S>
+struct FillNumbers {
+  CsrView<S> a;
+  BsellView<S> m;
+  std::uint8_t* numbers;
+  TCSOLVE_HD void operator()(std::int64_t p) const {
+    BsellSlice const slice = m.slices[p / C];
+    std::int64_t const I = p < m.block_rows && m.order != nullptr ? m.order[p] : p;
+    Rows<b, S> rows(a, I * b);
+    std::uint8_t* const here = numbers + Offset{slice.numbers} * 64;
+    for (Index j = 0; j < slice.steps; ++j) {
+      std::uint32_t const least = rows.least(), J = least / b;
+      Offset const at = Offset{j} * C + p % C;
+      bool const inside = least != none;
+      if (slice.base < 0)
+        reinterpret_cast<std::int32_t*>(here)[at] = inside ? static_cast<std::int32_t>(J) : 0;
+      else
+        reinterpret_cast<std::uint16_t*>(here)[at] =
+            static_cast<std::uint16_t>(inside ? J - static_cast<std::uint32_t>(slice.base) : 0);
+      if (!inside) continue;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (int r = 0; r < b; ++r) rows.take(r, J * b, (J + 1) * b);
+    }
+  }
+};
+
+/// The values of row i, or of a lane that has none: its entries where the column numbers say, holes
+/// in between. Rows go through shared memory, so that they are read in runs.
+template <int b, class S>
+struct FillValues {
+  BsellView<S> m;
+  Index const* place;
+  S* values;
+  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
+    std::int64_t const I = i / b, p = I < m.block_rows && place != nullptr ? place[I] : I;
+    int const lane = static_cast<int>(p % C), r = static_cast<int>(i % b);
+    BsellSlice const slice = m.slices[p / C];
+    bool const inside = i < a.rows;
+    Offset at = inside ? a.offsets[i] : 0;
+    Offset const end = inside ? a.offsets[i + 1] : 0;
+    S* to = values + (Offset{slice.first} * b + r) * b * C + lane;
+    for (Index j = 0; j < slice.steps; ++j, to += b * b * C) {
+      std::int64_t const first = std::int64_t{m.column(slice, j, lane)} * b;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (int c = 0; c < b; ++c) {
+        bool const here = at < end && a.columns[at] == first + c;
+        to[c * C] = here ? no_hole(a.values[at]) : hole<S>();
+        at += here;
+      }
+    }
+  }
+};
+
+/// The same pattern with new values.
+template <class On, class S>
+void refill(On& on, CsrView<S> const& a, BsellArrays<S>& m) {
+  with_bsell_block(m.view.block, [&]<int b>(std::integral_constant<int, b>) {
+    on.each_row(std::int64_t{m.view.count} * C * b, a,
+                FillValues<b, S>{m.view, m.place.data(), m.values.data()});
+  });
+}
+
+/// Block rows by length within windows, where that saves something.
+template <class On, class S>
+void sort(On& on, Counted const& counted, std::size_t size, Index window, BsellArrays<S>& m) {
+  if (!bsell_sorts(counted.of[size])) return;
+  Index const block_rows = m.view.block_rows;
+  Index const most = std::min(counted.longest[size], SetKeys::told);
+  std::int64_t const keys = std::int64_t{pieces(block_rows, window)} * (most + 1);
+  if (keys > std::numeric_limits<std::uint32_t>::max())
+    throw SizeError(cat("bsell: ", pieces(block_rows, window), " windows; sorting keys have 32 ",
+                        "bits: take a larger window than ", window));
+  m.order = Array<Index>(on.space(), block_rows);
+  m.place = Array<Index>(on.space(), block_rows);
+  auto* key = on.template take<std::uint32_t>(block_rows);
+  on.each(block_rows, SetKeys{counted.lengths[size], window, most, key, m.order.data()});
+  on.sort(key, m.order.data(), block_rows, static_cast<std::uint32_t>(keys));
+  on.each(block_rows, SetPlace{m.order.data(), m.place.data()});
+}
+
+template <class On, class S>
+BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
+  BsellArrays<S> m;
+  BsellView<S>& v = m.view;
+  v.rows = a.rows, v.cols = a.cols, v.entries = a.entries, v.space = on.space();
+  Counted const counted = count(on, a);
+  auto const asked = std::ranges::find(bsell_blocks, tuning.block) - bsell_blocks.begin();
+  std::size_t const size =
+      tuning.block > 0 ? std::size_t(asked) : bsell_choice(counted.of, sizeof(S));
+  v.block = bsell_blocks[size];
+  v.block_rows = pieces(a.rows, v.block);
+  v.count = pieces(v.block_rows, C);
+  auto const refuse = [&](double blocks) {
+    double const positions = blocks * v.block * v.block;
+    if (!bsell_fits(positions, a.entries))
+      throw MatrixError(cat("bsell: blocks of ", v.block, " x ", v.block, " need ", positions,
+                            " positions for ", a.entries, " entries; take another format"));
+  };
+  refuse(double(counted.of[size].blocks));  // before anything is sorted
+  sort(on, counted, size, tuning.window, m);
+
+  std::int64_t const closed = std::int64_t{v.count} + 1;
+  m.slices = Array<BsellSlice>(on.space(), v.count);
+  auto* extents = on.template take<Extent>(closed);
+  auto* start = on.template take<Extent>(closed);
+  on.each_warp(v.count, MeasureSlice<S>{a, v.block, v.block_rows, counted.lengths[size],
+                                        m.order.data(), m.slices.data(), extents});
+  on.clear(extents + v.count, 1);
+  on.scan(extents, start, closed, Plus{});
+  Extent total;
+  on.read(start + v.count, &total, 1);
+  refuse(double(total.steps) * C);
+  if (total.steps > std::numeric_limits<std::int32_t>::max())
+    throw SizeError(cat("bsell: ", total.steps, " steps; it counts them in 31 bits"));
+  v.steps = static_cast<Index>(total.steps);
+  on.each(v.count, SetStart{start, m.slices.data()});
+  m.numbers = Array<std::uint8_t>(on.space(), std::size_t(total.units) * 64);
+  m.values = Array<S>(on.space(), std::size_t(total.steps) * v.block * v.block * C);
+  v.slices = m.slices.data(), v.numbers = m.numbers.data(), v.values = m.values.data();
+  v.order = m.order.data();
+  with_bsell_block(v.block, [&]<int b>(std::integral_constant<int, b>) {
+    on.each(std::int64_t{v.count} * C, FillNumbers<b, S>{a, v, m.numbers.data()});
+  });
+  refill(on, a, m);
+  return m;
+}
+
+}  // namespace tcsolve::bsell

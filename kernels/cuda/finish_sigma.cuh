@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// <x, y> of a product: lane, warp, block; the last block adds the partial sums in block order.
+#pragma once
+
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/cuda/last_block.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+
+namespace tcsolve::cuda {
+
+/// *sigma = the sum of every thread's part. All threads of all blocks call it, at their end.
+__device__ inline void finish_sigma(double mine, double* sigma, Scratch const& scratch) {
+  __shared__ double warps[32];
+  int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, count = blockDim.x / 32;
+  double total = warp_sum(mine);
+  if (lane == 0) warps[warp] = total;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    total = 0;
+    for (int w = 0; w < count; ++w) total += warps[w];
+    scratch.partials[blockIdx.x] = total;
+  }
+  if (!last_block(scratch.ticket) || warp > 0) return;
+  __threadfence();
+  total = 0;
+  for (unsigned int b = lane; b < gridDim.x; b += 32) total += __ldcg(scratch.partials + b);
+  total = warp_sum(total);
+  if (lane == 0) *sigma = total, *scratch.ticket = 0;
+}
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where a format that stores positions without asking has no entry: the value -0. What stands in x
+/// for it does not count, be it Inf or NaN. An entry of -0 is stored as 0.
+#pragma once
+
+#include <cstring>
+
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/core/portable.hpp>
+#include <tcsolve/core/types.hpp>
+
+namespace tcsolve {
+
+template <class S>
+TCSOLVE_HD S hole() {
+  return S(-0.0f);
+}
+template <class S>
+TCSOLVE_HD bool is_hole(S const& v) {
+  if constexpr (sizeof(S) == 8) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &v, 8);
+    return bits == std::uint64_t{1} << 63;
+  } else if constexpr (sizeof(S) == 4) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &v, 4);
+    return bits == 0x80000000u;
+  } else {
+    std::uint16_t bits;
+    std::memcpy(&bits, &v, 2);
+    return bits == 0x8000u;
+  }
+}
+/// What an entry of value v is stored as.
+template <class S>
+TCSOLVE_HD S no_hole(S const& v) {
+  return is_hole(v) ? S(0.0f) : v;
+}
+
+}  // namespace tcsolve
