@@ -158,7 +158,8 @@ CostTable CostTable::h200() {
 }
 
 // Two cores of the machine of docs/results/host-products.md: csr and sell in FP64 by its figures
-// beyond the cache, conversions and the rest by `tcsolve calibrate`.
+// beyond the cache, conversions and the rest by `tcsolve calibrate`; bsell in proportion to csr in
+// one run on one core (docs/formats/bsell.md), to within a third: the machine was busy.
 CostTable CostTable::host() {
   CostTable t;
   t.device = "the host";
@@ -177,9 +178,9 @@ CostTable CostTable::host() {
   t.spaden = {{{0, 0, 500, 0, 77, 283, 0}, 0, 3930, 19700},
               {{0, 0, 506, 0, 34, 228, 0}, 370, 2620, 9330},
               {{0, 0, 862, 0, 0, 95, 0}, 350, 3100, 9600}};
-  t.bsell = {{{0, 0, 184, 0, 0, 0, 0}, 0, 3000, 0},
-             {{0, 0, 92, 0, 0, 0, 0}, 0, 3000, 0},
-             {{0, 0, 517, 0, 0, 0, 0}, 0, 3000, 0}};
+  t.bsell = {{{0, 0, 50, 0, 4500, 0, 0}, 0, 5500, 0},
+             {{0, 0, 60, 0, 850, 0, 0}, 0, 5000, 0},
+             {{0, 0, 550, 0, 0, 0, 0}, 0, 5000, 0}};
   t.dia = {{{0, 0, 184, 0, 0, 0, 0}, 0, 2160, 0},
            {{0, 0, 92, 215, 0, 0, 0}, 0, 2020, 0},
            {{0, 0, 517, 0, 0, 0, 0}, 0, 2020, 0}};
