@@ -124,12 +124,12 @@ DiaView<T> const* diagonals_of(std::type_index type, void const* operands) {
   return nullptr;
 }
 
-/// Threads that share a row by diagonals, eight at a time: while there are threads to spare, and
-/// eights.
+/// Threads that share a row by diagonals, eight at a time: as long as few of the threads have a row
+/// (two of them where half have one: 10.4 instead of 9.8 us a step of CG, 33k rows).
 int dia_lanes(std::int64_t rows, DiaView<double> const& a, int teams, int threads) {
   std::int64_t const each = (rows + teams - 1) / teams;
   int lanes = 1;
-  while (lanes < 32 && 2 * lanes * each <= threads && 16 * lanes < a.count + 8) lanes *= 2;
+  while (lanes < 32 && 4 * lanes * each < threads && 16 * lanes < a.count + 8) lanes *= 2;
   return lanes;
 }
 

@@ -29,11 +29,11 @@ template <int b, class S, class T>
 struct Form {
   /// Registers that a step takes: values and x.
   static constexpr int each = b * b * (sizeof(S) == 8 ? 2 : 1) + b * (sizeof(T) == 8 ? 2 : 1);
-  static constexpr int steps = each <= 12 ? 4 : each <= 24 ? 2 : 1;
-  static constexpr int blocks = each * steps <= 48 ? 3 : 2;
+  static constexpr int steps = each <= 24 ? 2 : 1;
+  static constexpr int blocks = each <= 12 ? 4 : each * steps <= 48 ? 3 : 2;
 };
 /// Warps share slices until a multiprocessor has so many, each of them at least `least` steps.
-constexpr int warps_each = 8, least_steps = 2;
+constexpr int warps_each = 16, least_steps = 2;
 
 /// sums += `count` steps, which lie `apart` values apart, times x; J their block columns.
 template <int count, int b, bool adjacent, class S, class T>

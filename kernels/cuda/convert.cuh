@@ -2,6 +2,7 @@
 /// The device as a backend of conversions (kernels/convert.hpp).
 #pragma once
 
+#include <cuda_pipeline_primitives.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
@@ -43,6 +44,16 @@ __global__ void __launch_bounds__(128) each_warp_kernel(std::int64_t n, F f) {
   if (i < n) f(Warp{}, i);
 }
 
+/// *to = *from, to shared memory: without a register in between, so that all of a warp's are on
+/// their way at once. They are there after __pipeline_wait_prior(0).
+template <class E>
+__device__ void stage(E* to, E const* from) {
+  if constexpr (sizeof(E) >= 4)
+    __pipeline_memcpy_async(to, from, sizeof(E));
+  else
+    *to = *from;
+}
+
 /// A warp a block: its 32 rows' entries come to shared memory, if no more than `capacity`.
 template <class S, class F>
 __global__ void __launch_bounds__(32)
@@ -57,10 +68,11 @@ __global__ void __launch_bounds__(32)
     auto* const columns = reinterpret_cast<std::int32_t*>(values + capacity);
     int const all = static_cast<int>(count);
 #pragma unroll 8
-    for (int k = threadIdx.x; k < all; k += 32) {
-      columns[k] = a.columns[begin + k];
-      values[k] = a.values[begin + k];
-    }
+    for (int k = threadIdx.x; k < all; k += 32) stage(columns + k, a.columns + begin + k);
+#pragma unroll 8
+    for (int k = threadIdx.x; k < all; k += 32) stage(values + k, a.values + begin + k);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
     __syncwarp();
     a.columns = columns - begin, a.values = values - begin;
   }

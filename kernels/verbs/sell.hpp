@@ -96,13 +96,13 @@ TCSOLVE_HD E load_entry(E const* p, bool streams) {
 #endif
 }
 
-/// sum += values[j] x[columns[j]] over `count` entries, C apart, in their order. All are loaded
-/// before any is added, none under a condition: how many loads are in flight is what limits the
-/// product, and the compiler has seven predicates; what waits for one waits for the load that
-/// holds it.
+/// sum += values[j] x[columns[j]] over `count` positions, C apart, in their order, as many of them
+/// as are `inside` the row. All are loaded before any is added, none under a condition: how many
+/// loads are in flight is what limits the product, and the compiler has seven predicates; what
+/// waits for one waits for the load that holds it.
 template <int count, int C, class S, class I, class X, class T>
 TCSOLVE_HD void sell_add(S const* values, I const* columns, bool streams, X x, std::int64_t stride,
-                         T& sum) {
+                         Index inside, T& sum) {
   S value[count];
   I column[count];
   T xj[count];
@@ -120,22 +120,40 @@ TCSOLVE_HD void sell_add(S const* values, I const* columns, bool streams, X x, s
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-  for (int k = 0; k < count; ++k) sum += T(value[k]) * xj[k];
+  for (int k = 0; k < count; ++k)
+    if (k < inside) sum += T(value[k]) * xj[k];
 }
 
-/// The sum over `length` entries, C apart, of values[j] x[columns[j]], in T and in order.
+/// The sum over `length` entries, C apart, of values[j] x[columns[j]], in T and in order; `width`
+/// positions can be read.
 template <bool streams, int C, class S, class I, class X>
-TCSOLVE_HD auto sell_sum(S const* values, I const* columns, Index length, X x,
+TCSOLVE_HD auto sell_sum(S const* values, I const* columns, Index length, Index width, X x,
                          std::int64_t stride) {
   using T = std::remove_cvref_t<decltype(x[0])>;
   T sum = T(0);
   Index j = 0;
-  for (; j + 8 <= length; j += 8)
-    sell_add<8, C>(values + j * C, columns + j * C, streams, x, stride, sum);
-  if (j + 4 <= length) {
-    sell_add<4, C>(values + j * C, columns + j * C, streams, x, stride, sum);
-    j += 4;
+  auto const add = [&]<int count>(Index inside) {
+    sell_add<count, C>(values + j * C, columns + j * C, streams, x, stride, inside, sum);
+    j += count;
+  };
+  // Short rows: padding as well, so that the lanes of a warp take one way, and wait once or twice.
+  constexpr Index narrow = 16;
+  if (width <= narrow) {
+    while (j + 8 <= width) add.template operator()<8>(length - j);
+    switch (width - j) {
+      case 7: add.template operator()<7>(length - j); break;
+      case 6: add.template operator()<6>(length - j); break;
+      case 5: add.template operator()<5>(length - j); break;
+      case 4: add.template operator()<4>(length - j); break;
+      case 3: add.template operator()<3>(length - j); break;
+      case 2: add.template operator()<2>(length - j); break;
+      case 1: add.template operator()<1>(length - j); break;
+      default: break;
+    }
+    return sum;
   }
+  while (j + 8 <= length) add.template operator()<8>(8);
+  if (j + 4 <= length) add.template operator()<4>(4);
   T product[3];
 #if defined(__CUDA_ARCH__)
 #pragma unroll
@@ -159,10 +177,12 @@ template <bool streams, class S, class X>
 TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t stride) {
   constexpr int C = SellView<S>::C;
   SellSlice const slice = a.slices[i / C];
+  Index const length = a.lengths[i];
   S const* values = a.values + slice.values + i % C;
   Offset lane = slice.indices + i % C;
-  if (slice.wide) return sell_sum<streams, C>(values, a.columns + lane, a.lengths[i], x, stride);
-  return sell_sum<streams, C>(values, a.deltas + lane, a.lengths[i], x + slice.base * stride,
+  if (slice.wide)
+    return sell_sum<streams, C>(values, a.columns + lane, length, slice.width, x, stride);
+  return sell_sum<streams, C>(values, a.deltas + lane, length, slice.width, x + slice.base * stride,
                               stride);
 }
 
