@@ -4,7 +4,7 @@
 ///
 ///            cols 0 1 2 3
 ///     row 0  [ 5 . . 2 ]    slice 0  base 0  width 2    step 0   step 1     lengths 2 1
-///     row 1  [ . 7 . . ]                       values   5  7     2  0       0: padding, not read
+///     row 1  [ . 7 . . ]                       values   5  7     2  0       0: padding, not used
 ///     row 2  [ 1 . 4 . ]                       deltas   0  1     3  0       column - base
 ///     row 3  [ . . . 9 ]    slice 1  base 0  width 2    1  9     4  0  ...
 ///
