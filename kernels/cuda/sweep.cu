@@ -35,8 +35,13 @@ __device__ double block_combine(double a) {
   return threadIdx.x < 32 ? warp_combine<V>(a) : a;
 }
 
+/// Blocks that a multiprocessor should hold: where elements are long few, with registers for many
+/// loads on their way, instead of as many as there can be.
 template <class V>
-__global__ void __launch_bounds__(block_size)
+constexpr int resident = VerbTraits<V>::long_elements ? 4 : 1;
+
+template <class V>
+__global__ void __launch_bounds__(block_size, resident<V>)
     sweep_kernel(V verb, LoopState* state, Scratch scratch) {
   using Traits = VerbTraits<V>;
   Frame frame{state, blockIdx.x == 0 && threadIdx.x == 0};

@@ -124,51 +124,29 @@ TCSOLVE_HD void sell_add(S const* values, I const* columns, bool streams, X x, s
     if (k < inside) sum += T(value[k]) * xj[k];
 }
 
-/// The sum over `length` entries, C apart, of values[j] x[columns[j]], in T and in order; `width`
-/// positions can be read.
+/// The sum over `length` entries, C apart, of values[j] x[columns[j]], in T and in order. All
+/// `width` positions are read, padding as well: the lanes of a warp take one way together.
 template <bool streams, int C, class S, class I, class X>
 TCSOLVE_HD auto sell_sum(S const* values, I const* columns, Index length, Index width, X x,
                          std::int64_t stride) {
   using T = std::remove_cvref_t<decltype(x[0])>;
   T sum = T(0);
   Index j = 0;
-  auto const add = [&]<int count>(Index inside) {
-    sell_add<count, C>(values + j * C, columns + j * C, streams, x, stride, inside, sum);
+  auto const add = [&]<int count>() {
+    sell_add<count, C>(values + j * C, columns + j * C, streams, x, stride, length - j, sum);
     j += count;
   };
-  // Short rows: padding as well, so that the lanes of a warp take one way, and wait once or twice.
-  constexpr Index narrow = 16;
-  if (width <= narrow) {
-    while (j + 8 <= width) add.template operator()<8>(length - j);
-    switch (width - j) {
-      case 7: add.template operator()<7>(length - j); break;
-      case 6: add.template operator()<6>(length - j); break;
-      case 5: add.template operator()<5>(length - j); break;
-      case 4: add.template operator()<4>(length - j); break;
-      case 3: add.template operator()<3>(length - j); break;
-      case 2: add.template operator()<2>(length - j); break;
-      case 1: add.template operator()<1>(length - j); break;
-      default: break;
-    }
-    return sum;
+  while (j + 8 <= width) add.template operator()<8>();
+  switch (width - j) {
+    case 7: add.template operator()<7>(); break;
+    case 6: add.template operator()<6>(); break;
+    case 5: add.template operator()<5>(); break;
+    case 4: add.template operator()<4>(); break;
+    case 3: add.template operator()<3>(); break;
+    case 2: add.template operator()<2>(); break;
+    case 1: add.template operator()<1>(); break;
+    default: break;
   }
-  while (j + 8 <= length) add.template operator()<8>(8);
-  if (j + 4 <= length) add.template operator()<4>(4);
-  T product[3];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-  for (int k = 0; k < 3; ++k) {
-    bool const inside = j + k < length;
-    S const value = inside ? load_entry(values + (j + k) * C, streams) : S(0.0f);
-    I const column = inside ? load_entry(columns + (j + k) * C, streams) : I(0);
-    product[k] = inside ? T(value) * x[column * stride] : T(0);
-  }
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-  for (int k = 0; k < 3; ++k)
-    if (j + k < length) sum += product[k];
   return sum;
 }
 
