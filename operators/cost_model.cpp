@@ -126,27 +126,27 @@ FormatRates& CostTable::rates(Format format, Real values) {
   return const_cast<FormatRates&>(std::as_const(*this).rates(format, values));
 }
 
-// Fitted to bench_spmv at 12745a9 on an H200, 17 matrices, cold (docs/formats/choosing.md); the
+// Fitted to bench_spmv at a86283f on an H200, 17 matrices, cold (docs/formats/choosing.md); the
 // steps read off bench_cg (docs/results/cg-h200.md). FP32 and FP16 values, with FP32 vectors, share
-// one fit.
+// one fit, but for bsell's.
 CostTable CostTable::h200() {
   CostTable t;
   t.device = "NVIDIA H200";
-  FormatRates const csr_low{{8.925, 0.1769, 0.687, 0, 5.176, 0, 0}, 0, 0, 0};
-  FormatRates const sell_low{{2.3, 0.07507, 0.5862, 7.365, 4.57, 0, 431.3}, 170, 28, 369};
-  FormatRates const csell_low{{7.76, 0.1742, 0, 0, 5.348, 11.64, 0}, 268, 23.6, 0};
-  FormatRates const dasp_low{{5.927, 0.1055, 0.3718, 1.402, 6.587, 0, 0}, 268, 11.2, 183};
-  FormatRates const spaden_low{{7.008, 0.1936, 0, 0.8319, 16.16, 6.589, 0}, 177, 76, 0};
-  FormatRates const dia_low{{7.896, 0.09553, 0.5997, 0, 0, 0, 0}, 162, 19.3, 47};
-  t.csr = {{{8.978, 0.2982, 0, 3.206, 4.013, 0, 0}, 0, 0, 0}, csr_low, csr_low};
-  t.sell = {{{2.279, 0, 1.774, 9.206, 4.41, 0, 543.2}, 169, 40, 360}, sell_low, sell_low};
-  t.csell = {{{8.383, 0.2241, 0, 0, 5.057, 10.04, 0}, 291, 28.1, 0}, csell_low, csell_low};
-  t.dasp = {{{6.058, 0.1682, 0, 2.576, 5.974, 0.2689, 0}, 284, 16.4, 147}, dasp_low, dasp_low};
-  t.spaden = {{{8.22, 0, 1.675, 0, 25.03, 7.882, 0}, 196, 85.7, 0}, spaden_low, spaden_low};
-  t.dia = {{{7.804, 0.1209, 0.9325, 0, 0, 0, 0}, 183, 27.4, 3.4}, dia_low, dia_low};
-  // NOT MEASURED: the bandwidth of csell and a guess at a long block row, until bench_spmv has run.
-  FormatRates const bsell_guess{{8.4, 0.2241, 0, 0, 0, 0, 100}, 290, 28, 0};
-  t.bsell = {bsell_guess, bsell_guess, bsell_guess};
+  FormatRates const csr_low{{8.799, 0.2132, 0.4074, 0, 4.987, 0, 0}, 0, 0, 0};
+  FormatRates const sell_low{{4.073, 0.04714, 0.5839, 3.32, 5.601, 0, 107.1}, 155, 22.9, 317};
+  FormatRates const csell_low{{7.814, 0.1749, 0, 0, 5.361, 11.5, 0}, 249, 19.9, 0};
+  FormatRates const dasp_low{{5.972, 0.1128, 0.3461, 1.156, 6.548, 0, 0}, 256, 11.4, 147};
+  FormatRates const spaden_low{{6.989, 0.1958, 0, 0.6173, 16.11, 6.243, 0}, 187, 64.9, 0};
+  FormatRates const dia_low{{8.137, 0.09591, 0.6106, 0, 0, 0, 0}, 163, 16.8, 17.7};
+  t.csr = {{{9.002, 0, 3.636, 8.475, 4.004, 0, 0}, 0, 0, 0}, csr_low, csr_low};
+  t.sell = {{{3.784, 0, 1.658, 5.782, 5.612, 0, 107.4}, 149, 42.8, 241}, sell_low, sell_low};
+  t.csell = {{{8.479, 0.2251, 0, 0, 5.034, 9.867, 0}, 269, 25.5, 0}, csell_low, csell_low};
+  t.dasp = {{{6.266, 0.1713, 0, 2.1, 5.907, 0.2531, 0}, 249, 20.1, 97.3}, dasp_low, dasp_low};
+  t.spaden = {{{8.389, 0, 1.682, 0, 24.67, 7.739, 0}, 187, 85.1, 0}, spaden_low, spaden_low};
+  t.dia = {{{7.443, 0.1097, 1.019, 0, 0, 0, 0}, 161, 23.3, 0}, dia_low, dia_low};
+  t.bsell = {{{5.082, 0.1887, 0, 0, 8.865, 0, 20.6}, 396, 42.6, 0},
+             {{5.458, 0.1991, 0, 0, 4.776, 0, 12}, 395, 32, 107},
+             {{5.997, 0.3283, 0, 0, 0.1817, 0, 4.589}, 395, 32, 107}};
   t.step = 5;
   t.pass = 3.5;
   t.pass_stream = 0.25;
