@@ -187,7 +187,8 @@ CostTable calibrate(Context& ctx, double size, std::ostream& progress) {
   for (auto const& [format, text] : names(Format{}))
     for (int t = 0; t < 3; ++t) {
       Times const& of = times[std::size_t(format)][t];
-      if (of.products.empty()) continue;  // no sample suits it: the shipped rates stay
+      // Fewer samples than terms say nothing: the shipped rates stay.
+      if (of.products.size() < Terms::count) continue;
       FormatRates& rates = table.rates(format, types[t]);
       rates.product = brief(fit(of.products, of.product_us));
       print_fit(progress, format, types[t], rates.product, of);

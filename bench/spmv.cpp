@@ -222,11 +222,11 @@ class Table {
     for (Index const block : {0, 2, 3, 4, 6}) {
       if (block > 0 && !sweep) continue;
       if (f.dense == BsellCounts{}) continue;
-      std::size_t const best = bsell_choice(f.dense, sizeof(S));
+      std::size_t const best = bsell_choice(f.dense, a.entries(), sizeof(S));
       std::size_t const k =
           block == 0 ? best : std::ranges::find(bsell_blocks, block) - bsell_blocks.begin();
       Index const b = bsell_blocks[k];
-      if (!bsell_fits(bsell_stored(f.dense[k]) * b * b, a.entries())) continue;
+      if (!holes_pay(bsell_stored(f.dense[k]) * b * b, a.entries())) continue;
       time(block == 0 ? std::string("bsell") : cat("bsell, block ", b), [&] {
         return std::make_shared<BsellOperator<T, S>>(ctx_, there.view(), BsellTuning{block});
       });

@@ -68,19 +68,16 @@ constexpr double bsell_bytes(BsellCount const& c, Index block, double size) {
   double const wide = c.stored > 0 ? double(c.wide) / double(c.stored) : 0;
   return bsell_stored(c) * (block * block * size + 2 + 2 * wide);
 }
-/// Which of bsell_blocks takes the fewest bytes.
-constexpr std::size_t bsell_choice(BsellCounts const& counts, double size) {
+/// Which of bsell_blocks takes the fewest bytes, of those with few enough positions if there are.
+constexpr std::size_t bsell_choice(BsellCounts const& counts, Offset entries, double size) {
+  auto const fits = [&](std::size_t k) {
+    return holes_pay(bsell_stored(counts[k]) * bsell_blocks[k] * bsell_blocks[k], entries);
+  };
+  auto const bytes = [&](std::size_t k) { return bsell_bytes(counts[k], bsell_blocks[k], size); };
   std::size_t best = 0;
   for (std::size_t k = 1; k < counts.size(); ++k)
-    if (bsell_bytes(counts[k], bsell_blocks[k], size) <
-        bsell_bytes(counts[best], bsell_blocks[best], size))
-      best = k;
+    if (fits(k) != fits(best) ? fits(k) : bytes(k) < bytes(best)) best = k;
   return best;
-}
-/// Whether so many positions are worth it: two an entry, and some to spare, a million for who asks
-/// for this format, a few where the fastest is sought.
-constexpr bool bsell_fits(double positions, Offset entries, double spare = 1 << 20) {
-  return positions <= 2 * double(entries) + spare;
 }
 
 /// The arrays of a matrix, in one space.
@@ -107,7 +104,7 @@ struct BsellProduct {
 namespace host {
 template <class S>
 BsellCounts count_blocks(Host&, Arena&, CsrView<S> const& a);
-/// Throws MatrixError where bsell_fits() says no.
+/// Throws MatrixError where holes_pay() says no.
 template <class S>
 BsellArrays<S> build_bsell(Host&, Arena&, CsrView<S> const& a, BsellTuning const&);
 template <class S>

@@ -368,13 +368,13 @@ BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
   Counted const counted = count(on, a);
   auto const asked = std::ranges::find(bsell_blocks, tuning.block) - bsell_blocks.begin();
   std::size_t const size =
-      tuning.block > 0 ? std::size_t(asked) : bsell_choice(counted.of, sizeof(S));
+      tuning.block > 0 ? std::size_t(asked) : bsell_choice(counted.of, a.entries, sizeof(S));
   v.block = bsell_blocks[size];
   v.block_rows = pieces(a.rows, v.block);
   v.count = pieces(v.block_rows, C);
   auto const refuse = [&](double blocks) {
     double const positions = blocks * v.block * v.block;
-    if (!bsell_fits(positions, a.entries))
+    if (!holes_pay(positions, a.entries))
       throw MatrixError(cat("bsell: blocks of ", v.block, " x ", v.block, " need ", positions,
                             " positions for ", a.entries, " entries; take another format"));
   };

@@ -20,10 +20,9 @@ struct DiaTuning {
 /// Positions of a stored diagonal: a hole closes it, and the next one begins on a line of the
 /// cache.
 constexpr Offset dia_length(Index rows) { return (Offset{rows} + 1 + 31) / 32 * 32; }
-/// Whether so many diagonals are worth it: two positions an entry, and some to spare, a million for
-/// who asks for this format, a few where the fastest is sought.
+/// Whether so many diagonals are worth it (holes_pay).
 constexpr bool dia_fits(double diagonals, Index rows, Offset entries, double spare = 1 << 20) {
-  return diagonals * double(dia_length(rows)) <= 2 * double(entries) + spare;
+  return holes_pay(diagonals * double(dia_length(rows)), entries, spare);
 }
 
 /// The arrays of a matrix, in one space.

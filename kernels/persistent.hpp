@@ -26,8 +26,10 @@ namespace tcsolve {
 /// What a loop may keep close to its threads, in the Context's space: a persistent kernel redirects
 /// the operands that point there to shared memory.
 struct KeptOperands {
-  std::span<std::byte> scalars;          ///< the method's; empty: not named
-  std::vector<double*> vectors;          ///< of the system's size, used by the body alone
+  std::span<std::byte> scalars;  ///< the method's; empty: not named
+  /// Of the system's size; nobody else uses them while the loop runs. What the body writes before
+  /// it reads it need not be there afterwards.
+  std::vector<double*> vectors;
   std::vector<double const*> constants;  ///< the same, never written
 };
 

@@ -124,6 +124,16 @@ DiaView<T> const* diagonals_of(std::type_index type, void const* operands) {
   return nullptr;
 }
 
+/// Of a product with a block of vectors; 1 for any other verb.
+template <class T>
+Index columns_of(std::type_index type, void const* operands) {
+  if (type == typeid(SellMultiply<T, T>))
+    return static_cast<SellMultiply<T, T> const*>(operands)->y.cols;
+  if (type == typeid(DiaMultiply<T, T>))
+    return static_cast<DiaMultiply<T, T> const*>(operands)->y.cols;
+  return 1;
+}
+
 /// Threads that share a row by diagonals, eight at a time: as long as few of the threads have a row
 /// (two of them where half have one: 10.4 instead of 9.8 us a step of CG, 33k rows).
 int dia_lanes(std::int64_t rows, DiaView<double> const& a, int teams, int threads) {
@@ -228,6 +238,7 @@ struct Translation {
       auto const& scaling = *reinterpret_cast<Multiply<double> const*>(list[k].operands);
       double const** x = plain_x<double>(commands[k + 1]->type, list[k + 1].operands);
       bool const folds = x != nullptr && *x == scaling.y.data && scaling.beta == 0 &&
+                         uses({list[k + 1]}, scaling.x.data) == 0 &&  // it is no y
                          scaling.x.cols == 1 && scaling.x.row_stride == 1 &&
                          std::find(own.begin(), own.end(), *x) != own.end() && uses(list, *x) == 2;
       if (!folds) continue;
@@ -273,6 +284,8 @@ LoopProgram loop_program(Recording const& body, int blocks, int block,
     Instruction& in = made.list[k];
     std::int64_t n;
     std::memcpy(&n, in.operands, sizeof n);
+    if (columns_of<double>(made.commands[k]->type, in.operands) != 1)
+      out.why = cat(made.commands[k]->name, " of several vectors");
     if (n != 0 && out.n != 0 && n != out.n)
       out.why = cat(made.commands[k]->name, " of ", n, " beside ", out.n, " elements");
     out.n = std::max(out.n, n);

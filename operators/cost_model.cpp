@@ -21,7 +21,7 @@ double slots(Format format, Features const& f, Real values) {
   if (format == Format::sell) return double(f.slices_stored);
   if (format == Format::dia) return double(f.diagonals) * double(dia_length(f.rows));
   if (format == Format::bsell) {
-    std::size_t const k = bsell_choice(f.dense, double(size_of(values)));
+    std::size_t const k = bsell_choice(f.dense, f.entries, double(size_of(values)));
     return bsell_stored(f.dense[k]) * bsell_blocks[k] * bsell_blocks[k];
   }
   if (format == Format::csell)  // sorted where padding would be more than a little
@@ -77,7 +77,7 @@ double stored_bytes(Format format, Features const& f, Real values) {
     }
     // 16 a slice; 4 a block row for the order.
     case Format::bsell: {
-      std::size_t const k = bsell_choice(f.dense, s);
+      std::size_t const k = bsell_choice(f.dense, f.entries, s);
       double const block_rows = std::ceil(rows / bsell_blocks[k]);
       return bsell_bytes(f.dense[k], bsell_blocks[k], s) + 16 * std::ceil(block_rows / 32) +
              (bsell_sorts(f.dense[k]) ? 4 * block_rows : 0);

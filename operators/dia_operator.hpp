@@ -10,7 +10,8 @@ namespace tcsolve {
 /// y = alpha A x + beta y with values stored as S, vectors and sums of T. No transpose.
 ///
 ///   bytes  stored positions sizeof(S), + k sizeof(T) (rows + cols)
-///   bits   the same on every run: a row is added in storage order
+///   bits   the same on every run: a row is added in storage order, in a persistent loop in as many
+///          parts as threads share it
 template <class T, class S = T>
 class DiaOperator final : public ConvertedOperator<T, S, Dia<S>> {
  public:

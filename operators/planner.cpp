@@ -24,6 +24,16 @@ namespace {
 /// which no format knows.
 constexpr double step_vectors = 10;
 
+/// Positions are counted in 31 bits.
+constexpr bool counts_in_31_bits(Format format) {
+  return format == Format::csell || format == Format::dasp || format == Format::spaden;
+}
+/// <x, A x> is made on the way.
+constexpr bool makes_dot(Format format) {
+  return format == Format::sell || format == Format::csell || format == Format::dia ||
+         format == Format::bsell;
+}
+
 std::string why_not(Format format, Features const& f, PlanRequest const& request,
                     CostTable const& table) {
   if (format == Format::csr) return "";
@@ -33,11 +43,10 @@ std::string why_not(Format format, Features const& f, PlanRequest const& request
     return "more than two positions an entry";
   if (format == Format::bsell) {
     if (f.dense == BsellCounts{}) return "short rows, or a very long one";
-    if (!bsell_fits(work(format, f, request.values, request.vectors).slots * 1e6, f.entries, 4096))
+    if (!holes_pay(work(format, f, request.values, request.vectors).slots * 1e6, f.entries, 4096))
       return "more than two positions an entry";
   }
-  if (format != Format::sell && format != Format::dia && format != Format::bsell &&
-      f.entries > std::numeric_limits<std::int32_t>::max())
+  if (counts_in_31_bits(format) && f.entries > std::numeric_limits<std::int32_t>::max())
     return "more than 2^31 - 1 entries";
   if (format == Format::sell && double(f.slices_stored) > 3 * double(f.entries) + 1e6)
     return "padding is more than twice the entries";
@@ -68,10 +77,7 @@ Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& t
     c.bytes = stored_bytes(format, f, request.values);
     c.product = dot(rates.product, work(format, f, request.values, request.vectors));
     c.step = table.step + c.product + step_vectors * vector * table.pass_stream;
-    // These make <x, A x> on the way.
-    if (format != Format::sell && format != Format::csell && format != Format::dia &&
-        format != Format::bsell)
-      c.step += table.pass + 2 * vector * table.pass_stream;
+    if (!makes_dot(format)) c.step += table.pass + 2 * vector * table.pass_stream;
     double const one_kernel = persistent_step(format, c.bytes, f, request, table);
     c.persistent = one_kernel > 0 && one_kernel < c.step;
     if (c.persistent) c.step = one_kernel;

@@ -372,9 +372,9 @@ class AutoFactory final : public MatrixFactory {
                                     " products (", table.device, ")"));
         return A;
       } catch (MatrixError const& e) {
-        // Values in fewer bits: what one format cannot hold, another may scale.
+        // Values in fewer bits, or padding beyond what was foreseen: another format may hold it.
         bool const last = &c == &plan.candidates.back() || !(&c + 1)->excluded.empty();
-        if (values_ == Real::f64 || last) throw;
+        if (last) throw;
         ctx.log(Severity::note, cat("format: not ", name(c.format), ": ", e.what()));
       }
     }

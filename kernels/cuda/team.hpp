@@ -310,8 +310,7 @@ __device__ void run(SellMultiply<S, T> const verb, Instruction const& in, Frame,
   if (stopped) return;
   with_gathered(in, verb.x.data, [&](auto x) {
     for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads) {
-      T const sum = verb.a.streams ? sell_row<true>(verb.a, i, x, verb.x.row_stride)
-                                   : sell_row<false>(verb.a, i, x, verb.x.row_stride);
+      T const sum = sell_row(verb.a, i, x, verb.x.row_stride);
       verb.y[i] = verb.beta == T(0) ? verb.alpha * sum : verb.alpha * sum + verb.beta * verb.y[i];
     }
   });

@@ -85,7 +85,7 @@ struct DiaMultiplyDot {
   TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
 };
 
-// On the device the products have kernels of their own; persistent loops take element().
+// On the device the products have kernels of their own, in persistent loops kernels/cuda/team.hpp.
 namespace cuda {
 #define TCSOLVE_DECLARE(S, T)                                \
   template <>                                                \

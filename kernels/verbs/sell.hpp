@@ -164,6 +164,11 @@ TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t
                               stride);
 }
 
+template <class S, class X>
+TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t stride) {
+  return a.streams ? sell_row<true>(a, i, x, stride) : sell_row<false>(a, i, x, stride);
+}
+
 /// y = alpha A x + beta y, blocks of vectors.
 template <class S, class T>
 struct SellMultiply {
@@ -179,8 +184,7 @@ struct SellMultiply {
     std::int64_t i = e, j = 0;
     if (y.cols > 1) i = e / y.cols, j = e % y.cols;  // a division costs as much as a short row
     T const* column = x.data + j * x.col_stride;
-    T sum = a.streams ? sell_row<true>(a, i, column, x.row_stride)
-                      : sell_row<false>(a, i, column, x.row_stride);
+    T const sum = sell_row(a, i, column, x.row_stride);
     y[e] = beta == T(0) ? alpha * sum : alpha * sum + beta * y[e];
   }
 };
@@ -198,7 +202,7 @@ struct SellMultiplyDot {
   T* y;
   double* sigma;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
-    T yi = alpha * (a.streams ? sell_row<true>(a, i, x, 1) : sell_row<false>(a, i, x, 1));
+    T const yi = alpha * sell_row(a, i, x, 1);
     y[i] = yi;
     sum[0] += double(x[i]) * double(yi);
   }

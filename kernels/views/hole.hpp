@@ -11,6 +11,12 @@
 
 namespace tcsolve {
 
+/// Whether so many positions are worth it: two an entry, and some to spare, a million for who asks
+/// for the format, a few where the fastest is sought.
+constexpr bool holes_pay(double positions, Offset entries, double spare = 1 << 20) {
+  return positions <= 2 * double(entries) + spare;
+}
+
 template <class S>
 TCSOLVE_HD S hole() {
   return S(-0.0f);

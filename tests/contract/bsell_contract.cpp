@@ -63,7 +63,7 @@ template <class T>
 bool fits(Context& ctx, CsrView<T> const& a, Index block) {
   if (block == 0) return true;
   std::size_t const k = std::ranges::find(bsell_blocks, block) - bsell_blocks.begin();
-  return bsell_fits(double(count_blocks(ctx, a)[k].stored) * block * block, a.entries);
+  return holes_pay(double(count_blocks(ctx, a)[k].stored) * block * block, a.entries);
 }
 
 template <class P>
@@ -350,7 +350,7 @@ TYPED_TEST(BsellContract, RealMatricesThereAndBack) {
     EXPECT_EQ(widened(m.to_csr(this->ctx())), a);
     BsellCounts const counts =
         count_blocks(this->ctx(), CsrStorage<T>(this->ctx(), converted<T>(a)).view());
-    std::size_t const k = bsell_choice(counts, sizeof(T));
+    std::size_t const k = bsell_choice(counts, a.entries(), sizeof(T));
     EXPECT_NEAR(bsell_stored(counts[k]) * m.view().block * m.view().block / double(m.stored()), 1,
                 0.05);
   }

@@ -218,6 +218,14 @@ TEST(Program, FoldsADiagonalIntoTheProductThatGathersIt) {
                 {z}),
             "multiply csr_multiply ")
       << "another vector";
+  EXPECT_EQ(names(
+                [&](Context& c) {
+                  scaling(c);
+                  r.product(c, z, x, nullptr);
+                },
+                {z}),
+            "multiply csr_multiply ")
+      << "the product would write what others gather";
 }
 
 TEST(Program, SharesARowAmongAsManyThreadsAsItUses) {
