@@ -18,7 +18,7 @@
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/formats/csr.hpp>
-#include <tcsolve/kernels/views/sell.hpp>
+#include <tcsolve/kernels/sell.hpp>
 
 namespace tcsolve {
 
@@ -26,8 +26,8 @@ namespace tcsolve {
 template <class S>
 class Sell {
  public:
-  /// From a canonical CSR matrix in the Context's space. Cost: two passes, and the slices (32 bytes
-  /// each) once to the host and back for their scan.
+  /// From a canonical CSR matrix in the Context's space. Cost: two passes, and one word to the
+  /// host.
   Sell(Context&, CsrView<S> const& a);
 
   /// The values of a matrix in the Context's space with the same pattern: the entries of each row
@@ -35,24 +35,14 @@ class Sell {
   /// taken, nothing is waited for. Throws ShapeError where extents or the number of entries differ.
   void update_values(Context&, CsrView<S> const& a);
 
-  SellView<S> view() const;
+  SellView<S> view() const { return arrays_.view; }
   /// Canonical CSR on the host, the matrix that went in.
   Csr<S> to_csr(Context&) const;
-  std::size_t bytes() const {
-    return slices_.bytes() + lengths_.bytes() + deltas_.bytes() + columns_.bytes() +
-           values_.bytes();
-  }
-  Offset stored() const { return static_cast<Offset>(values_.size()); }
+  std::size_t bytes() const;
+  Offset stored() const { return static_cast<Offset>(arrays_.values.size()); }
 
  private:
-  Index rows_, cols_;
-  Offset entries_;
-  bool streams_ = false;
-  Array<SellSlice> slices_;
-  Array<Index> lengths_;
-  Array<std::uint16_t> deltas_;
-  Array<std::int32_t> columns_;
-  Array<S> values_;
+  SellArrays<S> arrays_;
 };
 
 }  // namespace tcsolve

@@ -88,7 +88,10 @@ struct BsellArrays {
   Array<std::uint8_t> numbers;
   Array<S> values;
   Array<Index> order;
-  Array<Index> place;  ///< of each block row; of no use to products, a refill reads it
+  // Of no use to products: a refill reads them.
+  Array<Index> place;        ///< of each block row
+  Array<std::uint8_t> full;  ///< whether all blocks of a block row are
+  bool mostly_full = false;  ///< so that columns are seldom looked at
 };
 
 /// y = alpha A x + beta y.

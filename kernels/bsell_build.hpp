@@ -304,12 +304,30 @@ struct FillNumbers {
   }
 };
 
+/// 1 for a block row all of whose blocks are full: the columns of its rows follow from their order.
+template <class S>
+struct MarkFull {
+  CsrView<S> a;
+  Index block;
+  Index const* lengths;
+  std::uint8_t* full;
+  TCSOLVE_HD void operator()(std::int64_t I) const {
+    std::int64_t const end = (I + 1) * block;
+    bool all = end <= a.rows;
+    for (std::int64_t i = I * block; all && i < end; ++i)
+      all = a.offsets[i + 1] - a.offsets[i] == Offset{block} * lengths[I];
+    full[I] = all;
+  }
+};
+
 /// The values of row i, or of a lane that has none: its entries where the column numbers say, holes
 /// in between. Rows go through shared memory, so that they are read in runs.
 template <int b, class S>
 struct FillValues {
   BsellView<S> m;
   Index const* place;
+  std::uint8_t const*
+      full;  ///< (block_rows), of a matrix whose holes lie where they should; or null
   S* values;
   TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
     std::int64_t const I = i / b, p = I < m.block_rows && place != nullptr ? place[I] : I;
@@ -319,6 +337,15 @@ struct FillValues {
     Offset at = inside ? a.offsets[i] : 0;
     Offset const end = inside ? a.offsets[i + 1] : 0;
     S* to = values + (Offset{slice.first} * b + r) * b * C + lane;
+    if (full != nullptr && inside && full[I] != 0) {
+      // Another pattern, which nobody has looked at, must not lead out of its arrays.
+      for (Index j = 0; j < slice.steps && at + b <= end; ++j, at += b, to += b * b * C)
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+        for (int c = 0; c < b; ++c) to[c * C] = no_hole(a.values[at + c]);
+      return;
+    }
     for (Index j = 0; j < slice.steps; ++j, to += b * b * C) {
       std::int64_t const first = std::int64_t{m.column(slice, j, lane)} * b;
 #if defined(__CUDA_ARCH__)
@@ -337,8 +364,12 @@ struct FillValues {
 template <class On, class S>
 void refill(On& on, CsrView<S> const& a, BsellArrays<S>& m) {
   with_bsell_block(m.view.block, [&]<int b>(std::integral_constant<int, b>) {
-    on.each_row(std::int64_t{m.view.count} * C * b, a,
-                FillValues<b, S>{m.view, m.place.data(), m.values.data()});
+    std::int64_t const lanes = std::int64_t{m.view.count} * C * b;
+    FillValues<b, S> const fill{m.view, m.place.data(), m.full.data(), m.values.data()};
+    if (m.mostly_full)
+      on.each_row_of_values(lanes, a, fill);
+    else
+      on.each_row(lanes, a, fill);
   });
 }
 
@@ -404,6 +435,9 @@ BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
     on.each(std::int64_t{v.count} * C, FillNumbers<b, S>{a, v, m.numbers.data()});
   });
   refill(on, a, m);
+  m.full = Array<std::uint8_t>(on.space(), v.block_rows);
+  on.each(v.block_rows, MarkFull<S>{a, v.block, counted.lengths[size], m.full.data()});
+  m.mostly_full = double(a.entries) > 0.97 * double(counted.of[size].blocks) * v.block * v.block;
   return m;
 }
 

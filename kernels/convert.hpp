@@ -6,6 +6,7 @@
 ///     on.each_row(n, a, f)             f(b, i): b is the matrix a; row i, if there is one, and
 ///                                      the 31 around it lie near, so that they are read in runs
 ///                                      however each of them is walked
+///     on.each_row_of_values(n, a, f)   the same, but its columns stay where they are
 ///     on.each_warp(n, f)               f(warp, i): 32 lanes in step with each other
 ///     on.scan(in, out, n, add)         out_i = in_0 + ... + in_{i-1}; `add` is associative
 ///     on.sort(key, value, n, keys)     stable, by ascending key < keys, in place

@@ -410,9 +410,56 @@ CsellArrays<S> build(On& on, CsrView<S> const& a, CsellTuning const& tuning) {
   return m;
 }
 
+/// The values of line l, where lines are rows as they come: a warp's lines are a slice, and near.
+template <class S>
+struct RefillLine {
+  CsellView<S> m;
+  S* values;
+  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t l) const {
+    using View = CsellView<S>;
+    std::int64_t const slice = l / View::C, t = slice / m.depth;
+    CsellStrip const strip = m.strips[t];
+    Index const begin = slice == t * m.depth ? 0 : m.ends[slice - 1], end = m.ends[slice];
+    if (strip.bytes == 1) return fill<std::uint8_t>(a, l, strip, begin, end);
+    if (strip.bytes == 2) return fill<std::uint16_t>(a, l, strip, begin, end);
+    fill<std::int32_t>(a, l, strip, begin, end);
+  }
+
+ private:
+  template <class I>
+  TCSOLVE_HD void fill(CsrView<S> const& a, std::int64_t l, CsellStrip const& strip, Index begin,
+                       Index end) const {
+    using View = CsellView<S>;
+    int const lane = static_cast<int>(l % View::C);
+    auto const* const numbers = reinterpret_cast<I const*>(m.numbers + Offset{strip.numbers} * 64);
+    S* const to = values + Offset{strip.first} * View::C;
+    Offset at = a.offsets[l];
+    Offset const last = a.offsets[l + 1];
+    auto const next = [&](I number) {
+      // Another pattern, which nobody has looked at, must not lead out of its arrays.
+      bool const taken = number != csell_hole<I> && at < last;
+      S const value = taken ? a.values[at] : S(0.0f);
+      at += taken;
+      return value;
+    };
+    Index j = begin;
+    if (j < end && j % 2 == 1) to[View::place(j, lane)] = next(numbers[View::place(j, lane)]), ++j;
+    for (; j + 2 <= end; j += 2) {
+      Offset const here = View::place(j, lane);
+      auto const pair = *reinterpret_cast<Packet<I, 2> const*>(numbers + here);
+      Packet<S, 2> both;
+      both.e[0] = next(pair.e[0]), both.e[1] = next(pair.e[1]);
+      *reinterpret_cast<Packet<S, 2>*>(to + here) = both;
+    }
+    if (j < end) to[View::place(j, lane)] = next(numbers[View::place(j, lane)]);
+  }
+};
+
 /// The same pattern with new values.
 template <class On, class S>
 void refill(On& on, CsrView<S> const& a, CsellArrays<S>& m) {
+  if (m.view.order == nullptr)
+    return on.each_row_of_values(a.rows, a, RefillLine<S>{m.view, m.values.data()});
   on.each_warp(m.view.count, RefillStrip<S>{lines_of(m, a), m.view, m.values.data()});
 }
 

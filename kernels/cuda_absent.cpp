@@ -8,6 +8,7 @@
 #include <tcsolve/kernels/graph.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/persistent.hpp>
+#include <tcsolve/kernels/sell.hpp>
 #include <tcsolve/kernels/spaden.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
@@ -57,6 +58,20 @@ template <class S>
 Index count_diagonals(Device&, Arena&, CsrView<S> const&) {
   absent();
 }
+template <class S>
+SellArrays<S> build_sell(Device&, Arena&, CsrView<S> const&) {
+  absent();
+}
+template <class S>
+void refill_sell(Device&, Arena&, CsrView<S> const&, SellArrays<S>&) {
+  absent();
+}
+#define TCSOLVE_INSTANTIATE(S)                                              \
+  template SellArrays<S> build_sell<S>(Device&, Arena&, CsrView<S> const&); \
+  template void refill_sell<S>(Device&, Arena&, CsrView<S> const&, SellArrays<S>&);
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
+
 template <class S>
 DiaArrays<S> build_dia(Device&, Arena&, CsrView<S> const&, DiaTuning const&) {
   absent();

@@ -62,6 +62,11 @@ struct Row {
     bool const inside = row < m.rows;
     at = inside ? m.offsets[row] : 0, end = inside ? m.offsets[row + 1] : 0;
   }
+  /// Has it an entry in each of so many diagonals? Then entry d is that of diagonal d, and columns
+  /// need not be looked at.
+  TCSOLVE_HD bool full(Index diagonals) const { return end - at == diagonals; }
+  /// Entry d from here.
+  TCSOLVE_HD S entry(Index d) const { return no_hole(a.values[at + d]); }
   /// The entry of a diagonal, or a hole. Offsets are asked for in their order.
   TCSOLVE_HD S take(Index offset) {
     while (at < end && a.columns[at] - i < offset) ++at;
@@ -74,11 +79,18 @@ struct Row {
 template <class S>
 struct Fill {
   Index const* offsets;
-  Index first, count;
+  Index first, count, distinct;
   S* values;
   TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
     Row<S> row(a, i);
     Offset const length = dia_length(a.rows);
+    if (row.full(distinct)) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll 4
+#endif
+      for (Index d = 0; d < count; ++d) values[d * length + i] = row.entry(first + d);
+      return;
+    }
     for (Index d = 0; d < count; ++d) values[d * length + i] = row.take(offsets[first + d]);
   }
 };
@@ -101,6 +113,18 @@ struct Compare {
     Row<S> row(a, i);
     Offset const length = dia_length(a.rows);
     bool same = true;
+    if (row.full(distinct)) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll 4
+#endif
+      for (Index d = stored; d < distinct; ++d) {
+        std::int64_t const j = i + offsets[d];
+        if (j < a.rows)  // unless this is another pattern, which nobody has looked at
+          same = same && same_bits(row.entry(d), values[(distinct - 1 - d) * length + j]);
+      }
+      if (!same) raise(differs);
+      return;
+    }
     for (Index d = stored; d < distinct; ++d) {
       std::int64_t const j = i + offsets[d];
       S const up = row.take(offsets[d]);
@@ -165,13 +189,22 @@ void connect(On& on, DiaArrays<S>& m, std::vector<Index> const& offsets) {
   v.diagonals = m.diagonals.data(), v.values = m.values.data();
 }
 
+/// f(b, i) for each row; columns are near where many rows have diagonals without an entry.
+template <class On, class S, class F>
+void each_row(On& on, std::int64_t n, CsrView<S> const& a, Index distinct, F const& f) {
+  if (double(a.entries) > 0.9 * double(distinct) * a.rows)
+    on.each_row_of_values(n, a, f);
+  else
+    on.each_row(n, a, f);
+}
+
 /// Whether what lies above the diagonal is what lies below it.
 template <class On, class S>
 bool symmetric(On& on, CsrView<S> const& a, DiaArrays<S> const& m) {
   auto* differs = on.template take<Index>(1);
   on.clear(differs, 1);
-  on.each_row(a.rows, a,
-              Compare<S>{m.offsets.data(), m.stored, m.view.distinct, m.values.data(), differs});
+  each_row(on, a.rows, a, m.view.distinct,
+           Compare<S>{m.offsets.data(), m.stored, m.view.distinct, m.values.data(), differs});
   Index found = 0;
   on.read(differs, &found, 1);
   return found == 0;
@@ -182,9 +215,11 @@ void fill(On& on, CsrView<S> const& a, DiaArrays<S>& m, std::vector<Index> const
   std::int64_t const length = dia_length(a.rows);
   Index const others = m.view.distinct - m.stored;
   auto const fill_upper = [&](Array<S>& upper) {
-    on.each_row(length, a, Fill<S>{m.offsets.data(), m.stored, others, upper.data()});
+    each_row(on, length, a, m.view.distinct,
+             Fill<S>{m.offsets.data(), m.stored, others, m.view.distinct, upper.data()});
   };
-  on.each_row(length, a, Fill<S>{m.offsets.data(), 0, m.stored, m.values.data()});
+  each_row(on, length, a, m.view.distinct,
+           Fill<S>{m.offsets.data(), 0, m.stored, m.view.distinct, m.values.data()});
   if (m.upper.size() > 0) return fill_upper(m.upper);
   if (others == 0 || symmetric(on, a, m)) return;
   Array<S> upper(on.space(), std::size_t(others) * length);

@@ -30,7 +30,7 @@
   X(BlockMultiply<T>)
 
 #define TCSOLVE_CSR_FROM(X, S)                                                               \
-  X(SellMeasure<S>) X(SellFill<S>) X(SellRefill<S>) X(MeasureFeatures<S>) X(MeasureSymmetry<S>) X(LongestRow<S>)
+  X(MeasureFeatures<S>) X(MeasureSymmetry<S>) X(LongestRow<S>)
 #define TCSOLVE_PRODUCTS(X, S, T)                                                                \
   X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))               \
   X(TCSOLVE_PAIR(DiaMultiply, S, T)) X(TCSOLVE_PAIR(DiaMultiplyDot, S, T))

@@ -15,6 +15,7 @@
 #include <tcsolve/kernels/verbs/basic.hpp>
 
 #include <algorithm>
+#include <bit>
 
 namespace tcsolve::cuda {
 
@@ -32,10 +33,11 @@ struct Form {
   static constexpr int steps = each <= 24 ? 2 : 1;
   static constexpr int blocks = each <= 12 ? 4 : each * steps <= 48 ? 3 : 2;
 };
-/// Warps share slices until a multiprocessor has so many, each of them at least `least` steps.
-constexpr int warps_each = 16, least_steps = 2;
+/// A warp that shares a slice has so many steps at least.
+constexpr int least_steps = 2;
 
-/// sums += `count` steps, which lie `apart` values apart, times x; J their block columns.
+/// sums += `count` steps, which lie `apart` values apart, times x, holes and all; J their block
+/// columns.
 template <int count, int b, bool adjacent, class S, class T>
 __device__ __forceinline__ void add_steps(S const* values, std::int64_t apart, Index const* J,
                                           T const* x, std::int64_t stride, std::uint32_t last,
@@ -58,8 +60,7 @@ __device__ __forceinline__ void add_steps(S const* values, std::int64_t apart, I
 #pragma unroll
     for (int r = 0; r < b; ++r)
 #pragma unroll
-      for (int c = 0; c < b; ++c)
-        if (!is_hole(v[k][r * b + c])) sums[r] += T(v[k][r * b + c]) * xj[k][c];
+      for (int c = 0; c < b; ++c) sums[r] += T(v[k][r * b + c]) * xj[k][c];
 }
 
 /// The steps that are left, fewer than 2 `count`: half as many, a quarter, ...
@@ -81,11 +82,11 @@ __device__ __forceinline__ void add_rest(int left, S const* values, std::int64_t
 /// sums_r = row r of this lane's block row: steps `first`, first + share, ...
 template <int b, bool adjacent, class S, class T>
 __device__ __forceinline__ void add_slice(BsellView<S> const& a, BsellSlice const& slice, int first,
-                                          int share, T const* x, std::int64_t stride,
+                                          int log_share, T const* x, std::int64_t stride,
                                           T (&sums)[b]) {
   constexpr int steps = Form<b, S, T>::steps;
   if (first >= slice.steps) return;
-  int const lane = threadIdx.x % 32;
+  int const lane = threadIdx.x % 32, share = 1 << log_share;
   std::int64_t const apart = std::int64_t{share} * b * b * C;
   auto const last = static_cast<std::uint32_t>(a.cols - 1);
   S const* values = a.values + (Offset{slice.first} + first) * b * b * C + lane;
@@ -96,7 +97,7 @@ __device__ __forceinline__ void add_slice(BsellView<S> const& a, BsellSlice cons
       coming[k] = a.column(slice, min(s + k * share, slice.steps - 1), lane);
   };
   ask(first);
-  int left = (slice.steps - first + share - 1) / share;
+  int left = (slice.steps - first + share - 1) >> log_share;
   for (int s = first; left >= steps; left -= steps) {
     Index J[steps];
 #pragma unroll
@@ -109,20 +110,40 @@ __device__ __forceinline__ void add_slice(BsellView<S> const& a, BsellSlice cons
   add_rest<steps / 2, b, adjacent>(left, values, apart, coming, x, stride, last, sums);
 }
 
+/// The same with a look at every value. A hole is -0 and adds nothing to a sum, unless it meets an
+/// Inf or NaN of x: where a sum is not finite the block row is taken anew.
+template <int b, class S, class T>
+__device__ __noinline__ void add_entries(BsellView<S> a, BsellSlice slice, T const* x,
+                                         std::int64_t stride, T* sums) {
+  int const lane = threadIdx.x % 32;
+  S const* values = a.values + Offset{slice.first} * b * b * C + lane;
+  for (int s = 0; s < slice.steps; ++s, values += b * b * C) {
+    Offset const J = Offset{a.column(slice, s, lane)} * b;
+    for (int r = 0; r < b; ++r)
+      for (int c = 0; c < b; ++c) {
+        S const v = values[(r * b + c) * C];
+        if (!is_hole(v)) sums[r] += T(v) * x[(J + c) * stride];
+      }
+  }
+}
+
 /// write(row, sum) for every row.
 template <int b, bool adjacent, class S, class T, class Write>
-__device__ __forceinline__ void each_row(BsellView<S> const& a, int share, T const* x,
+__device__ __forceinline__ void each_row(BsellView<S> const& a, int log_share, T const* x,
                                          std::int64_t stride, Write const& write) {
   __shared__ T parts[most_warps][b][C];
   int const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  int const slices = static_cast<int>(blockDim.x) / 32 / share;  // of a thread block
+  int const share = 1 << log_share, slices = static_cast<int>(blockDim.x) / 32 >> log_share;
   for (std::int64_t first = std::int64_t{blockIdx.x} * slices; first < a.count;
        first += std::int64_t{gridDim.x} * slices) {
-    std::int64_t const s = first + warp / share;
-    int const part = warp % share;
+    std::int64_t const s = first + (warp >> log_share);
+    int const part = warp & (share - 1);
     T sums[b] = {};
-    if (s < a.count)
-      add_slice<b, adjacent>(a, read_only(a.slices + s), part, share, x, stride, sums);
+    BsellSlice slice{};
+    if (s < a.count) {
+      slice = read_only(a.slices + s);
+      add_slice<b, adjacent>(a, slice, part, log_share, x, stride, sums);
+    }
     if (share > 1) {
       __syncthreads();  // the last slice's have been added
 #pragma unroll
@@ -135,6 +156,15 @@ __device__ __forceinline__ void each_row(BsellView<S> const& a, int share, T con
     }
     std::int64_t const p = s * C + lane;
     if (p >= a.block_rows) continue;
+    T zero = T(0);
+#pragma unroll
+    for (int r = 0; r < b; ++r) zero += sums[r] - sums[r];
+    if (zero != T(0)) {
+      T anew[b] = {};
+      add_entries<b>(a, slice, x, stride, anew);
+#pragma unroll
+      for (int r = 0; r < b; ++r) sums[r] = anew[r];
+    }
     std::int64_t const I = a.order == nullptr ? p : a.order[p];
 #pragma unroll
     for (int r = 0; r < b; ++r)
@@ -144,16 +174,16 @@ __device__ __forceinline__ void each_row(BsellView<S> const& a, int share, T con
 
 template <int b, bool adjacent, class S, class T>
 __global__ void __launch_bounds__(most_warps * 32, Form<b, S, T>::blocks)
-    bsell_kernel(BsellView<S> a, int share, T const* x, std::int64_t stride, Range<T> y) {
-  each_row<b, adjacent>(a, share, x, stride, [&](Index row, T sum) { y.write(row, sum); });
+    bsell_kernel(BsellView<S> a, int log_share, T const* x, std::int64_t stride, Range<T> y) {
+  each_row<b, adjacent>(a, log_share, x, stride, [&](Index row, T sum) { y.write(row, sum); });
 }
 
 template <int b, class S, class T>
 __global__ void __launch_bounds__(most_warps * 32, Form<b, S, T>::blocks)
-    bsell_dot_kernel(BsellView<S> a, int share, T const* x, Range<T> y, double* sigma,
+    bsell_dot_kernel(BsellView<S> a, int log_share, T const* x, Range<T> y, double* sigma,
                      Scratch scratch) {
   double mine = 0;
-  each_row<b, true>(a, share, x, std::int64_t{1}, [&](Index row, T sum) {
+  each_row<b, true>(a, log_share, x, std::int64_t{1}, [&](Index row, T sum) {
     y.write(row, sum);
     mine += double(x[row]) * double(y.alpha * sum);
   });
@@ -162,19 +192,25 @@ __global__ void __launch_bounds__(most_warps * 32, Form<b, S, T>::blocks)
 
 struct Grid {
   unsigned int blocks, threads;
-  int share;  ///< warps of a slice
+  int log_share;  ///< of the warps of a slice, a power of two
 };
-template <class S>
+/// Warps share slices while the device holds about all of them at once; or two do, where one each
+/// would leave a part of it without work for most of the time. Measured: docs/formats/bsell.md.
+template <int b, class S, class T>
 Grid grid(Device const& on, BsellView<S> const& a) {
-  std::int64_t const wanted = std::int64_t{warps_each} * on.properties.multiProcessorCount;
+  std::int64_t const held =
+      std::int64_t{Form<b, S, T>::blocks} * most_warps * on.properties.multiProcessorCount;
+  std::int64_t const slices = a.count;
   int share = 1;
-  while (share < most_warps && std::int64_t{a.count} * share < wanted &&
-         std::int64_t{a.count} * 2 * share * least_steps <= a.steps)
+  while (share < most_warps && slices * 2 * share <= held + held / 2 &&
+         slices * 2 * share * least_steps <= a.steps)
     share *= 2;
+  if (share == 1 && slices > held && slices < 4 * held) share = 2;
   int const warps = std::max(share, few_warps);
-  std::int64_t const blocks = (std::int64_t{a.count} * share + warps - 1) / warps;
+  std::int64_t const blocks = (slices * share + warps - 1) / warps;
   return {static_cast<unsigned int>(std::min<std::int64_t>(blocks, 4 * on.max_blocks)),
-          static_cast<unsigned int>(warps * 32), share};
+          static_cast<unsigned int>(warps * 32),
+          std::countr_zero(static_cast<unsigned int>(share))};
 }
 
 }  // namespace
@@ -184,17 +220,17 @@ void spmm_bsell(Device& on, BsellProduct<S, T> const& p) {
   if (p.a.rows == 0) return;
   Elements<T const> const x = p.x;
   Elements<T> const y = p.y;
-  Grid const g = grid(on, p.a);
   with_bsell_block(p.a.block, [&]<int b>(std::integral_constant<int, b>) {
+    Grid const g = grid<b, S, T>(on, p.a);
     for (Index j = 0; j < y.cols; ++j) {
       T const* const from = x.data + j * x.col_stride;
       Range<T> const to{p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride, nullptr};
       if (x.row_stride == 1)
         bsell_kernel<b, true>
-            <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.share, from, x.row_stride, to);
+            <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, from, x.row_stride, to);
       else
         bsell_kernel<b, false>
-            <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.share, from, x.row_stride, to);
+            <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, from, x.row_stride, to);
       check(cudaGetLastError());
     }
   });
@@ -207,10 +243,10 @@ void spmv_dot_bsell(Device& on, BsellProduct<S, T> const& p, double* sigma) {
     return;
   }
   Range<T> const y{p.alpha, T(0), p.y.data, 1, nullptr};
-  Grid const g = grid(on, p.a);
   with_bsell_block(p.a.block, [&]<int b>(std::integral_constant<int, b>) {
+    Grid const g = grid<b, S, T>(on, p.a);
     bsell_dot_kernel<b>
-        <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.share, p.x.data, y, sigma, on.scratch);
+        <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, p.x.data, y, sigma, on.scratch);
   });
   check(cudaGetLastError());
 }

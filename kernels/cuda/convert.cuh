@@ -54,27 +54,55 @@ __device__ void stage(E* to, E const* from) {
     *to = *from;
 }
 
-/// A warp a block: its 32 rows' entries come to shared memory, if no more than `capacity`.
-template <class S, class F>
-__global__ void __launch_bounds__(32)
+/// The same of `count` values from `begin` on; returns where value 0 would lie. Narrow ones go in
+/// pairs, which begin with an even one.
+template <class S>
+__device__ S const* stage_values(S* to, S const* from, Offset begin, int count) {
+  int const lane = threadIdx.x % 32;
+  if constexpr (sizeof(S) == 2) {
+    if (reinterpret_cast<std::uintptr_t>(from) % 4 == 0) {
+      Offset const first = begin / 2, end = begin + count;
+      auto const* const pairs = reinterpret_cast<std::uint32_t const*>(from) + first;
+      auto* const here = reinterpret_cast<std::uint32_t*>(to);
+      int const whole = static_cast<int>(end / 2 - first);
+#pragma unroll 8
+      for (int k = lane; k < whole; k += 32) stage(here + k, pairs + k);
+      if (end % 2 == 1 && lane == 0) to[end - 1 - 2 * first] = from[end - 1];
+      return to - 2 * first;
+    }
+  }
+#pragma unroll 8
+  for (int k = lane; k < count; k += 32) stage(to + k, from + begin + k);
+  return to - begin;
+}
+
+/// 32 rows a warp: their values, and columns, come to shared memory, if fewer than `capacity`,
+/// which is a multiple of four. A block has one warp or two: a multiprocessor has 32 blocks, and 64
+/// warps.
+template <bool with_columns, class S, class F>
+__global__ void __launch_bounds__(64)
     each_row_kernel(std::int64_t n, CsrView<S> a, int capacity, F f) {
   extern __shared__ double staged[];
-  std::int64_t const first = std::int64_t{blockIdx.x} * 32, i = first + threadIdx.x;
+  int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  std::int64_t const first = (std::int64_t{blockIdx.x} * warps + warp) * 32, i = first + lane;
   std::int64_t const rows = a.rows;
   Offset const begin = a.offsets[first < rows ? first : rows],
                count = a.offsets[first + 32 < rows ? first + 32 : rows] - begin;
-  if (count <= capacity) {
-    S* const values = reinterpret_cast<S*>(staged);
-    auto* const columns = reinterpret_cast<std::int32_t*>(values + capacity);
+  if (count < capacity) {
+    S* const values = reinterpret_cast<S*>(staged) + warp * capacity;
     int const all = static_cast<int>(count);
+    if constexpr (with_columns) {
+      auto* const columns =
+          reinterpret_cast<std::int32_t*>(reinterpret_cast<S*>(staged) + warps * capacity) +
+          warp * capacity;
 #pragma unroll 8
-    for (int k = threadIdx.x; k < all; k += 32) stage(columns + k, a.columns + begin + k);
-#pragma unroll 8
-    for (int k = threadIdx.x; k < all; k += 32) stage(values + k, a.values + begin + k);
+      for (int k = lane; k < all; k += 32) stage(columns + k, a.columns + begin + k);
+      a.columns = columns - begin;
+    }
+    a.values = stage_values(values, a.values, begin, all);
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncwarp();
-    a.columns = columns - begin, a.values = values - begin;
   }
   if (i < n) f(a, i);
 }
@@ -92,14 +120,11 @@ class Converter {
   }
   template <class S, class F>
   void each_row(std::int64_t n, CsrView<S> const& a, F const& f) {
-    if (n == 0) return;
-    // A quarter more than the mean, a multiple of four; 48 KB at most.
-    constexpr Offset most = 48 * 1024 / (sizeof(S) + 4) / 4 * 4;
-    Offset const mean = a.rows > 0 ? 32 * a.entries / a.rows : 0;
-    auto const capacity = static_cast<int>(std::min(most, (mean + mean / 4 + 35) / 4 * 4));
-    each_row_kernel<<<static_cast<unsigned int>((n + 31) / 32), 32, capacity*(sizeof(S) + 4),
-                      on_.stream>>>(n, a, capacity, f);
-    check(cudaGetLastError());
+    staged_rows<true>(n, a, f);
+  }
+  template <class S, class F>
+  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f) {
+    staged_rows<false>(n, a, f);
   }
   template <class F>
   void each_warp(std::int64_t n, F const& f) {
@@ -149,6 +174,19 @@ class Converter {
   }
 
  private:
+  template <bool with_columns, class S, class F>
+  void staged_rows(std::int64_t n, CsrView<S> const& a, F const& f) {
+    if (n == 0) return;
+    // A quarter more than the mean; 48 KB at most.
+    constexpr Offset size = sizeof(S) + (with_columns ? 4 : 0), most = 48 * 1024 / size / 4 * 4;
+    Offset const mean = a.rows > 0 ? 32 * a.entries / a.rows : 0;
+    Offset const capacity = std::min(most, (mean + mean / 4 + 35) / 4 * 4);
+    Offset const warps = 2 * capacity * size <= 24 * 1024 ? 2 : 1;
+    each_row_kernel<with_columns>
+        <<<static_cast<unsigned int>((n + 32 * warps - 1) / (32 * warps)), 32 * warps,
+           warps * capacity * size, on_.stream>>>(n, a, static_cast<int>(capacity), f);
+    check(cudaGetLastError());
+  }
   template <class T>
   void copy(T const* from, T* to, std::int64_t n) {
     check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToDevice, on_.stream));

@@ -23,40 +23,43 @@ constexpr int block = 256, ahead = 4;
 
 /// Rows of a thread where there are many, and blocks of a multiprocessor. Measured:
 /// docs/formats/dia.md.
-template <class S, class T>
-constexpr int many = sizeof(S) == 2 && sizeof(T) == 4 ? 4 : 2;
 template <class T>
-constexpr int blocks_each = sizeof(T) == 8 ? 3 : 4;
+constexpr int many = sizeof(T) == 4 ? 4 : 2;
+constexpr int blocks_each = 4;
 
-/// sums_r += the entries of row i + 256 r in diagonals k, .., k + count - 1 times x.
-template <int count, int rows, class S, class T>
-__device__ __forceinline__ void add_diagonals(DiaDiagonal const (&d)[ahead], S const* values,
-                                              T const* x, std::int64_t stride, T (&sums)[rows]) {
+/// sums_r += the entries of row i + 256 r in `count` diagonals times x, holes and all. Rows that
+/// are not `inside` have diagonals that leave the matrix, where holes lie: any x will do.
+template <bool inside, int count, int rows, class S, class T>
+__device__ __forceinline__ void add_diagonals(DiaView<S> const& a, DiaDiagonal const (&d)[ahead],
+                                              std::int64_t i, T const* x, std::int64_t stride,
+                                              T (&sums)[rows]) {
   S v[count][rows];
   T xj[count][rows];
 #pragma unroll
   for (int k = 0; k < count; ++k) {
-    S const* const from = values + d[k].start;
-    T const* const of = x + d[k].offset * stride;
+    S const* const from = a.values + d[k].start + i;
+    T const* const of = x + (i + d[k].offset) * stride;
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      v[k][r] = read_only(from + r * block);
-      xj[k][r] = read_only(of + r * block * stride);
-    }
+    for (int r = 0; r < rows; ++r)
+      if constexpr (inside) {
+        v[k][r] = read_only(from + r * block);
+        xj[k][r] = read_only(of + r * block * stride);
+      } else {
+        std::int64_t const at = i + r * block, j = at + d[k].offset;
+        v[k][r] = read_only(a.values + d[k].start + (at < d[k].last ? at : d[k].last));
+        xj[k][r] = read_only(x + (j < 0 ? 0 : j < a.cols ? j : a.cols - 1) * stride);
+      }
   }
 #pragma unroll
   for (int k = 0; k < count; ++k)
 #pragma unroll
-    for (int r = 0; r < rows; ++r)
-      if (!is_hole(v[k][r])) sums[r] += T(v[k][r]) * xj[k][r];
+    for (int r = 0; r < rows; ++r) sums[r] += T(v[k][r]) * xj[k][r];
 }
 
-/// sums_r of row i + 256 r, all of which lie inside.
-template <int rows, class S, class T>
-__device__ __forceinline__ void inner_rows(DiaView<S> const& a, std::int64_t i, T const* x,
-                                           std::int64_t stride, T (&sums)[rows]) {
-  S const* const values = a.values + i;
-  T const* const xi = x + i * stride;
+/// sums_r of row i + 256 r.
+template <bool inside, int rows, class S, class T>
+__device__ __forceinline__ void add_rows(DiaView<S> const& a, std::int64_t i, T const* x,
+                                         std::int64_t stride, T (&sums)[rows]) {
   DiaDiagonal coming[ahead];
   auto const ask = [&](Index k) {
 #pragma unroll
@@ -69,17 +72,18 @@ __device__ __forceinline__ void inner_rows(DiaView<S> const& a, std::int64_t i, 
 #pragma unroll
     for (int l = 0; l < ahead; ++l) here[l] = coming[l];
     if (k + ahead < a.count) ask(k + ahead);
-    add_diagonals<ahead>(here, values, xi, stride, sums);
+    add_diagonals<inside, ahead>(a, here, i, x, stride, sums);
   }
   switch (a.distinct - k) {
-    case 3: return add_diagonals<3>(coming, values, xi, stride, sums);
-    case 2: return add_diagonals<2>(coming, values, xi, stride, sums);
-    case 1: return add_diagonals<1>(coming, values, xi, stride, sums);
+    case 3: return add_diagonals<inside, 3>(a, coming, i, x, stride, sums);
+    case 2: return add_diagonals<inside, 2>(a, coming, i, x, stride, sums);
+    case 1: return add_diagonals<inside, 1>(a, coming, i, x, stride, sums);
     default: return;
   }
 }
 
-/// write(i, sum) for every row.
+/// write(i, sum) for every row. A hole is -0 and adds nothing to a sum, unless it meets an Inf or
+/// NaN of x: where a sum is not finite the rows are taken anew, with a look at every entry.
 template <int rows, class S, class T, class Write>
 __device__ void each_row(DiaView<S> const& a, T const* x, std::int64_t stride, Write const& write) {
   constexpr int tile = block * rows;
@@ -89,22 +93,29 @@ __device__ void each_row(DiaView<S> const& a, T const* x, std::int64_t stride, W
        first += std::int64_t{gridDim.x} * tile) {
     std::int64_t const i = first + threadIdx.x, end = first + tile;
     T sums[rows] = {};
-    bool const inside = first + low >= 0 && end + high <= a.cols && end <= a.rows;
-    if (inside && a.count > 0) {
-      inner_rows(a, i, x, stride, sums);
-    } else {
+    if (a.count > 0) {
+      if (first + low >= 0 && end + high <= a.cols && end <= a.rows)
+        add_rows<true>(a, i, x, stride, sums);
+      else
+        add_rows<false>(a, i, x, stride, sums);
+    }
+    T zero = T(0);
+#pragma unroll
+    for (int r = 0; r < rows; ++r) zero += sums[r] - sums[r];
+    if (zero == T(0)) {
 #pragma unroll
       for (int r = 0; r < rows; ++r)
-        if (i + r * block < a.rows) sums[r] = dia_row(a, i + r * block, x, stride);
+        if (i + r * block < a.rows) write(i + r * block, sums[r]);
+    } else {
+#pragma unroll 1
+      for (int r = 0; r < rows && i + r * block < a.rows; ++r)
+        write(i + r * block, dia_row(a, i + r * block, x, stride));
     }
-#pragma unroll
-    for (int r = 0; r < rows; ++r)
-      if (i + r * block < a.rows) write(i + r * block, sums[r]);
   }
 }
 
 template <int rows, bool adjacent, class S, class T>
-__global__ void __launch_bounds__(block, blocks_each<T>)
+__global__ void __launch_bounds__(block, blocks_each)
     dia_kernel(DiaMultiply<S, T> verb, LoopState* state) {
   if (Frame{state, false}.stopped()) return;
   T const alpha = verb.alpha, beta = verb.beta;
@@ -120,7 +131,7 @@ __global__ void __launch_bounds__(block, blocks_each<T>)
 }
 
 template <int rows, class S, class T>
-__global__ void __launch_bounds__(block, blocks_each<T>)
+__global__ void __launch_bounds__(block, blocks_each)
     dia_dot_kernel(DiaMultiplyDot<S, T> verb, LoopState* state, Scratch scratch) {
   Frame const frame{state, false};
   if (frame.stopped()) return;
@@ -161,8 +172,8 @@ void with_grid(Device const& on, Index rows, Launch const& launch) {
     return static_cast<unsigned int>(
         std::max<std::int64_t>(1, std::min<std::int64_t>(wanted, 4 * on.max_blocks)));
   };
-  if (tiles(many<S, T>) >= 3 * on.properties.multiProcessorCount)
-    launch(std::integral_constant<int, many<S, T>>{}, blocks(tiles(many<S, T>)));
+  if (tiles(many<T>) >= 3 * on.properties.multiProcessorCount)
+    launch(std::integral_constant<int, many<T>>{}, blocks(tiles(many<T>)));
   else
     launch(std::integral_constant<int, 1>{}, blocks(tiles(1)));
   check(cudaGetLastError());

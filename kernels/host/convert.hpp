@@ -38,6 +38,10 @@ class Converter {
   void each_row(std::int64_t n, CsrView<S> const& a, F const& f) {
     parallel(n, 2000, [&](std::int64_t i) { f(a, i); });
   }
+  template <class S, class F>
+  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f) {
+    each_row(n, a, f);
+  }
   template <class F>
   void each_warp(std::int64_t n, F const& f) {
     parallel(n, 600, [&](std::int64_t i) { f(Warp{}, i); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The products with SELL-32 (Kreutzer et al. 2014, section 4.1) on the host.
+/// Conversion to and the products with SELL-32 (Kreutzer et al. 2014, section 4.1) on the host.
 ///
 ///   sums   one a row, in storage order, no FMA (CMakeLists.txt): the bits of sell_row
 ///   lanes  16 at a time, so that their sums stay in the 16 vector registers of any x86-64
@@ -9,7 +9,9 @@
 
 #include <cstring>
 
+#include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/kernels/host/prefetch.hpp>
+#include <tcsolve/kernels/sell_build.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::host {
@@ -195,6 +197,22 @@ void walk(SellMultiplyDot<S, T> const& verb, NoCoefficients, std::int64_t begin,
   }
 }
 
+template <class S>
+SellArrays<S> build_sell(Host&, Arena& arena, CsrView<S> const& a) {
+  Converter on(arena);
+  return sell::build(on, a);
+}
+template <class S>
+void refill_sell(Host&, Arena& arena, CsrView<S> const& a, SellArrays<S>& m) {
+  Converter on(arena);
+  sell::refill(on, a, m);
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                            \
+  template SellArrays<S> build_sell<S>(Host&, Arena&, CsrView<S> const&); \
+  template void refill_sell<S>(Host&, Arena&, CsrView<S> const&, SellArrays<S>&);
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T)                                                              \
   template void walk(SellMultiply<S, T> const&, NoCoefficients, std::int64_t, std::int64_t,    \
                      double*);                                                                 \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Conversion to and products with SELL-32 (formats/sell.hpp; Kreutzer et al. 2014, section 2).
+/// Products with SELL-32 (formats/sell.hpp; Kreutzer et al. 2014, section 2).
 #pragma once
 
 #include <tcsolve/core/half.hpp>
@@ -8,75 +8,6 @@
 #include <tcsolve/kernels/views/sell.hpp>
 
 namespace tcsolve {
-
-/// Slice s of a: its base, width and whether it is wide; its starts come from a scan.
-template <class S>
-struct SellMeasure {
-  static constexpr char const* name = "sell_measure";
-  std::int64_t n;
-  CsrView<S> a;
-  SellSlice* slices;
-  Index* lengths;
-  TCSOLVE_HD void element(std::int64_t s, NoCoefficients, double*) const {
-    constexpr int C = SellView<S>::C;
-    Index low = 0, high = 0;
-    Offset width = 0;
-    std::int64_t begin = s * C, end = begin + C < a.rows ? begin + C : a.rows;
-    for (std::int64_t i = begin; i < end; ++i) {
-      Offset first = a.offsets[i], last = a.offsets[i + 1];
-      lengths[i] = static_cast<Index>(last - first);
-      if (first == last) continue;
-      Index left = a.columns[first], right = a.columns[last - 1];  // columns ascend
-      low = width == 0 || left < low ? left : low;
-      high = right > high ? right : high;
-      width = last - first > width ? last - first : width;
-    }
-    slices[s] = {0, 0, low, static_cast<std::int32_t>(width), high - low > 65535};
-  }
-};
-
-/// Row i of a goes to its lane; positions beyond its end hold 0.
-template <class S>
-struct SellFill {
-  static constexpr char const* name = "sell_fill";
-  std::int64_t n;
-  CsrView<S> a;
-  SellSlice const* slices;
-  std::uint16_t* deltas;
-  std::int32_t* columns;
-  S* values;
-  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    constexpr int C = SellView<S>::C;
-    SellSlice const slice = slices[i / C];
-    Offset first = a.offsets[i], length = a.offsets[i + 1] - first;
-    for (Offset j = 0; j < slice.width; ++j) {
-      Offset at = j * C + i % C;
-      Index column = j < length ? a.columns[first + j] : slice.base;
-      values[slice.values + at] = j < length ? a.values[first + j] : S(0.0f);
-      if (slice.wide)
-        columns[slice.indices + at] = column;
-      else
-        deltas[slice.indices + at] = static_cast<std::uint16_t>(column - slice.base);
-    }
-  }
-};
-
-/// The values of row i of a, which has the pattern that the slices were made from.
-template <class S>
-struct SellRefill {
-  static constexpr char const* name = "sell_refill";
-  std::int64_t n;
-  CsrView<S> a;
-  SellSlice const* slices;
-  Index const* lengths;
-  S* values;
-  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    constexpr int C = SellView<S>::C;
-    S* to = values + slices[i / C].values + i % C;
-    Offset from = a.offsets[i], end = a.offsets[i + 1];
-    for (Index j = 0; j < lengths[i] && from < end; ++j, ++from, to += C) *to = a.values[from];
-  }
-};
 
 /// Reads a stored entry; what streams is the first to leave the caches. (Keeping it out of L1
 /// altogether was measured slower: 166 instead of 150 us an iteration on elasticity_56.)
@@ -96,13 +27,12 @@ TCSOLVE_HD E load_entry(E const* p, bool streams) {
 #endif
 }
 
-/// sum += values[j] x[columns[j]] over `count` positions, C apart, in their order, as many of them
-/// as are `inside` the row. All are loaded before any is added, none under a condition: how many
-/// loads are in flight is what limits the product, and the compiler has seven predicates; what
-/// waits for one waits for the load that holds it.
+/// sum += values[j] x[columns[j]] over `count` positions, C apart, in their order. All are loaded
+/// before any is added, none under a condition: how many loads are in flight is what limits the
+/// product, and what depends on where a row ends makes the compiler load one after another.
 template <int count, int C, class S, class I, class X, class T>
 TCSOLVE_HD void sell_add(S const* values, I const* columns, bool streams, X x, std::int64_t stride,
-                         Index inside, T& sum) {
+                         T& sum) {
   S value[count];
   I column[count];
   T xj[count];
@@ -120,20 +50,18 @@ TCSOLVE_HD void sell_add(S const* values, I const* columns, bool streams, X x, s
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-  for (int k = 0; k < count; ++k)
-    if (k < inside) sum += T(value[k]) * xj[k];
+  for (int k = 0; k < count; ++k) sum += T(value[k]) * xj[k];
 }
 
-/// The sum over `length` entries, C apart, of values[j] x[columns[j]], in T and in order. All
-/// `width` positions are read, padding as well: the lanes of a warp take one way together.
+/// The sum over `width` positions, C apart, of values[j] x[columns[j]], in T and in order, padding
+/// and all: the lanes of a warp take one way together.
 template <bool streams, int C, class S, class I, class X>
-TCSOLVE_HD auto sell_sum(S const* values, I const* columns, Index length, Index width, X x,
-                         std::int64_t stride) {
+TCSOLVE_HD auto sell_sum(S const* values, I const* columns, Index width, X x, std::int64_t stride) {
   using T = std::remove_cvref_t<decltype(x[0])>;
   T sum = T(0);
   Index j = 0;
   auto const add = [&]<int count>() {
-    sell_add<count, C>(values + j * C, columns + j * C, streams, x, stride, length - j, sum);
+    sell_add<count, C>(values + j * C, columns + j * C, streams, x, stride, sum);
     j += count;
   };
   while (j + 8 <= width) add.template operator()<8>();
@@ -150,18 +78,27 @@ TCSOLVE_HD auto sell_sum(S const* values, I const* columns, Index length, Index 
   return sum;
 }
 
-/// The sum over row i of a_ij x_j; x a pointer, or what reads like one.
+/// The sum over row i of a_ij x_j; x a pointer, or what reads like one. Padding is 0 and adds
+/// nothing, unless it meets an Inf or NaN of x: a sum that is not finite is made anew, by the row's
+/// entries alone.
 template <bool streams, class S, class X>
 TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t stride) {
+  using T = std::remove_cvref_t<decltype(x[0])>;
   constexpr int C = SellView<S>::C;
   SellSlice const slice = a.slices[i / C];
-  Index const length = a.lengths[i];
-  S const* values = a.values + slice.values + i % C;
-  Offset lane = slice.indices + i % C;
-  if (slice.wide)
-    return sell_sum<streams, C>(values, a.columns + lane, length, slice.width, x, stride);
-  return sell_sum<streams, C>(values, a.deltas + lane, length, slice.width, x + slice.base * stride,
-                              stride);
+  S const* const values = a.values + slice.values + i % C;
+  Offset const lane = slice.indices + i % C;
+  T sum = slice.wide ? sell_sum<streams, C>(values, a.columns + lane, slice.width, x, stride)
+                     : sell_sum<streams, C>(values, a.deltas + lane, slice.width,
+                                            x + slice.base * stride, stride);
+  if (sum - sum == T(0)) return sum;
+  sum = T(0);
+  for (Offset j = 0; j < a.lengths[i]; ++j) {
+    Offset const at = lane + j * C;
+    Index const column = slice.wide ? a.columns[at] : slice.base + a.deltas[at];
+    sum += T(values[j * C]) * x[column * stride];
+  }
+  return sum;
 }
 
 template <class S, class X>
@@ -184,7 +121,9 @@ struct SellMultiply {
     std::int64_t i = e, j = 0;
     if (y.cols > 1) i = e / y.cols, j = e % y.cols;  // a division costs as much as a short row
     T const* column = x.data + j * x.col_stride;
-    T const sum = sell_row(a, i, column, x.row_stride);
+    // A known stride spares a product of 64 bits for each entry.
+    T const sum =
+        x.row_stride == 1 ? sell_row(a, i, column, 1) : sell_row(a, i, column, x.row_stride);
     y[e] = beta == T(0) ? alpha * sum : alpha * sum + beta * y[e];
   }
 };
