@@ -2,7 +2,7 @@
 /// bench_spmv [REPETITIONS = 50 [MATRIX [TYPE [--sweep]]]]: products with one vector, in every
 /// format, beside cuSPARSE's of the same value type in the same run. Random values; the real
 /// matrices of over a million entries in TCSOLVE_MATRICES, where that is set, keep theirs (scaled
-/// by powers of two where fp16 cannot hold them).
+/// by powers of two where 16 bits cannot hold them). TYPE is fp64, fp32, fp16 or bf16.
 ///
 /// Every product is checked against a sum in long double of the rounded matrix before it is timed:
 /// |error|_i <= 4 u m_i (|A||x|)_i, u = 2^-53 or 2^-24, m_i = max(entries in row i, 1).
@@ -237,7 +237,8 @@ class Table {
       };
     };
     time("dasp", dasp({}));
-    if (sizeof(S) == 2) time("dasp, fp16 products", dasp({{}, DaspUnitOf::half_products}), 0x1p-10);
+    if (std::is_same_v<S, tcsolve::half>)
+      time("dasp, fp16 products", dasp({{}, DaspUnitOf::half_products}), 0x1p-10);
     auto spaden = [&](SpadenTuning const& tuning) {
       return [&, tuning] {
         return std::make_shared<SpadenOperator<T, S>>(ctx_, there.view(), tuning);
@@ -398,14 +399,19 @@ int main(int argc, char** argv) {
   for (auto const& [name, make] : matrices) {
     if (!wanted(matrix, name)) continue;
     Csr<double> a = make();
-    try {
-      if (wanted(type, "fp64")) table.matrix<double, double>(name, a, "fp64", sweep);
-      if (wanted(type, "fp32")) table.matrix<float, float>(name, a, "fp32", sweep);
-      if (wanted(type, "fp16")) table.matrix<tcsolve::half, float>(name, a, "fp16", sweep);
-    } catch (MatrixError const& e) {  // its range is too wide for the type
-      std::cout << "{\"matrix\": \"" << name << "\", \"refused\": \"" << e.what() << "\"}"
-                << std::endl;
-    }
+    auto values = [&]<class S, class T>(char const* of) {
+      if (!wanted(type, of)) return;
+      try {
+        table.matrix<S, T>(name, a, of, sweep);
+      } catch (MatrixError const& e) {  // its range is too wide for the type
+        std::cout << "{\"matrix\": \"" << name << "\", \"values\": \"" << of
+                  << "\", \"refused\": \"" << e.what() << "\"}" << std::endl;
+      }
+    };
+    values.template operator()<double, double>("fp64");
+    values.template operator()<float, float>("fp32");
+    values.template operator()<tcsolve::half, float>("fp16");
+    values.template operator()<bfloat16, float>("bf16");
   }
   print(table.rows());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// cuSPARSE's products with one vector, as bench_spmv sets its own beside them: CSR (ALG1 and ALG2,
 /// preprocessed), sliced ELLPACK with slices of 32, and BSR. Values and x of one type, since
-/// cuSPARSE has no FP16 matrix with an FP32 x; y and sums FP32 where values are FP16.
+/// cuSPARSE has no FP16 or BF16 matrix with an FP32 x; y and sums are FP32 then.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,10 @@
 namespace tcsolve::bench {
 
 template <class S>
-constexpr cudaDataType data_type = sizeof(S) == 8   ? CUDA_R_64F
-                                   : sizeof(S) == 4 ? CUDA_R_32F
-                                                    : CUDA_R_16F;
+constexpr cudaDataType data_type = std::is_same_v<S, double>  ? CUDA_R_64F
+                                   : std::is_same_v<S, float> ? CUDA_R_32F
+                                   : std::is_same_v<S, half>  ? CUDA_R_16F
+                                                              : CUDA_R_16BF;
 
 /// Device memory for the length of a scope.
 template <class V>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// IEEE 754 binary16 as a storage type: 11 significant bits, 6.0e-8 (subnormal) to 65504.
-/// Arithmetic is never done in it; values widen to float.
+/// The storage types of 16 bits. Arithmetic is never done in them; values widen to float.
+///
+///               significant bits   smallest, subnormal   largest
+///     half                    11   2^-24                 65504      IEEE 754 binary16
+///     bfloat16                 8   2^-133                3.39e38    the upper half of a float
 #pragma once
 
 #include <bit>
@@ -14,44 +17,70 @@
 
 namespace tcsolve {
 
+namespace detail {
+
+TCSOLVE_HD std::uint32_t bits_of(float f) {
+#if defined(__CUDA_ARCH__)
+  return __float_as_uint(f);
+#else
+  return std::bit_cast<std::uint32_t>(f);
+#endif
+}
+TCSOLVE_HD float float_of(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __uint_as_float(bits);
+#else
+  return std::bit_cast<float>(bits);
+#endif
+}
+
+/// double -> float with round-to-odd, so that a second rounding to 16 bits cannot be a double one.
+TCSOLVE_HD float round_to_odd(double d) {
+  float f = static_cast<float>(d);
+  double back = static_cast<double>(f);
+  if (back == d || back != back || back - back != 0) return f;
+  std::uint32_t u = bits_of(f);
+  if (u & 1u) return f;                       // already odd
+  bool away = (d > 0) ? back > d : back < d;  // f lies beyond d: step towards zero
+  return float_of(away ? u - 1u : u + 1u);
+}
+
+}  // namespace detail
+
 struct half {
   std::uint16_t bits = 0;
 
   half() = default;
-  /// Nearest half, ties to even; beyond 65520 infinite.
+  /// Nearest half, ties to even; from 65520 on infinite.
   TCSOLVE_HD explicit half(float f);
-  TCSOLVE_HD explicit half(double d) : half(round_to_odd(d)) {}
+  TCSOLVE_HD explicit half(double d) : half(detail::round_to_odd(d)) {}
   TCSOLVE_HD explicit operator float() const;
   TCSOLVE_HD explicit operator double() const {
     return static_cast<double>(static_cast<float>(*this));
   }
   friend bool operator==(half const&, half const&) = default;
-
- private:
-  /// double -> float with round-to-odd, so that the second rounding to half cannot be a double one.
-  TCSOLVE_HD static float round_to_odd(double d);
 };
 
-static_assert(sizeof(half) == 2);
+struct bfloat16 {
+  std::uint16_t bits = 0;
 
-TCSOLVE_HD float half::round_to_odd(double d) {
-  float f = static_cast<float>(d);
-  double back = static_cast<double>(f);
-  if (back == d || back != back || back - back != 0) return f;
-#if defined(__CUDA_ARCH__)
-  std::uint32_t u = __float_as_uint(f);
-#else
-  std::uint32_t u = std::bit_cast<std::uint32_t>(f);
-#endif
-  if (u & 1u) return f;                       // already odd
-  bool away = (d > 0) ? back > d : back < d;  // f lies beyond d: step towards zero
-  u = away ? u - 1u : u + 1u;
-#if defined(__CUDA_ARCH__)
-  return __uint_as_float(u);
-#else
-  return std::bit_cast<float>(u);
-#endif
-}
+  bfloat16() = default;
+  /// Nearest bfloat16, ties to even; from 2^128 - 2^119 on infinite. Every NaN is the same one, so
+  /// that the host and the device give the same bits.
+  TCSOLVE_HD explicit bfloat16(float f) {
+    std::uint32_t const u = detail::bits_of(f);
+    bool const nan = (u & 0x7fffffffu) > 0x7f800000u;
+    bits = static_cast<std::uint16_t>(nan ? 0x7fc0u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+  }
+  TCSOLVE_HD explicit bfloat16(double d) : bfloat16(detail::round_to_odd(d)) {}
+  TCSOLVE_HD explicit operator float() const { return detail::float_of(std::uint32_t{bits} << 16); }
+  TCSOLVE_HD explicit operator double() const {
+    return static_cast<double>(static_cast<float>(*this));
+  }
+  friend bool operator==(bfloat16 const&, bfloat16 const&) = default;
+};
+
+static_assert(sizeof(half) == 2 && sizeof(bfloat16) == 2);
 
 TCSOLVE_HD half::half(float f) {
 #if defined(__CUDA_ARCH__)

@@ -57,5 +57,6 @@ Csr<S> Bsell<S>::to_csr(Context& ctx) const {
 template class Bsell<double>;
 template class Bsell<float>;
 template class Bsell<half>;
+template class Bsell<bfloat16>;
 
 }  // namespace tcsolve

@@ -111,5 +111,6 @@ Csr<S> Csell<S>::to_csr(Context& ctx) const {
 template class Csell<double>;
 template class Csell<float>;
 template class Csell<half>;
+template class Csell<bfloat16>;
 
 }  // namespace tcsolve

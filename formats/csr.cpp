@@ -194,8 +194,10 @@ CsrSummary summarize(Csr<double> const& a) {
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
+TCSOLVE_INSTANTIATE(bfloat16)
 template Csr<double> converted<double, double>(Csr<double> const&);
 template Csr<float> converted<float, double>(Csr<double> const&);
 template Csr<half> converted<half, double>(Csr<double> const&);
+template Csr<bfloat16> converted<bfloat16, double>(Csr<double> const&);
 
 }  // namespace tcsolve

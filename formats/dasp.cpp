@@ -113,5 +113,6 @@ Csr<S> Dasp<S>::to_csr(Context& ctx) const {
 template class Dasp<double>;
 template class Dasp<float>;
 template class Dasp<half>;
+template class Dasp<bfloat16>;
 
 }  // namespace tcsolve

@@ -46,5 +46,6 @@ Csr<S> Dia<S>::to_csr(Context& ctx) const {
 template class Dia<double>;
 template class Dia<float>;
 template class Dia<half>;
+template class Dia<bfloat16>;
 
 }  // namespace tcsolve

@@ -45,5 +45,6 @@ Features features(Context& ctx, CsrView<S> const& a) {
 template Features features(Context&, CsrView<double> const&);
 template Features features(Context&, CsrView<float> const&);
 template Features features(Context&, CsrView<half> const&);
+template Features features(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

@@ -75,5 +75,6 @@ Csr<T> permuted(CsrView<T> const& a, Permutation const& P, int threads) {
 template Csr<double> permuted(CsrView<double> const&, Permutation const&, int);
 template Csr<float> permuted(CsrView<float> const&, Permutation const&, int);
 template Csr<half> permuted(CsrView<half> const&, Permutation const&, int);
+template Csr<bfloat16> permuted(CsrView<bfloat16> const&, Permutation const&, int);
 
 }  // namespace tcsolve

@@ -20,6 +20,8 @@ template <>
 struct Limits<float> {
   static constexpr int top = 100, smallest_normal = -126;
 };
+template <>
+struct Limits<bfloat16> : Limits<float> {};
 
 constexpr int farthest = 1000;  ///< 2^-farthest and 2^farthest are normal in FP64
 
@@ -120,6 +122,7 @@ ScaledCsr<S> scaled(Csr<double> const& a, Scaling scaling) {
 }
 
 template ScaledCsr<half> scaled<half>(Csr<double> const&, Scaling);
+template ScaledCsr<bfloat16> scaled<bfloat16>(Csr<double> const&, Scaling);
 template ScaledCsr<float> scaled<float>(Csr<double> const&, Scaling);
 
 }  // namespace tcsolve

@@ -53,5 +53,6 @@ Csr<S> Sell<S>::to_csr(Context& ctx) const {
 template class Sell<double>;
 template class Sell<float>;
 template class Sell<half>;
+template class Sell<bfloat16>;
 
 }  // namespace tcsolve

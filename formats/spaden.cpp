@@ -71,5 +71,6 @@ Csr<S> Spaden<S>::to_csr(Context& ctx) const {
 template class Spaden<double>;
 template class Spaden<float>;
 template class Spaden<half>;
+template class Spaden<bfloat16>;
 
 }  // namespace tcsolve

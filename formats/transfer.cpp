@@ -74,8 +74,10 @@ Csr<S> to_host(Context& ctx, CsrView<S> const& a) {
 template class CsrStorage<double>;
 template class CsrStorage<float>;
 template class CsrStorage<half>;
+template class CsrStorage<bfloat16>;
 template Csr<double> to_host<double>(Context&, CsrView<double> const&);
 template Csr<float> to_host<float>(Context&, CsrView<float> const&);
 template Csr<half> to_host<half>(Context&, CsrView<half> const&);
+template Csr<bfloat16> to_host<bfloat16>(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

@@ -94,6 +94,7 @@ void norm_inf(Device&, Arena&, CsrView<S> const&, double*) {
 template void norm_inf<double>(Device&, Arena&, CsrView<double> const&, double*);
 template void norm_inf<float>(Device&, Arena&, CsrView<float> const&, double*);
 template void norm_inf<half>(Device&, Arena&, CsrView<half> const&, double*);
+template void norm_inf<bfloat16>(Device&, Arena&, CsrView<bfloat16> const&, double*);
 
 template <class T>
 std::shared_ptr<CsrPlan> plan_csr(Device&, CsrView<T> const&, bool) {

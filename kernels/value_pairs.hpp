@@ -5,11 +5,13 @@
 
 #include <tcsolve/core/half.hpp>
 
-#define TCSOLVE_VALUES(X) X(double) X(float) X(half)
+#define TCSOLVE_VALUES(X) X(double) X(float) X(half) X(bfloat16)
 
 #define TCSOLVE_VALUE_PAIRS(X) \
   X(double, double)            \
   X(float, double)             \
   X(half, double)              \
+  X(bfloat16, double)          \
   X(float, float)              \
-  X(half, float)
+  X(half, float)               \
+  X(bfloat16, float)

@@ -42,12 +42,14 @@
   X(TCSOLVE_PAIR(Rescale, float, float)) X(TCSOLVE_PAIR(Rescale, double, double)) X(TCSOLVE_PAIR(Rescale, double, float))           \
   X(TCSOLVE_PAIR(InverseDiagonal, double, double)) X(TCSOLVE_PAIR(InverseDiagonal, double, float)) \
   X(TCSOLVE_PAIR(InverseDiagonal, float, double)) X(TCSOLVE_PAIR(InverseDiagonal, float, float))   \
-  X(MaxRowSum<double>) X(MaxRowSum<float>) X(MaxRowSum<half>)                                \
-  X(TransposeValues<double>) X(TransposeValues<float>) X(TransposeValues<half>)              \
+  X(MaxRowSum<double>) X(MaxRowSum<float>) X(MaxRowSum<half>) X(MaxRowSum<bfloat16>)         \
+  X(TransposeValues<double>) X(TransposeValues<float>) X(TransposeValues<half>) X(TransposeValues<bfloat16>) \
   X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
-  TCSOLVE_CSR_FROM(X, double) TCSOLVE_CSR_FROM(X, float) TCSOLVE_CSR_FROM(X, half)        \
+  X(TCSOLVE_PAIR(InverseDiagonal, bfloat16, double)) X(TCSOLVE_PAIR(InverseDiagonal, bfloat16, float)) \
+  TCSOLVE_CSR_FROM(X, double) TCSOLVE_CSR_FROM(X, float) TCSOLVE_CSR_FROM(X, half) TCSOLVE_CSR_FROM(X, bfloat16) \
   TCSOLVE_PRODUCTS(X, double, double) TCSOLVE_PRODUCTS(X, float, double) TCSOLVE_PRODUCTS(X, half, double)\
   TCSOLVE_PRODUCTS(X, float, float) TCSOLVE_PRODUCTS(X, half, float)                                 \
+  TCSOLVE_PRODUCTS(X, bfloat16, double) TCSOLVE_PRODUCTS(X, bfloat16, float)                         \
   X(Observe) X(BackSubstitute)                                           \
   X(JudgeStart) X(JudgeZero) X(JudgeScale) X(JudgeCycle) X(JudgeTrial) X(JudgeVerdict)       \
   X(JudgeKeep) X(BatchCheck) X(BatchMeasure)

@@ -88,7 +88,8 @@ struct FormatRates {
   bool operator==(FormatRates const&) const = default;
 };
 
-/// Of a format. FP32 and FP16 values have rates of their own: x is FP32 there when it was measured.
+/// Of a format. Values have the rates of their bytes, so BF16 those of FP16 (on the host, which
+/// widens BF16 faster, too much); FP32 and 2 bytes were measured with x in FP32.
 struct RatesByType {
   FormatRates fp64, fp32, fp16;
   double persistent = 0;         ///< us of a solver's step as one kernel; 0: there is none
@@ -98,7 +99,7 @@ struct RatesByType {
     auto const least = at_least(0.0);
     return std::tuple{
         field(&P::fp64, "fp64", "FP64 values"), field(&P::fp32, "fp32", "FP32"),
-        field(&P::fp16, "fp16", "FP16"),
+        field(&P::fp16, "fp16", "FP16 and BF16"),
         field(&P::persistent, "persistent", least,
               "us of a solver's step as one persistent kernel; 0: not offered"),
         field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches")};

@@ -153,7 +153,9 @@ void CsrOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
 template class CsrOperator<double, double>;
 template class CsrOperator<double, float>;
 template class CsrOperator<double, half>;
+template class CsrOperator<double, bfloat16>;
 template class CsrOperator<float, float>;
 template class CsrOperator<float, half>;
+template class CsrOperator<float, bfloat16>;
 
 }  // namespace tcsolve

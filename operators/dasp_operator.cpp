@@ -69,6 +69,9 @@ DaspOperator<T, S>::DaspOperator(Context& ctx, CsrView<S> const& here, DaspOptio
                                  bool)
     : LinearOperator<T>(here.rows, here.cols), matrix_(ctx, here, options.tuning) {
   DaspView<S> const& a = matrix_.view();
+  if (options.unit == DaspUnitOf::half_products && !std::is_same_v<S, half>)
+    throw Unsupported(cat("dasp: products in fp16 need values in fp16, not ",
+                          tcsolve::name(real_of<S>), "; take another unit"));
   if (options.tuning.loop_num != 0 && options.tuning.loop_num != 1 &&
       options.tuning.loop_num != 2 && options.tuning.loop_num != 4)
     throw ShapeError(cat("dasp: loop_num = ", options.tuning.loop_num, " is not 0, 1, 2 or 4"));
@@ -131,7 +134,9 @@ void DaspOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T>
 template class DaspOperator<double, double>;
 template class DaspOperator<double, float>;
 template class DaspOperator<double, half>;
+template class DaspOperator<double, bfloat16>;
 template class DaspOperator<float, float>;
 template class DaspOperator<float, half>;
+template class DaspOperator<float, bfloat16>;
 
 }  // namespace tcsolve

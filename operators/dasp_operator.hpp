@@ -20,7 +20,8 @@ struct DaspOptions {
 ///   memory  besides the matrix: a value for each unit of a long row and a ticket for each such
 ///           row; a copy of x where columns were scaled. One product runs at a time
 ///   bits    the same on every run
-///   throws  what Dasp's constructor throws
+///   throws  what Dasp's constructor throws; Unsupported where half_products meets values that are
+///           not half
 template <class T, class S = T>
 class DaspOperator final : public LinearOperator<T> {
  public:

@@ -142,6 +142,7 @@ OperatorPtr<double> convert_lazily(Context& ctx, Csr<double> const& a, Plan cons
     case Real::f64: return as<double>(ctx, a, plan);
     case Real::f32: return as<float>(ctx, a, plan);
     case Real::f16: return as<half>(ctx, a, plan);
+    case Real::bf16: return as<bfloat16>(ctx, a, plan);
   }
   throw Error("internal: a value type without an operator");
 }

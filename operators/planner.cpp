@@ -211,7 +211,9 @@ template Tuned<float> autotune(Context&, Plan const&, double,
 TCSOLVE_INSTANTIATE(double, double)
 TCSOLVE_INSTANTIATE(double, float)
 TCSOLVE_INSTANTIATE(double, half)
+TCSOLVE_INSTANTIATE(double, bfloat16)
 TCSOLVE_INSTANTIATE(float, float)
 TCSOLVE_INSTANTIATE(float, half)
+TCSOLVE_INSTANTIATE(float, bfloat16)
 
 }  // namespace tcsolve

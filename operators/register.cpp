@@ -33,7 +33,7 @@ constexpr auto names(Products) {
 
 constexpr auto names(Real) {
   return std::array{std::pair{Real::f64, "fp64"}, std::pair{Real::f32, "fp32"},
-                    std::pair{Real::f16, "fp16"}};
+                    std::pair{Real::f16, "fp16"}, std::pair{Real::bf16, "bf16"}};
 }
 
 /// How a format is chosen: by the cost model, or by the clock.
@@ -124,6 +124,7 @@ OperatorPtr<double> for_type(Real values, F const& f) {
     case Real::f64: return f.template operator()<double>();
     case Real::f32: return f.template operator()<float>();
     case Real::f16: return f.template operator()<half>();
+    case Real::bf16: return f.template operator()<bfloat16>();
   }
   throw Error("internal: a value type without an operator");
 }
@@ -251,7 +252,8 @@ class DaspFactory final : public MatrixFactory {
   explicit DaspFactory(Params const& params)
       : MatrixFactory(params.scaled.matrix), params_(params) {
     if (params_.multiply == Products::fp16 && values_ != Real::f16)
-      throw Unsupported("dasp: `multiply: fp16` needs `values: fp16`");
+      throw Unsupported(
+          cat("dasp: `multiply: fp16` needs `values: fp16`, not `", tcsolve::name(values_), "`"));
   }
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a, OperatorUse const&) const override {
     DaspOptions options;

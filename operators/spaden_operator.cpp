@@ -109,7 +109,9 @@ void SpadenOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<
 template class SpadenOperator<double, double>;
 template class SpadenOperator<double, float>;
 template class SpadenOperator<double, half>;
+template class SpadenOperator<double, bfloat16>;
 template class SpadenOperator<float, float>;
 template class SpadenOperator<float, half>;
+template class SpadenOperator<float, bfloat16>;
 
 }  // namespace tcsolve

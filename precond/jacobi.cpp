@@ -55,8 +55,10 @@ template class Jacobi<float>;
 template Jacobi<double>::Jacobi(Context&, CsrView<double> const&);
 template Jacobi<double>::Jacobi(Context&, CsrView<float> const&);
 template Jacobi<double>::Jacobi(Context&, CsrView<half> const&);
+template Jacobi<double>::Jacobi(Context&, CsrView<bfloat16> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<double> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<float> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<half> const&);
+template Jacobi<float>::Jacobi(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

@@ -5,7 +5,7 @@
 ///
 ///   MmaF64   m8n8k4: line r is row r of A, its x are column r of B; C's diagonal has the sums, and
 ///            lane 4 r + c / 2 holds C(r, c) in register c % 2
-///   MmaTf32  m16n8k8, values that TF32 holds exactly (FP16): A = [a a], B = [high; low] with
+///   MmaTf32  m16n8k8, values that TF32 holds exactly (FP16, BF16): A = [a a], B = [high; low] with
 ///            x = high + low to 2^-22
 ///   MmaF16   m16n8k8, two blocks at once, x rounded to FP16
 ///   Fma      a sum in each lane and two shuffles
@@ -43,7 +43,8 @@ struct MmaF64 {
 
 struct MmaTf32 {
   float c[4] = {0, 0, 0, 0};
-  __device__ void add(half value, float x) {
+  template <class S>
+  __device__ void add(S value, float x) {
     std::uint32_t a = __float_as_uint(float(value)), high = __float_as_uint(x) & 0xffffe000u,
                   low = __float_as_uint(x - __uint_as_float(high));
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
@@ -51,7 +52,8 @@ struct MmaTf32 {
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a), "r"(0u), "r"(high), "r"(low));
   }
-  __device__ void add(half a0, float x0, half a1, float x1) {
+  template <class S>
+  __device__ void add(S a0, float x0, S a1, float x1) {
     add(a0, x0);
     add(a1, x1);
   }

@@ -35,19 +35,22 @@ __device__ inline Slots<float> load_two(float const* p) {
   float2 v = __ldcs(reinterpret_cast<float2 const*>(p));
   return {v.x, v.y};
 }
-__device__ inline half half_of(unsigned int bits) {
-  half h;
-  h.bits = static_cast<std::uint16_t>(bits);
-  return h;
+template <class S>
+__device__ S of_bits(unsigned int bits) {
+  S s;
+  s.bits = static_cast<std::uint16_t>(bits);
+  return s;
 }
-__device__ inline Slots<half> load_two(half const* p) {
+template <class S>
+__device__ Slots<S> load_two(S const* p) {  // half, bfloat16
   unsigned int v = __ldcs(reinterpret_cast<unsigned int const*>(p));
-  return {half_of(v & 0xffff), half_of(v >> 16)};
+  return {of_bits<S>(v & 0xffff), of_bits<S>(v >> 16)};
 }
 __device__ inline double load_one(double const* p) { return __ldcs(p); }
 __device__ inline float load_one(float const* p) { return __ldcs(p); }
-__device__ inline half load_one(half const* p) {
-  return half_of(__ldcs(reinterpret_cast<unsigned short const*>(p)));
+template <class S>
+__device__ S load_one(S const* p) {
+  return of_bits<S>(__ldcs(reinterpret_cast<unsigned short const*>(p)));
 }
 
 __device__ inline DaspUnit load_unit(DaspUnit const* p) {

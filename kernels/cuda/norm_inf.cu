@@ -144,5 +144,6 @@ void norm_inf(Device& on, Arena& arena, CsrView<S> const& a, double* value) {
 template void norm_inf<double>(Device&, Arena&, CsrView<double> const&, double*);
 template void norm_inf<float>(Device&, Arena&, CsrView<float> const&, double*);
 template void norm_inf<half>(Device&, Arena&, CsrView<half> const&, double*);
+template void norm_inf<bfloat16>(Device&, Arena&, CsrView<bfloat16> const&, double*);
 
 }  // namespace tcsolve::cuda

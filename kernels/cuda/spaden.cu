@@ -85,6 +85,15 @@ __device__ void slot(half const*, unsigned int bits, double x, unsigned int& at,
                : "+d"(sum), "+r"(at)
                : "r"(bits), "d"(x), "n"(1 << bit), "n"(2));
 }
+/// A bfloat16 is the upper half of a float. t is free: its bits have been tested.
+template <int bit>
+__device__ void slot(bfloat16 const*, unsigned int bits, double x, unsigned int& at, double& sum) {
+  asm volatile(
+      TCSOLVE_SLOT("ld.shared.u16 t", "shl.b32 t, t, 16; mov.b32 f, t; cvt.f64.f32 d, f;\n",
+                   "fma.rn.f64 %0, d")
+      : "+d"(sum), "+r"(at)
+      : "r"(bits), "d"(x), "n"(1 << bit), "n"(2));
+}
 template <int bit>
 __device__ void slot(float const*, unsigned int bits, float x, unsigned int& at, float& sum) {
   asm volatile(TCSOLVE_SLOT("ld.shared.f32 f", "", "fma.rn.f32 %0, f")
@@ -96,6 +105,13 @@ __device__ void slot(half const*, unsigned int bits, float x, unsigned int& at, 
   asm volatile(TCSOLVE_SLOT("ld.shared.b16 h", "cvt.f32.f16 f, h;\n", "fma.rn.f32 %0, f")
                : "+f"(sum), "+r"(at)
                : "r"(bits), "f"(x), "n"(1 << bit), "n"(2));
+}
+template <int bit>
+__device__ void slot(bfloat16 const*, unsigned int bits, float x, unsigned int& at, float& sum) {
+  asm volatile(
+      TCSOLVE_SLOT("ld.shared.u16 t", "shl.b32 t, t, 16; mov.b32 f, t;\n", "fma.rn.f32 %0, f")
+      : "+f"(sum), "+r"(at)
+      : "r"(bits), "f"(x), "n"(1 << bit), "n"(2));
 }
 #undef TCSOLVE_SLOT
 

@@ -246,12 +246,15 @@ TEST_F(Program, RefusesWhatCannotFit) {
 }
 
 TEST_F(Program, MixedPrecisionConvergesInTheFp64System) {
-  ASSERT_EQ(solve(small_config,
-                  {"--set", "operator={format: csr, values: fp16}", "--set", "solver.rtol=1e-11"})
-                .code,
-            0);
-  EXPECT_LE(result()["residual"]["true_relative"], 1e-11);
-  EXPECT_GT(result()["restarts"], 0);
+  for (std::string const values : {"fp16", "bf16"}) {
+    SCOPED_TRACE(values);
+    ASSERT_EQ(solve(small_config, {"--set", "operator={format: csr, values: " + values + "}",
+                                   "--set", "solver.rtol=1e-11"})
+                  .code,
+              0);
+    EXPECT_LE(result()["residual"]["true_relative"], 1e-11);
+    EXPECT_GT(result()["restarts"], 0);
+  }
 }
 
 }  // namespace

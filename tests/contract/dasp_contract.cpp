@@ -104,7 +104,7 @@ TYPED_TEST(DaspProducts, EveryWayIsWithinItsBound) {
   using T = typename TestFixture::T;
   using S = typename TypeParam::Stored;
   std::vector<DaspUnitOf> units{DaspUnitOf::automatic, DaspUnitOf::fma, DaspUnitOf::mma};
-  if (sizeof(S) == 2) units.push_back(DaspUnitOf::half_products);
+  if (std::is_same_v<S, half>) units.push_back(DaspUnitOf::half_products);
   for (Named const& m : for_conversion()) {
     SCOPED_TRACE(m.name);
     Csr<S> a = representable<S>(m.matrix);
@@ -143,12 +143,12 @@ TYPED_TEST(DaspProducts, DotAndResidual) {
   check_dot_and_residual<T>(this->ctx(), A, widened(a));
 }
 
-/// What fp16 cannot hold is scaled by powers of two, which changes nothing but the range.
+/// What 16 bits cannot hold is scaled by powers of two, which changes nothing but the range.
 TYPED_TEST(DaspProducts, ScalingIsUndone) {
   using T = typename TestFixture::T;
   using S = typename TypeParam::Stored;
-  if constexpr (sizeof(S) == 2)
-    check_scaling<T>(this->ctx(), [&](ScaledCsr<S> const& a) {
+  if constexpr (narrows_range<T, S>)
+    check_scaling<T, S>(this->ctx(), [&](ScaledCsr<S> const& a) {
       return std::make_shared<DaspOperator<T, S>>(this->ctx(), a);
     });
 }
@@ -175,6 +175,18 @@ TEST(DaspErrors, TuningOutOfRangeIsRefused) {
   EXPECT_THROW(Dasp<double>(ctx, a.view(), {.max_length = 3}), ShapeError);
   EXPECT_THROW(Dasp<double>(ctx, a.view(), {.long_blocks = 3}), ShapeError);
   EXPECT_THROW(DaspOperator<double>(ctx, a.view(), {{.loop_num = 3}}), ShapeError);
+}
+
+TEST(DaspErrors, ProductsInFp16TakeFp16ValuesAlone) {
+  Context ctx(Backend::host);
+  Csr<double> a{1, 1, {0, 1}, {0}, {1}};
+  auto const made = [&]<class S>(S) {
+    DaspOperator<double, S>(ctx, converted<S>(a).view(), {{}, DaspUnitOf::half_products});
+  };
+  EXPECT_NO_THROW(made(half{}));
+  EXPECT_THROW(made(double{}), Unsupported);
+  std::string const text = message_of<Unsupported>([&] { made(bfloat16{}); });
+  EXPECT_NE(text.find("fp16, not bf16"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class FormatContract : public ::testing::Test {
     return converted<T>(a);
   }
 };
-using Values = ::testing::Types<Stored<double>, Stored<float>, Stored<half>>;
+using Values = ::testing::Types<Stored<double>, Stored<float>, Stored<half>, Stored<bfloat16>>;
 TYPED_TEST_SUITE(FormatContract, Values, Label);
 
 TYPED_TEST(FormatContract, AdversarialMatricesAreValidAndCanonical) {
@@ -159,11 +159,13 @@ TEST(FormatConversion, ValuesAreRoundedOnce) {
   for (Named const& m : adversarial()) {
     if (m.name.find("values") != std::string::npos) continue;
     Csr<half> h = converted<half>(m.matrix);
+    Csr<bfloat16> b = converted<bfloat16>(m.matrix);
     Csr<float> f = converted<float>(m.matrix);
     EXPECT_EQ(h.columns, m.matrix.columns);
     EXPECT_EQ(f.offsets, m.matrix.offsets);
     for (std::size_t i = 0; i < h.values.size(); ++i) {
       EXPECT_EQ(h.values[i], half(m.matrix.values[i]));
+      EXPECT_EQ(b.values[i], bfloat16(m.matrix.values[i]));
       EXPECT_EQ(f.values[i], float(m.matrix.values[i]));
     }
     EXPECT_EQ(converted<double>(m.matrix), m.matrix);
@@ -184,11 +186,18 @@ TEST(FormatConversion, RefusesWhatIsOutOfRangeByRowAndColumn) {
   EXPECT_EQ(double(converted<half>(a).values[3]), 0);  // too small is zero, the entry is kept
   a.values[3] = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(std::isinf(double(converted<half>(a).values[3])));  // it was infinite before
+  a.values[3] = -3.4e38;  // a float, but more than half a unit beyond the largest bfloat16
+  EXPECT_NO_THROW(converted<float>(a));
+  expect_words(message_of<MatrixError>([&] { converted<bfloat16>(a); }),
+               {"row 2", "column 2", "-3.4e+38", "16-bit"});
+  a.values[3] = -3.39e38;
+  EXPECT_EQ(double(converted<bfloat16>(a).values[3]), -0x1.fep127);
+  EXPECT_EQ(double(converted<bfloat16>(a).values[1]), 65536);
 }
 
 template <class P>
 class FormatTransfer : public BackendTest<P> {};
-using AllOnBoth = on_both<double, float, half>;
+using AllOnBoth = on_both<double, float, half, bfloat16>;
 TYPED_TEST_SUITE(FormatTransfer, AllOnBoth, Label);
 
 TYPED_TEST(FormatTransfer, ThereAndBackIsTheSame) {

@@ -77,7 +77,8 @@ class HostProduct : public ::testing::Test {
 using Products = ::testing::Types<
     Product<SellOperator, double, double, double>, Product<SellOperator, double, float, double>,
     Product<SellOperator, double, half, double>, Product<SellOperator, float, float, float>,
-    Product<SellOperator, float, half, float>, Product<CsrOperator, double, double, double>,
+    Product<SellOperator, float, half, float>, Product<SellOperator, double, bfloat16, double>,
+    Product<SellOperator, float, bfloat16, float>, Product<CsrOperator, double, double, double>,
     Product<CsrOperator, double, float, double>, Product<CsrOperator, float, float, double>>;
 TYPED_TEST_SUITE(HostProduct, Products, Label);
 

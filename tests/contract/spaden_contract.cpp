@@ -250,8 +250,8 @@ TYPED_TEST(SpadenProducts, DotAndResidual) {
 TYPED_TEST(SpadenProducts, ScalingIsUndone) {
   using T = typename TestFixture::T;
   using S = typename TypeParam::Stored;
-  if constexpr (sizeof(S) == 2)
-    check_scaling<T>(this->ctx(), [&](ScaledCsr<S> const& a) {
+  if constexpr (narrows_range<T, S>)
+    check_scaling<T, S>(this->ctx(), [&](ScaledCsr<S> const& a) {
       return std::make_shared<SpadenOperator<T, S>>(this->ctx(), a);
     });
 }

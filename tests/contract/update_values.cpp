@@ -131,7 +131,8 @@ TYPED_TEST(UpdateValues, TakesTheTypeOfTheVectors) {
     expect_same_products<T>(this->ctx(), *A, *F::of(this->ctx(), converted<S>(widened(b))));
     ASSERT_FALSE(this->HasFatalFailure());
     if (sizeof(S) > 2 || b.values.empty()) continue;
-    for (double far : {1e6, 1e-12}) {  // infinite, and zero, in fp16
+    bool const fp16 = std::is_same_v<S, half>;
+    for (double far : {fp16 ? 1e6 : 3.4e38, fp16 ? 1e-12 : 1e-42}) {  // infinite, and zero, as S
       Csr<T> c = b;
       c.values.back() = T(far);
       A->update_values(this->ctx(), a.view());
@@ -248,21 +249,23 @@ TYPED_TEST(UpdateValues, RecordedProductsSeeTheNewValues) {
 
 template <class P>
 class UpdateScaledValues : public BackendTest<P> {};
-using ScaledFormats = cases<DaspFormat<double, half>, DaspFormat<float, half>,
-                            SpadenFormat<double, half>, SpadenFormat<float, half>>;
+using ScaledFormats =
+    cases<DaspFormat<double, half>, DaspFormat<float, half>, SpadenFormat<double, half>,
+          SpadenFormat<float, half>, DaspFormat<double, bfloat16>, SpadenFormat<double, bfloat16>>;
 TYPED_TEST_SUITE(UpdateScaledValues, ScaledFormats, Label);
 
-/// Values come in and out of the range of fp16: scaled anew each time, by rows, by columns, or not
-/// at all.
+/// Values come in and out of the range of 16 bits: scaled anew each time, by rows, by columns, or
+/// not at all.
 TYPED_TEST(UpdateScaledValues, AreScaledAnew) {
   using T = typename TypeParam::Value;
   using F = typename TypeParam::Format;
+  using S = typename F::Stored;
   Csr<double> plain = dominant(90, 12, 8);
   auto spread = [&](auto const& exponent) {
     Csr<double> a = plain;
     for (Index i = 0; i < a.rows; ++i)
       for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        a.values[k] = std::ldexp(a.values[k], exponent(i, a.columns[k]));
+        a.values[k] = std::ldexp(a.values[k], wider<S> * exponent(i, a.columns[k]));
     return a;
   };
   std::vector<Csr<double>> list{plain, spread([](Index i, Index) { return i - 40; }),
@@ -270,7 +273,7 @@ TYPED_TEST(UpdateScaledValues, AreScaledAnew) {
                                 spread([](Index i, Index j) { return i / 2 - j; }), plain};
   using Operator = typename F::Operator;
   auto fresh = [&](Csr<double> const& a) {
-    return std::make_shared<Operator>(this->ctx(), scaled<half>(a, Scaling::powers_of_two));
+    return std::make_shared<Operator>(this->ctx(), scaled<S>(a, Scaling::powers_of_two));
   };
   for (Csr<double> const& first : list) {
     auto A = fresh(first), B = fresh(first);
@@ -278,7 +281,7 @@ TYPED_TEST(UpdateScaledValues, AreScaledAnew) {
       Csr<T> typed = representable<T>(next);
       LinearOperator<T>& general = *A;
       general.update_values(this->ctx(), typed.view());
-      B->update_values(this->ctx(), scaled<half>(widened(typed), Scaling::powers_of_two));
+      B->update_values(this->ctx(), scaled<S>(widened(typed), Scaling::powers_of_two));
       expect_same_products<T>(this->ctx(), *A, *fresh(widened(typed)));
       expect_same_products<T>(this->ctx(), *B, *A);
       ASSERT_FALSE(this->HasFatalFailure());
@@ -286,13 +289,14 @@ TYPED_TEST(UpdateScaledValues, AreScaledAnew) {
   }
   // What no scaling holds is refused, and the operator stays as it was.
   Csr<double> one{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 3, 4}}, hopeless = one;
-  hopeless.values = {0x1p80, 1, 1, 0x1p80};
+  double const far = std::ldexp(1, wider<S> * 80);
+  hopeless.values = {far, 1, 1, far};
   auto A = fresh(one);
   LinearOperator<T>& general = *A;
   EXPECT_THROW(general.update_values(this->ctx(), representable<T>(hopeless).view()), MatrixError);
   expect_same_products<T>(this->ctx(), *A, *fresh(one));
   // Values of the stored type are taken as they are.
-  Csr<half> h = converted<half>(plain);
+  Csr<S> h = converted<S>(plain);
   for (Csr<double> const& first : list) {
     auto B = fresh(first);
     B->update_values(this->ctx(), h.view());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Systems solved with the matrix in DASP, bitBSR and compressed SELL: real matrices in FP64 (from
-/// the folder named by TCSOLVE_MATRICES), and FP16 values around an FP64 system.
+/// the folder named by TCSOLVE_MATRICES), and values of 16 bits around an FP64 system.
 #include <cstdlib>
 #include <filesystem>
 
@@ -9,6 +9,8 @@
 #include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 
@@ -20,11 +22,12 @@ namespace {
 class TensorFormats : public InEveryPlace {
  protected:
   /// Solves A x = 1 by `method` and checks the residual apart from all of tcsolve's kernels.
-  void check(OperatorPtr<double> const& A, Csr<double> const& a, char const* method) {
+  void check(OperatorPtr<double> const& A, Csr<double> const& a, char const* method,
+             double rtol = 1e-8) {
     auto truth = std::make_shared<CsrOperator<double>>(ctx(), a.view());
     auto M = std::make_shared<Jacobi<double>>(ctx(), truth->view());
     Column b = Column::Ones(a.rows), x = Column::Zero(a.rows);
-    auto solver = make_solver(method, {.max_iters = 20000}, execution(), 100);
+    auto solver = make_solver(method, {.rtol = rtol, .max_iters = 20000}, execution(), 100);
     solver->setup(ctx(), A, M, truth);
     SolveReport report = solve(*solver, b, x);
     EXPECT_TRUE(report.converged()) << report.message;
@@ -35,7 +38,7 @@ class TensorFormats : public InEveryPlace {
         r -= static_cast<long double>(a.values[k]) * x[a.columns[k]];
       rr += r * r;
     }
-    EXPECT_LE(std::sqrt(rr), 1.001L * 1e-8L * b.norm());
+    EXPECT_LE(std::sqrt(rr), 1.001L * rtol * b.norm());
   }
 };
 TCSOLVE_IN_EVERY_PLACE(TensorFormats);
@@ -61,16 +64,35 @@ TEST_P(TensorFormats, SolveRealMatrices) {
   if (solved == 0) GTEST_SKIP() << "none of the matrices is in " << folder;
 }
 
-TEST_P(TensorFormats, Fp16ValuesReachTheFp64Residual) {
+TEST_P(TensorFormats, ValuesOf16BitsReachTheFp64Residual) {
   if (execution() == Execution::persistent) GTEST_SKIP() << "not a list of verbs";
-  for (double scale : {1.0, 0x1p40}) {  // the second is beyond the range of fp16
-    Csr<double> a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
-    for (double& v : a.values) v *= scale;
-    ScaledCsr<half> s = scaled<half>(a, Scaling::powers_of_two);
-    EXPECT_EQ(s.rows.empty(), scale == 1);
-    check(std::make_shared<DaspOperator<double, half>>(ctx(), s), a, "cg");
-    check(std::make_shared<SpadenOperator<double, half>>(ctx(), s), a, "cg");
-  }
+  auto const solve_as = [&]<class S>(S, double beyond) {
+    for (double scale : {1.0, beyond}) {
+      Csr<double> a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
+      for (double& v : a.values) v *= scale;
+      ScaledCsr<S> s = scaled<S>(a, Scaling::powers_of_two);
+      EXPECT_EQ(s.rows.empty(), scale == 1);
+      check(std::make_shared<DaspOperator<double, S>>(ctx(), s), a, "cg");
+      check(std::make_shared<SpadenOperator<double, S>>(ctx(), s), a, "cg");
+    }
+  };
+  solve_as(half{}, 0x1p40);
+  solve_as(bfloat16{}, 0x1p140);
+}
+
+/// In every format, by iterative refinement: no method sees more than 8 bits of a value. They are
+/// no verbs of a persistent loop, which is then a graph.
+TEST_P(TensorFormats, Bf16ValuesAreRefinedTo1e10) {
+  Csr<double> const a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
+  Csr<bfloat16> const b = converted<bfloat16>(a);
+  using S = bfloat16;
+  check(std::make_shared<CsrOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
+  check(std::make_shared<SellOperator<double, S>>(ctx(), b.view()), a, "gmres", 1e-10);
+  check(std::make_shared<CsellOperator<double, S>>(ctx(), b.view()), a, "bicgstab", 1e-10);
+  check(std::make_shared<BsellOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
+  check(std::make_shared<DiaOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
+  check(std::make_shared<DaspOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
+  check(std::make_shared<SpadenOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
 }
 
 }  // namespace

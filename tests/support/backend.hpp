@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace tcsolve::test {
@@ -25,9 +26,10 @@ struct CudaBackend {
 };
 
 template <class T>
-constexpr char const* type_name = sizeof(T) == 8   ? "f64"
-                                  : sizeof(T) == 4 ? "f32"
-                                                   : "f16";
+constexpr char const* type_name = std::is_same_v<T, double>  ? "f64"
+                                  : std::is_same_v<T, float> ? "f32"
+                                  : std::is_same_v<T, half>  ? "f16"
+                                                             : "bf16";
 
 /// One parameter of a typed suite: where it computes, and the type of the vectors.
 template <class B, class V>

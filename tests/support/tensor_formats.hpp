@@ -17,7 +17,7 @@
 
 namespace tcsolve::test {
 
-using StoredOnBoth = on_both<double, float, half>;
+using StoredOnBoth = on_both<double, float, half, bfloat16>;
 
 /// Vectors of V, values of S.
 template <class V, class S>
@@ -31,7 +31,8 @@ struct PairOn : On<B, typename P::Value> {
   static std::string label() { return On<B, typename P::Value>::label() + "_" + type_name<Stored>; }
 };
 using PairsOnBoth = on_backends<PairOn, Pair<double, double>, Pair<double, float>,
-                                Pair<double, half>, Pair<float, float>, Pair<float, half>>;
+                                Pair<double, half>, Pair<double, bfloat16>, Pair<float, float>,
+                                Pair<float, half>, Pair<float, bfloat16>>;
 
 /// An array of the Context's space holds what one of the host does, bit by bit.
 template <class T>
@@ -117,15 +118,23 @@ void check_dot_and_residual(Context& ctx, LinearOperator<T> const& A, Csr<double
   EXPECT_NEAR(sigma.get(), double(exact), sum_bound(a.rows, magnitude));
 }
 
-/// make(ScaledCsr<half>) as an operator: matrices whose rows, and whose columns, do not fit fp16.
-template <class T, class Make>
+/// Values that S holds only once they are scaled, and T-vectors do not overflow with.
+template <class T, class S>
+constexpr bool narrows_range = std::is_same_v<S, half> ||
+                               (std::is_same_v<S, bfloat16> && std::is_same_v<T, double>);
+/// So many powers of two are beyond S where one is beyond fp16.
+template <class S>
+constexpr int wider = std::is_same_v<S, half> ? 1 : 5;
+
+/// make(ScaledCsr<S>) as an operator: matrices whose rows, and whose columns, do not fit S.
+template <class T, class S, class Make>
 void check_scaling(Context& ctx, Make const& make) {
   Csr<double> plain = dominant(90, 12, 8);
   auto spread = [&](auto const& exponent) {
     Csr<double> a = plain;
     for (Index i = 0; i < a.rows; ++i)
       for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        a.values[k] = std::ldexp(a.values[k], exponent(i, a.columns[k]));
+        a.values[k] = std::ldexp(a.values[k], wider<S> * exponent(i, a.columns[k]));
     return a;
   };
   struct Way {
@@ -136,7 +145,7 @@ void check_scaling(Context& ctx, Make const& make) {
        {Way{plain, false, false}, Way{spread([](Index i, Index) { return i - 40; }), true, false},
         Way{spread([](Index, Index j) { return 45 - j; }), true, true},
         Way{spread([](Index i, Index j) { return i / 2 - j; }), true, true}}) {
-    ScaledCsr<half> s = scaled<half>(way.a, Scaling::powers_of_two);
+    ScaledCsr<S> s = scaled<S>(way.a, Scaling::powers_of_two);
     EXPECT_EQ(!s.rows.empty(), way.rows);
     EXPECT_EQ(!s.cols.empty(), way.cols);
     // The stored matrix with its scaling undone, exactly.
@@ -146,7 +155,7 @@ void check_scaling(Context& ctx, Make const& make) {
         int e = (s.rows.empty() ? 0 : s.rows[i]) + (s.cols.empty() ? 0 : s.cols[stored.columns[k]]);
         stored.values[k] = std::ldexp(stored.values[k], -e);
         EXPECT_NE(stored.values[k], 0);
-        EXPECT_NEAR(stored.values[k] / way.a.values[k], 1, 0x1p-10);
+        EXPECT_NEAR(stored.values[k] / way.a.values[k], 1, 2 * roundoff(real_of<S>));
       }
     auto A = make(s);
     for (Index k : {1, 2}) {
@@ -169,12 +178,13 @@ void check_scaling(Context& ctx, Make const& make) {
     EXPECT_NEAR(A->norm_estimate() / norm, 1, 1e-12);
   }
   std::string text = message_of<MatrixError>(
-      [&] { scaled<half>(spread([](Index i, Index) { return i; }), Scaling::refuse); });
+      [&] { scaled<S>(spread([](Index i, Index) { return i; }), Scaling::refuse); });
   EXPECT_NE(text.find("row"), std::string::npos) << text;
   EXPECT_NE(text.find("column"), std::string::npos) << text;
   // At best 2^40 and 2^-40 side by side.
-  Csr<double> hopeless{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {0x1p80, 1, 1, 0x1p80}};
-  text = message_of<MatrixError>([&] { scaled<half>(hopeless, Scaling::powers_of_two); });
+  double const far = std::ldexp(1, wider<S> * 80);
+  Csr<double> hopeless{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {far, 1, 1, far}};
+  text = message_of<MatrixError>([&] { scaled<S>(hopeless, Scaling::powers_of_two); });
   EXPECT_NE(text.find("row"), std::string::npos) << text;
 }
 

@@ -246,6 +246,10 @@ TEST(Program, RefusesWhatItHasNoVerbFor) {
   EXPECT_THROW(batch_program(minres), Unsupported);
   Recording opaque = r.ctx.record([&](Context& c) { c.submit("user", [](Context&) {}); });
   EXPECT_EQ(loop_program(opaque, 10, 512).why, "user");
+  Recording narrow = r.ctx.record([&](Context& c) {  // values of 16 bits: a graph's, or eager
+    c.submit_verb(CsrMultiply<bfloat16, double>{r.n, 1, {}, r.p, 0, r.q, nullptr}, [](Context&) {});
+  });
+  EXPECT_EQ((loop_program(narrow, 10, 512).why), (CsrMultiply<bfloat16, double>::name));
   Recording uneven = r.ctx.record([&](Context& c) {
     sweep(c, Dot<double>{5, r.p, r.q, &r.sigma});
     sweep(c, Dot<double>{6, r.p, r.q, &r.sigma});

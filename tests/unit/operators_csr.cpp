@@ -69,6 +69,7 @@ TYPED_TEST(OperatorsCsr, CallersArraysAreViewedWithoutACopy) {
     check<T, T, std::int64_t>(this->ctx(), a);
     check<T, float, std::int32_t>(this->ctx(), a);
     check<T, half, std::int64_t>(this->ctx(), a);
+    check<T, bfloat16, std::int32_t>(this->ctx(), a);
   }
 }
 

@@ -164,6 +164,30 @@ TEST(Planner, TakesCsrWhereMemoryIsScarce) {
             Format::dia);
 }
 
+/// What a product costs goes by the bytes of the values, so BF16 has the rates of FP16.
+TEST(Planner, Bf16IsPredictedAsFp16) {
+  Context ctx(Backend::host);
+  for (CostTable const& table : {CostTable::h200(), CostTable::host()})
+    for (Csr<double> const& a :
+         {generate(Poisson27Params{.n = 12}), generate(ElasticityParams{.n = 8})}) {
+      Features const f = features(ctx, a.view());
+      auto const plan = [&](Real values) {
+        return make_plan(f, {.values = values, .applies = 1000}, table);
+      };
+      Plan const bf16 = plan(Real::bf16), fp16 = plan(Real::f16), fp32 = plan(Real::f32);
+      EXPECT_EQ(bf16.taken(), fp16.taken());
+      EXPECT_NE(text(bf16).find("bf16 values"), std::string::npos) << text(bf16);
+      for (auto const& [format, name] : names(Format{})) {
+        SCOPED_TRACE(name);
+        EXPECT_EQ(of(bf16, format).excluded, of(fp16, format).excluded);
+        EXPECT_EQ(of(bf16, format).product, of(fp16, format).product);
+        EXPECT_EQ(of(bf16, format).total, of(fp16, format).total);
+        EXPECT_EQ(of(bf16, format).bytes, of(fp16, format).bytes);
+        EXPECT_LT(of(bf16, format).bytes, of(fp32, format).bytes);
+      }
+    }
+}
+
 /// Blocks are for matrices that have them; the block is the one that stores the least.
 TEST(Planner, DenseBlocksAreCounted) {
   Context ctx(Backend::host);
@@ -299,9 +323,10 @@ class AutoOperator : public ::testing::Test {
     register_operators(registry_);
     catalog_.add(registry_);
   }
-  std::unique_ptr<OperatorFactory> factory(std::string const& keys = "") {
+  std::unique_ptr<OperatorFactory> factory(std::string const& keys = "",
+                                           std::string const& format = "auto") {
     Diagnostics problems;
-    ConfigNode const node = parse_yaml("{format: auto" + keys + "}", "test");
+    ConfigNode const node = parse_yaml("{format: " + format + keys + "}", "test");
     auto made = registry_.make(node, problems, catalog_);
     problems.throw_if_any();
     return made;
@@ -424,6 +449,21 @@ TEST_F(AutoOperator, PassesOverAFormatThatCannotHoldTheValues) {
   auto const A = factory(", values: fp16, calibration: " + path)->build(ctx_, a);
   EXPECT_TRUE(A->name() == "dasp" || A->name() == "spaden") << A->name();
   std::filesystem::remove(path);
+}
+
+TEST_F(AutoOperator, StoresBf16InEveryFormat) {
+  Csr<double> const a = generate(ElasticityParams{.n = 6});
+  for (auto const& [format, name] : names(Format{})) {
+    SCOPED_TRACE(name);
+    auto const A = factory(", values: bf16", name)->build(ctx_, a);
+    EXPECT_EQ(A->traits().precision.storage, Real::bf16);
+    EXPECT_EQ(A->traits().precision.multiply, Real::f64);
+  }
+  EXPECT_EQ(factory(", values: bf16")->build(ctx_, a)->traits().precision.storage, Real::bf16);
+  EXPECT_FALSE(factory(", values: bf16")->exact());
+  std::string const says =
+      message_of<Unsupported>([&] { factory(", values: bf16, multiply: fp16", "dasp"); });
+  EXPECT_NE(says.find("`values: fp16`, not `bf16`"), std::string::npos) << says;
 }
 
 TEST(Autotune, KeepsTheFastestOfThoseItTried) {

@@ -113,6 +113,9 @@ TYPED_TEST(PrecondJacobi, TakesMatricesOfAnyPrecision) {
   CsrStorage<half> h(this->ctx(), converted<half>(a));
   matches(this->ctx(), Jacobi<T>(this->ctx(), h.view()),
           block_inverse(rounded<half>(a), uniform_blocks(50, 1)), 4 * this->u);
+  CsrStorage<bfloat16> b(this->ctx(), converted<bfloat16>(a));
+  matches(this->ctx(), Jacobi<T>(this->ctx(), b.view()),
+          block_inverse(rounded<bfloat16>(a), uniform_blocks(50, 1)), 4 * this->u);
 }
 
 TYPED_TEST(PrecondJacobi, FusedInnerProduct) {

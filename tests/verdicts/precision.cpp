@@ -243,6 +243,12 @@ std::vector<Case> precision_cases() {
        {converged},
        Cause::none,
        solution},
+      {"rounded_bf16",
+       all,
+       [] { return rounded<bfloat16>(random_spd(30, 1, 71)); },
+       {converged},
+       Cause::none,
+       solution},
       // cond(A) 2^-11 > 1: refinement cannot contract. (It may get lucky on some b.)
       {"rounded_fp16_coarse",
        "gmres fgmres minres lsmr",
