@@ -113,30 +113,29 @@ struct Compare {
     Row<S> row(a, i);
     Offset const length = dia_length(a.rows);
     bool same = true;
+    // Loaded without a condition, so that several are on their way.
+    auto const compare = [&](Index d, S const& up) {
+      std::int64_t const j = i + offsets[d];
+      bool const inside = j < a.rows;
+      S const low = values[(distinct - 1 - d) * length + (inside ? j : i)];
+      bool const equal = same_bits(up, low);
+      same = same & (equal | !inside);
+    };
     if (row.full(distinct)) {
 #if defined(__CUDA_ARCH__)
-#pragma unroll 4
+#pragma unroll 8
 #endif
-      for (Index d = stored; d < distinct; ++d) {
-        std::int64_t const j = i + offsets[d];
-        if (j < a.rows)  // unless this is another pattern, which nobody has looked at
-          same = same && same_bits(row.entry(d), values[(distinct - 1 - d) * length + j]);
-      }
-      if (!same) raise(differs);
-      return;
-    }
-    for (Index d = stored; d < distinct; ++d) {
-      std::int64_t const j = i + offsets[d];
-      S const up = row.take(offsets[d]);
-      if (j < a.rows) same = same && same_bits(up, values[(distinct - 1 - d) * length + j]);
+      for (Index d = stored; d < distinct; ++d) compare(d, row.entry(d));
+    } else {
+      for (Index d = stored; d < distinct; ++d) compare(d, row.take(offsets[d]));
     }
     if (!same) raise(differs);
   }
 
  private:
   TCSOLVE_HD static bool same_bits(S const& a, S const& b) {
-    if (is_hole(a) || is_hole(b)) return is_hole(a) && is_hole(b);
-    return a == b;
+    bool const hole_a = is_hole(a), hole_b = is_hole(b), equal = a == b;
+    return (hole_a & hole_b) | (equal & !hole_a & !hole_b);
   }
 };
 

@@ -111,7 +111,7 @@ __device__ __forceinline__ void add_slice(BsellView<S> const& a, BsellSlice cons
 }
 
 /// The same with a look at every value. A hole is -0 and adds nothing to a sum, unless it meets an
-/// Inf or NaN of x: where a sum is not finite the block row is taken anew.
+/// Inf or NaN of x, which makes NaN: where a sum is that the block row is taken anew.
 template <int b, class S, class T>
 __device__ __noinline__ void add_entries(BsellView<S> a, BsellSlice slice, T const* x,
                                          std::int64_t stride, T* sums) {
@@ -156,10 +156,10 @@ __device__ __forceinline__ void each_row(BsellView<S> const& a, int log_share, T
     }
     std::int64_t const p = s * C + lane;
     if (p >= a.block_rows) continue;
-    T zero = T(0);
+    bool all = true;
 #pragma unroll
-    for (int r = 0; r < b; ++r) zero += sums[r] - sums[r];
-    if (zero != T(0)) {
+    for (int r = 0; r < b; ++r) all = all && sums[r] == sums[r];
+    if (!all) {
       T anew[b] = {};
       add_entries<b>(a, slice, x, stride, anew);
 #pragma unroll

@@ -83,7 +83,8 @@ __device__ __forceinline__ void add_rows(DiaView<S> const& a, std::int64_t i, T 
 }
 
 /// write(i, sum) for every row. A hole is -0 and adds nothing to a sum, unless it meets an Inf or
-/// NaN of x: where a sum is not finite the rows are taken anew, with a look at every entry.
+/// NaN of x, which makes NaN: where a sum is that the rows are taken anew, with a look at every
+/// entry.
 template <int rows, class S, class T, class Write>
 __device__ void each_row(DiaView<S> const& a, T const* x, std::int64_t stride, Write const& write) {
   constexpr int tile = block * rows;
@@ -96,13 +97,15 @@ __device__ void each_row(DiaView<S> const& a, T const* x, std::int64_t stride, W
     if (a.count > 0) {
       if (first + low >= 0 && end + high <= a.cols && end <= a.rows)
         add_rows<true>(a, i, x, stride, sums);
-      else
+      else if constexpr (rows > 1)
         add_rows<false>(a, i, x, stride, sums);
+      else if (i < a.rows)
+        sums[0] = dia_row(a, i, x, stride);
     }
-    T zero = T(0);
+    bool all = true;
 #pragma unroll
-    for (int r = 0; r < rows; ++r) zero += sums[r] - sums[r];
-    if (zero == T(0)) {
+    for (int r = 0; r < rows; ++r) all = all && sums[r] == sums[r];
+    if (all) {
 #pragma unroll
       for (int r = 0; r < rows; ++r)
         if (i + r * block < a.rows) write(i + r * block, sums[r]);

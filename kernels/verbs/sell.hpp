@@ -79,8 +79,8 @@ TCSOLVE_HD auto sell_sum(S const* values, I const* columns, Index width, X x, st
 }
 
 /// The sum over row i of a_ij x_j; x a pointer, or what reads like one. Padding is 0 and adds
-/// nothing, unless it meets an Inf or NaN of x: a sum that is not finite is made anew, by the row's
-/// entries alone.
+/// nothing, unless it meets an Inf or NaN of x, which makes NaN: such a sum is made anew, by the
+/// row's entries alone.
 template <bool streams, class S, class X>
 TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t stride) {
   using T = std::remove_cvref_t<decltype(x[0])>;
@@ -91,7 +91,7 @@ TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t
   T sum = slice.wide ? sell_sum<streams, C>(values, a.columns + lane, slice.width, x, stride)
                      : sell_sum<streams, C>(values, a.deltas + lane, slice.width,
                                             x + slice.base * stride, stride);
-  if (sum - sum == T(0)) return sum;
+  if (sum == sum) return sum;
   sum = T(0);
   for (Offset j = 0; j < a.lengths[i]; ++j) {
     Offset const at = lane + j * C;
