@@ -7,6 +7,8 @@
 ///                                      the 31 around it lie near, so that they are read in runs
 ///                                      however each of them is walked
 ///     on.each_warp(n, f)               f(warp, i): 32 lanes in step with each other
+///     on.each_warp(count, n, f)        the same for i < *count <= n, where only this side knows
+///                                      *count: what an earlier step has found out
 ///     on.scan(in, out, n, add)         out_i = in_0 + ... + in_{i-1}; `add` is associative
 ///     on.sort(key, value, n, keys)     stable, by ascending key < keys, in place
 ///     on.read(from, to, n)             to the host; waits
@@ -20,6 +22,8 @@
 ///     Warp::Of<T> v, w;                a T of each lane
 ///     warp.each([&](int l) { v[l] = ...; })
 ///     warp.least(v)                    of all lanes; v of unsigned integers
+///     warp.sum(v)                      of all lanes, in 64 bits
+///     warp.rank(v)                     v[l] = nonzero v in lanes before l; how many in all
 ///
 /// kernels/host/convert.hpp runs them by Kokkos, kernels/cuda/convert.cuh by plain kernels and CUB.
 #pragma once
