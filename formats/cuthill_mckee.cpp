@@ -108,14 +108,22 @@ Permutation reverse_cuthill_mckee(Pattern const& a) {
 
 namespace {
 
-/// One after another, vertices take some 50 ns an entry; a level takes a device 5 us whatever is in
-/// it, and an entry of a long row as much as a hundred of short ones.
-constexpr Offset least_entries = 30000;
+/// One after another, vertices take some 100 ns an entry; a level takes a device a few us whatever
+/// is in it, and an entry of a long row as much as a hundred of short ones.
 CuthillMckeeLimits limits(Offset entries) {
   return {.longest = 1024 + entries / 256, .levels = 256 + entries / 2000};
 }
 
+/// All that the symmetric case takes, in one piece; it goes with the Arena.
+void reserve(Arena& arena, double entries, double rows) {
+  arena.scope().take<std::byte>(static_cast<std::size_t>(8 * entries + 180 * rows) + (1 << 20));
+}
+
 }  // namespace
+
+bool by_levels(Offset entries, Offset longest) {
+  return entries >= 30000 && longest <= limits(entries).longest;
+}
 
 template <class S>
 Permutation reverse_cuthill_mckee(Context& ctx, CsrView<S> const& a) {
@@ -123,8 +131,10 @@ Permutation reverse_cuthill_mckee(Context& ctx, CsrView<S> const& a) {
   std::vector<Index> old_numbers(static_cast<std::size_t>(a.rows));
   bool const found = ctx.visit(
       [&](cuda::Device& on) {
-        return a.entries >= least_entries &&
-               cuda::cuthill_mckee(on, ctx.arena(), a, limits(a.entries), old_numbers.data());
+        if (!by_levels(a.entries, 0)) return false;
+        Arena arena(ctx.space());
+        reserve(arena, double(a.entries), double(a.rows));
+        return cuda::cuthill_mckee(on, arena, a, limits(a.entries), old_numbers.data());
       },
       [](Host&) { return false; });
   if (found) return Permutation(std::move(old_numbers));

@@ -35,8 +35,11 @@ Permutation reverse_cuthill_mckee(Pattern const& a);
 ///   with more than 256 + entries / 2000 levels in all searches  each is a kernel: a long strip.
 ///
 /// The last is found out by searching so many levels in vain, at a few microseconds each: less than
-/// a tenth of what the host then takes. Throws ShapeError unless A is square and there.
+/// a tenth of what the host then takes. Throws ShapeError unless A is square and there. Scratch: 8
+/// bytes an entry, 32 where the pattern is not symmetric, and 180 a row; it is given back.
 template <class S>
 Permutation reverse_cuthill_mckee(Context&, CsrView<S> const& a);
+/// Whether a device begins level by level, as far as these counts say.
+bool by_levels(Offset entries, Offset longest);
 
 }  // namespace tcsolve

@@ -79,14 +79,18 @@ CsrStorage<T> permuted(Context& ctx, CsrView<T> const& a, Permutation const& P) 
                          name(a.space), ", the permutation has ", P.size(),
                          " elements; needed is a square matrix on the ", name(ctx.space()),
                          ", of as many rows"));
+  if (a.space == Space::host) return {ctx, permuted(a, P)};
   auto const old_numbers = to_space(ctx, P.old_numbers().data(), P.old_numbers().size());
   auto const new_numbers = to_space(ctx, P.new_numbers().data(), P.new_numbers().size());
+  Arena arena(ctx.space());  // in one piece, and given back
+  arena.scope().take<std::byte>(static_cast<std::size_t>(4 * a.entries) +
+                                static_cast<std::size_t>(a.rows) * 32 + (1 << 20));
   CsrArrays<T> made = ctx.visit(
       [&](cuda::Device& on) {
-        return cuda::permute(on, ctx.arena(), a, old_numbers.data(), new_numbers.data());
+        return cuda::permute(on, arena, a, old_numbers.data(), new_numbers.data());
       },
       [&](Host& on) {
-        return host::permute(on, ctx.arena(), a, old_numbers.data(), new_numbers.data());
+        return host::permute(on, arena, a, old_numbers.data(), new_numbers.data());
       });
   ctx.synchronize();  // the numbers go
   return {ctx, a.rows, a.cols, std::move(made)};

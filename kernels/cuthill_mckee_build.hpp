@@ -21,7 +21,7 @@
 ///
 ///   kernels  one a level of a search, with a look at the outcome every 16 levels; four a level
 ///            of the numbering
-///   bytes    about 24 an entry, twice as many where A + A^T must be made, 60 a row
+///   bytes    of scratch: 8 an entry, 32 where A + A^T must be made; 180 a row
 #pragma once
 
 #include <algorithm>
@@ -51,13 +51,16 @@ TCSOLVE_HD Offset lower_bound(K const* key, Offset n, K wanted) {
 
 // ---- the graph ----
 
-/// Entries of the longest row.
-struct Longest {
+struct Lengths {
   OffsetsView offsets;
-  Index* longest;
+  Index rows;
+  Index* length;
   TCSOLVE_HD void operator()(std::int64_t i) const {
-    raise_to(longest, static_cast<Index>(offsets[i + 1] - offsets[i]));
+    length[i] = i < rows ? static_cast<Index>(offsets[i + 1] - offsets[i]) : 0;
   }
+};
+struct Most {
+  TCSOLVE_HD Index operator()(Index a, Index b) const { return a > b ? a : b; }
 };
 
 /// Raises *found where a_ij is stored and a_ji is not.
@@ -124,14 +127,17 @@ struct Merge {
   }
 };
 
+/// Entries of the longest row.
 template <class On>
 Offset longest(On& on, OffsetsView const& offsets, Index rows) {
-  auto* const there = on.template take<Index>(1);
-  on.clear(there, 1);
-  on.each(rows, Longest{offsets, there});
-  Index here = 0;
-  on.read(there, &here, 1);
-  return here;
+  std::int64_t const n = rows;
+  auto* const length = on.template take<Index>(n + 1);
+  auto* const before = on.template take<Index>(n + 1);
+  on.each(n + 1, Lengths{offsets, rows, length});
+  on.scan(length, before, n + 1, Most{});
+  Index most = 0;
+  on.read(before + n, &most, 1);
+  return most;
 }
 
 /// The pattern of A + A^T, diagonal and all; A's own arrays where that is the same. False where a
@@ -349,6 +355,12 @@ struct Expand {
   }
 };
 
+/// Where there is one component, its last level is the last there is.
+struct LastOfOne {
+  Component* component;
+  Index last;
+  TCSOLVE_HD void operator()(std::int64_t) const { component->last = last; }
+};
 struct Deepest {
   Index const *of, *level;
   Component* components;
@@ -403,7 +415,10 @@ class Search {
       if (levels == 0) return false;
       first += levels;
       widest_ = std::max(widest_, levels);
-      on_.each(n, Deepest{parts_.of, level_, parts_.all});
+      if (parts_.count == 1)
+        on_.each(1, LastOfOne{parts_.all, first - 1});
+      else
+        on_.each(n, Deepest{parts_.of, level_, parts_.all});
       on_.each(n, Furthest{parts_.of, level_, parts_.all});
       on_.clear(going_on_, 1);
       on_.each(parts_.count, Turn{parts_.all, going_on_});
