@@ -162,7 +162,8 @@ class Run {
       csr_ = std::make_shared<CsrOperator<double>>(
           ctx_, ready_ ? ready_->matrix->view() : problem_.A.view());
     A_true_ = factory->exact() ? A_ : OperatorPtr<double>(csr_);
-    if (!csr_) ready_.reset();  // else it is borrowed
+    bool const borrowed = csr_ && ready_ && csr_->view().columns == ready_->matrix->view().columns;
+    if (!borrowed) ready_.reset();
     ctx_.synchronize();
   }
 

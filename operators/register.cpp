@@ -322,7 +322,7 @@ class SpadenFactory final : public FormatFactory<Format::spaden> {
 };
 
 struct AutoParams {
-  ScaledParams scaled;
+  ScaledParams scaled{.matrix = {.reorder = Reorder::automatic}};
   double expected_applies = 0;
   Conversion conversion = Conversion::before;
   Autotune autotune = Autotune::none;
