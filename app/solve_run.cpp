@@ -17,6 +17,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -59,6 +60,15 @@ double max_iterations_of(Block const& solver) {
   double iterations = StoppingParams{}.max_iters;
   if (node) parse_number(node->scalar, iterations);
   return iterations;
+}
+
+/// Whether a preconditioner, or one inside it, is made of blocks of rows that follow each other: an
+/// order would tear apart the unknowns of a node.
+bool goes_by_blocks(ConfigNode const& preconditioner) {
+  if (preconditioner.scalar == "block_jacobi") return true;
+  return std::ranges::any_of(preconditioner.entries, [](ConfigNode::Entry const& entry) {
+    return goes_by_blocks(entry.value);
+  });
 }
 
 double relative_error(std::vector<double> const& x, std::vector<double> const& solution) {
@@ -105,6 +115,11 @@ class Run {
   void reorder() {
     auto const factory = make<OperatorRegistry>(config_.matrix_operator);
     if (factory->reorder() == Reorder::none) return;
+    if (factory->reorder() == Reorder::automatic && goes_by_blocks(config_.preconditioner.node())) {
+      ctx_.log(Severity::detail, "reorder: none, since the preconditioner goes by blocks of rows");
+      result_.reordering = Reordering{.measured = false};
+      return;
+    }
     ready_ = factory->order(ctx_, problem_.A, use());
     Reordering const& order = ready_->order;
     bool const tried = order.measured;

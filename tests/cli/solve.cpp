@@ -116,6 +116,22 @@ TEST_F(Program, AnOrderThatDoesNotPayIsNotMade) {
   }
 }
 
+/// Blocks of rows are what the config says they are, also inside another preconditioner.
+TEST_F(Program, AnOrderLeavesBlocksOfRowsTogether) {
+  std::string const config =
+      "problem: {generator: {type: poisson27, n: 9, renumber: random}, rhs: random}\n"
+      "operator: {format: auto, expected_applies: 1.0e7}\n"
+      "solver: {type: cg}\npreconditioner: ";
+  for (auto const& [keys, taken] :
+       {std::pair{"{type: jacobi}\n", "rcm"},
+        {"{type: block_jacobi, block: 3}\n", "none"},
+        {"{type: chebyshev, preconditioner: {type: block_jacobi}}\n", "none"}}) {
+    Outcome const o = solve(config + keys);
+    EXPECT_EQ(o.code, 0) << keys << o.err;
+    EXPECT_EQ(result()["reordering"]["taken"], taken) << keys;
+  }
+}
+
 TEST_F(Program, MetisOrdersOrSaysThatItIsNotBuilt) {
   Outcome const o = solve(std::string(small_config) + "operator: {format: sell, reorder: metis}\n");
   if (metis_built()) {
