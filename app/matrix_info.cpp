@@ -5,7 +5,7 @@
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/formats/locality.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/operators/planner.hpp>
+#include <tcsolve/operators/ordering.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -44,11 +44,15 @@ std::string histogram_text(CsrSummary const& s) {
   return text;
 }
 
-/// What `operator: {format: auto}` would take, and why.
+/// What `operator: {format: auto, reorder: auto}` would take, and why.
 std::string plan_text(Csr<double> const& a, std::string const& calibration) {
   Context ctx(Backend::host);
   Features const f = features(ctx, a.view());
-  auto const plan = [&](CostTable const& table) { return text(make_plan(f, {}, table)); };
+  auto const plan = [&](CostTable const& table) {
+    std::string const formats = text(make_plan(f, {}, table));
+    if (a.rows != a.cols) return formats;
+    return formats + text(*ordered(ctx, a, {}, table).plan);
+  };
   if (!calibration.empty()) return plan(CostTable::load(calibration));
   return plan(CostTable::h200()) + plan(CostTable::host());
 }

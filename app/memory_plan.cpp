@@ -3,7 +3,6 @@
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
-#include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/operators/register.hpp>
 #include <tcsolve/precond/register.hpp>
 #include <tcsolve/solvers/register.hpp>
@@ -60,7 +59,9 @@ MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize con
   std::string const& format = run.matrix_operator.type();
   bool const is_csr = (format == "csr" || format == "auto") && factory->exact();
   bool const needs_csr = !factory->exact() || run.preconditioner.type() != "none";
-  bool const reorders = factory->reorder() != Reorder::none;
+  // `auto` makes an order only where there is room.
+  bool const reorders =
+      factory->reorder() != Reorder::none && factory->reorder() != Reorder::automatic;
   // P b, P x, a staged copy and P itself: solvers/reordered_solver.hpp.
   double const solving =
       vector * (make<SolverRegistry>(run.solver)->cost().vectors + 4 * reorders) +
@@ -79,8 +80,7 @@ MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize con
     host += (is_csr ? 0 : stored) + std::max(solving, bandwidth_test);
   }
   // Beside A lie its graph with a transposed pattern and METIS' own graphs, then P A P^T.
-  bool const partitions = factory->reorder() == Reorder::metis ||
-                          (factory->reorder() == Reorder::automatic && metis_built());
+  bool const partitions = factory->reorder() == Reorder::metis;
   double const ordering = !reorders ? 0 : partitions ? 3 * csr + 8 * vector : csr + 6 * vector;
   host = std::max(host, csr + ordering + 4 * vector);
   plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);

@@ -73,9 +73,12 @@ Json locality_json(Locality const& l) {
 
 Json reordering_json(std::optional<Reordering> const& order) {
   if (!order) return nullptr;
+  auto const measure = [&](Locality const& l) {
+    return order->measured ? locality_json(l) : Json(nullptr);
+  };
   return {{"taken", name(order->taken)},
-          {"before", locality_json(order->before)},
-          {"after", locality_json(order->after)}};
+          {"before", measure(order->before)},
+          {"after", measure(order->after)}};
 }
 
 Json versions() {

@@ -17,6 +17,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -61,6 +62,15 @@ double max_iterations_of(Block const& solver) {
   return iterations;
 }
 
+/// Whether a preconditioner, or one inside it, is made of blocks of rows that follow each other: an
+/// order would tear apart the unknowns of a node.
+bool goes_by_blocks(ConfigNode const& preconditioner) {
+  if (preconditioner.scalar == "block_jacobi") return true;
+  return std::ranges::any_of(preconditioner.entries, [](ConfigNode::Entry const& entry) {
+    return goes_by_blocks(entry.value);
+  });
+}
+
 double relative_error(std::vector<double> const& x, std::vector<double> const& solution) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -103,16 +113,28 @@ class Run {
  private:
   /// A takes the order that its operator asks for; b, x0 and x keep the caller's.
   void reorder() {
-    Reorder const asked = make<OperatorRegistry>(config_.matrix_operator)->reorder();
-    if (asked == Reorder::none) return;
-    std::string cached;
-    result_.reordering =
-        cache_ ? reordering(problem_.A, asked, *cache_, cached) : reordering(problem_.A, asked);
-    ctx_.log(Severity::note, cat("reorder: ", text(*result_.reordering),
-                                 cached.empty() ? "" : cat(" (", cached, ")")));
-    if (result_.reordering->taken == Reorder::none) return;
-    reordered_ = true;
-    problem_.A = permuted(problem_.A.view(), result_.reordering->P);
+    auto const factory = make<OperatorRegistry>(config_.matrix_operator);
+    if (factory->reorder() == Reorder::none) return;
+    if (factory->reorder() == Reorder::automatic && goes_by_blocks(config_.preconditioner.node())) {
+      ctx_.log(Severity::detail, "reorder: none, since the preconditioner goes by blocks of rows");
+      result_.reordering = Reordering{.measured = false};
+      return;
+    }
+    ready_ = factory->order(ctx_, problem_.A, use());
+    Reordering const& order = ready_->order;
+    bool const tried = order.measured;
+    if (ready_->plan) ctx_.log(Severity::detail, text(*ready_->plan));
+    ctx_.log(tried ? Severity::note : Severity::detail,
+             cat("reorder: ", text(order),
+                 ready_->cached.empty() ? "" : cat(" (", ready_->cached, ")")));
+    result_.reordering = order;
+    reordered_ = order.taken != Reorder::none;
+    if (!reordered_) return;
+    if (factory->needs_host()) {
+      problem_.A = to_host(ctx_, ready_->matrix->view());
+    } else {  // nobody looks at its entries any more
+      problem_.A.offsets = {}, problem_.A.columns = {}, problem_.A.values = {};
+    }
   }
 
   /// f(); what it says of rows and columns is said to be of the reordered matrix.
@@ -140,7 +162,8 @@ class Run {
     return {.applies = std::min(enough, cost.products * max_iterations_of(config_.solver)),
             .transpose = cost.transpose,
             .persistent = M == "none" || M == "jacobi" || M == "block_jacobi",
-            .cache = cache_ ? &*cache_ : nullptr};
+            .cache = cache_ ? &*cache_ : nullptr,
+            .ready = ready_ ? &*ready_ : nullptr};
   }
 
   void convert() {
@@ -150,8 +173,12 @@ class Run {
     auto const lazy = std::dynamic_pointer_cast<LazyOperator<double> const>(A_);
     csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(lazy ? lazy->first() : A_);
     bool const needs_csr = !factory->exact() || config_.preconditioner.type() != "none";
-    if (!csr_ && needs_csr) csr_ = std::make_shared<CsrOperator<double>>(ctx_, problem_.A.view());
+    if (!csr_ && needs_csr)
+      csr_ = std::make_shared<CsrOperator<double>>(
+          ctx_, ready_ ? ready_->matrix->view() : problem_.A.view());
     A_true_ = factory->exact() ? A_ : OperatorPtr<double>(csr_);
+    bool const borrowed = csr_ && ready_ && csr_->view().columns == ready_->matrix->view().columns;
+    if (!borrowed) ready_.reset();
     ctx_.synchronize();
   }
 
@@ -181,6 +208,7 @@ class Run {
   Problem& problem_;
   RunResult& result_;
   std::optional<DiskCache> cache_;
+  std::optional<OrderedMatrix> ready_;  // goes after what borrows it
   bool reordered_ = false;
   OperatorPtr<double> A_, A_true_, M_;
   std::shared_ptr<CsrOperator<double> const> csr_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <tcsolve/kernels/renumber.hpp>
+
 namespace tcsolve {
 namespace {
 
@@ -12,6 +14,13 @@ struct Levels {
   std::vector<Index> vertices;  // level by level
   std::size_t last = 0;         // where the last level begins
   Index height = 0;             // levels
+};
+
+struct ByDegree {
+  Graph const& graph;
+  bool operator()(Index p, Index q) const {
+    return std::pair(graph.degree(p), p) < std::pair(graph.degree(q), q);
+  }
 };
 
 class CuthillMckee {
@@ -24,12 +33,10 @@ class CuthillMckee {
   /// Appends v's component, reversed.
   void number_component(Index v, std::vector<Index>& order) {
     auto const start = static_cast<std::ptrdiff_t>(order.size());
+    ByDegree const before{graph_};
     Index const first = pseudo_peripheral(v);
     begin_visit();
     visit(first, order);
-    auto const before = [this](Index p, Index q) {
-      return std::pair(graph_.degree(p), p) < std::pair(graph_.degree(q), q);
-    };
     for (auto i = static_cast<std::size_t>(start); i < order.size(); ++i) {
       auto const children = static_cast<std::ptrdiff_t>(order.size());
       visit_neighbours(order[i], order);
@@ -41,11 +48,11 @@ class CuthillMckee {
  private:
   Index pseudo_peripheral(Index v) {
     Levels levels = levels_from(v);
+    ByDegree const before{graph_};
     for (;;) {
-      auto const nearer = [this](Index p, Index q) { return graph_.degree(p) < graph_.degree(q); };
       Index const far =
           *std::min_element(levels.vertices.begin() + static_cast<std::ptrdiff_t>(levels.last),
-                            levels.vertices.end(), nearer);
+                            levels.vertices.end(), before);
       Levels further = levels_from(far);
       if (further.height <= levels.height) return far;
       levels = std::move(further);
@@ -98,5 +105,45 @@ Permutation reverse_cuthill_mckee(Pattern const& a) {
   Graph const graph = adjacency(a);
   return reverse_cuthill_mckee(graph, Permutation::identity(a.rows).old_numbers());
 }
+
+namespace {
+
+/// One after another, vertices take some 100 ns an entry; a level takes a device a few us whatever
+/// is in it, and an entry of a long row as much as a hundred of short ones.
+CuthillMckeeLimits limits(Offset entries) {
+  return {.longest = 1024 + entries / 256, .levels = 256 + entries / 2000};
+}
+
+/// All that the symmetric case takes, in one piece; it goes with the Arena.
+void reserve(Arena& arena, double entries, double rows) {
+  arena.scope().take<std::byte>(static_cast<std::size_t>(8 * entries + 180 * rows) + (1 << 20));
+}
+
+}  // namespace
+
+bool by_levels(Offset entries, Offset longest) {
+  return entries >= 30000 && longest <= limits(entries).longest;
+}
+
+template <class S>
+Permutation reverse_cuthill_mckee(Context& ctx, CsrView<S> const& a) {
+  require_square(ctx, a);
+  std::vector<Index> old_numbers(static_cast<std::size_t>(a.rows));
+  bool const found = ctx.visit(
+      [&](cuda::Device& on) {
+        if (!by_levels(a.entries, 0)) return false;
+        Arena arena(ctx.space());
+        reserve(arena, double(a.entries), double(a.rows));
+        return cuda::cuthill_mckee(on, arena, a, limits(a.entries), old_numbers.data());
+      },
+      [](Host&) { return false; });
+  if (found) return Permutation(std::move(old_numbers));
+  return with_pattern(ctx, a, [](Pattern const& p) { return reverse_cuthill_mckee(p); });
+}
+
+template Permutation reverse_cuthill_mckee(Context&, CsrView<double> const&);
+template Permutation reverse_cuthill_mckee(Context&, CsrView<float> const&);
+template Permutation reverse_cuthill_mckee(Context&, CsrView<half> const&);
+template Permutation reverse_cuthill_mckee(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

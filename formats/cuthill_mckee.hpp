@@ -26,4 +26,20 @@ Permutation reverse_cuthill_mckee(Graph const& graph, std::span<Index const> fir
 /// square.
 Permutation reverse_cuthill_mckee(Pattern const& a);
 
+/// The same order of a matrix in the Context's space, made on the device where that is one: level
+/// by level, all components at once (kernels/cuthill_mckee_build.hpp). One vertex after another, on
+/// the host, with the same result,
+///
+///   below 30,000 entries   which a host has done before a device has launched its kernels;
+///   with a row or column of more than 1024 + entries / 256    one warp walks a row;
+///   with more than 256 + entries / 2000 levels in all searches  each is a kernel: a long strip.
+///
+/// The last is found out by searching so many levels in vain, at a few microseconds each: less than
+/// a tenth of what the host then takes. Throws ShapeError unless A is square and there. Scratch: 8
+/// bytes an entry, 32 where the pattern is not symmetric, and 180 a row; it is given back.
+template <class S>
+Permutation reverse_cuthill_mckee(Context&, CsrView<S> const& a);
+/// Whether a device begins level by level, as far as these counts say.
+bool by_levels(Offset entries, Offset longest);
+
 }  // namespace tcsolve

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <tcsolve/kernels/renumber.hpp>
+
 namespace tcsolve {
 
 double Locality::cost() const {
@@ -58,5 +60,25 @@ Locality locality(Pattern const& a, Permutation const& P) {
   return measure(
       a, [&](Index i) { return P.old_numbers()[i]; }, [&](Index j) { return P.new_numbers()[j]; });
 }
+
+template <class S>
+Locality locality(Context& ctx, CsrView<S> const& a) {
+  if (ctx.space() == Space::host) return locality(Pattern(a));
+  if (a.space != Space::cuda) throw ShapeError("locality: the matrix must lie on the device");
+  auto const sums =
+      ctx.visit([&](cuda::Device& on) { return cuda::measure_locality(on, ctx.arena(), a); },
+                [&](Host& on) { return host::measure_locality(on, ctx.arena(), a); });
+  Locality seen;
+  seen.entries = a.entries;
+  seen.row_blocks = a.rows / 32 + (a.rows % 32 != 0);
+  seen.bandwidth = sums.bandwidth, seen.profile = sums.profile;
+  seen.sectors = sums.sectors, seen.wide_blocks = sums.wide_blocks;
+  return seen;
+}
+
+template Locality locality(Context&, CsrView<double> const&);
+template Locality locality(Context&, CsrView<float> const&);
+template Locality locality(Context&, CsrView<half> const&);
+template Locality locality(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

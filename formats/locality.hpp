@@ -38,5 +38,10 @@ Locality locality(Pattern const& a);
 /// Of P A P^T, which is not made. Throws ShapeError unless A is square and of P's size. Cost: the
 /// same pass with a look at P for each entry.
 Locality locality(Pattern const& a, Permutation const& P);
+/// Of a matrix in the Context's space: the same numbers, made there (kernels/locality_build.hpp).
+/// Cost: one pass over the pattern; on a device a warp goes through a block's sectors one by one.
+/// Throws ShapeError where the matrix is not there.
+template <class S>
+Locality locality(Context&, CsrView<S> const& a);
 
 }  // namespace tcsolve

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/formats/transfer.hpp>
 
 namespace tcsolve {
 
@@ -29,6 +29,16 @@ struct Pattern {
   }
 };
 
+/// f(Pattern) of a matrix in the Context's space or on the host, where its pattern is copied to.
+template <class S, class F>
+auto with_pattern(Context& ctx, CsrView<S> const& a, F const& f) {
+  if (a.space == Space::host) return f(Pattern(a));
+  std::vector<Offset> const offsets = offsets_to_host(ctx, a);
+  std::vector<Index> const columns = to_host(ctx, a.columns, a.space, a.entries);
+  return f(Pattern(
+      CsrView<S>{a.rows, a.cols, a.entries, offsets.data(), columns.data(), nullptr, Space::host}));
+}
+
 /// An undirected graph: every edge {i, j} is listed with i and with j, neighbours ascend, no vertex
 /// is its own neighbour.
 struct Graph {
@@ -44,6 +54,13 @@ struct Graph {
 
 /// Throws ShapeError unless A is square: rows and columns are renumbered alike.
 void require_square(Pattern const& a);
+/// Throws ShapeError unless A is square and in the Context's space.
+template <class S>
+void require_square(Context const& ctx, CsrView<S> const& a) {
+  if (a.rows != a.cols || a.space != ctx.space())
+    throw ShapeError(cat("reordering: the matrix is ", a.rows, " x ", a.cols, " on the ",
+                         name(a.space), "; needed is a square one on the ", name(ctx.space())));
+}
 
 /// The graph of A + A^T without its diagonal: what a symmetric renumbering sees. Throws ShapeError
 /// unless A is square. Cost: a transpose and a merge of the pattern, 8 bytes an entry meanwhile.

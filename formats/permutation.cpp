@@ -72,6 +72,34 @@ Csr<T> permuted(CsrView<T> const& a, Permutation const& P, int threads) {
   return b;
 }
 
+template <class T>
+CsrStorage<T> permuted(Context& ctx, CsrView<T> const& a, Permutation const& P) {
+  if (a.rows != a.cols || a.rows != P.size() || a.space != ctx.space())
+    throw ShapeError(cat("permuted: the matrix is ", a.rows, " x ", a.cols, " on the ",
+                         name(a.space), ", the permutation has ", P.size(),
+                         " elements; needed is a square matrix on the ", name(ctx.space()),
+                         ", of as many rows"));
+  if (a.space == Space::host) return {ctx, permuted(a, P)};
+  auto const old_numbers = to_space(ctx, P.old_numbers().data(), P.old_numbers().size());
+  auto const new_numbers = to_space(ctx, P.new_numbers().data(), P.new_numbers().size());
+  Arena arena(ctx.space());  // in one piece, and given back
+  arena.scope().take<std::byte>(static_cast<std::size_t>(4 * a.entries) +
+                                static_cast<std::size_t>(a.rows) * 32 + (1 << 20));
+  CsrArrays<T> made = ctx.visit(
+      [&](cuda::Device& on) {
+        return cuda::permute(on, arena, a, old_numbers.data(), new_numbers.data());
+      },
+      [&](Host& on) {
+        return host::permute(on, arena, a, old_numbers.data(), new_numbers.data());
+      });
+  ctx.synchronize();  // the numbers go
+  return {ctx, a.rows, a.cols, std::move(made)};
+}
+
+template CsrStorage<double> permuted(Context&, CsrView<double> const&, Permutation const&);
+template CsrStorage<float> permuted(Context&, CsrView<float> const&, Permutation const&);
+template CsrStorage<half> permuted(Context&, CsrView<half> const&, Permutation const&);
+template CsrStorage<bfloat16> permuted(Context&, CsrView<bfloat16> const&, Permutation const&);
 template Csr<double> permuted(CsrView<double> const&, Permutation const&, int);
 template Csr<float> permuted(CsrView<float> const&, Permutation const&, int);
 template Csr<half> permuted(CsrView<half> const&, Permutation const&, int);

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/formats/transfer.hpp>
 
 namespace tcsolve {
 
@@ -47,5 +47,11 @@ class Permutation {
 /// `threads` (0: all there are); the result is the same for any number.
 template <class T>
 Csr<T> permuted(CsrView<T> const& a, Permutation const& P, int threads = 0);
+
+/// The same of a matrix in the Context's space, made and left there (kernels/permute_build.hpp):
+/// the same numbers. Throws ShapeError unless A is square, there, and of P's size. Cost: columns
+/// and values three times, 8 bytes a row from the host; 4 bytes an entry and 40 a row of scratch.
+template <class T>
+CsrStorage<T> permuted(Context&, CsrView<T> const& a, Permutation const& P);
 
 }  // namespace tcsolve

@@ -26,6 +26,20 @@ bool pays(Locality const& candidate, Locality const& present) {
 
 bool could_pay(Locality const& present) { return Locality{}.cost() <= enough * present.cost(); }
 
+Reordering reordering(Context& ctx, CsrView<double> const& a, Reorder reorder,
+                      std::shared_ptr<CsrStorage<double>>& moved) {
+  require_square(ctx, a);
+  Reordering order;
+  order.taken = reorder;
+  order.P = reorder == Reorder::rcm
+                ? reverse_cuthill_mckee(ctx, a)
+                : with_pattern(ctx, a, [](Pattern const& p) { return partition_order(p); });
+  moved = std::make_shared<CsrStorage<double>>(permuted(ctx, a, order.P));
+  order.before = locality(ctx, a);
+  order.after = locality(ctx, moved->view());
+  return order;
+}
+
 Reordering reordering(Pattern const& a, Reorder reorder) {
   require_square(a);
   bool const searches = reorder == Reorder::automatic;
@@ -48,6 +62,7 @@ Reordering reordering(Pattern const& a, Reorder reorder) {
 }
 
 std::string text(Reordering const& order) {
+  if (!order.measured) return name(order.taken);
   char numbers[96];
   std::snprintf(numbers, sizeof numbers, ": %.3g -> %.3g bytes of x an entry, bandwidth %d -> %d",
                 order.before.gather(), order.after.gather(), order.before.bandwidth,

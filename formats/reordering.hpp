@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -32,8 +33,9 @@ constexpr char const* name(Reorder reorder) {
 /// A numbering and what it does to the pattern.
 struct Reordering {
   Reorder taken = Reorder::none;  ///< none, rcm or metis
-  Permutation P;                  ///< the identity when none was taken
+  Permutation P;                  ///< the identity when none was taken; empty when none was tried
   Locality before, after;
+  bool measured = true;  ///< before and after are known
 };
 
 /// A candidate is taken for the present order when a product would move a fifth fewer bytes:
@@ -42,7 +44,14 @@ bool pays(Locality const& candidate, Locality const& present);
 /// False when no order can pay: even one whose x came free would not reach the rule above.
 bool could_pay(Locality const& present);
 
-/// The order asked for, of a square host matrix.
+/// rcm or metis, of a matrix in the Context's space. rcm is made where the matrix is, metis on the
+/// host. `moved` becomes P A P^T, in the Context's space too. Throws as the one below, and
+/// ShapeError where the matrix is not there.
+Reordering reordering(Context&, CsrView<double> const& a, Reorder reorder,
+                      std::shared_ptr<CsrStorage<double>>& moved);
+
+/// The order asked for, of a square host matrix; `automatic` by the measure alone. What weighs an
+/// order's own cost, the format and the number of products is operators/ordering.hpp.
 ///
 ///   rcm        reverse_cuthill_mckee (cuthill_mckee.hpp)
 ///   metis      partition_order (partition_order.hpp)

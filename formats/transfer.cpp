@@ -16,6 +16,20 @@ CsrStorage<S>::CsrStorage(Context& ctx, Csr<S> a) : owned_(std::move(a)), view_(
 }
 
 template <class S>
+CsrStorage<S>::CsrStorage(Context& ctx, Index rows, Index cols, CsrArrays<S> arrays)
+    : narrow_offsets_(std::move(arrays.narrow_offsets)),
+      columns_(std::move(arrays.columns)),
+      wide_offsets_(std::move(arrays.wide_offsets)),
+      values_(std::move(arrays.values)) {
+  bool const wide = wide_offsets_.size() > 0;
+  OffsetsView const offsets =
+      wide ? OffsetsView(wide_offsets_.data()) : OffsetsView(narrow_offsets_.data());
+  view_ = {
+      rows,           cols,       static_cast<Offset>(columns_.size()), offsets, columns_.data(),
+      values_.data(), ctx.space()};
+}
+
+template <class S>
 void CsrStorage<S>::update_values(Context& ctx, CsrView<S> const& a) {
   if (a.entries == 0) return;
   if (own_values() != nullptr)
@@ -55,17 +69,20 @@ void CsrStorage<S>::copy(Context& ctx, CsrView<S> const& a) {
 }
 
 template <class S>
+std::vector<Offset> offsets_to_host(Context& ctx, CsrView<S> const& a) {
+  std::size_t const n = static_cast<std::size_t>(a.rows) + 1;
+  if (a.offsets.wide)
+    return to_host(ctx, static_cast<std::int64_t const*>(a.offsets.data), a.space, n);
+  auto const narrow = to_host(ctx, static_cast<std::int32_t const*>(a.offsets.data), a.space, n);
+  return {narrow.begin(), narrow.end()};
+}
+
+template <class S>
 Csr<S> to_host(Context& ctx, CsrView<S> const& a) {
-  std::size_t n = static_cast<std::size_t>(a.rows) + 1;
   Csr<S> here;
   here.rows = a.rows;
   here.cols = a.cols;
-  if (a.offsets.wide) {
-    here.offsets = to_host(ctx, static_cast<std::int64_t const*>(a.offsets.data), a.space, n);
-  } else {
-    auto narrowed = to_host(ctx, static_cast<std::int32_t const*>(a.offsets.data), a.space, n);
-    here.offsets.assign(narrowed.begin(), narrowed.end());
-  }
+  here.offsets = offsets_to_host(ctx, a);
   here.columns = to_host(ctx, a.columns, a.space, a.entries);
   here.values = to_host(ctx, a.values, a.space, a.entries);
   return here;
@@ -76,8 +93,12 @@ template class CsrStorage<float>;
 template class CsrStorage<half>;
 template class CsrStorage<bfloat16>;
 template Csr<double> to_host<double>(Context&, CsrView<double> const&);
+template std::vector<Offset> offsets_to_host<double>(Context&, CsrView<double> const&);
 template Csr<float> to_host<float>(Context&, CsrView<float> const&);
+template std::vector<Offset> offsets_to_host<float>(Context&, CsrView<float> const&);
 template Csr<half> to_host<half>(Context&, CsrView<half> const&);
 template Csr<bfloat16> to_host<bfloat16>(Context&, CsrView<bfloat16> const&);
+template std::vector<Offset> offsets_to_host<half>(Context&, CsrView<half> const&);
+template std::vector<Offset> offsets_to_host<bfloat16>(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

@@ -4,6 +4,7 @@
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/formats/csr.hpp>
+#include <tcsolve/kernels/renumber.hpp>
 
 namespace tcsolve {
 
@@ -15,6 +16,8 @@ class CsrStorage {
   /// device a copy has 32-bit offsets where the entries fit.
   CsrStorage(Context&, CsrView<S> const& a);
   CsrStorage(Context&, Csr<S> a);
+  /// Owns arrays that a kernel has made in the Context's space.
+  CsrStorage(Context&, Index rows, Index cols, CsrArrays<S> arrays);
   /// The values of a matrix of the same pattern, copied to where those that it owns lie. What was
   /// borrowed is let go, for `a` where it lies in the Context's space, else for a copy.
   void update_values(Context&, CsrView<S> const& a);
@@ -32,6 +35,9 @@ class CsrStorage {
   CsrView<S> view_;
 };
 
+/// Row offsets of a matrix in either space.
+template <class S>
+std::vector<Offset> offsets_to_host(Context&, CsrView<S> const& a);
 /// A host copy of a matrix in either space.
 template <class S>
 Csr<S> to_host(Context&, CsrView<S> const& a);

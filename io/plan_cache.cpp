@@ -92,6 +92,11 @@ std::string pattern_key(Pattern const& a) {
 
 Reordering reordering(Pattern const& a, Reorder reorder, DiskCache const& cache,
                       std::string& note) {
+  return reordering(a, reorder, cache, note, [&] { return reordering(a, reorder); });
+}
+
+Reordering reordering(Pattern const& a, Reorder reorder, DiskCache const& cache, std::string& note,
+                      std::function<Reordering()> const& make) {
   require_square(a);
   std::string const key = cat("reordering ", name(reorder), ", ", version::release,
                               metis_built() ? ", metis" : "", ", ", pattern_key(a));
@@ -100,7 +105,7 @@ Reordering reordering(Pattern const& a, Reorder reorder, DiskCache const& cache,
       note = "from the cache";
       return *std::move(order);
     }
-  Reordering order = reordering(a, reorder);
+  Reordering order = make();
   std::string const why = cache.put(key, packed(order, a.rows));
   note = why.empty() ? "kept in the cache" : cat("not kept in the cache: ", why);
   return order;

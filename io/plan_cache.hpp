@@ -3,6 +3,7 @@
 /// were measured.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <tcsolve/formats/reordering.hpp>
@@ -19,5 +20,8 @@ std::string pattern_key(Pattern const& a);
 /// not. `note` says which, or why nothing was kept. A permutation that does not fit is computed
 /// anew. Throws what reordering() throws. Cost when it is there: the key, and 4 bytes a row.
 Reordering reordering(Pattern const& a, Reorder reorder, DiskCache const& cache, std::string& note);
+/// The same of an order that make() computes.
+Reordering reordering(Pattern const& a, Reorder reorder, DiskCache const& cache, std::string& note,
+                      std::function<Reordering()> const& make);
 
 }  // namespace tcsolve

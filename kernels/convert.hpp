@@ -8,6 +8,8 @@
 ///                                      however each of them is walked
 ///     on.each_row_of_values(n, a, f)   the same, but its columns stay where they are
 ///     on.each_warp(n, f)               f(warp, i): 32 lanes in step with each other
+///     on.each_warp(count, n, f)        the same for i < *count <= n, where only this side knows
+///                                      *count: what an earlier step has found out
 ///     on.scan(in, out, n, add)         out_i = in_0 + ... + in_{i-1}; `add` is associative
 ///     on.sort(key, value, n, keys)     stable, by ascending key < keys, in place
 ///     on.read(from, to, n)             to the host; waits
@@ -21,6 +23,8 @@
 ///     Warp::Of<T> v, w;                a T of each lane
 ///     warp.each([&](int l) { v[l] = ...; })
 ///     warp.least(v)                    of all lanes; v of unsigned integers
+///     warp.sum(v)                      of all lanes, in 64 bits
+///     warp.rank(v)                     v[l] = nonzero v in lanes before l; how many in all
 ///
 /// kernels/host/convert.hpp runs them by Kokkos, kernels/cuda/convert.cuh by plain kernels and CUB.
 #pragma once

@@ -8,6 +8,7 @@
 #include <tcsolve/kernels/graph.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/persistent.hpp>
+#include <tcsolve/kernels/renumber.hpp>
 #include <tcsolve/kernels/sell.hpp>
 #include <tcsolve/kernels/spaden.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
@@ -223,6 +224,19 @@ TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
   template void spmm_spaden<S, T>(Device&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, \
                                   T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+
+bool cuthill_mckee(Device&, Arena&, PatternView const&, CuthillMckeeLimits const&, Index*) {
+  absent();
+}
+template <class S>
+CsrArrays<S> permute(Device&, Arena&, CsrView<S> const&, Index const*, Index const*) {
+  absent();
+}
+LocalitySums measure_locality(Device&, Arena&, PatternView const&) { absent(); }
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S) \
+  template CsrArrays<S> permute<S>(Device&, Arena&, CsrView<S> const&, Index const*, Index const*);
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 
 std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*) { absent(); }
 void launch(Device&, WhileGraph&) { absent(); }

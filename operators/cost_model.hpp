@@ -107,6 +107,31 @@ struct RatesByType {
   bool operator==(RatesByType const&) const = default;
 };
 
+/// What orders cost that make x be found in the caches. Not measured by `tcsolve calibrate`.
+struct OrderRates {
+  double levels = 0;           ///< us of reverse Cuthill-McKee level by level, besides
+  double levels_entries = 0;   ///< us a million entries of it; 0: always vertex by vertex
+  double serial_entries = 0;   ///< us a million entries of it vertex by vertex, on the host
+  double metis_entries = 0;    ///< us a million entries of an order by parts, on the host
+  double permute = 0;          ///< us to make P A P^T, besides
+  double permute_entries = 0;  ///< us a million entries
+  static constexpr auto schema() {
+    using P = OrderRates;
+    auto const least = at_least(0.0);
+    return std::tuple{
+        field(&P::levels, "levels", least, "us of reverse Cuthill-McKee level by level, besides"),
+        field(&P::levels_entries, "levels_entries", least,
+              "us a million entries of it; 0: it goes vertex by vertex"),
+        field(&P::serial_entries, "serial_entries", least,
+              "us a million entries of it vertex by vertex, on the host; 0: no order is tried"),
+        field(&P::metis_entries, "metis_entries", least,
+              "us a million entries of an order by METIS, on the host; 0: none is tried"),
+        field(&P::permute, "permute", least, "us to make P A P^T, besides"),
+        field(&P::permute_entries, "permute_entries", least, "us a million entries of P A P^T")};
+  }
+  bool operator==(OrderRates const&) const = default;
+};
+
 /// All rates of one device, and what a solver's step is made of besides the product.
 struct CostTable {
   std::string device;
@@ -115,6 +140,7 @@ struct CostTable {
   double pass = 0;         ///< us of a pass over vectors
   double pass_stream = 0;  ///< us a MB of it
   double cache = 0;        ///< MB that a persistent step may touch for its rates to hold
+  OrderRates order;
   static constexpr auto schema() {
     using P = CostTable;
     auto const least = at_least(0.0);
@@ -129,7 +155,8 @@ struct CostTable {
                       field(&P::step, "step", least, "us of a solver's step besides its passes"),
                       field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
                       field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),
-                      field(&P::cache, "cache", least, "MB that a persistent step may touch")};
+                      field(&P::cache, "cache", least, "MB that a persistent step may touch"),
+                      field(&P::order, "order", "orders of rows and columns")};
   }
   RatesByType const& of(Format) const;
   FormatRates const& rates(Format, Real values) const;

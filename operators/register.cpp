@@ -61,11 +61,12 @@ struct MatrixParams {
         field(&P::values, "values",
               "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
               "FP64 matrix whatever is chosen here"),
-        field(&P::reorder, "reorder",
-              "rows and columns in an order that keeps the entries of x that are read together "
-              "close: reverse Cuthill-McKee, parts by METIS, or auto: the one of them that moves a "
-              "fifth fewer bytes, if any. b, x0 and x stay in the order given; preconditioners see "
-              "the new one")};
+        field(
+            &P::reorder, "reorder",
+            "rows and columns in an order that keeps the entries of x that are read together "
+            "close: reverse Cuthill-McKee, parts by METIS, or auto: the one of them that pays for "
+            "itself in the products expected, if any. b, x0 and x stay in the order given; "
+            "preconditioners see the new one")};
   }
 };
 
@@ -143,25 +144,57 @@ class MatrixFactory : public OperatorFactory {
   }
   bool exact() const override { return values_ == Real::f64; }
   Reorder reorder() const override { return reorder_; }
+  OrderedMatrix order(Context& ctx, Csr<double> const& a, OperatorUse const& use) const override {
+    return ordered(
+        ctx, a,
+        {.asked = reorder_, .plan = request(ctx, use), .format = format(), .cache = use.cache},
+        table(ctx));
+  }
 
  protected:
+  /// The only format there is; none: any.
+  virtual std::optional<Format> format() const = 0;
+  virtual CostTable table(Context const& ctx) const { return CostTable::shipped(ctx); }
+  virtual PlanRequest request(Context const& ctx, OperatorUse const& use) const {
+    return {.values = values_,
+            .applies = use.applies,
+            .transpose = use.transpose,
+            .persistent = use.persistent,
+            .memory = 0.9 * double(ctx.available_memory())};
+  }
   Real values_;
 
  private:
   Reorder reorder_;
 };
 
+/// The matrix that an FP64 operator is made of.
+CsrView<double> source(Csr<double> const& a, OperatorUse const& use) {
+  return use.ready ? use.ready->matrix->view() : a.view();
+}
+
+/// A factory of one format.
+template <Format the_format>
+class FormatFactory : public MatrixFactory {
+ public:
+  using MatrixFactory::MatrixFactory;
+
+ protected:
+  std::optional<Format> format() const override { return the_format; }
+};
+
 /// A format that rounds the values of a CSR matrix as they are.
-template <template <class, class> class Operator>
-class RoundingFactory : public MatrixFactory {
+template <template <class, class> class Operator, Format the_format>
+class RoundingFactory : public FormatFactory<the_format> {
  public:
   using Params = MatrixParams;
-  using MatrixFactory::MatrixFactory;
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a, OperatorUse const&) const override {
-    return for_type(values_, [&]<class S>() -> OperatorPtr<double> {
+  using FormatFactory<the_format>::FormatFactory;
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
+                            OperatorUse const& use) const override {
+    return for_type(this->values_, [&]<class S>() -> OperatorPtr<double> {
       using Made = Operator<double, S>;
       if constexpr (std::is_same_v<S, double>)
-        return std::make_shared<Made>(ctx, a.view());
+        return std::make_shared<Made>(ctx, source(a, use));
       else if constexpr (std::is_constructible_v<Made, Context&, Csr<S>>)
         return std::make_shared<Made>(ctx, converted<S>(a));
       else
@@ -170,7 +203,7 @@ class RoundingFactory : public MatrixFactory {
   }
 };
 
-class CsrFactory final : public RoundingFactory<CsrOperator> {
+class CsrFactory final : public RoundingFactory<CsrOperator, Format::csr> {
  public:
   using RoundingFactory::RoundingFactory;
   double bytes(Index rows, Index, Offset entries) const override {
@@ -178,7 +211,7 @@ class CsrFactory final : public RoundingFactory<CsrOperator> {
   }
 };
 
-class DiaFactory final : public RoundingFactory<DiaOperator> {
+class DiaFactory final : public RoundingFactory<DiaOperator, Format::dia> {
  public:
   using RoundingFactory::RoundingFactory;
   /// Where a tenth of the positions are holes; with the CSR matrix it is made from.
@@ -187,7 +220,7 @@ class DiaFactory final : public RoundingFactory<DiaOperator> {
   }
 };
 
-class SellFactory final : public RoundingFactory<SellOperator> {
+class SellFactory final : public RoundingFactory<SellOperator, Format::sell> {
  public:
   using RoundingFactory::RoundingFactory;
   /// Where neighbouring rows are equally long; with the CSR matrix it is made from.
@@ -197,7 +230,7 @@ class SellFactory final : public RoundingFactory<SellOperator> {
   }
 };
 
-class CsellFactory final : public RoundingFactory<CsellOperator> {
+class CsellFactory final : public RoundingFactory<CsellOperator, Format::csell> {
  public:
   using RoundingFactory::RoundingFactory;
   /// With 16-bit columns and 3 % of padding; with the CSR matrix it is made from.
@@ -207,17 +240,18 @@ class CsellFactory final : public RoundingFactory<CsellOperator> {
   }
 };
 
-class BsellFactory final : public MatrixFactory {
+class BsellFactory final : public FormatFactory<Format::bsell> {
  public:
   using Params = BsellParams;
   explicit BsellFactory(Params const& params)
-      : MatrixFactory(params.matrix), block_(static_cast<Index>(params.block)) {}
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a, OperatorUse const&) const override {
+      : FormatFactory(params.matrix), block_(static_cast<Index>(params.block)) {}
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
+                            OperatorUse const& use) const override {
     BsellTuning const tuning{.block = block_};
     return for_type(values_, [&]<class S>() -> OperatorPtr<double> {
       using Made = BsellOperator<double, S>;
       if constexpr (std::is_same_v<S, double>)
-        return std::make_shared<Made>(ctx, a.view(), tuning);
+        return std::make_shared<Made>(ctx, source(a, use), tuning);
       else
         return std::make_shared<Made>(ctx, converted<S>(a).view(), tuning);
     });
@@ -235,30 +269,31 @@ class BsellFactory final : public MatrixFactory {
 
 /// A format that scales what would leave the range of its values; `options` are its own.
 template <template <class, class> class Operator, class... Options>
-OperatorPtr<double> scaled_operator(Context& ctx, Csr<double> const& a, ScaledParams const& params,
-                                    Options const&... options) {
+OperatorPtr<double> scaled_operator(Context& ctx, Csr<double> const& a, OperatorUse const& use,
+                                    ScaledParams const& params, Options const&... options) {
   return for_type(params.matrix.values, [&]<class S>() -> OperatorPtr<double> {
     using Made = Operator<double, S>;
     if constexpr (std::is_same_v<S, double>)
-      return std::make_shared<Made>(ctx, a.view(), options...);
+      return std::make_shared<Made>(ctx, source(a, use), options...);
     else
       return std::make_shared<Made>(ctx, scaled<S>(a, params.scale), options...);
   });
 }
 
-class DaspFactory final : public MatrixFactory {
+class DaspFactory final : public FormatFactory<Format::dasp> {
  public:
   using Params = DaspParams;
   explicit DaspFactory(Params const& params)
-      : MatrixFactory(params.scaled.matrix), params_(params) {
+      : FormatFactory(params.scaled.matrix), params_(params) {
     if (params_.multiply == Products::fp16 && values_ != Real::f16)
       throw Unsupported(
           cat("dasp: `multiply: fp16` needs `values: fp16`, not `", tcsolve::name(values_), "`"));
   }
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a, OperatorUse const&) const override {
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
+                            OperatorUse const& use) const override {
     DaspOptions options;
     if (params_.multiply == Products::fp16) options.unit = DaspUnitOf::half_products;
-    return scaled_operator<DaspOperator>(ctx, a, params_.scaled, options);
+    return scaled_operator<DaspOperator>(ctx, a, use, params_.scaled, options);
   }
   /// With an eighth of padding; with the CSR matrix it is made from.
   double bytes(Index rows, Index, Offset entries) const override {
@@ -270,12 +305,13 @@ class DaspFactory final : public MatrixFactory {
   Params params_;
 };
 
-class SpadenFactory final : public MatrixFactory {
+class SpadenFactory final : public FormatFactory<Format::spaden> {
  public:
   using Params = ScaledParams;
-  explicit SpadenFactory(Params const& params) : MatrixFactory(params.matrix), params_(params) {}
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a, OperatorUse const&) const override {
-    return scaled_operator<SpadenOperator>(ctx, a, params_);
+  explicit SpadenFactory(Params const& params) : FormatFactory(params.matrix), params_(params) {}
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
+                            OperatorUse const& use) const override {
+    return scaled_operator<SpadenOperator>(ctx, a, use, params_);
   }
   /// With eight entries a block; with the CSR matrix it is made from.
   double bytes(Index rows, Index, Offset entries) const override {
@@ -288,7 +324,7 @@ class SpadenFactory final : public MatrixFactory {
 };
 
 struct AutoParams {
-  ScaledParams scaled;
+  ScaledParams scaled{.matrix = {.reorder = Reorder::automatic}};
   double expected_applies = 0;
   Conversion conversion = Conversion::before;
   Autotune autotune = Autotune::none;
@@ -337,15 +373,11 @@ class AutoFactory final : public MatrixFactory {
       throw Unsupported(
           "`conversion: lazy` switches by the clock, and two runs may differ in their bits; it "
           "needs `deterministic: false`");
-    CsrStorage<double> const here(ctx, a.view());
-    PlanRequest request{.values = values_,
-                        .applies = use.applies,
-                        .transpose = use.transpose,
-                        .persistent = use.persistent,
-                        .memory = 0.9 * double(ctx.available_memory())};
-    if (params_.expected_applies > 0) request.applies = params_.expected_applies;
-    CostTable const table = table_ ? *table_ : CostTable::shipped(ctx);
-    Plan const plan = make_plan(features(ctx, here.view()), request, table);
+    CsrStorage<double> const here(ctx, source(a, use));
+    bool const known = use.ready && use.ready->features;
+    CostTable const table = this->table(ctx);
+    Plan const plan = make_plan(known ? *use.ready->features : features(ctx, here.view()),
+                                request(ctx, use), table);
     auto const make = [&](Format format) -> OperatorPtr<double> {
       return values_ == Real::f64 && format != Format::csr
                  ? make_operator<double>(ctx, here.view(), format)
@@ -356,9 +388,9 @@ class AutoFactory final : public MatrixFactory {
       if (use.cache == nullptr) return tuned(ctx, plan, make).best;
       std::string const key = cat("format ", name(values_), ", ", table.device, ", ",
                                   version::release, ", ", pattern_key(a));
-      if (auto const known = remembered(*use.cache, key, plan)) {
-        ctx.log(Severity::note, cat("format: ", name(*known), ", as measured before"));
-        return make(*known);
+      if (auto const kept = remembered(*use.cache, key, plan)) {
+        ctx.log(Severity::note, cat("format: ", name(*kept), ", as measured before"));
+        return make(*kept);
       }
       auto const answer = tuned(ctx, plan, make);
       std::string const why = use.cache->put(key, name(answer.taken));
@@ -370,7 +402,7 @@ class AutoFactory final : public MatrixFactory {
     for (Candidate const& c : plan.candidates) {
       try {
         auto const A = make(c.format);
-        ctx.log(Severity::note, cat("format: ", name(c.format), " for ", request.applies,
+        ctx.log(Severity::note, cat("format: ", name(c.format), " for ", plan.request.applies,
                                     " products (", table.device, ")"));
         return A;
       } catch (MatrixError const& e) {
@@ -386,8 +418,21 @@ class AutoFactory final : public MatrixFactory {
   double bytes(Index rows, Index, Offset entries) const override {
     return csr_bytes(values_, rows, entries);
   }
+  bool needs_host() const override {
+    return !exact() || params_.conversion == Conversion::lazy ||
+           params_.autotune == Autotune::measure;
+  }
 
  private:
+  std::optional<Format> format() const override { return std::nullopt; }
+  CostTable table(Context const& ctx) const override {
+    return table_ ? *table_ : CostTable::shipped(ctx);
+  }
+  PlanRequest request(Context const& ctx, OperatorUse const& use) const override {
+    PlanRequest request = MatrixFactory::request(ctx, use);
+    if (params_.expected_applies > 0) request.applies = params_.expected_applies;
+    return request;
+  }
   std::unique_ptr<OperatorFactory> factory(Format format) const {
     switch (format) {
       case Format::csr: break;

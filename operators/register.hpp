@@ -4,9 +4,9 @@
 
 #include <tcsolve/configs/registry.hpp>
 #include <tcsolve/formats/csr.hpp>
-#include <tcsolve/formats/reordering.hpp>
 #include <tcsolve/io/disk_cache.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/operators/ordering.hpp>
 
 namespace tcsolve {
 
@@ -16,6 +16,9 @@ struct OperatorUse {
   bool transpose = false;            ///< A^T as well
   bool persistent = true;            ///< all else in a step may be part of one kernel
   DiskCache const* cache = nullptr;  ///< where measured choices are kept; null: nowhere
+  /// The matrix as order() left it: operators in FP64 are made of that, and a csr operator borrows
+  /// it. Null: it is copied to where it is needed.
+  OrderedMatrix const* ready = nullptr;
 };
 
 /// Makes operators of one format, with its parameters fixed.
@@ -23,16 +26,22 @@ class OperatorFactory {
  public:
   virtual ~OperatorFactory() = default;
   /// Throws MatrixError when the format or its precision cannot hold the matrix. `a` lies on the
-  /// host; an operator in the host's space may borrow it.
+  /// host; an operator in the host's space may borrow it. With use.ready, only its extents are
+  /// looked at unless needs_host().
   virtual OperatorPtr<double> build(Context&, Csr<double> const& a,
                                     OperatorUse const& use = {}) const = 0;
   /// Bytes that the operator will take for a matrix of these extents.
   virtual double bytes(Index rows, Index cols, Offset entries) const = 0;
   /// True when the operator is A itself and not a rounded copy.
   virtual bool exact() const = 0;
-  /// The order that the matrix is to be given before build(), and its solver the caller's vectors
-  /// in (solvers/reordered_solver.hpp).
+  /// True when build() needs the matrix on the host whether or not it is ready elsewhere.
+  virtual bool needs_host() const { return !exact(); }
+  /// The order that the config asks for.
   virtual Reorder reorder() const = 0;
+  /// The matrix in the order that it is to have before build(), and its solver the caller's vectors
+  /// in (solvers/reordered_solver.hpp).
+  virtual OrderedMatrix order(Context&, Csr<double> const& a,
+                              OperatorUse const& use = {}) const = 0;
 };
 
 using OperatorRegistry = Registry<OperatorFactory>;

@@ -36,12 +36,29 @@ struct Warp {
   __device__ std::uint32_t least(Of<std::uint32_t> const& v) const {
     return __reduce_min_sync(0xffffffffu, v.mine);
   }
+  __device__ std::int64_t sum(Of<std::uint32_t> const& v) const {
+    std::uint32_t const low = __reduce_add_sync(0xffffffffu, v.mine & 0xffffu),
+                        high = __reduce_add_sync(0xffffffffu, v.mine >> 16);
+    return (std::int64_t{high} << 16) + low;
+  }
+  __device__ std::uint32_t rank(Of<std::uint32_t>& v) const {
+    unsigned int const set = __ballot_sync(0xffffffffu, v.mine != 0);
+    v.mine = static_cast<std::uint32_t>(__popc(set & ((1u << threadIdx.x % 32) - 1)));
+    return static_cast<std::uint32_t>(__popc(set));
+  }
 };
 
 template <class F>
 __global__ void __launch_bounds__(128) each_warp_kernel(std::int64_t n, F f) {
   std::int64_t i = std::int64_t{blockIdx.x} * 4 + threadIdx.x / 32;
   if (i < n) f(Warp{}, i);
+}
+
+template <class F>
+__global__ void __launch_bounds__(128) each_counted_warp_kernel(std::int32_t const* count, F f) {
+  std::int64_t const n = *count, warps = std::int64_t{gridDim.x} * 4;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * 4 + threadIdx.x / 32; i < n; i += warps)
+    f(Warp{}, i);
 }
 
 /// *to = *from, to shared memory: without a register in between, so that all of a warp's are on
@@ -130,6 +147,14 @@ class Converter {
   void each_warp(std::int64_t n, F const& f) {
     if (n == 0) return;
     each_warp_kernel<<<static_cast<unsigned int>((n + 3) / 4), 128, 0, on_.stream>>>(n, f);
+    check(cudaGetLastError());
+  }
+  /// As many warps as run at once, each of which takes its share.
+  template <class F>
+  void each_warp(std::int32_t const* count, std::int64_t n, F const& f) {
+    if (n == 0) return;
+    auto const blocks = std::min<std::int64_t>((n + 3) / 4, 2 * on_.max_blocks);
+    each_counted_warp_kernel<<<static_cast<unsigned int>(blocks), 128, 0, on_.stream>>>(count, f);
     check(cudaGetLastError());
   }
   template <class T, class Add>

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include <tcsolve/kernels/convert.hpp>
@@ -22,6 +24,14 @@ struct Warp {
   }
   std::uint32_t least(Of<std::uint32_t> const& v) const {
     return *std::min_element(v.begin(), v.end());
+  }
+  std::int64_t sum(Of<std::uint32_t> const& v) const {
+    return std::accumulate(v.begin(), v.end(), std::int64_t{0});
+  }
+  std::uint32_t rank(Of<std::uint32_t>& v) const {
+    std::uint32_t before = 0;
+    for (std::uint32_t& here : v) before += std::exchange(here, before) != 0;
+    return before;
   }
 };
 
@@ -45,6 +55,10 @@ class Converter {
   template <class F>
   void each_warp(std::int64_t n, F const& f) {
     parallel(n, 600, [&](std::int64_t i) { f(Warp{}, i); });
+  }
+  template <class F>
+  void each_warp(std::int32_t const* count, std::int64_t, F const& f) {
+    each_warp(*count, f);
   }
   template <class T, class Add>
   void scan(T const* in, T* out, std::int64_t n, Add const& add) {

@@ -85,8 +85,10 @@ TEST_F(Program, AReorderedSolveAnswersInTheOrderGiven) {
   };
   std::vector<double> const given = x("format: csr");
   EXPECT_TRUE(result()["reordering"].is_null());
-  for (char const* keys : {"format: csr, reorder: rcm", "format: sell, values: fp32, reorder: rcm",
-                           "format: csr, reorder: auto", "format: csr, reorder: none"}) {
+  for (char const* keys :
+       {"format: csr, reorder: rcm", "format: sell, values: fp32, reorder: rcm",
+        "format: auto, reorder: auto, expected_applies: 1.0e7",
+        "format: auto, values: fp32, reorder: rcm", "format: csr, reorder: none"}) {
     SCOPED_TRACE(keys);
     std::vector<double> const reordered = x(keys);
     ASSERT_EQ(reordered.size(), given.size());
@@ -96,6 +98,37 @@ TEST_F(Program, AReorderedSolveAnswersInTheOrderGiven) {
     EXPECT_EQ(r["reordering"]["taken"], "rcm");
     EXPECT_LT(r["reordering"]["after"]["bandwidth"], r["reordering"]["before"]["bandwidth"]);
     EXPECT_GE(r["seconds"]["reorder"], 0);
+  }
+}
+
+TEST_F(Program, AnOrderThatDoesNotPayIsNotMade) {
+  std::string const config =
+      "problem: {generator: {type: poisson27, n: 9, renumber: random}, rhs: random}\n"
+      "solver: {type: cg}\noperator: ";
+  for (char const* keys : {"{format: csr, reorder: auto}\n",
+                           "{format: auto, reorder: auto, expected_applies: 20}\n"}) {
+    Outcome const o = solve(config + keys);
+    EXPECT_EQ(o.code, 0) << o.err;
+    auto const r = result();
+    EXPECT_EQ(r["reordering"]["taken"], "none") << keys;
+    EXPECT_TRUE(r["reordering"]["before"].is_null());
+    EXPECT_TRUE(r["reordering"]["after"].is_null());
+  }
+}
+
+/// Blocks of rows are what the config says they are, also inside another preconditioner.
+TEST_F(Program, AnOrderLeavesBlocksOfRowsTogether) {
+  std::string const config =
+      "problem: {generator: {type: poisson27, n: 9, renumber: random}, rhs: random}\n"
+      "operator: {format: auto, expected_applies: 1.0e7}\n"
+      "solver: {type: cg}\npreconditioner: ";
+  for (auto const& [keys, taken] :
+       {std::pair{"{type: jacobi}\n", "rcm"},
+        {"{type: block_jacobi, block: 3}\n", "none"},
+        {"{type: chebyshev, preconditioner: {type: block_jacobi}}\n", "none"}}) {
+    Outcome const o = solve(config + keys);
+    EXPECT_EQ(o.code, 0) << keys << o.err;
+    EXPECT_EQ(result()["reordering"]["taken"], taken) << keys;
   }
 }
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/// bench_reorder [REPETITIONS = 11]: what an order costs on a device and what it gains, for meshes
+/// that were renumbered at random. Every order and every reordered matrix is compared with that of
+/// the serial code on the host, which is timed once beside it.
+///
+///   order     reverse Cuthill-McKee of the matrix in device memory, to a Permutation on the host
+///   permute   P A P^T, made and left there
+///   features  what the planner looks at;  locality  what the report shows
+///   product   y = A x repeated, median us: the matrix as given, and P A P^T
+///
+/// An order is paid for after (order + permute) / (product before - product after) products.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <tcsolve/formats/cuthill_mckee.hpp>
+#include <tcsolve/formats/locality.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/operators/planner.hpp>
+
+#include "measure.hpp"
+
+using namespace tcsolve;
+
+namespace {
+
+using Call = std::function<void()>;
+
+double milliseconds(Call const& f) {
+  auto const start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+struct Median {
+  double median, least;
+};
+Median timed(Context& ctx, int repetitions, Call const& f) {
+  f();
+  std::vector<double> ms;
+  for (int i = 0; i < repetitions; ++i) {
+    ctx.synchronize();
+    ms.push_back(milliseconds([&] {
+      f();
+      ctx.synchronize();
+    }));
+  }
+  std::sort(ms.begin(), ms.end());
+  return {ms[ms.size() / 2], ms.front()};
+}
+
+void measure(Context& ctx, std::string const& name, Csr<double> const& a, int repetitions) {
+  CsrStorage<double> const there(ctx, a.view());
+  Permutation P, serial;
+  Csr<double> b;
+  auto const line = [&](char const* step, Median const& ms, double host) {
+    std::cout << name << " | " << step << " | " << ms.median << " | " << ms.least << " | ";
+    if (host > 0) std::cout << host;
+    std::cout << std::endl;
+  };
+  std::cout << "matrix | step | ms, median | ms, least | ms on the host\n---|---|---|---|---\n";
+  line("copy to the device", timed(ctx, 3, [&] { CsrStorage<double> const copy(ctx, a.view()); }),
+       0);
+  double const host = milliseconds([&] { serial = reverse_cuthill_mckee(Pattern(a)); });
+  line("order", timed(ctx, repetitions, [&] { P = reverse_cuthill_mckee(ctx, there.view()); }),
+       host);
+  if (P != serial) std::cout << name << ": NOT the order of the host" << std::endl;
+  double const host_permute = milliseconds([&] { b = permuted(a.view(), serial); });
+  line("permute", timed(ctx, repetitions, [&] { permuted(ctx, there.view(), P); }), host_permute);
+  CsrStorage<double> const moved = permuted(ctx, there.view(), P);
+  if (to_host(ctx, moved.view()) != b) std::cout << name << ": NOT P A P^T" << std::endl;
+  line("features", timed(ctx, repetitions, [&] { features(ctx, there.view()); }), 0);
+  line("features, ordered", timed(ctx, repetitions, [&] { features(ctx, moved.view()); }), 0);
+  Locality seen;
+  double const host_locality = milliseconds([&] { seen = locality(a); });
+  line("locality", timed(ctx, repetitions, [&] { locality(ctx, there.view()); }), host_locality);
+  double const host_after = milliseconds([&] { seen = locality(b); });
+  line("locality, ordered", timed(ctx, repetitions, [&] { locality(ctx, moved.view()); }),
+       host_after);
+
+  Plan const before = make_plan(features(ctx, there.view()), {}, CostTable::shipped(ctx));
+  Plan const after = make_plan(features(ctx, moved.view()), {}, CostTable::shipped(ctx));
+  auto const product = [&](Plan const& plan, CsrView<double> const& m, Format format,
+                           double& predicted) {
+    for (Candidate const& c : plan.candidates) {
+      if (c.format != format || !c.excluded.empty()) continue;
+      predicted = c.product;
+      return product_microseconds(ctx, *make_operator<double>(ctx, m, format), 0.3);
+    }
+    predicted = std::nan("");
+    return std::nan("");
+  };
+  std::cout << "matrix | format | us given | predicted | us ordered | predicted\n"
+               "---|---|---|---|---|---\n";
+  for (auto const& [format, text] : names(Format{})) {
+    double model[2];
+    double const given = product(before, there.view(), format, model[0]);
+    double const ordered = product(after, moved.view(), format, model[1]);
+    std::cout << name << " | " << text << " | " << given << " | " << model[0] << " | " << ordered
+              << " | " << model[1] << std::endl;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string why;
+  if (!cuda::available(why)) {
+    std::cout << "bench_reorder: " << why << ": nothing to measure\n";
+    return 0;
+  }
+  bool const brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
+  int const repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 3 : 11;
+  Context ctx(Backend::cuda);
+  bench::print_device(ctx, repetitions);
+  std::cout.precision(4);
+  constexpr auto random = Coefficient::random;
+  constexpr auto lost = Renumber::random;
+  measure(ctx, "27-point 48^3", generate(Poisson27Params{48, random, lost}), repetitions);
+  if (brief) return 0;
+  measure(ctx, "27-point 80^3", generate(Poisson27Params{80, random, lost}), repetitions);
+  measure(ctx, "7-point 96^3", generate(Poisson7Params{96, random, lost}), repetitions);
+  measure(ctx, "elasticity 40^3", generate(ElasticityParams{40, random, lost}), repetitions);
+}

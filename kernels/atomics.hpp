@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What several threads may do to one word at a time, on either side. The atomic ones give back
+/// what was there before; the order among threads is open, so callers use them where the outcome
+/// does not depend on it.
+#pragma once
+
+#include <cstdint>
+
+#include <tcsolve/core/portable.hpp>
+
+#if !defined(__CUDA_ARCH__)
+#include <atomic>
+#endif
+
+namespace tcsolve {
+
+/// *at as it is, or as it was a moment ago: on the device the first cache may be behind.
+TCSOLVE_HD std::int32_t glance(std::int32_t const* at) {
+#if defined(__CUDA_ARCH__)
+  return *at;
+#else
+  return std::atomic_ref<std::int32_t>(const_cast<std::int32_t&>(*at))
+      .load(std::memory_order_relaxed);
+#endif
+}
+
+/// *at = v, which may be seen late.
+TCSOLVE_HD void put(std::int32_t* at, std::int32_t v) {
+#if defined(__CUDA_ARCH__)
+  *at = v;
+#else
+  std::atomic_ref<std::int32_t>(*at).store(v, std::memory_order_relaxed);
+#endif
+}
+
+/// *at += v
+TCSOLVE_HD std::int32_t atomic_add(std::int32_t* at, std::int32_t v) {
+#if defined(__CUDA_ARCH__)
+  return atomicAdd(at, v);
+#else
+  return std::atomic_ref<std::int32_t>(*at).fetch_add(v, std::memory_order_relaxed);
+#endif
+}
+
+/// *at = v
+TCSOLVE_HD std::int32_t atomic_exchange(std::int32_t* at, std::int32_t v) {
+#if defined(__CUDA_ARCH__)
+  return atomicExch(at, v);
+#else
+  return std::atomic_ref<std::int32_t>(*at).exchange(v, std::memory_order_relaxed);
+#endif
+}
+
+/// *at = v where it is `expected`
+TCSOLVE_HD std::int32_t atomic_replace(std::int32_t* at, std::int32_t expected, std::int32_t v) {
+#if defined(__CUDA_ARCH__)
+  return atomicCAS(at, expected, v);
+#else
+  std::atomic_ref<std::int32_t>(*at).compare_exchange_strong(expected, v,
+                                                             std::memory_order_relaxed);
+  return expected;
+#endif
+}
+
+/// *at = min(*at, v). Most of many that come to one word find it low enough already.
+TCSOLVE_HD void lower_to(std::int32_t* at, std::int32_t v) {
+  if (glance(at) <= v) return;
+#if defined(__CUDA_ARCH__)
+  atomicMin(at, v);
+#else
+  for (std::int32_t seen = glance(at); seen > v && atomic_replace(at, seen, v) != seen;)
+    seen = glance(at);
+#endif
+}
+
+/// *at = max(*at, v)
+TCSOLVE_HD void raise_to(std::int32_t* at, std::int32_t v) {
+  if (glance(at) >= v) return;
+#if defined(__CUDA_ARCH__)
+  atomicMax(at, v);
+#else
+  for (std::int32_t seen = glance(at); seen < v && atomic_replace(at, seen, v) != seen;)
+    seen = glance(at);
+#endif
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/ordering.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/formats/cuthill_mckee.hpp>
+#include <tcsolve/formats/graph_partition.hpp>
+#include <tcsolve/io/plan_cache.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// An order must be better by more than what the model is off by.
+constexpr double enough = 0.95;
+
+/// The cheapest way to multiply by a matrix of these features.
+Candidate best(Features const& f, OrderRequest const& request, CostTable const& table) {
+  Plan const plan = make_plan(f, request.plan, table);
+  if (!request.format) return plan.candidates.front();
+  return *std::ranges::find(plan.candidates, *request.format, &Candidate::format);
+}
+
+/// The least that an order could make of these: tiles full, columns near each other.
+Features with_x_for_free(Features f) {
+  f.tiles = std::min(f.tiles, (f.entries + 63) / 64);
+  f.slices_wide = f.medium_wide = 0;
+  for (BsellCount& c : f.dense) c.wide = 0;
+  return f;
+}
+
+/// Bytes beside A while an order is made: P A P^T and scratch, in the Context's space; for METIS
+/// the graph, its transposed pattern and METIS' own graphs on the host.
+bool fits(Context const& ctx, Reorder order, Csr<double> const& a) {
+  double const entries = double(a.entries()), rows = a.rows;
+  bool const here = ctx.space() == Space::host;
+  double const moved = 12 * entries + 20 * rows;
+  double const scratch = here ? 12 * entries + 48 * rows : 32 * entries + 180 * rows;
+  double const metis = order == Reorder::metis ? 36 * entries + 64 * rows : 0;
+  double const there = moved + (here ? std::max(scratch, metis) : scratch);
+  return there < 0.9 * double(ctx.available_memory()) && metis < 0.9 * double(available_memory());
+}
+
+class Choice {
+ public:
+  Choice(Context& ctx, Csr<double> const& a, OrderRequest const& request, CostTable const& table)
+      : ctx_(ctx),
+        a_(a),
+        request_(request),
+        table_(table),
+        given_(std::make_shared<CsrStorage<double>>(ctx, a.view())) {}
+
+  /// A as it is.
+  OrderedMatrix as_given() const {
+    OrderedMatrix ready;
+    ready.order.measured = false;
+    ready.matrix = given_;
+    return ready;
+  }
+
+  OrderedMatrix in(Reorder order) const {
+    OrderedMatrix ready;
+    std::shared_ptr<CsrStorage<double>> moved;
+    auto const make = [&] { return reordering(ctx_, given_->view(), order, moved); };
+    ready.order = request_.cache
+                      ? reordering(Pattern(a_), order, *request_.cache, ready.cached, make)
+                      : make();
+    if (!moved)
+      moved = std::make_shared<CsrStorage<double>>(permuted(ctx_, given_->view(), ready.order.P));
+    ready.matrix = std::move(moved);
+    return ready;
+  }
+
+  OrderedMatrix cheapest() const {
+    OrderedMatrix ready = as_given();
+    ready.features = features(ctx_, given_->view());
+    Features const f = *ready.features;
+    OrderPlan plan{request_.plan, table_.device, Reorder::none, {}};
+    OrderCandidate none{Reorder::none, best(f, request_, table_), 0, 0, ""};
+    none.total = none.format.total;
+    double least = none.total;
+    Candidate const conceivable = best(with_x_for_free(f), request_, table_);
+    plan.candidates.push_back(std::move(none));
+    std::optional<Locality> before;
+    for (Reorder const order : {Reorder::rcm, Reorder::metis}) {
+      OrderCandidate c{order, conceivable, order_microseconds(order, f, table_), 0, ""};
+      c.total = c.once + conceivable.total;
+      c.excluded = why_not(c, least);
+      if (c.excluded.empty()) {
+        OrderedMatrix other = in(order);
+        other.features = features(ctx_, other.matrix->view());
+        before = other.order.before;
+        c.format = best(*other.features, request_, table_);
+        c.total = c.once + c.format.total;
+        if (c.total < enough * least) {
+          least = c.total, plan.taken = order;
+          ready = std::move(other);
+        }
+      }
+      plan.candidates.push_back(std::move(c));
+    }
+    if (plan.taken == Reorder::none && before) ready.order = {Reorder::none, {}, *before, *before};
+    ready.plan = std::move(plan);
+    return ready;
+  }
+
+ private:
+  /// Why an order is not even made, least being the total so far.
+  std::string why_not(OrderCandidate const& c, double least) const {
+    bool const metis = c.order == Reorder::metis;
+    if (metis && !metis_built()) return "not built";
+    if ((metis ? table_.order.metis_entries : table_.order.serial_entries) == 0) return "no rates";
+    char text[128];
+    std::snprintf(text, sizeof text, "%.4g ms to make it; %.4g ms in all even with x for free",
+                  c.once / 1e3, c.total / 1e3);
+    if (!(c.total < enough * least)) return text;
+    if (!fits(ctx_, c.order, a_)) return "too little memory";
+    return "";
+  }
+
+  Context& ctx_;
+  Csr<double> const& a_;
+  OrderRequest const& request_;
+  CostTable const& table_;
+  std::shared_ptr<CsrStorage<double> const> given_;
+};
+
+}  // namespace
+
+double order_microseconds(Reorder order, Features const& f, CostTable const& table) {
+  if (order == Reorder::none) return 0;
+  OrderRates const& rates = table.order;
+  double const millions = double(f.entries) / 1e6;
+  double const moving = rates.permute + rates.permute_entries * millions;
+  if (order == Reorder::metis) return moving + rates.metis_entries * millions;
+  bool const levels = rates.levels_entries > 0 && by_levels(f.entries, f.longest);
+  return moving + (levels ? rates.levels + rates.levels_entries * millions
+                          : rates.serial_entries * millions);
+}
+
+std::string text(OrderPlan const& plan) {
+  char line[200];
+  std::snprintf(line, sizeof line, "order for %.4g products, %s values, %s\n", plan.request.applies,
+                name(plan.request.values), plan.device.c_str());
+  std::string text = line;
+  text += "  order    format   us product   us step   ms order   ms in all\n";
+  auto const add = [&](OrderCandidate const& c) {
+    if (c.excluded.empty())
+      std::snprintf(line, sizeof line, "  %-8s %-6s %12.4g %9.4g %10.4g %11.4g\n", name(c.order),
+                    name(c.format.format), c.format.product, c.format.step, c.once / 1e3,
+                    c.total / 1e3);
+    else
+      std::snprintf(line, sizeof line, "  %-8s %s\n", name(c.order), c.excluded.c_str());
+    text += line;
+  };
+  for (OrderCandidate const& c : plan.candidates)
+    if (c.order == plan.taken) add(c);
+  for (OrderCandidate const& c : plan.candidates)
+    if (c.order != plan.taken) add(c);
+  return text;
+}
+
+OrderedMatrix ordered(Context& ctx, Csr<double> const& a, OrderRequest const& request,
+                      CostTable const& table) {
+  bool const searches = request.asked == Reorder::automatic;
+  if (!searches && request.asked != Reorder::none) require_square(a);
+  Choice const choice(ctx, a, request, table);
+  if (request.asked == Reorder::none || (searches && a.rows != a.cols)) return choice.as_given();
+  return searches ? choice.cheapest() : choice.in(request.asked);
+}
+
+}  // namespace tcsolve
