@@ -4,8 +4,8 @@
 ///   host    the same arrays, slot by slot, FP64 sums                                (Kokkos)
 ///   cuda    one kernel for all categories; a warp a unit. Lines are added up by FMA; or, FP64, by
 ///           mma.m8n8k4: line r of a block in row r of A, its entries of x in column r of B, the
-///           result on the diagonal of C; or, FP16 or BF16 values and FP32 vectors, by TF32
-///           mma.m16n8k8 with x split in two; or, FP16 values and x rounded to FP16, by m16n8k8
+///           result on the diagonal of C; or, FP16 values and FP32 vectors, by TF32 mma.m16n8k8
+///           with x split in two; or, x rounded to FP16 too, by m16n8k8
 ///   bytes   slots (sizeof(S) + 2, or + 4 where columns are far apart) + irregular and single
 ///           entries (sizeof(S) + 4) + 16 units + 4 rows + k sizeof(T) (cols + rows)
 ///   error   of STYLE section 11 with u_acc = 2^-53 or 2^-24 (2^-23 on the TF32 unit), m = 2 +

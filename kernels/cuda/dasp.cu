@@ -369,7 +369,7 @@ void spmm_dasp(Device& on, T alpha, DaspView<S> const& a, DaspWork<T> const& wor
         column<MmaF64>(on, a, work, from, step(x), to);
       else
         column<Fma<T>>(on, a, work, from, step(x), to);
-    } else if constexpr (sizeof(S) == 2) {
+    } else if constexpr (std::is_same_v<S, half>) {
       if (work.unit == DaspUnitOf::mma)
         column<MmaTf32>(on, a, work, from, step(x), to);
       else

@@ -5,7 +5,7 @@
 ///
 ///   MmaF64   m8n8k4: line r is row r of A, its x are column r of B; C's diagonal has the sums, and
 ///            lane 4 r + c / 2 holds C(r, c) in register c % 2
-///   MmaTf32  m16n8k8, values that TF32 holds exactly (FP16, BF16): A = [a a], B = [high; low] with
+///   MmaTf32  m16n8k8, values that TF32 holds exactly (FP16): A = [a a], B = [high; low] with
 ///            x = high + low to 2^-22
 ///   MmaF16   m16n8k8, two blocks at once, x rounded to FP16
 ///   Fma      a sum in each lane and two shuffles
