@@ -32,6 +32,7 @@
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
+#include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
@@ -203,6 +204,9 @@ class Table {
       add(variant, error, conversions[2], updates[2], (A->cost(1).bytes - vectors) / entries_,
           [&] { A->apply(ctx_, dx.view(), dy.view()); });
     };
+    // With x in the type of the vectors, which cuSPARSE does not take: a kernel of our own.
+    if (sizeof(S) == 2)
+      time("csr", [&] { return std::make_shared<CsrOperator<T, S>>(ctx_, there.view()); });
     if (padding_of_sell(a) <= 2)
       time("sell", [&] { return std::make_shared<SellOperator<T, S>>(ctx_, there.view()); });
     auto csell = [&](CsellTuning const& tuning) {

@@ -92,8 +92,10 @@ double stored_bytes(Format format, Features const& f, Real values) {
 }
 
 Terms work(Format format, Features const& f, Real values, Real vectors) {
-  // The others share a long row among threads.
-  bool const one_thread = format == Format::sell || format == Format::bsell;
+  // What one thread walks from end to end: of dia every diagonal; the others share a long row.
+  Offset walked = 0;
+  if (format == Format::sell || format == Format::bsell) walked = f.longest;
+  if (format == Format::dia) walked = f.diagonals;
   double const xy = double(size_of(vectors)) * (double(f.rows) + f.cols);
   return {.latency = 1,
           .stream = (stored_bytes(format, f, values) + xy) / million,
@@ -101,7 +103,7 @@ Terms work(Format format, Features const& f, Real values, Real vectors) {
           .rows = f.rows / million,
           .tiles = double(f.tiles) / million,
           .long_entries = double(f.long_entries) / million,
-          .longest = one_thread ? double(f.longest) / 1000 : 0};
+          .longest = double(walked) / 1000};
 }
 
 RatesByType const& CostTable::of(Format format) const {
@@ -126,27 +128,32 @@ FormatRates& CostTable::rates(Format format, Real values) {
   return const_cast<FormatRates&>(std::as_const(*this).rates(format, values));
 }
 
-// Fitted to bench_spmv at a86283f on an H200, 17 matrices, cold (docs/formats/choosing.md); the
-// steps read off bench_cg (docs/results/cg-h200.md). FP32 and FP16 values, with FP32 vectors, share
-// one fit, but for bsell's.
+// Fitted to bench_spmv at 0b47cce on an H200, 17 matrices, cold (docs/formats/choosing.md), 2-byte
+// values to FP16 and BF16 together; the steps read off bench_cg (docs/results/cg-h200.md).
 CostTable CostTable::h200() {
   CostTable t;
   t.device = "NVIDIA H200";
-  FormatRates const csr_low{{8.799, 0.2132, 0.4074, 0, 4.987, 0, 0}, 0, 0, 0};
-  FormatRates const sell_low{{4.073, 0.04714, 0.5839, 3.32, 5.601, 0, 107.1}, 155, 22.9, 317};
-  FormatRates const csell_low{{7.814, 0.1749, 0, 0, 5.361, 11.5, 0}, 249, 19.9, 0};
-  FormatRates const dasp_low{{5.972, 0.1128, 0.3461, 1.156, 6.548, 0, 0}, 256, 11.4, 147};
-  FormatRates const spaden_low{{6.989, 0.1958, 0, 0.6173, 16.11, 6.243, 0}, 187, 64.9, 0};
-  FormatRates const dia_low{{8.137, 0.09591, 0.6106, 0, 0, 0, 0}, 163, 16.8, 17.7};
-  t.csr = {{{9.002, 0, 3.636, 8.475, 4.004, 0, 0}, 0, 0, 0}, csr_low, csr_low};
-  t.sell = {{{3.784, 0, 1.658, 5.782, 5.612, 0, 107.4}, 149, 42.8, 241}, sell_low, sell_low};
-  t.csell = {{{8.479, 0.2251, 0, 0, 5.034, 9.867, 0}, 269, 25.5, 0}, csell_low, csell_low};
-  t.dasp = {{{6.266, 0.1713, 0, 2.1, 5.907, 0.2531, 0}, 249, 20.1, 97.3}, dasp_low, dasp_low};
-  t.spaden = {{{8.389, 0, 1.682, 0, 24.67, 7.739, 0}, 187, 85.1, 0}, spaden_low, spaden_low};
-  t.dia = {{{7.443, 0.1097, 1.019, 0, 0, 0, 0}, 161, 23.3, 0}, dia_low, dia_low};
-  t.bsell = {{{5.082, 0.1887, 0, 0, 8.865, 0, 20.6}, 396, 42.6, 0},
-             {{5.458, 0.1991, 0, 0, 4.776, 0, 12}, 395, 32, 107},
-             {{5.997, 0.3283, 0, 0, 0.1817, 0, 4.589}, 395, 32, 107}};
+  t.csr = {{{9.211, 0.2995, 0, 2.829, 4.013, 0, 0}, 0, 0, 0},
+           {{9.259, 0.1909, 0.5655, 0, 5.187, 0, 0}, 0, 0, 0},
+           {{8.627, 0.05839, 1.489, 0, 4.88, 0, 0}, 0, 0, 0}};
+  t.sell = {{{4.036, 0, 1.636, 4.775, 5.715, 52.72, 105.5}, 146, 12.2, 17.7},
+            {{4.431, 0.01527, 0.8568, 1.432, 5.693, 108.5, 99.31}, 147, 8.86, 18.6},
+            {{4.211, 0.04176, 0.5349, 1.512, 5.792, 0, 106}, 144, 7.83, 25.2}};
+  t.csell = {{{8.526, 0.2231, 0, 0, 5.189, 9.869, 0}, 238, 27.1, 0},
+             {{8.246, 0.17, 0, 0, 5.229, 11.84, 0}, 235, 21.8, 0},
+             {{8.132, 0.2011, 0, 0, 5.236, 11.9, 0}, 236, 18.2, 0}};
+  t.dasp = {{{6.212, 0.1661, 0, 2.96, 6.041, 0.2512, 0}, 242, 19.5, 105},
+            {{6.137, 0.1618, 0, 1.285, 6.17, 0, 0}, 244, 12.3, 160},
+            {{5.698, 0.09637, 0.5171, 0.4762, 6.628, 0, 0}, 239, 12.1, 155}};
+  t.spaden = {{{8.341, 0, 1.677, 0, 25.09, 7.934, 0}, 181, 87.7, 0},
+              {{7.402, 0.1635, 0, 0, 18.47, 6.893, 0}, 170, 77.5, 0},
+              {{7.106, 0.1927, 0, 2.723, 15.06, 6.003, 0}, 182, 59.4, 0}};
+  t.dia = {{{3.714, 0.1528, 0.7531, 0.196, 0, 0, 107.3}, 162, 21.3, 0},
+           {{4.194, 0.1196, 0.4238, 1.552, 0, 0, 108.7}, 164, 15.8, 2.3},
+           {{3.92, 0.1629, 0.3141, 0.8518, 0.6754, 0, 110}, 163, 12.5, 2.12}};
+  t.bsell = {{{5.172, 0.03687, 1.353, 18.83, 0, 1.97, 15.71}, 375, 45.2, 0},
+             {{5.613, 0.1885, 0, 13.53, 0, 43.05, 7.574}, 393, 35.6, 0},
+             {{5.338, 0.1678, 0, 23.71, 0, 24.83, 11.08}, 371, 32.1, 0}};
   t.step = 5;
   t.pass = 3.5;
   t.pass_stream = 0.25;
@@ -154,9 +161,9 @@ CostTable CostTable::h200() {
   t.sell.persistent = 9.6, t.sell.persistent_stream = 0.11;
   t.dia.persistent = 8.6, t.dia.persistent_stream = 0.19;
   t.cache = 60;
-  // Estimated from what the kernels move and how many there are, not measured yet; serial and metis
-  // as on the host.
-  t.order = {3000, 700, 100e3, 230e3, 1000, 150};
+  // bench_reorder: 2.4 to 13 ms, of which no count tells how many levels there are; serial on the
+  // host beside it 28,000 to 46,000 us a million entries, metis in proportion to that.
+  t.order = {4000, 350, 40e3, 115e3, 200, 90};
   return t;
 }
 

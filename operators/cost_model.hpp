@@ -36,7 +36,7 @@ struct Terms {
   double rows = 0;          ///< millions
   double tiles = 0;         ///< millions of 8 x 8 tiles: where x is read from
   double long_entries = 0;  ///< millions in rows of more than 256
-  double longest = 0;       ///< thousands of entries in the longest row
+  double longest = 0;       ///< thousands of positions that one thread walks: of the longest row
   static constexpr auto schema() {
     using P = Terms;
     auto const least = at_least(0.0);
@@ -47,7 +47,8 @@ struct Terms {
         field(&P::rows, "rows", least, "us a million rows"),
         field(&P::tiles, "tiles", least, "us a million 8 x 8 tiles with entries"),
         field(&P::long_entries, "long_entries", least, "us a million entries of long rows"),
-        field(&P::longest, "longest", least, "us a thousand entries of the longest row")};
+        field(&P::longest, "longest", least,
+              "us a thousand entries of the longest row, or diagonals")};
   }
   static constexpr std::size_t count = 7;
   std::array<double, count> array() const {
