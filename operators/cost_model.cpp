@@ -92,9 +92,11 @@ double stored_bytes(Format format, Features const& f, Real values) {
 }
 
 Terms work(Format format, Features const& f, Real values, Real vectors) {
-  // What one thread walks from end to end: of dia every diagonal; the others share a long row.
+  // What one thread walks from end to end, or a warp of csr's plain kernel: of dia every diagonal;
+  // the others share a long row.
   Offset walked = 0;
-  if (format == Format::sell || format == Format::bsell) walked = f.longest;
+  if (format == Format::sell || format == Format::bsell || format == Format::csr)
+    walked = f.longest;
   if (format == Format::dia) walked = f.diagonals;
   double const xy = double(size_of(vectors)) * (double(f.rows) + f.cols);
   return {.latency = 1,
@@ -124,6 +126,11 @@ FormatRates const& CostTable::rates(Format format, Real values) const {
   return values == Real::f64 ? by.fp64 : values == Real::f32 ? by.fp32 : by.fp16;
 }
 
+FormatRates const& CostTable::rates(Format format, Real values, Real vectors) const {
+  bool const mixed = format == Format::csr && values != vectors && csr_mixed.product != Terms{};
+  return mixed ? csr_mixed : rates(format, values);
+}
+
 FormatRates& CostTable::rates(Format format, Real values) {
   return const_cast<FormatRates&>(std::as_const(*this).rates(format, values));
 }
@@ -135,7 +142,8 @@ CostTable CostTable::h200() {
   t.device = "NVIDIA H200";
   t.csr = {{{9.211, 0.2995, 0, 2.829, 4.013, 0, 0}, 0, 0, 0},
            {{9.259, 0.1909, 0.5655, 0, 5.187, 0, 0}, 0, 0, 0},
-           {{8.627, 0.05839, 1.489, 0, 4.88, 0, 0}, 0, 0, 0}};
+           {{5.119, 0.4462, 0, 372.9, 0, 58.08, 12.01}, 0, 0, 0}};
+  t.csr_mixed = t.csr.fp16;  // one warp a row
   t.sell = {{{4.036, 0, 1.636, 4.775, 5.715, 52.72, 105.5}, 146, 12.2, 17.7},
             {{4.431, 0.01527, 0.8568, 1.432, 5.693, 108.5, 99.31}, 147, 8.86, 18.6},
             {{4.211, 0.04176, 0.5349, 1.512, 5.792, 0, 106}, 144, 7.83, 25.2}};

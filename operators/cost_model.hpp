@@ -137,6 +137,7 @@ struct OrderRates {
 struct CostTable {
   std::string device;
   RatesByType csr, sell, csell, dasp, spaden, dia, bsell;
+  FormatRates csr_mixed;   ///< csr where x has another type than the values; zero: no different
   double step = 0;         ///< us of a step besides product and passes
   double pass = 0;         ///< us of a pass over vectors
   double pass_stream = 0;  ///< us a MB of it
@@ -147,6 +148,8 @@ struct CostTable {
     auto const least = at_least(0.0);
     return std::tuple{field(&P::device, "device", "what was measured"),
                       field(&P::csr, "csr", "compressed sparse rows"),
+                      field(&P::csr_mixed, "csr_mixed",
+                            "csr where x has another type than the values; zero: no different"),
                       field(&P::sell, "sell", "slices of 32 rows"),
                       field(&P::csell, "csell", "slices of 32 rows with 8-bit column numbers"),
                       field(&P::dasp, "dasp", "DASP"),
@@ -161,6 +164,8 @@ struct CostTable {
   }
   RatesByType const& of(Format) const;
   FormatRates const& rates(Format, Real values) const;
+  /// The same for x of another type: cuSPARSE has no such product, and csr is a plain kernel then.
+  FormatRates const& rates(Format, Real values, Real vectors) const;
   FormatRates& rates(Format, Real values);
   bool operator==(CostTable const&) const = default;
 

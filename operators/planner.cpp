@@ -38,7 +38,7 @@ std::string why_not(Format format, Features const& f, PlanRequest const& request
                     CostTable const& table) {
   if (format == Format::csr) return "";
   if (request.transpose) return "no transpose";
-  if (table.rates(format, request.values).product == Terms{}) return "no rates";
+  if (table.rates(format, request.values, request.vectors).product == Terms{}) return "no rates";
   if (format == Format::dia && !dia_fits(double(f.diagonals), f.rows, f.entries, 4096))
     return "more than two positions an entry";
   if (format == Format::bsell) {
@@ -70,7 +70,7 @@ Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& t
   Plan plan{request, table.device, {}};
   double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
   for (auto const& [format, text] : names(Format{})) {
-    FormatRates const& rates = table.rates(format, request.values);
+    FormatRates const& rates = table.rates(format, request.values, request.vectors);
     Candidate c;
     c.format = format;
     c.excluded = why_not(format, f, request, table);
