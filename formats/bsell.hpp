@@ -19,7 +19,8 @@
 /// bits, or, where these do not reach, they are the block columns in 32.
 ///
 /// Rows and columns need not be multiples of b: what lies beyond is holes. A hole is the value -0,
-/// which is skipped: an Inf in x reaches only rows that refer to it. An entry of -0 is stored as 0.
+/// which adds nothing; a row whose sum is NaN is added anew without holes, so that an Inf in x
+/// reaches only rows that refer to it. An entry of -0 is stored as 0.
 ///
 /// Bytes: positions sizeof(value) + 2 (or 4) for each b b of them + 16 a slice (+ 4 a block row
 /// where they are sorted).

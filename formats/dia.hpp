@@ -15,8 +15,8 @@
 /// the diagonals on and below the main one are stored: (i, i + 2) is position i + 2 of diagonal -2,
 /// which a product finds in the cache, since it reads it a little later anyway.
 ///
-/// A hole is the value -0, which is skipped: an Inf in x reaches only rows that refer to it. An
-/// entry of -0 is stored as 0.
+/// A hole is the value -0, which adds nothing; a row whose sum is NaN is added anew without holes,
+/// so that an Inf in x reaches only rows that refer to it. An entry of -0 is stored as 0.
 ///
 /// Bytes: diagonals (rows + 1, up to a multiple of 32) sizeof(value), of which a symmetric matrix
 /// stores half.

@@ -21,7 +21,7 @@
 ///
 ///   kernels  one a level of a search, with a look at the outcome every 16 levels; four a level
 ///            of the numbering
-///   bytes    of scratch: 8 an entry, 32 where A + A^T must be made; 180 a row
+///   bytes    of scratch: 8 an entry, 32 where A + A^T must be made; 180 a row; about 1000 a level
 #pragma once
 
 #include <algorithm>
@@ -236,7 +236,9 @@ struct Forest {
         Index const greater = w;
         w = v, v = greater;
       }
-      if (atomic_replace(parent + v, v, w) == v) return;
+      Index const seen = atomic_replace(parent + v, v, w);
+      if (seen == v) return;
+      v = seen;  // below v, and fresh: plain loads may be behind
     }
   }
 };

@@ -52,7 +52,7 @@ struct LocalitySums {
 
 namespace host {
 /// old_numbers (rows), on the host, of reverse_cuthill_mckee(). False, and nothing written, where a
-/// limit is exceeded: no more than that many levels have been looked at then.
+/// limit is exceeded: no more than that many levels, and 15, have been looked at then.
 bool cuthill_mckee(Host&, Arena&, PatternView const& a, CuthillMckeeLimits const&,
                    Index* old_numbers);
 /// P A P^T, rows in ascending order; old_numbers and new_numbers (rows) on the side of `a`.

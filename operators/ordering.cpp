@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/formats/cuthill_mckee.hpp>
@@ -23,7 +24,8 @@ Candidate best(Features const& f, OrderRequest const& request, CostTable const& 
   return *std::ranges::find(plan.candidates, *request.format, &Candidate::format);
 }
 
-/// The least that an order could make of these: tiles full, columns near each other.
+/// What an order could make of the accesses to x: tiles full, columns near each other. Padding,
+/// blocks and diagonals count as they are.
 Features with_x_for_free(Features f) {
   f.tiles = std::min(f.tiles, (f.entries + 63) / 64);
   f.slices_wide = f.medium_wide = 0;
@@ -32,11 +34,12 @@ Features with_x_for_free(Features f) {
 }
 
 /// Bytes beside A while an order is made: P A P^T and scratch, in the Context's space; for METIS
-/// the graph, its transposed pattern and METIS' own graphs on the host.
+/// the graph, its transposed pattern and METIS' own graphs on the host. And what comes after: a
+/// matrix made of it, P b, P x, P and a staged copy.
 bool fits(Context const& ctx, Reorder order, Csr<double> const& a) {
   double const entries = double(a.entries()), rows = a.rows;
   bool const here = ctx.space() == Space::host;
-  double const moved = 12 * entries + 20 * rows;
+  double const moved = 2 * (12 * entries + 20 * rows) + 36 * rows;
   double const scratch = here ? 12 * entries + 48 * rows : 32 * entries + 180 * rows;
   double const metis = order == Reorder::metis ? 36 * entries + 64 * rows : 0;
   double const there = moved + (here ? std::max(scratch, metis) : scratch);
@@ -79,7 +82,9 @@ class Choice {
     Features const f = *ready.features;
     OrderPlan plan{request_.plan, table_.device, Reorder::none, {}};
     OrderCandidate none{Reorder::none, best(f, request_, table_), 0, 0, ""};
-    none.total = none.format.total;
+    // A format that was asked for and cannot hold A as it is: any order that helps is taken.
+    bool const holds = none.format.excluded.empty();
+    none.total = holds ? none.format.total : std::numeric_limits<double>::infinity();
     double least = none.total;
     Candidate const conceivable = best(with_x_for_free(f), request_, table_);
     plan.candidates.push_back(std::move(none));
@@ -93,7 +98,8 @@ class Choice {
         other.features = features(ctx_, other.matrix->view());
         before = other.order.before;
         c.format = best(*other.features, request_, table_);
-        c.total = c.once + c.format.total;
+        c.total = c.format.excluded.empty() ? c.once + c.format.total
+                                            : std::numeric_limits<double>::infinity();
         if (c.total < enough * least) {
           least = c.total, plan.taken = order;
           ready = std::move(other);

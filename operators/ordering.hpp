@@ -9,9 +9,10 @@
 ///     metis   likewise
 ///
 /// The features of P A P^T are known only when it has been made. So an order is made only where
-/// even the best conceivable one would pay: A itself with x for free, that is with as few 8 x 8
+/// even free access to x would pay: A itself, padding and blocks as they are, with as few 8 x 8
 /// tiles as its entries fill and no column beyond 16 bits. What then has the least total is taken,
-/// an order in either case only if it is less by 5 %, about what the model is off by.
+/// an order in either case only if it is less by 5 %, what the model is off by for the better
+/// formats. A format that cannot hold A as it is takes the first order in which it holds it.
 /// The answer is a function of the matrix, the request, the cost table and of whether this build
 /// has METIS; an order that a cache spares is reckoned with all the same, so that a second run does
 /// what the first did.

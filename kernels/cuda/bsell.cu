@@ -111,7 +111,7 @@ __device__ __forceinline__ void add_slice(BsellView<S> const& a, BsellSlice cons
 }
 
 /// The same with a look at every value. A hole is -0 and adds nothing to a sum, unless it meets an
-/// Inf or NaN of x, which makes NaN: where a sum is that the block row is taken anew.
+/// Inf or NaN of x, which makes NaN: rows whose sum is that are taken anew.
 template <int b, class S, class T>
 __device__ __noinline__ void add_entries(BsellView<S> a, BsellSlice slice, T const* x,
                                          std::int64_t stride, T* sums) {
@@ -163,7 +163,8 @@ __device__ __forceinline__ void each_row(BsellView<S> const& a, int log_share, T
       T anew[b] = {};
       add_entries<b>(a, slice, x, stride, anew);
 #pragma unroll
-      for (int r = 0; r < b; ++r) sums[r] = anew[r];
+      for (int r = 0; r < b; ++r)
+        if (sums[r] != sums[r]) sums[r] = anew[r];
     }
     std::int64_t const I = a.order == nullptr ? p : a.order[p];
 #pragma unroll

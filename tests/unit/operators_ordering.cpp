@@ -8,7 +8,11 @@
 #include <tcsolve/operators/ordering.hpp>
 #include <tcsolve/operators/register.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <numeric>
+#include <random>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
@@ -104,6 +108,29 @@ TYPED_TEST(Ordering, OfOneFormatByItsOwnRates) {
   EXPECT_EQ(this->chosen(a, request, table).order.taken, Reorder::none);
   request.format = Format::sell;
   EXPECT_EQ(this->chosen(a, request, table).order.taken, Reorder::rcm);
+}
+
+/// A path whose vertices came in no order: thousands of diagonals, and three once it is a path
+/// again.
+TYPED_TEST(Ordering, AFormatThatCannotHoldTheMatrixTakesTheOrderInWhichItCan) {
+  Csr<double> path;
+  path.rows = path.cols = 3000;
+  for (Index i = 0; i < path.rows; ++i) {
+    for (Index j = std::max(i - 1, 0); j < std::min(i + 2, path.cols); ++j)
+      path.columns.push_back(j), path.values.push_back(i == j ? 4 : -1);
+    path.offsets.push_back(path.entries());
+  }
+  std::vector<Index> numbers(std::size_t(path.rows));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::shuffle(numbers.begin(), numbers.end(), std::mt19937(7));
+  Csr<double> const lost = permuted(path.view(), Permutation(numbers));
+  OrderRequest request = times(1);
+  request.format = Format::dia;
+  OrderedMatrix const ready = this->chosen(lost, request);
+  EXPECT_EQ(ready.order.taken, Reorder::rcm);
+  EXPECT_TRUE(std::isinf(of(*ready.plan, Reorder::none).total));
+  EXPECT_EQ(ready.features->diagonals, 3);
+  EXPECT_NO_THROW(make_operator<double>(this->ctx(), ready.matrix->view(), Format::dia));
 }
 
 TYPED_TEST(Ordering, WithoutRatesOrASquareMatrixThereIsNone) {
