@@ -142,8 +142,5 @@ Permutation reverse_cuthill_mckee(Context& ctx, CsrView<S> const& a) {
 }
 
 template Permutation reverse_cuthill_mckee(Context&, CsrView<double> const&);
-template Permutation reverse_cuthill_mckee(Context&, CsrView<float> const&);
-template Permutation reverse_cuthill_mckee(Context&, CsrView<half> const&);
-template Permutation reverse_cuthill_mckee(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

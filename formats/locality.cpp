@@ -77,8 +77,5 @@ Locality locality(Context& ctx, CsrView<S> const& a) {
 }
 
 template Locality locality(Context&, CsrView<double> const&);
-template Locality locality(Context&, CsrView<float> const&);
-template Locality locality(Context&, CsrView<half> const&);
-template Locality locality(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

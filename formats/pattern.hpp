@@ -10,16 +10,10 @@
 namespace tcsolve {
 
 /// The positions of a canonical CSR matrix in host memory, borrowed.
-struct Pattern {
-  Index rows = 0, cols = 0;
-  Offset entries = 0;
-  OffsetsView offsets;             // (rows + 1)
-  Index const* columns = nullptr;  // (entries)
-
+struct Pattern : PatternView {
   /// Throws ShapeError for a matrix that does not lie on the host.
   template <class T>
-  Pattern(CsrView<T> const& a)
-      : rows(a.rows), cols(a.cols), entries(a.entries), offsets(a.offsets), columns(a.columns) {
+  Pattern(CsrView<T> const& a) : PatternView(a) {
     if (a.space != Space::host) throw ShapeError("pattern: the matrix must lie on the host");
   }
   template <class T>

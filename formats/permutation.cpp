@@ -97,9 +97,6 @@ CsrStorage<T> permuted(Context& ctx, CsrView<T> const& a, Permutation const& P) 
 }
 
 template CsrStorage<double> permuted(Context&, CsrView<double> const&, Permutation const&);
-template CsrStorage<float> permuted(Context&, CsrView<float> const&, Permutation const&);
-template CsrStorage<half> permuted(Context&, CsrView<half> const&, Permutation const&);
-template CsrStorage<bfloat16> permuted(Context&, CsrView<bfloat16> const&, Permutation const&);
 template Csr<double> permuted(CsrView<double> const&, Permutation const&, int);
 template Csr<float> permuted(CsrView<float> const&, Permutation const&, int);
 template Csr<half> permuted(CsrView<half> const&, Permutation const&, int);

@@ -4,8 +4,8 @@
 ///
 ///            cols 0 1 2 3
 ///     row 0  [ 5 . . 2 ]    slice 0  base 0  width 2    step 0   step 1     lengths 2 1
-///     row 1  [ . 7 . . ]                       values   5  7     2  0       0: padding, adds
-///     nothing row 2  [ 1 . 4 . ]                       deltas   0  1     3  0       column - base
+///     row 1  [ . 7 . . ]                       values   5  7     2  0       0: padding
+///     row 2  [ 1 . 4 . ]                       deltas   0  1     3  0       column - base
 ///     row 3  [ . . . 9 ]    slice 1  base 0  width 2    1  9     4  0  ...
 ///
 /// Lanes of a warp hold neighbouring rows, so every load of values and deltas is contiguous. A

@@ -56,6 +56,20 @@ std::vector<double> random_values(std::size_t n, std::uint64_t seed, double lo, 
   return out;
 }
 
+Csr<double> with_entries(Index n, std::set<std::pair<Index, Index>> const& entries) {
+  Csr<double> a;
+  a.rows = a.cols = n;
+  auto next = entries.begin();
+  for (Index i = 0; i < n; ++i) {
+    for (; next != entries.end() && next->first == i; ++next) {
+      a.columns.push_back(next->second);
+      a.values.push_back(double(a.columns.size()));
+    }
+    a.offsets.push_back(a.entries());
+  }
+  return a;
+}
+
 Csr<double> random_matrix(Index rows, Index cols, Index max_row, std::uint64_t seed) {
   std::mt19937_64 bits(seed + 1);
   std::vector<Index> lengths(std::max<Index>(rows, 1));

@@ -5,7 +5,9 @@
 #include <tcsolve/formats/csr.hpp>
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tcsolve::test {
@@ -20,6 +22,9 @@ std::vector<Named> const& adversarial();
 
 /// Rows of 0 to max_row entries in ever-changing lengths, values in [-1, 1).
 Csr<double> random_matrix(Index rows, Index cols, Index max_row, std::uint64_t seed);
+
+/// Square, with these entries alone; values are their places.
+Csr<double> with_entries(Index n, std::set<std::pair<Index, Index>> const& entries);
 
 /// Square, random, at most `max_row` entries a row, none further than `reach` from the diagonal.
 Csr<double> banded(Index n, Index reach, Index max_row, std::uint64_t seed);

@@ -20,21 +20,6 @@ namespace {
 
 using Edges = std::set<std::pair<Index, Index>>;
 
-/// Square, with these entries alone; values are their places.
-Csr<double> with_entries(Index n, Edges const& entries) {
-  Csr<double> a;
-  a.rows = a.cols = n;
-  auto next = entries.begin();
-  for (Index i = 0; i < n; ++i) {
-    for (; next != entries.end() && next->first == i; ++next) {
-      a.columns.push_back(next->second);
-      a.values.push_back(double(a.columns.size()));
-    }
-    a.offsets.push_back(a.entries());
-  }
-  return a;
-}
-
 void join(Edges& edges, Index i, Index j) { edges.insert({i, j}), edges.insert({j, i}); }
 
 /// The pattern of a mesh of width x height quadrilaterals from vertex `first` on.

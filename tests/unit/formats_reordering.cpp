@@ -30,21 +30,6 @@ Dense dense(Csr<double> const& a) {
   return d;
 }
 
-/// A square matrix with these entries, all 1.
-Csr<double> with_entries(Index n, std::set<std::pair<Index, Index>> const& entries) {
-  Csr<double> a;
-  a.rows = a.cols = n;
-  auto next = entries.begin();
-  for (Index i = 0; i < n; ++i) {
-    for (; next != entries.end() && next->first == i; ++next) {
-      a.columns.push_back(next->second);
-      a.values.push_back(1);
-    }
-    a.offsets.push_back(a.entries());
-  }
-  return a;
-}
-
 /// 5-point pattern of a width x height grid, the rows of the grid one after another.
 Csr<double> grid(Index width, Index height) {
   std::set<std::pair<Index, Index>> entries;
