@@ -44,8 +44,9 @@ class Bsell {
   BsellView<S> const& view() const { return arrays_.view; }
   BsellArrays<S> const& arrays() const { return arrays_; }
   /// The values of a matrix in the Context's space with the same pattern, which is not looked at
-  /// (formats/same_pattern.hpp does). No memory is taken, nothing is waited for. Cost: columns and
-  /// values once. Throws ShapeError where extents or the number of entries differ.
+  /// (formats/same_pattern.hpp does). No memory is taken, nothing is waited for. Cost: the
+  /// values once, and, of block rows with holes, the old ones. Throws ShapeError where extents or
+  /// the number of entries differ.
   void update_values(Context&, CsrView<S> const& a);
   /// Canonical CSR on the host, the matrix that went in (+0 for -0).
   Csr<S> to_csr(Context&) const;

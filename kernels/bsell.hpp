@@ -91,7 +91,6 @@ struct BsellArrays {
   // Of no use to products: a refill reads them.
   Array<Index> place;        ///< of each block row
   Array<std::uint8_t> full;  ///< whether all blocks of a block row are
-  bool mostly_full = false;  ///< so that columns are seldom looked at
 };
 
 /// y = alpha A x + beta y.

@@ -321,56 +321,95 @@ struct MarkFull {
 };
 
 /// The values of row i, or of a lane that has none: its entries where the column numbers say, holes
-/// in between. Rows go through shared memory, so that they are read in runs.
-template <int b, class S>
+/// in between. `again`, where the pattern stays: its entries where no hole is, and nobody asks for
+/// columns. Rows go through shared memory, so that they are read in runs.
+template <int b, bool again, class S>
 struct FillValues {
+  static constexpr int step = b * b * C;
   BsellView<S> m;
   Index const* place;
-  std::uint8_t const*
-      full;  ///< (block_rows), of a matrix whose holes lie where they should; or null
+  std::uint8_t const* full;  // (block_rows)
   S* values;
   TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
+    bool const inside = i < a.rows;
+    if (again && !inside) return;
     std::int64_t const I = i / b, p = I < m.block_rows && place != nullptr ? place[I] : I;
     int const lane = static_cast<int>(p % C), r = static_cast<int>(i % b);
     BsellSlice const slice = m.slices[p / C];
-    bool const inside = i < a.rows;
     Offset at = inside ? a.offsets[i] : 0;
     Offset const end = inside ? a.offsets[i + 1] : 0;
     S* to = values + (Offset{slice.first} * b + r) * b * C + lane;
-    if (full != nullptr && inside && full[I] != 0) {
-      // Another pattern, which nobody has looked at, must not lead out of its arrays.
-      for (Index j = 0; j < slice.steps && at + b <= end; ++j, at += b, to += b * b * C)
+    Index j = 0;
+    // Another pattern, which nobody has looked at, must not lead out of its arrays, here and below.
+    if (inside && full[I] != 0) {
+      for (; j < slice.steps && at + b <= end; ++j, at += b, to += step)
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
         for (int c = 0; c < b; ++c) to[c * C] = no_hole(a.values[at + c]);
-      return;
+    } else if constexpr (again) {
+      between_holes(a.values, at, end, slice.steps, to);
     }
-    for (Index j = 0; j < slice.steps; ++j, to += b * b * C) {
-      std::int64_t const first = std::int64_t{m.column(slice, j, lane)} * b;
+    if constexpr (!again) {
+      for (; j < slice.steps; ++j, to += step) {
+        std::int64_t const first = std::int64_t{m.column(slice, j, lane)} * b;
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-      for (int c = 0; c < b; ++c) {
-        bool const here = at < end && a.columns[at] == first + c;
-        to[c * C] = here ? no_hole(a.values[at]) : hole<S>();
-        at += here;
+        for (int c = 0; c < b; ++c) {
+          bool const here = at < end && a.columns[at] == first + c;
+          to[c * C] = here ? no_hole(a.values[at]) : hole<S>();
+          at += here;
+        }
       }
+    }
+  }
+
+ private:
+  /// The old values of a few steps are on their way at once.
+  TCSOLVE_HD static void between_holes(S const* entries, Offset at, Offset end, Index steps,
+                                       S* to) {
+    constexpr int together = 8 / b;
+    for (Index j = 0; j < steps && at < end; j += together, to += together * step) {
+      S old[together][b];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (int k = 0; k < together; ++k)
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+        for (int c = 0; c < b; ++c) old[k][c] = j + k < steps ? to[k * step + c * C] : hole<S>();
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (int k = 0; k < together; ++k)
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+        for (int c = 0; c < b; ++c)
+          if (!is_hole(old[k][c]) && at < end) to[k * step + c * C] = no_hole(entries[at++]);
     }
   }
 };
 
+/// All values, of a new matrix or again.
+template <bool again, class On, class S>
+void fill(On& on, CsrView<S> const& a, BsellArrays<S>& m) {
+  with_bsell_block(m.view.block, [&]<int b>(std::integral_constant<int, b>) {
+    std::int64_t const lanes = std::int64_t{m.view.count} * C * b;
+    FillValues<b, again, S> const f{m.view, m.place.data(), m.full.data(), m.values.data()};
+    if constexpr (again)
+      on.each_row_of_values(lanes, a, f);
+    else
+      on.each_row(lanes, a, f);
+  });
+}
+
 /// The same pattern with new values.
 template <class On, class S>
 void refill(On& on, CsrView<S> const& a, BsellArrays<S>& m) {
-  with_bsell_block(m.view.block, [&]<int b>(std::integral_constant<int, b>) {
-    std::int64_t const lanes = std::int64_t{m.view.count} * C * b;
-    FillValues<b, S> const fill{m.view, m.place.data(), m.full.data(), m.values.data()};
-    if (m.mostly_full)
-      on.each_row_of_values(lanes, a, fill);
-    else
-      on.each_row(lanes, a, fill);
-  });
+  fill<true>(on, a, m);
 }
 
 /// Block rows by length within windows, where that saves something.
@@ -434,10 +473,9 @@ BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
   with_bsell_block(v.block, [&]<int b>(std::integral_constant<int, b>) {
     on.each(std::int64_t{v.count} * C, FillNumbers<b, S>{a, v, m.numbers.data()});
   });
-  refill(on, a, m);
   m.full = Array<std::uint8_t>(on.space(), v.block_rows);
   on.each(v.block_rows, MarkFull<S>{a, v.block, counted.lengths[size], m.full.data()});
-  m.mostly_full = double(a.entries) > 0.97 * double(counted.of[size].blocks) * v.block * v.block;
+  fill<false>(on, a, m);
   return m;
 }
 

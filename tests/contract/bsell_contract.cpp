@@ -66,6 +66,15 @@ bool fits(Context& ctx, CsrView<T> const& a, Index block) {
   return holes_pay(double(count_blocks(ctx, a)[k].stored) * block * block, a.entries);
 }
 
+/// What is stored, holes told from zeros.
+template <class T>
+std::vector<std::uint8_t> value_bits(Context& ctx, Bsell<T> const& m) {
+  auto const values = to_host(ctx, m.arrays().values);
+  std::vector<std::uint8_t> bits(m.arrays().values.bytes());
+  if (!bits.empty()) std::memcpy(bits.data(), values.data(), bits.size());
+  return bits;
+}
+
 template <class P>
 class BsellContract : public BackendTest<P> {
  public:
@@ -307,6 +316,53 @@ TYPED_TEST(BsellContract, NewValues) {
     CsrStorage<T> const there(this->ctx(), converted<T>(other));
     EXPECT_THROW(m.update_values(this->ctx(), there.view()), ShapeError);
   }
+}
+
+/// Block rows that are not full go by the holes that are there: none comes or goes, whatever an
+/// entry was or becomes.
+TYPED_TEST(BsellContract, NewValuesGoBetweenHoles) {
+  using T = typename TestFixture::T;
+  for (Index const b : bsell_blocks) {
+    Csr<double> a = nodes(
+        150, b, 90, [](Index I) { return I * 5 % 13; }, 4);
+    Csr<T> now = representable<T>(a);
+    CsrStorage<T> const first(this->ctx(), now);
+    Bsell<T> m(this->ctx(), first.view(), {.block = b, .window = 64});
+    for (T const v : {T(0.0f), T(-0.0f), T(3.0f), T(-0.0f), T(0.0f), T(-1.0f)}) {
+      for (std::size_t k = 0; k < now.values.size(); k += 1 + k % 3) now.values[k] = v;
+      CsrStorage<T> const there(this->ctx(), now);
+      m.update_values(this->ctx(), there.view());
+      Bsell<T> const anew(this->ctx(), there.view(), {.block = b, .window = 64});
+      EXPECT_EQ(widened(m.to_csr(this->ctx())), widened(now));
+      ASSERT_EQ(value_bits(this->ctx(), m), value_bits(this->ctx(), anew));
+    }
+  }
+}
+
+/// A row more or less full than it was: what is stored then is nobody's, but arrays end where they
+/// end, and the pattern is still there for its own values.
+TYPED_TEST(BsellContract, AnotherPatternStaysWithinItsArrays) {
+  using T = typename TestFixture::T;
+  for (Index const b : bsell_blocks)
+    for (int const every : {0, 4}) {
+      Csr<double> const a = nodes(
+          96, b, 90, [](Index) { return 6; }, every);
+      CsrStorage<T> const there(this->ctx(), representable<T>(a));
+      Bsell<T> m(this->ctx(), there.view(), {.block = b});
+      auto const wanted = value_bits(this->ctx(), m);
+      Offset const entries = a.entries();
+      for (Index const from : {Index{0}, a.rows / 2, a.rows - 1}) {
+        Csr<double> other = a;  // all entries in rows from there on, as many as fit, or in one
+        for (Index i = 0; i <= a.rows; ++i)
+          other.offsets[i] =
+              i <= from ? 0 : std::min(entries, Offset{i - from} * std::min(a.cols, 7 * b));
+        other.offsets[a.rows] = entries;
+        CsrStorage<T> const unlike(this->ctx(), converted<T>(other));
+        m.update_values(this->ctx(), unlike.view());
+      }
+      m.update_values(this->ctx(), there.view());
+      EXPECT_EQ(value_bits(this->ctx(), m), wanted);
+    }
 }
 
 TYPED_TEST(BsellContract, RefusesWhatIsNotMadeOfBlocks) {
