@@ -7,6 +7,9 @@
 ///                                      the 31 around it lie near, so that they are read in runs
 ///                                      however each of them is walked
 ///     on.each_row_of_values(n, a, f)   the same, but its columns stay where they are
+///     on.each_rows_of_columns(n, k, a, f)
+///                                      f(b, I): the same of columns alone, those of rows k I to
+///                                      k I + k - 1, and of the 31 I around it
 ///     on.each_warp(n, f)               f(warp, i): 32 lanes in step with each other
 ///     on.each_warp(count, n, f)        the same for i < *count <= n, where only this side knows
 ///                                      *count: what an earlier step has found out

@@ -124,6 +124,26 @@ __global__ void __launch_bounds__(64)
   if (i < n) f(a, i);
 }
 
+/// 32 k rows a warp, k a lane: their columns come to shared memory, if fewer than `capacity`.
+template <class S, class F>
+__global__ void __launch_bounds__(64)
+    each_rows_of_columns_kernel(std::int64_t n, int k, CsrView<S> a, int capacity, F f) {
+  extern __shared__ double staged[];
+  int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  std::int64_t const group = (std::int64_t{blockIdx.x} * warps + warp) * 32, I = group + lane;
+  std::int64_t const rows = a.rows, first = group * k, past = first + 32 * k;
+  Offset const begin = a.offsets[first < rows ? first : rows],
+               count = a.offsets[past < rows ? past : rows] - begin;
+  if (count < capacity) {
+    auto* const columns = reinterpret_cast<Index*>(staged) + warp * capacity;
+    a.columns = stage_values(columns, a.columns, begin, static_cast<int>(count));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();
+  }
+  if (I < n) f(a, I);
+}
+
 class Converter {
  public:
   Converter(Device& on, Arena& arena) : on_(on), scope_(arena.scope()) {}
@@ -142,6 +162,23 @@ class Converter {
   template <class S, class F>
   void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f) {
     staged_rows<false>(n, a, f);
+  }
+  template <class S, class F>
+  void each_rows_of_columns(std::int64_t n, int k, CsrView<S> const& a, F const& f) {
+    if (n == 0) return;
+    // A quarter more than the mean; 96 KB at most, which every device has for who asks, or nothing
+    // where that is too little for most warps.
+    constexpr Offset most = 96 * 1024 / sizeof(Index);
+    Offset const mean = a.rows > 0 ? 32 * k * a.entries / a.rows : 0;
+    Offset const capacity = mean < most ? std::min(most, (mean + mean / 4 + 35) / 4 * 4) : 0;
+    Offset const warps = 2 * capacity * sizeof(Index) <= 24 * 1024 ? 2 : 1;
+    auto const bytes = static_cast<int>(warps * capacity * sizeof(Index));
+    auto* const kernel = each_rows_of_columns_kernel<S, F>;
+    if (bytes > 48 * 1024)
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    kernel<<<static_cast<unsigned int>((n + 32 * warps - 1) / (32 * warps)), 32 * warps, bytes,
+             on_.stream>>>(n, k, a, static_cast<int>(capacity), f);
+    check(cudaGetLastError());
   }
   template <class F>
   void each_warp(std::int64_t n, F const& f) {

@@ -52,6 +52,10 @@ class Converter {
   void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f) {
     each_row(n, a, f);
   }
+  template <class S, class F>
+  void each_rows_of_columns(std::int64_t n, int k, CsrView<S> const& a, F const& f) {
+    parallel(n, 2000 / k, [&](std::int64_t I) { f(a, I); });
+  }
   template <class F>
   void each_warp(std::int64_t n, F const& f) {
     parallel(n, 600, [&](std::int64_t i) { f(Warp{}, i); });
