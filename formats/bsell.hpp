@@ -37,8 +37,10 @@ class Bsell {
  public:
   /// From a canonical CSR matrix in the Context's space. Throws MatrixError where blocks have more
   /// than two positions for an entry (a small matrix is taken anyway), ShapeError for a tuning out
-  /// of range, SizeError. Cost: the columns three times, the values once, scans over rows and
-  /// slices, a sort of block rows where they are sorted, two short messages to the host.
+  /// of range, SizeError. Cost: the columns three times, the values once, a scan over slices, where
+  /// no block is given a walk of every size through rows (of a large matrix through some, see
+  /// count_blocks), where block rows are sorted the sort and another scan; a short message to the
+  /// host for each of these.
   Bsell(Context&, CsrView<S> const& a, BsellTuning const& = {});
 
   BsellView<S> const& view() const { return arrays_.view; }

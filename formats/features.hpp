@@ -33,7 +33,8 @@ struct Features {
   /// A = A^T, values and all; looked at only where diagonals are few (dia_fits).
   bool symmetric = false;
   /// Dense blocks of 2 x 2, 3 x 3, 4 x 4 and 6 x 6; counted only where a row has eight entries in
-  /// the mean, none has more than 4096 (of which one thread would have to take twelve), else 0.
+  /// the mean, none has more than 4096 (of which one thread would have to take twelve), else 0. Of
+  /// a large matrix they are estimates (count_blocks).
   BsellCounts dense{};
 
   bool operator==(Features const&) const = default;

@@ -45,7 +45,7 @@ struct BsellTuning {
   Index window = 1024;  ///< sigma: block rows are sorted within so many, where they are
 };
 
-/// What a matrix would take in blocks of b x b.
+/// What a matrix would take in blocks of b x b; an estimate where it is large (count_blocks).
 struct BsellCount {
   Offset blocks = 0;  ///< with an entry
   Offset stored = 0;  ///< with padding, block rows as they come
@@ -129,8 +129,10 @@ template <class S, class T>
 void spmv_dot_bsell(Device&, BsellProduct<S, T> const&, double* sigma);
 }  // namespace cuda
 
-/// Of a matrix in the Context's space; host and device give the same numbers. Cost: the pattern
-/// once, a merge of each twelve rows, serial in its thread.
+/// Of a matrix in the Context's space; host and device give the same numbers. Those of more than
+/// 393216 rows are estimates: every k-th stretch of 384 rows is looked at, 512 at most, and stands
+/// for as many entries as there are. Cost: what is looked at of the pattern once, a merge of each
+/// twelve rows, serial in its thread.
 template <class S>
 BsellCounts count_blocks(Context& ctx, CsrView<S> const& a) {
   return ctx.visit([&](cuda::Device& on) { return cuda::count_blocks(on, ctx.arena(), a); },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// CSR to slices of dense blocks, written once for both backends (kernels/convert.hpp): how many
-/// blocks each block row has, for every size of block at once; the order of block rows; then the
-/// slices; and new values where the pattern stays.
+/// blocks there are of every size at once, where none is asked for, in a sample of a large matrix;
+/// how many each block row has of the size taken; the order of block rows; then the slices; and new
+/// values where the pattern stays.
 #pragma once
 
 #include <bit>
@@ -65,32 +66,27 @@ struct Rows {
   }
 };
 
-/// Of twelve rows, for scans: blocks of each size, and the most that a block row has.
-struct Totals {
-  Offset blocks[sizes] = {};
-  Index longest[sizes] = {};
-  TCSOLVE_HD Totals operator+(Totals const& b) const {
-    Totals sum;
-    for (std::size_t k = 0; k < sizes; ++k) {
-      sum.blocks[k] = blocks[k] + b.blocks[k];
-      sum.longest[k] = longest[k] > b.longest[k] ? longest[k] : b.longest[k];
-    }
-    return sum;
-  }
-};
+/// Rows that are whole slices of every size of block, and groups of twelve for 32 lanes.
+constexpr Index stretch = 384;
+/// Of more than a thousand stretches every so-manieth is looked at, 512 at most.
+constexpr Index sampled_every(Index rows) {
+  Index const stretches = pieces(rows, stretch);
+  return stretches <= 1024 ? 1 : pieces(stretches, 512);
+}
 
-/// The blocks of each block row, of every size, in one walk of the twelve rows that all sizes
-/// divide, by tiles of twelve columns; one more element closes the scan.
+/// The blocks of each block row of the t-th stretch that is looked at, of every size, in one walk
+/// of the twelve rows that all sizes divide, by tiles of twelve columns. A warp a stretch, so that
+/// they are spread over the device and what its lanes walk stays in its cache.
 template <class S>
 struct CountBlocks {
   static constexpr int side = 12;
   CsrView<S> a;
-  Index groups;
+  Index every;
   Index* lengths[sizes];  // (block rows) of each size
-  Totals* totals;
-  TCSOLVE_HD void operator()(std::int64_t g) const {
-    Totals total;
-    if (g < groups) {
+  template <class W>
+  TCSOLVE_HD void operator()(W const& warp, std::int64_t t) const {
+    warp.each([&](int l) {
+      std::int64_t const g = t * every * (stretch / side) + l;
       Index two[6] = {}, three[4] = {}, four[3] = {}, six[2] = {};
       Rows<side, S> rows(a, g * side);
       for (std::uint32_t least = rows.least(); least != none; least = rows.least()) {
@@ -102,10 +98,8 @@ struct CountBlocks {
         for (int r = 0; r < side; ++r) tile[r] = rows.take(r, first, first + side);
         add<2>(tile, two), add<3>(tile, three), add<4>(tile, four), add<6>(tile, six);
       }
-      write<2>(g, two, 0, total), write<3>(g, three, 1, total);
-      write<4>(g, four, 2, total), write<6>(g, six, 3, total);
-    }
-    totals[g] = total;
+      write<2>(g, two, 0), write<3>(g, three, 1), write<4>(g, four, 2), write<6>(g, six, 3);
+    });
   }
 
  private:
@@ -123,42 +117,49 @@ struct CountBlocks {
     }
   }
   template <int b>
-  TCSOLVE_HD void write(std::int64_t g, Index const (&length)[side / b], int size,
-                        Totals& total) const {
+  TCSOLVE_HD void write(std::int64_t g, Index const (&length)[side / b], int size) const {
     for (int k = 0; k < side / b; ++k) {
       std::int64_t const I = g * (side / b) + k;
-      if (I * b >= a.rows) return;
-      lengths[size][I] = length[k];
-      total.blocks[size] += length[k];
-      if (length[k] > total.longest[size]) total.longest[size] = length[k];
+      if (I * b < a.rows) lengths[size][I] = length[k];
     }
   }
 };
+static_assert(CountBlocks<double>::side * C == stretch);
 
-/// Steps of slices and 64-byte units of their column numbers, for scans.
+/// Of slices, for scans.
 struct Extent {
-  Offset steps = 0, units = 0;
-  TCSOLVE_HD Extent operator+(Extent const& b) const { return {steps + b.steps, units + b.units}; }
+  Offset steps = 0, units = 0;  ///< 64-byte units of column numbers
+  Offset blocks = 0, entries = 0;
+  Index longest = 0;  ///< blocks of a block row
+  TCSOLVE_HD Extent operator+(Extent const& b) const {
+    return {steps + b.steps, units + b.units, blocks + b.blocks, entries + b.entries,
+            longest > b.longest ? longest : b.longest};
+  }
 };
 
 /// The longest block row of slice s, and whether its block columns lie within 16 bits. What it is
-/// goes to `slices`, where they are made.
+/// goes to `slices`, where they are made; else s counts those of every so-manieth stretch.
 template <class S>
 struct MeasureSlice {
   CsrView<S> a;
-  Index block, block_rows;
+  Index every, block, block_rows;
   Index const *lengths, *order;
   BsellSlice* slices;
   Extent* extents;
   template <class W>
   TCSOLVE_HD void operator()(W const& warp, std::int64_t s) const {
+    Index const each = stretch / (block * C);
+    std::int64_t const slice = s / each * each * every + s % each;
     typename W::template Of<std::uint32_t> low, shorter, higher;  // complements: of the most
+    typename W::template Of<std::uint32_t> length, taken;
     warp.each([&](int l) {
       low[l] = shorter[l] = higher[l] = none;
-      std::int64_t const p = s * C + l;
+      length[l] = taken[l] = 0;
+      std::int64_t const p = slice * C + l;
       if (p >= block_rows) return;
       std::int64_t const I = order == nullptr ? p : order[p];
-      shorter[l] = ~static_cast<std::uint32_t>(lengths[I]);
+      length[l] = static_cast<std::uint32_t>(lengths[I]);
+      shorter[l] = ~length[l];
       std::uint32_t high = 0;
       for (std::int64_t i = I * block; i < (I + 1) * block && i < a.rows; ++i) {
         Offset const begin = a.offsets[i], end = a.offsets[i + 1];
@@ -167,14 +168,17 @@ struct MeasureSlice {
         auto const last = static_cast<std::uint32_t>(a.columns[end - 1] / block);
         low[l] = first < low[l] ? first : low[l];
         high = last > high ? last : high;
+        taken[l] += static_cast<std::uint32_t>(end - begin);
       }
       if (low[l] != none) higher[l] = ~high;
     });
     std::uint32_t const steps = ~warp.least(shorter), base = warp.least(low);
     bool const wide = steps > 0 && ~warp.least(higher) - base > 65535;
+    Offset const blocks = warp.sum(length), entries = warp.sum(taken);
     warp.each([&](int l) {
       if (l > 0) return;
-      extents[s] = {steps, wide ? 2 * Offset{steps} : steps};
+      extents[s] = {steps, wide ? 2 * Offset{steps} : steps, blocks, entries,
+                    static_cast<Index>(steps)};
       if (slices == nullptr) return;
       std::int32_t const from = wide ? -1 : steps > 0 ? static_cast<std::int32_t>(base) : 0;
       slices[s] = {0, 0, static_cast<std::int32_t>(steps), from};
@@ -182,68 +186,107 @@ struct MeasureSlice {
   }
 };
 
-/// What the host reads, in one message.
+/// What the host reads, in one message: the slices of each size.
 struct Report {
-  Totals totals;
-  Extent before[sizes + 1];  ///< the slices of each size
+  Extent before[sizes + 1];
 };
 struct SetReport {
-  Totals const* totals;
   Extent const* before;
   std::int64_t at[sizes + 1];
   Report* report;
   TCSOLVE_HD void operator()(std::int64_t) const {
-    report->totals = *totals;
     for (std::size_t k = 0; k <= sizes; ++k) report->before[k] = before[at[k]];
   }
 };
 
-struct Counted {
-  BsellCounts of;
-  Index longest[sizes];
-  Index* lengths[sizes];  ///< blocks of each block row
-};
-
+/// Blocks of every size: of what is looked at, times the entries there are for each of it.
 template <class On, class S>
-Counted count(On& on, CsrView<S> const& a) {
-  Counted counted{};
-  if (a.rows == 0) return counted;
-  CountBlocks<S> walk{a, pieces(a.rows, CountBlocks<S>::side), {}, nullptr};
-  std::int64_t const closed = std::int64_t{walk.groups} + 1;
+BsellCounts count(On& on, CsrView<S> const& a) {
+  BsellCounts counts{};
+  if (a.rows == 0) return counts;
+  Index const every = sampled_every(a.rows), looked_at = pieces(pieces(a.rows, stretch), every);
+  CountBlocks<S> walk{a, every, {}};
   SetReport report{};
-  std::int64_t slices = 0;
   for (std::size_t k = 0; k < sizes; ++k) {
-    Index const block_rows = pieces(a.rows, bsell_blocks[k]);
-    walk.lengths[k] = counted.lengths[k] = on.template take<Index>(block_rows);
-    report.at[k] = slices;
-    slices += pieces(block_rows, C);
+    walk.lengths[k] = on.template take<Index>(pieces(a.rows, bsell_blocks[k]));
+    report.at[k + 1] = report.at[k] + std::int64_t{looked_at} * (stretch / (bsell_blocks[k] * C));
   }
-  report.at[sizes] = slices;
-  walk.totals = on.template take<Totals>(closed);
-  auto* sums = on.template take<Totals>(closed);
-  on.each(closed, walk);
-  on.scan(walk.totals, sums, closed, Plus{});
+  on.each_warp(looked_at, walk);
+  std::int64_t const slices = report.at[sizes];
   auto* extents = on.template take<Extent>(slices + 1);
   auto* before = on.template take<Extent>(slices + 1);
   for (std::size_t k = 0; k < sizes; ++k)
     on.each_warp(report.at[k + 1] - report.at[k],
-                 MeasureSlice<S>{a, bsell_blocks[k], pieces(a.rows, bsell_blocks[k]),
-                                 counted.lengths[k], nullptr, nullptr, extents + report.at[k]});
+                 MeasureSlice<S>{a, every, bsell_blocks[k], pieces(a.rows, bsell_blocks[k]),
+                                 walk.lengths[k], nullptr, nullptr, extents + report.at[k]});
   on.clear(extents + slices, 1);
   on.scan(extents, before, slices + 1, Plus{});
-  report.totals = sums + walk.groups, report.before = before;
+  report.before = before;
   report.report = on.template take<Report>(1);
   on.each(1, report);
   Report got;
   on.read(report.report, &got, 1);
   for (std::size_t k = 0; k < sizes; ++k) {
     Extent const &first = got.before[k], &last = got.before[k + 1];
-    Offset const steps = last.steps - first.steps;
-    counted.of[k] = {got.totals.blocks[k], C * steps, C * (last.units - first.units - steps)};
-    counted.longest[k] = got.totals.longest[k];
+    Offset const seen = last.entries - first.entries, steps = last.steps - first.steps;
+    double const share = seen > 0 ? double(a.entries) / double(seen) : 1;
+    auto const of_all = [&](Offset n) { return static_cast<Offset>(double(n) * share + 0.5); };
+    counts[k] = {of_all(last.blocks - first.blocks), C * of_all(steps),
+                 C * of_all(last.units - first.units - steps)};
   }
-  return counted;
+  return counts;
 }
+
+/// Whether all blocks of block row I are full: then its rows have the columns of the first of them,
+/// block by block. Of no load does it depend on another which comes next.
+template <int b, class S>
+TCSOLVE_HD bool all_full(CsrView<S> const& a, std::int64_t I) {
+  if ((I + 1) * b > a.rows) return false;
+  Offset const begin = a.offsets[I * b], length = a.offsets[I * b + 1] - begin;
+  bool all = length % b == 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int r = 1; r < b; ++r)
+    all = all && a.offsets[I * b + r + 1] - a.offsets[I * b + r] == length;
+  for (Offset k = 0; all && k < length; k += b) {
+    std::int32_t const column = a.columns[begin + k];
+    all = column % b == 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int r = 0; r < b; ++r) {
+      std::int32_t const* const row = a.columns + (begin + r * length + k);
+      all &= row[0] == column && row[b - 1] == column + b - 1;
+    }
+  }
+  return all;
+}
+
+/// The blocks of block row I, by a merge of its rows where they are not all full; whether they are.
+template <int b, class S>
+struct CountBlockRow {
+  Index* lengths;
+  std::uint8_t* full;
+  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t I) const {
+    bool const all = all_full<b>(a, I);
+    Index length = 0;
+    if (all) {
+      length = static_cast<Index>((a.offsets[I * b + 1] - a.offsets[I * b]) / b);
+    } else {
+      Rows<b, S> rows(a, I * b);
+      for (std::uint32_t least = rows.least(); least != none; least = rows.least(), ++length) {
+        std::uint32_t const J = least / b;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+        for (int r = 0; r < b; ++r) rows.take(r, J * b, (J + 1) * b);
+      }
+    }
+    lengths[I] = length;
+    full[I] = all;
+  }
+};
 
 /// Sorting keys: by window, then longest first. Beyond a thousand blocks lengths are not told
 /// apart.
@@ -275,48 +318,46 @@ struct SetStart {
   }
 };
 
-/// The column numbers of the block row in place p, by a merge of its rows.
+/// The column numbers of block row I, or of a lane that has none: those of its first row where all
+/// blocks are full, else by a merge of its rows.
 template <int b, class S>
 struct FillNumbers {
-  CsrView<S> a;
   BsellView<S> m;
+  Index const* place;
+  std::uint8_t const* full;  // (block_rows)
   std::uint8_t* numbers;
-  TCSOLVE_HD void operator()(std::int64_t p) const {
+  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t I) const {
+    bool const inside = I < m.block_rows;
+    std::int64_t const p = inside && place != nullptr ? place[I] : I;
     BsellSlice const slice = m.slices[p / C];
-    std::int64_t const I = p < m.block_rows && m.order != nullptr ? m.order[p] : p;
-    Rows<b, S> rows(a, I * b);
-    std::uint8_t* const here = numbers + Offset{slice.numbers} * 64;
-    for (Index j = 0; j < slice.steps; ++j) {
-      std::uint32_t const least = rows.least(), J = least / b;
-      Offset const at = Offset{j} * C + p % C;
-      bool const inside = least != none;
-      if (slice.base < 0)
-        reinterpret_cast<std::int32_t*>(here)[at] = inside ? static_cast<std::int32_t>(J) : 0;
-      else
-        reinterpret_cast<std::uint16_t*>(here)[at] =
-            static_cast<std::uint16_t>(inside ? J - static_cast<std::uint32_t>(slice.base) : 0);
-      if (!inside) continue;
+    int const lane = static_cast<int>(p % C);
+    Index j = 0;
+    if (inside && full[I] != 0) {
+      Offset const begin = a.offsets[I * b], end = a.offsets[I * b + 1];
+      for (Offset k = begin; k < end; k += b, ++j) set(slice, j, lane, a.columns[k] / b);
+    } else if (inside) {
+      Rows<b, S> rows(a, I * b);
+      for (std::uint32_t least = rows.least(); least != none; least = rows.least(), ++j) {
+        std::uint32_t const J = least / b;
+        set(slice, j, lane, static_cast<Index>(J));
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-      for (int r = 0; r < b; ++r) rows.take(r, J * b, (J + 1) * b);
+        for (int r = 0; r < b; ++r) rows.take(r, J * b, (J + 1) * b);
+      }
     }
+    Index const none_here = slice.base < 0 ? 0 : slice.base;  // the number 0
+    for (; j < slice.steps; ++j) set(slice, j, lane, none_here);
   }
-};
 
-/// 1 for a block row all of whose blocks are full: the columns of its rows follow from their order.
-template <class S>
-struct MarkFull {
-  CsrView<S> a;
-  Index block;
-  Index const* lengths;
-  std::uint8_t* full;
-  TCSOLVE_HD void operator()(std::int64_t I) const {
-    std::int64_t const end = (I + 1) * block;
-    bool all = end <= a.rows;
-    for (std::int64_t i = I * block; all && i < end; ++i)
-      all = a.offsets[i + 1] - a.offsets[i] == Offset{block} * lengths[I];
-    full[I] = all;
+ private:
+  TCSOLVE_HD void set(BsellSlice const& slice, Index j, int lane, Index J) const {
+    std::uint8_t* const here = numbers + Offset{slice.numbers} * 64;
+    Offset const at = Offset{j} * C + lane;
+    if (slice.base < 0)
+      reinterpret_cast<std::int32_t*>(here)[at] = J;
+    else
+      reinterpret_cast<std::uint16_t*>(here)[at] = static_cast<std::uint16_t>(J - slice.base);
   }
 };
 
@@ -412,12 +453,11 @@ void refill(On& on, CsrView<S> const& a, BsellArrays<S>& m) {
   fill<true>(on, a, m);
 }
 
-/// Block rows by length within windows, where that saves something.
+/// Block rows by length within windows.
 template <class On, class S>
-void sort(On& on, Counted const& counted, std::size_t size, Index window, BsellArrays<S>& m) {
-  if (!bsell_sorts(counted.of[size])) return;
+void sort(On& on, Index const* lengths, Index longest, Index window, BsellArrays<S>& m) {
   Index const block_rows = m.view.block_rows;
-  Index const most = std::min(counted.longest[size], SetKeys::told);
+  Index const most = std::min(longest, SetKeys::told);
   std::int64_t const keys = std::int64_t{pieces(block_rows, window)} * (most + 1);
   if (keys > std::numeric_limits<std::uint32_t>::max())
     throw SizeError(cat("bsell: ", pieces(block_rows, window), " windows; sorting keys have 32 ",
@@ -425,7 +465,7 @@ void sort(On& on, Counted const& counted, std::size_t size, Index window, BsellA
   m.order = Array<Index>(on.space(), block_rows);
   m.place = Array<Index>(on.space(), block_rows);
   auto* key = on.template take<std::uint32_t>(block_rows);
-  on.each(block_rows, SetKeys{counted.lengths[size], window, most, key, m.order.data()});
+  on.each(block_rows, SetKeys{lengths, window, most, key, m.order.data()});
   on.sort(key, m.order.data(), block_rows, static_cast<std::uint32_t>(keys));
   on.each(block_rows, SetPlace{m.order.data(), m.place.data()});
 }
@@ -435,11 +475,8 @@ BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
   BsellArrays<S> m;
   BsellView<S>& v = m.view;
   v.rows = a.rows, v.cols = a.cols, v.entries = a.entries, v.space = on.space();
-  Counted const counted = count(on, a);
-  auto const asked = std::ranges::find(bsell_blocks, tuning.block) - bsell_blocks.begin();
-  std::size_t const size =
-      tuning.block > 0 ? std::size_t(asked) : bsell_choice(counted.of, a.entries, sizeof(S));
-  v.block = bsell_blocks[size];
+  v.block = tuning.block > 0 ? tuning.block
+                             : bsell_blocks[bsell_choice(count(on, a), a.entries, sizeof(S))];
   v.block_rows = pieces(a.rows, v.block);
   v.count = pieces(v.block_rows, C);
   auto const refuse = [&](double blocks) {
@@ -448,19 +485,31 @@ BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
       throw MatrixError(cat("bsell: blocks of ", v.block, " x ", v.block, " need ", positions,
                             " positions for ", a.entries, " entries; take another format"));
   };
-  refuse(double(counted.of[size].blocks));  // before anything is sorted
-  sort(on, counted, size, tuning.window, m);
+  m.full = Array<std::uint8_t>(on.space(), v.block_rows);
+  auto* lengths = on.template take<Index>(v.block_rows);
+  with_bsell_block(v.block, [&]<int b>(std::integral_constant<int, b>) {
+    on.each_rows_of_columns(v.block_rows, b, a, CountBlockRow<b, S>{lengths, m.full.data()});
+  });
 
   std::int64_t const closed = std::int64_t{v.count} + 1;
   m.slices = Array<BsellSlice>(on.space(), v.count);
   auto* extents = on.template take<Extent>(closed);
   auto* start = on.template take<Extent>(closed);
-  on.each_warp(v.count, MeasureSlice<S>{a, v.block, v.block_rows, counted.lengths[size],
-                                        m.order.data(), m.slices.data(), extents});
-  on.clear(extents + v.count, 1);
-  on.scan(extents, start, closed, Plus{});
-  Extent total;
-  on.read(start + v.count, &total, 1);
+  auto const measure = [&] {
+    on.each_warp(v.count, MeasureSlice<S>{a, 1, v.block, v.block_rows, lengths, m.order.data(),
+                                          m.slices.data(), extents});
+    on.clear(extents + v.count, 1);
+    on.scan(extents, start, closed, Plus{});
+    Extent total;
+    on.read(start + v.count, &total, 1);
+    return total;
+  };
+  Extent total = measure();
+  refuse(double(total.blocks));  // before anything is sorted
+  if (bsell_sorts({total.blocks, C * total.steps})) {
+    sort(on, lengths, total.longest, tuning.window, m);
+    total = measure();
+  }
   refuse(double(total.steps) * C);
   if (total.steps > std::numeric_limits<std::int32_t>::max())
     throw SizeError(cat("bsell: ", total.steps, " steps; it counts them in 31 bits"));
@@ -471,10 +520,9 @@ BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
   v.slices = m.slices.data(), v.numbers = m.numbers.data(), v.values = m.values.data();
   v.order = m.order.data();
   with_bsell_block(v.block, [&]<int b>(std::integral_constant<int, b>) {
-    on.each(std::int64_t{v.count} * C, FillNumbers<b, S>{a, v, m.numbers.data()});
+    on.each_rows_of_columns(std::int64_t{v.count} * C, b, a,
+                            FillNumbers<b, S>{v, m.place.data(), m.full.data(), m.numbers.data()});
   });
-  m.full = Array<std::uint8_t>(on.space(), v.block_rows);
-  on.each(v.block_rows, MarkFull<S>{a, v.block, counted.lengths[size], m.full.data()});
   fill<false>(on, a, m);
   return m;
 }

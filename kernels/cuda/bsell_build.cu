@@ -9,7 +9,7 @@ namespace tcsolve::cuda {
 template <class S>
 BsellCounts count_blocks(Device& device, Arena& arena, CsrView<S> const& a) {
   Converter on(device, arena);
-  return bsell::count(on, a).of;
+  return bsell::count(on, a);
 }
 template <class S>
 BsellArrays<S> build_bsell(Device& device, Arena& arena, CsrView<S> const& a,

@@ -13,7 +13,7 @@ namespace tcsolve::host {
 template <class S>
 BsellCounts count_blocks(Host&, Arena& arena, CsrView<S> const& a) {
   Converter on(arena);
-  return bsell::count(on, a).of;
+  return bsell::count(on, a);
 }
 template <class S>
 BsellArrays<S> build_bsell(Host&, Arena& arena, CsrView<S> const& a, BsellTuning const& tuning) {
