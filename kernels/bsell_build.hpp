@@ -387,7 +387,7 @@ struct FillValues {
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-        for (int c = 0; c < b; ++c) to[c * C] = no_hole(a.values[at + c]);
+        for (int c = 0; c < b; ++c) to[c * C] = stored(a.values, at + c);
     } else if constexpr (again) {
       between_holes(a.values, at, end, slice.steps, to);
     }
@@ -399,7 +399,7 @@ struct FillValues {
 #endif
         for (int c = 0; c < b; ++c) {
           bool const here = at < end && a.columns[at] == first + c;
-          to[c * C] = here ? no_hole(a.values[at]) : hole<S>();
+          to[c * C] = here ? stored(a.values, at) : hole<S>();
           at += here;
         }
       }
@@ -407,6 +407,11 @@ struct FillValues {
   }
 
  private:
+  /// Loaded at once: of a reference to memory no_hole() reads byte after byte on the device.
+  TCSOLVE_HD static S stored(S const* entries, Offset at) {
+    S const entry = entries[at];
+    return no_hole(entry);
+  }
   /// The old values of a few steps are on their way at once.
   TCSOLVE_HD static void between_holes(S const* entries, Offset at, Offset end, Index steps,
                                        S* to) {
@@ -429,7 +434,7 @@ struct FillValues {
 #pragma unroll
 #endif
         for (int c = 0; c < b; ++c)
-          if (!is_hole(old[k][c]) && at < end) to[k * step + c * C] = no_hole(entries[at++]);
+          if (!is_hole(old[k][c]) && at < end) to[k * step + c * C] = stored(entries, at++);
     }
   }
 };
