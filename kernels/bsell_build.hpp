@@ -383,11 +383,17 @@ struct FillValues {
     Index j = 0;
     // Another pattern, which nobody has looked at, must not lead out of its arrays, here and below.
     if (inside && full[I] != 0) {
-      for (; j < slice.steps && at + b <= end; ++j, at += b, to += step)
+      for (; j < slice.steps && at + b <= end; ++j, at += b, to += step) {
+        S now[b];  // before any is written, which would make the next wait
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-        for (int c = 0; c < b; ++c) to[c * C] = stored(a.values, at + c);
+        for (int c = 0; c < b; ++c) now[c] = stored(a.values, at + c);
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+        for (int c = 0; c < b; ++c) to[c * C] = now[c];
+      }
     } else if constexpr (again) {
       between_holes(a.values, at, end, slice.steps, to);
     }
@@ -412,29 +418,35 @@ struct FillValues {
     S const entry = entries[at];
     return no_hole(entry);
   }
-  /// The old values of a few steps are on their way at once.
+  /// The old values of a few steps are on their way at once, and then the new ones: the last comes
+  /// first, since its place is known when all the old ones are.
   TCSOLVE_HD static void between_holes(S const* entries, Offset at, Offset end, Index steps,
                                        S* to) {
-    constexpr int together = 8 / b;
+    constexpr int together = 8 / b, count = together * b;
     for (Index j = 0; j < steps && at < end; j += together, to += together * step) {
-      S old[together][b];
+      std::uint32_t kept = 0;  // a bit for each that is no hole
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-      for (int k = 0; k < together; ++k)
+      for (int e = 0; e < count; ++e) {
+        S const old = j + e / b < steps ? to[e / b * step + e % b * C] : hole<S>();
+        kept |= std::uint32_t{!is_hole(old)} << e;
+      }
+      S now[count];
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-        for (int c = 0; c < b; ++c) old[k][c] = j + k < steps ? to[k * step + c * C] : hole<S>();
+      for (int e = count - 1; e >= 0; --e) {
+        Offset const from = at + ones(kept & ((1u << e) - 1));
+        if (from >= end) kept &= ~(1u << e);
+        now[e] = (kept >> e & 1) != 0 ? stored(entries, from) : hole<S>();
+      }
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-      for (int k = 0; k < together; ++k)
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-        for (int c = 0; c < b; ++c)
-          if (!is_hole(old[k][c]) && at < end) to[k * step + c * C] = stored(entries, at++);
+      for (int e = 0; e < count; ++e)
+        if ((kept >> e & 1) != 0) to[e / b * step + e % b * C] = now[e];
+      at += ones(kept);
     }
   }
 };
