@@ -50,6 +50,8 @@ class Bsell {
   /// values once, and, of block rows with holes, the old ones. Throws ShapeError where extents or
   /// the number of entries differ.
   void update_values(Context&, CsrView<S> const& a);
+  /// ||A||_inf, taken as the values came; waits for it.
+  double norm_inf(Context&) const;
   /// Canonical CSR on the host, the matrix that went in (+0 for -0).
   Csr<S> to_csr(Context&) const;
   /// What products read.

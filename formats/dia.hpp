@@ -49,6 +49,8 @@ class Dia {
   /// ShapeError where extents or the number of entries differ; MemoryError, and then the new lower
   /// triangle is stored, mirrored: update again, or make another.
   void update_values(Context&, CsrView<S> const& a);
+  /// ||A||_inf, taken as the values came; waits for it.
+  double norm_inf(Context&) const;
   /// Canonical CSR on the host, the matrix that went in.
   Csr<S> to_csr(Context&) const;
   /// What products read.

@@ -10,6 +10,7 @@
 
 #if !defined(__CUDA_ARCH__)
 #include <atomic>
+#include <bit>
 #endif
 
 namespace tcsolve {
@@ -81,6 +82,20 @@ TCSOLVE_HD void raise_to(std::int32_t* at, std::int32_t v) {
 #else
   for (std::int32_t seen = glance(at); seen < v && atomic_replace(at, seen, v) != seen;)
     seen = glance(at);
+#endif
+}
+
+/// *at = max(*at, v), neither of them negative; a NaN is larger than any number.
+TCSOLVE_HD void raise_to(double* at, double v) {
+  auto* const word = reinterpret_cast<unsigned long long*>(at);  // ordered as the doubles are
+#if defined(__CUDA_ARCH__)
+  auto const bits = static_cast<unsigned long long>(__double_as_longlong(v)) & ~0ull >> 1;
+  if (*word < bits) atomicMax(word, bits);
+#else
+  auto const bits = std::bit_cast<unsigned long long>(v) & ~0ull >> 1;
+  std::atomic_ref<unsigned long long> const there(*word);
+  for (auto seen = there.load(std::memory_order_relaxed); seen < bits;)
+    if (there.compare_exchange_weak(seen, bits, std::memory_order_relaxed)) return;
 #endif
 }
 

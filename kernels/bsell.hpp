@@ -88,6 +88,7 @@ struct BsellArrays {
   Array<std::uint8_t> numbers;
   Array<S> values;
   Array<Index> order;
+  Array<double> norm;  ///< ||A||_inf, taken as the values came
   // Of no use to products: a refill reads them.
   Array<Index> place;        ///< of each block row
   Array<std::uint8_t> full;  ///< whether all blocks of a block row are

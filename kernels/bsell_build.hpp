@@ -388,7 +388,7 @@ struct FillValues {
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-        for (int c = 0; c < b; ++c) now[c] = stored(a.values, at + c);
+        for (int c = 0; c < b; ++c) now[c] = no_hole(a.values[at + c]);
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
@@ -405,7 +405,7 @@ struct FillValues {
 #endif
         for (int c = 0; c < b; ++c) {
           bool const here = at < end && a.columns[at] == first + c;
-          to[c * C] = here ? stored(a.values, at) : hole<S>();
+          to[c * C] = here ? no_hole(a.values[at]) : hole<S>();
           at += here;
         }
       }
@@ -413,11 +413,6 @@ struct FillValues {
   }
 
  private:
-  /// Loaded at once: of a reference to memory no_hole() reads byte after byte on the device.
-  TCSOLVE_HD static S stored(S const* entries, Offset at) {
-    S const entry = entries[at];
-    return no_hole(entry);
-  }
   /// The old values of a few steps are on their way at once, and then the new ones: the last comes
   /// first, since its place is known when all the old ones are.
   TCSOLVE_HD static void between_holes(S const* entries, Offset at, Offset end, Index steps,
@@ -439,7 +434,7 @@ struct FillValues {
       for (int e = count - 1; e >= 0; --e) {
         Offset const from = at + ones(kept & ((1u << e) - 1));
         if (from >= end) kept &= ~(1u << e);
-        now[e] = (kept >> e & 1) != 0 ? stored(entries, from) : hole<S>();
+        now[e] = (kept >> e & 1) != 0 ? no_hole(entries[from]) : hole<S>();
       }
 #if defined(__CUDA_ARCH__)
 #pragma unroll
@@ -451,16 +446,18 @@ struct FillValues {
   }
 };
 
-/// All values, of a new matrix or again.
+/// All values, of a new matrix or again, and ||A||.
 template <bool again, class On, class S>
 void fill(On& on, CsrView<S> const& a, BsellArrays<S>& m) {
+  double* const norm = m.norm.data();
+  on.clear(norm, 1);
   with_bsell_block(m.view.block, [&]<int b>(std::integral_constant<int, b>) {
     std::int64_t const lanes = std::int64_t{m.view.count} * C * b;
     FillValues<b, again, S> const f{m.view, m.place.data(), m.full.data(), m.values.data()};
     if constexpr (again)
-      on.each_row_of_values(lanes, a, f);
+      on.each_row_of_values(lanes, a, f, norm);
     else
-      on.each_row(lanes, a, f);
+      on.each_row(lanes, a, f, norm);
   });
 }
 
@@ -492,6 +489,7 @@ BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
   BsellArrays<S> m;
   BsellView<S>& v = m.view;
   v.rows = a.rows, v.cols = a.cols, v.entries = a.entries, v.space = on.space();
+  m.norm = Array<double>(on.space(), 1);
   v.block = tuning.block > 0 ? tuning.block
                              : bsell_blocks[bsell_choice(count(on, a), a.entries, sizeof(S))];
   v.block_rows = pieces(a.rows, v.block);

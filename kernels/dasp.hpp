@@ -50,7 +50,7 @@ struct DaspArrays {
 /// How T-vectors are multiplied. `automatic` is mma for FP64 where LOOP_NUM is 1 and rows are not
 /// few, else fma: what was measured faster (docs/formats/dasp.md);
 /// half_products rounds x to FP16 and takes the matrix unit, of FP16 values alone; absolute is |A|
-/// x, for norms.
+/// times ones, for norms, and reads no x.
 enum class DaspUnitOf { automatic, fma, mma, half_products, absolute };
 
 /// What a product writes besides y: the parts of long rows, and a ticket for each of them that is 0

@@ -73,25 +73,61 @@ struct Row {
     bool const here = at < end && a.columns[at] - i == offset;
     return here ? no_hole(a.values[at]) : hole<S>();
   }
+  /// The next entry, where there is one.
+  TCSOLVE_HD S next(bool here) {
+    bool const some = here && at < end;
+    S const v = some ? no_hole(a.values[at]) : hole<S>();
+    at += some;
+    return v;
+  }
+  /// The same from the end.
+  TCSOLVE_HD S last(bool here) {
+    bool const some = here && at < end;
+    end -= some;
+    return some ? no_hole(a.values[end]) : hole<S>();
+  }
 };
 
-/// Position i of `count` diagonals from `first` on.
+/// Position i of the diagonals up to the main one, or of all (`stored`), and of those above, each
+/// where it is wanted. `again`: holes lie where they did, so that columns need not be looked at.
 template <class S>
 struct Fill {
   Index const* offsets;
-  Index first, count, distinct;
-  S* values;
+  Index stored, distinct;
+  S *values, *upper;  ///< or null
+  bool again;
   TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
     Row<S> row(a, i);
-    Offset const length = dia_length(a.rows);
-    if (row.full(distinct)) {
+    bool const full = row.full(distinct);
+    if (values != nullptr) fill(row, full, values + i, 0, stored);
+    if (upper != nullptr) fill(row, full, upper + i, stored, distinct - stored);
+  }
+
+ private:
+  TCSOLVE_HD void fill(Row<S>& row, bool full, S* to, Index first, Index count) const {
+    Offset const length = dia_length(row.a.rows);
+    if (full) {
 #if defined(__CUDA_ARCH__)
 #pragma unroll 4
 #endif
-      for (Index d = 0; d < count; ++d) values[d * length + i] = row.entry(first + d);
-      return;
+      for (Index d = 0; d < count; ++d) to[d * length] = row.entry(first + d);
+    } else if (again) {
+      constexpr int ahead = 8;  // or each would wait for the one before to be stored
+      for (Index d = 0; d < count; d += ahead) {
+        S before[ahead];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+        for (int k = 0; k < ahead; ++k) before[k] = d + k < count ? to[(d + k) * length] : S{};
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+        for (int k = 0; k < ahead; ++k)
+          if (d + k < count) to[(d + k) * length] = row.next(!is_hole(before[k]));
+      }
+    } else {
+      for (Index d = 0; d < count; ++d) to[d * length] = row.take(offsets[first + d]);
     }
-    for (Index d = 0; d < count; ++d) values[d * length + i] = row.take(offsets[first + d]);
   }
 };
 
@@ -102,32 +138,43 @@ struct Close {
   TCSOLVE_HD void operator()(std::int64_t k) const { values[k] = hole<S>(); }
 };
 
-/// Raises *differs where an entry above the diagonal is not the one below it.
+/// Raises *differs where an entry above the diagonal is not the one below it. `again`: the pattern
+/// is that of a symmetric matrix, so that holes below say where there are none above.
 template <class S>
 struct Compare {
   Index const* offsets;
   Index stored, distinct;
   S const* values;
+  bool again;
   Index* differs;
   TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
     Row<S> row(a, i);
     Offset const length = dia_length(a.rows);
     bool same = true;
+    auto const inside = [&](Index d) { return i + offsets[d] < a.rows; };
     // Loaded without a condition, so that several are on their way.
-    auto const compare = [&](Index d, S const& up) {
-      std::int64_t const j = i + offsets[d];
-      bool const inside = j < a.rows;
-      S const low = values[(distinct - 1 - d) * length + (inside ? j : i)];
-      bool const equal = same_bits(up, low);
-      same = same & (equal | !inside);
+    auto const low = [&](Index d) {
+      return values[(distinct - 1 - d) * length + (inside(d) ? i + offsets[d] : i)];
+    };
+    auto const compare = [&](Index d, S const& above, S const& below) {
+      bool const equal = same_bits(above, below);
+      same = same & (equal | !inside(d));
     };
     if (row.full(distinct)) {
 #if defined(__CUDA_ARCH__)
 #pragma unroll 8
 #endif
-      for (Index d = stored; d < distinct; ++d) compare(d, row.entry(d));
+      for (Index d = stored; d < distinct; ++d) compare(d, row.entry(d), low(d));
+    } else if (again) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll 8
+#endif
+      for (Index d = distinct - 1; d >= stored; --d) {
+        S const below = low(d);
+        compare(d, row.last(inside(d) & !is_hole(below)), below);
+      }
     } else {
-      for (Index d = stored; d < distinct; ++d) compare(d, row.take(offsets[d]));
+      for (Index d = stored; d < distinct; ++d) compare(d, row.take(offsets[d]), low(d));
     }
     if (!same) raise(differs);
   }
@@ -188,43 +235,45 @@ void connect(On& on, DiaArrays<S>& m, std::vector<Index> const& offsets) {
   v.diagonals = m.diagonals.data(), v.values = m.values.data();
 }
 
-/// f(b, i) for each row; columns are near where many rows have diagonals without an entry.
+/// f(b, i) for each row; its columns are near where many rows are looked up by them.
 template <class On, class S, class F>
-void each_row(On& on, std::int64_t n, CsrView<S> const& a, Index distinct, F const& f) {
-  if (double(a.entries) > 0.9 * double(distinct) * a.rows)
-    on.each_row_of_values(n, a, f);
+void each_row(On& on, std::int64_t n, CsrView<S> const& a, Index distinct, F const& f,
+              double* norm = nullptr) {
+  if (f.again || double(a.entries) > 0.9 * double(distinct) * a.rows)
+    on.each_row_of_values(n, a, f, norm);
   else
-    on.each_row(n, a, f);
+    on.each_row(n, a, f, norm);
 }
 
 /// Whether what lies above the diagonal is what lies below it.
 template <class On, class S>
-bool symmetric(On& on, CsrView<S> const& a, DiaArrays<S> const& m) {
+bool symmetric(On& on, CsrView<S> const& a, DiaArrays<S> const& m, bool again) {
   auto* differs = on.template take<Index>(1);
   on.clear(differs, 1);
-  each_row(on, a.rows, a, m.view.distinct,
-           Compare<S>{m.offsets.data(), m.stored, m.view.distinct, m.values.data(), differs});
+  Index const distinct = m.view.distinct;
+  each_row(on, a.rows, a, distinct,
+           Compare<S>{m.offsets.data(), m.stored, distinct, m.values.data(), again, differs});
   Index found = 0;
   on.read(differs, &found, 1);
   return found == 0;
 }
 
+/// The values, and ||A||. True where upper diagonals have come, so that the list is no longer true.
 template <class On, class S>
-void fill(On& on, CsrView<S> const& a, DiaArrays<S>& m, std::vector<Index> const& offsets) {
+bool fill(On& on, CsrView<S> const& a, DiaArrays<S>& m, bool again) {
   std::int64_t const length = dia_length(a.rows);
-  Index const others = m.view.distinct - m.stored;
-  auto const fill_upper = [&](Array<S>& upper) {
-    each_row(on, length, a, m.view.distinct,
-             Fill<S>{m.offsets.data(), m.stored, others, m.view.distinct, upper.data()});
+  Index const distinct = m.view.distinct, others = distinct - m.stored;
+  auto const rows = [&](S* values, S* upper, bool holes_lie, double* norm) {
+    each_row(on, length, a, distinct,
+             Fill<S>{m.offsets.data(), m.stored, distinct, values, upper, holes_lie}, norm);
   };
-  each_row(on, length, a, m.view.distinct,
-           Fill<S>{m.offsets.data(), 0, m.stored, m.view.distinct, m.values.data()});
-  if (m.upper.size() > 0) return fill_upper(m.upper);
-  if (others == 0 || symmetric(on, a, m)) return;
+  on.clear(m.norm.data(), 1);
+  rows(m.values.data(), m.upper.data(), again, m.norm.data());
+  if (m.upper.size() > 0 || others == 0 || symmetric(on, a, m, again)) return false;
   Array<S> upper(on.space(), std::size_t(others) * length);
-  fill_upper(upper);
+  rows(nullptr, upper.data(), false, nullptr);
   m.upper = std::move(upper);
-  if (!offsets.empty()) connect(on, m, offsets);
+  return true;
 }
 
 template <class On, class S>
@@ -232,6 +281,8 @@ DiaArrays<S> build(On& on, CsrView<S> const& a, DiaTuning const& tuning) {
   DiaArrays<S> m;
   DiaView<S>& v = m.view;
   v.rows = a.rows, v.cols = a.cols, v.entries = a.entries, v.space = on.space();
+  m.norm = Array<double>(on.space(), 1);
+  on.clear(m.norm.data(), 1);
   Index const* const before = scan_diagonals(on, a, m.view.distinct);
   if (m.view.distinct == 0) return m;
   Offset const length = dia_length(a.rows);
@@ -249,7 +300,7 @@ DiaArrays<S> build(On& on, CsrView<S> const& a, DiaTuning const& tuning) {
   m.stored = mirrors ? static_cast<Index>(below) : m.view.distinct;
   m.values = Array<S>(on.space(), std::size_t(m.stored) * length + 32);
   on.each(32, Close<S>{m.values.data() + m.stored * length});
-  fill(on, a, m, {});
+  fill(on, a, m, false);
   connect(on, m, offsets);
   return m;
 }
@@ -258,13 +309,10 @@ DiaArrays<S> build(On& on, CsrView<S> const& a, DiaTuning const& tuning) {
 /// it was spared; products that are recorded find them through the list.
 template <class On, class S>
 void refill(On& on, CsrView<S> const& a, DiaArrays<S>& m) {
-  if (m.view.distinct == 0) return;
-  std::vector<Index> offsets;
-  if (m.stored < m.view.distinct && m.upper.size() == 0) {
-    offsets.resize(std::size_t(m.view.distinct));
-    on.read(m.offsets.data(), offsets.data(), m.view.distinct);
-  }
-  fill(on, a, m, offsets);
+  if (m.view.distinct == 0 || !fill(on, a, m, true)) return;
+  std::vector<Index> offsets(std::size_t(m.view.distinct));
+  on.read(m.offsets.data(), offsets.data(), m.view.distinct);
+  connect(on, m, offsets);
 }
 
 }  // namespace tcsolve::dia

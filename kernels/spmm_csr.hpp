@@ -2,11 +2,12 @@
 /// y = alpha A x + beta y, A in CSR, x and y blocks of k vectors in either layout.
 ///
 ///   host    one row a task, FP64 accumulation, entries in storage order            (Kokkos)
-///   cuda    cuSPARSE with a plan made once, where values and vectors have one type; else one warp
-///   a
-///           row, accumulation in T, a fixed tree: values may be narrower than x. cuSPARSE has no
-///           product with a block of vectors that is both reproducible (ALG1 and ALG2 are not) and
-///           free of alignment rules (ALG3 is not), so a deterministic block takes the warps too
+///   cuda    cuSPARSE with a plan made once, where values and vectors have one type; else our own,
+///           accumulation in T, a fixed tree: values may be narrower than x. One column: two to 32
+///           lanes a row, a quarter of a mean row, and a block for a long one. Several: a warp a
+///           row. cuSPARSE has no product with a block of vectors that is both reproducible (ALG1
+///           and ALG2 are not) and free of alignment rules (ALG3 is not), so a deterministic block
+///           takes the warps too
 ///   bytes   entries (sizeof(S) + 4) + offsets + k (cols + rows) sizeof(T)
 ///   error   |y - exact|_i <= g_i (|alpha| |A||x| + |beta||y|)_i:
 ///           Higham 2002, section 3.1, with m = entries in row i + 2

@@ -17,11 +17,11 @@ template <class T, class S, class Matrix>
 class ConvertedOperator : public LinearOperator<T> {
  public:
   /// The same pattern with new values (LinearOperator). Cost: Matrix::update_values, and a pass for
-  /// the norm.
+  /// the norm where Matrix does not take it along.
   void update_values(Context& ctx, CsrView<S> const& a) {
     CsrStorage<S> const here(ctx, a);
     matrix_.update_values(ctx, here.view());
-    norm_ = norm_inf(ctx, here.view());
+    norm_ = norm(ctx, here.view());
   }
   using LinearOperator<T>::update_values;
 
@@ -48,7 +48,14 @@ class ConvertedOperator : public LinearOperator<T> {
   ConvertedOperator(Here, Context& ctx, CsrView<S> const& here, Tuning const&... tuning)
       : LinearOperator<T>(here.rows, here.cols),
         matrix_(ctx, here, tuning...),
-        norm_(norm_inf(ctx, here)) {}
+        norm_(norm(ctx, here)) {}
+
+  double norm(Context& ctx, CsrView<S> const& here) const {
+    if constexpr (requires { matrix_.norm_inf(ctx); })
+      return matrix_.norm_inf(ctx);
+    else
+      return norm_inf(ctx, here);
+  }
 
   void do_update_values(Context& ctx, CsrView<T> const& a) override {
     if constexpr (std::is_same_v<T, S>)

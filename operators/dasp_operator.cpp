@@ -87,15 +87,14 @@ DaspOperator<T, S>::DaspOperator(Context& ctx, CsrView<S> const& here, DaspOptio
   measure(ctx);
 }
 
-/// ||A||_inf = max_i (|A| 1)_i: a product shares long rows between warps, a sweep over rows not.
+/// ||A||_inf = max_i (|A| 1)_i, by a product, which has long rows shared evenly already.
 template <class T, class S>
 void DaspOperator<T, S>::measure(Context& ctx) {
   auto scope = ctx.arena().scope();
-  Out<double> ones = scope.template vector<double>(this->cols()),
-              sums = scope.template vector<double>(this->rows());
+  In<double> const ones{nullptr, this->cols()};
+  Out<double> sums = scope.template vector<double>(this->rows());
   DaspWork<double> work{scope.template take<double>(parts_.size()), tickets_.data(), nullptr,
                         DaspUnitOf::absolute, 1};
-  fill<double>(ctx, ones, 1);
   ctx.visit(
       [&](cuda::Device& on) {
         cuda::spmm_dasp<S, double>(on, 1, matrix_.view(), work, ones, 0, sums);

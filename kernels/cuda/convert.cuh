@@ -10,7 +10,9 @@
 #include <bit>
 
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/kernels/verbs/matrix.hpp>
 #include <tcsolve/kernels/views/csr.hpp>
 
 namespace tcsolve::cuda {
@@ -98,7 +100,7 @@ __device__ S const* stage_values(S* to, S const* from, Offset begin, int count) 
 /// warps.
 template <bool with_columns, class S, class F>
 __global__ void __launch_bounds__(64)
-    each_row_kernel(std::int64_t n, CsrView<S> a, int capacity, F f) {
+    each_row_kernel(std::int64_t n, CsrView<S> a, int capacity, double* norm, F f) {
   extern __shared__ double staged[];
   int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
   std::int64_t const first = (std::int64_t{blockIdx.x} * warps + warp) * 32, i = first + lane;
@@ -122,6 +124,14 @@ __global__ void __launch_bounds__(64)
     __syncwarp();
   }
   if (i < n) f(a, i);
+  if (norm == nullptr) return;
+  double size = i < rows ? row_size(a, i) : 0.0;
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) {
+    double const other = __shfl_xor_sync(0xffffffffu, size, offset);
+    size = other != other || other > size ? other : size;
+  }
+  if (lane == 0) raise_to(norm, size);
 }
 
 /// 32 k rows a warp, k a lane: their columns come to shared memory, if fewer than `capacity`.
@@ -156,12 +166,12 @@ class Converter {
     check(cudaGetLastError());
   }
   template <class S, class F>
-  void each_row(std::int64_t n, CsrView<S> const& a, F const& f) {
-    staged_rows<true>(n, a, f);
+  void each_row(std::int64_t n, CsrView<S> const& a, F const& f, double* norm = nullptr) {
+    staged_rows<true>(n, a, f, norm);
   }
   template <class S, class F>
-  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f) {
-    staged_rows<false>(n, a, f);
+  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f, double* norm = nullptr) {
+    staged_rows<false>(n, a, f, norm);
   }
   template <class S, class F>
   void each_rows_of_columns(std::int64_t n, int k, CsrView<S> const& a, F const& f) {
@@ -237,7 +247,7 @@ class Converter {
 
  private:
   template <bool with_columns, class S, class F>
-  void staged_rows(std::int64_t n, CsrView<S> const& a, F const& f) {
+  void staged_rows(std::int64_t n, CsrView<S> const& a, F const& f, double* norm) {
     if (n == 0) return;
     // A quarter more than the mean; 48 KB at most.
     constexpr Offset size = sizeof(S) + (with_columns ? 4 : 0), most = 48 * 1024 / size / 4 * 4;
@@ -246,7 +256,7 @@ class Converter {
     Offset const warps = 2 * capacity * size <= 24 * 1024 ? 2 : 1;
     each_row_kernel<with_columns>
         <<<static_cast<unsigned int>((n + 32 * warps - 1) / (32 * warps)), 32 * warps,
-           warps * capacity * size, on_.stream>>>(n, a, static_cast<int>(capacity), f);
+           warps * capacity * size, on_.stream>>>(n, a, static_cast<int>(capacity), norm, f);
     check(cudaGetLastError());
   }
   template <class T>

@@ -285,9 +285,14 @@ struct Grid {
   bool shared;  ///< a medium unit by all warps of a block
 };
 
-template <int N, class Sum, bool adjacent, class S, class T>
-__global__ void __launch_bounds__(block_threads)
-    dasp_kernel(DaspView<S> a, DaspWork<T> work, Domain<T, adjacent> x, Range<T> y, Grid grid) {
+/// Blocks that a multiprocessor should hold; 0: as ptxas thinks. Told nothing, it takes the loads
+/// of 16-bit values one by one to save registers that nobody needs.
+template <int N, class S>
+constexpr int resident = N == 1 && sizeof(S) == 2 ? 8 : 0;
+
+template <int N, class Sum, class S, class T, class X>
+__global__ void __launch_bounds__(block_threads, resident<N, S>)
+    dasp_kernel(DaspView<S> a, DaspWork<T> work, X x, Range<T> y, Grid grid) {
   constexpr int warps = block_threads / 32;
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   Index b = blockIdx.x;
@@ -310,9 +315,8 @@ __global__ void __launch_bounds__(block_threads)
   single_or_empty<Sum>(a, x, y, (b - grid.shorts) * block_threads + threadIdx.x);
 }
 
-template <int N, class Sum, bool adjacent, class S, class T>
-void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, Domain<T, adjacent> x,
-            Range<T> y) {
+template <int N, class Sum, class S, class T, class X>
+void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, X x, Range<T> y) {
   constexpr int warps = block_threads / 32;
   Index units = a.medium_units(), groups = (units + N - 1) / N,
         processors = on.properties.multiProcessorCount;
@@ -323,7 +327,7 @@ void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, Domain<T,
   std::int64_t others = std::int64_t{a.singles()} + a.with[0];
   std::int64_t blocks = std::int64_t{grid.long_rows} + grid.medium + grid.shorts +
                         (others + block_threads - 1) / block_threads;
-  dasp_kernel<N, Sum, adjacent>
+  dasp_kernel<N, Sum>
       <<<static_cast<unsigned int>(blocks), block_threads, 0, on.stream>>>(a, work, x, y, grid);
   check(cudaGetLastError());
 }
@@ -363,7 +367,7 @@ void spmm_dasp(Device& on, T alpha, DaspView<S> const& a, DaspWork<T> const& wor
       }
     if constexpr (std::is_same_v<T, double>) {
       if (work.unit == DaspUnitOf::absolute)
-        launch<1, AbsoluteFma<T>>(on, a, work, Domain<T, false>{from, step(x)}, to);
+        launch<1, AbsoluteFma<T>>(on, a, work, Ones<T>{}, to);
       else if (work.unit == DaspUnitOf::mma ||
                (work.unit == DaspUnitOf::automatic && by_mma(on, a, work)))
         column<MmaF64>(on, a, work, from, step(x), to);

@@ -21,6 +21,14 @@ struct Domain {
   __device__ T operator[](Index j) const { return __ldg(adjacent ? x + j : x + j * stride); }
 };
 
+/// A vector of ones, of which nothing is read.
+template <class T>
+struct Ones {
+  using Value = T;
+  __device__ Ones from(Index) const { return {}; }
+  __device__ T operator[](Index) const { return T(1); }
+};
+
 /// One lane's slots of two blocks.
 template <class S>
 struct Slots {
@@ -105,6 +113,9 @@ template <bool wide, class Sum, class S, class X>
 __device__ void multiply(S const* values, std::uint16_t const* words, int blocks, X const& x,
                          int lane, Sum& sum) {
   constexpr int words_of_slot = wide ? 2 : 1;
+  // Two turns side by side take registers that short values leave to more warps.
+  constexpr int turns = sizeof(S) == 2 ? 1 : 2;
+#pragma unroll turns
   for (; blocks >= 8; blocks -= 8) {
     stretch<wide, 4, 0>(values, words, x, lane, sum);
     values += 256;

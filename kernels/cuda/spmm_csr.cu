@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// CSR products on the device: cuSPARSE where it has the product, a plain kernel where it has not.
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/cuda/range.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/read_only.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace tcsolve::cuda {
 
@@ -35,6 +39,71 @@ struct DenseMatrix {
   }
   ~DenseMatrix() { cusparseDestroyDnMat(handle); }
 };
+
+constexpr int block = 256, ahead = 4;
+constexpr Offset long_row = 2048;  ///< more entries than that are the block's work
+
+/// Entries first, first + step, ... < end of a row times x, several on their way.
+template <class S, class T>
+__device__ T add_entries(CsrView<S> const& a, Offset first, Offset end, int step, T const* x,
+                         std::int64_t stride) {
+  T sum = T(0);
+  for (Offset e = first; e < end; e += ahead * step) {
+    S v[ahead];
+    T xj[ahead];
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) {
+      Offset const at = min(e + l * step, end - 1);
+      v[l] = read_only(a.values + at);
+      xj[l] = read_only(x + read_only(a.columns + at) * stride);
+    }
+#pragma unroll
+    for (int l = 0; l < ahead; ++l)
+      if (e + l * step < end) sum += T(v[l]) * xj[l];
+  }
+  return sum;
+}
+
+/// `lanes` threads a row, and one column of x; a long row is the block's. Sums are fixed trees: the
+/// same bits on every run.
+template <int lanes, class S, class T>
+__global__ void __launch_bounds__(block)
+    row_kernel(CsrView<S> a, T const* x, std::int64_t stride, Range<T> y) {
+  __shared__ Index listed[block / lanes];
+  __shared__ int count;
+  __shared__ T part[block / 32];
+  int const lane = threadIdx.x % lanes;
+  std::int64_t const step = std::int64_t{gridDim.x} * (block / lanes);
+  for (std::int64_t i0 = std::int64_t{blockIdx.x} * (block / lanes); i0 < a.rows; i0 += step) {
+    std::int64_t const i = i0 + threadIdx.x / lanes;
+    Offset const begin = i < a.rows ? a.offsets[i] : 0, end = i < a.rows ? a.offsets[i + 1] : 0;
+    bool const is_long = end - begin > long_row;
+    T sum = is_long ? T(0) : add_entries(a, begin + lane, end, lanes, x, stride);
+    __syncwarp();
+#pragma unroll
+    for (int offset = lanes / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(all, sum, offset);
+    if (lane == 0 && i < a.rows && !is_long) y.write(static_cast<Index>(i), sum);
+    if (!__syncthreads_or(is_long)) continue;
+
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    if (is_long && lane == 0) listed[atomicAdd(&count, 1)] = static_cast<Index>(i);
+    __syncthreads();
+    for (int k = 0; k < count; ++k) {
+      Index const row = listed[k];
+      T const mine = warp_sum(
+          add_entries(a, a.offsets[row] + threadIdx.x, a.offsets[row + 1], block, x, stride));
+      if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = mine;
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        T total = part[0];
+        for (int w = 1; w < block / 32; ++w) total += part[w];
+        y.write(row, total);
+      }
+      __syncthreads();
+    }
+  }
+}
 
 /// One warp a row and up to 8 columns of x; lanes stride over the entries, each of which is read
 /// once for the 8 columns. The sum of a row is a fixed tree: the same bits on every run.
@@ -149,6 +218,22 @@ void spmm_csr(Device& on, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> 
   if (a.rows == 0 || y.cols == 0) return;
   auto row_stride = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
   auto col_stride = [](auto v) { return v.layout == Layout::row_major ? std::int64_t{1} : v.ld; };
+  if (y.cols == 1) {
+    Range<T> const to{alpha, beta, y.data, row_stride(y), nullptr};
+    Offset const mean = a.entries / a.rows;  // half of it, or a quarter, on their way in a lane
+    int const of_row = mean <= 8 ? 2 : mean <= 16 ? 4 : mean <= 128 ? 8 : 32;
+    auto const launch = [&]<int... lanes>(std::integer_sequence<int, lanes...>) {
+      std::int64_t const tiles = (std::int64_t{a.rows} * of_row + block - 1) / block;
+      auto const blocks =
+          static_cast<unsigned int>(std::min<std::int64_t>(tiles, 16 * on.max_blocks));
+      ((lanes == of_row
+            ? row_kernel<lanes><<<blocks, block, 0, on.stream>>>(a, x.data, row_stride(x), to)
+            : void()),
+       ...);
+    };
+    launch(std::integer_sequence<int, 2, 4, 8, 32>{});
+    return check(cudaGetLastError());
+  }
   int blocks = std::min<std::int64_t>((std::int64_t{a.rows} + 7) / 8, 16 * on.max_blocks);
   rows_kernel<S, T><<<blocks, 256, 0, on.stream>>>(alpha, a, x.data, row_stride(x), col_stride(x),
                                                    beta, y.data, row_stride(y), col_stride(y),

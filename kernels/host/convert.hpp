@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/kernels/verbs/matrix.hpp>
 #include <tcsolve/kernels/views/csr.hpp>
 
 namespace tcsolve::host {
@@ -45,12 +47,15 @@ class Converter {
     parallel(n, 20000, f);
   }
   template <class S, class F>
-  void each_row(std::int64_t n, CsrView<S> const& a, F const& f) {
-    parallel(n, 2000, [&](std::int64_t i) { f(a, i); });
+  void each_row(std::int64_t n, CsrView<S> const& a, F const& f, double* norm = nullptr) {
+    parallel(n, 2000, [&](std::int64_t i) {
+      f(a, i);
+      if (norm != nullptr && i < a.rows) raise_to(norm, row_size(a, i));
+    });
   }
   template <class S, class F>
-  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f) {
-    each_row(n, a, f);
+  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f, double* norm = nullptr) {
+    each_row(n, a, f, norm);
   }
   template <class S, class F>
   void each_rows_of_columns(std::int64_t n, int k, CsrView<S> const& a, F const& f) {

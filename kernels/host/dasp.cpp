@@ -25,9 +25,10 @@ struct Factor {
   std::int64_t stride;
   DaspUnitOf unit;
   double operator()(double value, Index column) const {
+    if (unit == DaspUnitOf::absolute) return std::abs(value);
     double v = double(x[column * stride]);
     if (unit == DaspUnitOf::half_products) v = double(half(v));
-    return (unit == DaspUnitOf::absolute ? std::abs(value) : value) * v;
+    return value * v;
   }
 };
 

@@ -38,6 +38,15 @@ struct InverseDiagonal {
   }
 };
 
+/// sum_j |a_ij|, in order.
+template <class S>
+TCSOLVE_HD double row_size(CsrView<S> const& a, std::int64_t i) {
+  double sum = 0;
+  for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
+    sum += magnitude(double(a.values[k]));
+  return sum;
+}
+
 /// value = ||A||_inf, the largest row sum of |a_ij|.
 template <class S>
 struct MaxRowSum {
@@ -48,9 +57,7 @@ struct MaxRowSum {
   CsrView<S> a;
   double* value;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
-    double row = 0;
-    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
-      row += magnitude(double(a.values[k]));
+    double const row = row_size(a, i);
     sum[0] = (row != row || row > sum[0]) ? row : sum[0];
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }

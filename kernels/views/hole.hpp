@@ -21,8 +21,9 @@ template <class S>
 TCSOLVE_HD S hole() {
   return S(-0.0f);
 }
+// By value: bytes of a reference to memory would be loaded one by one on the device.
 template <class S>
-TCSOLVE_HD bool is_hole(S const& v) {
+TCSOLVE_HD bool is_hole(S v) {
   if constexpr (sizeof(S) == 8) {
     std::uint64_t bits;
     std::memcpy(&bits, &v, 8);
@@ -39,7 +40,7 @@ TCSOLVE_HD bool is_hole(S const& v) {
 }
 /// What an entry of value v is stored as.
 template <class S>
-TCSOLVE_HD S no_hole(S const& v) {
+TCSOLVE_HD S no_hole(S v) {
   return is_hole(v) ? S(0.0f) : v;
 }
 

@@ -20,11 +20,12 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// The pattern of a with values in [-2, 2), a zero now and then.
+/// The pattern of a with values in [-2, 2), a zero of either sign now and then.
 template <class S>
 Csr<S> other_values(Csr<S> a, std::uint64_t seed) {
   auto values = random_values(a.values.size(), seed, -2, 2);
-  for (std::size_t k = 0; k < values.size(); ++k) a.values[k] = S(k % 11 == 5 ? 0.0 : values[k]);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    a.values[k] = S(k % 11 == 5 ? (k % 2 == 0 ? 0.0 : -0.0) : values[k]);
   return a;
 }
 
