@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include <tcsolve/formats/same_pattern.hpp>
-#include <tcsolve/kernels/reductions.hpp>
 
 namespace tcsolve {
 
@@ -24,11 +23,6 @@ void Bsell<S>::update_values(Context& ctx, CsrView<S> const& a) {
   require_extents("bsell", view(), a);
   ctx.visit([&](cuda::Device& on) { cuda::refill_bsell(on, ctx.arena(), a, arrays_); },
             [&](Host& on) { host::refill_bsell(on, ctx.arena(), a, arrays_); });
-}
-
-template <class S>
-double Bsell<S>::norm_inf(Context& ctx) const {
-  return read(ctx, arrays_.norm.data());
 }
 
 template <class S>

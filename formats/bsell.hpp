@@ -46,12 +46,12 @@ class Bsell {
   BsellView<S> const& view() const { return arrays_.view; }
   BsellArrays<S> const& arrays() const { return arrays_; }
   /// The values of a matrix in the Context's space with the same pattern, which is not looked at
-  /// (formats/same_pattern.hpp does). No memory is taken, nothing is waited for. Cost: the
+  /// (formats/same_pattern.hpp does). No memory is taken; waits for the norm. Cost: the
   /// values once, and, of block rows with holes, the old ones. Throws ShapeError where extents or
   /// the number of entries differ.
   void update_values(Context&, CsrView<S> const& a);
-  /// ||A||_inf, taken as the values came; waits for it.
-  double norm_inf(Context&) const;
+  /// ||A||_inf, taken as the values came.
+  double norm_inf() const { return arrays_.norm; }
   /// Canonical CSR on the host, the matrix that went in (+0 for -0).
   Csr<S> to_csr(Context&) const;
   /// What products read.

@@ -2,7 +2,6 @@
 #include <tcsolve/formats/dia.hpp>
 
 #include <tcsolve/formats/same_pattern.hpp>
-#include <tcsolve/kernels/reductions.hpp>
 
 namespace tcsolve {
 
@@ -17,11 +16,6 @@ void Dia<S>::update_values(Context& ctx, CsrView<S> const& a) {
   require_extents("dia", view(), a);
   ctx.visit([&](cuda::Device& on) { cuda::refill_dia(on, ctx.arena(), a, arrays_); },
             [&](Host& on) { host::refill_dia(on, ctx.arena(), a, arrays_); });
-}
-
-template <class S>
-double Dia<S>::norm_inf(Context& ctx) const {
-  return read(ctx, arrays_.norm.data());
 }
 
 template <class S>

@@ -44,13 +44,13 @@ class Dia {
     return arrays_.stored < arrays_.view.distinct && arrays_.upper.size() == 0;
   }
   /// The values of a matrix in the Context's space with the same pattern, which is not looked at
-  /// (formats/same_pattern.hpp does). Of a symmetric matrix they are compared, which the host waits
-  /// for; when they no longer are symmetric, memory is taken for the upper diagonals. Throws
-  /// ShapeError where extents or the number of entries differ; MemoryError, and then the new lower
-  /// triangle is stored, mirrored: update again, or make another.
+  /// (formats/same_pattern.hpp does). Waits for the norm, and of a symmetric matrix for how
+  /// they compare; when they no longer are symmetric, memory is taken for the upper diagonals.
+  /// Throws ShapeError where extents or the number of entries differ; MemoryError, and then the new
+  /// lower triangle is stored, mirrored: update again, or make another.
   void update_values(Context&, CsrView<S> const& a);
-  /// ||A||_inf, taken as the values came; waits for it.
-  double norm_inf(Context&) const;
+  /// ||A||_inf, taken as the values came.
+  double norm_inf() const { return arrays_.norm; }
   /// Canonical CSR on the host, the matrix that went in.
   Csr<S> to_csr(Context&) const;
   /// What products read.

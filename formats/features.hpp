@@ -33,7 +33,7 @@ struct Features {
   /// A = A^T, values and all; looked at only where diagonals are few (dia_fits).
   bool symmetric = false;
   /// Dense blocks of 2 x 2, 3 x 3, 4 x 4 and 6 x 6; counted only where a row has eight entries in
-  /// the mean, none has more than 4096 (of which one thread would have to take twelve), else 0. Of
+  /// the mean, none has more than 4096 (of which one thread would have to take six), else 0. Of
   /// a large matrix they are estimates (count_blocks).
   BsellCounts dense{};
 
@@ -41,7 +41,7 @@ struct Features {
 };
 
 /// Of a canonical matrix in the Context's space; host and device give the same numbers. Cost: the
-/// pattern twice, a merge of each eight rows, of each twelve where blocks are counted, where
+/// pattern twice, a merge of each eight rows, of each two to six where blocks are counted, where
 /// diagonals are few a search for each entry above the main one, and the counts to the host.
 template <class S>
 Features features(Context&, CsrView<S> const& a);

@@ -4,6 +4,7 @@
 /// does not depend on it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include <tcsolve/core/portable.hpp>
@@ -85,17 +86,19 @@ TCSOLVE_HD void raise_to(std::int32_t* at, std::int32_t v) {
 #endif
 }
 
-/// *at = max(*at, v), neither of them negative; a NaN is larger than any number.
+/// *at = max(*at, v), neither of them negative; a NaN is larger than any number. Bits of such
+/// doubles are ordered as they are.
 TCSOLVE_HD void raise_to(double* at, double v) {
-  auto* const word = reinterpret_cast<unsigned long long*>(at);  // ordered as the doubles are
 #if defined(__CUDA_ARCH__)
-  auto const bits = static_cast<unsigned long long>(__double_as_longlong(v)) & ~0ull >> 1;
+  auto* const word = reinterpret_cast<unsigned long long*>(at);
+  auto const bits = static_cast<unsigned long long>(__double_as_longlong(fabs(v)));
   if (*word < bits) atomicMax(word, bits);
 #else
-  auto const bits = std::bit_cast<unsigned long long>(v) & ~0ull >> 1;
-  std::atomic_ref<unsigned long long> const there(*word);
-  for (auto seen = there.load(std::memory_order_relaxed); seen < bits;)
-    if (there.compare_exchange_weak(seen, bits, std::memory_order_relaxed)) return;
+  auto const bits = [](double of) { return std::bit_cast<std::uint64_t>(of); };
+  double const size = std::fabs(v);
+  std::atomic_ref<double> const there(*at);
+  for (double seen = there.load(std::memory_order_relaxed); bits(seen) < bits(size);)
+    if (there.compare_exchange_weak(seen, size, std::memory_order_relaxed)) return;
 #endif
 }
 

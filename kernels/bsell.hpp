@@ -88,7 +88,7 @@ struct BsellArrays {
   Array<std::uint8_t> numbers;
   Array<S> values;
   Array<Index> order;
-  Array<double> norm;  ///< ||A||_inf, taken as the values came
+  double norm = 0;  ///< ||A||_inf, taken as the values came
   // Of no use to products: a refill reads them.
   Array<Index> place;        ///< of each block row
   Array<std::uint8_t> full;  ///< whether all blocks of a block row are
@@ -132,8 +132,8 @@ void spmv_dot_bsell(Device&, BsellProduct<S, T> const&, double* sigma);
 
 /// Of a matrix in the Context's space; host and device give the same numbers. Those of more than
 /// 393216 rows are estimates: every k-th stretch of 384 rows is looked at, 512 at most, and stands
-/// for as many entries as there are. Cost: what is looked at of the pattern once, a merge of each
-/// twelve rows, serial in its thread.
+/// for as many entries as there are. Cost: what is looked at of the pattern four times, a merge of
+/// the rows of each block row, serial in its thread.
 template <class S>
 BsellCounts count_blocks(Context& ctx, CsrView<S> const& a) {
   return ctx.visit([&](cuda::Device& on) { return cuda::count_blocks(on, ctx.arena(), a); },

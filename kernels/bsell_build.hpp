@@ -54,19 +54,67 @@ struct Rows {
     for (int r = 0; r < count; ++r) least = next[r] < least ? next[r] : least;
     return least;
   }
-  /// The entries of row r below column `limit` are taken: a bit for each, counted from `first`.
-  TCSOLVE_HD std::uint32_t take(int r, std::uint32_t first, std::uint32_t limit) {
-    std::uint32_t bits = 0;
-    while (next[r] < limit) {
-      bits |= 1u << (next[r] - first);
-      ++at[r];
-      next[r] = at[r] < end[r] ? static_cast<std::uint32_t>(columns[at[r]]) : none;
-    }
-    return bits;
+  /// The entries below column `limit` are taken.
+  TCSOLVE_HD void take(std::uint32_t limit) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int r = 0; r < count; ++r)
+      while (next[r] < limit) {
+        ++at[r];
+        next[r] = at[r] < end[r] ? static_cast<std::uint32_t>(columns[at[r]]) : none;
+      }
   }
 };
 
-/// Rows that are whole slices of every size of block, and groups of twelve for 32 lanes.
+/// Whether all blocks of block row I are full: then its rows have the columns of the first of them,
+/// block by block. Of no load does it depend on another which comes next.
+template <int b, class S>
+TCSOLVE_HD bool all_full(CsrView<S> const& a, std::int64_t I) {
+  if ((I + 1) * b > a.rows) return false;
+  Offset const begin = a.offsets[I * b], length = a.offsets[I * b + 1] - begin;
+  bool all = length % b == 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int r = 1; r < b; ++r)
+    all = all && a.offsets[I * b + r + 1] - a.offsets[I * b + r] == length;
+  for (Offset k = 0; all && k < length; k += b) {
+    std::int32_t const column = a.columns[begin + k];
+    all = column % b == 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int r = 0; r < b; ++r) {
+      std::int32_t const* const row = a.columns + (begin + r * length + k);
+      all &= row[0] == column && row[b - 1] == column + b - 1;
+    }
+  }
+  return all;
+}
+
+/// The blocks of block row I, by a merge of its rows where they are not all full.
+template <int b, class S>
+TCSOLVE_HD Index blocks_of_row(CsrView<S> const& a, std::int64_t I, bool full) {
+  if (full) return static_cast<Index>((a.offsets[I * b + 1] - a.offsets[I * b]) / b);
+  Rows<b, S> rows(a, I * b);
+  Index length = 0;
+  for (std::uint32_t least = rows.least(); least != none; least = rows.least(), ++length)
+    rows.take((least / b + 1) * b);
+  return length;
+}
+template <int b, class S>
+struct CountBlockRow {
+  Index* lengths;
+  std::uint8_t* full;
+  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t I) const {
+    bool const all = all_full<b>(a, I);
+    lengths[I] = blocks_of_row<b>(a, I, all);
+    full[I] = all;
+  }
+};
+
+/// Rows that are whole slices of every size of block.
 constexpr Index stretch = 384;
 /// Of more than a thousand stretches every so-manieth is looked at, 512 at most.
 constexpr Index sampled_every(Index rows) {
@@ -74,57 +122,26 @@ constexpr Index sampled_every(Index rows) {
   return stretches <= 1024 ? 1 : pieces(stretches, 512);
 }
 
-/// The blocks of each block row of the t-th stretch that is looked at, of every size, in one walk
-/// of the twelve rows that all sizes divide, by tiles of twelve columns. A warp a stretch, so that
-/// they are spread over the device and what its lanes walk stays in its cache.
+/// The blocks of the block rows that are looked at, of every size: each element is one of them.
 template <class S>
 struct CountBlocks {
-  static constexpr int side = 12;
   CsrView<S> a;
   Index every;
-  Index* lengths[sizes];  // (block rows) of each size
-  template <class W>
-  TCSOLVE_HD void operator()(W const& warp, std::int64_t t) const {
-    warp.each([&](int l) {
-      std::int64_t const g = t * every * (stretch / side) + l;
-      Index two[6] = {}, three[4] = {}, four[3] = {}, six[2] = {};
-      Rows<side, S> rows(a, g * side);
-      for (std::uint32_t least = rows.least(); least != none; least = rows.least()) {
-        std::uint32_t const first = least / side * side;
-        std::uint32_t tile[side];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-        for (int r = 0; r < side; ++r) tile[r] = rows.take(r, first, first + side);
-        add<2>(tile, two), add<3>(tile, three), add<4>(tile, four), add<6>(tile, six);
-      }
-      write<2>(g, two, 0), write<3>(g, three, 1), write<4>(g, four, 2), write<6>(g, six, 3);
-    });
-  }
+  std::int64_t first[sizes + 1];  ///< elements of each size
+  Index* lengths[sizes];          // (block rows)
+  TCSOLVE_HD void operator()(std::int64_t e) const { count<0>(e); }
 
  private:
-  template <int b>
-  TCSOLVE_HD static void add(std::uint32_t const (&tile)[side], Index (&length)[side / b]) {
-    constexpr std::uint32_t starts = b == 2 ? 0x555 : b == 3 ? 0x249 : b == 4 ? 0x111 : 0x041;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int k = 0; k < side / b; ++k) {
-      std::uint32_t any = 0, folded = 0;
-      for (int r = 0; r < b; ++r) any |= tile[k * b + r];
-      for (int c = 0; c < b; ++c) folded |= any >> c;
-      length[k] += ones(folded & starts);
-    }
-  }
-  template <int b>
-  TCSOLVE_HD void write(std::int64_t g, Index const (&length)[side / b], int size) const {
-    for (int k = 0; k < side / b; ++k) {
-      std::int64_t const I = g * (side / b) + k;
-      if (I * b < a.rows) lengths[size][I] = length[k];
+  template <std::size_t k>
+  TCSOLVE_HD void count(std::int64_t e) const {
+    if constexpr (k < sizes) {
+      if (e >= first[k + 1]) return count<k + 1>(e);
+      constexpr int b = bsell_blocks[k], each = stretch / b;
+      std::int64_t const n = e - first[k], I = n / each * each * every + n % each;
+      if (I * b < a.rows) lengths[k][I] = blocks_of_row<b>(a, I, all_full<b>(a, I));
     }
   }
 };
-static_assert(CountBlocks<double>::side * C == stretch);
 
 /// Of slices, for scans.
 struct Extent {
@@ -205,13 +222,14 @@ BsellCounts count(On& on, CsrView<S> const& a) {
   BsellCounts counts{};
   if (a.rows == 0) return counts;
   Index const every = sampled_every(a.rows), looked_at = pieces(pieces(a.rows, stretch), every);
-  CountBlocks<S> walk{a, every, {}};
+  CountBlocks<S> walk{a, every, {}, {}};
   SetReport report{};
   for (std::size_t k = 0; k < sizes; ++k) {
     walk.lengths[k] = on.template take<Index>(pieces(a.rows, bsell_blocks[k]));
+    walk.first[k + 1] = walk.first[k] + std::int64_t{looked_at} * (stretch / bsell_blocks[k]);
     report.at[k + 1] = report.at[k] + std::int64_t{looked_at} * (stretch / (bsell_blocks[k] * C));
   }
-  on.each_warp(looked_at, walk);
+  on.each(walk.first[sizes], walk);
   std::int64_t const slices = report.at[sizes];
   auto* extents = on.template take<Extent>(slices + 1);
   auto* before = on.template take<Extent>(slices + 1);
@@ -236,57 +254,6 @@ BsellCounts count(On& on, CsrView<S> const& a) {
   }
   return counts;
 }
-
-/// Whether all blocks of block row I are full: then its rows have the columns of the first of them,
-/// block by block. Of no load does it depend on another which comes next.
-template <int b, class S>
-TCSOLVE_HD bool all_full(CsrView<S> const& a, std::int64_t I) {
-  if ((I + 1) * b > a.rows) return false;
-  Offset const begin = a.offsets[I * b], length = a.offsets[I * b + 1] - begin;
-  bool all = length % b == 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-  for (int r = 1; r < b; ++r)
-    all = all && a.offsets[I * b + r + 1] - a.offsets[I * b + r] == length;
-  for (Offset k = 0; all && k < length; k += b) {
-    std::int32_t const column = a.columns[begin + k];
-    all = column % b == 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int r = 0; r < b; ++r) {
-      std::int32_t const* const row = a.columns + (begin + r * length + k);
-      all &= row[0] == column && row[b - 1] == column + b - 1;
-    }
-  }
-  return all;
-}
-
-/// The blocks of block row I, by a merge of its rows where they are not all full; whether they are.
-template <int b, class S>
-struct CountBlockRow {
-  Index* lengths;
-  std::uint8_t* full;
-  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t I) const {
-    bool const all = all_full<b>(a, I);
-    Index length = 0;
-    if (all) {
-      length = static_cast<Index>((a.offsets[I * b + 1] - a.offsets[I * b]) / b);
-    } else {
-      Rows<b, S> rows(a, I * b);
-      for (std::uint32_t least = rows.least(); least != none; least = rows.least(), ++length) {
-        std::uint32_t const J = least / b;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-        for (int r = 0; r < b; ++r) rows.take(r, J * b, (J + 1) * b);
-      }
-    }
-    lengths[I] = length;
-    full[I] = all;
-  }
-};
 
 /// Sorting keys: by window, then longest first. Beyond a thousand blocks lengths are not told
 /// apart.
@@ -340,10 +307,7 @@ struct FillNumbers {
       for (std::uint32_t least = rows.least(); least != none; least = rows.least(), ++j) {
         std::uint32_t const J = least / b;
         set(slice, j, lane, static_cast<Index>(J));
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-        for (int r = 0; r < b; ++r) rows.take(r, J * b, (J + 1) * b);
+        rows.take((J + 1) * b);
       }
     }
     Index const none_here = slice.base < 0 ? 0 : slice.base;  // the number 0
@@ -449,16 +413,17 @@ struct FillValues {
 /// All values, of a new matrix or again, and ||A||.
 template <bool again, class On, class S>
 void fill(On& on, CsrView<S> const& a, BsellArrays<S>& m) {
-  double* const norm = m.norm.data();
+  auto* const norm = on.template take<double>(1);
   on.clear(norm, 1);
   with_bsell_block(m.view.block, [&]<int b>(std::integral_constant<int, b>) {
     std::int64_t const lanes = std::int64_t{m.view.count} * C * b;
     FillValues<b, again, S> const f{m.view, m.place.data(), m.full.data(), m.values.data()};
     if constexpr (again)
-      on.each_row_of_values(lanes, a, f, norm);
+      on.each_row_of_values(lanes, a, f, {norm});
     else
-      on.each_row(lanes, a, f, norm);
+      on.each_row(lanes, a, f, {norm});
   });
+  on.read(norm, &m.norm, 1);
 }
 
 /// The same pattern with new values.
@@ -489,7 +454,6 @@ BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
   BsellArrays<S> m;
   BsellView<S>& v = m.view;
   v.rows = a.rows, v.cols = a.cols, v.entries = a.entries, v.space = on.space();
-  m.norm = Array<double>(on.space(), 1);
   v.block = tuning.block > 0 ? tuning.block
                              : bsell_blocks[bsell_choice(count(on, a), a.entries, sizeof(S))];
   v.block_rows = pieces(a.rows, v.block);

@@ -7,8 +7,7 @@
 ///                                      the 31 around it lie near, so that they are read in runs
 ///                                      however each of them is walked
 ///     on.each_row_of_values(n, a, f)   the same, but its columns stay where they are
-///     ..., norm)                       of both, n >= rows: and *norm, in on.space(), becomes the
-///                                      largest of itself and all sum_j |a_ij|; NaN wins
+///     ..., rows)                       of both, n >= rows: what else is known or wanted (RowsOf)
 ///     on.each_rows_of_columns(n, k, a, f)
 ///                                      f(b, I): the same of columns alone, those of rows k I to
 ///                                      k I + k - 1, and of the 31 I around it
@@ -38,8 +37,14 @@
 
 #include <tcsolve/core/arena.hpp>
 #include <tcsolve/core/portable.hpp>
+#include <tcsolve/core/types.hpp>
 
 namespace tcsolve {
+
+struct RowsOf {
+  double* norm = nullptr;  ///< in on.space(): the largest of itself and all sum_j |a_ij|; NaN wins
+  Index longest = 0;       ///< no row has more entries; 0: not known
+};
 
 /// The sum, for scans.
 struct Plus {

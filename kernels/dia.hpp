@@ -34,7 +34,7 @@ struct DiaArrays {
   Array<Index> offsets;  ///< (distinct), ascending
   Array<S> values;       ///< (stored, dia_length(rows)), and a line of holes
   Array<S> upper;        ///< the others, once the matrix is not symmetric
-  Array<double> norm;    ///< ||A||_inf, taken as the values came
+  double norm = 0;       ///< ||A||_inf, taken as the values came
 };
 
 namespace host {

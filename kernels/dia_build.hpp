@@ -55,28 +55,36 @@ struct Collect {
 /// The entries of a row of CSR by ascending offset.
 template <class S>
 struct Row {
-  CsrView<S> const& a;
+  S const* values;
+  Index const* columns;
   std::int64_t i;
-  Offset at, end;
-  TCSOLVE_HD Row(CsrView<S> const& m, std::int64_t row) : a(m), i(row) {
-    bool const inside = row < m.rows;
-    at = inside ? m.offsets[row] : 0, end = inside ? m.offsets[row + 1] : 0;
+  Index at = 0, end;
+  TCSOLVE_HD Row(CsrView<S> const& a, std::int64_t row) : i(row) {
+    bool const inside = row < a.rows;
+    Offset const begin = inside ? a.offsets[row] : 0;
+    end = inside ? static_cast<Index>(a.offsets[row + 1] - begin) : 0;
+    values = a.values + begin, columns = a.columns + begin;
   }
   /// Has it an entry in each of so many diagonals? Then entry d is that of diagonal d, and columns
   /// need not be looked at.
-  TCSOLVE_HD bool full(Index diagonals) const { return end - at == diagonals; }
-  /// Entry d from here.
-  TCSOLVE_HD S entry(Index d) const { return no_hole(a.values[at + d]); }
+  TCSOLVE_HD bool full(Index diagonals) const { return end == diagonals; }
+  TCSOLVE_HD S entry(Index d) const { return no_hole(values[d]); }
   /// The entry of a diagonal, or a hole. Offsets are asked for in their order.
   TCSOLVE_HD S take(Index offset) {
-    while (at < end && a.columns[at] - i < offset) ++at;
-    bool const here = at < end && a.columns[at] - i == offset;
-    return here ? no_hole(a.values[at]) : hole<S>();
+    while (at < end && columns[at] - i < offset) ++at;
+    bool const here = at < end && columns[at] - i == offset;
+    return here ? no_hole(values[at]) : hole<S>();
+  }
+  /// The same from the end, offsets in falling order.
+  TCSOLVE_HD S take_back(Index offset) {
+    while (end > at && columns[end - 1] - i > offset) --end;
+    bool const here = end > at && columns[end - 1] - i == offset;
+    return here ? no_hole(values[end - 1]) : hole<S>();
   }
   /// The next entry, where there is one.
   TCSOLVE_HD S next(bool here) {
     bool const some = here && at < end;
-    S const v = some ? no_hole(a.values[at]) : hole<S>();
+    S const v = some ? no_hole(values[at]) : hole<S>();
     at += some;
     return v;
   }
@@ -84,7 +92,7 @@ struct Row {
   TCSOLVE_HD S last(bool here) {
     bool const some = here && at < end;
     end -= some;
-    return some ? no_hole(a.values[end]) : hole<S>();
+    return some ? no_hole(values[end]) : hole<S>();
   }
 };
 
@@ -99,18 +107,19 @@ struct Fill {
   TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
     Row<S> row(a, i);
     bool const full = row.full(distinct);
-    if (values != nullptr) fill(row, full, values + i, 0, stored);
-    if (upper != nullptr) fill(row, full, upper + i, stored, distinct - stored);
+    Offset const length = dia_length(a.rows);
+    if (values != nullptr) fill(row, full, values + i, length, 0, stored);
+    if (upper != nullptr) fill(row, full, upper + i, length, stored, distinct - stored);
   }
 
  private:
-  TCSOLVE_HD void fill(Row<S>& row, bool full, S* to, Index first, Index count) const {
-    Offset const length = dia_length(row.a.rows);
+  TCSOLVE_HD void fill(Row<S>& row, bool full, S* to, Offset length, Index first,
+                       Index count) const {
     if (full) {
 #if defined(__CUDA_ARCH__)
 #pragma unroll 4
 #endif
-      for (Index d = 0; d < count; ++d) to[d * length] = row.entry(first + d);
+      for (Index d = 0; d < count; ++d, to += length) *to = row.entry(first + d);
     } else if (again) {
       constexpr int ahead = 8;  // or each would wait for the one before to be stored
       for (Index d = 0; d < count; d += ahead) {
@@ -126,7 +135,7 @@ struct Fill {
           if (d + k < count) to[(d + k) * length] = row.next(!is_hole(before[k]));
       }
     } else {
-      for (Index d = 0; d < count; ++d) to[d * length] = row.take(offsets[first + d]);
+      for (Index d = 0; d < count; ++d, to += length) *to = row.take(offsets[first + d]);
     }
   }
 };
@@ -151,36 +160,39 @@ struct Compare {
     Row<S> row(a, i);
     Offset const length = dia_length(a.rows);
     bool same = true;
-    auto const inside = [&](Index d) { return i + offsets[d] < a.rows; };
-    // Loaded without a condition, so that several are on their way.
-    auto const low = [&](Index d) {
-      return values[(distinct - 1 - d) * length + (inside(d) ? i + offsets[d] : i)];
-    };
-    auto const compare = [&](Index d, S const& above, S const& below) {
-      bool const equal = same_bits(above, below);
-      same = same & (equal | !inside(d));
-    };
-    if (row.full(distinct)) {
+    // Four are on their way at once, the last one again where fewer are left.
+    constexpr int ahead = 4;
+    auto const fours = [&](auto const& compare) {
+      for (Index left = distinct - stored; left > 0; left -= ahead) {
+        S low[ahead];
 #if defined(__CUDA_ARCH__)
-#pragma unroll 8
+#pragma unroll
 #endif
-      for (Index d = stored; d < distinct; ++d) compare(d, row.entry(d), low(d));
-    } else if (again) {
+        for (int k = 0; k < ahead; ++k) {
+          Index const d = stored + (k < left ? left - 1 - k : 0);
+          std::int64_t const j = i + offsets[d];
+          bool const inside = j < a.rows;
+          S const v = values[(distinct - 1 - d) * length + (inside ? j : i)];
+          low[k] = inside ? v : hole<S>();
+        }
 #if defined(__CUDA_ARCH__)
-#pragma unroll 8
+#pragma unroll
 #endif
-      for (Index d = distinct - 1; d >= stored; --d) {
-        S const below = low(d);
-        compare(d, row.last(inside(d) & !is_hole(below)), below);
+        for (int k = 0; k < ahead; ++k)
+          if (k < left) same = same & compare(stored + left - 1 - k, low[k]);
       }
-    } else {
-      for (Index d = stored; d < distinct; ++d) compare(d, row.take(offsets[d]), low(d));
-    }
+    };
+    if (row.full(distinct))
+      fours([&](Index d, S low) { return same_bits(row.entry(d), low); });
+    else if (again)
+      fours([&](Index, S low) { return same_bits(row.last(!is_hole(low)), low); });
+    else
+      fours([&](Index d, S low) { return same_bits(row.take_back(offsets[d]), low); });
     if (!same) raise(differs);
   }
 
  private:
-  TCSOLVE_HD static bool same_bits(S const& a, S const& b) {
+  TCSOLVE_HD static bool same_bits(S a, S b) {
     bool const hole_a = is_hole(a), hole_b = is_hole(b), equal = a == b;
     return (hole_a & hole_b) | (equal & !hole_a & !hole_b);
   }
@@ -239,39 +251,41 @@ void connect(On& on, DiaArrays<S>& m, std::vector<Index> const& offsets) {
 template <class On, class S, class F>
 void each_row(On& on, std::int64_t n, CsrView<S> const& a, Index distinct, F const& f,
               double* norm = nullptr) {
+  RowsOf const rows{norm, distinct};
   if (f.again || double(a.entries) > 0.9 * double(distinct) * a.rows)
-    on.each_row_of_values(n, a, f, norm);
+    on.each_row_of_values(n, a, f, rows);
   else
-    on.each_row(n, a, f, norm);
+    on.each_row(n, a, f, rows);
 }
 
-/// Whether what lies above the diagonal is what lies below it.
-template <class On, class S>
-bool symmetric(On& on, CsrView<S> const& a, DiaArrays<S> const& m, bool again) {
-  auto* differs = on.template take<Index>(1);
-  on.clear(differs, 1);
-  Index const distinct = m.view.distinct;
-  each_row(on, a.rows, a, distinct,
-           Compare<S>{m.offsets.data(), m.stored, distinct, m.values.data(), again, differs});
-  Index found = 0;
-  on.read(differs, &found, 1);
-  return found == 0;
-}
+/// What the host reads of a fill.
+struct Found {
+  double norm;
+  Index differs;  ///< what lies above the diagonal from what lies below it
+};
 
 /// The values, and ||A||. True where upper diagonals have come, so that the list is no longer true.
 template <class On, class S>
 bool fill(On& on, CsrView<S> const& a, DiaArrays<S>& m, bool again) {
   std::int64_t const length = dia_length(a.rows);
   Index const distinct = m.view.distinct, others = distinct - m.stored;
-  auto const rows = [&](S* values, S* upper, bool holes_lie, double* norm) {
-    each_row(on, length, a, distinct,
-             Fill<S>{m.offsets.data(), m.stored, distinct, values, upper, holes_lie}, norm);
-  };
-  on.clear(m.norm.data(), 1);
-  rows(m.values.data(), m.upper.data(), again, m.norm.data());
-  if (m.upper.size() > 0 || others == 0 || symmetric(on, a, m, again)) return false;
+  Index const* const offsets = m.offsets.data();
+  bool const mirrored = others > 0 && m.upper.size() == 0;
+  auto* const found = on.template take<Found>(1);
+  on.clear(found, 1);
+  each_row(on, length, a, distinct,
+           Fill<S>{offsets, m.stored, distinct, m.values.data(), m.upper.data(), again},
+           &found->norm);
+  if (mirrored)
+    each_row(on, a.rows, a, distinct,
+             Compare<S>{offsets, m.stored, distinct, m.values.data(), again, &found->differs});
+  Found got;
+  on.read(found, &got, 1);
+  m.norm = got.norm;
+  if (got.differs == 0) return false;
   Array<S> upper(on.space(), std::size_t(others) * length);
-  rows(nullptr, upper.data(), false, nullptr);
+  each_row(on, length, a, distinct,
+           Fill<S>{offsets, m.stored, distinct, nullptr, upper.data(), false});
   m.upper = std::move(upper);
   return true;
 }
@@ -281,8 +295,6 @@ DiaArrays<S> build(On& on, CsrView<S> const& a, DiaTuning const& tuning) {
   DiaArrays<S> m;
   DiaView<S>& v = m.view;
   v.rows = a.rows, v.cols = a.cols, v.entries = a.entries, v.space = on.space();
-  m.norm = Array<double>(on.space(), 1);
-  on.clear(m.norm.data(), 1);
   Index const* const before = scan_diagonals(on, a, m.view.distinct);
   if (m.view.distinct == 0) return m;
   Offset const length = dia_length(a.rows);

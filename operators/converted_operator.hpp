@@ -51,8 +51,8 @@ class ConvertedOperator : public LinearOperator<T> {
         norm_(norm(ctx, here)) {}
 
   double norm(Context& ctx, CsrView<S> const& here) const {
-    if constexpr (requires { matrix_.norm_inf(ctx); })
-      return matrix_.norm_inf(ctx);
+    if constexpr (requires { matrix_.norm_inf(); })
+      return matrix_.norm_inf();
     else
       return norm_inf(ctx, here);
   }

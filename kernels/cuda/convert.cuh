@@ -95,6 +95,16 @@ __device__ S const* stage_values(S* to, S const* from, Offset begin, int count) 
   return to - begin;
 }
 
+/// The largest of a warp's, none of them negative; NaN wins.
+__device__ inline double warp_largest(double v) {
+  auto const bits = static_cast<unsigned long long>(__double_as_longlong(v)) & ~0ull >> 1;
+  auto const high = static_cast<std::uint32_t>(bits >> 32);
+  std::uint32_t const most = __reduce_max_sync(0xffffffffu, high);
+  std::uint32_t const low =
+      __reduce_max_sync(0xffffffffu, high == most ? static_cast<std::uint32_t>(bits) : 0u);
+  return __hiloint2double(static_cast<int>(most), static_cast<int>(low));
+}
+
 /// 32 rows a warp: their values, and columns, come to shared memory, if fewer than `capacity`,
 /// which is a multiple of four. A block has one warp or two: a multiprocessor has 32 blocks, and 64
 /// warps.
@@ -125,13 +135,8 @@ __global__ void __launch_bounds__(64)
   }
   if (i < n) f(a, i);
   if (norm == nullptr) return;
-  double size = i < rows ? row_size(a, i) : 0.0;
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) {
-    double const other = __shfl_xor_sync(0xffffffffu, size, offset);
-    size = other != other || other > size ? other : size;
-  }
-  if (lane == 0) raise_to(norm, size);
+  double const largest = warp_largest(i < rows ? row_size(a, i) : 0.0);
+  if (lane == 0) raise_to(norm, largest);
 }
 
 /// 32 k rows a warp, k a lane: their columns come to shared memory, if fewer than `capacity`.
@@ -166,12 +171,13 @@ class Converter {
     check(cudaGetLastError());
   }
   template <class S, class F>
-  void each_row(std::int64_t n, CsrView<S> const& a, F const& f, double* norm = nullptr) {
-    staged_rows<true>(n, a, f, norm);
+  void each_row(std::int64_t n, CsrView<S> const& a, F const& f, RowsOf const& rows = {}) {
+    staged_rows<true>(n, a, f, rows);
   }
   template <class S, class F>
-  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f, double* norm = nullptr) {
-    staged_rows<false>(n, a, f, norm);
+  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f,
+                          RowsOf const& rows = {}) {
+    staged_rows<false>(n, a, f, rows);
   }
   template <class S, class F>
   void each_rows_of_columns(std::int64_t n, int k, CsrView<S> const& a, F const& f) {
@@ -247,16 +253,17 @@ class Converter {
 
  private:
   template <bool with_columns, class S, class F>
-  void staged_rows(std::int64_t n, CsrView<S> const& a, F const& f, double* norm) {
+  void staged_rows(std::int64_t n, CsrView<S> const& a, F const& f, RowsOf const& rows) {
     if (n == 0) return;
-    // A quarter more than the mean; 48 KB at most.
+    // A quarter more than the mean, if there can be so many; 48 KB at most.
     constexpr Offset size = sizeof(S) + (with_columns ? 4 : 0), most = 48 * 1024 / size / 4 * 4;
     Offset const mean = a.rows > 0 ? 32 * a.entries / a.rows : 0;
-    Offset const capacity = std::min(most, (mean + mean / 4 + 35) / 4 * 4);
+    Offset const longest = rows.longest > 0 ? 32 * Offset{rows.longest} + 4 : most;
+    Offset const capacity = std::min({most, longest, (mean + mean / 4 + 35) / 4 * 4});
     Offset const warps = 2 * capacity * size <= 24 * 1024 ? 2 : 1;
     each_row_kernel<with_columns>
         <<<static_cast<unsigned int>((n + 32 * warps - 1) / (32 * warps)), 32 * warps,
-           warps * capacity * size, on_.stream>>>(n, a, static_cast<int>(capacity), norm, f);
+           warps * capacity * size, on_.stream>>>(n, a, static_cast<int>(capacity), rows.norm, f);
     check(cudaGetLastError());
   }
   template <class T>

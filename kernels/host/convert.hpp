@@ -47,15 +47,16 @@ class Converter {
     parallel(n, 20000, f);
   }
   template <class S, class F>
-  void each_row(std::int64_t n, CsrView<S> const& a, F const& f, double* norm = nullptr) {
+  void each_row(std::int64_t n, CsrView<S> const& a, F const& f, RowsOf const& rows = {}) {
     parallel(n, 2000, [&](std::int64_t i) {
       f(a, i);
-      if (norm != nullptr && i < a.rows) raise_to(norm, row_size(a, i));
+      if (rows.norm != nullptr && i < a.rows) raise_to(rows.norm, row_size(a, i));
     });
   }
   template <class S, class F>
-  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f, double* norm = nullptr) {
-    each_row(n, a, f, norm);
+  void each_row_of_values(std::int64_t n, CsrView<S> const& a, F const& f,
+                          RowsOf const& rows = {}) {
+    each_row(n, a, f, rows);
   }
   template <class S, class F>
   void each_rows_of_columns(std::int64_t n, int k, CsrView<S> const& a, F const& f) {

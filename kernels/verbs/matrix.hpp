@@ -41,9 +41,11 @@ struct InverseDiagonal {
 /// sum_j |a_ij|, in order.
 template <class S>
 TCSOLVE_HD double row_size(CsrView<S> const& a, std::int64_t i) {
+  Offset const begin = a.offsets[i];
+  auto const count = static_cast<Index>(a.offsets[i + 1] - begin);
+  S const* const values = a.values + begin;
   double sum = 0;
-  for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
-    sum += magnitude(double(a.values[k]));
+  for (Index k = 0; k < count; ++k) sum += magnitude(double(values[k]));
   return sum;
 }
 
