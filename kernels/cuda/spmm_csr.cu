@@ -41,7 +41,8 @@ struct DenseMatrix {
 };
 
 constexpr int block = 256, ahead = 4;
-constexpr Offset long_row = 2048;  ///< more entries than that are the block's work
+/// A row of more entries for each of its lanes is the block's work.
+constexpr Offset most_of_lane = 64;
 
 /// Entries first, first + step, ... < end of a row times x, several on their way.
 template <class S, class T>
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(block)
   for (std::int64_t i0 = std::int64_t{blockIdx.x} * (block / lanes); i0 < a.rows; i0 += step) {
     std::int64_t const i = i0 + threadIdx.x / lanes;
     Offset const begin = i < a.rows ? a.offsets[i] : 0, end = i < a.rows ? a.offsets[i + 1] : 0;
-    bool const is_long = end - begin > long_row;
+    bool const is_long = end - begin > lanes * most_of_lane;
     T sum = is_long ? T(0) : add_entries(a, begin + lane, end, lanes, x, stride);
     __syncwarp();
 #pragma unroll
