@@ -68,7 +68,7 @@ struct Rows {
 };
 
 /// Whether all blocks of block row I are full: then its rows have the columns of the first of them,
-/// block by block. Of no load does it depend on another which comes next.
+/// block by block. No load waits for the one before, as those of a merge do.
 template <int b, class S>
 TCSOLVE_HD bool all_full(CsrView<S> const& a, std::int64_t I) {
   if ((I + 1) * b > a.rows) return false;
@@ -116,7 +116,7 @@ struct CountBlockRow {
 
 /// Rows that are whole slices of every size of block.
 constexpr Index stretch = 384;
-/// Of more than a thousand stretches every so-manieth is looked at, 512 at most.
+/// Of more than a thousand stretches one in so many is looked at, 512 at most.
 constexpr Index sampled_every(Index rows) {
   Index const stretches = pieces(rows, stretch);
   return stretches <= 1024 ? 1 : pieces(stretches, 512);
@@ -155,7 +155,7 @@ struct Extent {
 };
 
 /// The longest block row of slice s, and whether its block columns lie within 16 bits. What it is
-/// goes to `slices`, where they are made; else s counts those of every so-manieth stretch.
+/// goes to `slices`, where they are made; else s counts those of the stretches that are looked at.
 template <class S>
 struct MeasureSlice {
   CsrView<S> a;
