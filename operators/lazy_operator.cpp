@@ -125,12 +125,12 @@ OperatorPtr<double> as(Context& ctx, Csr<double> const& a, Plan const& plan) {
                               now.step};
   ctx.log(Severity::note, cat("format: csr, ", terms.format, " when it will have paid: after ",
                               terms.due(), " products", device));
-  auto make = [csr, format = best->format, bytes = best->bytes](Context& own) {
+  auto make = [csr, format = best->format, bytes = best->bytes, block = plan.block](Context& own) {
     // As in the plan, but of what is free by now: the vectors of the solver have come since.
     auto const free = double(own.available_memory());
     if (bytes > 0.9 * free)
       throw MemoryError(cat(name(format), " takes ", bytes, " bytes, ", free, " are free"));
-    return make_operator<double, S>(own, csr->view(), format);
+    return make_operator<double, S>(own, csr->view(), format, block);
   };
   return std::make_shared<LazyOperator<double>>(csr, terms, make);
 }

@@ -68,6 +68,8 @@ double persistent_step(Format format, double bytes, Features const& f, PlanReque
 
 Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& table) {
   Plan plan{request, table.device, {}};
+  if (f.dense != BsellCounts{})
+    plan.block = bsell_blocks[bsell_choice(f.dense, f.entries, double(size_of(request.values)))];
   double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
   for (auto const& [format, text] : names(Format{})) {
     FormatRates const& rates = table.rates(format, request.values, request.vectors);
@@ -115,13 +117,14 @@ std::string text(Plan const& plan) {
 }
 
 template <class T, class S>
-std::shared_ptr<LinearOperator<T>> make_operator(Context& ctx, CsrView<S> const& a, Format format) {
+std::shared_ptr<LinearOperator<T>> make_operator(Context& ctx, CsrView<S> const& a, Format format,
+                                                 Index block) {
   switch (format) {
     case Format::csr: break;
     case Format::dia: return std::make_shared<DiaOperator<T, S>>(ctx, a);
     case Format::sell: return std::make_shared<SellOperator<T, S>>(ctx, a);
     case Format::csell: return std::make_shared<CsellOperator<T, S>>(ctx, a);
-    case Format::bsell: return std::make_shared<BsellOperator<T, S>>(ctx, a);
+    case Format::bsell: return std::make_shared<BsellOperator<T, S>>(ctx, a, BsellTuning{block});
     case Format::dasp: return std::make_shared<DaspOperator<T, S>>(ctx, a);
     case Format::spaden: return std::make_shared<SpadenOperator<T, S>>(ctx, a);
   }
@@ -207,7 +210,7 @@ template Tuned<float> autotune(Context&, Plan const&, double,
 
 #define TCSOLVE_INSTANTIATE(T, S)                                                              \
   template std::shared_ptr<LinearOperator<T>> make_operator<T, S>(Context&, CsrView<S> const&, \
-                                                                  Format);
+                                                                  Format, Index);
 TCSOLVE_INSTANTIATE(double, double)
 TCSOLVE_INSTANTIATE(double, float)
 TCSOLVE_INSTANTIATE(double, half)

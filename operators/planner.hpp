@@ -3,7 +3,7 @@
 ///
 ///     Features const f = features(ctx, a);
 ///     Plan const plan = make_plan(f, {.applies = 500}, CostTable::shipped(ctx));
-///     OperatorPtr<double> A = make_operator(ctx, a, plan.taken());
+///     OperatorPtr<double> A = make_operator<double>(ctx, a, plan.taken(), plan.block);
 ///
 /// For every format that can do what is asked, the time of a solver's steps and of the conversion
 /// is predicted; the format with the least sum is taken. The choice is a function of the pattern,
@@ -46,6 +46,7 @@ struct Plan {
   PlanRequest request;
   std::string device;                 ///< whose rates these are
   std::vector<Candidate> candidates;  ///< by total; those that are excluded last
+  Index block = 0;                    ///< of bsell: which of bsell_blocks; 0: not counted
   /// The first of them. csr is never excluded.
   Format taken() const { return candidates.front().format; }
 };
@@ -55,9 +56,11 @@ Plan make_plan(Features const&, PlanRequest const&, CostTable const&);
 /// The decision as a table, one line a format, the one taken first.
 std::string text(Plan const&);
 
-/// y = A x in one format, values stored as S. Throws what the format's constructor throws.
+/// y = A x in one format, values stored as S. `block`: a plan's, where there is one, so that bsell
+/// does not count again. Throws what the format's constructor throws.
 template <class T, class S = T>
-std::shared_ptr<LinearOperator<T>> make_operator(Context&, CsrView<S> const& a, Format);
+std::shared_ptr<LinearOperator<T>> make_operator(Context&, CsrView<S> const& a, Format,
+                                                 Index block = 0);
 
 /// Median us of y = A x, x = 1, over 5 to 50 measurements for about `seconds`, each of as many
 /// products in a row as take a millisecond.

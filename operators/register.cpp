@@ -380,8 +380,8 @@ class AutoFactory final : public MatrixFactory {
                                 request(ctx, use), table);
     auto const make = [&](Format format) -> OperatorPtr<double> {
       return values_ == Real::f64 && format != Format::csr
-                 ? make_operator<double>(ctx, here.view(), format)
-                 : factory(format)->build(ctx, a, use);
+                 ? make_operator<double>(ctx, here.view(), format, plan.block)
+                 : factory(format, plan.block)->build(ctx, a, use);
     };
     ctx.log(Severity::detail, text(plan));
     if (params_.autotune == Autotune::measure) {
@@ -433,11 +433,13 @@ class AutoFactory final : public MatrixFactory {
     if (params_.expected_applies > 0) request.applies = params_.expected_applies;
     return request;
   }
-  std::unique_ptr<OperatorFactory> factory(Format format) const {
+  std::unique_ptr<OperatorFactory> factory(Format format, Index block) const {
     switch (format) {
       case Format::csr: break;
       case Format::dia: return std::make_unique<DiaFactory>(params_.scaled.matrix);
-      case Format::bsell: return std::make_unique<BsellFactory>(BsellParams{params_.scaled.matrix});
+      case Format::bsell:
+        return std::make_unique<BsellFactory>(
+            BsellParams{params_.scaled.matrix, static_cast<BlockSize>(block)});
       case Format::sell: return std::make_unique<SellFactory>(params_.scaled.matrix);
       case Format::csell: return std::make_unique<CsellFactory>(params_.scaled.matrix);
       case Format::dasp: return std::make_unique<DaspFactory>(DaspParams{params_.scaled});
