@@ -31,10 +31,11 @@ struct DiaArrays {
   DiaView<S> view;
   Index stored = 0;  ///< diagonals in `values`: all of them, or those with offset <= 0
   Array<DiaDiagonal> diagonals;
-  Array<Index> offsets;  ///< (distinct), ascending
-  Array<S> values;       ///< (stored, dia_length(rows)), and a line of holes
-  Array<S> upper;        ///< the others, once the matrix is not symmetric
-  double norm = 0;       ///< ||A||_inf, taken as the values came
+  std::vector<DiaDiagonal> list;  ///< the same on the host
+  Array<Index> offsets;           ///< (distinct), ascending
+  Array<S> values;                ///< (stored, dia_length(rows)), and a line of holes
+  Array<S> upper;                 ///< the others, once the matrix is not symmetric
+  double norm = 0;                ///< ||A||_inf, taken as the values came
 };
 
 namespace host {

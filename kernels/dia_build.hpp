@@ -225,7 +225,8 @@ template <class On, class S>
 void connect(On& on, DiaArrays<S>& m, std::vector<Index> const& offsets) {
   DiaView<S>& v = m.view;
   Offset const length = dia_length(v.rows), holes = m.stored * length;
-  std::vector<DiaDiagonal> list;
+  std::vector<DiaDiagonal>& list = m.list;
+  list.clear();
   for (Index d = 0; d < m.view.distinct; ++d) {
     Index const offset = offsets[d];
     if (d < m.stored) {
@@ -244,7 +245,7 @@ void connect(On& on, DiaArrays<S>& m, std::vector<Index> const& offsets) {
   if (m.diagonals.size() == 0) m.diagonals = Array<DiaDiagonal>(on.space(), list.size());
   on.write(list.data(), m.diagonals.data(), static_cast<std::int64_t>(list.size()));
   v.count = static_cast<Index>(list.size());
-  v.diagonals = m.diagonals.data(), v.values = m.values.data();
+  v.diagonals = m.diagonals.data(), v.list = list.data(), v.values = m.values.data();
 }
 
 /// f(b, i) for each row; its columns are near where many rows are looked up by them.
@@ -318,7 +319,7 @@ DiaArrays<S> build(On& on, CsrView<S> const& a, DiaTuning const& tuning) {
 }
 
 /// The same pattern with new values. A matrix that is symmetric no longer gets the upper diagonals
-/// it was spared; products that are recorded find them through the list.
+/// it was spared, and products have to be recorded anew (DiaOperator::revision).
 template <class On, class S>
 void refill(On& on, CsrView<S> const& a, DiaArrays<S>& m) {
   if (m.view.distinct == 0 || !fill(on, a, m, true)) return;

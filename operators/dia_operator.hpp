@@ -21,6 +21,9 @@ class DiaOperator final : public ConvertedOperator<T, S, Dia<S>> {
 
   Traits traits() const override;
   std::string name() const override { return "dia"; }
+  /// Another one once new values are symmetric no longer: what products are told of the list of
+  /// diagonals was recorded with them.
+  std::uint64_t revision() const override { return this->matrix().symmetric() ? 0 : 1; }
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;

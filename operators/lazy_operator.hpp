@@ -61,7 +61,7 @@ class LazyOperator final : public LinearOperator<T> {
   std::string name() const override { return current_->name(); }
   double norm_estimate() const override { return current_->norm_estimate(); }
   double advance(Context&, double applications) const override;
-  std::uint64_t revision() const override { return revision_; }
+  std::uint64_t revision() const override { return revision_ + current_->revision(); }
 
   OperatorPtr<T> first() const { return first_; }
   double products() const { return products_; }  ///< counted so far

@@ -109,7 +109,8 @@ class LinearOperator {
   /// The size of ||A||, e.g. the infinity norm; NaN when it is not known.
   virtual double norm_estimate() const { return std::numeric_limits<double>::quiet_NaN(); }
 
-  /// For operators that come to be applied in another way while a solver runs (lazy_operator.hpp).
+  /// For operators that come to be applied in another way: while a solver runs (lazy_operator.hpp),
+  /// or with new values (dia_operator.hpp).
   /// A recording applies what apply() submitted to it and not the operator, so whoever runs one
   /// says between two steps how many applications it has made. Returns how many more may go by
   /// until the operator wants to be told again; revision() may be another afterwards.

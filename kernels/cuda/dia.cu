@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Products with diagonals: the sweeps of the verbs of kernels/verbs/dia.hpp on the device.
 ///
-///   grid    tiles of 256 rows, or of some times as many; as many blocks as a sweep of long rows
-///   lane    rows i, i + 256, ..: neighbouring lanes read neighbouring values and entries of x
+///   grid    tiles of as many rows as a block has threads, or of some times as many; as many blocks
+///           as a sweep of long rows
+///   lane    rows i, i + threads, ..: neighbouring lanes read neighbouring values and entries of x
 ///   inside  where no diagonal leaves the matrix nothing is clamped, and where a diagonal begins
 ///           is computed once for all rows of a thread
-///   loads   four diagonals of each row on their way, and where the next four begin
+///   list    where the diagonals begin is among the kernel's parameters, where they are few
+///   loads   four diagonals of each row on their way
 ///   sigma   thread, warp, block; the last block adds the partial sums in block order
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/last_block.cuh>
@@ -19,36 +21,60 @@ namespace tcsolve::cuda {
 
 namespace {
 
-constexpr int block = 256, ahead = 4;
+constexpr int ahead = 4;
 
-/// Rows of a thread where there are many, and blocks of a multiprocessor. Measured:
-/// docs/formats/dia.md.
+/// Threads of a block, rows of a thread where there are many, and blocks of a multiprocessor.
+/// Measured: docs/formats/dia.md.
+template <class T>
+constexpr int threads = sizeof(T) == 4 ? 128 : 256;
 template <class T>
 constexpr int many = sizeof(T) == 4 ? 4 : 2;
-constexpr int blocks_each = 4;
+template <class S, class T>
+constexpr int blocks_each = sizeof(T) == 8            ? 4
+                            : std::is_same_v<S, half> ? 8
+                                                      : 7;
 
-/// sums_r += the entries of row i + 256 r in `count` diagonals times x, holes and all. Rows that
-/// are not `inside` have diagonals that leave the matrix, where holes lie: any x will do.
-template <bool inside, int count, int rows, class S, class T>
-__device__ __forceinline__ void add_diagonals(DiaView<S> const& a, DiaDiagonal const (&d)[ahead],
-                                              std::int64_t i, T const* x, std::int64_t stride,
-                                              T (&sums)[rows]) {
+/// How far a diagonal's values, and the entries of x that they meet, are from those of the main
+/// one, in bytes.
+struct Reach {
+  std::int64_t values, x;
+};
+/// The list of diagonals for a kernel's parameters. Reading them there is no load, and what is the
+/// same for all threads is computed once for a warp; many would not fit into the constants' cache.
+struct Diagonals {
+  static constexpr Index most = 64;
+  bool here = false;  ///< or there are too many
+  std::int64_t low = 0, high = 0;
+  Reach d[most];
+};
+template <class S>
+Diagonals diagonals_of(DiaView<S> const& a, std::int64_t size_of_x) {
+  Diagonals all;
+  all.here = a.distinct <= Diagonals::most;
+  if (a.distinct == 0) return all;
+  all.low = a.list[0].offset, all.high = a.list[a.distinct - 1].offset;
+  for (Index k = 0; all.here && k < a.distinct; ++k)
+    all.d[k] = {a.list[k].start * std::int64_t{sizeof(S)}, a.list[k].offset * size_of_x};
+  return all;
+}
+
+/// sums_r += the entries of row i + threads r in `count` diagonals times x, holes and all; values
+/// and x of row i and the main diagonal.
+template <int count, int rows, class S, class T>
+__device__ __forceinline__ void add_diagonals(Reach const* d, S const* values, T const* x,
+                                              std::int64_t stride, T (&sums)[rows]) {
   S v[count][rows];
   T xj[count][rows];
 #pragma unroll
   for (int k = 0; k < count; ++k) {
-    S const* const from = a.values + d[k].start + i;
-    T const* const of = x + (i + d[k].offset) * stride;
+    auto const* const from =
+        reinterpret_cast<S const*>(reinterpret_cast<char const*>(values) + d[k].values);
+    auto const* const of = reinterpret_cast<T const*>(reinterpret_cast<char const*>(x) + d[k].x);
 #pragma unroll
-    for (int r = 0; r < rows; ++r)
-      if constexpr (inside) {
-        v[k][r] = read_only(from + r * block);
-        xj[k][r] = read_only(of + r * block * stride);
-      } else {
-        std::int64_t const at = i + r * block, j = at + d[k].offset;
-        v[k][r] = read_only(a.values + d[k].start + (at < d[k].last ? at : d[k].last));
-        xj[k][r] = read_only(x + (j < 0 ? 0 : j < a.cols ? j : a.cols - 1) * stride);
-      }
+    for (int r = 0; r < rows; ++r) {
+      v[k][r] = read_only(from + r * threads<T>);
+      xj[k][r] = read_only(of + r * threads<T> * stride);
+    }
   }
 #pragma unroll
   for (int k = 0; k < count; ++k)
@@ -56,29 +82,69 @@ __device__ __forceinline__ void add_diagonals(DiaView<S> const& a, DiaDiagonal c
     for (int r = 0; r < rows; ++r) sums[r] += T(v[k][r]) * xj[k][r];
 }
 
-/// sums_r of row i + 256 r.
-template <bool inside, int rows, class S, class T>
-__device__ __forceinline__ void add_rows(DiaView<S> const& a, std::int64_t i, T const* x,
-                                         std::int64_t stride, T (&sums)[rows]) {
+/// sums_r of row i + threads r, where no diagonal leaves the matrix. reach(k): of diagonals k to
+/// k + ahead.
+template <int rows, class S, class T, class ReachOf>
+__device__ __forceinline__ void add_inside(DiaView<S> const& a, ReachOf&& reach, std::int64_t i,
+                                           T const* x, std::int64_t stride, T (&sums)[rows]) {
+  S const* const values = a.values + i;
+  T const* const of = x + i * stride;
+  Index k = 0;
+  for (; k + ahead <= a.distinct; k += ahead)
+    add_diagonals<ahead>(reach(k), values, of, stride, sums);
+  switch (a.distinct - k) {
+    case 3: return add_diagonals<3>(reach(k), values, of, stride, sums);
+    case 2: return add_diagonals<2>(reach(k), values, of, stride, sums);
+    case 1: return add_diagonals<1>(reach(k), values, of, stride, sums);
+    default: return;
+  }
+}
+/// Reads the list four ahead.
+template <class S, class T>
+struct FromList {
+  DiaView<S> const& a;
+  std::int64_t size_of_x;
   DiaDiagonal coming[ahead];
-  auto const ask = [&](Index k) {
+  Reach here[ahead];
+  __device__ FromList(DiaView<S> const& a, std::int64_t stride)
+      : a(a), size_of_x(stride * std::int64_t{sizeof(T)}) {
+    ask(0);
+  }
+  __device__ void ask(Index k) {
 #pragma unroll
     for (int l = 0; l < ahead; ++l) coming[l] = read_only(a.diagonals + k + l);
-  };
-  ask(0);
-  Index k = 0;
-  for (; k + ahead <= a.distinct; k += ahead) {
-    DiaDiagonal here[ahead];
-#pragma unroll
-    for (int l = 0; l < ahead; ++l) here[l] = coming[l];
-    if (k + ahead < a.count) ask(k + ahead);
-    add_diagonals<inside, ahead>(a, here, i, x, stride, sums);
   }
-  switch (a.distinct - k) {
-    case 3: return add_diagonals<inside, 3>(a, coming, i, x, stride, sums);
-    case 2: return add_diagonals<inside, 2>(a, coming, i, x, stride, sums);
-    case 1: return add_diagonals<inside, 1>(a, coming, i, x, stride, sums);
-    default: return;
+  __device__ Reach const* operator()(Index k) {
+#pragma unroll
+    for (int l = 0; l < ahead; ++l)
+      here[l] = {coming[l].start * std::int64_t{sizeof(S)}, coming[l].offset * size_of_x};
+    if (k + ahead < a.count) ask(k + ahead);
+    return here;
+  }
+};
+
+/// sums_r of row i + threads r, where diagonals leave the matrix: holes lie there, and any x will
+/// do.
+template <int rows, class S, class T>
+__device__ __forceinline__ void add_clamped(DiaView<S> const& a, std::int64_t i, T const* x,
+                                            std::int64_t stride, T (&sums)[rows]) {
+  for (Index k = 0; k < a.count; k += ahead) {
+    S v[ahead][rows];
+    T xj[ahead][rows];
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) {
+      DiaDiagonal const d = read_only(a.diagonals + k + l);
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        std::int64_t const at = i + r * threads<T>, j = at + d.offset;
+        v[l][r] = read_only(a.values + d.start + (at < d.last ? at : d.last));
+        xj[l][r] = read_only(x + (j < 0 ? 0 : j < a.cols ? j : a.cols - 1) * stride);
+      }
+    }
+#pragma unroll
+    for (int l = 0; l < ahead; ++l)
+#pragma unroll
+      for (int r = 0; r < rows; ++r) sums[r] += T(v[l][r]) * xj[l][r];
   }
 }
 
@@ -86,61 +152,65 @@ __device__ __forceinline__ void add_rows(DiaView<S> const& a, std::int64_t i, T 
 /// NaN of x, which makes NaN: where a sum is that the rows are taken anew, with a look at every
 /// entry.
 template <int rows, class S, class T, class Write>
-__device__ void each_row(DiaView<S> const& a, T const* x, std::int64_t stride, Write const& write) {
-  constexpr int tile = block * rows;
-  std::int64_t const low = a.count > 0 ? a.diagonals[0].offset : 0,
-                     high = a.count > 0 ? a.diagonals[a.distinct - 1].offset : 0;
+__device__ void each_row(DiaView<S> const& a, Diagonals const& all, T const* x, std::int64_t stride,
+                         Write const& write) {
+  constexpr int tile = threads<T> * rows;
   for (std::int64_t first = std::int64_t{blockIdx.x} * tile; first < a.rows;
        first += std::int64_t{gridDim.x} * tile) {
     std::int64_t const i = first + threadIdx.x, end = first + tile;
     T sums[rows] = {};
-    if (a.count > 0) {
-      if (first + low >= 0 && end + high <= a.cols && end <= a.rows)
-        add_rows<true>(a, i, x, stride, sums);
-      else if constexpr (rows > 1)
-        add_rows<false>(a, i, x, stride, sums);
-      else if (i < a.rows)
-        sums[0] = dia_row(a, i, x, stride);
-    }
-    bool all = true;
+    bool const inside = first + all.low >= 0 && end + all.high <= a.cols && end <= a.rows;
+    if (inside && all.here)
+      add_inside(
+          a, [&](Index k) { return all.d + k; }, i, x, stride, sums);
+    else if (inside)
+      add_inside(a, FromList<S, T>(a, stride), i, x, stride, sums);
+    else if constexpr (rows > 1)
+      add_clamped(a, i, x, stride, sums);
+    else if (i < a.rows)
+      sums[0] = dia_row(a, i, x, stride);
+    bool numbers = true;
 #pragma unroll
-    for (int r = 0; r < rows; ++r) all = all && sums[r] == sums[r];
-    if (all) {
+    for (int r = 0; r < rows; ++r) numbers = numbers && sums[r] == sums[r];
+    if (numbers) {
 #pragma unroll
       for (int r = 0; r < rows; ++r)
-        if (i + r * block < a.rows) write(i + r * block, sums[r]);
+        if (i + r * threads<T> < a.rows) write(i + r * threads<T>, sums[r]);
     } else {
 #pragma unroll 1
-      for (int r = 0; r < rows && i + r * block < a.rows; ++r)
-        write(i + r * block, dia_row(a, i + r * block, x, stride));
+      for (int r = 0; r < rows && i + r * threads<T> < a.rows; ++r)
+        write(i + r * threads<T>, dia_row(a, i + r * threads<T>, x, stride));
     }
   }
 }
 
 template <int rows, bool adjacent, class S, class T>
-__global__ void __launch_bounds__(block, blocks_each)
-    dia_kernel(DiaMultiply<S, T> verb, LoopState* state) {
+__global__ void __launch_bounds__(threads<T>, blocks_each<S, T>)
+    dia_kernel(DiaMultiply<S, T> verb, LoopState* state, __grid_constant__ Diagonals const all) {
   if (Frame{state, false}.stopped()) return;
   T const alpha = verb.alpha, beta = verb.beta;
   std::int64_t const stride = verb.y.row_stride;
   for (std::int64_t j = blockIdx.y; j < verb.y.cols; j += gridDim.y) {
     T const* const x = verb.x.data + j * verb.x.col_stride;
     T* const y = verb.y.data + j * verb.y.col_stride;
-    each_row<rows>(verb.a, x, adjacent ? 1 : verb.x.row_stride, [&](std::int64_t i, T sum) {
+    auto const write = [&](std::int64_t i, T sum) {
       T& to = y[i * stride];
       to = beta == T(0) ? alpha * sum : alpha * sum + beta * to;
-    });
+    };
+    each_row<rows>(verb.a, all, x, adjacent ? 1 : verb.x.row_stride, write);
   }
 }
 
 template <int rows, class S, class T>
-__global__ void __launch_bounds__(block, blocks_each)
-    dia_dot_kernel(DiaMultiplyDot<S, T> verb, LoopState* state, Scratch scratch) {
+__global__ void __launch_bounds__(threads<T>, blocks_each<S, T>)
+    dia_dot_kernel(DiaMultiplyDot<S, T> verb, LoopState* state, Scratch scratch,
+                   __grid_constant__ Diagonals const all) {
   Frame const frame{state, false};
   if (frame.stopped()) return;
+  constexpr int block = threads<T>;
   __shared__ double part[block / 32];
   double mine = 0;
-  each_row<rows>(verb.a, verb.x, 1, [&](std::int64_t i, T sum) {
+  each_row<rows>(verb.a, all, verb.x, 1, [&](std::int64_t i, T sum) {
     T const yi = verb.alpha * sum;
     verb.y[i] = yi;
     mine += double(verb.x[i]) * double(yi);
@@ -167,15 +237,18 @@ __global__ void __launch_bounds__(block, blocks_each)
   verb.finish(frame, &total);
 }
 
-/// launch(rows, blocks): many rows a thread where that leaves three blocks for each multiprocessor.
-template <class S, class T, class Launch>
+/// launch(rows, blocks): many rows a thread where that leaves 768 threads for each multiprocessor.
+template <class T, class Launch>
 void with_grid(Device const& on, Index rows, Launch const& launch) {
-  auto const tiles = [&](std::int64_t each) { return (rows + each * block - 1) / (each * block); };
+  auto const tiles = [&](int each) {
+    std::int64_t const tile = std::int64_t{each} * threads<T>;
+    return (rows + tile - 1) / tile;
+  };
   auto const blocks = [&](std::int64_t wanted) {
     return static_cast<unsigned int>(
         std::max<std::int64_t>(1, std::min<std::int64_t>(wanted, 4 * on.max_blocks)));
   };
-  if (tiles(many<T>) >= 3 * on.properties.multiProcessorCount)
+  if (tiles(many<T>) * threads<T> >= 768 * on.properties.multiProcessorCount)
     launch(std::integral_constant<int, many<T>>{}, blocks(tiles(many<T>)));
   else
     launch(std::integral_constant<int, 1>{}, blocks(tiles(1)));
@@ -185,18 +258,20 @@ void with_grid(Device const& on, Index rows, Launch const& launch) {
 template <class S, class T>
 void multiply(Device& on, LoopState* state, DiaMultiply<S, T> const& verb) {
   if (verb.n == 0) return;
-  with_grid<S, T>(on, verb.a.rows, [&]<int rows>(std::integral_constant<int, rows>, auto blocks) {
+  auto const all = diagonals_of(verb.a, verb.x.row_stride * std::int64_t{sizeof(T)});
+  with_grid<T>(on, verb.a.rows, [&]<int rows>(std::integral_constant<int, rows>, auto blocks) {
     dim3 const grid(blocks, std::min<unsigned int>(verb.y.cols, 65535));
     if (verb.x.row_stride == 1)
-      dia_kernel<rows, true><<<grid, block, 0, on.stream>>>(verb, state);
+      dia_kernel<rows, true><<<grid, threads<T>, 0, on.stream>>>(verb, state, all);
     else
-      dia_kernel<rows, false><<<grid, block, 0, on.stream>>>(verb, state);
+      dia_kernel<rows, false><<<grid, threads<T>, 0, on.stream>>>(verb, state, all);
   });
 }
 template <class S, class T>
 void multiply(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& verb) {
-  with_grid<S, T>(on, verb.a.rows, [&]<int rows>(std::integral_constant<int, rows>, auto blocks) {
-    dia_dot_kernel<rows><<<blocks, block, 0, on.stream>>>(verb, state, on.scratch);
+  auto const all = diagonals_of(verb.a, sizeof(T));
+  with_grid<T>(on, verb.a.rows, [&]<int rows>(std::integral_constant<int, rows>, auto blocks) {
+    dia_dot_kernel<rows><<<blocks, threads<T>, 0, on.stream>>>(verb, state, on.scratch, all);
   });
 }
 

@@ -23,6 +23,7 @@ struct DiaView {
   Index distinct = 0;  ///< diagonals
   Index count = 0;     ///< of the list, a multiple of four: the last ones are holes from end to end
   DiaDiagonal const* diagonals = nullptr;  // (count), by ascending offset
+  DiaDiagonal const* list = nullptr;       // the same on the host
   S const* values = nullptr;
   Space space = Space::host;
 };

@@ -110,7 +110,8 @@ TYPED_TEST(DiaContract, EachDiagonalSaysWhereItsValuesLie) {
   for (Index i = 0; i < 3; ++i) EXPECT_TRUE(is_hole(at(3, i)));  // the list is filled up
 }
 
-/// New values without symmetry: the upper diagonals come, where recorded products find them.
+/// New values without symmetry: the upper diagonals come, and the list stays where persistent loops
+/// look for it.
 TYPED_TEST(DiaContract, ValuesThatAreSymmetricNoLongerBringTheUpperDiagonals) {
   using T = typename TestFixture::T;
   Csr<double> a = generate(Poisson7Params{.n = 6});
@@ -143,38 +144,68 @@ TYPED_TEST(DiaContract, ValuesThatAreSymmetricNoLongerBringTheUpperDiagonals) {
   EXPECT_GT(dia.bytes(), bytes);
 }
 
-/// So many rows that a thread has several, and edges within its reach; small integers, so that
-/// every sum is exact.
-TYPED_TEST(DiaContract, ManyRowsAreMultipliedExactly) {
-  using T = typename TestFixture::T;
-  Csr<double> a = generate(Poisson7Params{.n = 77});  // 456533 rows
+/// With values that are small integers, so that every sum is exact, vectors of V: two columns, by
+/// columns and by rows, and the inner product.
+template <class V, class T>
+void multiplies_exactly(Context& ctx, Csr<double>& a) {
   for (bool symmetric : {true, false}) {
     for (Index i = 0; i < a.rows; ++i)
       for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
         a.values[k] = symmetric ? (i + a.columns[k]) % 5 - 2 : (3 * i + a.columns[k]) % 7 - 3;
     Csr<T> const stored = converted<T>(a);
-    DiaOperator<double, T> const A(this->ctx(), stored.view());
+    DiaOperator<V, T> const A(ctx, stored.view());
     EXPECT_EQ(A.matrix().symmetric(), symmetric);
     std::size_t const n = a.rows;
-    std::vector<double> x(2 * n), expected(2 * n);
-    for (std::size_t i = 0; i < 2 * n; ++i) x[i] = double(i % 11) - 5;
+    std::vector<V> x(2 * n), expected(2 * n), first(n), got(n);
+    for (std::size_t i = 0; i < 2 * n; ++i) x[i] = V(i % 11) - 5;
     long double sigma = 0;
     for (Index i = 0; i < a.rows; ++i) {
-      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        for (int j = 0; j < 2; ++j) expected[j * n + i] += a.values[k] * x[j * n + a.columns[k]];
-      sigma += x[i] * expected[i];
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+        for (int j = 0; j < 2; ++j) expected[j * n + i] += V(a.values[k]) * x[j * n + a.columns[k]];
+        first[i] += V(a.values[k]) * x[2 * a.columns[k]];
+      }
+      sigma += static_cast<long double>(x[i]) * expected[i];
     }
-    Array<double> const there = to_space(this->ctx(), x.data(), 2 * n);
-    Array<double> y(this->ctx().space(), 2 * n);
-    Space const s = this->ctx().space();
-    A.apply(this->ctx(), In<double>{there.data(), a.rows, 2, a.rows, Layout::col_major, s},
-            Out<double>{y.data(), a.rows, 2, a.rows, Layout::col_major, s});
-    EXPECT_EQ(to_host(this->ctx(), y), expected);
-    There<double> got(this->ctx(), 0.0);
-    Array<double> z(s, n);
-    A.apply_dot(this->ctx(), vector_view(there.data(), a.rows, s), z.view(), got.data());
-    EXPECT_EQ(to_host(this->ctx(), z), std::vector<double>(expected.begin(), expected.begin() + n));
-    EXPECT_EQ(got.get(), double(sigma));
+    Space const s = ctx.space();
+    Array<V> const there = to_space(ctx, x.data(), 2 * n);
+    Array<V> y(s, 2 * n), z(s, n);
+    A.apply(ctx, In<V>{there.data(), a.rows, 2, a.rows, Layout::col_major, s},
+            Out<V>{y.data(), a.rows, 2, a.rows, Layout::col_major, s});
+    EXPECT_EQ(to_host(ctx, y), expected);
+    A.apply(ctx, In<V>{there.data(), a.rows, 2, 2, Layout::row_major, s},
+            Out<V>{y.data(), a.rows, 2, 2, Layout::row_major, s});
+    auto const rows = to_host(ctx, y);
+    for (std::size_t i = 0; i < n; ++i) got[i] = rows[2 * i];
+    EXPECT_EQ(got, first);
+    There<double> dot(ctx, 0.0);
+    A.apply_dot(ctx, vector_view(there.data(), a.rows, s), z.view(), dot.data());
+    EXPECT_EQ(to_host(ctx, z), std::vector<V>(expected.begin(), expected.begin() + n));
+    EXPECT_EQ(dot.get(), double(sigma));
+  }
+}
+
+/// So many rows that a thread has several, and edges within its reach.
+TYPED_TEST(DiaContract, ManyRowsAreMultipliedExactly) {
+  using T = typename TestFixture::T;
+  Csr<double> a = generate(Poisson7Params{.n = 77});  // 456533 rows
+  multiplies_exactly<double, T>(this->ctx(), a);
+  if constexpr (sizeof(T) < 8) multiplies_exactly<float, T>(this->ctx(), a);
+}
+
+/// More than a kernel's parameters hold.
+TYPED_TEST(DiaContract, ManyDiagonalsAreMultipliedExactly) {
+  using T = typename TestFixture::T;
+  for (Index const rows : {Index{3000}, this->ctx().device() ? Index{110000} : Index{5000}}) {
+    Csr<double> a;
+    a.rows = a.cols = rows;
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = std::max(0, i - 33); j <= std::min(rows - 1, i + 33); ++j)
+        a.columns.push_back(j);
+      a.offsets.push_back(Offset(a.columns.size()));
+    }
+    a.values.resize(a.columns.size());
+    multiplies_exactly<double, T>(this->ctx(), a);
+    if constexpr (sizeof(T) < 8) multiplies_exactly<float, T>(this->ctx(), a);
   }
 }
 

@@ -82,8 +82,8 @@ TEST_P(UpdatedSystem, IsSolvedAfterSetup) {
   }
 }
 
-/// Diagonals of a symmetric matrix that is symmetric no longer: what was recorded goes on with all
-/// of them.
+/// Diagonals of a symmetric matrix that is symmetric no longer: what was recorded is recorded anew
+/// with all of them.
 TEST_P(UpdatedSystem, IsSolvedWhenItsSymmetryIsLost) {
   Column b = random_column(n, 3);
   for (std::string const method : {"bicgstab", "gmres"}) {
@@ -98,8 +98,10 @@ TEST_P(UpdatedSystem, IsSolvedWhenItsSymmetryIsLost) {
     Matrix now = at_time(0);
     for (Index i = 0; i + 1 < n; ++i) now(i, i + 1) *= 0.25;
     values = csr(now);
+    std::uint64_t const before = A->revision();
     A->update_values(ctx(), values.view());
     EXPECT_FALSE(A->matrix().symmetric());
+    EXPECT_NE(A->revision(), before);
     x.setZero();
     SolveReport const report = solve(*solver, b, x);
     EXPECT_TRUE(report.converged()) << report.message;
