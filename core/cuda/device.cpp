@@ -2,7 +2,9 @@
 #include <tcsolve/core/cuda/device.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <map>
 
 namespace tcsolve::cuda {
 
@@ -50,8 +52,59 @@ std::recursive_mutex& one_at_a_time() {
 }
 
 namespace {
+
 using Turn = std::lock_guard<std::recursive_mutex>;
+
+/// A device's memory that is given back and taken again: cudaMalloc takes 30 us and more, whatever
+/// the size, which is longer than most steps of a conversion. It keeps up to a 64th of the memory.
+class Pool {
+ public:
+  explicit Pool(int ordinal) {
+    int supported = 0;
+    check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, ordinal));
+    if (supported == 0) return;
+    cudaMemPoolProps props{};
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location = {cudaMemLocationTypeDevice, ordinal};
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    check(cudaMemPoolCreate(&pool_, &props));
+    std::size_t available = 0, total = 0;
+    check(cudaMemGetInfo(&available, &total));
+    auto keep = static_cast<std::uint64_t>(total / 64);
+    check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep));
+  }
+  /// Memory that every stream may use.
+  cudaError_t take(void** p, std::size_t bytes) {
+    if (pool_ == nullptr) return cudaMalloc(p, bytes);
+    if (auto code = cudaMallocFromPoolAsync(p, bytes, pool_, stream_); code != cudaSuccess)
+      return code;
+    return cudaStreamSynchronize(stream_);
+  }
+  /// What is kept and not in use goes back to the device.
+  cudaError_t trim() { return pool_ == nullptr ? cudaSuccess : cudaMemPoolTrimTo(pool_, 0); }
+  std::size_t kept() const {
+    std::uint64_t reserved = 0, used = 0;
+    if (pool_ == nullptr) return 0;
+    check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved));
+    check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used));
+    return reserved - used;
+  }
+
+ private:
+  cudaMemPool_t pool_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Made when first asked for, and never taken apart: whoever holds memory may outlive everything
+/// but the process.
+Pool& pool_of(int ordinal) {
+  static std::map<int, Pool>& pools = *new std::map<int, Pool>;
+  auto found = pools.find(ordinal);
+  if (found == pools.end()) found = pools.emplace(ordinal, ordinal).first;
+  return found->second;
 }
+
+}  // namespace
 
 Device::Device(int which) : ordinal(which) {
   Turn turn(one_at_a_time());
@@ -135,18 +188,28 @@ Facts facts(Device& on) {
           static_cast<std::size_t>(on.properties.l2CacheSize)};
 }
 
-std::size_t free_memory(Device&) {
+std::size_t free_memory(Device& on) {
+  Turn turn(one_at_a_time());
   std::size_t available = 0, total = 0;
   check(cudaMemGetInfo(&available, &total));
-  return available;
+  return available + pool_of(on.ordinal).kept();
 }
 
 void synchronize(Device& on) { check(cudaStreamSynchronize(on.stream)); }
 
 void* allocate(std::size_t bytes) {
   Turn turn(one_at_a_time());
+  int ordinal = 0;
+  check(cudaGetDevice(&ordinal));
+  Pool& pool = pool_of(ordinal);
   void* p = nullptr;
-  if (cudaError_t code = cudaMalloc(&p, bytes); code != cudaSuccess) {
+  cudaError_t code = pool.take(&p, bytes);
+  if (code == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    check(pool.trim());
+    code = pool.take(&p, bytes);
+  }
+  if (code != cudaSuccess) {
     cudaGetLastError();
     if (code != cudaErrorMemoryAllocation) check(code);
     std::size_t available = 0, total = 0;
@@ -158,7 +221,9 @@ void* allocate(std::size_t bytes) {
 }
 
 void release(void* p) noexcept {
+  if (p == nullptr) return;
   Turn turn(one_at_a_time());
+  cudaDeviceSynchronize();  // as cudaFree does for memory that is in no pool
   cudaFree(p);
 }
 

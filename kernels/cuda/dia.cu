@@ -29,47 +29,37 @@ template <class T>
 constexpr int threads = sizeof(T) == 4 ? 128 : 256;
 template <class T>
 constexpr int many = sizeof(T) == 4 ? 4 : 2;
-template <class S, class T>
-constexpr int blocks_each = sizeof(T) == 8            ? 4
-                            : std::is_same_v<S, half> ? 8
-                                                      : 7;
+template <class T>
+constexpr int blocks_each = 1024 / threads<T>;
 
-/// How far a diagonal's values, and the entries of x that they meet, are from those of the main
-/// one, in bytes.
-struct Reach {
-  std::int64_t values, x;
-};
 /// The list of diagonals for a kernel's parameters. Reading them there is no load, and what is the
 /// same for all threads is computed once for a warp; many would not fit into the constants' cache.
 struct Diagonals {
   static constexpr Index most = 64;
   bool here = false;  ///< or there are too many
   std::int64_t low = 0, high = 0;
-  Reach d[most];
+  DiaDiagonal list[most];
 };
 template <class S>
-Diagonals diagonals_of(DiaView<S> const& a, std::int64_t size_of_x) {
-  Diagonals all;
-  all.here = a.distinct <= Diagonals::most;
-  if (a.distinct == 0) return all;
-  all.low = a.list[0].offset, all.high = a.list[a.distinct - 1].offset;
-  for (Index k = 0; all.here && k < a.distinct; ++k)
-    all.d[k] = {a.list[k].start * std::int64_t{sizeof(S)}, a.list[k].offset * size_of_x};
-  return all;
+Diagonals diagonals_of(DiaView<S> const& a) {
+  Diagonals d;
+  d.here = a.distinct <= Diagonals::most;
+  if (d.here) std::copy_n(a.list, a.distinct, d.list);
+  if (a.distinct > 0) d.low = a.list[0].offset, d.high = a.list[a.distinct - 1].offset;
+  return d;
 }
 
-/// sums_r += the entries of row i + threads r in `count` diagonals times x, holes and all; values
-/// and x of row i and the main diagonal.
+/// sums_r += the entries of row i + threads r in `count` diagonals times x, holes and all.
 template <int count, int rows, class S, class T>
-__device__ __forceinline__ void add_diagonals(Reach const* d, S const* values, T const* x,
-                                              std::int64_t stride, T (&sums)[rows]) {
+__device__ __forceinline__ void add_diagonals(DiaView<S> const& a, DiaDiagonal const* d,
+                                              std::int64_t i, T const* x, std::int64_t stride,
+                                              T (&sums)[rows]) {
   S v[count][rows];
   T xj[count][rows];
 #pragma unroll
   for (int k = 0; k < count; ++k) {
-    auto const* const from =
-        reinterpret_cast<S const*>(reinterpret_cast<char const*>(values) + d[k].values);
-    auto const* const of = reinterpret_cast<T const*>(reinterpret_cast<char const*>(x) + d[k].x);
+    S const* const from = a.values + d[k].start + i;
+    T const* const of = x + (i + d[k].offset) * stride;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
       v[k][r] = read_only(from + r * threads<T>);
@@ -82,45 +72,39 @@ __device__ __forceinline__ void add_diagonals(Reach const* d, S const* values, T
     for (int r = 0; r < rows; ++r) sums[r] += T(v[k][r]) * xj[k][r];
 }
 
-/// sums_r of row i + threads r, where no diagonal leaves the matrix. reach(k): of diagonals k to
-/// k + ahead.
-template <int rows, class S, class T, class ReachOf>
-__device__ __forceinline__ void add_inside(DiaView<S> const& a, ReachOf&& reach, std::int64_t i,
+/// sums_r of row i + threads r, where no diagonal leaves the matrix. list(k): diagonals k to k +
+/// ahead.
+template <int rows, class S, class T, class List>
+__device__ __forceinline__ void add_inside(DiaView<S> const& a, List&& list, std::int64_t i,
                                            T const* x, std::int64_t stride, T (&sums)[rows]) {
-  S const* const values = a.values + i;
-  T const* const of = x + i * stride;
   Index k = 0;
-  for (; k + ahead <= a.distinct; k += ahead)
-    add_diagonals<ahead>(reach(k), values, of, stride, sums);
+  for (; k + ahead <= a.distinct; k += ahead) add_diagonals<ahead>(a, list(k), i, x, stride, sums);
   switch (a.distinct - k) {
-    case 3: return add_diagonals<3>(reach(k), values, of, stride, sums);
-    case 2: return add_diagonals<2>(reach(k), values, of, stride, sums);
-    case 1: return add_diagonals<1>(reach(k), values, of, stride, sums);
+    case 3: return add_diagonals<3>(a, list(k), i, x, stride, sums);
+    case 2: return add_diagonals<2>(a, list(k), i, x, stride, sums);
+    case 1: return add_diagonals<1>(a, list(k), i, x, stride, sums);
     default: return;
   }
 }
-/// Reads the list four ahead.
-template <class S, class T>
-struct FromList {
-  DiaView<S> const& a;
-  std::int64_t size_of_x;
-  DiaDiagonal coming[ahead];
-  Reach here[ahead];
-  __device__ FromList(DiaView<S> const& a, std::int64_t stride)
-      : a(a), size_of_x(stride * std::int64_t{sizeof(T)}) {
-    ask(0);
+/// The list in memory, read four ahead.
+class Ahead {
+ public:
+  __device__ Ahead(DiaDiagonal const* list, Index count) : list_(list), count_(count) { ask(0); }
+  __device__ DiaDiagonal const* operator()(Index k) {
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) here_[l] = coming_[l];
+    if (k + ahead < count_) ask(k + ahead);
+    return here_;
   }
+
+ private:
   __device__ void ask(Index k) {
 #pragma unroll
-    for (int l = 0; l < ahead; ++l) coming[l] = read_only(a.diagonals + k + l);
+    for (int l = 0; l < ahead; ++l) coming_[l] = read_only(list_ + k + l);
   }
-  __device__ Reach const* operator()(Index k) {
-#pragma unroll
-    for (int l = 0; l < ahead; ++l)
-      here[l] = {coming[l].start * std::int64_t{sizeof(S)}, coming[l].offset * size_of_x};
-    if (k + ahead < a.count) ask(k + ahead);
-    return here;
-  }
+  DiaDiagonal const* list_;
+  Index count_;
+  DiaDiagonal coming_[ahead], here_[ahead];
 };
 
 /// sums_r of row i + threads r, where diagonals leave the matrix: holes lie there, and any x will
@@ -162,9 +146,9 @@ __device__ void each_row(DiaView<S> const& a, Diagonals const& all, T const* x, 
     bool const inside = first + all.low >= 0 && end + all.high <= a.cols && end <= a.rows;
     if (inside && all.here)
       add_inside(
-          a, [&](Index k) { return all.d + k; }, i, x, stride, sums);
+          a, [&](Index k) { return all.list + k; }, i, x, stride, sums);
     else if (inside)
-      add_inside(a, FromList<S, T>(a, stride), i, x, stride, sums);
+      add_inside(a, Ahead(a.diagonals, a.count), i, x, stride, sums);
     else if constexpr (rows > 1)
       add_clamped(a, i, x, stride, sums);
     else if (i < a.rows)
@@ -185,7 +169,7 @@ __device__ void each_row(DiaView<S> const& a, Diagonals const& all, T const* x, 
 }
 
 template <int rows, bool adjacent, class S, class T>
-__global__ void __launch_bounds__(threads<T>, blocks_each<S, T>)
+__global__ void __launch_bounds__(threads<T>, blocks_each<T>)
     dia_kernel(DiaMultiply<S, T> verb, LoopState* state, __grid_constant__ Diagonals const all) {
   if (Frame{state, false}.stopped()) return;
   T const alpha = verb.alpha, beta = verb.beta;
@@ -202,7 +186,7 @@ __global__ void __launch_bounds__(threads<T>, blocks_each<S, T>)
 }
 
 template <int rows, class S, class T>
-__global__ void __launch_bounds__(threads<T>, blocks_each<S, T>)
+__global__ void __launch_bounds__(threads<T>, blocks_each<T>)
     dia_dot_kernel(DiaMultiplyDot<S, T> verb, LoopState* state, Scratch scratch,
                    __grid_constant__ Diagonals const all) {
   Frame const frame{state, false};
@@ -258,7 +242,7 @@ void with_grid(Device const& on, Index rows, Launch const& launch) {
 template <class S, class T>
 void multiply(Device& on, LoopState* state, DiaMultiply<S, T> const& verb) {
   if (verb.n == 0) return;
-  auto const all = diagonals_of(verb.a, verb.x.row_stride * std::int64_t{sizeof(T)});
+  auto const all = diagonals_of(verb.a);
   with_grid<T>(on, verb.a.rows, [&]<int rows>(std::integral_constant<int, rows>, auto blocks) {
     dim3 const grid(blocks, std::min<unsigned int>(verb.y.cols, 65535));
     if (verb.x.row_stride == 1)
@@ -269,7 +253,7 @@ void multiply(Device& on, LoopState* state, DiaMultiply<S, T> const& verb) {
 }
 template <class S, class T>
 void multiply(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& verb) {
-  auto const all = diagonals_of(verb.a, sizeof(T));
+  auto const all = diagonals_of(verb.a);
   with_grid<T>(on, verb.a.rows, [&]<int rows>(std::integral_constant<int, rows>, auto blocks) {
     dia_dot_kernel<rows><<<blocks, threads<T>, 0, on.stream>>>(verb, state, on.scratch, all);
   });
