@@ -77,6 +77,14 @@ std::vector<Sample> samples(Context const& ctx, double size) {
            [=] {
              return generate(Poisson7Params{edge(0.1), random});
            }},
+          {"convdiff",
+           [=] {
+             return generate(ConvdiffParams{edge(2), 1, random});
+           }},
+          {"convdiff, small",
+           [=] {
+             return generate(ConvdiffParams{edge(0.05), 1, random});
+           }},
           {"poisson7, renumbered",
            [=] {
              return generate(Poisson7Params{edge(1), random, lost});
@@ -187,17 +195,22 @@ CostTable calibrate(Context& ctx, double size, std::ostream& progress) {
   for (auto const& [format, text] : names(Format{}))
     for (int t = 0; t < 3; ++t) {
       Times const& of = times[std::size_t(format)][t];
-      // Fewer samples than terms say nothing: the shipped rates stay.
-      if (of.products.size() < Terms::count) continue;
+      // Of two unknowns two samples say nothing: the shipped rates stay.
+      if (of.products.size() <= 2) continue;
       FormatRates& rates = table.rates(format, types[t]);
-      rates.product = brief(fit(of.products, of.product_us));
+      rates.product = brief(of.products.size() < Terms::count
+                                ? rescaled(rates.product, of.products, of.product_us)
+                                : fit(of.products, of.product_us));
       print_fit(progress, format, types[t], rates.product, of);
-      if (format == Format::csr) continue;  // what a solve starts from
+      // csr is what a solve starts from; a conversion has three rates.
+      if (format == Format::csr || of.conversions.size() <= 3) continue;
       Terms const conversion = brief(fit(of.conversions, of.conversion_us));
       rates.convert = conversion.latency;
       rates.convert_entries = conversion.slots;
       rates.convert_rows = conversion.rows;
     }
+  // FP16 under FP32 vectors is such a product.
+  if (table.csr_mixed.product != Terms{}) table.csr_mixed = table.csr.fp16;
   Index const few = 1000, many = std::max<Index>(100000, Index(4e6 * size));
   double const short_pass = pass_microseconds(ctx, few), long_pass = pass_microseconds(ctx, many);
   table.pass_stream = brief(std::max(0.0, (long_pass - short_pass) / (24e-6 * (many - few))));

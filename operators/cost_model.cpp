@@ -261,4 +261,18 @@ Terms fit(std::vector<Terms> const& work, std::vector<double> const& times) {
   return Terms::of(best);
 }
 
+Terms rescaled(Terms const& rates, std::vector<Terms> const& work,
+               std::vector<double> const& times) {
+  Terms others = rates;
+  others.latency = 0;
+  std::vector<Terms> two;
+  for (Terms const& w : work) two.push_back({.latency = w.latency, .stream = dot(others, w)});
+  Terms const found = fit(two, times);
+  auto scaled = others.array();
+  for (double& rate : scaled) rate *= found.stream;
+  Terms to = Terms::of(scaled);
+  to.latency = found.latency;
+  return to;
+}
+
 }  // namespace tcsolve

@@ -182,4 +182,9 @@ struct CostTable {
 /// not positive.
 Terms fit(std::vector<Terms> const& work, std::vector<double> const& times);
 
+/// Rates of another device or clock from fewer samples than terms: a latency of their own, and the
+/// other rates times one factor, fitted as by fit(). Throws what that throws.
+Terms rescaled(Terms const& rates, std::vector<Terms> const& work,
+               std::vector<double> const& times);
+
 }  // namespace tcsolve

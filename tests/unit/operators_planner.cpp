@@ -291,6 +291,22 @@ TEST(CostModel, FitOfNoisyTimesIsTheConstrainedMinimum) {
   }
 }
 
+/// A device that starts a kernel in 2 us instead of 5 and is 1.5 times as slow, from three
+/// matrices.
+TEST(CostModel, RescalingFindsAnotherClock) {
+  Terms const rates{5, 0.25, 0, 3, 7, 0, 0.5}, there{2, 0.375, 0, 4.5, 10.5, 0, 0.75};
+  std::vector<Terms> products;
+  std::vector<double> times;
+  for (std::size_t k = 0; k < 3; ++k) {
+    products.push_back(work(Format::bsell, measured[k].features, Real::f64, Real::f64));
+    times.push_back(dot(there, products.back()));
+  }
+  Terms const found = rescaled(rates, products, times);
+  for (std::size_t k = 0; k < Terms::count; ++k)
+    EXPECT_NEAR(found.array()[k], there.array()[k], 1e-9 * 11) << k;
+  EXPECT_THROW(rescaled(rates, {Terms{}}, {}), ShapeError);
+}
+
 TEST(CostModel, FitRefusesWhatHasNoAnswer) {
   EXPECT_THROW(fit({Terms{}}, {}), ShapeError);
   EXPECT_THROW(fit({Terms{.latency = 1}}, {0.0}), ShapeError);
