@@ -2,28 +2,18 @@
 #include <tcsolve/operators/register.hpp>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
-#include <tcsolve/formats/graph_partition.hpp>
-#include <tcsolve/io/plan_cache.hpp>
+#include <tcsolve/operators/auto_factory.hpp>
 #include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/lazy_operator.hpp>
-#include <tcsolve/operators/planner.hpp>
+#include <tcsolve/operators/matrix_factory.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/operators/spaden_operator.hpp>
-#include <tcsolve/version.hpp>
 
 namespace tcsolve {
-
-constexpr auto names(Scaling) {
-  return std::array{std::pair{Scaling::powers_of_two, "powers_of_two"},
-                    std::pair{Scaling::refuse, "refuse"}};
-}
 
 /// The type in which a value and an entry of x are multiplied.
 enum class Products { vectors, fp16 };
@@ -31,57 +21,7 @@ constexpr auto names(Products) {
   return std::array{std::pair{Products::vectors, "vectors"}, std::pair{Products::fp16, "fp16"}};
 }
 
-constexpr auto names(Real) {
-  return std::array{std::pair{Real::f64, "fp64"}, std::pair{Real::f32, "fp32"},
-                    std::pair{Real::f16, "fp16"}, std::pair{Real::bf16, "bf16"}};
-}
-
-/// How a format is chosen: by the cost model, or by the clock.
-enum class Autotune { none, measure };
-constexpr auto names(Autotune) {
-  return std::array{std::pair{Autotune::none, "none"}, std::pair{Autotune::measure, "measure"}};
-}
-
-/// When a matrix is converted: before the first product, or once the products made have lost as
-/// much time as that takes.
-enum class Conversion { before, lazy };
-constexpr auto names(Conversion) {
-  return std::array{std::pair{Conversion::before, "before"}, std::pair{Conversion::lazy, "lazy"}};
-}
-
 namespace {
-
-/// What every format has.
-struct MatrixParams {
-  Real values = Real::f64;
-  Reorder reorder = Reorder::none;
-  static constexpr auto schema() {
-    using P = MatrixParams;
-    return std::tuple{
-        field(&P::values, "values",
-              "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
-              "FP64 matrix whatever is chosen here"),
-        field(
-            &P::reorder, "reorder",
-            "rows and columns in an order that keeps the entries of x that are read together "
-            "close: reverse Cuthill-McKee, parts by METIS, or auto: the one of them that pays for "
-            "itself in the products expected, if any. b, x0 and x stay in the order given; "
-            "preconditioners see the new one")};
-  }
-};
-
-struct ScaledParams {
-  MatrixParams matrix;
-  Scaling scale = Scaling::powers_of_two;
-  static constexpr auto schema() {
-    using P = ScaledParams;
-    return std::tuple{
-        include(&P::matrix),
-        field(&P::scale, "scale",
-              "a value beyond the range of the stored type: scale rows, and columns, by powers of "
-              "two, or refuse the matrix")};
-  }
-};
 
 /// Rows and columns of a dense block.
 enum class BlockSize { best = 0, two = 2, three = 3, four = 4, six = 6 };
@@ -128,49 +68,6 @@ OperatorPtr<double> for_type(Real values, F const& f) {
     case Real::bf16: return f.template operator()<bfloat16>();
   }
   throw Error("internal: a value type without an operator");
-}
-
-/// What a CSR matrix takes.
-double csr_bytes(Real values, Index rows, Offset entries) {
-  return double(entries) * (size_of(values) + 4) + 4 * (double(rows) + 1);
-}
-
-class MatrixFactory : public OperatorFactory {
- public:
-  explicit MatrixFactory(MatrixParams const& params)
-      : values_(params.values), reorder_(params.reorder) {
-    // A matrix may take long to read: what this build cannot do is refused before.
-    if (reorder_ == Reorder::metis) require_metis();
-  }
-  bool exact() const override { return values_ == Real::f64; }
-  Reorder reorder() const override { return reorder_; }
-  OrderedMatrix order(Context& ctx, Csr<double> const& a, OperatorUse const& use) const override {
-    return ordered(
-        ctx, a,
-        {.asked = reorder_, .plan = request(ctx, use), .format = format(), .cache = use.cache},
-        table(ctx));
-  }
-
- protected:
-  /// The only format there is; none: any.
-  virtual std::optional<Format> format() const = 0;
-  virtual CostTable table(Context const& ctx) const { return CostTable::shipped(ctx); }
-  virtual PlanRequest request(Context const& ctx, OperatorUse const& use) const {
-    return {.values = values_,
-            .applies = use.applies,
-            .transpose = use.transpose,
-            .persistent = use.persistent,
-            .memory = 0.9 * double(ctx.available_memory())};
-  }
-  Real values_;
-
- private:
-  Reorder reorder_;
-};
-
-/// The matrix that an FP64 operator is made of.
-CsrView<double> source(Csr<double> const& a, OperatorUse const& use) {
-  return use.ready ? use.ready->matrix->view() : a.view();
 }
 
 /// A factory of one format.
@@ -323,163 +220,23 @@ class SpadenFactory final : public FormatFactory<Format::spaden> {
   Params params_;
 };
 
-struct AutoParams {
-  ScaledParams scaled{.matrix = {.reorder = Reorder::automatic}};
-  double expected_applies = 0;
-  Conversion conversion = Conversion::before;
-  Autotune autotune = Autotune::none;
-  double budget = 1;
-  std::string calibration;
-  static constexpr auto schema() {
-    using P = AutoParams;
-    return std::tuple{
-        include(&P::scaled),
-        field(&P::expected_applies, "expected_applies", at_least(0.0),
-              "products that the conversion is to pay for; 0: what the solver may take at most, "
-              "but no more than 500"),
-        field(&P::conversion, "conversion",
-              "lazy: starts as csr and converts beside the solve once csr has cost as much time as "
-              "that takes, whatever `expected_applies` says; needs `deterministic: false`, since "
-              "the clock decides which products are made in which format"),
-        field(&P::autotune, "autotune",
-              "measure: times the best three for real and keeps the fastest; needs "
-              "`deterministic: false`, since the answer depends on the clock"),
-        field(&P::budget, "budget", above(0.0), "seconds that autotune may take"),
-        field(&P::calibration, "calibration",
-              "cost table of this device, written by `tcsolve calibrate`; none: the shipped one")};
-  }
-};
-
-/// The format that costs least (operators/planner.hpp).
-class AutoFactory final : public MatrixFactory {
- public:
-  using Params = AutoParams;
-  explicit AutoFactory(Params const& params)
-      : MatrixFactory(params.scaled.matrix), params_(params) {
-    if (params_.conversion == Conversion::lazy && params_.autotune == Autotune::measure)
-      throw Unsupported(
-          "`autotune: measure` converts before the solve, `conversion: lazy` after it has begun; "
-          "take one of them");
-    if (!params_.calibration.empty()) table_ = CostTable::load(params_.calibration);
-  }
-
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
-                            OperatorUse const& use) const override {
-    if (params_.autotune == Autotune::measure && ctx.options().deterministic)
-      throw Unsupported(
-          "`autotune: measure` chooses by the clock, and two runs may differ in their bits; it "
-          "needs `deterministic: false`");
-    if (params_.conversion == Conversion::lazy && ctx.options().deterministic)
-      throw Unsupported(
-          "`conversion: lazy` switches by the clock, and two runs may differ in their bits; it "
-          "needs `deterministic: false`");
-    CsrStorage<double> const here(ctx, source(a, use));
-    bool const known = use.ready && use.ready->features;
-    CostTable const table = this->table(ctx);
-    Plan const plan = make_plan(known ? *use.ready->features : features(ctx, here.view()),
-                                request(ctx, use), table);
-    auto const make = [&](Format format) -> OperatorPtr<double> {
-      return values_ == Real::f64 && format != Format::csr
-                 ? make_operator<double>(ctx, here.view(), format, plan.block)
-                 : factory(format, plan.block)->build(ctx, a, use);
-    };
-    ctx.log(Severity::detail, text(plan));
-    if (params_.autotune == Autotune::measure) {
-      if (use.cache == nullptr) return tuned(ctx, plan, make).best;
-      std::string const key = cat("format ", name(values_), ", ", table.device, ", ",
-                                  version::release, ", ", pattern_key(a));
-      if (auto const kept = remembered(*use.cache, key, plan)) {
-        ctx.log(Severity::note, cat("format: ", name(*kept), ", as measured before"));
-        return make(*kept);
-      }
-      auto const answer = tuned(ctx, plan, make);
-      std::string const why = use.cache->put(key, name(answer.taken));
-      if (!why.empty()) ctx.log(Severity::note, cat("format: not kept in the cache: ", why));
-      return answer.best;
-    }
-    if (params_.conversion == Conversion::lazy)
-      if (auto const A = lazily(ctx, a, plan)) return A;
-    for (Candidate const& c : plan.candidates) {
-      try {
-        auto const A = make(c.format);
-        ctx.log(Severity::note, cat("format: ", name(c.format), " for ", plan.request.applies,
-                                    " products (", table.device, ")"));
-        return A;
-      } catch (MatrixError const& e) {
-        // Values in fewer bits, or padding beyond what was foreseen: another format may hold it.
-        bool const last = &c == &plan.candidates.back() || !(&c + 1)->excluded.empty();
-        if (last) throw;
-        ctx.log(Severity::note, cat("format: not ", name(c.format), ": ", e.what()));
-      }
-    }
-    throw Error("internal: a plan without candidates");
-  }
-  /// Of csr: a format that needs more is taken where there is room.
-  double bytes(Index rows, Index, Offset entries) const override {
-    return csr_bytes(values_, rows, entries);
-  }
-  bool needs_host() const override {
-    return !exact() || params_.conversion == Conversion::lazy ||
-           params_.autotune == Autotune::measure;
-  }
-
- private:
-  std::optional<Format> format() const override { return std::nullopt; }
-  CostTable table(Context const& ctx) const override {
-    return table_ ? *table_ : CostTable::shipped(ctx);
-  }
-  PlanRequest request(Context const& ctx, OperatorUse const& use) const override {
-    PlanRequest request = MatrixFactory::request(ctx, use);
-    if (params_.expected_applies > 0) request.applies = params_.expected_applies;
-    return request;
-  }
-  std::unique_ptr<OperatorFactory> factory(Format format, Index block) const {
-    switch (format) {
-      case Format::csr: break;
-      case Format::dia: return std::make_unique<DiaFactory>(params_.scaled.matrix);
-      case Format::bsell:
-        return std::make_unique<BsellFactory>(
-            BsellParams{params_.scaled.matrix, static_cast<BlockSize>(block)});
-      case Format::sell: return std::make_unique<SellFactory>(params_.scaled.matrix);
-      case Format::csell: return std::make_unique<CsellFactory>(params_.scaled.matrix);
-      case Format::dasp: return std::make_unique<DaspFactory>(DaspParams{params_.scaled});
-      case Format::spaden: return std::make_unique<SpadenFactory>(params_.scaled);
-    }
-    return std::make_unique<CsrFactory>(params_.scaled.matrix);
-  }
-  /// Null where csr cannot hold the values in fewer bits: what another format may scale is
-  /// converted at once.
-  static OperatorPtr<double> lazily(Context& ctx, Csr<double> const& a, Plan const& plan) {
-    try {
-      return convert_lazily(ctx, a, plan);
-    } catch (MatrixError const& e) {
-      if (plan.request.values == Real::f64) throw;
-      ctx.log(Severity::note, cat("format: not csr: ", e.what()));
-      return nullptr;
-    }
-  }
-  template <class Make>
-  Tuned<double> tuned(Context& ctx, Plan const& plan, Make const& make) const {
-    auto answer = autotune<double>(ctx, plan, params_.budget, make);
-    ctx.log(Severity::note, cat("format: ", text(answer)));
-    return answer;
-  }
-  /// What was measured before, if it can still be had.
-  static std::optional<Format> remembered(DiskCache const& cache, std::string const& key,
-                                          Plan const& plan) {
-    auto const known = cache.get(key);
-    if (!known) return std::nullopt;
-    for (Candidate const& c : plan.candidates)
-      if (c.excluded.empty() && *known == name(c.format)) return c.format;
-    return std::nullopt;
-  }
-
-  Params params_;
-  std::optional<CostTable> table_;
-};
-
 }  // namespace
 
+std::unique_ptr<OperatorFactory> factory_of(Format format, ScaledParams const& params,
+                                            Index block) {
+  switch (format) {
+    case Format::csr: break;
+    case Format::dia: return std::make_unique<DiaFactory>(params.matrix);
+    case Format::bsell:
+      return std::make_unique<BsellFactory>(
+          BsellParams{params.matrix, static_cast<BlockSize>(block)});
+    case Format::sell: return std::make_unique<SellFactory>(params.matrix);
+    case Format::csell: return std::make_unique<CsellFactory>(params.matrix);
+    case Format::dasp: return std::make_unique<DaspFactory>(DaspParams{params});
+    case Format::spaden: return std::make_unique<SpadenFactory>(params);
+  }
+  return std::make_unique<CsrFactory>(params.matrix);
+}
 void register_operators(OperatorRegistry& r) {
   r.add<AutoFactory>("auto",
                      "the format that costs least, conversion included; csr where A^T is needed");

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/auto_factory.hpp>
+
+#include <tcsolve/io/plan_cache.hpp>
+#include <tcsolve/operators/lazy_operator.hpp>
+#include <tcsolve/version.hpp>
+
+namespace tcsolve {
+
+namespace {
+
+/// Null where csr cannot hold the values in fewer bits: what another format may scale is converted
+/// at once.
+OperatorPtr<double> lazily(Context& ctx, Csr<double> const& a, Plan const& plan) {
+  try {
+    return convert_lazily(ctx, a, plan);
+  } catch (MatrixError const& e) {
+    if (plan.request.values == Real::f64) throw;
+    ctx.log(Severity::note, cat("format: not csr: ", e.what()));
+    return nullptr;
+  }
+}
+
+/// The first of the plan that can hold the matrix.
+template <class Make>
+OperatorPtr<double> planned(Context& ctx, Plan const& plan, std::string const& device,
+                            Make const& make) {
+  for (Candidate const& c : plan.candidates) {
+    try {
+      auto const A = make(c.format);
+      ctx.log(Severity::note, cat("format: ", name(c.format), " for ", plan.request.applies,
+                                  " products (", device, ")"));
+      return A;
+    } catch (MatrixError const& e) {
+      // Values in fewer bits, or padding beyond what was foreseen: another format may hold it.
+      bool const last = &c == &plan.candidates.back() || !(&c + 1)->excluded.empty();
+      if (last) throw;
+      ctx.log(Severity::note, cat("format: not ", name(c.format), ": ", e.what()));
+    }
+  }
+  throw Error("internal: a plan without candidates");
+}
+
+/// What was measured before, if it can still be had.
+std::optional<Format> remembered(DiskCache const& cache, std::string const& key, Plan const& plan) {
+  auto const known = cache.get(key);
+  if (!known) return std::nullopt;
+  for (Candidate const& c : plan.candidates)
+    if (c.excluded.empty() && *known == name(c.format)) return c.format;
+  return std::nullopt;
+}
+
+/// The fastest by the clock, measured once for a pattern where there is a cache.
+template <class Make>
+OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& plan, double budget,
+                             std::string const& device, DiskCache const* cache, Make const& make) {
+  auto const timed = [&] {
+    auto answer = autotune<double>(ctx, plan, budget, make);
+    ctx.log(Severity::note, cat("format: ", text(answer)));
+    return answer;
+  };
+  if (cache == nullptr) return timed().best;
+  std::string const key = cat("format ", name(plan.request.values), ", ", device, ", ",
+                              version::release, ", ", pattern_key(a));
+  if (auto const kept = remembered(*cache, key, plan)) {
+    ctx.log(Severity::note, cat("format: ", name(*kept), ", as measured before"));
+    return make(*kept);
+  }
+  auto const answer = timed();
+  std::string const why = cache->put(key, name(answer.taken));
+  if (!why.empty()) ctx.log(Severity::note, cat("format: not kept in the cache: ", why));
+  return answer.best;
+}
+
+}  // namespace
+
+AutoFactory::AutoFactory(Params const& params)
+    : MatrixFactory(params.scaled.matrix), params_(params) {
+  if (params_.conversion == Conversion::lazy && params_.autotune == Autotune::measure)
+    throw Unsupported(
+        "`autotune: measure` converts before the solve, `conversion: lazy` after it has begun; "
+        "take one of them");
+  if (!params_.calibration.empty()) table_ = CostTable::load(params_.calibration);
+}
+
+OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
+                                       OperatorUse const& use) const {
+  if (params_.autotune == Autotune::measure && ctx.options().deterministic)
+    throw Unsupported(
+        "`autotune: measure` chooses by the clock, and two runs may differ in their bits; it "
+        "needs `deterministic: false`");
+  if (params_.conversion == Conversion::lazy && ctx.options().deterministic)
+    throw Unsupported(
+        "`conversion: lazy` switches by the clock, and two runs may differ in their bits; it "
+        "needs `deterministic: false`");
+  CsrStorage<double> const here(ctx, source(a, use));
+  bool const known = use.ready && use.ready->features;
+  CostTable const table = this->table(ctx);
+  Plan const plan = make_plan(known ? *use.ready->features : features(ctx, here.view()),
+                              request(ctx, use), table);
+  ctx.log(Severity::detail, text(plan));
+  auto const make = [&](Format format) -> OperatorPtr<double> {
+    return values_ == Real::f64 && format != Format::csr
+               ? make_operator<double>(ctx, here.view(), format, plan.block)
+               : factory_of(format, params_.scaled, plan.block)->build(ctx, a, use);
+  };
+  if (params_.autotune == Autotune::measure)
+    return measured(ctx, a, plan, params_.budget, table.device, use.cache, make);
+  if (params_.conversion == Conversion::lazy)
+    if (auto const A = lazily(ctx, a, plan)) return A;
+  return planned(ctx, plan, table.device, make);
+}
+
+CostTable AutoFactory::table(Context const& ctx) const {
+  return table_ ? *table_ : CostTable::shipped(ctx);
+}
+
+PlanRequest AutoFactory::request(Context const& ctx, OperatorUse const& use) const {
+  PlanRequest request = MatrixFactory::request(ctx, use);
+  if (params_.expected_applies > 0) request.applies = params_.expected_applies;
+  return request;
+}
+
+}  // namespace tcsolve
