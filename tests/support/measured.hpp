@@ -3,8 +3,13 @@
 #pragma once
 
 #include <tcsolve/formats/features.hpp>
+#include <tcsolve/operators/cost_model.hpp>
 
 namespace tcsolve::test {
+
+/// The order of its columns.
+constexpr Format formats[] = {Format::csr,    Format::sell, Format::csell, Format::dasp,
+                              Format::spaden, Format::dia,  Format::bsell};
 
 /// docs/results/spmv-h200.md, cold us of y = A x with csr (cuSPARSE), sell, csell, dasp, spaden,
 /// dia, bsell; 0: not measured, since padding is more than twice the entries. Features as

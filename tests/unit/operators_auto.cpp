@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `operator: {format: auto}`: what is made of a plan, now, in mid-solve or by the clock.
+#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/operators/planner.hpp>
+#include <tcsolve/operators/register.hpp>
+#include <tcsolve/solvers/lsmr.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/support/backend.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+class AutoOperator : public ::testing::Test {
+ protected:
+  AutoOperator() {
+    register_operators(registry_);
+    catalog_.add(registry_);
+  }
+  std::unique_ptr<OperatorFactory> factory(std::string const& keys = "",
+                                           std::string const& format = "auto") {
+    Diagnostics problems;
+    ConfigNode const node = parse_yaml("{format: " + format + keys + "}", "test");
+    auto made = registry_.make(node, problems, catalog_);
+    problems.throw_if_any();
+    return made;
+  }
+  Context ctx_{Backend::host};
+  OperatorRegistry registry_{"operator", "format"};
+  Catalog catalog_;
+};
+
+TEST_F(AutoOperator, MultipliesAsCsrDoes) {
+  for (auto const& [name, a] : adversarial()) {
+    SCOPED_TRACE(name);
+    auto const A = factory()->build(ctx_, a, {.applies = 1e6});
+    auto const x = random_values(std::size_t(a.cols), 5);
+    std::vector<double> y(a.rows);
+    A->apply(ctx_, vector_view<double const>(x.data(), a.cols), vector_view(y.data(), a.rows));
+    for (Index i = 0; i < a.rows; ++i) {
+      long double sum = 0, size = 0;
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+        long double const p = static_cast<long double>(a.values[k]) * x[a.columns[k]];
+        sum += p, size += std::abs(p);
+      }
+      EXPECT_NEAR(y[i], double(sum), double(size) * 1e-13) << i;
+    }
+  }
+}
+
+TEST_F(AutoOperator, TakesCsrWhereTheTransposeIsNeeded) {
+  Csr<double> const a = generate(Poisson27Params{.n = 12});
+  auto const A = factory(", expected_applies: 1.0e6")->build(ctx_, a, {.transpose = true});
+  EXPECT_EQ(A->name(), "csr");
+  EXPECT_TRUE(A->traits().transpose);
+  EXPECT_TRUE(Lsmr<double>().cost().transpose);
+}
+
+TEST_F(AutoOperator, ObeysACalibrationFile) {
+  // A device on which bitBSR costs little, and one of whose formats has not been measured.
+  CostTable table;
+  table.device = "a made-up one";
+  for (Format const format : {Format::csr, Format::sell, Format::csell, Format::dasp})
+    table.rates(format, Real::f64).product.latency = 1;
+  table.spaden.fp64.product.latency = 0.1;
+  std::string const path = ::testing::TempDir() + "tcsolve_made_up.yaml";
+  std::ofstream(path) << dump_yaml(table);
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  EXPECT_EQ(factory(", calibration: " + path)->build(ctx_, a)->name(), "spaden");
+  std::filesystem::remove(path);
+}
+
+TEST_F(AutoOperator, TimingNeedsLeaveToDiffer) {
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  auto const tuned = factory(", autotune: measure, budget: 0.05");
+  std::string const says = message_of<Unsupported>([&] { tuned->build(ctx_, a); });
+  EXPECT_NE(says.find("deterministic: false"), std::string::npos) << says;
+  Context free(Backend::host, {.deterministic = false});
+  EXPECT_NO_THROW(tuned->build(free, a));
+}
+
+TEST_F(AutoOperator, ConvertingInMidSolveNeedsLeaveToDiffer) {
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  auto const lazy = factory(", conversion: lazy");
+  std::string const says = message_of<Unsupported>([&] { lazy->build(ctx_, a); });
+  EXPECT_NE(says.find("deterministic: false"), std::string::npos) << says;
+  EXPECT_THROW(factory(", conversion: lazy, autotune: measure"), Unsupported);
+}
+
+/// The note names the format and after how many products; csr stays where nothing is faster.
+TEST_F(AutoOperator, LazyStartsAsCsr) {
+  struct : Observer {
+    void on(LogEvent const& e) override {
+      if (e.severity == Severity::note) text = e.text;
+    }
+    std::string text;
+  } log;
+  Context free(Backend::host, {.deterministic = false}, &log);
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  std::string const path = ::testing::TempDir() + "tcsolve_lazy.yaml";
+  CostTable table;
+  table.device = "a made-up one";
+  for (auto const& [format, text] : names(Format{}))
+    for (Real const values : {Real::f64, Real::f32})
+      table.rates(format, values).product.latency = format == Format::dasp ? 7 : 10;
+  table.dasp.fp64.convert = table.dasp.fp32.convert = 100;
+  std::ofstream(path) << dump_yaml(table);
+  for (std::string const values : {"fp64", "fp32"}) {
+    auto const A =
+        factory(", conversion: lazy, values: " + values + ", calibration: " + path)->build(free, a);
+    EXPECT_EQ(A->name(), "csr");
+    EXPECT_EQ(log.text,
+              "format: csr, dasp when it will have paid: after 34 products (a made-up one)");
+    std::vector<double> const x(a.cols, 1.0);
+    std::vector<double> y(a.rows);
+    auto const apply = [&] {
+      A->apply(free, vector_view<double const>(x.data(), a.cols), vector_view(y.data(), a.rows));
+    };
+    for (int i = 0; i < 33; ++i) apply();
+    EXPECT_EQ(A->advance(free, 0), 1) << "one product is left";
+    for (int i = 0; i < 10000 && A->name() == "csr"; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      apply();
+    }
+    EXPECT_EQ(A->name(), "dasp");
+  }
+  table.rates(Format::csr, Real::f64).product.latency = 5;
+  std::ofstream(path) << dump_yaml(table);
+  auto const A = factory(", conversion: lazy, calibration: " + path)->build(free, a);
+  EXPECT_EQ(log.text, "format: csr for any number of products (a made-up one)");
+  EXPECT_TRUE(std::isinf(A->advance(free, 1e9)));
+  std::filesystem::remove(path);
+}
+
+TEST_F(AutoOperator, PassesOverAFormatThatCannotHoldTheValues) {
+  Csr<double> a = generate(Poisson7Params{.n = 6});
+  for (double& v : a.values) v *= 1e9;  // beyond fp16 as it stands; a power of two brings it back
+  CostTable table;
+  for (Format const format : {Format::csell, Format::dasp, Format::spaden})
+    table.rates(format, Real::f16).product.latency = 1;
+  std::string const path = ::testing::TempDir() + "tcsolve_cheap_csr.yaml";
+  std::ofstream(path) << dump_yaml(table);
+  auto const A = factory(", values: fp16, calibration: " + path)->build(ctx_, a);
+  EXPECT_TRUE(A->name() == "dasp" || A->name() == "spaden") << A->name();
+  std::filesystem::remove(path);
+}
+
+TEST_F(AutoOperator, StoresBf16InEveryFormat) {
+  Csr<double> const a = generate(ElasticityParams{.n = 6});
+  for (auto const& [format, name] : names(Format{})) {
+    SCOPED_TRACE(name);
+    auto const A = factory(", values: bf16", name)->build(ctx_, a);
+    EXPECT_EQ(A->traits().precision.storage, Real::bf16);
+    EXPECT_EQ(A->traits().precision.multiply, Real::f64);
+  }
+  EXPECT_EQ(factory(", values: bf16")->build(ctx_, a)->traits().precision.storage, Real::bf16);
+  EXPECT_FALSE(factory(", values: bf16")->exact());
+  std::string const says =
+      message_of<Unsupported>([&] { factory(", values: bf16, multiply: fp16", "dasp"); });
+  EXPECT_NE(says.find("`values: fp16`, not `bf16`"), std::string::npos) << says;
+}
+
+TEST(Autotune, KeepsTheFastestOfThoseItTried) {
+  Context ctx(Backend::host, {.deterministic = false});
+  Csr<double> const a = generate(Poisson27Params{.n = 12});
+  Plan const plan = make_plan(features(ctx, a.view()), {}, CostTable::h200());
+  std::vector<Format> made;
+  auto const tuned = autotune<double>(ctx, plan, 0.2, [&](Format format) {
+    made.push_back(format);
+    return make_operator<double>(ctx, a.view(), format);
+  });
+  ASSERT_EQ(tuned.tried.size(), made.size());
+  EXPECT_EQ(made.front(), plan.taken());
+  EXPECT_LE(made.size(), 3u);
+  EXPECT_EQ(tuned.best->name(), name(tuned.taken));
+  double least = INFINITY;
+  Format fastest = Format::csr;
+  for (auto const& [format, us] : tuned.tried) {
+    Candidate const& c = *std::ranges::find(plan.candidates, format, &Candidate::format);
+    if (us + c.step - c.product < least) least = us + c.step - c.product, fastest = format;
+  }
+  EXPECT_EQ(tuned.taken, fastest);
+}
+
+TEST(Autotune, EndsWithTheBudgetAndSaysWhenNothingFits) {
+  Context ctx(Backend::host, {.deterministic = false});
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  Plan const plan = make_plan(features(ctx, a.view()), {}, CostTable::h200());
+  int calls = 0;
+  auto const one = autotune<double>(ctx, plan, 1e-9, [&](Format format) {
+    ++calls;
+    return make_operator<double>(ctx, a.view(), format);
+  });
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(one.taken, plan.taken());
+  auto const refuse = [](Format) -> OperatorPtr<double> { throw MatrixError("too large"); };
+  EXPECT_THROW(autotune<double>(ctx, plan, 1, refuse), MatrixError);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
