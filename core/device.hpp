@@ -35,7 +35,7 @@ void synchronize(Device&);
 /// it. Throws MemoryError. Cost: about 1 us, or as much as cudaMalloc (30 us and more) where the
 /// pool has to grow; the first time 7 ms.
 void* allocate(std::size_t bytes);
-/// Waits for all work on the device, as cudaFree does.
+/// Waits for all work on the device that it belongs to.
 void release(void*) noexcept;
 void* allocate_pinned(std::size_t bytes);  ///< host memory that the device can read and write
 void release_pinned(void*) noexcept;

@@ -135,8 +135,9 @@ FormatRates& CostTable::rates(Format format, Real values) {
   return const_cast<FormatRates&>(std::as_const(*this).rates(format, values));
 }
 
-// Fitted to bench_spmv at 71b2c18 on an H200, 17 matrices, cold (docs/formats/choosing.md), 2-byte
-// values to FP16 and BF16 together; the steps read off bench_cg (docs/results/cg-h200.md).
+// Fitted to bench_spmv at 0f22ff8 on an H200, 17 matrices, cold (docs/formats/choosing.md), 2-byte
+// values to FP16 and BF16 together, csell's FP32 to FP32 and FP16; the steps read off bench_cg
+// (docs/results/cg-h200.md).
 CostTable CostTable::h200() {
   CostTable t;
   t.device = "NVIDIA H200";
@@ -268,6 +269,7 @@ Terms rescaled(Terms const& rates, std::vector<Terms> const& work,
   std::vector<Terms> two;
   for (Terms const& w : work) two.push_back({.latency = w.latency, .stream = dot(others, w)});
   Terms const found = fit(two, times);
+  if (found.stream == 0) return rates;
   auto scaled = others.array();
   for (double& rate : scaled) rate *= found.stream;
   Terms to = Terms::of(scaled);

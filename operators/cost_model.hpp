@@ -183,7 +183,8 @@ struct CostTable {
 Terms fit(std::vector<Terms> const& work, std::vector<double> const& times);
 
 /// Rates of another device or clock from fewer samples than terms: a latency of their own, and the
-/// other rates times one factor, fitted as by fit(). Throws what that throws.
+/// other rates times one factor, fitted as by fit(); as they are where times do not grow with the
+/// work. Throws what fit() throws.
 Terms rescaled(Terms const& rates, std::vector<Terms> const& work,
                std::vector<double> const& times);
 

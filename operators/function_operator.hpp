@@ -2,6 +2,7 @@
 /// A matrix-free operator: a user's callable is an operator like any other.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -19,7 +20,10 @@ class FunctionOperator final : public LinearOperator<T> {
   struct Options {
     Function transposed = nullptr;  ///< y = A^T x, for the methods that need it
     bool capturable = false;        ///< f never waits for the device, so a graph may hold it
-    bool fixed = true;              ///< f is the same linear map on every call
+    /// Another number when f submits something else than before (LinearOperator::revision), where
+    /// it is capturable: as an operator that f applies has it. None: always the same.
+    std::function<std::uint64_t()> revision = nullptr;
+    bool fixed = true;  ///< f is the same linear map on every call
     double norm_estimate = std::numeric_limits<double>::quiet_NaN();  ///< of ||A||_2, when known
     std::string name = "function";
   };
@@ -40,6 +44,7 @@ class FunctionOperator final : public LinearOperator<T> {
   }
   std::string name() const override { return options_.name; }
   double norm_estimate() const override { return options_.norm_estimate; }
+  std::uint64_t revision() const override { return options_.revision ? options_.revision() : 0; }
 
  private:
   void do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const override {

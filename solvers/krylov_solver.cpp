@@ -65,7 +65,7 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
 
 template <class T>
 void KrylovSolver<T>::record(Context& ctx) {
-  recorded_ = revision();
+  recorded_ = revision(), recorded_name_ = A_->name();
   double bytes = A_->cost(1).bytes + M_->cost(1).bytes + 5.0 * sizeof(T) * A_->rows();
   loop_->record(ctx, execution_, {kept_, bytes}, [this](Context& c) { step(c); });
 }
@@ -337,9 +337,11 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));
     if (revision() != recorded_) {
+      std::string const before = recorded_name_;
       record(ctx);
-      ctx.log(Severity::note,
-              cat("format: ", A_->name(), " from iteration ", report.iterations + done + 1, " on"));
+      if (A_->name() != before)
+        ctx.log(Severity::note, cat("format: ", A_->name(), " from iteration ",
+                                    report.iterations + done + 1, " on"));
     }
     return patience;
   };

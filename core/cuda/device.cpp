@@ -55,23 +55,41 @@ namespace {
 
 using Turn = std::lock_guard<std::recursive_mutex>;
 
+/// Makes a device the current one of this thread for a while.
+class Current {
+ public:
+  explicit Current(int ordinal) {
+    if (cudaGetDevice(&before_) != cudaSuccess || before_ == ordinal) before_ = -1;
+    if (before_ >= 0) cudaSetDevice(ordinal);
+  }
+  ~Current() {
+    if (before_ >= 0) cudaSetDevice(before_);
+  }
+  Current(Current const&) = delete;
+
+ private:
+  int before_ = -1;
+};
+
 /// A device's memory that is given back and taken again: cudaMalloc takes 30 us and more, whatever
 /// the size, which is longer than most steps of a conversion. It keeps up to a 64th of the memory.
 class Pool {
  public:
   explicit Pool(int ordinal) {
-    int supported = 0;
-    check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, ordinal));
-    if (supported == 0) return;
+    Current const current(ordinal);
     cudaMemPoolProps props{};
     props.allocType = cudaMemAllocationTypePinned;
     props.location = {cudaMemLocationTypeDevice, ordinal};
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    check(cudaMemPoolCreate(&pool_, &props));
     std::size_t available = 0, total = 0;
     check(cudaMemGetInfo(&available, &total));
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    if (cudaMemPoolCreate(&pool_, &props) != cudaSuccess) {  // a driver without pools
+      cudaGetLastError();
+      pool_ = nullptr;
+      return;
+    }
     auto keep = static_cast<std::uint64_t>(total / 64);
-    check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep));
+    cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
   }
   /// Memory that every stream may use.
   cudaError_t take(void** p, std::size_t bytes) {
@@ -190,6 +208,7 @@ Facts facts(Device& on) {
 
 std::size_t free_memory(Device& on) {
   Turn turn(one_at_a_time());
+  Current const current(on.ordinal);
   std::size_t available = 0, total = 0;
   check(cudaMemGetInfo(&available, &total));
   return available + pool_of(on.ordinal).kept();
@@ -223,8 +242,11 @@ void* allocate(std::size_t bytes) {
 void release(void* p) noexcept {
   if (p == nullptr) return;
   Turn turn(one_at_a_time());
-  cudaDeviceSynchronize();  // as cudaFree does for memory that is in no pool
-  cudaFree(p);
+  cudaPointerAttributes of{};
+  if (cudaPointerGetAttributes(&of, p) != cudaSuccess) return;  // the process ends
+  Current const current(of.device);
+  // What cudaFree does for memory of no pool. Work that cannot be waited for may still use it.
+  if (cudaDeviceSynchronize() == cudaSuccess) cudaFree(p);
 }
 
 void* allocate_pinned(std::size_t bytes) {

@@ -68,6 +68,7 @@ TEST(CostModel, RescalingFindsAnotherClock) {
   Terms const found = rescaled(rates, products, times);
   for (std::size_t k = 0; k < Terms::count; ++k)
     EXPECT_NEAR(found.array()[k], there.array()[k], 1e-9 * 11) << k;
+  EXPECT_EQ(rescaled(rates, products, {4, 4, 4}), rates);
   EXPECT_THROW(rescaled(rates, {Terms{}}, {}), ShapeError);
 }
 
