@@ -6,6 +6,8 @@
 ///   bytes   columns and values two to four times; 8 (rows + cols) of scratch
 #pragma once
 
+#include <vector>
+
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/kernels/views/csr.hpp>
