@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/register.hpp>
 
-#include <algorithm>
-
 #include <tcsolve/operators/auto_factory.hpp>
 #include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
