@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 namespace tcsolve::cli {
 
@@ -17,28 +15,9 @@ std::string Outcome::verdict() const {
   return text.substr(text.rfind('\n') + 1);
 }
 
-std::string read_text(fs::path const& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void write_text(fs::path const& path, std::string const& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
 fs::path source_dir() {
   char const* const given = std::getenv("TCSOLVE_SOURCE_DIR");
   return given ? given : TCSOLVE_SOURCE_DIR;
-}
-
-Program::Program() {
-  std::string name = (fs::temp_directory_path() / "tcsolve-cli-XXXXXX").string();
-  folder_ = ::mkdtemp(name.data());
-}
-
-Program::~Program() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 Arguments Program::command(Arguments arguments) {
@@ -51,7 +30,7 @@ pid_t Program::start(Arguments const& command, int terminal) {
   std::vector<char*> argv;
   for (std::string const& a : command) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
-  std::string const out = folder_ / ".out", err = folder_ / ".err", folder = folder_;
+  std::string const out = folder_ / ".out", err = folder_ / ".err", folder = folder_.path();
   for (std::string const& old : {out, err}) fs::remove(old);  // nobody takes them for the new ones
   pid_t const process = ::fork();
   if (process != 0) return process;

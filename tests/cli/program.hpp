@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.hpp"
+
 namespace tcsolve::cli {
 
 namespace fs = std::filesystem;
@@ -23,8 +25,7 @@ struct Outcome {
   std::string verdict() const;
 };
 
-std::string read_text(fs::path const& path);
-void write_text(fs::path const& path, std::string const& text);
+using test::read_text, test::write_text;
 
 /// The root of the source tree: TCSOLVE_SOURCE_DIR of the environment, or of the build.
 fs::path source_dir();
@@ -32,9 +33,6 @@ fs::path source_dir();
 /// Every test has an empty folder, in which programs run.
 class Program : public testing::Test {
  protected:
-  Program();
-  ~Program() override;
-
   /// Starts `command` (the first is a program), standard output and error into files.
   pid_t start(Arguments const& command, int terminal = -1);
   Outcome wait(pid_t process);
@@ -49,7 +47,7 @@ class Program : public testing::Test {
   /// True when no temporary file was left in `directory`.
   bool tidy(fs::path const& directory = "tcsolve-out") const;
 
-  fs::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 /// A small system that cg solves in some iterations, and room for more keys.

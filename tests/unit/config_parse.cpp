@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "tests/support/files.hpp"
 
 namespace tcsolve {
 namespace {
@@ -118,15 +118,14 @@ TEST(ConfigParse, FilesThatCannotBeRead) {
   };
   EXPECT_EQ(error("no/such/file.yaml"),
             "no/such/file.yaml: cannot be read: No such file or directory");
-  std::string const folder = testing::TempDir();
-  EXPECT_EQ(error(folder), folder + ": cannot be read: Is a directory");
+  test::TemporaryFolder const folder;
+  std::string const directory = folder.path();
+  EXPECT_EQ(error(directory), directory + ": cannot be read: Is a directory");
   EXPECT_TRUE(error("/dev/zero").starts_with("/dev/zero:1:1: a config is at most"))
       << error("/dev/zero");
 
-  std::string const path = folder + "/tcsolve_config_parse.yaml";
-  std::ofstream(path) << "a: 1\n";
+  std::string const path = test::write_text(folder / "my.yaml", "a: 1\n");
   EXPECT_EQ(load_yaml(path).find("a")->at.text(), path + ":1:4");
-  std::filesystem::remove(path);
 }
 
 TEST(ConfigSet, ReplacesAddsAndCreates) {

@@ -3,37 +3,28 @@
 #include <tcsolve/io/atomic_file.hpp>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
 
-namespace tcsolve {
+#include "tests/support/files.hpp"
+
+namespace tcsolve::test {
 namespace {
 
 namespace fs = std::filesystem;
 
 class AtomicFiles : public testing::Test {
  protected:
-  AtomicFiles() {
-    std::string name = (fs::temp_directory_path() / "tcsolve-atomic-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~AtomicFiles() override { fs::remove_all(folder_); }
-  static std::string content(fs::path const& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  auto files() const { return std::distance(fs::directory_iterator(folder_), {}); }
+  auto files() const { return std::distance(fs::directory_iterator(folder_.path()), {}); }
   static std::string fault(fs::path const& path) {
     try {
       write_file(path, "text");
     } catch (Error const& e) { return e.what(); }
     return "nothing";
   }
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(AtomicFiles, AppearWhenCommitted) {
@@ -43,7 +34,7 @@ TEST_F(AtomicFiles, AppearWhenCommitted) {
   file.write("two");
   EXPECT_FALSE(fs::exists(path));
   file.commit();
-  EXPECT_EQ(content(path), "one two");
+  EXPECT_EQ(read_text(path), "one two");
   EXPECT_EQ(files(), 1);
 }
 
@@ -55,10 +46,10 @@ TEST_F(AtomicFiles, LeaveTheOldFileUntilThen) {
     file.write("new");
     EXPECT_EQ(files(), 2);
   }  // abandoned
-  EXPECT_EQ(content(path), "old");
+  EXPECT_EQ(read_text(path), "old");
   EXPECT_EQ(files(), 1);
   write_file(path, "new");
-  EXPECT_EQ(content(path), "new");
+  EXPECT_EQ(read_text(path), "new");
 }
 
 TEST_F(AtomicFiles, TwoAtOnceDoNotMix) {
@@ -68,7 +59,7 @@ TEST_F(AtomicFiles, TwoAtOnceDoNotMix) {
   second.write("second");
   second.commit();
   first.commit();
-  EXPECT_EQ(content(path), "first");
+  EXPECT_EQ(read_text(path), "first");
 }
 
 TEST_F(AtomicFiles, KeepSymbolicLinks) {
@@ -76,15 +67,15 @@ TEST_F(AtomicFiles, KeepSymbolicLinks) {
   fs::create_symlink(folder_ / "real.txt", folder_ / "link.txt");
   write_file(folder_ / "link.txt", "new");
   EXPECT_TRUE(fs::is_symlink(folder_ / "link.txt"));
-  EXPECT_EQ(content(folder_ / "real.txt"), "new");
+  EXPECT_EQ(read_text(folder_ / "real.txt"), "new");
 }
 
 TEST_F(AtomicFiles, FaultsNameTheFileAndTheReason) {
   auto const missing = folder_ / "none" / "a.txt";
   EXPECT_EQ(fault(missing),
             missing.string() + ": cannot create a file beside it: No such file or directory");
-  EXPECT_EQ(fault(folder_),
-            folder_.string() + ": cannot write: it exists and is not a regular file");
+  EXPECT_EQ(fault(folder_.path()),
+            folder_.path().string() + ": cannot write: it exists and is not a regular file");
   EXPECT_NE(fault("/dev/null"), "nothing");
   EXPECT_EQ(files(), 0);
 }
@@ -98,4 +89,4 @@ TEST_F(AtomicFiles, ARenameThatFailsLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace tcsolve
+}  // namespace tcsolve::test

@@ -6,16 +6,16 @@
 
 #include <gtest/gtest.h>
 #include <lzma.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 
-namespace tcsolve {
+#include "tests/support/files.hpp"
+
+namespace tcsolve::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,22 +47,16 @@ std::string xz(std::string const& text) {
 
 class Files : public testing::Test {
  protected:
-  Files() {
-    std::string name = (fs::temp_directory_path() / "tcsolve-io-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~Files() override { fs::remove_all(folder_); }
   fs::path file(std::string const& name) const { return folder_ / name; }
   fs::path file(std::string const& name, std::string const& bytes) const {
-    std::ofstream(file(name), std::ios::binary) << bytes;
-    return file(name);
+    return write_text(file(name), bytes);
   }
   /// The message of the MatrixError that reading gives, without the folder.
   std::string fault(fs::path const& path) const {
     try {
       read_matrix_market(path);
     } catch (MatrixError const& e) {
-      return std::string(e.what()).substr(folder_.string().size() + 1);
+      return std::string(e.what()).substr(folder_.path().string().size() + 1);
     }
     return "nothing";
   }
@@ -78,7 +72,7 @@ class Files : public testing::Test {
     }();
     return made;
   }
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Files, PlainGzipAndXzGiveTheSameMatrix) {
@@ -178,4 +172,4 @@ TEST_F(Files, VectorsReadBackToTheSameBits) {
 }
 
 }  // namespace
-}  // namespace tcsolve
+}  // namespace tcsolve::test

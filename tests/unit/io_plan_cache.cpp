@@ -4,14 +4,13 @@
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/plan_cache.hpp>
 
-#include <unistd.h>
+#include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstring>
-#include <fstream>
 #include <thread>
 
-#include <gtest/gtest.h>
+#include "tests/support/files.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -19,28 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-std::string read_all(fs::path const& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 class PlanCache : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) /
-              ("tcsolve_cache_" + std::to_string(::getpid()) +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-  }
-  void TearDown() override {
-    fs::permissions(folder_, fs::perms::owner_all, ignored_);
-    fs::remove_all(folder_, ignored_);
-  }
   std::size_t files() const {
     return std::size_t(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-  std::error_code ignored_;
-  fs::path folder_;
+  TemporaryFolder parent_;
+  fs::path const folder_ = parent_ / "cache";  ///< not there yet
 };
 
 TEST_F(PlanCache, GivesBackWhatWasPut) {
@@ -60,20 +44,20 @@ TEST_F(PlanCache, ADamagedFileIsAbsentAndRemoved) {
   DiskCache const cache(folder_, 1 << 20);
   std::string const content = "eleven bytes";
   cache.put("key", content);
-  std::string const whole = read_all(cache.file("key"));
+  std::string const whole = read_text(cache.file("key"));
   for (std::size_t byte = 0; byte < whole.size(); ++byte)
     for (char const damage : {'\x01', '\x80'}) {
       std::string broken = whole;
       broken[byte] = static_cast<char>(broken[byte] ^ damage);
-      std::ofstream(cache.file("key"), std::ios::binary) << broken;
+      write_text(cache.file("key"), broken);
       EXPECT_EQ(cache.get("key"), std::nullopt) << "byte " << byte;
       EXPECT_FALSE(fs::exists(cache.file("key"))) << "byte " << byte;
     }
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    std::ofstream(cache.file("key"), std::ios::binary) << whole.substr(0, length);
+    write_text(cache.file("key"), whole.substr(0, length));
     EXPECT_EQ(cache.get("key"), std::nullopt) << "cut to " << length;
   }
-  std::ofstream(cache.file("key"), std::ios::binary) << whole << "more";
+  write_text(cache.file("key"), whole + "more");
   EXPECT_EQ(cache.get("key"), std::nullopt);
   EXPECT_EQ(cache.put("key", content), "");
   EXPECT_EQ(cache.get("key"), content);
@@ -111,7 +95,7 @@ TEST_F(PlanCache, KeepsNothingLargerThanItsLimit) {
 }
 
 TEST_F(PlanCache, SaysWhyNothingCanBeWritten) {
-  std::ofstream(folder_) << "a file where the directory should be";
+  write_text(folder_, "a file where the directory should be");
   DiskCache const cache(folder_, 1 << 20);
   EXPECT_NE(cache.put("a", "x"), "");
   EXPECT_EQ(cache.get("a"), std::nullopt);
@@ -192,7 +176,7 @@ TEST_F(PlanCache, AnOrderThatIsNoneIsComputedAnew) {
   Reordering const wanted = reordering(a, Reorder::rcm, cache, note);
   // A well-formed file whose permutation is not one: the checksum is right, the content is not.
   fs::path const file = fs::directory_iterator(folder_)->path();
-  std::string const whole = read_all(file);
+  std::string const whole = read_text(file);
   std::uint64_t key_bytes = 0;
   std::memcpy(&key_bytes, whole.data() + 24, 8);
   std::string const key = whole.substr(40, key_bytes);
@@ -204,7 +188,7 @@ TEST_F(PlanCache, AnOrderThatIsNoneIsComputedAnew) {
 }
 
 TEST_F(PlanCache, ACacheThatCannotBeWrittenCostsOnlyTime) {
-  std::ofstream(folder_) << "no directory";
+  write_text(folder_, "no directory");
   std::string note;
   Csr<double> const a = lost(6);
   EXPECT_EQ(reordering(a, Reorder::rcm, DiskCache(folder_, 1 << 20), note).P,

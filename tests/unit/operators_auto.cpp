@@ -8,11 +8,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "tests/support/backend.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
@@ -32,6 +31,11 @@ class AutoOperator : public ::testing::Test {
     problems.throw_if_any();
     return made;
   }
+  /// The key of a file that holds the table.
+  std::string calibrated(CostTable const& table) {
+    return ", calibration: " + write_text(folder_ / "table.yaml", dump_yaml(table)).string();
+  }
+  TemporaryFolder folder_;
   Context ctx_{Backend::host};
   OperatorRegistry registry_{"operator", "format"};
   Catalog catalog_;
@@ -70,11 +74,8 @@ TEST_F(AutoOperator, ObeysACalibrationFile) {
   for (Format const format : {Format::csr, Format::sell, Format::csell, Format::dasp})
     table.rates(format, Real::f64).product.latency = 1;
   table.spaden.fp64.product.latency = 0.1;
-  std::string const path = ::testing::TempDir() + "tcsolve_made_up.yaml";
-  std::ofstream(path) << dump_yaml(table);
   Csr<double> const a = generate(Poisson7Params{.n = 6});
-  EXPECT_EQ(factory(", calibration: " + path)->build(ctx_, a)->name(), "spaden");
-  std::filesystem::remove(path);
+  EXPECT_EQ(factory(calibrated(table))->build(ctx_, a)->name(), "spaden");
 }
 
 TEST_F(AutoOperator, TimingNeedsLeaveToDiffer) {
@@ -104,17 +105,15 @@ TEST_F(AutoOperator, LazyStartsAsCsr) {
   } log;
   Context free(Backend::host, {.deterministic = false}, &log);
   Csr<double> const a = generate(Poisson7Params{.n = 6});
-  std::string const path = ::testing::TempDir() + "tcsolve_lazy.yaml";
   CostTable table;
   table.device = "a made-up one";
   for (auto const& [format, text] : names(Format{}))
     for (Real const values : {Real::f64, Real::f32})
       table.rates(format, values).product.latency = format == Format::dasp ? 7 : 10;
   table.dasp.fp64.convert = table.dasp.fp32.convert = 100;
-  std::ofstream(path) << dump_yaml(table);
   for (std::string const values : {"fp64", "fp32"}) {
     auto const A =
-        factory(", conversion: lazy, values: " + values + ", calibration: " + path)->build(free, a);
+        factory(", conversion: lazy, values: " + values + calibrated(table))->build(free, a);
     EXPECT_EQ(A->name(), "csr");
     EXPECT_EQ(log.text,
               "format: csr, dasp when it will have paid: after 34 products (a made-up one)");
@@ -132,11 +131,9 @@ TEST_F(AutoOperator, LazyStartsAsCsr) {
     EXPECT_EQ(A->name(), "dasp");
   }
   table.rates(Format::csr, Real::f64).product.latency = 5;
-  std::ofstream(path) << dump_yaml(table);
-  auto const A = factory(", conversion: lazy, calibration: " + path)->build(free, a);
+  auto const A = factory(", conversion: lazy" + calibrated(table))->build(free, a);
   EXPECT_EQ(log.text, "format: csr for any number of products (a made-up one)");
   EXPECT_TRUE(std::isinf(A->advance(free, 1e9)));
-  std::filesystem::remove(path);
 }
 
 TEST_F(AutoOperator, PassesOverAFormatThatCannotHoldTheValues) {
@@ -145,11 +142,8 @@ TEST_F(AutoOperator, PassesOverAFormatThatCannotHoldTheValues) {
   CostTable table;
   for (Format const format : {Format::csell, Format::dasp, Format::spaden})
     table.rates(format, Real::f16).product.latency = 1;
-  std::string const path = ::testing::TempDir() + "tcsolve_cheap_csr.yaml";
-  std::ofstream(path) << dump_yaml(table);
-  auto const A = factory(", values: fp16, calibration: " + path)->build(ctx_, a);
+  auto const A = factory(", values: fp16" + calibrated(table))->build(ctx_, a);
   EXPECT_TRUE(A->name() == "dasp" || A->name() == "spaden") << A->name();
-  std::filesystem::remove(path);
 }
 
 TEST_F(AutoOperator, StoresBf16InEveryFormat) {

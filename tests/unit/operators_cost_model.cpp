@@ -5,10 +5,9 @@
 #include <tcsolve/operators/cost_model.hpp>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include "tests/support/backend.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/measured.hpp"
 
 namespace tcsolve::test {
@@ -80,25 +79,23 @@ TEST(CostModel, FitRefusesWhatHasNoAnswer) {
 
 class CostTableFile : public ::testing::Test {
  protected:
-  std::string write(std::string const& text) {
-    std::ofstream(path_) << text;
-    return path_;
+  CostTable load(std::string const& text) {
+    return CostTable::load(write_text(folder_ / "table.yaml", text));
   }
-  void TearDown() override { std::filesystem::remove(path_); }
-  std::string path_ = ::testing::TempDir() + "tcsolve_cost_table.yaml";
+  TemporaryFolder folder_;
 };
 
 TEST_F(CostTableFile, IsReadAsItWasWritten) {
-  EXPECT_EQ(CostTable::load(write(dump_yaml(CostTable::h200()))), CostTable::h200());
+  EXPECT_EQ(load(dump_yaml(CostTable::h200())), CostTable::h200());
 }
 
 TEST_F(CostTableFile, RefusesWhatIsNoTable) {
   auto const refused = [&](std::string const& text) {
-    return message_of<ConfigError>([&] { CostTable::load(write(text)); });
+    return message_of<ConfigError>([&] { load(text); });
   };
   EXPECT_NE(refused("dasp: {fp64: {product: {stream: -1}}}").find("stream"), std::string::npos);
   EXPECT_NE(refused("dapz: 1").find("dasp"), std::string::npos);
-  EXPECT_THROW(CostTable::load("/no/such/table.yaml"), ConfigError);
+  EXPECT_THROW(CostTable::load(folder_ / "none.yaml"), ConfigError);
 }
 
 }  // namespace

@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 #include "tests/support/backend.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
@@ -172,10 +172,8 @@ TYPED_TEST(Ordering, ByPartsWhereThatPays) {
 
 /// A cache spares the time of an order and changes nothing else.
 TYPED_TEST(Ordering, CachedOrAsMade) {
-  std::filesystem::path const folder =
-      ::testing::TempDir() + "tcsolve_ordering_" + std::to_string(::getpid()) + TypeParam::label();
-  std::filesystem::remove_all(folder);
-  DiskCache const cache(folder, 1 << 24);
+  TemporaryFolder const folder;
+  DiskCache const cache(folder.path(), 1 << 24);
   Csr<double> const a = lost_mesh();
   OrderRequest request = times(1e6);
   OrderedMatrix const plain = this->chosen(a, request);
@@ -192,7 +190,6 @@ TYPED_TEST(Ordering, CachedOrAsMade) {
   }
   request.plan.applies = 10;
   EXPECT_EQ(this->chosen(a, request).order.taken, Reorder::none) << "reckoned though it is there";
-  std::filesystem::remove_all(folder);
 }
 
 TYPED_TEST(Ordering, OperatorsAreMadeOfTheOrderedMatrix) {
