@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host micro-benchmarks (Google Benchmark): the products of CSR and SELL beside Eigen's on the
+/// Host micro-benchmarks (Google Benchmark): the products of the formats beside Eigen's on the
 /// same threads, what the memory gives (read, triad), and the fused verbs, in bytes a second of
 /// their compulsory traffic. Each product is checked against Eigen's before it is timed.
 ///
@@ -16,11 +16,14 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <typeindex>
 
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/kernels/verbs/cg.hpp>
+#include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
 #include <tcsolve/operators/sell_operator.hpp>
 
 using namespace tcsolve;
@@ -41,7 +44,7 @@ Case const cases[] = {
     {"elasticity_56", ElasticityParams{.n = 56, .coefficient = random}},
 };
 
-/// One matrix in every format, made when it is first asked for.
+/// One matrix as Eigen's CSR, whose arrays the operators are made of.
 class Problem {
  public:
   static Problem& of(std::int64_t number) {
@@ -50,17 +53,26 @@ class Problem {
     if (!p) p.reset(new Problem(generate(cases[number].params)));
     return *p;
   }
-  void eigen() { y.noalias() = eigen_ * x; }
-  void csr() { apply(csr_); }
-  void sell() { apply(sell_); }
-  double csr_bytes() const { return 12.0 * eigen_.nonZeros() + 4.0 * (x.size() + 1) + vectors(); }
-  double sell_bytes() const { return double(sell_.matrix().bytes()) + vectors(); }
-  /// Does what it computes equal what Eigen does?
-  bool agrees(void (Problem::*product)()) {
-    eigen();
+  /// The operator, made when it is first asked for. Throws MatrixError where the format does not
+  /// pay.
+  template <class Operator>
+  Operator const& as() {
+    auto& made = operators_[typeid(Operator)];
+    if (!made) made = std::make_shared<Operator>(ctx_, csr());
+    return *static_cast<Operator const*>(made.get());
+  }
+  void multiply() { y.noalias() = eigen_ * x; }
+  void multiply(LinearOperator<double> const& A) {
+    A.apply(ctx_, vector_view<double const>(x.data(), A.cols()), vector_view(y.data(), A.rows()));
+  }
+  double csr_bytes() const { return 12.0 * eigen_.nonZeros() + 4.0 * (x.size() + 1); }
+  double vector_bytes() const { return 8.0 * double(x.size() + y.size()); }
+  /// Does it compute what Eigen does?
+  bool agrees(LinearOperator<double> const& A) {
+    multiply();
     Eigen::VectorXd expected = y;
     y.setConstant(std::nan(""));
-    (this->*product)();
+    multiply(A);
     return (y - expected).norm() <= 1e-13 * expected.norm();
   }
 
@@ -70,49 +82,73 @@ class Problem {
         y(a.rows),
         offsets_(a.offsets.begin(), a.offsets.end()),
         eigen_(Eigen::Map<EigenCsr const>(a.rows, a.cols, narrow(a.entries(), "entries"),
-                                          offsets_.data(), a.columns.data(), a.values.data())),
-        csr_(ctx_, CsrView<double>{a.rows, a.cols, a.entries(), eigen_.outerIndexPtr(),
-                                   eigen_.innerIndexPtr(), eigen_.valuePtr(), Space::host}),
-        sell_(ctx_, csr_.view()) {}
-  void apply(LinearOperator<double> const& A) {
-    A.apply(ctx_, vector_view<double const>(x.data(), A.cols()), vector_view(y.data(), A.rows()));
+                                          offsets_.data(), a.columns.data(), a.values.data())) {}
+  CsrView<double> csr() const {
+    return {narrow(eigen_.rows(), "rows"),
+            narrow(eigen_.cols(), "columns"),
+            eigen_.nonZeros(),
+            eigen_.outerIndexPtr(),
+            eigen_.innerIndexPtr(),
+            eigen_.valuePtr(),
+            Space::host};
   }
-  double vectors() const { return 8.0 * double(x.size() + y.size()); }
 
   Context ctx_{Backend::host};
   Eigen::VectorXd x, y;
   std::vector<std::int32_t> offsets_;
-  EigenCsr eigen_;  // 32-bit indices throughout; the others see the same arrays
-  CsrOperator<double> csr_;
-  SellOperator<double> sell_;
+  EigenCsr eigen_;  // 32-bit indices throughout; csr reads the same arrays
+  std::map<std::type_index, std::shared_ptr<void>> operators_;
 };
 
-void product(benchmark::State& state, void (Problem::*run)(), double (Problem::*bytes)() const) {
+void finish(benchmark::State& state, double bytes) {
+  state.SetBytesProcessed(static_cast<std::int64_t>(double(state.iterations()) * bytes));
+}
+
+void eigen(benchmark::State& state) {
   Problem& p = Problem::of(state.range(0));
   state.SetLabel(cases[state.range(0)].name);
-  if (!p.agrees(run)) return state.SkipWithError("differs from Eigen");
   for (auto _ : state) {
-    (p.*run)();
+    p.multiply();
     benchmark::ClobberMemory();
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(double(state.iterations()) * (p.*bytes)()));
+  finish(state, p.csr_bytes() + p.vector_bytes());
+}
+
+template <class Operator>
+void product(benchmark::State& state) {
+  Problem& p = Problem::of(state.range(0));
+  state.SetLabel(cases[state.range(0)].name);
+  try {
+    Operator const& A = p.as<Operator>();
+    if (!p.agrees(A)) return state.SkipWithError("differs from Eigen");
+    for (auto _ : state) {
+      p.multiply(A);
+      benchmark::ClobberMemory();
+    }
+    double bytes = p.csr_bytes();
+    if constexpr (requires { A.matrix().bytes(); }) bytes = double(A.matrix().bytes());
+    finish(state, bytes + p.vector_bytes());
+  } catch (MatrixError const& e) { state.SkipWithError(e.what()); }
 }
 
 double least(std::vector<double> const& times) {
   return *std::min_element(times.begin(), times.end());
 }
-BENCHMARK_CAPTURE(product, eigen, &Problem::eigen, &Problem::csr_bytes)
-    ->DenseRange(0, 3)
-    ->UseRealTime()
-    ->ComputeStatistics("least", least);
-BENCHMARK_CAPTURE(product, csr, &Problem::csr, &Problem::csr_bytes)
-    ->DenseRange(0, 3)
-    ->UseRealTime()
-    ->ComputeStatistics("least", least);
-BENCHMARK_CAPTURE(product, sell, &Problem::sell, &Problem::sell_bytes)
-    ->DenseRange(0, 3)
-    ->UseRealTime()
-    ->ComputeStatistics("least", least);
+template <class F>
+void add(char const* name, F* run) {
+  benchmark::RegisterBenchmark(name, run)
+      ->DenseRange(0, std::ssize(cases) - 1)
+      ->UseRealTime()
+      ->ComputeStatistics("least", least);
+}
+bool const added = [] {
+  add("product/eigen", eigen);
+  add("product/csr", product<CsrOperator<double>>);
+  add("product/sell", product<SellOperator<double>>);
+  add("product/dia", product<DiaOperator<double>>);
+  add("product/bsell", product<BsellOperator<double>>);
+  return true;
+}();
 
 /// Vectors of 256 MB, larger than any cache, on the products' threads.
 struct Stream {
