@@ -5,6 +5,7 @@
 #include <tcsolve/kernels/bsell_build.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/kernels/host/prefetch.hpp>
+#include <tcsolve/kernels/host/widen.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
 
@@ -73,7 +74,7 @@ struct Column {
       for (int r = 0; r < b; ++r)
         for (int l = 0; l < C; ++l) {  // in vectors
           T sum = sums[r][l];
-          for (int c = 0; c < b; ++c) sum += T(v[(r * b + c) * C + l]) * xj[c][l];
+          for (int c = 0; c < b; ++c) sum += widen<T>(v[(r * b + c) * C + l]) * xj[c][l];
           sums[r][l] = sum;
         }
     }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/kernels/host/widen.hpp>
 #include <tcsolve/kernels/verbs/dia.hpp>
 
 namespace tcsolve::host {
@@ -36,7 +37,7 @@ void dia_add(std::integer_sequence<int, k...>, DiaView<S> const& a, DiaDiagonal 
   std::int64_t const offset[] = {diagonals[k].offset...};
   for (std::int64_t i = rows.first; i < rows.last; ++i) {
     T sum = sums[i - begin];
-    ((sum += T(values[k][i]) * x[(i + offset[k]) * stride]), ...);
+    ((sum += widen<T>(values[k][i]) * x[(i + offset[k]) * stride]), ...);
     sums[i - begin] = sum;
   }
 }

@@ -11,6 +11,7 @@
 
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/kernels/host/prefetch.hpp>
+#include <tcsolve/kernels/host/widen.hpp>
 #include <tcsolve/kernels/sell_build.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 
@@ -62,7 +63,7 @@ inline void add_steps(Entries<S, I>& a, int first, Index begin, Index end, T con
       Vector value, factor;
       for (int k = 0; k < in_vector; ++k) {
         int l = v * in_vector + k;
-        value[k] = T(values[l]);
+        value[k] = widen<T>(values[l]);
         factor[k] = x[adjacent ? columns[l] : columns[l] * stride];
       }
       sum[v] += value * factor;

@@ -192,6 +192,28 @@ TYPED_TEST(DiaContract, ManyRowsAreMultipliedExactly) {
   if constexpr (sizeof(T) < 8) multiplies_exactly<float, T>(this->ctx(), a);
 }
 
+/// In groups of every size, near the main diagonal and far from it, up to the matrix's corners.
+TYPED_TEST(DiaContract, AnyNumberOfDiagonalsIsMultipliedExactly) {
+  using T = typename TestFixture::T;
+  Index const rows = 2500, offsets[] = {1, 2, 40, 41, 1000, 1001, 2047, 2048, rows - 1};
+  for (bool main : {true, false})
+    for (std::size_t pairs = 1; pairs <= std::size(offsets); ++pairs) {
+      SCOPED_TRACE(2 * pairs + main);
+      Csr<double> a;
+      a.rows = a.cols = rows;
+      for (Index i = 0; i < rows; ++i) {
+        for (std::size_t k = pairs; k-- > 0;)
+          if (i >= offsets[k]) a.columns.push_back(i - offsets[k]);
+        if (main) a.columns.push_back(i);
+        for (std::size_t k = 0; k < pairs; ++k)
+          if (i + offsets[k] < rows) a.columns.push_back(i + offsets[k]);
+        a.offsets.push_back(Offset(a.columns.size()));
+      }
+      a.values.resize(a.columns.size());
+      multiplies_exactly<double, T>(this->ctx(), a);
+    }
+}
+
 /// More than a kernel's parameters hold.
 TYPED_TEST(DiaContract, ManyDiagonalsAreMultipliedExactly) {
   using T = typename TestFixture::T;

@@ -2,6 +2,7 @@
 /// The types of 16 bits against an independent reference: the 65536 values computed from the
 /// definition, and rounding by search among them.
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/host/widen.hpp>
 
 #include <gtest/gtest.h>
 
@@ -102,6 +103,20 @@ TYPED_TEST(CoreHalf, AllValuesWidenExactly) {
     ASSERT_EQ(std::signbit(float(h)), bits >= 32768) << bits;
     ASSERT_EQ(S(float(h)).bits, bits) << "there and back";
     ASSERT_EQ(S(double(h)).bits, bits) << "there and back";
+  }
+}
+
+TYPED_TEST(CoreHalf, LoopsOfTheHostWidenToTheSameBits) {
+  using S = typename TestFixture::S;
+  for (int bits = 0; bits < 65536; ++bits) {
+    S h;
+    h.bits = static_cast<std::uint16_t>(bits);
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(host::widen<float>(h)),
+              std::bit_cast<std::uint32_t>(float(h)))
+        << bits;
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(host::widen<double>(h)),
+              std::bit_cast<std::uint64_t>(double(h)))
+        << bits;
   }
 }
 
