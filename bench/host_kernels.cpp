@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host micro-benchmarks (Google Benchmark): the products of the formats beside Eigen's on the
-/// same threads, what the memory gives (read, triad), and the fused verbs, in bytes a second of
-/// their compulsory traffic. Each product is checked against Eigen's before it is timed.
+/// Host micro-benchmarks (Google Benchmark): the products of csr, sell, dia and bsell beside
+/// Eigen's on the same threads, what the memory gives (read, triad), and the fused verbs, in bytes
+/// a second of their compulsory traffic. Each product is checked against Eigen's before it is
+/// timed.
 ///
 ///     OMP_NUM_THREADS=2 OMP_PROC_BIND=true bench_host_kernels
 ///     --benchmark_enable_random_interleaving=true
 ///
 /// interleaves the repetitions of all of them: what else the machine does meets them alike. Figures
-/// of one such run: docs/results/host-products.md.
+/// of such runs: docs/results/host-products.md.
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Sparse>
@@ -100,42 +101,38 @@ class Problem {
   std::map<std::type_index, std::shared_ptr<void>> operators_;
 };
 
-void finish(benchmark::State& state, double bytes) {
+/// Times f, which moves so many bytes.
+template <class F>
+void timed(benchmark::State& state, double bytes, F const& f) {
+  state.SetLabel(cases[state.range(0)].name);
+  for (auto _ : state) {
+    f();
+    benchmark::ClobberMemory();
+  }
   state.SetBytesProcessed(static_cast<std::int64_t>(double(state.iterations()) * bytes));
 }
 
 void eigen(benchmark::State& state) {
   Problem& p = Problem::of(state.range(0));
-  state.SetLabel(cases[state.range(0)].name);
-  for (auto _ : state) {
-    p.multiply();
-    benchmark::ClobberMemory();
-  }
-  finish(state, p.csr_bytes() + p.vector_bytes());
+  timed(state, p.csr_bytes() + p.vector_bytes(), [&] { p.multiply(); });
 }
 
 template <class Operator>
 void product(benchmark::State& state) {
   Problem& p = Problem::of(state.range(0));
-  state.SetLabel(cases[state.range(0)].name);
   try {
     Operator const& A = p.as<Operator>();
     if (!p.agrees(A)) return state.SkipWithError("differs from Eigen");
-    for (auto _ : state) {
-      p.multiply(A);
-      benchmark::ClobberMemory();
-    }
     double bytes = p.csr_bytes();
-    if constexpr (requires { A.matrix().bytes(); }) bytes = double(A.matrix().bytes());
-    finish(state, bytes + p.vector_bytes());
+    if constexpr (!std::is_same_v<Operator, CsrOperator<double>>) bytes = A.matrix().bytes();
+    timed(state, bytes + p.vector_bytes(), [&] { p.multiply(A); });
   } catch (MatrixError const& e) { state.SkipWithError(e.what()); }
 }
 
 double least(std::vector<double> const& times) {
   return *std::min_element(times.begin(), times.end());
 }
-template <class F>
-void add(char const* name, F* run) {
+void add(char const* name, void (*run)(benchmark::State&)) {
   benchmark::RegisterBenchmark(name, run)
       ->DenseRange(0, std::ssize(cases) - 1)
       ->UseRealTime()

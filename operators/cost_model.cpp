@@ -183,9 +183,9 @@ CostTable CostTable::h200() {
 
 // Two cores of the machine of docs/results/host-products.md: csr and sell in FP64 by its figures
 // beyond the cache, dia by those in proportion to csr; conversions and the rest by `tcsolve
-// calibrate`, FP16 of sell, dia and bsell in proportion to csr in one run of it; bsell in FP64 and
-// FP32 in proportion to csr on one core (docs/formats/bsell.md), to within a third: the machine was
-// busy.
+// calibrate`, dia in FP32 and FP16, sell and bsell in FP16 in proportion to csr in one run of it;
+// bsell in FP64 and FP32 in proportion to csr on one core (docs/formats/bsell.md), to within a
+// third: the machine was busy.
 CostTable CostTable::host() {
   CostTable t;
   t.device = "the host";
@@ -194,7 +194,7 @@ CostTable CostTable::host() {
            {{0, 0, 523, 815, 0, 223, 0}, 0, 0, 0}};
   t.sell = {{{0, 18, 0, 0, 150, 400, 0}, 0, 3700, 0},
             {{0, 20.8, 0, 142, 130, 0, 395}, 0, 3000, 0},
-            {{0, 46, 33, 0, 47, 0, 400}, 0, 3000, 0}};
+            {{0, 0, 213, 1030, 49, 0, 400}, 0, 3000, 0}};
   t.csell = {{{0, 0, 352, 0, 418, 599, 0}, 0, 5600, 0},
              {{0, 66.1, 0, 0, 145, 75, 0}, 0, 4330, 0},
              {{0, 89.9, 780, 0, 0, 300, 0}, 0, 4100, 0}};
@@ -207,9 +207,9 @@ CostTable CostTable::host() {
   t.bsell = {{{0, 0, 50, 0, 4500, 0, 0}, 0, 5500, 0},
              {{0, 0, 60, 0, 850, 0, 0}, 0, 5000, 0},
              {{0, 0, 225, 0, 0, 0, 0}, 0, 5000, 0}};
-  t.dia = {{{0, 0, 126, 542, 0, 0, 0}, 0, 2160, 0},
-           {{0, 0, 60, 250, 0, 0, 0}, 0, 2020, 0},
-           {{0, 10.8, 100, 0, 0, 0, 90}, 0, 2020, 0}};
+  t.dia = {{{0, 0, 96, 560, 0, 0, 0}, 0, 2160, 0},
+           {{0, 0, 39, 200, 0, 0, 0}, 0, 2020, 0},
+           {{0, 0, 109, 260, 0, 0, 0}, 0, 2020, 0}};
   t.pass = 0.2;
   t.pass_stream = 19;
   // By the table of docs/reordering.md, one core: rcm 76,000 to 140,000 us a million entries, metis

@@ -1,10 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
-/// CSR to diagonals on the host (kernels/dia_build.hpp).
+/// Conversion to diagonals (kernels/dia_build.hpp) and the products with them on the host.
+///
+///   sums   one a row, in storage order, no FMA (CMakeLists.txt): the bits of dia_row without lanes
+///   groups up to nine diagonals in one pass over two thousand sums, which stay in the first cache
+///   bytes  as the format's; the mirrored half of a symmetric matrix comes from the cache
+#include <tcsolve/kernels/host/dia.hpp>
+
+#include <algorithm>
+#include <utility>
+
 #include <tcsolve/kernels/dia_build.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/host/widen.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::host {
+
+namespace {
+
+constexpr std::int64_t rows_at_once = 2048;
+
+struct Rows {
+  std::int64_t first, last;
+};
+
+constexpr std::integral_constant<std::int64_t, 1> adjacent;  ///< a stride
+
+/// f of 0, 1, ... count - 1 as constants, 1 <= count <= most.
+template <int most, class F>
+void with_group(Index count, F const& f) {
+  if constexpr (most > 1)
+    if (count < most) return with_group<most - 1>(count, f);
+  f(std::make_integer_sequence<int, most>());
+}
+
+/// sums_r += the entries of row begin + r in diagonals k... times x, for `rows`, in which all of
+/// them lie inside. In vectors where the stride is a constant.
+template <int... k, class S, class T, class Stride>
+void add_group(std::integer_sequence<int, k...>, DiaView<S> const& a, DiaDiagonal const* diagonals,
+               Rows rows, T const* x, Stride stride, std::int64_t begin, T* __restrict sums) {
+  S const* const values[] = {a.values + diagonals[k].start...};
+  std::int64_t const offset[] = {diagonals[k].offset...};
+  for (std::int64_t i = rows.first; i < rows.last; ++i) {
+    T sum = sums[i - begin];
+    ((sum += widen<T>(values[k][i]) * x[(i + offset[k]) * stride]), ...);
+    sums[i - begin] = sum;
+  }
+}
+
+/// sums_r = sum of a_ij x_j over row rows.first + r.
+template <class S, class T, class Stride>
+void row_sums(DiaView<S> const& a, Rows rows, T const* x, Stride stride, T* sums) {
+  // Rows whose entry lies within the matrix and before the mirrored diagonal's end.
+  auto const inside = [&](DiaDiagonal d, Rows in) {
+    return Rows{std::max<std::int64_t>(in.first, -std::int64_t{d.offset}),
+                std::min({in.last, std::int64_t{d.last}, std::int64_t{a.cols} - d.offset})};
+  };
+  auto const add = [&](auto group, DiaDiagonal const* diagonals, Rows in) {
+    add_group(group, a, diagonals, in, x, stride, rows.first, sums);
+  };
+  std::fill_n(sums, rows.last - rows.first, T(0));
+  DiaDiagonal const *next = a.diagonals, *end = next + a.distinct;
+  // By ascending offset: what has no entry in these rows comes first and last.
+  auto const none = [&](DiaDiagonal d) { return inside(d, rows).first >= inside(d, rows).last; };
+  while (next < end && none(*next)) ++next;
+  while (next < end && none(end[-1])) --end;
+  constexpr std::ptrdiff_t most = 9;  // 27 diagonals in three groups
+  for (std::ptrdiff_t groups = (end - next + most - 1) / most; groups > 0; --groups) {
+    DiaDiagonal const* const first = next;
+    next += (end - first + groups - 1) / groups;  // groups of one size
+    Rows common = rows;
+    for (auto d = first; d < next; ++d) common = inside(*d, common);
+    if (common.first >= common.last) common = {rows.last, rows.last};
+    auto const alone = [&](Rows in) {
+      for (auto d = first; d < next; ++d) add(std::integer_sequence<int, 0>(), d, inside(*d, in));
+    };
+    alone({rows.first, common.first});
+    with_group<most>(next - first, [&](auto group) { add(group, first, common); });
+    alone({common.last, rows.last});
+  }
+  // A hole is -0 and changes no sum, unless x is Inf or NaN there: such rows are added anew.
+  int undefined = 0;
+  for (std::int64_t r = 0; r < rows.last - rows.first; ++r) undefined |= sums[r] != sums[r];
+  if (undefined == 0) return;
+  for (std::int64_t i = rows.first; i < rows.last; ++i)
+    if (T& sum = sums[i - rows.first]; sum != sum) sum = dia_row(a, i, x, stride);
+}
+
+}  // namespace
+
+template <class S, class T>
+void walk(DiaMultiply<S, T> const& verb, NoCoefficients, std::int64_t begin, std::int64_t end,
+          double*) {
+  auto const [n, alpha, a, x, beta, y] = verb;
+  T sums[rows_at_once];
+  for (std::int64_t row = begin / y.cols; row < end / y.cols; row += rows_at_once)
+    for (Index j = 0; j < y.cols; ++j) {
+      std::int64_t const rows = std::min(rows_at_once, end / y.cols - row);
+      T const* const column = x.data + j * x.col_stride;
+      if (x.row_stride == 1)
+        row_sums(a, {row, row + rows}, column, adjacent, sums);
+      else
+        row_sums(a, {row, row + rows}, column, x.row_stride, sums);
+      T* const out = y.data + row * y.row_stride + j * y.col_stride;
+      if (beta == T(0) && y.row_stride == 1)  // in vectors
+        for (std::int64_t r = 0; r < rows; ++r) out[r] = alpha * sums[r];
+      else
+        for (std::int64_t r = 0; r < rows; ++r) {
+          T& to = out[r * y.row_stride];
+          to = beta == T(0) ? alpha * sums[r] : alpha * sums[r] + beta * to;
+        }
+    }
+}
+
+template <class S, class T>
+void walk(DiaMultiplyDot<S, T> const& verb, NoCoefficients, std::int64_t begin, std::int64_t end,
+          double* sum) {
+  T sums[rows_at_once];
+  for (std::int64_t row = begin; row < end; row += rows_at_once) {
+    std::int64_t const rows = std::min(rows_at_once, end - row);
+    row_sums(verb.a, {row, row + rows}, verb.x, adjacent, sums);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      T const yi = verb.alpha * sums[r];
+      verb.y[row + r] = yi;
+      sum[0] += double(verb.x[row + r]) * double(yi);
+    }
+  }
+}
 
 template <class S>
 Index count_diagonals(Host&, Arena& arena, CsrView<S> const& a) {
@@ -27,5 +149,12 @@ void refill_dia(Host&, Arena& arena, CsrView<S> const& a, DiaArrays<S>& m) {
   template DiaArrays<S> build_dia<S>(Host&, Arena&, CsrView<S> const&, DiaTuning const&); \
   template void refill_dia<S>(Host&, Arena&, CsrView<S> const&, DiaArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T)                                                             \
+  template void walk(DiaMultiply<S, T> const&, NoCoefficients, std::int64_t, std::int64_t,    \
+                     double*);                                                                \
+  template void walk(DiaMultiplyDot<S, T> const&, NoCoefficients, std::int64_t, std::int64_t, \
+                     double*);
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::host

@@ -20,7 +20,8 @@ T widen(S value) {
                                                                          << 13;
     std::uint32_t const normal = magnitude + (112u << 23);
     float const subnormal = std::bit_cast<float>(normal + (1u << 23)) - 0x1p-14f;
-    std::uint32_t const tiny = 0u - (magnitude < 1u << 23), special = 0u - (magnitude >= 31u << 23);
+    std::uint32_t const tiny = 0u - (magnitude < 1u << 23);
+    std::uint32_t const special = 0u - (magnitude >= 31u << 23);
     return T(std::bit_cast<float>(sign | (normal & ~tiny) |
                                   (std::bit_cast<std::uint32_t>(subnormal) & tiny) |
                                   (special & 255u << 23)));

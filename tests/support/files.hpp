@@ -19,9 +19,10 @@ inline std::string read_text(std::filesystem::path const& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Returns `path`.
+/// Returns `path`. Throws where the text does not get there.
 inline std::filesystem::path write_text(std::filesystem::path const& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary) << text;
+  std::ofstream out(path, std::ios::binary);
+  if (!(out << text).flush()) throw std::system_error(errno, std::generic_category(), path);
   return path;
 }
 
