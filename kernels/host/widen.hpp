@@ -16,8 +16,8 @@ namespace tcsolve::host {
 template <class T, class S>
 T widen(S value) {
   if constexpr (std::is_same_v<S, half>) {
-    std::uint32_t const sign = (value.bits & 0x8000u) << 16, magnitude = (value.bits & 0x7fffu)
-                                                                         << 13;
+    std::uint32_t const sign = (value.bits & 0x8000u) << 16;
+    std::uint32_t const magnitude = (value.bits & 0x7fffu) << 13;
     std::uint32_t const normal = magnitude + (112u << 23);
     float const subnormal = std::bit_cast<float>(normal + (1u << 23)) - 0x1p-14f;
     std::uint32_t const tiny = 0u - (magnitude < 1u << 23);
