@@ -140,8 +140,9 @@ Device::Device(int which) : ordinal(which) {
     check(cublasCreate(&cublas));
     check(cublasSetStream(cublas, stream));
     check(cudaMalloc(&scratch.partials, sizeof(double) * max_sums * max_blocks));
-    check(cudaMalloc(&scratch.ticket, sizeof(unsigned int)));
-    check(cudaMemsetAsync(scratch.ticket, 0, sizeof(unsigned int), stream));
+    check(cudaMalloc(&scratch.ticket, 2 * sizeof(unsigned int)));
+    check(cudaMemsetAsync(scratch.ticket, 0, 2 * sizeof(unsigned int), stream));
+    scratch.next = scratch.ticket + 1;
   } catch (...) {
     close();
     throw;

@@ -24,11 +24,13 @@ void check(cublasStatus_t code, std::source_location where = std::source_locatio
 /// allocation of one thread would invalidate the capture of another.
 std::recursive_mutex& one_at_a_time();
 
-/// Partial sums of one reduction and the ticket that tells the last block. One verb of a stream
-/// runs at a time, so one scratch per stream is enough.
+/// Partial sums of one reduction, the ticket that tells the last block, and a counter by which
+/// blocks share work in order. One verb of a stream runs at a time, so one scratch per stream is
+/// enough.
 struct Scratch {
   double* partials;      // (max_sums, max_blocks)
   unsigned int* ticket;  // 0 between verbs
+  unsigned int* next;    // the chunk that the next free block takes; 0 between verbs
 };
 
 class Device {

@@ -3,7 +3,8 @@
 /// scheme (kernels/sweep.hpp) for every sum in the package.
 ///
 ///   grid   min(ceil(n / 256), 8 x multiprocessors) blocks of 256, thread t takes t, t + T, ...;
-///          four times as many where an element is long, so that the last of them are even
+///          four times as many where an element is long, so that the last of them are even, but
+///          of many rounds no more than run at once: neighbours in time are neighbours in memory
 ///   sum    thread, warp (shuffles), block, partials; the last block adds them in block order
 ///   bytes  the verb's operands once each
 #include <tcsolve/core/cuda/device.hpp>
@@ -90,7 +91,10 @@ template <class V>
 int grid_for(Device const& on, std::int64_t n) {
   using Traits = VerbTraits<V>;
   std::int64_t blocks = (n + block_size - 1) / block_size, most = on.max_blocks;
-  if (Traits::long_elements) most *= 4;
+  if (Traits::long_elements) {
+    std::int64_t const running = std::int64_t{resident<V>} * on.properties.multiProcessorCount;
+    most = blocks >= 16 * running ? running : 4 * most;
+  }
   return static_cast<int>(blocks < 1 ? 1 : blocks > most ? most : blocks);
 }
 
