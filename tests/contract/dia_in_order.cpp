@@ -2,6 +2,7 @@
 /// Products with diagonals of a matrix so long that the device takes its tiles in order, from a
 /// counter (kernels/cuda/dia.cu): every row once, the same bits each time, and the counter is as it
 /// was when the next product begins.
+#include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/operators/dia_operator.hpp>
 
