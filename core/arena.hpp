@@ -2,8 +2,9 @@
 /// Workspace for the length of a brace pair:
 ///     auto scope = ctx.arena().scope();
 ///     Out<double> q = scope.vector<double>(n);     // returned at the closing brace
-/// Memory comes in chunks that never move and are kept until the Context goes, so an address taken
-/// while a graph is being captured stays good for every replay.
+/// Memory comes in chunks that never move and are kept until the arena goes. An address that is to
+/// be used after the closing brace (a recording, a captured graph) comes from an arena of its
+/// owner, not from the Context's (Context::working_in).
 #pragma once
 
 #include <vector>

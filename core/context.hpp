@@ -4,7 +4,9 @@
 /// state reaches code through it alone. One Context serves one host thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +35,15 @@ struct ContextOptions {
 /// The host backend as kernels see it.
 struct Host {};
 
+using Deadline = std::chrono::steady_clock::time_point;  ///< max(): none
+/// `seconds` after `start`; none where that is beyond the clock.
+inline Deadline deadline_after(Deadline start, double seconds) {
+  std::chrono::duration<double> const left = Deadline::max() - start;
+  if (!(seconds < left.count())) return Deadline::max();
+  return start +
+         std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(seconds));
+}
+
 class Context {
  public:
   /// Backend::automatic takes the device when one is usable, else the host, and says so in one log
@@ -47,7 +58,14 @@ class Context {
   ContextOptions const& options() const { return options_; }
   std::string const& device_name() const { return device_name_; }
   cuda::Device* device() const { return device_.get(); }
-  Arena& arena() { return arena_; }
+  /// Workspace for what runs now; while something is recorded, that of the recording.
+  Arena& arena() { return lent_ != nullptr ? *lent_ : arena_; }
+  /// Runs f with `arena` as the workspace: what f takes is the arena's owner's alone.
+  template <class F>
+  void working_in(Arena& arena, F&& f) {
+    Guard<Arena*> guard(lent_, &arena);
+    f();
+  }
   /// Bytes that a new allocation in this space may hope for.
   std::size_t available_memory() const;
   /// Bytes of the device's second-level cache; on the host, where nothing depends on it, no limit.
@@ -82,12 +100,14 @@ class Context {
     std::memcpy(command.operands.data(), &verb, sizeof(V));
   }
   bool recording() const { return recording_ != nullptr; }
-  /// What body(*this) submits, as a list; nothing of it runs.
+  /// What body(*this) submits, as a list; nothing of it runs. The workspace that its operands lie
+  /// in is the list's own: nobody else uses it, however much later the list runs.
   template <class Body>
   Recording record(Body&& body) {
     Recording list;
-    Guard guard(recording_, &list);
-    body(*this);
+    list.workspace = std::make_shared<Arena>(space());
+    Guard<Recording*> guard(recording_, &list);
+    working_in(*list.workspace, [&] { body(*this); });
     return list;
   }
 
@@ -96,8 +116,28 @@ class Context {
   /// Runs f with `state` as the current loop.
   template <class F>
   void within(LoopState* state, F&& f) {
-    Guard guard(loop_, state);
+    Guard<LoopState*> guard(loop_, state);
     f();
+  }
+
+  /// Runs f as a part of a solve that is to end at `deadline`, or earlier where a solve around it
+  /// is. `complaint` receives what complain() is told meanwhile.
+  template <class F>
+  void solving(Deadline deadline, std::string& complaint, F&& f) {
+    Guard<Deadline> until(deadline_, std::min(deadline, deadline_));
+    Guard<std::string*> listener(complaint_, &complaint);
+    f();
+  }
+  /// What an operator could not do, for the report of the solve around it: the first complaint
+  /// stands. Lost where there is none.
+  void complain(std::string const& text) {
+    if (complaint_ != nullptr && complaint_->empty()) *complaint_ = text;
+  }
+  /// Stop::cancelled or Stop::time_limit when the solve that runs is to end, else Stop::running.
+  Stop asked() const {
+    if (cancelled()) return Stop::cancelled;
+    bool const late = deadline_ != Deadline::max() && std::chrono::steady_clock::now() > deadline_;
+    return late ? Stop::time_limit : Stop::running;
   }
 
   void attach(Observer* observer) { observers_.push_back(observer); }
@@ -113,12 +153,12 @@ class Context {
   void clear_cancel() { cancelled_.store(false, std::memory_order_relaxed); }
 
  private:
-  template <class P>
-  struct Guard {  // sets a pointer for the length of a scope, also when something throws
-    Guard(P*& slot, P* value) : slot_(slot), old_(slot) { slot_ = value; }
+  template <class V>
+  struct Guard {  // sets a member for the length of a scope, also when something throws
+    Guard(V& slot, V value) : slot_(slot), old_(slot) { slot_ = value; }
     ~Guard() { slot_ = old_; }
-    P*& slot_;
-    P* old_;
+    V& slot_;
+    V old_;
   };
 
   ContextOptions options_;
@@ -126,8 +166,11 @@ class Context {
   std::shared_ptr<cuda::Device> device_;
   std::string device_name_;
   Arena arena_;
+  Arena* lent_ = nullptr;  // in the place of arena_
   Recording* recording_ = nullptr;
   LoopState* loop_ = nullptr;
+  Deadline deadline_ = Deadline::max();
+  std::string* complaint_ = nullptr;
   std::atomic<bool> cancelled_{false};
 };
 

@@ -75,6 +75,8 @@ struct Judgement {
         if (run.gain == 1 || (run.gain > 0.999 && idle >= 3)) return stop(Stop::stagnated);
         break;
       case Stop::breakdown:
+        if (run.gain > enough_gain && run.cause == Cause::inner_solver)
+          return stop(Stop::breakdown, run.cause);
         if (run.gain > enough_gain && ++breakdowns > most_breakdowns)
           return stop(Stop::breakdown, run.cause);
         // One more try only when the residual fell so far that rounding may be all that is left.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <typeindex>
@@ -14,6 +15,7 @@
 
 namespace tcsolve {
 
+class Arena;
 class Context;
 
 struct Command {
@@ -26,6 +28,9 @@ struct Command {
 
 struct Recording {
   std::vector<Command> commands;
+  /// What the operands point to that was taken from the arena: it lives as long as the commands
+  /// may run.
+  std::shared_ptr<Arena> workspace;
   bool capturable() const {
     for (Command const& c : commands)
       if (!c.capturable) return false;

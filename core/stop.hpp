@@ -43,7 +43,8 @@ enum class Cause : std::int32_t {
   matrix,             ///< non-finite A x
   preconditioner,     ///< non-finite M r
   overflow,           ///< the recurrence overflowed although A and M are finite
-  inconsistent        ///< b is outside the range of A
+  inconsistent,       ///< b is outside the range of A
+  inner_solver        ///< an inner solver gave zero, or no finite vector, for r != 0
 };
 
 constexpr char const* name(Stop s) {
@@ -86,6 +87,7 @@ constexpr char const* name(Cause c) {
     case Cause::preconditioner: return "preconditioner";
     case Cause::overflow: return "overflow";
     case Cause::inconsistent: return "inconsistent";
+    case Cause::inner_solver: return "inner_solver";
   }
   return "?";
 }

@@ -50,7 +50,7 @@
   TCSOLVE_PRODUCTS(X, double, double) TCSOLVE_PRODUCTS(X, float, double) TCSOLVE_PRODUCTS(X, half, double)\
   TCSOLVE_PRODUCTS(X, float, float) TCSOLVE_PRODUCTS(X, half, float)                                 \
   TCSOLVE_PRODUCTS(X, bfloat16, double) TCSOLVE_PRODUCTS(X, bfloat16, float)                         \
-  X(Observe) X(BackSubstitute)                                           \
+  X(Observe) X(Raise) X(BackSubstitute)                                   \
   X(JudgeStart) X(JudgeZero) X(JudgeScale) X(JudgeCycle) X(JudgeTrial) X(JudgeVerdict)       \
   X(JudgeKeep) X(BatchCheck) X(BatchMeasure)
 

@@ -43,8 +43,8 @@ struct Traits {
   bool fixed = true;               ///< the same linear map on every application
   bool capturable = true;          ///< an application never waits for the host
   bool isolates_nonfinite = true;  ///< an Inf in x reaches only the rows that refer to it
-  /// An application is a list of verbs on memory that lives as long as the operator: a recording
-  /// holds them one by one.
+  /// An application is a list of verbs, and a recording holds them one by one. What they work on
+  /// lives as long as the operator, or comes from the arena, which is then the recording's.
   bool verbs = false;
 };
 

@@ -26,12 +26,14 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
     return v;
   };
   sweep(ctx, Random<double>{n, ctx.options().seed + 64, r.data});
-  double rho_prev = 0, beta = 0, alpha_prev = 0;
+  double rho_first = 0, rho_prev = 0, beta = 0, alpha_prev = 0;
   std::vector<double> diagonal, below;
   for (int k = 0; k < std::min<Index>(steps, n); ++k) {
     M.apply_dot(ctx, r, z, value);
+    if (ctx.asked() != Stop::running) break;  // an inner solver was interrupted
     double rho = read(ctx, value);
-    if (k > 0 && !(rho > 1e-28 * diagonal[0])) break;  // the Krylov space is exhausted
+    if (k == 0) rho_first = rho;
+    if (k > 0 && !(rho > 1e-28 * rho_first)) break;  // the Krylov space is exhausted
     definite(rho, "inner preconditioner");
     beta = k == 0 ? 0.0 : rho / rho_prev;
     axpby<double, double>(ctx, 1.0, z, beta, p);  // p = z + beta p
@@ -43,11 +45,17 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
     rho_prev = rho;
     alpha_prev = alpha;
   }
+  if (diagonal.empty()) return {1, 1};
+  // Squares of the entries are formed: a power of two takes them to size 1, which is exact.
+  int const e = std::ilogb(diagonal.front());
+  for (auto* entries : {&diagonal, &below})
+    for (double& entry : *entries) entry = std::ldexp(entry, -e);
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> lanczos;
   lanczos.computeFromTridiagonal(Eigen::Map<Eigen::VectorXd>(diagonal.data(), diagonal.size()),
                                  Eigen::Map<Eigen::VectorXd>(below.data(), below.size()),
                                  Eigen::EigenvaluesOnly);
-  return {lanczos.eigenvalues().minCoeff(), lanczos.eigenvalues().maxCoeff()};
+  return {std::ldexp(lanczos.eigenvalues().minCoeff(), e),
+          std::ldexp(lanczos.eigenvalues().maxCoeff(), e)};
 }
 
 Chebyshev::Chebyshev(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
@@ -66,12 +74,12 @@ Chebyshev::Chebyshev(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
 }
 
 Traits Chebyshev::traits() const {
-  Traits a = A_->traits(), m = M_->traits();
-  a.transpose = false;
-  a.fixed = a.fixed && m.fixed;
-  a.capturable = a.capturable && m.capturable;
-  a.isolates_nonfinite = false;
-  return a;
+  Traits const a = A_->traits(), m = M_->traits();
+  return {.precision = a.precision,
+          .fixed = a.fixed && m.fixed,
+          .capturable = a.capturable && m.capturable,
+          .isolates_nonfinite = false,
+          .verbs = a.verbs && m.verbs};  // r, d and sum then lie in the recording's workspace
 }
 
 Cost Chebyshev::cost(Index k) const {
@@ -83,8 +91,9 @@ Cost Chebyshev::cost(Index k) const {
 
 double Chebyshev::advance(Context& ctx, double applications) const {
   double const with_A = degree_ - 1, with_M = degree_;
-  return std::min(A_->advance(ctx, with_A * applications) / with_A,
-                  M_->advance(ctx, with_M * applications) / with_M);
+  double const patience = M_->advance(ctx, with_M * applications) / with_M;
+  if (with_A == 0) return patience;  // of degree 1, it never applies A
+  return std::min(patience, A_->advance(ctx, with_A * applications) / with_A);
 }
 
 // Saad's symbols: theta and delta are the centre and half width of the interval, sigma = theta /

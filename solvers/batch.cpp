@@ -136,8 +136,11 @@ void BatchSolver::record(Context& ctx) {
   Out<double> b = b_, x = x_, r = residual_, trial = trial_, trial_r = trial_residual_;
   Out<double> scaled = method_->r_, d = method_->d_;
   program_ = {};
+  workspaces_.clear();
   auto part = [&](auto&& body, bool repeats = false) {
-    BatchList made = batch_program(ctx.record(body), repeats);
+    Recording const recorded = ctx.record(body);
+    workspaces_.push_back(recorded.workspace);
+    BatchList made = batch_program(recorded, repeats);
     int begin = static_cast<int>(program_.list.size());
     program_.list.insert(program_.list.end(), made.list.begin(), made.list.end());
     program_.gathered.insert(program_.gathered.end(), made.gathered.begin(), made.gathered.end());

@@ -69,6 +69,7 @@ class BatchSolver {
   std::shared_ptr<CsrOperator<double> const> A_;
   BatchExtents extents_;
   BatchProgram program_;
+  std::vector<std::shared_ptr<Arena>> workspaces_;  // that its operands may lie in
   std::shared_ptr<cuda::BatchKernel> kernel_;
   Vector<double> b_, x_, residual_, trial_, trial_residual_;
   Array<SystemState> system_;  // what the recording points to; each team has its own

@@ -30,7 +30,7 @@ T peek(T const& shared) {
 
 }  // namespace
 
-Loop::Loop(Context& ctx) : state_(ctx.space(), 1) {
+Loop::Loop(Context& ctx) : captured_(ctx.space()), state_(ctx.space(), 1) {
   progress_ = ctx.device() != nullptr
                   ? static_cast<Progress*>(cuda::allocate_pinned(sizeof(Progress)))
                   : &host_progress_;
@@ -69,7 +69,8 @@ void Loop::capture(Context& ctx, LoopState const& now) {
   LoopState state = now;
   copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
   try {
-    graph_ = cuda::record_while(ctx, body_, state_.data(), steps_a_round);
+    ctx.working_in(captured_,
+                   [&] { graph_ = cuda::record_while(ctx, body_, state_.data(), steps_a_round); });
     copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
     handle_ = state.while_handle;
   } catch (MemoryError const& e) {
@@ -176,12 +177,10 @@ void Loop::watch_device(Context& ctx, Watch const& watch) {
 }
 
 bool Loop::asked_to_stop(Context& ctx, Watch const& watch, Stop& reason) const {
-  if (ctx.cancelled()) {
-    reason = Stop::cancelled;
-    return true;
-  }
-  reason = Stop::time_limit;
-  return std::isfinite(watch.time_limit) && seconds_since(watch.start) > watch.time_limit;
+  reason = ctx.asked();
+  if (reason == Stop::running && seconds_since(watch.start) > watch.time_limit)
+    reason = Stop::time_limit;
+  return reason != Stop::running;
 }
 
 void Loop::ask(Context& ctx, Stop reason) {

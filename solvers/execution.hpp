@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <tcsolve/core/arena.hpp>
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/kernels/graph.hpp>
@@ -82,6 +83,7 @@ class Loop {
 
   static constexpr std::int32_t history_chunk = 1 << 16;
   Recording body_;
+  Arena captured_;  // the workspace of what a graph replays
   bool use_graph_ = false;
   Array<LoopState> state_;
   Array<double> history_;

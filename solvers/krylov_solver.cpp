@@ -57,7 +57,9 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   residual_ = Vector<double>(s, A_->rows());
   trial_residual_ = Vector<double>(s, A_->rows());
   trial_ = Vector<double>(s, A_->cols());
-  scale_operators(ctx);
+  // The size of an M that is a solver takes a solve to find.
+  Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
+  ctx.solving(deadline, complaint_, [&] { scale_operators(ctx); });
   allocate(ctx);
   loop_.emplace(ctx);
   record(ctx);
@@ -110,12 +112,21 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
   if (operator_exponent_ != 0)
     A_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -operator_exponent_), A_);
   if (!preconditioned_) return;
+  int e = exponent(preconditioned_size(ctx));
+  if (e != 0) M_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -e), M_);
+}
+
+/// ||A M v|| / ||v|| of one v. An M that varies is a solver as a rule, and says more cheaply what
+/// its size is.
+template <class T>
+double KrylovSolver<T>::preconditioned_size(Context& ctx) {
+  if (double size = M_->norm_estimate(); !M_->traits().fixed && std::isfinite(size))
+    return size * size_A();
   Vector<T> z(ctx.space(), M_->rows());
   random_vector<T>(ctx, d_, 2);
   M_->apply(ctx, d_, z);
   A_->apply(ctx, z, r_);
-  int e = exponent(norm<T>(ctx, r_) / norm<T>(ctx, d_));
-  if (e != 0) M_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -e), M_);
+  return norm<T>(ctx, r_) / norm<T>(ctx, d_);
 }
 
 /// The largest ||A v|| / ||v|| of a few power iterations: a lower bound of ||A||, near it for
@@ -147,7 +158,10 @@ SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
   Out<double> x_here = x;
   if (!here(b)) b_here = stage(b, staged_b_);
   if (!here(x)) x_here = stage(x, staged_x_);
-  SolveReport report = judge(b_here, x_here);
+  SolveReport report;
+  Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
+  ctx.solving(deadline, complaint_, [&] { report = judge(b_here, x_here); });
+  report.inner = complaint_;
   if (!here(x)) unstage(x_here, x);
   report.message = explain(report, name());
   return report;
@@ -305,6 +319,7 @@ template <class T>
 LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
                                      CycleLimits const& limits) {
   Context& ctx = *ctx_;
+  complaint_.clear();
   cycle_exponent_ = std::ilogb(limits.residual);
   double start = rescale<double, T>(ctx, -cycle_exponent_, residual_, r_);
   fill<T>(ctx, d_, 0);
@@ -315,6 +330,7 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
     Stop reason = std::isfinite(norm2) ? Stop::indefinite_preconditioner : Stop::nonfinite;
     state.stop = static_cast<std::int32_t>(reason);
     state.value = norm2;
+    heed(state);
     complete(ctx);
     finish(ctx, state);
     return state;
@@ -364,6 +380,7 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
   if (!norms2.empty()) report.recurrence_residual = report.history.back().norm;
   complete(ctx);
   finish(ctx, state);
+  heed(state);
   return state;
 }
 

@@ -34,6 +34,7 @@ class KrylovSolver : public Solver {
              OperatorPtr<double> A_true = nullptr) final;
   void setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   SolveReport solve(In<double> b, Out<double> x) final;
+  SolveReport approximate(In<double> b, Out<double> x) final;  // inner_solve.cpp
 
  protected:
   KrylovSolver(StoppingParams const& stopping, Execution execution)
@@ -118,6 +119,7 @@ class KrylovSolver : public Solver {
   void record(Context&);
   double account(Context&, double steps);
   std::uint64_t revision() const { return A_->revision() + M_->revision(); }
+  double preconditioned_size(Context&);
   double probe_norm(Context&);
   Out<double> stage(In<double> v, Vector<double>& space);
   void unstage(In<double> v, Out<double> to);
@@ -126,6 +128,8 @@ class KrylovSolver : public Solver {
   SolveReport judge(In<double> b, Out<double> x);
   void iterate(In<double> b, Out<double> x, double normal, SolveReport&, Watch const&);
   LoopState run_cycle(SolveReport&, Watch const&, CycleLimits const&);
+  void approach(In<double> b, Out<double> x, SolveReport&, Watch const&);
+  void heed(LoopState&) const;
   Cause diagnose();
 
   Context* ctx_ = nullptr;
@@ -135,6 +139,7 @@ class KrylovSolver : public Solver {
   std::string recorded_name_;   // and of what format
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
+  std::string complaint_;   // of an operator, in the run of the method at hand
 };
 
 }  // namespace tcsolve

@@ -43,6 +43,14 @@ SolveReport ReorderedSolver::solve(In<double> b, Out<double> x) {
   return report;
 }
 
+SolveReport ReorderedSolver::approximate(In<double> b, Out<double> x) {
+  check_vectors(b, x);
+  enter(b, b_);
+  SolveReport report = method_->approximate(b_, x_);
+  leave(x_, x);
+  return report;
+}
+
 /// The promises of KrylovSolver::solve, which sees other vectors.
 void ReorderedSolver::check_vectors(In<double> b, Out<double> x) const {
   if (ctx_ == nullptr) throw ShapeError(cat(name(), ": solve before setup"));

@@ -29,6 +29,7 @@ class ReorderedSolver final : public Solver {
   /// b and x in the caller's numbers, as for every Solver. Cost beyond the method's: three
   /// permutations of a vector, and for b or x in another space than the Context's a copy of each.
   SolveReport solve(In<double> b, Out<double> x) override;
+  SolveReport approximate(In<double> b, Out<double> x) override;
 
   std::string name() const override { return method_->name(); }
   /// The method's, with P b, P x, a staged copy and two arrays of 32-bit numbers.

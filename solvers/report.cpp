@@ -33,6 +33,8 @@ std::string advice(SolveReport const& r, std::string const& solver) {
              "be a fixed linear map (try fgmres), or the operator is rounded too coarsely";
     case Stop::diverged: return "use a stronger preconditioner, or gmres";
     case Stop::breakdown:
+      if (r.cause == Cause::inner_solver)
+        return cat(r.inner, "; give it more iterations, or take another inner method");
       if (solver == "pipelined_cg" && r.cause != Cause::singular_operator)
         return "its recurrences lost too much to rounding; use chronopoulos_gear or cg, or a "
                "stronger preconditioner";

@@ -34,6 +34,7 @@ struct SolveReport {
   double value = 0;           ///< the number behind a breakdown, e.g. the curvature <p, A p>
   double seconds = 0;
   double loop_seconds = 0;  ///< the part of it that the iterations took; the rest is verification
+  std::string inner;        ///< what an inner solver said, where it failed
   std::vector<Record> history;
   std::string message;  ///< the outcome in a sentence, with advice where there is some
 

@@ -45,6 +45,15 @@ class Solver {
   /// the last restart. Cost: one product with A_true more than the iterations' own, per restart.
   virtual SolveReport solve(In<double> b, Out<double> x) = 0;
 
+  /// x <- what the method makes of b from x = 0, for use as a preconditioner: its last iterate,
+  /// whatever ended it, and 0 when it made no step. Nothing is verified and nothing given up: the
+  /// method stops by its own account of rtol and atol, by max_iters or time_limit, or where it
+  /// breaks down; `reason` says which and true_residual is NaN. However loose the tolerance, one
+  /// step is made. An infinite or NaN b is handed back as x. b and x are single columns in the
+  /// Context's space, their entries adjacent. Throws ShapeError, and what an operator throws. Cost:
+  /// the iterations, one product more per restart, two norms.
+  virtual SolveReport approximate(In<double> b, Out<double> x) = 0;
+
   virtual std::string name() const = 0;
   virtual SolverCost cost() const { return {}; }
 };

@@ -1,34 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/solver_operator.hpp>
 
+#include <cmath>
+
+#include <tcsolve/configs/schema/node.hpp>
+#include <tcsolve/configs/schema/number.hpp>
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/verbs/monitor.hpp>
 #include <tcsolve/solvers/register.hpp>
 
 namespace tcsolve {
 
+namespace {
+
+bool stopped(Context& ctx, LoopState const* loop) {
+  if (loop == nullptr) return false;
+  std::int32_t stop = 0;
+  copy_bytes(ctx, &stop, Space::host, &loop->stop, ctx.space(), sizeof stop);
+  return stop != 0;
+}
+
+/// Column j of a block.
+template <class T>
+MultiView<T> column(MultiView<T> v, Index j) {
+  Index const stride = v.layout == Layout::row_major ? v.ld : 1;
+  return {v.data + v.offset(0, j), v.rows, 1, stride, Layout::row_major, v.space};
+}
+
+}  // namespace
+
 void SolverOperator::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
                               Op) const {
+  LoopState* const outer = ctx.loop();
+  if (stopped(ctx, outer)) return;  // what is left of a step that has ended
   auto scope = ctx.arena().scope();
   Out<double> b = scope.vector<double>(x.rows), solution = scope.vector<double>(x.rows);
   // The verbs of the inner solve belong to its own loop, not to the one around this application.
   ctx.within(nullptr, [&] {
     for (Index j = 0; j < x.cols; ++j) {
-      In<double> xj{x.data + x.offset(0, j), x.rows, 1, x.layout == Layout::row_major ? x.ld : 1,
-                    Layout::row_major,       x.space};
-      Out<double> yj{y.data + y.offset(0, j), y.rows, 1, y.layout == Layout::row_major ? y.ld : 1,
-                     Layout::row_major,       y.space};
-      copy<double, double>(ctx, xj, b);
-      fill<double>(ctx, solution, 0);
-      solver_->solve(b, solution);
-      axpby<double, double>(ctx, alpha, solution, beta, yj);
+      copy<double, double>(ctx, column(x, j), b);
+      SolveReport const report = solver_->approximate(b, solution);
+      judge(ctx, outer, report, solution);
+      axpby<double, double>(ctx, alpha, solution, beta, column(y, j));
     }
   });
+}
+
+/// Ends the loop around the application where the solution is nothing to go on with.
+void SolverOperator::judge(Context& ctx, LoopState* outer, SolveReport const& report,
+                           In<double> solution) const {
+  auto raise = [&](Stop stop, Cause cause) {
+    if (outer == nullptr) return;
+    ctx.within(outer, [&] { sweep(ctx, Raise{.stop = stop, .cause = cause}); });
+  };
+  if (Stop const asked = ctx.asked(); asked != Stop::running) return raise(asked, Cause::none);
+  if (report.cause == Cause::zero_rhs || report.cause == Cause::rhs) return;
+  double const size = largest<double>(ctx, solution);
+  if (size > 0 && std::isfinite(size)) return;
+  ctx.complain(cat("the inner solver ", solver_->name(), " gave ",
+                   size == 0 ? "zero" : "no finite vector", ": ", report.outcome(), " after ",
+                   report.iterations, report.iterations == 1 ? " iteration" : " iterations",
+                   report.inner.empty() ? "" : cat("; ", report.inner)));
+  raise(Stop::breakdown, Cause::inner_solver);
+}
+
+std::string SolverOperatorParams::check() const {
+  ConfigNode const* const steps = solver.node().find("max_iters");
+  double number = 1;
+  bool const none =
+      steps != nullptr && parse_number(steps->scalar, number) == Parsed::ok && number == 0;
+  return none
+             ? "an inner solver with 'max_iters' = 0 gives zero for every residual; allow at least "
+               "one iteration, or take 'type: none'"
+             : "";
 }
 
 OperatorPtr<double> SolverOperatorFactory::build(Context& ctx, System const& system) const {
   OperatorPtr<double> M = make<PreconditionerRegistry>(params_.preconditioner)->build(ctx, system);
   std::shared_ptr<Solver> solver = make<SolverRegistry>(params_.solver);
   solver->setup(ctx, system.A, std::move(M));
-  return std::make_shared<SolverOperator>(std::move(solver), system.A->rows());
+  return std::make_shared<SolverOperator>(std::move(solver), system.A->rows(),
+                                          system.A->norm_estimate());
 }
 
 }  // namespace tcsolve

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A solver is again an operator: y = the inner solver's approximation of A^-1 x, from zero. It is
-/// not a fixed linear map, so the outer method is fgmres.
+/// A solver is again an operator: y = the inner solver's last iterate for A y = x, from zero
+/// (Solver::approximate). It is not a fixed linear map, so the outer method is fgmres.
+///
+/// An inner solve hears the cancel flag and the time limit of every solve around it. One that they
+/// end, or that gives zero or no finite vector for an x != 0, ends the loop around the application
+/// before anything is made of its result, as `cancelled`, `time_limit` or `breakdown:inner_solver`.
 #pragma once
 
 #include <memory>
@@ -13,26 +17,32 @@ namespace tcsolve {
 
 class SolverOperator final : public LinearOperator<double> {
  public:
-  /// `solver` has been set up with an operator of n rows and columns, in the Context of every
-  /// application.
-  SolverOperator(std::shared_ptr<Solver> solver, Index n)
-      : LinearOperator<double>(n, n), solver_(std::move(solver)) {}
+  /// `solver` has been set up with an operator A of n rows and columns, in the Context of every
+  /// application; norm_A is the size of ||A||, NaN when it is not known.
+  SolverOperator(std::shared_ptr<Solver> solver, Index n,
+                 double norm_A = std::numeric_limits<double>::quiet_NaN())
+      : LinearOperator<double>(n, n), solver_(std::move(solver)), norm_A_(norm_A) {}
 
   Traits traits() const override {
     return {.fixed = false, .capturable = false, .isolates_nonfinite = false};
   }
   Cost cost(Index k) const override { return {0, 16.0 * k * rows(), 1}; }
   std::string name() const override { return cat("solver(", solver_->name(), ")"); }
+  /// 1 / ||A||, which A^-1 is not smaller than.
+  double norm_estimate() const override { return 1 / norm_A_; }
 
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
                 Op) const override;
+  void judge(Context&, LoopState* outer, SolveReport const&, In<double> solution) const;
   std::shared_ptr<Solver> solver_;
+  double norm_A_;
 };
 
 struct SolverOperatorParams {
   Block solver;
   Block preconditioner{"jacobi"};
+  std::string check() const;
   static constexpr auto schema() {
     using P = SolverOperatorParams;
     return std::tuple{field(&P::solver, "solver", block_of("solver"),

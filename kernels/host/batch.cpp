@@ -2,6 +2,8 @@
 #include <tcsolve/kernels/batch.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
 
 #include <tcsolve/kernels/host/parallel.hpp>
 
@@ -122,10 +124,19 @@ class Team {
 
 void run_batch(Host&, BatchProgram const& program, BatchExtents const& extents,
                SystemState* results, std::function<std::int32_t()> const& asked) {
+  // An exception must not leave a parallel region: the first one is thrown behind it.
+  std::exception_ptr failure;
+  std::mutex guard;
   parallel(extents.count(), 2, [&](std::int64_t k) {
-    Team team(program, {extents.starts[k], extents.starts[k + 1]});
-    results[k] = team.solve(asked);
+    try {
+      Team team(program, {extents.starts[k], extents.starts[k + 1]});
+      results[k] = team.solve(asked);
+    } catch (...) {
+      std::lock_guard<std::mutex> const one(guard);
+      if (!failure) failure = std::current_exception();
+    }
   });
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace tcsolve::host

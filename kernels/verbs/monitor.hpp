@@ -69,4 +69,15 @@ inline void observe(Context& ctx, double const* norm2, double const* done = null
   sweep(ctx, Observe{0, norm2, done, progress2});
 }
 
+/// Ends the loop for a reason that the host has found: the step in progress changes nothing more.
+struct Raise {
+  static constexpr char const* name = "raise";
+  std::int64_t n = 0;
+  Stop stop;
+  Cause cause = Cause::none;
+  double value = 0;
+  TCSOLVE_HD void element(std::int64_t, NoCoefficients, double*) const {}
+  TCSOLVE_HD void finish(Frame f, double const*) const { f.raise(stop, cause, value); }
+};
+
 }  // namespace tcsolve

@@ -59,5 +59,6 @@ std::vector<Case> breakdown_cases();
 std::vector<Case> precision_cases();
 std::vector<Case> nonfinite_cases();
 std::vector<Case> stopping_cases();
+std::vector<Case> inner_cases();
 
 }  // namespace tcsolve::test

@@ -13,7 +13,7 @@ namespace {
 std::vector<Case> corpus() {
   std::vector<Case> all;
   for (auto table : {trivial_cases, definiteness_cases, singular_cases, breakdown_cases,
-                     precision_cases, nonfinite_cases, stopping_cases})
+                     precision_cases, nonfinite_cases, stopping_cases, inner_cases})
     for (Case& c : table()) all.push_back(std::move(c));
   return all;
 }

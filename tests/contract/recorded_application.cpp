@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A recorded application is the application. For every registered format with exact values, every
+/// registered preconditioner, what nests of them, composites and callables: what apply() submitted
+/// to a recording gives, whenever it is run, the bits that apply() gives at once. Between the two
+/// the workspace is filled with NaN and given back, and some of it is held while the recording
+/// runs: a recording that shares it would change what is held, or be changed by who uses it.
+#include <tcsolve/app/registries.hpp>
+#include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/kernels/verbs/monitor.hpp>
+#include <tcsolve/operators/composite.hpp>
+#include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/function_operator.hpp>
+#include <tcsolve/solvers/cg.hpp>
+#include <tcsolve/solvers/execution.hpp>
+#include <tcsolve/solvers/solver_operator.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "tests/support/backend.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Preconditioners that nest; those that stand alone come from the registry.
+std::vector<std::string> const nested = {
+    "{type: chebyshev, degree: 1}",
+    "{type: chebyshev, preconditioner: {type: none}}",
+    "{type: chebyshev, preconditioner: {type: block_jacobi}}",
+    "{type: chebyshev, degree: 3, preconditioner: {type: chebyshev, degree: 2}}",
+    "{type: chebyshev, preconditioner: {type: solver, solver: {type: cg, max_iters: 3}}}",
+    "{type: chebyshev, preconditioner: {type: chebyshev, degree: 2, preconditioner: {type: solver, "
+    "solver: {type: cg, max_iters: 2}}}}",
+    "{type: solver, solver: {type: cg, max_iters: 4}}",
+    "{type: solver, solver: {type: cg, max_iters: 4, execution: graph}}",
+    "{type: solver, solver: {type: bicgstab, max_iters: 3}, preconditioner: {type: none}}",
+    "{type: solver, solver: {type: gmres, restart: 3, max_iters: 7}, preconditioner: {type: "
+    "chebyshev}}",
+    "{type: solver, solver: {type: minres, max_iters: 3}, preconditioner: {type: block_jacobi}}",
+    "{type: solver, solver: {type: fgmres, max_iters: 3}, preconditioner: {type: solver, solver: "
+    "{type: cg, max_iters: 2}}}",
+};
+
+bool same_bits(std::vector<double> const& a, std::vector<double> const& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+template <class P>
+class RecordedApplication : public BackendTest<P> {
+ protected:
+  void SetUp() override {
+    BackendTest<P>::SetUp();
+    if (this->IsSkipped()) return;
+    a_ = generate(Poisson27Params{.n = 7, .coefficient = Coefficient::random});
+    csr_ = std::make_shared<CsrOperator<double>>(this->ctx(), a_.view());
+    x_ = values(3);
+  }
+
+  OperatorPtr<double> format(std::string const& name) {
+    auto const factory = made(registries_.operators, "{format: " + name + "}");
+    EXPECT_TRUE(factory->exact());
+    return factory->build(this->ctx(), a_);
+  }
+  OperatorPtr<double> preconditioner(std::string const& text, OperatorPtr<double> A) {
+    return made(registries_.preconditioners, text)
+        ->build(this->ctx(), {csr_->view(), std::move(A)});
+  }
+  /// Those that can be made without a key, and `nested`.
+  std::vector<std::string> preconditioners() {
+    std::vector<std::string> all = nested;
+    for (std::string const& name : registries_.preconditioners.names())
+      if (name != "solver") all.push_back("{type: " + name + "}");
+    return all;
+  }
+  std::vector<std::string> formats() const { return registries_.operators.names(); }
+
+  OperatorPtr<double> callable(OperatorPtr<double> A, bool capturable) {
+    FunctionOperator<double>::Options options;
+    options.capturable = capturable;
+    options.fixed = A->traits().fixed;
+    Index const n = A->rows();
+    return std::make_shared<FunctionOperator<double>>(
+        n, n, [A](Context& c, In<double> x, Out<double> y) { A->apply(c, x, y); }, options);
+  }
+
+  void check(OperatorPtr<double> const& op) {
+    SCOPED_TRACE(op->name());
+    replays(*op);
+    loops(*op, Execution::eager);
+    if (this->ctx().device() != nullptr && graphs_by_default()) loops(*op, Execution::graph);
+  }
+
+ private:
+  template <class R>
+  auto made(R const& registry, std::string const& text) {
+    Diagnostics problems;
+    auto product = registry.make(parse_yaml(text, "test"), problems, registries_.catalog);
+    problems.throw_if_any();
+    return product;
+  }
+  std::vector<double> values(std::uint64_t seed) const { return random_values(a_.rows, seed); }
+
+  /// What is applied, and where to.
+  struct Results {
+    Results(Context& ctx, std::vector<double> const& z0)
+        : y(ctx, std::vector<double>(z0.size(), nan)),
+          z(ctx, z0),
+          w(ctx, std::vector<double>(z0.size(), nan)),
+          sigma(ctx, nan) {}
+    There<double> y, z, w, sigma;
+    std::vector<double> all() {
+      std::vector<double> out = y.all();
+      for (auto const& more : {z.all(), w.all(), sigma.all()})
+        out.insert(out.end(), more.begin(), more.end());
+      return out;
+    }
+  };
+  static void apply(Context& c, LinearOperator<double> const& op, In<double> x, Results& to) {
+    op.apply(c, x, to.y.view());
+    op.apply(c, 0.75, x, -1.25, to.z.view());
+    op.apply_dot(c, x, to.w.view(), to.sigma.data());
+  }
+
+  /// Fills workspace with NaN, more of it than any application takes, and gives it back.
+  void dirty() {
+    auto scope = this->ctx().arena().scope();
+    for (int i = 0; i < 64; ++i) fill(this->ctx(), scope.template vector<double>(a_.rows), nan);
+  }
+  /// Runs f while workspace is held, which nobody else may touch.
+  template <class F>
+  void holding(F const& f) {
+    Context& ctx = this->ctx();
+    auto scope = ctx.arena().scope();
+    Out<double> const held = scope.template vectors<double>(a_.rows, 16);
+    fill(ctx, held, 7);
+    f();
+    auto const after = to_host(ctx, held.data, held.space, std::size_t(held.size()));
+    EXPECT_EQ(std::ranges::count(after, 7.0), std::ptrdiff_t(after.size()))
+        << "the recording wrote into somebody's workspace";
+  }
+
+  void replays(LinearOperator<double> const& op) {
+    Context& ctx = this->ctx();
+    There<double> x(ctx, x_);
+    Results direct(ctx, values(4)), replayed(ctx, values(4)), again(ctx, values(4));
+    apply(ctx, op, x.in(), direct);
+    std::vector<double> const expected = direct.all();
+    EXPECT_EQ(std::ranges::count_if(expected, [](double v) { return !std::isfinite(v); }), 0);
+    Recording const list = ctx.record([&](Context& c) { apply(c, op, x.in(), replayed); });
+    Recording const other = ctx.record([&](Context& c) { apply(c, op, x.in(), again); });
+    dirty();
+    holding([&] {
+      for (Command const& command : list.commands) command.call(ctx);
+    });
+    EXPECT_TRUE(same_bits(replayed.all(), expected)) << "a recorded application differs";
+    dirty();
+    holding([&] {
+      for (Command const& command : other.commands) command.call(ctx);
+    });
+    EXPECT_TRUE(same_bits(again.all(), expected)) << "another recording of it differs";
+  }
+
+  /// In the loop of a solver: eager, or captured in a graph while no workspace is held.
+  void loops(LinearOperator<double> const& op, Execution execution) {
+    SCOPED_TRACE(execution == Execution::graph ? "graph" : "eager");
+    Context& ctx = this->ctx();
+    There<double> x(ctx, x_), direct(ctx, values(5)), y(ctx, values(5)), z(ctx, values(5)),
+        norm2(ctx, 1.0);
+    op.apply(ctx, x.in(), direct.view());
+    std::vector<double> const once = direct.all();
+    op.apply(ctx, y.in(), direct.view());
+    Loop loop(ctx);
+    loop.record(ctx, execution, {}, [&](Context& c) {
+      op.apply(c, x.in(), y.view());
+      op.apply(c, y.in(), z.view());
+      observe(c, norm2.data());
+    });
+    There<double> first(ctx, once);
+    op.apply(ctx, first.in(), direct.view());
+    std::vector<double> const twice = direct.all();
+    auto run = [&] {
+      std::vector<double> history;
+      fill(ctx, y.view(), nan);
+      fill(ctx, z.view(), nan);
+      Watch const watch{"test", std::chrono::steady_clock::now(), 1e9};
+      LoopState const state = loop.run(ctx, {3, 0, 0.0, 10.0, 1.0}, watch, history);
+      EXPECT_EQ(static_cast<Stop>(state.stop), Stop::cycle_end);
+      EXPECT_EQ(state.iteration, 3);
+      EXPECT_TRUE(same_bits(y.all(), once));
+      EXPECT_TRUE(same_bits(z.all(), twice));
+    };
+    run();
+    dirty();
+    holding(run);
+  }
+
+  Registries registries_;
+  Csr<double> a_;
+  std::vector<double> x_;
+
+ protected:
+  std::shared_ptr<CsrOperator<double>> csr_;
+};
+TYPED_TEST_SUITE(RecordedApplication, DoubleOnBoth, Label);
+
+TYPED_TEST(RecordedApplication, OfEveryFormat) {
+  for (std::string const& name : this->formats()) this->check(this->format(name));
+}
+
+TYPED_TEST(RecordedApplication, OfEveryPreconditionerOverEveryFormat) {
+  for (std::string const& name : this->formats()) {
+    SCOPED_TRACE(name);
+    auto const A = this->format(name);
+    for (std::string const& text : this->preconditioners()) {
+      SCOPED_TRACE(text);
+      this->check(this->preconditioner(text, A));
+    }
+  }
+}
+
+TYPED_TEST(RecordedApplication, OfCompositesAndCallables) {
+  OperatorPtr<double> const A = this->csr_, D = this->format("dia");
+  OperatorPtr<double> const C = this->preconditioner("{type: chebyshev}", A),
+                            J = this->preconditioner("{type: jacobi}", A),
+                            S = this->preconditioner(nested[6], A);
+  auto const product = [](auto a, auto b) { return std::make_shared<Product<double>>(a, b); };
+  auto const sum = [](auto a, auto b) { return std::make_shared<Sum<double>>(a, b); };
+  for (bool capturable : {false, true}) {
+    this->check(this->callable(A, capturable));
+    this->check(product(this->callable(C, capturable), product(A, this->callable(J, capturable))));
+    this->check(sum(C, product(this->callable(A, capturable), C)));
+    this->check(this->preconditioner("{type: chebyshev}", this->callable(A, capturable)));
+    // Chebyshev over an opaque M.
+    this->check(std::make_shared<Chebyshev>(this->ctx(), A, this->callable(J, capturable)));
+    this->check(std::make_shared<Chebyshev>(
+        this->ctx(), D, product(this->callable(J, capturable), this->callable(A, capturable))));
+  }
+  this->check(product(C, D));
+  this->check(std::make_shared<Scaled<double>>(-0.5, C));
+  this->check(std::make_shared<Shifted<double>>(product(C, A), 2.5));
+  this->check(std::make_shared<Transposed<double>>(A));
+  this->check(std::make_shared<Transposed<double>>(product(A, J)));
+  this->check(product(S, sum(C, S)));
+}
+
+/// A solver that has been used alone, its loop captured while no workspace was held, is wrapped as
+/// a preconditioner, which holds some.
+TYPED_TEST(RecordedApplication, OfASolverThatHasSolvedBefore) {
+  Context& ctx = this->ctx();
+  OperatorPtr<double> const A = this->csr_;
+  Index const n = A->rows();
+  for (std::string const text : {"{type: chebyshev}", "{type: jacobi}", "{type: block_jacobi}"})
+    for (Execution execution : {Execution::eager, Execution::graph}) {
+      SCOPED_TRACE(text);
+      auto inner =
+          std::make_shared<Cg<double>>(CgParams{{.rtol = 1e-3, .max_iters = 50}, execution});
+      inner->setup(ctx, A, this->preconditioner(text, A));
+      There<double> b(ctx, random_values(n, 8)), alone(ctx, std::vector<double>(n, 0.0)),
+          wrapped(ctx, std::vector<double>(n, 0.0));
+      SolveReport const solved = inner->solve(b.in(), alone.view());
+      EXPECT_TRUE(solved.converged()) << solved.message;
+      inner->approximate(b.in(), alone.view());
+      SolverOperator const M(inner, n);
+      M.apply(ctx, b.in(), wrapped.view());
+      EXPECT_TRUE(same_bits(wrapped.all(), alone.all()));
+    }
+}
+
+}  // namespace
+}  // namespace tcsolve::test

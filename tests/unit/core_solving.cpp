@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a Context hands to those that work for another: workspace of a recording's own, a deadline,
+/// and somebody to complain to. And an exception in a batch on the host.
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/kernels/batch.hpp>
+#include <tcsolve/kernels/reductions.hpp>
+
+#include <chrono>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/support/backend.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+using std::chrono::steady_clock;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+template <class P>
+class CoreSolving : public BackendTest<P> {};
+TYPED_TEST_SUITE(CoreSolving, DoubleOnBoth, Label);
+
+TYPED_TEST(CoreSolving, ARecordingsWorkspaceIsItsOwn) {
+  Context& ctx = this->ctx();
+  constexpr Index n = 1000;
+  double *first = nullptr, *again = nullptr, *second = nullptr, *inside = nullptr;
+  auto take = [&](double*& at) {
+    return [&](Context& c) {
+      auto scope = c.arena().scope();
+      at = scope.template vector<double>(n).data;
+      fill(c, Out<double>{at, n, 1, 1, Layout::row_major, c.space()}, 1);
+    };
+  };
+  Arena* const shared = &ctx.arena();
+  Recording const a = ctx.record(take(first));
+  EXPECT_EQ(&ctx.arena(), shared) << "given back";
+  Recording b = ctx.record([&](Context& c) {
+    take(second)(c);
+    take(again)(c);
+    Recording const nested = c.record(take(inside));
+    EXPECT_NE(nested.workspace, nullptr);
+    EXPECT_NE(inside, second);
+  });
+  EXPECT_EQ(second, again) << "within a recording workspace is returned at the closing brace";
+  EXPECT_NE(first, second);
+  auto scope = ctx.arena().scope();
+  Out<double> const held = scope.template vectors<double>(n, 4);
+  fill(ctx, held, 7);
+  for (Recording const* list : {&a, static_cast<Recording const*>(&b)})
+    for (Command const& command : list->commands) command.call(ctx);
+  for (double* p : {first, second, inside}) EXPECT_FALSE(p >= held.data && p < held.data + 4 * n);
+  EXPECT_EQ(to_host(ctx, held.data, held.space, 4 * n), std::vector<double>(4 * n, 7.0));
+  EXPECT_EQ(to_host(ctx, first, ctx.space(), n), std::vector<double>(n, 1.0));
+  EXPECT_THROW(ctx.record([](Context&) { throw std::runtime_error("in a body"); }),
+               std::runtime_error);
+  EXPECT_EQ(&ctx.arena(), shared) << "also when the body throws";
+  EXPECT_FALSE(ctx.recording());
+}
+
+TYPED_TEST(CoreSolving, TheNearerDeadlineCounts) {
+  Context& ctx = this->ctx();
+  std::string said;
+  auto const now = steady_clock::now();
+  Deadline const past = now - std::chrono::hours(1), far = now + std::chrono::hours(1);
+  EXPECT_EQ(ctx.asked(), Stop::running);
+  ctx.solving(far, said, [&] {
+    EXPECT_EQ(ctx.asked(), Stop::running);
+    ctx.solving(past, said, [&] { EXPECT_EQ(ctx.asked(), Stop::time_limit); });
+    EXPECT_EQ(ctx.asked(), Stop::running) << "the limit of an inner solve is not the outer's";
+  });
+  ctx.solving(past, said, [&] {
+    ctx.solving(far, said, [&] { EXPECT_EQ(ctx.asked(), Stop::time_limit); });
+    ctx.solving(Deadline::max(), said, [&] { EXPECT_EQ(ctx.asked(), Stop::time_limit); });
+    ctx.cancel();
+    EXPECT_EQ(ctx.asked(), Stop::cancelled);
+    ctx.clear_cancel();
+  });
+  EXPECT_THROW(ctx.solving(past, said, [] { throw std::runtime_error("in a solve"); }),
+               std::runtime_error);
+  EXPECT_EQ(ctx.asked(), Stop::running);
+}
+
+TYPED_TEST(CoreSolving, TheFirstComplaintReachesTheNearestSolve) {
+  Context& ctx = this->ctx();
+  ctx.complain("nobody listens");
+  std::string outer, inner;
+  ctx.solving(Deadline::max(), outer, [&] {
+    ctx.solving(Deadline::max(), inner, [&] {
+      ctx.complain("first");
+      ctx.complain("second");
+    });
+    EXPECT_EQ(outer, "");
+    ctx.complain("third");
+  });
+  EXPECT_EQ(inner, "first");
+  EXPECT_EQ(outer, "third");
+}
+
+TEST(CoreDeadline, IsNoneBeyondTheClock) {
+  auto const now = steady_clock::now();
+  EXPECT_EQ(deadline_after(now, infinite), Deadline::max());
+  EXPECT_EQ(deadline_after(now, 1e300), Deadline::max());
+  EXPECT_EQ(deadline_after(now, std::numeric_limits<double>::quiet_NaN()), Deadline::max());
+  EXPECT_EQ(deadline_after(now, 0), now);
+  EXPECT_EQ(deadline_after(now, 2), now + std::chrono::seconds(2));
+}
+
+/// Teams of a batch run in a parallel region, which an exception must not leave.
+TEST(HostBatch, ThrowsWhatATeamThrows) {
+  BatchProgram program{};
+  program.kept.scalars = {static_cast<std::byte*>(nullptr), std::size_t{1} << 60};
+  Host host;
+  for (std::vector<Index> const& starts : {std::vector<Index>{0, 1}, {0, 1, 2, 3, 4, 5, 6, 7, 8}}) {
+    BatchExtents const extents{.starts = starts};
+    std::vector<SystemState> results(starts.size() - 1);
+    EXPECT_THROW(
+        host::run_batch(host, program, extents, results.data(), [] { return std::int32_t{0}; }),
+        std::bad_alloc);
+  }
+}
+
+}  // namespace
+}  // namespace tcsolve::test
