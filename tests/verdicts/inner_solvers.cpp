@@ -310,6 +310,35 @@ TEST_P(InnerSolvers, AreCancelledWithTheSolveAroundThem) {
   }
 }
 
+/// The cancel flag is raised in the third application, which a callable hides.
+TEST_P(InnerSolvers, LeaveWhatWasReachedBeforeTheyWereCancelled) {
+  Index const n = 100;
+  auto const A = matrix(ctx(), laplace(n));
+  Column const b = random_column(n, 17);
+  SolveReport two_steps;
+  for (bool cancels : {false, true}) {
+    auto const inner = wrapped(ctx(), inner_cg({.rtol = 0.1, .max_iters = 5}), A);
+    int applications = 0;
+    auto const M = std::make_shared<FunctionOperator<double>>(
+        n, n,
+        [&](Context& c, In<double> x, Out<double> y) {
+          if (cancels && ++applications == 3) c.cancel();
+          inner->apply(c, x, y);
+        },
+        FunctionOperator<double>::Options{.fixed = false, .norm_estimate = 0.25});
+    auto outer = make_solver("fgmres", {.max_iters = cancels ? 100 : 2}, execution());
+    outer->setup(ctx(), A, M);
+    Column x = Column::Zero(n);
+    SolveReport const report = solve(*outer, b, x);
+    ctx().clear_cancel();
+    EXPECT_EQ(report.reason, cancels ? Stop::cancelled : Stop::max_iterations) << report.message;
+    EXPECT_EQ(report.iterations, 2);
+    EXPECT_LT(report.true_residual, report.initial_residual);
+    if (cancels) { EXPECT_EQ(report.true_residual, two_steps.true_residual); }
+    two_steps = report;
+  }
+}
+
 TEST_P(InnerSolvers, EndWithTheTimeLimitOfTheSolveAroundThem) {
   auto const A = endless();
   auto const M = wrapped(ctx(), inner_cg(forever()), A);
@@ -529,6 +558,13 @@ TEST_P(InnerSolvers, ChebyshevDoesNotSeeTheScaleOfA) {
       for (Index i = 0; i < n; ++i) ASSERT_EQ(x[i], std::ldexp(expected[i], -k)) << i;
     }
   }
+}
+
+TEST_P(InnerSolvers, ChebyshevRefusesEigenvaluesBeyondFP64) {
+  auto const tiny = matrix(ctx(), Matrix(std::ldexp(1.0, -1060) * laplace(30)));
+  std::string const said = message_of<SetupError>(
+      [&] { Chebyshev(ctx(), tiny, std::make_shared<Identity<double>>(30)); });
+  EXPECT_NE(said.find("scale the system"), std::string::npos) << said;
 }
 
 TEST_P(InnerSolvers, ChebyshevOfDegreeOneDividesByNoProducts) {
