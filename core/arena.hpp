@@ -43,6 +43,8 @@ class Arena {
   };
 
   Scope scope() { return Scope(*this); }
+  /// Chunks stay where they are as long as the arena lives, as its owner's addresses need it.
+  void keep() {}
 
  private:
   void* take(std::size_t bytes);

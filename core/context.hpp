@@ -106,6 +106,7 @@ class Context {
   Recording record(Body&& body) {
     Recording list;
     list.workspace = std::make_shared<Arena>(space());
+    list.workspace->keep();
     Guard<Recording*> guard(recording_, &list);
     working_in(*list.workspace, [&] { body(*this); });
     return list;

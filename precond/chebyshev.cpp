@@ -39,6 +39,8 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
     axpby<double, double>(ctx, 1.0, z, beta, p);  // p = z + beta p
     A.apply_dot(ctx, p, q, value);
     double alpha = rho / definite(read(ctx, value), "operator");
+    if (!std::isnormal(alpha) || !std::isnormal(1 / alpha))
+      throw SetupError("chebyshev: the eigenvalues of M A are beyond FP64; scale the system");
     axpby<double, double>(ctx, -alpha, q, 1.0, r);
     diagonal.push_back(1 / alpha + (k == 0 ? 0.0 : beta / alpha_prev));
     if (k > 0) below.push_back(std::sqrt(beta) / alpha_prev);

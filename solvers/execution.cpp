@@ -31,6 +31,7 @@ T peek(T const& shared) {
 }  // namespace
 
 Loop::Loop(Context& ctx) : captured_(ctx.space()), state_(ctx.space(), 1) {
+  captured_.keep();
   progress_ = ctx.device() != nullptr
                   ? static_cast<Progress*>(cuda::allocate_pinned(sizeof(Progress)))
                   : &host_progress_;

@@ -116,8 +116,8 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
   if (e != 0) M_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -e), M_);
 }
 
-/// ||A M v|| / ||v|| of one v. An M that varies is a solver as a rule, and says more cheaply what
-/// its size is.
+/// ||A M v|| / ||v|| of one v. For an M that varies, an inner solver as a rule, its own estimate of
+/// ||M|| saves a solve.
 template <class T>
 double KrylovSolver<T>::preconditioned_size(Context& ctx) {
   if (double size = M_->norm_estimate(); !M_->traits().fixed && std::isfinite(size))
@@ -161,7 +161,7 @@ SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
   SolveReport report;
   Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
   ctx.solving(deadline, complaint_, [&] { report = judge(b_here, x_here); });
-  report.inner = complaint_;
+  if (report.cause == Cause::inner_solver) report.inner = complaint_;
   if (!here(x)) unstage(x_here, x);
   report.message = explain(report, name());
   return report;

@@ -45,11 +45,12 @@ struct SolverOperatorParams {
   std::string check() const;
   static constexpr auto schema() {
     using P = SolverOperatorParams;
-    return std::tuple{field(&P::solver, "solver", block_of("solver"),
-                            "the inner solver; its rtol and max_iters bound it")
-                          .required(),
-                      field(&P::preconditioner, "preconditioner", block_of("preconditioner"),
-                            "preconditioner of the inner solver")};
+    return std::tuple{
+        field(&P::solver, "solver", block_of("solver"),
+              "the inner solver: one to max_iters iterations, until its own residual meets rtol")
+            .required(),
+        field(&P::preconditioner, "preconditioner", block_of("preconditioner"),
+              "preconditioner of the inner solver")};
   }
 };
 

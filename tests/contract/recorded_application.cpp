@@ -11,6 +11,7 @@
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
+#include <tcsolve/precond/chebyshev.hpp>
 #include <tcsolve/solvers/cg.hpp>
 #include <tcsolve/solvers/execution.hpp>
 #include <tcsolve/solvers/solver_operator.hpp>
