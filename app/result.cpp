@@ -130,18 +130,6 @@ bool same_file(fs::path const& a, fs::path const& b) {
   return !a.empty() && fs::equivalent(a, b, missing) && !missing;
 }
 
-/// x.mtx may take the place of the guess that led to it, but of no other input.
-void require_distinct(OutputConfig const& output, InputFiles const& inputs) {
-  fs::path const solution = fs::path(output.directory) / solution_name;
-  if (!output.solution) return;
-  for (auto const& [key, input] :
-       {std::pair{"matrix", &inputs.matrix}, {"rhs", &inputs.rhs}, {"solution", &inputs.solution}})
-    if (same_file(*input, solution))
-      throw ConfigError(cat("'problem.", key, "': ", input->string(),
-                            " is where `output.solution` would write x; choose another output "
-                            "directory"));
-}
-
 void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
   for (char const* const name : {result_name, history_name, solution_name}) {
     fs::path const file = directory / name;
@@ -215,8 +203,18 @@ void prepare_directory(OutputConfig const& output, InputFiles const& inputs) {
                     "; choose another with --output"));
   }
   fs::remove(probe, failed);
-  require_distinct(output, inputs);
   remove_older_results(directory, inputs);
+}
+
+void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs) {
+  fs::path const solution = fs::path(output.directory) / solution_name;
+  if (!output.solution) return;
+  for (auto const& [key, input] :
+       {std::pair{"matrix", &inputs.matrix}, {"rhs", &inputs.rhs}, {"solution", &inputs.solution}})
+    if (same_file(*input, solution))
+      throw ConfigError(cat("'problem.", key, "': ", input->string(),
+                            " is where `output.solution` would write x; choose another output "
+                            "directory"));
 }
 
 void write_results(RunResult& run, RunConfig const& config, std::vector<double> const& x) {

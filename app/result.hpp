@@ -63,9 +63,12 @@ std::string result_json(RunResult const&, RunConfig const&);
 
 /// Makes the output directory if it is missing, writes and removes a file in it, and removes the
 /// results of an older run, which could be taken for those of this one; a file that this run reads
-/// stays. Throws Error with the reason when that fails, and ConfigError when x.mtx would replace
-/// the matrix, the right-hand side or the known solution.
+/// stays. Throws Error with the reason when that fails.
 void prepare_directory(OutputConfig const&, InputFiles const&);
+
+/// Throws ConfigError when x.mtx would replace the matrix, the right-hand side or the known
+/// solution; it may replace the guess that led to it.
+void require_inputs_to_stay(OutputConfig const&, InputFiles const&);
 
 /// Writes history.csv and x.mtx if the config says so and a solver ran, then result.json, each
 /// whole or not at all. Does not throw: a file that cannot be written is named in run.files.failed,

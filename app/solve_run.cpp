@@ -347,6 +347,7 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
   Problem problem;
   bool begun = false;  // what fails from here on may be a verdict
   try {
+    require_inputs_to_stay(config.output, parsed.files);
     Setting setting(arguments, parsed);
     begun = true;
     read_and_solve(setting, parsed, problem, result);
