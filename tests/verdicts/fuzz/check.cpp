@@ -276,23 +276,12 @@ class Analyst {
     if (outcome_ == "indefinite_preconditioner" &&
         (case_.keys.preconditioner == "none" || (scales && (a.diagonal().array() > 0).all())))
       say("M is positive definite");
-    if (outcome_ == "breakdown:singular_operator" && case_.keys.solver != "minres" &&
-        !case_.keys.solver.ends_with("cg")) {
-      // Of the equilibrated matrix: rows and columns in other units are not singular.
-      Eigen::JacobiSVD<Dense> const svd(equilibrated(a));
+    bool const symmetric = a == a.transpose();
+    if (outcome_ == "breakdown:singular_operator" && (case_.keys.solver != "minres" || symmetric)) {
+      Eigen::JacobiSVD<Dense> const svd(a);
       double const rcond = svd.singularValues().tail(1)[0] / svd.singularValues()[0];
-      if (rcond > 1e-3) say("called singular; the condition number is ", 1 / rcond);
+      if (rcond > 1e-6) say("called singular; the condition number is ", 1 / rcond);
     }
-  }
-
-  static Dense equilibrated(Dense a) {
-    for (int sweep = 0; sweep < 3; ++sweep) {
-      for (Index i = 0; i < a.rows(); ++i)
-        if (double const s = a.row(i).cwiseAbs().maxCoeff(); s > 0) a.row(i) /= s;
-      for (Index j = 0; j < a.cols(); ++j)
-        if (double const s = a.col(j).cwiseAbs().maxCoeff(); s > 0) a.col(j) /= s;
-    }
-    return a;
   }
 
   /// No x leaves much less, where columns that depend on others to twelve digits count as
