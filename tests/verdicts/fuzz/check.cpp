@@ -228,9 +228,9 @@ class Analyst {
 
   void residual_is_as_reported(std::vector<double> const& x) {
     now_ = norm(residual(system_, x));
-    slack_ = residual_slack(system_, x, now_);
+    slack_ = residual_slack(system_, x, now_, twice_working);  // it decides
     before_ = norm(residual(system_, system_.x0));
-    slack_before_ = residual_slack(system_, system_.x0, before_);
+    slack_before_ = residual_slack(system_, system_.x0, before_, working);
     compare("true", now_, slack_);
     // Of b = 0 the answer is 0 whatever the guess; nothing is measured then.
     if (figure("initial") || result_.at("verdict").at("cause") != "zero_rhs")

@@ -44,16 +44,20 @@ inline std::vector<Exact> magnitude(System const& s, std::vector<double> const& 
   return sum;
 }
 
-/// What the norm of a residual that is formed in twice the working precision may differ by from the
-/// exact one, now = ||r||, with m rows of at most k entries, u = 2^-53:
-///     forming r       each sum is exact to (k + 2) u^2 (|A| |x| + |b|)_i, then rounded: u |r_i|
-///     underflow       2^-1074 for each of the k + 2 operations
+/// What the norm of a residual that is summed in precision `unit` may differ by from the exact one,
+/// now = ||r||, with m rows of at most k entries and u = 2^-53:
+///     forming r       (k + 3)^2 unit (|A| |x| + |b|)_i for unit = u^2 (compensated: Ogita, Rump
+///     and
+///                     Oishi 2005, Prop. 5.5), (k + 3) unit of it for unit = u; then u |r_i|
+///     underflow       2^-1074 for each of the k + 3 operations
 ///     taking ||r||    (m / 2 + 2) u ||r||, m squares summed in FP64 and a root (Higham 2002, 3.1)
 /// with a unit more for the rounding of what it is compared with.
-inline long double residual_slack(System const& s, std::vector<double> const& x, long double now) {
-  long double const u = 0x1p-53L, m = s.rows, k = s.cols;
-  return (m / 2 + 4) * u * now + (k + 2) * u * u * norm(magnitude(s, x)) +
-         (k + 2) * std::sqrt(m) * 0x1p-1074L;
+inline long double residual_slack(System const& s, std::vector<double> const& x, long double now,
+                                  long double unit) {
+  long double const u = 0x1p-53L, m = s.rows, k = s.cols + 3;
+  long double const sums = unit < u ? k * k * unit : k * unit;
+  return (m / 2 + 4) * u * now + sums * norm(magnitude(s, x)) + k * std::sqrt(m) * 0x1p-1074L;
 }
+inline constexpr long double working = 0x1p-53L, twice_working = 0x1p-106L;
 
 }  // namespace tcsolve::fuzz
