@@ -246,11 +246,11 @@ TYPED_TEST(PrecondBlockJacobi, NamesTheSingularBlock) {
   Csr<double> a = dominant(12, 3, 7);
   for (Offset k = a.offsets[7]; k < a.offsets[8]; ++k) a.values[k] = 0;  // row 7
   expect_words(message_of<SetupError>([&] { this->make(a, {.block = 4}); }),
-               {"block_jacobi", "rows 4 to 7", "singular"});
+               {"block_jacobi", "rows 5 to 8", "singular"});
   // Two equal rows; a block of zeros; a block without entries; NaN.
   Csr<double> equal{3, 3, {0, 1, 3, 5}, {0, 1, 2, 1, 2}, {1, 3, 7, 3, 7}};
   expect_words(message_of<SetupError>([&] { this->make(equal, {.block = 3}); }),
-               {"rows 0 to 2", "singular"});
+               {"rows 1 to 3", "singular"});
   EXPECT_THROW(this->make({2, 2, {0, 0, 0}, {}, {}}, {.block = 2}), SetupError);
   EXPECT_THROW(this->make({2, 2, {0, 1, 2}, {0, 1}, {0, 0}}, {.block = 1}), SetupError);
   EXPECT_THROW(this->make(diagonal({1, nan}), {.block = 2}), SetupError);
@@ -273,7 +273,7 @@ TYPED_TEST(PrecondBlockJacobi, RefusesInversesBeyondTheRangeOfTheVectors) {
   expect_words(message_of<SetupError>([&] {
                  this->make(diagonal({1, 1e-40}), {.block = 1});
                }),
-               {"rows 1 to 1"});
+               {"rows 2 to 2"});
 }
 
 TYPED_TEST(PrecondBlockJacobi, RefusesRectangularMatrices) {
