@@ -290,6 +290,7 @@ class Setting {
 
   Context& context() { return ctx_; }
   ProblemSize const& size() const { return size_; }
+  void clear_progress() { progress_.clear(); }
 
  private:
   ProgressDisplay progress_;
@@ -314,7 +315,6 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Problem& probl
   result.device = ctx.device_name();
   result.rows = size.rows;
   result.cols = size.cols;
-  CancelOnSignal const signals(ctx);
   timed(result.times.read, [&] { problem = load_problem(parsed); });
   result.entries = problem.A.entries();
   result.warnings = preflight(parsed.run.solver.type(), problem.A);
@@ -349,8 +349,11 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
   try {
     require_inputs_to_stay(config.output, parsed.files);
     Setting setting(arguments, parsed);
+    CancelOnSignal const signals(setting.context());  // nor does it keep files from being written
     begun = true;
     read_and_solve(setting, parsed, problem, result);
+    setting.clear_progress();
+    return conclude(result, config, problem.x0, quiet);
   } catch (...) {
     result.failure = current_failure();
     result.exit_code = result.failure->exit_code;
@@ -358,7 +361,6 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
     write_results(result, config, {});
     throw;
   }
-  return conclude(result, config, problem.x0, quiet);
 }
 
 }  // namespace tcsolve
