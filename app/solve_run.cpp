@@ -349,7 +349,7 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
   try {
     require_inputs_to_stay(config.output, parsed.files);
     Setting setting(arguments, parsed);
-    CancelOnSignal const signals(setting.context());  // nor does it keep files from being written
+    CancelOnSignal const signals(setting.context());  // until the files are written
     begun = true;
     read_and_solve(setting, parsed, problem, result);
     setting.clear_progress();
