@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/arguments.hpp>
 
+#include <tcsolve/configs/schema/number.hpp>
+#include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/version.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <iostream>
 
 namespace tcsolve {
@@ -16,11 +19,15 @@ std::string version_text() {
              ", Kokkos ", version::kokkos, ", ", version::compiler, ", ", version::build_type, ")");
 }
 
-/// `text` as a quoted YAML value.
+/// `text` as a YAML value that reads as this text, whatever characters it has.
 std::string quoted_value(std::string const& text) {
-  std::string out = "'";
-  for (char const c : text) out += c == '\'' ? "''" : std::string(1, c);
-  return out + "'";
+  return to_yaml_inline(ConfigNode::of_text(text));
+}
+
+/// CLI::Range lets NaN through: it is neither below nor above.
+std::string require_number(std::string const& text) {
+  double v = 0;
+  return parse_number(text, v) == Parsed::ok && std::isfinite(v) ? "" : text + " is not a number";
 }
 
 }  // namespace
@@ -64,6 +71,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   calibration
       ->add_option("--size", parsed.size,
                    "rows of the largest matrices: 1 is 900,000 on a device, 250,000 on the host")
+      ->check(require_number, "NUMBER")
       ->check(CLI::Range(1e-4, 10.0));
   app.footer(
       "Exit codes: 0 converged; 1 usage or config; 2 input data; 3 not converged (iterations, "

@@ -4,23 +4,24 @@
 #include <tcsolve/app/arguments.hpp>
 #include <tcsolve/app/calibrate.hpp>
 #include <tcsolve/app/documentation.hpp>
+#include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/matrix_info.hpp>
 #include <tcsolve/app/registries.hpp>
+#include <tcsolve/app/signals.hpp>
 #include <tcsolve/app/solve_run.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/atomic_file.hpp>
 #include <tcsolve/version.hpp>
 
-#include <exception>
 #include <iostream>
-#include <new>
 #include <string>
 
 namespace tcsolve {
 namespace {
 
 void write_calibration(Arguments const& arguments) {
+  { AtomicFile const probe(arguments.subject); }  // what cannot be written is not measured first
   Context ctx(arguments.backend);
   CostTable const table = calibrate(ctx, arguments.size, std::cout);
   write_file(arguments.subject,
@@ -42,36 +43,32 @@ int dispatch(Arguments const& arguments) {
   return arguments.exit_code;
 }
 
-int fail(char const* text, int code) noexcept {
+/// Says on standard error what kept the program from its answer.
+int report(Failure const& failure) {
   std::cout.flush();
-  std::cerr << "tcsolve: " << text << "\n";
-  return code;
+  std::cerr << "tcsolve: " << failure.message << "\n";
+  return failure.exit_code;
+}
+
+/// What was printed is there, or the answer is an error.
+int flushed(int exit_code) {
+  std::cout.flush();
+  if (std::cout || exit_code != 0) return exit_code;
+  throw Error("standard output cannot be written");
 }
 
 }  // namespace
 
 int run_program(int argc, char const* const* argv) noexcept {
   try {
+    file_size_limit_is_an_error();
     Arguments const arguments = parse_arguments(argc, argv);
-    return dispatch(arguments);
+    return flushed(dispatch(arguments));
   } catch (ConfigError const& e) {
     std::cout.flush();
     std::cerr << e.what() << "\n";  // one line per problem, each with its place
     return 1;
-  } catch (Unsupported const& e) { return fail(e.what(), 1); } catch (MatrixError const& e) {
-    return fail(e.what(), 2);
-  } catch (ShapeError const& e) { return fail(e.what(), 2); } catch (MemoryError const& e) {
-    return fail(e.what(), 5);
-  } catch (DeviceError const& e) { return fail(e.what(), 5); } catch (NotBuilt const& e) {
-    return fail(e.what(), 5);
-  } catch (std::bad_alloc const&) {
-    return fail(
-        "out of memory; use a smaller problem, fewer Krylov vectors, or operator.values: fp32", 5);
-  } catch (Error const& e) {
-    return fail(e.what(), 2);  // files that cannot be read or written
-  } catch (std::exception const& e) {
-    return fail((std::string("internal error, please report it: ") + e.what()).c_str(), 6);
-  } catch (...) { return fail("internal error of unknown type, please report it", 6); }
+  } catch (...) { return report(current_failure()); }
 }
 
 }  // namespace tcsolve

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <exception>
 
 namespace tcsolve {
 namespace {
@@ -17,7 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+constexpr char const* result_name = "result.json";
+constexpr char const* history_name = "history.csv";
+constexpr char const* solution_name = "x.mtx";
 constexpr int schema_version = 1;
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Json number(double v) {
   if (std::isnan(v)) return nullptr;
@@ -29,24 +34,43 @@ Json ratio(double a, double b) { return b > 0 ? number(a / b) : Json(nullptr); }
 
 Json verdict(RunResult const& run) {
   SolveReport const& r = run.report;
+  Json const message = run.message();
+  if (run.failure)
+    return {{"outcome", run.failure->outcome}, {"reason", run.failure->outcome},
+            {"cause", name(Cause::none)},      {"converged", false},
+            {"exit_code", run.exit_code},      {"message", message}};
   return {{"outcome", r.outcome()},     {"reason", name(r.reason)},   {"cause", name(r.cause)},
-          {"converged", r.converged()}, {"exit_code", run.exit_code}, {"message", r.message}};
+          {"converged", r.converged()}, {"exit_code", run.exit_code}, {"message", message}};
+}
+
+/// The report of a run whose solver never began: no figure was computed.
+SolveReport without_figures() {
+  SolveReport r;
+  r.rhs_norm = r.initial_residual = r.tolerance = r.true_residual = r.recurrence_residual =
+      r.best_residual = r.backward_error = r.attainable = r.value = unknown;
+  return r;
+}
+
+/// Whether `value` is the number behind this outcome.
+bool has_value(Stop reason) {
+  return reason == Stop::breakdown || reason == Stop::indefinite_operator ||
+         reason == Stop::indefinite_preconditioner;
 }
 
 Json residuals(RunResult const& run) {
-  SolveReport const& r = run.report;
+  SolveReport const r = run.failure ? without_figures() : run.report;
   return {{"true", number(r.true_residual)},
           {"true_relative", ratio(r.true_residual, r.rhs_norm)},
           {"recurrence", number(r.recurrence_residual)},
           {"recurrence_relative", ratio(r.recurrence_residual, r.rhs_norm)},
           {"initial", number(r.initial_residual)},
           {"best", number(r.best_residual)},
-          {"best_iteration", r.best_iteration},
+          {"best_iteration", std::isnan(r.best_residual) ? Json(nullptr) : Json(r.best_iteration)},
           {"tolerance", number(r.tolerance)},
           {"rhs_norm", number(r.rhs_norm)},
           {"backward_error", number(r.backward_error)},
           {"attainable", number(r.attainable)},
-          {"breakdown_value", number(r.value)}};
+          {"breakdown_value", has_value(r.reason) ? number(r.value) : Json(nullptr)}};
 }
 
 Json seconds(RunTimes const& t) {
@@ -57,9 +81,10 @@ Json seconds(RunTimes const& t) {
 
 Json traffic(RunResult const& run) {
   RunTraffic const& t = run.traffic;
-  double const rate = run.times.solve > 0 ? t.bytes / run.times.solve : 0;
-  return {{"bytes_per_iteration", number(t.bytes_per_iteration)},
-          {"bytes", number(t.bytes)},
+  bool const solved = !run.failure;
+  double const rate = solved && run.times.solve > 0 ? t.bytes / run.times.solve : unknown;
+  return {{"bytes_per_iteration", number(solved ? t.bytes_per_iteration : unknown)},
+          {"bytes", number(solved ? t.bytes : unknown)},
           {"bytes_per_second", number(rate)},
           {"measured_bandwidth", t.bandwidth > 0 ? number(t.bandwidth) : Json(nullptr)},
           {"fraction_of_bandwidth", ratio(rate, t.bandwidth)}};
@@ -81,6 +106,12 @@ Json reordering_json(std::optional<Reordering> const& order) {
           {"after", measure(order->after)}};
 }
 
+Json files(WrittenFiles const& f) {
+  return {{"history", f.history ? Json(history_name) : Json(nullptr)},
+          {"solution", f.solution ? Json(solution_name) : Json(nullptr)},
+          {"failed", f.failed}};
+}
+
 Json versions() {
   return {{"tcsolve", version::release},   {"revision", version::revision},
           {"cuda", version::cuda},         {"kokkos", version::kokkos},
@@ -93,7 +124,45 @@ std::string history_csv(SolveReport const& report) {
   return text;
 }
 
+/// Whether both are one file that exists.
+bool same_file(fs::path const& a, fs::path const& b) {
+  std::error_code missing;
+  return !a.empty() && fs::equivalent(a, b, missing) && !missing;
+}
+
+void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
+  for (char const* const name : {result_name, history_name, solution_name}) {
+    fs::path const file = directory / name;
+    std::error_code failed;
+    bool const is_input = same_file(inputs.matrix, file) || same_file(inputs.rhs, file) ||
+                          same_file(inputs.x0, file) || same_file(inputs.solution, file);
+    // A folder of that name is not ours.
+    if (is_input || !fs::is_regular_file(fs::symlink_status(file, failed))) continue;
+    if (!fs::remove(file, failed) && failed)
+      throw Error(cat(file.string(), ": the result of an older run cannot be removed: ",
+                      failed.message(), "; choose another directory with --output"));
+  }
+}
+
+/// f(); whether it succeeded, else why not in `failed`.
+template <class F>
+bool written(std::vector<std::string>& failed, F const& f) {
+  try {
+    f();
+    return true;
+  } catch (std::exception const& e) {
+    failed.push_back(e.what());
+    return false;
+  }
+}
+
 }  // namespace
+
+std::string RunResult::message() const {
+  std::string text = failure ? cat(failure->outcome, ": ", failure->message) : report.message;
+  for (std::string const& why : files.failed) text += "; " + why;
+  return text;
+}
 
 std::string result_json(RunResult const& run, RunConfig const& config) {
   Json const result = {
@@ -109,6 +178,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
       {"reordering", reordering_json(run.reordering)},
       {"seconds", seconds(run.times)},
       {"traffic", traffic(run)},
+      {"files", files(run.files)},
       {"backend", run.backend == Backend::cuda ? "cuda" : "host"},
       {"device", run.device},
       {"versions", versions()},
@@ -117,7 +187,8 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
   return result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void prepare_directory(fs::path const& directory) {
+void prepare_directory(OutputConfig const& output, InputFiles const& inputs) {
+  fs::path const directory = output.directory;
   std::error_code failed;
   fs::create_directories(directory, failed);
   if (failed || !fs::is_directory(directory))
@@ -132,13 +203,35 @@ void prepare_directory(fs::path const& directory) {
                     "; choose another with --output"));
   }
   fs::remove(probe, failed);
+  remove_older_results(directory, inputs);
 }
 
-void write_results(RunResult const& run, RunConfig const& config, std::vector<double> const& x) {
+void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs) {
+  fs::path const solution = fs::path(output.directory) / solution_name;
+  if (!output.solution) return;
+  for (auto const& [key, input] :
+       {std::pair{"matrix", &inputs.matrix}, {"rhs", &inputs.rhs}, {"solution", &inputs.solution}})
+    if (same_file(*input, solution))
+      throw ConfigError(cat("'problem.", key, "': ", input->string(),
+                            " is where `output.solution` would write x; choose another output "
+                            "directory"));
+}
+
+void write_results(RunResult& run, RunConfig const& config, std::vector<double> const& x) {
   fs::path const directory = config.output.directory;
-  if (config.output.history) write_file(directory / "history.csv", history_csv(run.report));
-  if (config.output.solution && !x.empty()) write_vector(directory / "x.mtx", x);
-  write_file(directory / "result.json", result_json(run, config));  // last: it stands for the run
+  WrittenFiles& files = run.files;
+  bool const solved = !run.failure;
+  if (solved && config.output.history)
+    files.history = written(files.failed,
+                            [&] { write_file(directory / history_name, history_csv(run.report)); });
+  if (solved && config.output.solution)
+    files.solution = written(files.failed, [&] { write_vector(directory / solution_name, x); });
+  constexpr int file_error = 2;
+  if (!files.failed.empty()) run.exit_code = file_error;
+  // Last: it stands for the run.
+  if (!written(files.failed,
+               [&] { write_file(directory / result_name, result_json(run, config)); }))
+    run.exit_code = file_error;
 }
 
 }  // namespace tcsolve

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The files of a run.
+/// The files of a run: result.json, history.csv, x.mtx.
 #pragma once
 
+#include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/run_config.hpp>
 #include <tcsolve/formats/reordering.hpp>
 #include <tcsolve/solvers/report.hpp>
@@ -30,8 +31,16 @@ struct RunTraffic {
   double bandwidth = 0;  ///< bytes per second of a plain vector update; 0: not measured
 };
 
+/// The files beside result.json that this run wrote.
+struct WrittenFiles {
+  bool history = false, solution = false;
+  std::vector<std::string> failed;  ///< why those that were asked for are missing, if they are
+};
+
 struct RunResult {
-  SolveReport report;
+  SolveReport report;              ///< of the solver; nothing where there is a failure
+  std::optional<Failure> failure;  ///< what ended the run before its solver had an outcome
+  WrittenFiles files;
   RunTimes times;
   RunTraffic traffic;
   std::string source, device;
@@ -43,17 +52,27 @@ struct RunResult {
   double solution_error = std::numeric_limits<double>::quiet_NaN();  ///< relative, in the 2-norm
   int exit_code = 6;
   std::vector<std::string> warnings;
+
+  /// The outcome in a sentence, and which files could not be written.
+  std::string message() const;
 };
 
-/// The content of result.json. NaN becomes null, infinity the text "inf".
+/// The content of result.json. NaN, and what was never computed, becomes null; infinity the text
+/// "inf".
 std::string result_json(RunResult const&, RunConfig const&);
 
-/// Makes the directory if it is missing, and writes and removes a file in it. Throws Error with the
-/// reason when that fails.
-void prepare_directory(std::filesystem::path const& directory);
+/// Makes the output directory if it is missing, writes and removes a file in it, and removes the
+/// results of an older run, which could be taken for those of this one; a file that this run reads
+/// stays. Throws Error with the reason when that fails.
+void prepare_directory(OutputConfig const&, InputFiles const&);
 
-/// Writes result.json, and history.csv and x.mtx if the config says so. Each appears whole or not
-/// at all. `x` may be empty: no x.mtx.
-void write_results(RunResult const&, RunConfig const&, std::vector<double> const& x);
+/// Throws ConfigError when x.mtx would replace the matrix, the right-hand side or the known
+/// solution; it may replace the guess that led to it.
+void require_inputs_to_stay(OutputConfig const&, InputFiles const&);
+
+/// Writes history.csv and x.mtx if the config says so and a solver ran, then result.json, each
+/// whole or not at all. Does not throw: a file that cannot be written is named in run.files.failed,
+/// the others are written nevertheless, and the exit code becomes 2.
+void write_results(RunResult& run, RunConfig const&, std::vector<double> const& x);
 
 }  // namespace tcsolve

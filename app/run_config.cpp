@@ -10,6 +10,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A path that the config's file gives is relative to that file's folder, one of a set to the
+/// working directory.
+fs::path resolved(fs::path const& folder, ConfigNode const& node) {
+  bool const from_file = node.at.line > 0;
+  fs::path const path = node.scalar;
+  return from_file && path.is_relative() ? folder / path : path;
+}
+
+/// The cost table of `operator: {format: auto}`.
+void resolve_calibration(ConfigNode& root, fs::path const& folder) {
+  ConfigNode* const matrix_operator = root.find("operator");
+  ConfigNode* const table = matrix_operator ? matrix_operator->find("calibration") : nullptr;
+  if (table && !table->scalar.empty()) table->scalar = resolved(folder, *table).string();
+}
+
 /// The file that a key of `problem` names; empty when the value is one of the `words`.
 fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string const& key,
                     std::vector<std::string> const& words, std::string& missing) {
@@ -17,9 +32,8 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
   ConfigNode const* const node = problem ? problem->find(key) : nullptr;
   if (!node || node->scalar.empty()) return {};
   if (std::find(words.begin(), words.end(), node->scalar) != words.end()) return {};
-  fs::path path = node->scalar;
+  fs::path const path = resolved(folder, *node);
   bool const from_file = node->at.line > 0;
-  if (path.is_relative() && from_file) path = folder / path;
   std::error_code ignored;
   if (fs::exists(path, ignored)) return path;
   missing += cat(missing.empty() ? "" : "\n", node->at.text(), ": '", key, "': there is no file ",
@@ -39,19 +53,23 @@ ParsedConfig read_config(std::string const& path, std::vector<std::string> const
   ConfigNode root = load_yaml(path);
   Diagnostics problems;
   apply_sets(root, sets, problems);
+  fs::path const folder = fs::path(path).parent_path();
+  resolve_calibration(root, folder);
   ParsedConfig parsed;
   read_params(root, parsed.run, problems, "the config", catalog);
   problems.throw_if_any();
 
-  fs::path const folder = fs::path(path).parent_path();
-  std::string missing;
+  std::string& missing = parsed.missing;
   InputFiles& files = parsed.files;
   files.matrix = input_file(folder, root, "matrix", {}, missing);
   files.rhs = input_file(folder, root, "rhs", {"ones", "random", "A_times_ones"}, missing);
   files.x0 = input_file(folder, root, "x0", {"zero", "random"}, missing);
   files.solution = input_file(folder, root, "solution", {}, missing);
-  if (!missing.empty()) throw MatrixError(missing);
   return parsed;
+}
+
+void ParsedConfig::require_files() const {
+  if (!missing.empty()) throw MatrixError(missing);
 }
 
 }  // namespace tcsolve

@@ -113,11 +113,14 @@ struct InputFiles {
 struct ParsedConfig {
   RunConfig run;
   InputFiles files;
+  std::string missing;  ///< input files that are not there, one line each
+
+  /// Throws MatrixError when an input file is not there.
+  void require_files() const;
 };
 
 /// Reads the file and applies the sets. A path in the file is relative to the file's directory, one
-/// that a set gives to the working directory. Throws ConfigError with all problems at once, and
-/// MatrixError for an input file that is not there.
+/// that a set gives to the working directory. Throws ConfigError with all problems at once.
 ParsedConfig read_config(std::string const& path, std::vector<std::string> const& sets,
                          Catalog const& catalog);
 

@@ -17,6 +17,8 @@ extern "C" void tcsolve_cancel(int signal) {
 
 }  // namespace
 
+void file_size_limit_is_an_error() { std::signal(SIGXFSZ, SIG_IGN); }
+
 CancelOnSignal::CancelOnSignal(Context& ctx) {
   running.store(&ctx);
   std::signal(SIGINT, tcsolve_cancel);

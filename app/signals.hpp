@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ctrl-C: the first asks the solve to stop, the second ends the program.
+/// Ctrl-C: the first asks the solve to stop, the second ends the program. And a limit on file
+/// sizes.
 #pragma once
 
 #include <tcsolve/core/context.hpp>
@@ -15,5 +16,8 @@ class CancelOnSignal {
   CancelOnSignal(CancelOnSignal const&) = delete;
   CancelOnSignal& operator=(CancelOnSignal const&) = delete;
 };
+
+/// A write beyond `ulimit -f` fails with an error that can be told, instead of ending the program.
+void file_size_limit_is_an_error();
 
 }  // namespace tcsolve

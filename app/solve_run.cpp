@@ -2,6 +2,7 @@
 #include <tcsolve/app/solve_run.hpp>
 
 #include <tcsolve/app/bandwidth.hpp>
+#include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/memory_plan.hpp>
 #include <tcsolve/app/preflight.hpp>
 #include <tcsolve/app/problem.hpp>
@@ -22,7 +23,6 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <new>
 
 namespace tcsolve {
 namespace {
@@ -89,25 +89,31 @@ class Run {
       cache_.emplace(config.cache.directory, static_cast<std::int64_t>(1e6 * config.cache.limit));
   }
 
-  void solve() {
+  /// All but the solve: operator, preconditioner, solver.
+  void prepare() {
     RunTimes& times = result_.times;
     timed(times.reorder, [&] { reorder(); });
-    in_these_numbers([&] {
+    as_setup_errors([&] {
       timed(times.convert, [&] { convert(); });
       timed(times.setup, [&] { setup(); });
     });
+  }
+
+  void solve() {
+    prepare();
     if (config_.output.bandwidth)
       result_.traffic.bandwidth = measure_bandwidth(ctx_, A_->cost(1).bytes);
     Index const rows = problem_.A.rows, cols = problem_.A.cols;
     auto& x = problem_.x0;
-    timed(times.solve, [&] {
+    timed(result_.times.solve, [&] {
       result_.report = solver_->solve(vector_view<double const>(problem_.b.data(), rows),
                                       vector_view(x.data(), cols));
     });
     result_.format = A_->name();  // it may have been converted on the way
     count_bytes();
     if (!problem_.solution.empty())
-      timed(times.verify, [&] { result_.solution_error = relative_error(x, problem_.solution); });
+      timed(result_.times.verify,
+            [&] { result_.solution_error = relative_error(x, problem_.solution); });
   }
 
  private:
@@ -137,20 +143,21 @@ class Run {
     }
   }
 
-  /// f(); what it says of rows and columns is said to be of the reordered matrix.
+  /// f(); a matrix that the operator of the config cannot hold is a failing set-up, not bad input:
+  /// another `format` or `values` holds it. What f says of rows and columns is said to be of the
+  /// reordered matrix.
   template <class F>
-  void in_these_numbers(F const& f) const {
-    auto const text = [](Error const& e) {
-      return cat(e.what(), "; rows and columns are numbered as reordered");
-    };
+  void as_setup_errors(F const& f) const {
+    std::string const numbered = reordered_ ? "; rows and columns are numbered as reordered" : "";
     try {
       f();
     } catch (SetupError const& e) {
-      if (!reordered_) throw;
-      throw SetupError(text(e));
+      throw SetupError(e.what() + numbered);
     } catch (MatrixError const& e) {
-      if (!reordered_) throw;
-      throw MatrixError(text(e));
+      Block const& block = config_.matrix_operator;
+      std::string const values = block.registry()->effective(block).find("values")->scalar;
+      throw SetupError(
+          cat("operator {format: ", block.type(), ", values: ", values, "}: ", e.what(), numbered));
     }
   }
 
@@ -215,12 +222,30 @@ class Run {
   std::unique_ptr<Solver> solver_;
 };
 
-void fail(RunResult& result, Stop reason, std::string const& message) {
-  result.report = {};
-  result.report.reason = reason;
-  result.report.message = message;
-  double const unknown = std::numeric_limits<double>::quiet_NaN();
-  result.report.true_residual = result.report.recurrence_residual = unknown;
+/// Tries the config on a small definite matrix with as many more rows than columns, and throws what
+/// the run would throw whatever its matrix holds: a format without the transpose that the solver
+/// asks for, keys that exclude each other. Writes nothing.
+void rehearse(Context const& like, RunConfig config, ProblemSize const& size) {
+  constexpr Index few = 24;
+  Index const n = std::min({few, size.rows, size.cols});
+  Problem problem;
+  problem.A.rows = n + (size.rows > size.cols);
+  problem.A.cols = n + (size.cols > size.rows);
+  for (Index i = 0; i < problem.A.rows; ++i) {
+    for (Index j = std::max<Index>(0, i - 1); j < std::min(i + 2, n); ++j) {
+      problem.A.columns.push_back(j);
+      problem.A.values.push_back(i == j ? 4 : -1);
+    }
+    problem.A.offsets.push_back(problem.A.entries());
+  }
+  config.cache.directory.clear();
+  Context ctx(like.space() == Space::cuda ? Backend::cuda : Backend::host, like.options());
+  RunResult ignored;
+  try {
+    Run(ctx, config, problem, ignored).prepare();
+  } catch (SetupError const&) {
+    // Of this matrix; that of the run may be another case.
+  }
 }
 
 void print_summary(RunResult const& r, RunConfig const& config) {
@@ -238,62 +263,104 @@ void print_summary(RunResult const& r, RunConfig const& config) {
             << (std::filesystem::path(config.output.directory) / "result.json").string() << "\n";
 }
 
+void print_problem(ProblemSize const& size, MemoryPlan const& plan) {
+  std::cout << "problem: " << size.source << ", " << size.rows << " x " << size.cols << ", "
+            << size.entries << " entries\n"
+            << plan.text() << "\n"
+            << std::flush;
+}
+
+/// What a run needs before its matrix: where it computes, how large the system is and that it fits.
+class Setting {
+ public:
+  Setting(Arguments const& arguments, ParsedConfig const& parsed)
+      : progress_(std::cerr, {arguments.talk, isatty(STDERR_FILENO) == 1, parsed.run.output.every,
+                              time_limit_of(parsed.run.solver)}),
+        ctx_(parsed.run.backend,
+             {.seed = parsed.run.seed, .deterministic = parsed.run.deterministic}, &progress_) {
+    parsed.require_files();
+    size_ = problem_size(parsed);
+    MemoryPlan const plan = plan_memory(ctx_, parsed.run, size_);
+    if (arguments.talk != Talk::quiet) print_problem(size_, plan);
+    plan.require();
+  }
+  ~Setting() { progress_.clear(); }
+  Setting(Setting const&) = delete;
+  Setting& operator=(Setting const&) = delete;
+
+  Context& context() { return ctx_; }
+  ProblemSize const& size() const { return size_; }
+  void clear_progress() { progress_.clear(); }
+
+ private:
+  ProgressDisplay progress_;
+  Context ctx_;
+  ProblemSize size_;
+};
+
+int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
+  Setting setting(arguments, parsed);
+  rehearse(setting.context(), parsed.run, setting.size());
+  std::cout << "dry run: the config is valid; nothing was solved\n";
+  return 0;
+}
+
+/// Reads the system and solves it; fills `result`, also where it throws.
+void read_and_solve(Setting& setting, ParsedConfig const& parsed, Problem& problem,
+                    RunResult& result) {
+  Context& ctx = setting.context();
+  ProblemSize const& size = setting.size();
+  result.source = size.source;
+  result.backend = ctx.space() == Space::cuda ? Backend::cuda : Backend::host;
+  result.device = ctx.device_name();
+  result.rows = size.rows;
+  result.cols = size.cols;
+  timed(result.times.read, [&] { problem = load_problem(parsed); });
+  result.entries = problem.A.entries();
+  result.warnings = preflight(parsed.run.solver.type(), problem.A);
+  for (std::string const& warning : result.warnings) ctx.log(Severity::warning, warning);
+  Run(ctx, parsed.run, problem, result).solve();
+  result.exit_code = exit_code(result.report.reason);
+  if (!std::isnan(result.solution_error))
+    result.report.message += cat("; error against the solution ", brief(result.solution_error));
+}
+
+/// The files, then the verdict: it is said whether or not they could be written.
+int conclude(RunResult& result, RunConfig const& config, std::vector<double> const& x, bool quiet) {
+  write_results(result, config, x);
+  if (!quiet) print_summary(result, config);
+  std::cout << result.message() << "\n" << std::flush;
+  return result.exit_code;
+}
+
 }  // namespace
 
 int solve_run(Arguments const& arguments, Registries const& registries) {
   bool const quiet = arguments.talk == Talk::quiet;
   ParsedConfig const parsed = read_config(arguments.subject, arguments.sets, registries.catalog);
   RunConfig const& config = parsed.run;
-  double const time_limit = time_limit_of(config.solver);
-  ProgressDisplay progress(
-      std::cerr, {arguments.talk, isatty(STDERR_FILENO) == 1, config.output.every, time_limit});
-  Context ctx(config.backend, {.seed = config.seed, .deterministic = config.deterministic},
-              &progress);
   if (arguments.dry_run || arguments.talk == Talk::verbose) std::cout << dump_yaml(config);
+  if (arguments.dry_run) return dry_run(arguments, parsed);
 
-  ProblemSize const size = problem_size(parsed);
-  MemoryPlan const plan = plan_memory(ctx, config, size);
-  if (!quiet)
-    std::cout << "problem: " << size.source << ", " << size.rows << " x " << size.cols << ", "
-              << size.entries << " entries\n"
-              << plan.text() << "\n"
-              << std::flush;
-  plan.require();
-  if (arguments.dry_run) {
-    std::cout << "dry run: the config is valid; nothing was solved\n";
-    return 0;
-  }
-  prepare_directory(config.output.directory);
-
-  CancelOnSignal const signals(ctx);
+  prepare_directory(config.output, parsed.files);
   RunResult result;
-  result.source = size.source;
-  result.backend = ctx.space() == Space::cuda ? Backend::cuda : Backend::host;
-  result.device = ctx.device_name();
-  result.rows = size.rows;
-  result.cols = size.cols;
   Problem problem;
+  bool begun = false;  // what fails from here on may be a verdict
   try {
-    timed(result.times.read, [&] { problem = load_problem(parsed); });
-    result.entries = problem.A.entries();
-    result.warnings = preflight(config.solver.type(), problem.A);
-    for (std::string const& warning : result.warnings) ctx.log(Severity::warning, warning);
-    Run(ctx, config, problem, result).solve();
-  } catch (SetupError const& e) {
-    fail(result, Stop::setup_failed, cat("setup_failed: ", e.what()));
-  } catch (MemoryError const& e) {
-    fail(result, Stop::out_of_memory, cat("out_of_memory: ", e.what()));
-  } catch (std::bad_alloc const&) {
-    fail(result, Stop::out_of_memory, "out_of_memory: take a smaller problem or a smaller restart");
+    require_inputs_to_stay(config.output, parsed.files);
+    Setting setting(arguments, parsed);
+    CancelOnSignal const signals(setting.context());  // until the files are written
+    begun = true;
+    read_and_solve(setting, parsed, problem, result);
+    setting.clear_progress();
+    return conclude(result, config, problem.x0, quiet);
+  } catch (...) {
+    result.failure = current_failure();
+    result.exit_code = result.failure->exit_code;
+    if (begun && result.failure->is_verdict()) return conclude(result, config, {}, quiet);
+    write_results(result, config, {});
+    throw;
   }
-  progress.clear();
-  result.exit_code = exit_code(result.report.reason);
-  if (!std::isnan(result.solution_error))
-    result.report.message += cat("; error against the solution ", brief(result.solution_error));
-  write_results(result, config, problem.x0);
-  if (!quiet) print_summary(result, config);
-  std::cout << result.report.message << "\n" << std::flush;
-  return result.exit_code;
 }
 
 }  // namespace tcsolve

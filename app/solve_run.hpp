@@ -7,8 +7,9 @@
 
 namespace tcsolve {
 
-/// The exit code of the outcome. Throws what keeps a run from beginning; once the output directory
-/// is there, a failing set-up and memory that runs out are outcomes, with their result.json.
+/// The exit code of the outcome. Throws what keeps a run from beginning or ends it before there is
+/// an outcome; once the config is read and the output directory is there, result.json says so too.
+/// A failing set-up and memory that runs out are outcomes.
 int solve_run(Arguments const&, Registries const&);
 
 }  // namespace tcsolve

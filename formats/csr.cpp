@@ -20,7 +20,7 @@ void check_offsets(CsrView<T> const& a) {
   if (a.offsets[0] != 0) throw MatrixError(cat("CSR: offsets[0] is ", a.offsets[0], ", not 0"));
   for (Index i = 0; i < a.rows; ++i)
     if (a.offsets[i + 1] < a.offsets[i] || a.offsets[i + 1] > a.entries)
-      throw MatrixError(cat("CSR row ", i, ": offsets go from ", a.offsets[i], " to ",
+      throw MatrixError(cat("CSR row ", i + 1, ": offsets go from ", a.offsets[i], " to ",
                             a.offsets[i + 1], "; they must ascend to ", a.entries));
   if (a.offsets[a.rows] != a.entries)
     throw MatrixError(
@@ -30,10 +30,10 @@ void check_offsets(CsrView<T> const& a) {
 template <class T>
 void check_entry(CsrView<T> const& a, Index i, Offset k, NonFinite nonfinite) {
   if (a.columns[k] < 0 || a.columns[k] >= a.cols)
-    throw MatrixError(
-        cat("CSR row ", i, ": column ", a.columns[k], " is outside [0, ", a.cols, ")"));
+    throw MatrixError(cat("CSR row ", i + 1, ": column ", Offset{a.columns[k]} + 1,
+                          " is outside [1, ", a.cols, "]"));
   if (nonfinite == NonFinite::refuse && !std::isfinite(double(a.values[k])))
-    throw MatrixError(cat("CSR row ", i, ", column ", a.columns[k], ": the value is ",
+    throw MatrixError(cat("CSR row ", i + 1, ", column ", a.columns[k] + 1, ": the value is ",
                           double(a.values[k]), ", not finite"));
 }
 
@@ -47,11 +47,11 @@ void validate(CsrView<T> const& a, NonFinite nonfinite) {
       check_entry(a, i, k, nonfinite);
       if (k == a.offsets[i]) continue;
       if (a.columns[k] == a.columns[k - 1])
-        throw MatrixError(cat("CSR row ", i, ": column ", a.columns[k],
+        throw MatrixError(cat("CSR row ", i + 1, ": column ", a.columns[k] + 1,
                               " occurs twice; sum duplicates with canonical(a, Duplicates::sum)"));
       if (a.columns[k] < a.columns[k - 1])
-        throw MatrixError(cat("CSR row ", i, ": column ", a.columns[k], " comes after ",
-                              a.columns[k - 1], "; sort rows with canonical(a)"));
+        throw MatrixError(cat("CSR row ", i + 1, ": column ", a.columns[k] + 1, " comes after ",
+                              a.columns[k - 1] + 1, "; sort rows with canonical(a)"));
     }
 }
 
@@ -75,11 +75,11 @@ Csr<T> canonical(CsrView<T> const& a, Duplicates duplicates, NonFinite nonfinite
     for (Offset k : order) {
       if (out.entries() > row_start && out.columns.back() == a.columns[k]) {
         if (duplicates == Duplicates::refuse)
-          throw MatrixError(cat("CSR row ", i, ": column ", a.columns[k],
+          throw MatrixError(cat("CSR row ", i + 1, ": column ", a.columns[k] + 1,
                                 " occurs twice; ask for Duplicates::sum to add such entries"));
         out.values.back() = T(double(out.values.back()) + double(a.values[k]));
         if (nonfinite == NonFinite::refuse && !std::isfinite(double(out.values.back())))
-          throw MatrixError(cat("CSR row ", i, ", column ", a.columns[k],
+          throw MatrixError(cat("CSR row ", i + 1, ", column ", a.columns[k] + 1,
                                 ": the sum of its entries is ", double(out.values.back()),
                                 ", not finite"));
       } else {
@@ -120,8 +120,8 @@ Csr<U> converted(Csr<T> const& a) {
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
       U v(a.values[k]);
       if (!std::isfinite(double(v)) && std::isfinite(double(a.values[k])))
-        throw MatrixError(cat("CSR row ", i, ", column ", a.columns[k], ": ", double(a.values[k]),
-                              " is beyond the range of the ", 8 * sizeof(U),
+        throw MatrixError(cat("CSR row ", i + 1, ", column ", a.columns[k] + 1, ": ",
+                              double(a.values[k]), " is beyond the range of the ", 8 * sizeof(U),
                               "-bit format; scale the matrix or store it wider"));
       out.values.push_back(v);
     }

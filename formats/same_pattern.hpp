@@ -33,7 +33,7 @@ void require_same_pattern(Context& ctx, Csr<S> const& made, CsrView<S> const& a)
   Csr<S> given = to_host(ctx, a);
   for (Index i = 0; i < made.rows; ++i)
     if (!std::ranges::equal(made.row_columns(i), given.row_columns(i)))
-      throw MatrixError(cat("row ", i, ": the new matrix has its ", given.row_columns(i).size(),
+      throw MatrixError(cat("row ", i + 1, ": the new matrix has its ", given.row_columns(i).size(),
                             " entries elsewhere; make another operator"));
 }
 

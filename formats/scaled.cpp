@@ -82,7 +82,7 @@ Misfit misfit(Csr<double> const& a, std::vector<int> const& rows, std::vector<in
 
 template <class S>
 [[noreturn]] void refuse(Misfit const& m, char const* remedy) {
-  throw MatrixError(cat("row ", m.row, ", column ", m.column, ": ", m.value,
+  throw MatrixError(cat("row ", m.row + 1, ", column ", m.column + 1, ": ", m.value,
                         " is outside the range of the ", 8 * sizeof(S), "-bit format", remedy));
 }
 

@@ -79,8 +79,7 @@ MatrixSize size_of(RmatParams const& p) {
 
 MatrixSize size_of(LongrowsParams const& p) {
   require_ranges("longrows", p);
-  if (p.long_rows > p.n)
-    throw MatrixError(cat("longrows: 'long_rows' = ", p.long_rows, " is more than 'n' = ", p.n));
+  if (std::string const why = p.check(); !why.empty()) throw MatrixError(cat("longrows: ", why));
   Offset const length = std::min(p.long_length, p.n), rest = p.n - p.long_rows;
   require_countable("longrows", static_cast<double>(length) * p.long_rows);
   return with_memory({p.n, p.n, p.long_rows * length + 8 * rest, false}, p.renumber);

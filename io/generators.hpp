@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -162,6 +163,12 @@ struct LongrowsParams {
   Coefficient coefficient = Coefficient::constant;
   Renumber renumber = Renumber::none;
   std::uint64_t seed = 4242;
+
+  std::string check() const {
+    if (long_rows <= n) return "";
+    return "'long_rows' = " + std::to_string(long_rows) +
+           " is more than 'n' = " + std::to_string(n);
+  }
 
   static constexpr auto schema() {
     using P = LongrowsParams;

@@ -50,7 +50,8 @@ std::optional<Format> remembered(DiskCache const& cache, std::string const& key,
   return std::nullopt;
 }
 
-/// The fastest by the clock, measured once for a pattern where there is a cache.
+/// The fastest by the clock, measured once for a pattern where there is a cache; measured anew
+/// where these values are beyond what that format holds.
 template <class Make>
 OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& plan, double budget,
                              std::string const& device, DiskCache const* cache, Make const& make) {
@@ -63,8 +64,13 @@ OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& pla
   std::string const key = cat("format ", name(plan.request.values), ", ", device, ", ",
                               version::release, ", ", pattern_key(a));
   if (auto const kept = remembered(*cache, key, plan)) {
-    ctx.log(Severity::note, cat("format: ", name(*kept), ", as measured before"));
-    return make(*kept);
+    try {
+      auto const A = make(*kept);
+      ctx.log(Severity::note, cat("format: ", name(*kept), ", as measured before"));
+      return A;
+    } catch (MatrixError const& e) {  // measured with other values, which it could hold
+      ctx.log(Severity::note, cat("format: not ", name(*kept), ": ", e.what()));
+    }
   }
   auto const answer = timed();
   std::string const why = cache->put(key, name(answer.taken));

@@ -165,13 +165,15 @@ Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
   };
   Tuned<T> tuned;
   std::exception_ptr refusal;
+  int made = 0;
   double least = std::numeric_limits<double>::infinity();
   for (Candidate const& c : plan.candidates) {
-    if (!c.excluded.empty() || int(tuned.tried.size()) == most) break;
+    if (!c.excluded.empty() || made == most) break;
     if (tuned.best && spent() > budget) break;
     double us = std::numeric_limits<double>::quiet_NaN();
     try {
       OperatorPtr<T> const A = make(c.format);
+      ++made;
       us = product_microseconds(ctx, *A, budget / (2 * most));
       // What the step has besides the product counts as predicted.
       double const step = us + c.step - c.product;

@@ -81,9 +81,9 @@ std::string text(Tuned<T> const&);
 
 /// Makes the operators of the best `most` candidates by make(format), one after another, times
 /// products with each and keeps the fastest; MatrixError and MemoryError of `make` pass a format
-/// over. Stops trying after `budget` seconds; what the plan takes is tried in any case. The answer
-/// depends on the clock: two runs may differ. Throws what the last make() threw when none could be
-/// made.
+/// over, and the next takes its place. Stops trying after `budget` seconds; what the plan takes is
+/// tried in any case. The answer depends on the clock: two runs may differ. Throws what the last
+/// make() threw when none could be made.
 template <class T>
 Tuned<T> autotune(Context&, Plan const&, double budget,
                   std::function<OperatorPtr<T>(Format)> const& make, int most = 3);

@@ -86,7 +86,7 @@ BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiP
         if (Index j = a.columns[e] - first; j >= 0 && j < b) block(i, j) = a.values[e];
     auto [inverse, pivot] = inverse_of(std::move(block));
     if (!(pivot > 1e-15) || !inverse.template cast<T>().allFinite())
-      throw SetupError(cat("block_jacobi: the block of rows ", first, " to ", first + b - 1,
+      throw SetupError(cat("block_jacobi: the block of rows ", first + 1, " to ", first + b,
                            " is singular (smallest pivot ", pivot, " after scaling",
                            "); use another block size or preconditioner: none"));
     for (Index i = 0; i < b; ++i) {

@@ -24,7 +24,7 @@ Jacobi<T>::Jacobi(Context& ctx, CsrView<S> const& a)
   for (Index i = 0; i < a.rows; ++i)
     if (inverse[i] == T(0) || !std::isfinite(double(inverse[i])))
       throw SetupError(
-          cat("jacobi: the diagonal entry of row ", i,
+          cat("jacobi: the diagonal entry of row ", i + 1,
               inverse[i] == T(0) ? " is zero or absent" : " has an inverse out of range", " (",
               count[0] + count[2], " such rows); use preconditioner: none or block_jacobi"));
 }

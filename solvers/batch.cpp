@@ -102,7 +102,7 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
         throw Unsupported(
             cat("a batch: a block of block_jacobi would reach from one system into "
                 "the one that begins at row ",
-                k, "; choose a block that divides the systems' sizes"));
+                k + 1, "; choose a block that divides the systems' sizes"));
 
   // The method sees all systems as one; nothing in it depends on A's size (see batches()).
   method_->adopt(ctx, A_, M, A_);

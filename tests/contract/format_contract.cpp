@@ -114,7 +114,7 @@ TEST(FormatErrors, CanonicalMendsOrRefuses) {
       expect_words(message_of<MatrixError>([&] { canonical(m.view(), Duplicates::sum); }), m.says);
     if (m.name.find("duplicate") != std::string::npos)
       expect_words(message_of<MatrixError>([&] { canonical(m.view()); }),
-                   {"row", "column 1", "twice", "sum"});
+                   {"row", "column 2", "twice", "sum"});
   }
 }
 
@@ -135,7 +135,7 @@ TEST(FormatErrors, DuplicatesThatSumToInfinityAreRefused) {
   std::vector<double> values{1.7e308, 1.7e308};
   CsrView<double> a{2, 2, 2, offsets.data(), columns.data(), values.data(), Space::host};
   expect_words(message_of<MatrixError>([&] { canonical(a, Duplicates::sum); }),
-               {"row 1", "column 1", "inf"});
+               {"row 2", "column 2", "inf"});
   EXPECT_TRUE(std::isinf(canonical(a, Duplicates::sum, NonFinite::keep).values[0]));
 }
 
@@ -175,13 +175,13 @@ TEST(FormatConversion, ValuesAreRoundedOnce) {
 TEST(FormatConversion, RefusesWhatIsOutOfRangeByRowAndColumn) {
   Csr<double> a{3, 4, {0, 1, 3, 4}, {0, 1, 3, 2}, {1, 65519, -65520, 2}};
   expect_words(message_of<MatrixError>([&] { converted<half>(a); }),
-               {"row 1", "column 3", "-65520", "16-bit"});
+               {"row 2", "column 4", "-65520", "16-bit"});
   EXPECT_NO_THROW(converted<float>(a));
   a.values[2] = 65504;
   EXPECT_EQ(double(converted<half>(a).values[1]), 65504);  // 65519 rounds down
   a.values[3] = 1e39;
   expect_words(message_of<MatrixError>([&] { converted<float>(a); }),
-               {"row 2", "column 2", "e+38", "32-bit"});
+               {"row 3", "column 3", "e+38", "32-bit"});
   a.values[3] = 1e-30;
   EXPECT_EQ(double(converted<half>(a).values[3]), 0);  // too small is zero, the entry is kept
   a.values[3] = std::numeric_limits<double>::infinity();
@@ -189,7 +189,7 @@ TEST(FormatConversion, RefusesWhatIsOutOfRangeByRowAndColumn) {
   a.values[3] = -3.4e38;  // a float, but more than half a unit beyond the largest bfloat16
   EXPECT_NO_THROW(converted<float>(a));
   expect_words(message_of<MatrixError>([&] { converted<bfloat16>(a); }),
-               {"row 2", "column 2", "-3.4e+38", "16-bit"});
+               {"row 3", "column 3", "-3.4e+38", "16-bit"});
   a.values[3] = -3.39e38;
   EXPECT_EQ(double(converted<bfloat16>(a).values[3]), -0x1.fep127);
   EXPECT_EQ(double(converted<bfloat16>(a).values[1]), 65536);

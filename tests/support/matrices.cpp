@@ -163,6 +163,7 @@ std::vector<Malformed> const& malformed() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double inf = std::numeric_limits<double>::infinity();
   // Variations of  row 0: (0, 5) (2, 3)   row 1: (1, 7)   row 2: (0, 1) (2, 4).
+  // Messages count rows and columns from 1.
   std::vector<Offset> const offsets{0, 2, 3, 5};
   std::vector<Index> const columns{0, 2, 1, 0, 2};
   std::vector<double> const values{5, 3, 7, 1, 4};
@@ -174,7 +175,7 @@ std::vector<Malformed> const& malformed() {
        offsets,
        {0, 2, 1, 2, 0},
        {5, 3, 7, 4, 1},
-       {"row 2", "column 0", "after 2"},
+       {"row 3", "column 1", "after 3"},
        true,
        {3, 3, offsets, columns, values}},
       {"duplicate",
@@ -184,7 +185,7 @@ std::vector<Malformed> const& malformed() {
        offsets,
        {1, 1, 1, 0, 2},
        values,
-       {"row 0", "column 1", "twice"},
+       {"row 1", "column 2", "twice"},
        true,
        {3, 3, {0, 1, 2, 4}, {1, 1, 0, 2}, {8, 7, 1, 4}}},
       {"duplicate in an unsorted row",
@@ -194,7 +195,7 @@ std::vector<Malformed> const& malformed() {
        {0, 0, 3, 5},
        {1, 0, 1, 0, 2},
        values,
-       {"row 1", "column"},
+       {"row 2", "column"},
        true,
        {3, 3, {0, 0, 2, 4}, {0, 1, 0, 2}, {3, 12, 1, 4}}},
       {"column out of range",
@@ -204,7 +205,7 @@ std::vector<Malformed> const& malformed() {
        offsets,
        {0, 2, 3, 0, 2},
        values,
-       {"row 1", "column 3", "[0, 3)"}},
+       {"row 2", "column 4", "[1, 3]"}},
       {"negative column",
        3,
        3,
@@ -212,7 +213,7 @@ std::vector<Malformed> const& malformed() {
        offsets,
        {0, 2, 1, -1, 2},
        values,
-       {"row 2", "column -1", "[0, 3)"}},
+       {"row 3", "column 0", "[1, 3]"}},
       {"column in a matrix without columns",
        1,
        0,
@@ -220,10 +221,10 @@ std::vector<Malformed> const& malformed() {
        {0, 1},
        {0},
        {1},
-       {"row 0", "column 0", "[0, 0)"}},
-      {"NaN", 3, 3, 5, offsets, columns, {5, 3, nan, 1, 4}, {"row 1", "column 1", "nan"}},
-      {"Inf", 3, 3, 5, offsets, columns, {5, -inf, 7, 1, 4}, {"row 0", "column 2", "inf"}},
-      {"offsets descend", 3, 3, 5, {0, 3, 2, 5}, columns, values, {"row 1", "3 to 2"}},
+       {"row 1", "column 1", "[1, 0]"}},
+      {"NaN", 3, 3, 5, offsets, columns, {5, 3, nan, 1, 4}, {"row 2", "column 2", "nan"}},
+      {"Inf", 3, 3, 5, offsets, columns, {5, -inf, 7, 1, 4}, {"row 1", "column 3", "inf"}},
+      {"offsets descend", 3, 3, 5, {0, 3, 2, 5}, columns, values, {"row 2", "3 to 2"}},
       {"offset beyond the entries",
        3,
        3,
@@ -231,7 +232,7 @@ std::vector<Malformed> const& malformed() {
        {0, 9, 9, 5},
        columns,
        values,
-       {"row 0", "0 to 9", "5"}},
+       {"row 1", "0 to 9", "5"}},
       {"offsets start at 1", 3, 3, 5, {1, 2, 3, 5}, columns, values, {"offsets[0]", "1"}},
       {"last offset too small", 3, 3, 5, {0, 2, 3, 4}, columns, values, {"last offset", "4", "5"}},
       {"entries without rows", 0, 3, 1, {0}, {0}, {1}, {"last offset", "0", "1"}},

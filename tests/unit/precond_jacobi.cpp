@@ -145,22 +145,22 @@ TYPED_TEST(PrecondJacobi, NamesTheRowWithoutADiagonal) {
   std::vector<double> values(5000, 2.0);
   values[4321] = 0;
   expect_words(this->refusal(diagonal(values)),
-               {"jacobi", "row 4321", "zero or absent", "1 such row"});
+               {"jacobi", "row 4322", "zero or absent", "1 such row"});
   values[17] = -0.0;
-  expect_words(this->refusal(diagonal(values)), {"row 17", "zero or absent", "2 such rows"});
+  expect_words(this->refusal(diagonal(values)), {"row 18", "zero or absent", "2 such rows"});
   expect_words(this->refusal({3, 3, {0, 1, 2, 3}, {0, 0, 2}, {1, 1, 1}}),
-               {"row 1", "zero or absent"});
-  expect_words(this->refusal({2, 2, {0, 1, 1}, {0}, {1}}), {"row 1", "zero or absent"});
+               {"row 2", "zero or absent"});
+  expect_words(this->refusal({2, 2, {0, 1, 1}, {0}, {1}}), {"row 2", "zero or absent"});
 }
 
 TYPED_TEST(PrecondJacobi, NamesTheRowWhoseInverseIsOutOfRange) {
   for (double d : {inf, -inf, nan, 1e-310}) {
     SCOPED_TRACE(d);
-    expect_words(this->refusal(diagonal({1, 1, d})), {"row 2", "out of range"});
+    expect_words(this->refusal(diagonal({1, 1, d})), {"row 3", "out of range"});
   }
   if (sizeof(typename TestFixture::T) == 4)
     for (double d : {1e-39, 1e300, -1e60})  // the inverse is infinite, or zero, as a float
-      expect_words(this->refusal(diagonal({1, d, 1})), {"row 1", "out of range"});
+      expect_words(this->refusal(diagonal({1, d, 1})), {"row 2", "out of range"});
 }
 
 TYPED_TEST(PrecondJacobi, RefusesRectangularMatrices) {
@@ -246,11 +246,11 @@ TYPED_TEST(PrecondBlockJacobi, NamesTheSingularBlock) {
   Csr<double> a = dominant(12, 3, 7);
   for (Offset k = a.offsets[7]; k < a.offsets[8]; ++k) a.values[k] = 0;  // row 7
   expect_words(message_of<SetupError>([&] { this->make(a, {.block = 4}); }),
-               {"block_jacobi", "rows 4 to 7", "singular"});
+               {"block_jacobi", "rows 5 to 8", "singular"});
   // Two equal rows; a block of zeros; a block without entries; NaN.
   Csr<double> equal{3, 3, {0, 1, 3, 5}, {0, 1, 2, 1, 2}, {1, 3, 7, 3, 7}};
   expect_words(message_of<SetupError>([&] { this->make(equal, {.block = 3}); }),
-               {"rows 0 to 2", "singular"});
+               {"rows 1 to 3", "singular"});
   EXPECT_THROW(this->make({2, 2, {0, 0, 0}, {}, {}}, {.block = 2}), SetupError);
   EXPECT_THROW(this->make({2, 2, {0, 1, 2}, {0, 1}, {0, 0}}, {.block = 1}), SetupError);
   EXPECT_THROW(this->make(diagonal({1, nan}), {.block = 2}), SetupError);
@@ -273,7 +273,7 @@ TYPED_TEST(PrecondBlockJacobi, RefusesInversesBeyondTheRangeOfTheVectors) {
   expect_words(message_of<SetupError>([&] {
                  this->make(diagonal({1, 1e-40}), {.block = 1});
                }),
-               {"rows 1 to 1"});
+               {"rows 2 to 2"});
 }
 
 TYPED_TEST(PrecondBlockJacobi, RefusesRectangularMatrices) {

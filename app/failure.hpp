@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What ends a run before its solver has an outcome, as the user of the program sees it.
+#pragma once
+
+#include <string>
+
+namespace tcsolve {
+
+/// `outcome` stands where that of a solver would (docs/02-verdicts.md): "config_error",
+/// "input_error", "file_error", "setup_failed", "out_of_memory", "device_error", "not_built" or
+/// "internal_error".
+struct Failure {
+  std::string outcome;
+  int exit_code = 6;
+  std::string message;
+
+  /// Whether it says something of the system, as a solver's outcome does: a set-up that its matrix
+  /// does not admit, memory that ran out.
+  bool is_verdict() const { return outcome == "setup_failed" || outcome == "out_of_memory"; }
+};
+
+/// What the exception being handled means; to be called in a catch clause.
+Failure current_failure();
+
+}  // namespace tcsolve

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/verdicts/fuzz/case.hpp"
+
+#include <algorithm>
+
+#include <tcsolve/configs/schema/number.hpp>
+#include <tcsolve/core/error.hpp>
+
+#include "tests/support/files.hpp"
+#include "tests/verdicts/fuzz/system.hpp"
+
+namespace tcsolve::fuzz {
+
+namespace {
+
+std::string preconditioner(Draw& draw, std::string const& type) {
+  // One draw a statement: arguments are evaluated in no order.
+  if (type == "block_jacobi") return cat("{type: block_jacobi, block: ", draw.below(5), "}");
+  if (type == "chebyshev") {
+    int const degree = draw.between(1, 6);
+    std::string const inner = draw.one_of({"none", "jacobi", "block_jacobi"});
+    return cat("{type: chebyshev, degree: ", degree, ", preconditioner: {type: ", inner, "}}");
+  }
+  if (type == "solver") {
+    std::string const method = draw.one_of({"cg", "bicgstab", "gmres", "minres"});
+    int const digits = draw.between(1, 8), most = draw.below(30);
+    std::string const inner = draw.one_of({"none", "jacobi"});
+    return cat("{type: solver, solver: {type: ", method, ", rtol: 1.0e-", digits,
+               ", max_iters: ", most, "}, preconditioner: {type: ", inner, "}}");
+  }
+  return cat("{type: ", type, "}");
+}
+
+/// The block of the solver.
+std::string solver(Draw& draw, Keys& keys) {
+  keys.rtol = draw.chance(0.05) ? 0 : std::pow(10.0, -draw.below(17));
+  keys.atol = draw.chance(0.1) ? std::pow(10.0, -draw.below(12)) : 0;
+  keys.max_iters = draw.chance(0.2) ? draw.below(6) : 300;
+  keys.baseline = draw.chance(0.8)                     ? "rhs"
+                  : draw.chance(0.7) || keys.atol == 0 ? "initial"
+                                                       : "absolute";
+  std::string text = cat("{type: ", keys.solver, ", rtol: ", number_text(keys.rtol),
+                         ", atol: ", number_text(keys.atol), ", max_iters: ", keys.max_iters,
+                         ", baseline: ", keys.baseline);
+  if (draw.chance(0.2)) text += ", divtol: 10.0";
+  if (draw.chance(0.2)) text += cat(", stagnation_window: ", draw.below(6));
+  text += cat(", execution: ", draw.one_of({"auto", "auto", "eager", "graph", "persistent"}));
+  bool const restarts = keys.solver == "gmres" || keys.solver == "fgmres";
+  if (restarts) text += cat(", restart: ", draw.chance(0.5) ? draw.between(1, 12) : 30);
+  if (keys.solver == "gmres" && draw.chance(0.3)) text += ", side: left";
+  return text + "}";
+}
+
+std::string matrix_operator(Draw& draw, Keys& keys, bool square) {
+  // lsmr asks for transposes, which few formats have: those are drawn less often for it.
+  bool const any = keys.solver != "lsmr" || draw.chance(0.1);
+  keys.format =
+      any ? draw.one_of({"auto", "csr", "sell", "csell", "bsell", "dia", "dasp", "spaden"})
+          : draw.one_of({"auto", "csr"});
+  keys.values = draw.chance(0.6) ? "fp64" : draw.one_of({"fp32", "fp16", "bf16"});
+  keys.reorder = square && draw.chance(0.25) ? draw.one_of({"rcm", "auto"}) : "none";
+  return cat("{format: ", keys.format, ", values: ", keys.values, ", reorder: ", keys.reorder, "}");
+}
+
+std::string vector_text(std::vector<double> const& v) {
+  std::string text;
+  for (double const e : v) text += cat(e, "\n");
+  return text;
+}
+
+}  // namespace
+
+Case drawn(std::uint64_t seed, std::string const& backend) {
+  Draw draw(seed);
+  Case c;
+  bool const rectangular = draw.chance(0.08);
+  c.system = system(draw, rectangular);
+  Keys& keys = c.keys;
+  keys.solver = rectangular ? "lsmr"
+                            : draw.one_of({"cg", "chronopoulos_gear", "pipelined_cg", "minres",
+                                           "bicgstab", "gmres", "gmres", "fgmres", "lsmr"});
+  bool const any = keys.solver != "lsmr" || draw.chance(0.1);
+  keys.preconditioner = rectangular || draw.chance(0.4) ? "none"
+                        : any ? draw.one_of({"jacobi", "block_jacobi", "chebyshev", "solver"})
+                              : draw.one_of({"jacobi", "block_jacobi"});
+  std::string const M = preconditioner(draw, keys.preconditioner);
+  std::string const A = matrix_operator(draw, keys, !rectangular);
+  std::string const method = solver(draw, keys);
+  int const seed_of_run = draw.below(100);
+  c.yaml =
+      cat("# fuzz case ", seed, "\nproblem: {matrix: a.mtx, rhs: b.txt, x0: x0.txt}\noperator: ", A,
+          "\npreconditioner: ", M, "\nsolver: ", method, "\nbackend: ", backend,
+          "\noutput: {solution: true, bandwidth: false}\nseed: ", seed_of_run, "\n");
+  return c;
+}
+
+void write(Case const& c, std::filesystem::path const& folder) {
+  System const& s = c.system;
+  std::string text = cat("%%MatrixMarket matrix coordinate real general\n", s.rows, " ", s.cols,
+                         " ", s.entries.size(), "\n");
+  for (Value const& e : s.entries) text += cat(e.row + 1, " ", e.column + 1, " ", e.value, "\n");
+  test::write_text(folder / "a.mtx", text);
+  test::write_text(folder / "b.txt", vector_text(s.b));
+  test::write_text(folder / "x0.txt", vector_text(s.x0));
+  test::write_text(folder / "case.yaml", c.yaml);
+}
+
+}  // namespace tcsolve::fuzz

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Small matrices of the kinds that solvers meet, and of those that they should not believe.
+#pragma once
+
+#include "tests/verdicts/fuzz/case.hpp"
+#include "tests/verdicts/fuzz/draw.hpp"
+
+namespace tcsolve::fuzz {
+
+/// Square, or of any extents for lsmr.
+System system(Draw&, bool rectangular);
+
+}  // namespace tcsolve::fuzz
