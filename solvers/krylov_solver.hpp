@@ -34,6 +34,10 @@ class KrylovSolver : public Solver {
              OperatorPtr<double> A_true = nullptr) final;
   void setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   SolveReport solve(In<double> b, Out<double> x) final;
+  bool one_kernel() const final {
+    bool const wanted = execution_ == Execution::automatic || execution_ == Execution::persistent;
+    return wanted && loop_ && loop_->one_kernel();
+  }
 
  protected:
   KrylovSolver(StoppingParams const& stopping, Execution execution)
