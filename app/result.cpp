@@ -74,9 +74,11 @@ Json residuals(RunResult const& run) {
 }
 
 Json seconds(RunTimes const& t) {
-  double const total = t.read + t.reorder + t.convert + t.setup + t.solve + t.verify;
-  return {{"read", t.read},   {"reorder", t.reorder}, {"convert", t.convert}, {"setup", t.setup},
-          {"solve", t.solve}, {"verify", t.verify},   {"total", total}};
+  double const total =
+      t.read + t.upload + t.plan + t.reorder + t.convert + t.setup + t.solve + t.verify;
+  return {{"read", t.read},       {"upload", t.upload},   {"plan", t.plan},
+          {"reorder", t.reorder}, {"convert", t.convert}, {"setup", t.setup},
+          {"solve", t.solve},     {"verify", t.verify},   {"total", total}};
 }
 
 Json traffic(RunResult const& run) {

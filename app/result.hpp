@@ -18,7 +18,9 @@ namespace tcsolve {
 /// Wall-clock seconds of the phases of a run.
 struct RunTimes {
   double read = 0;     ///< the files, or the generator
-  double reorder = 0;  ///< the order of the matrix, and the matrix in it
+  double upload = 0;   ///< the matrix to the device
+  double plan = 0;     ///< features, and which order and format
+  double reorder = 0;  ///< orders of the matrix, taken or not, and the matrix in them
   double convert = 0;  ///< CSR to the format, on the device where there is one
   double setup = 0;    ///< preconditioner and solver
   double solve = 0;

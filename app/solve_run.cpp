@@ -14,6 +14,7 @@
 #include <tcsolve/io/plan_cache.hpp>
 #include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/lazy_operator.hpp>
+#include <tcsolve/solvers/one_kernel.hpp>
 #include <tcsolve/solvers/reordered_solver.hpp>
 
 #include <unistd.h>
@@ -92,7 +93,12 @@ class Run {
   /// All but the solve: operator, preconditioner, solver.
   void prepare() {
     RunTimes& times = result_.times;
-    timed(times.reorder, [&] { reorder(); });
+    timed(times.upload, [&] {
+      ready_ = as_given(ctx_, problem_.A);
+      ctx_.synchronize();
+    });
+    timed(times.plan, [&] { plan(); });
+    times.plan -= times.reorder;
     as_setup_errors([&] {
       timed(times.convert, [&] { convert(); });
       timed(times.setup, [&] { setup(); });
@@ -118,15 +124,17 @@ class Run {
 
  private:
   /// A takes the order that its operator asks for; b, x0 and x keep the caller's.
-  void reorder() {
+  void plan() {
     auto const factory = make<OperatorRegistry>(config_.matrix_operator);
+    OperatorUse use = this->use();
+    use.keep_order = goes_by_blocks(config_.preconditioner.node());
+    ready_ = factory->order(ctx_, problem_.A, use);
+    result_.times.reorder = ready_->order_seconds;
     if (factory->reorder() == Reorder::none) return;
-    if (factory->reorder() == Reorder::automatic && goes_by_blocks(config_.preconditioner.node())) {
-      ctx_.log(Severity::detail, "reorder: none, since the preconditioner goes by blocks of rows");
-      result_.reordering = Reordering{.measured = false};
-      return;
-    }
-    ready_ = factory->order(ctx_, problem_.A, use());
+    result_.reordering = Reordering{.measured = false};
+    if (factory->reorder() == Reorder::automatic && use.keep_order)
+      return ctx_.log(Severity::detail,
+                      "reorder: none, since the preconditioner goes by blocks of rows");
     Reordering const& order = ready_->order;
     bool const tried = order.measured;
     if (ready_->plan) ctx_.log(Severity::detail, text(*ready_->plan));
@@ -165,12 +173,22 @@ class Run {
   OperatorUse use() const {
     SolverCost const cost = make<SolverRegistry>(config_.solver)->cost();
     constexpr double enough = 500;  // beyond, any conversion has paid
-    std::string const& M = config_.preconditioner.type();
     return {.applies = std::min(enough, cost.products * max_iterations_of(config_.solver)),
             .transpose = cost.transpose,
-            .persistent = M == "none" || M == "jacobi" || M == "block_jacobi",
+            .persistent = one_kernel(),
             .cache = cache_ ? &*cache_ : nullptr,
             .ready = ready_ ? &*ready_ : nullptr};
+  }
+
+  /// Whether all but the product may be part of one kernel. On the host nobody asks.
+  bool one_kernel() const {
+    if (ctx_.device() == nullptr) return false;
+    if (one_kernel_) return *one_kernel_;
+    auto const solver = make<SolverRegistry>(config_.solver);
+    bool const plain = config_.preconditioner.type() == "none";
+    auto const M = plain ? nullptr : make<PreconditionerRegistry>(config_.preconditioner);
+    one_kernel_ = runs_as_one_kernel(*solver, M.get());
+    return *one_kernel_;
   }
 
   void convert() {
@@ -181,10 +199,9 @@ class Run {
     csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(lazy ? lazy->first() : A_);
     bool const needs_csr = !factory->exact() || config_.preconditioner.type() != "none";
     if (!csr_ && needs_csr)
-      csr_ = std::make_shared<CsrOperator<double>>(
-          ctx_, ready_ ? ready_->matrix->view() : problem_.A.view());
+      csr_ = std::make_shared<CsrOperator<double>>(ctx_, ready_->matrix->view());
     A_true_ = factory->exact() ? A_ : OperatorPtr<double>(csr_);
-    bool const borrowed = csr_ && ready_ && csr_->view().columns == ready_->matrix->view().columns;
+    bool const borrowed = csr_ && csr_->view().columns == ready_->matrix->view().columns;
     if (!borrowed) ready_.reset();
     ctx_.synchronize();
   }
@@ -215,8 +232,9 @@ class Run {
   Problem& problem_;
   RunResult& result_;
   std::optional<DiskCache> cache_;
-  std::optional<OrderedMatrix> ready_;  // goes after what borrows it
+  std::optional<OrderedMatrix> ready_;  // where A lies; goes after what borrows it
   bool reordered_ = false;
+  mutable std::optional<bool> one_kernel_;
   OperatorPtr<double> A_, A_true_, M_;
   std::shared_ptr<CsrOperator<double> const> csr_;
   std::unique_ptr<Solver> solver_;
@@ -251,8 +269,10 @@ void rehearse(Context const& like, RunConfig config, ProblemSize const& size) {
 void print_summary(RunResult const& r, RunConfig const& config) {
   RunTimes const& t = r.times;
   std::cout << "seconds: read " << brief(t.read)
-            << (r.reordering ? cat(", reorder ", brief(t.reorder)) : "") << ", convert "
-            << brief(t.convert) << ", setup " << brief(t.setup) << ", solve " << brief(t.solve);
+            << (r.backend == Backend::cuda ? cat(", upload ", brief(t.upload)) : "") << ", plan "
+            << brief(t.plan) << (r.reordering ? cat(", reorder ", brief(t.reorder)) : "")
+            << ", convert " << brief(t.convert) << ", setup " << brief(t.setup) << ", solve "
+            << brief(t.solve);
   if (r.report.iterations > 0)
     std::cout << " (" << brief(1e3 * t.solve / r.report.iterations) << " ms an iteration)";
   std::cout << "\n";

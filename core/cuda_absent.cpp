@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device half of the core in a build without CUDA.
 #include <tcsolve/core/device.hpp>
+#include <tcsolve/core/device_speeds.hpp>
 
 namespace tcsolve::cuda {
 
@@ -16,6 +17,7 @@ bool available(std::string& why) {
 }
 std::shared_ptr<Device> open(int) { absent(); }
 Facts facts(Device&) { absent(); }
+Speeds speeds(Device&) { absent(); }
 std::size_t free_memory(Device&) { absent(); }
 void synchronize(Device&) { absent(); }
 void* allocate(std::size_t) { absent(); }

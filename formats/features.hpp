@@ -40,9 +40,8 @@ struct Features {
   bool operator==(Features const&) const = default;
 };
 
-/// Of a canonical matrix in the Context's space; host and device give the same numbers. Cost: the
-/// pattern twice, a merge of each eight rows, of each two to six where blocks are counted, where
-/// diagonals are few a search for each entry above the main one, and the counts to the host.
+/// Of a canonical matrix in the Context's space; host and device give the same numbers. Cost: all
+/// that formats/survey.hpp can look at, which is more than a decision mostly needs.
 template <class S>
 Features features(Context&, CsrView<S> const& a);
 

@@ -1,128 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/formats/scaled.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
-
 namespace tcsolve {
-
 namespace {
 
+/// Throws what is to be said of the first entry that does not fit, if there is one.
 template <class S>
-struct Limits;
-template <>
-struct Limits<half> {
-  static constexpr int top = 14, smallest_normal = -14;  // largest values get exponent `top`
-};
-template <>
-struct Limits<float> {
-  static constexpr int top = 100, smallest_normal = -126;
-};
-template <>
-struct Limits<bfloat16> : Limits<float> {};
-
-constexpr int farthest = 1000;  ///< 2^-farthest and 2^farthest are normal in FP64
-
-struct Exponents {
-  int low = std::numeric_limits<int>::max(), high = std::numeric_limits<int>::min();
-  bool empty() const { return low > high; }
-  void add(int e) { low = std::min(low, e), high = std::max(high, e); }
-};
-
-template <class F>
-void for_entries(Csr<double> const& a, F const& f) {
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      if (a.values[k] != 0 && std::isfinite(a.values[k])) f(i, a.columns[k], a.values[k]);
-}
-
-/// Moves the middle of the exponents of each row, then of each column, to 0; thrice.
-void balance(Csr<double> const& a, std::vector<int>& rows, std::vector<int>& cols) {
-  auto center = [](std::vector<Exponents> const& range, std::vector<int>& shift) {
-    for (std::size_t i = 0; i < shift.size(); ++i)
-      if (!range[i].empty())
-        shift[i] = std::clamp(-(range[i].low + range[i].high) / 2, -farthest, farthest);
-  };
-  for (int round = 0; round < 3; ++round) {
-    std::vector<Exponents> range(a.rows);
-    for_entries(a, [&](Index i, Index j, double v) { range[i].add(std::ilogb(v) + cols[j]); });
-    center(range, rows);
-    range.assign(a.cols, {});
-    for_entries(a, [&](Index i, Index j, double v) { range[j].add(std::ilogb(v) + rows[i]); });
-    center(range, cols);
+void require_fit(NarrowArrays<S> const& made, Beyond beyond) {
+  if (made.fits) return;
+  std::string const what =
+      cat("row ", made.row + 1, ", column ", made.column + 1, ": ", made.value, " is ");
+  std::string const format = cat(" the range of the ", 8 * sizeof(S), "-bit format");
+  switch (beyond) {
+    case Beyond::refuse_infinite:
+      throw MatrixError(
+          cat("CSR ", what, "beyond", format, "; scale the matrix or store it wider"));
+    case Beyond::refuse:
+      throw MatrixError(
+          cat(what, "outside", format, "; use `scale: powers_of_two` or wider values"));
+    case Beyond::scale: break;
   }
+  throw MatrixError(cat(what, "outside", format,
+                        ", and no scaling of rows and columns holds it; use wider values"));
 }
 
-/// Rows get their largest exponent at `top`.
-void raise(Csr<double> const& a, int top, std::vector<int>& rows, std::vector<int> const& cols) {
-  std::vector<Exponents> range(a.rows);
-  for_entries(a, [&](Index i, Index j, double v) { range[i].add(std::ilogb(v) + cols[j]); });
-  for (Index i = 0; i < a.rows; ++i)
-    if (!range[i].empty()) rows[i] = std::clamp(top - range[i].high, -farthest, farthest);
+template <class S, class T>
+NarrowArrays<S> narrowed(Context& ctx, CsrView<T> const& a, Beyond beyond) {
+  auto made = ctx.visit(
+      [&](cuda::Device& on) { return cuda::narrow_values<S>(on, ctx.arena(), a, beyond); },
+      [&](Host& on) { return host::narrow_values<S>(on, ctx.arena(), a, beyond); });
+  require_fit(made, beyond);
+  return made;
 }
 
-struct Misfit {
-  Index row = -1, column = -1;
-  double value = 0;
-};
-
-/// The first value that would become infinite or zero.
-template <class S>
-Misfit misfit(Csr<double> const& a, std::vector<int> const& rows, std::vector<int> const& cols) {
-  Misfit first;
-  for_entries(a, [&](Index i, Index j, double v) {
-    if (first.row >= 0) return;
-    double s = double(S(std::ldexp(v, rows[i] + cols[j])));
-    if (s == 0 || !std::isfinite(s)) first = {i, j, v};
-  });
-  return first;
+template <class T>
+Array<T> undone(Context& ctx, Array<std::int32_t> const& exponents, char const* what) {
+  auto made = ctx.visit(
+      [&](cuda::Device& on) {
+        return cuda::undo_exponents<T>(on, ctx.arena(), exponents.data(), exponents.size());
+      },
+      [&](Host& on) {
+        return host::undo_exponents<T>(on, ctx.arena(), exponents.data(), exponents.size());
+      });
+  if (made.outside >= 0) {
+    std::int32_t e = 0;
+    copy_bytes(ctx, &e, Space::host, exponents.data() + made.outside, ctx.space(), sizeof e);
+    throw MatrixError(cat(what, " ", made.outside + 1, ": its scale 2^", -e, " is outside the range",
+                          " of the vectors; use wider vectors"));
+  }
+  return std::move(made.factors);
 }
 
-template <class S>
-[[noreturn]] void refuse(Misfit const& m, char const* remedy) {
-  throw MatrixError(cat("row ", m.row + 1, ", column ", m.column + 1, ": ", m.value,
-                        " is outside the range of the ", 8 * sizeof(S), "-bit format", remedy));
+std::vector<int> listed(Array<std::int32_t> const& exponents) {
+  return {exponents.data(), exponents.data() + exponents.size()};
 }
 
 }  // namespace
 
 template <class S>
 ScaledCsr<S> scaled(Csr<double> const& a, Scaling scaling) {
-  std::vector<int> rows(a.rows), cols(a.cols);
-  Misfit bad = misfit<S>(a, rows, cols);
-  if (bad.row >= 0 && scaling == Scaling::refuse)
-    refuse<S>(bad, "; use `scale: powers_of_two` or wider values");
-  bool subnormal = false;
-  for_entries(a, [&](Index, Index, double v) {
-    subnormal = subnormal || std::ilogb(v) < Limits<S>::smallest_normal;
-  });
-  if (scaling == Scaling::powers_of_two && (bad.row >= 0 || subnormal)) {
-    raise(a, Limits<S>::top, rows, cols);
-    if (misfit<S>(a, rows, cols).row >= 0) {
-      balance(a, rows, cols);
-      raise(a, Limits<S>::top, rows, cols);
-    }
-    bad = misfit<S>(a, rows, cols);
-    if (bad.row >= 0)
-      refuse<S>(bad, ", and no scaling of rows and columns holds it; use wider values");
-  }
-  auto zeros = [](std::vector<int> const& v) {
-    return std::all_of(v.begin(), v.end(), [](int e) { return e == 0; });
-  };
-  ScaledCsr<S> out{{a.rows, a.cols, a.offsets, a.columns, {}}, {}, {}};
-  out.matrix.values.reserve(a.values.size());
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      out.matrix.values.push_back(S(std::ldexp(a.values[k], rows[i] + cols[a.columns[k]])));
-  if (!zeros(rows)) out.rows = std::move(rows);
-  if (!zeros(cols)) out.cols = std::move(cols);
-  return out;
+  Host host;
+  Arena arena(Space::host);
+  auto const made = host::narrow_values<S>(host, arena, a.view(), beyond(scaling));
+  require_fit(made, beyond(scaling));
+  S const* const values = made.values.data();
+  return {{a.rows, a.cols, a.offsets, a.columns, {values, values + made.values.size()}},
+          listed(made.row_exponents),
+          listed(made.column_exponents)};
 }
 
+template <class S>
+template <class T>
+NarrowCsr<S>::NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond) {
+  auto here = std::make_shared<CsrStorage<T>>(ctx, a);
+  CsrView<T> const& from = here->view();
+  auto made = narrowed<S>(ctx, from, beyond);
+  values_ = std::move(made.values);
+  rows_ = std::move(made.row_exponents), columns_ = std::move(made.column_exponents);
+  view_ = {from.rows,    from.cols,      from.entries, from.offsets,
+           from.columns, values_.data(), from.space};
+  pattern_ = std::move(here);
+}
+
+template <class S>
+NarrowCsr<S>::NarrowCsr(Context& ctx, ScaledCsr<S> const& a)
+    : rows_(to_space(ctx, a.rows.data(), a.rows.size())),
+      columns_(to_space(ctx, a.cols.data(), a.cols.size())) {
+  auto here = std::make_shared<CsrStorage<S>>(ctx, a.matrix.view());
+  view_ = here->view();
+  pattern_ = std::move(here);
+}
+
+template <class S>
+template <class T>
+Array<T> NarrowCsr<S>::undone_rows(Context& ctx) const {
+  return undone<T>(ctx, rows_, "row");
+}
+template <class S>
+template <class T>
+Array<T> NarrowCsr<S>::undone_columns(Context& ctx) const {
+  return undone<T>(ctx, columns_, "column");
+}
+
+template <class S>
+double NarrowCsr<S>::unscaled_norm(Context& ctx) const {
+  return ctx.visit(
+      [&](cuda::Device& on) {
+        return cuda::unscaled_norm(on, ctx.arena(), view_, rows_.data(), columns_.data());
+      },
+      [&](Host& on) {
+        return host::unscaled_norm(on, ctx.arena(), view_, rows_.data(), columns_.data());
+      });
+}
+
+template <class S>
+CsrStorage<S> NarrowCsr<S>::owned(Context& ctx) && {
+  CsrArrays<S> arrays;
+  auto const copied = [&]<class E>(Array<E>& to, void const* from, std::size_t n) {
+    to = Array<E>(ctx.space(), n);
+    copy_bytes(ctx, to.data(), ctx.space(), from, ctx.space(), n * sizeof(E));
+  };
+  std::size_t const offsets = std::size_t(view_.rows) + 1;
+  auto const entries = static_cast<std::size_t>(view_.entries);
+  if (view_.offsets.wide)
+    copied(arrays.wide_offsets, view_.offsets.data, offsets);
+  else
+    copied(arrays.narrow_offsets, view_.offsets.data, offsets);
+  copied(arrays.columns, view_.columns, entries);
+  arrays.values = std::move(values_);
+  return CsrStorage<S>(ctx, view_.rows, view_.cols, std::move(arrays));
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                         \
+  template class NarrowCsr<S>;                                         \
+  template Array<double> NarrowCsr<S>::undone_rows(Context&) const;    \
+  template Array<double> NarrowCsr<S>::undone_columns(Context&) const; \
+  template Array<float> NarrowCsr<S>::undone_rows(Context&) const;     \
+  template Array<float> NarrowCsr<S>::undone_columns(Context&) const;
+TCSOLVE_INSTANTIATE(double)  // scaled by somebody else
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+TCSOLVE_INSTANTIATE(bfloat16)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T) \
+  template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond);
+TCSOLVE_NARROWER(TCSOLVE_INSTANTIATE)
+template ScaledCsr<float> scaled<float>(Csr<double> const&, Scaling);
 template ScaledCsr<half> scaled<half>(Csr<double> const&, Scaling);
 template ScaledCsr<bfloat16> scaled<bfloat16>(Csr<double> const&, Scaling);
-template ScaledCsr<float> scaled<float>(Csr<double> const&, Scaling);
 
 }  // namespace tcsolve

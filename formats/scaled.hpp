@@ -4,9 +4,11 @@
 /// precision", section 2; powers of two are exact).
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/kernels/narrow.hpp>
 
 namespace tcsolve {
 
@@ -25,20 +27,42 @@ struct ScaledCsr {
 /// Throws MatrixError, naming row and column, when a value would become infinite, or zero without
 /// being zero: at once with Scaling::refuse, else when no scaling found here holds it. Rows are
 /// scaled when a value would be infinite, zero or subnormal; columns as well only when rows do not
-/// suffice. Cost: up to a few passes over the matrix on the host.
+/// suffice. Cost: kernels/narrow.hpp, on the host.
 template <class S>
 ScaledCsr<S> scaled(Csr<double> const& a, Scaling);
 
-/// The same of a matrix in either space, which comes to the host.
-template <class S, class T>
-ScaledCsr<S> scaled(Context& ctx, CsrView<T> const& a, Scaling scaling) {
-  Csr<T> here = to_host(ctx, a);
-  return scaled<S>(Csr<double>{here.rows,
-                               here.cols,
-                               std::move(here.offsets),
-                               std::move(here.columns),
-                               {here.values.begin(), here.values.end()}},
-                   scaling);
+constexpr Beyond beyond(Scaling scaling) {
+  return scaling == Scaling::refuse ? Beyond::refuse : Beyond::scale;
 }
+
+/// The same in a Context's space, bit by bit: what formats are made of. The pattern is A's own
+/// where A lies there, and A must outlive it; else a copy.
+template <class S>
+class NarrowCsr {
+ public:
+  /// Throws what scaled() throws; with Beyond::refuse_infinite what converted() throws.
+  template <class T>
+  NarrowCsr(Context&, CsrView<T> const& a, Beyond);
+  NarrowCsr(Context&, ScaledCsr<S> const&);
+
+  CsrView<S> const& view() const { return view_; }
+  bool scaled() const { return rows_.size() > 0 || columns_.size() > 0; }
+  /// 2^-e of the rows, and of the columns, as T; empty where all are 1. Throws MatrixError where
+  /// one is out of T's range.
+  template <class T>
+  Array<T> undone_rows(Context&) const;
+  template <class T>
+  Array<T> undone_columns(Context&) const;
+  /// ||A||_inf of the matrix before it was scaled.
+  double unscaled_norm(Context&) const;
+  /// The values with a pattern of their own.
+  CsrStorage<S> owned(Context&) &&;
+
+ private:
+  std::shared_ptr<void const> pattern_;  // where it is no one else's
+  Array<S> values_;
+  Array<std::int32_t> rows_, columns_;  // exponents
+  CsrView<S> view_;
+};
 
 }  // namespace tcsolve

@@ -86,6 +86,43 @@ TCSOLVE_HD void raise_to(std::int32_t* at, std::int32_t v) {
 #endif
 }
 
+/// The same of 64 bits.
+TCSOLVE_HD std::int64_t glance(std::int64_t const* at) {
+#if defined(__CUDA_ARCH__)
+  return *at;
+#else
+  return std::atomic_ref<std::int64_t>(const_cast<std::int64_t&>(*at))
+      .load(std::memory_order_relaxed);
+#endif
+}
+TCSOLVE_HD void atomic_add(std::int64_t* at, std::int64_t v) {
+#if defined(__CUDA_ARCH__)
+  atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+#else
+  std::atomic_ref<std::int64_t>(*at).fetch_add(v, std::memory_order_relaxed);
+#endif
+}
+TCSOLVE_HD void lower_to(std::int64_t* at, std::int64_t v) {
+  if (glance(at) <= v) return;
+#if defined(__CUDA_ARCH__)
+  atomicMin(reinterpret_cast<long long*>(at), static_cast<long long>(v));
+#else
+  std::atomic_ref<std::int64_t> const there(*at);
+  for (std::int64_t seen = glance(at); seen > v;)
+    if (there.compare_exchange_weak(seen, v, std::memory_order_relaxed)) return;
+#endif
+}
+TCSOLVE_HD void raise_to(std::int64_t* at, std::int64_t v) {
+  if (glance(at) >= v) return;
+#if defined(__CUDA_ARCH__)
+  atomicMax(reinterpret_cast<long long*>(at), static_cast<long long>(v));
+#else
+  std::atomic_ref<std::int64_t> const there(*at);
+  for (std::int64_t seen = glance(at); seen < v;)
+    if (there.compare_exchange_weak(seen, v, std::memory_order_relaxed)) return;
+#endif
+}
+
 /// *at = max(*at, v), neither of them negative; a NaN is larger than any number. Bits of such
 /// doubles are ordered as they are.
 TCSOLVE_HD void raise_to(double* at, double v) {

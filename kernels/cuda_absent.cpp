@@ -6,12 +6,14 @@
 #include <tcsolve/kernels/dasp.hpp>
 #include <tcsolve/kernels/dia.hpp>
 #include <tcsolve/kernels/graph.hpp>
+#include <tcsolve/kernels/narrow.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/persistent.hpp>
 #include <tcsolve/kernels/renumber.hpp>
 #include <tcsolve/kernels/sell.hpp>
 #include <tcsolve/kernels/spaden.hpp>
 #include <tcsolve/kernels/spmm_csr.hpp>
+#include <tcsolve/kernels/survey.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/verb_list.hpp>
 
@@ -116,6 +118,43 @@ template void spmm_csr<float>(Device&, CsrPlan&, float, In<float>, float, Out<fl
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_csr<S, T>(Device&, T, CsrView<S> const&, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+
+RowCounts count_rows(Device&, Arena&, PatternView const&) { absent(); }
+TileCounts count_tiles(Device&, Arena&, PatternView const&) { absent(); }
+template <class S>
+bool mirrored(Device&, Arena&, CsrView<S> const&) {
+  absent();
+}
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S) template bool mirrored<S>(Device&, Arena&, CsrView<S> const&);
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+
+template <class S, class T>
+NarrowArrays<S> narrow_values(Device&, Arena&, CsrView<T> const&, Beyond) {
+  absent();
+}
+template <class T>
+UndoneExponents<T> undo_exponents(Device&, Arena&, std::int32_t const*, std::size_t) {
+  absent();
+}
+template <class S>
+double unscaled_norm(Device&, Arena&, CsrView<S> const&, std::int32_t const*, std::int32_t const*) {
+  absent();
+}
+#define TCSOLVE_NARROW(S, T) \
+  template NarrowArrays<S> narrow_values<S, T>(Device&, Arena&, CsrView<T> const&, Beyond);
+TCSOLVE_NARROWER(TCSOLVE_NARROW)
+#define TCSOLVE_UNDO(T) \
+  template UndoneExponents<T> undo_exponents<T>(Device&, Arena&, std::int32_t const*, std::size_t);
+TCSOLVE_UNDO(double)
+TCSOLVE_UNDO(float)
+#define TCSOLVE_NORM(S)                                                                     \
+  template double unscaled_norm<S>(Device&, Arena&, CsrView<S> const&, std::int32_t const*, \
+                                   std::int32_t const*);
+TCSOLVE_NORM(double)
+TCSOLVE_NORM(float)
+TCSOLVE_NORM(half)
+TCSOLVE_NORM(bfloat16)
 
 std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*, int) { absent(); }
 template <class S>

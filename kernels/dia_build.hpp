@@ -207,7 +207,8 @@ Index* scan_diagonals(On& on, CsrView<S> const& a, Index& distinct) {
   auto* seen = on.template take<Index>(all);
   auto* before = on.template take<Index>(all);
   on.clear(seen, static_cast<std::int64_t>(all));
-  on.each_row(a.rows, a, Mark{seen});
+  CsrView<void> const pattern{a.rows, a.cols, a.entries, a.offsets, a.columns, nullptr, on.space()};
+  on.each_rows_of_columns(a.rows, 1, pattern, Mark{seen});
   on.scan(seen, before, static_cast<std::int64_t>(all), Plus{});
   on.read(before + all - 1, &distinct, 1);
   return before;

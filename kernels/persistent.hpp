@@ -33,6 +33,10 @@ struct KeptOperands {
   std::vector<double const*> constants;  ///< the same, never written
 };
 
+/// A persistent loop wins while a step touches no more than so often what the device's cache holds
+/// (docs/results/cg-h200.md).
+constexpr double persistent_share = 2;
+
 namespace cuda {
 
 class PersistentLoop;

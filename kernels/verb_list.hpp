@@ -8,7 +8,6 @@
 #include <tcsolve/kernels/verbs/bicgstab.hpp>
 #include <tcsolve/kernels/verbs/cg.hpp>
 #include <tcsolve/kernels/verbs/dia.hpp>
-#include <tcsolve/kernels/verbs/features.hpp>
 #include <tcsolve/kernels/verbs/gmres.hpp>
 #include <tcsolve/kernels/verbs/judge.hpp>
 #include <tcsolve/kernels/verbs/lsmr.hpp>
@@ -29,8 +28,6 @@
   X(LsmrStart<T>) X(BidiagonalU<T>) X(BidiagonalV<T>) X(LsmrUpdate<T>)                       \
   X(BlockMultiply<T>)
 
-#define TCSOLVE_CSR_FROM(X, S)                                                               \
-  X(MeasureFeatures<S>) X(MeasureSymmetry<S>) X(LongestRow<S>)
 #define TCSOLVE_PRODUCTS(X, S, T)                                                                \
   X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))               \
   X(TCSOLVE_PAIR(DiaMultiply, S, T)) X(TCSOLVE_PAIR(DiaMultiplyDot, S, T))
@@ -46,7 +43,6 @@
   X(TransposeValues<double>) X(TransposeValues<float>) X(TransposeValues<half>) X(TransposeValues<bfloat16>) \
   X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
   X(TCSOLVE_PAIR(InverseDiagonal, bfloat16, double)) X(TCSOLVE_PAIR(InverseDiagonal, bfloat16, float)) \
-  TCSOLVE_CSR_FROM(X, double) TCSOLVE_CSR_FROM(X, float) TCSOLVE_CSR_FROM(X, half) TCSOLVE_CSR_FROM(X, bfloat16) \
   TCSOLVE_PRODUCTS(X, double, double) TCSOLVE_PRODUCTS(X, float, double) TCSOLVE_PRODUCTS(X, half, double)\
   TCSOLVE_PRODUCTS(X, float, float) TCSOLVE_PRODUCTS(X, half, float)                                 \
   TCSOLVE_PRODUCTS(X, bfloat16, double) TCSOLVE_PRODUCTS(X, bfloat16, float)                         \

@@ -11,7 +11,7 @@ namespace {
 
 /// Null where csr cannot hold the values in fewer bits: what another format may scale is converted
 /// at once.
-OperatorPtr<double> lazily(Context& ctx, Csr<double> const& a, Plan const& plan) {
+OperatorPtr<double> lazily(Context& ctx, CsrView<double> const& a, Plan const& plan) {
   try {
     return convert_lazily(ctx, a, plan);
   } catch (MatrixError const& e) {
@@ -19,26 +19,6 @@ OperatorPtr<double> lazily(Context& ctx, Csr<double> const& a, Plan const& plan)
     ctx.log(Severity::note, cat("format: not csr: ", e.what()));
     return nullptr;
   }
-}
-
-/// The first of the plan that can hold the matrix.
-template <class Make>
-OperatorPtr<double> planned(Context& ctx, Plan const& plan, std::string const& device,
-                            Make const& make) {
-  for (Candidate const& c : plan.candidates) {
-    try {
-      auto const A = make(c.format);
-      ctx.log(Severity::note, cat("format: ", name(c.format), " for ", plan.request.applies,
-                                  " products (", device, ")"));
-      return A;
-    } catch (MatrixError const& e) {
-      // Values in fewer bits, or padding beyond what was foreseen: another format may hold it.
-      bool const last = &c == &plan.candidates.back() || !(&c + 1)->excluded.empty();
-      if (last) throw;
-      ctx.log(Severity::note, cat("format: not ", name(c.format), ": ", e.what()));
-    }
-  }
-  throw Error("internal: a plan without candidates");
 }
 
 /// What was measured before, if it can still be had.
@@ -99,22 +79,33 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
     throw Unsupported(
         "`conversion: lazy` switches by the clock, and two runs may differ in their bits; it "
         "needs `deterministic: false`");
-  CsrStorage<double> const here(ctx, source(a, use));
-  bool const known = use.ready && use.ready->features;
+  OrderedMatrix given;
+  OperatorUse here = use;
+  if (use.ready == nullptr) given = as_given(ctx, a), here.ready = &given;
+  CsrView<double> const& lies = here.ready->matrix->view();
   CostTable const table = this->table(ctx);
-  Plan const plan = make_plan(known ? *use.ready->features : features(ctx, here.view()),
-                              request(ctx, use), table);
+  PlanRequest const request = this->request(ctx, use);
+  Survey seen = here.ready->survey ? *here.ready->survey : Survey(ctx, lies);
+  auto const all = [&] {
+    seen.look(ctx, lies);
+    return make_plan(seen.least(), request, table);
+  };
+  bool const tries =
+      params_.autotune == Autotune::measure || params_.conversion == Conversion::lazy;
+  Plan const plan = tries ? all() : make_plan(ctx, lies, seen, request, table);
   ctx.log(Severity::detail, text(plan));
   auto const make = [&](Format format) -> OperatorPtr<double> {
-    return values_ == Real::f64 && format != Format::csr
-               ? make_operator<double>(ctx, here.view(), format, plan.block)
-               : factory_of(format, params_.scaled, plan.block)->build(ctx, a, use);
+    if (values_ == Real::f64 && format != Format::csr)
+      return make_operator<double>(ctx, lies, format, plan.block);
+    // In FP64 csr may keep the arrays it is made of: what was given, not a copy that goes.
+    bool const keeps = values_ == Real::f64;
+    return factory_of(format, params_.scaled, plan.block)->build(ctx, a, keeps ? use : here);
   };
   if (params_.autotune == Autotune::measure)
     return measured(ctx, a, plan, params_.budget, table.device, use.cache, make);
   if (params_.conversion == Conversion::lazy)
-    if (auto const A = lazily(ctx, a, plan)) return A;
-  return planned(ctx, plan, table.device, make);
+    if (auto const A = lazily(ctx, source(a, use), plan)) return A;
+  return first_possible(ctx, plan, make, all);
 }
 
 CostTable AutoFactory::table(Context const& ctx) const {

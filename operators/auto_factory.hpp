@@ -60,10 +60,8 @@ class AutoFactory final : public MatrixFactory {
   double bytes(Index rows, Index, Offset entries) const override {
     return csr_bytes(values_, rows, entries);
   }
-  bool needs_host() const override {
-    return !exact() || params_.conversion == Conversion::lazy ||
-           params_.autotune == Autotune::measure;
-  }
+  /// What was measured is kept by a hash of the pattern.
+  bool needs_host() const override { return params_.autotune == Autotune::measure; }
 
  private:
   std::optional<Format> format() const override { return std::nullopt; }

@@ -61,7 +61,7 @@ class ConvertedOperator : public LinearOperator<T> {
     if constexpr (std::is_same_v<T, S>)
       update_values(ctx, a);
     else
-      update_values(ctx, scaled<S>(ctx, a, Scaling::refuse).matrix.view());
+      update_values(ctx, NarrowCsr<S>(ctx, a, Beyond::refuse).view());
   }
 
   Matrix matrix_;

@@ -91,6 +91,22 @@ double stored_bytes(Format format, Features const& f, Real values) {
   return 0;
 }
 
+// Arrays of the length of rows, block rows, slices or units, and what sorting takes; of spaden the
+// cuts of its shares as well (kernels/*_build.hpp).
+double conversion_scratch(Format format, Features const& f) {
+  double const rows = f.rows, entries = double(f.entries);
+  switch (format) {
+    case Format::csr: return 0;
+    case Format::sell: return 3 * rows;
+    case Format::csell: return 40 * rows;
+    case Format::dasp: return 20 * rows;
+    case Format::spaden: return 20 * rows + entries / 2;
+    case Format::bsell: return 16 * rows;
+    case Format::dia: break;
+  }
+  return 8 * (rows + f.cols);
+}
+
 Terms work(Format format, Features const& f, Real values, Real vectors) {
   // What one thread walks from end to end, or a warp of csr's plain kernel: of dia every diagonal;
   // the others share a long row.
@@ -218,8 +234,66 @@ CostTable CostTable::host() {
   return t;
 }
 
+namespace {
+
+/// The device that the rates were measured on.
+struct Reference {
+  static constexpr double bandwidth = 4.917e12, multiprocessors = 132, clock = 1.98e9;
+};
+
+/// Times on another device over those on the reference; 1 where a fact is not known.
+struct Factors {
+  double memory, caches, clock;
+  Factors(cuda::Facts const& facts, cuda::Speeds const& of) {
+    auto const ratio = [](double reference, double here) {
+      return here > 0 ? reference / here : 1;
+    };
+    memory = ratio(Reference::bandwidth, of.bandwidth);
+    clock = ratio(Reference::clock, of.clock);
+    caches = ratio(Reference::multiprocessors, facts.multiprocessors) * clock;
+  }
+};
+
+/// us of a million multiplications in FP64 where these are few; 0 where no product waits for them.
+double fp64_floor(cuda::Facts const& facts, cuda::Speeds const& of) {
+  constexpr int few = 4;
+  if (of.single_to_double <= few || of.clock == 0 || facts.multiprocessors == 0) return 0;
+  double const single = facts.compute_capability == 80 ? 64 : 128;  // a clock of a multiprocessor
+  return 1e12 * of.single_to_double / (single * of.clock * facts.multiprocessors);
+}
+
+void scale(FormatRates& rates, Factors const& by, double floor) {
+  Terms& p = rates.product;
+  if (p == Terms{}) return;
+  p.stream *= by.memory, p.slots *= by.memory, p.rows *= by.memory, p.long_entries *= by.memory;
+  p.tiles *= by.caches, p.longest *= by.clock;
+  p.slots = std::max(p.slots, floor);
+  rates.convert_entries *= by.memory, rates.convert_rows *= by.memory;
+}
+
+}  // namespace
+
+CostTable CostTable::of_gpu(cuda::Facts const& facts, cuda::Speeds const& speeds) {
+  CostTable t = h200();
+  if (facts.name == t.device) return t;
+  t.device = cat(facts.name, ", by rates of an ", t.device, ", scaled");
+  Factors const by(facts, speeds);
+  double const floor = fp64_floor(facts, speeds);
+  for (RatesByType* format : {&t.csr, &t.sell, &t.csell, &t.dasp, &t.spaden, &t.dia, &t.bsell}) {
+    for (FormatRates* rates : {&format->fp64, &format->fp32, &format->fp16})
+      scale(*rates, by, floor);
+    format->persistent_stream *= by.caches;
+  }
+  scale(t.csr_mixed, by, floor);
+  t.pass_stream *= by.memory;
+  if (facts.l2 > 0) t.cache = double(facts.l2) / (1 << 20);
+  t.order.levels_entries *= by.caches, t.order.permute_entries *= by.memory;
+  return t;
+}
+
 CostTable CostTable::shipped(Context const& ctx) {
-  return ctx.space() == Space::cuda ? h200() : host();
+  if (ctx.device() == nullptr) return host();
+  return of_gpu(cuda::facts(*ctx.device()), cuda::speeds(*ctx.device()));
 }
 
 CostTable CostTable::load(std::string const& path) {

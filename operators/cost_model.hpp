@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/formats/features.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
@@ -71,6 +72,9 @@ Terms work(Format, Features const&, Real values, Real vectors);
 /// number of steps are filled up), for bsell exact where its block rows are not sorted, else within
 /// a few percent.
 double stored_bytes(Format, Features const&, Real values);
+
+/// Bytes that a conversion takes beside the CSR matrix and the stored one, about.
+double conversion_scratch(Format, Features const&);
 
 /// What a format costs for values of one type.
 struct FormatRates {
@@ -141,7 +145,7 @@ struct CostTable {
   double step = 0;         ///< us of a step besides product and passes
   double pass = 0;         ///< us of a pass over vectors
   double pass_stream = 0;  ///< us a MB of it
-  double cache = 0;        ///< MB that a persistent step may touch for its rates to hold
+  double cache = 0;        ///< MB of it: what a persistent step touches beyond is read from memory
   OrderRates order;
   static constexpr auto schema() {
     using P = CostTable;
@@ -159,7 +163,7 @@ struct CostTable {
                       field(&P::step, "step", least, "us of a solver's step besides its passes"),
                       field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
                       field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),
-                      field(&P::cache, "cache", least, "MB that a persistent step may touch"),
+                      field(&P::cache, "cache", least, "MB of the device's cache"),
                       field(&P::order, "order", "orders of rows and columns")};
   }
   RatesByType const& of(Format) const;
@@ -169,8 +173,13 @@ struct CostTable {
   FormatRates& rates(Format, Real values);
   bool operator==(CostTable const&) const = default;
 
-  static CostTable h200();  ///< devices of the H100 and H200 class
+  static CostTable h200();  ///< as measured
   static CostTable host();  ///< the host backend
+  /// Rates of another GPU by what its driver says of it: those of the H200 with what comes from the
+  /// memory in proportion to its bandwidth, what comes from the caches to multiprocessors and
+  /// clock, and no product faster than FP64 units are. Not measured, and `device` says so; an H200
+  /// has its own.
+  static CostTable of_gpu(cuda::Facts const&, cuda::Speeds const&);
   /// The one for a Context's space.
   static CostTable shipped(Context const&);
   /// A file that `tcsolve calibrate` wrote. Throws ConfigError.

@@ -51,8 +51,12 @@ CsrOperator<T, S>::CsrOperator(Context& ctx, CsrView<S> const& a)
 
 template <class T, class S>
 CsrOperator<T, S>::CsrOperator(Context& ctx, Csr<S> a)
-    : LinearOperator<T>(a.rows, a.cols),
-      matrix_(ctx, std::move(a)),
+    : CsrOperator(ctx, CsrStorage<S>(ctx, std::move(a))) {}
+
+template <class T, class S>
+CsrOperator<T, S>::CsrOperator(Context& ctx, CsrStorage<S> a)
+    : LinearOperator<T>(a.view().rows, a.view().cols),
+      matrix_(std::move(a)),
       plan_(plan_for<T>(ctx, matrix_.view())) {
   measure(ctx);
 }
@@ -83,10 +87,16 @@ void CsrOperator<T, S>::update_values(Context& ctx, Csr<S> a) {
 
 template <class T, class S>
 void CsrOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
-  if constexpr (std::is_same_v<T, S>)
+  if constexpr (std::is_same_v<T, S>) {
     update_values(ctx, a);
-  else
-    update_values(ctx, scaled<S>(ctx, a, Scaling::refuse).matrix);
+  } else {
+    NarrowCsr<S> narrow(ctx, a, Beyond::refuse);
+    if (matrix_.own_values() != nullptr) return update_values(ctx, narrow.view());
+    CsrView<S> const before = matrix_.view();
+    require_extents("csr", before, narrow.view());
+    matrix_ = std::move(narrow).owned(ctx);
+    follow(ctx, before);
+  }
 }
 
 /// What was made of the matrix before follows its new values.

@@ -26,6 +26,8 @@ class CsrOperator final : public LinearOperator<T> {
   /// Borrows `a` when it is in the Context's space: a caller's own arrays go in without a copy.
   CsrOperator(Context& ctx, CsrView<S> const& a);
   CsrOperator(Context& ctx, Csr<S> a);
+  /// Takes a matrix in the Context's space over.
+  CsrOperator(Context& ctx, CsrStorage<S> a);
   ~CsrOperator() override;
 
   void prepare(Context&, Op) const override;

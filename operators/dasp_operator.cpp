@@ -23,18 +23,19 @@ DaspOperator<T, S>::DaspOperator(Context& ctx, CsrView<S> const& a, DaspOptions 
     : DaspOperator(ctx, CsrStorage<S>(ctx, a).view(), options, true) {}
 
 template <class T, class S>
-DaspOperator<T, S>::DaspOperator(Context& ctx, ScaledCsr<S> const& a, DaspOptions const& options)
-    : DaspOperator(ctx, a.matrix.view(), options) {
-  undo_scale(a, undo<T>(ctx, a.rows, "row"), {ctx, a.cols});
+DaspOperator<T, S>::DaspOperator(Context& ctx, NarrowCsr<S> const& a, DaspOptions const& options)
+    : DaspOperator(ctx, a.view(), options) {
+  undo_scale(ctx, a, a.template undone_rows<T>(ctx), {ctx, a.template undone_columns<T>(ctx)});
 }
 
 template <class T, class S>
-void DaspOperator<T, S>::undo_scale(ScaledCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols) {
+void DaspOperator<T, S>::undo_scale(Context& ctx, NarrowCsr<S> const& a, Array<T> rows,
+                                    ScaledDomain<T> cols) {
   row_scale_ = std::move(rows);
   work_.row_scale = row_scale_.data();
   domain_ = std::move(cols);
   scaling_ = Scaling::powers_of_two;
-  if (!a.rows.empty() || !a.cols.empty()) norm_ = norm_inf(a);
+  if (a.scaled()) norm_ = a.unscaled_norm(ctx);
 }
 
 template <class T, class S>
@@ -49,11 +50,11 @@ void DaspOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
 }
 
 template <class T, class S>
-void DaspOperator<T, S>::update_values(Context& ctx, ScaledCsr<S> const& a) {
-  auto rows = undo<T>(ctx, a.rows, "row");  // what may throw comes first
-  ScaledDomain<T> cols(ctx, a.cols);
-  update_values(ctx, a.matrix.view());
-  undo_scale(a, std::move(rows), std::move(cols));
+void DaspOperator<T, S>::update_values(Context& ctx, NarrowCsr<S> const& a) {
+  auto rows = a.template undone_rows<T>(ctx);  // what may throw comes first
+  ScaledDomain<T> cols(ctx, a.template undone_columns<T>(ctx));
+  update_values(ctx, a.view());
+  undo_scale(ctx, a, std::move(rows), std::move(cols));
 }
 
 template <class T, class S>
@@ -61,7 +62,7 @@ void DaspOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
   if constexpr (std::is_same_v<T, S>)
     update_values(ctx, a);
   else
-    update_values(ctx, scaled<S>(ctx, a, scaling_));
+    update_values(ctx, NarrowCsr<S>(ctx, a, beyond(scaling_)));
 }
 
 template <class T, class S>

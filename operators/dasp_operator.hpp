@@ -29,13 +29,18 @@ class DaspOperator final : public LinearOperator<T> {
   /// there for the time of the conversion).
   DaspOperator(Context& ctx, CsrView<S> const& a, DaspOptions const& = {});
   /// The matrix before it was scaled: its powers of two are undone in every product.
-  DaspOperator(Context& ctx, ScaledCsr<S> const& a, DaspOptions const& = {});
+  DaspOperator(Context& ctx, NarrowCsr<S> const& a, DaspOptions const& = {});
+  DaspOperator(Context& ctx, ScaledCsr<S> const& a, DaspOptions const& options = {})
+      : DaspOperator(ctx, NarrowCsr<S>(ctx, a), options) {}
 
   /// The same pattern with new values (LinearOperator), as they are. Cost: a copy and a pass for
   /// the norm; with values that were scaled before, memory as well.
   void update_values(Context&, CsrView<S> const& a);
   /// The same with values that were scaled anew: not by the exponents of the matrix before.
-  void update_values(Context&, ScaledCsr<S> const& a);
+  void update_values(Context&, NarrowCsr<S> const& a);
+  void update_values(Context& ctx, ScaledCsr<S> const& a) {
+    update_values(ctx, NarrowCsr<S>(ctx, a));
+  }
   using LinearOperator<T>::update_values;
 
   Traits traits() const override;
@@ -50,7 +55,7 @@ class DaspOperator final : public LinearOperator<T> {
   void measure(Context&);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_update_values(Context&, CsrView<T> const& a) override;
-  void undo_scale(ScaledCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols);
+  void undo_scale(Context&, NarrowCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols);
   Dasp<S> matrix_;
   Array<T> parts_, row_scale_;
   Array<unsigned int> tickets_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/formats/scaled.hpp>
 
 namespace tcsolve {
 
@@ -106,12 +107,13 @@ void LazyOperator<T>::do_update_values(Context& ctx, CsrView<T> const& a) {
 namespace {
 
 template <class S>
-OperatorPtr<double> as(Context& ctx, Csr<double> const& a, Plan const& plan) {
+OperatorPtr<double> as(Context& ctx, CsrView<double> const& a, Plan const& plan) {
   std::shared_ptr<CsrOperator<double, S>> csr;
   if constexpr (std::is_same_v<S, double>)
-    csr = std::make_shared<CsrOperator<double>>(ctx, a.view());
+    csr = std::make_shared<CsrOperator<double>>(ctx, a);
   else
-    csr = std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
+    csr = std::make_shared<CsrOperator<double, S>>(
+        ctx, NarrowCsr<S>(ctx, a, Beyond::refuse_infinite).owned(ctx));
   Candidate const& now = *std::ranges::find(plan.candidates, Format::csr, &Candidate::format);
   Candidate const* best = &now;
   for (Candidate const& c : plan.candidates)
@@ -137,7 +139,7 @@ OperatorPtr<double> as(Context& ctx, Csr<double> const& a, Plan const& plan) {
 
 }  // namespace
 
-OperatorPtr<double> convert_lazily(Context& ctx, Csr<double> const& a, Plan const& plan) {
+OperatorPtr<double> convert_lazily(Context& ctx, CsrView<double> const& a, Plan const& plan) {
   switch (plan.request.values) {
     case Real::f64: return as<double>(ctx, a, plan);
     case Real::f32: return as<float>(ctx, a, plan);

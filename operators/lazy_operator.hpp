@@ -93,8 +93,8 @@ class LazyOperator final : public LinearOperator<T> {
 };
 
 /// `a` as csr, to be converted to what the plan would take for products without number; csr for
-/// good where that is csr. Logs which. `a` lies on the host; in the host's space csr borrows it.
-/// Throws MatrixError where csr cannot hold the values in the plan's type.
-OperatorPtr<double> convert_lazily(Context&, Csr<double> const& a, Plan const&);
+/// good where that is csr. Logs which. In FP64 csr borrows `a` where it lies in the Context's
+/// space. Throws MatrixError where csr cannot hold the values in the plan's type.
+OperatorPtr<double> convert_lazily(Context&, CsrView<double> const& a, Plan const&);
 
 }  // namespace tcsolve

@@ -71,10 +71,14 @@ class MatrixFactory : public OperatorFactory {
   bool exact() const override { return values_ == Real::f64; }
   Reorder reorder() const override { return reorder_; }
   OrderedMatrix order(Context& ctx, Csr<double> const& a, OperatorUse const& use) const override {
-    return ordered(
-        ctx, a,
-        {.asked = reorder_, .plan = request(ctx, use), .format = format(), .cache = use.cache},
-        table(ctx));
+    bool const left_alone = use.keep_order && reorder_ == Reorder::automatic;
+    return ordered(ctx, a,
+                   {.asked = left_alone ? Reorder::none : reorder_,
+                    .plan = request(ctx, use),
+                    .format = format(),
+                    .cache = use.cache,
+                    .given = use.ready ? use.ready->matrix : nullptr},
+                   table(ctx));
   }
 
  protected:

@@ -2,6 +2,7 @@
 #include <tcsolve/operators/ordering.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -36,8 +37,8 @@ Features with_x_for_free(Features f) {
 /// Bytes beside A while an order is made: P A P^T and scratch, in the Context's space; for METIS
 /// the graph, its transposed pattern and METIS' own graphs on the host. And what comes after: a
 /// matrix made of it, P b, P x, P and a staged copy.
-bool fits(Context const& ctx, Reorder order, Csr<double> const& a) {
-  double const entries = double(a.entries()), rows = a.rows;
+bool fits(Context const& ctx, Reorder order, double rows, Offset of_a) {
+  auto const entries = double(of_a);
   bool const here = ctx.space() == Space::host;
   double const moved = 2 * (12 * entries + 20 * rows) + 36 * rows;
   double const scratch = here ? 12 * entries + 48 * rows : 32 * entries + 180 * rows;
@@ -46,6 +47,21 @@ bool fits(Context const& ctx, Reorder order, Csr<double> const& a) {
   return there < 0.9 * double(ctx.available_memory()) && metis < 0.9 * double(available_memory());
 }
 
+/// Adds the seconds until it goes.
+class Clock {
+ public:
+  explicit Clock(double& sum) : sum_(sum) {}
+  ~Clock() {
+    using Seconds = std::chrono::duration<double>;
+    sum_ += Seconds(std::chrono::steady_clock::now() - start_).count();
+  }
+  Clock(Clock const&) = delete;
+
+ private:
+  double& sum_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 class Choice {
  public:
   Choice(Context& ctx, Csr<double> const& a, OrderRequest const& request, CostTable const& table)
@@ -53,17 +69,11 @@ class Choice {
         a_(a),
         request_(request),
         table_(table),
-        given_(std::make_shared<CsrStorage<double>>(ctx, a.view())) {}
+        given_(request.given ? request.given : as_given(ctx, a).matrix) {}
 
-  /// A as it is.
-  OrderedMatrix as_given() const {
-    OrderedMatrix ready;
-    ready.order.measured = false;
-    ready.matrix = given_;
-    return ready;
-  }
-
-  OrderedMatrix in(Reorder order) const {
+  OrderedMatrix in(Reorder order) {
+    Clock const clock(order_seconds_);
+    if (order == Reorder::none) return unchanged();
     OrderedMatrix ready;
     std::shared_ptr<CsrStorage<double>> moved;
     auto const make = [&] { return reordering(ctx_, given_->view(), order, moved); };
@@ -76,28 +86,29 @@ class Choice {
     return ready;
   }
 
-  OrderedMatrix cheapest() const {
-    OrderedMatrix ready = as_given();
-    ready.features = features(ctx_, given_->view());
-    Features const f = *ready.features;
+  OrderedMatrix cheapest() {
+    OrderedMatrix ready = unchanged();
     OrderPlan plan{request_.plan, table_.device, Reorder::none, {}};
-    OrderCandidate none{Reorder::none, best(f, request_, table_), 0, 0, ""};
+    OrderCandidate none{Reorder::none, look(ready), 0, 0, ""};
     // A format that was asked for and cannot hold A as it is: any order that helps is taken.
     bool const holds = none.format.excluded.empty();
     none.total = holds ? none.format.total : std::numeric_limits<double>::infinity();
     double least = none.total;
-    Candidate const conceivable = best(with_x_for_free(f), request_, table_);
     plan.candidates.push_back(std::move(none));
     std::optional<Locality> before;
+    Survey of_a = *ready.survey;
     for (Reorder const order : {Reorder::rcm, Reorder::metis}) {
-      OrderCandidate c{order, conceivable, order_microseconds(order, f, table_), 0, ""};
-      c.total = c.once + conceivable.total;
-      c.excluded = why_not(c, least);
+      OrderCandidate c = conceivable(order, of_a, least);
+      if (c.excluded.empty() && !of_a.complete()) {  // bounds do not rule it out
+        look_at_all(ready);
+        of_a = *ready.survey;
+        c = conceivable(order, of_a, least);
+      }
       if (c.excluded.empty()) {
         OrderedMatrix other = in(order);
-        other.features = features(ctx_, other.matrix->view());
+        look_at_all(other);
         before = other.order.before;
-        c.format = best(*other.features, request_, table_);
+        c.format = best(other.survey->least(), request_, table_);
         c.total = c.format.excluded.empty() ? c.once + c.format.total
                                             : std::numeric_limits<double>::infinity();
         if (c.total < enough * least) {
@@ -112,8 +123,44 @@ class Choice {
     return ready;
   }
 
+  /// What the choice of a format takes is looked at, where one is to be chosen.
+  OrderedMatrix surveyed(OrderedMatrix ready) {
+    if (!request_.format && !ready.survey) look(ready);
+    ready.order_seconds = order_seconds_;
+    return ready;
+  }
+
  private:
-  /// Why an order is not even made, least being the total so far.
+  OrderedMatrix unchanged() const {
+    OrderedMatrix ready;
+    ready.order.measured = false;
+    ready.matrix = given_;
+    return ready;
+  }
+
+  /// As far as the cheapest way to multiply by it takes, which is returned.
+  Candidate look(OrderedMatrix& ready) const {
+    CsrView<double> const& a = ready.matrix->view();
+    ready.survey.emplace(ctx_, a);
+    Plan const plan = make_plan(ctx_, a, *ready.survey, request_.plan, table_, request_.format);
+    if (!request_.format) return plan.candidates.front();
+    return *std::ranges::find(plan.candidates, *request_.format, &Candidate::format);
+  }
+  void look_at_all(OrderedMatrix& ready) const {
+    if (!ready.survey) ready.survey.emplace(ctx_, ready.matrix->view());
+    ready.survey->look(ctx_, ready.matrix->view());
+  }
+
+  /// What an order could come to at best, least being the total so far.
+  OrderCandidate conceivable(Reorder order, Survey const& seen, double least) const {
+    Features const& f = seen.least();
+    OrderCandidate c{order, best(with_x_for_free(f), request_, table_),
+                     order_microseconds(order, f, table_), 0, ""};
+    c.total = c.once + c.format.total;
+    c.excluded = why_not(c, least);
+    return c;
+  }
+  /// Why an order is not even made.
   std::string why_not(OrderCandidate const& c, double least) const {
     bool const metis = c.order == Reorder::metis;
     if (metis && !metis_built()) return "not built";
@@ -122,7 +169,7 @@ class Choice {
     std::snprintf(text, sizeof text, "%.4g ms to make it; %.4g ms in all even with x for free",
                   c.once / 1e3, c.total / 1e3);
     if (!(c.total < enough * least)) return text;
-    if (!fits(ctx_, c.order, a_)) return "too little memory";
+    if (!fits(ctx_, c.order, a_.rows, given_->view().entries)) return "too little memory";
     return "";
   }
 
@@ -131,6 +178,7 @@ class Choice {
   OrderRequest const& request_;
   CostTable const& table_;
   std::shared_ptr<CsrStorage<double> const> given_;
+  double order_seconds_ = 0;
 };
 
 }  // namespace
@@ -168,13 +216,21 @@ std::string text(OrderPlan const& plan) {
   return text;
 }
 
+OrderedMatrix as_given(Context& ctx, Csr<double> const& a) {
+  OrderedMatrix ready;
+  ready.order.measured = false;
+  ready.matrix = std::make_shared<CsrStorage<double>>(ctx, a.view());
+  return ready;
+}
+
 OrderedMatrix ordered(Context& ctx, Csr<double> const& a, OrderRequest const& request,
                       CostTable const& table) {
-  bool const searches = request.asked == Reorder::automatic;
-  if (!searches && request.asked != Reorder::none) require_square(a);
-  Choice const choice(ctx, a, request, table);
-  if (request.asked == Reorder::none || (searches && a.rows != a.cols)) return choice.as_given();
-  return searches ? choice.cheapest() : choice.in(request.asked);
+  bool const searches = request.asked == Reorder::automatic && a.rows == a.cols;
+  bool const wanted = request.asked != Reorder::none && request.asked != Reorder::automatic;
+  if (wanted) require_square(a);
+  Choice choice(ctx, a, request, table);
+  return choice.surveyed(searches ? choice.cheapest()
+                                  : choice.in(wanted ? request.asked : Reorder::none));
 }
 
 }  // namespace tcsolve

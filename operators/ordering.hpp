@@ -10,12 +10,12 @@
 ///
 /// The features of P A P^T are known only when it has been made. So an order is made only where
 /// even free access to x would pay: A itself, padding and blocks as they are, with as few 8 x 8
-/// tiles as its entries fill and no column beyond 16 bits. What then has the least total is taken,
-/// an order in either case only if it is less by 5 %, what the model is off by for the better
-/// formats. A format that cannot hold A as it is takes the first order in which it holds it.
-/// The answer is a function of the matrix, the request, the cost table and of whether this build
-/// has METIS; an order that a cache spares is reckoned with all the same, so that a second run does
-/// what the first did.
+/// tiles as its entries fill and no column beyond 16 bits; of A no more is looked at than that
+/// takes (formats/survey.hpp). What then has the least total is taken, an order in either case only
+/// if it is less by 5 %, what the model is off by for the better formats. A format that cannot hold
+/// A as it is takes the first order in which it holds it. The answer is a function of the matrix,
+/// the request, the cost table and of whether this build has METIS; an order that a cache spares is
+/// reckoned with all the same, so that a second run does what the first did.
 #pragma once
 
 #include <memory>
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include <tcsolve/formats/reordering.hpp>
+#include <tcsolve/formats/survey.hpp>
 #include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/io/disk_cache.hpp>
 #include <tcsolve/operators/planner.hpp>
@@ -35,6 +36,8 @@ struct OrderRequest {
   PlanRequest plan;
   std::optional<Format> format;      ///< the only one there is; none: the one that costs least
   DiskCache const* cache = nullptr;  ///< where orders are kept; null: nowhere
+  /// A in the Context's space, where it lies there already; null: it is copied there.
+  std::shared_ptr<CsrStorage<double> const> given;
 };
 
 /// One order and what it would cost, in microseconds.
@@ -64,13 +67,19 @@ std::string text(OrderPlan const&);
 struct OrderedMatrix {
   Reordering order;
   std::shared_ptr<CsrStorage<double> const> matrix;  ///< in the Context's space
-  std::optional<Features> features;  ///< of it; not looked at where `asked` says all
-  std::optional<OrderPlan> plan;     ///< of `automatic`
-  std::string cached;                ///< what the cache did, if there was one
+  std::optional<Survey> survey;   ///< of it; none where nothing was to be decided
+  std::optional<OrderPlan> plan;  ///< of `automatic`
+  std::string cached;             ///< what the cache did, if there was one
+  double order_seconds = 0;       ///< of all that it took: orders, taken or not, and P A P^T
 };
 
+/// A as it is, in the Context's space: copied there from `a`, on the host, or borrowed where that
+/// is the Context's space; then `a` must outlive it.
+OrderedMatrix as_given(Context&, Csr<double> const& a);
+
 /// `a`, on the host, in the order asked for. Where that is `none`, or `automatic` finds nothing
-/// better, `matrix` is A itself, borrowed on the host: `a` must outlive it. A matrix that is not
+/// better, `matrix` is A itself (as_given). Without a `format`, as much of it is looked at as the
+/// choice of one takes. A matrix that is not
 /// square is left alone by `automatic`; else throws what reordering() throws.
 OrderedMatrix ordered(Context&, Csr<double> const& a, OrderRequest const&, CostTable const&);
 

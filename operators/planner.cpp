@@ -8,6 +8,8 @@
 #include <limits>
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/persistent.hpp>
+#include <tcsolve/kernels/program.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
 #include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/csell_operator.hpp>
@@ -23,6 +25,8 @@ namespace {
 /// Vectors that a step of CG reads or writes besides the product; of other methods a few more, of
 /// which no format knows.
 constexpr double step_vectors = 10;
+/// Those that a loop counts when it decides how it is run (KrylovSolver::record).
+constexpr double loop_vectors = 5;
 
 /// Positions are counted in 31 bits.
 constexpr bool counts_in_31_bits(Format format) {
@@ -51,17 +55,75 @@ std::string why_not(Format format, Features const& f, PlanRequest const& request
   if (format == Format::sell && double(f.slices_stored) > 3 * double(f.entries) + 1e6)
     return "padding is more than twice the entries";
   double const csr = stored_bytes(Format::csr, f, request.values);
-  if (stored_bytes(format, f, request.values) + csr > request.memory) return "too little memory";
+  double const scratch = conversion_scratch(format, f);
+  if (stored_bytes(format, f, request.values) + csr + scratch > request.memory)
+    return "too little memory";
   return "";
 }
 
-/// A step as one kernel; 0 where it is not offered.
+template <class V, class... Known>
+constexpr bool holds(VerbList<Known...>) {
+  return (std::is_same_v<V, Known> || ...);
+}
+template <class T>
+constexpr bool multiplies_in_loop(Format format) {
+  using Verbs = LoopVerbs<T>;
+  switch (format) {
+    case Format::csr: return holds<CsrMultiply<T, T>>(Verbs{});
+    case Format::sell: return holds<SellMultiplyDot<T, T>>(Verbs{});
+    case Format::dia: return holds<DiaMultiplyDot<T, T>>(Verbs{});
+    default: return false;
+  }
+}
+/// Whether a persistent kernel has the product: in FP64, of values and vectors of one type.
+bool multiplies_in_loop(Format format, PlanRequest const& request) {
+  return request.values == Real::f64 && request.vectors == Real::f64 &&
+         multiplies_in_loop<double>(format);
+}
+
+/// A step as one kernel; 0 where it is not offered. What a step touches beyond the cache comes from
+/// the memory; a loop is one kernel up to persistent_share times the cache (solvers/execution).
 double persistent_step(Format format, double bytes, Features const& f, PlanRequest const& request,
                        CostTable const& table) {
   RatesByType const& rates = table.of(format);
-  double const megabytes = (bytes + step_vectors * double(size_of(request.vectors)) * f.rows) / 1e6;
-  if (rates.persistent == 0 || !request.persistent || megabytes > table.cache) return 0;
-  return rates.persistent + rates.persistent_stream * megabytes;
+  double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
+  double const touched = bytes / 1e6 + step_vectors * vector;
+  double const counted = bytes / 1e6 + loop_vectors * vector;
+  if (rates.persistent == 0 || !request.persistent || !multiplies_in_loop(format, request) ||
+      counted > persistent_share * table.cache)
+    return 0;
+  double const near = std::min(touched, table.cache);
+  return rates.persistent + rates.persistent_stream * near + table.pass_stream * (touched - near);
+}
+
+Candidate candidate(Format format, Features const& f, PlanRequest const& request,
+                    CostTable const& table) {
+  FormatRates const& rates = table.rates(format, request.values, request.vectors);
+  double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
+  Candidate c;
+  c.format = format;
+  c.excluded = why_not(format, f, request, table);
+  c.bytes = stored_bytes(format, f, request.values);
+  c.product = dot(rates.product, work(format, f, request.values, request.vectors));
+  c.step = table.step + c.product + step_vectors * vector * table.pass_stream;
+  if (!makes_dot(format)) c.step += table.pass + 2 * vector * table.pass_stream;
+  double const one_kernel = persistent_step(format, c.bytes, f, request, table);
+  c.persistent = one_kernel > 0 && one_kernel < c.step;
+  if (c.persistent) c.step = one_kernel;
+  if (format != Format::csr)
+    c.conversion = rates.convert + rates.convert_entries * double(f.entries) / 1e6 +
+                   rates.convert_rows * f.rows / 1e6;
+  c.total = c.conversion + request.applies * c.step;
+  return c;
+}
+
+/// What a format's cost depends on, cheapest first.
+std::vector<Fact> facts_of(Format format) {
+  switch (format) {
+    case Format::dia: return {Fact::diagonals, Fact::symmetry, Fact::tiles};
+    case Format::bsell: return {Fact::dense, Fact::tiles};
+    default: return {Fact::tiles};
+  }
 }
 
 }  // namespace
@@ -70,31 +132,34 @@ Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& t
   Plan plan{request, table.device, {}};
   if (f.dense != BsellCounts{})
     plan.block = bsell_blocks[bsell_choice(f.dense, f.entries, double(size_of(request.values)))];
-  double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
-  for (auto const& [format, text] : names(Format{})) {
-    FormatRates const& rates = table.rates(format, request.values, request.vectors);
-    Candidate c;
-    c.format = format;
-    c.excluded = why_not(format, f, request, table);
-    c.bytes = stored_bytes(format, f, request.values);
-    c.product = dot(rates.product, work(format, f, request.values, request.vectors));
-    c.step = table.step + c.product + step_vectors * vector * table.pass_stream;
-    if (!makes_dot(format)) c.step += table.pass + 2 * vector * table.pass_stream;
-    double const one_kernel = persistent_step(format, c.bytes, f, request, table);
-    c.persistent = one_kernel > 0 && one_kernel < c.step;
-    if (c.persistent) c.step = one_kernel;
-    if (format != Format::csr)
-      c.conversion = rates.convert + rates.convert_entries * double(f.entries) / 1e6 +
-                     rates.convert_rows * f.rows / 1e6;
-    c.total = c.conversion + request.applies * c.step;
-    plan.candidates.push_back(std::move(c));
-  }
+  for (auto const& [format, text] : names(Format{}))
+    plan.candidates.push_back(candidate(format, f, request, table));
   std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
                    [](Candidate const& a, Candidate const& b) {
                      if (a.excluded.empty() != b.excluded.empty()) return a.excluded.empty();
                      return a.total < b.total;
                    });
   return plan;
+}
+
+Plan make_plan(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest const& request,
+               CostTable const& table, std::optional<Format> format) {
+  for (;;) {
+    Plan plan = make_plan(seen.least(), request, table);
+    if (!seen.knows(Fact::dense)) plan.block = 0;
+    Features const most = seen.most();
+    for (Candidate& c : plan.candidates) {
+      Candidate const worst = candidate(c.format, most, request, table);
+      c.at_least = c.total != worst.total || c.bytes != worst.bytes || c.excluded != worst.excluded;
+    }
+    Candidate const& first = format
+                                 ? *std::ranges::find(plan.candidates, *format, &Candidate::format)
+                                 : plan.candidates.front();
+    auto const facts = facts_of(first.format);
+    auto const next = std::ranges::find_if(facts, [&](Fact fact) { return !seen.knows(fact); });
+    if (!first.at_least || next == facts.end()) return plan;
+    seen.look(ctx, a, *next);
+  }
 }
 
 std::string text(Plan const& plan) {
@@ -105,9 +170,9 @@ std::string text(Plan const& plan) {
   text += "  format   MB stored   us product   us step   us conversion   ms in all\n";
   for (Candidate const& c : plan.candidates) {
     if (c.excluded.empty())
-      std::snprintf(line, sizeof line, "  %-6s %11.4g %12.4g %9.4g %15.4g %11.4g%s\n",
+      std::snprintf(line, sizeof line, "  %-6s %11.4g %12.4g %9.4g %15.4g %11.4g%s%s\n",
                     name(c.format), c.bytes / 1e6, c.product, c.step, c.conversion, c.total / 1e3,
-                    c.persistent ? "   one kernel" : "");
+                    c.persistent ? "   one kernel" : "", c.at_least ? "   at least" : "");
     else
       std::snprintf(line, sizeof line, "  %-6s %11.4g   %s\n", name(c.format), c.bytes / 1e6,
                     c.excluded.c_str());
@@ -129,6 +194,32 @@ std::shared_ptr<LinearOperator<T>> make_operator(Context& ctx, CsrView<S> const&
     case Format::spaden: return std::make_shared<SpadenOperator<T, S>>(ctx, a);
   }
   return std::make_shared<CsrOperator<T, S>>(ctx, a);
+}
+
+OperatorPtr<double> first_possible(Context& ctx, Plan plan,
+                                   std::function<OperatorPtr<double>(Format)> make,
+                                   std::function<Plan()> all) {
+  std::vector<Format> refused;
+  auto const usable = [&](Candidate const& c) {
+    return c.excluded.empty() && std::ranges::find(refused, c.format) == refused.end();
+  };
+  for (;;) {
+    Format const format = std::ranges::find_if(plan.candidates, usable)->format;
+    auto const pass_over = [&](Error const& e) {
+      refused.push_back(format);
+      plan = all();
+      if (std::ranges::none_of(plan.candidates, usable)) throw;  // what make() threw
+      ctx.log(Severity::note, cat("format: not ", name(format), ": ", e.what()));
+    };
+    try {
+      auto const A = make(format);
+      ctx.log(Severity::note, cat("format: ", name(format), " for ", plan.request.applies,
+                                  " products (", plan.device, ")"));
+      return A;
+    } catch (MatrixError const& e) { pass_over(e); } catch (MemoryError const& e) {
+      pass_over(e);
+    }
+  }
 }
 
 template <class T>

@@ -13,10 +13,12 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <tcsolve/formats/survey.hpp>
 #include <tcsolve/operators/cost_model.hpp>
 
 namespace tcsolve {
@@ -26,7 +28,8 @@ struct PlanRequest {
   double applies = 200;    ///< products that the conversion is to pay for
   bool transpose = false;  ///< A^T is needed too, which csr alone offers
   bool persistent = true;  ///< the step may run as one kernel where it is small enough
-  /// Bytes that the operator may take, its conversion included; csr is taken whatever it needs.
+  /// Bytes that the operator, the CSR matrix that it is made from and what the conversion needs
+  /// besides may take together; csr is taken whatever it needs.
   double memory = std::numeric_limits<double>::infinity();
 };
 
@@ -40,6 +43,7 @@ struct Candidate {
   double conversion = 0;    ///< from CSR, once
   double total = 0;         ///< conversion + applies * step
   std::string excluded;     ///< why the format cannot be taken; empty when it can
+  bool at_least = false;    ///< lower bounds, which sufficed: not all of the matrix was looked at
 };
 
 struct Plan {
@@ -53,6 +57,13 @@ struct Plan {
 
 Plan make_plan(Features const&, PlanRequest const&, CostTable const&);
 
+/// The same decision for a matrix in the Context's space, of which no more is looked at than it
+/// takes: lower bounds put the formats in an order, and as long as the first one's total is a
+/// bound, what it depends on is looked at, cheapest first. With `format`, until that one's total is
+/// known.
+Plan make_plan(Context&, CsrView<double> const& a, Survey&, PlanRequest const&, CostTable const&,
+               std::optional<Format> format = {});
+
 /// The decision as a table, one line a format, the one taken first.
 std::string text(Plan const&);
 
@@ -61,6 +72,13 @@ std::string text(Plan const&);
 template <class T, class S = T>
 std::shared_ptr<LinearOperator<T>> make_operator(Context&, CsrView<S> const& a, Format,
                                                  Index block = 0);
+
+/// The first of the plan's formats that make(format) can make, and a note of it. Values in fewer
+/// bits, padding beyond what was foreseen or memory that has gone since (MatrixError, MemoryError)
+/// pass a format over: then `all` gives the plan with all of the matrix looked at, and its next one
+/// is tried. Throws what the last make() threw.
+OperatorPtr<double> first_possible(Context&, Plan, std::function<OperatorPtr<double>(Format)> make,
+                                   std::function<Plan()> all);
 
 /// Median us of y = A x, x = 1, over 5 to 50 measurements for about `seconds`, each of as many
 /// products in a row as take a millisecond.

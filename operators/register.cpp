@@ -88,12 +88,15 @@ class RoundingFactory : public FormatFactory<the_format> {
                             OperatorUse const& use) const override {
     return for_type(this->values_, [&]<class S>() -> OperatorPtr<double> {
       using Made = Operator<double, S>;
-      if constexpr (std::is_same_v<S, double>)
+      if constexpr (std::is_same_v<S, double>) {
         return std::make_shared<Made>(ctx, source(a, use));
-      else if constexpr (std::is_constructible_v<Made, Context&, Csr<S>>)
-        return std::make_shared<Made>(ctx, converted<S>(a));
-      else
-        return std::make_shared<Made>(ctx, converted<S>(a).view());
+      } else {
+        NarrowCsr<S> narrow(ctx, source(a, use), Beyond::refuse_infinite);
+        if constexpr (std::is_constructible_v<Made, Context&, CsrStorage<S>>)
+          return std::make_shared<Made>(ctx, std::move(narrow).owned(ctx));
+        else
+          return std::make_shared<Made>(ctx, narrow.view());
+      }
     });
   }
 };
@@ -148,7 +151,8 @@ class BsellFactory final : public FormatFactory<Format::bsell> {
       if constexpr (std::is_same_v<S, double>)
         return std::make_shared<Made>(ctx, source(a, use), tuning);
       else
-        return std::make_shared<Made>(ctx, converted<S>(a).view(), tuning);
+        return std::make_shared<Made>(
+            ctx, NarrowCsr<S>(ctx, source(a, use), Beyond::refuse_infinite).view(), tuning);
     });
   }
   /// Where a tenth of the positions are holes, in blocks of 2 x 2; with the CSR matrix it is made
@@ -171,7 +175,8 @@ OperatorPtr<double> scaled_operator(Context& ctx, Csr<double> const& a, Operator
     if constexpr (std::is_same_v<S, double>)
       return std::make_shared<Made>(ctx, source(a, use), options...);
     else
-      return std::make_shared<Made>(ctx, scaled<S>(a, params.scale), options...);
+      return std::make_shared<Made>(ctx, NarrowCsr<S>(ctx, source(a, use), beyond(params.scale)),
+                                    options...);
   });
 }
 

@@ -15,9 +15,10 @@ struct OperatorUse {
   double applies = 200;              ///< products expected, over all solves
   bool transpose = false;            ///< A^T as well
   bool persistent = true;            ///< all else in a step may be part of one kernel
+  bool keep_order = false;           ///< order() makes none where that is left to it
   DiskCache const* cache = nullptr;  ///< where measured choices are kept; null: nowhere
-  /// The matrix as order() left it: operators in FP64 are made of that, and a csr operator borrows
-  /// it. Null: it is copied to where it is needed.
+  /// The matrix as as_given() or order() left it: order() begins with it, operators are made of it,
+  /// and a csr operator in FP64 borrows it. Null: it is copied to where it is needed.
   OrderedMatrix const* ready = nullptr;
 };
 
@@ -35,7 +36,7 @@ class OperatorFactory {
   /// True when the operator is A itself and not a rounded copy.
   virtual bool exact() const = 0;
   /// True when build() needs the matrix on the host whether or not it is ready elsewhere.
-  virtual bool needs_host() const { return !exact(); }
+  virtual bool needs_host() const { return false; }
   /// The order that the config asks for.
   virtual Reorder reorder() const = 0;
   /// The matrix in the order that it is to have before build(), and its solver the caller's vectors

@@ -22,13 +22,18 @@ class SpadenOperator final : public LinearOperator<T> {
   /// there for the time of the conversion).
   SpadenOperator(Context& ctx, CsrView<S> const& a, SpadenTuning const& = {});
   /// The matrix before it was scaled: its powers of two are undone in every product.
-  SpadenOperator(Context& ctx, ScaledCsr<S> const& a, SpadenTuning const& = {});
+  SpadenOperator(Context& ctx, NarrowCsr<S> const& a, SpadenTuning const& = {});
+  SpadenOperator(Context& ctx, ScaledCsr<S> const& a, SpadenTuning const& tuning = {})
+      : SpadenOperator(ctx, NarrowCsr<S>(ctx, a), tuning) {}
 
   /// The same pattern with new values (LinearOperator), as they are. Cost: a copy and a pass for
   /// the norm; with values that were scaled before, memory as well.
   void update_values(Context&, CsrView<S> const& a);
   /// The same with values that were scaled anew: not by the exponents of the matrix before.
-  void update_values(Context&, ScaledCsr<S> const& a);
+  void update_values(Context&, NarrowCsr<S> const& a);
+  void update_values(Context& ctx, ScaledCsr<S> const& a) {
+    update_values(ctx, NarrowCsr<S>(ctx, a));
+  }
   using LinearOperator<T>::update_values;
 
   Traits traits() const override;
@@ -41,7 +46,7 @@ class SpadenOperator final : public LinearOperator<T> {
   SpadenOperator(Context& ctx, CsrView<S> const& here, SpadenTuning const&, bool);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_update_values(Context&, CsrView<T> const& a) override;
-  void undo_scale(ScaledCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols);
+  void undo_scale(Context&, NarrowCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols);
   Spaden<S> matrix_;
   Array<T> parts_, row_scale_;
   ScaledDomain<T> domain_;

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <thread>
 
+#include <tcsolve/kernels/program.hpp>
+
 namespace tcsolve {
 
 namespace {
@@ -13,10 +15,6 @@ namespace {
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-/// A persistent loop wins while a step touches no more than so often what the cache holds
-/// (docs/results/cg-h200.md).
-constexpr double persistent_share = 2;
 
 /// Steps that a graph repeats at once: enough to hide what the decision costs, few enough that
 /// little is done in vain at the end.
@@ -41,6 +39,8 @@ Loop::~Loop() {
   graph_.reset();
   if (progress_ != &host_progress_) cuda::release_pinned(progress_);
 }
+
+bool Loop::one_kernel() const { return loop_program(body_, 1, 512).why.empty(); }
 
 void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   graph_.reset();

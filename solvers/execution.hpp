@@ -64,6 +64,8 @@ class Loop {
     choose(ctx, wanted, facts);
   }
   bool recorded() const { return !body_.commands.empty(); }
+  /// Whether the recorded step has a form in a persistent kernel.
+  bool one_kernel() const;
 
   /// Begins a run of at most `limits.steps` steps and comes back when the state says stop. Appends
   /// the norm (squared, as monitored) of every step to `history`.

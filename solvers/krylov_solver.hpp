@@ -35,6 +35,10 @@ class KrylovSolver : public Solver {
   void setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   SolveReport solve(In<double> b, Out<double> x) final;
   SolveReport approximate(In<double> b, Out<double> x) final;  // inner_solve.cpp
+  bool one_kernel() const final {
+    bool const wanted = execution_ == Execution::automatic || execution_ == Execution::persistent;
+    return wanted && loop_ && loop_->one_kernel();
+  }
 
  protected:
   KrylovSolver(StoppingParams const& stopping, Execution execution)

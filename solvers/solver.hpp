@@ -56,6 +56,9 @@ class Solver {
 
   virtual std::string name() const = 0;
   virtual SolverCost cost() const { return {}; }
+  /// Whether a device could run what setup() has recorded as one kernel, where the system is small
+  /// enough and it is not asked for otherwise (`execution`).
+  virtual bool one_kernel() const { return false; }
 };
 
 }  // namespace tcsolve

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/device_speeds.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -124,6 +125,18 @@ Pool& pool_of(int ordinal) {
 
 }  // namespace
 
+namespace {
+
+/// 0 where the driver does not know it.
+int attribute(cudaDeviceAttr which, int ordinal) {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess) return value;
+  cudaGetLastError();
+  return 0;
+}
+
+}  // namespace
+
 Device::Device(int which) : ordinal(which) {
   Turn turn(one_at_a_time());
   try {
@@ -133,6 +146,7 @@ Device::Device(int which) : ordinal(which) {
       throw DeviceError(cat(properties.name, " has compute capability ", properties.major, ".",
                             properties.minor, "; tcsolve needs 8.0 or newer: use backend: host"));
     max_blocks = 8 * properties.multiProcessorCount;
+    single_to_double = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, ordinal);
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     check(cudaStreamCreateWithFlags(&side_stream, cudaStreamNonBlocking));
     check(cusparseCreate(&cusparse));
@@ -205,6 +219,13 @@ Facts facts(Device& on) {
           on.properties.multiProcessorCount,
           on.properties.totalGlobalMem,
           static_cast<std::size_t>(on.properties.l2CacheSize)};
+}
+
+Speeds speeds(Device& on) {
+  // Two transfers a clock of so many bits; clocks in kHz.
+  double const transfers = 2e3 * attribute(cudaDevAttrMemoryClockRate, on.ordinal);
+  return {transfers * attribute(cudaDevAttrGlobalMemoryBusWidth, on.ordinal) / 8,
+          1e3 * attribute(cudaDevAttrClockRate, on.ordinal), on.single_to_double};
 }
 
 std::size_t free_memory(Device& on) {

@@ -43,7 +43,8 @@ class Device {
 
   int ordinal;
   cudaDeviceProp properties{};
-  int max_blocks;  ///< grid of a full sweep: a multiple of the multiprocessors
+  int single_to_double = 2;  ///< FP32 operations in the time of one in FP64
+  int max_blocks;            ///< grid of a full sweep: a multiple of the multiprocessors
   cudaStream_t stream = nullptr;
   cudaStream_t side_stream = nullptr;  ///< for words to a running loop
   cusparseHandle_t cusparse = nullptr;

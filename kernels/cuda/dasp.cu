@@ -333,9 +333,12 @@ void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, X x, Rang
 }
 
 /// What `automatic` is in FP64: the matrix unit where a warp has one row-block of many blocks, FMA
-/// where it has several or where a row-block is shared.
+/// where it has several or where a row-block is shared, and where the device has few FP64 units: a
+/// tile of 8 x 4 takes 256 multiplications on the matrix unit, and 32 without.
 template <class S, class T>
 bool by_mma(Device const& on, DaspView<S> const& a, DaspWork<T> const& work) {
+  constexpr int few = 4;  // A100, H100, B200: 2; others 32 and 64
+  if (on.single_to_double > few) return false;
   return work.loop_num == 1 && a.medium_units() >= few_units * on.properties.multiProcessorCount;
 }
 

@@ -44,7 +44,8 @@ TEST_F(Program, WritesTheResult) {
   EXPECT_EQ(r["problem"]["rows"], 512);
   EXPECT_EQ(r["problem"]["entries"], 7 * 512 - 6 * 64);
   EXPECT_EQ(r["problem"]["source"], "generator poisson7");
-  for (char const* phase : {"read", "convert", "setup", "solve", "verify", "total"})
+  for (char const* phase :
+       {"read", "upload", "plan", "reorder", "convert", "setup", "solve", "verify", "total"})
     EXPECT_GE(r["seconds"][phase], 0) << phase;
   EXPECT_GT(r["traffic"]["bytes_per_iteration"], 12 * 3200);
   EXPECT_GT(r["traffic"]["measured_bandwidth"], 0);
