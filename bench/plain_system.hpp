@@ -74,7 +74,7 @@ struct PlainSystem {
   }
   /// to = D^-1 from.
   void jacobi(double* from, double* to) {
-    cuda::check(cublasDdgmm(on.cublas, CUBLAS_SIDE_LEFT, n, 1, from, n, d, 1, to, n));
+    cuda::check(cublasDdgmm(on.cublas(), CUBLAS_SIDE_LEFT, n, 1, from, n, d, 1, to, n));
   }
   /// x = 0, r = b.
   void start(std::vector<double> const& b) {

@@ -67,6 +67,7 @@ void CsrOperator<T, S>::measure(Context& ctx) {
 
 template <class T, class S>
 void CsrOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
+  Context::Entry const entry(ctx);
   CsrView<S> before = matrix_.view();
   require_extents("csr", before, a);
   matrix_.update_values(ctx, a);
@@ -75,6 +76,7 @@ void CsrOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
 
 template <class T, class S>
 void CsrOperator<T, S>::update_values(Context& ctx, Csr<S> a) {
+  Context::Entry const entry(ctx);
   CsrView<S> before = matrix_.view();
   require_extents("csr", before, a.view());
   matrix_.update_values(ctx, std::move(a));
