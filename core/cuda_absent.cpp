@@ -16,6 +16,7 @@ bool available(std::string& why, int) {
 }
 std::shared_ptr<Device> open(int) { absent(); }
 Facts facts(Device&) { absent(); }
+bool shared(Device const&) { absent(); }
 Space space(Device const&) { absent(); }
 std::size_t free_memory(Device&) { absent(); }
 void synchronize(Device&) { absent(); }

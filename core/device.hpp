@@ -45,6 +45,7 @@ bool available(std::string& why, int ordinal = 0);
 /// therefore none is taken apart. When the last owner goes, its work is waited for.
 std::shared_ptr<Device> open(int ordinal);
 Facts facts(Device&);
+bool shared(Device const&);        ///< another Context of this process computes on it, too
 Space space(Device const&);        ///< of memory that belongs to it
 std::size_t free_memory(Device&);  ///< with what is kept to be given out again
 void synchronize(Device&);

@@ -11,6 +11,7 @@ namespace {
 class Countdown {
  public:
   void set(std::int64_t n) { left_.store(n < 0 ? -1 : n, std::memory_order_relaxed); }
+  bool pending() const { return left_.load(std::memory_order_relaxed) >= 0; }
   bool due() {
     if (left_.load(std::memory_order_relaxed) < 0) return false;
     return left_.fetch_sub(1, std::memory_order_relaxed) == 0;
@@ -29,6 +30,8 @@ void fail_allocation_after(std::int64_t n) { allocations.set(n); }
 void fail_device_call_after(std::int64_t n) { device_calls.set(n); }
 void forget_conditional_nodes(bool yes) { no_conditional_nodes = yes; }
 void refuse_cooperative_launches(bool yes) { no_cooperative_launches = yes; }
+
+bool pending() { return allocations.pending() || device_calls.pending(); }
 
 bool allocation_fails() { return allocations.due(); }
 bool device_call_fails() { return device_calls.due(); }

@@ -22,6 +22,8 @@ void fail_allocation_after(std::int64_t n);
 /// `n` more device calls succeed, the one after them is reported as a launch failure (DeviceError),
 /// once; negative: none is.
 void fail_device_call_after(std::int64_t n);
+/// Neither has failed since it was asked to.
+bool pending();
 /// The driver has no conditional graph nodes from now on.
 void forget_conditional_nodes(bool);
 /// No cooperative kernel fits the device from now on.

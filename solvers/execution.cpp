@@ -33,6 +33,10 @@ void pause() {
   while (seconds_since(start) < 1e-6) {}
 }
 
+/// Steps of a persistent loop beside other Contexts before it lets them in: some 10 ms, of which
+/// the pause is less than a hundredth.
+constexpr std::int32_t persistent_turn = 1024;
+
 /// A field that the device may be writing.
 template <class T>
 T peek(T const& shared) {
@@ -114,6 +118,8 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   state.progress = progress_;
   for (std::int32_t drained = 0;;) {
     std::int32_t steps = std::min(limits.steps - drained, capacity);
+    // One kernel has the whole device to itself: others get their turn now and then.
+    if (persistent_ && cuda::shared(*ctx.device())) steps = std::min(steps, persistent_turn);
     if (between.adapt)
       steps = static_cast<std::int32_t>(
           std::min<double>(steps, std::max(1.0, std::ceil(between.adapt(drained)))));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -180,6 +181,12 @@ class Devices {
     std::lock_guard<std::mutex> const turn(mutex_);
     idle_.push_back(device);
   }
+  std::ptrdiff_t in_use(int ordinal) {
+    auto const here = [=](Device const* d) { return d != nullptr && d->ordinal == ordinal; };
+    std::lock_guard<std::mutex> const turn(mutex_);
+    return std::count_if(made_.begin(), made_.end(), here) -
+           std::count_if(idle_.begin(), idle_.end(), here);
+  }
 
  private:
   Device* take_idle(int ordinal) {
@@ -332,10 +339,10 @@ std::shared_ptr<Device> open(int ordinal) {
   std::string why;
   if (!available(why, ordinal))
     throw DeviceError(cat("backend: cuda cannot be used: ", why, "; use backend: host"));
-  Device* const on = Devices::all().take(ordinal);
+  std::shared_ptr<Device> const on(Devices::all().take(ordinal), leave);
   Current const current(*on);
   check(cudaStreamQuery(on->stream));  // a device that has met an error says so now
-  return {on, leave};
+  return on;
 }
 
 Facts facts(Device& on) {
@@ -350,6 +357,8 @@ Facts facts(Device& on) {
           on.properties.totalGlobalMem,
           static_cast<std::size_t>(on.properties.l2CacheSize)};
 }
+
+bool shared(Device const& on) { return Devices::all().in_use(on.ordinal) > 1; }
 
 Space space(Device const& on) { return on.space(); }
 

@@ -60,10 +60,10 @@ std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, Lo
   ctx.arena().keep();  // addresses of workspace become part of the graph
   Capture const capture(on);
   // Relaxed: an operator may take workspace from the arena the first time it is applied.
-  check(cudaStreamBeginCaptureToGraph(on.stream, inside, nullptr, nullptr, 0,
-                                      cudaStreamCaptureModeRelaxed));
   std::exception_ptr failure;
   try {
+    check(cudaStreamBeginCaptureToGraph(on.stream, inside, nullptr, nullptr, 0,
+                                        cudaStreamCaptureModeRelaxed));
     ctx.within(state, [&] {
       for (int i = 0; i < steps; ++i)
         for (Command const& command : body.commands) command.call(ctx);
