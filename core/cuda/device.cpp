@@ -435,7 +435,7 @@ void* allocate(Space space, std::size_t bytes) {
     throw MemoryError(
         cat("device memory: ", bytes, " bytes asked for, ", available, " of ", total, " are free"));
   }
-  check(code);
+  if (code != cudaSuccess) check(code);
   return p;
 }
 
