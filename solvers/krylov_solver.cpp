@@ -111,7 +111,8 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
   if (operator_exponent_ != 0)
     A_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -operator_exponent_), A_);
   if (!preconditioned_) return;
-  Vector<T> z(ctx.space(), M_->rows());
+  auto scope = ctx.arena().scope();
+  Out<T> z = scope.template vector<T>(M_->rows());
   random_vector<T>(ctx, d_, 2);
   M_->apply(ctx, d_, z);
   A_->apply(ctx, z, r_);
