@@ -50,8 +50,8 @@ class Arena {
   void keep() { kept_ = true; }
   /// Gives its memory back, unless a scope is open or addresses are kept.
   void trim() noexcept;
-  std::size_t bytes() const;                  ///< that it holds
-  std::size_t idle_bytes() const noexcept;    ///< that trim() would give back
+  std::size_t bytes() const;                ///< that it holds
+  std::size_t idle_bytes() const noexcept;  ///< that trim() would give back
 
  private:
   void* take(std::size_t bytes);

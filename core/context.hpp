@@ -25,10 +25,10 @@ struct ContextOptions {
   std::uint64_t seed = 1;     ///< for everything random: generators, probes, shadow vectors
   bool deterministic = true;  ///< the same bits on every run on the same device and size
   int device = 0;             ///< CUDA ordinal
-  /// The caller's stream, a cudaStream_t; null is CUDA's legacy default stream. Products, setups and
-  /// solves begin after the work that it holds when they are called, and work that is put into it
-  /// after they return begins after theirs; the host waits no longer for it. A null stream stands
-  /// for every stream but those made cudaStreamNonBlocking: name such a one here, or call
+  /// The caller's stream, a cudaStream_t; null is CUDA's legacy default stream. Products, setups
+  /// and solves begin after the work that it holds when they are called, and work that is put into
+  /// it after they return begins after theirs; the host waits no longer for it. A null stream
+  /// stands for every stream but those made cudaStreamNonBlocking: name such a one here, or call
   /// Context::wait_for().
   void* stream = nullptr;
   /// False: the caller sees to that order himself, and saves some microseconds a call.
@@ -67,9 +67,9 @@ class Context {
   void synchronize();
   /// The stream that everything is submitted to, a cudaStream_t; null on the host.
   void* stream() const { return device_ ? cuda::stream(*device_) : nullptr; }
-  /// What is submitted from here on begins after the work that `stream` holds now (a cudaStream_t of
-  /// the same device). Nothing on the host, where work is done on return. Throws Unsupported where
-  /// work in `stream` is being captured.
+  /// What is submitted from here on begins after the work that `stream` holds now (a cudaStream_t
+  /// of the same device). Nothing on the host, where work is done on return. Throws Unsupported
+  /// where work in `stream` is being captured.
   void wait_for(void* stream) {
     if (device_) cuda::wait_for(*device_, stream);
   }

@@ -67,10 +67,10 @@ class Current {
 
 /// The Device's stream, a cudaStream_t.
 void* stream(Device&);
-/// Work submitted to the Device from here on begins after the work that `stream` holds now. `stream`
-/// is a cudaStream_t of the same device; null is the legacy default stream, which stands for every
-/// stream that was not made non-blocking. The host does not wait. Throws Unsupported where work in
-/// `stream` is being captured. Cost: about 2 us.
+/// Work submitted to the Device from here on begins after the work that `stream` holds now.
+/// `stream` is a cudaStream_t of the same device; null is the legacy default stream, which stands
+/// for every stream that was not made non-blocking. The host does not wait. Throws Unsupported
+/// where work in `stream` is being captured. Cost: about 2 us.
 void wait_for(Device&, void* stream);
 /// The way back: `stream` goes on after the work that the Device holds now.
 void let_wait(Device&, void* stream) noexcept;

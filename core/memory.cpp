@@ -108,8 +108,8 @@ std::size_t Context::cache_bytes() const {
 }
 
 std::size_t Context::available_memory() const {
-  std::size_t const free = device_ ? cuda::free_memory(*device_)
-                                   : static_cast<std::size_t>(tcsolve::available_memory());
+  std::size_t const free =
+      device_ ? cuda::free_memory(*device_) : static_cast<std::size_t>(tcsolve::available_memory());
   return free + arena_.idle_bytes();
 }
 

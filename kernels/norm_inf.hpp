@@ -25,7 +25,9 @@ double norm_inf(Context& ctx, CsrView<S> const& a) {
   auto scope = ctx.arena().scope();
   double* value = scope.template take<double>(1);
   ctx.visit([&](cuda::Device& on) { cuda::norm_inf(on, ctx.arena(), a, value); },
-            [&](Host&) { sweep(ctx, MaxRowSum<S>{a.rows, a, value}); });
+            [&](Host&) {
+              sweep(ctx, MaxRowSum<S>{a.rows, a, value});
+            });
   return read(ctx, value);
 }
 

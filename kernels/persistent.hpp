@@ -37,8 +37,8 @@ namespace cuda {
 
 class PersistentLoop;
 
-/// Null, and why, when a command of the body has no form in the kernel, or where the device does not
-/// run that many blocks of it at once.
+/// Null, and why, when a command of the body has no form in the kernel, or where the device does
+/// not run that many blocks of it at once.
 std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const& body, LoopState* state,
                                                 KeptOperands const&, std::string& why);
 /// False, and why, when there is no room for all blocks at once: nothing was launched then.

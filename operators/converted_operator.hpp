@@ -41,7 +41,8 @@ class ConvertedOperator : public LinearOperator<T> {
   /// there for the time of the conversion). Throws what Matrix's constructor throws.
   template <class... Tuning>
   ConvertedOperator(Context& ctx, CsrView<S> const& a, Tuning const&... tuning)
-      : ConvertedOperator(Here{Context::Entry(ctx)}, ctx, CsrStorage<S>(ctx, a).view(), tuning...) {}
+      : ConvertedOperator(Here{Context::Entry(ctx)}, ctx, CsrStorage<S>(ctx, a).view(), tuning...) {
+  }
 
  private:
   struct Here {

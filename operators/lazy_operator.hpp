@@ -90,7 +90,7 @@ class LazyOperator final : public LinearOperator<T> {
   mutable Phase phase_ = Phase::counting;
   mutable double products_ = 0;
   mutable std::uint64_t revision_ = 0;
-  mutable void* stream_ = nullptr;  // that products with the other format are made in
+  mutable void* stream_ = nullptr;             // that products with the other format are made in
   mutable std::future<Converted> conversion_;  // the last member: it may be using the others
 };
 

@@ -9,8 +9,7 @@ namespace tcsolve {
 
 template <class T>
 void Bicgstab<T>::allocate(Context& ctx) {
-  for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_})
-    v->resize(ctx.space(), this->A_->rows());
+  for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_}) v->resize(ctx.space(), this->A_->rows());
   auto diagonal = this->M_->diagonal();
   folded_ = diagonal.has_value();
   D_ = diagonal.value_or(Diagonal<T>{});

@@ -19,8 +19,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 constexpr double persistent_share = 2;
 
 /// Steps that a graph repeats at once: enough to hide what the decision costs, few enough that
-/// little is done in vain at the end. Of a method that stops every `cycle` steps whole rounds, where
-/// a number near five divides them.
+/// little is done in vain at the end. Of a method that stops every `cycle` steps whole rounds,
+/// where a number near five divides them.
 int steps_a_round(Index cycle) {
   for (int steps : {5, 6, 4, 7, 3, 8})
     if (cycle % steps == 0) return steps;
@@ -108,8 +108,7 @@ void Loop::capture(Context& ctx, LoopState const& now) {
 LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
                     std::vector<double>& history, Between const& between) {
   std::int32_t capacity = std::min(limits.steps, history_chunk);
-  if (history_.size() < static_cast<std::size_t>(capacity))
-    history_.resize(ctx.space(), capacity);
+  if (history_.size() < static_cast<std::size_t>(capacity)) history_.resize(ctx.space(), capacity);
   LoopState state;
   state.window = limits.window;
   state.best2 = limits.start2;
@@ -152,7 +151,8 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   }
 }
 
-/// Runs the loop in the way that was chosen, or in the next one where the device has no room for it.
+/// Runs the loop in the way that was chosen, or in the next one where the device has no room for
+/// it.
 void Loop::start(Context& ctx, LoopState state, Watch const& watch) {
   auto send = [&](bool alone) {
     state.while_handle = handle_;
@@ -180,8 +180,8 @@ void Loop::start(Context& ctx, LoopState state, Watch const& watch) {
   watch_device(ctx, watch);
 }
 
-/// Something was thrown while the loop may be running: it is to be over before anything that it uses
-/// goes.
+/// Something was thrown while the loop may be running: it is to be over before anything that it
+/// uses goes.
 void Loop::abandon(Context& ctx) noexcept {
   try {
     ask(ctx, Stop::cancelled);

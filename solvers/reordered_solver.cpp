@@ -38,7 +38,7 @@ SolveReport ReorderedSolver::solve(In<double> b, Out<double> x) {
     report = method_->solve(b_, x_);
   } catch (...) {
     try {
-      leave(x_, x);  // what the method had reached
+      leave(x_, x);   // what the method had reached
     } catch (...) {}  // of a device that has met an error: the first one tells
     throw;
   }

@@ -495,8 +495,8 @@ class PinnedPieces {
 
 void* allocate_pinned(std::size_t bytes) {
   if (bytes > PinnedPieces::piece)
-    throw MemoryError(cat("pinned memory: ", bytes, " bytes asked for, a piece has ",
-                          PinnedPieces::piece));
+    throw MemoryError(
+        cat("pinned memory: ", bytes, " bytes asked for, a piece has ", PinnedPieces::piece));
   return PinnedPieces::all().take();
 }
 

@@ -218,7 +218,8 @@ class Converter {
   void scan(T const* in, T* out, std::int64_t n, Add const& add) {
     // Before CUB 3 (CUDA 13) its count may be an int, which would be cut without a word.
     if (CUB_VERSION < 300000 && n > std::numeric_limits<int>::max())
-      throw SizeError(cat("a conversion scans ", n, " numbers; built with CUDA 13 or newer it can"));
+      throw SizeError(
+          cat("a conversion scans ", n, " numbers; built with CUDA 13 or newer it can"));
     std::size_t bytes = 0;
     check(cub::DeviceScan::ExclusiveScan(nullptr, bytes, in, out, add, T{}, n, on_.stream));
     void* work = take<std::byte>(bytes);

@@ -24,7 +24,7 @@ class ProgramFaults : public Program {
     std::string const config = (folder_.path() / "my.yaml").string();
     std::string const output = (folder_.path() / "out").string();
     write_text(config, cat(small_config, "operator: {format: csr}\n"));
-    std::array const arguments{"tcsolve",   config.c_str(), "--backend",    backend,
+    std::array const arguments{"tcsolve",  config.c_str(), "--backend", backend,
                                "--output", output.c_str(), "--quiet"};
     int failed = 0;
     for (int k = 0; k < 2000; ++k) {
@@ -40,7 +40,8 @@ class ProgramFaults : public Program {
         EXPECT_EQ(code, 0) << err;
         return failed;
       }
-      EXPECT_TRUE(code == 0 || code == 5) << "fault " << k << ": code " << code << "\n" << out << err;
+      EXPECT_TRUE(code == 0 || code == 5) << "fault " << k << ": code " << code << "\n"
+                                          << out << err;
       EXPECT_TRUE(code == 0 || !err.empty() || !out.empty()) << "fault " << k << ": not a word";
       failed += code == 5;
     }

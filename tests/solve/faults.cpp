@@ -62,8 +62,7 @@ int fail_each(Context& outer, Where const& where, std::string const& method, Arm
       over = faults::pending();
       arm(-1);
       // The Context that met the fault goes on, where there is one.
-      if (ctx && k % 7 == 0)
-        EXPECT_TRUE(solve_once(*ctx, method, where.execution).converged());
+      if (ctx && k % 7 == 0) EXPECT_TRUE(solve_once(*ctx, method, where.execution).converged());
     }
     EXPECT_EQ(memory_counters().live(), live) << "memory was lost";
     if (testing::Test::HasFailure()) return thrown;
@@ -114,8 +113,8 @@ TEST_P(Faults, AnObserverMayThrow) {
     a.offsets.push_back(a.entries());
   }
   auto A = std::make_shared<CsrOperator<double>>(ctx(), a.view());
-  auto solver = make_solver("cg", {.rtol = 1e-12, .max_iters = 100000000, .time_limit = 60},
-                            execution());
+  auto solver =
+      make_solver("cg", {.rtol = 1e-12, .max_iters = 100000000, .time_limit = 60}, execution());
   solver->setup(ctx(), A);
   Column const b = random_column(n, 7);
   Column x = Column::Zero(n);

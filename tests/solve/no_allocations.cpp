@@ -16,8 +16,7 @@ class TimeLoop : public InEveryPlace {};
 TCSOLVE_IN_EVERY_PLACE(TimeLoop);
 
 TEST_P(TimeLoop, TakesNoMemoryAndCopiesNoMatrix) {
-  Csr<double> const a =
-      generate(Poisson27Params{.n = 16, .coefficient = Coefficient::random});
+  Csr<double> const a = generate(Poisson27Params{.n = 16, .coefficient = Coefficient::random});
   CsrStorage<double> there(ctx(), a.view());
   CsrView<double> const values = there.view();
   Column const b = Column::Ones(a.rows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Many host threads with their own Contexts on one device: each gets the answer that it gets alone,
-/// and none waits for another's long solve.
+/// Many host threads with their own Contexts on one device: each gets the answer that it gets
+/// alone, and none waits for another's long solve.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -21,8 +21,8 @@ TCSOLVE_IN_EVERY_PLACE(Threads);
 /// One thread's work: systems, formats and methods of its own, from setup to answers.
 std::vector<Column> work(Where const& where, int thread, int rounds) {
   Context ctx(where.backend);
-  Csr<double> const a = generate(Poisson7Params{
-      .n = static_cast<Index>(6 + thread), .coefficient = Coefficient::random});
+  Csr<double> const a = generate(
+      Poisson7Params{.n = static_cast<Index>(6 + thread), .coefficient = Coefficient::random});
   std::vector<Column> answers;
   for (int round = 0; round < rounds; ++round) {
     OperatorPtr<double> A = std::make_shared<CsrOperator<double>>(ctx, a.view());
@@ -84,8 +84,8 @@ TEST_P(Threads, NobodyWaitsForALongSolve) {
   work(GetParam(), 0, 3);
   std::thread other([&] {
     auto A = std::make_shared<CsrOperator<double>>(far, a.view());
-    auto solver = make_solver("cg", {.rtol = 1e-14, .max_iters = 100000000, .time_limit = 30},
-                              execution());
+    auto solver =
+        make_solver("cg", {.rtol = 1e-14, .max_iters = 100000000, .time_limit = 30}, execution());
     solver->setup(far, A);
     Column const b = random_column(a.rows, 1);
     Column x = Column::Zero(a.rows);

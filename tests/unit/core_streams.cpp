@@ -147,9 +147,8 @@ double solve_on(Context& ctx, Index size) {
   solver.setup(ctx, A, M);
   std::vector<double> const b(size, 8.0);
   std::vector<double> x(size, 0.0);
-  EXPECT_TRUE(
-      solver.solve(vector_view<double const>(b.data(), size), vector_view(x.data(), size))
-          .converged());
+  EXPECT_TRUE(solver.solve(vector_view<double const>(b.data(), size), vector_view(x.data(), size))
+                  .converged());
   return x.back();
 }
 
