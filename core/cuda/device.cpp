@@ -326,13 +326,14 @@ bool available(std::string& why, int ordinal) {
     return false;
   }
   int major = 0;
-  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) != cudaSuccess ||
-      major < 8) {
+  code = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal);
+  if (code != cudaSuccess) {
     cudaGetLastError();
-    why = cat("device ", ordinal, " is older than compute capability 8.0");
+    why = cat("device ", ordinal, " cannot be asked: ", cudaGetErrorString(code));
     return false;
   }
-  return true;
+  if (major < 8) why = cat("device ", ordinal, " is older than compute capability 8.0");
+  return major >= 8;
 }
 
 std::shared_ptr<Device> open(int ordinal) {
