@@ -3,6 +3,7 @@
 /// Jacobi by cuBLAS, and a clock.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <tcsolve/core/cuda/device.hpp>
@@ -13,7 +14,7 @@
 namespace tcsolve::bench {
 
 struct PlainSystem {
-  explicit PlainSystem(Csr<double> const& a) : on(0), n(a.rows) {
+  explicit PlainSystem(Csr<double> const& a) : n(a.rows) {
     using cuda::check;
     std::vector<int> narrow(a.offsets.begin(), a.offsets.end());
     std::vector<double> inverse(n);
@@ -97,7 +98,8 @@ struct PlainSystem {
     return here;
   }
 
-  cuda::Device on;
+  std::shared_ptr<cuda::Device> const opened = cuda::open(0);
+  cuda::Device& on = *opened;
   Index n;
   int *offsets, *columns;
   double *values, *d, *x, *r;
