@@ -86,10 +86,10 @@ class BesideCaptures {
 /// True where work in the stream is being captured.
 bool captured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &status) == cudaSuccess)
-    return status != cudaStreamCaptureStatusNone;
-  cudaGetLastError();  // the legacy stream beside a capture
-  return true;
+  cudaError_t const code = cudaStreamIsCapturing(stream, &status);
+  if (code == cudaSuccess) return status != cudaStreamCaptureStatusNone;
+  cudaGetLastError();
+  return code == cudaErrorStreamCaptureImplicit;  // the legacy stream beside a capture
 }
 
 /// A device's memory that is given back and taken again: cudaMalloc takes 30 us and more, whatever
@@ -342,6 +342,7 @@ std::shared_ptr<Device> open(int ordinal) {
     throw DeviceError(cat("backend: cuda cannot be used: ", why, "; use backend: host"));
   std::shared_ptr<Device> const on(Devices::all().take(ordinal), leave);
   Current const current(*on);
+  BesideCaptures const beside;
   check(cudaStreamQuery(on->stream));  // a device that has met an error says so now
   return on;
 }
