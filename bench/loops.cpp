@@ -103,7 +103,9 @@ int main(int argc, char** argv) {
     for (int round : {1, 2, 5, 10}) {
       handle = 0;
       start();
-      auto loop = cuda::record_while(ctx, body, state.data(), round);
+      std::string why;
+      auto loop = cuda::record_while(ctx, body, state.data(), round, why);
+      if (!loop) throw Error(why);
       LoopState recorded;
       copy_bytes(ctx, &recorded, Space::host, state.data(), ctx.space(), sizeof recorded);
       handle = recorded.while_handle;

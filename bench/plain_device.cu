@@ -63,8 +63,8 @@ void atomic_dot(Context& ctx, std::int64_t n, double const* x, double const* y, 
 
 void cublas_dot(Context& ctx, std::int64_t n, double const* x, double const* y, double* sigma) {
   cuda::Device& on = *ctx.device();
-  check(cublasSetPointerMode(on.cublas, CUBLAS_POINTER_MODE_DEVICE));
-  check(cublasDdot(on.cublas, static_cast<int>(n), x, 1, y, 1, sigma));
+  check(cublasSetPointerMode(on.cublas(), CUBLAS_POINTER_MODE_DEVICE));
+  check(cublasDdot(on.cublas(), static_cast<int>(n), x, 1, y, 1, sigma));
 }
 
 double graph_microseconds(Context& ctx, int count, int repetitions, void (*f)(void*),

@@ -3,6 +3,7 @@
 /// Jacobi by cuBLAS, and a clock.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <tcsolve/core/cuda/device.hpp>
@@ -13,7 +14,7 @@
 namespace tcsolve::bench {
 
 struct PlainSystem {
-  explicit PlainSystem(Csr<double> const& a) : on(0), n(a.rows) {
+  explicit PlainSystem(Csr<double> const& a) : n(a.rows) {
     using cuda::check;
     std::vector<int> narrow(a.offsets.begin(), a.offsets.end());
     std::vector<double> inverse(n);
@@ -74,7 +75,7 @@ struct PlainSystem {
   }
   /// to = D^-1 from.
   void jacobi(double* from, double* to) {
-    cuda::check(cublasDdgmm(on.cublas, CUBLAS_SIDE_LEFT, n, 1, from, n, d, 1, to, n));
+    cuda::check(cublasDdgmm(on.cublas(), CUBLAS_SIDE_LEFT, n, 1, from, n, d, 1, to, n));
   }
   /// x = 0, r = b.
   void start(std::vector<double> const& b) {
@@ -97,7 +98,8 @@ struct PlainSystem {
     return here;
   }
 
-  cuda::Device on;
+  std::shared_ptr<cuda::Device> const opened = cuda::open(0);
+  cuda::Device& on = *opened;
   Index n;
   int *offsets, *columns;
   double *values, *d, *x, *r;

@@ -12,6 +12,7 @@ namespace tcsolve {
 
 /// Uninitialised memory in a space, 256-byte aligned. Throws MemoryError with the bytes asked for.
 void* allocate(Space, std::size_t bytes);
+/// On a device in the order of the Context that the space names (core/device.hpp).
 void release(Space, void*) noexcept;
 
 template <class T>
@@ -34,6 +35,11 @@ class Array {
   Array(Array const&) = delete;
   Array& operator=(Array const&) = delete;
   ~Array() { release(space_, data_); }
+
+  /// n elements in `space`, without values: the memory at hand where it is that, else new memory.
+  void resize(Space space, std::size_t n) {
+    if (n != size_ || !same_home(space, space_)) *this = Array(space, n);
+  }
 
   T* data() { return data_; }
   T const* data() const { return data_; }
@@ -67,6 +73,11 @@ class MultiVector {
   MultiVector() = default;
   MultiVector(Space space, Index n, Index k = 1)
       : values_(space, static_cast<std::size_t>(n) * k), rows_(n), cols_(k) {}
+  /// See Array::resize().
+  void resize(Space space, Index n, Index k = 1) {
+    values_.resize(space, static_cast<std::size_t>(n) * k);
+    rows_ = n, cols_ = k;
+  }
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
   Out<T> view() {

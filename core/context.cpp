@@ -10,8 +10,14 @@ namespace {
 
 std::shared_ptr<cuda::Device> choose(Backend backend, int ordinal, std::string& why) {
   if (backend == Backend::host) return nullptr;
-  if (backend == Backend::automatic && !cuda::available(why)) return nullptr;
-  return cuda::open(ordinal);
+  if (backend == Backend::cuda) return cuda::open(ordinal);
+  if (!cuda::available(why, ordinal)) return nullptr;
+  try {
+    return cuda::open(ordinal);
+  } catch (DeviceError const& e) {  // e.g. one that another process has for itself
+    why = e.what();
+  } catch (MemoryError const& e) { why = e.what(); }
+  return nullptr;
 }
 
 }  // namespace
@@ -28,7 +34,9 @@ Context::Context(Backend backend, ContextOptions options, Observer* observer)
   device_ = choose(backend, options.device, why);
   if (device_) {
     device_name_ = cuda::facts(*device_).name;
-    arena_ = Arena(Space::cuda);
+    space_ = cuda::space(*device_);
+    arena_ = Arena(space_);
+    cuda::lend(*device_, &arena_);
   } else {
     device_name_ = cat("host, ", std::thread::hardware_concurrency(), " threads");
     if (backend == Backend::automatic)
@@ -37,7 +45,19 @@ Context::Context(Backend backend, ContextOptions options, Observer* observer)
 }
 
 Context::~Context() {
-  if (device_) synchronize();
+  if (device_) cuda::lend(*device_, nullptr);
+}
+
+Context::Entry::Entry(Context& ctx)
+    : ctx_(ctx), outermost_(ctx.entries_ == 0 && !ctx.recording() && ctx.loop() == nullptr) {
+  if (outermost_ && ctx.device_ && ctx.options_.ordered) ctx.wait_for(ctx.options_.stream);
+  ++ctx.entries_;
+}
+
+Context::Entry::~Entry() {
+  --ctx_.entries_;
+  if (outermost_ && ctx_.device_ && ctx_.options_.ordered)
+    cuda::let_wait(*ctx_.device_, ctx_.options_.stream);
 }
 
 void Context::synchronize() {

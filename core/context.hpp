@@ -27,6 +27,14 @@ struct ContextOptions {
   std::uint64_t seed = 1;     ///< for everything random: generators, probes, shadow vectors
   bool deterministic = true;  ///< the same bits on every run on the same device and size
   int device = 0;             ///< CUDA ordinal
+  /// The caller's stream, a cudaStream_t; null is CUDA's legacy default stream. Products, setups
+  /// and solves begin after the work that it holds when they are called, and work that is put into
+  /// it after they return begins after theirs; the host waits no longer for it. A null stream
+  /// stands for every stream but those made cudaStreamNonBlocking: name such a one here, or call
+  /// Context::wait_for().
+  void* stream = nullptr;
+  /// False: the caller sees to that order himself, and saves some microseconds a call.
+  bool ordered = true;
   /// `execution: auto` may use CUDA graphs. TCSOLVE_GRAPHS=0 in the environment says no: memory
   /// checkers lose track of kernels in conditional graph nodes.
   bool graphs = graphs_by_default();
@@ -46,15 +54,18 @@ inline Deadline deadline_after(Deadline start, double seconds) {
 
 class Context {
  public:
-  /// Backend::automatic takes the device when one is usable, else the host, and says so in one log
-  /// line. Backend::cuda throws NotBuilt or DeviceError when it cannot be had.
+  /// Backend::automatic takes the device when one can be opened, else the host, and says so in one
+  /// log line. Backend::cuda throws NotBuilt, DeviceError or MemoryError when it cannot be had. The
+  /// thread's current device stays what it is.
   explicit Context(Backend backend = Backend::automatic, ContextOptions options = {},
                    Observer* observer = nullptr);
+  /// Waits for its work. An error of the device is not thrown here: the call that met it has.
   ~Context();
   Context(Context const&) = delete;
   Context& operator=(Context const&) = delete;
 
-  Space space() const { return device_ ? Space::cuda : Space::host; }
+  /// Where its operands lie, and where memory that belongs to it is made.
+  Space space() const { return space_; }
   ContextOptions const& options() const { return options_; }
   std::string const& device_name() const { return device_name_; }
   cuda::Device* device() const { return device_.get(); }
@@ -72,12 +83,39 @@ class Context {
   std::size_t cache_bytes() const;
   /// Waits until everything submitted has finished.
   void synchronize();
+  /// The stream that everything is submitted to, a cudaStream_t; null on the host.
+  void* stream() const { return device_ ? cuda::stream(*device_) : nullptr; }
+  /// What is submitted from here on begins after the work that `stream` holds now (a cudaStream_t
+  /// of the same device). Nothing on the host, where work is done on return. Throws Unsupported
+  /// where work in `stream` is being captured.
+  void wait_for(void* stream) {
+    if (device_) cuda::wait_for(*device_, stream);
+  }
+
+  /// Held by a function that callers call, as long as it computes: it begins after the work that
+  /// the caller's stream holds (ContextOptions::stream), which goes on after its own. Inside
+  /// another such function, a recording or a loop it does nothing.
+  class Entry {
+   public:
+    explicit Entry(Context&);
+    ~Entry();
+    Entry(Entry const&) = delete;
+    Entry& operator=(Entry const&) = delete;
+
+   private:
+    Context& ctx_;
+    bool outermost_;
+  };
 
   /// on_cuda(Device&) or on_host(Host&), whichever this Context is.
   template <class OnCuda, class OnHost>
   decltype(auto) visit(OnCuda&& on_cuda, OnHost&& on_host) {
+    if (device_) {
+      cuda::Current const current(*device_);
+      return on_cuda(*device_);
+    }
     Host host;
-    return device_ ? on_cuda(*device_) : on_host(host);
+    return on_host(host);
   }
 
   /// Calls f(*this) now, or appends it to the recording in progress.
@@ -166,8 +204,10 @@ class Context {
   std::vector<Observer*> observers_;
   std::shared_ptr<cuda::Device> device_;
   std::string device_name_;
+  Space space_ = Space::host;
   Arena arena_;
   Arena* lent_ = nullptr;  // in the place of arena_
+  int entries_ = 0;  // of Entry
   Recording* recording_ = nullptr;
   LoopState* loop_ = nullptr;
   Deadline deadline_ = Deadline::max();

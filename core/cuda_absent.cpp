@@ -11,17 +11,26 @@ namespace {
 [[noreturn]] void absent() { throw NotBuilt("cuda"); }
 }  // namespace
 
-bool available(std::string& why) {
+bool available(std::string& why, int) {
   why = "this build has no CUDA";
   return false;
 }
 std::shared_ptr<Device> open(int) { absent(); }
 Facts facts(Device&) { absent(); }
 Speeds speeds(Device&) { absent(); }
+bool shared(Device const&) { absent(); }
+Space space(Device const&) { absent(); }
 std::size_t free_memory(Device&) { absent(); }
 void synchronize(Device&) { absent(); }
-void* allocate(std::size_t) { absent(); }
-void release(void*) noexcept {}
+void lend(Device&, Arena*) { absent(); }
+Current::Current(Device const&) { absent(); }
+Current::Current(int) { absent(); }
+Current::~Current() = default;
+void* stream(Device&) { absent(); }
+void wait_for(Device&, void*) { absent(); }
+void let_wait(Device&, void*) noexcept {}
+void* allocate(Space, std::size_t) { absent(); }
+void release(Space, void*) noexcept {}
 void* allocate_pinned(std::size_t) { absent(); }
 void release_pinned(void*) noexcept {}
 void copy(Device&, void*, void const*, std::size_t) { absent(); }

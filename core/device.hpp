@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the core needs of a CUDA device, free of CUDA headers. Defined in core/cuda/device.cpp, or
 /// in core/cuda_absent.cpp, where everything but `available` throws NotBuilt.
+///
+/// The current device. CUDA launches and allocates on the device that is current in the calling
+/// thread. A Context computes on its own: `Context::visit` and the functions below make it current
+/// (Current) and leave the caller's as it was. Memory carries its device in its Space.
+///
+/// The order of memory. A Context has a stream, and its Arrays belong to it (their Space has its
+/// number). An Array's memory goes when all work has finished that this stream held when the Array
+/// was released. The host does not wait, and no other Context does. Who uses an Array of one
+/// Context in another one's stream, or in a stream of his own, makes the first wait before he
+/// releases the Array (wait_for()), or synchronises. Arrays may outlive their Context.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +18,10 @@
 #include <string>
 
 #include <tcsolve/core/types.hpp>
+
+namespace tcsolve {
+class Arena;
+}
 
 namespace tcsolve::cuda {
 
@@ -24,20 +38,53 @@ struct Facts {
   std::size_t memory = 0, l2 = 0;  ///< bytes
 };
 
-/// True when a usable device is there; otherwise `why` says what is missing.
-bool available(std::string& why);
+/// True when device `ordinal` can be used; otherwise `why` says what is missing.
+bool available(std::string& why, int ordinal = 0);
+/// A Device that no Context has: one that a Context has given back, or a new one. Making one takes
+/// milliseconds and taking one apart waits for all work on the device, also that of others;
+/// therefore none is taken apart. When the last owner goes, its work is waited for.
 std::shared_ptr<Device> open(int ordinal);
 Facts facts(Device&);
+bool shared(Device const&);        ///< another Context of this process computes on it, too
+Space space(Device const&);        ///< of memory that belongs to it
 std::size_t free_memory(Device&);  ///< with what is kept to be given out again
 void synchronize(Device&);
+/// The workspace that an allocation may have back before it fails; null for none.
+void lend(Device&, Arena*);
 
-/// Memory of the current device that every stream may use, from a pool that keeps up to a 64th of
-/// it. Throws MemoryError. Cost: about 1 us, or as much as cudaMalloc (30 us and more) where the
-/// pool has to grow; the first time 7 ms.
-void* allocate(std::size_t bytes);
-/// Waits for all work on the device that it belongs to.
-void release(void*) noexcept;
-void* allocate_pinned(std::size_t bytes);  ///< host memory that the device can read and write
+/// Makes a Device the current one of this thread for the length of a scope.
+class Current {
+ public:
+  explicit Current(Device const&);
+  explicit Current(int ordinal);  ///< negative: the current one stays
+  ~Current();
+  Current(Current const&) = delete;
+  Current& operator=(Current const&) = delete;
+
+ private:
+  int before_ = -1;  // ordinal to go back to; -1: nothing was changed
+};
+
+/// The Device's stream, a cudaStream_t.
+void* stream(Device&);
+/// Work submitted to the Device from here on begins after the work that `stream` holds now.
+/// `stream` is a cudaStream_t of the same device; null is the legacy default stream, which stands
+/// for every stream that was not made non-blocking. The host does not wait. Throws Unsupported
+/// where work in `stream` is being captured. Cost: about 2 us.
+void wait_for(Device&, void* stream);
+/// The way back: `stream` goes on after the work that the Device holds now.
+void let_wait(Device&, void* stream) noexcept;
+
+/// Memory in a device space, from a pool that keeps up to a 64th of the device's memory. Throws
+/// MemoryError. Cost: about 1 us, or as much as cudaMalloc (30 us and more) where the pool has to
+/// grow; the first time 7 ms. Memory that was released before it was ready is waited for.
+void* allocate(Space, std::size_t bytes);
+/// In the order of the Device that the space names, without a wait; where it names none, after all
+/// work on the device, which is waited for.
+void release(Space, void*) noexcept;
+/// Host memory that the device can read and write, at most 256 bytes. It is kept for the next one
+/// who asks: giving it back to the system would wait for the device.
+void* allocate_pinned(std::size_t bytes);
 void release_pinned(void*) noexcept;
 /// Any direction, ordered after the work of the device's stream; back when done.
 void copy(Device&, void* to, void const* from, std::size_t bytes);

@@ -15,11 +15,43 @@ namespace tcsolve {
 using Index = std::int32_t;   ///< row or column number
 using Offset = std::int64_t;  ///< position among the nonzeros
 
-enum class Space { host, cuda };
+/// Where memory lies: on the host, or on one CUDA device. A device space has the device's ordinal,
+/// so that memory of two devices is never taken for one, and the number of the Context it belongs
+/// to, in whose order it is released (core/device.hpp). `Space::cuda` alone names no device: it
+/// equals every device's, so a caller may write it for memory on the only device there is.
+enum class Space : std::uint32_t { host = 0, cuda = 1 };
+
+/// The memory of device `ordinal`, released in the order of Context number `home` (0: of none).
+constexpr Space device_space(int ordinal, std::uint32_t home) {
+  return static_cast<Space>(1u | static_cast<std::uint32_t>(ordinal + 1) << 1 | home << 9);
+}
+/// The device's ordinal; -1 where none is named.
+constexpr int ordinal_of(Space s) {
+  return static_cast<int>(static_cast<std::uint32_t>(s) >> 1 & 0xffu) - 1;
+}
+constexpr std::uint32_t home_of(Space s) { return static_cast<std::uint32_t>(s) >> 9; }
+
+/// True where both are the memory of one Context, or of none.
+constexpr bool same_home(Space a, Space b) {
+  return static_cast<std::uint32_t>(a) == static_cast<std::uint32_t>(b);
+}
+
+/// True where one may stand for the other; whose Context it is does not matter.
+constexpr bool operator==(Space a, Space b) {
+  auto const on_device = [](Space s) { return (static_cast<std::uint32_t>(s) & 1u) != 0; };
+  if (on_device(a) != on_device(b)) return false;
+  return ordinal_of(a) == ordinal_of(b) || ordinal_of(a) < 0 || ordinal_of(b) < 0;
+}
+constexpr bool operator!=(Space a, Space b) { return !(a == b); }
+
 enum class Layout { row_major, col_major };
 enum class Op { none, transpose };
 
-constexpr char const* name(Space s) { return s == Space::host ? "host" : "cuda"; }
+/// "host", "cuda", or "cuda:1" for a device other than the first.
+inline std::string name(Space s) {
+  if (s == Space::host) return "host";
+  return ordinal_of(s) > 0 ? cat("cuda:", ordinal_of(s)) : "cuda";
+}
 
 /// i as an Index; throws SizeError when it is negative or beyond 2^31 - 1.
 inline Index narrow(std::int64_t i, char const* what) {

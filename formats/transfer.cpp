@@ -5,6 +5,8 @@ namespace tcsolve {
 
 template <class S>
 CsrStorage<S>::CsrStorage(Context& ctx, CsrView<S> const& a) : view_(a) {
+  // What is borrowed is read by whoever asked for it, after the work that makes it.
+  Context::Entry const entry(ctx);
   if (a.space != ctx.space()) copy(ctx, a);
 }
 
@@ -32,6 +34,7 @@ CsrStorage<S>::CsrStorage(Context& ctx, Index rows, Index cols, CsrArrays<S> arr
 template <class S>
 void CsrStorage<S>::update_values(Context& ctx, CsrView<S> const& a) {
   if (a.entries == 0) return;
+  Context::Entry const entry(ctx);
   if (own_values() != nullptr)
     copy_bytes(ctx, own_values(), ctx.space(), a.values, a.space, a.entries * sizeof(S));
   else if (a.space == ctx.space())

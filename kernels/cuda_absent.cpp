@@ -156,7 +156,10 @@ TCSOLVE_NORM(float)
 TCSOLVE_NORM(half)
 TCSOLVE_NORM(bfloat16)
 
-std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*, int) { absent(); }
+std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*, int,
+                                         std::string&) {
+  absent();
+}
 template <class S>
 DaspArrays<S> build_dasp(Device&, Arena&, CsrView<S> const&, DaspTuning const&) {
   absent();
@@ -275,14 +278,13 @@ LocalitySums measure_locality(Device&, Arena&, PatternView const&) { absent(); }
 template CsrArrays<double> permute<double>(Device&, Arena&, CsrView<double> const&, Index const*,
                                            Index const*);
 
-std::shared_ptr<WhileGraph> record_while(Context&, Recording const&, LoopState*) { absent(); }
 void launch(Device&, WhileGraph&) { absent(); }
 bool finished(Device&) { absent(); }
 std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const&, LoopState*,
                                                 KeptOperands const&, std::string&) {
   absent();
 }
-void launch(Device&, PersistentLoop&) { absent(); }
+bool launch(Device&, PersistentLoop&, std::string&) { absent(); }
 std::shared_ptr<BatchKernel> make_batch(Device&, BatchProgram const&, BatchExtents const&) {
   absent();
 }

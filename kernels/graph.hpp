@@ -14,9 +14,10 @@ namespace tcsolve::cuda {
 class WhileGraph;
 
 /// Captures `steps` times the body. `state` (device memory) gets the handle of the conditional
-/// node. Throws DeviceError when a command of the body cannot be captured.
+/// node. Null, and why, where the driver has no such nodes. Throws DeviceError when a command of
+/// the body cannot be captured.
 std::shared_ptr<WhileGraph> record_while(Context&, Recording const& body, LoopState* state,
-                                         int steps);
+                                         int steps, std::string& why);
 void launch(Device&, WhileGraph&);
 /// True when everything submitted to the stream has finished; does not wait.
 bool finished(Device&);

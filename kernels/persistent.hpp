@@ -41,10 +41,16 @@ namespace cuda {
 
 class PersistentLoop;
 
-/// Null, and why, when a command of the body has no form in the kernel.
+/// Null, and why, when a command of the body has no form in the kernel, or where the device does
+/// not run that many blocks of it at once.
 std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const& body, LoopState* state,
                                                 KeptOperands const&, std::string& why);
-void launch(Device&, PersistentLoop&);
+/// False, and why, when there is no room for all blocks at once: nothing was launched then.
+///
+/// The kernel begins when all its blocks have a multiprocessor. A kernel of someone else that keeps
+/// some of them for itself, e.g. one that waits for a message, is waited for, and a stop that is
+/// asked for is seen afterwards: beside such kernels choose `execution: graph`.
+bool launch(Device&, PersistentLoop&, std::string& why);
 
 }  // namespace cuda
 

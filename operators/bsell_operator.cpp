@@ -22,9 +22,11 @@ template <class T, class S>
 void BsellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                        double* sigma) const {
   BsellProduct<S, T> const product{alpha, this->matrix().view(), x, T(0), y};
-  if (ctx.space() == Space::cuda) return cuda::spmv_dot_bsell(*ctx.device(), product, sigma);
-  do_apply(ctx, alpha, x, T(0), y, Op::none);
-  dot<T>(ctx, x, y, sigma);
+  ctx.visit([&](cuda::Device& on) { cuda::spmv_dot_bsell(on, product, sigma); },
+            [&](Host& on) {
+              host::spmm_bsell(on, product);
+              dot<T>(ctx, x, y, sigma);
+            });
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) template class BsellOperator<T, S>;

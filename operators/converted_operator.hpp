@@ -19,6 +19,7 @@ class ConvertedOperator : public LinearOperator<T> {
   /// The same pattern with new values (LinearOperator). Cost: Matrix::update_values, and a pass for
   /// the norm where Matrix does not take it along.
   void update_values(Context& ctx, CsrView<S> const& a) {
+    Context::Entry const entry(ctx);
     CsrStorage<S> const here(ctx, a);
     matrix_.update_values(ctx, here.view());
     norm_ = norm(ctx, here.view());
@@ -40,12 +41,15 @@ class ConvertedOperator : public LinearOperator<T> {
   /// there for the time of the conversion). Throws what Matrix's constructor throws.
   template <class... Tuning>
   ConvertedOperator(Context& ctx, CsrView<S> const& a, Tuning const&... tuning)
-      : ConvertedOperator(Here{}, ctx, CsrStorage<S>(ctx, a).view(), tuning...) {}
+      : ConvertedOperator(Here{Context::Entry(ctx)}, ctx, CsrStorage<S>(ctx, a).view(), tuning...) {
+  }
 
  private:
-  struct Here {};
+  struct Here {
+    Context::Entry entry;
+  };
   template <class... Tuning>
-  ConvertedOperator(Here, Context& ctx, CsrView<S> const& here, Tuning const&... tuning)
+  ConvertedOperator(Here const&, Context& ctx, CsrView<S> const& here, Tuning const&... tuning)
       : LinearOperator<T>(here.rows, here.cols),
         matrix_(ctx, here, tuning...),
         norm_(norm(ctx, here)) {}

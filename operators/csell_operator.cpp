@@ -23,9 +23,11 @@ template <class T, class S>
 void CsellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                        double* sigma) const {
   CsellView<S> const& a = this->matrix().view();
-  if (ctx.space() == Space::cuda && a.parts == 0)
+  if (ctx.device() != nullptr && a.parts == 0) {
+    cuda::Current const current(*ctx.device());
     return cuda::spmv_dot_csell(*ctx.device(), CsellProduct<S, T>{alpha, a, x, T(0), y, nullptr},
                                 sigma);
+  }
   do_apply(ctx, alpha, x, T(0), y, Op::none);
   dot<T>(ctx, x, y, sigma);
 }

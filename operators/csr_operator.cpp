@@ -71,6 +71,7 @@ void CsrOperator<T, S>::measure(Context& ctx) {
 
 template <class T, class S>
 void CsrOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
+  Context::Entry const entry(ctx);
   CsrView<S> before = matrix_.view();
   require_extents("csr", before, a);
   matrix_.update_values(ctx, a);
@@ -79,6 +80,7 @@ void CsrOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
 
 template <class T, class S>
 void CsrOperator<T, S>::update_values(Context& ctx, Csr<S> a) {
+  Context::Entry const entry(ctx);
   CsrView<S> before = matrix_.view();
   require_extents("csr", before, a.view());
   matrix_.update_values(ctx, std::move(a));

@@ -28,6 +28,16 @@ LazyOperator<T>::LazyOperator(Made first, ConversionTerms terms, Make make)
       make_(std::move(make)),
       current_(first_) {}
 
+/// The arrays of the other format belong to the Context that they were made in, but are used in the
+/// order of the caller's: they go after it.
+template <class T>
+LazyOperator<T>::~LazyOperator() {
+  if (!converted_.home || stream_ == nullptr) return;
+  try {
+    converted_.home->wait_for(stream_);
+  } catch (Error const&) {}  // of a device that has met an error
+}
+
 template <class T>
 Traits LazyOperator<T>::traits() const {
   Traits traits = current_->traits();
@@ -61,10 +71,13 @@ void LazyOperator<T>::start(Context& ctx) const {
   ctx.synchronize();  // new values may still be on their way
   Backend const backend = ctx.device() != nullptr ? Backend::cuda : Backend::host;
   try {
-    conversion_ = std::async(std::launch::async, [make = make_, backend, options = ctx.options()] {
+    ContextOptions options = ctx.options();
+    options.ordered = false;  // the caller does not know of it
+    conversion_ = std::async(std::launch::async, [make = make_, backend, options] {
       Converted made{std::make_unique<Context>(backend, options), nullptr};
       made.A = make(*made.home);
       made.home->synchronize();
+      made.home->arena().trim();
       return made;
     });
     phase_ = Phase::converting;
@@ -80,6 +93,7 @@ void LazyOperator<T>::settle(Context& ctx) const {
   try {
     converted_ = conversion_.get();
     current_ = converted_.A;
+    stream_ = ctx.stream();
     ++revision_;
   } catch (std::exception const& e) {
     ctx.log(Severity::note, cat("format: ", name(), " stays: not ", terms_.format, ": ", e.what()));

@@ -55,6 +55,7 @@ class LazyOperator final : public LinearOperator<T> {
   /// leaves the operator with its first format, and the log says so.
   using Make = std::function<Made(Context&)>;
   LazyOperator(Made first, ConversionTerms terms, Make make);
+  ~LazyOperator() override;
 
   Traits traits() const override;
   Cost cost(Index k) const override { return current_->cost(k); }
@@ -89,6 +90,7 @@ class LazyOperator final : public LinearOperator<T> {
   mutable Phase phase_ = Phase::counting;
   mutable double products_ = 0;
   mutable std::uint64_t revision_ = 0;
+  mutable void* stream_ = nullptr;             // that products with the other format are made in
   mutable std::future<Converted> conversion_;  // the last member: it may be using the others
 };
 

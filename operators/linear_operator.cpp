@@ -45,6 +45,7 @@ template <class T>
 void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
   check_operands(ctx, x, y, op);
   if (y.size() == 0) return;
+  Context::Entry const entry(ctx);
   if (traits().verbs) return do_apply(ctx, alpha, x, beta, y, op);
   ctx.submit(
       "apply", [=, this](Context& c) { do_apply(c, alpha, x, beta, y, op); }, traits().capturable);
@@ -59,6 +60,7 @@ void LinearOperator<T>::apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, doub
   if (!x.is_vector() || !y.is_vector())
     throw ShapeError(cat(name(), ": apply_dot takes one column of adjacent entries; x and y have ",
                          x.cols, " columns, strides ", x.ld, " and ", y.ld));
+  Context::Entry const entry(ctx);
   if (traits().verbs) return do_apply_dot(ctx, alpha, x, y, sigma);
   ctx.submit(
       "apply_dot", [=, this](Context& c) { do_apply_dot(c, alpha, x, y, sigma); },
@@ -86,6 +88,7 @@ void LinearOperator<T>::residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const
   if (b.data != r.data && overlap<T>(b, r))
     throw ShapeError(cat(name(), ": b and r overlap; give r memory of its own, or that of b"));
   check_operands(ctx, x, r, Op::none);
+  Context::Entry const entry(ctx);
   copy<T, T>(ctx, b, r);
   apply(ctx, T(-1), x, T(1), r);
 }

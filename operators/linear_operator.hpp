@@ -97,7 +97,10 @@ class LinearOperator {
   /// narrower type; the operator is then as it was. That columns are the same is not looked at:
   /// where they are not the result means nothing, though no memory is touched that is not its own;
   /// require_same_pattern() (formats/same_pattern.hpp) looks.
-  void update_values(Context& ctx, CsrView<T> const& a) { do_update_values(ctx, a); }
+  void update_values(Context& ctx, CsrView<T> const& a) {
+    Context::Entry const entry(ctx);
+    do_update_values(ctx, a);
+  }
 
   /// Does ahead of time what the first application with `op` would do (a transpose, a plan).
   virtual void prepare(Context&, Op) const {}

@@ -15,6 +15,7 @@ Jacobi<T>::Jacobi(Context& ctx, CsrView<S> const& a)
   if (a.rows != a.cols)
     throw ShapeError(cat("jacobi needs a square matrix, this is ", a.rows, " x ", a.cols));
   if (a.rows == 0) return;
+  Context::Entry const entry(ctx);
   auto scope = ctx.arena().scope();
   double* counts = scope.template take<double>(3);
   sweep(ctx, InverseDiagonal<S, T>{a.rows, a, inverse_.data(), counts});

@@ -72,6 +72,7 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
   if (starts.empty() || starts.front() != 0 || starts.back() != a.rows ||
       !std::is_sorted(starts.begin(), starts.end()))
     throw ShapeError(cat("the starts of a batch ascend from 0 to the number of rows, ", a.rows));
+  Context::Entry const entry(ctx);
   ctx_ = &ctx;
   kernel_.reset();
   A_ = std::make_shared<CsrOperator<double>>(ctx, a);
@@ -177,6 +178,7 @@ BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
     if (v.rows != b_.rows() || !v.is_vector())
       throw ShapeError(cat("a batch: b and x are vectors of ", b_.rows(),
                            " values; one of them is ", v.rows, " x ", v.cols));
+  Context::Entry const entry(ctx);
   auto start = std::chrono::steady_clock::now();
   auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -9,12 +9,11 @@ namespace tcsolve {
 
 template <class T>
 void Bicgstab<T>::allocate(Context& ctx) {
-  for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_})
-    *v = Vector<T>(ctx.space(), this->A_->rows());
+  for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_}) v->resize(ctx.space(), this->A_->rows());
   auto diagonal = this->M_->diagonal();
   folded_ = diagonal.has_value();
   D_ = diagonal.value_or(Diagonal<T>{});
-  k_ = Array<BicgstabScalars>(ctx.space(), 1);
+  k_.resize(ctx.space(), 1);
   this->keep(k_, {&this->r_, &this->d_, &shadow_, &p_, &y_, &v_, &z_, &t_});
   this->norm2_ = &k_.data()->rr;
 }

@@ -14,9 +14,9 @@ void Cg<T>::allocate(Context& ctx) {
   auto diagonal = this->M_->diagonal();
   folded_ = diagonal.has_value();
   D_ = diagonal.value_or(Diagonal<T>{});
-  for (Vector<T>* v : {&p_, &q_}) *v = Vector<T>(ctx.space(), n);
-  z_ = Vector<T>(ctx.space(), folded_ ? 0 : n);
-  k_ = Array<CgScalars>(ctx.space(), 1);
+  for (Vector<T>* v : {&p_, &q_}) v->resize(ctx.space(), n);
+  z_.resize(ctx.space(), folded_ ? 0 : n);
+  k_.resize(ctx.space(), 1);
   this->keep(k_, {&this->r_, &this->d_, &p_, &q_, &z_});
   this->norm2_ = &k_.data()->rr;
 }

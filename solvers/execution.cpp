@@ -17,8 +17,23 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 /// Steps that a graph repeats at once: enough to hide what the decision costs, few enough that
-/// little is done in vain at the end.
-constexpr int steps_a_round = 5;
+/// little is done in vain at the end. Of a method that stops every `cycle` steps whole rounds,
+/// where a number near five divides them.
+int steps_a_round(Index cycle) {
+  for (int steps : {5, 6, 4, 7, 3, 8})
+    if (cycle % steps == 0) return steps;
+  return 5;
+}
+
+/// About a microsecond without a call into the driver, whose lock others need as well.
+void pause() {
+  auto const start = std::chrono::steady_clock::now();
+  while (seconds_since(start) < 1e-6) {}
+}
+
+/// Steps of a persistent loop beside other Contexts before it lets them in: some 10 ms, of which
+/// the pause is less than a hundredth.
+constexpr std::int32_t persistent_turn = 1024;
 
 /// A field that the device may be writing.
 template <class T>
@@ -47,6 +62,8 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   persistent_.reset();
   handle_ = 0;
   use_graph_ = false;
+  wanted_ = wanted;
+  round_ = steps_a_round(facts.cycle);
   if (ctx.device() == nullptr || wanted == Execution::eager) return;
   bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
   if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
@@ -58,7 +75,11 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
     if (wanted == Execution::persistent)
       ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
   }
-  bool graph_wanted = wanted == Execution::graph || ctx.options().graphs;
+  choose_graph(ctx);
+}
+
+void Loop::choose_graph(Context& ctx) {
+  bool graph_wanted = wanted_ == Execution::graph || ctx.options().graphs;
   use_graph_ = graph_wanted && body_.capturable();
   if (graph_wanted && !body_.capturable())
     ctx.log(Severity::note, "the loop runs eagerly: an operator in it cannot be recorded");
@@ -70,8 +91,14 @@ void Loop::capture(Context& ctx, LoopState const& now) {
   LoopState state = now;
   copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
   try {
+    std::string why;
     ctx.working_in(captured_,
-                   [&] { graph_ = cuda::record_while(ctx, body_, state_.data(), steps_a_round); });
+                   [&] { graph_ = cuda::record_while(ctx, body_, state_.data(), round_, why); });
+    if (!graph_) {
+      ctx.log(Severity::note, cat("the loop runs eagerly: ", why));
+      use_graph_ = false;
+      return;
+    }
     copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
     handle_ = state.while_handle;
   } catch (MemoryError const& e) {
@@ -83,8 +110,7 @@ void Loop::capture(Context& ctx, LoopState const& now) {
 LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
                     std::vector<double>& history, Between const& between) {
   std::int32_t capacity = std::min(limits.steps, history_chunk);
-  if (history_.size() < static_cast<std::size_t>(capacity))
-    history_ = Array<double>(ctx.space(), capacity);
+  if (history_.size() < static_cast<std::size_t>(capacity)) history_.resize(ctx.space(), capacity);
   LoopState state;
   state.window = limits.window;
   state.best2 = limits.start2;
@@ -93,15 +119,12 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   state.progress = progress_;
   for (std::int32_t drained = 0;;) {
     std::int32_t steps = std::min(limits.steps - drained, capacity);
+    // One kernel has the whole device to itself: others get their turn now and then.
+    if (persistent_ && cuda::shared(*ctx.device())) steps = std::min(steps, persistent_turn);
     if (between.adapt)
       steps = static_cast<std::int32_t>(
           std::min<double>(steps, std::max(1.0, std::ceil(between.adapt(drained)))));
     state.limit = drained + steps;
-    capture(ctx, state);
-    state.while_handle = handle_;
-    // The host's memory is far away: a device that does not wait for the host tells it now and
-    // then.
-    state.report_every = use_graph_ || persistent_ ? 16 : 1;
     // A long loop hands its history over in pieces: the next piece writes the buffer from its
     // start.
     state.history = history_.data();
@@ -109,15 +132,13 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     // Who watches goes on seeing what the last piece came to.
     double const norm2 = state.iteration > 0 ? peek(progress_->norm2) : limits.start2;
     *progress_ = {state.iteration, 0, norm2};
-    copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
-    if (ctx.device() == nullptr)
-      run_host(ctx, watch);
-    else if (persistent_)
-      cuda::launch(*ctx.device(), *persistent_), watch_device(ctx, watch);
-    else if (use_graph_)
-      cuda::launch(*ctx.device(), *graph_), watch_device(ctx, watch);
-    else
-      run_eager(ctx, watch);
+    told_ = state.iteration;
+    try {
+      start(ctx, state, watch);
+    } catch (...) {
+      abandon(ctx);
+      throw;
+    }
     copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
     auto piece = to_host(ctx, history_.data(), ctx.space(), state.iteration - drained);
     history.insert(history.end(), piece.begin(), piece.end());
@@ -130,6 +151,44 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
       return state;
     state.stop = 0;
   }
+}
+
+/// Runs the loop in the way that was chosen, or in the next one where the device has no room for
+/// it.
+void Loop::start(Context& ctx, LoopState state, Watch const& watch) {
+  auto send = [&](bool alone) {
+    state.while_handle = handle_;
+    // The host's memory is far away: a device that does not wait for the host tells it now and
+    // then.
+    state.report_every = alone ? 16 : 1;
+    copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
+  };
+  if (ctx.device() == nullptr) {
+    send(false);
+    return run_host(ctx, watch);
+  }
+  if (persistent_) {
+    send(true);
+    std::string why;
+    if (cuda::launch(*ctx.device(), *persistent_, why)) return watch_device(ctx, watch);
+    ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
+    persistent_.reset();
+    choose_graph(ctx);
+  }
+  capture(ctx, state);
+  send(use_graph_);
+  if (!use_graph_) return run_eager(ctx, watch);
+  cuda::launch(*ctx.device(), *graph_);
+  watch_device(ctx, watch);
+}
+
+/// Something was thrown while the loop may be running: it is to be over before anything that it
+/// uses goes.
+void Loop::abandon(Context& ctx) noexcept {
+  try {
+    ask(ctx, Stop::cancelled);
+    ctx.synchronize();
+  } catch (...) {}  // of a device that has met an error: nothing runs there any more
 }
 
 void Loop::run_host(Context& ctx, Watch const& watch) {
@@ -172,8 +231,11 @@ void Loop::watch_device(Context& ctx, Watch const& watch) {
   while (!cuda::finished(*ctx.device())) {
     tell(ctx, watch);
     if (Stop reason; !asked && asked_to_stop(ctx, watch, reason)) asked = true, ask(ctx, reason);
-    if (seconds_since(launched) < 0.01) continue;  // a sleep would show in a short solve
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    // A sleep would show in a short solve; a processor that waits leaves the driver to others.
+    if (seconds_since(launched) < 0.01)
+      pause();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
 
@@ -194,10 +256,12 @@ void Loop::ask(Context& ctx, Stop reason) {
                      &word, sizeof word);
 }
 
-void Loop::tell(Context& ctx, Watch const& watch) const {
+/// Each iteration once.
+void Loop::tell(Context& ctx, Watch const& watch) {
   if (!ctx.observed()) return;
   Index iteration = peek(progress_->iteration);
-  if (iteration == 0) return;
+  if (iteration == told_) return;
+  told_ = iteration;
   ctx.emit({watch.solver, watch.iterations_before + iteration,
             std::sqrt(peek(progress_->norm2)) / watch.norm_start * watch.residual_start,
             watch.tolerance, seconds_since(watch.start)});

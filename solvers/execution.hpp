@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,6 +57,8 @@ class Loop {
   struct Body {
     KeptOperands kept;
     double bytes = 0;  ///< that a step reads and writes
+    /// Steps after which the method stops by itself, to begin anew.
+    Index cycle = std::numeric_limits<Index>::max();
   };
   /// Records one step. Throws what the step throws.
   template <class Step>
@@ -63,6 +66,8 @@ class Loop {
     ctx.within(state_.data(), [&] { body_ = ctx.record(step); });
     choose(ctx, wanted, facts);
   }
+  /// Made in this Context, so that it may record() anew there.
+  bool belongs_to(Context const& ctx) const { return same_home(state_.space(), ctx.space()); }
   bool recorded() const { return !body_.commands.empty(); }
   /// Whether the recorded step has a form in a persistent kernel.
   bool one_kernel() const;
@@ -75,18 +80,24 @@ class Loop {
 
  private:
   void choose(Context&, Execution wanted, Body const&);
+  void choose_graph(Context&);
+  void start(Context&, LoopState, Watch const&);
   void capture(Context&, LoopState const&);
+  void abandon(Context&) noexcept;
   void run_host(Context&, Watch const&);
   void run_eager(Context&, Watch const&);
   void watch_device(Context&, Watch const&);
   bool asked_to_stop(Context&, Watch const&, Stop& reason) const;
-  void tell(Context&, Watch const&) const;
+  void tell(Context&, Watch const&);
   void ask(Context&, Stop reason);
 
   static constexpr std::int32_t history_chunk = 1 << 16;
   Recording body_;
   Arena captured_;  // the workspace of what a graph replays
+  Execution wanted_ = Execution::automatic;
+  int round_ = 1;  // steps that a graph repeats at once
   bool use_graph_ = false;
+  Index told_ = 0;  // the iteration that observers know of
   Array<LoopState> state_;
   Array<double> history_;
   Progress* progress_ = nullptr;  // written by the loop, read here

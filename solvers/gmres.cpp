@@ -9,11 +9,11 @@ template <class T>
 void Arnoldi<T>::allocate(Context& ctx) {
   std::size_t n = this->A_->rows(), m = restart_;
   Space s = ctx.space();
-  V_ = Array<T>(s, n * m);
-  for (Vector<T>* v : {&u_, &w_, &z_}) *v = Vector<T>(s, this->A_->rows());
+  V_.resize(s, n * m);
+  for (Vector<T>* v : {&u_, &w_, &z_}) v->resize(s, this->A_->rows());
   std::size_t sums = Gram<T>::sums(restart_ - 1);
-  partials_ = Array<double>(s, sums * gram_blocks(ctx));
-  small_ = Array<double>(s, sums + (m + 1) * m + m * m + 4 * m + 1 + 6);
+  partials_.resize(s, sums * gram_blocks(ctx));
+  small_.resize(s, sums + (m + 1) * m + m * m + 4 * m + 1 + 6);
   double* at = small_.data();
   auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
   H_ = {restart_, take(sums), take((m + 1) * m), take(m * m), take(m), take(m), take(m + 1),
@@ -77,9 +77,9 @@ void Gmres<T>::finish(Context&, LoopState& state) {
 template <class T>
 void Fgmres<T>::allocate(Context& ctx) {
   Arnoldi<T>::allocate(ctx);
-  S_ = Array<double>(ctx.space(), static_cast<std::size_t>(this->restart_) * this->restart_);
+  S_.resize(ctx.space(), static_cast<std::size_t>(this->restart_) * this->restart_);
   this->H_.S = S_.data();
-  Z_ = Array<T>(ctx.space(), static_cast<std::size_t>(this->A_->rows()) * this->restart_);
+  Z_.resize(ctx.space(), static_cast<std::size_t>(this->A_->rows()) * this->restart_);
 }
 
 template <class T>

@@ -52,16 +52,17 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   if (M && (M->rows() != A->cols() || M->cols() != A->cols()))
     throw ShapeError(cat(name(), ": the preconditioner is ", M->rows(), " x ", M->cols(),
                          "; A has ", A->cols(), " columns"));
+  Context::Entry const entry(ctx);
   adopt(ctx, std::move(A), std::move(M), std::move(A_true));
   Space s = ctx.space();
-  residual_ = Vector<double>(s, A_->rows());
-  trial_residual_ = Vector<double>(s, A_->rows());
-  trial_ = Vector<double>(s, A_->cols());
+  residual_.resize(s, A_->rows());
+  trial_residual_.resize(s, A_->rows());
+  trial_.resize(s, A_->cols());
   // The size of an M that is a solver takes a solve to find.
   Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
   ctx.solving(deadline, complaint_, [&] { scale_operators(ctx); });
   allocate(ctx);
-  loop_.emplace(ctx);
+  if (!loop_ || !loop_->belongs_to(ctx)) loop_.emplace(ctx);
   record(ctx);
 }
 
@@ -69,7 +70,7 @@ template <class T>
 void KrylovSolver<T>::record(Context& ctx) {
   recorded_ = revision(), recorded_name_ = A_->name();
   double bytes = A_->cost(1).bytes + M_->cost(1).bytes + 5.0 * sizeof(T) * A_->rows();
-  loop_->record(ctx, execution_, {kept_, bytes}, [this](Context& c) { step(c); });
+  loop_->record(ctx, execution_, {kept_, bytes, cycle()}, [this](Context& c) { step(c); });
 }
 
 /// Tells A and M what `steps` of the loop have applied; returns after how many more they ask to be
@@ -89,8 +90,8 @@ void KrylovSolver<T>::adopt(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M,
   A_true_ = std::move(A_true);
   preconditioned_ = M != nullptr;
   M_ = M ? std::move(M) : std::make_shared<Identity<T>>(A_->cols());
-  r_ = Vector<T>(ctx.space(), A_->rows());
-  d_ = Vector<T>(ctx.space(), A_->cols());
+  r_.resize(ctx.space(), A_->rows());
+  d_.resize(ctx.space(), A_->cols());
 }
 
 /// Products near the end of the exponent range would overflow in squares: a method sees 2^-e A
@@ -122,7 +123,8 @@ template <class T>
 double KrylovSolver<T>::preconditioned_size(Context& ctx) {
   if (double size = M_->norm_estimate(); !M_->traits().fixed && std::isfinite(size))
     return size * size_A();
-  Vector<T> z(ctx.space(), M_->rows());
+  auto scope = ctx.arena().scope();
+  Out<T> z = scope.template vector<T>(M_->rows());
   random_vector<T>(ctx, d_, 2);
   M_->apply(ctx, d_, z);
   A_->apply(ctx, z, r_);
@@ -152,6 +154,7 @@ SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
   if (ctx_ == nullptr) throw ShapeError(cat(name(), ": solve before setup"));
   Context& ctx = *ctx_;
   require_vectors(name(), A_->rows(), A_->cols(), b, x);
+  Context::Entry const entry(ctx);
   // What lies elsewhere, or is a column of something wider, is staged; the rest is used in place.
   auto here = [&](auto const& v) { return v.space == ctx.space() && v.is_vector(); };
   In<double> b_here = b;

@@ -19,12 +19,12 @@ void Lsmr<T>::allocate(Context& ctx) {
     throw Unsupported(cat("lsmr needs the transpose of ", this->A_true_->name()));
   this->A_true_->prepare(ctx, Op::transpose);
   Space s = ctx.space();
-  q_ = Vector<T>(s, this->A_->rows());
-  for (Vector<T>* v : {&t_, &v_, &h_, &hbar_, &y_, &between_}) *v = Vector<T>(s, this->A_->cols());
-  unit_ = Vector<double>(s, this->A_->rows());
-  normal_ = Vector<double>(s, this->A_->cols());
-  scalars_ = Array<LsmrScalars>(s, 1);
-  uu_ = Array<double>(s, 1);
+  q_.resize(s, this->A_->rows());
+  for (Vector<T>* v : {&t_, &v_, &h_, &hbar_, &y_, &between_}) v->resize(s, this->A_->cols());
+  unit_.resize(s, this->A_->rows());
+  normal_.resize(s, this->A_->cols());
+  scalars_.resize(s, 1);
+  uu_.resize(s, 1);
   this->norm2_ = &scalars_.data()->norm2;
 }
 

@@ -8,8 +8,8 @@ namespace tcsolve {
 template <class T>
 void Minres<T>::allocate(Context& ctx) {
   for (Vector<T>* v : {&v_prev_, &q_, &z_, &zn_, &w_, &w_prev_})
-    *v = Vector<T>(ctx.space(), this->A_->rows());
-  scalars_ = Array<MinresScalars>(ctx.space(), 1);
+    v->resize(ctx.space(), this->A_->rows());
+  scalars_.resize(ctx.space(), 1);
   this->norm2_ = &scalars_.data()->norm2;
 }
 

@@ -22,8 +22,8 @@ void write(Context& ctx, Array<OneReductionScalars>& scalars, OneReductionScalar
 
 template <class T>
 void OneReductionCg<T>::allocate(Context& ctx) {
-  for (Vector<T>* v : {&u_, &w_, &p_, &s_}) *v = Vector<T>(ctx.space(), this->A_->rows());
-  scalars_ = Array<OneReductionScalars>(ctx.space(), 1);
+  for (Vector<T>* v : {&u_, &w_, &p_, &s_}) v->resize(ctx.space(), this->A_->rows());
+  scalars_.resize(ctx.space(), 1);
   this->keep(scalars_, {&this->r_, &this->d_, &u_, &w_, &p_, &s_});
   this->norm2_ = &scalars_.data()->rr;
 }
@@ -56,7 +56,7 @@ void ChronopoulosGear<T>::step(Context& ctx) {
 template <class T>
 void PipelinedCg<T>::allocate(Context& ctx) {
   OneReductionCg<T>::allocate(ctx);
-  for (Vector<T>* v : {&m_, &n_, &q_, &z_}) *v = Vector<T>(ctx.space(), this->A_->rows());
+  for (Vector<T>* v : {&m_, &n_, &q_, &z_}) v->resize(ctx.space(), this->A_->rows());
   auto diagonal = this->M_->diagonal();
   folded_ = diagonal.has_value();
   D_ = diagonal.value_or(Diagonal<T>{});

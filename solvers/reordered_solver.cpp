@@ -30,13 +30,16 @@ void ReorderedSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<dou
 
 SolveReport ReorderedSolver::solve(In<double> b, Out<double> x) {
   check_vectors(b, x);
+  Context::Entry const entry(*ctx_);
   enter(b, b_);
   enter(x, x_);
   SolveReport report;
   try {
     report = method_->solve(b_, x_);
   } catch (...) {
-    leave(x_, x);  // what the method had reached
+    try {
+      leave(x_, x);   // what the method had reached
+    } catch (...) {}  // of a device that has met an error: the first one tells
     throw;
   }
   leave(x_, x);

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
+#include <memory>
+#include <type_traits>
+
+#include <tcsolve/core/arena.hpp>
+#include <tcsolve/core/faults.hpp>
 
 namespace tcsolve::cuda {
 
@@ -17,16 +21,25 @@ std::string place(std::source_location const& where) {
              where.function_name());
 }
 
+constexpr char const* not_capturable =
+    "a setup or a solve cannot be part of a captured graph: its driver looks at residuals on the "
+    "host; solve outside of the capture";
+
 std::string version_text(int v) { return cat(v / 1000, ".", v % 1000 / 10); }
 
 }  // namespace
 
 void check(cudaError_t code, std::source_location where) {
-  if (code == cudaSuccess) return;
+  if (code == cudaSuccess) {
+    if (!faults::device_call_fails()) return;
+    code = cudaErrorLaunchFailure;
+  }
   cudaGetLastError();  // a failed call must not be reported a second time by the next one
   std::string text = cat("CUDA: ", cudaGetErrorName(code), " (", static_cast<int>(code), "), ",
                          cudaGetErrorString(code), "; ", place(where));
   if (code == cudaErrorMemoryAllocation) throw MemoryError(text);
+  if (code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread)
+    throw Unsupported(cat(text, "; ", not_capturable));
   throw DeviceError(text);
 }
 
@@ -47,30 +60,38 @@ void check(cublasStatus_t code, std::source_location where) {
   throw DeviceError(text);
 }
 
-std::recursive_mutex& one_at_a_time() {
-  static std::recursive_mutex mutex;
-  return mutex;
+Current::Current(Device const& on) : Current(on.ordinal) {}
+Current::Current(int ordinal) {
+  int now = -1;
+  if (ordinal < 0 || cudaGetDevice(&now) != cudaSuccess || now == ordinal) return;
+  if (cudaSetDevice(ordinal) == cudaSuccess) before_ = now;
+}
+Current::~Current() {
+  if (before_ >= 0) cudaSetDevice(before_);
 }
 
 namespace {
 
-using Turn = std::lock_guard<std::recursive_mutex>;
-
-/// Makes a device the current one of this thread for a while.
-class Current {
+/// For the length of a scope this thread may take memory and wait, though it or another thread is
+/// capturing a stream of its own.
+class BesideCaptures {
  public:
-  explicit Current(int ordinal) {
-    if (cudaGetDevice(&before_) != cudaSuccess || before_ == ordinal) before_ = -1;
-    if (before_ >= 0) cudaSetDevice(ordinal);
-  }
-  ~Current() {
-    if (before_ >= 0) cudaSetDevice(before_);
-  }
-  Current(Current const&) = delete;
+  BesideCaptures() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~BesideCaptures() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  BesideCaptures(BesideCaptures const&) = delete;
 
  private:
-  int before_ = -1;
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
+
+/// True where work in the stream is being captured.
+bool captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaError_t const code = cudaStreamIsCapturing(stream, &status);
+  if (code == cudaSuccess) return status != cudaStreamCaptureStatusNone;
+  cudaGetLastError();
+  return code == cudaErrorStreamCaptureImplicit;  // the legacy stream beside a capture
+}
 
 /// A device's memory that is given back and taken again: cudaMalloc takes 30 us and more, whatever
 /// the size, which is longer than most steps of a conversion. It keeps up to a 64th of the memory.
@@ -91,13 +112,20 @@ class Pool {
     }
     auto keep = static_cast<std::uint64_t>(total / 64);
     cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
+    // Memory that another stream has released and may still use is not waited for.
+    int wait = 0;
+    cudaMemPoolSetAttribute(pool_, cudaMemPoolReuseAllowInternalDependencies, &wait);
   }
-  /// Memory that every stream may use.
-  cudaError_t take(void** p, std::size_t bytes) {
+  cudaStream_t stream() const { return stream_; }
+  /// Memory that every stream may use. Waits for `stream`.
+  cudaError_t take(void** p, std::size_t bytes, cudaStream_t stream) {
     if (pool_ == nullptr) return cudaMalloc(p, bytes);
-    if (auto code = cudaMallocFromPoolAsync(p, bytes, pool_, stream_); code != cudaSuccess)
+    if (auto code = cudaMallocFromPoolAsync(p, bytes, pool_, stream); code != cudaSuccess)
       return code;
-    return cudaStreamSynchronize(stream_);
+    return cudaStreamSynchronize(stream);
+  }
+  cudaError_t put(void* p, cudaStream_t stream) {
+    return pool_ == nullptr ? cudaFree(p) : cudaFreeAsync(p, stream);
   }
   /// What is kept and not in use goes back to the device.
   cudaError_t trim() { return pool_ == nullptr ? cudaSuccess : cudaMemPoolTrimTo(pool_, 0); }
@@ -111,16 +139,79 @@ class Pool {
 
  private:
   cudaMemPool_t pool_ = nullptr;
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_ = nullptr;  // of memory that belongs to no Device
 };
 
 /// Made when first asked for, and never taken apart: whoever holds memory may outlive everything
 /// but the process.
 Pool& pool_of(int ordinal) {
+  static std::mutex& mutex = *new std::mutex;
   static std::map<int, Pool>& pools = *new std::map<int, Pool>;
+  std::lock_guard<std::mutex> const turn(mutex);
   auto found = pools.find(ordinal);
   if (found == pools.end()) found = pools.emplace(ordinal, ordinal).first;
   return found->second;
+}
+
+/// All Devices of the process. None is ever taken apart, see open().
+class Devices {
+ public:
+  static Devices& all() {
+    static Devices& devices = *new Devices;
+    return devices;
+  }
+  /// Null where the number is none's.
+  Device* at(std::uint32_t home) {
+    std::lock_guard<std::mutex> const turn(mutex_);
+    return home == 0 || home > made_.size() ? nullptr : made_[home - 1];
+  }
+  Device* take(int ordinal) {
+    if (Device* found = take_idle(ordinal)) return found;
+    std::uint32_t home = 0;
+    {
+      std::lock_guard<std::mutex> const turn(mutex_);
+      made_.push_back(nullptr);
+      idle_.reserve(made_.size());  // put() does not throw
+      home = static_cast<std::uint32_t>(made_.size());
+    }
+    auto made = std::make_unique<Device>(ordinal, home);
+    std::lock_guard<std::mutex> const turn(mutex_);
+    return made_[home - 1] = made.release();
+  }
+  void put(Device* device) noexcept {
+    std::lock_guard<std::mutex> const turn(mutex_);
+    idle_.push_back(device);
+  }
+  std::ptrdiff_t in_use(int ordinal) {
+    auto const here = [=](Device const* d) { return d != nullptr && d->ordinal == ordinal; };
+    std::lock_guard<std::mutex> const turn(mutex_);
+    return std::count_if(made_.begin(), made_.end(), here) -
+           std::count_if(idle_.begin(), idle_.end(), here);
+  }
+
+ private:
+  Device* take_idle(int ordinal) {
+    std::lock_guard<std::mutex> const turn(mutex_);
+    for (auto i = idle_.begin(); i != idle_.end(); ++i)
+      if (Device* found = *i; found->ordinal == ordinal) {
+        idle_.erase(i);
+        return found;
+      }
+    return nullptr;
+  }
+  std::mutex mutex_;
+  std::vector<Device*> made_, idle_;
+};
+
+/// A Context is done with its Device. One that has met an error is not used again.
+void leave(Device* on) noexcept {
+  Current const current(*on);
+  BesideCaptures const beside;
+  on->lent = nullptr;
+  if (cudaStreamSynchronize(on->stream) == cudaSuccess)
+    Devices::all().put(on);
+  else
+    cudaGetLastError();
 }
 
 }  // namespace
@@ -137,24 +228,30 @@ int attribute(cudaDeviceAttr which, int ordinal) {
 
 }  // namespace
 
-Device::Device(int which) : ordinal(which) {
-  Turn turn(one_at_a_time());
+Device::Device(int which, std::uint32_t number) : ordinal(which), home(number) {
+  Current const current(ordinal);
+  BesideCaptures const beside;
   try {
-    check(cudaSetDevice(ordinal));
     check(cudaGetDeviceProperties(&properties, ordinal));
     if (properties.major < 8)
       throw DeviceError(cat(properties.name, " has compute capability ", properties.major, ".",
                             properties.minor, "; tcsolve needs 8.0 or newer: use backend: host"));
     max_blocks = 8 * properties.multiProcessorCount;
     single_to_double = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, ordinal);
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    check(cudaStreamCreateWithFlags(&side_stream, cudaStreamNonBlocking));
+    for (cudaStream_t* s : {&stream, &side_stream, &memory_stream})
+      check(cudaStreamCreateWithFlags(s, cudaStreamNonBlocking));
+    for (cudaEvent_t* e : {&order, &released_})
+      check(cudaEventCreateWithFlags(e, cudaEventDisableTiming));
     check(cusparseCreate(&cusparse));
     check(cusparseSetStream(cusparse, stream));
-    check(cublasCreate(&cublas));
-    check(cublasSetStream(cublas, stream));
-    check(cudaMalloc(&scratch.partials, sizeof(double) * max_sums * max_blocks));
-    check(cudaMalloc(&scratch.ticket, 2 * sizeof(unsigned int)));
+    // From the pool: cudaMalloc may wait for what others run.
+    auto take = [&](auto*& p, std::size_t n) {
+      void* memory = nullptr;
+      check(pool_of(ordinal).take(&memory, n * sizeof *p, memory_stream));
+      p = static_cast<std::remove_reference_t<decltype(p)>>(memory);
+    };
+    take(scratch.partials, static_cast<std::size_t>(max_sums) * max_blocks);
+    take(scratch.ticket, 2);
     check(cudaMemsetAsync(scratch.ticket, 0, 2 * sizeof(unsigned int), stream));
     scratch.next = scratch.ticket + 1;
   } catch (...) {
@@ -165,17 +262,69 @@ Device::Device(int which) : ordinal(which) {
 
 Device::~Device() { close(); }
 
+/// Of a Device that could not be made.
 void Device::close() noexcept {
-  Turn turn(one_at_a_time());
-  if (cublas) cublasDestroy(cublas);
+  for (void* p : {static_cast<void*>(scratch.partials), static_cast<void*>(scratch.ticket)})
+    if (p != nullptr) cudaFree(p);
+  if (cublas_) cublasDestroy(cublas_);
   if (cusparse) cusparseDestroy(cusparse);
-  if (side_stream) cudaStreamDestroy(side_stream);
-  if (stream) cudaStreamDestroy(stream);
-  cudaFree(scratch.partials);
-  cudaFree(scratch.ticket);
+  for (cudaEvent_t e : {order, released_})
+    if (e) cudaEventDestroy(e);
+  for (cudaStream_t s : {stream, side_stream, memory_stream})
+    if (s) cudaStreamDestroy(s);
+  scratch = {};
+  cublas_ = nullptr, cusparse = nullptr;
+  order = released_ = nullptr;
+  stream = side_stream = memory_stream = nullptr;
+  cudaGetLastError();
 }
 
-bool available(std::string& why) {
+cublasHandle_t Device::cublas() {
+  if (cublas_ == nullptr) {
+    Current const current(*this);
+    check(cublasCreate(&cublas_));
+    check(cublasSetStream(cublas_, stream));
+  }
+  return cublas_;
+}
+
+void Device::give_back(void* p) noexcept {
+  std::lock_guard<std::mutex> const turn(releasing_);
+  if (capturing_ || captured(stream)) {
+    try {
+      withheld_.push_back(p);
+    } catch (...) {}  // no room to remember it: lost
+    return;
+  }
+  free_in_order(p);
+  free_withheld();
+}
+
+void Device::free_withheld() noexcept {
+  for (void* p : withheld_) free_in_order(p);
+  withheld_.clear();
+}
+
+void Device::free_in_order(void* p) noexcept {
+  bool const ordered = cudaEventRecord(released_, stream) == cudaSuccess &&
+                       cudaStreamWaitEvent(memory_stream, released_, 0) == cudaSuccess;
+  // Work that cannot be waited for may still use it. The error has been, or will be, reported by
+  // the call that it belongs to.
+  if (!ordered || pool_of(ordinal).put(p, memory_stream) != cudaSuccess) cudaGetLastError();
+}
+
+Capture::Capture(Device& on) : on_(on) {
+  std::lock_guard<std::mutex> const turn(on_.releasing_);
+  on_.capturing_ = true;
+}
+
+Capture::~Capture() {
+  std::lock_guard<std::mutex> const turn(on_.releasing_);
+  on_.capturing_ = false;
+  on_.free_withheld();
+}
+
+bool available(std::string& why, int ordinal) {
   int count = 0;
   cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess) {
@@ -187,25 +336,30 @@ bool available(std::string& why) {
     why = "no NVIDIA GPU found";
     return false;
   }
-  int major = 0;
-  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess ||
-      major < 8) {
-    why = "the NVIDIA GPU is older than compute capability 8.0";
+  if (ordinal < 0 || ordinal >= count) {
+    why = cat("device ", ordinal, " does not exist; this machine has 0 to ", count - 1);
     return false;
   }
-  return true;
+  int major = 0;
+  code = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal);
+  if (code != cudaSuccess) {
+    cudaGetLastError();
+    why = cat("device ", ordinal, " cannot be asked: ", cudaGetErrorString(code));
+    return false;
+  }
+  if (major < 8) why = cat("device ", ordinal, " is older than compute capability 8.0");
+  return major >= 8;
 }
 
 std::shared_ptr<Device> open(int ordinal) {
   std::string why;
-  if (!available(why))
+  if (!available(why, ordinal))
     throw DeviceError(cat("backend: cuda cannot be used: ", why, "; use backend: host"));
-  int count = 0;
-  check(cudaGetDeviceCount(&count));
-  if (ordinal < 0 || ordinal >= count)
-    throw DeviceError(
-        cat("device ", ordinal, " does not exist; this machine has 0 to ", count - 1));
-  return std::make_shared<Device>(ordinal);
+  std::shared_ptr<Device> const on(Devices::all().take(ordinal), leave);
+  Current const current(*on);
+  BesideCaptures const beside;
+  check(cudaStreamQuery(on->stream));  // a device that has met an error says so now
+  return on;
 }
 
 Facts facts(Device& on) {
@@ -227,70 +381,167 @@ Speeds speeds(Device& on) {
   return {transfers * attribute(cudaDevAttrGlobalMemoryBusWidth, on.ordinal) / 8,
           1e3 * attribute(cudaDevAttrClockRate, on.ordinal), on.single_to_double};
 }
+bool shared(Device const& on) { return Devices::all().in_use(on.ordinal) > 1; }
+
+Space space(Device const& on) { return on.space(); }
 
 std::size_t free_memory(Device& on) {
-  Turn turn(one_at_a_time());
-  Current const current(on.ordinal);
+  Current const current(on);
   std::size_t available = 0, total = 0;
   check(cudaMemGetInfo(&available, &total));
   return available + pool_of(on.ordinal).kept();
 }
 
-void synchronize(Device& on) { check(cudaStreamSynchronize(on.stream)); }
+void synchronize(Device& on) {
+  Current const current(on);
+  check(cudaStreamSynchronize(on.stream));
+}
 
-void* allocate(std::size_t bytes) {
-  Turn turn(one_at_a_time());
+void lend(Device& on, Arena* arena) { on.lent = arena; }
+
+void* stream(Device& on) { return on.stream; }
+
+namespace {
+cudaStream_t stream_of_caller(void* stream) {
+  return stream == nullptr ? cudaStreamLegacy : static_cast<cudaStream_t>(stream);
+}
+}  // namespace
+
+void wait_for(Device& on, void* of_caller) {
+  Current const current(on);
+  BesideCaptures const beside;
+  cudaGetLastError();  // the caller's, not ours
+  cudaStream_t const stream = stream_of_caller(of_caller);
+  if (captured(on.stream)) return;  // what follows becomes part of that graph
+  if (captured(stream))
+    throw Unsupported(
+        of_caller != nullptr
+            ? cat("the caller's stream is being captured: ", not_capturable)
+            : cat("a stream is being captured, beside which the default stream cannot be waited "
+                  "for: ",
+                  not_capturable, ", or name the stream of b and x in ContextOptions::stream"));
+  check(cudaEventRecord(on.order, stream));
+  check(cudaStreamWaitEvent(on.stream, on.order, 0));
+}
+
+void let_wait(Device& on, void* of_caller) noexcept {
+  Current const current(on);
+  BesideCaptures const beside;
+  cudaStream_t const stream = stream_of_caller(of_caller);
+  if (captured(on.stream) || captured(stream)) return;
+  if (cudaEventRecord(on.order, on.stream) != cudaSuccess ||
+      cudaStreamWaitEvent(stream, on.order, 0) != cudaSuccess)
+    cudaGetLastError();  // of a device that has met an error
+}
+
+void* allocate(Space space, std::size_t bytes) {
+  Device* const on = Devices::all().at(home_of(space));
+  Current const current(on != nullptr ? on->ordinal : ordinal_of(space));
+  BesideCaptures const beside;
   int ordinal = 0;
   check(cudaGetDevice(&ordinal));
   Pool& pool = pool_of(ordinal);
+  cudaStream_t const stream = on != nullptr ? on->memory_stream : pool.stream();
   void* p = nullptr;
-  cudaError_t code = pool.take(&p, bytes);
+  cudaError_t code = pool.take(&p, bytes, stream);
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
+    if (on != nullptr && on->lent != nullptr) on->lent->trim();
+    check(cudaStreamSynchronize(stream));  // what has been released is there by then
     check(pool.trim());
-    code = pool.take(&p, bytes);
+    code = pool.take(&p, bytes, stream);
   }
-  if (code != cudaSuccess) {
+  if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    if (code != cudaErrorMemoryAllocation) check(code);
     std::size_t available = 0, total = 0;
     cudaMemGetInfo(&available, &total);
     throw MemoryError(
         cat("device memory: ", bytes, " bytes asked for, ", available, " of ", total, " are free"));
   }
+  if (code != cudaSuccess) check(code);
   return p;
 }
 
-void release(void* p) noexcept {
+void release(Space space, void* p) noexcept {
   if (p == nullptr) return;
-  Turn turn(one_at_a_time());
+  BesideCaptures const beside;
+  if (Device* const on = Devices::all().at(home_of(space))) {
+    Current const current(*on);
+    return on->give_back(p);
+  }
   cudaPointerAttributes of{};
-  if (cudaPointerGetAttributes(&of, p) != cudaSuccess) return;  // the process ends
-  Current const current(of.device);
-  // What cudaFree does for memory of no pool. Work that cannot be waited for may still use it.
-  if (cudaDeviceSynchronize() == cudaSuccess) cudaFree(p);
+  if (cudaPointerGetAttributes(&of, p) == cudaSuccess) {
+    Current const current(of.device);
+    // What cudaFree does for memory of no pool. Work that cannot be waited for may still use it.
+    if (cudaDeviceSynchronize() == cudaSuccess && cudaFree(p) == cudaSuccess) return;
+  }
+  cudaGetLastError();  // the device has met an error, or the process ends
 }
+
+namespace {
+
+/// Pinned memory in pieces of one size, never given back: cudaFreeHost waits for the device.
+class PinnedPieces {
+ public:
+  static constexpr std::size_t piece = 256, at_once = 64;
+  static PinnedPieces& all() {
+    static PinnedPieces& pieces = *new PinnedPieces;
+    return pieces;
+  }
+  void* take() {
+    std::lock_guard<std::mutex> const turn(mutex_);
+    if (free_.empty()) {
+      BesideCaptures const beside;
+      void* p = nullptr;
+      check(cudaHostAlloc(&p, piece * at_once, cudaHostAllocMapped | cudaHostAllocPortable));
+      made_ += at_once;
+      free_.reserve(made_);  // put() does not throw
+      for (std::size_t k = 0; k < at_once; ++k)
+        free_.push_back(static_cast<std::byte*>(p) + k * piece);
+    }
+    void* const p = free_.back();
+    free_.pop_back();
+    return p;
+  }
+  void put(void* p) noexcept {
+    std::lock_guard<std::mutex> const turn(mutex_);
+    free_.push_back(p);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<void*> free_;
+  std::size_t made_ = 0;
+};
+
+}  // namespace
 
 void* allocate_pinned(std::size_t bytes) {
-  Turn turn(one_at_a_time());
-  void* p = nullptr;
-  check(cudaHostAlloc(&p, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
-  return p;
+  if (bytes > PinnedPieces::piece)
+    throw MemoryError(
+        cat("pinned memory: ", bytes, " bytes asked for, a piece has ", PinnedPieces::piece));
+  return PinnedPieces::all().take();
 }
 
 void release_pinned(void* p) noexcept {
-  Turn turn(one_at_a_time());
-  cudaFreeHost(p);
+  if (p != nullptr) PinnedPieces::all().put(p);
 }
 
+namespace {
+void copy_in(cudaStream_t stream, void* to, void const* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
+  check(cudaStreamSynchronize(stream));
+}
+}  // namespace
+
 void copy(Device& on, void* to, void const* from, std::size_t bytes) {
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.stream));
-  check(cudaStreamSynchronize(on.stream));
+  Current const current(on);
+  copy_in(on.stream, to, from, bytes);
 }
 
 void copy_aside(Device& on, void* to, void const* from, std::size_t bytes) {
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.side_stream));
-  check(cudaStreamSynchronize(on.side_stream));
+  Current const current(on);
+  copy_in(on.side_stream, to, from, bytes);
 }
 
 }  // namespace tcsolve::cuda

@@ -9,20 +9,18 @@
 
 #include <mutex>
 #include <source_location>
+#include <vector>
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/device.hpp>
 
 namespace tcsolve::cuda {
 
-/// Throws MemoryError for memory, DeviceError for the rest, with the call's place and code.
+/// Throws MemoryError for memory, Unsupported for what cannot be done in a stream that is being
+/// captured, DeviceError for the rest, with the call's place and code.
 void check(cudaError_t code, std::source_location where = std::source_location::current());
 void check(cusparseStatus_t code, std::source_location where = std::source_location::current());
 void check(cublasStatus_t code, std::source_location where = std::source_location::current());
-
-/// Held while a graph is captured and while memory or a device is taken or given back: an
-/// allocation of one thread would invalidate the capture of another.
-std::recursive_mutex& one_at_a_time();
 
 /// Partial sums of one reduction, the ticket that tells the last block, and a counter by which
 /// blocks share work in order. One verb of a stream runs at a time, so one scratch per stream is
@@ -33,26 +31,59 @@ struct Scratch {
   unsigned int* next;    // the chunk that the next free block takes; 0 between verbs
 };
 
+/// Made once and used by one Context after the other (open()), so that its streams outlive every
+/// Array that is released in their order.
 class Device {
  public:
   static constexpr int max_sums = 64;  ///< sums of one reduction
-  explicit Device(int ordinal);
+  Device(int ordinal, std::uint32_t home);
   ~Device();
   Device(Device const&) = delete;
   Device& operator=(Device const&) = delete;
 
+  Space space() const { return device_space(ordinal, home); }
+  cublasHandle_t cublas();  ///< made when first asked for
+
   int ordinal;
+  std::uint32_t home;  ///< its number, from 1 on
   cudaDeviceProp properties{};
   int single_to_double = 2;  ///< FP32 operations in the time of one in FP64
-  int max_blocks;            ///< grid of a full sweep: a multiple of the multiprocessors
+  int max_blocks = 0;        ///< grid of a full sweep: a multiple of the multiprocessors
   cudaStream_t stream = nullptr;
   cudaStream_t side_stream = nullptr;  ///< for words to a running loop
   cusparseHandle_t cusparse = nullptr;
-  cublasHandle_t cublas = nullptr;
   Scratch scratch{};
 
+  /// Released memory goes in the order of `stream`: `memory_stream` waits for what `stream` holds,
+  /// then the memory returns to the pool. Not in `stream` itself, where it might be captured.
+  void give_back(void*) noexcept;
+  cudaStream_t memory_stream = nullptr;
+  cudaEvent_t order = nullptr;  ///< between the caller's stream and `stream`
+  Arena* lent = nullptr;        ///< see lend()
+
  private:
+  friend class Capture;
+  void free_in_order(void*) noexcept;
+  void free_withheld() noexcept;
   void close() noexcept;
+  cublasHandle_t cublas_ = nullptr;
+  std::mutex releasing_;  // held for submissions, never for a wait
+  cudaEvent_t released_ = nullptr;
+  bool capturing_ = false;
+  std::vector<void*> withheld_;  // released while capturing
+};
+
+/// Held while `stream` is being captured: memory released meanwhile goes afterwards, since an event
+/// of the stream would become part of the graph.
+class Capture {
+ public:
+  explicit Capture(Device&);
+  ~Capture();
+  Capture(Capture const&) = delete;
+  Capture& operator=(Capture const&) = delete;
+
+ private:
+  Device& on_;
 };
 
 }  // namespace tcsolve::cuda

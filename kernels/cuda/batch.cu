@@ -240,6 +240,7 @@ class BatchKernel {
 
 std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
                                         BatchExtents const& extents) {
+  Current const current(on);
   auto out = std::make_shared<BatchKernel>();
   Layout& layout = out->layout;
   layout.first = batch.first, layout.begin = batch.begin;
@@ -264,8 +265,12 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
   std::vector<Form> forms{{128, 1, batch_kernel<128, false>, 4},
                           {256, 1, batch_kernel<256, false>, 2},
                           {512, 1, batch_kernel<512, false>, 1}};
+  // Compiled for less, the kernel has no clusters in it, whatever the device.
+  cudaFuncAttributes clustered;
+  check(cudaFuncGetAttributes(&clustered, batch_kernel<512, true>));
+  bool const clusters = on.properties.major >= 9 && clustered.ptxVersion >= 90;
   for (int ranks : {2, 3, 4, 6, max_ranks})
-    if (on.properties.major >= 9 && layout.count * ranks <= on.properties.multiProcessorCount)
+    if (clusters && layout.count * ranks <= on.properties.multiProcessorCount)
       forms.push_back({512, ranks, batch_kernel<512, true>, 1});
   std::int64_t room = 0, rows = 0;
   auto gathered = [&](void const* v) {  // by other blocks of the team
@@ -360,18 +365,19 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
   }
   out->teams = std::max(1, std::min(layout.count, resident));
   auto upload = [&](auto& to, auto const& from) {
-    to = std::decay_t<decltype(to)>(Space::cuda, from.size());
+    to = std::decay_t<decltype(to)>(on.space(), from.size());
     copy(on, to.data(), from.data(), to.bytes());
   };
   upload(out->program, list);
   upload(out->redirections, fixed);
   upload(out->starts, extents.starts);
-  out->results = Array<SystemState>(Space::cuda, layout.count);
-  out->words = Array<int>(Space::cuda, 2);
+  out->results = Array<SystemState>(on.space(), layout.count);
+  out->words = Array<int>(on.space(), 2);
   return out;
 }
 
 void launch(Device& on, BatchKernel& batch) {
+  Current const current(on);
   check(cudaMemsetAsync(batch.words.data(), 0, batch.words.bytes(), on.stream));
   cudaLaunchAttribute attribute;
   cudaLaunchConfig_t config = batch.launch(on, attribute, batch.teams * batch.ranks);

@@ -5,9 +5,11 @@
 #include <cuda_pipeline_primitives.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/version.cuh>
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/atomics.hpp>
@@ -162,7 +164,7 @@ __global__ void __launch_bounds__(64)
 class Converter {
  public:
   Converter(Device& on, Arena& arena) : on_(on), scope_(arena.scope()) {}
-  Space space() const { return Space::cuda; }
+  Space space() const { return on_.space(); }
 
   template <class F>
   void each(std::int64_t n, F const& f) {
@@ -190,8 +192,10 @@ class Converter {
     Offset const warps = 2 * capacity * sizeof(Index) <= 24 * 1024 ? 2 : 1;
     auto const bytes = static_cast<int>(warps * capacity * sizeof(Index));
     auto* const kernel = each_rows_of_columns_kernel<S, F>;
+    // Always the most: beside another conversion, the size of either might come between the other's
+    // size and its launch.
     if (bytes > 48 * 1024)
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 96 * 1024));
     kernel<<<static_cast<unsigned int>((n + 32 * warps - 1) / (32 * warps)), 32 * warps, bytes,
              on_.stream>>>(n, k, a, static_cast<int>(capacity), f);
     check(cudaGetLastError());
@@ -212,6 +216,10 @@ class Converter {
   }
   template <class T, class Add>
   void scan(T const* in, T* out, std::int64_t n, Add const& add) {
+    // Before CUB 3 (CUDA 13) its count may be an int, which would be cut without a word.
+    if (CUB_VERSION < 300000 && n > std::numeric_limits<int>::max())
+      throw SizeError(
+          cat("a conversion scans ", n, " numbers; built with CUDA 13 or newer it can"));
     std::size_t bytes = 0;
     check(cub::DeviceScan::ExclusiveScan(nullptr, bytes, in, out, add, T{}, n, on_.stream));
     void* work = take<std::byte>(bytes);

@@ -25,9 +25,9 @@ __device__ inline bool writes_line(int lane) { return (lane & 3) == (lane >> 3);
 struct MmaF64 {
   double c[2] = {0, 0};
   __device__ void add(double a, double x) {
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
-        : "+d"(c[0]), "+d"(c[1])
-        : "d"(a), "d"(x));
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
+                 : "+d"(c[0]), "+d"(c[1])
+                 : "d"(a), "d"(x));
   }
   template <class S>
   __device__ void add(S a0, double x0, S a1, double x1) {
@@ -47,7 +47,8 @@ struct MmaTf32 {
   __device__ void add(S value, float x) {
     std::uint32_t a = __float_as_uint(float(value)), high = __float_as_uint(x) & 0xffffe000u,
                   low = __float_as_uint(x - __uint_as_float(high));
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
         "{%0,%1,%2,%3},{%4,%5,%4,%5},{%6,%7},{%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a), "r"(0u), "r"(high), "r"(low));
@@ -66,7 +67,8 @@ struct MmaF16 {
   __device__ void add(half a0, T x0, half a1, T x1) {
     std::uint32_t a = a0.bits | std::uint32_t{a1.bits} << 16,
                   b = half(x0).bits | std::uint32_t{half(x1).bits} << 16;
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
         "{%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a), "r"(0u), "r"(b));

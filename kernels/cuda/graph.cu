@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/kernels/graph.hpp>
 
 #include <cstddef>
@@ -16,10 +17,30 @@ class WhileGraph {
   cudaGraphExec_t executable = nullptr;
 };
 
+namespace {
+
+/// Why the driver cannot run a loop by itself; empty where it can. A program that was built with a
+/// newer toolkit runs with an older driver of the same major version, which may not have them.
+std::string lacks_conditional_nodes() {
+  constexpr int first = 12030;
+  int driver = 0;
+  check(cudaDriverGetVersion(&driver));
+  if (faults::conditional_nodes_forgotten()) driver = first - 1;
+  if (driver >= first) return "";
+  return cat("the driver (CUDA ", driver / 1000, ".", driver % 1000 / 10,
+             ") has no conditional graph nodes; 12.3 has");
+}
+
+}  // namespace
+
 std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, LoopState* state,
-                                         int steps) {
+                                         int steps, std::string& why) {
   Device& on = *ctx.device();
-  std::lock_guard<std::recursive_mutex> turn(one_at_a_time());
+  Current const current(on);
+  if (std::string const lacks = lacks_conditional_nodes(); !lacks.empty()) {
+    why = lacks;
+    return nullptr;
+  }
   auto loop = std::make_shared<WhileGraph>();
   check(cudaGraphCreate(&loop->graph, 0));
   cudaGraphConditionalHandle handle;
@@ -36,11 +57,13 @@ std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, Lo
   check(cudaGraphAddNode(&node, loop->graph, nullptr, 0, &parameters));
 #endif
   cudaGraph_t inside = parameters.conditional.phGraph_out[0];
+  ctx.arena().keep();  // addresses of workspace become part of the graph
+  Capture const capture(on);
   // Relaxed: an operator may take workspace from the arena the first time it is applied.
-  check(cudaStreamBeginCaptureToGraph(on.stream, inside, nullptr, nullptr, 0,
-                                      cudaStreamCaptureModeRelaxed));
   std::exception_ptr failure;
   try {
+    check(cudaStreamBeginCaptureToGraph(on.stream, inside, nullptr, nullptr, 0,
+                                        cudaStreamCaptureModeRelaxed));
     ctx.within(state, [&] {
       for (int i = 0; i < steps; ++i)
         for (Command const& command : body.commands) command.call(ctx);
@@ -60,9 +83,13 @@ std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, Lo
   return loop;
 }
 
-void launch(Device& on, WhileGraph& loop) { check(cudaGraphLaunch(loop.executable, on.stream)); }
+void launch(Device& on, WhileGraph& loop) {
+  Current const current(on);
+  check(cudaGraphLaunch(loop.executable, on.stream));
+}
 
 bool finished(Device& on) {
+  Current const current(on);
   cudaError_t code = cudaStreamQuery(on.stream);
   if (code == cudaErrorNotReady) return false;
   check(code);

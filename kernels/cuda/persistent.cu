@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/kernels/persistent.hpp>
 
 #include <algorithm>
@@ -73,7 +74,10 @@ struct GridTeam {
     TeamMemory<threads>& s = memory;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = gridDim.x;
     bool asks = blockIdx.x == 0 && threadIdx.x == block_size - 1;
+    // Posts begin with tag 0, which therefore names no turn: it goes on with the next even one, of
+    // the set whose turn it is.
     turn = (turn + 1) & turn_mask;
+    if (turn == 0) turn = 2;
     Post* set = posts + (turn % 2) * max_sums * blocks;
     int rows = count > 0 ? count : 1;
     __syncthreads();
@@ -88,7 +92,7 @@ struct GridTeam {
     for (int k = warp; k < rows; k += warps) {
       Post const* row = set + k * blocks + lane;
       Post post[words];
-      std::uint32_t const nobody = turn == 0 ? turn_mask : turn - 1;
+      std::uint32_t const nobody = turn - 1;
 #pragma unroll
       for (int j = 0; j < words; ++j)
         post[j] = make_post(0, lane + 32 * j < blocks ? nobody : turn);
@@ -101,12 +105,13 @@ struct GridTeam {
         for (int j = 0; j < words; ++j) all = all && belongs(post[j], turn);
         all = __all_sync(~0u, all);
       }
+      // What the others wrote before their posts is seen from here on: every lane has read some.
+      if (publish) fence();
       double a = 0;
 #pragma unroll
       for (int j = 0; j < words; ++j) a += sum_of(post[j]);
       a = warp_combine<Add>(a);
       if (lane != 0) continue;
-      if (publish) fence();  // what the others wrote before their posts is seen from here on
       if (k < count) s.total[k] = a;
       if (k == 0) state->cancel = static_cast<std::int32_t>(post[0].low >> (32 + turn_bits));
     }
@@ -204,6 +209,16 @@ __global__ void __launch_bounds__(block_size, 1)
   }
 }
 
+/// The size of shared memory is the kernel's, not the launch's, and what it leaves is L1: each loop
+/// says its own, and nobody else meanwhile.
+std::mutex& kernel_size() {
+  static std::mutex mutex;
+  return mutex;
+}
+void set_shared(void const* kernel, int bytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+}
+
 int round16(std::int64_t bytes) { return static_cast<int>((bytes + 15) / 16 * 16); }
 
 }  // namespace
@@ -220,8 +235,28 @@ class PersistentLoop {
   void const* kernel = reinterpret_cast<void const*>(persistent_kernel<double>);
 };
 
+namespace {
+
+/// Whether the device runs all blocks at once, as the exchange between them needs.
+bool fits(Device& on, PersistentLoop const& loop) {
+  std::lock_guard<std::mutex> const held(kernel_size());
+  set_shared(loop.kernel, loop.shared);
+  int each = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, loop.kernel, block_size, loop.shared));
+  return each * on.properties.multiProcessorCount >= loop.blocks;
+}
+
+}  // namespace
+
 std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& body, LoopState* state,
                                                 KeptOperands const& kept, std::string& why) {
+  Current const current(on);
+  int cooperative = 0;
+  check(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, on.ordinal));
+  if (cooperative == 0) {
+    why = "the device has no cooperative launches";
+    return nullptr;
+  }
   if (kept.scalars.empty() || kept.scalars.size() % 8 != 0) {
     why = "the method does not name its scalars";
     return nullptr;
@@ -292,26 +327,39 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   loop->shared = round16(used);
   loop->state = state;
   loop->scalars = kept.scalars.data();
-  loop->program = Array<Instruction>(Space::cuda, program.size());
+  if (!fits(on, *loop)) {
+    why = cat("the device does not run its ", loop->blocks, " blocks at once");
+    return nullptr;
+  }
+  loop->program = Array<Instruction>(on.space(), program.size());
   copy(on, loop->program.data(), program.data(), loop->program.bytes());
-  loop->posts = Array<Post>(Space::cuda, std::size_t{2} * max_sums * loop->blocks);
-  loop->turn = Array<std::uint32_t>(Space::cuda, 1);
+  loop->posts = Array<Post>(on.space(), std::size_t{2} * max_sums * loop->blocks);
+  loop->turn = Array<std::uint32_t>(on.space(), 1);
   check(cudaMemsetAsync(loop->posts.data(), 0, loop->posts.bytes(), on.stream));
   check(cudaMemsetAsync(loop->turn.data(), 0, loop->turn.bytes(), on.stream));
   return loop;
 }
 
-void launch(Device& on, PersistentLoop& loop) {
-  // The size is the kernel's, not the launch's, and what it leaves is L1: each loop says its own.
-  std::lock_guard<std::recursive_mutex> held(one_at_a_time());
-  check(
-      cudaFuncSetAttribute(loop.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, loop.shared));
+bool launch(Device& on, PersistentLoop& loop, std::string& why) {
+  Current const current(on);
   auto* program = loop.program.data();
   auto* posts = loop.posts.data();
   auto* turn = loop.turn.data();
   void* arguments[] = {&loop.layout, &program, &loop.state, &loop.scalars, &posts, &turn};
-  check(cudaLaunchCooperativeKernel(loop.kernel, dim3(loop.blocks), dim3(block_size), arguments,
-                                    loop.shared, on.stream));
+  std::lock_guard<std::mutex> const held(kernel_size());
+  set_shared(loop.kernel, loop.shared);
+  cudaError_t const code =
+      faults::cooperative_launches_refused()
+          ? cudaErrorCooperativeLaunchTooLarge
+          : cudaLaunchCooperativeKernel(loop.kernel, dim3(loop.blocks), dim3(block_size), arguments,
+                                        loop.shared, on.stream);
+  if (code == cudaErrorCooperativeLaunchTooLarge || code == cudaErrorLaunchOutOfResources) {
+    cudaGetLastError();
+    why = cudaGetErrorString(code);
+    return false;
+  }
+  check(code);
+  return true;
 }
 
 }  // namespace tcsolve::cuda

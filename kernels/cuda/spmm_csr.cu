@@ -171,13 +171,13 @@ class CsrPlan {
   template <class T>
   void prepare(Device& on, CsrView<T> const& a) {
     // cuSPARSE analyses the matrix alone here; the vectors only have to have the right extents.
-    Array<T> x(Space::cuda, a.cols), y(Space::cuda, a.rows);
+    Array<T> x(on.space(), a.cols), y(on.space(), a.rows);
     DenseVector dx(x.data(), a.cols), dy(y.data(), a.rows);
     T one = 1, zero = 0;
     std::size_t bytes = 0;
     check(cusparseSpMV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
                                   dx.handle, &zero, dy.handle, data_type<T>, algorithm, &bytes));
-    spmv_buffer = Array<std::byte>(Space::cuda, std::max<std::size_t>(bytes, 16));
+    spmv_buffer = Array<std::byte>(on.space(), std::max<std::size_t>(bytes, 16));
     check(cusparseSpMV_preprocess(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
                                   dx.handle, &zero, dy.handle, data_type<T>, algorithm,
                                   spmv_buffer.data()));
@@ -208,7 +208,7 @@ void spmm_csr(Device& on, CsrPlan& plan, T alpha, In<T> x, T beta, Out<T> y) {
                                 dy.handle, data_type<T>, algorithm, &bytes));
   if (bytes > plan.spmm_buffer.size()) {
     check(cudaStreamSynchronize(on.stream));  // the old buffer may be in use
-    plan.spmm_buffer = Array<std::byte>(Space::cuda, bytes);
+    plan.spmm_buffer = Array<std::byte>(on.space(), bytes);
   }
   check(cusparseSpMM(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
                      data_type<T>, algorithm, plan.spmm_buffer.data()));

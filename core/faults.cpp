@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/core/faults.hpp>
+
+#include <atomic>
+
+namespace tcsolve::faults {
+
+namespace {
+
+/// Counts down to the one call that fails; below zero it rests. Costs a load where it rests.
+class Countdown {
+ public:
+  void set(std::int64_t n) { left_.store(n < 0 ? -1 : n, std::memory_order_relaxed); }
+  bool pending() const { return left_.load(std::memory_order_relaxed) >= 0; }
+  bool due() {
+    if (left_.load(std::memory_order_relaxed) < 0) return false;
+    return left_.fetch_sub(1, std::memory_order_relaxed) == 0;
+  }
+
+ private:
+  std::atomic<std::int64_t> left_{-1};
+};
+
+Countdown allocations, device_calls;
+std::atomic<bool> no_conditional_nodes{false}, no_cooperative_launches{false};
+
+}  // namespace
+
+void fail_allocation_after(std::int64_t n) { allocations.set(n); }
+void fail_device_call_after(std::int64_t n) { device_calls.set(n); }
+void forget_conditional_nodes(bool yes) { no_conditional_nodes = yes; }
+void refuse_cooperative_launches(bool yes) { no_cooperative_launches = yes; }
+
+bool pending() { return allocations.pending() || device_calls.pending(); }
+
+bool allocation_fails() { return allocations.due(); }
+bool device_call_fails() { return device_calls.due(); }
+bool conditional_nodes_forgotten() { return no_conditional_nodes; }
+bool cooperative_launches_refused() { return no_cooperative_launches; }
+
+}  // namespace tcsolve::faults

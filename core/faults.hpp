@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What tests ask of the core: how often memory was taken and copied, and faults at a chosen place.
+/// The counts and the faults are the process's, of all threads and Contexts.
+#pragma once
+
+#include <cstdint>
+
+namespace tcsolve {
+
+struct MemoryCounters {
+  std::int64_t allocations = 0, releases = 0;  ///< of Arrays, on the host and on devices
+  std::int64_t copied_bytes = 0;               ///< by copy_bytes(), in any direction
+
+  std::int64_t live() const { return allocations - releases; }
+};
+MemoryCounters memory_counters();
+
+namespace faults {
+
+/// `n` more allocations succeed, the one after them throws MemoryError; negative: none does.
+void fail_allocation_after(std::int64_t n);
+/// `n` more device calls succeed, the one after them is reported as a launch failure (DeviceError),
+/// once; negative: none is.
+void fail_device_call_after(std::int64_t n);
+/// Neither has failed since it was asked to.
+bool pending();
+/// The driver has no conditional graph nodes from now on.
+void forget_conditional_nodes(bool);
+/// No cooperative kernel fits the device from now on.
+void refuse_cooperative_launches(bool);
+
+// What the core asks.
+bool allocation_fails();
+bool device_call_fails();
+bool conditional_nodes_forgotten();
+bool cooperative_launches_refused();
+
+}  // namespace faults
+
+}  // namespace tcsolve

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// After the first solves a time loop takes no memory: new values, setup and solve go with what is
+/// there, and the matrix is not copied.
+#include <tcsolve/core/faults.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/operators/dia_operator.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
+#include <tcsolve/precond/jacobi.hpp>
+
+#include <tests/support/solve_backend.hpp>
+
+namespace tcsolve::test {
+namespace {
+
+class TimeLoop : public InEveryPlace {};
+TCSOLVE_IN_EVERY_PLACE(TimeLoop);
+
+TEST_P(TimeLoop, TakesNoMemoryAndCopiesNoMatrix) {
+  Csr<double> const a = generate(Poisson27Params{.n = 16, .coefficient = Coefficient::random});
+  CsrStorage<double> there(ctx(), a.view());
+  CsrView<double> const values = there.view();
+  Column const b = Column::Ones(a.rows);
+  Column x = Column::Zero(a.rows);
+  auto const matrix_bytes = static_cast<std::int64_t>(a.values.size() * sizeof(double));
+  std::int64_t const vector_bytes = std::int64_t{8} * a.rows;
+  std::vector<std::shared_ptr<LinearOperator<double>>> const operators{
+      std::make_shared<CsrOperator<double>>(ctx(), values),
+      std::make_shared<SellOperator<double>>(ctx(), values),
+      std::make_shared<DiaOperator<double>>(ctx(), values)};
+  auto const M = std::make_shared<Jacobi<double>>(ctx(), values);
+  for (auto const& A : operators)
+    for (std::string const& method : methods("cg bicgstab gmres")) {
+      SCOPED_TRACE(cat(A->name(), ", ", method));
+      auto solver = make_solver(method, {.rtol = 1e-8}, execution());
+      solver->setup(ctx(), A, M);
+      auto const step = [&] {
+        A->update_values(ctx(), values);
+        // One kernel is made anew with its program.
+        if (execution() != Execution::persistent) solver->setup(ctx(), A, M);
+        x.setZero();
+        EXPECT_TRUE(solve(*solver, b, x).converged());
+      };
+      for (int i = 0; i < 2; ++i) step();
+      MemoryCounters const before = memory_counters();
+      for (int i = 0; i < 3; ++i) step();
+      MemoryCounters const now = memory_counters();
+      EXPECT_EQ(now.allocations, before.allocations);
+      EXPECT_EQ(now.releases, before.releases);
+      // b and x go and come; the rest are numbers.
+      std::int64_t const copied = (now.copied_bytes - before.copied_bytes) / 3;
+      EXPECT_LT(copied, 4 * vector_bytes + 16 * 1024);
+      EXPECT_LT(copied, matrix_bytes / 4) << "the test means something";
+    }
+}
+
+}  // namespace
+}  // namespace tcsolve::test
