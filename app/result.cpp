@@ -46,6 +46,7 @@ Json residuals(RunResult const& run) {
           {"rhs_norm", number(r.rhs_norm)},
           {"backward_error", number(r.backward_error)},
           {"attainable", number(r.attainable)},
+          {"condition", number(r.condition)},
           {"breakdown_value", number(r.value)}};
 }
 

@@ -287,7 +287,7 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
     fail(result, Stop::out_of_memory, "out_of_memory: take a smaller problem or a smaller restart");
   }
   progress.clear();
-  result.exit_code = exit_code(result.report.reason);
+  result.exit_code = result.report.exit_code();
   if (!std::isnan(result.solution_error))
     result.report.message += cat("; error against the solution ", brief(result.solution_error));
   write_results(result, config, problem.x0);
