@@ -53,12 +53,11 @@ struct Judgement {
   TCSOLVE_HD bool least_squares(Run const& run) {
     if (run.normal == 0) return true;
     double const before = suspected;
-    // Below the rounding of r there is nothing to be seen.
+    // Below what r owes to the rounding of x there is nothing to be seen.
     double const floor = run.limit / run.residual;
-    bool const small = run.normal <= run.optimal || run.normal <= floor;
-    double const seen = run.normal > 0x1p-53 ? run.normal : 0x1p-53;
-    suspected = small ? run.residual : 0;
-    if (!small || !(run.condition * seen <= certain)) return false;
+    double const seen = run.normal > floor ? run.normal : floor;
+    suspected = run.normal <= run.optimal || run.normal <= floor ? run.residual : 0;
+    if (!(run.normal <= run.optimal && run.condition * seen <= certain)) return false;
     bool const ended = run.stop == Stop::claimed && run.cause == Cause::singular_operator;
     bool const looked =
         run.stop == Stop::claimed || run.stop == Stop::stagnated || run.stop == Stop::cycle_end;

@@ -181,11 +181,11 @@ void CsrOperator<T, S>::do_exact_residual(Context& ctx, ResidualVectors const& v
     std::call_once(cut_once_, [&] { cut_long_rows(ctx); });
     CsrView<S> const& a = matrix_.view();
     if (long_rows_.parts == 0) return tcsolve::exact_residual(ctx, a, v);
-    tcsolve::exact_residual(ctx,
-                            CsrParts<S>{a, static_cast<Index>(long_rows_.row.size()),
-                                        long_rows_.parts, long_rows_.row.data(),
-                                        long_rows_.start.data()},
-                            v);
+    tcsolve::exact_residual(
+        ctx,
+        CsrParts<S>{a, static_cast<Index>(long_rows_.row.size()), long_rows_.parts,
+                    long_rows_.row.data(), long_rows_.start.data()},
+        v);
   }
 }
 
@@ -195,8 +195,8 @@ bool CsrOperator<T, S>::inverse_column_norms(Context& ctx, Out<double> d) const 
     if (!std::isfinite(norm_) || norm_ == 0) return false;
     prepare(ctx, Op::transpose);
     PowerOfTwo const two(-std::ilogb(norm_));
-    sweep(ctx, InverseRowNorms<S>{d.rows, transposed_->matrix.view(), two.factor, two.factor2,
-                                  d.data});
+    sweep(ctx,
+          InverseRowNorms<S>{d.rows, transposed_->matrix.view(), two.factor, two.factor2, d.data});
     return true;
   } else {
     return false;

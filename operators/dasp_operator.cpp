@@ -132,8 +132,7 @@ void DaspOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T>
 
 template <class T, class S>
 bool DaspOperator<T, S>::sums_exactly() const {
-  return std::is_same_v<T, double> && std::is_same_v<S, double> &&
-         scaling_ == Scaling::refuse;
+  return std::is_same_v<T, double> && std::is_same_v<S, double> && scaling_ == Scaling::refuse;
 }
 
 template <class T, class S>

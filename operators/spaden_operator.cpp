@@ -108,8 +108,7 @@ void SpadenOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<
 
 template <class T, class S>
 bool SpadenOperator<T, S>::sums_exactly() const {
-  return std::is_same_v<T, double> && std::is_same_v<S, double> &&
-         scaling_ == Scaling::refuse;
+  return std::is_same_v<T, double> && std::is_same_v<S, double> && scaling_ == Scaling::refuse;
 }
 
 template <class T, class S>

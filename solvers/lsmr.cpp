@@ -90,7 +90,7 @@ double Lsmr<T>::normal_residual(Context& ctx, In<double> r, double r_norm) {
   this->A_true_->apply(ctx, 1.0, unit_, 0.0, g, Op::transpose);
   double const r_size = std::ldexp(r_norm, -e);
   if (columns_.rows() == g.rows && g.rows > 0) {
-    sweep(ctx, Multiply<double>{g.rows, 1.0, columns_.view().data, g, 0.0, g});
+    sweep(ctx, Multiply<double>{g.rows, 1.0, columns_.view().data, In<double>(g), 0.0, g});
     return norm<double>(ctx, g) / r_size / std::ldexp(1.0, std::ilogb(this->norm_A_));
   }
   double const normal = norm<double>(ctx, g) / r_size;

@@ -22,8 +22,8 @@ struct LsmrParams {
   }
 };
 
-/// Converged when ||r|| meets the tolerance. Where it cannot: Stop::least_squares once r has nothing
-/// left along the columns of A,
+/// Converged when ||r|| meets the tolerance. Where it cannot: Stop::least_squares once r has
+/// nothing left along the columns of A,
 ///
 ///     nu = ||D A^T r|| / ||r|| <= min(rtol, 1e-8),    D = diag(1 / ||a_j||),    cond nu <= 0.01,
 ///

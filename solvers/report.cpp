@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/report.hpp>
 
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 
@@ -27,14 +28,16 @@ std::string advice(SolveReport const& r, std::string const& solver) {
   }
   switch (r.reason) {
     case Stop::converged:
-      return r.attainable > r.tolerance
-                 ? cat("the tolerance, ", brief(r.tolerance), ", is below the accuracy that FP64 "
-                       "can be relied on for here, about ", brief(r.attainable))
-                 : "";
+      return r.attainable > r.tolerance ? cat("the tolerance, ", brief(r.tolerance),
+                                              ", is below the accuracy that FP64 "
+                                              "can be relied on for here, about ",
+                                              brief(r.attainable))
+                                        : "";
     case Stop::least_squares:
       return cat("x minimises norm(b - A x) (condition number at least ", brief(r.condition), ")",
-                 r.accepts_least_squares ? "" : "; A x = b has no solution to be found here; "
-                                                "'least_squares: true' accepts this one");
+                 r.accepts_least_squares ? ""
+                                         : "; A x = b has no solution to be found here; "
+                                           "'least_squares: true' accepts this one");
     case Stop::max_iterations: return "raise max_iters, or use a stronger preconditioner";
     case Stop::time_limit: return "raise time_limit, or use a stronger preconditioner";
     case Stop::stagnated:
@@ -87,9 +90,11 @@ std::string explain(SolveReport const& r, std::string const& solver) {
   std::string text = cat(solver, ": ", r.outcome(), " after ", r.iterations,
                          r.iterations == 1 ? " iteration" : " iterations");
   if (r.reason == Stop::converged && r.cause == Cause::zero_rhs) return text + "; b = 0, so x = 0";
-  text += cat("; true residual ", brief(r.true_residual));
-  if (r.rhs_norm > 0) text += cat(" (", brief(r.true_residual / r.rhs_norm), " of norm(b))");
-  if (r.reason != Stop::converged) text += cat(", tolerance ", brief(r.tolerance));
+  if (!std::isnan(r.true_residual)) text += cat("; true residual ", brief(r.true_residual));
+  if (r.true_residual / r.rhs_norm >= 0)
+    text += cat(" (", brief(r.true_residual / r.rhs_norm), " of norm(b))");
+  if (r.reason != Stop::converged && !std::isnan(r.tolerance))
+    text += cat(", tolerance ", brief(r.tolerance));
   std::string next = advice(r, solver);
   return next.empty() ? text : cat(text, "; ", next);
 }

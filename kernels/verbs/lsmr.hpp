@@ -36,7 +36,7 @@ struct LsmrStart {
   LsmrScalars* s;
   double const* uu;
   double reduction;  ///< of ||A^T r|| / ||r|| that is enough
-  T const* t;  ///< A^T u
+  T const* t;        ///< A^T u
   T *v, *h, *hbar;
   struct Coefficients {
     double scale;

@@ -20,7 +20,7 @@ namespace tcsolve {
 struct ResidualVectors {
   double const* b;
   double const* x;
-  double* r;                ///< may be b
+  double* r;                      ///< may be b
   double const* b_low = nullptr;  ///< b is b + b_low; null: 0
   double* r_low = nullptr;        ///< r + r_low, not rounded together; null: not wanted
 
