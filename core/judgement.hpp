@@ -40,7 +40,8 @@ struct Judgement {
     double residual, tolerance, rhs_norm;
     double limit;            ///< the attainable ||r||, estimated
     double normal;           ///< A^T r against A and r, infinite when not known ...
-    double optimal;          ///< ... and how small it is at a least-squares solution
+    double optimal;          ///< ... how small it is at a least-squares solution ...
+    double noise;            ///< ... and below what it is rounding
     bool monitors_residual;  ///< the method's norm is ||r||
     double roundoff;         ///< of its vectors
     bool exhausted;          ///< no iterations are left
@@ -49,7 +50,8 @@ struct Judgement {
 
   /// x minimises ||r||. What of r lies in the range of A is at most cond(A) ||A^T r|| / ||A||, so
   /// that has to be little of r. The estimate of cond(A) knows the singular values that a run has
-  /// met: unless its Krylov space has ended, one more run, from r, has to leave ||r|| as it is.
+  /// met: unless its Krylov space has ended, or A^T r is rounding and no run can begin from it, one
+  /// more run, from r, has to leave ||r|| as it is.
   TCSOLVE_HD bool least_squares(Run const& run) {
     if (run.normal == 0) return true;
     double const before = suspected;
@@ -61,7 +63,8 @@ struct Judgement {
     bool const ended = run.stop == Stop::claimed && run.cause == Cause::singular_operator;
     bool const looked =
         run.stop == Stop::claimed || run.stop == Stop::stagnated || run.stop == Stop::cycle_end;
-    return ended || (looked && before > 0 && run.residual >= flat * before);
+    return ended || run.normal <= run.noise ||
+           (looked && before > 0 && run.residual >= flat * before);
   }
 
   /// Nothing but the true residual makes a solve converged. Stop::nonfinite with Cause::overflow:

@@ -104,6 +104,11 @@ class KrylovSolver : public Solver {
   double optimal() const { return stopping_.rtol > 0 ? std::min(stopping_.rtol, 1e-8) : 1e-8; }
   static constexpr double unknown = std::numeric_limits<double>::infinity();
 
+  /// What rounding leaves of it at the least.
+  double normal_noise() const {
+    return std::max(1e-13, 4 * roundoff(Real::f64) * std::sqrt(double(A_->cols())));
+  }
+
   StoppingParams stopping_;
   Execution execution_;
   OperatorPtr<T> A_, M_;  // scaled to size 1 where they were far from it

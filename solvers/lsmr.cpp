@@ -43,8 +43,10 @@ template <class T>
 void Lsmr<T>::begin(Context& ctx, Attempt const& attempt) {
   if (attempt.first()) condition_ = 1;
   constexpr double closer = 1e-5;
-  double const enough = this->optimal();
-  double reduction = this->tighten_ * (this->normal_ <= enough ? closer : enough / this->normal_);
+  double const enough = this->optimal(), here = this->normal_, noise = this->normal_noise();
+  double const reduction =
+      here <= enough ? std::max(closer, 0.1 * noise / here) : this->tighten_ * enough / here;
+  tells_condition_ = here > noise;
   Out<T> u = this->r_, t = t_;
   fill<T>(ctx, y_, 0);
   dot<T>(ctx, u, u, uu_.data());
@@ -72,7 +74,7 @@ void Lsmr<T>::step(Context& ctx) {
 template <class T>
 void Lsmr<T>::finish(Context& ctx, LoopState& state) {
   LsmrScalars* s = scalars_.data();
-  condition_ = std::max(condition_, read(ctx, &s->condition));
+  if (tells_condition_) condition_ = std::max(condition_, read(ctx, &s->condition));
   normal_claimed_ =
       state.stop == static_cast<std::int32_t>(Stop::claimed) && read(ctx, &s->done) != 0;
   if (normal_claimed_ && read(ctx, &s->alpha) == 0)

@@ -59,6 +59,7 @@ class Lsmr final : public KrylovSolver<T> {
   Array<LsmrScalars> scalars_;
   Array<double> uu_;
   bool normal_claimed_ = false;  // the last claim was about M^T A^T r
+  bool tells_condition_ = true;  // this run began from more than rounding
   double condition_ = 1;         // the largest estimate of this solve
   bool const accepts_;
 };

@@ -23,8 +23,9 @@ std::string advice(SolveReport const& r, std::string const& solver) {
                  " or more that does not make x a least-squares solution; scale the columns of A, "
                  "or use a preconditioner");
     if (r.reason == Stop::breakdown)
-      return "the preconditioned operator is singular where A is not, or A times the "
-             "preconditioner too badly scaled; use another preconditioner, or none";
+      return "A times the preconditioner is singular, or so badly scaled that it looks it; scale "
+             "the "
+             "columns of A, or use another preconditioner";
   }
   switch (r.reason) {
     case Stop::converged:

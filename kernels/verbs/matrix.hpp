@@ -75,12 +75,22 @@ struct InverseRowNorms {
   double factor, factor2;  ///< 2^-e
   double* d;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    double sum = 0;
-    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
-      double const v = double(a.values[k]) * factor * factor2;
+    Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+    double largest = 0, sum = 0;
+    for (Offset k = begin; k < end; ++k) {
+      double const v = magnitude(double(a.values[k]) * factor * factor2);
+      largest = v > largest ? v : largest;
+    }
+    if (largest == 0) {
+      d[i] = 0;
+      return;
+    }
+    for (Offset k = begin; k < end; ++k) {
+      double const v = double(a.values[k]) * factor * factor2 / largest;
       sum += v * v;
     }
-    d[i] = sum > 0 ? 1 / sqrt(sum) : 0.0;
+    double const inverse = 1 / sqrt(sum) / largest;
+    d[i] = is_finite(inverse) ? inverse : 0x1p+1023;
   }
 };
 
