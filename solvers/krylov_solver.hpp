@@ -100,8 +100,12 @@ class KrylovSolver : public Solver {
     }
   }
 
-  /// What normal_residual() has to be: rtol, at most 1e-8; 1e-8 where atol alone is given.
-  double optimal() const { return stopping_.rtol > 0 ? std::min(stopping_.rtol, 1e-8) : 1e-8; }
+  /// What normal_residual() has to be: rtol, at most 1e-8, above rounding; 1e-8 where atol alone is
+  /// given.
+  double optimal() const {
+    double const asked = stopping_.rtol > 0 ? std::min(stopping_.rtol, 1e-8) : 1e-8;
+    return std::max(asked, normal_noise());
+  }
   static constexpr double unknown = std::numeric_limits<double>::infinity();
 
   /// What rounding leaves of it at the least.

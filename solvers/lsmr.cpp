@@ -46,7 +46,7 @@ void Lsmr<T>::begin(Context& ctx, Attempt const& attempt) {
   double const enough = this->optimal(), here = this->normal_, noise = this->normal_noise();
   double const reduction =
       here <= enough ? std::max(closer, 0.1 * noise / here) : this->tighten_ * enough / here;
-  tells_condition_ = here > noise;
+  tells_condition_ = here > std::max(noise, 16 * roundoff(real_of<T>));
   Out<T> u = this->r_, t = t_;
   fill<T>(ctx, y_, 0);
   dot<T>(ctx, u, u, uu_.data());

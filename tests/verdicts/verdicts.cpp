@@ -110,7 +110,7 @@ long double exactness(Problem const& p, Column const& x) {
 /// by more than a hundredth.
 void expect_least_squares(Problem const& p, Exact const& r, StoppingParams const& stopping,
                           long double error) {
-  long double const rtol = stopping.rtol > 0 ? std::min(stopping.rtol, 1e-8) : 1e-8;
+  long double const rtol = stopping.rtol > 0 ? std::clamp(stopping.rtol, 1e-13, 1e-8) : 1e-8;
   long double const now = exact_norm(r);
   for (Index j = 0; j < p.A.cols(); ++j) {
     Exact const column = p.A.col(j).cast<long double>();
