@@ -20,7 +20,7 @@ template <class V>
 template <int count>
 struct Sums {
   double high[count] = {}, low[count] = {};
-  [[gnu::always_inline]] void subtract_product(int i, double a, double x) {
+  [[gnu::always_inline]] void subtract_product(std::int64_t i, double a, double x) {
     Twofold sum{high[i], low[i]};
     sum.subtract_product(a, x);
     high[i] = sum.high, low[i] = sum.low;
@@ -43,11 +43,12 @@ struct Sums {
       std::int64_t const inside = std::min<std::int64_t>(high, std::int64_t{d.last} + 1);
       double const* const values = a.values + d.start;
       double const* const x = verb.v.x + d.offset;
-      for (std::int64_t i = low; i < inside; ++i)
-        sums.subtract_product(static_cast<int>(i - first), values[i], x[i]);
+      std::int64_t const begins = low - first, ends = inside - first;
+      for (std::int64_t i = begins; i < ends; ++i)
+        sums.subtract_product(i, values[first + i], x[first + i]);
       if (inside < high && !is_hole(values[d.last]))
         for (std::int64_t i = std::max(low, inside); i < high; ++i)
-          sums.subtract_product(static_cast<int>(i - first), values[d.last], x[i]);
+          sums.subtract_product(i - first, values[d.last], x[i]);
     }
     for (std::int64_t i = first; i < last; ++i) {
       Twofold const sum{sums.high[i - first], sums.low[i - first]};
