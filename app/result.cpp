@@ -70,6 +70,7 @@ Json residuals(RunResult const& run) {
           {"rhs_norm", number(r.rhs_norm)},
           {"backward_error", number(r.backward_error)},
           {"attainable", number(r.attainable)},
+          {"condition", number(r.condition)},
           {"breakdown_value", has_value(r.reason) ? number(r.value) : Json(nullptr)}};
 }
 

@@ -340,7 +340,7 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Problem& probl
   result.warnings = preflight(parsed.run.solver.type(), problem.A);
   for (std::string const& warning : result.warnings) ctx.log(Severity::warning, warning);
   Run(ctx, parsed.run, problem, result).solve();
-  result.exit_code = exit_code(result.report.reason);
+  result.exit_code = result.report.exit_code();
   if (!std::isnan(result.solution_error))
     result.report.message += cat("; error against the solution ", brief(result.solution_error));
 }

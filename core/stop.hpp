@@ -13,6 +13,7 @@ enum class Stop : std::int32_t {
   cycle_end,    ///< as many steps as this run of the loop was given
   replacement,  ///< the recurrences may have drifted: the loop goes on once they are replaced
   converged,
+  least_squares,  ///< x minimises ||b - A x||, which misses the tolerance
   max_iterations,
   time_limit,
   cancelled,
@@ -33,7 +34,6 @@ enum class Cause : std::int32_t {
   none = 0,
   zero_rhs,           ///< b = 0, so x = 0
   exact_guess,        ///< the initial guess already met the tolerance
-  least_squares,      ///< A^T r is small: a least-squares solution, r itself is not small
   rho,                ///< <shadow, r> vanished (BiCGStab)
   sigma,              ///< <shadow, A p> or <p, A p> vanished
   omega,              ///< the stabilising step vanished (BiCGStab)
@@ -54,6 +54,7 @@ constexpr char const* name(Stop s) {
     case Stop::cycle_end: return "cycle_end";
     case Stop::replacement: return "replacement";
     case Stop::converged: return "converged";
+    case Stop::least_squares: return "least_squares";
     case Stop::max_iterations: return "max_iterations";
     case Stop::time_limit: return "time_limit";
     case Stop::cancelled: return "cancelled";
@@ -76,7 +77,6 @@ constexpr char const* name(Cause c) {
     case Cause::none: return "";
     case Cause::zero_rhs: return "zero_rhs";
     case Cause::exact_guess: return "exact_guess";
-    case Cause::least_squares: return "least_squares";
     case Cause::rho: return "rho";
     case Cause::sigma: return "sigma";
     case Cause::omega: return "omega";
@@ -92,7 +92,8 @@ constexpr char const* name(Cause c) {
   return "?";
 }
 
-/// The program's exit code for an outcome (docs/02-verdicts.md).
+/// The program's exit code for an outcome (docs/02-verdicts.md). That of `least_squares` is 0 where
+/// it answers what was asked, which a report knows (SolveReport::exit_code).
 constexpr int exit_code(Stop s) {
   switch (s) {
     case Stop::converged: return 0;

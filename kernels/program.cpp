@@ -36,6 +36,8 @@ template <class S, class T>
 constexpr bool gathers<DiaMultiplyDot<S, T>> = true;
 template <class T>
 constexpr bool gathers<BlockMultiply<T>> = true;
+template <class View>
+constexpr bool gathers<ExactResidual<View>> = true;
 
 template <class V>
 constexpr bool only_sums = false;  // writes nothing but its sums
@@ -112,6 +114,8 @@ void const* gathered_vector(std::type_index type, void const* operands) {
     return static_cast<DiaMultiplyDot<T, T> const*>(operands)->x;
   if (type == typeid(BlockMultiply<T>))
     return static_cast<BlockMultiply<T> const*>(operands)->x.data;
+  if (type == typeid(ExactResidual<CsrView<double>>))
+    return static_cast<ExactResidual<CsrView<double>> const*>(operands)->v.x;
   return nullptr;
 }
 

@@ -64,7 +64,7 @@ using BatchVerbs =
              BicgFull<double>, Gram<double>, ArnoldiUpdate<double>, Observe, CgStart<double>,
              CgFinish<double>, CgExplain<double>, ArnoldiStart<double>, BackSubstitute,
              Combine<double>, MaxRowSum<double>, JudgeStart, JudgeZero, JudgeScale, JudgeCycle,
-             JudgeTrial, JudgeVerdict, JudgeKeep>;
+             JudgeTrial, JudgeVerdict, JudgeKeep, ExactResidual<CsrView<double>>>;
 
 /// f.template operator()<V>() for the k-th verb of a list: a jump, not a chain of comparisons.
 #if defined(__CUDACC__)

@@ -15,6 +15,7 @@
 #include <tcsolve/kernels/verbs/minres.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
 #include <tcsolve/kernels/verbs/pipelined_cg.hpp>
+#include <tcsolve/kernels/verbs/residual.hpp>
 #include <tcsolve/kernels/verbs/sell.hpp>
 
 // clang-format off
@@ -32,6 +33,14 @@
   X(TCSOLVE_PAIR(SellMultiply, S, T)) X(TCSOLVE_PAIR(SellMultiplyDot, S, T))               \
   X(TCSOLVE_PAIR(DiaMultiply, S, T)) X(TCSOLVE_PAIR(DiaMultiplyDot, S, T))
 
+#define TCSOLVE_EXACT_RESIDUALS(X)                                                               \
+  X(ExactResidual<CsrView<double>>) X(ExactResidual<CsrParts<double>>)                           \
+  X(ExactResidual<SellView<double>>) X(ExactResidual<DiaView<double>>)                           \
+  X(ExactResidual<BsellView<double>>) X(ExactResidual<CsellView<double>>)                        \
+  X(ExactResidual<DaspView<double>>) X(ExactResidual<SpadenView<double>>)                        \
+  X(JoinResidual<CsrParts<double>>) X(JoinResidual<CsellView<double>>)                           \
+  X(JoinResidual<DaspView<double>>) X(JoinResidual<SpadenView<double>>)
+
 #define TCSOLVE_VERBS(X)                                                                     \
   TCSOLVE_VERBS_OF(X, double) TCSOLVE_VERBS_OF(X, float)                                     \
   X(TCSOLVE_PAIR(Axpby, double, double)) X(TCSOLVE_PAIR(Axpby, double, float))               \
@@ -46,6 +55,7 @@
   TCSOLVE_PRODUCTS(X, double, double) TCSOLVE_PRODUCTS(X, float, double) TCSOLVE_PRODUCTS(X, half, double)\
   TCSOLVE_PRODUCTS(X, float, float) TCSOLVE_PRODUCTS(X, half, float)                                 \
   TCSOLVE_PRODUCTS(X, bfloat16, double) TCSOLVE_PRODUCTS(X, bfloat16, float)                         \
+  TCSOLVE_EXACT_RESIDUALS(X) X(ShiftResidual) X(InverseRowNorms<double>)                                             \
   X(Observe) X(Raise) X(BackSubstitute)                                   \
   X(JudgeStart) X(JudgeZero) X(JudgeScale) X(JudgeCycle) X(JudgeTrial) X(JudgeVerdict)       \
   X(JudgeKeep) X(BatchCheck) X(BatchMeasure)

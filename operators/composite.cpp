@@ -39,6 +39,11 @@ void Identity<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op)
 }
 
 template <class T>
+void Identity<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
+  sweep(ctx, ShiftResidual{this->rows(), 1.0, v});
+}
+
+template <class T>
 Scaled<T>::Scaled(double alpha, OperatorPtr<T> A)
     : LinearOperator<T>(A->rows(), A->cols()), alpha_(alpha), A_(std::move(A)) {}
 template <class T>
@@ -57,6 +62,30 @@ void Scaled<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op
 template <class T>
 void Scaled<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* sigma) const {
   A_->apply_dot(ctx, T(alpha_ * alpha), x, y, sigma);
+}
+
+template <class T>
+bool Scaled<T>::sums_exactly() const {
+  int exponent = 0;
+  return std::abs(std::frexp(alpha_, &exponent)) == 0.5 && A_->sums_exactly();
+}
+
+/// alpha (b / alpha - A x).
+template <class T>
+void Scaled<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
+  Index const n = this->rows();
+  auto scope = ctx.arena().scope();
+  double* const b = scope.template take<double>(n);
+  double* const b_low = v.b_low != nullptr ? scope.template take<double>(n) : nullptr;
+  auto scale = [&](double factor, double const* from, double* to) {
+    axpby<double, double>(ctx, factor, vector_view(from, n, ctx.space()), 0.0,
+                          vector_view(to, n, ctx.space()));
+  };
+  scale(1 / alpha_, v.b, b);
+  if (b_low != nullptr) scale(1 / alpha_, v.b_low, b_low);
+  A_->exact_residual(ctx, {b, v.x, v.r, b_low, v.r_low});
+  scale(alpha_, v.r, v.r);
+  if (v.r_low != nullptr) scale(alpha_, v.r_low, v.r_low);
 }
 
 template <class T>
@@ -87,6 +116,14 @@ template <class T>
 void Sum<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
   A_->apply(ctx, alpha, x, beta, y, op);
   B_->apply(ctx, alpha, x, T(1), y, op);
+}
+
+template <class T>
+void Sum<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
+  auto scope = ctx.arena().scope();
+  double* const low = scope.template take<double>(this->rows());
+  A_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low});
+  B_->exact_residual(ctx, {v.r, v.x, v.r, low, v.r_low});
 }
 
 template <class T>
@@ -154,6 +191,14 @@ template <class T>
 void Shifted<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
   A_->apply(ctx, alpha, x, beta, y, op);
   axpby<T, T>(ctx, double(alpha) * sigma_, x, 1.0, y);
+}
+
+template <class T>
+void Shifted<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
+  auto scope = ctx.arena().scope();
+  double* const low = scope.template take<double>(this->rows());
+  A_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low});
+  sweep(ctx, ShiftResidual{this->rows(), sigma_, {v.r, v.x, v.r, low, v.r_low}});
 }
 
 #define TCSOLVE_INSTANTIATE(C) \

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <tcsolve/operators/linear_operator.hpp>
@@ -19,9 +20,11 @@ class Identity final : public LinearOperator<T> {
   std::string name() const override { return "identity"; }
   std::optional<Diagonal<T>> diagonal() const override { return Diagonal<T>{}; }
   double norm_estimate() const override { return 1; }
+  bool sums_exactly() const override { return std::is_same_v<T, double>; }
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
 };
 
 /// alpha A.
@@ -39,12 +42,15 @@ class Scaled final : public LinearOperator<T> {
     return D;
   }
   double norm_estimate() const override;
+  /// Where alpha is a power of two: a product with it is exact.
+  bool sums_exactly() const override;
 
   double advance(Context& ctx, double n) const override { return A_->advance(ctx, n); }
   std::uint64_t revision() const override { return A_->revision(); }
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
   double alpha_;
   OperatorPtr<T> A_;
@@ -60,12 +66,14 @@ class Sum final : public LinearOperator<T> {
   Cost cost(Index k) const override;
   std::string name() const override { return cat("sum(", A_->name(), ", ", B_->name(), ")"); }
   double norm_estimate() const override { return A_->norm_estimate() + B_->norm_estimate(); }
+  bool sums_exactly() const override { return A_->sums_exactly() && B_->sums_exactly(); }
 
   double advance(Context& ctx, double n) const override;
   std::uint64_t revision() const override { return A_->revision() + B_->revision(); }
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
   OperatorPtr<T> A_, B_;
 };
 
@@ -117,12 +125,14 @@ class Shifted final : public LinearOperator<T> {
   Cost cost(Index k) const override { return A_->cost(k); }
   std::string name() const override { return cat("shifted(", A_->name(), ")"); }
   double norm_estimate() const override;
+  bool sums_exactly() const override { return A_->sums_exactly(); }
 
   double advance(Context& ctx, double n) const override { return A_->advance(ctx, n); }
   std::uint64_t revision() const override { return A_->revision(); }
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
   OperatorPtr<T> A_;
   double sigma_;
 };

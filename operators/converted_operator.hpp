@@ -35,6 +35,7 @@ class ConvertedOperator : public LinearOperator<T> {
   /// ||A||_inf, taken once from the stored values.
   double norm_estimate() const override { return norm_; }
   Matrix const& matrix() const { return matrix_; }
+  bool sums_exactly() const override { return all_double; }
 
  protected:
   /// Converts a canonical CSR matrix, in the Context's space or on the host (then it is copied
@@ -59,6 +60,11 @@ class ConvertedOperator : public LinearOperator<T> {
       return matrix_.norm_inf();
     else
       return norm_inf(ctx, here);
+  }
+
+  static constexpr bool all_double = std::is_same_v<T, double> && std::is_same_v<S, double>;
+  void do_exact_residual(Context& ctx, ResidualVectors const& v) const override {
+    if constexpr (all_double) tcsolve::exact_residual(ctx, matrix_.view(), v);
   }
 
   void do_update_values(Context& ctx, CsrView<T> const& a) override {

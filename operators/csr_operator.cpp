@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/csr_operator.hpp>
 
+#include <cmath>
+#include <vector>
+
 #include <tcsolve/formats/same_pattern.hpp>
 #include <tcsolve/formats/scaled.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
+#include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/kernels/verbs/csr.hpp>
+#include <tcsolve/kernels/verbs/features.hpp>
 
 namespace tcsolve {
 
@@ -160,6 +165,54 @@ template <class T, class S>
 void CsrOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                      double* sigma) const {
   product(ctx, matrix_.view(), plan_.get(), alpha, x, T(0), y, sigma);
+}
+
+template <class T, class S>
+void CsrOperator<T, S>::cut_long_rows(Context& ctx) const {
+  CsrView<S> const& a = matrix_.view();
+  constexpr Offset most = CsrParts<S>::length;
+  auto scope = ctx.arena().scope();
+  double* const longest = scope.template take<double>(1);
+  sweep(ctx, LongestRow<S>{a.rows, a, longest});
+  if (!(read(ctx, longest) > double(most))) return;
+  std::vector<Offset> const offsets = offsets_to_host(ctx, a);
+  std::vector<Index> row, start{0};
+  for (Index i = 0; i < a.rows; ++i) {
+    Offset const length = offsets[i + 1] - offsets[i];
+    if (length <= most) continue;
+    row.push_back(i);
+    start.push_back(narrow(start.back() + (length + most - 1) / most, "parts of long rows"));
+  }
+  long_rows_ = {start.back(), to_space(ctx, row.data(), row.size()),
+                to_space(ctx, start.data(), start.size())};
+}
+
+template <class T, class S>
+void CsrOperator<T, S>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
+  if constexpr (all_double) {
+    std::call_once(cut_once_, [&] { cut_long_rows(ctx); });
+    CsrView<S> const& a = matrix_.view();
+    if (long_rows_.parts == 0) return tcsolve::exact_residual(ctx, a, v);
+    tcsolve::exact_residual(
+        ctx,
+        CsrParts<S>{a, static_cast<Index>(long_rows_.row.size()), long_rows_.parts,
+                    long_rows_.row.data(), long_rows_.start.data()},
+        v);
+  }
+}
+
+template <class T, class S>
+bool CsrOperator<T, S>::inverse_column_norms(Context& ctx, Out<double> d) const {
+  if constexpr (all_double) {
+    if (!std::isfinite(norm_) || norm_ == 0) return false;
+    prepare(ctx, Op::transpose);
+    PowerOfTwo const two(-std::ilogb(norm_));
+    sweep(ctx,
+          InverseRowNorms<S>{d.rows, transposed_->matrix.view(), two.factor, two.factor2, d.data});
+    return true;
+  } else {
+    return false;
+  }
 }
 
 template class CsrOperator<double, double>;

@@ -36,6 +36,9 @@ class CsrOperator final : public LinearOperator<T> {
   std::string name() const override { return "csr"; }
   /// ||A||_inf, taken once from the stored values.
   double norm_estimate() const override { return norm_; }
+  bool sums_exactly() const override { return all_double; }
+  /// Makes the transpose.
+  bool inverse_column_norms(Context&, Out<double> d) const override;
   /// The same pattern with new values (LinearOperator), as if made from `a`: arrays that were
   /// borrowed are let go, and `a` is borrowed when it lies in the Context's space, copied else. A
   /// caller who has changed the values in borrowed arrays gives the same arrays once more. A
@@ -48,10 +51,17 @@ class CsrOperator final : public LinearOperator<T> {
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
   void do_update_values(Context&, CsrView<T> const& a) override;
+  void cut_long_rows(Context&) const;
   void measure(Context&);
   void follow(Context&, CsrView<S> const& before);
 
+  static constexpr bool all_double = std::is_same_v<T, double> && std::is_same_v<S, double>;
+  struct LongRows {  // of the pattern, listed on demand
+    Index parts = 0;
+    Array<Index> row, start;
+  };
   struct Side {  // A^T, made on demand
     CsrStorage<S> matrix;
     std::shared_ptr<cuda::CsrPlan> plan;
@@ -61,6 +71,8 @@ class CsrOperator final : public LinearOperator<T> {
   double norm_ = 0;
   mutable std::once_flag transposed_once_;
   mutable std::unique_ptr<Side> transposed_;
+  mutable std::once_flag cut_once_;
+  mutable LongRows long_rows_;
 };
 
 }  // namespace tcsolve

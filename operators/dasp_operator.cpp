@@ -131,6 +131,17 @@ void DaspOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T>
   domain_.multiply(ctx, x, y, product);
 }
 
+template <class T, class S>
+bool DaspOperator<T, S>::sums_exactly() const {
+  return std::is_same_v<T, double> && std::is_same_v<S, double> && scaling_ == Scaling::refuse;
+}
+
+template <class T, class S>
+void DaspOperator<T, S>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
+  if constexpr (std::is_same_v<T, double> && std::is_same_v<S, double>)
+    tcsolve::exact_residual(ctx, matrix_.view(), v);
+}
+
 template class DaspOperator<double, double>;
 template class DaspOperator<double, float>;
 template class DaspOperator<double, half>;

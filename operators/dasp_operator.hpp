@@ -48,12 +48,15 @@ class DaspOperator final : public LinearOperator<T> {
   std::string name() const override { return "dasp"; }
   double norm_estimate() const override { return norm_; }
   Dasp<S> const& matrix() const { return matrix_; }
+  /// Unless its powers of two are undone in every product.
+  bool sums_exactly() const override;
   int loop_num() const { return work_.loop_num; }
 
  private:
   DaspOperator(Context& ctx, CsrView<S> const& here, DaspOptions const&, bool);
   void measure(Context&);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
   void do_update_values(Context&, CsrView<T> const& a) override;
   void undo_scale(Context&, NarrowCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols);
   Dasp<S> matrix_;

@@ -113,6 +113,12 @@ void LazyOperator<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, dou
 }
 
 template <class T>
+void LazyOperator<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
+  current_->exact_residual(ctx, v);
+  count(ctx, 1);
+}
+
+template <class T>
 void LazyOperator<T>::do_update_values(Context& ctx, CsrView<T> const& a) {
   if (phase_ == Phase::converting) settle(ctx);
   current_->update_values(ctx, a);

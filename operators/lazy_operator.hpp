@@ -61,6 +61,7 @@ class LazyOperator final : public LinearOperator<T> {
   Cost cost(Index k) const override { return current_->cost(k); }
   std::string name() const override { return current_->name(); }
   double norm_estimate() const override { return current_->norm_estimate(); }
+  bool sums_exactly() const override { return current_->sums_exactly(); }
   double advance(Context&, double applications) const override;
   std::uint64_t revision() const override { return revision_ + current_->revision(); }
 
@@ -75,6 +76,7 @@ class LazyOperator final : public LinearOperator<T> {
   };
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
   /// A conversion in flight is waited for, so that no values are lost; then what products are made
   /// with is updated, and alone: nothing applies the first format once there is another.
   void do_update_values(Context&, CsrView<T> const& a) override;

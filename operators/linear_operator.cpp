@@ -75,7 +75,7 @@ void LinearOperator<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
 }
 
 template <class T>
-void LinearOperator<T>::residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const {
+void LinearOperator<T>::check_residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const {
   for (auto [v, its_name] : {std::pair{b, "b"}, std::pair{In<T>(r), "r"}})
     if (v.rows != rows_)
       throw ShapeError(
@@ -88,9 +88,28 @@ void LinearOperator<T>::residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const
   if (b.data != r.data && overlap<T>(b, r))
     throw ShapeError(cat(name(), ": b and r overlap; give r memory of its own, or that of b"));
   check_operands(ctx, x, r, Op::none);
+}
+
+template <class T>
+void LinearOperator<T>::residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const {
+  check_residual(ctx, b, x, r);
   Context::Entry const entry(ctx);
   copy<T, T>(ctx, b, r);
   apply(ctx, T(-1), x, T(1), r);
+}
+
+template <class T>
+void LinearOperator<T>::exact_residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const {
+  if constexpr (std::is_same_v<T, double>) {
+    check_residual(ctx, b, x, r);
+    if (sums_exactly() && b.is_vector() && x.is_vector() && r.is_vector()) {
+      ctx.submit("exact_residual", [=, this](Context& c) {
+        if (r.size() > 0) do_exact_residual(c, {b.data, x.data, r.data});
+      });
+      return;
+    }
+  }
+  residual(ctx, b, x, r);
 }
 
 template class LinearOperator<double>;

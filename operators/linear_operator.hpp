@@ -13,6 +13,7 @@
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/verbs/residual.hpp>
 #include <tcsolve/kernels/views/csr.hpp>
 #include <tcsolve/kernels/views/diagonal.hpp>
 
@@ -78,6 +79,19 @@ class LinearOperator {
   }
   /// r = b - A x. r may be b itself. Throws ShapeError before r is written.
   void residual(Context&, In<T> b, In<T> x, Out<T> r) const;
+  /// The residual that decides: r = b - A x with each row summed in twice the precision of FP64 and
+  /// rounded once (the bound is in kernels/verbs/residual.hpp). One column of adjacent entries. An
+  /// operator that does not sum_exactly() makes residual() of it. Cost: about a product.
+  void exact_residual(Context&, In<T> b, In<T> x, Out<T> r) const;
+  /// exact_residual() is what its name says: T and the entries are FP64, and the operator knows
+  /// them one by one.
+  virtual bool sums_exactly() const { return false; }
+  /// Part of a residual that is made in several steps, for operators made of operators; with
+  /// sums_exactly() only. v.b_low and v.r_low are more of b and r.
+  void exact_residual(Context& ctx, ResidualVectors const& v) const { do_exact_residual(ctx, v); }
+  /// d_j = 2^e / ||a_j||_2 for column j, 0 for a column of zeros, e the exponent of
+  /// norm_estimate(): what makes the columns equally long. False where they are not known.
+  virtual bool inverse_column_norms(Context&, Out<double> /*d*/) const { return false; }
 
   /// New values where the pattern is the same: a has the rows and columns that the operator was
   /// made from, and its entries in the same places; it lies in the Context's space or on the host,
@@ -132,7 +146,12 @@ class LinearOperator {
   /// Override where product and inner product can share a pass.
   virtual void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const;
 
+  virtual void do_exact_residual(Context&, ResidualVectors const&) const {
+    throw Unsupported(cat(name(), ": exact_residual"));
+  }
+
   void check_operands(Context&, In<T> x, Out<T> y, Op) const;
+  void check_residual(Context&, In<T> b, In<T> x, Out<T> r) const;
 
   Index rows_, cols_;
 };

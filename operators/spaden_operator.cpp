@@ -107,6 +107,17 @@ void SpadenOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<
   domain_.multiply(ctx, x, y, product);
 }
 
+template <class T, class S>
+bool SpadenOperator<T, S>::sums_exactly() const {
+  return std::is_same_v<T, double> && std::is_same_v<S, double> && scaling_ == Scaling::refuse;
+}
+
+template <class T, class S>
+void SpadenOperator<T, S>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
+  if constexpr (std::is_same_v<T, double> && std::is_same_v<S, double>)
+    tcsolve::exact_residual(ctx, matrix_.view(), v);
+}
+
 template class SpadenOperator<double, double>;
 template class SpadenOperator<double, float>;
 template class SpadenOperator<double, half>;

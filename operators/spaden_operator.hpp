@@ -41,10 +41,13 @@ class SpadenOperator final : public LinearOperator<T> {
   std::string name() const override { return "spaden"; }
   double norm_estimate() const override { return norm_; }
   Spaden<S> const& matrix() const { return matrix_; }
+  /// Unless its powers of two are undone in every product.
+  bool sums_exactly() const override;
 
  private:
   SpadenOperator(Context& ctx, CsrView<S> const& here, SpadenTuning const&, bool);
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
   void do_update_values(Context&, CsrView<T> const& a) override;
   void undo_scale(Context&, NarrowCsr<S> const& a, Array<T> rows, ScaledDomain<T> cols);
   Spaden<S> matrix_;

@@ -194,6 +194,12 @@ void KrylovSolver<T>::unstage(In<double> v, Out<double> to) {
 
 template <class T>
 double KrylovSolver<T>::measure_residual(In<double> b, In<double> x, Out<double> r) {
+  A_true_->exact_residual(*ctx_, b, x, r);
+  return norm<double>(*ctx_, r);
+}
+
+template <class T>
+double KrylovSolver<T>::measure_plainly(In<double> b, In<double> x, Out<double> r) {
   A_true_->residual(*ctx_, b, x, r);
   return norm<double>(*ctx_, r);
 }
@@ -205,6 +211,14 @@ double KrylovSolver<T>::attainable(double x_norm, double b_norm) const {
   double norm_A = std::isfinite(norm_A_) ? norm_A_ : 0.0;
   double subnormal = std::numeric_limits<double>::denorm_min() * std::sqrt(double(A_->cols()));
   return safety * (roundoff(Real::f64) * (norm_A * x_norm + b_norm) + norm_A * subnormal);
+}
+
+template <class T>
+void KrylovSolver<T>::assess(SolveReport& report, double x_norm) const {
+  if (!std::isfinite(norm_A_)) return;
+  report.attainable = attainable(x_norm, report.rhs_norm);
+  long double const size = static_cast<long double>(norm_A_) * x_norm + report.rhs_norm;
+  report.backward_error = static_cast<double>(report.true_residual / size);  // beyond FP64's range
 }
 
 template <class T>
@@ -228,34 +242,53 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
     return not_a_number(std::isfinite(largest<double>(ctx, v)) ? Cause::overflow : cause);
   };
   if (!std::isfinite(report.rhs_norm)) return blame(b, Cause::rhs);
-  if (!std::isfinite(norm<double>(ctx, x))) return blame(x, Cause::guess);
+  double const guess_norm = norm<double>(ctx, x);
+  if (!std::isfinite(guess_norm)) return blame(x, Cause::guess);
   if (report.rhs_norm == 0) fill<double>(ctx, x, 0);
-  double residual = measure_residual(b, x, residual_);
+  double residual = measure_plainly(b, x, residual_);
   if (!std::isfinite(residual)) return not_a_number(Cause::matrix);
-  if (report.rhs_norm == 0) return end(Stop::converged, Cause::zero_rhs);
+  report.value = SolveReport::unknown;
+  report.accepts_least_squares = A_->rows() != A_->cols() || accepts_least_squares();
+  if (report.rhs_norm == 0) {
+    report.initial_residual = report.true_residual = report.best_residual = 0;
+    report.recurrence_residual = report.tolerance = 0;
+    assess(report, 0);
+    return end(Stop::converged, Cause::zero_rhs);
+  }
   report.initial_residual = report.true_residual = report.best_residual = residual;
   report.recurrence_residual = residual;
   double base = stopping_.baseline == Baseline::rhs       ? report.rhs_norm
                 : stopping_.baseline == Baseline::initial ? residual
                                                           : 0.0;
   report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
-  double normal = residual > report.tolerance ? normal_residual(ctx, residual_, residual) : unknown;
-  if (residual <= report.tolerance) {
-    end(Stop::converged, Cause::exact_guess);
-  } else if (normal <= std::min(stopping_.rtol, optimal)) {
-    end(Stop::converged, Cause::least_squares);
-  } else {
-    iterate(b, x, normal, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
+  exact_ = !A_true_->sums_exactly();  // there is nothing better
+  auto look_closely = [&] {
+    report.true_residual = measure_residual(b, x, residual_);
+    exact_ = true;
+  };
+  if (!exact_ && residual <= report.tolerance + attainable(guess_norm, report.rhs_norm)) {
+    look_closely();
+    report.initial_residual = report.best_residual = report.true_residual;
   }
-  double x_norm = norm<double>(ctx, x);
-  report.attainable = attainable(x_norm, report.rhs_norm);
-  report.backward_error = report.true_residual / (norm_A_ * x_norm + report.rhs_norm);
+  normal_ = report.true_residual > report.tolerance
+                ? normal_residual(ctx, residual_, report.true_residual)
+                : unknown;
+  if (report.true_residual <= report.tolerance)
+    end(Stop::converged, Cause::exact_guess);
+  else if (normal_ == 0)
+    end(Stop::least_squares, Cause::none);
+  else
+    iterate(b, x, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
+  if (!exact_) look_closely();
+  if (report.true_residual <= report.tolerance) report.reason = Stop::converged;
+  report.condition = condition();
+  assess(report, norm<double>(ctx, x));
   report.seconds = seconds_since(start);
   return report;
 }
 
 template <class T>
-void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveReport& report,
+void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
                               Watch const& watch) {
   Context& ctx = *ctx_;
   double const tolerance = report.tolerance,
@@ -271,27 +304,35 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveR
     CycleLimits limits{std::min(cycle(), stopping_.max_iters - report.iterations), residual,
                        tighten_ * tolerance, stopping_.divtol * divergence, judgement.breakdowns};
     LoopState state = run_cycle(report, watch, limits);
-    report.value = state.value;
+    bool const exhausted = report.iterations >= stopping_.max_iters;
 
     // Keep x + d when its true residual is smaller. Near a least-squares solution, where ||r|| is
     // flat, A^T r tells.
     PowerOfTwo two(cycle_exponent_ - operator_exponent_);
     sweep(ctx,
           Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, trial_.view().data});
-    double trial = measure_residual(b, trial_, trial_residual_);
+    // This may be the end, but for a restart after so many steps: then a plain sum may do.
+    bool exact = exhausted || state.stop != static_cast<std::int32_t>(Stop::cycle_end);
+    double trial = exact ? measure_residual(b, trial_, trial_residual_)
+                         : measure_plainly(b, trial_, trial_residual_);
     double gain = 1;
     // x may hold a NaN that A never looks at.
     double trial_norm = norm<double>(ctx, trial_);
     bool finite = std::isfinite(trial) && std::isfinite(trial_norm);
     double limit = finite ? attainable(trial_norm, report.rhs_norm) : 0.0;
+    if (!exact && finite && trial <= tolerance + limit) {
+      trial = measure_residual(b, trial_, trial_residual_);
+      exact = true;
+    }
     double trial_normal = unknown;
     if (finite && trial <= residual + limit)
       trial_normal = normal_residual(ctx, trial_residual_, trial);
-    if (finite && (trial < residual || trial_normal < Judgement::enough_gain * normal)) {
+    if (finite && (trial < residual || trial_normal < Judgement::enough_gain * normal_)) {
       gain = trial / residual;
-      if (trial_normal < normal) gain = std::min(gain, trial_normal / normal);
-      normal = trial_normal;
+      if (trial_normal < normal_) gain = std::min(gain, trial_normal / normal_);
+      normal_ = trial_normal;
       residual = trial;
+      exact_ = exact || !A_true_->sums_exactly();
       copy<double, double>(ctx, trial_, x);
       std::swap(residual_, trial_residual_);
     }
@@ -305,12 +346,15 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveR
                                        .tolerance = tolerance,
                                        .rhs_norm = report.rhs_norm,
                                        .limit = attainable(norm<double>(ctx, x), report.rhs_norm),
-                                       .normal = normal,
-                                       .optimal = std::min(stopping_.rtol, optimal),
+                                       .normal = normal_,
+                                       .optimal = optimal(),
+                                       .noise = normal_noise(),
                                        .monitors_residual = monitors_residual(),
                                        .roundoff = roundoff(real_of<T>),
-                                       .exhausted = report.iterations >= stopping_.max_iters});
+                                       .exhausted = exhausted,
+                                       .condition = condition()});
     if (verdict.stop == Stop::running) continue;
+    if (verdict.stop == static_cast<Stop>(state.stop)) report.value = state.value;
     report.reason = verdict.stop;
     report.cause = verdict.stop == Stop::nonfinite ? diagnose() : verdict.cause;
     return;

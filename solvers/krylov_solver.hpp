@@ -7,12 +7,17 @@
 ///       d = method(r)                      begin, step, step, ..., finish; in T
 ///       r' = b - A_true (x + d)            kept when it is smaller
 ///
+/// Where r' may end the solve, its rows are summed in twice the precision of FP64: near the
+/// attainable accuracy the rounding of a plain sum is as large as what it is to tell. That number
+/// is reported and decides. Between two restarts, far from the tolerance, a plain sum does.
+///
 /// A method that converges by its own account is thereby checked, and when the true residual says
 /// otherwise it begins again from there (residual replacement; with a rounded A, iterative
 /// refinement: Higham 2002, chapter 12). r is handed over scaled by a power of two to norm 1, which
 /// is exact, so a method never meets the scale of the problem.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <initializer_list>
@@ -69,9 +74,13 @@ class KrylovSolver : public Solver {
   /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is. Otherwise a
   /// claim may come too early: tighten_ asks for more.
   virtual bool monitors_residual() const { return true; }
-  /// ||A^T r|| / (||A|| ||r||) for a method that minimises ||r||: small at a least-squares
-  /// solution.
+  /// For a method that minimises ||r||: the part of r along the columns of A, relative, small at a
+  /// least-squares solution.
   virtual double normal_residual(Context&, In<double> /*r*/, double /*r_norm*/) { return unknown; }
+  /// Estimate of cond(A M) from the runs of this solve; NaN when there is none.
+  virtual double condition() const { return SolveReport::unknown; }
+  /// A least-squares solution will do where A is square.
+  virtual bool accepts_least_squares() const { return false; }
   /// False for a method whose arithmetic is not homogeneous in A and M under powers of two.
   virtual bool scales_exactly() const { return true; }
   virtual bool square() const { return true; }
@@ -96,8 +105,18 @@ class KrylovSolver : public Solver {
     }
   }
 
-  static constexpr double optimal = 1e-8;  ///< for normal_residual(), however loose rtol is
+  /// What normal_residual() has to be: rtol, at most 1e-8, above rounding; 1e-8 where atol alone is
+  /// given.
+  double optimal() const {
+    double const asked = stopping_.rtol > 0 ? std::min(stopping_.rtol, 1e-8) : 1e-8;
+    return std::max(asked, normal_noise());
+  }
   static constexpr double unknown = std::numeric_limits<double>::infinity();
+
+  /// What rounding leaves of it at the least.
+  double normal_noise() const {
+    return std::max(1e-13, 4 * roundoff(Real::f64) * std::sqrt(double(A_->cols())));
+  }
 
   StoppingParams stopping_;
   Execution execution_;
@@ -107,6 +126,7 @@ class KrylovSolver : public Solver {
   double norm_A_ = 0;            // of A_true_; NaN when unknown
   bool preconditioned_ = false;  // M_ is not the identity put there in its absence
   double tighten_ = 1;           // of a tolerance for something other than ||r||
+  double normal_ = unknown;      // normal_residual() of x
   int operator_exponent_ = 0;    // A_ is 2^-e times the operator given
   double* norm2_ = nullptr;      // the method's monitored norm, squared
 
@@ -127,10 +147,14 @@ class KrylovSolver : public Solver {
   double probe_norm(Context&);
   Out<double> stage(In<double> v, Vector<double>& space);
   void unstage(In<double> v, Out<double> to);
+  /// r = b - A_true x, summed exactly or as products round; returns ||r||.
   double measure_residual(In<double> b, In<double> x, Out<double> r);
+  double measure_plainly(In<double> b, In<double> x, Out<double> r);
+  /// The two numbers that say how good FP64 lets an x be.
+  void assess(SolveReport&, double x_norm) const;
   double attainable(double x_norm, double b_norm) const;
   SolveReport judge(In<double> b, Out<double> x);
-  void iterate(In<double> b, Out<double> x, double normal, SolveReport&, Watch const&);
+  void iterate(In<double> b, Out<double> x, SolveReport&, Watch const&);
   LoopState run_cycle(SolveReport&, Watch const&, CycleLimits const&);
   void approach(In<double> b, Out<double> x, SolveReport&, Watch const&);
   void heed(LoopState&) const;
@@ -144,6 +168,7 @@ class KrylovSolver : public Solver {
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
   std::string complaint_;   // of an operator, in the run of the method at hand
+  bool exact_ = false;      // residual_ is as good as A_true can say
 };
 
 }  // namespace tcsolve

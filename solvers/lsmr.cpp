@@ -22,7 +22,9 @@ void Lsmr<T>::allocate(Context& ctx) {
   q_.resize(s, this->A_->rows());
   for (Vector<T>* v : {&t_, &v_, &h_, &hbar_, &y_, &between_}) v->resize(s, this->A_->cols());
   unit_.resize(s, this->A_->rows());
-  normal_.resize(s, this->A_->cols());
+  gradient_.resize(s, this->A_->cols());
+  columns_.resize(s, this->A_->cols());
+  if (!this->A_true_->inverse_column_norms(ctx, columns_)) columns_ = {};
   scalars_.resize(s, 1);
   uu_.resize(s, 1);
   this->norm2_ = &scalars_.data()->norm2;
@@ -34,15 +36,22 @@ void Lsmr<T>::transposed(Context& ctx, In<T> u, Out<T> t) {
   this->M_->apply(ctx, T(1), between_, T(0), t, Op::transpose);
 }
 
-// u takes the place of r, y that of d until finish.
+// u takes the place of r, y that of d until finish. Where A^T r is small already, a run is to show
+// that ||r|| does not fall while it is made very much smaller: small singular values, hidden so
+// far, come to light.
 template <class T>
-void Lsmr<T>::begin(Context& ctx, Attempt const&) {
+void Lsmr<T>::begin(Context& ctx, Attempt const& attempt) {
+  if (attempt.first()) condition_ = 1;
+  constexpr double closer = 1e-5;
+  double const enough = this->optimal(), here = this->normal_, noise = this->normal_noise();
+  double const reduction =
+      here <= enough ? std::max(closer, 0.1 * noise / here) : this->tighten_ * enough / here;
+  tells_condition_ = here > std::max(noise, 16 * roundoff(real_of<T>));
   Out<T> u = this->r_, t = t_;
   fill<T>(ctx, y_, 0);
   dot<T>(ctx, u, u, uu_.data());
   transposed(ctx, u, t);
-  double rtol = this->tighten_ * std::min(this->stopping_.rtol, this->optimal);
-  sweep(ctx, LsmrStart<T>{t.rows, scalars_.data(), uu_.data(), rtol, t.data, v_.view().data,
+  sweep(ctx, LsmrStart<T>{t.rows, scalars_.data(), uu_.data(), reduction, t.data, v_.view().data,
                           h_.view().data, hbar_.view().data});
 }
 
@@ -65,6 +74,7 @@ void Lsmr<T>::step(Context& ctx) {
 template <class T>
 void Lsmr<T>::finish(Context& ctx, LoopState& state) {
   LsmrScalars* s = scalars_.data();
+  if (tells_condition_) condition_ = std::max(condition_, read(ctx, &s->condition));
   normal_claimed_ =
       state.stop == static_cast<std::int32_t>(Stop::claimed) && read(ctx, &s->done) != 0;
   if (normal_claimed_ && read(ctx, &s->alpha) == 0)
@@ -78,8 +88,14 @@ double Lsmr<T>::normal_residual(Context& ctx, In<double> r, double r_norm) {
   if (r_norm == 0) return 0;
   int e = std::ilogb(r_norm);
   rescale<double, double>(ctx, -e, r, unit_);
-  this->A_true_->apply(ctx, 1.0, unit_, 0.0, normal_, Op::transpose);
-  double normal = norm<double>(ctx, normal_) / std::ldexp(r_norm, -e);
+  Out<double> g = gradient_;
+  this->A_true_->apply(ctx, 1.0, unit_, 0.0, g, Op::transpose);
+  double const r_size = std::ldexp(r_norm, -e);
+  if (columns_.rows() == g.rows && g.rows > 0) {
+    sweep(ctx, Multiply<double>{g.rows, 1.0, columns_.view().data, In<double>(g), 0.0, g});
+    return norm<double>(ctx, g) / r_size / std::ldexp(1.0, std::ilogb(this->norm_A_));
+  }
+  double const normal = norm<double>(ctx, g) / r_size;
   if (normal == 0) return 0;
   return std::isfinite(this->norm_A_) ? normal / this->norm_A_ : this->unknown;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/report.hpp>
 
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 
@@ -16,7 +17,28 @@ std::string brief(double v) {
 
 /// What to try next, by outcome.
 std::string advice(SolveReport const& r, std::string const& solver) {
+  if (solver == "lsmr") {
+    if (r.reason == Stop::stagnated)
+      return cat("A^T r falls no further; with a condition number of ", brief(r.condition),
+                 " or more that does not make x a least-squares solution; scale the columns of A, "
+                 "or use a preconditioner");
+    if (r.reason == Stop::breakdown)
+      return "A times the preconditioner is singular, or so badly scaled that it looks it; scale "
+             "the "
+             "columns of A, or use another preconditioner";
+  }
   switch (r.reason) {
+    case Stop::converged:
+      return r.attainable > r.tolerance ? cat("the tolerance, ", brief(r.tolerance),
+                                              ", is below the accuracy that FP64 "
+                                              "can be relied on for here, about ",
+                                              brief(r.attainable))
+                                        : "";
+    case Stop::least_squares:
+      return cat("x minimises norm(b - A x) (condition number at least ", brief(r.condition), ")",
+                 r.accepts_least_squares ? ""
+                                         : "; A x = b has no solution to be found here; "
+                                           "'least_squares: true' accepts this one");
     case Stop::max_iterations: return "raise max_iters, or use a stronger preconditioner";
     case Stop::time_limit: return "raise time_limit, or use a stronger preconditioner";
     case Stop::stagnated:
@@ -71,11 +93,11 @@ std::string explain(SolveReport const& r, std::string const& solver) {
   std::string text = cat(solver, ": ", r.outcome(), " after ", r.iterations,
                          r.iterations == 1 ? " iteration" : " iterations");
   if (r.reason == Stop::converged && r.cause == Cause::zero_rhs) return text + "; b = 0, so x = 0";
-  text += cat("; true residual ", brief(r.true_residual));
-  if (r.rhs_norm > 0) text += cat(" (", brief(r.true_residual / r.rhs_norm), " of norm(b))");
-  if (r.reason == Stop::converged && r.cause == Cause::least_squares)
-    return text + "; a least-squares solution: A^T r is small, r is not";
-  if (r.reason != Stop::converged) text += cat(", tolerance ", brief(r.tolerance));
+  if (!std::isnan(r.true_residual)) text += cat("; true residual ", brief(r.true_residual));
+  if (r.true_residual / r.rhs_norm >= 0)
+    text += cat(" (", brief(r.true_residual / r.rhs_norm), " of norm(b))");
+  if (r.reason != Stop::converged && !std::isnan(r.tolerance))
+    text += cat(", tolerance ", brief(r.tolerance));
   std::string next = advice(r, solver);
   return next.empty() ? text : cat(text, "; ", next);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a solve says of itself. `converged` refers to the true residual alone: the FP64 residual of
-/// the original system, computed from x at the end.
+/// What a solve says of itself. `converged` refers to the true residual alone: that of the original
+/// system, computed from x at the end.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,28 +18,41 @@ struct Record {
   double norm;
 };
 
+/// Figures that were never computed are NaN.
 struct SolveReport {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
   Stop reason = Stop::setup_failed;
   Cause cause = Cause::none;
-  Index iterations = 0;            ///< over all restarts
-  Index restarts = 0;              ///< times the method began again from a true residual
-  double rhs_norm = 0;             ///< ||b||_2
-  double initial_residual = 0;     ///< ||b - A x0||_2
-  double tolerance = 0;            ///< what the true residual had to meet
-  double true_residual = 0;        ///< ||b - A x||_2 in FP64, of the x that is returned
-  double recurrence_residual = 0;  ///< what the method believed at its end
-  double best_residual = 0;        ///< smallest monitored norm
+  Index iterations = 0;               ///< over all restarts
+  Index restarts = 0;                 ///< times the method began again from a true residual
+  double rhs_norm = unknown;          ///< ||b||_2
+  double initial_residual = unknown;  ///< ||b - A x0||_2
+  double tolerance = unknown;         ///< what the true residual had to meet
+  /// ||b - A x||_2 of the x that is returned, every row summed in twice the precision of FP64 where
+  /// the operator can (LinearOperator::sums_exactly), else in FP64.
+  double true_residual = unknown;
+  double recurrence_residual = unknown;  ///< what the method believed at its end
+  double best_residual = unknown;        ///< smallest monitored norm
   Index best_iteration = 0;
-  double backward_error = 0;  ///< ||r|| / (||A|| ||x|| + ||b||); NaN when ||A|| is not known
-  double attainable = 0;      ///< estimate of the smallest reachable ||b - A x||_2
-  double value = 0;           ///< the number behind a breakdown, e.g. the curvature <p, A p>
+  double backward_error = unknown;  ///< ||r|| / (||A|| ||x|| + ||b||), where ||A|| is known
+  double attainable = unknown;      ///< estimate of the smallest reachable ||b - A x||_2
+  double condition = unknown;       ///< estimate of cond(A M), from below (lsmr)
+  double value = unknown;           ///< the number behind a breakdown, e.g. the curvature <p, A p>
   double seconds = 0;
   double loop_seconds = 0;  ///< the part of it that the iterations took; the rest is verification
   std::string inner;        ///< what an inner solver said, where it failed
+  bool accepts_least_squares = false;  ///< A is not square, or the caller has said so
   std::vector<Record> history;
   std::string message;  ///< the outcome in a sentence, with advice where there is some
 
   bool converged() const { return reason == Stop::converged; }
+  /// Converged, or a least-squares solution where one is accepted.
+  bool solved() const {
+    return converged() || (reason == Stop::least_squares && accepts_least_squares);
+  }
+  /// The program's (docs/02-verdicts.md).
+  int exit_code() const { return solved() ? 0 : tcsolve::exit_code(reason); }
   /// e.g. "converged", "breakdown:rho", "nonfinite:preconditioner".
   std::string outcome() const;
 };

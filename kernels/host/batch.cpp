@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/kernels/host/residual.hpp>
 
 namespace tcsolve::host {
 
@@ -45,6 +46,11 @@ void run(CsrMultiply<S, T> const& verb, Frame, bool stopped, Rows rows) {
     if (verb.sigma != nullptr) sigma += double(verb.x[i]) * double(verb.y[i]);
   }
   if (verb.sigma != nullptr) *verb.sigma = sigma;
+}
+
+template <class View>
+void run(ExactResidual<View> const& verb, Frame, bool stopped, Rows rows) {
+  if (!stopped) walk(verb, {}, rows.begin, rows.end, nullptr);
 }
 
 template <class T>

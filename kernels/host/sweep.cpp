@@ -4,6 +4,7 @@
 
 #include <tcsolve/kernels/host/dia.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/kernels/host/residual.hpp>
 #include <tcsolve/kernels/host/sell.hpp>
 #include <tcsolve/kernels/verb_list.hpp>
 

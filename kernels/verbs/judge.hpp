@@ -247,6 +247,7 @@ struct JudgeVerdict {
                        s->attainable,
                        unknown,
                        0,
+                       0,
                        rules.monitors_residual,
                        rules.roundoff,
                        s->iterations >= rules.max_iters};

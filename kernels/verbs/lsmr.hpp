@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include <tcsolve/kernels/verbs/basic.hpp>
 
@@ -20,8 +21,10 @@ struct LsmrScalars {
   double alpha_first;  ///< ||A^T r|| / ||r|| at the start
   double progress2;    ///< ||A^T r||^2 over the same at the start, times ||r||^2 at the start
   double norm2;        ///< ||r||^2
-  double rtol;         ///< least squares: done when ||A^T r|| <= rtol ||A|| ||r||
-  double done;         ///< 1 when it is
+  double target;       ///< least squares: done when ||A^T r|| / ||r|| has fallen to this ...
+  double done;         ///< 1 when it has
+  double rhobar_min, rhobar_max;  ///< so far
+  double condition;               ///< of A M, section 3.4
 };
 
 /// After v = A^T u for the first u, uu = ||u||^2: everything at its start, h = v / alpha.
@@ -32,8 +35,8 @@ struct LsmrStart {
   std::int64_t n;
   LsmrScalars* s;
   double const* uu;
-  double rtol;
-  T const* t;  ///< A^T u
+  double reduction;  ///< of ||A^T r|| / ||r|| that is enough
+  T const* t;        ///< A^T u
   T *v, *h, *hbar;
   struct Coefficients {
     double scale;
@@ -64,8 +67,10 @@ struct LsmrStart {
     k.alpha_first = alpha;
     k.progress2 = beta * beta;
     k.norm2 = beta * beta;
-    k.rtol = rtol;
+    k.target = reduction * alpha;
     k.done = alpha == 0 ? 1 : 0;
+    k.rhobar_min = std::numeric_limits<double>::infinity();
+    k.condition = 1;
     *s = k;
   }
 };
@@ -139,8 +144,17 @@ struct BidiagonalV {
     double rho_old = k.rho, rhobar_old = k.rhobar, zeta_old = k.zeta;
     rotation(k.alphabar, beta, c, sn, rho);
     double theta = sn * alpha;
-    double thetabar = k.sbar * rho;
-    rotation(k.cbar * rho, theta, cbar, sbar, rhobar);
+    double thetabar = k.sbar * rho, rho_temp = k.cbar * rho;
+    rotation(rho_temp, theta, cbar, sbar, rhobar);
+    // Section 3.4: the diagonal that the second rotations leave, its last element provisional.
+    double least = magnitude(rho_temp), most = least;
+    if (k.rhobar_max > 0) {
+      least = least < k.rhobar_min ? least : k.rhobar_min;
+      most = most > k.rhobar_max ? most : k.rhobar_max;
+    }
+    k.condition = least > 0 ? most / least : std::numeric_limits<double>::infinity();
+    k.rhobar_min = rhobar < k.rhobar_min ? rhobar : k.rhobar_min;
+    k.rhobar_max = rhobar > k.rhobar_max ? rhobar : k.rhobar_max;
     k.alphabar = c * alpha;
     k.zeta = cbar * k.zetabar;
     k.zetabar = -sbar * k.zetabar;
@@ -164,7 +178,7 @@ struct BidiagonalV {
     k.normal = magnitude(k.zetabar);
     double fallen = k.alpha_first > 0 ? k.normal / k.alpha_first : 0.0;
     k.progress2 = fallen * fallen;
-    k.done = k.normal <= k.rtol * norm_A * sqrt(k.norm2) || alpha == 0 ? 1 : 0;
+    k.done = k.normal <= k.target * sqrt(k.norm2) || alpha == 0 ? 1 : 0;
     k.alpha_prev = k.alpha;
     k.alpha = alpha;
     *s = k;

@@ -65,6 +65,35 @@ struct MaxRowSum {
   TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }
 };
 
+/// d_i = 1 / ||2^-e row i||_2; 0 for a row of zeros. With A^T these are columns of A.
+template <class S>
+struct InverseRowNorms {
+  static constexpr char const* name = "inverse_row_norms";
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<S> a;
+  double factor, factor2;  ///< 2^-e
+  double* d;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
+    Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+    double largest = 0, sum = 0;
+    for (Offset k = begin; k < end; ++k) {
+      double const v = magnitude(double(a.values[k]) * factor * factor2);
+      largest = v > largest ? v : largest;
+    }
+    if (largest == 0) {
+      d[i] = 0;
+      return;
+    }
+    for (Offset k = begin; k < end; ++k) {
+      double const v = double(a.values[k]) * factor * factor2 / largest;
+      sum += v * v;
+    }
+    double const inverse = 1 / sqrt(sum) / largest;
+    d[i] = is_finite(inverse) ? inverse : 0x1p+1023;
+  }
+};
+
 /// Rows of any length in parts: row i has shares offsets[i] / size + i and on, enough for its
 /// entries, and `lanes` threads read a share side by side.
 struct RowShares {

@@ -24,10 +24,10 @@ struct Problem {
 /// What x must be, beside the invariants.
 enum class Answer {
   any,
-  untouched,      ///< the initial guess, bit by bit
-  zero,           ///< 0
-  solution,       ///< the solution: ||x - A^+ b|| within what the tolerance allows (A regular)
-  least_squares,  ///< ||b - A x|| is the least there is, to 1e-6
+  untouched,  ///< the initial guess, bit by bit
+  zero,       ///< 0
+  solution,   ///< the solution: ||x - A^+ b|| within what the tolerance allows (A regular)
+  minimiser,  ///< ||b - A x|| is the least there is, to 1e-6
 };
 
 struct Case {
@@ -60,5 +60,6 @@ std::vector<Case> precision_cases();
 std::vector<Case> nonfinite_cases();
 std::vector<Case> stopping_cases();
 std::vector<Case> inner_cases();
+std::vector<Case> claim_cases();
 
 }  // namespace tcsolve::test

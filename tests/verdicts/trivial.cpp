@@ -97,8 +97,8 @@ std::vector<Case> trivial_cases() {
        [] {
          return Problem{Matrix(3, 0), Column::Ones(3)};
        },
-       {converged},
-       Cause::least_squares,
+       {least_squares},
+       Cause::none,
        any,
        {},
        30,
@@ -146,9 +146,9 @@ std::vector<Case> trivial_cases() {
       {"one_zero_lsmr",
        "lsmr",
        [] { return scalar(0, 3); },
-       {converged},
-       Cause::least_squares,
-       least_squares},
+       {least_squares},
+       Cause::none,
+       minimiser},
 
       // The guess is the answer already.
       {"exact_guess",

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Sums in twice the working precision: the error of every addition and product is caught exactly
+/// and added up beside the sum (Ogita, Rump and Oishi 2005, Accurate sum and dot product, section
+/// 5; Knuth's TwoSum; TwoProd by a fused multiply-add).
+#pragma once
+
+#include <cmath>
+
+#include <tcsolve/core/portable.hpp>
+
+namespace tcsolve {
+
+// Rounded one by one: a compiler that contracts a product and a sum breaks what follows. nvcc is
+// told here, the host's by -ffp-contract=off for the files that add so (CMakeLists.txt).
+#if defined(__CUDA_ARCH__)
+TCSOLVE_HD double plus_rounded(double a, double b) { return __dadd_rn(a, b); }
+TCSOLVE_HD double times_rounded(double a, double b) { return __dmul_rn(a, b); }
+#else
+TCSOLVE_HD double plus_rounded(double a, double b) { return a + b; }
+TCSOLVE_HD double times_rounded(double a, double b) { return a * b; }
+#endif
+
+/// high + low, not evaluated. m terms added one after the other leave an error of at most
+/// (m u)^2 times the sum of their sizes, u = 2^-53.
+struct Twofold {
+  double high, low;
+
+  /// += a; the error of the sum goes to `low`, with `error` of what a stands for.
+  TCSOLVE_HD void add(double a, double error = 0) {
+    double const sum = plus_rounded(high, a);
+    double const part = plus_rounded(sum, -high);
+    double const lost =
+        plus_rounded(plus_rounded(high, -plus_rounded(sum, -part)), plus_rounded(a, -part));
+    high = sum;
+    low = plus_rounded(low, plus_rounded(lost, error));
+  }
+  /// -= a b.
+  TCSOLVE_HD void subtract_product(double a, double b) {
+    double const product = times_rounded(a, b);
+    add(-product, -fma(a, b, -product));
+  }
+  TCSOLVE_HD void add(Twofold const& other) { add(other.high, other.low); }
+  /// Rounded once. Beyond the range of FP64 the errors mean nothing.
+  TCSOLVE_HD double rounded() const {
+    double const sum = plus_rounded(high, low);
+    return sum == sum ? sum : high;
+  }
+  /// What rounded() leaves out.
+  TCSOLVE_HD double rest() const {
+    double const sum = plus_rounded(high, low);
+    double const left = plus_rounded(low, -plus_rounded(sum, -high));
+    return left == left ? left : 0.0;
+  }
+};
+
+}  // namespace tcsolve
