@@ -85,7 +85,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     history_ = Array<double>(ctx.space(), capacity);
   LoopState state;
   state.window = limits.window;
-  state.best2 = limits.start2;
+  state.best2 = state.kept2 = state.newest2 = limits.start2;
   state.threshold2 = limits.threshold2;
   state.divergence2 = limits.divergence2;
   state.progress = progress_;
@@ -127,6 +127,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     else if (!paused)
       return state;
     state.stop = 0;
+    if (between.look && !between.look(state)) return state;
   }
 }
 

@@ -14,7 +14,6 @@ namespace tcsolve {
 
 namespace {
 
-constexpr double safety = 10;  // roundoffs of slack in the estimate of the attainable accuracy
 constexpr int probes = 4;      // power iterations in the estimate of an unknown norm
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -52,6 +51,10 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   if (M && (M->rows() != A->cols() || M->cols() != A->cols()))
     throw ShapeError(cat(name(), ": the preconditioner is ", M->rows(), " x ", M->cols(),
                          "; A has ", A->cols(), " columns"));
+  // Whatever throws from here on leaves a solver that solve() refuses, and no recording that points
+  // to vectors that are gone.
+  ctx_ = nullptr;
+  loop_.reset();
   adopt(ctx, std::move(A), std::move(M), std::move(A_true));
   Space s = ctx.space();
   residual_ = Vector<double>(s, A_->rows());
@@ -61,12 +64,14 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   allocate(ctx);
   loop_.emplace(ctx);
   record(ctx);
+  ctx_ = &ctx;
 }
 
 template <class T>
 void KrylovSolver<T>::record(Context& ctx) {
   recorded_ = revision(), recorded_name_ = A_->name();
-  double bytes = A_->cost(1).bytes + M_->cost(1).bytes + 5.0 * sizeof(T) * A_->rows();
+  double const passes = 5 + basis_passes();
+  double bytes = A_->cost(1).bytes + M_->cost(1).bytes + passes * sizeof(T) * A_->rows();
   loop_->record(ctx, execution_, {kept_, bytes}, [this](Context& c) { step(c); });
 }
 
@@ -82,7 +87,6 @@ double KrylovSolver<T>::account(Context& ctx, double steps) {
 template <class T>
 void KrylovSolver<T>::adopt(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M,
                             OperatorPtr<double> A_true) {
-  ctx_ = &ctx;
   A_ = std::move(A);
   A_true_ = std::move(A_true);
   preconditioned_ = M != nullptr;
@@ -181,13 +185,9 @@ double KrylovSolver<T>::measure_residual(In<double> b, In<double> x, Out<double>
   return norm<double>(*ctx_, r);
 }
 
-/// The rounding error of forming b - A x, with an x that may have underflowed: no iterate can be
-/// told from the solution below it.
 template <class T>
 double KrylovSolver<T>::attainable(double x_norm, double b_norm) const {
-  double norm_A = std::isfinite(norm_A_) ? norm_A_ : 0.0;
-  double subnormal = std::numeric_limits<double>::denorm_min() * std::sqrt(double(A_->cols()));
-  return safety * (roundoff(Real::f64) * (norm_A * x_norm + b_norm) + norm_A * subnormal);
+  return attainable_residual(norm_A_, x_norm, b_norm, double(A_->cols()));
 }
 
 template <class T>
@@ -195,6 +195,7 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   Context& ctx = *ctx_;
   auto start = std::chrono::steady_clock::now();
   SolveReport report;
+  report.preconditioned = preconditioned_;
   report.rhs_norm = norm<double>(ctx, b);
   auto end = [&](Stop reason, Cause cause) {
     report.reason = reason;
@@ -218,29 +219,28 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   if (report.rhs_norm == 0) return end(Stop::converged, Cause::zero_rhs);
   report.initial_residual = report.true_residual = report.best_residual = residual;
   report.recurrence_residual = residual;
-  double base = stopping_.baseline == Baseline::rhs       ? report.rhs_norm
-                : stopping_.baseline == Baseline::initial ? residual
-                                                          : 0.0;
-  report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
+  report.tolerance = tolerance_of(stopping_.baseline, stopping_.rtol, stopping_.atol,
+                                  report.rhs_norm, residual);
   double normal = residual > report.tolerance ? normal_residual(ctx, residual_, residual) : unknown;
   if (residual <= report.tolerance) {
     end(Stop::converged, Cause::exact_guess);
   } else if (normal <= std::min(stopping_.rtol, optimal)) {
     end(Stop::converged, Cause::least_squares);
   } else {
-    iterate(b, x, normal, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
+    iterate({b, x}, normal, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
   }
   double x_norm = norm<double>(ctx, x);
   report.attainable = attainable(x_norm, report.rhs_norm);
-  report.backward_error = report.true_residual / (norm_A_ * x_norm + report.rhs_norm);
+  report.backward_error = backward_error(report.true_residual, norm_A_, x_norm, report.rhs_norm);
   report.seconds = seconds_since(start);
   return report;
 }
 
 template <class T>
-void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveReport& report,
+void KrylovSolver<T>::iterate(System const& system, double normal, SolveReport& report,
                               Watch const& watch) {
   Context& ctx = *ctx_;
+  Out<double> x = system.x;
   double const tolerance = report.tolerance,
                divergence = std::max(report.rhs_norm, report.true_residual);
   if (stopping_.max_iters == 0) {
@@ -253,41 +253,42 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveR
     tighten_ = judgement.tighten;
     CycleLimits limits{std::min(cycle(), stopping_.max_iters - report.iterations), residual,
                        tighten_ * tolerance, stopping_.divtol * divergence, judgement.breakdowns};
-    LoopState state = run_cycle(report, watch, limits);
-    report.value = state.value;
+    Best const before{report.best_residual, report.best_iteration};
+    Index const iterations_before = report.iterations;
+    Cycle cycle = run_cycle(system, report, watch, limits);
+    report.value = cycle.state.value;
 
     // Keep x + d when its true residual is smaller. Near a least-squares solution, where ||r|| is
     // flat, A^T r tells.
-    PowerOfTwo two(cycle_exponent_ - operator_exponent_);
-    sweep(ctx,
-          Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, trial_.view().data});
-    double trial = measure_residual(b, trial_, trial_residual_);
+    Trial const trial = try_corrections(system, cycle);
     double gain = 1;
     // x may hold a NaN that A never looks at.
-    double trial_norm = norm<double>(ctx, trial_);
-    bool finite = std::isfinite(trial) && std::isfinite(trial_norm);
-    double limit = finite ? attainable(trial_norm, report.rhs_norm) : 0.0;
+    bool const finite = trial.finite();
+    double limit = finite ? attainable(trial.x_norm, report.rhs_norm) : 0.0;
     double trial_normal = unknown;
-    if (finite && trial <= residual + limit)
-      trial_normal = normal_residual(ctx, trial_residual_, trial);
-    if (finite && (trial < residual || trial_normal < Judgement::enough_gain * normal)) {
-      gain = trial / residual;
+    if (finite && trial.residual <= residual + limit)
+      trial_normal = normal_residual(ctx, trial_residual_, trial.residual);
+    if (finite && (trial.residual < residual || trial_normal < Judgement::enough_gain * normal)) {
+      gain = trial.residual / residual;
       if (trial_normal < normal) gain = std::min(gain, trial_normal / normal);
       normal = trial_normal;
-      residual = trial;
+      residual = trial.residual;
       copy<double, double>(ctx, trial_, x);
       std::swap(residual_, trial_residual_);
     }
     ctx.synchronize();
+    correct_best(report, before, iterations_before + trial.steps);
+    double const reached = attainable(norm<double>(ctx, x), report.rhs_norm);
+    explain_claim(cycle, residual, reached);
 
-    Verdict verdict = judgement.after({.stop = static_cast<Stop>(state.stop),
-                                       .cause = static_cast<Cause>(state.cause),
-                                       .overflow = !finite && std::isfinite(state.value),
+    Verdict verdict = judgement.after({.stop = static_cast<Stop>(cycle.state.stop),
+                                       .cause = static_cast<Cause>(cycle.state.cause),
+                                       .overflow = !finite && std::isfinite(cycle.state.value),
                                        .gain = gain,
                                        .residual = residual,
                                        .tolerance = tolerance,
                                        .rhs_norm = report.rhs_norm,
-                                       .limit = attainable(norm<double>(ctx, x), report.rhs_norm),
+                                       .limit = reached,
                                        .normal = normal,
                                        .optimal = std::min(stopping_.rtol, optimal),
                                        .monitors_residual = monitors_residual(),
@@ -300,39 +301,115 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, double normal, SolveR
   }
 }
 
+/// trial_ = x + d, trial_residual_ = b - A_true (x + d).
+template <class T>
+auto KrylovSolver<T>::try_correction(System const& system, In<T> d, Index steps) -> Trial {
+  PowerOfTwo two(cycle_exponent_ - operator_exponent_);
+  sweep(*ctx_, Correct<T>{trial_.rows(), two.factor, two.factor2, d.data, system.x.data,
+                          trial_.view().data});
+  double const residual = measure_residual(system.b, trial_, trial_residual_);
+  return {residual, norm<double>(*ctx_, trial_), steps};
+}
+
+/// The better of the last d and the one that was kept, which is tried where it promises more. One
+/// product with A_true; two or three where something was kept and the last d is worse.
+template <class T>
+auto KrylovSolver<T>::try_corrections(System const& system, Cycle const& cycle) -> Trial {
+  auto worth = [](Trial const& t) { return t.finite() ? t.residual : unknown; };
+  Trial const last = try_correction(system, d_, cycle.state.iteration);
+  if (!(cycle.kept < worth(last))) return last;
+  Trial const kept = try_correction(system, best_, cycle.kept_steps);
+  if (worth(kept) <= worth(last)) return kept;
+  return try_correction(system, d_, cycle.state.iteration);
+}
+
+/// The smallest norm of the history stands in the report as `best`, unless the true residual has
+/// refuted it: then what has been verified does. `at`: the iteration of the x that was tried.
+template <class T>
+void KrylovSolver<T>::correct_best(SolveReport& report, Best const& before, Index at) const {
+  constexpr double slack = 2;
+  if (!monitors_residual() || report.true_residual <= slack * report.best_residual) return;
+  bool const better = report.true_residual < before.residual;
+  report.best_residual = better ? report.true_residual : before.residual;
+  report.best_iteration = better ? at : before.iteration;
+}
+
+/// A claim that the true residual refutes by far, of a method that has seen A to be singular: unless
+/// x is as accurate as it can be, that is the reason.
+template <class T>
+void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reached) {
+  constexpr double far = 10;
+  bool const claimed = static_cast<Stop>(cycle.state.stop) == Stop::claimed;
+  if (!claimed || cycle.state.cause != 0) return;
+  if (residual <= far * cycle.claimed || residual <= reached) return;
+  if (refuted(*ctx_)) cycle.state.cause = static_cast<std::int32_t>(Cause::singular_operator);
+}
+
+/// Between two pieces of a watched method's loop: tries x + d, keeps the best d. False, with the
+/// reason in `state`, where the method's account of itself is refuted: its norm, `believed`, is far
+/// below the true residual, or the latter has not improved for as long as a method may stagnate.
+template <class T>
+bool KrylovSolver<T>::look(System const& system, LoopState& state, double believed, double rhs_norm,
+                           std::int32_t window, Looks& seen) {
+  constexpr double progress = 0.999;
+  double const far = monitors_residual() ? 10 : 1e3;  // M's inner product is another norm
+  seen.next = std::max(seen.next, 2.0 * state.iteration);
+  Trial const trial = try_correction(system, d_, state.iteration);
+  if (trial.finite() && trial.residual < seen.best) {
+    if (trial.residual < progress * seen.best) seen.step = state.iteration;
+    seen.best = trial.residual;
+    seen.best_norm = trial.x_norm;
+    state.kept_step = state.iteration;
+    copy<T, T>(*ctx_, d_, best_);
+  }
+  auto end = [&](Stop reason, Cause cause) {
+    state.stop = static_cast<std::int32_t>(reason);
+    state.cause = static_cast<std::int32_t>(cause);
+    return false;
+  };
+  bool const refuted = !trial.finite() || trial.residual > far * believed;
+  if (refuted) {
+    // An x that has lost itself in its rounding has followed the kernel of A; else A or M is not
+    // what the method takes it to be.
+    bool const drowned = !trial.finite() || attainable(trial.x_norm, rhs_norm) > believed;
+    if (seen.best <= attainable(seen.best_norm, rhs_norm)) return end(Stop::claimed, Cause::none);
+    return drowned ? end(Stop::claimed, Cause::singular_operator) : end(Stop::stagnated, Cause::none);
+  }
+  if (window > 0 && state.iteration - seen.step >= window) return end(Stop::stagnated, Cause::none);
+  return true;
+}
+
 /// One run of the method on the residual at hand; d_ holds the correction afterwards.
 template <class T>
-LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
-                                     CycleLimits const& limits) {
+auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch const& watch,
+                                CycleLimits const& limits) -> Cycle {
   Context& ctx = *ctx_;
   cycle_exponent_ = std::ilogb(limits.residual);
   double start = rescale<double, T>(ctx, -cycle_exponent_, residual_, r_);
   fill<T>(ctx, d_, 0);
   begin(ctx, {report.restarts, limits.attempt, nullptr});
   double norm2 = read(ctx, norm2_);
-  LoopState state;
-  if (!(norm2 > 0) || !std::isfinite(norm2) || !std::isfinite(start)) {
-    Stop reason = std::isfinite(norm2) ? Stop::indefinite_preconditioner : Stop::nonfinite;
-    state.stop = static_cast<std::int32_t>(reason);
-    state.value = norm2;
+  Cycle out{LoopState{}, unknown, 0, limits.residual};
+  Verdict unfit = before_first_step(norm2);
+  if (!std::isfinite(start)) unfit = {Stop::nonfinite, Cause::none};
+  if (unfit.stop != Stop::running) {
+    out.state.stop = static_cast<std::int32_t>(unfit.stop);
+    out.state.cause = static_cast<std::int32_t>(unfit.cause);
+    out.state.value = norm2;
     complete(ctx);
-    finish(ctx, state);
-    return state;
+    finish(ctx, out.state);
+    return out;
   }
-  auto square = [](double a) { return a * a; };
-  // Near the roundoff of its vectors a recurrence is about nothing: look at the true residual
-  // first.
-  constexpr double beyond = 100 * roundoff(real_of<T>);
-  std::int32_t window = stopping_.stagnation_window;
-  if (window < 0)
-    window = static_cast<std::int32_t>(
-        std::min<std::int64_t>(1 << 30, std::max<std::int64_t>(100, 10 * std::int64_t{d_.rows()})));
+  std::int32_t const window = stagnation_window(stopping_.stagnation_window, d_.rows());
   Watch here = watch;
   here.iterations_before = report.iterations;
   here.norm_start = std::sqrt(norm2);
   here.residual_start = limits.residual;
+  auto in_units_of_b = [&](double n2) { return std::sqrt(n2) / here.norm_start * limits.residual; };
   std::vector<double> norms2;
   std::int32_t accounted = 0;
+  Looks seen{limits.residual, 0, 0, unknown};
+  if (is_watched()) seen.next = std::min(100.0, d_.rows() + 10.0);
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));
@@ -343,28 +420,38 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
         ctx.log(Severity::note, cat("format: ", A_->name(), " from iteration ",
                                     report.iterations + done + 1, " on"));
     }
-    return patience;
+    return std::min(patience, seen.next - done);
   };
+  Between between{[&] { replace(ctx); }, adapt, nullptr};
+  if (is_watched())
+    between.look = [&](LoopState& state) {
+      double const believed = in_units_of_b(norms2.empty() ? norm2 : norms2.back());
+      return look(system, state, believed, report.rhs_norm, window, seen);
+    };
+  Ends const ends = ends_of(limits.target, limits.divergence, limits.residual, norm2,
+                            roundoff(real_of<T>));
   auto loop_start = std::chrono::steady_clock::now();
-  state = loop_->run(
-      ctx,
-      {limits.steps, window, square(std::max(limits.target / limits.residual, beyond)) * norm2,
-       std::max(square(limits.divergence / limits.residual), 1.0) * norm2, norm2},
-      here, norms2, {[&] { replace(ctx); }, adapt});
-  account(ctx, state.iteration - accounted);
+  out.state = loop_->run(ctx, {limits.steps, window, ends.threshold2, ends.divergence2, norm2},
+                         here, norms2, between);
+  account(ctx, out.state.iteration - accounted);
   report.loop_seconds += seconds_since(loop_start);
   for (double n2 : norms2) {
-    double monitored = std::sqrt(n2) / here.norm_start * limits.residual;  // in the units of b
+    double monitored = in_units_of_b(n2);
     report.history.push_back({++report.iterations, monitored});
     if (monitored < report.best_residual) {
       report.best_residual = monitored;
       report.best_iteration = report.iterations;
     }
   }
-  if (!norms2.empty()) report.recurrence_residual = report.history.back().norm;
+  if (!norms2.empty()) out.claimed = report.recurrence_residual = report.history.back().norm;
+  if (seen.best < limits.residual)
+    out.kept = seen.best;
+  else if (best_.rows() > 0 && out.state.kept2 < norm2)
+    out.kept = in_units_of_b(out.state.kept2);
+  out.kept_steps = out.state.kept_step;
   complete(ctx);
-  finish(ctx, state);
-  return state;
+  finish(ctx, out.state);
+  return out;
 }
 
 /// Which of M and A turns a finite vector into one that is not.

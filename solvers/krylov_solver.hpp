@@ -5,7 +5,7 @@
 ///     r = b - A_true x                     FP64, the true residual
 ///     until ||r|| <= tolerance:
 ///       d = method(r)                      begin, step, step, ..., finish; in T
-///       r' = b - A_true (x + d)            kept when it is smaller
+///       r' = b - A_true (x + d)            kept when it is smaller; likewise for the best d on the way
 ///
 /// A method that converges by its own account is thereby checked, and when the true residual says
 /// otherwise it begins again from there (residual replacement; with a rounded A, iterative
@@ -59,6 +59,15 @@ class KrylovSolver : public Solver {
   virtual bool batches() const { return false; }
   /// finish() as verbs; norm_A is an estimate of ||A|| where the verbs run.
   virtual void explain_in_batch(Context&, double const* /*norm_A*/) {}
+  /// Asked where the true residual refutes a claim: did the method see A to be singular but for
+  /// rounding? It may wait for the device.
+  virtual bool refuted(Context&) { return false; }
+  /// The method's norm may fall for long while the true residual does not: the driver looks at the
+  /// true residual between pieces of the loop. d is x - x0 after every step then, and at
+  /// Stop::replacement the driver looks as well.
+  virtual bool is_watched() const { return false; }
+  /// Vectors of a Krylov basis that a step reads, on average.
+  virtual double basis_passes() const { return 0; }
   /// Steps between two restarts of the method itself.
   virtual Index cycle() const { return std::numeric_limits<Index>::max(); }
   /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is. Otherwise a
@@ -78,6 +87,11 @@ class KrylovSolver : public Solver {
   }
   /// The same for the operator of a method without preconditioner, 0 with one.
   double method_norm_A() const { return preconditioned_ ? 0.0 : size_A(); }
+
+  /// Makes room for best(), by a method whose norm may rise.
+  void keep_best(Context& ctx) { best_ = Vector<T>(ctx.space(), A_->cols()); }
+  /// The place of the d that is kept (verbs/keep.hpp), null without keep_best().
+  T* best() { return best_.rows() == 0 ? nullptr : best_.view().data; }
 
   /// Names what a persistent loop may keep close: the scalars, and the method's own vectors.
   template <class S>
@@ -112,6 +126,34 @@ class KrylovSolver : public Solver {
     double residual, target, divergence;  ///< in the units of b
     int attempt;
   };
+  struct System {
+    In<double> b;
+    Out<double> x;
+  };
+  /// The smallest norm so far, and when.
+  struct Best {
+    double residual;
+    Index iteration;
+  };
+  /// x + d, which lies in trial_, and its residual in trial_residual_.
+  struct Trial {
+    double residual, x_norm;
+    Index steps;  ///< of the run that made d
+    bool finite() const { return std::isfinite(residual) && std::isfinite(x_norm); }
+  };
+  /// What a run of the method came to.
+  struct Cycle {
+    LoopState state;
+    double kept;       ///< ||r|| of the d in best_, in the units of b; infinite where there is none
+    Index kept_steps;  ///< that made it
+    double claimed;    ///< ||r|| of the last d, by the method's account
+  };
+  /// What the looks of a run have seen.
+  struct Looks {
+    double best, best_norm;  ///< the smallest true residual, and ||x|| of it
+    std::int32_t step;       ///< where that was
+    double next;             ///< step of the next look
+  };
   /// The system that step() works on, and the vectors that every method has.
   void adopt(Context&, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   void scale_operators(Context&);
@@ -124,8 +166,13 @@ class KrylovSolver : public Solver {
   double measure_residual(In<double> b, In<double> x, Out<double> r);
   double attainable(double x_norm, double b_norm) const;
   SolveReport judge(In<double> b, Out<double> x);
-  void iterate(In<double> b, Out<double> x, double normal, SolveReport&, Watch const&);
-  LoopState run_cycle(SolveReport&, Watch const&, CycleLimits const&);
+  void iterate(System const&, double normal, SolveReport&, Watch const&);
+  Cycle run_cycle(System const&, SolveReport&, Watch const&, CycleLimits const&);
+  Trial try_correction(System const&, In<T> d, Index steps);
+  Trial try_corrections(System const&, Cycle const&);
+  void correct_best(SolveReport&, Best const& before, Index at) const;
+  void explain_claim(Cycle&, double residual, double reached);
+  bool look(System const&, LoopState&, double believed, double rhs_norm, std::int32_t window, Looks&);
   Cause diagnose();
 
   Context* ctx_ = nullptr;
@@ -134,6 +181,7 @@ class KrylovSolver : public Solver {
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   std::string recorded_name_;   // and of what format
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
+  Vector<T> best_;  // the best d of the run, where the method keeps it
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
 };
 

@@ -18,6 +18,9 @@ struct MinresScalars {
   double c, c_prev, s, s_prev;
   double norm2;  ///< eta^2
   double size2;  ///< square of the largest column of the Lanczos matrix so far
+  double start2;  ///< norm2 before the first step
+  double doubt;   ///< how far above its recurrence the rounding of x may be (MinresUpdate), squared
+  double look;    ///< not 0: the driver is to look at the true residual before the next step
 };
 
 /// z /= gamma with gamma^2 = <z, v>: the first Lanczos vector.
@@ -41,10 +44,12 @@ struct MinresStart {
   }
   TCSOLVE_HD void finish(Frame, double const*) const {
     double gamma = s->gamma2 > 0 ? sqrt(s->gamma2) : 0.0;
-    *s = {gamma, 1.0, s->gamma2, 0.0, gamma, 1.0, 1.0, 0.0, 0.0, s->gamma2, size * size};
+    *s = {gamma, 1.0, s->gamma2, 0.0, gamma, 1.0, 1.0, 0.0, 0.0, s->gamma2, size * size,
+          s->gamma2, 1.0, 0.0};
   }
 };
 
+/// Stop::replacement, before anything of the step is done, where the driver is to look.
 /// v_{j+1} = q - (delta / gamma_j) v_j - (gamma_j / gamma_{j-1}) v_{j-1}, q = A z_j; then shift.
 template <class T>
 struct Lanczos {
@@ -57,6 +62,7 @@ struct Lanczos {
     double a, b;
   };
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
+    if (s->look != 0) return f.raise(Stop::replacement, Cause::none, s->norm2);
     if (!is_finite(s->delta)) return f.raise(Stop::nonfinite, Cause::matrix, s->delta);
     c.a = s->delta / s->gamma;
     c.b = s->gamma / s->gamma_prev;
@@ -71,14 +77,19 @@ struct Lanczos {
 
 /// Rotates the new column of the Lanczos matrix, then
 ///   w_{j+1} = (z_j - a3 w_{j-1} - a2 w_j) / a1;  x += c_{j+1} eta w_{j+1};  z_{j+1} = M v_{j+1} /
-///   gamma_{j+1}.
+///   gamma_{j+1};  ||x||^2.
+/// eta, the norm of r by its recurrence, knows nothing of the rounding errors of x. With
+/// `rounding` = 100 roundoff ||A||, r and x scaled to ||r_0|| = 1: once rounding ||x|| exceeds eta,
+/// and whenever that ratio has grown fourfold, `look` asks the driver for the true residual.
 /// reads 5 n, writes 4 n
 template <class T>
 struct MinresUpdate {
   static constexpr char const* name = "minres_update";
+  static constexpr int sums = 1;
   std::int64_t n;
   MinresScalars* s;
   double roundoff;
+  double rounding;
   T const* zn;  ///< M v_{j+1}, not normalised
   T *z, *w, *w_prev, *x;
   struct Coefficients {
@@ -111,20 +122,25 @@ struct MinresUpdate {
     return true;
   }
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const { return rotate(f, c); }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
     T old = w[i];
     double now = (double(z[i]) - c.a3 * double(w_prev[i]) - c.a2 * double(old)) / c.a1;
     w_prev[i] = old;
     w[i] = T(now);
-    x[i] = T(double(x[i]) + c.step * now);
+    T xi = T(double(x[i]) + c.step * now);
+    x[i] = xi;
+    sum[0] += double(xi) * double(xi);
     z[i] = T(double(zn[i]) * c.scale);
   }
-  TCSOLVE_HD void finish(Frame f, double const*) const {
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
     Coefficients c{};
     rotate(f, c);
     double eta = -c.s_next * s->eta;
-    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta,  eta,    c.c_next,
-          s->c,         c.s_next, s->s,      eta * eta, c.size2};
+    double const lost2 = rounding * rounding * sum[0] * s->start2;
+    double const look = lost2 > s->doubt * (eta * eta) ? 1 : 0;
+    double const doubt = look != 0 && eta != 0 ? 16 * (lost2 / (eta * eta)) : s->doubt;
+    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta, eta,       c.c_next, s->c,
+          c.s_next,     s->s,     eta * eta, c.size2,  s->start2, doubt,    look};
   }
 };
 
