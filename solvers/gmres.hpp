@@ -85,7 +85,9 @@ class Gmres final : public Arnoldi<T> {
   void step(Context&) override;
   void complete(Context&) override;
   bool batches() const override { return true; }
-  bool monitors_residual() const override { return side_ == Side::right; }
+  bool monitors_residual() const override {
+    return side_ == Side::right || !this->preconditioned_;
+  }
   Side side_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include <tcsolve/core/judgement.hpp>
@@ -106,11 +108,14 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
     bool scalable = std::isfinite(size) && size != 0 && std::abs(std::ilogb(size)) > far;
     return scalable ? std::clamp(std::ilogb(size), -furthest, furthest) : 0;
   };
-  operator_exponent_ = 0;
+  operator_exponent_ = headroom_ = 0;
   norm_A_ = A_true_->norm_estimate();
   if (A_->cols() == 0 || A_->rows() == 0) return;
   if (std::isnan(norm_A_)) norm_A_ = probe_norm(ctx);
   operator_exponent_ = exponent(norm_A_);
+  // A r itself, before it is scaled, has to stay in the range of normal numbers.
+  constexpr int edge = std::is_same_v<T, double> ? 950 : 110;
+  headroom_ = operator_exponent_ > edge ? 24 : operator_exponent_ < -edge ? -60 : 0;
   if (operator_exponent_ != 0)
     A_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -operator_exponent_), A_);
   if (!preconditioned_) return;
@@ -327,8 +332,8 @@ auto KrylovSolver<T>::try_corrections(System const& system, Cycle const& cycle) 
 /// refuted it: then what has been verified does. `at`: the iteration of the x that was tried.
 template <class T>
 void KrylovSolver<T>::correct_best(SolveReport& report, Best const& before, Index at) const {
-  constexpr double slack = 2;
-  if (!monitors_residual() || report.true_residual <= slack * report.best_residual) return;
+  double const slack = monitors_residual() ? 2 : 1e3;  // M's inner product is another norm
+  if (report.true_residual <= slack * report.best_residual) return;
   bool const better = report.true_residual < before.residual;
   report.best_residual = better ? report.true_residual : before.residual;
   report.best_iteration = better ? at : before.iteration;
@@ -350,17 +355,23 @@ void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reache
 /// below the true residual, or the latter has not improved for as long as a method may stagnate.
 template <class T>
 bool KrylovSolver<T>::look(System const& system, LoopState& state, double believed, double rhs_norm,
-                           std::int32_t window, Looks& seen) {
+                           Start const& limits, Looks& seen) {
   constexpr double progress = 0.999;
   double const far = monitors_residual() ? 10 : 1e3;  // M's inner product is another norm
   seen.next = std::max(seen.next, 2.0 * state.iteration);
+  if (std::isnan(seen.best_norm)) seen.best_norm = norm<double>(*ctx_, system.x);
+  complete(*ctx_);
   Trial const trial = try_correction(system, d_, state.iteration);
   if (trial.finite() && trial.residual < seen.best) {
     if (trial.residual < progress * seen.best) seen.step = state.iteration;
     seen.best = trial.residual;
     seen.best_norm = trial.x_norm;
-    state.kept_step = state.iteration;
-    copy<T, T>(*ctx_, d_, best_);
+    double const promised = std::sqrt(state.kept2 / limits.norm2) * limits.residual;
+    if (trial.residual < promised) {
+      double const fall = trial.residual / limits.residual;
+      Keep::note(state, fall * fall * limits.norm2, state.iteration);
+      copy<T, T>(*ctx_, d_, best_);
+    }
   }
   auto end = [&](Stop reason, Cause cause) {
     state.stop = static_cast<std::int32_t>(reason);
@@ -368,6 +379,7 @@ bool KrylovSolver<T>::look(System const& system, LoopState& state, double believ
     return false;
   };
   bool const refuted = !trial.finite() || trial.residual > far * believed;
+  if (std::getenv("A2DEBUG")) std::fprintf(stderr, "look at %d: true %.3e believed %.3e best %.3e (|x| %.2e, att %.2e) x %.2e att %.2e kept2 %.2e\n", state.iteration, trial.residual, believed, seen.best, seen.best_norm, attainable(seen.best_norm, rhs_norm), trial.x_norm, attainable(trial.x_norm, rhs_norm), std::sqrt(state.kept2/limits.norm2)*limits.residual);
   if (refuted) {
     // An x that has lost itself in its rounding has followed the kernel of A; else A or M is not
     // what the method takes it to be.
@@ -375,7 +387,8 @@ bool KrylovSolver<T>::look(System const& system, LoopState& state, double believ
     if (seen.best <= attainable(seen.best_norm, rhs_norm)) return end(Stop::claimed, Cause::none);
     return drowned ? end(Stop::claimed, Cause::singular_operator) : end(Stop::stagnated, Cause::none);
   }
-  if (window > 0 && state.iteration - seen.step >= window) return end(Stop::stagnated, Cause::none);
+  if (state.window > 0 && state.iteration - seen.step >= state.window)
+    return end(Stop::stagnated, Cause::none);
   return true;
 }
 
@@ -384,7 +397,7 @@ template <class T>
 auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch const& watch,
                                 CycleLimits const& limits) -> Cycle {
   Context& ctx = *ctx_;
-  cycle_exponent_ = std::ilogb(limits.residual);
+  cycle_exponent_ = std::ilogb(limits.residual) + headroom_;
   double start = rescale<double, T>(ctx, -cycle_exponent_, residual_, r_);
   fill<T>(ctx, d_, 0);
   begin(ctx, {report.restarts, limits.attempt, nullptr});
@@ -408,7 +421,7 @@ auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch
   auto in_units_of_b = [&](double n2) { return std::sqrt(n2) / here.norm_start * limits.residual; };
   std::vector<double> norms2;
   std::int32_t accounted = 0;
-  Looks seen{limits.residual, 0, 0, unknown};
+  Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, unknown};
   if (is_watched()) seen.next = std::min(100.0, d_.rows() + 10.0);
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {
@@ -426,7 +439,7 @@ auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch
   if (is_watched())
     between.look = [&](LoopState& state) {
       double const believed = in_units_of_b(norms2.empty() ? norm2 : norms2.back());
-      return look(system, state, believed, report.rhs_norm, window, seen);
+      return look(system, state, believed, report.rhs_norm, {norm2, limits.residual}, seen);
     };
   Ends const ends = ends_of(limits.target, limits.divergence, limits.residual, norm2,
                             roundoff(real_of<T>));
@@ -444,10 +457,7 @@ auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch
     }
   }
   if (!norms2.empty()) out.claimed = report.recurrence_residual = report.history.back().norm;
-  if (seen.best < limits.residual)
-    out.kept = seen.best;
-  else if (best_.rows() > 0 && out.state.kept2 < norm2)
-    out.kept = in_units_of_b(out.state.kept2);
+  if (best_.rows() > 0 && out.state.kept2 < norm2) out.kept = in_units_of_b(out.state.kept2);
   out.kept_steps = out.state.kept_step;
   complete(ctx);
   finish(ctx, out.state);

@@ -20,6 +20,7 @@
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/kernels/verbs/judge.hpp>
+#include <tcsolve/kernels/verbs/keep.hpp>
 #include <tcsolve/solvers/execution.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
@@ -63,8 +64,8 @@ class KrylovSolver : public Solver {
   /// rounding? It may wait for the device.
   virtual bool refuted(Context&) { return false; }
   /// The method's norm may fall for long while the true residual does not: the driver looks at the
-  /// true residual between pieces of the loop. d is x - x0 after every step then, and at
-  /// Stop::replacement the driver looks as well.
+  /// true residual between pieces of the loop, also at Stop::replacement. complete() may be called
+  /// between two steps of it.
   virtual bool is_watched() const { return false; }
   /// Vectors of a Krylov basis that a step reads, on average.
   virtual double basis_passes() const { return 0; }
@@ -85,7 +86,9 @@ class KrylovSolver : public Solver {
     double size = std::ldexp(norm_A_, -operator_exponent_);
     return std::isfinite(size) ? size : 0.0;
   }
-  /// The same for the operator of a method without preconditioner, 0 with one.
+  /// About ||r|| as a run begins: 1, unless A r would leave the range of T.
+  double size_r() const { return std::ldexp(1.0, -headroom_); }
+  /// The size of A_ for a method without preconditioner, 0 with one.
   double method_norm_A() const { return preconditioned_ ? 0.0 : size_A(); }
 
   /// Makes room for best(), by a method whose norm may rise.
@@ -148,9 +151,13 @@ class KrylovSolver : public Solver {
     Index kept_steps;  ///< that made it
     double claimed;    ///< ||r|| of the last d, by the method's account
   };
+  /// Where a run began: the method's norm, squared, and the true residual.
+  struct Start {
+    double norm2, residual;
+  };
   /// What the looks of a run have seen.
   struct Looks {
-    double best, best_norm;  ///< the smallest true residual, and ||x|| of it
+    double best, best_norm;  ///< the smallest true residual, and ||x|| of it; NaN: not known yet
     std::int32_t step;       ///< where that was
     double next;             ///< step of the next look
   };
@@ -172,7 +179,7 @@ class KrylovSolver : public Solver {
   Trial try_corrections(System const&, Cycle const&);
   void correct_best(SolveReport&, Best const& before, Index at) const;
   void explain_claim(Cycle&, double residual, double reached);
-  bool look(System const&, LoopState&, double believed, double rhs_norm, std::int32_t window, Looks&);
+  bool look(System const&, LoopState&, double believed, double rhs_norm, Start const&, Looks&);
   Cause diagnose();
 
   Context* ctx_ = nullptr;
@@ -183,6 +190,7 @@ class KrylovSolver : public Solver {
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
   Vector<T> best_;  // the best d of the run, where the method keeps it
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
+  int headroom_ = 0;        // and its norm about 2^-headroom
 };
 
 }  // namespace tcsolve

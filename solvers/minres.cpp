@@ -28,19 +28,26 @@ void Minres<T>::begin(Context& ctx, Attempt const&) {
 // The newest Lanczos vector v takes the place of r.
 template <class T>
 void Minres<T>::step(Context& ctx) {
-  Out<T> v = this->r_, x = this->d_, v_prev = v_prev_, q = q_, z = z_, zn = zn_, w = w_,
+  Out<T> v = this->r_, v_prev = v_prev_, q = q_, z = z_, zn = zn_, w = w_,
          w_prev = w_prev_;
   MinresScalars* s = scalars_.data();
   Index n = v.rows;
-  double const e = roundoff(real_of<T>);
+  double const e = roundoff(real_of<T>), rounding = 100 * e * this->size_A() / this->size_r();
   this->A_->apply_dot(ctx, z, q, &s->delta);  // q = A z,  delta = <z, q>
   sweep(ctx, Lanczos<T>{n, s, q.data, v.data,
                         v_prev.data});  // v = q - (delta/gamma) v - (gamma/gamma_prev) v_prev
   this->M_->apply_dot(ctx, v, zn, &s->gamma2);  // z_next = M v,  gamma_next^2 = <z_next, v>
   sweep(ctx,
-        MinresUpdate<T>{n, s, e, 100 * e * this->size_A(), zn.data, z.data, w.data, w_prev.data,
-                        x.data});
+        MinresUpdate<T>{n, s, e, rounding, zn.data, z.data, w.data, w_prev.data,
+                        {this->d_.view().data, this->best()}});
   observe(ctx, &s->norm2);
+}
+
+template <class T>
+void Minres<T>::complete(Context& ctx) {
+  MinresScalars* s = scalars_.data();
+  sweep(ctx, Advance<T>{w_.rows(), &s->a, &s->keep, w_.view().data,
+                        {this->d_.view().data, this->best()}});
 }
 
 // The driver has looked.
@@ -52,7 +59,7 @@ void Minres<T>::replace(Context& ctx) {
 // The norm is an inner product, which 0 makes of an indefinite M too.
 template <class T>
 void Minres<T>::finish(Context&, LoopState& state) {
-  bool const begun = state.iteration > 0 || state.value != 0;
+  bool const begun = state.limit != 0;
   if (begun || static_cast<Stop>(state.stop) != Stop::breakdown) return;
   state.stop = static_cast<std::int32_t>(Stop::indefinite_preconditioner);
   state.cause = static_cast<std::int32_t>(Cause::none);

@@ -37,6 +37,7 @@ class Minres final : public KrylovSolver<T> {
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void replace(Context&) override;
+  void complete(Context&) override;
   void finish(Context&, LoopState&) override;
   bool is_watched() const override { return true; }
   bool monitors_residual() const override { return !this->preconditioned_; }

@@ -41,7 +41,8 @@ void OneReductionCg<T>::begin(Context& ctx, Attempt const&) {
 
 template <class T>
 void OneReductionCg<T>::complete(Context& ctx) {
-  sweep(ctx, OneReductionFinish<T>{p_.rows(), scalars_.data(), p_.view().data, iterate()});
+  OneReductionScalars* s = scalars_.data();
+  sweep(ctx, Advance<T>{p_.rows(), &s->a, &s->keep, p_.view().data, iterate()});
 }
 
 // Symbols as in Ghysels and Vanroose, where our M is written M^-1 and x is d. The sums of a step
@@ -108,6 +109,7 @@ void PipelinedCg<T>::replace(Context& ctx) {
   sweep(ctx, OneReduction<T>{r.rows, r.data, u.data, w.data, s.data, this->scalars_.data()});
   OneReductionScalars now = read(ctx, this->scalars_);
   double e = roundoff(real_of<T>) * this->size_A();  // what these products round off
+  now.gap_before += now.gap_r;
   now.gap_r = e * now.x, now.gap_s = e * now.p, now.gap_w = e * now.u, now.gap_z = e * now.q;
   now.fresh = true;
   write(ctx, this->scalars_, now);

@@ -35,6 +35,44 @@ struct Keep {
   }
 };
 
+/// x, which lacks its last step a p still, and the place of the iterate that is kept; null: none is.
+template <class T>
+struct Iterate {
+  T *x, *kept;
+
+  /// x += a p for element i, after x has been copied where it is to be kept; returns x. p holds
+  /// anything where a = 0.
+  TCSOLVE_HD T advance(std::int64_t i, double a, bool keep, T const* p) const {
+    if (a == 0) return x[i];
+    if (keep && kept != nullptr) kept[i] = x[i];
+    T const now = T(double(x[i]) + a * double(p[i]));
+    x[i] = now;
+    return now;
+  }
+};
+
+/// The same for all of x, once the loop is left; a = 0 then, and the loop may go on.
+template <class T>
+struct Advance {
+  static constexpr char const* name = "advance";
+  std::int64_t n;
+  double *a, *keep;
+  T const* p;
+  Iterate<T> it;
+  struct Coefficients {
+    double a;
+    bool keep;
+  };
+  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
+    c = {*a, *keep != 0};
+    return c.a != 0;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    it.advance(i, c.a, c.keep, p);
+  }
+  TCSOLVE_HD void finish(Frame, double const*) const { *a = *keep = 0; }
+};
+
 /// How far x has gone in a method of conjugate directions, from its own scalars. The directions do
 /// not point away from each other, so that x is at least as long as the root of the squares' sum.
 struct Reach {

@@ -37,6 +37,7 @@ struct OneReductionScalars {
   double sigma;                       ///< the last curvature
   double x, p, u, q;                  ///< norms
   double gap_r, gap_s, gap_w, gap_z;  ///< rounding errors of r, s, w and z since `fresh`
+  double gap_before;                  ///< of r until then: r itself is never made anew
   bool fresh;                         ///< u, w, s, q, z were made anew after the last step
 
   /// The newest r belongs to an x worth `now2`; x lacks the step that made it, so that x as it lies
@@ -49,12 +50,6 @@ struct OneReductionScalars {
     }
     worth = now2;
   }
-};
-
-/// x, and the place of the iterate that is kept; null: none is.
-template <class T>
-struct Iterate {
-  T *x, *kept;
 };
 
 /// The coefficients of a step: all that both methods do before their vectors.
@@ -73,35 +68,6 @@ struct OneReductionStep {
     if (sigma <= 0) return f.raise(Stop::indefinite_operator, Cause::none, sigma);
     alpha = s.gamma / sigma;
     return is_finite(alpha) ? true : f.raise(Stop::breakdown, Cause::sigma, sigma);
-  }
-  /// x += a p, the step of the iteration before, whose p is still there; returns x. In the first
-  /// step p holds anything.
-  template <class T>
-  TCSOLVE_HD T advance(std::int64_t i, Iterate<T> const& it, T const* p) const {
-    if (a == 0) return it.x[i];
-    if (keep && it.kept != nullptr) it.kept[i] = it.x[i];
-    T const now = T(double(it.x[i]) + a * double(p[i]));
-    it.x[i] = now;
-    return now;
-  }
-};
-
-/// x += a p: the step that x lacks when the loop has ended.
-template <class T>
-struct OneReductionFinish {
-  static constexpr char const* name = "one_reduction_finish";
-  std::int64_t n;
-  OneReductionScalars const* scalars;
-  T const* p;
-  Iterate<T> it;
-  using Coefficients = OneReductionStep;
-  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
-    c.a = scalars->a;
-    c.keep = scalars->keep != 0;
-    return c.a != 0;
-  }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    c.advance(i, it, p);
   }
 };
 
@@ -140,7 +106,7 @@ struct GearUpdate {
   using Coefficients = OneReductionStep;
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const { return c.prepare(f, *scalars); }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    c.advance(i, it, p);
+    it.advance(i, c.a, c.keep, p);
     T pi = c.beta == 0 ? u[i] : T(double(u[i]) + c.beta * double(p[i]));
     T si = c.beta == 0 ? w[i] : T(double(w[i]) + c.beta * double(s[i]));
     p[i] = pi;
@@ -211,7 +177,7 @@ struct PipelinedUpdate {
       return b[i] = c.beta == 0 ? a[i] : T(double(a[i]) + c.beta * double(b[i]));
     };
     auto less = [&](T* a, T b) { return double(a[i] = T(double(a[i]) - c.alpha * double(b))); };
-    double const before = double(c.advance(i, it, p));
+    double const before = double(it.advance(i, c.a, c.keep, p));
     T zi = next(Am, z), qi = next(m, q), si = next(w, s), pi = next(u, p);
     double const xi = double(T(before + c.alpha * double(pi)));  // as the next pass will write it
     double ri = less(r, si), ui = less(u, qi), wi = less(w, zi);
@@ -233,7 +199,8 @@ struct PipelinedUpdate {
     now.gap_s = before.gap_w + b * before.gap_s + e * (before.u + b * before.p);
     now.gap_r = before.gap_r + a * now.gap_s + e * (now.x + a * now.p);
     now.gap_w = before.gap_w + a * now.gap_z + e * (before.u + a * now.q);
-    now.judge(f, Keep::worth2(now.rr, now.gap_r * now.gap_r));
+    double const gap = now.gap_before + now.gap_r;
+    now.judge(f, Keep::worth2(now.rr, gap * gap));
   }
 };
 
