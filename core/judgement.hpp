@@ -140,7 +140,8 @@ struct Judgement {
         break;
       case Stop::breakdown:
         if (run.gain > enough_gain && ++breakdowns > most_breakdowns)
-          return stop(Stop::breakdown, run.cause);
+          return run.overflow ? stop(Stop::nonfinite, Cause::overflow)
+                              : stop(Stop::breakdown, run.cause);
         // One more try only when the residual fell so far that rounding may be all that is left.
         if (run.gain > 1e-3 && run.cause == Cause::singular_operator)
           return stop(Stop::breakdown, run.cause);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include <tcsolve/core/judgement.hpp>
@@ -352,13 +350,17 @@ void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reache
 
 /// Between two pieces of a watched method's loop: tries x + d, keeps the best d. False, with the
 /// reason in `state`, where the method's account of itself is refuted: its norm, `believed`, is far
-/// below the true residual, or the latter has not improved for as long as a method may stagnate.
+/// below the true residual and x is lost in its rounding, or the true residual has not improved for
+/// twice as long as a method may stagnate.
 template <class T>
 bool KrylovSolver<T>::look(System const& system, LoopState& state, double believed, double rhs_norm,
                            Start const& limits, Looks& seen) {
   constexpr double progress = 0.999;
   double const far = monitors_residual() ? 10 : 1e3;  // M's inner product is another norm
-  seen.next = std::max(seen.next, 2.0 * state.iteration);
+  // Asked for by the method, or due: then the next one is as far away as the last one was.
+  bool const due = state.iteration >= seen.next;
+  seen.apart = due ? 2 * seen.apart : 1;
+  seen.next = state.iteration + seen.apart;
   if (std::isnan(seen.best_norm)) seen.best_norm = norm<double>(*ctx_, system.x);
   complete(*ctx_);
   Trial const trial = try_correction(system, d_, state.iteration);
@@ -379,15 +381,15 @@ bool KrylovSolver<T>::look(System const& system, LoopState& state, double believ
     return false;
   };
   bool const refuted = !trial.finite() || trial.residual > far * believed;
-  if (std::getenv("A2DEBUG")) std::fprintf(stderr, "look at %d: true %.3e believed %.3e best %.3e (|x| %.2e, att %.2e) x %.2e att %.2e kept2 %.2e\n", state.iteration, trial.residual, believed, seen.best, seen.best_norm, attainable(seen.best_norm, rhs_norm), trial.x_norm, attainable(trial.x_norm, rhs_norm), std::sqrt(state.kept2/limits.norm2)*limits.residual);
-  if (refuted) {
-    // An x that has lost itself in its rounding has followed the kernel of A; else A or M is not
-    // what the method takes it to be.
-    bool const drowned = !trial.finite() || attainable(trial.x_norm, rhs_norm) > believed;
-    if (seen.best <= attainable(seen.best_norm, rhs_norm)) return end(Stop::claimed, Cause::none);
-    return drowned ? end(Stop::claimed, Cause::singular_operator) : end(Stop::stagnated, Cause::none);
+  bool const drowned = !trial.finite() || attainable(trial.x_norm, rhs_norm) > believed;
+  if (refuted && drowned) {
+    // An x that is lost in its rounding has followed the kernel of A, unless the best one was as
+    // accurate as it can be.
+    bool const accurate = seen.best <= 0.1 * attainable(seen.best_norm, rhs_norm);
+    return end(Stop::claimed, accurate ? Cause::none : Cause::singular_operator);
   }
-  if (state.window > 0 && state.iteration - seen.step >= state.window)
+  // On an ill-conditioned A the norm may run ahead of the residual for a while.
+  if (state.window > 0 && state.iteration - seen.step >= 2 * state.window)
     return end(Stop::stagnated, Cause::none);
   return true;
 }
@@ -421,8 +423,8 @@ auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch
   auto in_units_of_b = [&](double n2) { return std::sqrt(n2) / here.norm_start * limits.residual; };
   std::vector<double> norms2;
   std::int32_t accounted = 0;
-  Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, unknown};
-  if (is_watched()) seen.next = std::min(100.0, d_.rows() + 10.0);
+  double const first = is_watched() ? std::min(100.0, d_.rows() + 10.0) : unknown;
+  Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2};
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));

@@ -159,7 +159,8 @@ class KrylovSolver : public Solver {
   struct Looks {
     double best, best_norm;  ///< the smallest true residual, and ||x|| of it; NaN: not known yet
     std::int32_t step;       ///< where that was
-    double next;             ///< step of the next look
+    double next;             ///< step of the next look ...
+    double apart;            ///< ... and how many after the last one that is
   };
   /// The system that step() works on, and the vectors that every method has.
   void adopt(Context&, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);

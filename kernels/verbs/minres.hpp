@@ -84,7 +84,8 @@ struct Lanczos {
 /// x is updated one step late, where w_j is read anyway, so that it may be kept (verbs/keep.hpp).
 /// eta, the norm of r by its recurrence, knows nothing of the rounding errors of x. With
 /// `rounding` = 100 roundoff ||A||, r and x scaled to ||r_0|| = 1: once rounding ||x|| exceeds eta,
-/// and whenever that ratio has grown fourfold, `look` asks the driver for the true residual.
+/// and whenever that ratio has grown fourfold, `look` asks the driver for the true residual; also
+/// where the Krylov space all but ends, since what follows is made of rounding errors.
 /// reads 5 n, writes 4 n
 template <class T>
 struct MinresUpdate {
@@ -146,8 +147,10 @@ struct MinresUpdate {
     rotate(f, c);
     double eta = -c.s_next * s->eta;
     double const lost2 = rounding * rounding * sum[0] * s->start2;
-    double const look = lost2 > s->doubt * (eta * eta) ? 1 : 0;
-    double const doubt = look != 0 && eta != 0 ? 16 * (lost2 / (eta * eta)) : s->doubt;
+    bool const drowns = lost2 > s->doubt * (eta * eta);
+    bool const ends = s->gamma2 < 1e-12 * c.size2;
+    double const look = drowns || ends ? 1 : 0;
+    double const doubt = drowns && eta != 0 ? 16 * (lost2 / (eta * eta)) : s->doubt;
     double const worth = Keep::worth2(eta * eta, lost2 * (0.01 * 0.01));
     bool const keep = f.state != nullptr && Keep::wanted(*f.state, s->worth, worth);
     if (keep) Keep::note(*f.state, s->worth, f.step());
