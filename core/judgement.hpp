@@ -4,18 +4,82 @@
 /// device judge alike.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include <tcsolve/core/portable.hpp>
 #include <tcsolve/core/stop.hpp>
 
 namespace tcsolve {
 
+/// What the residual is measured against.
+enum class Baseline { rhs, initial, absolute };
+
+/// What ||b - A x|| has to meet.
+TCSOLVE_HD double tolerance_of(Baseline baseline, double rtol, double atol, double rhs_norm,
+                               double initial_residual) {
+  double const base = baseline == Baseline::rhs       ? rhs_norm
+                      : baseline == Baseline::initial ? initial_residual
+                                                      : 0.0;
+  return rtol * base > atol ? rtol * base : atol;
+}
+
+/// The rounding error of forming b - A x in FP64, with an x of `cols` values that may have
+/// underflowed: no iterate can be told from the solution below it. norm_A: 0 or not finite where it
+/// is not known. Ten roundoffs of slack; finite wherever the bound is.
+TCSOLVE_HD double attainable_residual(double norm_A, double x_norm, double rhs_norm, double cols) {
+  constexpr double slack = 10, u = 0x1p-53, smallest = 0x1p-1074;
+  double const size = norm_A - norm_A == 0 ? norm_A : 0.0;
+  double const sum = size * x_norm + rhs_norm;
+  double const rounding = sum - sum == 0 ? u * sum : u * size * x_norm + u * rhs_norm;
+  return slack * (rounding + size * (smallest * sqrt(cols)));
+}
+
+/// ||r|| / (||A|| ||x|| + ||b||), also where the sum overflows.
+TCSOLVE_HD double backward_error(double residual, double norm_A, double x_norm, double rhs_norm) {
+  double const sum = norm_A * x_norm + rhs_norm;
+  if (sum - sum == 0 || norm_A - norm_A != 0) return residual / sum;
+  constexpr double half = 0x1p-300;
+  return residual * half * half / (norm_A * half * (x_norm * half) + rhs_norm * half * half);
+}
+
+/// Steps without a new best norm after which a method of n unknowns stagnates; 0 never, -1 chooses.
+TCSOLVE_HD std::int32_t stagnation_window(std::int32_t asked, std::int64_t n) {
+  if (asked >= 0) return asked;
+  std::int64_t const steps = 10 * n > 100 ? 10 * n : 100;
+  return static_cast<std::int32_t>(steps < (1 << 30) ? steps : 1 << 30);
+}
+
+/// Where the loop of a run ends, as squares of the norm that the method monitors.
+struct Ends {
+  double threshold2, divergence2;
+};
+/// A run from ||r|| = `residual`, where that norm is sqrt(norm2); `target` and `divergence` are in
+/// the units of b. Near the roundoff of its vectors a recurrence is about nothing: there the true
+/// residual is looked at first.
+TCSOLVE_HD Ends ends_of(double target, double divergence, double residual, double norm2,
+                        double roundoff) {
+  double const fall = target / residual, rise = divergence / residual, beyond = 100 * roundoff;
+  double const least = fall > beyond ? fall : beyond;
+  double const most2 = rise * rise > 1 ? rise * rise : 1.0;
+  return {least * least * norm2, most2 * norm2};
+}
+
 /// `stop` is `running` when the method is to begin again from x.
 struct Verdict {
   Stop stop = Stop::running;
   Cause cause = Cause::none;
 };
+
+/// A run that cannot begin, from the square of the norm that the method monitors; `running` where
+/// it can. norm2 = 0: M r = 0, since r is not 0.
+TCSOLVE_HD Verdict before_first_step(double norm2) {
+  if (norm2 - norm2 != 0) return {Stop::nonfinite, Cause::preconditioner};
+  if (norm2 < 0) return {Stop::indefinite_preconditioner, Cause::none};
+  if (norm2 == 0) return {Stop::breakdown, Cause::singular_operator};
+  return {};
+}
 
 /// What is remembered from one run to the next.
 struct Judgement {
@@ -104,7 +168,8 @@ struct Judgement {
         if (run.gain > enough_gain && run.cause == Cause::inner_solver)
           return stop(Stop::breakdown, run.cause);
         if (run.gain > enough_gain && ++breakdowns > most_breakdowns)
-          return stop(Stop::breakdown, run.cause);
+          return run.overflow ? stop(Stop::nonfinite, Cause::overflow)
+                              : stop(Stop::breakdown, run.cause);
         // One more try only when the residual fell so far that rounding may be all that is left.
         if (run.gain > 1e-3 && run.cause == Cause::singular_operator)
           return stop(Stop::breakdown, run.cause);

@@ -29,6 +29,9 @@ struct LoopState {
   double threshold2 = 0;      ///< claimed when norm2 <= threshold2
   double divergence2 = 0;     ///< diverged when norm2 > divergence2
   double best2 = 0;           ///< smallest norm2 so far
+  double kept2 = 0;           ///< what the kept iterate is worth (verbs/keep.hpp) ...
+  double newest2 = 0;         ///< ... and the newest one
+  std::int32_t kept_step = 0;  ///< steps before the kept iterate
   double* history = nullptr;  ///< norm2 after each step from history_start on
   std::int32_t history_start = 0;
   Progress* progress = nullptr;         ///< host-visible, may be null

@@ -26,13 +26,13 @@ consteval std::size_t field_count() {
   return more > 0 ? more : fits ? sizeof...(A) : 0;
 }
 
-/// f(field) for each field of v, an aggregate without arrays of at most sixteen; not for those of a
+/// f(field) for each field of v, an aggregate without arrays of at most eighteen; not for those of a
 /// field that is an aggregate itself.
 template <class V, class F>
 void each_field(V const& v, F const& f) {
   static_assert(std::is_aggregate_v<V>);
   constexpr std::size_t count = field_count<V>();
-  static_assert(count >= 1 && count <= 16);
+  static_assert(count >= 1 && count <= 18);
   auto all = [&](auto const&... field) { (f(field), ...); };
 #define TCSOLVE_FIELDS(n, ...)     \
   if constexpr (count == n) {      \
@@ -55,6 +55,8 @@ void each_field(V const& v, F const& f) {
   TCSOLVE_FIELDS(14, a, b, c, d, e, g, h, i, j, k, l, m, n, o)
   TCSOLVE_FIELDS(15, a, b, c, d, e, g, h, i, j, k, l, m, n, o, p)
   TCSOLVE_FIELDS(16, a, b, c, d, e, g, h, i, j, k, l, m, n, o, p, q)
+  TCSOLVE_FIELDS(17, a, b, c, d, e, g, h, i, j, k, l, m, n, o, p, q, r)
+  TCSOLVE_FIELDS(18, a, b, c, d, e, g, h, i, j, k, l, m, n, o, p, q, r, s)
 #undef TCSOLVE_FIELDS
 }
 

@@ -10,6 +10,7 @@
 #include <tcsolve/kernels/verbs/dia.hpp>
 #include <tcsolve/kernels/verbs/gmres.hpp>
 #include <tcsolve/kernels/verbs/judge.hpp>
+#include <tcsolve/kernels/verbs/keep.hpp>
 #include <tcsolve/kernels/verbs/lsmr.hpp>
 #include <tcsolve/kernels/verbs/matrix.hpp>
 #include <tcsolve/kernels/verbs/minres.hpp>
@@ -22,7 +23,7 @@
 #define TCSOLVE_VERBS_OF(X, T)                                                              \
   X(Fill<T>) X(Random<T>) X(Dot<T>) X(Dot2<T>) X(MaxAbs<T>) X(Multiply<T>) X(MultiplyDot<T>) X(Correct<T>) X(Permute<T>) \
   X(CgStart<T>) X(Extend<T>) X(Descend<T>) X(CgFinish<T>) X(CgExplain<T>)                                                                \
-  X(OneReduction<T>) X(GearUpdate<T>) X(PipelinedUpdate<T>)                                  \
+  X(OneReduction<T>) X(Advance<T>) X(GearUpdate<T>) X(PipelinedUpdate<T>)                                  \
   X(BicgShadow<T>) X(BicgDirection<T>) X(BicgHalf<T>) X(BicgFull<T>)                                          \
   X(ArnoldiStart<T>) X(ArnoldiUpdate<T>) X(KeepColumn<T>) X(Combine<T>)    \
   X(MinresStart<T>) X(Lanczos<T>) X(MinresUpdate<T>)                                         \

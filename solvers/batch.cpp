@@ -50,11 +50,12 @@ SolveReport BatchReport::of(Index k) const {
   r.recurrence_residual = s.recurrence_residual;
   r.best_residual = s.true_residual;
   r.best_iteration = s.iterations;
-  long double const size = static_cast<long double>(s.norm_A) * s.x_norm + s.rhs_norm;
-  if (std::isfinite(s.norm_A)) r.backward_error = static_cast<double>(s.true_residual / size);
+  if (std::isfinite(s.norm_A))
+    r.backward_error = backward_error(s.true_residual, s.norm_A, s.x_norm, s.rhs_norm);
   r.attainable = s.attainable;
   r.value = s.value;
   r.seconds = seconds;
+  r.preconditioned = preconditioned;
   r.message = explain(r, solver);
   return r;
 }
@@ -74,7 +75,7 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
       !std::is_sorted(starts.begin(), starts.end()))
     throw ShapeError(cat("the starts of a batch ascend from 0 to the number of rows, ", a.rows));
   Context::Entry const entry(ctx);
-  ctx_ = &ctx;
+  ctx_ = nullptr;  // until everything is there
   kernel_.reset();
   A_ = std::make_shared<CsrOperator<double>>(ctx, a);
   CsrView<double> const& here = A_->view();
@@ -115,22 +116,19 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
   method_->allocate(ctx);
   record(ctx);
   if (ctx.device() != nullptr) kernel_ = cuda::make_batch(*ctx.device(), program_, extents_);
+  ctx_ = &ctx;
 }
 
 void BatchSolver::record(Context& ctx) {
   StoppingParams const& stopping = method_->stopping_;
   Index n = b_.rows();
-  std::int32_t window = stopping.stagnation_window;
-  if (window < 0)
-    window = static_cast<std::int32_t>(std::min<std::int64_t>(
-        1 << 30, std::max<std::int64_t>(100, 10 * std::int64_t{extents_.largest})));
   JudgeRules rules{stopping.rtol,
                    stopping.atol,
                    stopping.divtol,
                    roundoff(Real::f64),
-                   static_cast<std::int32_t>(stopping.baseline),
+                   stopping.baseline,
                    stopping.max_iters,
-                   window,
+                   stagnation_window(stopping.stagnation_window, extents_.largest),
                    method_->cycle(),
                    method_->monitors_residual()};
   SystemState* s = system_.data();
@@ -163,7 +161,7 @@ void BatchSolver::record(Context& ctx) {
   program_.end = part([&](Context& c) {
     method_->complete(c);
     method_->explain_in_batch(c, &s->norm_A);
-    sweep(c, JudgeTrial{n, s, x.data, d.data, trial.data});
+    sweep(c, JudgeTrial{n, s, x.data, d.data, method_->best(), trial.data});
     exact_residual(c, A_->view(), {b.data, trial.data, trial_r.data});
     sweep(c, JudgeVerdict{n, rules, s, norm2, trial.data, trial_r.data});
     sweep(c, JudgeKeep{n, s, trial.data, trial_r.data, x.data, r.data});
@@ -192,7 +190,8 @@ BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
   std::size_t bytes = sizeof(double) * static_cast<std::size_t>(b_.rows());
   copy_bytes(ctx, b_.view().data, ctx.space(), b.data, b.space, bytes);
   copy_bytes(ctx, x_.view().data, ctx.space(), x.data, x.space, bytes);
-  BatchReport report{method_->name(), std::vector<SystemState>(extents_.count()), 0};
+  BatchReport report{method_->name(), std::vector<SystemState>(extents_.count()), 0,
+                     method_->preconditioned_};
   ctx.visit(
       [&](cuda::Device& on) {
         if (extents_.count() == 0) return;

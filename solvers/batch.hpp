@@ -28,6 +28,7 @@ struct BatchReport {
   std::string solver;
   std::vector<SystemState> systems;
   double seconds = 0;
+  bool preconditioned = false;
 
   Index count() const { return static_cast<Index>(systems.size()); }
   Index converged() const;

@@ -13,6 +13,7 @@ void Bicgstab<T>::allocate(Context& ctx) {
   auto diagonal = this->M_->diagonal();
   folded_ = diagonal.has_value();
   D_ = diagonal.value_or(Diagonal<T>{});
+  this->keep_best(ctx);
   k_.resize(ctx.space(), 1);
   this->keep(k_, {&this->r_, &this->d_, &shadow_, &p_, &y_, &v_, &z_, &t_});
   this->norm2_ = &k_.data()->rr;
@@ -45,7 +46,8 @@ void Bicgstab<T>::step(Context& ctx) {
   if (!folded_) M.apply(ctx, r, z);    // z = M s, s in the place of r
   A.apply(ctx, z, t);                  // t = A z
   dot2<T>(ctx, r, t, &s->ts, &s->tt);  // <t, s>, <t, t>
-  sweep(ctx, BicgFull<T>{n, s, y.data, z.data, t.data, shadow.data, x.data, r.data});
+  sweep(ctx, BicgFull<T>{n, s, y.data, z.data, t.data, shadow.data, x.data, r.data,
+                         this->best(), this->size_A()});
   // omega = <t, s> / <t, t>;
   // x += alpha y + omega z;  r = s - omega t
   observe(ctx, &s->rr);

@@ -26,7 +26,7 @@ class Bicgstab final : public KrylovSolver<T> {
   explicit Bicgstab(BicgstabParams const& params = {})
       : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "bicgstab"; }
-  SolverCost cost() const override { return {11, 2, 2, 20}; }
+  SolverCost cost() const override { return {12, 2, 2, 20}; }
 
  private:
   void allocate(Context&) override;

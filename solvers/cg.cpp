@@ -16,6 +16,7 @@ void Cg<T>::allocate(Context& ctx) {
   D_ = diagonal.value_or(Diagonal<T>{});
   for (Vector<T>* v : {&p_, &q_}) v->resize(ctx.space(), n);
   z_.resize(ctx.space(), folded_ ? 0 : n);
+  this->keep_best(ctx);
   k_.resize(ctx.space(), 1);
   this->keep(k_, {&this->r_, &this->d_, &p_, &q_, &z_});
   this->norm2_ = &k_.data()->rr;
@@ -34,14 +35,14 @@ void Cg<T>::step(Context& ctx) {
   CgScalars* k = k_.data();
   Out<T> r = this->r_, x = this->d_, z = folded_ ? r : z_;
   if (!folded_) M.apply_dot(ctx, r, z, &k->rho);  // z = M r,  rho = <r, z>
-  extend<T>(ctx, k, D_, z, p_, x);                // x += a p;  p = z + (rho / rho_prev) p
+  extend<T>(ctx, k, D_, z, p_, x, this->best());  // x += a p;  p = z + (rho / rho_prev) p
   A.apply_dot(ctx, p_, q_, &k->sigma);            // q = A p,  sigma = <p, q>
   descend<T>(ctx, k, D_, folded_, q_, r);         // a = rho / sigma;  r -= a q;  <r, r>: enough?
 }
 
 template <class T>
 void Cg<T>::complete(Context& ctx) {
-  sweep(ctx, CgFinish<T>{p_.rows(), k_.data(), p_.view().data, this->d_.view().data});
+  sweep(ctx, CgFinish<T>{p_.rows(), k_.data(), p_.view().data, this->d_.view().data, this->best()});
 }
 
 template <class T>

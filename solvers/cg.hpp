@@ -20,14 +20,15 @@ struct CgParams {
 
 /// Per iteration: one product with A, one with M, 12 vector passes of n values. A diagonal M is
 /// folded into the updates, its entries counted; what another M reads for itself comes on top.
-/// Memory: r, d, z, p, q and 4 FP64 vectors of the driver.
+/// Memory: r, d, the kept d, z, p, q and 3 FP64 vectors of the driver. A residual that rises from
+/// one step to the next after it has fallen by half costs one vector written.
 template <class T = double>
 class Cg final : public KrylovSolver<T> {
  public:
   using Params = CgParams;
   explicit Cg(CgParams const& params = {}) : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "cg"; }
-  SolverCost cost() const override { return {8, 1, 1, 9}; }
+  SolverCost cost() const override { return {9, 1, 1, 9}; }
 
  private:
   void allocate(Context&) override;

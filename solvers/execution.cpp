@@ -113,7 +113,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   if (history_.size() < static_cast<std::size_t>(capacity)) history_.resize(ctx.space(), capacity);
   LoopState state;
   state.window = limits.window;
-  state.best2 = limits.start2;
+  state.best2 = state.kept2 = state.newest2 = limits.start2;
   state.threshold2 = limits.threshold2;
   state.divergence2 = limits.divergence2;
   state.progress = progress_;
@@ -150,6 +150,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     else if (!paused)
       return state;
     state.stop = 0;
+    if (between.look && !between.look(state)) return state;
   }
 }
 

@@ -13,11 +13,11 @@ void Arnoldi<T>::allocate(Context& ctx) {
   for (Vector<T>* v : {&u_, &w_, &z_}) v->resize(s, this->A_->rows());
   std::size_t sums = Gram<T>::sums(restart_ - 1);
   partials_.resize(s, sums * gram_blocks(ctx));
-  small_.resize(s, sums + (m + 1) * m + m * m + 4 * m + 1 + 6);
+  small_.resize(s, sums + (m + 1) * m + m * m + 4 * m + 1 + 8);
   double* at = small_.data();
   auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
   H_ = {restart_, take(sums), take((m + 1) * m), take(m * m), take(m), take(m), take(m + 1),
-        take(m),  take(1),    take(1),           take(1),     take(1), take(1), take(1)};
+        take(m),  take(1),    take(1),           take(1),     take(1), take(1), take(1), take(1), take(1)};
   this->keep(small_, {&u_, &w_, &z_});
   this->norm2_ = H_.norm2;
 }
@@ -41,8 +41,18 @@ void Arnoldi<T>::extend_basis(Context& ctx) {
 
 template <class T>
 void Arnoldi<T>::combine(Context& ctx, Array<T> const& B, Out<T> u) {
-  sweep(ctx, BackSubstitute{0, H_});                                   // y = R^-1 g
+  sweep(ctx, BackSubstitute{0, H_, roundoff(real_of<T>)});             // y = R^-1 g
   sweep(ctx, Combine<T>{u.rows, H_.columns, B.data(), H_.y, u.data});  // u = B y
+}
+
+template <class T>
+double Arnoldi<T>::basis_passes() const {
+  return static_cast<double>(restart_);  // all inner products and all updates read half of it
+}
+
+template <class T>
+bool Arnoldi<T>::refuted(Context& ctx) {
+  return read(ctx, H_.left) > 0;
 }
 
 template <class T>
@@ -65,13 +75,6 @@ void Gmres<T>::complete(Context& ctx) {
   if (side_ == Side::left) return this->combine(ctx, this->V_, this->d_);
   this->combine(ctx, this->V_, this->z_);
   this->M_->apply(ctx, this->z_, this->d_);  // d = M V y
-}
-
-template <class T>
-void Gmres<T>::finish(Context&, LoopState& state) {
-  if (static_cast<Stop>(state.stop) != Stop::indefinite_preconditioner) return;
-  state.stop = static_cast<std::int32_t>(Stop::breakdown);  // M r = 0
-  state.cause = static_cast<std::int32_t>(Cause::singular_operator);
 }
 
 template <class T>

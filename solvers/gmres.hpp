@@ -52,6 +52,8 @@ class Arnoldi : public KrylovSolver<T> {
       : KrylovSolver<T>(stopping, execution), restart_(restart) {}
   void allocate(Context&) override;
   Index cycle() const override { return restart_; }
+  double basis_passes() const override;
+  bool refuted(Context&) override;
 
   /// u = r / ||r|| for the r in `start`.
   void start_basis(Context&, In<T> start);
@@ -82,9 +84,10 @@ class Gmres final : public Arnoldi<T> {
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void complete(Context&) override;
-  void finish(Context&, LoopState&) override;
   bool batches() const override { return true; }
-  bool monitors_residual() const override { return side_ == Side::right; }
+  bool monitors_residual() const override {
+    return side_ == Side::right || !this->preconditioned_;
+  }
   Side side_;
 };
 

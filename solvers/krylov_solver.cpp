@@ -14,7 +14,6 @@ namespace tcsolve {
 
 namespace {
 
-constexpr double safety = 10;  // roundoffs of slack in the estimate of the attainable accuracy
 constexpr int probes = 4;      // power iterations in the estimate of an unknown norm
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -53,6 +52,7 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
     throw ShapeError(cat(name(), ": the preconditioner is ", M->rows(), " x ", M->cols(),
                          "; A has ", A->cols(), " columns"));
   Context::Entry const entry(ctx);
+  ctx_ = nullptr;  // whatever throws from here on leaves a solver that solve() refuses
   adopt(ctx, std::move(A), std::move(M), std::move(A_true));
   Space s = ctx.space();
   residual_.resize(s, A_->rows());
@@ -64,12 +64,14 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   allocate(ctx);
   if (!loop_ || !loop_->belongs_to(ctx)) loop_.emplace(ctx);
   record(ctx);
+  ctx_ = &ctx;
 }
 
 template <class T>
 void KrylovSolver<T>::record(Context& ctx) {
   recorded_ = revision(), recorded_name_ = A_->name();
-  double bytes = A_->cost(1).bytes + M_->cost(1).bytes + 5.0 * sizeof(T) * A_->rows();
+  double const passes = 5 + basis_passes();
+  double bytes = A_->cost(1).bytes + M_->cost(1).bytes + passes * sizeof(T) * A_->rows();
   loop_->record(ctx, execution_, {kept_, bytes, cycle()}, [this](Context& c) { step(c); });
 }
 
@@ -85,7 +87,6 @@ double KrylovSolver<T>::account(Context& ctx, double steps) {
 template <class T>
 void KrylovSolver<T>::adopt(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M,
                             OperatorPtr<double> A_true) {
-  ctx_ = &ctx;
   A_ = std::move(A);
   A_true_ = std::move(A_true);
   preconditioned_ = M != nullptr;
@@ -105,11 +106,14 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
     bool scalable = std::isfinite(size) && size != 0 && std::abs(std::ilogb(size)) > far;
     return scalable ? std::clamp(std::ilogb(size), -furthest, furthest) : 0;
   };
-  operator_exponent_ = 0;
+  operator_exponent_ = headroom_ = 0;
   norm_A_ = A_true_->norm_estimate();
   if (A_->cols() == 0 || A_->rows() == 0) return;
   if (std::isnan(norm_A_)) norm_A_ = probe_norm(ctx);
   operator_exponent_ = exponent(norm_A_);
+  // A r itself, before it is scaled, has to stay in the range of normal numbers.
+  constexpr int edge = std::is_same_v<T, double> ? 950 : 110;
+  headroom_ = operator_exponent_ > edge ? 24 : operator_exponent_ < -edge ? -60 : 0;
   if (operator_exponent_ != 0)
     A_ = std::make_shared<Scaled<T>>(std::ldexp(1.0, -operator_exponent_), A_);
   if (!preconditioned_) return;
@@ -193,32 +197,24 @@ void KrylovSolver<T>::unstage(In<double> v, Out<double> to) {
 }
 
 template <class T>
-double KrylovSolver<T>::measure_residual(In<double> b, In<double> x, Out<double> r) {
-  A_true_->exact_residual(*ctx_, b, x, r);
+double KrylovSolver<T>::measure_residual(In<double> b, In<double> x, Out<double> r, Sum sum) {
+  if (sum == Sum::exact)
+    A_true_->exact_residual(*ctx_, b, x, r);
+  else
+    A_true_->residual(*ctx_, b, x, r);
   return norm<double>(*ctx_, r);
 }
 
-template <class T>
-double KrylovSolver<T>::measure_plainly(In<double> b, In<double> x, Out<double> r) {
-  A_true_->residual(*ctx_, b, x, r);
-  return norm<double>(*ctx_, r);
-}
-
-/// The rounding error of forming b - A x, with an x that may have underflowed: no iterate can be
-/// told from the solution below it.
 template <class T>
 double KrylovSolver<T>::attainable(double x_norm, double b_norm) const {
-  double norm_A = std::isfinite(norm_A_) ? norm_A_ : 0.0;
-  double subnormal = std::numeric_limits<double>::denorm_min() * std::sqrt(double(A_->cols()));
-  return safety * (roundoff(Real::f64) * (norm_A * x_norm + b_norm) + norm_A * subnormal);
+  return attainable_residual(norm_A_, x_norm, b_norm, double(A_->cols()));
 }
 
 template <class T>
 void KrylovSolver<T>::assess(SolveReport& report, double x_norm) const {
   if (!std::isfinite(norm_A_)) return;
   report.attainable = attainable(x_norm, report.rhs_norm);
-  long double const size = static_cast<long double>(norm_A_) * x_norm + report.rhs_norm;
-  report.backward_error = static_cast<double>(report.true_residual / size);  // beyond FP64's range
+  report.backward_error = backward_error(report.true_residual, norm_A_, x_norm, report.rhs_norm);
 }
 
 template <class T>
@@ -226,6 +222,7 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   Context& ctx = *ctx_;
   auto start = std::chrono::steady_clock::now();
   SolveReport report;
+  report.preconditioned = preconditioned_;
   report.rhs_norm = norm<double>(ctx, b);
   auto end = [&](Stop reason, Cause cause) {
     report.reason = reason;
@@ -245,7 +242,7 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   double const guess_norm = norm<double>(ctx, x);
   if (!std::isfinite(guess_norm)) return blame(x, Cause::guess);
   if (report.rhs_norm == 0) fill<double>(ctx, x, 0);
-  double residual = measure_plainly(b, x, residual_);
+  double residual = measure_residual(b, x, residual_, Sum::plain);
   if (!std::isfinite(residual)) return not_a_number(Cause::matrix);
   report.value = SolveReport::unknown;
   report.accepts_least_squares = A_->rows() != A_->cols() || accepts_least_squares();
@@ -257,13 +254,11 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   }
   report.initial_residual = report.true_residual = report.best_residual = residual;
   report.recurrence_residual = residual;
-  double base = stopping_.baseline == Baseline::rhs       ? report.rhs_norm
-                : stopping_.baseline == Baseline::initial ? residual
-                                                          : 0.0;
-  report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
+  report.tolerance = tolerance_of(stopping_.baseline, stopping_.rtol, stopping_.atol,
+                                  report.rhs_norm, residual);
   exact_ = !A_true_->sums_exactly();  // there is nothing better
   auto look_closely = [&] {
-    report.true_residual = measure_residual(b, x, residual_);
+    report.true_residual = measure_residual(b, x, residual_, Sum::exact);
     exact_ = true;
   };
   if (!exact_ && residual <= report.tolerance + attainable(guess_norm, report.rhs_norm)) {
@@ -278,7 +273,7 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   else if (normal_ == 0)
     end(Stop::least_squares, Cause::none);
   else
-    iterate(b, x, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
+    iterate({b, x}, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
   if (!exact_) look_closely();
   if (report.true_residual <= report.tolerance) report.reason = Stop::converged;
   report.condition = condition();
@@ -288,9 +283,10 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
 }
 
 template <class T>
-void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
+void KrylovSolver<T>::iterate(System const& system, SolveReport& report,
                               Watch const& watch) {
   Context& ctx = *ctx_;
+  Out<double> x = system.x;
   double const tolerance = report.tolerance,
                divergence = std::max(report.rhs_norm, report.true_residual);
   if (stopping_.max_iters == 0) {
@@ -303,49 +299,46 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
     tighten_ = judgement.tighten;
     CycleLimits limits{std::min(cycle(), stopping_.max_iters - report.iterations), residual,
                        tighten_ * tolerance, stopping_.divtol * divergence, judgement.breakdowns};
-    LoopState state = run_cycle(report, watch, limits);
+    Best const before{report.best_residual, report.best_iteration};
+    Index const iterations_before = report.iterations;
+    Cycle cycle = run_cycle(system, report, watch, limits);
     bool const exhausted = report.iterations >= stopping_.max_iters;
 
     // Keep x + d when its true residual is smaller. Near a least-squares solution, where ||r|| is
-    // flat, A^T r tells.
-    PowerOfTwo two(cycle_exponent_ - operator_exponent_);
-    sweep(ctx,
-          Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, trial_.view().data});
-    // This may be the end, but for a restart after so many steps: then a plain sum may do.
-    bool exact = exhausted || state.stop != static_cast<std::int32_t>(Stop::cycle_end);
-    double trial = exact ? measure_residual(b, trial_, trial_residual_)
-                         : measure_plainly(b, trial_, trial_residual_);
+    // flat, A^T r tells. A restart after so many steps needs no more than a plain sum.
+    bool const restart = static_cast<Stop>(cycle.state.stop) == Stop::cycle_end && !exhausted;
+    Trial trial = try_corrections(system, cycle, restart ? Sum::plain : Sum::exact);
     double gain = 1;
     // x may hold a NaN that A never looks at.
-    double trial_norm = norm<double>(ctx, trial_);
-    bool finite = std::isfinite(trial) && std::isfinite(trial_norm);
-    double limit = finite ? attainable(trial_norm, report.rhs_norm) : 0.0;
-    if (!exact && finite && trial <= tolerance + limit) {
-      trial = measure_residual(b, trial_, trial_residual_);
-      exact = true;
-    }
+    bool const finite = trial.finite();
+    double limit = finite ? attainable(trial.x_norm, report.rhs_norm) : 0.0;
+    if (restart && finite && trial.residual <= tolerance + limit)
+      trial.residual = measure_residual(system.b, trial_, trial_residual_, trial.sum = Sum::exact);
     double trial_normal = unknown;
-    if (finite && trial <= residual + limit)
-      trial_normal = normal_residual(ctx, trial_residual_, trial);
-    if (finite && (trial < residual || trial_normal < Judgement::enough_gain * normal_)) {
-      gain = trial / residual;
+    if (finite && trial.residual <= residual + limit)
+      trial_normal = normal_residual(ctx, trial_residual_, trial.residual);
+    if (finite && (trial.residual < residual || trial_normal < Judgement::enough_gain * normal_)) {
+      gain = trial.residual / residual;
       if (trial_normal < normal_) gain = std::min(gain, trial_normal / normal_);
       normal_ = trial_normal;
-      residual = trial;
-      exact_ = exact || !A_true_->sums_exactly();
+      residual = trial.residual;
+      exact_ = trial.sum == Sum::exact || !A_true_->sums_exactly();
       copy<double, double>(ctx, trial_, x);
       std::swap(residual_, trial_residual_);
     }
     ctx.synchronize();
+    correct_best(report, before, iterations_before + trial.steps);
+    double const reached = attainable(norm<double>(ctx, x), report.rhs_norm);
+    explain_claim(cycle, residual, reached);
 
-    Verdict verdict = judgement.after({.stop = static_cast<Stop>(state.stop),
-                                       .cause = static_cast<Cause>(state.cause),
-                                       .overflow = !finite && std::isfinite(state.value),
+    Verdict verdict = judgement.after({.stop = static_cast<Stop>(cycle.state.stop),
+                                       .cause = static_cast<Cause>(cycle.state.cause),
+                                       .overflow = !finite && std::isfinite(cycle.state.value),
                                        .gain = gain,
                                        .residual = residual,
                                        .tolerance = tolerance,
                                        .rhs_norm = report.rhs_norm,
-                                       .limit = attainable(norm<double>(ctx, x), report.rhs_norm),
+                                       .limit = reached,
                                        .normal = normal_,
                                        .optimal = optimal(),
                                        .noise = normal_noise(),
@@ -354,48 +347,137 @@ void KrylovSolver<T>::iterate(In<double> b, Out<double> x, SolveReport& report,
                                        .exhausted = exhausted,
                                        .condition = condition()});
     if (verdict.stop == Stop::running) continue;
-    if (verdict.stop == static_cast<Stop>(state.stop)) report.value = state.value;
+    if (verdict.stop == static_cast<Stop>(cycle.state.stop)) report.value = cycle.state.value;
     report.reason = verdict.stop;
     report.cause = verdict.stop == Stop::nonfinite ? diagnose() : verdict.cause;
     return;
   }
 }
 
+/// trial_ = x + d, trial_residual_ = b - A_true (x + d).
+template <class T>
+auto KrylovSolver<T>::try_correction(System const& system, In<T> d, Index steps, Sum sum) -> Trial {
+  PowerOfTwo two(cycle_exponent_ - operator_exponent_);
+  sweep(*ctx_, Correct<T>{trial_.rows(), two.factor, two.factor2, d.data, system.x.data,
+                          trial_.view().data});
+  double const residual = measure_residual(system.b, trial_, trial_residual_, sum);
+  return {residual, norm<double>(*ctx_, trial_), steps, sum};
+}
+
+/// The better of the last d and the one that was kept, which is tried where it promises more. One
+/// product with A_true; two or three where something was kept and the last d is worse.
+template <class T>
+auto KrylovSolver<T>::try_corrections(System const& system, Cycle const& cycle, Sum sum) -> Trial {
+  auto worth = [](Trial const& t) { return t.finite() ? t.residual : unknown; };
+  Trial const last = try_correction(system, d_, cycle.state.iteration, sum);
+  if (!(cycle.kept < worth(last))) return last;
+  Trial const kept = try_correction(system, best_, cycle.kept_steps, sum);
+  if (worth(kept) <= worth(last)) return kept;
+  return try_correction(system, d_, cycle.state.iteration, sum);
+}
+
+/// The smallest norm of the history stands in the report as `best`, unless the true residual has
+/// refuted it: then what has been verified does. `at`: the iteration of the x that was tried.
+template <class T>
+void KrylovSolver<T>::correct_best(SolveReport& report, Best const& before, Index at) const {
+  double const slack = monitors_residual() ? 2 : 1e3;  // M's inner product is another norm
+  if (report.true_residual <= slack * report.best_residual) return;
+  bool const better = report.true_residual < before.residual;
+  report.best_residual = better ? report.true_residual : before.residual;
+  report.best_iteration = better ? at : before.iteration;
+}
+
+/// A claim that the true residual refutes by far, of a method that has seen A to be singular: unless
+/// x is as accurate as it can be, that is the reason.
+template <class T>
+void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reached) {
+  constexpr double far = 10;
+  bool const claimed = static_cast<Stop>(cycle.state.stop) == Stop::claimed;
+  if (!claimed || cycle.state.cause != 0) return;
+  if (residual <= far * cycle.claimed || residual <= reached) return;
+  if (refuted(*ctx_)) cycle.state.cause = static_cast<std::int32_t>(Cause::singular_operator);
+}
+
+/// Between two pieces of a watched method's loop: tries x + d, keeps the best d. False, with the
+/// reason in `state`, where the method's account of itself is refuted: its norm, `believed`, is far
+/// below the true residual and x is lost in its rounding, or the true residual has not improved for
+/// twice as long as a method may stagnate.
+template <class T>
+bool KrylovSolver<T>::look(System const& system, LoopState& state, double believed, double rhs_norm,
+                           Start const& limits, Looks& seen) {
+  constexpr double progress = 0.999;
+  double const far = monitors_residual() ? 10 : 1e3;  // M's inner product is another norm
+  // Asked for by the method, or due: then the next one is as far away as the last one was.
+  bool const due = state.iteration >= seen.next;
+  seen.apart = due ? 2 * seen.apart : 1;
+  seen.next = state.iteration + seen.apart;
+  if (std::isnan(seen.best_norm)) seen.best_norm = norm<double>(*ctx_, system.x);
+  complete(*ctx_);
+  Trial const trial = try_correction(system, d_, state.iteration, Sum::plain);
+  if (trial.finite() && trial.residual < seen.best) {
+    if (trial.residual < progress * seen.best) seen.step = state.iteration;
+    seen.best = trial.residual;
+    seen.best_norm = trial.x_norm;
+    double const promised = std::sqrt(state.kept2 / limits.norm2) * limits.residual;
+    if (trial.residual < promised) {
+      double const fall = trial.residual / limits.residual;
+      Keep::note(state, fall * fall * limits.norm2, state.iteration);
+      copy<T, T>(*ctx_, d_, best_);
+    }
+  }
+  auto end = [&](Stop reason, Cause cause) {
+    state.stop = static_cast<std::int32_t>(reason);
+    state.cause = static_cast<std::int32_t>(cause);
+    return false;
+  };
+  bool const refuted = !trial.finite() || trial.residual > far * believed;
+  bool const drowned = !trial.finite() || attainable(trial.x_norm, rhs_norm) > believed;
+  if (refuted && drowned) {
+    // An x that is lost in its rounding has followed the kernel of A, unless the best one was as
+    // accurate as it can be.
+    bool const accurate = seen.best <= 0.1 * attainable(seen.best_norm, rhs_norm);
+    return end(Stop::claimed, accurate ? Cause::none : Cause::singular_operator);
+  }
+  // On an ill-conditioned A the norm may run ahead of the residual for a while.
+  if (state.window > 0 && state.iteration - seen.step >= 2 * state.window)
+    return end(Stop::stagnated, Cause::none);
+  return true;
+}
+
 /// One run of the method on the residual at hand; d_ holds the correction afterwards.
 template <class T>
-LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
-                                     CycleLimits const& limits) {
+auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch const& watch,
+                                CycleLimits const& limits) -> Cycle {
   Context& ctx = *ctx_;
   complaint_.clear();
-  cycle_exponent_ = std::ilogb(limits.residual);
+  cycle_exponent_ = std::ilogb(limits.residual) + headroom_;
   double start = rescale<double, T>(ctx, -cycle_exponent_, residual_, r_);
   fill<T>(ctx, d_, 0);
   begin(ctx, {report.restarts, limits.attempt, nullptr});
   double norm2 = read(ctx, norm2_);
-  LoopState state;
-  if (!(norm2 > 0) || !std::isfinite(norm2) || !std::isfinite(start)) {
-    Stop reason = std::isfinite(norm2) ? Stop::indefinite_preconditioner : Stop::nonfinite;
-    state.stop = static_cast<std::int32_t>(reason);
-    state.value = norm2;
-    heed(state);
+  Cycle out{LoopState{}, unknown, 0, limits.residual};
+  Verdict unfit = before_first_step(norm2);
+  if (!std::isfinite(start)) unfit = {Stop::nonfinite, Cause::none};
+  if (unfit.stop != Stop::running) {
+    out.state.stop = static_cast<std::int32_t>(unfit.stop);
+    out.state.cause = static_cast<std::int32_t>(unfit.cause);
+    out.state.value = norm2;
+    heed(out.state);
     complete(ctx);
-    finish(ctx, state);
-    return state;
+    finish(ctx, out.state);
+    return out;
   }
-  auto square = [](double a) { return a * a; };
-  // Near the roundoff of its vectors a recurrence is about nothing: look at the true residual
-  // first.
-  constexpr double beyond = 100 * roundoff(real_of<T>);
-  std::int32_t window = stopping_.stagnation_window;
-  if (window < 0)
-    window = static_cast<std::int32_t>(
-        std::min<std::int64_t>(1 << 30, std::max<std::int64_t>(100, 10 * std::int64_t{d_.rows()})));
+  std::int32_t const window = stagnation_window(stopping_.stagnation_window, d_.rows());
   Watch here = watch;
   here.iterations_before = report.iterations;
   here.norm_start = std::sqrt(norm2);
   here.residual_start = limits.residual;
+  auto in_units_of_b = [&](double n2) { return std::sqrt(n2) / here.norm_start * limits.residual; };
   std::vector<double> norms2;
   std::int32_t accounted = 0;
+  bool const watched = system.judged && is_watched();
+  double const first = watched ? std::min(100.0, d_.rows() + 10.0) : unknown;
+  Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2};
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));
@@ -406,29 +488,36 @@ LoopState KrylovSolver<T>::run_cycle(SolveReport& report, Watch const& watch,
         ctx.log(Severity::note, cat("format: ", A_->name(), " from iteration ",
                                     report.iterations + done + 1, " on"));
     }
-    return patience;
+    return std::min(patience, seen.next - done);
   };
+  Between between{[&] { replace(ctx); }, adapt, nullptr};
+  if (watched)
+    between.look = [&](LoopState& state) {
+      double const believed = in_units_of_b(norms2.empty() ? norm2 : norms2.back());
+      return look(system, state, believed, report.rhs_norm, {norm2, limits.residual}, seen);
+    };
+  Ends const ends = ends_of(limits.target, limits.divergence, limits.residual, norm2,
+                            roundoff(real_of<T>));
   auto loop_start = std::chrono::steady_clock::now();
-  state = loop_->run(
-      ctx,
-      {limits.steps, window, square(std::max(limits.target / limits.residual, beyond)) * norm2,
-       std::max(square(limits.divergence / limits.residual), 1.0) * norm2, norm2},
-      here, norms2, {[&] { replace(ctx); }, adapt});
-  account(ctx, state.iteration - accounted);
+  out.state = loop_->run(ctx, {limits.steps, window, ends.threshold2, ends.divergence2, norm2},
+                         here, norms2, between);
+  account(ctx, out.state.iteration - accounted);
   report.loop_seconds += seconds_since(loop_start);
   for (double n2 : norms2) {
-    double monitored = std::sqrt(n2) / here.norm_start * limits.residual;  // in the units of b
+    double monitored = in_units_of_b(n2);
     report.history.push_back({++report.iterations, monitored});
     if (monitored < report.best_residual) {
       report.best_residual = monitored;
       report.best_iteration = report.iterations;
     }
   }
-  if (!norms2.empty()) report.recurrence_residual = report.history.back().norm;
+  if (!norms2.empty()) out.claimed = report.recurrence_residual = report.history.back().norm;
+  if (best_.rows() > 0 && out.state.kept2 < norm2) out.kept = in_units_of_b(out.state.kept2);
+  out.kept_steps = out.state.kept_step;
   complete(ctx);
-  finish(ctx, state);
-  heed(state);
-  return state;
+  finish(ctx, out.state);
+  heed(out.state);
+  return out;
 }
 
 /// Which of M and A turns a finite vector into one that is not.

@@ -5,7 +5,7 @@
 ///     r = b - A_true x                     FP64, the true residual
 ///     until ||r|| <= tolerance:
 ///       d = method(r)                      begin, step, step, ..., finish; in T
-///       r' = b - A_true (x + d)            kept when it is smaller
+///       r' = b - A_true (x + d)            kept when it is smaller; likewise for the best d on the way
 ///
 /// Where r' may end the solve, its rows are summed in twice the precision of FP64: near the
 /// attainable accuracy the rounding of a plain sum is as large as what it is to tell. That number
@@ -25,6 +25,7 @@
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/kernels/verbs/judge.hpp>
+#include <tcsolve/kernels/verbs/keep.hpp>
 #include <tcsolve/solvers/execution.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
@@ -69,6 +70,15 @@ class KrylovSolver : public Solver {
   virtual bool batches() const { return false; }
   /// finish() as verbs; norm_A is an estimate of ||A|| where the verbs run.
   virtual void explain_in_batch(Context&, double const* /*norm_A*/) {}
+  /// Asked where the true residual refutes a claim: did the method see A to be singular but for
+  /// rounding? It may wait for the device.
+  virtual bool refuted(Context&) { return false; }
+  /// The method's norm may fall for long while the true residual does not: the driver looks at the
+  /// true residual between pieces of the loop, also at Stop::replacement. complete() may be called
+  /// between two steps of it.
+  virtual bool is_watched() const { return false; }
+  /// Vectors of a Krylov basis that a step reads, on average.
+  virtual double basis_passes() const { return 0; }
   /// Steps between two restarts of the method itself.
   virtual Index cycle() const { return std::numeric_limits<Index>::max(); }
   /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is. Otherwise a
@@ -90,8 +100,15 @@ class KrylovSolver : public Solver {
     double size = std::ldexp(norm_A_, -operator_exponent_);
     return std::isfinite(size) ? size : 0.0;
   }
-  /// The same for the operator of a method without preconditioner, 0 with one.
+  /// About ||r|| as a run begins: 1, unless A r would leave the range of T.
+  double size_r() const { return std::ldexp(1.0, -headroom_); }
+  /// The size of A_ for a method without preconditioner, 0 with one.
   double method_norm_A() const { return preconditioned_ ? 0.0 : size_A(); }
+
+  /// Makes room for best(), by a method whose norm may rise.
+  void keep_best(Context& ctx) { best_.resize(ctx.space(), A_->cols()); }
+  /// The place of the d that is kept (verbs/keep.hpp), null without keep_best().
+  T* best() { return best_.rows() == 0 ? nullptr : best_.view().data; }
 
   /// Names what a persistent loop may keep close: the scalars, and the method's own vectors.
   template <class S>
@@ -137,6 +154,43 @@ class KrylovSolver : public Solver {
     double residual, target, divergence;  ///< in the units of b
     int attempt;
   };
+  struct System {
+    In<double> b;
+    Out<double> x;
+    bool judged = true;  ///< false for an inner solve, whose last iterate is wanted
+  };
+  /// The smallest norm so far, and when.
+  struct Best {
+    double residual;
+    Index iteration;
+  };
+  /// How the rows of a residual are summed: as products round, or in twice the precision of FP64.
+  enum class Sum { plain, exact };
+  /// x + d, which lies in trial_, and its residual in trial_residual_.
+  struct Trial {
+    double residual, x_norm;
+    Index steps;  ///< of the run that made d
+    Sum sum;      ///< how the residual was evaluated
+    bool finite() const { return std::isfinite(residual) && std::isfinite(x_norm); }
+  };
+  /// What a run of the method came to.
+  struct Cycle {
+    LoopState state;
+    double kept;       ///< ||r|| of the d in best_, in the units of b; infinite where there is none
+    Index kept_steps;  ///< that made it
+    double claimed;    ///< ||r|| of the last d, by the method's account
+  };
+  /// Where a run began: the method's norm, squared, and the true residual.
+  struct Start {
+    double norm2, residual;
+  };
+  /// What the looks of a run have seen.
+  struct Looks {
+    double best, best_norm;  ///< the smallest true residual, and ||x|| of it; NaN: not known yet
+    std::int32_t step;       ///< where that was
+    double next;             ///< step of the next look ...
+    double apart;            ///< ... and how many after the last one that is
+  };
   /// The system that step() works on, and the vectors that every method has.
   void adopt(Context&, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   void scale_operators(Context&);
@@ -147,15 +201,19 @@ class KrylovSolver : public Solver {
   double probe_norm(Context&);
   Out<double> stage(In<double> v, Vector<double>& space);
   void unstage(In<double> v, Out<double> to);
-  /// r = b - A_true x, summed exactly or as products round; returns ||r||.
-  double measure_residual(In<double> b, In<double> x, Out<double> r);
-  double measure_plainly(In<double> b, In<double> x, Out<double> r);
+  /// r = b - A_true x; returns ||r||.
+  double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
   /// The two numbers that say how good FP64 lets an x be.
   void assess(SolveReport&, double x_norm) const;
   double attainable(double x_norm, double b_norm) const;
   SolveReport judge(In<double> b, Out<double> x);
-  void iterate(In<double> b, Out<double> x, SolveReport&, Watch const&);
-  LoopState run_cycle(SolveReport&, Watch const&, CycleLimits const&);
+  void iterate(System const&, SolveReport&, Watch const&);
+  Cycle run_cycle(System const&, SolveReport&, Watch const&, CycleLimits const&);
+  Trial try_correction(System const&, In<T> d, Index steps, Sum);
+  Trial try_corrections(System const&, Cycle const&, Sum);
+  void correct_best(SolveReport&, Best const& before, Index at) const;
+  void explain_claim(Cycle&, double residual, double reached);
+  bool look(System const&, LoopState&, double believed, double rhs_norm, Start const&, Looks&);
   void approach(In<double> b, Out<double> x, SolveReport&, Watch const&);
   void heed(LoopState&) const;
   Cause diagnose();
@@ -166,9 +224,11 @@ class KrylovSolver : public Solver {
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   std::string recorded_name_;   // and of what format
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
+  Vector<T> best_;  // the best d of the run, where the method keeps it
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
   std::string complaint_;   // of an operator, in the run of the method at hand
   bool exact_ = false;      // residual_ is as good as A_true can say
+  int headroom_ = 0;        // and its norm about 2^-headroom
 };
 
 }  // namespace tcsolve

@@ -23,6 +23,7 @@ void write(Context& ctx, Array<OneReductionScalars>& scalars, OneReductionScalar
 template <class T>
 void OneReductionCg<T>::allocate(Context& ctx) {
   for (Vector<T>* v : {&u_, &w_, &p_, &s_}) v->resize(ctx.space(), this->A_->rows());
+  this->keep_best(ctx);
   scalars_.resize(ctx.space(), 1);
   this->keep(scalars_, {&this->r_, &this->d_, &u_, &w_, &p_, &s_});
   this->norm2_ = &scalars_.data()->rr;
@@ -38,14 +39,21 @@ void OneReductionCg<T>::begin(Context& ctx, Attempt const&) {
   sweep(ctx, OneReduction<T>{r.rows, r.data, u.data, w.data, w.data, scalars_.data()});
 }
 
+template <class T>
+void OneReductionCg<T>::complete(Context& ctx) {
+  OneReductionScalars* s = scalars_.data();
+  sweep(ctx, Advance<T>{p_.rows(), &s->a, &s->keep, p_.view().data, iterate()});
+}
+
 // Symbols as in Ghysels and Vanroose, where our M is written M^-1 and x is d. The sums of a step
 // are made at the end of the one before, so that the norm that is observed is the newest.
 template <class T>
 void ChronopoulosGear<T>::step(Context& ctx) {
-  Out<T> r = this->r_, x = this->d_, u = this->u_, w = this->w_, p = this->p_, s = this->s_;
+  Out<T> r = this->r_, u = this->u_, w = this->w_, p = this->p_, s = this->s_;
   OneReductionScalars* sums = this->scalars_.data();
-  sweep(ctx, GearUpdate<T>{r.rows, sums, u.data, w.data, p.data, s.data, x.data, r.data});
-  // p = u + beta p;  s = w + beta s;  x += alpha p;  r -= alpha s
+  sweep(ctx,
+        GearUpdate<T>{r.rows, sums, u.data, w.data, p.data, s.data, this->iterate(), r.data});
+  // x += a p;  p = u + beta p;  s = w + beta s;  r -= alpha s;  a = alpha
   this->M_->apply(ctx, r, u);  // u = M r
   this->A_->apply(ctx, u, w);  // w = A u
   sweep(ctx, OneReduction<T>{r.rows, r.data, u.data, w.data, s.data, sums});
@@ -72,16 +80,16 @@ void PipelinedCg<T>::begin(Context& ctx, Attempt const& attempt) {
 
 template <class T>
 void PipelinedCg<T>::step(Context& ctx) {
-  Out<T> r = this->r_, x = this->d_, u = this->u_, w = this->w_, p = this->p_, s = this->s_, m = m_,
-         n = n_, q = q_, z = z_;
+  Out<T> r = this->r_, u = this->u_, w = this->w_, p = this->p_, s = this->s_, m = m_, n = n_,
+         q = q_, z = z_;
   OneReductionScalars* sums = this->scalars_.data();
   if (!folded_) this->M_->apply(ctx, w, m);  // m = M w
   this->A_->apply(ctx, m, n);                // n = A m
   sweep(ctx, PipelinedUpdate<T>{r.rows, sums, roundoff(real_of<T>), this->size_A(), m.data, n.data,
-                                z.data, q.data, s.data, p.data, x.data, r.data, u.data, w.data, D_,
-                                folded_ ? m.data : nullptr});
-  // z = n + beta z;  q = m + beta q;  s = w + beta s;  p = u + beta p;
-  // x += alpha p;  r -= alpha s;  u -= alpha q;  w -= alpha z;  and the sums
+                                z.data, q.data, s.data, p.data, this->iterate(), r.data, u.data, w.data,
+                                D_, folded_ ? m.data : nullptr});
+  // x += a p;  z = n + beta z;  q = m + beta q;  s = w + beta s;  p = u + beta p;
+  // r -= alpha s;  u -= alpha q;  w -= alpha z;  a = alpha;  and the sums
   observe(ctx, &sums->rr);
 }
 
@@ -101,6 +109,7 @@ void PipelinedCg<T>::replace(Context& ctx) {
   sweep(ctx, OneReduction<T>{r.rows, r.data, u.data, w.data, s.data, this->scalars_.data()});
   OneReductionScalars now = read(ctx, this->scalars_);
   double e = roundoff(real_of<T>) * this->size_A();  // what these products round off
+  now.gap_before += now.gap_r;
   now.gap_r = e * now.x, now.gap_s = e * now.p, now.gap_w = e * now.u, now.gap_z = e * now.q;
   now.fresh = true;
   write(ctx, this->scalars_, now);

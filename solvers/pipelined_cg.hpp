@@ -30,7 +30,9 @@ class OneReductionCg : public KrylovSolver<T> {
       : KrylovSolver<T>(params.stopping, params.execution) {}
   void allocate(Context&) override;
   void begin(Context&, Attempt const&) override;
+  void complete(Context&) override;
   void finish(Context&, LoopState&) override;
+  Iterate<T> iterate() { return {this->d_.view().data, this->best()}; }
 
   Vector<T> u_, w_, p_, s_;  // M r, A u; the direction, A p
   Array<OneReductionScalars> scalars_;
@@ -38,13 +40,13 @@ class OneReductionCg : public KrylovSolver<T> {
 
 /// Chronopoulos and Gear 1989: A p by a recurrence, all inner products in one pass.
 /// Per iteration: one product with A, one with M, 19 vector passes with a diagonal M (cg: 12).
-/// Memory: r, d, u, w, p, s and 3 FP64 vectors of the driver.
+/// Memory: r, d, the kept d, u, w, p, s and 3 FP64 vectors of the driver.
 template <class T = double>
 class ChronopoulosGear final : public OneReductionCg<T> {
  public:
   explicit ChronopoulosGear(OneReductionParams const& params = {}) : OneReductionCg<T>(params) {}
   std::string name() const override { return "chronopoulos_gear"; }
-  SolverCost cost() const override { return {9, 1, 1, 14}; }
+  SolverCost cost() const override { return {10, 1, 1, 14}; }
 
  private:
   void step(Context&) override;
@@ -57,13 +59,13 @@ class ChronopoulosGear final : public OneReductionCg<T> {
 /// an A of condition 1e6 and more (with M) it may take twice to several times the iterations of cg.
 /// Per iteration: one product with A, one with M, 23 vector passes with a diagonal M (cg: 12); four
 /// more with A and three more with M a replacement, one each being the step begun in vain.
-/// Memory: r, d, u, w, p, s, m, n, q, z and 3 FP64 vectors of the driver.
+/// Memory: r, d, the kept d, u, w, p, s, m, n, q, z and 3 FP64 vectors of the driver.
 template <class T = double>
 class PipelinedCg final : public OneReductionCg<T> {
  public:
   explicit PipelinedCg(OneReductionParams const& params = {}) : OneReductionCg<T>(params) {}
   std::string name() const override { return "pipelined_cg"; }
-  SolverCost cost() const override { return {13, 1, 1, 18}; }
+  SolverCost cost() const override { return {14, 1, 1, 18}; }
 
  private:
   void allocate(Context&) override;

@@ -15,6 +15,17 @@ std::string brief(double v) {
   return out.str();
 }
 
+/// A method that uses M sees A M, or A beside M, and cannot tell which of the two is at fault.
+std::string singular_advice(bool preconditioned, std::string const& solver) {
+  std::string const least = solver == "lsmr" ? "" : "lsmr, or ";
+  if (preconditioned)
+    return cat("the operator or its preconditioner is singular on the Krylov space, or they are "
+               "badly scaled; try 'preconditioner: none' or another one",
+               solver == "lsmr" ? "" : ", then lsmr");
+  return cat("the operator is singular on the Krylov space; try ", least,
+             "project out the nullspace");
+}
+
 /// What to try next, by outcome.
 std::string advice(SolveReport const& r, std::string const& solver) {
   if (solver == "lsmr") {
@@ -44,6 +55,9 @@ std::string advice(SolveReport const& r, std::string const& solver) {
     case Stop::stagnated:
       if (solver == "gmres" || solver == "fgmres")
         return "raise restart, or use a stronger preconditioner";
+      if (solver == "minres")
+        return "A may be singular, and b outside its range, or not symmetric; use gmres or lsmr";
+      if (solver == "lsmr") return "use a preconditioner, or another one";
       return "use a stronger preconditioner or gmres; a singular system may have no solution (try "
              "lsmr)";
     case Stop::precision_limit:
@@ -60,9 +74,8 @@ std::string advice(SolveReport const& r, std::string const& solver) {
       if (solver == "pipelined_cg" && r.cause != Cause::singular_operator)
         return "its recurrences lost too much to rounding; use chronopoulos_gear or cg, or a "
                "stronger preconditioner";
-      return r.cause == Cause::singular_operator ? "the operator is singular on the Krylov space; "
-                                                   "try lsmr, or project out the nullspace"
-                                                 : "use gmres, or another preconditioner";
+      if (r.cause == Cause::singular_operator) return singular_advice(r.preconditioned, solver);
+      return "use gmres, or another preconditioner";
     case Stop::indefinite_operator:
       return cat(solver, " needs a symmetric positive definite operator (curvature ",
                  brief(r.value), "); use minres for symmetric, gmres for general ones");
@@ -72,7 +85,9 @@ std::string advice(SolveReport const& r, std::string const& solver) {
     case Stop::nonfinite:
       if (r.cause == Cause::rhs) return "the right-hand side holds NaN or Inf";
       if (r.cause == Cause::guess) return "the initial guess holds NaN or Inf";
-      if (r.cause == Cause::matrix) return "the operator returned NaN or Inf for a finite vector";
+      if (r.cause == Cause::matrix)
+        return "the operator returned NaN or Inf for a finite vector; where all its entries are "
+               "finite, scale the system";
       if (r.cause == Cause::preconditioner)
         return "the preconditioner returned NaN or Inf for a finite vector";
       return "a number beyond the range of FP64 came up although A, M, b and x0 are finite; scale "

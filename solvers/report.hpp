@@ -33,7 +33,7 @@ struct SolveReport {
   /// the operator can (LinearOperator::sums_exactly), else in FP64.
   double true_residual = unknown;
   double recurrence_residual = unknown;  ///< what the method believed at its end
-  double best_residual = unknown;        ///< smallest monitored norm
+  double best_residual = unknown;        ///< smallest monitored norm not refuted
   Index best_iteration = 0;
   double backward_error = unknown;  ///< ||r|| / (||A|| ||x|| + ||b||), where ||A|| is known
   double attainable = unknown;      ///< estimate of the smallest reachable ||b - A x||_2
@@ -43,6 +43,7 @@ struct SolveReport {
   double loop_seconds = 0;  ///< the part of it that the iterations took; the rest is verification
   std::string inner;        ///< what an inner solver said, where it failed
   bool accepts_least_squares = false;  ///< A is not square, or the caller has said so
+  bool preconditioned = false;  ///< there was an M, which a breakdown may be due to
   std::vector<Record> history;
   std::string message;  ///< the outcome in a sentence, with advice where there is some
 

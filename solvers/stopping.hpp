@@ -10,11 +10,10 @@
 #include <utility>
 
 #include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/core/judgement.hpp>
 
 namespace tcsolve {
 
-/// What the residual is measured against.
-enum class Baseline { rhs, initial, absolute };
 constexpr auto names(Baseline) {
   return std::array{std::pair{Baseline::rhs, "rhs"}, std::pair{Baseline::initial, "initial"},
                     std::pair{Baseline::absolute, "absolute"}};

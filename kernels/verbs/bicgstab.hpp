@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tcsolve/kernels/verbs/judge.hpp>
+#include <tcsolve/kernels/verbs/keep.hpp>
 #include <tcsolve/kernels/views/diagonal.hpp>
 
 namespace tcsolve {
@@ -19,6 +20,7 @@ struct BicgstabScalars {
   double ss;       ///< ||s||^2
   double rr;       ///< ||r||^2
   double shadow2;  ///< ||r~||^2
+  double xx;       ///< ||x||^2; meaningless in the first step
 };
 
 /// |a| <= eps sqrt(b c): a is zero beside the vectors whose product it is.
@@ -123,17 +125,23 @@ struct BicgHalf {
 };
 
 /// omega = <t, s> / <t, t>;  x += alpha y + omega z;  r = s - omega t;  rr = ||r||^2,
-/// rho = <r~, r>. omega = 0 when s is small enough already: then this is the half step.
+/// rho = <r~, r>. omega = 0 when s is small enough already: then this is the half step. The x of the
+/// step before may have to be kept (verbs/keep.hpp): its successor's norm is foretold,
+/// ||s - omega t||^2 = ||s||^2 - omega <t, s>, and one that falls by more than a hundred is not
+/// believed, since the size of the new x is not known yet.
 template <class T>
 struct BicgFull {
   static constexpr char const* name = "bicg_full";
-  static constexpr int sums = 2;
+  static constexpr int sums = 3;
   std::int64_t n;
   BicgstabScalars* s;
   T const *y, *z, *t, *shadow;
   T *x, *r;
+  T* kept = nullptr;
+  double size = 0;  ///< of ||A||, 0 when it is not known
   struct Coefficients {
     double alpha, omega;
+    bool keep;
   };
   TCSOLVE_HD bool half_step(Frame f) const { return s->ss <= f.state->threshold2 || s->tt == 0; }
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
@@ -142,7 +150,20 @@ struct BicgFull {
       return f.raise(Stop::nonfinite, Cause::none, s->tt);
     c.alpha = s->alpha;
     c.omega = half ? 0.0 : s->ts / s->tt;
+    c.keep = kept != nullptr && keeps(f, c.omega);
     return true;
+  }
+  TCSOLVE_HD double worth2(double rr, double xx) const {
+    double const e = unit_roundoff<T> * size;
+    return Keep::worth2(rr, e * e * xx);
+  }
+  TCSOLVE_HD double before2(Frame f) const { return worth2(s->rr, f.first() ? 0.0 : s->xx); }
+  TCSOLVE_HD bool keeps(Frame f, double omega) const {
+    constexpr double well = 1e-12, much = 1e-4;  // of cancellation; squared, of a fall
+    double const foretold = s->ss * (1 + well) - omega * s->ts;
+    bool const doubtful = foretold < much * s->rr;
+    double const before = before2(f);
+    return Keep::wanted(*f.state, before, doubtful ? 2 * before : foretold);
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
     double step = c.alpha * double(y[i]), ri = double(r[i]);
@@ -150,13 +171,20 @@ struct BicgFull {
       step += c.omega * double(z[i]);
       ri -= c.omega * double(t[i]);
     }
-    x[i] = T(double(x[i]) + step);
+    if (c.keep) kept[i] = x[i];
+    T xi = T(double(x[i]) + step);
+    x[i] = xi;
     T now = T(ri);
     r[i] = now;
     sum[0] += double(now) * double(now);
     sum[1] += double(shadow[i]) * double(now);
+    sum[2] += double(xi) * double(xi);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
+    if (kept != nullptr && keeps(f, half_step(f) ? 0.0 : s->ts / s->tt))
+      Keep::note(*f.state, before2(f), f.step());
+    f.state->newest2 = worth2(sum[0], sum[2]);
+    s->xx = sum[2];
     bool none = half_step(f) || negligible(s->ts, s->tt, s->ss);
     s->omega = none ? 0.0 : s->ts / s->tt;
     s->rr = sum[0];

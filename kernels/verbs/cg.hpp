@@ -12,6 +12,7 @@
 #include <tcsolve/kernels/verbs/basic.hpp>
 #include <tcsolve/kernels/verbs/curvature.hpp>
 #include <tcsolve/kernels/verbs/judge.hpp>
+#include <tcsolve/kernels/verbs/keep.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
 #include <tcsolve/kernels/views/diagonal.hpp>
 
@@ -25,6 +26,8 @@ struct CgScalars {
   double pp;             ///< <p, M^-1 p>
   double largest;        ///< <p, A p> / <p, M^-1 p> of any p so far: a lower bound of ||M A||
   double kernel;         ///< not 0: a p lay in the kernel of A as far as FP64 can tell
+  Reach reach;           ///< of the x that r belongs to
+  double keep;           ///< not 0: x, without its last step, is to be kept
 
   /// A curvature that may be nothing but its own rounding error makes a step of any length. It is
   /// taken, since it may be right (a Hilbert matrix), and remembered. In FP64, as the sums are:
@@ -61,12 +64,14 @@ struct CgStart {
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {
     k->rr = sum[0], k->rho = sum[1], k->rho_prev = 0, k->a = 0;
+    k->reach = {0}, k->keep = 0;
     if (attempt.first()) k->largest = size, k->kernel = 0;
   }
 };
 
 /// x += a p, the step of the iteration before;  p = z + (rho / rho_prev) p, z = D r; in the first
-/// step p = z. rho = <r, z> must be positive: otherwise M is not positive definite.
+/// step p = z. rho = <r, z> must be positive: otherwise M is not positive definite. Where Descend
+/// has asked for it, x is copied to `kept` before it changes (verbs/keep.hpp).
 template <class T>
 struct Extend {
   static constexpr char const* name = "extend";
@@ -75,15 +80,16 @@ struct Extend {
   Diagonal<T> D;
   T const* r;
   T *p, *x;
+  T* kept = nullptr;
   struct Coefficients {
     double a, beta;
-    bool first;
+    bool first, keep;
   };
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
     double now = k->rho;
     if (!is_finite(now)) return f.raise(Stop::nonfinite, Cause::preconditioner, now);
     if (now <= 0) return f.raise(Stop::indefinite_preconditioner, Cause::none, now);
-    c = {k->a, f.first() ? 0.0 : now / k->rho_prev, f.first()};
+    c = {k->a, f.first() ? 0.0 : now / k->rho_prev, f.first(), kept != nullptr && k->keep != 0};
     return true;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
@@ -93,6 +99,7 @@ struct Extend {
       return;
     }
     double pi = double(p[i]);
+    if (c.keep) kept[i] = x[i];
     x[i] = T(double(x[i]) + c.a * pi);
     p[i] = T(z + c.beta * pi);
   }
@@ -131,18 +138,30 @@ struct Descend {
     sum[0] += ri * ri;
     if (folded) sum[1] += ri * D(i, ri);
   }
-  TCSOLVE_HD void finish(Frame, double const* sum) const {
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
     k->learn();
+    if (f.state != nullptr) judge_iterates(f, sum[0]);
     k->rho_prev = k->rho;
     k->rr = sum[0];
     if (folded) k->rho = sum[1];
+  }
+  /// x lacks its last step still: is it to be kept? <r, M r> of the new r is taken to have changed
+  /// as ||r||^2 has, since a general M makes it later.
+  TCSOLVE_HD void judge_iterates(Frame f, double rr) const {
+    constexpr double e = unit_roundoff<T>;
+    double const before2 = k->reach.worth2(k->rr, k->rho, e, k->largest);
+    k->reach.x2 += k->a * k->a * k->pp;
+    double const now2 = k->reach.worth2(rr, k->rho * (rr / k->rr), e, k->largest);
+    k->keep = Keep::wanted(*f.state, before2, now2) ? 1 : 0;
+    if (k->keep != 0) Keep::note(*f.state, before2, f.step());
+    f.state->newest2 = now2;
   }
   TCSOLVE_HD void after(Frame f) const {
     if (f.state != nullptr) observe.finish(f, nullptr);
   }
 };
 
-/// x += a p: the step that x lacks when the loop has ended.
+/// x += a p: the step that x lacks when the loop has ended; x without it may have to be kept.
 template <class T>
 struct CgFinish {
   static constexpr char const* name = "cg_finish";
@@ -150,14 +169,17 @@ struct CgFinish {
   CgScalars const* k;
   T const* p;
   T* x;
+  T* kept = nullptr;
   struct Coefficients {
     double a;
+    bool keep;
   };
   TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
-    c.a = k->a;
+    c = {k->a, kept != nullptr && k->keep != 0};
     return c.a != 0;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    if (c.keep) kept[i] = x[i];
     x[i] = T(double(x[i]) + c.a * double(p[i]));
   }
 };
@@ -187,8 +209,9 @@ struct CgExplain {
 };
 
 template <class T>
-void extend(Context& ctx, CgScalars const* k, Diagonal<T> D, In<T> r, Out<T> p, Out<T> x) {
-  sweep(ctx, Extend<T>{p.rows, k, D, r.data, p.data, x.data});
+void extend(Context& ctx, CgScalars const* k, Diagonal<T> D, In<T> r, Out<T> p, Out<T> x,
+            T* kept = nullptr) {
+  sweep(ctx, Extend<T>{p.rows, k, D, r.data, p.data, x.data, kept});
 }
 template <class T>
 void descend(Context& ctx, CgScalars* k, Diagonal<T> D, bool folded, In<T> q, Out<T> r) {

@@ -45,6 +45,8 @@ struct Hessenberg {
   double *to_v, *kappa, *to_u, *scale;
   double* norm2;        ///< square of the residual's norm
   double* columns;      ///< columns of R that can be used
+  double* left;         ///< columns that BackSubstitute left out
+  double* size;         ///< of ||A||: the longest column of H so far
   double* S = nullptr;  ///< (m, m)   column j: s of step j, then 1 / rho; null: not kept
 
   TCSOLVE_HD double& at(Index row, Index column) const {  ///< of H
@@ -73,6 +75,7 @@ struct ArnoldiStart {
   TCSOLVE_HD void finish(Frame, double const*) const {
     H.g[0] = sqrt(*H.norm2);
     *H.columns = 0;
+    *H.left = *H.size = 0;
   }
 };
 
@@ -202,6 +205,7 @@ struct ArnoldiUpdate {
       return;
     }
     double size = sqrt(column2 + below * below);
+    if (size > *H.size) *H.size = size;
     if (size < size_A) size = size_A;
     bool invariant = below <= 10 * roundoff * size;
     if (invariant) below = 0;
@@ -256,27 +260,74 @@ struct KeepColumn {
   }
 };
 
-/// y = R^-1 g, column by column from the last; g is used up. m^2 / 2 products by one thread. Where
-/// S is kept, y is for what was multiplied, z_j = M u_j: the columns of H are those of z'_j = (z_j
-/// - sum_k s_k z'_k) / rho, as v_j is of u. For any M, also one that changes.
+/// y = R^-1 g, column by column from the last. m^2 / 2 products by one thread. Where S is kept, y is
+/// for what was multiplied, z_j = M u_j: the columns of H are those of z'_j = (z_j - sum_k s_k z'_k)
+/// / rho, as v_j is of u. For any M, also one that changes.
+///
+/// With k columns the residual's norm is that of g_k, g_{k+1}, ..., in exact arithmetic; a y so large
+/// that its rounding error, 10 roundoff ||A|| ||y||, exceeds that (R is singular but for rounding) has
+/// no such residual. Then only as many columns are used as make the larger of the two smallest: the
+/// one falls with k, the other grows, so they are found by bisection.
 struct BackSubstitute {
   static constexpr char const* name = "back_substitute";
   std::int64_t n = 0;
   Hessenberg H;
+  double roundoff = 0;  ///< of the vectors; 0: all columns are used
   TCSOLVE_HD void element(std::int64_t, NoCoefficients, double*) const {}
-  TCSOLVE_HD void finish(Frame, double const*) const {
-    for (Index j = static_cast<Index>(*H.columns) - 1; j >= 0; --j) {
-      double const* column = H.R + std::int64_t{j} * H.m;
-      double y = H.g[j] / column[j];
-      H.y[j] = y;
-      for (Index i = 0; i < j; ++i) H.g[i] -= column[i] * y;
-    }
+  TCSOLVE_HD void finish(Frame f, double const*) const {
+    auto const all = static_cast<Index>(*H.columns);
+    Index const k = usable(all);
+    if (k != all) solve(k);
+    *H.columns = k;
+    *H.left = all - k;
+    // A batch hears of it here; the host asks (Gmres::refuted).
+    bool const claimed = f.state != nullptr && static_cast<Stop>(f.state->stop) == Stop::claimed;
+    if (k != all && claimed) f.state->cause = static_cast<std::int32_t>(Cause::singular_operator);
     if (H.S == nullptr) return;
-    for (Index j = static_cast<Index>(*H.columns) - 1; j >= 0; --j) {
+    for (Index j = k - 1; j >= 0; --j) {
       double const* s = H.S + std::int64_t{j} * H.m;
-      double y = H.y[j] *= s[j];
-      for (Index k = 0; k < j; ++k) H.y[k] -= s[k] * y;
+      H.y[j] *= s[j];
+      double const y = H.y[j];
+      for (Index i = 0; i < j; ++i) H.y[i] -= s[i] * y;
     }
+  }
+
+ private:
+  /// y of the first k columns; returns ||y||.
+  TCSOLVE_HD double solve(Index k) const {
+    double yy = 0;
+    for (Index i = 0; i < k; ++i) H.y[i] = H.g[i];
+    for (Index j = k - 1; j >= 0; --j) {
+      double const* column = H.R + std::int64_t{j} * H.m;
+      double const y = H.y[j] / column[j];
+      H.y[j] = y;
+      yy += y * y;
+      for (Index i = 0; i < j; ++i) H.y[i] -= column[i] * y;
+    }
+    return sqrt(yy);
+  }
+  /// ||r|| with k columns: what the rotations have not yet moved into g_0 .. g_{k-1}.
+  TCSOLVE_HD double residual(Index k) const {
+    double rest = 0;
+    for (auto j = static_cast<Index>(*H.columns); j >= k; --j) rest += H.g[j] * H.g[j];
+    return sqrt(rest);
+  }
+  /// Of `all` columns, how many to use; H.y is that of all.
+  TCSOLVE_HD Index usable(Index all) const {
+    double const e = 10 * roundoff * *H.size, every = e * solve(all);
+    if (every <= residual(all) || all == 0) return all;
+    Index good = 0, bad = all;
+    while (bad - good > 1) {
+      Index const k = good + (bad - good) / 2;
+      (e * solve(k) <= residual(k) ? good : bad) = k;
+    }
+    double const before = residual(good), after = e * solve(bad);
+    double const best = before < after ? before : after;
+    Index const k = before < after ? good : bad;
+    // All columns, unless fewer are a good deal better.
+    Index const chosen = best < 0.5 * every ? k : all;
+    if (chosen == all) solve(all);
+    return chosen;
   }
 };
 

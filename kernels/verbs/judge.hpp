@@ -46,7 +46,7 @@ struct Squares {
 struct JudgeRules {
   double rtol, atol, divtol;
   double roundoff;        ///< of the method's vectors
-  std::int32_t baseline;  ///< 0 ||b||, 1 the initial residual, 2 nothing
+  Baseline baseline;
   std::int32_t max_iters;
   std::int32_t window;     ///< stagnation; 0 never
   std::int32_t cycle;      ///< steps between two restarts of the method itself
@@ -74,7 +74,7 @@ struct SystemState {
   TCSOLVE_HD bool running() const { return stop == 0; }
   /// The rounding error of forming b - A x.
   TCSOLVE_HD double rounding(double x_norm_now) const {
-    return 10 * 0x1p-53 * (norm_A * x_norm_now + rhs_norm);
+    return attainable_residual(norm_A, x_norm_now, rhs_norm, double(rows));
   }
 };
 
@@ -114,8 +114,8 @@ struct JudgeStart {
     }
     if (!is_finite(residual)) return s->end(Stop::nonfinite, Cause::matrix);
     s->true_residual = s->initial_residual = s->recurrence_residual = residual;
-    double base = rules.baseline == 0 ? s->rhs_norm : rules.baseline == 1 ? residual : 0.0;
-    s->tolerance = rules.rtol * base > rules.atol ? rules.rtol * base : rules.atol;
+    s->tolerance =
+        tolerance_of(rules.baseline, rules.rtol, rules.atol, s->rhs_norm, residual);
     s->attainable = s->rounding(s->x_norm);
     if (residual <= s->tolerance)
       s->end(Stop::converged, Cause::exact_guess);
@@ -168,43 +168,43 @@ struct JudgeCycle {
   double const* norm2;
   TCSOLVE_HD void element(std::int64_t, NoCoefficients, double*) const {}
   TCSOLVE_HD void finish(Frame f, double const*) const {
-    auto square = [](double a) { return a * a; };
     LoopState& loop = *f.state;
     std::int32_t cancel = loop.cancel, left = rules.max_iters - s->iterations;
     loop = LoopState{};
     loop.cancel = cancel;
     s->norm2_start = *norm2;
-    if (!is_finite(*norm2)) return (void)f.raise(Stop::nonfinite, Cause::preconditioner, *norm2);
-    if (!(*norm2 > 0))  // M r = 0
-      return (void)f.raise(Stop::breakdown, Cause::singular_operator, *norm2);
+    if (Verdict v = before_first_step(*norm2); v.stop != Stop::running)
+      return (void)f.raise(v.stop, v.cause, *norm2);
     loop.limit = left < rules.cycle ? left : rules.cycle;
     loop.window = rules.window;
-    loop.best2 = *norm2;
-    double const beyond = 100 * rules.roundoff;
-    double target = s->judgement.tighten * s->tolerance / s->true_residual;
-    loop.threshold2 = square(target > beyond ? target : beyond) * *norm2;
+    loop.best2 = loop.kept2 = *norm2;
     double far = s->rhs_norm > s->initial_residual ? s->rhs_norm : s->initial_residual;
-    double divergence = square(rules.divtol * far / s->true_residual);
-    loop.divergence2 = (divergence > 1 ? divergence : 1.0) * *norm2;
+    Ends const ends = ends_of(s->judgement.tighten * s->tolerance, rules.divtol * far,
+                              s->true_residual, *norm2, rules.roundoff);
+    loop.threshold2 = ends.threshold2;
+    loop.divergence2 = ends.divergence2;
   }
 };
 
-/// x' = x + 2^e d.
+/// x' = x + 2^e d, with the d that was kept where the last one is worse (verbs/keep.hpp).
 struct JudgeTrial {
   static constexpr char const* name = "judge_trial";
   std::int64_t n;
   SystemState const* s;
-  double const *x, *d;
+  double const *x, *d, *kept;
   double* trial;
   struct Coefficients {
     double factor, factor2;
+    double const* d;
   };
-  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
-    c = {ldexp(1.0, s->exponent / 2), ldexp(1.0, s->exponent - s->exponent / 2)};
+  TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
+    LoopState const& loop = *f.state;
+    bool keeps = kept != nullptr && loop.kept2 < s->norm2_start && !(loop.newest2 <= loop.kept2);
+    c = {ldexp(1.0, s->exponent / 2), ldexp(1.0, s->exponent - s->exponent / 2), keeps ? kept : d};
     return true;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    trial[i] = x[i] + d[i] * c.factor * c.factor2;
+    trial[i] = x[i] + c.d[i] * c.factor * c.factor2;
   }
 };
 

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/verbs/keep.hpp>
 
 namespace tcsolve {
 
@@ -18,6 +18,12 @@ struct MinresScalars {
   double c, c_prev, s, s_prev;
   double norm2;  ///< eta^2
   double size2;  ///< square of the largest column of the Lanczos matrix so far
+  double start2;  ///< norm2 before the first step
+  double doubt;   ///< how far above its recurrence the rounding of x may be (MinresUpdate), squared
+  double look;    ///< not 0: the driver is to look at the true residual before the next step
+  double a;       ///< the step along w that x still lacks, 0 = none
+  double keep;    ///< not 0: x, without that step, is to be kept
+  double worth;   ///< of x with that step (verbs/keep.hpp)
 };
 
 /// z /= gamma with gamma^2 = <z, v>: the first Lanczos vector.
@@ -41,10 +47,12 @@ struct MinresStart {
   }
   TCSOLVE_HD void finish(Frame, double const*) const {
     double gamma = s->gamma2 > 0 ? sqrt(s->gamma2) : 0.0;
-    *s = {gamma, 1.0, s->gamma2, 0.0, gamma, 1.0, 1.0, 0.0, 0.0, s->gamma2, size * size};
+    *s = {gamma, 1.0, s->gamma2, 0.0, gamma, 1.0, 1.0, 0.0, 0.0, s->gamma2, size * size,
+          s->gamma2, 1.0, 0.0, 0.0, 0.0, s->gamma2};
   }
 };
 
+/// Stop::replacement, before anything of the step is done, where the driver is to look.
 /// v_{j+1} = q - (delta / gamma_j) v_j - (gamma_j / gamma_{j-1}) v_{j-1}, q = A z_j; then shift.
 template <class T>
 struct Lanczos {
@@ -57,6 +65,7 @@ struct Lanczos {
     double a, b;
   };
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
+    if (s->look != 0) return f.raise(Stop::replacement, Cause::none, s->norm2);
     if (!is_finite(s->delta)) return f.raise(Stop::nonfinite, Cause::matrix, s->delta);
     c.a = s->delta / s->gamma;
     c.b = s->gamma / s->gamma_prev;
@@ -70,18 +79,28 @@ struct Lanczos {
 };
 
 /// Rotates the new column of the Lanczos matrix, then
-///   w_{j+1} = (z_j - a3 w_{j-1} - a2 w_j) / a1;  x += c_{j+1} eta w_{j+1};  z_{j+1} = M v_{j+1} /
-///   gamma_{j+1}.
+///   x += a w_j, the step before;  w_{j+1} = (z_j - a3 w_{j-1} - a2 w_j) / a1;  a = c_{j+1} eta;
+///   z_{j+1} = M v_{j+1} / gamma_{j+1};  ||x + a w_{j+1}||^2.
+/// x is updated one step late, where w_j is read anyway, so that it may be kept (verbs/keep.hpp).
+/// eta, the norm of r by its recurrence, knows nothing of the rounding errors of x. With
+/// `rounding` = 100 roundoff ||A||, r and x scaled to ||r_0|| = 1: once rounding ||x|| exceeds eta,
+/// and whenever that ratio has grown fourfold, `look` asks the driver for the true residual; also
+/// where the Krylov space all but ends, since what follows is made of rounding errors.
 /// reads 5 n, writes 4 n
 template <class T>
 struct MinresUpdate {
   static constexpr char const* name = "minres_update";
+  static constexpr int sums = 1;
   std::int64_t n;
   MinresScalars* s;
   double roundoff;
+  double rounding;
   T const* zn;  ///< M v_{j+1}, not normalised
-  T *z, *w, *w_prev, *x;
+  T *z, *w, *w_prev;
+  Iterate<T> it;
   struct Coefficients {
+    double a;
+    bool keep;
     double a1, a2, a3, step, scale;
     double gamma_next, c_next, s_next;
     double size2;
@@ -108,23 +127,37 @@ struct MinresUpdate {
     c.s_next = c.gamma_next / c.a1;
     c.step = c.c_next * s->eta;
     c.scale = c.gamma_next > 0 ? 1 / c.gamma_next : 0.0;
+    c.a = s->a;
+    c.keep = s->keep != 0;
     return true;
   }
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const { return rotate(f, c); }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    double const x = double(it.advance(i, c.a, c.keep, w));
     T old = w[i];
     double now = (double(z[i]) - c.a3 * double(w_prev[i]) - c.a2 * double(old)) / c.a1;
     w_prev[i] = old;
     w[i] = T(now);
-    x[i] = T(double(x[i]) + c.step * now);
+    double const next = double(T(x + c.step * double(T(now))));
+    sum[0] += next * next;
     z[i] = T(double(zn[i]) * c.scale);
   }
-  TCSOLVE_HD void finish(Frame f, double const*) const {
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
     Coefficients c{};
     rotate(f, c);
     double eta = -c.s_next * s->eta;
-    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta,  eta,    c.c_next,
-          s->c,         c.s_next, s->s,      eta * eta, c.size2};
+    double const lost2 = rounding * rounding * sum[0] * s->start2;
+    bool const drowns = lost2 > s->doubt * (eta * eta);
+    bool const ends = s->gamma2 < 1e-12 * c.size2;
+    double const look = drowns || ends ? 1 : 0;
+    double const doubt = drowns && eta != 0 ? 16 * (lost2 / (eta * eta)) : s->doubt;
+    double const worth = Keep::worth2(eta * eta, lost2 * (0.01 * 0.01));
+    bool const keep = f.state != nullptr && Keep::wanted(*f.state, s->worth, worth);
+    if (keep) Keep::note(*f.state, s->worth, f.step());
+    if (f.state != nullptr) f.state->newest2 = worth;
+    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta, eta,       c.c_next, s->c,
+          c.s_next,     s->s,     eta * eta, c.size2,  s->start2, doubt,    look,
+          c.step,       keep ? 1.0 : 0.0, worth};
   }
 };
 

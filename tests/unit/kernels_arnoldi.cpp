@@ -31,7 +31,7 @@ class Process {
         V_(ctx, std::vector<double>(std::size_t(n_) * m, 0)),
         u_(ctx, std::vector<double>(n_, 0)),
         w_(ctx, std::vector<double>(n_, 0)),
-        small_(ctx, std::vector<double>(2 * m + 1 + (m + 1) * m + m * m + 4 * m + 7 + m * m, 0)),
+        small_(ctx, std::vector<double>(2 * m + 1 + (m + 1) * m + m * m + 4 * m + 9 + m * m, 0)),
         partials_(ctx, std::vector<double>((2 * m + 1) * gram_blocks(ctx), 0)),
         history_(ctx, std::vector<double>(m + 1, 0)),
         progress_(ctx, Progress{}),
@@ -39,7 +39,8 @@ class Process {
     double* at = small_.data();
     auto take = [&](Index count) { return std::exchange(at, at + count); };
     H_ = {m_,      take(2 * m + 1), take((m + 1) * m), take(m * m), take(m), take(m), take(m + 1),
-          take(m), take(1),         take(1),           take(1),     take(1), take(1), take(1)};
+          take(m), take(1),         take(1),           take(1),     take(1), take(1), take(1),
+          take(1), take(1)};
     if (flexible) H_.S = take(m * m);
     LoopState fresh;
     fresh.limit = m + 1;

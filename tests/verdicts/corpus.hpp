@@ -40,6 +40,7 @@ struct Case {
   StoppingParams stopping = {};
   int restart = 30;
   std::optional<Index> most_iterations = {};
+  std::optional<double> residual = {};  ///< ||b - A x|| at most, of ||b||
 };
 
 void PrintTo(Case const& c, std::ostream* out);
@@ -61,5 +62,6 @@ std::vector<Case> nonfinite_cases();
 std::vector<Case> stopping_cases();
 std::vector<Case> inner_cases();
 std::vector<Case> claim_cases();
+std::vector<Case> best_iterate_cases();
 
 }  // namespace tcsolve::test

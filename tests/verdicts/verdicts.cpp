@@ -13,7 +13,8 @@ namespace {
 std::vector<Case> corpus() {
   std::vector<Case> all;
   for (auto table : {trivial_cases, definiteness_cases, singular_cases, breakdown_cases,
-                     precision_cases, nonfinite_cases, stopping_cases, inner_cases, claim_cases})
+                     precision_cases, nonfinite_cases, stopping_cases, inner_cases, claim_cases,
+                     best_iterate_cases})
     for (Case& c : table()) all.push_back(std::move(c));
   return all;
 }
@@ -48,6 +49,15 @@ void expect_answer(Case const& c, Problem const& p, SolveReport const& report, C
   }
 }
 
+/// x is as good as the best iterate, and `best` does not promise what no iterate had.
+void expect_residual(double most, Problem const& p, SolveReport const& report, Column const& x) {
+  double const now = (p.b - p.A * x).norm();
+  EXPECT_LE(now, most * p.b.norm());
+  if (!report.converged() && !p.M && !p.rounded) {
+    EXPECT_GE(2.001 * report.best_residual, now) << "`best` was never reached";
+  }
+}
+
 class Verdict : public testing::TestWithParam<Case> {
  protected:
   void check(Backend backend) {
@@ -67,6 +77,7 @@ class Verdict : public testing::TestWithParam<Case> {
         if (c.most_iterations) { EXPECT_LE(report.iterations, *c.most_iterations); }
         expect_invariants(p, report, x, c.stopping);
         expect_answer(c, p, report, x);
+        if (c.residual) expect_residual(*c.residual, p, report, x);
       }
   }
 };
