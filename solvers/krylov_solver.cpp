@@ -399,14 +399,14 @@ void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reache
 }
 
 /// Between two pieces of a watched method's loop: tries x + d, keeps the best d. False, with the
-/// reason in `state`, where the method's account of itself is refuted: its norm, `believed`, is far
-/// below the true residual and x is lost in its rounding, or the true residual has not improved for
-/// twice as long as a method may stagnate.
+/// reason in `state`, where the method's account of itself is refuted: the true residual is far
+/// above its norm, `believed`, and above the best that was seen, and x is lost in its rounding; or
+/// the true residual has not improved for twice as long as a method may stagnate.
 template <class T>
 bool KrylovSolver<T>::look(System const& system, LoopState& state, double believed, double rhs_norm,
                            Start const& limits, Looks& seen) {
   constexpr double progress = 0.999;
-  double const far = monitors_residual() ? 10 : 1e3;  // M's inner product is another norm
+  constexpr double far = 1e3;
   // Asked for by the method, or due: then the next one is as far away as the last one was.
   bool const due = state.iteration >= seen.next;
   seen.apart = due ? 2 * seen.apart : 1;
@@ -430,7 +430,7 @@ bool KrylovSolver<T>::look(System const& system, LoopState& state, double believ
     state.cause = static_cast<std::int32_t>(cause);
     return false;
   };
-  bool const refuted = !trial.finite() || trial.residual > far * believed;
+  bool const refuted = !trial.finite() || trial.residual > far * std::max(believed, seen.best);
   bool const drowned = !trial.finite() || attainable(trial.x_norm, rhs_norm) > believed;
   if (refuted && drowned) {
     // An x that is lost in its rounding has followed the kernel of A, unless the best one was as

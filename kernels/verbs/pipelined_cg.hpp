@@ -199,7 +199,7 @@ struct PipelinedUpdate {
     now.gap_s = before.gap_w + b * before.gap_s + e * (before.u + b * before.p);
     now.gap_r = before.gap_r + a * now.gap_s + e * (now.x + a * now.p);
     now.gap_w = before.gap_w + a * now.gap_z + e * (before.u + a * now.q);
-    double const gap = 8 * (now.gap_before + now.gap_r);  // a norm of norms: it may be low
+    double const gap = now.gap_before + now.gap_r;
     now.judge(f, Keep::worth2(now.rr, gap * gap));
   }
 };
