@@ -207,7 +207,7 @@ class Context {
   Space space_ = Space::host;
   Arena arena_;
   Arena* lent_ = nullptr;  // in the place of arena_
-  int entries_ = 0;  // of Entry
+  int entries_ = 0;        // of Entry
   Recording* recording_ = nullptr;
   LoopState* loop_ = nullptr;
   Deadline deadline_ = Deadline::max();

@@ -45,8 +45,8 @@ Array<T> undone(Context& ctx, Array<std::int32_t> const& exponents, char const* 
   if (made.outside >= 0) {
     std::int32_t e = 0;
     copy_bytes(ctx, &e, Space::host, exponents.data() + made.outside, ctx.space(), sizeof e);
-    throw MatrixError(cat(what, " ", made.outside + 1, ": its scale 2^", -e, " is outside the range",
-                          " of the vectors; use wider vectors"));
+    throw MatrixError(cat(what, " ", made.outside + 1, ": its scale 2^", -e,
+                          " is outside the range", " of the vectors; use wider vectors"));
   }
   return std::move(made.factors);
 }

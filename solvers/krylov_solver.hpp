@@ -5,7 +5,8 @@
 ///     r = b - A_true x                     FP64, the true residual
 ///     until ||r|| <= tolerance:
 ///       d = method(r)                      begin, step, step, ..., finish; in T
-///       r' = b - A_true (x + d)            kept when it is smaller; likewise for the best d on the way
+///       r' = b - A_true (x + d)            kept when it is smaller; likewise for the best d on the
+///       way
 ///
 /// Where r' may end the solve, its rows are summed in twice the precision of FP64: near the
 /// attainable accuracy the rounding of a plain sum is as large as what it is to tell. That number
@@ -224,7 +225,7 @@ class KrylovSolver : public Solver {
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   std::string recorded_name_;   // and of what format
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
-  Vector<T> best_;  // the best d of the run, where the method keeps it
+  Vector<T> best_;          // the best d of the run, where the method keeps it
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
   std::string complaint_;   // of an operator, in the run of the method at hand
   bool exact_ = false;      // residual_ is as good as A_true can say

@@ -43,7 +43,7 @@ struct SolveReport {
   double loop_seconds = 0;  ///< the part of it that the iterations took; the rest is verification
   std::string inner;        ///< what an inner solver said, where it failed
   bool accepts_least_squares = false;  ///< A is not square, or the caller has said so
-  bool preconditioned = false;  ///< there was an M, which a breakdown may be due to
+  bool preconditioned = false;         ///< there was an M, which a breakdown may be due to
   std::vector<Record> history;
   std::string message;  ///< the outcome in a sentence, with advice where there is some
 
