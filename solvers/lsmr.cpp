@@ -93,7 +93,8 @@ double Lsmr<T>::normal_residual(Context& ctx, In<double> r, double r_norm) {
   double const r_size = std::ldexp(r_norm, -e);
   if (columns_.rows() == g.rows && g.rows > 0) {
     sweep(ctx, Multiply<double>{g.rows, 1.0, columns_.view().data, In<double>(g), 0.0, g});
-    return norm<double>(ctx, g) / r_size / std::ldexp(1.0, std::ilogb(this->norm_A_));
+    int const scaled = std::min(std::ilogb(this->norm_A_), 0);
+    return std::ldexp(norm<double>(ctx, g) / r_size, -scaled);
   }
   double const normal = norm<double>(ctx, g) / r_size;
   if (normal == 0) return 0;
