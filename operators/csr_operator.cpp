@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/csr_operator.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -206,7 +207,7 @@ bool CsrOperator<T, S>::inverse_column_norms(Context& ctx, Out<double> d) const 
   if constexpr (all_double) {
     if (!std::isfinite(norm_) || norm_ == 0) return false;
     prepare(ctx, Op::transpose);
-    PowerOfTwo const two(-std::ilogb(norm_));
+    PowerOfTwo const two(-std::min(std::ilogb(norm_), 0));
     sweep(ctx,
           InverseRowNorms<S>{d.rows, transposed_->matrix.view(), two.factor, two.factor2, d.data});
     return true;

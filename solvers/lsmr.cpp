@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tcsolve/kernels/reductions.hpp>
+#include <vector>
 
+#include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
 
 namespace tcsolve {
@@ -24,10 +25,34 @@ void Lsmr<T>::allocate(Context& ctx) {
   unit_.resize(s, this->A_->rows());
   gradient_.resize(s, this->A_->cols());
   columns_.resize(s, this->A_->cols());
-  if (!this->A_true_->inverse_column_norms(ctx, columns_)) columns_ = {};
+  if (!this->A_true_->inverse_column_norms(ctx, columns_)) probe_columns(ctx);
   scalars_.resize(s, 1);
   uu_.resize(s, 1);
   this->norm2_ = &scalars_.data()->norm2;
+}
+
+/// For an operator that does not know its columns: z uniform in [-1, 1) has E (a_j^T z)^2 =
+/// ||a_j||^2 / 3. A few such z tell each length to a factor of about two.
+template <class T>
+void Lsmr<T>::probe_columns(Context& ctx) {
+  constexpr int probes = 8;
+  std::size_t const n = columns_.rows();
+  std::vector<double> length(n, 0.0);
+  for (int p = 0; p < probes; ++p) {
+    sweep(ctx, Random<double>{unit_.rows(), ctx.options().seed + 100 + p, unit_.view().data});
+    this->A_true_->apply(ctx, 1.0, unit_, 0.0, gradient_, Op::transpose);
+    auto const seen = to_host(ctx, gradient_.view().data, ctx.space(), n);
+    for (std::size_t j = 0; j < n; ++j) length[j] = std::hypot(length[j], seen[j]);
+  }
+  int const e = std::isfinite(this->norm_A_) && this->norm_A_ > 0
+                    ? std::min(std::ilogb(this->norm_A_), 0)
+                    : 0;
+  for (double& d : length) {
+    double const inverse = std::ldexp(std::sqrt(probes / 3.0) / d, e);
+    d = d == 0 ? 0.0 : std::isfinite(inverse) ? inverse : 0x1p+1023;
+  }
+  copy_bytes(ctx, columns_.view().data, ctx.space(), length.data(), Space::host,
+             sizeof(double) * n);
 }
 
 template <class T>
@@ -91,13 +116,11 @@ double Lsmr<T>::normal_residual(Context& ctx, In<double> r, double r_norm) {
   Out<double> g = gradient_;
   this->A_true_->apply(ctx, 1.0, unit_, 0.0, g, Op::transpose);
   double const r_size = std::ldexp(r_norm, -e);
-  if (columns_.rows() == g.rows && g.rows > 0) {
-    sweep(ctx, Multiply<double>{g.rows, 1.0, columns_.view().data, In<double>(g), 0.0, g});
-    return norm<double>(ctx, g) / r_size / std::ldexp(1.0, std::ilogb(this->norm_A_));
-  }
-  double const normal = norm<double>(ctx, g) / r_size;
-  if (normal == 0) return 0;
-  return std::isfinite(this->norm_A_) ? normal / this->norm_A_ : this->unknown;
+  double const plain = norm<double>(ctx, g);
+  if (plain == 0) return 0;
+  if (!std::isfinite(this->norm_A_) || this->norm_A_ == 0) return this->unknown;
+  sweep(ctx, Multiply<double>{g.rows, 1.0, columns_.view().data, In<double>(g), 0.0, g});
+  return std::ldexp(norm<double>(ctx, g) / r_size, -std::min(std::ilogb(this->norm_A_), 0));
 }
 
 template class Lsmr<double>;

@@ -28,7 +28,8 @@ struct LsmrParams {
 ///     nu = ||D A^T r|| / ||r|| <= min(rtol, 1e-8),    D = diag(1 / ||a_j||),    cond nu <= 0.01,
 ///
 /// with an estimate of cond(A M) from the bidiagonalisation, and one more run from r has left ||r||
-/// as it was (core/judgement.hpp). D where the operator knows its columns, else 1 / ||A||. M, n x n
+/// as it was (core/judgement.hpp). An operator that does not know its columns has their lengths
+/// estimated by eight products with A^T in setup(). M, n x n
 /// for an m x n A, acts from the right: x = M y. Per iteration: one product each with A, A^T, M,
 /// M^T. Throws Unsupported when a transpose is missing.
 template <class T = double>
@@ -51,11 +52,12 @@ class Lsmr final : public KrylovSolver<T> {
   bool square() const override { return false; }
   bool monitors_residual() const override { return !normal_claimed_; }
 
+  void probe_columns(Context&);
   void transposed(Context&, In<T> u, Out<T> t);  // t = M^T A^T u
 
   Vector<T> q_, t_, v_, h_, hbar_, y_, between_;
   Vector<double> unit_, gradient_;
-  Vector<double> columns_;  // 2^e / ||a_j||, e the exponent of A_true's norm; empty: not known
+  Vector<double> columns_;  // 2^e / ||a_j||, e the exponent of ||A||, at most 0
   Array<LsmrScalars> scalars_;
   Array<double> uu_;
   bool normal_claimed_ = false;  // the last claim was about M^T A^T r
