@@ -50,6 +50,7 @@
   X(TCSOLVE_PAIR(InverseDiagonal, double, double)) X(TCSOLVE_PAIR(InverseDiagonal, double, float)) \
   X(TCSOLVE_PAIR(InverseDiagonal, float, double)) X(TCSOLVE_PAIR(InverseDiagonal, float, float))   \
   X(MaxRowSum<double>) X(MaxRowSum<float>) X(MaxRowSum<half>) X(MaxRowSum<bfloat16>)         \
+  X(LongestRow<double>) X(LongestRow<float>) X(LongestRow<half>) X(LongestRow<bfloat16>)     \
   X(TransposeValues<double>) X(TransposeValues<float>) X(TransposeValues<half>) X(TransposeValues<bfloat16>) \
   X(TCSOLVE_PAIR(InverseDiagonal, half, double)) X(TCSOLVE_PAIR(InverseDiagonal, half, float))     \
   X(TCSOLVE_PAIR(InverseDiagonal, bfloat16, double)) X(TCSOLVE_PAIR(InverseDiagonal, bfloat16, float)) \

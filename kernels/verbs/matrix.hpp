@@ -172,4 +172,20 @@ struct BlockMultiply {
   }
 };
 
+/// The entries of the longest row.
+template <class S>
+struct LongestRow {
+  static constexpr char const* name = "longest_row";
+  static constexpr int sums = 1;
+  static constexpr bool maximum = true;
+  std::int64_t n;  ///< rows
+  CsrView<S> a;
+  double* length;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double const here = double(a.offsets[i + 1] - a.offsets[i]);
+    sum[0] = here > sum[0] ? here : sum[0];
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *length = sum[0]; }
+};
+
 }  // namespace tcsolve
