@@ -90,7 +90,8 @@ class LinearOperator {
   /// sums_exactly() only. v.b_low and v.r_low are more of b and r.
   void exact_residual(Context& ctx, ResidualVectors const& v) const { do_exact_residual(ctx, v); }
   /// d_j = 2^e / ||a_j||_2 for column j, 0 for a column of zeros, e the exponent of
-  /// norm_estimate(): what makes the columns equally long. False where they are not known.
+  /// norm_estimate(), at most 0: what makes the columns equally long. False where they are not
+  /// known.
   virtual bool inverse_column_norms(Context&, Out<double> /*d*/) const { return false; }
 
   /// New values where the pattern is the same: a has the rows and columns that the operator was

@@ -58,7 +58,7 @@ inline constexpr char const* small_config =
 
 /// A solve that takes minutes.
 inline constexpr char const* long_config =
-    "problem: {generator: {type: convdiff, n: 48, velocity: 10}, rhs: random}\n"
+    "problem: {generator: {type: convdiff, n: 80, velocity: 10}, rhs: random}\n"
     "solver: {type: lsmr, rtol: 1.0e-15, max_iters: 100000000, stagnation_window: 0}\n"
     "output: {bandwidth: false}\n";
 
