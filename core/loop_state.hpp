@@ -25,14 +25,14 @@ struct LoopState {
   std::int32_t cancel = 0;     ///< a Stop that the host asks for: cancelled or time_limit
   std::int32_t window = 0;     ///< stagnation: steps without a new best norm, 0 = never
   std::int32_t best_iteration = 0;
-  double value = 0;           ///< the number that raised the stop, e.g. the curvature <p, A p>
-  double threshold2 = 0;      ///< claimed when norm2 <= threshold2
-  double divergence2 = 0;     ///< diverged when norm2 > divergence2
-  double best2 = 0;           ///< smallest norm2 so far
-  double kept2 = 0;           ///< what the kept iterate is worth (verbs/keep.hpp) ...
-  double newest2 = 0;         ///< ... and the newest one
+  double value = 0;            ///< the number that raised the stop, e.g. the curvature <p, A p>
+  double threshold2 = 0;       ///< claimed when norm2 <= threshold2
+  double divergence2 = 0;      ///< diverged when norm2 > divergence2
+  double best2 = 0;            ///< smallest norm2 so far
+  double kept2 = 0;            ///< what the kept iterate is worth (verbs/keep.hpp) ...
+  double newest2 = 0;          ///< ... and the newest one
   std::int32_t kept_step = 0;  ///< steps before the kept iterate
-  double* history = nullptr;  ///< norm2 after each step from history_start on
+  double* history = nullptr;   ///< norm2 after each step from history_start on
   std::int32_t history_start = 0;
   Progress* progress = nullptr;         ///< host-visible, may be null
   std::int32_t report_every = 1;        ///< steps between two words to the host

@@ -26,8 +26,8 @@ consteval std::size_t field_count() {
   return more > 0 ? more : fits ? sizeof...(A) : 0;
 }
 
-/// f(field) for each field of v, an aggregate without arrays of at most eighteen; not for those of a
-/// field that is an aggregate itself.
+/// f(field) for each field of v, an aggregate without arrays of at most eighteen; not for those of
+/// a field that is an aggregate itself.
 template <class V, class F>
 void each_field(V const& v, F const& f) {
   static_assert(std::is_aggregate_v<V>);

@@ -47,8 +47,8 @@ void Bicgstab<T>::step(Context& ctx) {
   if (!folded_) M.apply(ctx, r, z);    // z = M s, s in the place of r
   A.apply(ctx, z, t);                  // t = A z
   dot2<T>(ctx, r, t, &s->ts, &s->tt);  // <t, s>, <t, t>
-  sweep(ctx, BicgFull<T>{n, s, y.data, z.data, t.data, shadow.data, x.data, r.data,
-                         this->best(), this->size_A()});
+  sweep(ctx, BicgFull<T>{n, s, y.data, z.data, t.data, shadow.data, x.data, r.data, this->best(),
+                         this->size_A()});
   // omega = <t, s> / <t, t>;
   // x += alpha y + omega z;  r = s - omega t
   observe(ctx, &s->rr);

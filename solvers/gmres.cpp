@@ -16,8 +16,9 @@ void Arnoldi<T>::allocate(Context& ctx) {
   small_ = Array<double>(s, sums + (m + 1) * m + m * m + 4 * m + 1 + 8);
   double* at = small_.data();
   auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
-  H_ = {restart_, take(sums), take((m + 1) * m), take(m * m), take(m), take(m), take(m + 1),
-        take(m),  take(1),    take(1),           take(1),     take(1), take(1), take(1), take(1), take(1)};
+  H_ = {restart_,    take(sums), take((m + 1) * m), take(m * m), take(m), take(m),
+        take(m + 1), take(m),    take(1),           take(1),     take(1), take(1),
+        take(1),     take(1),    take(1),           take(1)};
   this->keep(small_, {&u_, &w_, &z_});
   this->norm2_ = H_.norm2;
 }

@@ -85,9 +85,7 @@ class Gmres final : public Arnoldi<T> {
   void step(Context&) override;
   void complete(Context&) override;
   bool batches() const override { return true; }
-  bool monitors_residual() const override {
-    return side_ == Side::right || !this->preconditioned_;
-  }
+  bool monitors_residual() const override { return side_ == Side::right || !this->preconditioned_; }
   Side side_;
 };
 

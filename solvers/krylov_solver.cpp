@@ -14,7 +14,7 @@ namespace tcsolve {
 
 namespace {
 
-constexpr int probes = 4;      // power iterations in the estimate of an unknown norm
+constexpr int probes = 4;  // power iterations in the estimate of an unknown norm
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -222,15 +222,16 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   if (report.rhs_norm == 0) return end(Stop::converged, Cause::zero_rhs);
   report.initial_residual = report.true_residual = report.best_residual = residual;
   report.recurrence_residual = residual;
-  report.tolerance = tolerance_of(stopping_.baseline, stopping_.rtol, stopping_.atol,
-                                  report.rhs_norm, residual);
+  report.tolerance =
+      tolerance_of(stopping_.baseline, stopping_.rtol, stopping_.atol, report.rhs_norm, residual);
   double normal = residual > report.tolerance ? normal_residual(ctx, residual_, residual) : unknown;
   if (residual <= report.tolerance) {
     end(Stop::converged, Cause::exact_guess);
   } else if (normal <= std::min(stopping_.rtol, optimal)) {
     end(Stop::converged, Cause::least_squares);
   } else {
-    iterate({b, x}, normal, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
+    iterate({b, x}, normal, report,
+            {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
   }
   double x_norm = norm<double>(ctx, x);
   report.attainable = attainable(x_norm, report.rhs_norm);
@@ -337,8 +338,8 @@ void KrylovSolver<T>::correct_best(SolveReport& report, Best const& before, Inde
   report.best_iteration = better ? at : before.iteration;
 }
 
-/// A claim that the true residual refutes by far, of a method that has seen A to be singular: unless
-/// x is as accurate as it can be, that is the reason.
+/// A claim that the true residual refutes by far, of a method that has seen A to be singular:
+/// unless x is as accurate as it can be, that is the reason.
 template <class T>
 void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reached) {
   constexpr double far = 10;
@@ -443,8 +444,8 @@ auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch
       double const believed = in_units_of_b(norms2.empty() ? norm2 : norms2.back());
       return look(system, state, believed, report.rhs_norm, {norm2, limits.residual}, seen);
     };
-  Ends const ends = ends_of(limits.target, limits.divergence, limits.residual, norm2,
-                            roundoff(real_of<T>));
+  Ends const ends =
+      ends_of(limits.target, limits.divergence, limits.residual, norm2, roundoff(real_of<T>));
   auto loop_start = std::chrono::steady_clock::now();
   out.state = loop_->run(ctx, {limits.steps, window, ends.threshold2, ends.divergence2, norm2},
                          here, norms2, between);

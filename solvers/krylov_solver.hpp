@@ -5,7 +5,8 @@
 ///     r = b - A_true x                     FP64, the true residual
 ///     until ||r|| <= tolerance:
 ///       d = method(r)                      begin, step, step, ..., finish; in T
-///       r' = b - A_true (x + d)            kept when it is smaller; likewise for the best d on the way
+///       r' = b - A_true (x + d)            kept when it is smaller; likewise for the best d on the
+///       way
 ///
 /// A method that converges by its own account is thereby checked, and when the true residual says
 /// otherwise it begins again from there (residual replacement; with a rounded A, iterative
@@ -189,7 +190,7 @@ class KrylovSolver : public Solver {
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   std::string recorded_name_;   // and of what format
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
-  Vector<T> best_;  // the best d of the run, where the method keeps it
+  Vector<T> best_;          // the best d of the run, where the method keeps it
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
   int headroom_ = 0;        // and its norm about 2^-headroom
 };

@@ -28,8 +28,7 @@ void Minres<T>::begin(Context& ctx, Attempt const&) {
 // The newest Lanczos vector v takes the place of r.
 template <class T>
 void Minres<T>::step(Context& ctx) {
-  Out<T> v = this->r_, v_prev = v_prev_, q = q_, z = z_, zn = zn_, w = w_,
-         w_prev = w_prev_;
+  Out<T> v = this->r_, v_prev = v_prev_, q = q_, z = z_, zn = zn_, w = w_, w_prev = w_prev_;
   MinresScalars* s = scalars_.data();
   Index n = v.rows;
   double const e = roundoff(real_of<T>), rounding = 100 * e * this->size_A() / this->size_r();
@@ -37,17 +36,23 @@ void Minres<T>::step(Context& ctx) {
   sweep(ctx, Lanczos<T>{n, s, q.data, v.data,
                         v_prev.data});  // v = q - (delta/gamma) v - (gamma/gamma_prev) v_prev
   this->M_->apply_dot(ctx, v, zn, &s->gamma2);  // z_next = M v,  gamma_next^2 = <z_next, v>
-  sweep(ctx,
-        MinresUpdate<T>{n, s, e, rounding, zn.data, z.data, w.data, w_prev.data,
-                        {this->d_.view().data, this->best()}});
+  sweep(ctx, MinresUpdate<T>{n,
+                             s,
+                             e,
+                             rounding,
+                             zn.data,
+                             z.data,
+                             w.data,
+                             w_prev.data,
+                             {this->d_.view().data, this->best()}});
   observe(ctx, &s->norm2);
 }
 
 template <class T>
 void Minres<T>::complete(Context& ctx) {
   MinresScalars* s = scalars_.data();
-  sweep(ctx, Advance<T>{w_.rows(), &s->a, &s->keep, w_.view().data,
-                        {this->d_.view().data, this->best()}});
+  sweep(ctx, Advance<T>{
+                 w_.rows(), &s->a, &s->keep, w_.view().data, {this->d_.view().data, this->best()}});
 }
 
 // The driver has looked.

@@ -51,8 +51,7 @@ template <class T>
 void ChronopoulosGear<T>::step(Context& ctx) {
   Out<T> r = this->r_, u = this->u_, w = this->w_, p = this->p_, s = this->s_;
   OneReductionScalars* sums = this->scalars_.data();
-  sweep(ctx,
-        GearUpdate<T>{r.rows, sums, u.data, w.data, p.data, s.data, this->iterate(), r.data});
+  sweep(ctx, GearUpdate<T>{r.rows, sums, u.data, w.data, p.data, s.data, this->iterate(), r.data});
   // x += a p;  p = u + beta p;  s = w + beta s;  r -= alpha s;  a = alpha
   this->M_->apply(ctx, r, u);  // u = M r
   this->A_->apply(ctx, u, w);  // w = A u
@@ -86,8 +85,8 @@ void PipelinedCg<T>::step(Context& ctx) {
   if (!folded_) this->M_->apply(ctx, w, m);  // m = M w
   this->A_->apply(ctx, m, n);                // n = A m
   sweep(ctx, PipelinedUpdate<T>{r.rows, sums, roundoff(real_of<T>), this->size_A(), m.data, n.data,
-                                z.data, q.data, s.data, p.data, this->iterate(), r.data, u.data, w.data,
-                                D_, folded_ ? m.data : nullptr});
+                                z.data, q.data, s.data, p.data, this->iterate(), r.data, u.data,
+                                w.data, D_, folded_ ? m.data : nullptr});
   // x += a p;  z = n + beta z;  q = m + beta q;  s = w + beta s;  p = u + beta p;
   // r -= alpha s;  u -= alpha q;  w -= alpha z;  a = alpha;  and the sums
   observe(ctx, &sums->rr);

@@ -18,9 +18,10 @@ std::string brief(double v) {
 std::string singular_advice(bool preconditioned, std::string const& solver) {
   std::string const least = solver == "lsmr" ? "" : "lsmr, or ";
   if (preconditioned)
-    return cat("the operator or its preconditioner is singular on the Krylov space, or they are "
-               "badly scaled; try 'preconditioner: none' or another one",
-               solver == "lsmr" ? "" : ", then lsmr");
+    return cat(
+        "the operator or its preconditioner is singular on the Krylov space, or they are "
+        "badly scaled; try 'preconditioner: none' or another one",
+        solver == "lsmr" ? "" : ", then lsmr");
   return cat("the operator is singular on the Krylov space; try ", least,
              "project out the nullspace");
 }

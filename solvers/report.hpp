@@ -27,7 +27,7 @@ struct SolveReport {
   double tolerance = 0;            ///< what the true residual had to meet
   double true_residual = 0;        ///< ||b - A x||_2 in FP64, of the x that is returned
   double recurrence_residual = 0;  ///< what the method believed at its end
-  double best_residual = 0;        ///< smallest monitored norm that the true residual did not refute
+  double best_residual = 0;  ///< smallest monitored norm that the true residual did not refute
   Index best_iteration = 0;
   double backward_error = 0;  ///< ||r|| / (||A|| ||x|| + ||b||); NaN when ||A|| is not known
   double attainable = 0;      ///< estimate of the smallest reachable ||b - A x||_2

@@ -125,8 +125,8 @@ struct BicgHalf {
 };
 
 /// omega = <t, s> / <t, t>;  x += alpha y + omega z;  r = s - omega t;  rr = ||r||^2,
-/// rho = <r~, r>. omega = 0 when s is small enough already: then this is the half step. The x of the
-/// step before may have to be kept (verbs/keep.hpp): its successor's norm is foretold,
+/// rho = <r~, r>. omega = 0 when s is small enough already: then this is the half step. The x of
+/// the step before may have to be kept (verbs/keep.hpp): its successor's norm is foretold,
 /// ||s - omega t||^2 = ||s||^2 - omega <t, s>, and one that falls by more than a hundred is not
 /// believed, since the size of the new x is not known yet.
 template <class T>

@@ -260,14 +260,14 @@ struct KeepColumn {
   }
 };
 
-/// y = R^-1 g, column by column from the last. m^2 / 2 products by one thread. Where S is kept, y is
-/// for what was multiplied, z_j = M u_j: the columns of H are those of z'_j = (z_j - sum_k s_k z'_k)
-/// / rho, as v_j is of u. For any M, also one that changes.
+/// y = R^-1 g, column by column from the last. m^2 / 2 products by one thread. Where S is kept, y
+/// is for what was multiplied, z_j = M u_j: the columns of H are those of z'_j = (z_j - sum_k s_k
+/// z'_k) / rho, as v_j is of u. For any M, also one that changes.
 ///
-/// With k columns the residual's norm is that of g_k, g_{k+1}, ..., in exact arithmetic; a y so large
-/// that its rounding error, 10 roundoff ||A|| ||y||, exceeds that (R is singular but for rounding) has
-/// no such residual. Then only as many columns are used as make the larger of the two smallest: the
-/// one falls with k, the other grows, so they are found by bisection.
+/// With k columns the residual's norm is that of g_k, g_{k+1}, ..., in exact arithmetic; a y so
+/// large that its rounding error, 10 roundoff ||A|| ||y||, exceeds that (R is singular but for
+/// rounding) has no such residual. Then only as many columns are used as make the larger of the two
+/// smallest: the one falls with k, the other grows, so they are found by bisection.
 struct BackSubstitute {
   static constexpr char const* name = "back_substitute";
   std::int64_t n = 0;

@@ -45,7 +45,7 @@ struct Squares {
 /// When to stop: one set for all systems of a batch (solvers/stopping.hpp says what each means).
 struct JudgeRules {
   double rtol, atol, divtol;
-  double roundoff;        ///< of the method's vectors
+  double roundoff;  ///< of the method's vectors
   Baseline baseline;
   std::int32_t max_iters;
   std::int32_t window;     ///< stagnation; 0 never
@@ -114,8 +114,7 @@ struct JudgeStart {
     }
     if (!is_finite(residual)) return s->end(Stop::nonfinite, Cause::matrix);
     s->true_residual = s->initial_residual = s->recurrence_residual = residual;
-    s->tolerance =
-        tolerance_of(rules.baseline, rules.rtol, rules.atol, s->rhs_norm, residual);
+    s->tolerance = tolerance_of(rules.baseline, rules.rtol, rules.atol, s->rhs_norm, residual);
     s->attainable = s->rounding(s->x_norm);
     if (residual <= s->tolerance)
       s->end(Stop::converged, Cause::exact_guess);

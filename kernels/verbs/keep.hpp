@@ -25,7 +25,8 @@ struct Keep {
   TCSOLVE_HD static double worth2(double norm2, double rounding2) {
     return norm2 <= rounding2 ? rounding2 : norm2;  // NaN stays
   }
-  /// Is the iterate worth `before2` to be kept, which is about to be left for the one with `after2`?
+  /// Is the iterate worth `before2` to be kept, which is about to be left for the one with
+  /// `after2`?
   TCSOLVE_HD static bool wanted(LoopState const& s, double before2, double after2) {
     return before2 < fallen2 * s.kept2 && !(after2 <= before2);
   }
@@ -35,7 +36,8 @@ struct Keep {
   }
 };
 
-/// x, which lacks its last step a p still, and the place of the iterate that is kept; null: none is.
+/// x, which lacks its last step a p still, and the place of the iterate that is kept; null: none
+/// is.
 template <class T>
 struct Iterate {
   T *x, *kept;
@@ -78,7 +80,8 @@ struct Advance {
 struct Reach {
   double x2;  ///< the sum of a^2 <p, M^-1 p>
 
-  /// What an iterate is worth; rho = <r, M r>, the norm in which x2 and largest = ||M A|| are meant.
+  /// What an iterate is worth; rho = <r, M r>, the norm in which x2 and largest = ||M A|| are
+  /// meant.
   TCSOLVE_HD double worth2(double rr, double rho, double roundoff, double largest) const {
     double const e = roundoff * largest, rounding2 = e * e * x2;
     return rounding2 > rho && rho > 0 ? rr * (rounding2 / rho) : rr;

@@ -16,8 +16,8 @@ struct MinresScalars {
   double delta;              ///< <A z, z>
   double eta;                ///< signed norm of the residual in the M-norm
   double c, c_prev, s, s_prev;
-  double norm2;  ///< eta^2
-  double size2;  ///< square of the largest column of the Lanczos matrix so far
+  double norm2;   ///< eta^2
+  double size2;   ///< square of the largest column of the Lanczos matrix so far
   double start2;  ///< norm2 before the first step
   double doubt;   ///< how far above its recurrence the rounding of x may be (MinresUpdate), squared
   double look;    ///< not 0: the driver is to look at the true residual before the next step
@@ -47,8 +47,8 @@ struct MinresStart {
   }
   TCSOLVE_HD void finish(Frame, double const*) const {
     double gamma = s->gamma2 > 0 ? sqrt(s->gamma2) : 0.0;
-    *s = {gamma, 1.0, s->gamma2, 0.0, gamma, 1.0, 1.0, 0.0, 0.0, s->gamma2, size * size,
-          s->gamma2, 1.0, 0.0, 0.0, 0.0, s->gamma2};
+    *s = {gamma,     1.0,         s->gamma2, 0.0, gamma, 1.0, 1.0, 0.0,      0.0,
+          s->gamma2, size * size, s->gamma2, 1.0, 0.0,   0.0, 0.0, s->gamma2};
   }
 };
 
@@ -155,9 +155,9 @@ struct MinresUpdate {
     bool const keep = f.state != nullptr && Keep::wanted(*f.state, s->worth, worth);
     if (keep) Keep::note(*f.state, s->worth, f.step());
     if (f.state != nullptr) f.state->newest2 = worth;
-    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta, eta,       c.c_next, s->c,
-          c.s_next,     s->s,     eta * eta, c.size2,  s->start2, doubt,    look,
-          c.step,       keep ? 1.0 : 0.0, worth};
+    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta,         eta,     c.c_next,
+          s->c,         c.s_next, s->s,      eta * eta,        c.size2, s->start2,
+          doubt,        look,     c.step,    keep ? 1.0 : 0.0, worth};
   }
 };
 

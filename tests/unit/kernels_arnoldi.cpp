@@ -38,9 +38,9 @@ class Process {
         state_(ctx, LoopState{}) {
     double* at = small_.data();
     auto take = [&](Index count) { return std::exchange(at, at + count); };
-    H_ = {m_,      take(2 * m + 1), take((m + 1) * m), take(m * m), take(m), take(m), take(m + 1),
-          take(m), take(1),         take(1),           take(1),     take(1), take(1), take(1),
-          take(1), take(1)};
+    H_ = {m_,          take(2 * m + 1), take((m + 1) * m), take(m * m), take(m), take(m),
+          take(m + 1), take(m),         take(1),           take(1),     take(1), take(1),
+          take(1),     take(1),         take(1),           take(1)};
     if (flexible) H_.S = take(m * m);
     LoopState fresh;
     fresh.limit = m + 1;

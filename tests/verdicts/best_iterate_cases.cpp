@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Solves that pass a good iterate on their way to a bad end: singular systems whose right-hand side
-/// is slightly outside the range, methods whose residual rises, operators that a method cannot take.
-/// x is the good iterate, and the name is that of the end.
+/// Solves that pass a good iterate on their way to a bad end: singular systems whose right-hand
+/// side is slightly outside the range, methods whose residual rises, operators that a method cannot
+/// take. x is the good iterate, and the name is that of the end.
 #include <tests/verdicts/corpus.hpp>
 
 namespace tcsolve::test {
@@ -100,16 +100,12 @@ Problem tiny_diagonal() {
   return {a, Column::Ones(6)};
 }
 /// Every entry is finite, and the row sum is not.
-Problem overflowing_rows() {
-  return {Matrix{{1.7e308, 1e308}, {1e308, 1.7e308}}, Column{{1, 2}}};
-}
+Problem overflowing_rows() { return {Matrix{{1.7e308, 1e308}, {1e308, 1.7e308}}, Column{{1, 2}}}; }
 Problem badly_scaled_jacobi() {
   Matrix m = Matrix{{1e20, 0}, {0, 1}};
-  return {Matrix{{1e-20, 1}, {1, 1}},
-          Column{{1, 2}},
-          {},
-          nullptr,
-          [m](Context& ctx) { return matrix(ctx, m); }};
+  return {Matrix{{1e-20, 1}, {1, 1}}, Column{{1, 2}}, {}, nullptr, [m](Context& ctx) {
+            return matrix(ctx, m);
+          }};
 }
 
 }  // namespace
@@ -131,14 +127,12 @@ std::vector<Case> best_iterate_cases() {
               neumann_left),
       reaches({"neumann_gmres", "gmres fgmres", neumann, no_solution}, neumann_left),
       reaches({"neumann_minres", "minres", neumann, {breakdown}, singular}, neumann_left),
-      reaches({"neumann_jacobi_cg", "cg chronopoulos_gear pipelined_cg", neumann_jacobi,
-               no_solution},
-              twice),
-      reaches({"neumann_jacobi_bicgstab",
-               "bicgstab",
-               neumann_jacobi,
-               {stagnated, breakdown, diverged}},
-              twice),
+      reaches(
+          {"neumann_jacobi_cg", "cg chronopoulos_gear pipelined_cg", neumann_jacobi, no_solution},
+          twice),
+      reaches(
+          {"neumann_jacobi_bicgstab", "bicgstab", neumann_jacobi, {stagnated, breakdown, diverged}},
+          twice),
       reaches({"neumann_jacobi_minres", "minres", neumann_jacobi, no_solution}, twice),
 
       reaches({"zero_row", "gmres fgmres gmres_left", zero_row, {breakdown}, singular}, 0.24),
@@ -146,15 +140,21 @@ std::vector<Case> best_iterate_cases() {
       reaches({"zero_row_minres", "minres", zero_row, no_solution}, 0.9),
       reaches({"zero_column", "gmres fgmres", zero_column, no_solution}, 1),
       reaches({"zero_column_minres", "minres", zero_column, no_solution}, 1),
-      reaches({"zero_row_and_column", "gmres fgmres minres", zero_row_and_column, {breakdown},
+      reaches({"zero_row_and_column",
+               "gmres fgmres minres",
+               zero_row_and_column,
+               {breakdown},
                singular},
               0.24),
       reaches({"zero_row_and_column_cg", "cg", zero_row_and_column, no_solution}, 0.9),
 
       reaches({"wilkinson_minres", "minres", wilkinson, {breakdown}, singular}, 0.22),
       reaches({"wilkinson_gmres", "gmres fgmres", wilkinson, {breakdown}, singular}, 0.22),
-      reaches({"two_components_minres", "minres", [] { return two_components(1e-3); },
-               {breakdown}, singular},
+      reaches({"two_components_minres",
+               "minres",
+               [] { return two_components(1e-3); },
+               {breakdown},
+               singular},
               2e-2),
       reaches({"two_components_barely_minres", "minres", [] { return two_components(1e-6); },
                no_solution},
@@ -162,9 +162,9 @@ std::vector<Case> best_iterate_cases() {
       reaches({"two_components_cg", "cg chronopoulos_gear pipelined_cg",
                [] { return two_components(1e-6); }, no_solution},
               2e-5),
-      reaches({"scaled_laplacian_minres", "minres", [] { return scaled_laplacian(1e-4); },
-               no_solution},
-              2e-4),
+      reaches(
+          {"scaled_laplacian_minres", "minres", [] { return scaled_laplacian(1e-4); }, no_solution},
+          2e-4),
       reaches({"scaled_laplacian_gmres", "gmres fgmres", [] { return scaled_laplacian(1e-4); },
                no_solution},
               2e-4),
@@ -176,18 +176,25 @@ std::vector<Case> best_iterate_cases() {
                },
                no_solution},
               1),
-      reaches({"upwind_minres", "minres",
+      reaches({"upwind_minres",
+               "minres",
                [] {
                  return Problem{tridiagonal(30, -3, 4, -1), Column::Ones(30)};
                },
                {stagnated, breakdown, false_convergence}},
               1),
 
-      reaches({"swinging_cg_short", "cg chronopoulos_gear pipelined_cg", swinging,
-               {max_iterations, converged}, {}, any, {.max_iters = 150}},
+      reaches({"swinging_cg_short",
+               "cg chronopoulos_gear pipelined_cg",
+               swinging,
+               {max_iterations, converged},
+               {},
+               any,
+               {.max_iters = 150}},
               1),
       // b_k = 1 in the kernel of a rounded A is followed to x = 1e16 and back.
-      reaches({"hilbert_bicgstab", "bicgstab",
+      reaches({"hilbert_bicgstab",
+               "bicgstab",
                [] {
                  Problem p{hilbert(10), Column::Ones(10)};
                  return p;
@@ -196,12 +203,20 @@ std::vector<Case> best_iterate_cases() {
               1e-4),
 
       // The ends of the exponent range.
-      {"largest_1x1", "cg chronopoulos_gear pipelined_cg bicgstab gmres fgmres minres",
-       [] { return one_entry(1.7e308, 1.7e308); }, {converged}},
-      {"large_1x1", "cg chronopoulos_gear pipelined_cg bicgstab gmres fgmres minres",
-       [] { return one_entry(1.2e308, 1.2e308); }, {converged}},
-      {"tiny_diagonal", "cg chronopoulos_gear pipelined_cg bicgstab gmres fgmres minres",
-       tiny_diagonal, {nonfinite}, Cause::overflow, untouched},
+      {"largest_1x1",
+       "cg chronopoulos_gear pipelined_cg bicgstab gmres fgmres minres",
+       [] { return one_entry(1.7e308, 1.7e308); },
+       {converged}},
+      {"large_1x1",
+       "cg chronopoulos_gear pipelined_cg bicgstab gmres fgmres minres",
+       [] { return one_entry(1.2e308, 1.2e308); },
+       {converged}},
+      {"tiny_diagonal",
+       "cg chronopoulos_gear pipelined_cg bicgstab gmres fgmres minres",
+       tiny_diagonal,
+       {nonfinite},
+       Cause::overflow,
+       untouched},
       {"overflowing_rows", "cg gmres minres", overflowing_rows, {nonfinite, converged}},
       {"badly_scaled_jacobi", "gmres fgmres", badly_scaled_jacobi, {breakdown}, singular},
   };
