@@ -9,8 +9,8 @@
 #include <tcsolve/formats/scaled.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
 #include <tcsolve/kernels/verbs/csr.hpp>
+#include <tcsolve/kernels/verbs/matrix.hpp>
 
 namespace tcsolve {
 

@@ -155,9 +155,15 @@ struct MinresUpdate {
     bool const keep = f.state != nullptr && Keep::wanted(*f.state, s->worth, worth);
     if (keep) Keep::note(*f.state, s->worth, f.step());
     if (f.state != nullptr) f.state->newest2 = worth;
-    *s = {c.gamma_next, s->gamma, s->gamma2, s->delta,         eta,     c.c_next,
-          s->c,         c.s_next, s->s,      eta * eta,        c.size2, s->start2,
-          doubt,        look,     c.step,    keep ? 1.0 : 0.0, worth};
+    MinresScalars next = *s;
+    next.gamma = c.gamma_next, next.gamma_prev = s->gamma;
+    next.eta = eta, next.norm2 = eta * eta;
+    next.c = c.c_next, next.c_prev = s->c;
+    next.s = c.s_next, next.s_prev = s->s;
+    next.size2 = c.size2;
+    next.doubt = doubt, next.look = look;
+    next.a = c.step, next.keep = keep ? 1 : 0, next.worth = worth;
+    *s = next;
   }
 };
 
