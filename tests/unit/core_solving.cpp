@@ -37,10 +37,11 @@ TYPED_TEST(CoreSolving, ARecordingsWorkspaceIsItsOwn) {
   Arena* const shared = &ctx.arena();
   Recording const a = ctx.record(take(first));
   EXPECT_EQ(&ctx.arena(), shared) << "given back";
+  Recording nested;
   Recording b = ctx.record([&](Context& c) {
     take(second)(c);
     take(again)(c);
-    Recording const nested = c.record(take(inside));
+    nested = c.record(take(inside));
     EXPECT_NE(nested.workspace, nullptr);
     EXPECT_NE(inside, second);
   });

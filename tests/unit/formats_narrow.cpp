@@ -65,7 +65,7 @@ std::string lost(Csr<double> const& a, Scales const& s, bool zero_too = true) {
   for_entries(a, [&](Index i, Index j, double v) {
     auto const now = double(S(std::ldexp(v, s.rows[i] + s.cols[j])));
     bool const gone = !std::isfinite(now) || (zero_too && now == 0);
-    if (gone && first.empty()) first = cat("row ", i, ", column ", j, ": ", v, " is ");
+    if (gone && first.empty()) first = cat("row ", i + 1, ", column ", j + 1, ": ", v, " is ");
   });
   return first;
 }
@@ -216,7 +216,7 @@ TYPED_TEST(FormatsNarrow, RefusesScalesBeyondTheVectors) {
   EXPECT_NO_THROW(made.template undone_rows<double>(this->ctx()));
   std::string const says =
       message_of<MatrixError>([&] { made.template undone_rows<float>(this->ctx()); });
-  EXPECT_NE(says.find("row 1: its scale 2^-"), std::string::npos) << says;
+  EXPECT_NE(says.find("row 2: its scale 2^-"), std::string::npos) << says;
   EXPECT_NE(says.find("use wider vectors"), std::string::npos) << says;
 }
 

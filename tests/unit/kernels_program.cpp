@@ -100,8 +100,8 @@ TEST(Program, FindsThePointersOfAFieldOfAField) {
   ArnoldiUpdate<double> update{100, r.p, r.p, r.q, H, 1, 1, Observe{.norm2 = r.v}};
   LoopProgram loop = loop_program(r.ctx.record([&](Context& c) { sweep(c, update); }), 10, 512);
   ASSERT_EQ(loop.list.size(), 1u);
-  // n, three vectors, m, fourteen arrays, two numbers, n, three pointers of Observe.
-  EXPECT_EQ(loop.list[0].pointers, 0b111'0'00'11111111111111'0'111'0u);
+  // n, three vectors, m, sixteen arrays, two numbers, n, three pointers of Observe.
+  EXPECT_EQ(loop.list[0].pointers, 0b111'0'00'1111111111111111'0'111'0u);
   // n, a number, an array with three numbers, a number, an array with three numbers.
   loop = loop_program(r.ctx.record([&](Context& c) { r.axpby(c, r.p, r.q); }), 10, 512);
   EXPECT_EQ(loop.list[0].pointers, 0b00010000100u);
