@@ -150,7 +150,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     else if (!paused)
       return state;
     state.stop = 0;
-    if (between.look && !between.look(state)) return state;
+    if (between.look && !between.look(state, stop == Stop::replacement)) return state;
   }
 }
 
@@ -188,6 +188,8 @@ void Loop::start(Context& ctx, LoopState state, Watch const& watch) {
 void Loop::abandon(Context& ctx) noexcept {
   try {
     ask(ctx, Stop::cancelled);
+  } catch (...) {}  // then the loop ends by its limit
+  try {
     ctx.synchronize();
   } catch (...) {}  // of a device that has met an error: nothing runs there any more
 }

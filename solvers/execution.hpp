@@ -46,9 +46,9 @@ struct Between {
   /// many steps may go by until it is to be called again. It may record() the step anew: the state
   /// stays, and the loop goes on with the new recording.
   std::function<double(std::int32_t)> adapt;
-  /// Given the state after both of these ends, with the norms so far in the history: false ends the
-  /// run, with the stop that it has put there.
-  std::function<bool(LoopState&)> look;
+  /// Given the state after both of these ends, with the norms so far in the history, and whether a
+  /// step has asked for it: false ends the run, with the stop that it has put there.
+  std::function<bool(LoopState&, bool asked)> look;
 };
 
 class Loop {

@@ -27,6 +27,7 @@ SolveReport KrylovSolver<T>::approximate(In<double> b, Out<double> x) {
     if (v.space != ctx_->space() || !v.is_vector())
       throw ShapeError(cat(name(), ": an inner solve takes vectors of adjacent entries in the ",
                            "Context's space"));
+  Context::Entry const entry(*ctx_);
   auto const start = std::chrono::steady_clock::now();
   SolveReport report;
   report.true_residual = std::numeric_limits<double>::quiet_NaN();
@@ -58,6 +59,7 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
   report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
   copy<double, double>(ctx, b, residual_);
   tighten_ = 1;
+  normal_ = unknown;
   while (report.iterations < stopping_.max_iters) {
     LoopState const state =
         run_cycle({b, x, false}, report, watch,

@@ -247,8 +247,9 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   report.value = SolveReport::unknown;
   report.accepts_least_squares = A_->rows() != A_->cols() || accepts_least_squares();
   if (report.rhs_norm == 0) {
-    report.initial_residual = report.true_residual = report.best_residual = 0;
-    report.recurrence_residual = report.tolerance = 0;
+    // x0 is not looked at: of its residual nothing is known.
+    report.true_residual = report.best_residual = report.recurrence_residual = 0;
+    if (stopping_.baseline != Baseline::initial) report.tolerance = stopping_.atol;
     assess(report, 0);
     return end(Stop::converged, Cause::zero_rhs);
   }
@@ -264,6 +265,8 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   if (!exact_ && residual <= report.tolerance + attainable(guess_norm, report.rhs_norm)) {
     look_closely();
     report.initial_residual = report.best_residual = report.true_residual;
+    report.tolerance = tolerance_of(stopping_.baseline, stopping_.rtol, stopping_.atol,
+                                    report.rhs_norm, report.initial_residual);
   }
   normal_ = report.true_residual > report.tolerance
                 ? normal_residual(ctx, residual_, report.true_residual)
@@ -275,8 +278,9 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   else
     iterate({b, x}, report, {name(), start, stopping_.time_limit, 0, 1, 1, report.tolerance});
   if (!exact_) look_closely();
-  if (report.true_residual <= report.tolerance) report.reason = Stop::converged;
-  report.condition = condition();
+  if (report.true_residual <= report.tolerance && !report.converged())
+    end(Stop::converged, Cause::none);
+  if (report.iterations > 0) report.condition = condition();
   assess(report, norm<double>(ctx, x));
   report.seconds = seconds_since(start);
   return report;
@@ -311,7 +315,7 @@ void KrylovSolver<T>::iterate(System const& system, SolveReport& report, Watch c
     // x may hold a NaN that A never looks at.
     bool const finite = trial.finite();
     double limit = finite ? attainable(trial.x_norm, report.rhs_norm) : 0.0;
-    if (restart && finite && trial.residual <= tolerance + limit)
+    if (restart && finite && A_true_->sums_exactly() && trial.residual <= tolerance + limit)
       trial.residual = measure_residual(system.b, trial_, trial_residual_, trial.sum = Sum::exact);
     double trial_normal = unknown;
     if (finite && trial.residual <= residual + limit)
@@ -461,9 +465,9 @@ auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch
     out.state.stop = static_cast<std::int32_t>(unfit.stop);
     out.state.cause = static_cast<std::int32_t>(unfit.cause);
     out.state.value = norm2;
-    heed(out.state);
     complete(ctx);
     finish(ctx, out.state);
+    heed(out.state);
     return out;
   }
   std::int32_t const window = stagnation_window(stopping_.stagnation_window, d_.rows());
@@ -491,7 +495,8 @@ auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch
   };
   Between between{[&] { replace(ctx); }, adapt, nullptr};
   if (watched)
-    between.look = [&](LoopState& state) {
+    between.look = [&](LoopState& state, bool asked) {
+      if (!asked && state.iteration < seen.next) return true;  // the loop came back for others
       double const believed = in_units_of_b(norms2.empty() ? norm2 : norms2.back());
       return look(system, state, believed, report.rhs_norm, {norm2, limits.residual}, seen);
     };

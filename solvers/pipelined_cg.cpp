@@ -109,6 +109,7 @@ void PipelinedCg<T>::replace(Context& ctx) {
   OneReductionScalars now = read(ctx, this->scalars_);
   double e = roundoff(real_of<T>) * this->size_A();  // what these products round off
   now.gap_before += now.gap_r;
+  now.worth = Keep::worth2(now.rr, now.gap_before * now.gap_before);
   now.gap_r = e * now.x, now.gap_s = e * now.p, now.gap_w = e * now.u, now.gap_z = e * now.q;
   now.fresh = true;
   write(ctx, this->scalars_, now);

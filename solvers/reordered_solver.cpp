@@ -48,6 +48,7 @@ SolveReport ReorderedSolver::solve(In<double> b, Out<double> x) {
 
 SolveReport ReorderedSolver::approximate(In<double> b, Out<double> x) {
   check_vectors(b, x);
+  Context::Entry const entry(*ctx_);
   enter(b, b_);
   SolveReport report = method_->approximate(b_, x_);
   leave(x_, x);

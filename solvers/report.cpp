@@ -47,7 +47,10 @@ std::string advice(SolveReport const& r, std::string const& solver) {
                                               brief(r.attainable))
                                         : "";
     case Stop::least_squares:
-      return cat("x minimises norm(b - A x) (condition number at least ", brief(r.condition), ")",
+      return cat("x minimises norm(b - A x)",
+                 std::isnan(r.condition)
+                     ? ""
+                     : cat(" (condition number at least ", brief(r.condition), ")"),
                  r.accepts_least_squares ? ""
                                          : "; A x = b has no solution to be found here; "
                                            "'least_squares: true' accepts this one");

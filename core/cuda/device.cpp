@@ -358,7 +358,7 @@ std::shared_ptr<Device> open(int ordinal) {
   std::shared_ptr<Device> const on(Devices::all().take(ordinal), leave);
   Current const current(*on);
   BesideCaptures const beside;
-  check(cudaStreamQuery(on->stream));  // a device that has met an error says so now
+  check(cudaStreamSynchronize(on->stream));  // a device that has met an error says so now
   return on;
 }
 
@@ -428,7 +428,12 @@ void let_wait(Device& on, void* of_caller) noexcept {
   Current const current(on);
   BesideCaptures const beside;
   cudaStream_t const stream = stream_of_caller(of_caller);
-  if (captured(on.stream) || captured(stream)) return;
+  if (captured(on.stream)) return;
+  if (captured(stream)) {  // no event can be waited for there: the host waits instead
+    cudaStreamSynchronize(on.stream);
+    cudaGetLastError();
+    return;
+  }
   if (cudaEventRecord(on.order, on.stream) != cudaSuccess ||
       cudaStreamWaitEvent(stream, on.order, 0) != cudaSuccess)
     cudaGetLastError();  // of a device that has met an error

@@ -148,7 +148,9 @@ struct MinresUpdate {
     double eta = -c.s_next * s->eta;
     double const lost2 = rounding * rounding * sum[0] * s->start2;
     bool const drowns = lost2 > s->doubt * (eta * eta);
-    bool const ends = s->gamma2 < 1e-8 * c.size2;
+    // Where gamma becomes small: with an outlying eigenvalue it is small in every step.
+    bool const small = !f.first() && s->gamma * s->gamma < 1e-8 * c.size2;
+    bool const ends = s->gamma2 < 1e-8 * c.size2 && !small;
     double const look = drowns || ends ? 1 : 0;
     double const doubt = drowns && eta != 0 ? 16 * (lost2 / (eta * eta)) : s->doubt;
     double const worth = Keep::worth2(eta * eta, lost2 * (0.01 * 0.01));

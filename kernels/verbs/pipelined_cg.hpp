@@ -119,6 +119,7 @@ struct GearUpdate {
     c.prepare(f, now);
     now.gamma_prev = now.gamma;
     now.a = c.alpha;
+    now.keep = 0;
     now.pp = now.gamma + c.beta * (c.beta * now.pp);  // see CgScalars
     if (c.sigma > now.largest * now.pp) now.largest = c.sigma / now.pp;
     now.reach.x2 += c.alpha * c.alpha * now.pp;

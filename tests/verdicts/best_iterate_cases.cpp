@@ -138,7 +138,7 @@ std::vector<Case> best_iterate_cases() {
       reaches({"zero_row", "gmres fgmres gmres_left", zero_row, {breakdown}, singular}, 0.24),
       reaches({"zero_row_restarted", "gmres fgmres", zero_row, no_solution, {}, any, {}, 5}, 0.5),
       reaches({"zero_row_minres", "minres", zero_row, no_solution}, 0.9),
-      reaches({"zero_column", "gmres fgmres", zero_column, no_solution}, 1),
+      reaches({"zero_column_gmres", "gmres fgmres", zero_column, no_solution}, 1),
       reaches({"zero_column_minres", "minres", zero_column, no_solution}, 1),
       reaches({"zero_row_and_column",
                "gmres fgmres minres",

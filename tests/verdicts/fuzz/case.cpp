@@ -23,7 +23,7 @@ std::string preconditioner(Draw& draw, std::string const& type) {
   }
   if (type == "solver") {
     std::string const method = draw.one_of({"cg", "bicgstab", "gmres", "minres"});
-    int const digits = draw.between(1, 8), most = draw.below(30);
+    int const digits = draw.between(1, 8), most = draw.between(1, 30);
     std::string const inner = draw.one_of({"none", "jacobi"});
     return cat("{type: solver, solver: {type: ", method, ", rtol: 1.0e-", digits,
                ", max_iters: ", most, "}, preconditioner: {type: ", inner, "}}");

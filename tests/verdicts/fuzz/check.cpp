@@ -37,6 +37,7 @@ std::map<std::string, int> const& exit_codes() {
                                                 {"breakdown:omega", 4},
                                                 {"breakdown:singular_operator", 4},
                                                 {"breakdown:inconsistent", 4},
+                                                {"breakdown:inner_solver", 4},
                                                 {"indefinite_operator", 4},
                                                 {"indefinite_preconditioner", 4},
                                                 {"nonfinite:rhs", 4},
@@ -159,6 +160,8 @@ class Analyst {
       say("the outcome ", outcome_, " is none that this case can have");
     else if (known->second != exit_code_)
       say("the outcome ", outcome_, " ended with ", exit_code_, " instead of ", known->second);
+    if (outcome_ == "breakdown:inner_solver" && case_.keys.preconditioner != "solver")
+      say("there is no inner solver");
     bool const refusable = case_.keys.solver == "lsmr";
     if (outcome_ == "config_error" && !refusable) say("refused, and the keys go together");
     bool const can_fail = case_.keys.preconditioner != "none" || case_.keys.values != "fp64" ||
