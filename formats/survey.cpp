@@ -11,6 +11,7 @@ namespace tcsolve {
 
 template <class S>
 Survey::Survey(Context& ctx, CsrView<S> const& a) {
+  Context::Entry const entry(ctx);
   RowCounts const rows =
       ctx.visit([&](cuda::Device& on) { return cuda::count_rows(on, ctx.arena(), a); },
                 [&](Host& on) { return host::count_rows(on, ctx.arena(), a); });
@@ -48,6 +49,7 @@ bool Survey::few_diagonals() const {
 template <class S>
 void Survey::look(Context& ctx, CsrView<S> const& a, Fact fact) {
   if (knows(fact)) return;
+  Context::Entry const entry(ctx);
   Features& f = features_;
   switch (fact) {
     case Fact::diagonals:

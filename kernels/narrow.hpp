@@ -7,7 +7,8 @@
 ///   cuda   a thread an entry; with exponents a warp a row
 ///   bytes  values once, and written once; where they must be scaled, values and columns up to ten
 ///          times more, and 8 a column at random
-///   bits   the same on both: an entry is rounded once, after a multiplication that is exact
+///   bits   the same on both, but for a NaN in FP16, of which each has one of its own: an entry is
+///          rounded once, after a multiplication that is exact
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ enum class Beyond {
 };
 
 /// values_k = round(a_k 2^(rows_i + cols_j)); an empty list of exponents is all zeros. Every NaN is
-/// the same one.
+/// the backend's one.
 template <class S>
 struct NarrowArrays {
   Array<S> values;                                      ///< (entries)

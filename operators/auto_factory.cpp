@@ -84,7 +84,7 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
   if (use.ready == nullptr) given = as_given(ctx, a), here.ready = &given;
   CsrView<double> const& lies = here.ready->matrix->view();
   CostTable const table = this->table(ctx);
-  PlanRequest const request = this->request(ctx, use);
+  PlanRequest const request = this->request(ctx, here);
   Survey seen = here.ready->survey ? *here.ready->survey : Survey(ctx, lies);
   auto const all = [&] {
     seen.look(ctx, lies);
@@ -104,7 +104,7 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
   if (params_.autotune == Autotune::measure)
     return measured(ctx, a, plan, params_.budget, table.device, use.cache, make);
   if (params_.conversion == Conversion::lazy)
-    if (auto const A = lazily(ctx, source(a, use), plan)) return A;
+    if (auto const A = lazily(ctx, source(a, values_ == Real::f64 ? use : here), plan)) return A;
   return first_possible(ctx, plan, make, all);
 }
 

@@ -174,7 +174,7 @@ void CsrOperator<T, S>::cut_long_rows(Context& ctx) const {
   constexpr Offset most = CsrParts<S>::length;
   auto scope = ctx.arena().scope();
   double* const longest = scope.template take<double>(1);
-  sweep(ctx, LongestRow<S>{a.rows, a, longest});
+  ctx.within(nullptr, [&] { sweep(ctx, LongestRow<S>{a.rows, a, longest}); });  // stopped or not
   if (!(read(ctx, longest) > double(most))) return;
   std::vector<Offset> const offsets = offsets_to_host(ctx, a);
   std::vector<Index> row, start{0};

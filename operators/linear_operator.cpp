@@ -103,9 +103,14 @@ void LinearOperator<T>::exact_residual(Context& ctx, In<T> b, In<T> x, Out<T> r)
   if constexpr (std::is_same_v<T, double>) {
     check_residual(ctx, b, x, r);
     if (sums_exactly() && b.is_vector() && x.is_vector() && r.is_vector()) {
-      ctx.submit("exact_residual", [=, this](Context& c) {
-        if (r.size() > 0) do_exact_residual(c, {b.data, x.data, r.data});
-      });
+      Context::Entry const entry(ctx);
+      constexpr bool capturable = false;  // the first one may ask how long rows are
+      ctx.submit(
+          "exact_residual",
+          [=, this](Context& c) {
+            if (r.size() > 0) do_exact_residual(c, {b.data, x.data, r.data});
+          },
+          capturable);
       return;
     }
   }

@@ -86,11 +86,18 @@ class MatrixFactory : public OperatorFactory {
   virtual std::optional<Format> format() const = 0;
   virtual CostTable table(Context const& ctx) const { return CostTable::shipped(ctx); }
   virtual PlanRequest request(Context const& ctx, OperatorUse const& use) const {
+    // The plan counts A as CSR in `values`; what of it lies there already is not taken again.
+    double resident = 0;
+    if (use.ready && use.ready->matrix) {
+      CsrView<double> const& a = use.ready->matrix->view();
+      resident = csr_bytes(values_, a.rows, a.entries);
+      if (values_ != Real::f64) resident -= double(a.entries) * size_of(values_);
+    }
     return {.values = values_,
             .applies = use.applies,
             .transpose = use.transpose,
             .persistent = use.persistent,
-            .memory = 0.9 * double(ctx.available_memory())};
+            .memory = 0.9 * double(ctx.available_memory()) + resident};
   }
   Real values_;
 
