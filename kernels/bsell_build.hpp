@@ -198,9 +198,9 @@ void refill(On& on, CsrView<S> const& a, BsellArrays<S>& m) {
 
 /// Block rows by length within windows.
 template <class On, class S>
-void sort(On& on, Index const* lengths, Index longest, Index window, BsellArrays<S>& m) {
+void sort(On& on, Index const* lengths, Offset longest, Index window, BsellArrays<S>& m) {
   Index const block_rows = m.view.block_rows;
-  Index const most = std::min(longest, SetKeys::told);
+  auto const most = static_cast<Index>(std::min<Offset>(longest, SetKeys::told));
   std::int64_t const keys = std::int64_t{pieces(block_rows, window)} * (most + 1);
   if (keys > std::numeric_limits<std::uint32_t>::max())
     throw SizeError(cat("bsell: ", pieces(block_rows, window), " windows; sorting keys have 32 ",

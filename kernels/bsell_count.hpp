@@ -135,7 +135,7 @@ struct CountBlocks {
 struct Extent {
   Offset steps = 0, units = 0;  ///< 64-byte units of column numbers
   Offset blocks = 0, entries = 0;
-  Index longest = 0;  ///< blocks of a block row
+  Offset longest = 0;  ///< blocks of a block row
   TCSOLVE_HD Extent operator+(Extent const& b) const {
     return {steps + b.steps, units + b.units, blocks + b.blocks, entries + b.entries,
             longest > b.longest ? longest : b.longest};
@@ -182,8 +182,7 @@ struct MeasureSlice {
     Offset const blocks = warp.sum(length), entries = warp.sum(taken);
     warp.each([&](int l) {
       if (l > 0) return;
-      extents[s] = {steps, wide ? 2 * Offset{steps} : steps, blocks, entries,
-                    static_cast<Index>(steps)};
+      extents[s] = {steps, wide ? 2 * Offset{steps} : steps, blocks, entries, steps};
       if (slices == nullptr) return;
       std::int32_t const from = wide ? -1 : steps > 0 ? static_cast<std::int32_t>(base) : 0;
       slices[s] = {0, 0, static_cast<std::int32_t>(steps), from};

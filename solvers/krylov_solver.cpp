@@ -332,7 +332,7 @@ void KrylovSolver<T>::iterate(System const& system, SolveReport& report, Watch c
     ctx.synchronize();
     correct_best(report, before, iterations_before + trial.steps);
     double const reached = attainable(norm<double>(ctx, x), report.rhs_norm);
-    explain_claim(cycle, residual, reached);
+    explain_claim(cycle, residual, reached, report.rhs_norm);
 
     Verdict verdict = judgement.after({.stop = static_cast<Stop>(cycle.state.stop),
                                        .cause = static_cast<Cause>(cycle.state.cause),
@@ -370,9 +370,10 @@ auto KrylovSolver<T>::try_correction(System const& system, In<T> d, Index steps,
 /// The better of the last d and the one that was kept, which is tried where it promises more. One
 /// product with A_true; two or three where something was kept and the last d is worse.
 template <class T>
-auto KrylovSolver<T>::try_corrections(System const& system, Cycle const& cycle, Sum sum) -> Trial {
+auto KrylovSolver<T>::try_corrections(System const& system, Cycle& cycle, Sum sum) -> Trial {
   auto worth = [](Trial const& t) { return t.finite() ? t.residual : unknown; };
   Trial const last = try_correction(system, d_, cycle.state.iteration, sum);
+  cycle.last = last;
   if (!(cycle.kept < worth(last))) return last;
   Trial const kept = try_correction(system, best_, cycle.kept_steps, sum);
   if (worth(kept) <= worth(last)) return kept;
@@ -390,15 +391,21 @@ void KrylovSolver<T>::correct_best(SolveReport& report, Best const& before, Inde
   report.best_iteration = better ? at : before.iteration;
 }
 
-/// A claim that the true residual refutes by far, of a method that has seen A to be singular:
-/// unless x is as accurate as it can be, that is the reason.
+/// A claim that the true residual refutes by far. A is singular where the method has seen it to be,
+/// or where the last x has grown along its kernel so far that b is lost in the rounding of A x, and
+/// that rounding explains the residual. An x that is as accurate as it can be needs no reason.
 template <class T>
-void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reached) {
-  constexpr double far = 10;
+void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reached,
+                                    double rhs_norm) {
+  constexpr double far = 10, peak = 1e3;  // x may have been larger before the last step
   bool const claimed = static_cast<Stop>(cycle.state.stop) == Stop::claimed;
   if (!claimed || cycle.state.cause != 0) return;
   if (residual <= far * cycle.claimed || residual <= reached) return;
-  if (refuted(*ctx_)) cycle.state.cause = static_cast<std::int32_t>(Cause::singular_operator);
+  double const rounding = attainable(cycle.last.x_norm, rhs_norm);
+  bool const drowned = cycle.last.finite() && rounding > Judgement::astray * rhs_norm &&
+                       cycle.last.residual <= peak * rounding;
+  if (drowned || refuted(*ctx_))
+    cycle.state.cause = static_cast<std::int32_t>(Cause::singular_operator);
 }
 
 /// Between two pieces of a watched method's loop: tries x + d, keeps the best d. False, with the

@@ -180,6 +180,7 @@ class KrylovSolver : public Solver {
     double kept;       ///< ||r|| of the d in best_, in the units of b; infinite where there is none
     Index kept_steps;  ///< that made it
     double claimed;    ///< ||r|| of the last d, by the method's account
+    Trial last{};      ///< of the last d
   };
   /// Where a run began: the method's norm, squared, and the true residual.
   struct Start {
@@ -211,9 +212,9 @@ class KrylovSolver : public Solver {
   void iterate(System const&, SolveReport&, Watch const&);
   Cycle run_cycle(System const&, SolveReport&, Watch const&, CycleLimits const&);
   Trial try_correction(System const&, In<T> d, Index steps, Sum);
-  Trial try_corrections(System const&, Cycle const&, Sum);
+  Trial try_corrections(System const&, Cycle&, Sum);
   void correct_best(SolveReport&, Best const& before, Index at) const;
-  void explain_claim(Cycle&, double residual, double reached);
+  void explain_claim(Cycle&, double residual, double reached, double rhs_norm);
   bool look(System const&, LoopState&, double believed, double rhs_norm, Start const&, Looks&);
   void approach(In<double> b, Out<double> x, SolveReport&, Watch const&);
   void heed(LoopState&) const;

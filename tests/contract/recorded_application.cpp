@@ -77,6 +77,9 @@ class RecordedApplication : public BackendTest<P> {
     std::vector<std::string> all = nested;
     for (std::string const& name : registries_.preconditioners.names())
       if (name != "solver") all.push_back("{type: " + name + "}");
+    // compute-sanitizer does not follow a graph's WHILE node.
+    if (!graphs_by_default())
+      std::erase_if(all, [](std::string const& t) { return t.find("graph") != t.npos; });
     return all;
   }
   std::vector<std::string> formats() const { return registries_.operators.names(); }

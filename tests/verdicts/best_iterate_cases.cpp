@@ -123,7 +123,11 @@ std::vector<Case> best_iterate_cases() {
       reaches({"neumann_cg", "cg", neumann, {breakdown}, singular}, neumann_left),
       reaches({"neumann_one_reduction", "chronopoulos_gear pipelined_cg", neumann, no_solution},
               neumann_left),
-      reaches({"neumann_bicgstab", "bicgstab", neumann, {stagnated, breakdown, diverged}},
+      // The window in which no step may help is as long as max_iters.
+      reaches({"neumann_bicgstab",
+               "bicgstab",
+               neumann,
+               {stagnated, breakdown, diverged, max_iterations}},
               neumann_left),
       reaches({"neumann_gmres", "gmres fgmres", neumann, no_solution}, neumann_left),
       reaches({"neumann_minres", "minres", neumann, {breakdown}, singular}, neumann_left),
