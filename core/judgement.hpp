@@ -150,8 +150,7 @@ struct Judgement {
     switch (run.stop) {
       case Stop::claimed:
         if (run.overflow) return stop(Stop::nonfinite, Cause::overflow);
-        if (idle >= 1 && (singular != 0 || run.limit > drowned * run.rhs_norm))
-          return stop(Stop::breakdown, Cause::singular_operator);
+        if (idle >= 1 && singular != 0) return stop(Stop::breakdown, Cause::singular_operator);
         if (idle >= 1 && run.residual <= run.limit) return stop(Stop::precision_limit);
         // A^T r is as small as it gets, and may yet be too large for A.
         if (idle >= 3 && suspected > 0) return stop(Stop::stagnated);

@@ -397,14 +397,15 @@ void KrylovSolver<T>::correct_best(SolveReport& report, Best const& before, Inde
 template <class T>
 void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reached,
                                     double rhs_norm) {
-  constexpr double far = 10, peak = 1e3;  // x may have been larger before the last step
+  constexpr double far = 10, u = 0x1p-53;
+  constexpr double peak = 1e4;  // x may have been larger before the last step
   bool const claimed = static_cast<Stop>(cycle.state.stop) == Stop::claimed;
-  if (!claimed || cycle.state.cause != 0) return;
-  if (residual <= far * cycle.claimed || residual <= reached) return;
-  double const rounding = attainable(cycle.last.x_norm, rhs_norm);
-  bool const drowned = cycle.last.finite() && rounding > Judgement::astray * rhs_norm &&
-                       cycle.last.residual <= peak * rounding;
-  if (drowned || refuted(*ctx_))
+  if (!claimed || cycle.state.cause != 0 || residual <= far * cycle.claimed) return;
+  double const rounding = u * norm_A_ * cycle.last.x_norm;
+  bool const lost = square() && cycle.last.finite() && rounding > Judgement::astray * rhs_norm &&
+                    cycle.last.residual <= peak * rounding;
+  bool const accurate = residual <= reached && reached <= Judgement::drowned * rhs_norm;
+  if ((lost && !accurate) || (residual > reached && refuted(*ctx_)))
     cycle.state.cause = static_cast<std::int32_t>(Cause::singular_operator);
 }
 
