@@ -166,18 +166,23 @@ struct BicgFull {
     return Keep::wanted(*f.state, before, doubtful ? 2 * before : foretold);
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
-    double step = c.alpha * double(y[i]), ri = double(r[i]);
-    if (c.omega != 0) {
-      step += c.omega * double(z[i]);
-      ri -= c.omega * double(t[i]);
+    // All loads before arithmetic waits for one of them.
+    T const before = x[i];
+    double const yi = double(y[i]), si = double(r[i]), shadow_i = double(shadow[i]);
+    bool const full = c.omega != 0;
+    double const zi = full ? double(z[i]) : 0.0, ti = full ? double(t[i]) : 0.0;
+    if (c.keep) kept[i] = before;
+    double step = c.alpha * yi, ri = si;
+    if (full) {
+      step += c.omega * zi;
+      ri -= c.omega * ti;
     }
-    if (c.keep) kept[i] = x[i];
-    T xi = T(double(x[i]) + step);
+    T xi = T(double(before) + step);
     x[i] = xi;
     T now = T(ri);
     r[i] = now;
     sum[0] += double(now) * double(now);
-    sum[1] += double(shadow[i]) * double(now);
+    sum[1] += shadow_i * double(now);
     sum[2] += double(xi) * double(xi);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {

@@ -93,14 +93,16 @@ struct Extend {
     return true;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    double z = D(i, double(r[i]));
     if (c.first) {  // p holds anything
-      p[i] = T(z);
+      p[i] = T(D(i, double(r[i])));
       return;
     }
-    double pi = double(p[i]);
-    if (c.keep) kept[i] = x[i];
-    x[i] = T(double(x[i]) + c.a * pi);
+    // All loads before the next branch, so that none waits for another.
+    double const ri = double(r[i]), pi = double(p[i]);
+    T const xi = x[i];
+    double const z = D(i, ri);
+    if (c.keep) kept[i] = xi;
+    x[i] = T(double(xi) + c.a * pi);
     p[i] = T(z + c.beta * pi);
   }
 };
