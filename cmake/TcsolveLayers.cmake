@@ -38,7 +38,7 @@ function(tcsolve_library)
   if(TCSOLVE_HAVE_CUDA)
     set(patterns core/cuda/*.cpp core/cuda/*.cu kernels/cuda/*.cpp kernels/cuda/*.cu)
   else()
-    set(patterns core/cuda_absent.cpp kernels/cuda_absent.cpp)
+    set(patterns core/cuda_absent.cpp)
   endif()
   list(TRANSFORM patterns PREPEND "${PROJECT_SOURCE_DIR}/")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
@@ -61,6 +61,7 @@ function(tcsolve_library)
     endif()
   endforeach()
   tcsolve_version_header()
+  tcsolve_backends_header()
   if(NOT objects)  # a tree that has headers only
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/empty.cpp" CONTENT "")
     list(APPEND objects "${PROJECT_BINARY_DIR}/empty.cpp")
@@ -72,6 +73,16 @@ function(tcsolve_library)
   target_include_directories(tcsolve PUBLIC
     $<BUILD_INTERFACE:${TCSOLVE_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(tcsolve PUBLIC ${TCSOLVE_LINK_PUBLIC} PRIVATE ${TCSOLVE_LINK_PRIVATE} ${TCSOLVE_LINK_CUDA} ${TCSOLVE_LINK_METIS})
+endfunction()
+
+# build/include/tcsolve/backends.hpp: which backends there are. Apart from version.hpp, which every
+# commit changes and few files include.
+function(tcsolve_backends_header)
+  set(TCSOLVE_HAS_CUDA false)
+  if(TCSOLVE_HAVE_CUDA)
+    set(TCSOLVE_HAS_CUDA true)
+  endif()
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/backends.hpp.in" "${TCSOLVE_INCLUDE_DIR}/tcsolve/backends.hpp" @ONLY)
 endfunction()
 
 # build/include/tcsolve/version.hpp, configured again whenever the checked-out commit changes.

@@ -9,8 +9,10 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include <tcsolve/backends.hpp>
 #include <tcsolve/core/arena.hpp>
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/core/events.hpp>
@@ -40,8 +42,15 @@ struct ContextOptions {
   bool graphs = graphs_by_default();
 };
 
-/// The host backend as kernels see it.
+namespace host {
+/// The host backend: what its kernels take where those of a device take a cuda::Device.
 struct Host {};
+}  // namespace host
+using host::Host;
+
+/// A backend as visit() names it: code for a device alone stands in `if constexpr (OnDevice<On>)`.
+template <class On>
+concept OnDevice = std::is_same_v<std::remove_cv_t<On>, cuda::Device>;
 
 using Deadline = std::chrono::steady_clock::time_point;  ///< max(): none
 /// `seconds` after `start`; none where that is beyond the clock.
@@ -107,15 +116,19 @@ class Context {
     bool outermost_;
   };
 
-  /// on_cuda(Device&) or on_host(Host&), whichever this Context is.
-  template <class OnCuda, class OnHost>
-  decltype(auto) visit(OnCuda&& on_cuda, OnHost&& on_host) {
-    if (device_) {
-      cuda::Current const current(*device_);
-      return on_cuda(*device_);
+  /// f(on) with the cuda::Device or the host::Host that this Context computes on. f is a generic
+  /// lambda, and the kernels that it calls are found by their first argument. In a build without
+  /// CUDA f is not instantiated for a device.
+  template <class F>
+  decltype(auto) visit(F&& f) {
+    if constexpr (has_cuda) {
+      if (device_) {
+        cuda::Current const current(*device_);
+        return f(*device_);
+      }
     }
-    Host host;
-    return on_host(host);
+    Host on;
+    return f(on);
   }
 
   /// Calls f(*this) now, or appends it to the recording in progress.

@@ -13,16 +13,13 @@ Bsell<S>::Bsell(Context& ctx, CsrView<S> const& a, BsellTuning const& tuning) {
     throw ShapeError(cat("bsell: block = ", tuning.block, " is none of 0, 2, 3, 4, 6"));
   if (tuning.window < 1)
     throw ShapeError(cat("bsell: window = ", tuning.window, "; needed is a positive"));
-  arrays_ =
-      ctx.visit([&](cuda::Device& on) { return cuda::build_bsell(on, ctx.arena(), a, tuning); },
-                [&](Host& on) { return host::build_bsell(on, ctx.arena(), a, tuning); });
+  arrays_ = ctx.visit([&](auto& on) { return build_bsell(on, ctx.arena(), a, tuning); });
 }
 
 template <class S>
 void Bsell<S>::update_values(Context& ctx, CsrView<S> const& a) {
   require_extents("bsell", view(), a);
-  ctx.visit([&](cuda::Device& on) { cuda::refill_bsell(on, ctx.arena(), a, arrays_); },
-            [&](Host& on) { host::refill_bsell(on, ctx.arena(), a, arrays_); });
+  ctx.visit([&](auto& on) { refill_bsell(on, ctx.arena(), a, arrays_); });
 }
 
 template <class S>

@@ -25,16 +25,13 @@ Csell<S>::Csell(Context& ctx, CsrView<S> const& a, CsellTuning const& tuning) {
   // Lines, steps and their groups are counted in 31 bits: no more than the entries and the rows.
   if (a.entries / 32 + 4 * (Offset{a.rows} + 1) > most)
     throw SizeError(cat("csell: ", a.rows, " rows; it counts steps in 31 bits"));
-  arrays_ =
-      ctx.visit([&](cuda::Device& on) { return cuda::build_csell(on, ctx.arena(), a, tuning); },
-                [&](Host& on) { return host::build_csell(on, ctx.arena(), a, tuning); });
+  arrays_ = ctx.visit([&](auto& on) { return build_csell(on, ctx.arena(), a, tuning); });
 }
 
 template <class S>
 void Csell<S>::update_values(Context& ctx, CsrView<S> const& a) {
   require_extents("csell", view(), a);
-  ctx.visit([&](cuda::Device& on) { cuda::refill_csell(on, ctx.arena(), a, arrays_); },
-            [&](Host& on) { host::refill_csell(on, ctx.arena(), a, arrays_); });
+  ctx.visit([&](auto& on) { refill_csell(on, ctx.arena(), a, arrays_); });
 }
 
 template <class S>

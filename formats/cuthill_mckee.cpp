@@ -129,14 +129,15 @@ template <class S>
 Permutation reverse_cuthill_mckee(Context& ctx, CsrView<S> const& a) {
   require_square(ctx, a);
   std::vector<Index> old_numbers(static_cast<std::size_t>(a.rows));
-  bool const found = ctx.visit(
-      [&](cuda::Device& on) {
-        if (!by_levels(a.entries, 0)) return false;
-        Arena arena(ctx.space());
-        reserve(arena, double(a.entries), double(a.rows));
-        return cuda::cuthill_mckee(on, arena, a, limits(a.entries), old_numbers.data());
-      },
-      [](Host&) { return false; });
+  bool const found = ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) {
+      if (!by_levels(a.entries, 0)) return false;
+      Arena arena(ctx.space());
+      reserve(arena, double(a.entries), double(a.rows));
+      return cuthill_mckee(on, arena, a, limits(a.entries), old_numbers.data());
+    }
+    return false;
+  });
   if (found) return Permutation(std::move(old_numbers));
   return with_pattern(ctx, a, [](Pattern const& p) { return reverse_cuthill_mckee(p); });
 }

@@ -13,16 +13,13 @@ Dasp<S>::Dasp(Context& ctx, CsrView<S> const& a, DaspTuning const& tuning) {
   if (tuning.long_blocks < 2 || tuning.long_blocks > 65536 || tuning.long_blocks % 2 != 0)
     throw ShapeError(
         cat("dasp: long_blocks = ", tuning.long_blocks, " is not an even number in [2, 65536]"));
-  arrays_ =
-      ctx.visit([&](cuda::Device& on) { return cuda::build_dasp(on, ctx.arena(), a, tuning); },
-                [&](Host& on) { return host::build_dasp(on, ctx.arena(), a, tuning); });
+  arrays_ = ctx.visit([&](auto& on) { return build_dasp(on, ctx.arena(), a, tuning); });
 }
 
 template <class S>
 void Dasp<S>::update_values(Context& ctx, CsrView<S> const& a) {
   require_extents("dasp", view(), a);
-  ctx.visit([&](cuda::Device& on) { cuda::refill_dasp(on, ctx.arena(), a, arrays_); },
-            [&](Host& on) { host::refill_dasp(on, ctx.arena(), a, arrays_); });
+  ctx.visit([&](auto& on) { refill_dasp(on, ctx.arena(), a, arrays_); });
 }
 
 template <class S>

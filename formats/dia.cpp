@@ -7,15 +7,12 @@ namespace tcsolve {
 
 template <class S>
 Dia<S>::Dia(Context& ctx, CsrView<S> const& a, DiaTuning const& tuning)
-    : arrays_(
-          ctx.visit([&](cuda::Device& on) { return cuda::build_dia(on, ctx.arena(), a, tuning); },
-                    [&](Host& on) { return host::build_dia(on, ctx.arena(), a, tuning); })) {}
+    : arrays_(ctx.visit([&](auto& on) { return build_dia(on, ctx.arena(), a, tuning); })) {}
 
 template <class S>
 void Dia<S>::update_values(Context& ctx, CsrView<S> const& a) {
   require_extents("dia", view(), a);
-  ctx.visit([&](cuda::Device& on) { cuda::refill_dia(on, ctx.arena(), a, arrays_); },
-            [&](Host& on) { host::refill_dia(on, ctx.arena(), a, arrays_); });
+  ctx.visit([&](auto& on) { refill_dia(on, ctx.arena(), a, arrays_); });
 }
 
 template <class S>

@@ -65,9 +65,7 @@ template <class S>
 Locality locality(Context& ctx, CsrView<S> const& a) {
   if (ctx.space() == Space::host) return locality(Pattern(a));
   if (a.space != Space::cuda) throw ShapeError("locality: the matrix must lie on the device");
-  auto const sums =
-      ctx.visit([&](cuda::Device& on) { return cuda::measure_locality(on, ctx.arena(), a); },
-                [&](Host& on) { return host::measure_locality(on, ctx.arena(), a); });
+  auto const sums = ctx.visit([&](auto& on) { return measure_locality(on, ctx.arena(), a); });
   Locality seen;
   seen.entries = a.entries;
   seen.row_blocks = a.rows / 32 + (a.rows % 32 != 0);

@@ -86,12 +86,7 @@ CsrStorage<T> permuted(Context& ctx, CsrView<T> const& a, Permutation const& P) 
   arena.scope().take<std::byte>(static_cast<std::size_t>(4 * a.entries) +
                                 static_cast<std::size_t>(a.rows) * 32 + (1 << 20));
   CsrArrays<T> made = ctx.visit(
-      [&](cuda::Device& on) {
-        return cuda::permute(on, arena, a, old_numbers.data(), new_numbers.data());
-      },
-      [&](Host& on) {
-        return host::permute(on, arena, a, old_numbers.data(), new_numbers.data());
-      });
+      [&](auto& on) { return permute(on, arena, a, old_numbers.data(), new_numbers.data()); });
   ctx.synchronize();  // the numbers go
   return {ctx, a.rows, a.cols, std::move(made)};
 }

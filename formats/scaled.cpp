@@ -26,22 +26,16 @@ void require_fit(NarrowArrays<S> const& made, Beyond beyond) {
 
 template <class S, class T>
 NarrowArrays<S> narrowed(Context& ctx, CsrView<T> const& a, Beyond beyond) {
-  auto made = ctx.visit(
-      [&](cuda::Device& on) { return cuda::narrow_values<S>(on, ctx.arena(), a, beyond); },
-      [&](Host& on) { return host::narrow_values<S>(on, ctx.arena(), a, beyond); });
+  auto made = ctx.visit([&](auto& on) { return narrow_values<S>(on, ctx.arena(), a, beyond); });
   require_fit(made, beyond);
   return made;
 }
 
 template <class T>
 Array<T> undone(Context& ctx, Array<std::int32_t> const& exponents, char const* what) {
-  auto made = ctx.visit(
-      [&](cuda::Device& on) {
-        return cuda::undo_exponents<T>(on, ctx.arena(), exponents.data(), exponents.size());
-      },
-      [&](Host& on) {
-        return host::undo_exponents<T>(on, ctx.arena(), exponents.data(), exponents.size());
-      });
+  auto made = ctx.visit([&](auto& on) {
+    return undo_exponents<T>(on, ctx.arena(), exponents.data(), exponents.size());
+  });
   if (made.outside >= 0) {
     std::int32_t e = 0;
     copy_bytes(ctx, &e, Space::host, exponents.data() + made.outside, ctx.space(), sizeof e);
@@ -104,13 +98,9 @@ Array<T> NarrowCsr<S>::undone_columns(Context& ctx) const {
 
 template <class S>
 double NarrowCsr<S>::unscaled_norm(Context& ctx) const {
-  return ctx.visit(
-      [&](cuda::Device& on) {
-        return cuda::unscaled_norm(on, ctx.arena(), view_, rows_.data(), columns_.data());
-      },
-      [&](Host& on) {
-        return host::unscaled_norm(on, ctx.arena(), view_, rows_.data(), columns_.data());
-      });
+  return ctx.visit([&](auto& on) {
+    return norm_without_scales(on, ctx.arena(), view_, rows_.data(), columns_.data());
+  });
 }
 
 template <class S>

@@ -8,16 +8,14 @@ namespace tcsolve {
 
 template <class S>
 Sell<S>::Sell(Context& ctx, CsrView<S> const& a) {
-  arrays_ = ctx.visit([&](cuda::Device& on) { return cuda::build_sell(on, ctx.arena(), a); },
-                      [&](Host& on) { return host::build_sell(on, ctx.arena(), a); });
+  arrays_ = ctx.visit([&](auto& on) { return build_sell(on, ctx.arena(), a); });
   arrays_.view.streams = bytes() > ctx.cache_bytes();
 }
 
 template <class S>
 void Sell<S>::update_values(Context& ctx, CsrView<S> const& a) {
   require_extents("sell", view(), a);
-  ctx.visit([&](cuda::Device& on) { cuda::refill_sell(on, ctx.arena(), a, arrays_); },
-            [&](Host& on) { host::refill_sell(on, ctx.arena(), a, arrays_); });
+  ctx.visit([&](auto& on) { refill_sell(on, ctx.arena(), a, arrays_); });
 }
 
 template <class S>

@@ -17,16 +17,13 @@ Spaden<S>::Spaden(Context& ctx, CsrView<S> const& a, SpadenTuning const& tuning)
     throw ShapeError(
         cat("spaden: piece = ", tuning.piece, " is outside [1, long_row = ", tuning.long_row, "]"));
   if (tuning.share < 0) throw ShapeError(cat("spaden: share = ", tuning.share, " is negative"));
-  arrays_ =
-      ctx.visit([&](cuda::Device& on) { return cuda::build_spaden(on, ctx.arena(), a, tuning); },
-                [&](Host& on) { return host::build_spaden(on, ctx.arena(), a, tuning); });
+  arrays_ = ctx.visit([&](auto& on) { return build_spaden(on, ctx.arena(), a, tuning); });
 }
 
 template <class S>
 void Spaden<S>::update_values(Context& ctx, CsrView<S> const& a) {
   require_extents("spaden", view(), a);
-  ctx.visit([&](cuda::Device& on) { cuda::refill_spaden(on, ctx.arena(), a, arrays_); },
-            [&](Host& on) { host::refill_spaden(on, ctx.arena(), a, arrays_); });
+  ctx.visit([&](auto& on) { refill_spaden(on, ctx.arena(), a, arrays_); });
 }
 
 template <class S>

@@ -12,9 +12,7 @@ namespace tcsolve {
 template <class S>
 Survey::Survey(Context& ctx, CsrView<S> const& a) {
   Context::Entry const entry(ctx);
-  RowCounts const rows =
-      ctx.visit([&](cuda::Device& on) { return cuda::count_rows(on, ctx.arena(), a); },
-                [&](Host& on) { return host::count_rows(on, ctx.arena(), a); });
+  RowCounts const rows = ctx.visit([&](auto& on) { return count_rows(on, ctx.arena(), a); });
   Features& f = features_;
   f.rows = a.rows, f.cols = a.cols, f.entries = a.entries;
   std::ranges::copy(rows.short_rows, f.short_rows);
@@ -59,14 +57,11 @@ void Survey::look(Context& ctx, CsrView<S> const& a, Fact fact) {
     case Fact::symmetry:
       look(ctx, a, Fact::diagonals);
       if (knows(Fact::symmetry)) return;
-      f.symmetric = ctx.visit([&](cuda::Device& on) { return cuda::mirrored(on, ctx.arena(), a); },
-                              [&](Host& on) { return host::mirrored(on, ctx.arena(), a); });
+      f.symmetric = ctx.visit([&](auto& on) { return mirrored(on, ctx.arena(), a); });
       break;
     case Fact::dense: f.dense = count_blocks(ctx, a); break;
     case Fact::tiles: {
-      TileCounts const tiles =
-          ctx.visit([&](cuda::Device& on) { return cuda::count_tiles(on, ctx.arena(), a); },
-                    [&](Host& on) { return host::count_tiles(on, ctx.arena(), a); });
+      TileCounts const tiles = ctx.visit([&](auto& on) { return count_tiles(on, ctx.arena(), a); });
       f.tiles = tiles.tiles, f.blocks = tiles.blocks, f.block_entries = tiles.block_entries;
       break;
     }

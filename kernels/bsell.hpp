@@ -136,8 +136,7 @@ void spmv_dot_bsell(Device&, BsellProduct<S, T> const&, double* sigma);
 /// the rows of each block row, serial in its thread.
 template <class S>
 BsellCounts count_blocks(Context& ctx, CsrView<S> const& a) {
-  return ctx.visit([&](cuda::Device& on) { return cuda::count_blocks(on, ctx.arena(), a); },
-                   [&](Host& on) { return host::count_blocks(on, ctx.arena(), a); });
+  return ctx.visit([&](auto& on) { return count_blocks(on, ctx.arena(), a); });
 }
 
 }  // namespace tcsolve

@@ -62,8 +62,7 @@ void refill_dia(Device&, Arena&, CsrView<S> const& a, DiaArrays<S>&);
 /// The diagonals with an entry, of a matrix in the Context's space.
 template <class S>
 Index count_diagonals(Context& ctx, CsrView<S> const& a) {
-  return ctx.visit([&](cuda::Device& on) { return cuda::count_diagonals(on, ctx.arena(), a); },
-                   [&](Host& on) { return host::count_diagonals(on, ctx.arena(), a); });
+  return ctx.visit([&](auto& on) { return count_diagonals(on, ctx.arena(), a); });
 }
 
 }  // namespace tcsolve

@@ -55,8 +55,8 @@ template <class T>
 UndoneExponents<T> undo_exponents(Host&, Arena&, std::int32_t const* exponents, std::size_t n);
 /// ||A||_inf of a matrix before it was scaled; null exponents are zeros.
 template <class S>
-double unscaled_norm(Host&, Arena&, CsrView<S> const& a, std::int32_t const* rows,
-                     std::int32_t const* columns);
+double norm_without_scales(Host&, Arena&, CsrView<S> const& a, std::int32_t const* rows,
+                           std::int32_t const* columns);
 }  // namespace host
 
 namespace cuda {
@@ -65,8 +65,8 @@ NarrowArrays<S> narrow_values(Device&, Arena&, CsrView<T> const& a, Beyond);
 template <class T>
 UndoneExponents<T> undo_exponents(Device&, Arena&, std::int32_t const* exponents, std::size_t n);
 template <class S>
-double unscaled_norm(Device&, Arena&, CsrView<S> const& a, std::int32_t const* rows,
-                     std::int32_t const* columns);
+double norm_without_scales(Device&, Arena&, CsrView<S> const& a, std::int32_t const* rows,
+                           std::int32_t const* columns);
 }  // namespace cuda
 
 }  // namespace tcsolve

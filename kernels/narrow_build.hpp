@@ -361,8 +361,8 @@ struct UnscaledRow {
   }
 };
 template <class On, class S>
-double unscaled_norm(On& on, CsrView<S> const& a, std::int32_t const* rows,
-                     std::int32_t const* columns) {
+double norm_without_scales(On& on, CsrView<S> const& a, std::int32_t const* rows,
+                           std::int32_t const* columns) {
   auto* const norm = on.template take<double>(1);
   on.clear(norm, 1);
   on.each_row(a.rows, a, UnscaledRow<S>{rows, columns, norm});

@@ -24,10 +24,12 @@ template <class S>
 double norm_inf(Context& ctx, CsrView<S> const& a) {
   auto scope = ctx.arena().scope();
   double* value = scope.template take<double>(1);
-  ctx.visit([&](cuda::Device& on) { cuda::norm_inf(on, ctx.arena(), a, value); },
-            [&](Host&) {
-              sweep(ctx, MaxRowSum<S>{a.rows, a, value});
-            });
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      norm_inf(on, ctx.arena(), a, value);
+    else
+      sweep(ctx, MaxRowSum<S>{a.rows, a, value});
+  });
   return read(ctx, value);
 }
 

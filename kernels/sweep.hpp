@@ -80,8 +80,7 @@ template <class V>
 void sweep(Context& ctx, V const& verb) {
   ctx.submit_verb(verb, [verb](Context& c) {
     LoopState* state = c.loop();
-    c.visit([&](cuda::Device& on) { cuda::sweep(on, state, verb); },
-            [&](Host& on) { host::sweep(on, state, verb); });
+    c.visit([&](auto& on) { sweep(on, state, verb); });
   });
 }
 

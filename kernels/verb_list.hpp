@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every verb there is, for the explicit instantiations of host/sweep.cpp, cuda/sweep.cu and
-/// cuda_absent.cpp. A new verb is one line here.
+/// Every verb there is, for the explicit instantiations of host/sweep.cpp and cuda/sweep.cu. A new
+/// verb is one line here.
 #pragma once
 
 #include <tcsolve/core/half.hpp>

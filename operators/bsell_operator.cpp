@@ -14,19 +14,21 @@ Traits BsellOperator<T, S>::traits() const {
 template <class T, class S>
 void BsellOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
   BsellProduct<S, T> const product{alpha, this->matrix().view(), x, beta, y};
-  ctx.visit([&](cuda::Device& on) { cuda::spmm_bsell(on, product); },
-            [&](Host& on) { host::spmm_bsell(on, product); });
+  ctx.visit([&](auto& on) { spmm_bsell(on, product); });
 }
 
 template <class T, class S>
 void BsellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                        double* sigma) const {
   BsellProduct<S, T> const product{alpha, this->matrix().view(), x, T(0), y};
-  ctx.visit([&](cuda::Device& on) { cuda::spmv_dot_bsell(on, product, sigma); },
-            [&](Host& on) {
-              host::spmm_bsell(on, product);
-              dot<T>(ctx, x, y, sigma);
-            });
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) {
+      spmv_dot_bsell(on, product, sigma);
+    } else {
+      spmm_bsell(on, product);
+      dot<T>(ctx, x, y, sigma);
+    }
+  });
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) template class BsellOperator<T, S>;

@@ -15,21 +15,21 @@ template <class T, class S>
 void CsellOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
   T* const parts = const_cast<T*>(parts_.data());  // scratch, not state
   CsellProduct<S, T> const product{alpha, this->matrix().view(), x, beta, y, parts};
-  ctx.visit([&](cuda::Device& on) { cuda::spmm_csell(on, product); },
-            [&](Host& on) { host::spmm_csell(on, product); });
+  ctx.visit([&](auto& on) { spmm_csell(on, product); });
 }
 
 template <class T, class S>
 void CsellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                        double* sigma) const {
   CsellView<S> const& a = this->matrix().view();
-  if (ctx.device() != nullptr && a.parts == 0) {
-    cuda::Current const current(*ctx.device());
-    return cuda::spmv_dot_csell(*ctx.device(), CsellProduct<S, T>{alpha, a, x, T(0), y, nullptr},
-                                sigma);
-  }
-  do_apply(ctx, alpha, x, T(0), y, Op::none);
-  dot<T>(ctx, x, y, sigma);
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) {
+      if (a.parts == 0)
+        return spmv_dot_csell(on, CsellProduct<S, T>{alpha, a, x, T(0), y, nullptr}, sigma);
+    }
+    do_apply(ctx, alpha, x, T(0), y, Op::none);
+    dot<T>(ctx, x, y, sigma);
+  });
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) template class CsellOperator<T, S>;

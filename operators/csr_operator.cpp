@@ -20,9 +20,12 @@ namespace {
 template <class T, class S>
 std::shared_ptr<cuda::CsrPlan> plan_for(Context& ctx, CsrView<S> const& a) {
   if constexpr (std::is_same_v<T, S>)
-    return ctx.visit(
-        [&](cuda::Device& on) { return cuda::plan_csr(on, a, ctx.options().deterministic); },
-        [](Host&) { return std::shared_ptr<cuda::CsrPlan>(); });
+    return ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>)
+        return plan_csr(on, a, ctx.options().deterministic);
+      else
+        return std::shared_ptr<cuda::CsrPlan>();
+    });
   else
     return nullptr;
 }
@@ -31,14 +34,13 @@ template <class T, class S>
 void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In<T> x, T beta,
              Out<T> y, double* sigma = nullptr) {
   auto call = [=](Context& c) {
-    c.visit(
-        [&](cuda::Device& on) {
-          if constexpr (std::is_same_v<T, S>)
-            if (plan != nullptr && ((x.is_vector() && y.is_vector()) || !c.options().deterministic))
-              return cuda::spmm_csr(on, *plan, alpha, x, beta, y);
-          cuda::spmm_csr(on, alpha, a, x, beta, y);
-        },
-        [&](Host& on) { host::spmm_csr(on, alpha, a, x, beta, y); });
+    c.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On> && std::is_same_v<T, S>) {
+        bool const planned = (x.is_vector() && y.is_vector()) || !c.options().deterministic;
+        if (plan != nullptr && planned) return spmm_csr(on, *plan, alpha, x, beta, y);
+      }
+      spmm_csr(on, alpha, a, x, beta, y);
+    });
     if (sigma != nullptr) dot<T>(c, x, y, sigma);
   };
   if (x.is_vector() && y.is_vector())

@@ -96,11 +96,7 @@ void DaspOperator<T, S>::measure(Context& ctx) {
   Out<double> sums = scope.template vector<double>(this->rows());
   DaspWork<double> work{scope.template take<double>(parts_.size()), tickets_.data(), nullptr,
                         DaspUnitOf::absolute, 1};
-  ctx.visit(
-      [&](cuda::Device& on) {
-        cuda::spmm_dasp<S, double>(on, 1, matrix_.view(), work, ones, 0, sums);
-      },
-      [&](Host& on) { host::spmm_dasp<S, double>(on, 1, matrix_.view(), work, ones, 0, sums); });
+  ctx.visit([&](auto& on) { spmm_dasp<S, double>(on, 1, matrix_.view(), work, ones, 0, sums); });
   norm_ = largest<double>(ctx, sums);
 }
 
@@ -122,11 +118,7 @@ Cost DaspOperator<T, S>::cost(Index k) const {
 template <class T, class S>
 void DaspOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
   auto product = [&](In<T> from, Out<T> to) {
-    ctx.visit(
-        [&](cuda::Device& on) {
-          cuda::spmm_dasp(on, alpha, matrix_.view(), work_, from, beta, to);
-        },
-        [&](Host& on) { host::spmm_dasp(on, alpha, matrix_.view(), work_, from, beta, to); });
+    ctx.visit([&](auto& on) { spmm_dasp(on, alpha, matrix_.view(), work_, from, beta, to); });
   };
   domain_.multiply(ctx, x, y, product);
 }

@@ -98,11 +98,7 @@ Cost SpadenOperator<T, S>::cost(Index k) const {
 template <class T, class S>
 void SpadenOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
   auto product = [&](In<T> from, Out<T> to) {
-    ctx.visit(
-        [&](cuda::Device& on) {
-          cuda::spmm_spaden(on, alpha, matrix_.view(), work_, from, beta, to);
-        },
-        [&](Host& on) { host::spmm_spaden(on, alpha, matrix_.view(), work_, from, beta, to); });
+    ctx.visit([&](auto& on) { spmm_spaden(on, alpha, matrix_.view(), work_, from, beta, to); });
   };
   domain_.multiply(ctx, x, y, product);
 }

@@ -115,7 +115,9 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
   system_ = Array<SystemState>(ctx.space(), 1);
   method_->allocate(ctx);
   record(ctx);
-  if (ctx.device() != nullptr) kernel_ = cuda::make_batch(*ctx.device(), program_, extents_);
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) kernel_ = make_batch(on, program_, extents_);
+  });
   ctx_ = &ctx;
 }
 
@@ -192,25 +194,33 @@ BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
   copy_bytes(ctx, x_.view().data, ctx.space(), x.data, x.space, bytes);
   BatchReport report{method_->name(), std::vector<SystemState>(extents_.count()), 0,
                      method_->preconditioned_};
-  ctx.visit(
-      [&](cuda::Device& on) {
-        if (extents_.count() == 0) return;
-        cuda::launch(on, *kernel_);
-        std::int32_t told = 0;
-        while (!cuda::finished(on)) {
-          if (std::int32_t stop = told == 0 ? asked() : 0; stop != 0)
-            cuda::ask(on, *kernel_, told = stop);
-          if (seconds() > 0.01) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) {
+      if (extents_.count() == 0) return;
+      launch(on, *kernel_);
+      std::int32_t told = 0;
+      while (!finished(on)) {
+        if (told == 0) {
+          told = asked();
+          if (told != 0) ask(on, *kernel_, told);
         }
-        copy_bytes(ctx, report.systems.data(), Space::host, cuda::results(*kernel_), Space::cuda,
-                   sizeof(SystemState) * report.systems.size());
-      },
-      [&](Host& on) { host::run_batch(on, program_, extents_, report.systems.data(), asked); });
+        if (seconds() > 0.01) std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+      copy_bytes(ctx, report.systems.data(), Space::host, results(*kernel_), Space::cuda,
+                 sizeof(SystemState) * report.systems.size());
+    } else {
+      run_batch(on, program_, extents_, report.systems.data(), asked);
+    }
+  });
   copy_bytes(ctx, x.data, x.space, x_.view().data, ctx.space(), bytes);
   report.seconds = seconds();
   return report;
 }
 
-int BatchSolver::resident() const { return kernel_ ? cuda::resident(*kernel_) : 1; }
+int BatchSolver::resident() const {
+  if constexpr (has_cuda)
+    if (kernel_) return cuda::resident(*kernel_);
+  return 1;
+}
 
 }  // namespace tcsolve

@@ -35,6 +35,26 @@ void pause() {
 /// the pause is less than a hundredth.
 constexpr std::int32_t persistent_turn = 1024;
 
+/// Whether all that has been submitted to the device has finished.
+bool device_idle(Context& ctx) {
+  return ctx.visit([]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      return finished(on);
+    else
+      return true;
+  });
+}
+
+/// False, with the reason in `why`, where the device has no room for the kernel.
+bool submit(Context& ctx, cuda::PersistentLoop& loop, std::string& why) {
+  return ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      return launch(on, loop, why);
+    else
+      return false;
+  });
+}
+
 /// A field that the device may be writing.
 template <class T>
 T peek(T const& shared) {
@@ -69,7 +89,10 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
     std::string why;
     try {
-      persistent_ = cuda::make_persistent(*ctx.device(), body_, state_.data(), facts.kept, why);
+      ctx.visit([&]<class On>(On& on) {
+        if constexpr (OnDevice<On>)
+          persistent_ = make_persistent(on, body_, state_.data(), facts.kept, why);
+      });
     } catch (MemoryError const& e) { why = e.what(); }
     if (persistent_) return;
     if (wanted == Execution::persistent)
@@ -92,8 +115,9 @@ void Loop::capture(Context& ctx, LoopState const& now) {
   copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
   try {
     std::string why;
-    ctx.working_in(captured_,
-                   [&] { graph_ = cuda::record_while(ctx, body_, state_.data(), round_, why); });
+    ctx.working_in(captured_, [&] {
+      if constexpr (has_cuda) graph_ = cuda::record_while(ctx, body_, state_.data(), round_, why);
+    });
     if (!graph_) {
       ctx.log(Severity::note, cat("the loop runs eagerly: ", why));
       use_graph_ = false;
@@ -171,7 +195,7 @@ void Loop::start(Context& ctx, LoopState state, Watch const& watch) {
   if (persistent_) {
     send(true);
     std::string why;
-    if (cuda::launch(*ctx.device(), *persistent_, why)) return watch_device(ctx, watch);
+    if (submit(ctx, *persistent_, why)) return watch_device(ctx, watch);
     ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
     persistent_.reset();
     choose_graph(ctx);
@@ -179,7 +203,9 @@ void Loop::start(Context& ctx, LoopState state, Watch const& watch) {
   capture(ctx, state);
   send(use_graph_);
   if (!use_graph_) return run_eager(ctx, watch);
-  cuda::launch(*ctx.device(), *graph_);
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) launch(on, *graph_);
+  });
   watch_device(ctx, watch);
 }
 
@@ -201,7 +227,7 @@ void Loop::run_host(Context& ctx, Watch const& watch) {
       std::int32_t before = state.iteration;
       for (Command const& command : body_.commands) command.call(ctx);
       if (state.iteration > before) tell(ctx, watch);
-      if (Stop reason; state.cancel == 0 && asked_to_stop(ctx, watch, reason)) ask(ctx, reason);
+      if (state.cancel == 0) stop_if_asked(ctx, watch);
     }
   });
 }
@@ -218,11 +244,11 @@ void Loop::run_eager(Context& ctx, Watch const& watch) {
         for (Command const& command : body_.commands) command.call(ctx);
         ++submitted;
         tell(ctx, watch);
-      } else if (cuda::finished(*ctx.device()) && submitted > peek(progress_->iteration) &&
+      } else if (device_idle(ctx) && submitted > peek(progress_->iteration) &&
                  peek(progress_->stop) == 0) {
         throw Error("internal: a step ended without counting itself");
       }
-      if (Stop reason; !asked && asked_to_stop(ctx, watch, reason)) asked = true, ask(ctx, reason);
+      if (!asked) asked = stop_if_asked(ctx, watch);
     }
   });
   ctx.synchronize();
@@ -231,9 +257,9 @@ void Loop::run_eager(Context& ctx, Watch const& watch) {
 void Loop::watch_device(Context& ctx, Watch const& watch) {
   auto launched = std::chrono::steady_clock::now();
   bool asked = false;
-  while (!cuda::finished(*ctx.device())) {
+  while (!device_idle(ctx)) {
     tell(ctx, watch);
-    if (Stop reason; !asked && asked_to_stop(ctx, watch, reason)) asked = true, ask(ctx, reason);
+    if (!asked) asked = stop_if_asked(ctx, watch);
     // A sleep would show in a short solve; a processor that waits leaves the driver to others.
     if (seconds_since(launched) < 0.01)
       pause();
@@ -242,11 +268,14 @@ void Loop::watch_device(Context& ctx, Watch const& watch) {
   }
 }
 
-bool Loop::asked_to_stop(Context& ctx, Watch const& watch, Stop& reason) const {
-  reason = ctx.asked();
+/// Tells the loop to end where somebody asks for it or its time is over.
+bool Loop::stop_if_asked(Context& ctx, Watch const& watch) {
+  Stop reason = ctx.asked();
   if (reason == Stop::running && seconds_since(watch.start) > watch.time_limit)
     reason = Stop::time_limit;
-  return reason != Stop::running;
+  if (reason == Stop::running) return false;
+  ask(ctx, reason);
+  return true;
 }
 
 void Loop::ask(Context& ctx, Stop reason) {

@@ -90,7 +90,7 @@ class Loop {
   void run_host(Context&, Watch const&);
   void run_eager(Context&, Watch const&);
   void watch_device(Context&, Watch const&);
-  bool asked_to_stop(Context&, Watch const&, Stop& reason) const;
+  bool stop_if_asked(Context&, Watch const&);
   void tell(Context&, Watch const&);
   void ask(Context&, Stop reason);
 

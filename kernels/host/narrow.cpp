@@ -19,10 +19,10 @@ UndoneExponents<T> undo_exponents(Host&, Arena& arena, std::int32_t const* expon
   return undone;
 }
 template <class S>
-double unscaled_norm(Host&, Arena& arena, CsrView<S> const& a, std::int32_t const* rows,
-                     std::int32_t const* columns) {
+double norm_without_scales(Host&, Arena& arena, CsrView<S> const& a, std::int32_t const* rows,
+                           std::int32_t const* columns) {
   Converter on(arena);
-  return narrowing::unscaled_norm(on, a, rows, columns);
+  return narrowing::norm_without_scales(on, a, rows, columns);
 }
 
 #define TCSOLVE_NARROW(S, T) \
@@ -32,9 +32,9 @@ TCSOLVE_NARROWER(TCSOLVE_NARROW)
   template UndoneExponents<T> undo_exponents<T>(Host&, Arena&, std::int32_t const*, std::size_t);
 TCSOLVE_UNDO(double)
 TCSOLVE_UNDO(float)
-#define TCSOLVE_NORM(S)                                                                   \
-  template double unscaled_norm<S>(Host&, Arena&, CsrView<S> const&, std::int32_t const*, \
-                                   std::int32_t const*);
+#define TCSOLVE_NORM(S)                                                                         \
+  template double norm_without_scales<S>(Host&, Arena&, CsrView<S> const&, std::int32_t const*, \
+                                         std::int32_t const*);
 TCSOLVE_NORM(double)
 TCSOLVE_NORM(float)
 TCSOLVE_NORM(half)

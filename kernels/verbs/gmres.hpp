@@ -370,14 +370,18 @@ void sweep(Device&, LoopState*, ArnoldiUpdate<float> const&);
 }  // namespace cuda
 /// Partial sums that a Gram needs for each of its own.
 inline int gram_blocks(Context& ctx) {
-  return ctx.visit([](cuda::Device& on) { return cuda::gram_blocks(on); }, [](Host&) { return 1; });
+  return ctx.visit([]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      return gram_blocks(on);
+    else
+      return 1;
+  });
 }
 template <class T>
 void gram(Context& ctx, Gram<T> const& verb) {
   ctx.submit_verb(verb, [verb](Context& c) {
     LoopState* state = c.loop();
-    c.visit([&](cuda::Device& on) { cuda::gram(on, state, verb); },
-            [&](Host& on) { host::gram(on, state, verb); });
+    c.visit([&](auto& on) { gram(on, state, verb); });
   });
 }
 

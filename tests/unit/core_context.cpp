@@ -43,7 +43,7 @@ TEST(CoreContext, HostIsTakenSilently) {
   EXPECT_EQ(ctx.device(), nullptr);
   EXPECT_EQ(ctx.options().seed, 42u);
   EXPECT_EQ(ctx.device_name().rfind("host", 0), 0u);
-  EXPECT_EQ(ctx.visit([](cuda::Device&) { return 2; }, [](Host&) { return 1; }), 1);
+  EXPECT_EQ(ctx.visit([]<class On>(On&) { return OnDevice<On> ? 2 : 1; }), 1);
 }
 
 TEST(CoreContext, AskingForAnAbsentDeviceIsAnError) {

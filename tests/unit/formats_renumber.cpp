@@ -96,13 +96,9 @@ std::optional<Permutation> by_levels(Context& ctx, Csr<double> const& a,
   CsrStorage<double> const there(ctx, a.view());
   std::vector<Index> old_numbers(static_cast<std::size_t>(a.rows), -1);
   PatternView const pattern(there.view());
-  bool const found = ctx.visit(
-      [&](cuda::Device& on) {
-        return cuda::cuthill_mckee(on, ctx.arena(), pattern, limits, old_numbers.data());
-      },
-      [&](Host& on) {
-        return host::cuthill_mckee(on, ctx.arena(), pattern, limits, old_numbers.data());
-      });
+  bool const found = ctx.visit([&](auto& on) {
+    return cuthill_mckee(on, ctx.arena(), pattern, limits, old_numbers.data());
+  });
   if (found) return Permutation(std::move(old_numbers));
   EXPECT_TRUE(std::ranges::all_of(old_numbers, [](Index i) { return i == -1; }));
   return std::nullopt;
@@ -194,10 +190,7 @@ TYPED_TEST(Renumber, LocalityThereIsLocalityHere) {
     Locality const here = locality(a);
     Locality const got = locality(this->ctx(), there.view());
     LocalitySums const sums = this->ctx().visit(
-        [&](cuda::Device& on) {
-          return cuda::measure_locality(on, this->ctx().arena(), there.view());
-        },
-        [&](Host& on) { return host::measure_locality(on, this->ctx().arena(), there.view()); });
+        [&](auto& on) { return measure_locality(on, this->ctx().arena(), there.view()); });
     for (auto const& [bandwidth, profile, sectors, wide] :
          {std::tuple{got.bandwidth, got.profile, got.sectors, got.wide_blocks},
           std::tuple{sums.bandwidth, sums.profile, sums.sectors, sums.wide_blocks}}) {
