@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <typeindex>
+#include <optional>
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/kernels/fields.hpp>
+#include <tcsolve/kernels/verb_facts.hpp>
 
 namespace tcsolve {
 
@@ -22,51 +23,20 @@ void each_pointer(Elements<T> const& v, F const& f) {
 
 namespace {
 
-template <class V>
-constexpr bool gathers = false;  // reads elements that other blocks own
-template <class S, class T>
-constexpr bool gathers<CsrMultiply<S, T>> = true;
-template <class S, class T>
-constexpr bool gathers<SellMultiply<S, T>> = true;
-template <class S, class T>
-constexpr bool gathers<SellMultiplyDot<S, T>> = true;
-template <class S, class T>
-constexpr bool gathers<DiaMultiply<S, T>> = true;
-template <class S, class T>
-constexpr bool gathers<DiaMultiplyDot<S, T>> = true;
-template <class T>
-constexpr bool gathers<BlockMultiply<T>> = true;
-template <class View>
-constexpr bool gathers<ExactResidual<View>> = true;
-
-template <class V>
-constexpr bool only_sums = false;  // writes nothing but its sums
-template <class T>
-constexpr bool only_sums<Dot<T>> = true;
-template <class T>
-constexpr bool only_sums<Dot2<T>> = true;
-template <class T>
-constexpr bool only_sums<Gram<T>> = true;
-
-template <class V>
-constexpr int sums_of(V const&) {
-  return VerbTraits<V>::sums;
-}
-template <class T>
-int sums_of(Gram<T> const& gram) {
-  return Gram<T>::sums(gram.H.m - 1);
-}
-template <class S, class T>
-int sums_of(CsrMultiply<S, T> const& product) {
-  return product.sigma != nullptr ? 1 : 0;
-}
-
+/// What the verb of one command says of itself (kernels/verb_facts.hpp).
 struct Facts {
-  int position;
+  int position;            // in the list of verbs
+  std::uint32_t pointers;  // see Instruction
+  std::int64_t n;
   bool gathers, only_sums;
   int sums;
-  std::size_t bytes;
-  std::uint32_t pointers;  // see Instruction
+  Index columns;
+  void const* gathered;
+  std::optional<DiagonalScaling> scaling;
+  std::span<std::byte const> table;
+  // Of operands that an instruction holds.
+  int (*lanes)(std::byte const* operands, int teams, int threads);
+  double const** (*input)(std::byte* operands);
 };
 
 template <class V>
@@ -78,73 +48,47 @@ std::uint32_t pointers_of(std::byte const* operands) {
   return words;
 }
 
+template <class V>
+Facts facts_of(int position, std::byte const* operands) {
+  V const& verb = *reinterpret_cast<V const*>(operands);
+  using Of = VerbFacts<V>;
+  return {.position = position,
+          .pointers = pointers_of<V>(operands),
+          .n = verb.n,
+          .gathers = Of::gathers,
+          .only_sums = Of::only_sums,
+          .sums = Of::sum_count(verb),
+          .columns = Of::columns(verb),
+          .gathered = Of::gathered(verb),
+          .scaling = Of::scaling(verb),
+          .table = Of::table(verb),
+          .lanes =
+              [](std::byte const* here, int teams, int threads) {
+                return Of::lanes(*reinterpret_cast<V const*>(here), teams, threads);
+              },
+          .input = [](std::byte* here) { return Of::input(*reinterpret_cast<V*>(here)); }};
+}
+
+template <class One, class... V>
+constexpr int position_of(VerbList<V...>) {
+  int k = 0, at = -1;
+  ((std::is_same_v<One, V> ? at = k++ : k++), ...);
+  return at;
+}
+
+/// None for a command whose verb is not in the list.
 template <class... V>
-bool find(VerbList<V...>, Command const& command, Facts& facts) {
+std::optional<Facts> find(VerbList<V...>, Command const& command) {
+  std::optional<Facts> facts;
   int k = 0;
-  bool found = false;
-  (
-      [&] {
-        static_assert(sizeof(V) <= Instruction::max_operands && std::is_trivially_copyable_v<V>);
-        if (command.type == typeid(V)) {
-          facts = {k,
-                   gathers<V>,
-                   only_sums<V>,
-                   sums_of(*reinterpret_cast<V const*>(command.operands.data())),
-                   sizeof(V),
-                   pointers_of<V>(command.operands.data())};
-          found = true;
-        }
-        ++k;
-      }(),
-      ...);
-  return found;
-}
-
-/// The vector that a gather reads; null for any other verb.
-template <class T>
-void const* gathered_vector(std::type_index type, void const* operands) {
-  if (type == typeid(CsrMultiply<T, T>)) return static_cast<CsrMultiply<T, T> const*>(operands)->x;
-  if (type == typeid(SellMultiply<T, T>))
-    return static_cast<SellMultiply<T, T> const*>(operands)->x.data;
-  if (type == typeid(SellMultiplyDot<T, T>))
-    return static_cast<SellMultiplyDot<T, T> const*>(operands)->x;
-  if (type == typeid(DiaMultiply<T, T>))
-    return static_cast<DiaMultiply<T, T> const*>(operands)->x.data;
-  if (type == typeid(DiaMultiplyDot<T, T>))
-    return static_cast<DiaMultiplyDot<T, T> const*>(operands)->x;
-  if (type == typeid(BlockMultiply<T>))
-    return static_cast<BlockMultiply<T> const*>(operands)->x.data;
-  if (type == typeid(ExactResidual<CsrView<double>>))
-    return static_cast<ExactResidual<CsrView<double>> const*>(operands)->v.x;
-  return nullptr;
-}
-
-/// The matrix of a product by diagonals; null for any other verb.
-template <class T>
-DiaView<T> const* diagonals_of(std::type_index type, void const* operands) {
-  if (type == typeid(DiaMultiply<T, T>)) return &static_cast<DiaMultiply<T, T> const*>(operands)->a;
-  if (type == typeid(DiaMultiplyDot<T, T>))
-    return &static_cast<DiaMultiplyDot<T, T> const*>(operands)->a;
-  return nullptr;
-}
-
-/// Of a product with a block of vectors; 1 for any other verb.
-template <class T>
-Index columns_of(std::type_index type, void const* operands) {
-  if (type == typeid(SellMultiply<T, T>))
-    return static_cast<SellMultiply<T, T> const*>(operands)->y.cols;
-  if (type == typeid(DiaMultiply<T, T>))
-    return static_cast<DiaMultiply<T, T> const*>(operands)->y.cols;
-  return 1;
-}
-
-/// Threads that share a row by diagonals, eight at a time: as long as few of the threads have a row
-/// (two of them where half have one: 10.4 instead of 9.8 us a step of CG, 33k rows).
-int dia_lanes(std::int64_t rows, DiaView<double> const& a, int teams, int threads) {
-  std::int64_t const each = (rows + teams - 1) / teams;
-  int lanes = 1;
-  while (lanes < 32 && 4 * lanes * each < threads && 16 * lanes < a.count + 8) lanes *= 2;
-  return lanes;
+  auto const look = [&]<class One>() {
+    static_assert(sizeof(One) <= Instruction::max_operands);
+    static_assert(std::is_trivially_copyable_v<One>);
+    if (command.type == typeid(One)) facts = facts_of<One>(k, command.operands.data());
+    ++k;
+  };
+  (look.template operator()<V>(), ...);
+  return facts;
 }
 
 /// What an instruction does to the vectors of a team.
@@ -184,77 +128,65 @@ void mark_barriers(std::vector<Instruction>& list, std::vector<Effect> const& ef
     }
 }
 
-/// The place where a product without a sum keeps its x, one column of adjacent entries; null for
-/// any other verb.
-template <class T>
-T const** plain_x(std::type_index type, void* operands) {
-  auto const block = [](Elements<T const>& x) {
-    return x.cols == 1 && x.row_stride == 1 ? &x.data : nullptr;
-  };
-  if (type == typeid(CsrMultiply<T, T>)) {
-    auto& product = *static_cast<CsrMultiply<T, T>*>(operands);
-    return product.sigma == nullptr ? &product.x : nullptr;
-  }
-  if (type == typeid(SellMultiply<T, T>))
-    return block(static_cast<SellMultiply<T, T>*>(operands)->x);
-  if (type == typeid(DiaMultiply<T, T>)) return block(static_cast<DiaMultiply<T, T>*>(operands)->x);
-  return nullptr;
-}
-
 /// The list of a recording and its effects; `why` names a command without a verb.
 template <class Verbs>
 struct Translation {
   std::vector<Instruction> list;
-  std::vector<Command const*> commands;  // of the recording
+  std::vector<Facts> facts;
+  std::vector<std::string> names;
   std::vector<Effect> effects;
   std::vector<void const*> gathered;
   std::string why;
 
   explicit Translation(Recording const& recording) {
     for (Command const& command : recording.commands) {
-      Facts facts{};
-      if (!find(Verbs{}, command, facts)) {
+      std::optional<Facts> const found = find(Verbs{}, command);
+      if (!found) {
         why = command.name;
         return;
       }
-      Instruction in{};
-      in.verb = facts.position;
-      in.lanes = 1;
-      in.pointers = facts.pointers;
-      std::memcpy(in.operands, command.operands.data(), facts.bytes);
-      std::int64_t n;
-      std::memcpy(&n, in.operands, sizeof n);  // the first operand of every verb
-      if (facts.sums > max_sums) {
+      if (found->sums > max_sums) {
         why = "more columns than sums fit an exchange";
         return;
       }
-      if (void const* x = gathered_vector<double>(command.type, in.operands)) gathered.push_back(x);
-      effects.push_back({facts.gathers, n > 0 && !facts.only_sums, facts.sums > 0});
+      Instruction in{};
+      in.verb = found->position;
+      in.lanes = 1;
+      in.pointers = found->pointers;
+      std::memcpy(in.operands, command.operands.data(), command.operands.size());
+      if (found->gathered != nullptr) gathered.push_back(found->gathered);
+      effects.push_back({found->gathers, found->n > 0 && !found->only_sums, found->sums > 0});
       list.push_back(in);
-      commands.push_back(&command);
+      facts.push_back(*found);
+      names.push_back(command.name);
     }
   }
 
   /// z = D x, y = A z: the product reads x through D (loop_program).
   void fold_diagonals(std::span<double* const> own) {
     for (std::size_t k = 0; k + 1 < list.size(); ++k) {
-      if (commands[k]->type != typeid(Multiply<double>)) continue;
-      auto const& scaling = *reinterpret_cast<Multiply<double> const*>(list[k].operands);
-      double const** x = plain_x<double>(commands[k + 1]->type, list[k + 1].operands);
-      bool const folds = x != nullptr && *x == scaling.y.data && scaling.beta == 0 &&
-                         uses({list[k + 1]}, scaling.x.data) == 0 &&  // it is no y
-                         scaling.x.cols == 1 && scaling.x.row_stride == 1 &&
-                         std::find(own.begin(), own.end(), *x) != own.end() && uses(list, *x) == 2;
+      if (!facts[k].scaling) continue;
+      DiagonalScaling const scaling = *facts[k].scaling;
+      double const** const z = facts[k + 1].input(list[k + 1].operands);
+      bool const folds = z != nullptr && *z == scaling.y &&
+                         uses({list[k + 1]}, scaling.x) == 0 &&  // x is not the product's y
+                         std::find(own.begin(), own.end(), *z) != own.end() && uses(list, *z) == 2;
       if (!folds) continue;
-      list[k + 1].through = {scaling.d, scaling.alpha};
-      std::replace(gathered.begin(), gathered.end(), static_cast<void const*>(*x),
-                   static_cast<void const*>(scaling.x.data));
-      *x = scaling.x.data;
-      auto const at = static_cast<std::ptrdiff_t>(k);
-      list.erase(list.begin() + at);
-      effects.erase(effects.begin() + at);
-      commands.erase(commands.begin() + at);
+      list[k + 1].through = scaling.D;
+      std::replace(gathered.begin(), gathered.end(), static_cast<void const*>(*z),
+                   static_cast<void const*>(scaling.x));
+      *z = scaling.x;
+      erase(k);
     }
+  }
+
+ private:
+  void erase(std::size_t k) {
+    auto const at = static_cast<std::ptrdiff_t>(k);
+    list.erase(list.begin() + at);
+    facts.erase(facts.begin() + at);
+    names.erase(names.begin() + at);
+    effects.erase(effects.begin() + at);
   }
 };
 
@@ -268,15 +200,6 @@ int uses(std::vector<Instruction> const& list, void const* v) {
   return count;
 }
 
-int lanes_for(std::int64_t rows, std::int64_t entries, int teams, int threads) {
-  std::int64_t each = std::max<std::int64_t>(1, (rows + teams - 1) / teams);
-  std::int64_t length = rows > 0 ? entries / rows : 0;
-  int lanes = 1;
-  while (lanes < 32 && 4 * lanes < length) lanes *= 2;
-  while (lanes < 32 && lanes < length && lanes * each < threads) lanes *= 2;
-  return lanes;
-}
-
 LoopProgram loop_program(Recording const& body, int blocks, int block,
                          std::span<double* const> own) {
   Translation<LoopVerbs<double>> made(body);
@@ -286,22 +209,15 @@ LoopProgram loop_program(Recording const& body, int blocks, int block,
   void const* values = nullptr;
   for (std::size_t k = 0; k < made.list.size() && out.why.empty(); ++k) {
     Instruction& in = made.list[k];
-    std::int64_t n;
-    std::memcpy(&n, in.operands, sizeof n);
-    if (columns_of<double>(made.commands[k]->type, in.operands) != 1)
-      out.why = cat(made.commands[k]->name, " of several vectors");
-    if (n != 0 && out.n != 0 && n != out.n)
-      out.why = cat(made.commands[k]->name, " of ", n, " beside ", out.n, " elements");
-    out.n = std::max(out.n, n);
-    if (DiaView<double> const* a = diagonals_of<double>(made.commands[k]->type, in.operands)) {
-      in.lanes = dia_lanes(n, *a, blocks, block);
-      if (out.list_of_diagonals.empty())
-        out.list_of_diagonals =
-            std::as_bytes(std::span(a->diagonals, static_cast<std::size_t>(a->count)));
-    }
-    if (made.commands[k]->type != typeid(CsrMultiply<double, double>)) continue;
+    Facts const& facts = made.facts[k];
+    if (facts.columns != 1) out.why = cat(made.names[k], " of several vectors");
+    if (facts.n != 0 && out.n != 0 && facts.n != out.n)
+      out.why = cat(made.names[k], " of ", facts.n, " beside ", out.n, " elements");
+    out.n = std::max(out.n, facts.n);
+    in.lanes = facts.lanes(in.operands, blocks, block);
+    if (out.table.empty()) out.table = facts.table;
+    if (in.verb != position_of<CsrMultiply<double, double>>(LoopVerbs<double>{})) continue;
     auto const& product = *reinterpret_cast<CsrMultiply<double, double> const*>(in.operands);
-    in.lanes = lanes_for(n, product.a.entries, blocks, block);
     if (values == nullptr) {
       values = product.a.values;
       out.matrix = static_cast<int>(k);

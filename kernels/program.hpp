@@ -94,11 +94,11 @@ int uses(std::vector<Instruction> const&, void const* v);
 /// A recorded loop for a grid of so many blocks.
 struct LoopProgram {
   std::vector<Instruction> list;
-  std::vector<void const*> gathered;             // vectors that products read
-  std::int64_t n = 0;                            // size of every vector
-  int matrix = -1;                               // first instruction that is a CSR product
-  std::span<std::byte const> list_of_diagonals;  // of the first product by diagonals
-  std::string why;                               // it cannot be done
+  std::vector<void const*> gathered;  // vectors that products read
+  std::int64_t n = 0;                 // size of every vector
+  int matrix = -1;                    // first instruction that is a CSR product
+  std::span<std::byte const> table;   // of the first verb that has one
+  std::string why;                    // it cannot be done
 };
 /// Where the grid has to wait, and for what, is marked, and (capacity 1) where the first CSR matrix
 /// is read; how much room there is for it, the caller says. `block`: threads of a block.
@@ -115,9 +115,5 @@ struct BatchList {
   std::vector<void const*> gathered;
 };
 BatchList batch_program(Recording const&, bool repeats = false);
-
-/// Threads that share a row, each with up to four of its entries under way: enough to use all
-/// threads of the team, no more than a row has entries. A power of two.
-int lanes_for(std::int64_t rows, std::int64_t entries, int teams, int threads);
 
 }  // namespace tcsolve

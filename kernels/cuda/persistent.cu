@@ -138,8 +138,8 @@ struct SharedLayout {
   int kept, written;  // how many there are; the first of them are copied back
   double* vectors[max_kept];
   int positions[max_kept];
-  void const* list;  // of a matrix by diagonals
-  int list_bytes, list_position;
+  void const* table;  // VerbFacts::table of a product
+  int table_bytes, table_position;
 };
 
 /// One block a multiprocessor.
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(block_size, 1)
   copy(dynamic, scalars, layout.scalar_bytes);
   copy(list, program, layout.length * sizeof(Instruction));
   copy(&mine, state, sizeof(LoopState));
-  copy(at<std::byte>(layout.list_position), layout.list, layout.list_bytes);
+  copy(at<std::byte>(layout.table_position), layout.table, layout.table_bytes);
   for (int k = 0; k < layout.kept; ++k)
     if (begin < end)
       copy(at<double>(layout.positions[k]), layout.vectors[k] + begin, (end - begin) * 8);
@@ -175,8 +175,8 @@ __global__ void __launch_bounds__(block_size, 1)
     auto low = reinterpret_cast<std::uintptr_t>(scalars);
     if (word >= low && word < low + layout.scalar_bytes)
       word = reinterpret_cast<std::uintptr_t>(dynamic) + (word - low);
-    if (layout.list_bytes > 0 && word == reinterpret_cast<std::uintptr_t>(layout.list))
-      word = reinterpret_cast<std::uintptr_t>(dynamic) + layout.list_position;
+    if (layout.table_bytes > 0 && word == reinterpret_cast<std::uintptr_t>(layout.table))
+      word = reinterpret_cast<std::uintptr_t>(dynamic) + layout.table_position;
     for (int k = 0; k < layout.kept; ++k)
       if (word == reinterpret_cast<std::uintptr_t>(layout.vectors[k]))
         word = reinterpret_cast<std::uintptr_t>(at<double>(layout.positions[k])) - begin * 8;
@@ -285,12 +285,12 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
     why = "its scalars exceed the shared memory";
     return nullptr;
   }
-  if (auto const list = assembly.list_of_diagonals;
-      static_cast<std::int64_t>(list.size()) <= (room - used) / 4) {
-    layout.list = list.data();
-    layout.list_bytes = static_cast<int>(list.size());
-    layout.list_position = static_cast<int>(used);
-    used = round16(used + layout.list_bytes);
+  if (auto const table = assembly.table;
+      static_cast<std::int64_t>(table.size()) <= (room - used) / 4) {
+    layout.table = table.data();
+    layout.table_bytes = static_cast<int>(table.size());
+    layout.table_position = static_cast<int>(used);
+    used = round16(used + layout.table_bytes);
   }
   std::int64_t rows = (assembly.n + loop->blocks - 1) / loop->blocks;
   rows = (rows + 31) / 32 * 32;

@@ -3,9 +3,11 @@
 /// All scalars are FP64 and every sum is FP64, whatever T is.
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
 #include <tcsolve/kernels/sweep.hpp>
+#include <tcsolve/kernels/verb_facts.hpp>
 
 namespace tcsolve {
 
@@ -81,6 +83,7 @@ template <class T>
 struct Dot {
   static constexpr char const* name = "dot";
   static constexpr int sums = 1;
+  static constexpr bool only_sums = true;
   std::int64_t n;
   T const *x, *y;
   double* sigma;
@@ -95,6 +98,7 @@ template <class T>
 struct Dot2 {
   static constexpr char const* name = "dot2";
   static constexpr int sums = 2;
+  static constexpr bool only_sums = true;
   std::int64_t n;
   T const *x, *y;
   double *sigma, *yy;
@@ -167,6 +171,11 @@ struct Multiply {
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
     double v = alpha * (double(d[y.cols == 1 ? i : i / y.cols]) * double(x[i]));
     y[i] = T(beta == 0 ? v : v + beta * double(y[i]));
+  }
+  /// Where it is one column of adjacent entries and beta = 0.
+  std::optional<DiagonalScaling> scaling() const requires std::is_same_v<T, double> {
+    if (beta != 0 || x.cols != 1 || x.row_stride != 1) return std::nullopt;
+    return DiagonalScaling{{d, alpha}, x.data, y.data};
   }
 };
 

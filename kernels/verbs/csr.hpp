@@ -2,6 +2,7 @@
 /// The CSR product as an operand list, for a loop that cannot call a library from within.
 #pragma once
 
+#include <tcsolve/kernels/verb_facts.hpp>
 #include <tcsolve/kernels/verbs/basic.hpp>
 #include <tcsolve/kernels/views/csr.hpp>
 
@@ -19,6 +20,11 @@ struct CsrMultiply {
   T beta;
   T* y;
   double* sigma;  ///< null: not wanted
+
+  void const* gathered() const { return x; }
+  int sum_count() const { return sigma != nullptr ? 1 : 0; }
+  int lanes(int teams, int threads) const { return lanes_for(n, a.entries, teams, threads); }
+  T const** input() { return sigma == nullptr ? &x : nullptr; }
 };
 
 }  // namespace tcsolve

@@ -85,6 +85,7 @@ struct ArnoldiStart {
 template <class T>
 struct Gram {
   static constexpr char const* name = "gram";
+  static constexpr bool only_sums = true;
   std::int64_t n;
   T const *V, *u, *w;
   Hessenberg H;
@@ -93,6 +94,7 @@ struct Gram {
   double* partials;  ///< (2 m + 1, gram_blocks(ctx)): scratch
 
   static TCSOLVE_HD Index sums(Index j) { return 2 * j + 3; }
+  int sum_count() const { return sums(H.m - 1); }
   /// Column k of [V u].
   TCSOLVE_HD T const* column(Index j, Index k) const { return k < j ? V + std::int64_t{k} * n : u; }
 

@@ -170,6 +170,7 @@ struct BlockMultiply {
       a += double(values[offset[i] + k]) * double(x[(std::int64_t{start[i]} + k) * y.cols + j]);
     y[e] = T(beta == 0 ? alpha * a : alpha * a + beta * double(y[e]));
   }
+  void const* gathered() const { return x.data; }
 };
 
 /// The entries of the longest row.

@@ -57,6 +57,7 @@ struct ExactResidual {
     else if (owner.part >= 0)
       parts[owner.part] = each.sum;
   }
+  void const* gathered() const { return v.x; }
 };
 
 /// The rows whose parts ExactResidual has left.

@@ -126,6 +126,9 @@ struct SellMultiply {
         x.row_stride == 1 ? sell_row(a, i, column, 1) : sell_row(a, i, column, x.row_stride);
     y[e] = beta == T(0) ? alpha * sum : alpha * sum + beta * y[e];
   }
+  void const* gathered() const { return x.data; }
+  Index columns() const { return y.cols; }
+  T const** input() { return x.cols == 1 && x.row_stride == 1 ? &x.data : nullptr; }
 };
 
 /// y = alpha A x, sigma = <x, y>, one column.
@@ -146,6 +149,7 @@ struct SellMultiplyDot {
     sum[0] += double(x[i]) * double(yi);
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
+  void const* gathered() const { return x; }
 };
 
 }  // namespace tcsolve
