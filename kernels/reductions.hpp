@@ -3,7 +3,9 @@
 /// solve, never inside a loop.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 
 #include <tcsolve/kernels/verbs/basic.hpp>
 
@@ -23,13 +25,24 @@ struct PowerOfTwo {
       : factor(std::ldexp(1.0, e / 2)), factor2(std::ldexp(1.0, e - e / 2)) {}
 };
 
-/// y = 2^e x; returns ||y||_2.
+/// y = 2^e x, yy = <y, y>.
+template <class T, class U>
+void rescale(Context& ctx, int e, In<T> x, Out<U> y, double* yy) {
+  PowerOfTwo two(e);
+  sweep(ctx, Rescale<T, U>{y.rows, two.factor, two.factor2, x.data, y.data, yy});
+}
+/// The same without the sum, and without a wait.
+template <class T, class U>
+void rescale_into(Context& ctx, int e, In<T> x, Out<U> y) {
+  auto scope = ctx.arena().scope();
+  rescale<T, U>(ctx, e, x, y, scope.template take<double>(1));
+}
+/// The same; returns ||y||_2.
 template <class T, class U>
 double rescale(Context& ctx, int e, In<T> x, Out<U> y) {
   auto scope = ctx.arena().scope();
   double* yy = scope.template take<double>(1);
-  PowerOfTwo two(e);
-  sweep(ctx, Rescale<T, U>{y.rows, two.factor, two.factor2, x.data, y.data, yy});
+  rescale<T, U>(ctx, e, x, y, yy);
   return std::sqrt(read(ctx, yy));
 }
 
@@ -42,6 +55,9 @@ double largest(Context& ctx, In<T> x) {
   return read(ctx, value);
 }
 
+/// Whether a sum of squares has met neither end of the exponent range.
+inline bool squares_fit(double xx) { return xx > 1e-280 && xx < 1e280; }
+
 /// ||x||_2, neither overflowing nor underflowing; NaN or infinite when an element is.
 template <class T>
 double norm(Context& ctx, In<T> x) {
@@ -49,12 +65,27 @@ double norm(Context& ctx, In<T> x) {
   double* value = scope.template take<double>(1);
   dot<T>(ctx, x, x, value);
   double xx = read(ctx, value);
-  if (xx > 1e-280 && xx < 1e280) return std::sqrt(xx);  // the squares were representable
+  if (squares_fit(xx)) return std::sqrt(xx);
   double size = largest<T>(ctx, x);
   if (size == 0 || !std::isfinite(size)) return size;
   int e = std::ilogb(size);
   Out<T> scaled = scope.template vector<T>(x.rows);
   return std::ldexp(rescale<T, T>(ctx, -e, x, scaled), e);
+}
+
+/// The same of several vectors with one wait, and others where squares do not fit.
+template <class T, class... V>
+std::array<double, sizeof...(V)> norms(Context& ctx, V const&... vectors) {
+  constexpr std::size_t count = sizeof...(V);
+  std::array<In<T>, count> const x{In<T>(vectors)...};
+  std::array<double, count> out{};
+  auto scope = ctx.arena().scope();
+  double* squares = scope.template take<double>(count);
+  for (std::size_t k = 0; k < count; ++k) dot<T>(ctx, x[k], x[k], squares + k);
+  copy_bytes(ctx, out.data(), Space::host, squares, ctx.space(), sizeof out);
+  for (std::size_t k = 0; k < count; ++k)
+    out[k] = squares_fit(out[k]) ? std::sqrt(out[k]) : norm<T>(ctx, x[k]);
+  return out;
 }
 
 }  // namespace tcsolve

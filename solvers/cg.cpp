@@ -46,7 +46,7 @@ void Cg<T>::complete(Context& ctx) {
 }
 
 template <class T>
-void Cg<T>::finish(Context& ctx, LoopState& state) {
+void Cg<T>::classify_stop(Context& ctx, LoopState& state) {
   if (!Curvature::explains(static_cast<Stop>(state.stop))) return;
   CgScalars k = to_host(ctx, k_).front();
   k.explain(state);

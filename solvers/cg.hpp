@@ -35,7 +35,7 @@ class Cg final : public KrylovSolver<T> {
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void complete(Context&) override;
-  void finish(Context&, LoopState&) override;
+  void classify_stop(Context&, LoopState&) override;
   bool batches() const override { return true; }
   void explain_in_batch(Context&, double const* norm_A) override;
 

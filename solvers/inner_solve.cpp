@@ -61,11 +61,11 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
   tighten_ = 1;
   normal_ = unknown;
   while (report.iterations < stopping_.max_iters) {
-    LoopState const state =
-        run_cycle({b, x, false}, report, watch,
-                  {std::min(cycle(), stopping_.max_iters - report.iterations), residual,
-                   report.tolerance, stopping_.divtol * report.rhs_norm, 0})
-            .state;
+    LoopState state = run_cycle({b, x, false}, report, watch,
+                                {std::min(cycle(), stopping_.max_iters - report.iterations),
+                                 residual, report.tolerance, stopping_.divtol * report.rhs_norm, 0})
+                          .state;
+    if (static_cast<Stop>(state.stop) != Stop::claimed) classify_stop(ctx, state);
     PowerOfTwo const two(cycle_exponent_ - operator_exponent_);
     sweep(ctx, Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, x.data});
     report.value = state.value;

@@ -197,11 +197,16 @@ void KrylovSolver<T>::unstage(In<double> v, Out<double> to) {
 }
 
 template <class T>
-double KrylovSolver<T>::measure_residual(In<double> b, In<double> x, Out<double> r, Sum sum) {
+void KrylovSolver<T>::make_residual(In<double> b, In<double> x, Out<double> r, Sum sum) {
   if (sum == Sum::exact)
     A_true_->exact_residual(*ctx_, b, x, r);
   else
     A_true_->residual(*ctx_, b, x, r);
+}
+
+template <class T>
+double KrylovSolver<T>::measure_residual(In<double> b, In<double> x, Out<double> r, Sum sum) {
+  make_residual(b, x, r, sum);
   return norm<double>(*ctx_, r);
 }
 
@@ -223,7 +228,9 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   auto start = std::chrono::steady_clock::now();
   SolveReport report;
   report.preconditioned = preconditioned_;
-  report.rhs_norm = norm<double>(ctx, b);
+  make_residual(b, x, residual_, Sum::plain);
+  auto [rhs_norm, guess_norm, residual] = norms<double>(ctx, b, x, residual_.view());
+  report.rhs_norm = rhs_norm;
   auto end = [&](Stop reason, Cause cause) {
     report.reason = reason;
     report.cause = cause;
@@ -239,10 +246,11 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
     return not_a_number(std::isfinite(largest<double>(ctx, v)) ? Cause::overflow : cause);
   };
   if (!std::isfinite(report.rhs_norm)) return blame(b, Cause::rhs);
-  double const guess_norm = norm<double>(ctx, x);
   if (!std::isfinite(guess_norm)) return blame(x, Cause::guess);
-  if (report.rhs_norm == 0) fill<double>(ctx, x, 0);
-  double residual = measure_residual(b, x, residual_, Sum::plain);
+  if (report.rhs_norm == 0) {
+    fill<double>(ctx, x, 0);
+    residual = measure_residual(b, x, residual_, Sum::plain);
+  }
   if (!std::isfinite(residual)) return not_a_number(Cause::matrix);
   report.value = SolveReport::unknown;
   report.accepts_least_squares = A_->rows() != A_->cols() || accepts_least_squares();
@@ -268,6 +276,7 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
     report.tolerance = tolerance_of(stopping_.baseline, stopping_.rtol, stopping_.atol,
                                     report.rhs_norm, report.initial_residual);
   }
+  x_norm_ = guess_norm;
   normal_ = report.true_residual > report.tolerance
                 ? normal_residual(ctx, residual_, report.true_residual)
                 : unknown;
@@ -281,7 +290,8 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   if (report.true_residual <= report.tolerance && !report.converged())
     end(Stop::converged, Cause::none);
   if (report.iterations > 0) report.condition = condition();
-  assess(report, norm<double>(ctx, x));
+  assess(report, x_norm_);
+  ctx.synchronize();  // x is there
   report.seconds = seconds_since(start);
   return report;
 }
@@ -311,6 +321,7 @@ void KrylovSolver<T>::iterate(System const& system, SolveReport& report, Watch c
     // flat, A^T r tells. A restart after so many steps needs no more than a plain sum.
     bool const restart = static_cast<Stop>(cycle.state.stop) == Stop::cycle_end && !exhausted;
     Trial trial = try_corrections(system, cycle, restart ? Sum::plain : Sum::exact);
+    if (!(trial.residual <= tolerance)) classify_stop(ctx, cycle.state);
     double gain = 1;
     // x may hold a NaN that A never looks at.
     bool const finite = trial.finite();
@@ -327,11 +338,11 @@ void KrylovSolver<T>::iterate(System const& system, SolveReport& report, Watch c
       residual = trial.residual;
       exact_ = trial.sum == Sum::exact || !A_true_->sums_exactly();
       copy<double, double>(ctx, trial_, x);
+      x_norm_ = trial.x_norm;
       std::swap(residual_, trial_residual_);
     }
-    ctx.synchronize();
     correct_best(report, before, iterations_before + trial.steps);
-    double const reached = attainable(norm<double>(ctx, x), report.rhs_norm);
+    double const reached = attainable(x_norm_, report.rhs_norm);
     explain_claim(cycle, residual, reached, report.rhs_norm);
 
     Verdict verdict = judgement.after({.stop = static_cast<Stop>(cycle.state.stop),
@@ -363,8 +374,9 @@ auto KrylovSolver<T>::try_correction(System const& system, In<T> d, Index steps,
   PowerOfTwo two(cycle_exponent_ - operator_exponent_);
   sweep(*ctx_, Correct<T>{trial_.rows(), two.factor, two.factor2, d.data, system.x.data,
                           trial_.view().data});
-  double const residual = measure_residual(system.b, trial_, trial_residual_, sum);
-  return {residual, norm<double>(*ctx_, trial_), steps, sum};
+  make_residual(system.b, trial_, trial_residual_, sum);
+  auto const [residual, x_norm] = norms<double>(*ctx_, trial_residual_.view(), trial_.view());
+  return {residual, x_norm, steps, sum};
 }
 
 /// The better of the last d and the one that was kept, which is tried where it promises more. One
@@ -462,13 +474,12 @@ auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch
   Context& ctx = *ctx_;
   complaint_.clear();
   cycle_exponent_ = std::ilogb(limits.residual) + headroom_;
-  double start = rescale<double, T>(ctx, -cycle_exponent_, residual_, r_);
+  rescale_into<double, T>(ctx, -cycle_exponent_, residual_, r_);
   fill<T>(ctx, d_, 0);
   begin(ctx, {report.restarts, limits.attempt, nullptr});
   double norm2 = read(ctx, norm2_);
   Cycle out{LoopState{}, unknown, 0, limits.residual};
   Verdict unfit = before_first_step(norm2);
-  if (!std::isfinite(start)) unfit = {Stop::nonfinite, Cause::none};
   if (unfit.stop != Stop::running) {
     out.state.stop = static_cast<std::int32_t>(unfit.stop);
     out.state.cause = static_cast<std::int32_t>(unfit.cause);

@@ -66,10 +66,13 @@ class KrylovSolver : public Solver {
   virtual void complete(Context&) {}
   /// May say more precisely why the steps ended.
   virtual void finish(Context&, LoopState&) {}
+  /// Says more precisely why the loop ended. Asked where x misses the tolerance alone: it reads
+  /// scalars, and may multiply.
+  virtual void classify_stop(Context&, LoopState&) {}
   /// begin(), step() and complete() are verbs only and know nothing of A's size: the method can run
   /// in a batch (solvers/batch.hpp), where nobody asks the host.
   virtual bool batches() const { return false; }
-  /// finish() as verbs; norm_A is an estimate of ||A|| where the verbs run.
+  /// classify_stop() as verbs; norm_A is an estimate of ||A|| where the verbs run.
   virtual void explain_in_batch(Context&, double const* /*norm_A*/) {}
   /// Asked where the true residual refutes a claim: did the method see A to be singular but for
   /// rounding? It may wait for the device.
@@ -203,7 +206,8 @@ class KrylovSolver : public Solver {
   double probe_norm(Context&);
   Out<double> stage(In<double> v, Vector<double>& space);
   void unstage(In<double> v, Out<double> to);
-  /// r = b - A_true x; returns ||r||.
+  /// r = b - A_true x; the second returns ||r||.
+  void make_residual(In<double> b, In<double> x, Out<double> r, Sum);
   double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
   /// The two numbers that say how good FP64 lets an x be.
   void assess(SolveReport&, double x_norm) const;
@@ -229,6 +233,7 @@ class KrylovSolver : public Solver {
   Vector<T> best_;          // the best d of the run, where the method keeps it
   int cycle_exponent_ = 0;  // r_ is 2^-e times the residual
   std::string complaint_;   // of an operator, in the run of the method at hand
+  double x_norm_ = 0;       // of the x of the solve at hand
   bool exact_ = false;      // residual_ is as good as A_true can say
   int headroom_ = 0;        // and its norm about 2^-headroom
 };

@@ -118,7 +118,7 @@ void PipelinedCg<T>::replace(Context& ctx) {
 // A sign that comes from recurrences may be rounding: the products themselves decide. Where they
 // say otherwise, the recurrences have broken down and the driver begins again.
 template <class T>
-void OneReductionCg<T>::finish(Context& ctx, LoopState& state) {
+void OneReductionCg<T>::classify_stop(Context& ctx, LoopState& state) {
   auto stop = static_cast<Stop>(state.stop);
   if (stop != Stop::indefinite_preconditioner && !Curvature::explains(stop)) return;
   auto lost = [&](Cause cause) {

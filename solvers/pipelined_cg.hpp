@@ -31,7 +31,7 @@ class OneReductionCg : public KrylovSolver<T> {
   void allocate(Context&) override;
   void begin(Context&, Attempt const&) override;
   void complete(Context&) override;
-  void finish(Context&, LoopState&) override;
+  void classify_stop(Context&, LoopState&) override;
   Iterate<T> iterate() { return {this->d_.view().data, this->best()}; }
 
   Vector<T> u_, w_, p_, s_;  // M r, A u; the direction, A p
