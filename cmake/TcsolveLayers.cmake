@@ -54,8 +54,9 @@ function(tcsolve_library)
     tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/formats/metis_absent.cpp")
   endif()
 
+  tcsolve_rates()
   set(objects "")
-  foreach(layer IN LISTS TCSOLVE_LAYERS ITEMS cuda metis)
+  foreach(layer IN LISTS TCSOLVE_LAYERS ITEMS cuda metis rates)
     if(TARGET tcsolve_${layer})
       list(APPEND objects $<TARGET_OBJECTS:tcsolve_${layer}>)
     endif()
@@ -72,6 +73,20 @@ function(tcsolve_library)
   target_include_directories(tcsolve PUBLIC
     $<BUILD_INTERFACE:${TCSOLVE_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(tcsolve PUBLIC ${TCSOLVE_LINK_PUBLIC} PRIVATE ${TCSOLVE_LINK_PRIVATE} ${TCSOLVE_LINK_CUDA} ${TCSOLVE_LINK_METIS})
+endfunction()
+
+# shipped_rates.cpp: the texts of configs/rates/*.yaml, so that the library needs no files.
+function(tcsolve_rates)
+  file(GLOB tables CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/configs/rates/*.yaml")
+  set(TCSOLVE_RATES "")
+  foreach(table IN LISTS tables)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")
+    cmake_path(GET table STEM name)
+    file(READ "${table}" text)
+    string(APPEND TCSOLVE_RATES "  {\"${name}\", R\"yaml(${text})yaml\"},\n")
+  endforeach()
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/shipped_rates.cpp.in" "${PROJECT_BINARY_DIR}/shipped_rates.cpp" @ONLY)
+  tcsolve_objects(tcsolve_rates "${PROJECT_BINARY_DIR}/shipped_rates.cpp")
 endfunction()
 
 # build/include/tcsolve/version.hpp, configured again whenever the checked-out commit changes.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// features() against counts taken entry by entry.
-#include <tcsolve/formats/features.hpp>
+#include <tcsolve/formats/dia.hpp>
 #include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/kernels/bsell.hpp>
+#include <tcsolve/operators/format.hpp>
 
 #include <algorithm>
 #include <map>
@@ -73,9 +75,10 @@ Features counted(Csr<double> const& a) {
     f.slices_stored += 32 * width;
     if (spreads(a, begin, begin + 32, any)) f.slices_wide += 32 * width;
   }
+  BsellCounts dense{};
   if (a.entries() >= 8 * Offset{a.rows} && f.longest <= 4096)
-    for (std::size_t k = 0; k < f.dense.size(); ++k)
-      f.dense[k] = counted_blocks(a, bsell_blocks[k]);
+    for (std::size_t k = 0; k < dense.size(); ++k) dense[k] = counted_blocks(a, bsell_blocks[k]);
+  f.own.set(dense);
   std::map<std::pair<Index, Index>, double> entries;
   std::set<Index> offsets;
   for (Index i = 0; i < a.rows; ++i)
@@ -86,12 +89,14 @@ Features counted(Csr<double> const& a) {
   auto const few = [&](double diagonals) {
     return diagonals * double((a.rows + 32) / 32 * 32) <= 2 * double(a.entries()) + (1 << 20);
   };
-  f.diagonals = few(double(f.longest)) ? static_cast<Offset>(offsets.size()) : f.longest;
-  f.symmetric = a.rows == a.cols && few(double(f.diagonals)) &&
-                std::ranges::all_of(entries, [&](auto const& e) {
-                  auto const other = entries.find({e.first.second, e.first.first});
-                  return other != entries.end() && other->second == e.second;
-                });
+  DiaCounts dia;
+  dia.diagonals = few(double(f.longest)) ? static_cast<Offset>(offsets.size()) : f.longest;
+  dia.symmetric = a.rows == a.cols && few(double(dia.diagonals)) &&
+                  std::ranges::all_of(entries, [&](auto const& e) {
+                    auto const other = entries.find({e.first.second, e.first.first});
+                    return other != entries.end() && other->second == e.second;
+                  });
+  f.own.set(dia);
   return f;
 }
 
@@ -104,14 +109,17 @@ void expect_same(Features const& got, Features const& wanted) {
                          << wanted.slices_stored << ", wide " << got.slices_wide << " "
                          << wanted.slices_wide << ", tiles " << got.tiles << " " << wanted.tiles
                          << ", blocks " << got.blocks << " " << wanted.blocks << ", in them "
-                         << got.block_entries << " " << wanted.block_entries << ", diagonals "
-                         << got.diagonals << " " << wanted.diagonals << ", symmetric "
-                         << got.symmetric << wanted.symmetric;
-  for (std::size_t k = 0; k < wanted.dense.size(); ++k)
-    EXPECT_EQ(got.dense[k], wanted.dense[k])
-        << bsell_blocks[k] << ": blocks " << got.dense[k].blocks << " " << wanted.dense[k].blocks
-        << ", stored " << got.dense[k].stored << " " << wanted.dense[k].stored << ", wide "
-        << got.dense[k].wide << " " << wanted.dense[k].wide;
+                         << got.block_entries << " " << wanted.block_entries;
+  DiaCounts const &dia = got.own.get<DiaCounts>(), &wanted_dia = wanted.own.get<DiaCounts>();
+  EXPECT_EQ(dia.diagonals, wanted_dia.diagonals);
+  EXPECT_EQ(dia.symmetric, wanted_dia.symmetric);
+  BsellCounts const &dense = got.own.get<BsellCounts>(),
+                    &wanted_dense = wanted.own.get<BsellCounts>();
+  for (std::size_t k = 0; k < wanted_dense.size(); ++k)
+    EXPECT_EQ(dense[k], wanted_dense[k])
+        << bsell_blocks[k] << ": blocks " << dense[k].blocks << " " << wanted_dense[k].blocks
+        << ", stored " << dense[k].stored << " " << wanted_dense[k].stored << ", wide "
+        << dense[k].wide << " " << wanted_dense[k].wide;
 }
 
 template <class P>

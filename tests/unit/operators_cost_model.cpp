@@ -18,7 +18,7 @@ TEST(CostModel, FitFindsTheRatesThatMadeTheTimes) {
   std::vector<Terms> products;
   std::vector<double> times;
   for (Measured const& m : measured) {
-    products.push_back(work(Format::dasp, m.features, Real::f64, Real::f64));
+    products.push_back(work(formats().at("dasp"), m.features, Real::f64, Real::f64));
     times.push_back(dot(rates, products.back()));
   }
   Terms const found = fit(products, times);
@@ -28,13 +28,13 @@ TEST(CostModel, FitFindsTheRatesThatMadeTheTimes) {
 
 /// No rate is negative, and none that is zero would lower the error if it grew (Kuhn and Tucker).
 TEST(CostModel, FitOfNoisyTimesIsTheConstrainedMinimum) {
-  for (int k = 0; k < 5; ++k) {
+  for (Format const& format : formats()) {
     std::vector<Terms> products;
     std::vector<double> times;
     for (Measured const& m : measured)
-      if (m.fp64[k] > 0) {
-        products.push_back(work(formats[k], m.features, Real::f64, Real::f64));
-        times.push_back(m.fp64[k]);
+      if (m.us(format.name) > 0) {
+        products.push_back(work(format, m.features, Real::f64, Real::f64));
+        times.push_back(m.us(format.name));
       }
     Terms const rates = fit(products, times);
     for (std::size_t t = 0; t < Terms::count; ++t) {
@@ -47,9 +47,9 @@ TEST(CostModel, FitOfNoisyTimesIsTheConstrainedMinimum) {
       }
       slope /= std::sqrt(scale) + 1e-300;
       if (rates.array()[t] > 0)
-        EXPECT_NEAR(slope, 0, 1e-6) << name(formats[k]) << " " << t;
+        EXPECT_NEAR(slope, 0, 1e-6) << format.name << " " << t;
       else
-        EXPECT_GE(slope, -1e-9) << name(formats[k]) << " " << t;
+        EXPECT_GE(slope, -1e-9) << format.name << " " << t;
     }
   }
 }
@@ -61,7 +61,7 @@ TEST(CostModel, RescalingFindsAnotherClock) {
   std::vector<Terms> products;
   std::vector<double> times;
   for (std::size_t k = 0; k < 3; ++k) {
-    products.push_back(work(Format::bsell, measured[k].features, Real::f64, Real::f64));
+    products.push_back(work(formats().at("bsell"), measured[k].features, Real::f64, Real::f64));
     times.push_back(dot(there, products.back()));
   }
   Terms const found = rescaled(rates, products, times);
@@ -87,6 +87,35 @@ class CostTableFile : public ::testing::Test {
 
 TEST_F(CostTableFile, IsReadAsItWasWritten) {
   EXPECT_EQ(load(dump_yaml(CostTable::h200())), CostTable::h200());
+}
+
+/// The tables in configs/rates/ are those that the library carries.
+TEST_F(CostTableFile, ShippedRatesAreThoseOfTheirFiles) {
+  std::string const folder = TCSOLVE_SOURCE_DIR "/configs/rates/";
+  EXPECT_EQ(CostTable::load(folder + "h200.yaml"), CostTable::h200());
+  EXPECT_EQ(CostTable::load(folder + "host.yaml"), CostTable::host());
+  for (CostTable const& table : {CostTable::h200(), CostTable::host()})
+    for (Format const& format : formats())
+      for (Real const values : {Real::f64, Real::f32, Real::f16})
+        EXPECT_NE(table.rates(format.name, values).product, Terms{})
+            << table.device << ", " << format.name << ", " << name(values);
+}
+
+TEST_F(CostTableFile, AFormatMayBeMissing) {
+  CostTable const table = load("device: a new one\ncsr: {fp64: {product: {latency: 2}}}\n");
+  EXPECT_EQ(table.rates("csr", Real::f64).product.latency, 2);
+  EXPECT_EQ(table.by_format.size(), 1u);
+  for (Format const& format : formats())
+    if (format.converted) EXPECT_EQ(table.rates(format.name, Real::f64).product, Terms{});
+}
+
+/// As `tcsolve calibrate` wrote it once.
+TEST_F(CostTableFile, RatesForMixedTypesMayStandBesideTheFormat) {
+  CostTable const table = load("csr_mixed: {product: {latency: 3}}");
+  EXPECT_EQ(table.rates("csr", Real::f16, Real::f64).product.latency, 3);
+  EXPECT_EQ(table.rates("csr", Real::f64, Real::f64).product, Terms{});
+  EXPECT_EQ(table, load("csr: {mixed: {product: {latency: 3}}}"));
+  EXPECT_EQ(table, load(dump_yaml(table)));
 }
 
 TEST_F(CostTableFile, RefusesWhatIsNoTable) {
