@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// All that the rest of tcsolve knows about a format for matrices.
 ///
-///     Format dia_format() {                               // dia_format.cpp
-///       return {.name = "dia",
-///               .doc = "diagonals: for grids and stencils",
-///               .can = {.dot = true, .persistent = in_loop<DiaMultiplyDot<double, double>>},
+///     Format xyz_format() {                               // xyz_format.cpp
+///       return {.name = "xyz",
+///               .doc = "what it is for, in a line",
+///               .can = {.dot = true, .persistent = in_loop<XyzMultiplyDot<double, double>>},
 ///               .refuses = [](Features const&, PlanRequest const&) -> std::string { ... },
 ///               .layout = [](Features const&, Real values) -> FormatLayout { ... },
 ///               .estimate = [](Real values, double rows, double entries) { ... },
-///               .facts = {&diagonals_fact, &symmetry_fact},
-///               .factory = factory_of<RoundingFactory<DiaOperator>>(),
-///               .makers = makers_of<DiaOperator>()};
+///               .facts = {&fact_of_its_own},
+///               .factory = factory_of<RoundingFactory<XyzOperator>>(),
+///               .makers = makers_of<XyzOperator>()};
 ///     }
-///     TCSOLVE_ADD(dia);                                    // register.cpp, the line
+///     TCSOLVE_ADD(xyz);                                    // register.cpp, the line
 ///
 /// The planner, the cost model, `info`, `calibrate`, the benches and the tests go through a
 /// FormatList and know no format by its name but csr, which all others are made from. What a
