@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host micro-benchmarks (Google Benchmark): the products of every format beside Eigen's on the same
-/// threads, what the memory gives (read, triad), and the fused verbs, in bytes
-/// a second of their compulsory traffic. Each product is checked against Eigen's before it is
-/// timed.
+/// Host micro-benchmarks (Google Benchmark): the products of every format beside Eigen's on the
+/// same threads, what the memory gives (read, triad), and the fused verbs, in bytes a second of
+/// their compulsory traffic. Each product is checked against Eigen's before it is timed.
 ///
 ///     OMP_NUM_THREADS=2 OMP_PROC_BIND=true bench_host_kernels
 ///     --benchmark_enable_random_interleaving=true

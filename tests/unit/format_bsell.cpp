@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the descriptor of bsell says of matrices with and without dense blocks.
+#include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/operators/bsell_operator.hpp>
 #include <tcsolve/operators/planner.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
@@ -11,6 +16,53 @@ namespace tcsolve::test {
 namespace {
 
 Format const& bsell() { return formats().at("bsell"); }
+
+/// Blocks of b x b, in slices of 32 block rows, each as wide as its longest.
+BsellCount counted_blocks(Csr<double> const& a, Index b) {
+  BsellCount count;
+  for (Index begin = 0; begin < a.rows; begin += 32 * b) {
+    std::map<Index, std::set<Index>> blocks;
+    for (Index i = begin; i < std::min(begin + 32 * b, a.rows); ++i)
+      for (Index const j : a.row_columns(i)) blocks[i / b].insert(j / b);
+    Offset longest = 0;
+    Index low = a.cols, high = -1;
+    for (auto const& [I, columns] : blocks) {
+      count.blocks += Offset(columns.size());
+      longest = std::max(longest, Offset(columns.size()));
+      low = std::min(low, *columns.begin()), high = std::max(high, *columns.rbegin());
+    }
+    count.stored += 32 * longest;
+    if (high - low >= 65536) count.wide += 32 * longest;
+  }
+  return count;
+}
+
+template <class P>
+class BsellFeatures : public BackendTest<P> {};
+TYPED_TEST_SUITE(BsellFeatures, DoubleOnBoth, Label);
+
+/// Against blocks put in sets one by one; none are counted where rows are short or one is long.
+TYPED_TEST(BsellFeatures, CountsDenseBlocks) {
+  std::vector<Named> matrices = adversarial();
+  matrices.push_back({"elasticity", generate(ElasticityParams{.n = 5})});
+  matrices.push_back({"wide rows", random_matrix(1000, 90000, 12, 4)});
+  matrices.push_back({"long rows", random_matrix(333, 65600, 300, 5)});
+  for (auto const& [name, a] : matrices) {
+    SCOPED_TRACE(name);
+    CsrStorage<double> const there(this->ctx(), a.view());
+    Features const f = features(this->ctx(), there.view());
+    BsellCounts wanted{};
+    if (a.entries() >= 8 * Offset{a.rows} && f.longest <= 4096)
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        wanted[k] = counted_blocks(a, bsell_blocks[k]);
+    BsellCounts const& got = f.own.get<BsellCounts>();
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      EXPECT_EQ(got[k], wanted[k])
+          << bsell_blocks[k] << ": blocks " << got[k].blocks << " " << wanted[k].blocks
+          << ", stored " << got[k].stored << " " << wanted[k].stored << ", wide " << got[k].wide
+          << " " << wanted[k].wide;
+  }
+}
 
 /// A block that was counted is not counted again.
 TEST(BsellFormat, TakesTheBlockThatThePlanReckonedWith) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the descriptor of dia says, and where the shipped rates take it.
 #include <tcsolve/formats/dia.hpp>
+#include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/renumber.hpp>
 #include <tcsolve/operators/ordering.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
@@ -58,12 +61,51 @@ TEST(DiaFormat, SurveysBoundItsCounts) {
 }
 
 template <class P>
-class DiaOrdering : public BackendTest<P> {};
-TYPED_TEST_SUITE(DiaOrdering, DoubleOnBoth, Label);
+class DiaFeatures : public BackendTest<P> {};
+TYPED_TEST_SUITE(DiaFeatures, DoubleOnBoth, Label);
+
+/// Against a set of offsets and a search for each entry's mirror image.
+DiaCounts counted(Csr<double> const& a, Offset longest) {
+  std::map<std::pair<Index, Index>, double> entries;
+  std::set<Index> offsets;
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      entries[{i, a.columns[k]}] = a.values[k];
+      offsets.insert(a.columns[k] - i);
+    }
+  auto const few = [&](Offset diagonals) {
+    double const positions = double(diagonals) * double((a.rows + 32) / 32 * 32);
+    return positions <= 2 * double(a.entries()) + (1 << 20);
+  };
+  DiaCounts counts;
+  counts.diagonals = few(longest) ? static_cast<Offset>(offsets.size()) : longest;
+  counts.symmetric =
+      a.rows == a.cols && few(counts.diagonals) && std::ranges::all_of(entries, [&](auto const& e) {
+        auto const other = entries.find({e.first.second, e.first.first});
+        return other != entries.end() && other->second == e.second;
+      });
+  return counts;
+}
+
+TYPED_TEST(DiaFeatures, CountsDiagonalsAndSeesSymmetry) {
+  std::vector<Named> matrices = adversarial();
+  matrices.push_back({"grid", generate(Poisson7Params{.n = 9})});
+  matrices.push_back({"convection", generate(ConvdiffParams{.n = 9})});
+  matrices.push_back({"wide rows", random_matrix(1000, 90000, 12, 4)});
+  matrices.push_back({"mixed rows", mixed_rows(60, 70000, 3)});
+  for (auto const& [name, a] : matrices) {
+    SCOPED_TRACE(name);
+    CsrStorage<double> const there(this->ctx(), a.view());
+    Features const f = features(this->ctx(), there.view());
+    DiaCounts const got = f.own.get<DiaCounts>(), wanted = counted(a, f.longest);
+    EXPECT_EQ(got.diagonals, wanted.diagonals);
+    EXPECT_EQ(got.symmetric, wanted.symmetric);
+  }
+}
 
 /// A path whose vertices came in no order: thousands of diagonals, and three once it is a path
 /// again.
-TYPED_TEST(DiaOrdering, TakesTheOrderInWhichItHoldsTheMatrix) {
+TYPED_TEST(DiaFeatures, TakesTheOrderInWhichItHoldsTheMatrix) {
   std::set<std::pair<Index, Index>> path;
   for (Index i = 0; i < 3000; ++i)
     for (Index j = std::max(i - 1, 0); j < std::min(i + 2, 3000); ++j) path.insert({i, j});

@@ -4,23 +4,36 @@
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/operators/cost_model.hpp>
 
+#include <array>
 #include <cmath>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/matrices.hpp"
 #include "tests/support/measured.hpp"
 
 namespace tcsolve::test {
 namespace {
 
+/// Of as many matrices as the shipped rates were fitted to, with no term the sum of others.
+std::vector<Terms> unrelated_products(std::size_t count = measured.size()) {
+  std::vector<double> const draws = random_values(count * Terms::count, 11);
+  std::vector<Terms> products;
+  for (std::size_t k = 0; k < count; ++k) {
+    std::array<double, Terms::count> terms;
+    for (std::size_t t = 0; t < Terms::count; ++t)
+      terms[t] = 20 * std::abs(draws[k * Terms::count + t]);
+    terms[0] = 1;
+    products.push_back(Terms::of(terms));
+  }
+  return products;
+}
+
 TEST(CostModel, FitFindsTheRatesThatMadeTheTimes) {
   Terms const rates{5, 0.25, 0, 3, 7, 0, 0};
-  std::vector<Terms> products;
+  std::vector<Terms> const products = unrelated_products();
   std::vector<double> times;
-  for (Measured const& m : measured) {
-    products.push_back(work(formats().at("dasp"), m.features, Real::f64, Real::f64));
-    times.push_back(dot(rates, products.back()));
-  }
+  for (Terms const& of : products) times.push_back(dot(rates, of));
   Terms const found = fit(products, times);
   for (std::size_t k = 0; k < Terms::count; ++k)
     EXPECT_NEAR(found.array()[k], rates.array()[k], 1e-6 * 7) << k;
@@ -58,12 +71,9 @@ TEST(CostModel, FitOfNoisyTimesIsTheConstrainedMinimum) {
 /// matrices.
 TEST(CostModel, RescalingFindsAnotherClock) {
   Terms const rates{5, 0.25, 0, 3, 7, 0, 0.5}, there{2, 0.375, 0, 4.5, 10.5, 0, 0.75};
-  std::vector<Terms> products;
+  std::vector<Terms> const products = unrelated_products(3);
   std::vector<double> times;
-  for (std::size_t k = 0; k < 3; ++k) {
-    products.push_back(work(formats().at("bsell"), measured[k].features, Real::f64, Real::f64));
-    times.push_back(dot(there, products.back()));
-  }
+  for (Terms const& of : products) times.push_back(dot(there, of));
   Terms const found = rescaled(rates, products, times);
   for (std::size_t k = 0; k < Terms::count; ++k)
     EXPECT_NEAR(found.array()[k], there.array()[k], 1e-9 * 11) << k;
@@ -122,8 +132,13 @@ TEST_F(CostTableFile, RefusesWhatIsNoTable) {
   auto const refused = [&](std::string const& text) {
     return message_of<ConfigError>([&] { load(text); });
   };
-  EXPECT_NE(refused("dasp: {fp64: {product: {stream: -1}}}").find("stream"), std::string::npos);
-  EXPECT_NE(refused("dapz: 1").find("dasp"), std::string::npos);
+  for (std::string const& format : formats().names()) {
+    std::string const below = format + ": {fp64: {product: {stream: -1}}}";
+    EXPECT_NE(refused(below).find("stream"), std::string::npos) << below;
+    std::string const misspelt = format + "z: {}";
+    EXPECT_NE(refused(misspelt).find("did you mean '" + format + "'?"), std::string::npos)
+        << refused(misspelt);
+  }
   EXPECT_THROW(CostTable::load(folder_ / "none.yaml"), ConfigError);
 }
 
