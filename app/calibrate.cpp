@@ -9,11 +9,14 @@
 #include <tcsolve/operators/planner.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <ostream>
 #include <vector>
 
@@ -115,7 +118,8 @@ struct Times {
 };
 
 template <class T, class S>
-void measure(Context& ctx, CsrView<S> const& a, Features const& f, Format format, Times& times) {
+void measure(Context& ctx, CsrView<S> const& a, Features const& f, Format const& format,
+             Times& times) {
   std::vector<double> conversions;
   OperatorPtr<T> A;
   for (int i = 0; i < 3; ++i) {
@@ -152,7 +156,7 @@ double pass_microseconds(Context& ctx, Index n) {
   return us[12];
 }
 
-void print_fit(std::ostream& out, Format format, Real values, Terms const& rates,
+void print_fit(std::ostream& out, Format const& format, Real values, Terms const& rates,
                Times const& times) {
   double sum = 0, most = 0;
   for (std::size_t k = 0; k < times.products.size(); ++k) {
@@ -161,30 +165,46 @@ void print_fit(std::ostream& out, Format format, Real values, Terms const& rates
     most = std::max(most, std::abs(error));
   }
   char line[96];
-  std::snprintf(line, sizeof line, "  %-6s %s  off by %.0f %%, at most %.0f %%\n", name(format),
-                name(values), 100 * std::sqrt(sum / double(times.products.size())), 100 * most);
+  std::snprintf(line, sizeof line, "  %-6s %s  off by %.0f %%, at most %.0f %%\n",
+                format.name.c_str(), name(values),
+                100 * std::sqrt(sum / double(times.products.size())), 100 * most);
   out << line;
+}
+
+/// Of one format, for each of `types`.
+using TimesByType = std::array<Times, std::size(types)>;
+
+/// Rates from what was measured; they stay as they are where that is too little.
+void set_rates(FormatRates& rates, Format const& format, Times const& times) {
+  bool const few = times.products.size() < Terms::count && rates.product != Terms{};
+  rates.product = brief(few ? rescaled(rates.product, times.products, times.product_us)
+                            : fit(times.products, times.product_us));
+  // csr is what a solve starts from; a conversion has three rates.
+  if (!format.converted || times.conversions.size() <= 3) return;
+  Terms const conversion = brief(fit(times.conversions, times.conversion_us));
+  rates.convert = conversion.latency;
+  rates.convert_entries = conversion.slots;
+  rates.convert_rows = conversion.rows;
 }
 
 }  // namespace
 
-CostTable calibrate(Context& ctx, double size, std::ostream& progress) {
-  constexpr std::size_t formats = names(Format{}).size();
-  Times times[formats][3];
+CostTable calibrate(Context& ctx, double size, std::ostream& progress, FormatList const& among) {
+  std::map<Format const*, TimesByType> times;
   for (auto const& [label, make] : samples(ctx, size)) {
     Csr<double> const a = make();
     CsrStorage<double> const here(ctx, a.view());
-    Features const f = features(ctx, here.view());
+    Features const f = features(ctx, here.view(), among);
     Csr<float> const single = scaled<float>(a, Scaling::powers_of_two).matrix;
     Csr<half> const narrow = scaled<half>(a, Scaling::powers_of_two).matrix;
     CsrStorage<float> const single_here(ctx, single.view());
     CsrStorage<half> const narrow_here(ctx, narrow.view());
-    for (Candidate const& c : make_plan(f, {}, CostTable::shipped(ctx)).candidates) {
-      if (!c.excluded.empty()) continue;
-      auto& of = times[std::size_t(c.format)];
-      measure<double>(ctx, here.view(), f, c.format, of[0]);
-      measure<float>(ctx, single_here.view(), f, c.format, of[1]);
-      measure<float>(ctx, narrow_here.view(), f, c.format, of[2]);
+    for (Format const& format : among) {
+      if (!why_not(format, f, {.among = &among}).empty()) continue;
+      TimesByType& of = times[&format];
+      measure<double>(ctx, here.view(), f, format, of[0]);
+      measure<float>(ctx, single_here.view(), f, format, of[1]);
+      measure<float>(ctx, narrow_here.view(), f, format, of[2]);
     }
     progress << label << ": " << a.rows << " rows, " << a.entries() << " entries" << std::endl;
   }
@@ -192,25 +212,19 @@ CostTable calibrate(Context& ctx, double size, std::ostream& progress) {
   CostTable table = CostTable::shipped(ctx);
   table.device = ctx.space() == Space::cuda ? ctx.device_name() : "the host";
   progress << "products, root mean square:\n";
-  for (auto const& [format, text] : names(Format{}))
-    for (int t = 0; t < 3; ++t) {
-      Times const& of = times[std::size_t(format)][t];
+  for (Format const& format : among) {
+    for (std::size_t t = 0; t < std::size(types); ++t) {
+      Times const& of = times[&format][t];
       // Of two unknowns two samples say nothing: the shipped rates stay.
       if (of.products.size() <= 2) continue;
-      FormatRates& rates = table.rates(format, types[t]);
-      rates.product = brief(of.products.size() < Terms::count
-                                ? rescaled(rates.product, of.products, of.product_us)
-                                : fit(of.products, of.product_us));
+      FormatRates& rates = table.rates(format.name, types[t]);
+      set_rates(rates, format, of);
       print_fit(progress, format, types[t], rates.product, of);
-      // csr is what a solve starts from; a conversion has three rates.
-      if (format == Format::csr || of.conversions.size() <= 3) continue;
-      Terms const conversion = brief(fit(of.conversions, of.conversion_us));
-      rates.convert = conversion.latency;
-      rates.convert_entries = conversion.slots;
-      rates.convert_rows = conversion.rows;
     }
-  // FP16 under FP32 vectors is such a product.
-  if (table.csr_mixed.product != Terms{}) table.csr_mixed = table.csr.fp16;
+    // FP16 under FP32 vectors is such a product.
+    RatesByType& all = table.by_format[format.name];
+    if (all.mixed.product != Terms{}) all.mixed = all.fp16;
+  }
   Index const few = 1000, many = std::max<Index>(100000, Index(4e6 * size));
   double const short_pass = pass_microseconds(ctx, few), long_pass = pass_microseconds(ctx, many);
   table.pass_stream = brief(std::max(0.0, (long_pass - short_pass) / (24e-6 * (many - few))));

@@ -15,15 +15,11 @@
 #include <optional>
 
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/csell_operator.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/dasp_operator.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/cg.hpp>
 #include <tcsolve/solvers/pipelined_cg.hpp>
 
+#include "formats.hpp"
 #include "measure.hpp"
 
 using namespace tcsolve;
@@ -69,10 +65,6 @@ int main(int argc, char** argv) {
     auto A = std::make_shared<CsrOperator<double>>(ctx, a.view());
     auto M = std::make_shared<Jacobi<double>>(ctx, A->view());
     Array<double> db = to_space(ctx, b.data(), b.size()), dx(ctx.space(), b.size());
-    auto sell = std::make_shared<SellOperator<double>>(ctx, A->view());
-    auto csell = std::make_shared<CsellOperator<double>>(ctx, A->view());
-    auto dasp = std::make_shared<DaspOperator<double>>(ctx, A->view());
-    auto dia = std::make_shared<DiaOperator<double>>(ctx, A->view());
     StoppingParams stopping{.max_iters = 5000};
     auto cg_by = [&](Execution e) { return std::make_unique<Cg<double>>(CgParams{stopping, e}); };
     struct Variant {
@@ -81,16 +73,15 @@ int main(int argc, char** argv) {
       std::unique_ptr<Solver> solver;
     };
     std::vector<Variant> variants;
-    variants.emplace_back("tcsolve, csr, graph", A, cg_by(Execution::graph));
-    variants.emplace_back("tcsolve, sell, graph", sell, cg_by(Execution::graph));
-    variants.emplace_back("tcsolve, csell, graph", csell, cg_by(Execution::graph));
-    variants.emplace_back("tcsolve, dasp, graph", dasp, cg_by(Execution::graph));
-    variants.emplace_back("tcsolve, dia, graph", dia, cg_by(Execution::graph));
+    std::vector<bench::Stored> const stored = bench::in_every_format(ctx, A);
+    for (bench::Stored const& as : stored)
+      variants.emplace_back(cat("tcsolve, ", as.name, ", graph"), as.A, cg_by(Execution::graph));
     if (csr_bytes < 1.2e8) {  // twice the cache: beyond it these lose, and take minutes
       variants.emplace_back("tcsolve, csr, eager", A, cg_by(Execution::eager));
-      variants.emplace_back("tcsolve, csr, persistent", A, cg_by(Execution::persistent));
-      variants.emplace_back("tcsolve, sell, persistent", sell, cg_by(Execution::persistent));
-      variants.emplace_back("tcsolve, dia, persistent", dia, cg_by(Execution::persistent));
+      for (bench::Stored const& as : stored)
+        if (as.persistent)
+          variants.emplace_back(cat("tcsolve, ", as.name, ", persistent"), as.A,
+                                cg_by(Execution::persistent));
       OneReductionParams one{stopping, Execution::persistent};
       variants.emplace_back("chronopoulos_gear, csr, persistent", A,
                             std::make_unique<ChronopoulosGear<double>>(one));

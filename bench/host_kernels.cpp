@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host micro-benchmarks (Google Benchmark): the products of csr, sell, dia and bsell beside
-/// Eigen's on the same threads, what the memory gives (read, triad), and the fused verbs, in bytes
-/// a second of their compulsory traffic. Each product is checked against Eigen's before it is
-/// timed.
+/// Host micro-benchmarks (Google Benchmark): the products of every format beside Eigen's on the
+/// same threads, what the memory gives (read, triad), and the fused verbs, in bytes a second of
+/// their compulsory traffic. Each product is checked against Eigen's before it is timed.
 ///
 ///     OMP_NUM_THREADS=2 OMP_PROC_BIND=true bench_host_kernels
 ///     --benchmark_enable_random_interleaving=true
@@ -17,15 +16,13 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <typeindex>
+#include <optional>
+#include <string>
 
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/kernels/verbs/cg.hpp>
-#include <tcsolve/operators/bsell_operator.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
+#include <tcsolve/operators/format.hpp>
 
 using namespace tcsolve;
 
@@ -56,11 +53,15 @@ class Problem {
   }
   /// The operator, made when it is first asked for. Throws MatrixError where the format does not
   /// pay.
-  template <class Operator>
-  Operator const& as() {
-    auto& made = operators_[typeid(Operator)];
-    if (!made) made = std::make_shared<Operator>(ctx_, csr());
-    return *static_cast<Operator const*>(made.get());
+  LinearOperator<double> const& as(Format const& format) {
+    OperatorPtr<double>& made = operators_[format.name];
+    if (!made) made = make_operator<double>(ctx_, csr(), format);
+    return *made;
+  }
+  /// Why the matrix is not for the format; empty when it is.
+  std::string refusal(Format const& format) {
+    if (!features_) features_ = features(ctx_, csr());
+    return why_not(format, *features_, {});
   }
   void multiply() { y.noalias() = eigen_ * x; }
   void multiply(LinearOperator<double> const& A) {
@@ -98,7 +99,8 @@ class Problem {
   Eigen::VectorXd x, y;
   std::vector<std::int32_t> offsets_;
   EigenCsr eigen_;  // 32-bit indices throughout; csr reads the same arrays
-  std::map<std::type_index, std::shared_ptr<void>> operators_;
+  std::map<std::string, OperatorPtr<double>> operators_;
+  std::optional<Features> features_;
 };
 
 /// Times f, which moves so many bytes.
@@ -117,33 +119,33 @@ void eigen(benchmark::State& state) {
   timed(state, p.csr_bytes() + p.vector_bytes(), [&] { p.multiply(); });
 }
 
-template <class Operator>
-void product(benchmark::State& state) {
+void product(benchmark::State& state, Format const& format) {
   Problem& p = Problem::of(state.range(0));
+  std::string const refusal = p.refusal(format);
+  if (!refusal.empty()) return state.SkipWithError(refusal.c_str());
   try {
-    Operator const& A = p.as<Operator>();
+    LinearOperator<double> const& A = p.as(format);
     if (!p.agrees(A)) return state.SkipWithError("differs from Eigen");
-    double bytes = p.csr_bytes();
-    if constexpr (!std::is_same_v<Operator, CsrOperator<double>>) bytes = A.matrix().bytes();
-    timed(state, bytes + p.vector_bytes(), [&] { p.multiply(A); });
+    // csr borrows the arrays that it shares with Eigen.
+    double const bytes = format.converted ? A.cost(1).bytes : p.csr_bytes() + p.vector_bytes();
+    timed(state, bytes, [&] { p.multiply(A); });
   } catch (MatrixError const& e) { state.SkipWithError(e.what()); }
 }
 
 double least(std::vector<double> const& times) {
   return *std::min_element(times.begin(), times.end());
 }
-void add(char const* name, void (*run)(benchmark::State&)) {
-  benchmark::RegisterBenchmark(name, run)
+template <class Run>
+void add(std::string const& name, Run const& run) {
+  benchmark::RegisterBenchmark(name.c_str(), run)
       ->DenseRange(0, std::ssize(cases) - 1)
       ->UseRealTime()
       ->ComputeStatistics("least", least);
 }
 bool const added = [] {
   add("product/eigen", eigen);
-  add("product/csr", product<CsrOperator<double>>);
-  add("product/sell", product<SellOperator<double>>);
-  add("product/dia", product<DiaOperator<double>>);
-  add("product/bsell", product<BsellOperator<double>>);
+  for (Format const& format : formats())
+    add("product/" + format.name, [&format](benchmark::State& state) { product(state, format); });
   return true;
 }();
 

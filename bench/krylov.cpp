@@ -5,14 +5,11 @@
 #include <cstdlib>
 
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/dasp_operator.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/bicgstab.hpp>
 #include <tcsolve/solvers/gmres.hpp>
 
+#include "formats.hpp"
 #include "measure.hpp"
 #include "plain_krylov.hpp"
 
@@ -36,10 +33,8 @@ int main(int argc, char** argv) {
     std::vector<double> b(a.rows, 1.0);
     auto A = std::make_shared<CsrOperator<double>>(ctx, a.view());
     auto M = std::make_shared<Jacobi<double>>(ctx, A->view());
-    auto sell = std::make_shared<SellOperator<double>>(ctx, A->view());
-    auto dasp = std::make_shared<DaspOperator<double>>(ctx, A->view());
-    auto dia = std::make_shared<DiaOperator<double>>(ctx, A->view());
     Array<double> db = to_space(ctx, b.data(), b.size()), dx(ctx.space(), b.size());
+    std::vector<bench::Stored> const stored = bench::in_every_format(ctx, A);
     bench::PlainKrylov plain(a);
     for (std::string method : {"bicgstab", "gmres"}) {
       std::string name = cat(method, ", poisson27_", n);
@@ -55,13 +50,14 @@ int main(int argc, char** argv) {
         OperatorPtr<double> op;
         Execution execution;
       };
-      for (Variant const& v : {Variant{"tcsolve, csr, graph", A, Execution::graph},
-                               Variant{"tcsolve, sell, graph", sell, Execution::graph},
-                               Variant{"tcsolve, dasp, graph", dasp, Execution::graph},
-                               Variant{"tcsolve, dia, graph", dia, Execution::graph},
-                               Variant{"tcsolve, dia, persistent", dia, Execution::persistent},
-                               Variant{"tcsolve, csr, persistent", A, Execution::persistent},
-                               Variant{"tcsolve, sell, persistent", sell, Execution::persistent}}) {
+      std::vector<Variant> variants;
+      for (bench::Stored const& as : stored)
+        variants.push_back({cat("tcsolve, ", as.name, ", graph"), as.A, Execution::graph});
+      for (bench::Stored const& as : stored)
+        if (as.persistent)
+          variants.push_back(
+              {cat("tcsolve, ", as.name, ", persistent"), as.A, Execution::persistent});
+      for (Variant const& v : variants) {
         std::unique_ptr<Solver> solver;
         StoppingParams stopping{.max_iters = most};
         if (method == "gmres") {

@@ -86,24 +86,22 @@ void measure(Context& ctx, std::string const& name, Csr<double> const& a, int re
 
   Plan const before = make_plan(features(ctx, there.view()), {}, CostTable::shipped(ctx));
   Plan const after = make_plan(features(ctx, moved.view()), {}, CostTable::shipped(ctx));
-  auto const product = [&](Plan const& plan, CsrView<double> const& m, Format format,
+  auto const product = [&](Plan const& plan, CsrView<double> const& m, Format const& format,
                            double& predicted) {
-    for (Candidate const& c : plan.candidates) {
-      if (c.format != format || !c.excluded.empty()) continue;
-      predicted = c.product;
-      return product_microseconds(ctx, *make_operator<double>(ctx, m, format), 0.3);
-    }
+    Candidate const& c = plan.of(format);
     predicted = std::nan("");
-    return std::nan("");
+    if (!c.excluded.empty()) return std::nan("");
+    predicted = c.product;
+    return product_microseconds(ctx, *make_operator<double>(ctx, m, format), 0.3);
   };
   std::cout << "matrix | format | us given | predicted | us ordered | predicted\n"
                "---|---|---|---|---|---\n";
-  for (auto const& [format, text] : names(Format{})) {
+  for (Format const& format : formats()) {
     double model[2];
     double const given = product(before, there.view(), format, model[0]);
     double const ordered = product(after, moved.view(), format, model[1]);
-    std::cout << name << " | " << text << " | " << given << " | " << model[0] << " | " << ordered
-              << " | " << model[1] << std::endl;
+    std::cout << name << " | " << format.name << " | " << given << " | " << model[0] << " | "
+              << ordered << " | " << model[1] << std::endl;
   }
 }
 

@@ -23,20 +23,14 @@
 #include <iostream>
 #include <thread>
 
-#include <tcsolve/formats/features.hpp>
 #include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/formats/reordering.hpp>
 #include <tcsolve/formats/scaled.hpp>
 #include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/operators/bsell_operator.hpp>
-#include <tcsolve/operators/csell_operator.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/dasp_operator.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
-#include <tcsolve/operators/spaden_operator.hpp>
+#include <tcsolve/kernels/views/hole.hpp>
+#include <tcsolve/operators/format.hpp>
 
 #include "measure.hpp"
 #include "spmv_cusparse.hpp"
@@ -187,13 +181,16 @@ class Table {
       ctx_.synchronize();
       return 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
-    auto time = [&](std::string const& variant, auto const& make, double roundoff = 0) {
+    auto time = [&](std::string const& variant, Makers const& makers, double roundoff) {
+      Maker<T, S> const& maker = std::get<Maker<T, S>>(makers);
       std::vector<double> conversions, updates;
-      decltype(make()) A;
+      std::shared_ptr<LinearOperator<T>> A;
       for (int i = 0; i < 5; ++i) {
         A = nullptr;
-        conversions.push_back(us([&] { A = make(); }));
-        updates.push_back(us([&] { A->update_values(ctx_, there.view()); }));
+        try {
+          conversions.push_back(us([&] { A = maker.make(ctx_, there.view(), nullptr); }));
+        } catch (MatrixError const&) { return; }  // the tuning is not for this matrix
+        updates.push_back(us([&] { maker.update_values(ctx_, *A, there.view()); }));
       }
       std::sort(conversions.begin(), conversions.end());
       std::sort(updates.begin(), updates.end());
@@ -204,86 +201,21 @@ class Table {
       add(variant, error, conversions[2], updates[2], (A->cost(1).bytes - vectors) / entries_,
           [&] { A->apply(ctx_, dx.view(), dy.view()); });
     };
-    // With x in the type of the vectors, which cuSPARSE does not take: a kernel of our own.
-    if (sizeof(S) == 2)
-      time("csr", [&] { return std::make_shared<CsrOperator<T, S>>(ctx_, there.view()); });
-    if (padding_of_sell(a) <= 2)
-      time("sell", [&] { return std::make_shared<SellOperator<T, S>>(ctx_, there.view()); });
-    auto csell = [&](CsellTuning const& tuning) {
-      return
-          [&, tuning] { return std::make_shared<CsellOperator<T, S>>(ctx_, there.view(), tuning); };
-    };
-    time("csell", csell({}));
     Features const f = features(ctx_, there.view());
-    if (dia_fits(double(f.diagonals), a.rows, a.entries()))
-      for (bool symmetric : {true, false}) {
-        if (!symmetric && !f.symmetric) continue;
-        time(symmetric ? "dia" : "dia, whole", [&] {
-          return std::make_shared<DiaOperator<T, S>>(ctx_, there.view(), DiaTuning{symmetric});
-        });
+    for (Format const& format : formats()) {
+      // cuSPARSE's own products are csr's, but for an x in the type of the vectors, which it does
+      // not take: a kernel of our own.
+      if (!format.converted && sizeof(S) > 2) continue;
+      double const positions = format.layout(f, real_of<S>).slots;
+      if (positions == 0 || !holes_pay(positions, a.entries())) continue;
+      time(format.name, format.makers, 0);
+      if (!format.variants) continue;
+      for (Variant const& variant : format.variants()) {
+        bool const wanted = sweep || !variant.swept;
+        bool const differs = !variant.differs || variant.differs(f, real_of<S>, real_of<T>);
+        if (wanted && differs) time(variant.name, variant.makers, variant.roundoff);
       }
-    // The block that stores the least; where others are asked for, each that fits.
-    for (Index const block : {0, 2, 3, 4, 6}) {
-      if (block > 0 && !sweep) continue;
-      if (f.dense == BsellCounts{}) continue;
-      std::size_t const best = bsell_choice(f.dense, a.entries(), sizeof(S));
-      std::size_t const k =
-          block == 0 ? best : std::ranges::find(bsell_blocks, block) - bsell_blocks.begin();
-      Index const b = bsell_blocks[k];
-      if (!holes_pay(bsell_stored(f.dense[k]) * b * b, a.entries())) continue;
-      time(block == 0 ? std::string("bsell") : cat("bsell, block ", b), [&] {
-        return std::make_shared<BsellOperator<T, S>>(ctx_, there.view(), BsellTuning{block});
-      });
     }
-    auto dasp = [&](DaspOptions const& options) {
-      return [&, options] {
-        return std::make_shared<DaspOperator<T, S>>(ctx_, there.view(), options);
-      };
-    };
-    time("dasp", dasp({}));
-    if (std::is_same_v<S, tcsolve::half>)
-      time("dasp, fp16 products", dasp({{}, DaspUnitOf::half_products}), 0x1p-10);
-    auto spaden = [&](SpadenTuning const& tuning) {
-      return [&, tuning] {
-        return std::make_shared<SpadenOperator<T, S>>(ctx_, there.view(), tuning);
-      };
-    };
-    time("spaden", spaden({}));
-    if (!sweep) return;
-    for (Index window : {256, 65536})
-      time(cat("csell, window ", window), csell({.window = window}));
-    for (double padding : {0.0, 0.15})
-      time(cat("csell, padding ", padding), csell({.padding = padding}));
-    for (Index length : {64, 1024}) time(cat("csell, max ", length), csell({.max_length = length}));
-    for (Index strip : {1, 2, 4, 8}) time(cat("csell, strip ", strip), csell({.strip = strip}));
-    for (int groups : {1, 2, 4}) time(cat("spaden, groups ", groups), spaden({.groups = groups}));
-    for (int side : {0, 1, 4}) time(cat("spaden, side ", side), spaden({.side = side}));
-    for (Index share : {32, 64, 128, 256})
-      time(cat("spaden, share ", share), spaden({.share = share}));
-    for (int loop : {1, 2, 4}) {
-      time(cat("dasp, loop ", loop), dasp({{.loop_num = loop}}));
-      if (sizeof(T) == 8)
-        time(cat("dasp, loop ", loop, ", mma"), dasp({{.loop_num = loop}, DaspUnitOf::mma}));
-      else if (sizeof(S) == 2)
-        time(cat("dasp, loop ", loop, ", tf32"), dasp({{.loop_num = loop}, DaspUnitOf::mma}));
-    }
-    for (Index blocks : {16, 64}) time(cat("dasp, long ", blocks), dasp({{.long_blocks = blocks}}));
-    for (double threshold : {0.25, 0.75, 1.0})
-      time(cat("dasp, threshold ", threshold), dasp({{.threshold = threshold}}));
-    time("dasp, max 1024", dasp({{.max_length = 1024}}));
-  }
-
-  /// Slots of 32 equally long rows over entries.
-  template <class S>
-  static double padding_of_sell(Csr<S> const& a) {
-    double slots = 0;
-    for (Index begin = 0; begin < a.rows; begin += 32) {
-      Offset width = 0;
-      for (Index i = begin; i < std::min(a.rows, begin + 32); ++i)
-        width = std::max(width, a.offsets[i + 1] - a.offsets[i]);
-      slots += 32.0 * double(width);
-    }
-    return slots / double(a.entries());
   }
 
   void add(std::string const& variant, double error, double conversion, double update,

@@ -39,6 +39,14 @@ class Registry : public RegistryBase {
       std::constructible_from<S, typename S::Params, Args...>
           Registry& add(std::string name, std::string doc) {
     using P = typename S::Params;
+    return add<P>(std::move(name), std::move(doc), [](P const& p, Args... args) {
+      return std::make_unique<S>(p, std::forward<Args>(args)...);
+    });
+  }
+
+  /// The same for a product that is made by make(P, Args...), whatever else that holds.
+  template <HasSchema P, std::invocable<P const&, Args...> Make>
+  Registry& add(std::string name, std::string doc, Make make) {
     check_schema<P>(type_key());
     ParamsOf params;
     params.read = [key = type_key()](ConfigNode const& node, Diagnostics& problems,
@@ -51,9 +59,10 @@ class Registry : public RegistryBase {
     params.effective = [](void const* p) { return to_node(*static_cast<P const*>(p)); };
     params.explain = [] { return describe<P>(); };
     add_entry(std::move(name), std::move(doc), std::move(params));
-    makers_.push_back([](void const* p, Args... args) -> std::unique_ptr<Product> {
-      return std::make_unique<S>(P(*static_cast<P const*>(p)), std::forward<Args>(args)...);
-    });
+    makers_.push_back(
+        [make = std::move(make)](void const* p, Args... args) -> std::unique_ptr<Product> {
+          return make(*static_cast<P const*>(p), std::forward<Args>(args)...);
+        });
     return *this;
   }
 

@@ -27,6 +27,15 @@
 
 namespace tcsolve {
 
+/// What the planner counts of a matrix for this format (Features::own).
+struct DiaCounts {
+  /// With an entry; entries of the longest row where even these are too many (dia_fits).
+  Offset diagonals = 0;
+  /// A = A^T, values and all; looked at only where diagonals are few (dia_fits).
+  bool symmetric = false;
+  bool operator==(DiaCounts const&) const = default;
+};
+
 /// A matrix by diagonals that owns its arrays in a Context's space.
 template <class S>
 class Dia {

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/formats/features.hpp>
 
-#include <tcsolve/core/half.hpp>
-#include <tcsolve/formats/survey.hpp>
+#include <algorithm>
+#include <utility>
 
 namespace tcsolve {
 
-template <class S>
-Features features(Context& ctx, CsrView<S> const& a) {
-  Survey seen(ctx, a);
-  seen.look(ctx, a);
-  return seen.least();
+FormatCounts::FormatCounts(FormatCounts const& other) {
+  for (auto const& [type, counts] : other.held_) held_.emplace(type, counts->copy());
 }
 
-template Features features(Context&, CsrView<double> const&);
-template Features features(Context&, CsrView<float> const&);
-template Features features(Context&, CsrView<half> const&);
-template Features features(Context&, CsrView<bfloat16> const&);
+FormatCounts& FormatCounts::operator=(FormatCounts other) noexcept {
+  held_.swap(other.held_);
+  return *this;
+}
+
+bool FormatCounts::operator==(FormatCounts const& other) const {
+  auto const of = [](FormatCounts const& from, std::type_index type) -> Any const* {
+    auto const at = from.held_.find(type);
+    return at == from.held_.end() ? nullptr : at->second.get();
+  };
+  auto const within = [&](FormatCounts const& one, FormatCounts const& two) {
+    return std::ranges::all_of(
+        one.held_, [&](auto const& held) { return held.second->equals(of(two, held.first)); });
+  };
+  return within(*this, other) && within(other, *this);
+}
 
 }  // namespace tcsolve

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the pattern of a matrix says about the formats it could be stored in: counts that a pass or
-/// two take, from which the bytes of each format follow without making it.
+/// two take, from which the bytes of each format follow without making it. Counts that one format
+/// alone needs are its own (FormatCounts).
 ///
 /// Drawn with tiles of 2 x 4 instead of 8 x 8:
 ///
@@ -10,11 +11,56 @@
 ///                                             others have so few that bitBSR sets them aside
 #pragma once
 
-#include <tcsolve/core/context.hpp>
-#include <tcsolve/kernels/bsell.hpp>
-#include <tcsolve/kernels/views/csr.hpp>
+#include <map>
+#include <memory>
+#include <typeindex>
+
+#include <tcsolve/core/types.hpp>
 
 namespace tcsolve {
+
+/// Counts that one format alone needs, found by their type: a struct of the format's, comparable,
+/// whose default says that nothing was counted.
+class FormatCounts {
+ public:
+  FormatCounts() = default;
+  FormatCounts(FormatCounts const& other);
+  FormatCounts(FormatCounts&&) = default;
+  FormatCounts& operator=(FormatCounts other) noexcept;
+  ~FormatCounts() = default;
+
+  /// Counts{} where none were set.
+  template <class Counts>
+  Counts const& get() const {
+    static Counts const none{};
+    auto const at = held_.find(typeid(Counts));
+    return at == held_.end() ? none : static_cast<Held<Counts> const&>(*at->second).counts;
+  }
+  template <class Counts>
+  void set(Counts const& counts) {
+    held_[typeid(Counts)] = std::make_unique<Held<Counts>>(counts);
+  }
+  /// What is not set equals its default.
+  bool operator==(FormatCounts const& other) const;
+
+ private:
+  struct Any {
+    virtual ~Any() = default;
+    virtual std::unique_ptr<Any> copy() const = 0;
+    /// Null stands for the default.
+    virtual bool equals(Any const* other) const = 0;
+  };
+  template <class Counts>
+  struct Held final : Any {
+    explicit Held(Counts const& c) : counts(c) {}
+    std::unique_ptr<Any> copy() const override { return std::make_unique<Held>(counts); }
+    bool equals(Any const* other) const override {
+      return counts == (other ? static_cast<Held const*>(other)->counts : Counts{});
+    }
+    Counts counts;
+  };
+  std::map<std::type_index, std::unique_ptr<Any>> held_;
+};
 
 struct Features {
   Index rows = 0, cols = 0;
@@ -28,21 +74,9 @@ struct Features {
   Offset slices_wide = 0;    ///< of these, in slices whose columns span 65536 or more
   Offset tiles = 0;          ///< 8 x 8 tiles that hold an entry of a row of at most 256 entries
   Offset blocks = 0, block_entries = 0;  ///< tiles of more than two entries, and what they hold
-  /// With an entry; entries of the longest row where even these are too many (dia_fits).
-  Offset diagonals = 0;
-  /// A = A^T, values and all; looked at only where diagonals are few (dia_fits).
-  bool symmetric = false;
-  /// Dense blocks of 2 x 2, 3 x 3, 4 x 4 and 6 x 6; counted only where a row has eight entries in
-  /// the mean, none has more than 4096 (of which one thread would have to take six), else 0. Of
-  /// a large matrix they are estimates (count_blocks).
-  BsellCounts dense{};
+  FormatCounts own;                      ///< what formats count for themselves
 
   bool operator==(Features const&) const = default;
 };
-
-/// Of a canonical matrix in the Context's space; host and device give the same numbers. Cost: all
-/// that formats/survey.hpp can look at, which is more than a decision mostly needs.
-template <class S>
-Features features(Context&, CsrView<S> const& a);
 
 }  // namespace tcsolve

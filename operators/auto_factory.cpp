@@ -22,12 +22,12 @@ OperatorPtr<double> lazily(Context& ctx, CsrView<double> const& a, Plan const& p
 }
 
 /// What was measured before, if it can still be had.
-std::optional<Format> remembered(DiskCache const& cache, std::string const& key, Plan const& plan) {
+Format const* remembered(DiskCache const& cache, std::string const& key, Plan const& plan) {
   auto const known = cache.get(key);
-  if (!known) return std::nullopt;
+  if (!known) return nullptr;
   for (Candidate const& c : plan.candidates)
-    if (c.excluded.empty() && *known == name(c.format)) return c.format;
-  return std::nullopt;
+    if (c.excluded.empty() && *known == c.format->name) return c.format;
+  return nullptr;
 }
 
 /// The fastest by the clock, measured once for a pattern where there is a cache; measured anew
@@ -43,30 +43,30 @@ OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& pla
   if (cache == nullptr) return timed().best;
   std::string const key = cat("format ", name(plan.request.values), ", ", device, ", ",
                               version::release, ", ", pattern_key(a));
-  if (auto const kept = remembered(*cache, key, plan)) {
+  if (Format const* const kept = remembered(*cache, key, plan)) {
     try {
       auto const A = make(*kept);
-      ctx.log(Severity::note, cat("format: ", name(*kept), ", as measured before"));
+      ctx.log(Severity::note, cat("format: ", kept->name, ", as measured before"));
       return A;
     } catch (MatrixError const& e) {  // measured with other values, which it could hold
-      ctx.log(Severity::note, cat("format: not ", name(*kept), ": ", e.what()));
+      ctx.log(Severity::note, cat("format: not ", kept->name, ": ", e.what()));
     }
   }
   auto const answer = timed();
-  std::string const why = cache->put(key, name(answer.taken));
+  std::string const why = cache->put(key, answer.taken->name);
   if (!why.empty()) ctx.log(Severity::note, cat("format: not kept in the cache: ", why));
   return answer.best;
 }
 
 }  // namespace
 
-AutoFactory::AutoFactory(Params const& params)
-    : MatrixFactory(params.scaled.matrix), params_(params) {
+AutoFactory::AutoFactory(Params const& params, FormatList const& among)
+    : MatrixFactory(params.scaled.matrix, among, nullptr), params_(params) {
   if (params_.conversion == Conversion::lazy && params_.autotune == Autotune::measure)
     throw Unsupported(
         "`autotune: measure` converts before the solve, `conversion: lazy` after it has begun; "
         "take one of them");
-  if (!params_.calibration.empty()) table_ = CostTable::load(params_.calibration);
+  if (!params_.calibration.empty()) table_ = CostTable::load(params_.calibration, among);
 }
 
 OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
@@ -85,7 +85,7 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
   CsrView<double> const& lies = here.ready->matrix->view();
   CostTable const table = this->table(ctx);
   PlanRequest const request = this->request(ctx, here);
-  Survey seen = here.ready->survey ? *here.ready->survey : Survey(ctx, lies);
+  Survey seen = here.ready->survey ? *here.ready->survey : survey(ctx, lies, among_);
   auto const all = [&] {
     seen.look(ctx, lies);
     return make_plan(seen.least(), request, table);
@@ -94,12 +94,13 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
       params_.autotune == Autotune::measure || params_.conversion == Conversion::lazy;
   Plan const plan = tries ? all() : make_plan(ctx, lies, seen, request, table);
   ctx.log(Severity::detail, text(plan));
-  auto const make = [&](Format format) -> OperatorPtr<double> {
-    if (values_ == Real::f64 && format != Format::csr)
-      return make_operator<double>(ctx, lies, format, plan.block);
+  auto const make = [&](Format const& format) -> OperatorPtr<double> {
+    if (values_ == Real::f64 && format.converted)
+      return make_operator<double>(ctx, lies, format, &seen);
     // In FP64 csr may keep the arrays it is made of: what was given, not a copy that goes.
-    bool const keeps = values_ == Real::f64;
-    return factory_of(format, params_.scaled, plan.block)->build(ctx, a, keeps ? use : here);
+    OperatorUse with = values_ == Real::f64 ? use : here;
+    with.seen = &seen;
+    return format.factory.with(params_.scaled, format, among_)->build(ctx, a, with);
   };
   if (params_.autotune == Autotune::measure)
     return measured(ctx, a, plan, params_.budget, table.device, use.cache, make);

@@ -3,6 +3,8 @@
 /// has paid, or by the clock.
 #pragma once
 
+#include <optional>
+
 #include <tcsolve/operators/matrix_factory.hpp>
 
 namespace tcsolve {
@@ -52,19 +54,14 @@ class AutoFactory final : public MatrixFactory {
   using Params = AutoParams;
   /// Throws Unsupported for parameters that exclude each other, ConfigError for a cost table that
   /// cannot be read.
-  explicit AutoFactory(Params const& params);
+  AutoFactory(Params const& params, FormatList const& among);
 
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
                             OperatorUse const& use) const override;
-  /// Of csr: a format that needs more is taken where there is room.
-  double bytes(Index rows, Index, Offset entries) const override {
-    return csr_bytes(values_, rows, entries);
-  }
   /// What was measured is kept by a hash of the pattern.
   bool needs_host() const override { return params_.autotune == Autotune::measure; }
 
  private:
-  std::optional<Format> format() const override { return std::nullopt; }
   CostTable table(Context const& ctx) const override;
   PlanRequest request(Context const& ctx, OperatorUse const& use) const override;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What operators have in common whose matrix is the CSR matrix in another format, value for value:
-/// sell, csell, dia, bsell. Products are their own.
+/// What operators have in common whose matrix is the CSR matrix in another format, value for value.
+/// Products are their own.
 #pragma once
 
 #include <type_traits>

@@ -4,30 +4,24 @@
 ///     time = rates . work          seven terms, none of them negative
 ///
 /// `work` follows from the features of the matrix and the layout of the format; `rates` are
-/// measured, once for a kind of device (docs/formats/choosing.md has the table that they came from
-/// and how far it is off). The model is linear so that a handful of matrices determine it and a
-/// reader can see what a format pays for.
+/// measured, once for a kind of device: files in configs/rates/, which the library carries
+/// (docs/formats/choosing.md has the table that they came from and how far it is off). The model is
+/// linear so that a handful of matrices determine it and a reader can see what a format pays for.
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/configs/schema/node.hpp>
 #include <tcsolve/core/device_speeds.hpp>
-#include <tcsolve/formats/features.hpp>
-#include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/operators/format.hpp>
 
 namespace tcsolve {
-
-enum class Format { csr, sell, csell, dasp, spaden, dia, bsell };
-constexpr auto names(Format) {
-  return std::array{std::pair{Format::csr, "csr"},       std::pair{Format::sell, "sell"},
-                    std::pair{Format::csell, "csell"},   std::pair{Format::dasp, "dasp"},
-                    std::pair{Format::spaden, "spaden"}, std::pair{Format::dia, "dia"},
-                    std::pair{Format::bsell, "bsell"}};
-}
-char const* name(Format);
 
 /// The parts of a product: as work, how much of each there is; as rates, microseconds for one unit.
 struct Terms {
@@ -63,18 +57,8 @@ struct Terms {
 /// rates . work, in microseconds.
 double dot(Terms const& rates, Terms const& work);
 
-/// Work of a product with one vector. `long_rows` are those of 256 entries and more.
-Terms work(Format, Features const&, Real values, Real vectors);
-/// Bytes of the stored matrix, from the features alone: exact for csr, sell and dia (whose rounded
-/// values may be symmetric where the matrix is not: half of it), for dasp and spaden within a few
-/// percent (which rows share a unit is not known before they are sorted), for csell within 15 %
-/// (which lines wait for each other is not known before they are walked, and strips of an odd
-/// number of steps are filled up), for bsell exact where its block rows are not sorted, else within
-/// a few percent.
-double stored_bytes(Format, Features const&, Real values);
-
-/// Bytes that a conversion takes beside the CSR matrix and the stored one, about.
-double conversion_scratch(Format, Features const&);
+/// Work of a product with one vector.
+Terms work(Format const&, Features const&, Real values, Real vectors);
 
 /// What a format costs for values of one type.
 struct FormatRates {
@@ -97,14 +81,17 @@ struct FormatRates {
 /// widens BF16 faster, too much); FP32 and 2 bytes were measured with x in FP32.
 struct RatesByType {
   FormatRates fp64, fp32, fp16;
+  FormatRates mixed;             ///< where x has another type than the values; zero: no different
   double persistent = 0;         ///< us of a solver's step as one kernel; 0: there is none
   double persistent_stream = 0;  ///< us a MB that such a step touches
   static constexpr auto schema() {
     using P = RatesByType;
     auto const least = at_least(0.0);
     return std::tuple{
-        field(&P::fp64, "fp64", "FP64 values"), field(&P::fp32, "fp32", "FP32"),
+        field(&P::fp64, "fp64", "FP64 values"),
+        field(&P::fp32, "fp32", "FP32"),
         field(&P::fp16, "fp16", "FP16 and BF16"),
+        field(&P::mixed, "mixed", "where x has another type than the values; zero: no different"),
         field(&P::persistent, "persistent", least,
               "us of a solver's step as one persistent kernel; 0: not offered"),
         field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches")};
@@ -140,41 +127,33 @@ struct OrderRates {
 /// All rates of one device, and what a solver's step is made of besides the product.
 struct CostTable {
   std::string device;
-  RatesByType csr, sell, csell, dasp, spaden, dia, bsell;
-  FormatRates csr_mixed;   ///< csr where x has another type than the values; zero: no different
-  double step = 0;         ///< us of a step besides product and passes
-  double pass = 0;         ///< us of a pass over vectors
-  double pass_stream = 0;  ///< us a MB of it
-  double cache = 0;        ///< MB of it: what a persistent step touches beyond is read from memory
+  std::map<std::string, RatesByType> by_format;  ///< by name; what is missing has no rates
+  double step = 0;                               ///< us of a step besides product and passes
+  double pass = 0;                               ///< us of a pass over vectors
+  double pass_stream = 0;                        ///< us a MB of it
+  double cache = 0;  ///< MB of it: what a persistent step touches beyond is read from memory
   OrderRates order;
   static constexpr auto schema() {
     using P = CostTable;
     auto const least = at_least(0.0);
     return std::tuple{field(&P::device, "device", "what was measured"),
-                      field(&P::csr, "csr", "compressed sparse rows"),
-                      field(&P::csr_mixed, "csr_mixed",
-                            "csr where x has another type than the values; zero: no different"),
-                      field(&P::sell, "sell", "slices of 32 rows"),
-                      field(&P::csell, "csell", "slices of 32 rows with 8-bit column numbers"),
-                      field(&P::dasp, "dasp", "DASP"),
-                      field(&P::spaden, "spaden", "bitBSR"),
-                      field(&P::dia, "dia", "diagonals"),
-                      field(&P::bsell, "bsell", "slices of dense blocks"),
                       field(&P::step, "step", least, "us of a solver's step besides its passes"),
                       field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
                       field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),
                       field(&P::cache, "cache", least, "MB of the device's cache"),
                       field(&P::order, "order", "orders of rows and columns")};
   }
-  RatesByType const& of(Format) const;
-  FormatRates const& rates(Format, Real values) const;
-  /// The same for x of another type: cuSPARSE has no such product, and csr is a plain kernel then.
-  FormatRates const& rates(Format, Real values, Real vectors) const;
-  FormatRates& rates(Format, Real values);
+  /// Zero where there are none.
+  RatesByType const& of(std::string const& format) const;
+  FormatRates const& rates(std::string const& format, Real values) const;
+  /// The same for x of another type: where a library has no such product, and the format has a
+  /// kernel for it, the rates are that kernel's.
+  FormatRates const& rates(std::string const& format, Real values, Real vectors) const;
+  FormatRates& rates(std::string const& format, Real values);
   bool operator==(CostTable const&) const = default;
 
-  static CostTable h200();  ///< as measured
-  static CostTable host();  ///< the host backend
+  static CostTable h200();  ///< configs/rates/h200.yaml: as measured
+  static CostTable host();  ///< configs/rates/host.yaml: the host backend
   /// Rates of another GPU by what its driver says of it: those of the H200 with what comes from the
   /// memory in proportion to its bandwidth, what comes from the caches to multiprocessors and
   /// clock, and no product faster than FP64 units are. Not measured, and `device` says so; an H200
@@ -182,9 +161,15 @@ struct CostTable {
   static CostTable of_gpu(cuda::Facts const&, cuda::Speeds const&);
   /// The one for a Context's space.
   static CostTable shipped(Context const&);
-  /// A file that `tcsolve calibrate` wrote. Throws ConfigError.
-  static CostTable load(std::string const& path);
+  /// A file that `tcsolve calibrate` wrote, with rates for formats of the list; a format may be
+  /// missing. Throws ConfigError.
+  static CostTable load(std::string const& path, FormatList const& = formats());
+  /// The same from text; `name` stands for the file in messages.
+  static CostTable parse(std::string const& text, std::string const& name,
+                         FormatList const& = formats());
 };
+/// What load() reads: a block of rates for each format, by name, and one key for each other member.
+ConfigNode to_node(CostTable const&);
 
 /// min over rates >= 0 of sum over k of (rates . work_k / time_k - 1)^2: Lawson and Hanson 1974,
 /// algorithm NNLS, on relative errors. Throws ShapeError when the two differ in size or a time is

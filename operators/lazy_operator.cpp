@@ -134,7 +134,7 @@ OperatorPtr<double> as(Context& ctx, CsrView<double> const& a, Plan const& plan)
   else
     csr = std::make_shared<CsrOperator<double, S>>(
         ctx, NarrowCsr<S>(ctx, a, Beyond::refuse_infinite).owned(ctx));
-  Candidate const& now = *std::ranges::find(plan.candidates, Format::csr, &Candidate::format);
+  Candidate const& now = plan.of(plan.request.among->source());
   Candidate const* best = &now;
   for (Candidate const& c : plan.candidates)
     if (c.excluded.empty() && c.step < best->step) best = &c;
@@ -143,16 +143,16 @@ OperatorPtr<double> as(Context& ctx, CsrView<double> const& a, Plan const& plan)
     ctx.log(Severity::note, cat("format: csr for any number of products", device));
     return csr;
   }
-  ConversionTerms const terms{name(best->format), best->conversion, now.step - best->step,
+  ConversionTerms const terms{best->format->name, best->conversion, now.step - best->step,
                               now.step};
   ctx.log(Severity::note, cat("format: csr, ", terms.format, " when it will have paid: after ",
                               terms.due(), " products", device));
-  auto make = [csr, format = best->format, bytes = best->bytes, block = plan.block](Context& own) {
+  auto make = [csr, format = best->format, bytes = best->bytes, seen = plan.seen](Context& own) {
     // As in the plan, but of what is free by now: the vectors of the solver have come since.
     auto const free = double(own.available_memory());
     if (bytes > 0.9 * free)
-      throw MemoryError(cat(name(format), " takes ", bytes, " bytes, ", free, " are free"));
-    return make_operator<double, S>(own, csr->view(), format, block);
+      throw MemoryError(cat(format->name, " takes ", bytes, " bytes, ", free, " are free"));
+    return make_operator<double, S>(own, csr->view(), *format, &seen);
   };
   return std::make_shared<LazyOperator<double>>(csr, terms, make);
 }

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 
 #include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/formats/scaled.hpp>
@@ -63,27 +62,34 @@ inline double csr_bytes(Real values, Index rows, Offset entries) {
 /// With parameters that every format has.
 class MatrixFactory : public OperatorFactory {
  public:
-  explicit MatrixFactory(MatrixParams const& params)
-      : values_(params.values), reorder_(params.reorder) {
+  /// `only`: the format that is made, one of `among`; null: any of them.
+  MatrixFactory(MatrixParams const& params, FormatList const& among, Format const* only)
+      : values_(params.values), among_(among), only_(only), reorder_(params.reorder) {
     // A matrix may take long to read: what this build cannot do is refused before.
     if (reorder_ == Reorder::metis) require_metis();
+  }
+  /// With the CSR matrix that it is made from; where any format will do, csr alone: one that needs
+  /// more is taken where there is room.
+  double bytes(Index rows, Index, Offset entries) const override {
+    double const csr = csr_bytes(values_, rows, entries);
+    if (only_ == nullptr || !only_->converted) return csr;
+    return only_->estimate(values_, rows, double(entries)) + csr;
   }
   bool exact() const override { return values_ == Real::f64; }
   Reorder reorder() const override { return reorder_; }
   OrderedMatrix order(Context& ctx, Csr<double> const& a, OperatorUse const& use) const override {
     bool const left_alone = use.keep_order && reorder_ == Reorder::automatic;
+    bool const decides = only_ == nullptr || reorder_ == Reorder::automatic;
     return ordered(ctx, a,
                    {.asked = left_alone ? Reorder::none : reorder_,
                     .plan = request(ctx, use),
-                    .format = format(),
+                    .format = only_,
                     .cache = use.cache,
                     .given = use.ready ? use.ready->matrix : nullptr},
-                   table(ctx));
+                   decides ? table(ctx) : CostTable{});
   }
 
  protected:
-  /// The only format there is; none: any.
-  virtual std::optional<Format> format() const = 0;
   virtual CostTable table(Context const& ctx) const { return CostTable::shipped(ctx); }
   virtual PlanRequest request(Context const& ctx, OperatorUse const& use) const {
     // The plan counts A as CSR in `values`; what of it lies there already is not taken again.
@@ -97,11 +103,14 @@ class MatrixFactory : public OperatorFactory {
             .applies = use.applies,
             .transpose = use.transpose,
             .persistent = use.persistent,
-            .memory = 0.9 * double(ctx.available_memory()) + resident};
+            .memory = 0.9 * double(ctx.available_memory()) + resident,
+            .among = &among_};
   }
   Real values_;
+  FormatList const& among_;
 
  private:
+  Format const* only_;
   Reorder reorder_;
 };
 
@@ -109,8 +118,5 @@ class MatrixFactory : public OperatorFactory {
 inline CsrView<double> source(Csr<double> const& a, OperatorUse const& use) {
   return use.ready ? use.ready->matrix->view() : a.view();
 }
-
-/// The factory of one format; `block` for bsell, 0: the best. Defined in register.cpp.
-std::unique_ptr<OperatorFactory> factory_of(Format, ScaledParams const&, Index block);
 
 }  // namespace tcsolve

@@ -21,16 +21,16 @@ constexpr double enough = 0.95;
 /// The cheapest way to multiply by a matrix of these features.
 Candidate best(Features const& f, OrderRequest const& request, CostTable const& table) {
   Plan const plan = make_plan(f, request.plan, table);
-  if (!request.format) return plan.candidates.front();
-  return *std::ranges::find(plan.candidates, *request.format, &Candidate::format);
+  return request.format ? plan.of(*request.format) : plan.candidates.front();
 }
 
 /// What an order could make of the accesses to x: tiles full, columns near each other. Padding,
 /// blocks and diagonals count as they are.
-Features with_x_for_free(Features f) {
-  f.tiles = std::min(f.tiles, (f.entries + 63) / 64);
-  f.slices_wide = f.medium_wide = 0;
-  for (BsellCount& c : f.dense) c.wide = 0;
+Features with_x_for_free(Features f, FormatList const& among) {
+  f.slices_wide = 0;
+  f.medium_wide = 0;
+  for (Fact const* fact : among.facts())
+    if (fact->gather != nullptr) fact->gather(f);
   return f;
 }
 
@@ -141,20 +141,19 @@ class Choice {
   /// As far as the cheapest way to multiply by it takes, which is returned.
   Candidate look(OrderedMatrix& ready) const {
     CsrView<double> const& a = ready.matrix->view();
-    ready.survey.emplace(ctx_, a);
+    ready.survey = survey(ctx_, a, *request_.plan.among);
     Plan const plan = make_plan(ctx_, a, *ready.survey, request_.plan, table_, request_.format);
-    if (!request_.format) return plan.candidates.front();
-    return *std::ranges::find(plan.candidates, *request_.format, &Candidate::format);
+    return request_.format ? plan.of(*request_.format) : plan.candidates.front();
   }
   void look_at_all(OrderedMatrix& ready) const {
-    if (!ready.survey) ready.survey.emplace(ctx_, ready.matrix->view());
+    if (!ready.survey) ready.survey = survey(ctx_, ready.matrix->view(), *request_.plan.among);
     ready.survey->look(ctx_, ready.matrix->view());
   }
 
   /// What an order could come to at best, least being the total so far.
   OrderCandidate conceivable(Reorder order, Survey const& seen, double least) const {
     Features const& f = seen.least();
-    OrderCandidate c{order, best(with_x_for_free(f), request_, table_),
+    OrderCandidate c{order, best(with_x_for_free(f, *request_.plan.among), request_, table_),
                      order_microseconds(order, f, table_), 0, ""};
     c.total = c.once + c.format.total;
     c.excluded = why_not(c, least);
@@ -203,7 +202,7 @@ std::string text(OrderPlan const& plan) {
   auto const add = [&](OrderCandidate const& c) {
     if (c.excluded.empty())
       std::snprintf(line, sizeof line, "  %-8s %-6s %12.4g %9.4g %10.4g %11.4g\n", name(c.order),
-                    name(c.format.format), c.format.product, c.format.step, c.once / 1e3,
+                    c.format.format->name.c_str(), c.format.product, c.format.step, c.once / 1e3,
                     c.total / 1e3);
     else
       std::snprintf(line, sizeof line, "  %-8s %s\n", name(c.order), c.excluded.c_str());

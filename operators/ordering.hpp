@@ -34,7 +34,7 @@ namespace tcsolve {
 struct OrderRequest {
   Reorder asked = Reorder::automatic;  ///< rcm and metis are made, whatever they cost
   PlanRequest plan;
-  std::optional<Format> format;      ///< the only one there is; none: the one that costs least
+  Format const* format = nullptr;    ///< the only one there is; null: the one that costs least
   DiskCache const* cache = nullptr;  ///< where orders are kept; null: nowhere
   /// A in the Context's space, where it lies there already; null: it is copied there.
   std::shared_ptr<CsrStorage<double> const> given;

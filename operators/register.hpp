@@ -20,6 +20,7 @@ struct OperatorUse {
   /// The matrix as as_given() or order() left it: order() begins with it, operators are made of it,
   /// and a csr operator in FP64 borrows it. Null: it is copied to where it is needed.
   OrderedMatrix const* ready = nullptr;
+  Survey const* seen = nullptr;  ///< what is known of the matrix and need not be counted again
 };
 
 /// Makes operators of one format, with its parameters fixed.
@@ -46,6 +47,7 @@ class OperatorFactory {
 };
 
 using OperatorRegistry = Registry<OperatorFactory>;
-void register_operators(OperatorRegistry&);
+/// `auto` and each of the formats. The list must outlive the registry.
+void register_operators(OperatorRegistry&, FormatList const& = formats());
 
 }  // namespace tcsolve

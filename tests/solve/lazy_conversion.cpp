@@ -55,7 +55,7 @@ struct Conversion {
     return std::make_shared<LazyOperator<double>>(csr, terms, [this, csr](Context& own) {
       ++begun;
       before();
-      auto made = make_operator<double>(own, csr->view(), Format::dasp);
+      auto made = make_operator<double>(own, csr->view(), "dasp");
       own.synchronize();
       ++ended;
       return made;

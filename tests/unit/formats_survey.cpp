@@ -31,37 +31,35 @@ TYPED_TEST_SUITE(FormatsSurvey, DoubleOnBoth, Label);
 
 /// Of nothing, each fact alone, and all.
 TYPED_TEST(FormatsSurvey, BoundsWhatItHasNotLookedAt) {
-  constexpr Fact facts[] = {Fact::diagonals, Fact::symmetry, Fact::dense, Fact::tiles};
+  Facts const facts = formats().facts();
+  unsigned const all = (1u << facts.size()) - 1;
   for (auto const& [name, a] : matrices()) {
     SCOPED_TRACE(name);
     CsrStorage<double> const there(this->ctx(), a.view());
     Features const f = features(this->ctx(), there.view());
-    for (unsigned const looked : {0u, 1u, 2u, 4u, 8u, 15u}) {
-      Survey seen(this->ctx(), there.view());
-      for (unsigned k = 0; k < 4; ++k)
-        if ((looked >> k & 1) != 0) seen.look(this->ctx(), there.view(), facts[k]);
-      for (unsigned k = 0; k < 4; ++k)
-        if ((looked >> k & 1) != 0) EXPECT_TRUE(seen.knows(facts[k]));
+    std::vector<unsigned> sets{0, all};
+    for (std::size_t k = 0; k < facts.size(); ++k) sets.push_back(1u << k);
+    for (unsigned const looked : sets) {
+      Survey seen = survey(this->ctx(), there.view());
+      for (std::size_t k = 0; k < facts.size(); ++k)
+        if ((looked >> k & 1) != 0) seen.look(this->ctx(), there.view(), *facts[k]);
+      for (std::size_t k = 0; k < facts.size(); ++k)
+        if ((looked >> k & 1) != 0) EXPECT_TRUE(seen.knows(*facts[k])) << facts[k]->name;
       Features const &least = seen.least(), most = seen.most();
       EXPECT_LE(least.tiles, f.tiles);
       EXPECT_GE(most.tiles, f.tiles);
-      EXPECT_LE(least.diagonals, f.diagonals);
-      EXPECT_GE(most.diagonals, f.diagonals);
-      EXPECT_GE(int(least.symmetric), int(f.symmetric));
-      EXPECT_LE(int(most.symmetric), int(f.symmetric));
-      for (Format const format : {Format::csr, Format::sell, Format::csell, Format::dasp,
-                                  Format::spaden, Format::dia, Format::bsell})
+      for (Format const& format : formats())
         for (Real const values : {Real::f64, Real::f16}) {
-          EXPECT_LE(stored_bytes(format, least, values),
-                    1.0000001 * stored_bytes(format, f, values))
-              << tcsolve::name(format);
+          EXPECT_LE(format.layout(least, values).stored,
+                    1.0000001 * format.layout(f, values).stored)
+              << format.name;
           auto const low = work(format, least, values, Real::f64).array(),
                      here = work(format, f, values, Real::f64).array();
           for (std::size_t k = 0; k < low.size(); ++k)
-            EXPECT_LE(low[k], 1.0000001 * here[k]) << tcsolve::name(format) << " " << k;
+            EXPECT_LE(low[k], 1.0000001 * here[k]) << format.name << " " << k;
         }
       if (seen.complete()) EXPECT_EQ(least, f);
-      if (looked == 15) EXPECT_TRUE(seen.complete());
+      if (looked == all) EXPECT_TRUE(seen.complete());
     }
   }
 }
@@ -80,7 +78,7 @@ TYPED_TEST(FormatsSurvey, GivesThePlanOfAllFeatures) {
             PlanRequest const request{
                 .values = values, .applies = applies, .persistent = persistent};
             Plan const wanted = make_plan(f, request, table);
-            Survey seen(this->ctx(), there.view());
+            Survey seen = survey(this->ctx(), there.view());
             Plan const got = make_plan(this->ctx(), there.view(), seen, request, table);
             Candidate const &first = got.candidates.front(), &known = wanted.candidates.front();
             EXPECT_EQ(first.format, known.format);
@@ -90,8 +88,8 @@ TYPED_TEST(FormatsSurvey, GivesThePlanOfAllFeatures) {
             for (Candidate const& c : got.candidates)
               for (Candidate const& exact : wanted.candidates)
                 if (c.format == exact.format) {
-                  EXPECT_LE(c.total, 1.0000001 * exact.total) << tcsolve::name(c.format);
-                  if (!c.at_least) EXPECT_EQ(c.total, exact.total) << tcsolve::name(c.format);
+                  EXPECT_LE(c.total, 1.0000001 * exact.total) << c.format->name;
+                  if (!c.at_least) EXPECT_EQ(c.total, exact.total) << c.format->name;
                 }
           }
   }
@@ -101,7 +99,7 @@ TYPED_TEST(FormatsSurvey, GivesThePlanOfAllFeatures) {
 TYPED_TEST(FormatsSurvey, LooksNoFurtherThanItTakes) {
   auto const looked = [&](Csr<double> const& a, PlanRequest const& request) {
     CsrStorage<double> const there(this->ctx(), a.view());
-    Survey seen(this->ctx(), there.view());
+    Survey seen = survey(this->ctx(), there.view());
     make_plan(this->ctx(), there.view(), seen, request, CostTable::h200());
     return seen;
   };
@@ -109,23 +107,23 @@ TYPED_TEST(FormatsSurvey, LooksNoFurtherThanItTakes) {
        {generate(Poisson27Params{.n = 24}), generate(Poisson7Params{.n = 24})})
     for (bool const persistent : {true, false}) {
       Survey const seen = looked(grid, {.applies = 500, .persistent = persistent});
-      EXPECT_TRUE(seen.knows(Fact::diagonals) && seen.knows(Fact::symmetry));
-      EXPECT_FALSE(seen.knows(Fact::tiles));
-      if (grid.entries() >= 8 * Offset{grid.rows}) EXPECT_FALSE(seen.knows(Fact::dense));
+      EXPECT_TRUE(seen.knows("diagonals") && seen.knows("symmetry"));
+      EXPECT_FALSE(seen.knows("tiles"));
+      if (grid.entries() >= 8 * Offset{grid.rows}) EXPECT_FALSE(seen.knows("dense"));
     }
   Csr<double> const lost = generate(Poisson27Params{24, Coefficient::random, Renumber::random});
   Survey const seen = looked(lost, {.applies = 500, .persistent = false});
-  EXPECT_TRUE(seen.knows(Fact::tiles));
+  EXPECT_TRUE(seen.knows("tiles"));
   // Where csr is all that can be had, nothing is.
   Survey const transposed = looked(lost, {.transpose = true, .persistent = false});
-  EXPECT_FALSE(transposed.knows(Fact::dense));
-  EXPECT_FALSE(transposed.knows(Fact::diagonals));
+  EXPECT_FALSE(transposed.knows("dense"));
+  EXPECT_FALSE(transposed.knows("diagonals"));
 }
 
 TYPED_TEST(FormatsSurvey, TableSaysWhatIsABound) {
   Csr<double> const a = generate(Poisson27Params{.n = 24});
   CsrStorage<double> const there(this->ctx(), a.view());
-  Survey seen(this->ctx(), there.view());
+  Survey seen = survey(this->ctx(), there.view());
   Plan const plan =
       make_plan(this->ctx(), there.view(), seen, {.persistent = false}, CostTable::h200());
   EXPECT_NE(text(plan).find("at least"), std::string::npos) << text(plan);

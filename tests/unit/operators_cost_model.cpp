@@ -4,23 +4,36 @@
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/operators/cost_model.hpp>
 
+#include <array>
 #include <cmath>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/matrices.hpp"
 #include "tests/support/measured.hpp"
 
 namespace tcsolve::test {
 namespace {
 
+/// Of as many matrices as the shipped rates were fitted to, with no term the sum of others.
+std::vector<Terms> unrelated_products(std::size_t count = measured.size()) {
+  std::vector<double> const draws = random_values(count * Terms::count, 11);
+  std::vector<Terms> products;
+  for (std::size_t k = 0; k < count; ++k) {
+    std::array<double, Terms::count> terms;
+    for (std::size_t t = 0; t < Terms::count; ++t)
+      terms[t] = 20 * std::abs(draws[k * Terms::count + t]);
+    terms[0] = 1;
+    products.push_back(Terms::of(terms));
+  }
+  return products;
+}
+
 TEST(CostModel, FitFindsTheRatesThatMadeTheTimes) {
   Terms const rates{5, 0.25, 0, 3, 7, 0, 0};
-  std::vector<Terms> products;
+  std::vector<Terms> const products = unrelated_products();
   std::vector<double> times;
-  for (Measured const& m : measured) {
-    products.push_back(work(Format::dasp, m.features, Real::f64, Real::f64));
-    times.push_back(dot(rates, products.back()));
-  }
+  for (Terms const& of : products) times.push_back(dot(rates, of));
   Terms const found = fit(products, times);
   for (std::size_t k = 0; k < Terms::count; ++k)
     EXPECT_NEAR(found.array()[k], rates.array()[k], 1e-6 * 7) << k;
@@ -28,13 +41,13 @@ TEST(CostModel, FitFindsTheRatesThatMadeTheTimes) {
 
 /// No rate is negative, and none that is zero would lower the error if it grew (Kuhn and Tucker).
 TEST(CostModel, FitOfNoisyTimesIsTheConstrainedMinimum) {
-  for (int k = 0; k < 5; ++k) {
+  for (Format const& format : formats()) {
     std::vector<Terms> products;
     std::vector<double> times;
     for (Measured const& m : measured)
-      if (m.fp64[k] > 0) {
-        products.push_back(work(formats[k], m.features, Real::f64, Real::f64));
-        times.push_back(m.fp64[k]);
+      if (m.us(format.name) > 0) {
+        products.push_back(work(format, m.features, Real::f64, Real::f64));
+        times.push_back(m.us(format.name));
       }
     Terms const rates = fit(products, times);
     for (std::size_t t = 0; t < Terms::count; ++t) {
@@ -47,9 +60,9 @@ TEST(CostModel, FitOfNoisyTimesIsTheConstrainedMinimum) {
       }
       slope /= std::sqrt(scale) + 1e-300;
       if (rates.array()[t] > 0)
-        EXPECT_NEAR(slope, 0, 1e-6) << name(formats[k]) << " " << t;
+        EXPECT_NEAR(slope, 0, 1e-6) << format.name << " " << t;
       else
-        EXPECT_GE(slope, -1e-9) << name(formats[k]) << " " << t;
+        EXPECT_GE(slope, -1e-9) << format.name << " " << t;
     }
   }
 }
@@ -58,12 +71,9 @@ TEST(CostModel, FitOfNoisyTimesIsTheConstrainedMinimum) {
 /// matrices.
 TEST(CostModel, RescalingFindsAnotherClock) {
   Terms const rates{5, 0.25, 0, 3, 7, 0, 0.5}, there{2, 0.375, 0, 4.5, 10.5, 0, 0.75};
-  std::vector<Terms> products;
+  std::vector<Terms> const products = unrelated_products(3);
   std::vector<double> times;
-  for (std::size_t k = 0; k < 3; ++k) {
-    products.push_back(work(Format::bsell, measured[k].features, Real::f64, Real::f64));
-    times.push_back(dot(there, products.back()));
-  }
+  for (Terms const& of : products) times.push_back(dot(there, of));
   Terms const found = rescaled(rates, products, times);
   for (std::size_t k = 0; k < Terms::count; ++k)
     EXPECT_NEAR(found.array()[k], there.array()[k], 1e-9 * 11) << k;
@@ -89,12 +99,46 @@ TEST_F(CostTableFile, IsReadAsItWasWritten) {
   EXPECT_EQ(load(dump_yaml(CostTable::h200())), CostTable::h200());
 }
 
+/// The tables in configs/rates/ are those that the library carries.
+TEST_F(CostTableFile, ShippedRatesAreThoseOfTheirFiles) {
+  std::string const folder = TCSOLVE_SOURCE_DIR "/configs/rates/";
+  EXPECT_EQ(CostTable::load(folder + "h200.yaml"), CostTable::h200());
+  EXPECT_EQ(CostTable::load(folder + "host.yaml"), CostTable::host());
+  for (CostTable const& table : {CostTable::h200(), CostTable::host()})
+    for (Format const& format : formats())
+      for (Real const values : {Real::f64, Real::f32, Real::f16})
+        EXPECT_NE(table.rates(format.name, values).product, Terms{})
+            << table.device << ", " << format.name << ", " << name(values);
+}
+
+TEST_F(CostTableFile, AFormatMayBeMissing) {
+  CostTable const table = load("device: a new one\ncsr: {fp64: {product: {latency: 2}}}\n");
+  EXPECT_EQ(table.rates("csr", Real::f64).product.latency, 2);
+  EXPECT_EQ(table.by_format.size(), 1u);
+  for (Format const& format : formats())
+    if (format.converted) EXPECT_EQ(table.rates(format.name, Real::f64).product, Terms{});
+}
+
+/// As `tcsolve calibrate` wrote it once.
+TEST_F(CostTableFile, RatesForMixedTypesMayStandBesideTheFormat) {
+  CostTable const table = load("csr_mixed: {product: {latency: 3}}");
+  EXPECT_EQ(table.rates("csr", Real::f16, Real::f64).product.latency, 3);
+  EXPECT_EQ(table.rates("csr", Real::f64, Real::f64).product, Terms{});
+  EXPECT_EQ(table, load("csr: {mixed: {product: {latency: 3}}}"));
+  EXPECT_EQ(table, load(dump_yaml(table)));
+}
+
 TEST_F(CostTableFile, RefusesWhatIsNoTable) {
   auto const refused = [&](std::string const& text) {
     return message_of<ConfigError>([&] { load(text); });
   };
-  EXPECT_NE(refused("dasp: {fp64: {product: {stream: -1}}}").find("stream"), std::string::npos);
-  EXPECT_NE(refused("dapz: 1").find("dasp"), std::string::npos);
+  for (std::string const& format : formats().names()) {
+    std::string const below = format + ": {fp64: {product: {stream: -1}}}";
+    EXPECT_NE(refused(below).find("stream"), std::string::npos) << below;
+    std::string const misspelt = format + "z: {}";
+    EXPECT_NE(refused(misspelt).find("did you mean '" + format + "'?"), std::string::npos)
+        << refused(misspelt);
+  }
   EXPECT_THROW(CostTable::load(folder_ / "none.yaml"), ConfigError);
 }
 

@@ -16,6 +16,7 @@
 #include "tests/support/backend.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/trial_format.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -99,31 +100,45 @@ TYPED_TEST(Ordering, OfOneFormatByItsOwnRates) {
   Csr<double> const a = lost_mesh();
   CostTable table = CostTable::h200();
   OrderRequest request = times(1e5);
-  request.format = Format::csr;
+  request.format = &formats().source();
   OrderedMatrix const ready = this->chosen(a, request, table);
   EXPECT_EQ(ready.order.taken, Reorder::rcm);
   for (OrderCandidate const& c : ready.plan->candidates)
-    if (c.excluded.empty()) EXPECT_EQ(c.format.format, Format::csr);
-  table.csr.fp64.product.tiles = 0;  // x costs csr nothing: no order can help it
+    if (c.excluded.empty()) EXPECT_EQ(c.format.format->name, "csr");
+  table.rates("csr", Real::f64).product.tiles = 0;  // x costs csr nothing: no order can help it
   EXPECT_EQ(this->chosen(a, request, table).order.taken, Reorder::none);
-  request.format = Format::sell;
-  EXPECT_EQ(this->chosen(a, request, table).order.taken, Reorder::rcm);
+  // Any other pays for x as before.
+  Features const f = features(this->ctx(), CsrStorage<double>(this->ctx(), a.view()).view());
+  for (Format const& format : formats()) {
+    if (!format.converted || !why_not(format, f, request.plan).empty()) continue;
+    request.format = &format;
+    EXPECT_EQ(this->chosen(a, request, table).order.taken, Reorder::rcm) << format.name;
+  }
 }
 
-/// A path whose vertices came in no order: thousands of diagonals, and three once it is a path
-/// again.
+/// A path whose vertices came in no order, and a format that holds only matrices with short ways.
 TYPED_TEST(Ordering, AFormatThatCannotHoldTheMatrixTakesTheOrderInWhichItCan) {
   std::set<std::pair<Index, Index>> path;
   for (Index i = 0; i < 3000; ++i)
     for (Index j = std::max(i - 1, 0); j < std::min(i + 2, 3000); ++j) path.insert({i, j});
   Csr<double> const lost = permuted(with_entries(3000, path).view(), random_permutation(3000, 7));
+  FormatList list;
+  register_formats(list);
+  Format narrow = trial_format();
+  narrow.refuses = [](Features const& f, PlanRequest const&) -> std::string {
+    return f.tiles < f.rows ? "" : "columns far apart";
+  };
+  list.add(narrow);
   OrderRequest request = times(1);
-  request.format = Format::dia;
-  OrderedMatrix const ready = this->chosen(lost, request);
+  request.plan.among = &list;
+  request.format = list.find(narrow.name);
+  CostTable table = CostTable::h200();
+  table.by_format[narrow.name] = table.of("csr");
+  OrderedMatrix const ready = this->chosen(lost, request, table);
   EXPECT_EQ(ready.order.taken, Reorder::rcm);
   EXPECT_TRUE(std::isinf(of(*ready.plan, Reorder::none).total));
-  EXPECT_EQ(ready.survey->least().diagonals, 3);
-  EXPECT_NO_THROW(make_operator<double>(this->ctx(), ready.matrix->view(), Format::dia));
+  EXPECT_LT(ready.survey->least().tiles, 3000);
+  EXPECT_NO_THROW(make_operator<double>(this->ctx(), ready.matrix->view(), *request.format));
 }
 
 TYPED_TEST(Ordering, WithoutRatesOrASquareMatrixThereIsNone) {
@@ -203,13 +218,17 @@ TYPED_TEST(Ordering, OperatorsAreMadeOfTheOrderedMatrix) {
   std::vector<double> moved(x.size()), wanted(x.size()), y(x.size());
   for (Index i = 0; i < a.rows; ++i) moved[i] = x[P.old_numbers()[i]];
   Context host(Backend::host);
-  make_operator<double>(host, a.view(), Format::csr)
+  make_operator<double>(host, a.view(), "csr")
       ->apply(host, vector_view<double const>(x.data(), a.rows),
               vector_view(wanted.data(), a.rows));
-  for (std::string const keys :
-       {"format: csr", "format: sell", "format: csell", "format: dasp", "format: spaden",
-        "format: bsell", "format: auto", "format: auto, values: fp32", "format: sell, values: fp32",
-        "format: dasp, values: fp16"}) {
+  std::vector<std::string> configs{"format: auto", "format: auto, values: fp32"};
+  Features const f = features(host, permuted(a.view(), P).view());
+  for (Format const& format : formats()) {
+    if (!why_not(format, f, {}).empty()) continue;
+    for (char const* values : {"", ", values: fp32", ", values: fp16"})
+      configs.push_back(cat("format: ", format.name, values));
+  }
+  for (std::string const& keys : configs) {
     SCOPED_TRACE(keys);
     Diagnostics problems;
     ConfigNode const node = parse_yaml("{" + keys + ", reorder: rcm}", "test");
