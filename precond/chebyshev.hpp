@@ -63,8 +63,11 @@ class ChebyshevFactory final : public PreconditionerFactory {
   explicit ChebyshevFactory(Params const& params) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   double bytes(Index rows) const override { return 5 * 8.0 * rows; }
+  bool needs_matrix() const override { return inner()->needs_matrix(); }
+  bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
 
  private:
+  std::unique_ptr<PreconditionerFactory> inner() const;
   Params params_;
 };
 
