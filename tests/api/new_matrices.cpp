@@ -252,24 +252,26 @@ TEST_P(LinearSolverState, IsEmptyAfterASetupThatFailed) {
 }
 
 TEST_P(LinearSolverState, IsEmptyAfterMemoryRanOut) {
-  for (int n = 0;; ++n) {
+  int failures = 0;
+  bool pending = false;
+  for (int n = 0; !pending; ++n) {
     SCOPED_TRACE(n);
     LinearSolver solver(ctx(), csr(at_time(1)).view(), options_);
-    faults::fail_allocation_after(n);
     bool failed = false;
+    faults::fail_allocation_after(n);
     try {
-      solver.set_matrix(csr(at_time(2)));
+      solver.set_matrix(csr(at_time(2)));  // some formats are done without where they do not fit
     } catch (MemoryError const&) { failed = true; }
+    pending = faults::pending();
     faults::fail_allocation_after(-1);
     if (failed) {
+      ++failures;
       expect_empty(solver);
       solver.set_matrix(csr(at_time(2)));
     }
     expect_solves(solver, at_time(2));
-    if (failed) continue;
-    EXPECT_GT(n, 10) << "set_matrix takes memory";
-    break;
   }
+  EXPECT_GT(failures, 8);
 }
 
 TEST_P(LinearSolverState, ValuesThatTheFormatCannotHold) {
