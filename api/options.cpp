@@ -15,33 +15,39 @@ ConfigNode named_as(RegistryBase const& registry, Block const& block) {
   return node;
 }
 
+Position placed(std::string const& where) {
+  return {std::make_shared<std::string const>(where), 0, 0};
+}
+
 /// Says where what C++ has written stands.
 void place(ConfigNode& node, std::string const& where) {
-  node.at.source = std::make_shared<std::string const>(where);
+  node.at = placed(where);
   for (ConfigNode& item : node.items) place(item, where);
   for (ConfigNode::Entry& entry : node.entries) {
-    entry.at.source = node.at.source;
+    entry.at = node.at;
     place(entry.value, cat(where, ".", entry.key));
   }
 }
 
-bool is_read(Block const& block) { return block.registry() != nullptr; }
-
 }  // namespace
 
 SolverOptions read_options(SolverOptions options, SolverRegistries const& registries) {
-  if (is_read(options.solver) && is_read(options.preconditioner) &&
-      is_read(options.matrix_operator))
-    return options;
-  ConfigNode tree = to_node(options);
-  if (options.matrix_operator && !is_read(options.matrix_operator))
-    *tree.find("operator") = named_as(registries.operators, options.matrix_operator);
-  place(tree, "options");
-  SolverOptions made = read_options(tree, registries);
-  made.device = options.device;
-  made.stream = options.stream;
-  made.check_matrices = options.check_matrices;
-  return made;
+  Diagnostics problems;
+  auto const read = [&](Block& block, RegistryBase const& registry) {
+    if (block.registry() != nullptr) return;
+    if (!block) return problems.add(placed("options"), cat("'", registry.kind(), "' is missing"));
+    ConfigNode node = named_as(registry, block);
+    place(node, cat("options.", registry.kind()));
+    block = registry.read(node, problems, registries.catalog);
+  };
+  read(options.matrix_operator, registries.operators);
+  read(options.preconditioner, registries.preconditioners);
+  read(options.solver, registries.solvers);
+  ConfigNode cache = to_node(options.cache);
+  place(cache, "options.cache");
+  read_params(cache, options.cache, problems, "'cache'");
+  problems.throw_if_any();
+  return options;
 }
 
 SolverOptions read_options(ConfigNode const& tree, SolverRegistries const& registries) {

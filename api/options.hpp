@@ -57,6 +57,7 @@ struct SolverOptions {
   int device = 0;              ///< CUDA ordinal (ContextOptions::device)
   void* stream = nullptr;      ///< the caller's stream (ContextOptions::stream)
   bool check_matrices = true;  ///< host matrices are looked through before they are used
+
   /// From YAML text, `name` in messages. `problem` and `output`, which the program's configs have
   /// as well, are passed over. Throws ConfigError with all problems, one `name:line:column: text` a
   /// line. A path in the text is relative to the working directory.
@@ -85,8 +86,8 @@ struct SolverOptions {
   static constexpr auto schema() { return std::tuple_cat(system_keys(), run_keys()); }
 };
 
-/// The options with every block read by `registries`; blocks of options that have been read already
-/// stay with the registries that read them. Throws ConfigError with all problems, each with the
+/// The options with every block read by `registries`; one that has been read already stays with the
+/// registry that read it. Throws ConfigError with all problems, each with the
 /// place `options` or the key it stands in.
 SolverOptions read_options(SolverOptions options,
                            SolverRegistries const& registries = solver_registries());

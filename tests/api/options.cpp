@@ -140,6 +140,9 @@ TEST(SolverOptionsRead, TakeMethodsOfTheCallersOwn) {
   LinearSolver const solver(options);
   EXPECT_TRUE(solver.parts().preconditioner->goes_by_blocks());
   EXPECT_THROW(read_options({.solver = "cg", .preconditioner = "mine"}), ConfigError);
+  SolverOptions other{.solver = "minres", .preconditioner = options.preconditioner};
+  EXPECT_EQ(read_options(other).preconditioner.registry(), &registries.preconditioners)
+      << "what has been read stays";
 }
 
 // ---- facts ----
