@@ -35,7 +35,7 @@ class PreconditionerFactory {
                                      OperatorPtr<double> const& /*M*/) const {
     return build(ctx, system);
   }
-  /// Bytes that the preconditioner will take, about.
+  /// Bytes that the preconditioner will take, about, with those inside it.
   virtual double bytes(Index rows) const { return 8.0 * rows; }
 
   /// M = I: a solver needs none.

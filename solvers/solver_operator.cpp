@@ -73,6 +73,11 @@ std::unique_ptr<PreconditionerFactory> SolverOperatorFactory::inner() const {
   return make<PreconditionerRegistry>(params_.preconditioner);
 }
 
+double SolverOperatorFactory::bytes(Index rows) const {
+  double const vectors = make<SolverRegistry>(params_.solver)->cost().vectors;
+  return 8.0 * rows * vectors + inner()->bytes(rows);
+}
+
 OperatorPtr<double> SolverOperatorFactory::build(Context& ctx, System const& system) const {
   OperatorPtr<double> M = inner()->build(ctx, system);
   std::shared_ptr<Solver> solver = make<SolverRegistry>(params_.solver);
