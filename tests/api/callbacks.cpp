@@ -47,9 +47,13 @@ TEST_P(LinearSolverCallbacks, HearOfIterations) {
   }});
   EXPECT_TRUE(report.converged());
   ASSERT_FALSE(heard.empty());
-  if (GetParam() == Backend::host) EXPECT_EQ(heard.size(), report.history.size());
-  for (Record const& record : heard)
-    EXPECT_NEAR(record.norm, report.history[record.iteration - 1].norm, 1e-12 * record.norm);
+  for (std::size_t i = 1; i < heard.size(); ++i)
+    EXPECT_GT(heard[i].iteration, heard[i - 1].iteration);
+  if (GetParam() == Backend::host) {  // a device goes on while it is looked at
+    EXPECT_EQ(heard.size(), report.history.size());
+    for (Record const& record : heard)
+      EXPECT_NEAR(record.norm, report.history[record.iteration - 1].norm, 1e-12 * record.norm);
+  }
   std::size_t const so_far = heard.size();
   expect_converges();
   EXPECT_EQ(heard.size(), so_far) << "of one solve alone";
@@ -94,7 +98,7 @@ TEST_P(LinearSolverCallbacks, ATokenEndsASolve) {
   std::stop_source source;
   SolveReport report = solve_with({.progress =
                                        [&](IterationEvent const& event) {
-                                         if (event.iteration == 3)
+                                         if (event.iteration >= 3)
                                            std::thread([&] { source.request_stop(); }).join();
                                          return true;
                                        },
@@ -123,13 +127,16 @@ TEST_P(LinearSolverCallbacks, ACancellationFromElsewhereStands) {
 TEST_P(LinearSolverCallbacks, EndASolveOfSeveralColumns) {
   Matrix const B = random_matrix(60, 3, 2);
   Matrix X = Matrix::Zero(60, 3);
-  int solves = 0;
-  auto const reports = solver_->solve_columns({B.data(), 60, 3, 60, Layout::col_major},
-                                              {X.data(), 60, 3, 60, Layout::col_major},
-                                              {.progress = [&](IterationEvent const& event) {
-                                                solves += event.iteration == 1;
-                                                return solves < 2;
-                                              }});
+  int solves = 1;
+  Index last = 0;
+  auto const first_alone = [&](IterationEvent const& event) {
+    if (event.iteration <= last) ++solves;
+    last = event.iteration;
+    return solves < 2;
+  };
+  auto const reports =
+      solver_->solve_columns({B.data(), 60, 3, 60, Layout::col_major},
+                             {X.data(), 60, 3, 60, Layout::col_major}, {.progress = first_alone});
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_TRUE(reports[0].converged());
   EXPECT_EQ(reports[1].reason, Stop::cancelled);
@@ -148,7 +155,8 @@ TEST_P(LinearSolverCallbacks, HearOfTheOuterMethodAlone) {
                                      last = event.iteration;
                                      return true;
                                    }});
-  EXPECT_EQ(last, report.iterations);
+  EXPECT_LE(last, report.iterations);
+  if (GetParam() == Backend::host) EXPECT_EQ(last, report.iterations);
 }
 
 }  // namespace
