@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <tcsolve/api/prepared_system.hpp>
 #include <tcsolve/api/solve_watch.hpp>
 
 namespace tcsolve {
@@ -32,7 +33,7 @@ std::unique_ptr<Context> context_of(SolverOptions const& options) {
 /// Column j of a block.
 template <class T>
 MultiView<T> column(MultiView<T> v, Index j) {
-  Index const stride = v.layout == Layout::row_major ? narrow(v.ld, "leading dimension") : 1;
+  std::int64_t const stride = v.layout == Layout::row_major ? v.ld : 1;
   return {v.data + v.offset(0, j), v.rows, 1, stride, Layout::row_major, v.space};
 }
 

@@ -33,8 +33,10 @@
 #include <string>
 #include <vector>
 
+#include <tcsolve/api/arrays.hpp>
 #include <tcsolve/api/options.hpp>
-#include <tcsolve/api/prepared_system.hpp>
+#include <tcsolve/api/parts.hpp>
+#include <tcsolve/api/setup_report.hpp>
 
 namespace tcsolve {
 

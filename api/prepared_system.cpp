@@ -24,8 +24,7 @@ void timed(double& sum, F const& f) {
   f();
 }
 
-/// New values for an operator that this solver has made, or been given to own: everybody else sees
-/// it as a fixed map.
+/// New values for an operator that this solver has made; to everybody else it is constant.
 void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> const& a) {
   std::const_pointer_cast<LinearOperator<double>>(A)->update_values(ctx, a);
 }

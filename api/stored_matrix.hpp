@@ -5,14 +5,11 @@
 
 #include <memory>
 
+#include <tcsolve/api/arrays.hpp>
 #include <tcsolve/formats/permutation.hpp>
 #include <tcsolve/formats/transfer.hpp>
 
 namespace tcsolve {
-
-/// Whether a caller's arrays are copied, or used where they lie. Arrays in another space than the
-/// Context's are copied in any case.
-enum class Arrays { copied, borrowed };
 
 /// A in CSR. Nothing of it but its extents is there before take(); release() lets the arrays go
 /// where nobody borrows them.
