@@ -3,9 +3,6 @@
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
-#include <tcsolve/operators/register.hpp>
-#include <tcsolve/precond/register.hpp>
-#include <tcsolve/solvers/register.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -50,22 +47,22 @@ void MemoryPlan::require() const {
   if (on_device) require_below(device, device_share, device_available, "device");
 }
 
-MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize const& size) {
-  auto const factory = make<OperatorRegistry>(run.matrix_operator);
+MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig const& run,
+                       ProblemSize const& size) {
+  OperatorFactory const& factory = *parts.matrix_operator;
   double const vector = 8.0 * std::max(size.rows, size.cols);
   double const csr = static_cast<double>(size.csr_bytes);
-  double const stored = factory->bytes(size.rows, size.cols, size.entries);
+  double const stored = factory.bytes(size.rows, size.cols, size.entries);
   // `auto` takes more than csr only where there is room.
   std::string const& format = run.matrix_operator.type();
-  bool const is_csr = (format == "csr" || format == "auto") && factory->exact();
-  bool const needs_csr = !factory->exact() || run.preconditioner.type() != "none";
+  bool const is_csr = (format == "csr" || format == "auto") && factory.exact();
+  bool const needs_csr = parts.needs_csr();
   // `auto` makes an order only where there is room.
   bool const reorders =
-      factory->reorder() != Reorder::none && factory->reorder() != Reorder::automatic;
+      factory.reorder() != Reorder::none && factory.reorder() != Reorder::automatic;
   // P b, P x, a staged copy and P itself: solvers/reordered_solver.hpp.
-  double const solving =
-      vector * (make<SolverRegistry>(run.solver)->cost().vectors + 4 * reorders) +
-      make<PreconditionerRegistry>(run.preconditioner)->bytes(size.rows);
+  double const solving = vector * (parts.method->cost().vectors + 4 * reorders) +
+                         parts.preconditioner->bytes(size.rows);
   double const bandwidth_test = run.output.bandwidth ? std::min(csr, 512.0 * (1 << 20)) : 0;
 
   MemoryPlan plan;
@@ -80,7 +77,7 @@ MemoryPlan plan_memory(Context const& ctx, RunConfig const& run, ProblemSize con
     host += (is_csr ? 0 : stored) + std::max(solving, bandwidth_test);
   }
   // Beside A lie its graph with a transposed pattern and METIS' own graphs, then P A P^T.
-  bool const partitions = factory->reorder() == Reorder::metis;
+  bool const partitions = factory.reorder() == Reorder::metis;
   double const ordering = !reorders ? 0 : partitions ? 3 * csr + 8 * vector : csr + 6 * vector;
   host = std::max(host, csr + ordering + 4 * vector);
   plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);

@@ -2,6 +2,7 @@
 /// What a run will take of memory, stated and checked before anything large is allocated.
 #pragma once
 
+#include <tcsolve/api/parts.hpp>
 #include <tcsolve/app/problem.hpp>
 
 #include <cstdint>
@@ -21,7 +22,9 @@ struct MemoryPlan {
   void require() const;
 };
 
-MemoryPlan plan_memory(Context const&, RunConfig const&, ProblemSize const&);
+/// `parts`: what the config names.
+MemoryPlan plan_memory(Context const&, SolverParts const& parts, RunConfig const&,
+                       ProblemSize const&);
 
 /// "1.5 GiB".
 std::string byte_text(double bytes);

@@ -37,14 +37,16 @@ std::optional<std::string> asymmetry(Csr<double> const& A) {
 
 }  // namespace
 
-std::vector<std::string> preflight(std::string const& solver, Csr<double> const& A) {
+std::vector<std::string> preflight(Solver const& method, Csr<double> const& A) {
   std::vector<std::string> warnings;
-  bool const definite = solver == "cg" || solver == "chronopoulos_gear" || solver == "pipelined_cg";
-  if ((!definite && solver != "minres") || A.rows != A.cols) return warnings;
-  if (auto const pair = asymmetry(A))
-    warnings.push_back(
-        cat(solver, " needs a symmetric matrix; here ", *pair, "; use gmres or bicgstab"));
-  if (!definite) return warnings;
+  SolverNeeds const needs = method.needs();
+  std::string const solver = method.name();
+  if (A.rows != A.cols) return warnings;
+  if (needs.symmetric || needs.definite)
+    if (auto const pair = asymmetry(A))
+      warnings.push_back(
+          cat(solver, " needs a symmetric matrix; here ", *pair, "; use gmres or bicgstab"));
+  if (!needs.definite) return warnings;
   for (Index i = 0; i < A.rows; ++i) {
     double const diagonal = entry(A, i, i);
     if (diagonal > 0) continue;

@@ -3,16 +3,17 @@
 #pragma once
 
 #include <tcsolve/formats/csr.hpp>
+#include <tcsolve/solvers/solver.hpp>
 
 #include <string>
 #include <vector>
 
 namespace tcsolve {
 
-/// Warnings for minres and the forms of cg on a matrix that is not symmetric, and for the latter on
-/// one whose diagonal is not positive; none for other solvers. Symmetry is tested in at most 2000
-/// rows spread evenly, so silence proves nothing. Cost: one pass over the rows' diagonals, no
+/// Warnings for a method that needs a symmetric matrix and is given another one, or a definite one
+/// where the diagonal is not positive; none where it needs neither. Symmetry is tested in at most
+/// 2000 rows spread evenly, so silence proves nothing. Cost: one pass over the rows' diagonals, no
 /// memory.
-std::vector<std::string> preflight(std::string const& solver, Csr<double> const& A);
+std::vector<std::string> preflight(Solver const& method, Csr<double> const& A);
 
 }  // namespace tcsolve

@@ -2,27 +2,17 @@
 /// Everything that a config may name, in one place.
 #pragma once
 
+#include <tcsolve/api/registries.hpp>
 #include <tcsolve/app/generator.hpp>
-#include <tcsolve/operators/register.hpp>
-#include <tcsolve/precond/register.hpp>
-#include <tcsolve/solvers/register.hpp>
 
 namespace tcsolve {
 
-struct Registries {
+struct Registries : SolverRegistries {
   GeneratorRegistry generators{"generator"};
-  OperatorRegistry operators{"operator", "format"};
-  PreconditionerRegistry preconditioners{"preconditioner"};
-  SolverRegistry solvers{"solver"};
-  Catalog catalog;
 
   Registries() {
     register_generators(generators);
-    register_operators(operators);
-    register_preconditioners(preconditioners);
-    register_inner_solver(preconditioners);
-    register_solvers(solvers);
-    catalog.add(generators).add(operators).add(preconditioners).add(solvers);
+    catalog.add(generators);
   }
 };
 

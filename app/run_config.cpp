@@ -18,13 +18,6 @@ fs::path resolved(fs::path const& folder, ConfigNode const& node) {
   return from_file && path.is_relative() ? folder / path : path;
 }
 
-/// The cost table of `operator: {format: auto}`.
-void resolve_calibration(ConfigNode& root, fs::path const& folder) {
-  ConfigNode* const matrix_operator = root.find("operator");
-  ConfigNode* const table = matrix_operator ? matrix_operator->find("calibration") : nullptr;
-  if (table && !table->scalar.empty()) table->scalar = resolved(folder, *table).string();
-}
-
 /// The file that a key of `problem` names; empty when the value is one of the `words`.
 fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string const& key,
                     std::vector<std::string> const& words, std::string& missing) {
@@ -54,7 +47,7 @@ ParsedConfig read_config(std::string const& path, std::vector<std::string> const
   Diagnostics problems;
   apply_sets(root, sets, problems);
   fs::path const folder = fs::path(path).parent_path();
-  resolve_calibration(root, folder);
+  resolve_paths(root, folder.string());
   ParsedConfig parsed;
   read_params(root, parsed.run, problems, "the config", catalog);
   problems.throw_if_any();

@@ -2,8 +2,7 @@
 /// What a config of the program `tcsolve` may say.
 #pragma once
 
-#include <tcsolve/configs/registry.hpp>
-#include <tcsolve/core/context.hpp>
+#include <tcsolve/api/options.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -11,11 +10,6 @@
 #include <vector>
 
 namespace tcsolve {
-
-constexpr auto names(Backend) {
-  return std::array{std::pair{Backend::automatic, "auto"}, std::pair{Backend::host, "host"},
-                    std::pair{Backend::cuda, "cuda"}};
-}
 
 struct ProblemConfig {
   std::string matrix;
@@ -64,44 +58,16 @@ struct OutputConfig {
   }
 };
 
-struct CacheConfig {
-  std::string directory;
-  double limit = 1024;
-
-  static constexpr auto schema() {
-    using P = CacheConfig;
-    return std::tuple{
-        field(&P::directory, "directory",
-              "where orders of matrices and measured formats are kept for later runs on the same "
-              "pattern, from the working directory; none: nowhere. Runs may share it"),
-        field(&P::limit, "limit", above(0.0), "MB in all; what was used longest ago is removed")};
-  }
-};
-
-struct RunConfig {
+/// The options of the solver, and what is solved and written.
+struct RunConfig : SolverOptions {
   ProblemConfig problem;
-  Block matrix_operator{"auto", "format"};
-  Block preconditioner{"none"};
-  Block solver;
   OutputConfig output;
-  CacheConfig cache;
-  Backend backend = Backend::automatic;
-  std::uint64_t seed = 1;
-  bool deterministic = true;
 
   static constexpr auto schema() {
     using P = RunConfig;
-    return std::tuple{
-        field(&P::problem, "problem", "what is solved").required(),
-        field(&P::matrix_operator, "operator", block_of("operator"), "how the matrix is stored"),
-        field(&P::preconditioner, "preconditioner", block_of("preconditioner"),
-              "M, an approximation of A^-1"),
-        field(&P::solver, "solver", block_of("solver"), "how it is solved").required(),
-        field(&P::output, "output", "what is written"),
-        field(&P::cache, "cache", "what later runs need not find out again"),
-        field(&P::backend, "backend", "auto takes the GPU when there is one, else the host"),
-        field(&P::seed, "seed", "of random vectors and probes; generators have their own"),
-        field(&P::deterministic, "deterministic", "the same bits on every run")};
+    return std::tuple_cat(std::tuple{field(&P::problem, "problem", "what is solved").required()},
+                          system_keys(), std::tuple{field(&P::output, "output", "what is written")},
+                          run_keys());
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/solve_run.hpp>
 
+#include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/bandwidth.hpp>
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/memory_plan.hpp>
@@ -10,20 +11,14 @@
 #include <tcsolve/app/result.hpp>
 #include <tcsolve/app/run_config.hpp>
 #include <tcsolve/app/signals.hpp>
-#include <tcsolve/configs/schema/number.hpp>
-#include <tcsolve/io/plan_cache.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/lazy_operator.hpp>
-#include <tcsolve/solvers/one_kernel.hpp>
-#include <tcsolve/solvers/reordered_solver.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
+#include <optional>
 
 namespace tcsolve {
 namespace {
@@ -41,37 +36,6 @@ void timed(double& sum, F&& f) {
   f();
 }
 
-std::string brief(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", v);
-  return text;
-}
-
-/// The solver's time_limit, wherever its Params keep it; infinite when it has none.
-double time_limit_of(Block const& solver) {
-  ConfigNode const* const node = solver.node().find("time_limit");
-  double seconds = std::numeric_limits<double>::infinity();
-  if (node) parse_number(node->scalar, seconds);
-  return seconds;
-}
-
-/// The same of max_iters.
-double max_iterations_of(Block const& solver) {
-  ConfigNode const* const node = solver.node().find("max_iters");
-  double iterations = StoppingParams{}.max_iters;
-  if (node) parse_number(node->scalar, iterations);
-  return iterations;
-}
-
-/// Whether a preconditioner, or one inside it, is made of blocks of rows that follow each other: an
-/// order would tear apart the unknowns of a node.
-bool goes_by_blocks(ConfigNode const& preconditioner) {
-  if (preconditioner.scalar == "block_jacobi") return true;
-  return std::ranges::any_of(preconditioner.entries, [](ConfigNode::Entry const& entry) {
-    return goes_by_blocks(entry.value);
-  });
-}
-
 double relative_error(std::vector<double> const& x, std::vector<double> const& solution) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -81,186 +45,72 @@ double relative_error(std::vector<double> const& x, std::vector<double> const& s
   return size > 0 ? difference / size : difference;
 }
 
-/// Operator, preconditioner, solver: what is made of a problem, and the run of it.
-class Run {
- public:
-  Run(Context& ctx, RunConfig const& config, Problem& problem, RunResult& result)
-      : ctx_(ctx), config_(config), problem_(problem), result_(result) {
-    if (!config.cache.directory.empty())
-      cache_.emplace(config.cache.directory, static_cast<std::int64_t>(1e6 * config.cache.limit));
-  }
+/// What the result tells of the set-up, as far as it came.
+void note_setup(LinearSolver const& solver, RunResult& result) {
+  SetupReport const& setup = solver.setup_report();
+  RunTimes& times = result.times;
+  times.upload = setup.upload;
+  times.plan = setup.plan;
+  times.reorder = setup.reorder;
+  times.convert = setup.convert;
+  times.setup = setup.setup;
+  result.format = setup.format;
+  result.reordering = setup.reordering;
+}
 
-  /// All but the solve: operator, preconditioner, solver.
-  void prepare() {
-    RunTimes& times = result_.times;
-    timed(times.upload, [&] {
-      ready_ = as_given(ctx_, problem_.A);
-      ctx_.synchronize();
-    });
-    timed(times.plan, [&] { plan(); });
-    times.plan -= times.reorder;
-    as_setup_errors([&] {
-      timed(times.convert, [&] { convert(); });
-      timed(times.setup, [&] { setup(); });
-    });
+/// The solver has the matrix; `result` tells of it, also where it throws.
+void prepare(LinearSolver& solver, Csr<double> a, RunResult& result) {
+  try {
+    solver.set_matrix(std::move(a));
+  } catch (...) {
+    note_setup(solver, result);
+    throw;
   }
+  note_setup(solver, result);
+}
 
-  void solve() {
-    prepare();
-    if (config_.output.bandwidth)
-      result_.traffic.bandwidth = measure_bandwidth(ctx_, A_->cost(1).bytes);
-    Index const rows = problem_.A.rows, cols = problem_.A.cols;
-    auto& x = problem_.x0;
-    timed(result_.times.solve, [&] {
-      result_.report = solver_->solve(vector_view<double const>(problem_.b.data(), rows),
-                                      vector_view(x.data(), cols));
-    });
-    result_.format = A_->name();  // it may have been converted on the way
-    count_bytes();
-    if (!problem_.solution.empty())
-      timed(result_.times.verify,
-            [&] { result_.solution_error = relative_error(x, problem_.solution); });
-  }
+/// x becomes the answer.
+void solve(LinearSolver& solver, Problem& problem, bool bandwidth, RunResult& result) {
+  RunTraffic& traffic = result.traffic;
+  if (bandwidth) traffic.bandwidth = measure_bandwidth(solver.context(), solver.A()->cost(1).bytes);
+  auto& x = problem.x0;
+  timed(result.times.solve, [&] { result.report = solver.solve(problem.b, x); });
+  result.format = solver.format();  // it may have been converted on the way
+  SolveTraffic const moved = solver.traffic(result.report);
+  traffic.bytes_per_iteration = moved.bytes_per_iteration;
+  traffic.bytes = moved.bytes;
+  if (problem.solution.empty()) return;
+  timed(result.times.verify, [&] { result.solution_error = relative_error(x, problem.solution); });
+}
 
- private:
-  /// A takes the order that its operator asks for; b, x0 and x keep the caller's.
-  void plan() {
-    auto const factory = make<OperatorRegistry>(config_.matrix_operator);
-    OperatorUse use = this->use();
-    use.keep_order = goes_by_blocks(config_.preconditioner.node());
-    ready_ = factory->order(ctx_, problem_.A, use);
-    result_.times.reorder = ready_->order_seconds;
-    if (factory->reorder() == Reorder::none) return;
-    result_.reordering = Reordering{.measured = false};
-    if (factory->reorder() == Reorder::automatic && use.keep_order)
-      return ctx_.log(Severity::detail,
-                      "reorder: none, since the preconditioner goes by blocks of rows");
-    Reordering const& order = ready_->order;
-    bool const tried = order.measured;
-    if (ready_->plan) ctx_.log(Severity::detail, text(*ready_->plan));
-    ctx_.log(tried ? Severity::note : Severity::detail,
-             cat("reorder: ", text(order),
-                 ready_->cached.empty() ? "" : cat(" (", ready_->cached, ")")));
-    result_.reordering = order;
-    reordered_ = order.taken != Reorder::none;
-    if (!reordered_) return;
-    if (factory->needs_host()) {
-      problem_.A = to_host(ctx_, ready_->matrix->view());
-    } else {  // nobody looks at its entries any more
-      problem_.A.offsets = {}, problem_.A.columns = {}, problem_.A.values = {};
-    }
-  }
-
-  /// f(); a matrix that the operator of the config cannot hold is a failing set-up, not bad input:
-  /// another `format` or `values` holds it. What f says of rows and columns is said to be of the
-  /// reordered matrix.
-  template <class F>
-  void as_setup_errors(F const& f) const {
-    std::string const numbered = reordered_ ? "; rows and columns are numbered as reordered" : "";
-    try {
-      f();
-    } catch (SetupError const& e) {
-      throw SetupError(e.what() + numbered);
-    } catch (MatrixError const& e) {
-      Block const& block = config_.matrix_operator;
-      std::string const values = block.registry()->effective(block).find("values")->scalar;
-      throw SetupError(
-          cat("operator {format: ", block.type(), ", values: ", values, "}: ", e.what(), numbered));
-    }
-  }
-
-  /// What the solver will do with A.
-  OperatorUse use() const {
-    SolverCost const cost = make<SolverRegistry>(config_.solver)->cost();
-    constexpr double enough = 500;  // beyond, any conversion has paid
-    return {.applies = std::min(enough, cost.products * max_iterations_of(config_.solver)),
-            .transpose = cost.transpose,
-            .persistent = one_kernel(),
-            .cache = cache_ ? &*cache_ : nullptr,
-            .ready = ready_ ? &*ready_ : nullptr};
-  }
-
-  /// Whether all but the product may be part of one kernel. On the host nobody asks.
-  bool one_kernel() const {
-    if (ctx_.device() == nullptr) return false;
-    if (one_kernel_) return *one_kernel_;
-    auto const solver = make<SolverRegistry>(config_.solver);
-    bool const plain = config_.preconditioner.type() == "none";
-    auto const M = plain ? nullptr : make<PreconditionerRegistry>(config_.preconditioner);
-    one_kernel_ = runs_as_one_kernel(*solver, M.get());
-    return *one_kernel_;
-  }
-
-  void convert() {
-    auto const factory = make<OperatorRegistry>(config_.matrix_operator);
-    A_ = factory->build(ctx_, problem_.A, use());
-    result_.format = A_->name();
-    auto const lazy = std::dynamic_pointer_cast<LazyOperator<double> const>(A_);
-    csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(lazy ? lazy->first() : A_);
-    bool const needs_csr = !factory->exact() || config_.preconditioner.type() != "none";
-    if (!csr_ && needs_csr)
-      csr_ = std::make_shared<CsrOperator<double>>(ctx_, ready_->matrix->view());
-    A_true_ = factory->exact() ? A_ : OperatorPtr<double>(csr_);
-    bool const borrowed = csr_ && csr_->view().columns == ready_->matrix->view().columns;
-    if (!borrowed) ready_.reset();
-    ctx_.synchronize();
-  }
-
-  void setup() {
-    if (config_.preconditioner.type() != "none")
-      M_ = make<PreconditionerRegistry>(config_.preconditioner)->build(ctx_, {csr_->view(), A_});
-    solver_ = make<SolverRegistry>(config_.solver);
-    if (reordered_)
-      solver_ =
-          std::make_unique<ReorderedSolver>(std::move(solver_), std::move(result_.reordering->P));
-    solver_->setup(ctx_, A_, M_, A_true_);
-    ctx_.synchronize();
-  }
-
-  void count_bytes() {
-    SolverCost const cost = solver_->cost();
-    RunTraffic& traffic = result_.traffic;
-    traffic.bytes_per_iteration = cost.products * A_->cost(1).bytes +
-                                  (M_ ? cost.applications * M_->cost(1).bytes : 0) +
-                                  cost.passes * 8.0 * problem_.A.cols;
-    traffic.bytes = traffic.bytes_per_iteration * result_.report.iterations +
-                    (1.0 + result_.report.restarts) * A_true_->cost(1).bytes;
-  }
-
-  Context& ctx_;
-  RunConfig const& config_;
-  Problem& problem_;
-  RunResult& result_;
-  std::optional<DiskCache> cache_;
-  std::optional<OrderedMatrix> ready_;  // where A lies; goes after what borrows it
-  bool reordered_ = false;
-  mutable std::optional<bool> one_kernel_;
-  OperatorPtr<double> A_, A_true_, M_;
-  std::shared_ptr<CsrOperator<double> const> csr_;
-  std::unique_ptr<Solver> solver_;
-};
+/// The solver of a config. What the program reads or generates needs no second look.
+SolverOptions options_of(RunConfig const& config) {
+  SolverOptions options = config;
+  options.check_matrices = false;
+  return options;
+}
 
 /// Tries the config on a small definite matrix with as many more rows than columns, and throws what
 /// the run would throw whatever its matrix holds: a format without the transpose that the solver
 /// asks for, keys that exclude each other. Writes nothing.
-void rehearse(Context const& like, RunConfig config, ProblemSize const& size) {
+void rehearse(Context const& like, RunConfig const& config, ProblemSize const& size) {
   constexpr Index few = 24;
   Index const n = std::min({few, size.rows, size.cols});
-  Problem problem;
-  problem.A.rows = n + (size.rows > size.cols);
-  problem.A.cols = n + (size.cols > size.rows);
-  for (Index i = 0; i < problem.A.rows; ++i) {
+  Csr<double> a;
+  a.rows = n + (size.rows > size.cols);
+  a.cols = n + (size.cols > size.rows);
+  for (Index i = 0; i < a.rows; ++i) {
     for (Index j = std::max<Index>(0, i - 1); j < std::min(i + 2, n); ++j) {
-      problem.A.columns.push_back(j);
-      problem.A.values.push_back(i == j ? 4 : -1);
+      a.columns.push_back(j);
+      a.values.push_back(i == j ? 4 : -1);
     }
-    problem.A.offsets.push_back(problem.A.entries());
+    a.offsets.push_back(a.entries());
   }
-  config.cache.directory.clear();
+  SolverOptions options = options_of(config);
+  options.cache.directory.clear();
   Context ctx(like.space() == Space::cuda ? Backend::cuda : Backend::host, like.options());
-  RunResult ignored;
   try {
-    Run(ctx, config, problem, ignored).prepare();
+    LinearSolver(ctx, options).set_matrix(std::move(a));
   } catch (SetupError const&) {
     // Of this matrix; that of the run may be another case.
   }
@@ -268,17 +118,19 @@ void rehearse(Context const& like, RunConfig config, ProblemSize const& size) {
 
 void print_summary(RunResult const& r, RunConfig const& config) {
   RunTimes const& t = r.times;
-  std::cout << "seconds: read " << brief(t.read)
-            << (r.backend == Backend::cuda ? cat(", upload ", brief(t.upload)) : "") << ", plan "
-            << brief(t.plan) << (r.reordering ? cat(", reorder ", brief(t.reorder)) : "")
-            << ", convert " << brief(t.convert) << ", setup " << brief(t.setup) << ", solve "
-            << brief(t.solve);
+  std::cout << "seconds: read " << figure_text(t.read)
+            << (r.backend == Backend::cuda ? cat(", upload ", figure_text(t.upload)) : "")
+            << ", plan " << figure_text(t.plan)
+            << (r.reordering ? cat(", reorder ", figure_text(t.reorder)) : "") << ", convert "
+            << figure_text(t.convert) << ", setup " << figure_text(t.setup) << ", solve "
+            << figure_text(t.solve);
   if (r.report.iterations > 0)
-    std::cout << " (" << brief(1e3 * t.solve / r.report.iterations) << " ms an iteration)";
+    std::cout << " (" << figure_text(1e3 * t.solve / r.report.iterations) << " ms an iteration)";
   std::cout << "\n";
   if (r.traffic.bandwidth > 0 && t.solve > 0)
-    std::cout << "bandwidth: " << brief(r.traffic.bytes / t.solve / 1e9) << " of "
-              << brief(r.traffic.bandwidth / 1e9) << " GB/s that a plain vector update reaches\n";
+    std::cout << "bandwidth: " << figure_text(r.traffic.bytes / t.solve / 1e9) << " of "
+              << figure_text(r.traffic.bandwidth / 1e9)
+              << " GB/s that a plain vector update reaches\n";
   std::cout << "results: "
             << (std::filesystem::path(config.output.directory) / "result.json").string() << "\n";
 }
@@ -290,17 +142,19 @@ void print_problem(ProblemSize const& size, MemoryPlan const& plan) {
             << std::flush;
 }
 
-/// What a run needs before its matrix: where it computes, how large the system is and that it fits.
+/// What a run needs before its matrix: where it computes, its solver, how large the system is and
+/// that it fits.
 class Setting {
  public:
   Setting(Arguments const& arguments, ParsedConfig const& parsed)
-      : progress_(std::cerr, {arguments.talk, isatty(STDERR_FILENO) == 1, parsed.run.output.every,
-                              time_limit_of(parsed.run.solver)}),
+      : progress_(std::cerr, {arguments.talk, isatty(STDERR_FILENO) == 1, parsed.run.output.every}),
         ctx_(parsed.run.backend,
              {.seed = parsed.run.seed, .deterministic = parsed.run.deterministic}, &progress_) {
     parsed.require_files();
     size_ = problem_size(parsed);
-    MemoryPlan const plan = plan_memory(ctx_, parsed.run, size_);
+    solver_.emplace(ctx_, options_of(parsed.run));
+    progress_.set_time_limit(solver_->parts().method->limits().seconds);
+    MemoryPlan const plan = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
     if (arguments.talk != Talk::quiet) print_problem(size_, plan);
     plan.require();
   }
@@ -309,6 +163,7 @@ class Setting {
   Setting& operator=(Setting const&) = delete;
 
   Context& context() { return ctx_; }
+  LinearSolver& solver() { return *solver_; }
   ProblemSize const& size() const { return size_; }
   void clear_progress() { progress_.clear(); }
 
@@ -316,6 +171,7 @@ class Setting {
   ProgressDisplay progress_;
   Context ctx_;
   ProblemSize size_;
+  std::optional<LinearSolver> solver_;
 };
 
 int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
@@ -337,12 +193,15 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Problem& probl
   result.cols = size.cols;
   timed(result.times.read, [&] { problem = load_problem(parsed); });
   result.entries = problem.A.entries();
-  result.warnings = preflight(parsed.run.solver.type(), problem.A);
+  LinearSolver& solver = setting.solver();
+  result.warnings = preflight(*solver.parts().method, problem.A);
   for (std::string const& warning : result.warnings) ctx.log(Severity::warning, warning);
-  Run(ctx, parsed.run, problem, result).solve();
+  prepare(solver, std::move(problem.A), result);
+  solve(solver, problem, parsed.run.output.bandwidth, result);
   result.exit_code = result.report.exit_code();
   if (!std::isnan(result.solution_error))
-    result.report.message += cat("; error against the solution ", brief(result.solution_error));
+    result.report.message +=
+        cat("; error against the solution ", figure_text(result.solution_error));
 }
 
 /// The files, then the verdict: it is said whether or not they could be written.

@@ -57,6 +57,7 @@ class BlockJacobiFactory final : public PreconditionerFactory {
   double bytes(Index rows) const override {
     return 16.0 * rows * (params_.block > 0 ? params_.block : params_.max_block);
   }
+  bool goes_by_blocks() const override { return true; }
 
  private:
   Params params_;

@@ -120,9 +120,12 @@ void Chebyshev::do_apply(Context& ctx, double alpha, In<double> x, double beta, 
   axpby<double, double>(ctx, alpha, sum, beta, y);
 }
 
+std::unique_ptr<PreconditionerFactory> ChebyshevFactory::inner() const {
+  return make<PreconditionerRegistry>(params_.preconditioner);
+}
+
 OperatorPtr<double> ChebyshevFactory::build(Context& ctx, System const& system) const {
-  auto inner = make<PreconditionerRegistry>(params_.preconditioner)->build(ctx, system);
-  return std::make_shared<Chebyshev>(ctx, system.A, std::move(inner), params_);
+  return std::make_shared<Chebyshev>(ctx, system.A, inner()->build(ctx, system), params_);
 }
 
 }  // namespace tcsolve

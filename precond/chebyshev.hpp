@@ -62,9 +62,13 @@ class ChebyshevFactory final : public PreconditionerFactory {
   using Params = ChebyshevParams;
   explicit ChebyshevFactory(Params const& params) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
-  double bytes(Index rows) const override { return 5 * 8.0 * rows; }
+  /// With its inner preconditioner.
+  double bytes(Index rows) const override { return 5 * 8.0 * rows + inner()->bytes(rows); }
+  bool needs_matrix() const override { return inner()->needs_matrix(); }
+  bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
 
  private:
+  std::unique_ptr<PreconditionerFactory> inner() const;
   Params params_;
 };
 

@@ -14,6 +14,14 @@ Jacobi<T>::Jacobi(Context& ctx, CsrView<S> const& a)
     : LinearOperator<T>(a.rows, a.rows), inverse_(ctx.space(), a.rows) {
   if (a.rows != a.cols)
     throw ShapeError(cat("jacobi needs a square matrix, this is ", a.rows, " x ", a.cols));
+  take(ctx, a);
+}
+
+template <class T>
+template <class S>
+void Jacobi<T>::take(Context& ctx, CsrView<S> const& a) {
+  if (a.rows != this->rows())
+    throw ShapeError(cat("jacobi: M has ", this->rows(), " rows, the new matrix ", a.rows));
   if (a.rows == 0) return;
   Context::Entry const entry(ctx);
   auto scope = ctx.arena().scope();
@@ -51,15 +59,31 @@ void Jacobi<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* s
   sweep(ctx, MultiplyDot<T>{y.rows, alpha, inverse_.data(), x.data, y.data, sigma});
 }
 
+OperatorPtr<double> JacobiFactory::update(Context& ctx, System const& system,
+                                          OperatorPtr<double> const& M) const {
+  auto const own = std::dynamic_pointer_cast<Jacobi<double> const>(M);
+  if (!own) return build(ctx, system);
+  std::const_pointer_cast<Jacobi<double>>(own)->take(ctx, system.matrix);  // build() made it
+  return M;
+}
+
 template class Jacobi<double>;
 template class Jacobi<float>;
 template Jacobi<double>::Jacobi(Context&, CsrView<double> const&);
+template void Jacobi<double>::take(Context&, CsrView<double> const&);
 template Jacobi<double>::Jacobi(Context&, CsrView<float> const&);
+template void Jacobi<double>::take(Context&, CsrView<float> const&);
 template Jacobi<double>::Jacobi(Context&, CsrView<half> const&);
+template void Jacobi<double>::take(Context&, CsrView<half> const&);
 template Jacobi<double>::Jacobi(Context&, CsrView<bfloat16> const&);
+template void Jacobi<double>::take(Context&, CsrView<bfloat16> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<double> const&);
+template void Jacobi<float>::take(Context&, CsrView<double> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<float> const&);
+template void Jacobi<float>::take(Context&, CsrView<float> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<half> const&);
+template void Jacobi<float>::take(Context&, CsrView<half> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<bfloat16> const&);
+template void Jacobi<float>::take(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

@@ -18,6 +18,11 @@ class Jacobi final : public LinearOperator<T> {
   template <class S>
   Jacobi(Context&, CsrView<S> const& a);
 
+  /// The inverse diagonal of a matrix as large, in the same place. Throws as the constructor; M is
+  /// then not to be used.
+  template <class S>
+  void take(Context&, CsrView<S> const& a);
+
   std::optional<Diagonal<T>> diagonal() const override { return Diagonal<T>{inverse_.data()}; }
   Traits traits() const override;
   Cost cost(Index k) const override;
@@ -36,6 +41,7 @@ class JacobiFactory final : public PreconditionerFactory {
   OperatorPtr<double> build(Context& ctx, System const& system) const override {
     return std::make_shared<Jacobi<double>>(ctx, system.matrix);
   }
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
 };
 
 }  // namespace tcsolve

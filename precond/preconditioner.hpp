@@ -28,8 +28,23 @@ class PreconditionerFactory {
   virtual ~PreconditionerFactory() = default;
   /// Throws SetupError when the matrix does not admit it, ShapeError when it is not square.
   virtual OperatorPtr<double> build(Context&, System const&) const = 0;
-  /// Bytes that the preconditioner will take, about.
+  /// M for the values that the system has now; `M` is what build() made of a matrix of the same
+  /// pattern. A preconditioner that can takes them in place, any other is made anew. Throws as
+  /// build(); M is then not to be used.
+  virtual OperatorPtr<double> update(Context& ctx, System const& system,
+                                     OperatorPtr<double> const& /*M*/) const {
+    return build(ctx, system);
+  }
+  /// Bytes that the preconditioner will take, about, with those inside it.
   virtual double bytes(Index rows) const { return 8.0 * rows; }
+
+  /// M = I: a solver needs none.
+  virtual bool is_identity() const { return false; }
+  /// build() looks at System::matrix.
+  virtual bool needs_matrix() const { return true; }
+  /// M, or one inside it, is made of blocks of rows that follow each other: another order would
+  /// tear apart the unknowns of a node.
+  virtual bool goes_by_blocks() const { return false; }
 };
 
 }  // namespace tcsolve

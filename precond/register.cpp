@@ -17,6 +17,8 @@ class NoneFactory final : public PreconditionerFactory {
   OperatorPtr<double> build(Context&, System const& system) const override {
     return std::make_shared<Identity<double>>(system.A->cols());
   }
+  bool is_identity() const override { return true; }
+  bool needs_matrix() const override { return false; }
 };
 
 }  // namespace

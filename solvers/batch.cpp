@@ -56,7 +56,7 @@ SolveReport BatchReport::of(Index k) const {
   r.value = s.value;
   r.seconds = seconds;
   r.preconditioned = preconditioned;
-  r.message = explain(r, solver);
+  r.message = explain(r, solver, advice);
   return r;
 }
 
@@ -194,6 +194,7 @@ BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
   copy_bytes(ctx, x_.view().data, ctx.space(), x.data, x.space, bytes);
   BatchReport report{method_->name(), std::vector<SystemState>(extents_.count()), 0,
                      method_->preconditioned_};
+  report.advice = method_->advice();
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {
       if (extents_.count() == 0) return;

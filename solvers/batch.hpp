@@ -29,6 +29,7 @@ struct BatchReport {
   std::vector<SystemState> systems;
   double seconds = 0;
   bool preconditioned = false;
+  Advice advice = no_advice;  ///< the method's own
 
   Index count() const { return static_cast<Index>(systems.size()); }
   Index converged() const;

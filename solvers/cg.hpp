@@ -29,6 +29,7 @@ class Cg final : public KrylovSolver<T> {
   explicit Cg(CgParams const& params = {}) : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "cg"; }
   SolverCost cost() const override { return {9, 1, 1, 9}; }
+  SolverNeeds needs() const override { return {.symmetric = true, .definite = true}; }
 
  private:
   void allocate(Context&) override;

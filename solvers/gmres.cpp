@@ -104,6 +104,13 @@ void Fgmres<T>::complete(Context& ctx) {
   this->combine(ctx, Z_, this->d_);  // d = Z y
 }
 
+template <class T>
+Advice Arnoldi<T>::advice() const {
+  return [](SolveReport const& r) -> std::string {
+    return r.reason == Stop::stagnated ? "raise restart, or use a stronger preconditioner" : "";
+  };
+}
+
 template class Arnoldi<double>;
 template class Arnoldi<float>;
 template class Gmres<double>;

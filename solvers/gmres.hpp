@@ -47,6 +47,9 @@ struct FgmresParams {
 /// A, one with M, about 2 (j + 4) n values read. Memory: restart n values, FGMRES twice that.
 template <class T>
 class Arnoldi : public KrylovSolver<T> {
+ public:
+  Advice advice() const override;
+
  protected:
   Arnoldi(StoppingParams const& stopping, Execution execution, int restart)
       : KrylovSolver<T>(stopping, execution), restart_(restart) {}

@@ -42,6 +42,9 @@ class KrylovSolver : public Solver {
   void setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   SolveReport solve(In<double> b, Out<double> x) final;
   SolveReport approximate(In<double> b, Out<double> x) final;  // inner_solve.cpp
+  SolveLimits limits() const final {
+    return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
+  }
   bool one_kernel() const final {
     bool const wanted = execution_ == Execution::automatic || execution_ == Execution::persistent;
     return wanted && loop_ && loop_->one_kernel();

@@ -123,6 +123,20 @@ double Lsmr<T>::normal_residual(Context& ctx, In<double> r, double r_norm) {
   return std::ldexp(norm<double>(ctx, g) / r_size, -std::min(std::ilogb(this->norm_A_), 0));
 }
 
+template <class T>
+Advice Lsmr<T>::advice() const {
+  return [](SolveReport const& r) -> std::string {
+    if (r.reason == Stop::stagnated)
+      return cat("A^T r falls no further; with a condition number of ", figure_text(r.condition),
+                 " or more that does not make x a least-squares solution; scale the columns of A, "
+                 "or use a preconditioner");
+    if (r.reason == Stop::breakdown)
+      return "A times the preconditioner is singular, or so badly scaled that it looks it; scale "
+             "the columns of A, or use another preconditioner";
+    return "";
+  };
+}
+
 template class Lsmr<double>;
 template class Lsmr<float>;
 

@@ -40,6 +40,7 @@ class Lsmr final : public KrylovSolver<T> {
       : KrylovSolver<T>(params.stopping, params.execution), accepts_(params.least_squares) {}
   std::string name() const override { return "lsmr"; }
   SolverCost cost() const override { return {15, 2, 2, 18, true}; }
+  Advice advice() const override;
 
  private:
   void allocate(Context&) override;

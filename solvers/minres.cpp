@@ -70,6 +70,14 @@ void Minres<T>::finish(Context&, LoopState& state) {
   state.cause = static_cast<std::int32_t>(Cause::none);
 }
 
+template <class T>
+Advice Minres<T>::advice() const {
+  return [](SolveReport const& r) -> std::string {
+    if (r.reason != Stop::stagnated) return "";
+    return "A may be singular, and b outside its range, or not symmetric; use gmres or lsmr";
+  };
+}
+
 template class Minres<double>;
 template class Minres<float>;
 

@@ -31,6 +31,8 @@ class Minres final : public KrylovSolver<T> {
       : KrylovSolver<T>(params.stopping, params.execution) {}
   std::string name() const override { return "minres"; }
   SolverCost cost() const override { return {12, 1, 1, 16}; }
+  SolverNeeds needs() const override { return {.symmetric = true}; }
+  Advice advice() const override;
 
  private:
   void allocate(Context&) override;

@@ -150,6 +150,16 @@ void OneReductionCg<T>::classify_stop(Context& ctx, LoopState& state) {
   curvature.explain(state);
 }
 
+template <class T>
+Advice PipelinedCg<T>::advice() const {
+  return [](SolveReport const& r) -> std::string {
+    bool const another = r.cause == Cause::inner_solver || r.cause == Cause::singular_operator;
+    if (r.reason != Stop::breakdown || another) return "";
+    return "its recurrences lost too much to rounding; use chronopoulos_gear or cg, or a stronger "
+           "preconditioner";
+  };
+}
+
 template class OneReductionCg<double>;
 template class OneReductionCg<float>;
 template class ChronopoulosGear<double>;

@@ -24,6 +24,7 @@ template <class T>
 class OneReductionCg : public KrylovSolver<T> {
  public:
   using Params = OneReductionParams;
+  SolverNeeds needs() const override { return {.symmetric = true, .definite = true}; }
 
  protected:
   explicit OneReductionCg(Params const& params)
@@ -66,6 +67,7 @@ class PipelinedCg final : public OneReductionCg<T> {
   explicit PipelinedCg(OneReductionParams const& params = {}) : OneReductionCg<T>(params) {}
   std::string name() const override { return "pipelined_cg"; }
   SolverCost cost() const override { return {14, 1, 1, 18}; }
+  Advice advice() const override;
 
  private:
   void allocate(Context&) override;

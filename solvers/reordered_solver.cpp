@@ -7,7 +7,7 @@
 
 namespace tcsolve {
 
-ReorderedSolver::ReorderedSolver(std::unique_ptr<Solver> method, Permutation P)
+ReorderedSolver::ReorderedSolver(std::shared_ptr<Solver> method, Permutation P)
     : method_(std::move(method)), P_(std::move(P)) {}
 
 void ReorderedSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
@@ -17,14 +17,17 @@ void ReorderedSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<dou
     throw ShapeError(cat(name(), ": A is ", A->rows(), " x ", A->cols(), ", its permutation has ",
                          n, " elements; A is a square matrix in the new numbers"));
   method_->setup(ctx, std::move(A), std::move(M), std::move(A_true));
-  auto const there = [&](std::span<Index const> numbers) {
-    return to_space(ctx, numbers.data(), numbers.size());
-  };
-  old_numbers_ = there(P_.old_numbers());
-  new_numbers_ = there(P_.new_numbers());
-  b_ = Vector<double>(ctx.space(), n);
-  x_ = Vector<double>(ctx.space(), n);
-  staged_ = {};
+  // A setup() with new values in the same Context finds everything where it was.
+  if (!same_home(b_.view().space, ctx.space()) || b_.rows() != n) {
+    auto const there = [&](std::span<Index const> numbers) {
+      return to_space(ctx, numbers.data(), numbers.size());
+    };
+    old_numbers_ = there(P_.old_numbers());
+    new_numbers_ = there(P_.new_numbers());
+    b_ = Vector<double>(ctx.space(), n);
+    x_ = Vector<double>(ctx.space(), n);
+    staged_ = {};
+  }
   ctx_ = &ctx;
 }
 

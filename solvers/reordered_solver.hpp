@@ -19,7 +19,7 @@ namespace tcsolve {
 
 class ReorderedSolver final : public Solver {
  public:
-  ReorderedSolver(std::unique_ptr<Solver> method, Permutation P);
+  ReorderedSolver(std::shared_ptr<Solver> method, Permutation P);
 
   /// A, M and A_true in the new numbers: made of permuted(a, P). Throws ShapeError unless A is
   /// square and of P's size, and what the method's own setup() throws.
@@ -31,9 +31,13 @@ class ReorderedSolver final : public Solver {
   SolveReport solve(In<double> b, Out<double> x) override;
   SolveReport approximate(In<double> b, Out<double> x) override;
 
+  Permutation const& order() const { return P_; }
   std::string name() const override { return method_->name(); }
   /// The method's, with P b, P x, a staged copy and two arrays of 32-bit numbers.
   SolverCost cost() const override;
+  SolveLimits limits() const override { return method_->limits(); }
+  SolverNeeds needs() const override { return method_->needs(); }
+  Advice advice() const override { return method_->advice(); }
 
  private:
   void check_vectors(In<double> b, Out<double> x) const;
@@ -41,7 +45,7 @@ class ReorderedSolver final : public Solver {
   void leave(In<double> there, Out<double> v);
   Out<double> staged();
 
-  std::unique_ptr<Solver> method_;
+  std::shared_ptr<Solver> method_;
   Permutation P_;
   Context* ctx_ = nullptr;
   Array<Index> old_numbers_, new_numbers_;

@@ -7,66 +7,47 @@
 
 namespace tcsolve {
 
-namespace {
-
-std::string brief(double v) {
+std::string figure_text(double v) {
   std::ostringstream out;
   out << std::setprecision(3) << v;
   return out.str();
 }
 
+namespace {
+
 /// A method that uses M sees A M, or A beside M, and cannot tell which of the two is at fault.
-std::string singular_advice(bool preconditioned, std::string const& solver) {
-  std::string const least = solver == "lsmr" ? "" : "lsmr, or ";
+std::string singular_advice(bool preconditioned) {
   if (preconditioned)
-    return cat(
-        "the operator or its preconditioner is singular on the Krylov space, or they are "
-        "badly scaled; try 'preconditioner: none' or another one",
-        solver == "lsmr" ? "" : ", then lsmr");
-  return cat("the operator is singular on the Krylov space; try ", least,
-             "project out the nullspace");
+    return "the operator or its preconditioner is singular on the Krylov space, or they are "
+           "badly scaled; try 'preconditioner: none' or another one, then lsmr";
+  return "the operator is singular on the Krylov space; try lsmr, or project out the nullspace";
 }
 
 /// What to try next, by outcome.
-std::string advice(SolveReport const& r, std::string const& solver) {
-  if (solver == "lsmr") {
-    if (r.reason == Stop::stagnated)
-      return cat("A^T r falls no further; with a condition number of ", brief(r.condition),
-                 " or more that does not make x a least-squares solution; scale the columns of A, "
-                 "or use a preconditioner");
-    if (r.reason == Stop::breakdown)
-      return "A times the preconditioner is singular, or so badly scaled that it looks it; scale "
-             "the "
-             "columns of A, or use another preconditioner";
-  }
+std::string general_advice(SolveReport const& r, std::string const& solver) {
   switch (r.reason) {
     case Stop::converged:
-      return r.attainable > r.tolerance ? cat("the tolerance, ", brief(r.tolerance),
+      return r.attainable > r.tolerance ? cat("the tolerance, ", figure_text(r.tolerance),
                                               ", is below the accuracy that FP64 "
                                               "can be relied on for here, about ",
-                                              brief(r.attainable))
+                                              figure_text(r.attainable))
                                         : "";
     case Stop::least_squares:
       return cat("x minimises norm(b - A x)",
                  std::isnan(r.condition)
                      ? ""
-                     : cat(" (condition number at least ", brief(r.condition), ")"),
+                     : cat(" (condition number at least ", figure_text(r.condition), ")"),
                  r.accepts_least_squares ? ""
                                          : "; A x = b has no solution to be found here; "
                                            "'least_squares: true' accepts this one");
     case Stop::max_iterations: return "raise max_iters, or use a stronger preconditioner";
     case Stop::time_limit: return "raise time_limit, or use a stronger preconditioner";
     case Stop::stagnated:
-      if (solver == "gmres" || solver == "fgmres")
-        return "raise restart, or use a stronger preconditioner";
-      if (solver == "minres")
-        return "A may be singular, and b outside its range, or not symmetric; use gmres or lsmr";
-      if (solver == "lsmr") return "use a preconditioner, or another one";
       return "use a stronger preconditioner or gmres; a singular system may have no solution (try "
              "lsmr)";
     case Stop::precision_limit:
-      return cat("the tolerance is below what FP64 can reach here, about ", brief(r.attainable),
-                 "; relax rtol or scale the system");
+      return cat("the tolerance is below what FP64 can reach here, about ",
+                 figure_text(r.attainable), "; relax rtol or scale the system");
     case Stop::false_convergence:
       return "the recurrence and the true residual disagree: the preconditioner or the operator "
              "may not "
@@ -75,17 +56,14 @@ std::string advice(SolveReport const& r, std::string const& solver) {
     case Stop::breakdown:
       if (r.cause == Cause::inner_solver)
         return cat(r.inner, "; give it more iterations, or take another inner method");
-      if (solver == "pipelined_cg" && r.cause != Cause::singular_operator)
-        return "its recurrences lost too much to rounding; use chronopoulos_gear or cg, or a "
-               "stronger preconditioner";
-      if (r.cause == Cause::singular_operator) return singular_advice(r.preconditioned, solver);
+      if (r.cause == Cause::singular_operator) return singular_advice(r.preconditioned);
       return "use gmres, or another preconditioner";
     case Stop::indefinite_operator:
       return cat(solver, " needs a symmetric positive definite operator (curvature ",
-                 brief(r.value), "); use minres for symmetric, gmres for general ones");
+                 figure_text(r.value), "); use minres for symmetric, gmres for general ones");
     case Stop::indefinite_preconditioner:
       return cat("this method needs a symmetric positive definite preconditioner (<r, M r> = ",
-                 brief(r.value), "); use none, or gmres");
+                 figure_text(r.value), "); use none, or gmres");
     case Stop::nonfinite:
       if (r.cause == Cause::rhs) return "the right-hand side holds NaN or Inf";
       if (r.cause == Cause::guess) return "the initial guess holds NaN or Inf";
@@ -108,16 +86,17 @@ std::string SolveReport::outcome() const {
   return kind && cause != Cause::none ? cat(text, ":", name(cause)) : text;
 }
 
-std::string explain(SolveReport const& r, std::string const& solver) {
+std::string explain(SolveReport const& r, std::string const& solver, Advice own) {
   std::string text = cat(solver, ": ", r.outcome(), " after ", r.iterations,
                          r.iterations == 1 ? " iteration" : " iterations");
   if (r.reason == Stop::converged && r.cause == Cause::zero_rhs) return text + "; b = 0, so x = 0";
-  if (!std::isnan(r.true_residual)) text += cat("; true residual ", brief(r.true_residual));
+  if (!std::isnan(r.true_residual)) text += cat("; true residual ", figure_text(r.true_residual));
   if (r.true_residual / r.rhs_norm >= 0)
-    text += cat(" (", brief(r.true_residual / r.rhs_norm), " of norm(b))");
+    text += cat(" (", figure_text(r.true_residual / r.rhs_norm), " of norm(b))");
   if (r.reason != Stop::converged && !std::isnan(r.tolerance))
-    text += cat(", tolerance ", brief(r.tolerance));
-  std::string next = advice(r, solver);
+    text += cat(", tolerance ", figure_text(r.tolerance));
+  std::string next = own(r);
+  if (next.empty()) next = general_advice(r, solver);
   return next.empty() ? text : cat(text, "; ", next);
 }
 

@@ -58,7 +58,14 @@ struct SolveReport {
   std::string outcome() const;
 };
 
-/// The sentence for `report.message`: what happened, the figures, and what to try next.
-std::string explain(SolveReport const& report, std::string const& solver);
+/// What a method advises after an outcome; empty where it has nothing of its own to say.
+using Advice = std::string (*)(SolveReport const&);
+inline std::string no_advice(SolveReport const&) { return {}; }
+
+/// The sentence for `report.message`: what happened, the figures, and what to try next, by the
+/// method's own advice or else a general one.
+std::string explain(SolveReport const& report, std::string const& solver, Advice own = no_advice);
+/// A figure of a message, with three digits.
+std::string figure_text(double);
 
 }  // namespace tcsolve

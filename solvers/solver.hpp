@@ -7,6 +7,7 @@
 ///     SolveReport report = solver.solve(b, x);   // as often as you like; x is the initial guess
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,18 @@ struct SolverCost {
   double applications = 1;  ///< of M, an iteration
   double passes = 0;       ///< vectors read or written by the other verbs, an iteration, on average
   bool transpose = false;  ///< products with A^T are among them, which few formats offer
+};
+
+/// What ends a solve whatever its residual.
+struct SolveLimits {
+  double iterations = std::numeric_limits<double>::infinity();
+  double seconds = std::numeric_limits<double>::infinity();
+};
+
+/// What a method takes for granted of A.
+struct SolverNeeds {
+  bool symmetric = false;
+  bool definite = false;  ///< symmetric positive definite
 };
 
 class Solver {
@@ -56,6 +69,11 @@ class Solver {
 
   virtual std::string name() const = 0;
   virtual SolverCost cost() const { return {}; }
+  virtual SolveLimits limits() const { return {}; }
+  virtual SolverNeeds needs() const { return {}; }
+  /// What to try next where this method has advice of its own; the others get the general advice
+  /// (solvers/report.hpp).
+  virtual Advice advice() const { return no_advice; }
   /// Whether a device could run what setup() has recorded as one kernel, where the system is small
   /// enough and it is not asked for otherwise (`execution`).
   virtual bool one_kernel() const { return false; }

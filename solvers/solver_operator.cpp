@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <tcsolve/configs/schema/node.hpp>
-#include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/kernels/verbs/monitor.hpp>
 #include <tcsolve/solvers/register.hpp>
@@ -65,18 +63,23 @@ void SolverOperator::judge(Context& ctx, LoopState* outer, SolveReport const& re
 }
 
 std::string SolverOperatorParams::check() const {
-  ConfigNode const* const steps = solver.node().find("max_iters");
-  double number = 1;
-  bool const none =
-      steps != nullptr && parse_number(steps->scalar, number) == Parsed::ok && number == 0;
-  return none
+  return make<SolverRegistry>(solver)->limits().iterations == 0
              ? "an inner solver with 'max_iters' = 0 gives zero for every residual; allow at least "
                "one iteration, or take 'type: none'"
              : "";
 }
 
+std::unique_ptr<PreconditionerFactory> SolverOperatorFactory::inner() const {
+  return make<PreconditionerRegistry>(params_.preconditioner);
+}
+
+double SolverOperatorFactory::bytes(Index rows) const {
+  double const vectors = make<SolverRegistry>(params_.solver)->cost().vectors;
+  return 8.0 * rows * vectors + inner()->bytes(rows);
+}
+
 OperatorPtr<double> SolverOperatorFactory::build(Context& ctx, System const& system) const {
-  OperatorPtr<double> M = make<PreconditionerRegistry>(params_.preconditioner)->build(ctx, system);
+  OperatorPtr<double> M = inner()->build(ctx, system);
   std::shared_ptr<Solver> solver = make<SolverRegistry>(params_.solver);
   solver->setup(ctx, system.A, std::move(M));
   return std::make_shared<SolverOperator>(std::move(solver), system.A->rows(),

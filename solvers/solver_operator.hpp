@@ -59,8 +59,13 @@ class SolverOperatorFactory final : public PreconditionerFactory {
   using Params = SolverOperatorParams;
   explicit SolverOperatorFactory(Params const& params) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
+  /// Of the inner method and its preconditioner.
+  double bytes(Index rows) const override;
+  bool needs_matrix() const override { return inner()->needs_matrix(); }
+  bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
 
  private:
+  std::unique_ptr<PreconditionerFactory> inner() const;
   Params params_;
 };
 

@@ -22,6 +22,13 @@ class Block {
   /// The block `{type: name}`, as the default of a member: `Block preconditioner{"jacobi"};`. It is
   /// found in its registry when a config is read. `key` is what that registry calls its type.
   explicit Block(std::string const& type, std::string const& key = "type");
+  /// The same where C++ names an entry: `.solver = "cg"`.
+  Block(char const* type) : Block(std::string(type)) {}
+  /// An entry with its Params: `.solver = {"cg", CgParams{.stopping = {.rtol = 1e-10}}}`. Include
+  /// configs/schema/print.hpp, which makes the tree.
+  template <class P>
+  requires requires { P::schema(); }
+  Block(std::string const& type, P const& params);
 
   explicit operator bool() const noexcept { return node_ != nullptr; }
   /// The name of the entry, "" when empty.
@@ -33,6 +40,8 @@ class Block {
 
  private:
   friend class RegistryBase;
+  Block(std::string const& type, ConfigNode params);
+
   std::shared_ptr<ConfigNode const> node_;
   RegistryBase const* registry_ = nullptr;  // where `type` was found, as entry number entry_,
   std::size_t entry_ = 0;

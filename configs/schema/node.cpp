@@ -47,6 +47,12 @@ ConfigNode ConfigNode::of_plain(std::string plain) {
 Block::Block(std::string const& type, std::string const& key)
     : node_(std::make_shared<ConfigNode const>(ConfigNode::map_of(key, type))) {}
 
+Block::Block(std::string const& type, ConfigNode params) : Block(type) {
+  ConfigNode node = *node_;
+  for (ConfigNode::Entry& entry : params.entries) node.entries.push_back(std::move(entry));
+  node_ = std::make_shared<ConfigNode const>(std::move(node));
+}
+
 std::string Block::type() const {
   if (registry_) return registry_->entries()[entry_].name;
   return node_ ? node_->entries.front().value.scalar : "";  // as the constructor made it

@@ -134,6 +134,10 @@ ConfigNode to_node(P const& params) {
   return map;
 }
 
+template <class P>
+requires requires { P::schema(); }
+Block::Block(std::string const& type, P const& params) : Block(type, to_node(params)) {}
+
 template <HasSchema P>
 std::vector<KeyDoc> describe(P const& params) {
   std::vector<KeyDoc> rows;

@@ -3,7 +3,7 @@
 set(work "${BUILD}/install-test")
 file(REMOVE_RECURSE "${work}")
 # The consumer's sources are the examples of these pages, so that an example is always one that works.
-set(pages README.md docs/03-many-systems.md docs/reordering.md)
+set(pages README.md docs/03-many-systems.md docs/04-from-cpp.md docs/reordering.md)
 foreach(page IN LISTS pages)
   file(READ "${CMAKE_CURRENT_LIST_DIR}/../../${page}" text)
   string(FIND "${text}" "```cpp\n" begin)

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/api/linear_solver.hpp>
+
+#include <utility>
+
+#include <tcsolve/api/prepared_system.hpp>
+#include <tcsolve/api/solve_watch.hpp>
+
+namespace tcsolve {
+
+struct LinearSolver::Impl {
+  std::unique_ptr<Context> own;  // null: the caller's
+  Context& ctx;
+  SolverOptions options;
+  PreparedSystem system;
+
+  Impl(Context& given, SolverOptions read)
+      : ctx(given), options(std::move(read)), system(ctx, options) {}
+  Impl(std::unique_ptr<Context> made, SolverOptions read)
+      : own(std::move(made)), ctx(*own), options(std::move(read)), system(ctx, options) {}
+};
+
+namespace {
+
+std::unique_ptr<Context> context_of(SolverOptions const& options) {
+  return std::make_unique<Context>(options.backend,
+                                   ContextOptions{.seed = options.seed,
+                                                  .deterministic = options.deterministic,
+                                                  .device = options.device,
+                                                  .stream = options.stream});
+}
+
+/// Column j of a block.
+template <class T>
+MultiView<T> column(MultiView<T> v, Index j) {
+  std::int64_t const stride = v.layout == Layout::row_major ? v.ld : 1;
+  return {v.data + v.offset(0, j), v.rows, 1, stride, Layout::row_major, v.space};
+}
+
+}  // namespace
+
+LinearSolver::LinearSolver(SolverOptions options) {
+  SolverOptions read = read_options(std::move(options));
+  auto ctx = context_of(read);
+  impl_ = std::make_unique<Impl>(std::move(ctx), std::move(read));
+}
+
+LinearSolver::LinearSolver(Context& ctx, SolverOptions options)
+    : impl_(std::make_unique<Impl>(ctx, read_options(std::move(options)))) {}
+
+LinearSolver::LinearSolver(CsrView<double> const& a, SolverOptions options, Arrays arrays)
+    : LinearSolver(std::move(options)) {
+  set_matrix(a, arrays);
+}
+
+LinearSolver::LinearSolver(Context& ctx, CsrView<double> const& a, SolverOptions options,
+                           Arrays arrays)
+    : LinearSolver(ctx, std::move(options)) {
+  set_matrix(a, arrays);
+}
+
+LinearSolver::LinearSolver(Context& ctx, OperatorPtr<double> A, SolverOptions options,
+                           OperatorPtr<double> M)
+    : LinearSolver(ctx, std::move(options)) {
+  set_operator(std::move(A), std::move(M));
+}
+
+LinearSolver LinearSolver::from_yaml(CsrView<double> const& a, std::string const& text) {
+  return LinearSolver(a, SolverOptions::from_yaml(text));
+}
+
+LinearSolver LinearSolver::from_yaml(Context& ctx, CsrView<double> const& a,
+                                     std::string const& text) {
+  return LinearSolver(ctx, a, SolverOptions::from_yaml(text));
+}
+
+LinearSolver::~LinearSolver() = default;
+LinearSolver::LinearSolver(LinearSolver&&) noexcept = default;
+LinearSolver& LinearSolver::operator=(LinearSolver&&) noexcept = default;
+
+void LinearSolver::set_matrix(CsrView<double> const& a, Arrays arrays) {
+  if (a.space == Space::host && impl_->options.check_matrices) validate(a, NonFinite::keep);
+  impl_->system.load(a, arrays);
+}
+
+void LinearSolver::set_matrix(Csr<double> a) {
+  if (impl_->options.check_matrices) validate(a.view(), NonFinite::keep);
+  impl_->system.load(std::move(a));
+}
+
+void LinearSolver::set_operator(OperatorPtr<double> A, OperatorPtr<double> M,
+                                OperatorPtr<double> A_true) {
+  impl_->system.load(GivenOperators{std::move(A), std::move(M), std::move(A_true)});
+}
+
+LinearSolver::Impl& LinearSolver::with_matrix(char const* what) const {
+  if (!ready()) throw ShapeError(cat("LinearSolver: ", what, " without a matrix; call set_matrix"));
+  return *impl_;
+}
+
+void LinearSolver::update_values(CsrView<double> const& a) {
+  with_matrix("update_values").system.update_values(a);
+}
+
+void LinearSolver::refresh() { with_matrix("refresh").system.refresh(); }
+
+SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCallbacks const& callbacks) {
+  Impl& impl = with_matrix("solve");
+  Solver& solver = *impl.system.solver();
+  SolveWatch const watch(impl.ctx, solver.name(), callbacks);
+  return solver.solve(b, x);
+}
+
+SolveReport LinearSolver::solve(std::span<double const> b, std::span<double> x,
+                                SolveCallbacks const& callbacks) {
+  auto const length = [](auto v) { return narrow(static_cast<std::int64_t>(v.size()), "length"); };
+  return solve(vector_view(b.data(), length(b)), vector_view(x.data(), length(x)), callbacks);
+}
+
+std::vector<SolveReport> LinearSolver::solve_columns(In<double> b, Out<double> x,
+                                                     SolveCallbacks const& callbacks) {
+  if (b.cols != x.cols)
+    throw ShapeError(cat("LinearSolver: b has ", b.cols, " columns, x has ", x.cols));
+  std::vector<SolveReport> reports;
+  for (Index j = 0; j < b.cols; ++j) {
+    reports.push_back(solve(column(b, j), column(x, j), callbacks));
+    if (reports.back().reason == Stop::cancelled) break;
+  }
+  return reports;
+}
+
+bool LinearSolver::ready() const { return impl_->system.solver() != nullptr; }
+Context& LinearSolver::context() { return impl_->ctx; }
+SolverParts const& LinearSolver::parts() const { return impl_->system.parts(); }
+SolverOptions const& LinearSolver::options() const { return impl_->options; }
+SetupReport const& LinearSolver::setup_report() const { return impl_->system.report(); }
+OperatorPtr<double> LinearSolver::A() const { return impl_->system.A(); }
+OperatorPtr<double> LinearSolver::M() const { return impl_->system.M(); }
+
+std::string LinearSolver::format() const { return A() ? A()->name() : ""; }
+
+SolveTraffic LinearSolver::traffic(SolveReport const& report) const {
+  PreparedSystem const& system = with_matrix("traffic").system;
+  SolverCost const cost = system.solver()->cost();
+  SolveTraffic traffic;
+  traffic.bytes_per_iteration = cost.products * system.A()->cost(1).bytes +
+                                (system.M() ? cost.applications * system.M()->cost(1).bytes : 0) +
+                                cost.passes * 8.0 * system.A()->cols();
+  traffic.bytes = traffic.bytes_per_iteration * report.iterations +
+                  (1.0 + report.restarts) * system.A_true()->cost(1).bytes;
+  return traffic;
+}
+
+}  // namespace tcsolve

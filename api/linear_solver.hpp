@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The front door: A x = b for callers, from the matrix to the report.
+///
+///     LinearSolver solver(a, {.solver = {"cg", CgParams{.stopping = {.rtol = 1e-10}}},
+///                             .preconditioner = "jacobi"});
+///     SolveReport report = solver.solve(b, x);     // x: the guess, then the answer
+///     solver.update_values(a);                     // the same pattern, new values
+///     solver.solve(b, x);                          // with what is there: no memory is taken
+///     solver.set_matrix(other);                    // another pattern, or another size
+///
+///   order        operator.reorder: b and x stay in the caller's order
+///   operator     operator.format, operator.values; `converged` refers to the matrix given, in FP64
+///   M            made, updated or made anew with the matrix
+///
+/// Memory. set_matrix() copies the caller's arrays unless it is told to borrow them; b and x are
+/// used where they lie and not kept. A Context that is given must outlive the solver.
+///
+/// Errors. What set_matrix(), set_operator(), update_values() or refresh() throws leaves a solver
+/// without a matrix, whatever it had before: ready() is false, solve() throws ShapeError, and the
+/// next set_matrix() makes it whole. Two checks come before anything is touched and leave the
+/// solver as it was: extents or a number of entries that update_values() does not expect, and a
+/// host matrix that set_matrix() finds to be malformed. A solve that throws leaves the solver
+/// ready.
+///
+/// One solver, and one Context, serve one host thread at a time; Context::cancel() and stop tokens
+/// may be used from any.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <tcsolve/api/arrays.hpp>
+#include <tcsolve/api/options.hpp>
+#include <tcsolve/api/parts.hpp>
+#include <tcsolve/api/setup_report.hpp>
+
+namespace tcsolve {
+
+/// What a caller hears of a running solve, and how it is ended early: as `cancelled`, with the best
+/// x so far.
+struct SolveCallbacks {
+  /// After iterations: the residual by the method's account, in the units of b. False ends the
+  /// solve; what it throws ends it and passes through. Called by the thread that solves. A device
+  /// tells of the iterations that the host gets to see, not of each.
+  std::function<bool(IterationEvent const&)> progress;
+  Index every = 1;       ///< iterations between two calls
+  std::stop_token stop;  ///< a request, from any thread, ends the solve after its iteration
+};
+
+/// What a solve has moved, by what operator, preconditioner and method say of themselves.
+struct SolveTraffic {
+  double bytes_per_iteration = 0, bytes = 0;
+};
+
+class LinearSolver {
+ public:
+  using Options = SolverOptions;
+
+  /// Without a matrix, in a Context of its own (options: backend, device, stream, seed,
+  /// deterministic). Throws ConfigError with all problems of the options, Unsupported where they
+  /// exclude each other, and what Context's constructor throws.
+  explicit LinearSolver(SolverOptions options);
+  /// The same in a caller's Context, whose options count instead.
+  LinearSolver(Context& ctx, SolverOptions options);
+  /// And set_matrix(a, arrays).
+  LinearSolver(CsrView<double> const& a, SolverOptions options, Arrays arrays = Arrays::copied);
+  LinearSolver(Context& ctx, CsrView<double> const& a, SolverOptions options,
+               Arrays arrays = Arrays::copied);
+  /// And set_operator(A, M). The operator belongs to the Context that it was made in.
+  LinearSolver(Context& ctx, OperatorPtr<double> A, SolverOptions options,
+               OperatorPtr<double> M = nullptr);
+  /// With options from YAML text (SolverOptions::from_yaml).
+  static LinearSolver from_yaml(CsrView<double> const& a, std::string const& text);
+  static LinearSolver from_yaml(Context& ctx, CsrView<double> const& a, std::string const& text);
+
+  ~LinearSolver();
+  LinearSolver(LinearSolver&&) noexcept;
+  LinearSolver& operator=(LinearSolver&&) noexcept;
+
+  /// Orders and converts A, makes the preconditioner and records the method's step. `a` has its
+  /// columns ascending and unique in each row (canonical(), formats/csr.hpp), on the host, which is
+  /// checked, or in the Context's device memory, which is not. Borrowed arrays stay as they are
+  /// until the next set_matrix() or update_values(), or as long as the solver lives; arrays in
+  /// another space than the Context's are copied in any case. Throws MatrixError (malformed),
+  /// SetupError (the format, its values or the preconditioner do not admit the matrix), ShapeError,
+  /// Unsupported, MemoryError. Frees what was made of an earlier matrix first.
+  void set_matrix(CsrView<double> const& a, Arrays arrays = Arrays::copied);
+  /// Takes the matrix over: no copy on the host.
+  void set_matrix(Csr<double> a);
+  /// An operator instead of a matrix; the options' `operator` is not looked at. M: the caller's
+  /// preconditioner; null: that of the options, which needs A to be a CsrOperator<double> unless it
+  /// is `none`. A_true: the system that `converged` refers to; null: A.
+  void set_operator(OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
+                    OperatorPtr<double> A_true = nullptr);
+  /// New values on the same pattern, which is taken on trust (require_same_pattern(),
+  /// formats/same_pattern.hpp, looks): the following solves are bit for bit those of a solver made
+  /// of `a` in the same order and format. `a` may lie on the host or on the device, and is copied;
+  /// a solver that borrows lets the old arrays go for these. The preconditioner takes the new
+  /// values or is made anew. Throws as set_matrix(). Cost: a copy or two, the preconditioner's, a
+  /// pass over A.
+  void update_values(CsrView<double> const& a);
+  /// The operators given to set_operator() have changed: makes the options' preconditioner anew and
+  /// records again.
+  void refresh();
+
+  /// x <- an approximation of A^-1 b, from the guess in x, as Solver::solve(). Throws ShapeError.
+  SolveReport solve(In<double> b, Out<double> x, SolveCallbacks const& callbacks = {});
+  /// The same on host vectors.
+  SolveReport solve(std::span<double const> b, std::span<double> x,
+                    SolveCallbacks const& callbacks = {});
+  /// Column after column of b and x, each from its own guess, until one is cancelled.
+  std::vector<SolveReport> solve_columns(In<double> b, Out<double> x,
+                                         SolveCallbacks const& callbacks = {});
+
+  /// There is a matrix or an operator to solve with.
+  bool ready() const;
+  Context& context();
+  /// What the options name, for facts: limits, costs, needs.
+  SolverParts const& parts() const;
+  /// The options with every value in force.
+  SolverOptions const& options() const;
+  /// Of the last set_matrix() or set_operator(), also of one that has thrown: how far it came.
+  SetupReport const& setup_report() const;
+  /// The name of the format that A is in now; a lazy conversion changes it. Empty where there is
+  /// none.
+  std::string format() const;
+  /// In the order in force; null while not ready(). M is null where there is none.
+  OperatorPtr<double> A() const;
+  OperatorPtr<double> M() const;
+  SolveTraffic traffic(SolveReport const& report) const;
+
+ private:
+  struct Impl;
+  Impl& with_matrix(char const* what) const;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tcsolve

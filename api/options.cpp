@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/api/options.hpp>
+
+#include <filesystem>
+
+#include <tcsolve/configs/schema/yaml.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// What a block that C++ has made calls its entry, whatever the registry calls that key.
+ConfigNode named_as(RegistryBase const& registry, Block const& block) {
+  ConfigNode node = block.node();
+  node.entries.front().key = registry.type_key();
+  return node;
+}
+
+Position placed(std::string const& where) {
+  return {std::make_shared<std::string const>(where), 0, 0};
+}
+
+/// Says where what C++ has written stands.
+void place(ConfigNode& node, std::string const& where) {
+  node.at = placed(where);
+  for (ConfigNode& item : node.items) place(item, where);
+  for (ConfigNode::Entry& entry : node.entries) {
+    entry.at = node.at;
+    place(entry.value, cat(where, ".", entry.key));
+  }
+}
+
+}  // namespace
+
+SolverOptions read_options(SolverOptions options, SolverRegistries const& registries) {
+  Diagnostics problems;
+  auto const read = [&](Block& block, RegistryBase const& registry) {
+    if (block.registry() != nullptr) return;
+    if (!block) return problems.add(placed("options"), cat("'", registry.kind(), "' is missing"));
+    ConfigNode node = named_as(registry, block);
+    place(node, cat("options.", registry.kind()));
+    block = registry.read(node, problems, registries.catalog);
+  };
+  read(options.matrix_operator, registries.operators);
+  read(options.preconditioner, registries.preconditioners);
+  read(options.solver, registries.solvers);
+  ConfigNode cache = to_node(options.cache);
+  place(cache, "options.cache");
+  read_params(cache, options.cache, problems, "'cache'");
+  problems.throw_if_any();
+  return options;
+}
+
+SolverOptions read_options(ConfigNode const& tree, SolverRegistries const& registries) {
+  SolverOptions options;
+  Diagnostics problems;
+  detail::read_map(tree, options, problems, "the options of a solver", registries.catalog,
+                   {"problem", "output"});
+  problems.throw_if_any();
+  return options;
+}
+
+void resolve_paths(ConfigNode& tree, std::string const& folder) {
+  ConfigNode* const matrix_operator = tree.find("operator");
+  ConfigNode* const table = matrix_operator ? matrix_operator->find("calibration") : nullptr;
+  if (table == nullptr || table->scalar.empty()) return;
+  std::filesystem::path const path = table->scalar;
+  bool const from_file = table->at.line > 0;
+  if (from_file && path.is_relative())
+    table->scalar = (std::filesystem::path(folder) / path).string();
+}
+
+SolverOptions SolverOptions::from_yaml(std::string const& text, std::string const& name) {
+  return read_options(parse_yaml(text, name));
+}
+
+SolverOptions SolverOptions::from_file(std::string const& path) {
+  ConfigNode tree = load_yaml(path);
+  resolve_paths(tree, std::filesystem::path(path).parent_path().string());
+  return read_options(tree);
+}
+
+}  // namespace tcsolve

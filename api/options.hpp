@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a solver is made of, said in C++, in YAML text or in a file; one declaration serves all.
+///
+///     SolverOptions{.solver = {"cg", CgParams{.stopping = {.rtol = 1e-10}}},
+///                   .preconditioner = "jacobi"}
+///     SolverOptions::from_yaml("solver: {type: cg, rtol: 1e-10}\n"
+///                              "preconditioner: {type: jacobi}\n")
+///     SolverOptions::from_file("solver.yaml")
+///
+/// The keys and their meaning are in docs/reference/. Params structs stand beside what they are
+/// for: CgParams in solvers/cg.hpp, ChebyshevParams in precond/chebyshev.hpp. What is written in
+/// C++ is checked by the same schema as YAML.
+#pragma once
+
+#include <array>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <tcsolve/api/registries.hpp>
+#include <tcsolve/configs/schema/print.hpp>
+#include <tcsolve/core/context.hpp>
+
+namespace tcsolve {
+
+constexpr auto names(Backend) {
+  return std::array{std::pair{Backend::automatic, "auto"}, std::pair{Backend::host, "host"},
+                    std::pair{Backend::cuda, "cuda"}};
+}
+
+struct CacheConfig {
+  std::string directory;
+  double limit = 1024;
+
+  static constexpr auto schema() {
+    using P = CacheConfig;
+    return std::tuple{
+        field(&P::directory, "directory",
+              "where orders of matrices and measured formats are kept for later runs on the same "
+              "pattern, from the working directory; none: nowhere. Runs may share it"),
+        field(&P::limit, "limit", above(0.0), "MB in all; what was used longest ago is removed")};
+  }
+};
+
+struct SolverOptions {
+  Block solver;
+  Block preconditioner{"none"};
+  Block matrix_operator{"auto", "format"};  ///< the key `operator`, which C++ keeps for itself
+  CacheConfig cache;
+
+  // Of the Context that a LinearSolver makes for itself; a caller's Context has its own.
+  Backend backend = Backend::automatic;
+  std::uint64_t seed = 1;
+  bool deterministic = true;
+
+  // In C++ only.
+  int device = 0;              ///< CUDA ordinal (ContextOptions::device)
+  void* stream = nullptr;      ///< the caller's stream (ContextOptions::stream)
+  bool check_matrices = true;  ///< host matrices are looked through before they are used
+
+  /// From YAML text, `name` in messages. `problem` and `output`, which the program's configs have
+  /// as well, are passed over. Throws ConfigError with all problems, one `name:line:column: text` a
+  /// line. A path in the text is relative to the working directory.
+  static SolverOptions from_yaml(std::string const& text, std::string const& name = "options");
+  /// The same from a file. A path in it is relative to its folder.
+  static SolverOptions from_file(std::string const& path);
+
+  /// What is made of a matrix.
+  static constexpr auto system_keys() {
+    using P = SolverOptions;
+    return std::tuple{
+        field(&P::matrix_operator, "operator", block_of("operator"), "how the matrix is stored"),
+        field(&P::preconditioner, "preconditioner", block_of("preconditioner"),
+              "M, an approximation of A^-1"),
+        field(&P::solver, "solver", block_of("solver"), "how it is solved").required()};
+  }
+  /// Where it is done.
+  static constexpr auto run_keys() {
+    using P = SolverOptions;
+    return std::tuple{
+        field(&P::cache, "cache", "what later runs need not find out again"),
+        field(&P::backend, "backend", "auto takes the GPU when there is one, else the host"),
+        field(&P::seed, "seed", "of random vectors and probes; generators have their own"),
+        field(&P::deterministic, "deterministic", "the same bits on every run")};
+  }
+  static constexpr auto schema() { return std::tuple_cat(system_keys(), run_keys()); }
+};
+
+/// The options with every block read by `registries`; one that has been read already stays with the
+/// registry that read it. Throws ConfigError with all problems, each with the
+/// place `options` or the key it stands in.
+SolverOptions read_options(SolverOptions options,
+                           SolverRegistries const& registries = solver_registries());
+/// Options from a tree. Throws as from_yaml().
+SolverOptions read_options(ConfigNode const& tree,
+                           SolverRegistries const& registries = solver_registries());
+
+/// Makes the paths in the options of a tree, read from a file in `folder`, relative to the working
+/// directory. What `--set` wrote is so already.
+void resolve_paths(ConfigNode& tree, std::string const& folder);
+
+}  // namespace tcsolve

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/api/prepared_system.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <tcsolve/operators/lazy_operator.hpp>
+#include <tcsolve/solvers/one_kernel.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// Adds the seconds of f() to `sum`, also when it throws.
+template <class F>
+void timed(double& sum, F const& f) {
+  struct Clock {
+    double& sum;
+    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    ~Clock() {
+      sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+  } const clock{sum};
+  f();
+}
+
+/// New values for an operator that this solver has made; to everybody else it is constant.
+void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> const& a) {
+  std::const_pointer_cast<LinearOperator<double>>(A)->update_values(ctx, a);
+}
+
+}  // namespace
+
+PreparedSystem::PreparedSystem(Context& ctx, SolverOptions const& options)
+    : ctx_(ctx), options_(options), parts_(options_) {
+  if (!options.cache.directory.empty())
+    cache_.emplace(options.cache.directory, static_cast<std::int64_t>(1e6 * options.cache.limit));
+}
+
+/// Nothing is kept, not even by the method: the next matrix finds all memory free.
+void PreparedSystem::clear() {
+  bool const used = solver_ || A_;
+  solver_.reset();
+  reordered_.reset();
+  if (used) parts_.method = make<SolverRegistry>(options_.solver);
+  M_ = A_true_ = A_ = nullptr;
+  csr_.reset();
+  ready_.reset();
+  matrix_ = {};
+  given_ = {};
+  lazy_ = false;
+}
+
+/// f(); what it throws leaves nothing behind but the report.
+template <class F>
+void PreparedSystem::or_clear(F const& f) {
+  Context::Entry const entry(ctx_);
+  try {
+    f();
+  } catch (...) {
+    clear();
+    throw;
+  }
+}
+
+void PreparedSystem::load(CsrView<double> const& a, Arrays arrays) {
+  load_by([&] { matrix_.take(ctx_, a, arrays, needs_host()); });
+}
+
+void PreparedSystem::load(Csr<double> a) {
+  load_by([&] { matrix_.take(ctx_, std::move(a), needs_host()); });
+}
+
+template <class Take>
+void PreparedSystem::load_by(Take const& take) {
+  clear();
+  report_ = {};
+  or_clear([&] {
+    timed(report_.upload, [&] {
+      take();
+      ctx_.synchronize();
+    });
+    timed(report_.plan, [&] { plan(); });
+    report_.plan -= report_.reorder;
+    as_setup_errors([&] {
+      timed(report_.convert, [&] { convert(); });
+      timed(report_.setup, [&] { setup(); });
+    });
+  });
+}
+
+void PreparedSystem::load(GivenOperators given) {
+  clear();
+  report_ = {};
+  given_ = std::move(given);
+  or_clear([&] {
+    A_ = given_.A;
+    if (!A_) throw ShapeError("LinearSolver: the operator is null");
+    A_true_ = given_.A_true ? given_.A_true : A_;
+    csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(A_);
+    report_.format = A_->name();
+    timed(report_.setup, [&] { setup(); });
+  });
+}
+
+/// A takes the order that its operator asks for; b, x0 and x keep the caller's.
+void PreparedSystem::plan() {
+  OperatorFactory const& factory = *parts_.matrix_operator;
+  ready_.emplace();
+  ready_->order.measured = false;
+  ready_->matrix = matrix_.storage();
+  OperatorUse use = this->use();
+  use.keep_order = parts_.preconditioner->goes_by_blocks();
+  ready_ = factory.order(ctx_, matrix_.host(), use);
+  report_.reorder = ready_->order_seconds;
+  if (factory.reorder() == Reorder::none) return;
+  report_.reordering = Reordering{.measured = false};
+  if (factory.reorder() == Reorder::automatic && use.keep_order)
+    return ctx_.log(Severity::detail,
+                    "reorder: none, since the preconditioner goes by blocks of rows");
+  Reordering const& order = ready_->order;
+  if (ready_->plan) ctx_.log(Severity::detail, text(*ready_->plan));
+  ctx_.log(
+      order.measured ? Severity::note : Severity::detail,
+      cat("reorder: ", text(order), ready_->cached.empty() ? "" : cat(" (", ready_->cached, ")")));
+  report_.reordering = Reordering{order.taken, {}, order.before, order.after, order.measured};
+  if (order.taken == Reorder::none) return;
+  reordered_ = std::make_shared<ReorderedSolver>(parts_.method, std::move(ready_->order.P));
+  // The reordered matrix was made for this call alone.
+  matrix_.reorder(ctx_, std::const_pointer_cast<CsrStorage<double>>(ready_->matrix),
+                  factory.needs_host());
+}
+
+/// f(); a matrix that the operator of the options cannot hold is a failing set-up, not bad input:
+/// another `format` or `values` holds it. What f says of rows and columns is said to be of the
+/// reordered matrix.
+template <class F>
+void PreparedSystem::as_setup_errors(F const& f) const {
+  std::string const numbered = reordered_ ? "; rows and columns are numbered as reordered" : "";
+  try {
+    f();
+  } catch (SetupError const& e) {
+    throw SetupError(e.what() + numbered);
+  } catch (MatrixError const& e) {
+    Block const& block = options_.matrix_operator;
+    std::string const values = block.registry()->effective(block).find("values")->scalar;
+    throw SetupError(
+        cat("operator {format: ", block.type(), ", values: ", values, "}: ", e.what(), numbered));
+  }
+}
+
+/// What the method will do with A.
+OperatorUse PreparedSystem::use() const {
+  SolverCost const cost = parts_.method->cost();
+  constexpr double enough = 500;  // beyond, any conversion has paid
+  return {.applies = std::min(enough, cost.products * parts_.method->limits().iterations),
+          .transpose = cost.transpose,
+          .persistent = one_kernel(),
+          .cache = cache_ ? &*cache_ : nullptr,
+          .ready = ready_ ? &*ready_ : nullptr};
+}
+
+/// Whether all but the product may be part of one kernel. On the host nobody asks.
+bool PreparedSystem::one_kernel() const {
+  if (ctx_.device() == nullptr) return false;
+  if (one_kernel_) return *one_kernel_;
+  // A method of its own, since the question sets it up.
+  auto const method = make<SolverRegistry>(options_.solver);
+  bool const plain = parts_.preconditioner->is_identity();
+  one_kernel_ = runs_as_one_kernel(*method, plain ? nullptr : parts_.preconditioner.get());
+  return *one_kernel_;
+}
+
+void PreparedSystem::convert() {
+  OperatorFactory const& factory = *parts_.matrix_operator;
+  A_ = factory.build(ctx_, matrix_.host(), use());
+  report_.format = A_->name();
+  auto const lazy = std::dynamic_pointer_cast<LazyOperator<double> const>(A_);
+  lazy_ = lazy != nullptr;
+  csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(lazy ? lazy->first() : A_);
+  if (!csr_ && parts_.needs_csr())
+    csr_ = std::make_shared<CsrOperator<double>>(ctx_, ready_->matrix->view());
+  A_true_ = factory.exact() ? A_ : OperatorPtr<double>(csr_);
+  bool const borrowed = csr_ && csr_->view().columns == ready_->matrix->view().columns;
+  ready_.reset();
+  matrix_.settle(ctx_, borrowed);
+  ctx_.synchronize();
+}
+
+void PreparedSystem::setup() {
+  make_preconditioner();
+  solver_ = reordered_ ? std::static_pointer_cast<Solver>(reordered_) : parts_.method;
+  try {
+    solver_->setup(ctx_, A_, M_, A_true_);
+  } catch (...) {
+    solver_.reset();
+    throw;
+  }
+  ctx_.synchronize();
+}
+
+void PreparedSystem::make_preconditioner() {
+  PreconditionerFactory const& factory = *parts_.preconditioner;
+  M_ = given_.M;
+  if (M_ || factory.is_identity()) return;
+  if (!csr_ && factory.needs_matrix())
+    throw Unsupported(cat("the preconditioner '", options_.preconditioner.type(),
+                          "' is made of a matrix, and ", A_->name(),
+                          " is none in csr; give one of your own, or take 'none'"));
+  M_ = factory.build(ctx_, {csr_ ? csr_->view() : CsrView<double>{}, A_});
+}
+
+void PreparedSystem::update_values(CsrView<double> const& a) {
+  if (given_.A)
+    throw Unsupported(cat("LinearSolver: update_values: ", A_->name(),
+                          " is the caller's; give it its values, then call refresh()"));
+  if (a.rows != A_->rows() || a.cols != A_->cols() || a.entries != matrix_.entries())
+    throw ShapeError(cat("LinearSolver: update_values: the matrix is ", A_->rows(), " x ",
+                         A_->cols(), " with ", matrix_.entries(), " entries, the new one ", a.rows,
+                         " x ", a.cols, " with ", a.entries, "; use set_matrix"));
+  or_clear([&] {
+    as_setup_errors([&] {
+      follow(a);
+      solver_->setup(ctx_, A_, M_, A_true_);
+      ctx_.synchronize();
+    });
+  });
+}
+
+/// Operators and preconditioner take the values of `a`.
+void PreparedSystem::follow(CsrView<double> const& a) {
+  Permutation const* const P = reordered_ ? &reordered_->order() : nullptr;
+  // A conversion in flight goes on reading the old arrays until the operator has waited for it.
+  auto const before = matrix_.storage();
+  CsrView<double> const now = lazy_ ? matrix_.renew(ctx_, a, P) : matrix_.update_values(ctx_, a, P);
+  give_values(ctx_, A_, now);
+  if (csr_ && csr_ != A_) give_values(ctx_, csr_, now);
+  if (M_) M_ = parts_.preconditioner->update(ctx_, {csr_->view(), A_}, M_);
+}
+
+void PreparedSystem::refresh() {
+  or_clear([&] {
+    make_preconditioner();
+    solver_->setup(ctx_, A_, M_, A_true_);
+    ctx_.synchronize();
+  });
+}
+
+}  // namespace tcsolve

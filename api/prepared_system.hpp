@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is made of a matrix before the first solve, and again when it changes: the order, the
+/// operator, the preconditioner and the method's recording.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <tcsolve/api/parts.hpp>
+#include <tcsolve/api/setup_report.hpp>
+#include <tcsolve/api/stored_matrix.hpp>
+#include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/solvers/reordered_solver.hpp>
+
+namespace tcsolve {
+
+/// Operators that a caller has made. M and A_true may be null.
+struct GivenOperators {
+  OperatorPtr<double> A;
+  OperatorPtr<double> M;       ///< null: the options' preconditioner
+  OperatorPtr<double> A_true;  ///< null: A itself
+};
+
+/// Nothing is there until load() has returned, nor after a load(), update_values() or refresh()
+/// that has thrown: solver() is null then.
+class PreparedSystem {
+ public:
+  /// `options` have been read.
+  PreparedSystem(Context& ctx, SolverOptions const& options);
+
+  void load(CsrView<double> const& a, Arrays arrays);
+  void load(Csr<double> a);
+  void load(GivenOperators given);
+  void update_values(CsrView<double> const& a);
+  void refresh();
+
+  Solver* solver() const { return solver_.get(); }
+  SolverParts const& parts() const { return parts_; }
+  SetupReport const& report() const { return report_; }
+  OperatorPtr<double> const& A() const { return A_; }
+  OperatorPtr<double> const& M() const { return M_; }
+  OperatorPtr<double> const& A_true() const { return A_true_; }
+
+ private:
+  void clear();
+  bool needs_host() const { return cache_ || parts_.matrix_operator->needs_host(); }
+  template <class Take>
+  void load_by(Take const& take);
+  void plan();
+  void convert();
+  void setup();
+  void make_preconditioner();
+  void follow(CsrView<double> const& a);
+  OperatorUse use() const;
+  bool one_kernel() const;
+  template <class F>
+  void as_setup_errors(F const& f) const;
+  template <class F>
+  void or_clear(F const& f);
+
+  Context& ctx_;
+  SolverOptions options_;
+  SolverParts parts_;
+  std::optional<DiskCache> cache_;
+  mutable std::optional<bool> one_kernel_;
+  SetupReport report_;
+  StoredMatrix matrix_;                 // goes after what borrows it
+  std::optional<OrderedMatrix> ready_;  // while operators are made of it
+  GivenOperators given_;
+  OperatorPtr<double> A_, A_true_, M_;
+  std::shared_ptr<CsrOperator<double> const> csr_;
+  bool lazy_ = false;  // A_ may be converting itself beside the solve
+  std::shared_ptr<ReorderedSolver> reordered_;
+  std::shared_ptr<Solver> solver_;
+};
+
+}  // namespace tcsolve

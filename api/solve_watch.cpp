@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/api/solve_watch.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tcsolve {
+
+SolveWatch::SolveWatch(Context& ctx, std::string method, SolveCallbacks const& callbacks)
+    : ctx_(ctx),
+      method_(std::move(method)),
+      callbacks_(callbacks),
+      next_(std::max<Index>(1, callbacks.every)) {
+  if (callbacks_.progress) ctx_.attach(this);
+  if (callbacks_.stop.stop_possible()) stop_.emplace(callbacks_.stop, Cancel{*this});
+}
+
+SolveWatch::~SolveWatch() {
+  stop_.reset();  // waits for a request that is being heard
+  if (callbacks_.progress) ctx_.detach(this);
+  if (cancelled_) ctx_.clear_cancel();
+}
+
+void SolveWatch::on(IterationEvent const& event) {
+  if (event.solver != method_ || event.iteration < next_) return;
+  std::int64_t const every = std::max<Index>(1, callbacks_.every);
+  next_ = static_cast<Index>(std::min<std::int64_t>((event.iteration / every + 1) * every,
+                                                    std::numeric_limits<Index>::max()));
+  if (!callbacks_.progress(event)) cancel();
+}
+
+void SolveWatch::cancel() {
+  if (ctx_.cancelled()) return;
+  cancelled_ = true;
+  ctx_.cancel();
+}
+
+}  // namespace tcsolve

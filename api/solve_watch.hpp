@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The callbacks of one solve, attached to its Context.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <stop_token>
+
+#include <tcsolve/api/linear_solver.hpp>
+
+namespace tcsolve {
+
+/// While it lives, `callbacks` hear of the iterations of the method called `method` (not of inner
+/// solvers), and may cancel. A cancellation of theirs goes with it; one that came from elsewhere
+/// stands.
+class SolveWatch final : public Observer {
+ public:
+  SolveWatch(Context& ctx, std::string method, SolveCallbacks const& callbacks);
+  ~SolveWatch() override;
+  SolveWatch(SolveWatch const&) = delete;
+  SolveWatch& operator=(SolveWatch const&) = delete;
+
+  using Observer::on;
+  void on(IterationEvent const&) override;
+
+ private:
+  struct Cancel {
+    SolveWatch& watch;
+    void operator()() const { watch.cancel(); }
+  };
+  void cancel();
+
+  Context& ctx_;
+  std::string const method_;
+  SolveCallbacks const& callbacks_;
+  Index next_;
+  std::atomic<bool> cancelled_{false};  // by these callbacks
+  std::optional<std::stop_callback<Cancel>> stop_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The caller's matrix as a solver keeps it: in the Context's space, copied or borrowed, in the
+/// caller's order or in another.
+#pragma once
+
+#include <memory>
+
+#include <tcsolve/api/arrays.hpp>
+#include <tcsolve/formats/permutation.hpp>
+#include <tcsolve/formats/transfer.hpp>
+
+namespace tcsolve {
+
+/// A in CSR. Nothing of it but its extents is there before take(); release() lets the arrays go
+/// where nobody borrows them.
+class StoredMatrix {
+ public:
+  using Storage = std::shared_ptr<CsrStorage<double>>;
+
+  /// `on_host`: somebody looks at the entries on the host, wherever the Context computes.
+  void take(Context&, CsrView<double> const& a, Arrays arrays, bool on_host);
+  void take(Context&, Csr<double> a, bool on_host);
+
+  /// The extents, and the entries where they were asked for.
+  Csr<double> const& host() const { return host_; }
+  Storage const& storage() const { return storage_; }
+  Offset entries() const { return entries_; }
+
+  /// P A P^T, which `moved` is, takes the place of A.
+  void reorder(Context&, Storage moved, bool on_host);
+  /// Operators have been made. `borrowed`: one of them uses the arrays of storage(), which stay;
+  /// others go.
+  void settle(Context&, bool borrowed);
+
+  /// The values of `a`, which has the pattern of A, in the Context's space and in the order kept.
+  /// They lie where the old ones did, in the caller's arrays where those are borrowed or nothing is
+  /// kept. The first call for a matrix in another order or of another space makes room; later ones
+  /// take no memory.
+  CsrView<double> update_values(Context&, CsrView<double> const& a, Permutation const* P);
+  /// The same in new arrays: the old ones stay as they are, for whoever holds storage().
+  CsrView<double> renew(Context&, CsrView<double> const& a, Permutation const* P);
+
+ private:
+  CsrView<double> reordered_values(Context&, CsrView<double> const& a, Permutation const& P);
+  void find_places(Context&, CsrView<double> const& a, Permutation const& P);
+
+  Csr<double> host_;
+  Offset entries_ = 0;
+  Storage storage_;       // goes before host_, whose arrays it may borrow
+  Array<Index> places_;   // entry k of P A P^T is entry places_[k] of A
+  Array<double> staged_;  // values from another space
+};
+
+}  // namespace tcsolve

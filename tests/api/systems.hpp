@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Systems that tests of LinearSolver solve, and where.
+#pragma once
+
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/formats/permutation.hpp>
+#include <tcsolve/io/renumber.hpp>
+
+#include <Eigen/LU>
+
+#include <string>
+
+#include "tests/support/solve_backend.hpp"
+
+namespace tcsolve::test {
+
+/// A Context on the host, or on the device where there is one.
+class OnEachBackend : public testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    TCSOLVE_SKIP_IF_ABSENT(GetParam());
+    context_ = std::make_unique<Context>(GetParam());
+  }
+  Context& ctx() { return *context_; }
+
+ private:
+  std::unique_ptr<Context> context_;
+};
+#define TCSOLVE_ON_EACH_BACKEND(suite)                          \
+  INSTANTIATE_TEST_SUITE_P(                                     \
+      at, suite, testing::Values(Backend::host, Backend::cuda), \
+      [](auto const& info) { return std::string(info.param == Backend::host ? "host" : "cuda"); })
+
+/// Symmetric positive definite, in no good order; the values go with the time, the pattern does
+/// not.
+inline Matrix at_time(double time, Index n = 120) {
+  Matrix a = Matrix::Zero(n, n);
+  std::span<Index const> at = {};
+  Permutation const P = random_permutation(n, 5);
+  at = P.old_numbers();
+  for (Index i = 0; i < n; ++i) {
+    a(at[i], at[i]) = 4 + std::sin(time + i) + 0.1 * time;
+    if (i + 1 < n) a(at[i], at[i + 1]) = a(at[i + 1], at[i]) = -1 - 0.3 * std::cos(time * i);
+    if (i + 9 < n) a(at[i], at[i + 9]) = a(at[i + 9], at[i]) = -0.4 - 0.1 * std::sin(time - i);
+  }
+  return a;
+}
+
+inline SolveReport solve(LinearSolver& solver, Column const& b, Column& x,
+                         SolveCallbacks const& callbacks = {}) {
+  return solver.solve(std::span(b.data(), static_cast<std::size_t>(b.size())),
+                      std::span(x.data(), static_cast<std::size_t>(x.size())), callbacks);
+}
+
+/// The same answer, bit for bit, by the same way.
+inline void expect_same(SolveReport const& a, Column const& x, SolveReport const& b,
+                        Column const& y) {
+  EXPECT_EQ(x, y);
+  EXPECT_EQ(a.message, b.message);
+  ASSERT_EQ(a.history.size(), b.history.size());
+  for (std::size_t i = 0; i < a.history.size(); ++i)
+    ASSERT_EQ(a.history[i].norm, b.history[i].norm) << i;
+}
+
+/// b by a system that the caller has changed since would not do.
+inline void expect_solved(Matrix const& a, Column const& b, Column const& x, double tolerance) {
+  EXPECT_LE((b - a * x).norm(), 1.01 * tolerance * b.norm());
+}
+
+}  // namespace tcsolve::test
