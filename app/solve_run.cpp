@@ -125,6 +125,7 @@ class Run {
  private:
   /// A takes the order that its operator asks for; b, x0 and x keep the caller's.
   void plan() {
+    Range const range(ctx_, "plan");
     auto const factory = make<OperatorRegistry>(config_.matrix_operator);
     OperatorUse use = this->use();
     use.keep_order = goes_by_blocks(config_.preconditioner.node());
@@ -192,6 +193,7 @@ class Run {
   }
 
   void convert() {
+    Range const range(ctx_, "convert");
     auto const factory = make<OperatorRegistry>(config_.matrix_operator);
     A_ = factory->build(ctx_, problem_.A, use());
     result_.format = A_->name();
@@ -207,8 +209,10 @@ class Run {
   }
 
   void setup() {
-    if (config_.preconditioner.type() != "none")
+    if (config_.preconditioner.type() != "none") {
+      Range const range(ctx_, "preconditioner");
       M_ = make<PreconditionerRegistry>(config_.preconditioner)->build(ctx_, {csr_->view(), A_});
+    }
     solver_ = make<SolverRegistry>(config_.solver);
     if (reordered_)
       solver_ =
