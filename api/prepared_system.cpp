@@ -105,6 +105,7 @@ void PreparedSystem::load(GivenOperators given) {
 
 /// A takes the order that its operator asks for; b, x0 and x keep the caller's.
 void PreparedSystem::plan() {
+  Range const range(ctx_, "plan");
   OperatorFactory const& factory = *parts_.matrix_operator;
   ready_.emplace();
   ready_->order.measured = false;
@@ -172,6 +173,7 @@ bool PreparedSystem::one_kernel() const {
 }
 
 void PreparedSystem::convert() {
+  Range const range(ctx_, "convert");
   OperatorFactory const& factory = *parts_.matrix_operator;
   A_ = factory.build(ctx_, matrix_.host(), use());
   report_.format = A_->name();
@@ -200,6 +202,7 @@ void PreparedSystem::setup() {
 }
 
 void PreparedSystem::make_preconditioner() {
+  Range const range(ctx_, "preconditioner");
   PreconditionerFactory const& factory = *parts_.preconditioner;
   M_ = given_.M;
   if (M_ || factory.is_identity()) return;

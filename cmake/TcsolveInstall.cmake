@@ -7,7 +7,7 @@ foreach(layer IN LISTS TCSOLVE_LAYERS)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${layer}/"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tcsolve/${layer}" FILES_MATCHING PATTERN "*.hpp")
 endforeach()
-install(FILES "${TCSOLVE_INCLUDE_DIR}/tcsolve/version.hpp" "${TCSOLVE_INCLUDE_DIR}/tcsolve/backends.hpp"
+install(FILES "${TCSOLVE_GENERATED_DIR}/tcsolve/version.hpp" "${TCSOLVE_GENERATED_DIR}/tcsolve/backends.hpp"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tcsolve")
 install(TARGETS tcsolve EXPORT tcsolveTargets)
 if(TARGET tcsolve_program)

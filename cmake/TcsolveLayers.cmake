@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # One directory is one layer: an object library of everything in it, archived into `tcsolve`.
 
-# <tcsolve/solvers/cg.hpp> is solvers/cg.hpp, in the build tree by way of these links.
-set(TCSOLVE_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
-file(MAKE_DIRECTORY "${TCSOLVE_INCLUDE_DIR}/tcsolve")
+# <tcsolve/solvers/cg.hpp> is solvers/cg.hpp by way of the link include/tcsolve/solvers, which is in
+# the repository; the build tree adds <tcsolve/version.hpp> and <tcsolve/backends.hpp>.
+set(TCSOLVE_GENERATED_DIR "${PROJECT_BINARY_DIR}/include")
+set(TCSOLVE_INCLUDE_DIRS "${PROJECT_SOURCE_DIR}/include" "${TCSOLVE_GENERATED_DIR}")
 set(TCSOLVE_LAYERS "")
 
 # tcsolve_layer(NAME [USES layer...]): USES is what scripts/check-layers lets NAME include.
@@ -17,7 +18,9 @@ function(tcsolve_layer NAME)
   list(APPEND TCSOLVE_LAYERS ${NAME})
   set(TCSOLVE_LAYERS "${TCSOLVE_LAYERS}" PARENT_SCOPE)
 
-  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${NAME}" "${TCSOLVE_INCLUDE_DIR}/tcsolve/${NAME}" SYMBOLIC)
+  if(NOT EXISTS "${PROJECT_SOURCE_DIR}/include/tcsolve/${NAME}")  # a new layer: commit its link
+    file(CREATE_LINK ../../${NAME} "${PROJECT_SOURCE_DIR}/include/tcsolve/${NAME}" SYMBOLIC)
+  endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${NAME}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/${NAME}/(.*/)?(cuda|metis)/|(cuda|metis)_absent\\.cpp$|/app/main\\.cpp$")
   tcsolve_objects(tcsolve_${NAME} ${sources})
@@ -27,13 +30,15 @@ endfunction()
 function(tcsolve_objects TARGET)
   if(ARGN)
     add_library(${TARGET} OBJECT ${ARGN})
-    target_include_directories(${TARGET} PRIVATE "${TCSOLVE_INCLUDE_DIR}")
+    target_include_directories(${TARGET} PRIVATE ${TCSOLVE_INCLUDE_DIRS})
     target_link_libraries(${TARGET} PRIVATE tcsolve_private ${TCSOLVE_LINK_PUBLIC} ${TCSOLVE_LINK_PRIVATE})
   endif()
 endfunction()
 
 # The static library `tcsolve` (tcsolve::tcsolve): all layers, and either the leaf files of CUDA and
-# of METIS or the files that say they are absent. No other place knows which.
+# of METIS or the files that say they are absent. No other place knows which. For tests and benches
+# the same objects make the shared library `tcsolve_shared`, bin/lib/libtcsolve.so, so that not each
+# of their programs carries every kernel.
 function(tcsolve_library)
   if(TCSOLVE_HAVE_CUDA)
     set(patterns core/cuda/*.cpp core/cuda/*.cu kernels/cuda/*.cpp kernels/cuda/*.cu)
@@ -69,11 +74,23 @@ function(tcsolve_library)
   endif()
   add_library(tcsolve STATIC ${objects})
   add_library(tcsolve::tcsolve ALIAS tcsolve)
-  set_target_properties(tcsolve PROPERTIES LINKER_LANGUAGE CXX)
-  target_compile_features(tcsolve PUBLIC cxx_std_20)
-  target_include_directories(tcsolve PUBLIC
-    $<BUILD_INTERFACE:${TCSOLVE_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(tcsolve PUBLIC ${TCSOLVE_LINK_PUBLIC} PRIVATE ${TCSOLVE_LINK_PRIVATE} ${TCSOLVE_LINK_CUDA} ${TCSOLVE_LINK_METIS})
+  set(libraries tcsolve)
+  target_link_libraries(tcsolve PRIVATE ${TCSOLVE_LINK_CUDA})
+  if(TCSOLVE_TESTS OR TCSOLVE_BENCH)
+    add_library(tcsolve_shared SHARED ${objects})
+    list(APPEND libraries tcsolve_shared)
+    target_link_libraries(tcsolve_shared PRIVATE ${TCSOLVE_LINK_CUDA_SHARED})
+    set_target_properties(tcsolve_shared PROPERTIES OUTPUT_NAME tcsolve
+      LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/lib" BUILD_RPATH "$ORIGIN")
+  endif()
+  foreach(library IN LISTS libraries)
+    set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX)
+    target_compile_features(${library} PUBLIC cxx_std_20)
+    target_include_directories(${library} PUBLIC
+      "$<BUILD_INTERFACE:${TCSOLVE_INCLUDE_DIRS}>" $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(${library} PUBLIC ${TCSOLVE_LINK_PUBLIC}
+      PRIVATE ${TCSOLVE_LINK_PRIVATE} ${TCSOLVE_LINK_METIS})
+  endforeach()
 endfunction()
 
 # build/include/tcsolve/backends.hpp: which backends there are. Apart from version.hpp, which every
@@ -83,7 +100,7 @@ function(tcsolve_backends_header)
   if(TCSOLVE_HAVE_CUDA)
     set(TCSOLVE_HAS_CUDA true)
   endif()
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/backends.hpp.in" "${TCSOLVE_INCLUDE_DIR}/tcsolve/backends.hpp" @ONLY)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/backends.hpp.in" "${TCSOLVE_GENERATED_DIR}/tcsolve/backends.hpp" @ONLY)
 endfunction()
 
 # shipped_rates.cpp: the texts of configs/rates/*.yaml, so that the library needs no files.
@@ -117,5 +134,5 @@ function(tcsolve_version_header)
       endif()
     endif()
   endif()
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${TCSOLVE_INCLUDE_DIR}/tcsolve/version.hpp" @ONLY)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/version.hpp.in" "${TCSOLVE_GENERATED_DIR}/tcsolve/version.hpp" @ONLY)
 endfunction()

@@ -17,6 +17,7 @@ set(CMAKE_COLOR_DIAGNOSTICS ON)
 # the two to a machine that lacks the packages.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_BUILD_RPATH "$ORIGIN/lib")
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 find_program(TCSOLVE_CCACHE ccache)
 if(TCSOLVE_CCACHE)

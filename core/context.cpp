@@ -37,10 +37,18 @@ Context::Context(Backend backend, ContextOptions options, Observer* observer)
     space_ = cuda::space(*device_);
     arena_ = Arena(space_);
     cuda::lend(*device_, &arena_);
+    range_listener_ = cuda::profiler();
   } else {
     device_name_ = cat("host, ", std::thread::hardware_concurrency(), " threads");
     if (backend == Backend::automatic)
       log(Severity::note, cat("backend: auto takes the host (", why, ")"));
+  }
+}
+
+void Recording::run(Context& ctx) const {
+  for (Command const& command : commands) {
+    Range const range(ctx, command.name.c_str());
+    command.call(ctx);
   }
 }
 

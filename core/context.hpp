@@ -17,6 +17,7 @@
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/core/events.hpp>
 #include <tcsolve/core/loop_state.hpp>
+#include <tcsolve/core/ranges.hpp>
 #include <tcsolve/core/recording.hpp>
 
 namespace tcsolve {
@@ -143,6 +144,7 @@ class Context {
   template <class V, class F>
   void submit_verb(V const& verb, F&& f) {
     static_assert(std::is_trivially_copyable_v<V>);
+    Range const range(*this, V::name);
     submit(V::name, std::forward<F>(f));
     if (recording_ == nullptr) return;
     Command& command = recording_->commands.back();
@@ -197,6 +199,9 @@ class Context {
   bool observed() const { return !observers_.empty(); }
   void emit(IterationEvent const& event);
   void log(Severity severity, std::string text);
+  /// Who hears of ranges: a profiler where one is attached to a process that uses a device.
+  RangeListener* range_listener() const { return range_listener_; }
+  void listen(RangeListener* listener) { range_listener_ = listener; }
 
   /// Asks a running solve to stop after the iteration it is in; safe from a signal handler or
   /// another thread. Stands until clear_cancel(): a solve that begins later stops at once.
@@ -215,6 +220,7 @@ class Context {
 
   ContextOptions options_;
   std::vector<Observer*> observers_;
+  RangeListener* range_listener_ = nullptr;
   std::shared_ptr<cuda::Device> device_;
   std::string device_name_;
   Space space_ = Space::host;
@@ -227,6 +233,8 @@ class Context {
   std::string* complaint_ = nullptr;
   std::atomic<bool> cancelled_{false};
 };
+
+inline RangeListener* Range::listener_of(Context const& ctx) { return ctx.range_listener(); }
 
 /// bytes from one space to the other, or within one, in the Context's order; done on return.
 void copy_bytes(Context&, void* to, Space to_space, void const* from, Space from_space,

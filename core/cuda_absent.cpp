@@ -2,6 +2,7 @@
 /// The device half of the core in a build without CUDA.
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/core/device_speeds.hpp>
+#include <tcsolve/core/ranges.hpp>
 
 namespace tcsolve::cuda {
 
@@ -35,5 +36,6 @@ void* allocate_pinned(std::size_t) { absent(); }
 void release_pinned(void*) noexcept {}
 void copy(Device&, void*, void const*, std::size_t) { absent(); }
 void copy_aside(Device&, void*, void const*, std::size_t) { absent(); }
+RangeListener* profiler() noexcept { return nullptr; }
 
 }  // namespace tcsolve::cuda

@@ -36,6 +36,8 @@ struct Recording {
       if (!c.capturable) return false;
     return true;
   }
+  /// Calls the commands in order, each in a range of its name.
+  void run(Context&) const;
 };
 
 }  // namespace tcsolve

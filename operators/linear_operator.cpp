@@ -46,9 +46,12 @@ void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, 
   check_operands(ctx, x, y, op);
   if (y.size() == 0) return;
   Context::Entry const entry(ctx);
-  if (traits().verbs) return do_apply(ctx, alpha, x, beta, y, op);
-  ctx.submit(
-      "apply", [=, this](Context& c) { do_apply(c, alpha, x, beta, y, op); }, traits().capturable);
+  auto apply_now = [=, this](Context& c) {
+    Range const range(c, [this] { return name() + ".apply"; });
+    do_apply(c, alpha, x, beta, y, op);
+  };
+  if (traits().verbs) return apply_now(ctx);
+  ctx.submit("apply", apply_now, traits().capturable);
 }
 
 template <class T>
@@ -61,10 +64,12 @@ void LinearOperator<T>::apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, doub
     throw ShapeError(cat(name(), ": apply_dot takes one column of adjacent entries; x and y have ",
                          x.cols, " columns, strides ", x.ld, " and ", y.ld));
   Context::Entry const entry(ctx);
-  if (traits().verbs) return do_apply_dot(ctx, alpha, x, y, sigma);
-  ctx.submit(
-      "apply_dot", [=, this](Context& c) { do_apply_dot(c, alpha, x, y, sigma); },
-      traits().capturable);
+  auto apply_now = [=, this](Context& c) {
+    Range const range(c, [this] { return name() + ".apply_dot"; });
+    do_apply_dot(c, alpha, x, y, sigma);
+  };
+  if (traits().verbs) return apply_now(ctx);
+  ctx.submit("apply_dot", apply_now, traits().capturable);
 }
 
 template <class T>
@@ -108,6 +113,7 @@ void LinearOperator<T>::exact_residual(Context& ctx, In<T> b, In<T> x, Out<T> r)
       ctx.submit(
           "exact_residual",
           [=, this](Context& c) {
+            Range const range(c, [this] { return name() + ".exact_residual"; });
             if (r.size() > 0) do_exact_residual(c, {b.data, x.data, r.data});
           },
           capturable);

@@ -224,6 +224,7 @@ OrderedMatrix as_given(Context& ctx, Csr<double> const& a) {
 
 OrderedMatrix ordered(Context& ctx, Csr<double> const& a, OrderRequest const& request,
                       CostTable const& table) {
+  Range const range(ctx, "reorder");
   bool const searches = request.asked == Reorder::automatic && a.rows == a.cols;
   bool const wanted = request.asked != Reorder::none && request.asked != Reorder::automatic;
   if (wanted) require_square(a);

@@ -225,7 +225,7 @@ void Loop::run_host(Context& ctx, Watch const& watch) {
   ctx.within(&state, [&] {
     while (state.stop == 0) {
       std::int32_t before = state.iteration;
-      for (Command const& command : body_.commands) command.call(ctx);
+      body_.run(ctx);
       if (state.iteration > before) tell(ctx, watch);
       if (state.cancel == 0) stop_if_asked(ctx, watch);
     }
@@ -241,7 +241,7 @@ void Loop::run_eager(Context& ctx, Watch const& watch) {
   ctx.within(state_.data(), [&] {
     while (peek(progress_->stop) == 0) {
       if (submitted - peek(progress_->iteration) < ahead) {
-        for (Command const& command : body_.commands) command.call(ctx);
+        body_.run(ctx);
         ++submitted;
         tell(ctx, watch);
       } else if (device_idle(ctx) && submitted > peek(progress_->iteration) &&

@@ -52,6 +52,7 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
     throw ShapeError(cat(name(), ": the preconditioner is ", M->rows(), " x ", M->cols(),
                          "; A has ", A->cols(), " columns"));
   Context::Entry const entry(ctx);
+  Range const range(ctx, [this] { return name() + ".setup"; });
   ctx_ = nullptr;  // whatever throws from here on leaves a solver that solve() refuses
   adopt(ctx, std::move(A), std::move(M), std::move(A_true));
   Space s = ctx.space();
@@ -159,6 +160,7 @@ SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
   Context& ctx = *ctx_;
   require_vectors(name(), A_->rows(), A_->cols(), b, x);
   Context::Entry const entry(ctx);
+  Range const range(ctx, [this] { return name() + ".solve"; });
   // What lies elsewhere, or is a column of something wider, is staged; the rest is used in place.
   auto here = [&](auto const& v) { return v.space == ctx.space() && v.is_vector(); };
   In<double> b_here = b;
@@ -198,6 +200,7 @@ void KrylovSolver<T>::unstage(In<double> v, Out<double> to) {
 
 template <class T>
 void KrylovSolver<T>::make_residual(In<double> b, In<double> x, Out<double> r, Sum sum) {
+  Range const range(*ctx_, "judge");
   if (sum == Sum::exact)
     A_true_->exact_residual(*ctx_, b, x, r);
   else
@@ -472,6 +475,7 @@ template <class T>
 auto KrylovSolver<T>::run_cycle(System const& system, SolveReport& report, Watch const& watch,
                                 CycleLimits const& limits) -> Cycle {
   Context& ctx = *ctx_;
+  Range const range(ctx, [this] { return name() + ".cycle"; });
   complaint_.clear();
   cycle_exponent_ = std::ilogb(limits.residual) + headroom_;
   rescale_into<double, T>(ctx, -cycle_exponent_, residual_, r_);

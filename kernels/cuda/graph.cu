@@ -65,8 +65,7 @@ std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, Lo
     check(cudaStreamBeginCaptureToGraph(on.stream, inside, nullptr, nullptr, 0,
                                         cudaStreamCaptureModeRelaxed));
     ctx.within(state, [&] {
-      for (int i = 0; i < steps; ++i)
-        for (Command const& command : body.commands) command.call(ctx);
+      for (int i = 0; i < steps; ++i) body.run(ctx);
     });
   } catch (...) { failure = std::current_exception(); }
   cudaGraph_t captured = nullptr;

@@ -7,7 +7,9 @@
 #include <limits>
 
 #include <tcsolve/operators/composite.hpp>
+#include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
+#include <tcsolve/operators/sell_operator.hpp>
 
 #include "tests/support/formats.hpp"
 #include "tests/support/matrices.hpp"
@@ -90,12 +92,17 @@ std::vector<Named> matrices() {
   return list;
 }
 
-template <class P>
-class ExactResidualOf : public BackendTest<P> {};
-using Formats64 =
-    cases<CsrFormat<double>, SellFormat<double>, DiaFormat<double>, BsellFormat<double>,
-          CsellFormat<double>, DaspFormat<double>, SpadenFormat<double>>;
-TYPED_TEST_SUITE(ExactResidualOf, Formats64, Label);
+class ExactResidualOf : public FormatTest {
+ protected:
+  /// The matrix as the format holds it; none where it refuses it.
+  OperatorPtr<double> made(Csr<double> const& a) {
+    try {
+      return std::get<FormatUnderTest<double> const*>(GetParam().format)->make(ctx(), a);
+    } catch (MatrixError const&) { return nullptr; }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Formats, ExactResidualOf, ::testing::ValuesIn(fp64_format_cases()),
+                         case_label);
 
 std::vector<double> residual_of(Context& ctx, LinearOperator<double> const& A,
                                 std::vector<double> const& b, std::vector<double> const& x) {
@@ -114,34 +121,26 @@ void expect_exact(Csr<double> const& a, std::vector<double> const& b, std::vecto
         << " instead of " << double(reference.r[i]);
 }
 
-/// The matrix as the format holds it; none where it refuses it.
-template <class Format>
-OperatorPtr<double> made(Context& ctx, Csr<double> const& a) {
-  try {
-    return Format::make(ctx, a);
-  } catch (MatrixError const&) { return nullptr; }
-}
-
-TYPED_TEST(ExactResidualOf, RowsThatCancel) {
+TEST_P(ExactResidualOf, RowsThatCancel) {
   int tried = 0, better = 0;
   for (Named const& m : matrices()) {
     SCOPED_TRACE(m.name);
     Csr<double> const& a = m.matrix;
-    auto A = made<typename TypeParam::Format>(this->ctx(), a);
+    auto A = made(a);
     if (!A) continue;
     ++tried;
     ASSERT_TRUE(A->sums_exactly());
     std::vector<double> const x = random_values(a.cols, 8), b = nearly(a, x);
-    std::vector<double> const r = residual_of(this->ctx(), *A, b, x);
+    std::vector<double> const r = residual_of(ctx(), *A, b, x);
     expect_exact(a, b, x, r);
-    EXPECT_EQ(r, residual_of(this->ctx(), *A, b, x)) << "not the same bits again";
+    EXPECT_EQ(r, residual_of(ctx(), *A, b, x)) << "not the same bits again";
 
-    There<double> in_place(this->ctx(), b), there_x(this->ctx(), x);
-    A->exact_residual(this->ctx(), in_place.in(), there_x.in(), in_place.view());
+    There<double> in_place(ctx(), b), there_x(ctx(), x);
+    A->exact_residual(ctx(), in_place.in(), there_x.in(), in_place.view());
     EXPECT_EQ(r, in_place.all()) << "in the place of b";
 
-    There<double> there_b(this->ctx(), b), plain(this->ctx(), b);
-    A->residual(this->ctx(), there_b.in(), there_x.in(), plain.view());
+    There<double> there_b(ctx(), b), plain(ctx(), b);
+    A->residual(ctx(), there_b.in(), there_x.in(), plain.view());
     Reference const reference(a, b, x);
     std::vector<double> const rounded = plain.all();
     for (Index i = 0; i < a.rows; ++i)
@@ -151,38 +150,38 @@ TYPED_TEST(ExactResidualOf, RowsThatCancel) {
   EXPECT_GE(better, 100) << "a plain sum would have done";
 }
 
-TYPED_TEST(ExactResidualOf, TheExampleWhereAPlainSumIsZero) {
+TEST_P(ExactResidualOf, TheExampleWhereAPlainSumIsZero) {
   for (auto const& columns : {std::array{0, 1, 2}, std::array{0, 2, 1}}) {
     Csr<double> a{3, 3, {0, 3, 4, 5}, {0, 1, 2, columns[1], columns[2]}, {}};
     a.values = {1e16, columns[1] == 1 ? 1.0 : -1e16, columns[1] == 1 ? -1e16 : 1.0, 1, 1};
-    auto A = made<typename TypeParam::Format>(this->ctx(), a);
+    auto A = made(a);
     ASSERT_TRUE(A);
-    EXPECT_EQ(residual_of(this->ctx(), *A, {0, 1, 1}, {1, 1, 1}), (std::vector<double>{-1, 0, 0}));
+    EXPECT_EQ(residual_of(ctx(), *A, {0, 1, 1}, {1, 1, 1}), (std::vector<double>{-1, 0, 0}));
   }
 }
 
-TYPED_TEST(ExactResidualOf, ARowOfAHundredThousand) {
+TEST_P(ExactResidualOf, ARowOfAHundredThousand) {
   Csr<double> const a = spread(with_long_row(5, 240001, 120000), 9);
-  auto A = made<typename TypeParam::Format>(this->ctx(), a);
+  auto A = made(a);
   if (!A) GTEST_SKIP() << "the format refuses the matrix";
   std::vector<double> const x = random_values(a.cols, 10), b = nearly(a, x);
-  expect_exact(a, b, x, residual_of(this->ctx(), *A, b, x));
+  expect_exact(a, b, x, residual_of(ctx(), *A, b, x));
 }
 
-TYPED_TEST(ExactResidualOf, InfinityReachesOnlyRowsThatReferToIt) {
+TEST_P(ExactResidualOf, InfinityReachesOnlyRowsThatReferToIt) {
   for (Named const& m : {Named{"mixed", mixed_rows(120, 300, 3)},
                          {"banded", banded(90, 5, 6, 4)},
                          {"long", with_long_row(20, 15000, 5000)}}) {
     SCOPED_TRACE(m.name);
     Csr<double> const& a = m.matrix;
-    auto A = made<typename TypeParam::Format>(this->ctx(), a);
+    auto A = made(a);
     if (!A) continue;
     std::vector<double> const x = random_values(a.cols, 12), b = random_values(a.rows, 13);
-    std::vector<double> const finite = residual_of(this->ctx(), *A, b, x);
+    std::vector<double> const finite = residual_of(ctx(), *A, b, x);
     for (Index column : {Index{0}, a.columns[a.columns.size() / 2]}) {
       std::vector<double> infinite = x;
       infinite[column] = std::numeric_limits<double>::infinity();
-      std::vector<double> const r = residual_of(this->ctx(), *A, b, infinite);
+      std::vector<double> const r = residual_of(ctx(), *A, b, infinite);
       for (Index i = 0; i < a.rows; ++i) {
         bool const refers = std::ranges::count(a.row_columns(i), column) > 0;
         EXPECT_EQ(std::isfinite(r[i]), !refers) << "row " << i;
@@ -212,7 +211,8 @@ TYPED_TEST(ExactResidual, OfOperatorsMadeOfOperators) {
   Context& ctx = this->ctx();
   Csr<double> const a = spread(banded(80, 6, 7, 21), 21),
                     b = spread(random_matrix(80, 80, 9, 22), 22);
-  auto A = CsrFormat<double>::make(ctx, a), B = SellFormat<double>::make(ctx, b);
+  auto A = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a));
+  auto B = std::make_shared<SellOperator<double>>(ctx, b.view());
   std::vector<double> const x = random_values(80, 23);
   auto check = [&](LinearOperator<double> const& op, Csr<double> const& entries) {
     SCOPED_TRACE(op.name());
@@ -237,12 +237,13 @@ TYPED_TEST(ExactResidual, OfOperatorsMadeOfOperators) {
 TYPED_TEST(ExactResidual, OfOperatorsThatCannotIsThePlainOne) {
   Context& ctx = this->ctx();
   Csr<double> const a = spread(banded(80, 6, 7, 21), 21);
-  auto A = CsrFormat<double>::make(ctx, a);
+  auto A = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a));
   std::vector<double> const x = random_values(80, 23), b = nearly(a, x);
   FunctionOperator<double> const f(
       80, 80, [A](Context& c, In<double> from, Out<double> to) { A->apply(c, from, to); });
   Scaled<double> const third(1.0 / 3, A);
-  auto const narrow = CsrFormat<double, float>::make(ctx, banded(80, 6, 7, 21));
+  OperatorPtr<double> const narrow =
+      std::make_shared<CsrOperator<double, float>>(ctx, converted<float>(banded(80, 6, 7, 21)));
   for (LinearOperator<double> const* op :
        {static_cast<LinearOperator<double> const*>(&f),
         static_cast<LinearOperator<double> const*>(&third), narrow.get()}) {
@@ -256,7 +257,7 @@ TYPED_TEST(ExactResidual, OfOperatorsThatCannotIsThePlainOne) {
 
 TYPED_TEST(ExactResidual, ChecksItsVectors) {
   Context& ctx = this->ctx();
-  auto A = CsrFormat<double>::make(ctx, banded(80, 6, 7, 21));
+  auto A = std::make_shared<CsrOperator<double>>(ctx, banded(80, 6, 7, 21));
   There<double> whole(ctx, std::vector<double>(80)), r(ctx, std::vector<double>(80));
   There<double> part(ctx, std::vector<double>(79));
   EXPECT_THROW(A->exact_residual(ctx, part.in(), whole.in(), r.view()), ShapeError);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every operator of tests/support/formats.hpp computes, on every backend, for every matrix of
+/// What every operator of tests/support/formats.cpp computes, on every backend, for every matrix of
 /// adversarial(), against long double within the bound of STYLE section 11.
 #include <cmath>
 #include <cstring>
@@ -16,38 +16,37 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-template <class P>
-class OperatorContract : public BackendTest<P> {
+class OperatorContract : public FormatTest {
  public:
-  using F = typename P::Format;
-  using S = typename F::Stored;
-  using T = typename P::Value;
-  static constexpr Real out = real_of<T>;
-
-  /// f(A, a): the operator, and the matrix as it is stored. A matrix beyond the range of S is
-  /// refused.
+  /// f(A, a): the operator, and the matrix as it is stored. A matrix beyond the range of the type
+  /// that values are stored in is refused.
   template <class G>
   void for_each_matrix(G const& f) {
-    for (Named const& m : adversarial()) {
-      SCOPED_TRACE(m.name);
-      Csr<double> stored = rounded<S>(m.matrix);
-      bool fits = true;
-      for (double v : stored.values) fits = fits && std::isfinite(v);
-      if (!fits) {
-        std::string text = message_of<MatrixError>([&] { F::make(this->ctx(), m.matrix); });
-        EXPECT_NE(text.find("row"), std::string::npos) << text;
-        EXPECT_NE(text.find("column"), std::string::npos) << text;
-        continue;
+    with_format([&](auto const& format) {
+      for (Named const& m : adversarial()) {
+        SCOPED_TRACE(m.name);
+        Csr<double> stored = rounded(format.stored, m.matrix);
+        bool fits = true;
+        for (double v : stored.values) fits = fits && std::isfinite(v);
+        if (!fits) {
+          std::string text = message_of<MatrixError>([&] { format.make(ctx(), m.matrix); });
+          EXPECT_NE(text.find("row"), std::string::npos) << text;
+          EXPECT_NE(text.find("column"), std::string::npos) << text;
+          continue;
+        }
+        f(*format.make(ctx(), m.matrix), stored);
+        if (HasFatalFailure()) return;
       }
-      f(*F::make(this->ctx(), m.matrix), stored);
-      if (::testing::Test::HasFatalFailure()) return;
-    }
-  }
-  std::vector<double> values(std::size_t n, std::uint64_t seed) {
-    return rounded<T>(random_values(n, seed));
+    });
   }
 };
-TYPED_TEST_SUITE(OperatorContract, Formats, Label);
+INSTANTIATE_TEST_SUITE_P(Formats, OperatorContract, ::testing::ValuesIn(format_cases()),
+                         case_label);
+
+template <class T>
+std::vector<double> values_of(std::size_t n, std::uint64_t seed) {
+  return rounded<T>(random_values(n, seed));
+}
 
 struct Pair {
   double alpha, beta;
@@ -90,90 +89,86 @@ void check_all_products(Context& ctx, LinearOperator<T> const& A, Csr<double> co
         }
 }
 
-TYPED_TEST(OperatorContract, MatchesLongDoubleWithinBound) {
-  this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
+TEST_P(OperatorContract, MatchesLongDoubleWithinBound) {
+  for_each_matrix([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a) {
     EXPECT_EQ(A.rows(), a.rows);
     EXPECT_EQ(A.cols(), a.cols);
-    check_all_products(this->ctx(), A, a, Op::none);
+    check_all_products(ctx(), A, a, Op::none);
   });
 }
 
-TYPED_TEST(OperatorContract, TransposeMatchesLongDoubleWithinBound) {
-  this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
+TEST_P(OperatorContract, TransposeMatchesLongDoubleWithinBound) {
+  for_each_matrix([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a) {
     if (A.traits().transpose)
-      check_all_products(this->ctx(), A, a, Op::transpose);
+      check_all_products(ctx(), A, a, Op::transpose);
     else
-      EXPECT_THROW(check_product(this->ctx(), A, a, Op::transpose, {1, 0}, 1, Layout::row_major,
+      EXPECT_THROW(check_product(ctx(), A, a, Op::transpose, {1, 0}, 1, Layout::row_major,
                                  Layout::row_major, 0, 1),
                    Unsupported);
   });
 }
 
-TYPED_TEST(OperatorContract, LayoutsOfXAndYMayDiffer) {
-  this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
+TEST_P(OperatorContract, LayoutsOfXAndYMayDiffer) {
+  for_each_matrix([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a) {
     for (Index k : {1, 9})
       for (Layout x : {Layout::row_major, Layout::col_major}) {
         Layout y = x == Layout::row_major ? Layout::col_major : Layout::row_major;
-        check_product(this->ctx(), A, a, Op::none, {0.7, -1.3}, k, x, y, 2, 5);
+        check_product(ctx(), A, a, Op::none, {0.7, -1.3}, k, x, y, 2, 5);
         if (::testing::Test::HasFatalFailure()) return;
       }
   });
 }
 
-TYPED_TEST(OperatorContract, NoColumnsIsNothingToDo) {
-  this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
-    check_product(this->ctx(), A, a, Op::none, {1, 0}, 0, Layout::row_major, Layout::row_major, 4,
-                  1);
+TEST_P(OperatorContract, NoColumnsIsNothingToDo) {
+  for_each_matrix([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a) {
+    check_product(ctx(), A, a, Op::none, {1, 0}, 0, Layout::row_major, Layout::row_major, 4, 1);
   });
 }
 
-TYPED_TEST(OperatorContract, ShortFormIsAlphaOneBetaZero) {
-  using T = typename TestFixture::T;
-  this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
-    auto x = this->values(a.cols, 3);
-    Guarded<T> gx(this->ctx(), x), y(this->ctx(), std::vector<double>(a.rows, nan));
-    A.apply(this->ctx(), gx.in(), y.view());
-    EXPECT_TRUE(
-        within(A.traits().precision, this->out, exact_apply(a, Op::none, 1, x, 0, {}, 1), y.get()));
+TEST_P(OperatorContract, ShortFormIsAlphaOneBetaZero) {
+  for_each_matrix([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a) {
+    auto x = values_of<T>(a.cols, 3);
+    Guarded<T> gx(ctx(), x), y(ctx(), std::vector<double>(a.rows, nan));
+    A.apply(ctx(), gx.in(), y.view());
+    EXPECT_TRUE(within(A.traits().precision, real_of<T>, exact_apply(a, Op::none, 1, x, 0, {}, 1),
+                       y.get()));
     EXPECT_TRUE(y.untouched());
   });
 }
 
-TYPED_TEST(OperatorContract, IsLinear) {  // A (s x + t z) = s A x + t A z
-  using T = typename TestFixture::T;
-  this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
+TEST_P(OperatorContract, IsLinear) {  // A (s x + t z) = s A x + t A z
+  for_each_matrix([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a) {
     double s = rounded<T>(1.7), t = rounded<T>(-0.3);
-    auto x = this->values(a.cols, 21), z = this->values(a.cols, 22);
+    auto x = values_of<T>(a.cols, 21), z = values_of<T>(a.cols, 22);
     std::vector<double> w(x.size());
     for (std::size_t i = 0; i < w.size(); ++i) w[i] = s * x[i] + t * z[i];
-    Guarded<T> gx(this->ctx(), x), gz(this->ctx(), z), gw(this->ctx(), w);
+    Guarded<T> gx(ctx(), x), gz(ctx(), z), gw(ctx(), w);
     std::vector<double> unset(a.rows, nan);
-    Guarded<T> left(this->ctx(), unset), right(this->ctx(), unset);
-    A.apply(this->ctx(), gw.in(), left.view());
-    A.apply(this->ctx(), T(s), gx.in(), T(0), right.view());
-    A.apply(this->ctx(), T(t), gz.in(), T(1), right.view());
+    Guarded<T> left(ctx(), unset), right(ctx(), unset);
+    A.apply(ctx(), gw.in(), left.view());
+    A.apply(ctx(), T(s), gx.in(), T(0), right.view());
+    A.apply(ctx(), T(t), gz.in(), T(1), right.view());
     Exact ex = exact_apply(a, Op::none, s, x, 0, {}, 1),
           ez = exact_apply(a, Op::none, t, z, 0, {}, 1);
     auto l = left.get(), r = right.get();
     for (Index i = 0; i < a.rows; ++i) {
       long double g =
-          growth(A.traits().precision, this->out, ex.length[i]) + 3 * roundoff(this->out);
+          growth(A.traits().precision, real_of<T>, ex.length[i]) + 3 * roundoff(real_of<T>);
       EXPECT_LE(std::abs(l[i] - r[i]), 3 * g * (ex.magnitude[i] + ez.magnitude[i]) +
-                                           3 * underflow(this->out, ex.length[i]));
+                                           3 * underflow(real_of<T>, ex.length[i]));
     }
   });
 }
 
-TYPED_TEST(OperatorContract, TransposeIsTheAdjoint) {  // <A x, y> = <x, A^T y>
-  using T = typename TestFixture::T;
-  this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
+TEST_P(OperatorContract, TransposeIsTheAdjoint) {  // <A x, y> = <x, A^T y>
+  for_each_matrix([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a) {
     if (!A.traits().transpose) return;
-    auto x = this->values(a.cols, 31), y = this->values(a.rows, 32);
-    Guarded<T> gx(this->ctx(), x), gy(this->ctx(), y);
-    Guarded<T> Ax(this->ctx(), std::vector<double>(a.rows, nan));
-    Guarded<T> Aty(this->ctx(), std::vector<double>(a.cols, nan));
-    A.apply(this->ctx(), gx.in(), Ax.view());
-    A.apply(this->ctx(), T(1), gy.in(), T(0), Aty.view(), Op::transpose);
+    auto x = values_of<T>(a.cols, 31), y = values_of<T>(a.rows, 32);
+    Guarded<T> gx(ctx(), x), gy(ctx(), y);
+    Guarded<T> Ax(ctx(), std::vector<double>(a.rows, nan));
+    Guarded<T> Aty(ctx(), std::vector<double>(a.cols, nan));
+    A.apply(ctx(), gx.in(), Ax.view());
+    A.apply(ctx(), T(1), gy.in(), T(0), Aty.view(), Op::transpose);
     Exact ex = exact_apply(a, Op::none, 1, x, 0, {}, 1),
           ey = exact_apply(a, Op::transpose, 1, y, 0, {}, 1);
     long double left = 0, right = 0, allowed = 0;
@@ -181,33 +176,31 @@ TYPED_TEST(OperatorContract, TransposeIsTheAdjoint) {  // <A x, y> = <x, A^T y>
     Precision p = A.traits().precision;
     for (Index i = 0; i < a.rows; ++i) {
       left += static_cast<long double>(ax[i]) * y[i];
-      allowed += (growth(p, this->out, ex.length[i]) * ex.magnitude[i] +
-                  underflow(this->out, ex.length[i])) *
+      allowed += (growth(p, real_of<T>, ex.length[i]) * ex.magnitude[i] +
+                  underflow(real_of<T>, ex.length[i])) *
                  std::abs(y[i]);
     }
     for (Index j = 0; j < a.cols; ++j) {
       right += static_cast<long double>(aty[j]) * x[j];
-      allowed += (growth(p, this->out, ey.length[j]) * ey.magnitude[j] +
-                  underflow(this->out, ey.length[j])) *
+      allowed += (growth(p, real_of<T>, ey.length[j]) * ey.magnitude[j] +
+                  underflow(real_of<T>, ey.length[j])) *
                  std::abs(x[j]);
     }
     EXPECT_LE(std::abs(left - right), 1.01L * allowed);
   });
 }
 
-TYPED_TEST(OperatorContract, SameBitsOnEveryRun) {
-  using T = typename TestFixture::T;
-  this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
+TEST_P(OperatorContract, SameBitsOnEveryRun) {
+  for_each_matrix([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a) {
     for (Index k : {1, 8})
       for (Op op : {Op::none, Op::transpose}) {
         if (op == Op::transpose && !A.traits().transpose) continue;
         Index domain = op == Op::none ? a.cols : a.rows, range = op == Op::none ? a.rows : a.cols;
-        Guarded<T> x(this->ctx(), domain, k, Layout::row_major, 0, this->values(domain * k, 41));
+        Guarded<T> x(ctx(), domain, k, Layout::row_major, 0, values_of<T>(domain * k, 41));
         std::vector<double> first;
         for (int run = 0; run < 3; ++run) {
-          Guarded<T> y(this->ctx(), range, k, Layout::row_major, 0,
-                       std::vector<double>(range * k, 0.5));
-          A.apply(this->ctx(), T(1.1), x.in(), T(0.3), y.view(), op);
+          Guarded<T> y(ctx(), range, k, Layout::row_major, 0, std::vector<double>(range * k, 0.5));
+          A.apply(ctx(), T(1.1), x.in(), T(0.3), y.view(), op);
           if (run == 0) first = y.get();
           auto now = y.get();
           ASSERT_TRUE(now.empty() || std::memcmp(now.data(), first.data(), now.size() * 8) == 0);
@@ -216,21 +209,20 @@ TYPED_TEST(OperatorContract, SameBitsOnEveryRun) {
   });
 }
 
-TYPED_TEST(OperatorContract, InfinityReachesOnlyRowsThatReferToIt) {
-  using T = typename TestFixture::T;
-  this->for_each_matrix([&](auto const& A, Csr<double> const& a) {
+TEST_P(OperatorContract, InfinityReachesOnlyRowsThatReferToIt) {
+  for_each_matrix([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a) {
     if (!A.traits().isolates_nonfinite || a.cols == 0) return;
-    auto x = this->values(a.cols, 51);
+    auto x = values_of<T>(a.cols, 51);
     for (Index hit : {Index{0}, a.cols / 2, a.cols - 1})
       for (double poison : {inf, nan})
         for (Index k : {1, 8}) {
           std::vector<double> block;
           for (Index j = 0; j < a.cols; ++j)
             for (Index c = 0; c < k; ++c) block.push_back(j == hit && c == k - 1 ? poison : x[j]);
-          Guarded<T> gx(this->ctx(), a.cols, k, Layout::row_major, 0, block);
-          Guarded<T> y(this->ctx(), a.rows, k, Layout::row_major, 0,
+          Guarded<T> gx(ctx(), a.cols, k, Layout::row_major, 0, block);
+          Guarded<T> y(ctx(), a.rows, k, Layout::row_major, 0,
                        std::vector<double>(a.rows * k, 1.0));
-          A.apply(this->ctx(), T(1), gx.in(), T(1), y.view());
+          A.apply(ctx(), T(1), gx.in(), T(1), y.view());
           auto got = y.get();
           for (Index i = 0; i < a.rows; ++i) {
             bool refers = false;

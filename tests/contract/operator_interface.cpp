@@ -14,219 +14,226 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-template <class P>
-class OperatorInterface : public BackendTest<P> {
- public:
-  using F = typename P::Format;
-  using S = typename F::Stored;
-  using T = typename P::Value;
-  static constexpr Real out = real_of<T>;
+using OperatorInterface = FormatTest;
+INSTANTIATE_TEST_SUITE_P(Formats, OperatorInterface, ::testing::ValuesIn(format_cases()),
+                         case_label);
 
-  struct Pair {
-    OperatorPtr<T> A;
-    Csr<double> a;  // as stored
-  };
-  Pair make(Csr<double> const& a) { return {F::make(this->ctx(), a), rounded<S>(a)}; }
-  std::vector<Csr<double>> squares() {
-    std::vector<Csr<double>> list;
-    for (Named const& m : adversarial())
-      if (m.matrix.rows == m.matrix.cols && m.name.find("values") == std::string::npos)
-        list.push_back(m.matrix);
-    list.push_back(banded(5000, 20, 6, 77));  // several partial sums
-    return list;
-  }
+template <class T>
+struct Made {
+  OperatorPtr<T> A;
+  Csr<double> a;  // as stored
 };
-TYPED_TEST_SUITE(OperatorInterface, Formats, Label);
+template <class T>
+Made<T> make(Context& ctx, FormatUnderTest<T> const& format, Csr<double> const& a) {
+  return {format.make(ctx, a), rounded(format.stored, a)};
+}
 
-TYPED_TEST(OperatorInterface, ApplyDotIsApplyThenDot) {
-  using T = typename TestFixture::T;
-  for (Csr<double> const& matrix : this->squares()) {
-    SCOPED_TRACE(cat(matrix.rows, " rows"));
-    auto [A, a] = this->make(matrix);
-    auto x = rounded<T>(random_values(a.cols, 3));
-    Guarded<T> gx(this->ctx(), x);
-    Guarded<T> y(this->ctx(), std::vector<double>(a.rows, nan)), separate(this->ctx(), y.get());
-    There<double> sigma(this->ctx(), nan);
-    A->apply_dot(this->ctx(), gx.in(), y.view(), sigma.data());
-    A->apply(this->ctx(), gx.in(), separate.view());
-    auto got = y.get();
-    EXPECT_EQ(got, separate.get());
-    EXPECT_TRUE(y.untouched());
-    EXPECT_TRUE(gx.unchanged());
-    long double exact = 0, magnitude = 0;
-    for (Index i = 0; i < a.rows; ++i) {
-      long double term = static_cast<long double>(x[i]) * got[i];
-      exact += term;
-      magnitude += std::abs(term);
+std::vector<Csr<double>> squares() {
+  std::vector<Csr<double>> list;
+  for (Named const& m : adversarial())
+    if (m.matrix.rows == m.matrix.cols && m.name.find("values") == std::string::npos)
+      list.push_back(m.matrix);
+  list.push_back(banded(5000, 20, 6, 77));  // several partial sums
+  return list;
+}
+
+TEST_P(OperatorInterface, ApplyDotIsApplyThenDot) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    for (Csr<double> const& matrix : squares()) {
+      SCOPED_TRACE(cat(matrix.rows, " rows"));
+      auto [A, a] = make(ctx(), format, matrix);
+      auto x = rounded<T>(random_values(a.cols, 3));
+      Guarded<T> gx(ctx(), x);
+      Guarded<T> y(ctx(), std::vector<double>(a.rows, nan)), separate(ctx(), y.get());
+      There<double> sigma(ctx(), nan);
+      A->apply_dot(ctx(), gx.in(), y.view(), sigma.data());
+      A->apply(ctx(), gx.in(), separate.view());
+      auto got = y.get();
+      EXPECT_EQ(got, separate.get());
+      EXPECT_TRUE(y.untouched());
+      EXPECT_TRUE(gx.unchanged());
+      long double exact = 0, magnitude = 0;
+      for (Index i = 0; i < a.rows; ++i) {
+        long double term = static_cast<long double>(x[i]) * got[i];
+        exact += term;
+        magnitude += std::abs(term);
+      }
+      EXPECT_LE(std::abs(sigma.get() - exact), sum_bound(x.size(), magnitude));
     }
-    EXPECT_LE(std::abs(sigma.get() - exact), sum_bound(x.size(), magnitude));
-  }
-}
-
-TYPED_TEST(OperatorInterface, ApplyDotRefusesWhatHasNoInnerProduct) {
-  using T = typename TestFixture::T;
-  auto [A, a] = this->make(random_matrix(4, 6, 3, 5));
-  Guarded<T> x(this->ctx(), std::vector<double>(6, 1)), y(this->ctx(), std::vector<double>(4, 1));
-  There<double> sigma(this->ctx(), 0.0);
-  std::string text = message_of<ShapeError>(
-      [&, A = A] { A->apply_dot(this->ctx(), x.in(), y.view(), sigma.data()); });
-  EXPECT_NE(text.find("4 x 6"), std::string::npos) << text;
-
-  auto [B, b] = this->make(random_matrix(5, 5, 3, 6));
-  std::vector<double> ones(10, 1);
-  Guarded<T> x2(this->ctx(), 5, 2, Layout::row_major, 0, ones),
-      y2(this->ctx(), 5, 2, Layout::row_major, 0, ones);
-  text = message_of<ShapeError>(
-      [&, B = B] { B->apply_dot(this->ctx(), x2.in(), y2.view(), sigma.data()); });
-  EXPECT_NE(text.find("2"), std::string::npos) << text;
-  // One column whose entries are not adjacent.
-  Guarded<T> x3(this->ctx(), 5, 1, Layout::row_major, 1, ones),
-      y3(this->ctx(), 5, 1, Layout::row_major, 0, ones);
-  EXPECT_THROW(B->apply_dot(this->ctx(), x3.in(), y3.view(), sigma.data()), ShapeError);
-  EXPECT_TRUE(y.unchanged() && y2.unchanged() && y3.unchanged());
-}
-
-TYPED_TEST(OperatorInterface, Residual) {  // r = b - A x
-  using T = typename TestFixture::T;
-  for (auto const& matrix :
-       {dominant(100, 7, 1), random_matrix(40, 70, 9, 2), random_matrix(70, 40, 9, 3),
-        Csr<double>{3, 0, {0, 0, 0, 0}, {}, {}}}) {
-    auto [A, a] = this->make(matrix);
-    auto b = rounded<T>(random_values(a.rows, 4)), x = rounded<T>(random_values(a.cols, 5));
-    Guarded<T> gb(this->ctx(), b), gx(this->ctx(), x),
-        r(this->ctx(), std::vector<double>(a.rows, nan));
-    A->residual(this->ctx(), gb.in(), gx.in(), r.view());
-    EXPECT_TRUE(within(A->traits().precision, this->out, exact_apply(a, Op::none, -1, x, 1, b, 1),
-                       r.get()));
-    EXPECT_TRUE(r.untouched());
-    EXPECT_TRUE(gb.unchanged());
-    EXPECT_TRUE(gx.unchanged());
-  }
-}
-
-TYPED_TEST(OperatorInterface, ResidualChecksAllThreeVectorsFirst) {
-  using T = typename TestFixture::T;
-  auto [A, a] = this->make(random_matrix(4, 6, 3, 5));
-  auto vector = [&](Index n) { return Guarded<T>(this->ctx(), std::vector<double>(n, 1)); };
-  auto says = [&](Guarded<T>& b, Guarded<T>& x, Guarded<T>& r, std::string const& words) {
-    std::string text =
-        message_of<ShapeError>([&, A = A] { A->residual(this->ctx(), b.in(), x.in(), r.view()); });
-    EXPECT_NE(text.find("4 x 6"), std::string::npos) << text;
-    EXPECT_NE(text.find(words), std::string::npos) << text;
-    EXPECT_TRUE(r.unchanged()) << "an error must leave r alone";
-  };
-  auto four = vector(4), six = vector(6), r4 = vector(4), three = vector(3), r9 = vector(9);
-  says(three, six, r4, "b has 3 rows");
-  says(four, four, r4, "x has 4 rows");
-  says(four, six, r9, "r has 9 rows");
-  EXPECT_THROW(A->residual(this->ctx(),
-                           MultiView<T const>{
-                               four.data(), 4, 1, 1, Layout::row_major,
-                               this->ctx().space() == Space::host ? Space::cuda : Space::host},
-                           six.in(), r4.view()),
-               ShapeError);
-  EXPECT_TRUE(r4.unchanged());
-}
-
-TYPED_TEST(OperatorInterface, ErrorsNameBothQuantities) {
-  using T = typename TestFixture::T;
-  auto [A, a] = this->make(random_matrix(4, 6, 3, 5));
-  std::vector<double> ones(64, 1);
-  auto block = [&](Index n, Index k) {
-    return Guarded<T>(this->ctx(), n, k, Layout::row_major, 0, ones);
-  };
-  auto says = [&](MultiView<T> x, MultiView<T> y, Op op, std::vector<std::string> words) {
-    std::string text =
-        message_of<ShapeError>([&, A = A] { A->apply(this->ctx(), T(1), x, T(0), y, op); });
-    for (auto const& word : words)
-      EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
-  };
-  auto x = block(6, 1), y = block(4, 1), wrong = block(5, 1), x2 = block(6, 2), y3 = block(4, 3);
-  says(wrong.view(), y.view(), Op::none, {A->name(), "4 x 6", "x has 5 rows"});
-  says(x.view(), wrong.view(), Op::none, {A->name(), "4 x 6", "y has 5 rows"});
-  says(x2.view(), y3.view(), Op::none, {"x has 2 columns", "y has 3"});
-  if (A->traits().transpose) {
-    says(x.view(), y.view(), Op::transpose, {"transposed", "6 x 4", "x has 6 rows"});
-    says(y.view(), wrong.view(), Op::transpose, {"transposed", "6 x 4", "y has 5 rows"});
-  }
-  Space other = this->ctx().space() == Space::host ? Space::cuda : Space::host;
-  MultiView<T> elsewhere = x.view();
-  elsewhere.space = other;
-  says(elsewhere, y.view(), Op::none, {cat("x is in ", name(other)), name(this->ctx().space())});
-  elsewhere = y.view();
-  elsewhere.space = other;
-  says(x.view(), elsewhere, Op::none, {cat("y in ", name(other)), name(this->ctx().space())});
-  // y begins inside x; and the first element of y is the last of x.
-  auto both = block(20, 1);
-  for (Index shift : {0, 2, 5})
-    says(vector_view(both.data(), 6, this->ctx().space()),
-         vector_view(both.data() + shift, 4, this->ctx().space()), Op::none, {"x and y overlap"});
-  A->apply(this->ctx(), vector_view<T const>(both.data(), 6, this->ctx().space()),
-           vector_view(both.data() + 6, 4, this->ctx().space()));  // neighbours do not overlap
-  EXPECT_TRUE(x.unchanged() && y.unchanged() && wrong.unchanged() && y3.unchanged());
-}
-
-TYPED_TEST(OperatorInterface, CostIsTheCompulsoryTraffic) {
-  using T = typename TestFixture::T;
-  using F = typename TestFixture::F;
-  for (auto const& matrix :
-       {random_matrix(30, 50, 9, 2), Csr<double>{0, 3, {0}, {}, {}}, mixed_rows(50, 40, 3)}) {
-    auto [A, a] = this->make(matrix);
-    for (Index k : {1, 8, 33}) {
-      Cost cost = A->cost(k);
-      double vectors = double(k) * (double(a.rows) + a.cols) * sizeof(T);
-      EXPECT_DOUBLE_EQ(cost.flops, 2.0 * double(a.entries()) * k);
-      EXPECT_DOUBLE_EQ(cost.bytes, F::bytes(this->ctx(), matrix) + vectors);
-      EXPECT_GE(cost.stored_per_entry, 1);
-    }
-  }
-}
-
-TYPED_TEST(OperatorInterface, TraitsNameTheirPrecision) {
-  using T = typename TestFixture::T;
-  auto [A, a] = this->make(dominant(9, 3, 1));
-  EXPECT_EQ(A->traits().precision.storage, real_of<typename TestFixture::S>);
-  EXPECT_GE(size_of(A->traits().precision.accumulate), sizeof(float));
-  EXPECT_LE(sizeof(T), 8u);
-  EXPECT_TRUE(A->traits().fixed);
-  EXPECT_FALSE(A->name().empty());
-}
-
-TYPED_TEST(OperatorInterface, NormEstimateIsTheLargestRowSum) {
-  for (auto const& matrix :
-       {dominant(200, 9, 1), random_matrix(30, 50, 9, 2), Csr<double>{0, 3, {0}, {}, {}},
-        Csr<double>{3, 0, {0, 0, 0, 0}, {}, {}}}) {
-    auto [A, a] = this->make(matrix);
-    double largest = 0;
-    for (Index i = 0; i < a.rows; ++i) {
-      double sum = 0;
-      for (double v : a.row_values(i)) sum += std::abs(v);
-      largest = std::max(largest, sum);
-    }
-    double estimate = A->norm_estimate();
-    if (!std::isnan(estimate)) EXPECT_NEAR(estimate, largest, 1e-12 * largest);
-  }
-}
-
-TYPED_TEST(OperatorInterface, RecordedProductsRunWhenTheyAreCalled) {
-  using T = typename TestFixture::T;
-  auto [A, a] = this->make(dominant(50, 5, 1));
-  auto x = rounded<T>(random_values(50, 6));
-  Guarded<T> gx(this->ctx(), x), y(this->ctx(), std::vector<double>(50, nan));
-  There<double> sigma(this->ctx(), -7.0);
-  Recording list = this->ctx().record([&, A = A](Context& c) {
-    A->apply(c, gx.in(), y.view());
-    A->apply(c, T(2), gx.in(), T(-1), y.view());
-    A->apply_dot(c, gx.in(), y.view(), sigma.data());
   });
-  EXPECT_TRUE(y.unchanged());
-  EXPECT_EQ(sigma.get(), -7.0);
-  ASSERT_GE(list.commands.size(), 3u);
-  EXPECT_EQ(list.capturable(), A->traits().capturable);
-  for (Command const& command : list.commands) command.call(this->ctx());
-  EXPECT_TRUE(
-      within(A->traits().precision, this->out, exact_apply(a, Op::none, 1, x, 0, {}, 1), y.get()));
-  EXPECT_NE(sigma.get(), -7.0);
+}
+
+TEST_P(OperatorInterface, ApplyDotRefusesWhatHasNoInnerProduct) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    auto [A, a] = make(ctx(), format, random_matrix(4, 6, 3, 5));
+    Guarded<T> x(ctx(), std::vector<double>(6, 1)), y(ctx(), std::vector<double>(4, 1));
+    There<double> sigma(ctx(), 0.0);
+    std::string text =
+        message_of<ShapeError>([&, A = A] { A->apply_dot(ctx(), x.in(), y.view(), sigma.data()); });
+    EXPECT_NE(text.find("4 x 6"), std::string::npos) << text;
+
+    auto [B, b] = make(ctx(), format, random_matrix(5, 5, 3, 6));
+    std::vector<double> ones(10, 1);
+    Guarded<T> x2(ctx(), 5, 2, Layout::row_major, 0, ones),
+        y2(ctx(), 5, 2, Layout::row_major, 0, ones);
+    text = message_of<ShapeError>(
+        [&, B = B] { B->apply_dot(ctx(), x2.in(), y2.view(), sigma.data()); });
+    EXPECT_NE(text.find("2"), std::string::npos) << text;
+    // One column whose entries are not adjacent.
+    Guarded<T> x3(ctx(), 5, 1, Layout::row_major, 1, ones),
+        y3(ctx(), 5, 1, Layout::row_major, 0, ones);
+    EXPECT_THROW(B->apply_dot(ctx(), x3.in(), y3.view(), sigma.data()), ShapeError);
+    EXPECT_TRUE(y.unchanged() && y2.unchanged() && y3.unchanged());
+  });
+}
+
+TEST_P(OperatorInterface, Residual) {  // r = b - A x
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    for (auto const& matrix :
+         {dominant(100, 7, 1), random_matrix(40, 70, 9, 2), random_matrix(70, 40, 9, 3),
+          Csr<double>{3, 0, {0, 0, 0, 0}, {}, {}}}) {
+      auto [A, a] = make(ctx(), format, matrix);
+      auto b = rounded<T>(random_values(a.rows, 4)), x = rounded<T>(random_values(a.cols, 5));
+      Guarded<T> gb(ctx(), b), gx(ctx(), x), r(ctx(), std::vector<double>(a.rows, nan));
+      A->residual(ctx(), gb.in(), gx.in(), r.view());
+      EXPECT_TRUE(within(A->traits().precision, real_of<T>,
+                         exact_apply(a, Op::none, -1, x, 1, b, 1), r.get()));
+      EXPECT_TRUE(r.untouched());
+      EXPECT_TRUE(gb.unchanged());
+      EXPECT_TRUE(gx.unchanged());
+    }
+  });
+}
+
+TEST_P(OperatorInterface, ResidualChecksAllThreeVectorsFirst) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    auto [A, a] = make(ctx(), format, random_matrix(4, 6, 3, 5));
+    auto vector = [&](Index n) { return Guarded<T>(ctx(), std::vector<double>(n, 1)); };
+    auto says = [&](Guarded<T>& b, Guarded<T>& x, Guarded<T>& r, std::string const& words) {
+      std::string text =
+          message_of<ShapeError>([&, A = A] { A->residual(ctx(), b.in(), x.in(), r.view()); });
+      EXPECT_NE(text.find("4 x 6"), std::string::npos) << text;
+      EXPECT_NE(text.find(words), std::string::npos) << text;
+      EXPECT_TRUE(r.unchanged()) << "an error must leave r alone";
+    };
+    auto four = vector(4), six = vector(6), r4 = vector(4), three = vector(3), r9 = vector(9);
+    says(three, six, r4, "b has 3 rows");
+    says(four, four, r4, "x has 4 rows");
+    says(four, six, r9, "r has 9 rows");
+    EXPECT_THROW(
+        A->residual(ctx(),
+                    MultiView<T const>{four.data(), 4, 1, 1, Layout::row_major,
+                                       ctx().space() == Space::host ? Space::cuda : Space::host},
+                    six.in(), r4.view()),
+        ShapeError);
+    EXPECT_TRUE(r4.unchanged());
+  });
+}
+
+TEST_P(OperatorInterface, ErrorsNameBothQuantities) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    auto [A, a] = make(ctx(), format, random_matrix(4, 6, 3, 5));
+    std::vector<double> ones(64, 1);
+    auto block = [&](Index n, Index k) {
+      return Guarded<T>(ctx(), n, k, Layout::row_major, 0, ones);
+    };
+    auto says = [&](MultiView<T> x, MultiView<T> y, Op op, std::vector<std::string> words) {
+      std::string text =
+          message_of<ShapeError>([&, A = A] { A->apply(ctx(), T(1), x, T(0), y, op); });
+      for (auto const& word : words)
+        EXPECT_NE(text.find(word), std::string::npos) << text << " lacks " << word;
+    };
+    auto x = block(6, 1), y = block(4, 1), wrong = block(5, 1), x2 = block(6, 2), y3 = block(4, 3);
+    says(wrong.view(), y.view(), Op::none, {A->name(), "4 x 6", "x has 5 rows"});
+    says(x.view(), wrong.view(), Op::none, {A->name(), "4 x 6", "y has 5 rows"});
+    says(x2.view(), y3.view(), Op::none, {"x has 2 columns", "y has 3"});
+    if (A->traits().transpose) {
+      says(x.view(), y.view(), Op::transpose, {"transposed", "6 x 4", "x has 6 rows"});
+      says(y.view(), wrong.view(), Op::transpose, {"transposed", "6 x 4", "y has 5 rows"});
+    }
+    Space other = ctx().space() == Space::host ? Space::cuda : Space::host;
+    MultiView<T> elsewhere = x.view();
+    elsewhere.space = other;
+    says(elsewhere, y.view(), Op::none, {cat("x is in ", name(other)), name(ctx().space())});
+    elsewhere = y.view();
+    elsewhere.space = other;
+    says(x.view(), elsewhere, Op::none, {cat("y in ", name(other)), name(ctx().space())});
+    // y begins inside x; and the first element of y is the last of x.
+    auto both = block(20, 1);
+    for (Index shift : {0, 2, 5})
+      says(vector_view(both.data(), 6, ctx().space()),
+           vector_view(both.data() + shift, 4, ctx().space()), Op::none, {"x and y overlap"});
+    A->apply(ctx(), vector_view<T const>(both.data(), 6, ctx().space()),
+             vector_view(both.data() + 6, 4, ctx().space()));  // neighbours do not overlap
+    EXPECT_TRUE(x.unchanged() && y.unchanged() && wrong.unchanged() && y3.unchanged());
+  });
+}
+
+TEST_P(OperatorInterface, CostIsTheCompulsoryTraffic) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    for (auto const& matrix :
+         {random_matrix(30, 50, 9, 2), Csr<double>{0, 3, {0}, {}, {}}, mixed_rows(50, 40, 3)}) {
+      auto [A, a] = make(ctx(), format, matrix);
+      for (Index k : {1, 8, 33}) {
+        Cost cost = A->cost(k);
+        double vectors = double(k) * (double(a.rows) + a.cols) * sizeof(T);
+        EXPECT_DOUBLE_EQ(cost.flops, 2.0 * double(a.entries()) * k);
+        EXPECT_DOUBLE_EQ(cost.bytes, format.bytes(ctx(), matrix) + vectors);
+        EXPECT_GE(cost.stored_per_entry, 1);
+      }
+    }
+  });
+}
+
+TEST_P(OperatorInterface, TraitsNameTheirPrecision) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    auto [A, a] = make(ctx(), format, dominant(9, 3, 1));
+    EXPECT_EQ(A->traits().precision.storage, format.stored);
+    EXPECT_GE(size_of(A->traits().precision.accumulate), sizeof(float));
+    EXPECT_LE(sizeof(T), 8u);
+    EXPECT_TRUE(A->traits().fixed);
+    EXPECT_FALSE(A->name().empty());
+  });
+}
+
+TEST_P(OperatorInterface, NormEstimateIsTheLargestRowSum) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    for (auto const& matrix :
+         {dominant(200, 9, 1), random_matrix(30, 50, 9, 2), Csr<double>{0, 3, {0}, {}, {}},
+          Csr<double>{3, 0, {0, 0, 0, 0}, {}, {}}}) {
+      auto [A, a] = make(ctx(), format, matrix);
+      double largest = 0;
+      for (Index i = 0; i < a.rows; ++i) {
+        double sum = 0;
+        for (double v : a.row_values(i)) sum += std::abs(v);
+        largest = std::max(largest, sum);
+      }
+      double estimate = A->norm_estimate();
+      if (!std::isnan(estimate)) EXPECT_NEAR(estimate, largest, 1e-12 * largest);
+    }
+  });
+}
+
+TEST_P(OperatorInterface, RecordedProductsRunWhenTheyAreCalled) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    auto [A, a] = make(ctx(), format, dominant(50, 5, 1));
+    auto x = rounded<T>(random_values(50, 6));
+    Guarded<T> gx(ctx(), x), y(ctx(), std::vector<double>(50, nan));
+    There<double> sigma(ctx(), -7.0);
+    Recording list = ctx().record([&, A = A](Context& c) {
+      A->apply(c, gx.in(), y.view());
+      A->apply(c, T(2), gx.in(), T(-1), y.view());
+      A->apply_dot(c, gx.in(), y.view(), sigma.data());
+    });
+    EXPECT_TRUE(y.unchanged());
+    EXPECT_EQ(sigma.get(), -7.0);
+    ASSERT_GE(list.commands.size(), 3u);
+    EXPECT_EQ(list.capturable(), A->traits().capturable);
+    for (Command const& command : list.commands) command.call(ctx());
+    EXPECT_TRUE(within(A->traits().precision, real_of<T>, exact_apply(a, Op::none, 1, x, 0, {}, 1),
+                       y.get()));
+    EXPECT_NE(sigma.get(), -7.0);
+  });
 }
 
 }  // namespace

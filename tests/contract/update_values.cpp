@@ -2,8 +2,12 @@
 /// New values on the same pattern: the operator is then the one that a fresh conversion of the new
 /// matrix gives, bit by bit, for every format and backend.
 #include <tcsolve/formats/same_pattern.hpp>
+#include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/operators/composite.hpp>
+#include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
+#include <tcsolve/operators/spaden_operator.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -20,13 +24,17 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// The pattern of a with values in [-2, 2), a zero of either sign now and then.
-template <class S>
-Csr<S> other_values(Csr<S> a, std::uint64_t seed) {
+/// The pattern of a with values in [-2, 2), a zero of either sign now and then, rounded to
+/// `stored`.
+Csr<double> other_values(Real stored, Csr<double> a, std::uint64_t seed) {
   auto values = random_values(a.values.size(), seed, -2, 2);
   for (std::size_t k = 0; k < values.size(); ++k)
-    a.values[k] = S(k % 11 == 5 ? (k % 2 == 0 ? 0.0 : -0.0) : values[k]);
-  return a;
+    a.values[k] = k % 11 == 5 ? (k % 2 == 0 ? 0.0 : -0.0) : values[k];
+  return rounded(stored, std::move(a));
+}
+template <class S>
+Csr<S> other_values(Csr<S> const& a, std::uint64_t seed) {
+  return converted<S>(other_values(real_of<S>, widened(a), seed));
 }
 
 /// Both say NaN, or have the same bits.
@@ -59,139 +67,155 @@ void expect_same_products(Context& ctx, LinearOperator<T> const& A, LinearOperat
   }
 }
 
-template <class P>
-class UpdateValues : public BackendTest<P> {
- public:
-  using F = typename P::Format;
-  using T = typename P::Value;
-  using S = typename F::Stored;
+class UpdateValues : public FormatTest {
+ protected:
+  template <class T>
+  using OperatorOf = std::shared_ptr<LinearOperator<T>>;
   /// Its transpose made, where there is one, and its product: nothing of these may stay behind.
-  std::shared_ptr<typename F::Operator> used(Csr<S> const& a) {
-    auto A = F::of(this->ctx(), a);
-    if (A->traits().transpose) A->prepare(this->ctx(), Op::transpose);
-    Guarded<T> x(this->ctx(), std::vector<double>(a.cols, 1.0)),
-        y(this->ctx(), std::vector<double>(a.rows, 0.0));
-    A->apply(this->ctx(), x.in(), y.view());
+  template <class T>
+  OperatorOf<T> used(FormatUnderTest<T> const& format, Csr<double> const& a) {
+    auto A = format.of(ctx(), a);
+    if (A->traits().transpose) A->prepare(ctx(), Op::transpose);
+    Guarded<T> x(ctx(), std::vector<double>(a.cols, 1.0)),
+        y(ctx(), std::vector<double>(a.rows, 0.0));
+    A->apply(ctx(), x.in(), y.view());
     return A;
   }
-};
-TYPED_TEST_SUITE(UpdateValues, Formats, Label);
-
-TYPED_TEST(UpdateValues, GivesTheOperatorOfTheNewMatrix) {
-  using S = typename TestFixture::S;
-  using F = typename TestFixture::F;
-  for (Named const& m : for_conversion()) {
-    SCOPED_TRACE(m.name);
-    Csr<S> a = representable<S>(m.matrix);
-    auto A = this->used(a);
-    for (int turn = 0; turn < 2; ++turn) {
-      Csr<S> b = other_values(a, turn);
-      CsrStorage<S> there(this->ctx(), b);
-      A->update_values(this->ctx(), turn == 0 ? there.view() : b.view());
-      expect_same_products(this->ctx(), *A, *F::of(this->ctx(), b));
-      ASSERT_FALSE(this->HasFatalFailure());
-    }
+  /// The operator of `from` is given `to`, which has as many rows and entries.
+  template <class T>
+  void gives_other_pattern(FormatUnderTest<T> const& format, Csr<double> const& from,
+                           Csr<double> const& to) {
+    auto A = used(format, rounded(format.stored, from));
+    StoredCsr const there = stored_in_space(ctx(), format.stored, to);
+    format.update_values(ctx(), *A, there);
+    std::visit(
+        [&]<class S>(CsrView<S> const& given) {
+          Csr<S> const made = converted<S>(from);
+          if (from == to) {
+            EXPECT_NO_THROW(require_same_pattern(ctx(), made, given));
+            return;
+          }
+          std::string text =
+              message_of<MatrixError>([&] { require_same_pattern(ctx(), made, given); });
+          EXPECT_NE(text.find("row"), std::string::npos) << text;
+        },
+        there.view);
   }
+};
+INSTANTIATE_TEST_SUITE_P(Formats, UpdateValues, ::testing::ValuesIn(format_cases()), case_label);
+
+TEST_P(UpdateValues, GivesTheOperatorOfTheNewMatrix) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    for (Named const& m : for_conversion()) {
+      SCOPED_TRACE(m.name);
+      Csr<double> a = representable(format.stored, m.matrix);
+      auto A = used(format, a);
+      for (int turn = 0; turn < 2; ++turn) {
+        Csr<double> b = other_values(format.stored, a, turn);
+        StoredCsr given =
+            turn == 0 ? stored_in_space(ctx(), format.stored, b) : stored_on_host(format.stored, b);
+        format.update_values(ctx(), *A, given);
+        expect_same_products(ctx(), *A, *format.of(ctx(), b));
+        ASSERT_FALSE(HasFatalFailure());
+      }
+    }
+  });
 }
 
 /// Rows in pieces, units of long rows, block rows whose side entries are long: what small matrices
 /// have not.
-TYPED_TEST(UpdateValues, GivesTheOperatorOfANewMatrixWithLongRows) {
-  using S = typename TestFixture::S;
-  using F = typename TestFixture::F;
+TEST_P(UpdateValues, GivesTheOperatorOfANewMatrixWithLongRows) {
   Csr<double> dense{9, 6000, {0}, {}, {}};  // blocks of 64, 750 to a block row
   for (Index i = 0; i < dense.rows; ++i) {
     for (Index j = 0; j < dense.cols; ++j) dense.columns.push_back(j), dense.values.push_back(1);
     dense.offsets.push_back(dense.entries());
   }
-  for (Csr<double> const& matrix :
-       {dense, random_matrix(12, 60000, 5000, 1), mixed_rows(70, 9000, 2)}) {
-    Csr<S> a = converted<S>(matrix), b = other_values(a, 3);
-    auto A = this->used(a);
-    CsrStorage<S> there(this->ctx(), b);
-    A->update_values(this->ctx(), there.view());
-    expect_same_products(this->ctx(), *A, *F::of(this->ctx(), b));
-    ASSERT_FALSE(this->HasFatalFailure());
-  }
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    for (Csr<double> const& matrix :
+         {dense, random_matrix(12, 60000, 5000, 1), mixed_rows(70, 9000, 2)}) {
+      Csr<double> a = rounded(format.stored, matrix), b = other_values(format.stored, a, 3);
+      auto A = used(format, a);
+      StoredCsr there = stored_in_space(ctx(), format.stored, b);
+      format.update_values(ctx(), *A, there);
+      expect_same_products(ctx(), *A, *format.of(ctx(), b));
+      ASSERT_FALSE(HasFatalFailure());
+    }
+  });
 }
 
 /// Values of T by way of LinearOperator: a narrower type rounds them, or refuses.
-TYPED_TEST(UpdateValues, TakesTheTypeOfTheVectors) {
-  using S = typename TestFixture::S;
-  using T = typename TestFixture::T;
-  using F = typename TestFixture::F;
-  for (Named const& m : for_conversion()) {
-    SCOPED_TRACE(m.name);
-    Csr<S> a = representable<S>(m.matrix);
-    auto A = this->used(a), before = this->used(a);
-    LinearOperator<T>& general = *A;
-    Csr<T> b{a.rows, a.cols, a.offsets, a.columns, {}};
-    for (double v : random_values(a.values.size(), 9)) b.values.push_back(T(v + 0.1));
-    CsrStorage<T> there(this->ctx(), b);
-    general.update_values(this->ctx(), there.view());
-    expect_same_products<T>(this->ctx(), *A, *F::of(this->ctx(), converted<S>(widened(b))));
-    ASSERT_FALSE(this->HasFatalFailure());
-    if (sizeof(S) > 2 || b.values.empty()) continue;
-    bool const fp16 = std::is_same_v<S, half>;
-    for (double far : {fp16 ? 1e6 : 3.4e38, fp16 ? 1e-12 : 1e-42}) {  // infinite, and zero, as S
-      Csr<T> c = b;
-      c.values.back() = T(far);
-      A->update_values(this->ctx(), a.view());
-      if constexpr (sizeof(T) > 2) {
-        CsrStorage<T> far_there(this->ctx(), c);
+TEST_P(UpdateValues, TakesTheTypeOfTheVectors) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    for (Named const& m : for_conversion()) {
+      SCOPED_TRACE(m.name);
+      Csr<double> a = representable(format.stored, m.matrix);
+      auto A = used(format, a), before = used(format, a);
+      Csr<T> b{a.rows, a.cols, a.offsets, a.columns, {}};
+      for (double v : random_values(a.values.size(), 9)) b.values.push_back(T(v + 0.1));
+      CsrStorage<T> there(ctx(), b);
+      A->update_values(ctx(), there.view());
+      expect_same_products<T>(ctx(), *A, *format.make(ctx(), widened(b)));
+      ASSERT_FALSE(HasFatalFailure());
+      if (size_of(format.stored) > 2 || b.values.empty()) continue;
+      bool const fp16 = format.stored == Real::f16;
+      for (double far : {fp16 ? 1e6 : 3.4e38, fp16 ? 1e-12 : 1e-42}) {  // infinite, zero, as stored
+        Csr<T> c = b;
+        c.values.back() = T(far);
+        StoredCsr back = stored_on_host(format.stored, a);
+        format.update_values(ctx(), *A, back);
+        CsrStorage<T> far_there(ctx(), c);
         std::string text =
-            message_of<MatrixError>([&] { general.update_values(this->ctx(), far_there.view()); });
+            message_of<MatrixError>([&] { A->update_values(ctx(), far_there.view()); });
         EXPECT_NE(text.find("row"), std::string::npos) << text;
+        expect_same_products<T>(ctx(), *A, *before);
+        ASSERT_FALSE(HasFatalFailure());
       }
-      expect_same_products<T>(this->ctx(), *A, *before);
-      ASSERT_FALSE(this->HasFatalFailure());
     }
-  }
+  });
 }
 
-TYPED_TEST(UpdateValues, KeepsValuesThatAreNotFinite) {
-  using S = typename TestFixture::S;
-  using F = typename TestFixture::F;
-  for (Csr<double> const& matrix : {dominant(60, 9, 1), random_matrix(20, 3000, 700, 2)})
-    for (double odd : {inf, -inf, nan}) {
-      Csr<S> a = converted<S>(matrix), b = other_values(a, 4);
-      for (std::size_t k = 3; k < b.values.size(); k += 97) b.values[k] = S(odd);
-      auto A = this->used(a);
-      A->update_values(this->ctx(), b.view());
-      expect_same_products(this->ctx(), *A, *F::of(this->ctx(), b));
-      EXPECT_EQ(std::isnan(A->norm_estimate()), std::isnan(odd));
-      A->update_values(this->ctx(), a.view());
-      expect_same_products(this->ctx(), *A, *F::of(this->ctx(), a));
-      ASSERT_FALSE(this->HasFatalFailure());
-    }
+TEST_P(UpdateValues, KeepsValuesThatAreNotFinite) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    for (Csr<double> const& matrix : {dominant(60, 9, 1), random_matrix(20, 3000, 700, 2)})
+      for (double odd : {inf, -inf, nan}) {
+        Csr<double> a = rounded(format.stored, matrix), b = other_values(format.stored, a, 4);
+        for (std::size_t k = 3; k < b.values.size(); k += 97) b.values[k] = odd;
+        auto A = used(format, a);
+        StoredCsr const with_odd = stored_on_host(format.stored, b),
+                        finite = stored_on_host(format.stored, a);
+        format.update_values(ctx(), *A, with_odd);
+        expect_same_products(ctx(), *A, *format.of(ctx(), b));
+        EXPECT_EQ(std::isnan(A->norm_estimate()), std::isnan(odd));
+        format.update_values(ctx(), *A, finite);
+        expect_same_products(ctx(), *A, *format.of(ctx(), a));
+        ASSERT_FALSE(HasFatalFailure());
+      }
+  });
 }
 
-TYPED_TEST(UpdateValues, RefusesOtherExtentsAndStaysAsItWas) {
-  using S = typename TestFixture::S;
-  Csr<S> a = converted<S>(dominant(40, 6, 1));
-  auto A = this->used(a), before = this->used(a);
-  auto refuses = [&](Csr<S> const& b, std::vector<std::string> const& words) {
-    CsrStorage<S> there(this->ctx(), b);
-    std::string text = message_of<ShapeError>([&] { A->update_values(this->ctx(), there.view()); });
-    for (std::string const& word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
-    expect_same_products(this->ctx(), *A, *before);
-  };
-  Csr<S> taller = a, wider = a, fuller = a;
-  ++taller.rows, taller.offsets.push_back(taller.entries());
-  ++wider.cols;
-  fuller.rows = 40, ++fuller.cols;
-  fuller.columns.push_back(40), fuller.values.push_back(S(1.0f)), ++fuller.offsets.back();
-  refuses(taller, {"40 x 40", "41 x 40"});
-  refuses(wider, {"40 x 40", "40 x 41"});
-  fuller = a;
-  fuller.columns.clear(), fuller.values.clear(), fuller.offsets.assign(41, 0);
-  refuses(fuller, {cat(a.entries()), " 0"});
+TEST_P(UpdateValues, RefusesOtherExtentsAndStaysAsItWas) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    Csr<double> a = rounded(format.stored, dominant(40, 6, 1));
+    auto A = used(format, a), before = used(format, a);
+    auto refuses = [&](Csr<double> const& b, std::vector<std::string> const& words) {
+      StoredCsr there = stored_in_space(ctx(), format.stored, b);
+      std::string text = message_of<ShapeError>([&] { format.update_values(ctx(), *A, there); });
+      for (std::string const& word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
+      expect_same_products(ctx(), *A, *before);
+    };
+    Csr<double> taller = a, wider = a, fuller = a;
+    ++taller.rows, taller.offsets.push_back(taller.entries());
+    ++wider.cols;
+    refuses(taller, {"40 x 40", "41 x 40"});
+    refuses(wider, {"40 x 40", "40 x 41"});
+    fuller.columns.clear(), fuller.values.clear(), fuller.offsets.assign(41, 0);
+    refuses(fuller, {cat(a.entries()), " 0"});
+  });
 }
 
 /// Where the pattern is another, which is not looked at, nothing outside the operator is touched
 /// (memory checkers look), and require_same_pattern() says so.
-TYPED_TEST(UpdateValues, AnotherPatternOfTheSameSizeIsHarmless) {
-  using S = typename TestFixture::S;
+TEST_P(UpdateValues, AnotherPatternOfTheSameSizeIsHarmless) {
   std::vector<Csr<double>> list;
   for (Csr<double> a : {mixed_rows(60, 3000, 7), random_matrix(50, 900, 400, 2)}) {
     list.push_back(a);
@@ -212,55 +236,35 @@ TYPED_TEST(UpdateValues, AnotherPatternOfTheSameSizeIsHarmless) {
       upside_down.offsets.push_back(upside_down.entries());
     }
     list.push_back(upside_down);
-    for (Csr<double> const& from : list)
-      for (Csr<double> const& to : list) {
-        if (from.entries() != to.entries() || from.rows != to.rows) continue;
-        Csr<S> made = converted<S>(from), given = converted<S>(to);
-        auto A = this->used(made);
-        CsrStorage<S> there(this->ctx(), given);
-        A->update_values(this->ctx(), there.view());
-        if (from == to) {
-          EXPECT_NO_THROW(require_same_pattern(this->ctx(), made, there.view()));
-          continue;
-        }
-        std::string text =
-            message_of<MatrixError>([&] { require_same_pattern(this->ctx(), made, there.view()); });
-        EXPECT_NE(text.find("row"), std::string::npos) << text;
-      }
+    with_format([&]<class T>(FormatUnderTest<T> const& format) {
+      for (Csr<double> const& from : list)
+        for (Csr<double> const& to : list)
+          if (from.entries() == to.entries() && from.rows == to.rows)
+            gives_other_pattern(format, from, to);
+    });
   }
 }
 
 /// What was recorded before sees the new values: the arrays stay where they are.
-TYPED_TEST(UpdateValues, RecordedProductsSeeTheNewValues) {
-  using S = typename TestFixture::S;
-  using T = typename TestFixture::T;
-  using F = typename TestFixture::F;
-  Csr<S> a = converted<S>(dominant(80, 12, 1)), b = other_values(a, 6);
-  auto A = this->used(a);
-  Guarded<T> x(this->ctx(), rounded<T>(random_values(80, 2)));
-  Guarded<T> y(this->ctx(), std::vector<double>(80, nan)),
-      z(this->ctx(), std::vector<double>(80, nan));
-  Recording list = this->ctx().record([&](Context& c) { A->apply(c, x.in(), y.view()); });
-  CsrStorage<S> there(this->ctx(), b);
-  A->update_values(this->ctx(), there.view());
-  for (Command const& command : list.commands) command.call(this->ctx());
-  F::of(this->ctx(), b)->apply(this->ctx(), x.in(), z.view());
-  EXPECT_EQ(y.get(), z.get());
+TEST_P(UpdateValues, RecordedProductsSeeTheNewValues) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    Csr<double> a = rounded(format.stored, dominant(80, 12, 1)),
+                b = other_values(format.stored, a, 6);
+    auto A = used(format, a);
+    Guarded<T> x(ctx(), rounded<T>(random_values(80, 2)));
+    Guarded<T> y(ctx(), std::vector<double>(80, nan)), z(ctx(), std::vector<double>(80, nan));
+    Recording list = ctx().record([&](Context& c) { A->apply(c, x.in(), y.view()); });
+    StoredCsr there = stored_in_space(ctx(), format.stored, b);
+    format.update_values(ctx(), *A, there);
+    for (Command const& command : list.commands) command.call(ctx());
+    format.of(ctx(), b)->apply(ctx(), x.in(), z.view());
+    EXPECT_EQ(y.get(), z.get());
+  });
 }
 
-template <class P>
-class UpdateScaledValues : public BackendTest<P> {};
-using ScaledFormats =
-    cases<DaspFormat<double, half>, DaspFormat<float, half>, SpadenFormat<double, half>,
-          SpadenFormat<float, half>, DaspFormat<double, bfloat16>, SpadenFormat<double, bfloat16>>;
-TYPED_TEST_SUITE(UpdateScaledValues, ScaledFormats, Label);
-
-/// Values come in and out of the range of 16 bits: scaled anew each time, by rows, by columns, or
-/// not at all.
-TYPED_TEST(UpdateScaledValues, AreScaledAnew) {
-  using T = typename TypeParam::Value;
-  using F = typename TypeParam::Format;
-  using S = typename F::Stored;
+/// The operator of a narrow type, scaled to fit.
+template <class Operator, class T, class S>
+void are_scaled_anew(Context& ctx) {
   Csr<double> plain = dominant(90, 12, 8);
   auto spread = [&](auto const& exponent) {
     Csr<double> a = plain;
@@ -272,20 +276,19 @@ TYPED_TEST(UpdateScaledValues, AreScaledAnew) {
   std::vector<Csr<double>> list{plain, spread([](Index i, Index) { return i - 40; }),
                                 spread([](Index, Index j) { return 45 - j; }),
                                 spread([](Index i, Index j) { return i / 2 - j; }), plain};
-  using Operator = typename F::Operator;
   auto fresh = [&](Csr<double> const& a) {
-    return std::make_shared<Operator>(this->ctx(), scaled<S>(a, Scaling::powers_of_two));
+    return std::make_shared<Operator>(ctx, scaled<S>(a, Scaling::powers_of_two));
   };
   for (Csr<double> const& first : list) {
     auto A = fresh(first), B = fresh(first);
     for (Csr<double> const& next : list) {
       Csr<T> typed = representable<T>(next);
       LinearOperator<T>& general = *A;
-      general.update_values(this->ctx(), typed.view());
-      B->update_values(this->ctx(), scaled<S>(widened(typed), Scaling::powers_of_two));
-      expect_same_products<T>(this->ctx(), *A, *fresh(widened(typed)));
-      expect_same_products<T>(this->ctx(), *B, *A);
-      ASSERT_FALSE(this->HasFatalFailure());
+      general.update_values(ctx, typed.view());
+      B->update_values(ctx, scaled<S>(widened(typed), Scaling::powers_of_two));
+      expect_same_products<T>(ctx, *A, *fresh(widened(typed)));
+      expect_same_products<T>(ctx, *B, *A);
+      ASSERT_FALSE(::testing::Test::HasFatalFailure());
     }
   }
   // What no scaling holds is refused, and the operator stays as it was.
@@ -294,15 +297,50 @@ TYPED_TEST(UpdateScaledValues, AreScaledAnew) {
   hopeless.values = {far, 1, 1, far};
   auto A = fresh(one);
   LinearOperator<T>& general = *A;
-  EXPECT_THROW(general.update_values(this->ctx(), representable<T>(hopeless).view()), MatrixError);
-  expect_same_products<T>(this->ctx(), *A, *fresh(one));
+  EXPECT_THROW(general.update_values(ctx, representable<T>(hopeless).view()), MatrixError);
+  expect_same_products<T>(ctx, *A, *fresh(one));
   // Values of the stored type are taken as they are.
   Csr<S> h = converted<S>(plain);
   for (Csr<double> const& first : list) {
     auto B = fresh(first);
-    B->update_values(this->ctx(), h.view());
-    expect_same_products<T>(this->ctx(), *B, *F::of(this->ctx(), h));
+    B->update_values(ctx, h.view());
+    expect_same_products<T>(ctx, *B, Operator(ctx, h.view()));
   }
+}
+
+struct ScaledFormat {
+  std::string name;
+  void (*check)(Context&);
+};
+ScaledFormat const scaled_formats[] = {
+    {"dasp_f64_f16", are_scaled_anew<DaspOperator<double, half>, double, half>},
+    {"dasp_f32_f16", are_scaled_anew<DaspOperator<float, half>, float, half>},
+    {"spaden_f64_f16", are_scaled_anew<SpadenOperator<double, half>, double, half>},
+    {"spaden_f32_f16", are_scaled_anew<SpadenOperator<float, half>, float, half>},
+    {"dasp_f64_bf16", are_scaled_anew<DaspOperator<double, bfloat16>, double, bfloat16>},
+    {"spaden_f64_bf16", are_scaled_anew<SpadenOperator<double, bfloat16>, double, bfloat16>}};
+
+struct ScaledCase {
+  Backend backend;
+  ScaledFormat format;
+  std::string label() const { return cat(test::label(backend), "_", format.name); }
+  friend void PrintTo(ScaledCase const& c, std::ostream* out) { *out << c.label(); }
+};
+std::vector<ScaledCase> scaled_cases() {
+  std::vector<ScaledCase> cases;
+  for (Backend backend : backends())
+    for (ScaledFormat const& format : scaled_formats) cases.push_back({backend, format});
+  return cases;
+}
+
+class UpdateScaledValues : public ::testing::TestWithParam<ScaledCase> {};
+INSTANTIATE_TEST_SUITE_P(Formats, UpdateScaledValues, ::testing::ValuesIn(scaled_cases()),
+                         [](auto const& info) { return info.param.label(); });
+
+TEST_P(UpdateScaledValues, AreScaledAnew) {
+  std::unique_ptr<Context> ctx;
+  open_context(GetParam().backend, ctx);
+  if (ctx) GetParam().format.check(*ctx);
 }
 
 template <class P>

@@ -61,6 +61,28 @@ struct Label {
   }
 };
 
+/// The same as a list, for suites whose parameter is a value.
+inline std::vector<Backend> backends() {
+#if TCSOLVE_TEST_DEVICE
+  return {Backend::host, Backend::cuda};
+#else
+  return {Backend::host};
+#endif
+}
+
+/// The name of a backend in the name of a test.
+constexpr char const* label(Backend backend) {
+  return backend == Backend::host ? HostBackend::name : CudaBackend::name;
+}
+
+/// Opens a Context on the backend, or skips the test: for SetUp().
+inline void open_context(Backend backend, std::unique_ptr<Context>& ctx) {
+  std::string why;
+  if (backend == Backend::cuda && !cuda::available(why))
+    GTEST_SKIP() << "no GPU to run on: " << why;
+  ctx = std::make_unique<Context>(backend);
+}
+
 /// Opens the Context that P asks for, once a test.
 template <class P>
 class BackendTest : public ::testing::Test {
@@ -68,12 +90,7 @@ class BackendTest : public ::testing::Test {
   using T = typename P::Value;
 
  protected:
-  void SetUp() override {
-    std::string why;
-    if (P::Where::backend == Backend::cuda && !cuda::available(why))
-      GTEST_SKIP() << "no GPU to run on: " << why;
-    ctx_ = std::make_unique<Context>(P::Where::backend);
-  }
+  void SetUp() override { open_context(P::Where::backend, ctx_); }
   Context& ctx() { return *ctx_; }
 
  private:

@@ -12,11 +12,16 @@
 ///          whoever comes last adds them in the order of the row: the same bits on every run
 ///   y      written to the caller's row, nothing else leaves the kernel
 ///   tuning LOOP, groups of a warp: swept by bench/spmv (docs/formats/dasp.md)
+///
+/// Sixty kernels: dasp_f64.cu, dasp_f32.cu, dasp_f16.cu and dasp_bf16.cu instantiate those of one
+/// type of values each.
+#pragma once
+
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/dasp_slots.cuh>
 #include <tcsolve/kernels/cuda/range.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
-#include <tcsolve/kernels/value_pairs.hpp>
+#include <tcsolve/kernels/dasp.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -386,10 +391,5 @@ void spmm_dasp(Device& on, T alpha, DaspView<S> const& a, DaspWork<T> const& wor
     }
   }
 }
-
-#define TCSOLVE_INSTANTIATE(S, T)                                                             \
-  template void spmm_dasp<S, T>(Device&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, \
-                                Out<T>);
-TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 }  // namespace tcsolve::cuda
