@@ -129,7 +129,7 @@ std::vector<SolveReport> LinearSolver::solve_columns(In<double> b, Out<double> x
   return reports;
 }
 
-bool LinearSolver::ready() const { return impl_->system.solver() != nullptr; }
+bool LinearSolver::ready() const { return impl_ != nullptr && impl_->system.solver() != nullptr; }
 Context& LinearSolver::context() { return impl_->ctx; }
 SolverParts const& LinearSolver::parts() const { return impl_->system.parts(); }
 SolverOptions const& LinearSolver::options() const { return impl_->options; }

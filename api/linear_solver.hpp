@@ -93,7 +93,7 @@ class LinearSolver {
   void set_matrix(Csr<double> a);
   /// An operator instead of a matrix; the options' `operator` is not looked at. M: the caller's
   /// preconditioner; null: that of the options, which needs A to be a CsrOperator<double> unless it
-  /// is `none`. A_true: the system that `converged` refers to; null: A.
+  /// is made of A alone, as `none` is. A_true: the system that `converged` refers to; null: A.
   void set_operator(OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
                     OperatorPtr<double> A_true = nullptr);
   /// New values on the same pattern, which is taken on trust (require_same_pattern(),
@@ -128,7 +128,9 @@ class LinearSolver {
   /// The name of the format that A is in now; a lazy conversion changes it. Empty where there is
   /// none.
   std::string format() const;
-  /// In the order in force; null while not ready(). M is null where there is none.
+  /// In the order in force; null while not ready(). M is null where there is none. They may borrow
+  /// the solver's arrays: they are not to be kept, or given back to it, beyond the next
+  /// set_matrix() or set_operator(), or its end.
   OperatorPtr<double> A() const;
   OperatorPtr<double> M() const;
   SolveTraffic traffic(SolveReport const& report) const;

@@ -62,7 +62,7 @@ struct SolverOptions {
   /// as well, are passed over. Throws ConfigError with all problems, one `name:line:column: text` a
   /// line. A path in the text is relative to the working directory.
   static SolverOptions from_yaml(std::string const& text, std::string const& name = "options");
-  /// The same from a file. A path in it is relative to its folder.
+  /// The same from a file. `operator.calibration` in it is relative to its folder.
   static SolverOptions from_file(std::string const& path);
 
   /// What is made of a matrix.

@@ -42,13 +42,14 @@ void PreparedSystem::clear() {
   bool const used = solver_ || A_;
   solver_.reset();
   reordered_.reset();
-  if (used) parts_.method = make<SolverRegistry>(options_.solver);
+  if (used) parts_.method.reset();
   M_ = A_true_ = A_ = nullptr;
   csr_.reset();
   ready_.reset();
   matrix_ = {};
   given_ = {};
   lazy_ = false;
+  if (used) parts_.method = make<SolverRegistry>(options_.solver);  // may throw
 }
 
 /// f(); what it throws leaves nothing behind but the report.
@@ -144,9 +145,11 @@ void PreparedSystem::as_setup_errors(F const& f) const {
     throw SetupError(e.what() + numbered);
   } catch (MatrixError const& e) {
     Block const& block = options_.matrix_operator;
-    std::string const values = block.registry()->effective(block).find("values")->scalar;
-    throw SetupError(
-        cat("operator {format: ", block.type(), ", values: ", values, "}: ", e.what(), numbered));
+    ConfigNode const effective = block.registry()->effective(block);
+    ConfigNode const* const values = effective.find("values");  // a caller's format may have none
+    throw SetupError(cat("operator {format: ", block.type(),
+                         values != nullptr ? cat(", values: ", values->scalar) : "",
+                         "}: ", e.what(), numbered));
   }
 }
 

@@ -60,11 +60,11 @@ class PreparedSystem {
 
   Context& ctx_;
   SolverOptions options_;
-  SolverParts parts_;
   std::optional<DiskCache> cache_;
   mutable std::optional<bool> one_kernel_;
   SetupReport report_;
-  StoredMatrix matrix_;                 // goes after what borrows it
+  StoredMatrix matrix_;  // goes after what borrows it, also after the method
+  SolverParts parts_;
   std::optional<OrderedMatrix> ready_;  // while operators are made of it
   GivenOperators given_;
   OperatorPtr<double> A_, A_true_, M_;

@@ -11,8 +11,8 @@
 
 namespace tcsolve {
 
-/// A in CSR. Nothing of it but its extents is there before take(); release() lets the arrays go
-/// where nobody borrows them.
+/// A in CSR. Nothing of it is there before take(); settle() lets the arrays go where nobody borrows
+/// them.
 class StoredMatrix {
  public:
   using Storage = std::shared_ptr<CsrStorage<double>>;
@@ -34,8 +34,8 @@ class StoredMatrix {
 
   /// The values of `a`, which has the pattern of A, in the Context's space and in the order kept.
   /// They lie where the old ones did, in the caller's arrays where those are borrowed or nothing is
-  /// kept. The first call for a matrix in another order or of another space makes room; later ones
-  /// take no memory.
+  /// kept. The first calls for a matrix in another order or of another space, two at most, make
+  /// room; later ones take no memory.
   CsrView<double> update_values(Context&, CsrView<double> const& a, Permutation const* P);
   /// The same in new arrays: the old ones stay as they are, for whoever holds storage().
   CsrView<double> renew(Context&, CsrView<double> const& a, Permutation const* P);

@@ -53,9 +53,7 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   double const vector = 8.0 * std::max(size.rows, size.cols);
   double const csr = static_cast<double>(size.csr_bytes);
   double const stored = factory.bytes(size.rows, size.cols, size.entries);
-  // `auto` takes more than csr only where there is room.
-  std::string const& format = run.matrix_operator.type();
-  bool const is_csr = (format == "csr" || format == "auto") && factory.exact();
+  bool const is_csr = factory.may_borrow();  // where the format is open: unless there is room
   bool const needs_csr = parts.needs_csr();
   // `auto` makes an order only where there is room.
   bool const reorders =

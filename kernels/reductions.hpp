@@ -31,13 +31,13 @@ void rescale(Context& ctx, int e, In<T> x, Out<U> y, double* yy) {
   PowerOfTwo two(e);
   sweep(ctx, Rescale<T, U>{y.rows, two.factor, two.factor2, x.data, y.data, yy});
 }
-/// The same without the sum, and without a wait.
+/// y = 2^e x, without a wait.
 template <class T, class U>
 void rescale_into(Context& ctx, int e, In<T> x, Out<U> y) {
   auto scope = ctx.arena().scope();
   rescale<T, U>(ctx, e, x, y, scope.template take<double>(1));
 }
-/// The same; returns ||y||_2.
+/// y = 2^e x; returns ||y||_2.
 template <class T, class U>
 double rescale(Context& ctx, int e, In<T> x, Out<U> y) {
   auto scope = ctx.arena().scope();
@@ -58,6 +58,17 @@ double largest(Context& ctx, In<T> x) {
 /// Whether a sum of squares has met neither end of the exponent range.
 inline bool squares_fit(double xx) { return xx > 1e-280 && xx < 1e280; }
 
+/// ||x||_2 of a vector whose squares do not fit.
+template <class T>
+double norm_beyond(Context& ctx, In<T> x) {
+  double const size = largest<T>(ctx, x);
+  if (size == 0 || !std::isfinite(size)) return size;
+  auto scope = ctx.arena().scope();
+  int const e = std::ilogb(size);
+  Out<T> scaled = scope.template vector<T>(x.rows);
+  return std::ldexp(rescale<T, T>(ctx, -e, x, scaled), e);
+}
+
 /// ||x||_2, neither overflowing nor underflowing; NaN or infinite when an element is.
 template <class T>
 double norm(Context& ctx, In<T> x) {
@@ -65,15 +76,10 @@ double norm(Context& ctx, In<T> x) {
   double* value = scope.template take<double>(1);
   dot<T>(ctx, x, x, value);
   double xx = read(ctx, value);
-  if (squares_fit(xx)) return std::sqrt(xx);
-  double size = largest<T>(ctx, x);
-  if (size == 0 || !std::isfinite(size)) return size;
-  int e = std::ilogb(size);
-  Out<T> scaled = scope.template vector<T>(x.rows);
-  return std::ldexp(rescale<T, T>(ctx, -e, x, scaled), e);
+  return squares_fit(xx) ? std::sqrt(xx) : norm_beyond<T>(ctx, x);
 }
 
-/// The same of several vectors with one wait, and others where squares do not fit.
+/// The same of several vectors with one wait; one or two more for each whose squares do not fit.
 template <class T, class... V>
 std::array<double, sizeof...(V)> norms(Context& ctx, V const&... vectors) {
   constexpr std::size_t count = sizeof...(V);
@@ -84,7 +90,7 @@ std::array<double, sizeof...(V)> norms(Context& ctx, V const&... vectors) {
   for (std::size_t k = 0; k < count; ++k) dot<T>(ctx, x[k], x[k], squares + k);
   copy_bytes(ctx, out.data(), Space::host, squares, ctx.space(), sizeof out);
   for (std::size_t k = 0; k < count; ++k)
-    out[k] = squares_fit(out[k]) ? std::sqrt(out[k]) : norm<T>(ctx, x[k]);
+    out[k] = squares_fit(out[k]) ? std::sqrt(out[k]) : norm_beyond<T>(ctx, x[k]);
   return out;
 }
 

@@ -2,14 +2,14 @@
 /// What a verb says of itself to a program (kernels/program.hpp) that runs it among others. Every
 /// member is optional:
 ///
-///     void const* gathered() const;    // the vector of which an element reads what other teams
-///     own Index columns() const;           // of the block of vectors that it works on; 1 int
-///     sum_count() const;           // sums of this one; V::sums static constexpr bool only_sums =
-///     true;        // it writes nothing but its sums int lanes(int teams, int threads) const; //
-///     threads that share an element; 1 T const** input();               // where a product keeps
-///     its x, which a program may replace std::optional<DiagonalScaling> scaling() const;   // it
-///     makes y = D x and nothing else std::span<std::byte const> table() const;      // small, and
-///     read for every element
+///     void const* gathered() const;  // the vector of which an element reads others' elements
+///     Index columns() const;         // of its block of vectors; default 1
+///     int sum_count() const;         // sums of this one; default V::sums
+///     static constexpr bool only_sums = true;     // it writes nothing but its sums
+///     int lanes(int teams, int threads) const;    // threads that share an element; default 1
+///     T const** input();             // where a product keeps its x, which may be replaced
+///     std::optional<DiagonalScaling> scaling() const;  // it makes y = D x and nothing else
+///     std::span<std::byte const> table() const;   // small, and read for every element
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct DiagonalScaling {
   double const *x, *y;
 };
 
-/// The same with defaults.
+/// The members of a verb, or their defaults.
 template <class V>
 struct VerbFacts {
   static constexpr bool gathers = requires(V const& verb) { verb.gathered(); };

@@ -71,7 +71,7 @@ class ConvertedOperator : public LinearOperator<T> {
     if constexpr (std::is_same_v<T, S>)
       update_values(ctx, a);
     else
-      update_values(ctx, NarrowCsr<S>(ctx, a, Beyond::refuse).view());
+      update_values(ctx, NarrowCsr<S>(ctx, a, Beyond::refuse_infinite).view());  // as it was made
   }
 
   Matrix matrix_;

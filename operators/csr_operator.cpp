@@ -100,7 +100,7 @@ void CsrOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
   if constexpr (std::is_same_v<T, S>) {
     update_values(ctx, a);
   } else {
-    NarrowCsr<S> narrow(ctx, a, Beyond::refuse);
+    NarrowCsr<S> narrow(ctx, a, Beyond::refuse_infinite);  // as it was made
     if (matrix_.own_values() != nullptr) return update_values(ctx, narrow.view());
     CsrView<S> const before = matrix_.view();
     require_extents("csr", before, narrow.view());

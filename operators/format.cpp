@@ -15,16 +15,19 @@ FormatList const& formats() {
     FormatList list;
     Shipped() { register_formats(list); }
   };
-  static Shipped const shipped;
+  // Never taken apart: a conversion beside a solve may outlive main().
+  static Shipped const& shipped = *new Shipped;
   return shipped.list;
 }
 
 FormatList& FormatList::add(Format format) {
   if (find(format.name) != nullptr)
     throw std::logic_error("two formats are called '" + format.name + "'");
-  if (!format.layout || !format.estimate || !format.factory.enlist || !format.factory.with)
+  bool const made =
+      std::apply([](auto const&... each) { return (bool(each.make) && ...); }, format.makers);
+  if (!made || !format.layout || !format.estimate || !format.factory.enlist || !format.factory.with)
     throw std::logic_error("the descriptor of format '" + format.name +
-                           "' lacks its layout, its estimate or its factory");
+                           "' lacks its layout, its estimate, its factory or a maker");
   formats_.push_back(std::move(format));
   return *this;
 }

@@ -76,6 +76,7 @@ class MatrixFactory : public OperatorFactory {
     return only_->estimate(values_, rows, double(entries)) + csr;
   }
   bool exact() const override { return values_ == Real::f64; }
+  bool may_borrow() const override { return exact() && (only_ == nullptr || !only_->converted); }
   Reorder reorder() const override { return reorder_; }
   OrderedMatrix order(Context& ctx, Csr<double> const& a, OperatorUse const& use) const override {
     bool const left_alone = use.keep_order && reorder_ == Reorder::automatic;

@@ -36,6 +36,8 @@ class OperatorFactory {
   virtual double bytes(Index rows, Index cols, Offset entries) const = 0;
   /// True when the operator is A itself and not a rounded copy.
   virtual bool exact() const = 0;
+  /// True when the operator may be the CSR matrix itself, which then takes no memory besides.
+  virtual bool may_borrow() const { return false; }
   /// True when build() needs the matrix on the host whether or not it is ready elsewhere.
   virtual bool needs_host() const { return false; }
   /// The order that the config asks for.

@@ -65,7 +65,10 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
                                 {std::min(cycle(), stopping_.max_iters - report.iterations),
                                  residual, report.tolerance, stopping_.divtol * report.rhs_norm, 0})
                           .state;
-    if (static_cast<Stop>(state.stop) != Stop::claimed) classify_stop(ctx, state);
+    if (static_cast<Stop>(state.stop) != Stop::claimed) {
+      classify_stop(ctx, state);
+      heed(state);
+    }
     PowerOfTwo const two(cycle_exponent_ - operator_exponent_);
     sweep(ctx, Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, x.data});
     report.value = state.value;

@@ -231,9 +231,20 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   auto start = std::chrono::steady_clock::now();
   SolveReport report;
   report.preconditioned = preconditioned_;
-  make_residual(b, x, residual_, Sum::plain);
-  auto [rhs_norm, guess_norm, residual] = norms<double>(ctx, b, x, residual_.view());
-  report.rhs_norm = rhs_norm;
+  // A callable may throw at what is no number, so b and x are looked at first; otherwise with r.
+  bool const callable = !A_true_->traits().capturable;
+  double guess_norm = 0, residual = 0;
+  if (callable) {
+    auto const [b_norm, x_norm] = norms<double>(ctx, b, x);
+    report.rhs_norm = b_norm;
+    guess_norm = x_norm;
+  } else {
+    make_residual(b, x, residual_, Sum::plain);
+    auto const [b_norm, x_norm, r_norm] = norms<double>(ctx, b, x, residual_.view());
+    report.rhs_norm = b_norm;
+    guess_norm = x_norm;
+    residual = r_norm;
+  }
   auto end = [&](Stop reason, Cause cause) {
     report.reason = reason;
     report.cause = cause;
@@ -250,10 +261,8 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   };
   if (!std::isfinite(report.rhs_norm)) return blame(b, Cause::rhs);
   if (!std::isfinite(guess_norm)) return blame(x, Cause::guess);
-  if (report.rhs_norm == 0) {
-    fill<double>(ctx, x, 0);
-    residual = measure_residual(b, x, residual_, Sum::plain);
-  }
+  if (report.rhs_norm == 0) fill<double>(ctx, x, 0);
+  if (callable || report.rhs_norm == 0) residual = measure_residual(b, x, residual_, Sum::plain);
   if (!std::isfinite(residual)) return not_a_number(Cause::matrix);
   report.value = SolveReport::unknown;
   report.accepts_least_squares = A_->rows() != A_->cols() || accepts_least_squares();
@@ -324,7 +333,10 @@ void KrylovSolver<T>::iterate(System const& system, SolveReport& report, Watch c
     // flat, A^T r tells. A restart after so many steps needs no more than a plain sum.
     bool const restart = static_cast<Stop>(cycle.state.stop) == Stop::cycle_end && !exhausted;
     Trial trial = try_corrections(system, cycle, restart ? Sum::plain : Sum::exact);
-    if (!(trial.residual <= tolerance)) classify_stop(ctx, cycle.state);
+    if (!(trial.finite() && trial.residual <= tolerance)) {
+      classify_stop(ctx, cycle.state);
+      heed(cycle.state);
+    }
     double gain = 1;
     // x may hold a NaN that A never looks at.
     bool const finite = trial.finite();
@@ -417,7 +429,8 @@ void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reache
   bool const claimed = static_cast<Stop>(cycle.state.stop) == Stop::claimed;
   if (!claimed || cycle.state.cause != 0 || residual <= far * cycle.claimed) return;
   double const rounding = u * norm_A_ * cycle.last.x_norm;
-  bool const lost = square() && cycle.last.finite() && rounding > Judgement::astray * rhs_norm &&
+  bool const lost = square() && std::isfinite(norm_A_) && cycle.last.finite() &&
+                    rounding > Judgement::astray * rhs_norm &&
                     cycle.last.residual <= peak * rounding;
   bool const accurate = residual <= reached && reached <= Judgement::drowned * rhs_norm;
   if ((lost && !accurate) || (residual > reached && refuted(*ctx_)))
@@ -437,7 +450,7 @@ bool KrylovSolver<T>::look(System const& system, LoopState& state, double believ
   bool const due = state.iteration >= seen.next;
   seen.apart = due ? 2 * seen.apart : 1;
   seen.next = state.iteration + seen.apart;
-  if (std::isnan(seen.best_norm)) seen.best_norm = norm<double>(*ctx_, system.x);
+  if (std::isnan(seen.best_norm)) seen.best_norm = x_norm_;
   complete(*ctx_);
   Trial const trial = try_correction(system, d_, state.iteration, Sum::plain);
   if (trial.finite() && trial.residual < seen.best) {

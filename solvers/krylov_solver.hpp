@@ -69,8 +69,8 @@ class KrylovSolver : public Solver {
   virtual void complete(Context&) {}
   /// May say more precisely why the steps ended.
   virtual void finish(Context&, LoopState&) {}
-  /// Says more precisely why the loop ended. Asked where x misses the tolerance alone: it reads
-  /// scalars, and may multiply.
+  /// Says more precisely why the loop ended. Asked only where x misses the tolerance; an inner
+  /// solve asks after every run that ends without a claim. It reads scalars, and may multiply.
   virtual void classify_stop(Context&, LoopState&) {}
   /// begin(), step() and complete() are verbs only and know nothing of A's size: the method can run
   /// in a batch (solvers/batch.hpp), where nobody asks the host.

@@ -158,7 +158,10 @@ TEST_P(UpdateValues, TakesTheTypeOfTheVectors) {
       ASSERT_FALSE(HasFatalFailure());
       if (size_of(format.stored) > 2 || b.values.empty()) continue;
       bool const fp16 = format.stored == Real::f16;
-      for (double far : {fp16 ? 1e6 : 3.4e38, fp16 ? 1e-12 : 1e-42}) {  // infinite, zero, as stored
+      // Infinite as stored, or zero, which a format refuses that could scale it.
+      bool const scales = format.name.starts_with("dasp") || format.name.starts_with("spaden");
+      for (double far : {fp16 ? 1e6 : 3.4e38, fp16 ? 1e-12 : 1e-42}) {
+        if (far < 1 && !scales) continue;
         Csr<T> c = b;
         c.values.back() = T(far);
         StoredCsr back = stored_on_host(format.stored, a);
