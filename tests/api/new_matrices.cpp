@@ -2,6 +2,7 @@
 /// New values and new patterns: a solver that has solved before answers, bit for bit, as one that
 /// was made for the system at hand.
 #include <tcsolve/core/faults.hpp>
+#include <tcsolve/io/generators.hpp>
 
 #include "tests/api/systems.hpp"
 #include "tests/support/backend.hpp"
@@ -66,6 +67,36 @@ TEST_P(LinearSolverFollows, WithEveryPreconditioner) {
                                   "{type: chebyshev, preconditioner: {type: block_jacobi}}",
                                   "{type: solver, solver: {type: cg, max_iters: 5}}"})
     follows(cat("solver: {type: fgmres}\npreconditioner: ", block, "\n"));
+}
+
+// A value that a narrower type rounds to zero is taken by update_values() where set_matrix() took
+// it.
+TEST_P(LinearSolverFollows, WithValuesThatRoundToZero) {
+  Csr<double> a = csr(at_time(0));
+  a.values[1] = 1e-12;
+  for (std::string const& format : solver_registries().operators.names()) {
+    std::string const yaml =
+        cat("solver: {type: gmres, rtol: 1e-3, max_iters: 3}\noperator: "
+            "{format: ",
+            format, ", values: fp16}\n");
+    SCOPED_TRACE(yaml);
+    LinearSolver solver(ctx(), a.view(), SolverOptions::from_yaml(yaml));
+    EXPECT_NO_THROW(solver.update_values(a.view()));
+    EXPECT_TRUE(solver.ready());
+  }
+}
+
+// What the operator borrows goes after the operator, and after its conversion beside the caller.
+TEST_P(LinearSolverFollows, GoesWhileItsFormatIsBeingConverted) {
+  Csr<double> const a = generate(Poisson27Params{.n = 24, .coefficient = Coefficient::random});
+  SolverOptions const options = SolverOptions::from_yaml(
+      "solver: {type: cg}\npreconditioner: {type: jacobi}\noperator: {format: auto, conversion: "
+      "lazy}\n");
+  Context any_order(GetParam(), {.deterministic = false});
+  for (int time = 0; time < 5; ++time) {
+    LinearSolver solver(any_order, a.view(), options);
+    EXPECT_TRUE(solver.ready());
+  }
 }
 
 TEST_P(LinearSolverFollows, WithACacheOfOrders) {
