@@ -2,27 +2,14 @@
 #include <tcsolve/api/prepared_system.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/operators/lazy_operator.hpp>
 #include <tcsolve/solvers/one_kernel.hpp>
 
 namespace tcsolve {
 namespace {
-
-/// Adds the seconds of f() to `sum`, also when it throws.
-template <class F>
-void timed(double& sum, F const& f) {
-  struct Clock {
-    double& sum;
-    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-    ~Clock() {
-      sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-  } const clock{sum};
-  f();
-}
 
 /// New values for an operator that this solver has made; to everybody else it is constant.
 void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> const& a) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/solve_run.hpp>
 
+#include <tcsolve/core/timed.hpp>
+
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/bandwidth.hpp>
 #include <tcsolve/app/failure.hpp>
@@ -15,26 +17,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <optional>
 
 namespace tcsolve {
 namespace {
-
-/// Adds the seconds of f() to `sum`, also when it throws.
-template <class F>
-void timed(double& sum, F&& f) {
-  struct Clock {
-    double& sum;
-    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-    ~Clock() {
-      sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-  } const clock{sum};
-  f();
-}
 
 double relative_error(std::vector<double> const& x, std::vector<double> const& solution) {
   double difference = 0, size = 0;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Wall-clock seconds of a call.
+#pragma once
+
+#include <chrono>
+
+namespace tcsolve {
+
+/// Adds the seconds of f() to `sum`, also when it throws.
+template <class F>
+void timed(double& sum, F const& f) {
+  struct Clock {
+    double& sum;
+    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    ~Clock() {
+      sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+  } const clock{sum};
+  f();
+}
+
+}  // namespace tcsolve
