@@ -9,7 +9,7 @@
 #include <tcsolve/precond/jacobi.hpp>
 #include <tcsolve/solvers/batch.hpp>
 
-#include <tests/support/solve_backend.hpp>
+#include <tests/support/each_backend.hpp>
 
 namespace tcsolve::test {
 
@@ -17,21 +17,8 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-class Batches : public testing::TestWithParam<Backend> {
- protected:
-  void SetUp() override {
-    TCSOLVE_SKIP_IF_ABSENT(GetParam());
-    context_ = std::make_unique<Context>(GetParam());
-  }
-  Context& ctx() { return *context_; }
-
- private:
-  std::unique_ptr<Context> context_;
-};
-INSTANTIATE_TEST_SUITE_P(at, Batches, testing::Values(Backend::host, Backend::cuda),
-                         [](auto const& info) {
-                           return info.param == Backend::host ? "host" : "cuda";
-                         });
+class Batches : public OnEachBackend {};
+TCSOLVE_ON_EACH_BACKEND(Batches);
 
 struct Answer {
   BatchReport report;
