@@ -82,7 +82,7 @@ class LinearSolver {
   LinearSolver& operator=(LinearSolver&&) noexcept;
 
   /// Orders and converts A, makes the preconditioner and records the method's step. `a` has its
-  /// columns ascending and unique in each row (canonical(), formats/csr.hpp), on the host, which is
+  /// columns ascending and unique in each row (canonical(), matrix/csr.hpp), on the host, which is
   /// checked, or in the Context's device memory, which is not. Borrowed arrays stay as they are
   /// until the next set_matrix() or update_values(), or as long as the solver lives; arrays in
   /// another space than the Context's are copied in any case. Throws MatrixError (malformed),
@@ -97,7 +97,7 @@ class LinearSolver {
   void set_operator(OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
                     OperatorPtr<double> A_true = nullptr);
   /// New values on the same pattern, which is taken on trust (require_same_pattern(),
-  /// formats/same_pattern.hpp, looks): the following solves are bit for bit those of a solver made
+  /// matrix/same_pattern.hpp, looks): the following solves are bit for bit those of a solver made
   /// of `a` in the same order and format. `a` may lie on the host or on the device, and is copied;
   /// a solver that borrows lets the old arrays go for these. The preconditioner takes the new
   /// values or is made anew. Throws as set_matrix(). Cost: a copy or two, the preconditioner's, a

@@ -8,7 +8,7 @@
 ///     SolverOptions::from_file("solver.yaml")
 ///
 /// The keys and their meaning are in docs/reference/. Params structs stand beside what they are
-/// for: CgParams in solvers/cg.hpp, ChebyshevParams in precond/chebyshev.hpp. What is written in
+/// for: CgParams in solvers/cg/cg.hpp, ChebyshevParams in precond/chebyshev.hpp. What is written in
 /// C++ is checked by the same schema as YAML.
 #pragma once
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/operators/lazy_operator.hpp>
-#include <tcsolve/solvers/one_kernel.hpp>
+#include <tcsolve/formats/choose/lazy_operator.hpp>
+#include <tcsolve/solvers/loop/one_kernel.hpp>
 
 namespace tcsolve {
 namespace {

@@ -9,7 +9,7 @@
 #include <tcsolve/api/parts.hpp>
 #include <tcsolve/api/setup_report.hpp>
 #include <tcsolve/api/stored_matrix.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/solvers/reordered_solver.hpp>
 
 namespace tcsolve {

@@ -2,7 +2,7 @@
 /// Everything that the options of a solver may name.
 #pragma once
 
-#include <tcsolve/operators/register.hpp>
+#include <tcsolve/formats/register.hpp>
 #include <tcsolve/precond/register.hpp>
 #include <tcsolve/solvers/register.hpp>
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <tcsolve/formats/reordering.hpp>
+#include <tcsolve/matrix/reorder/reordering.hpp>
 
 namespace tcsolve {
 

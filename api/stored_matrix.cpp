@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
 namespace {

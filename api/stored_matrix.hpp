@@ -6,8 +6,8 @@
 #include <memory>
 
 #include <tcsolve/api/arrays.hpp>
-#include <tcsolve/formats/permutation.hpp>
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/matrix/reorder/permutation.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {
 

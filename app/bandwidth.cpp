@@ -2,7 +2,7 @@
 #include <tcsolve/app/bandwidth.hpp>
 
 #include <tcsolve/core/array.hpp>
-#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -19,7 +19,7 @@ double measure_bandwidth(Context& ctx, double bytes) {
   for (int repeat = 0; repeat < 5; ++repeat) {
     ctx.synchronize();
     auto const start = std::chrono::steady_clock::now();
-    sweep(ctx, Correct<double>{n, 2, 1, added.view().data, from.view().data, to.view().data});
+    submit(ctx, Correct<double>{n, 2, 1, added.view().data, from.view().data, to.view().data});
     ctx.synchronize();
     double const seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -2,11 +2,11 @@
 #include <tcsolve/app/calibrate.hpp>
 
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/formats/scaled.hpp>
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/kernels/verbs/basic.hpp>
-#include <tcsolve/operators/planner.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/matrix/scaled.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <array>
@@ -146,8 +146,8 @@ double pass_microseconds(Context& ctx, Index n) {
     ctx.synchronize();
     us.push_back(1e6 * seconds_of([&] {
                    for (int k = 0; k < 10; ++k)
-                     sweep(ctx, Correct<double>{n, 2, 1, added.view().data, from.view().data,
-                                                to.view().data});
+                     submit(ctx, Correct<double>{n, 2, 1, added.view().data, from.view().data,
+                                                 to.view().data});
                    ctx.synchronize();
                  }) /
                  10);

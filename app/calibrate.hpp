@@ -2,14 +2,14 @@
 /// `tcsolve calibrate`: the rates of this machine for `operator: {format: auto}`.
 #pragma once
 
-#include <tcsolve/operators/cost_model.hpp>
+#include <tcsolve/formats/choose/cost_model.hpp>
 
 #include <iosfwd>
 
 namespace tcsolve {
 
 /// Times products, conversions and passes over vectors on generated matrices and fits a cost table
-/// (operators/cost_model.hpp). `size` scales the rows of the largest ones: 1 is 900,000 on a
+/// (formats/choose/cost_model.hpp). `size` scales the rows of the largest ones: 1 is 900,000 on a
 /// device and 250,000 on the host, where all takes half a minute. What a solver's step takes
 /// besides its passes is not measured: it is that of the shipped table. Prints a line for each
 /// matrix, and how far the fit is off, to `progress`. A format that refuses too many of the

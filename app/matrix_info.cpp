@@ -3,9 +3,9 @@
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
-#include <tcsolve/formats/locality.hpp>
+#include <tcsolve/formats/choose/ordering.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/operators/ordering.hpp>
+#include <tcsolve/matrix/reorder/locality.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -2,7 +2,7 @@
 /// A look at the matrix before the solve: what a method needs and the matrix has not.
 #pragma once
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tcsolve/app/run_config.hpp>
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -4,8 +4,8 @@
 
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/run_config.hpp>
-#include <tcsolve/formats/reordering.hpp>
-#include <tcsolve/solvers/report.hpp>
+#include <tcsolve/matrix/reorder/reordering.hpp>
+#include <tcsolve/solvers/driver/report.hpp>
 
 #include <filesystem>
 #include <limits>

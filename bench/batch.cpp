@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// bench_batch [REPETITIONS = 20]: 10,000 independent systems, Jacobi-CG in FP64 to a true relative
-/// residual of 1e-8: all at once (solvers/batch.hpp), against one after another with the plain
-/// cuSPARSE + cuBLAS graph loop (bench/plain_cg.hpp).
+/// residual of 1e-8: all at once (solvers/driver/batch.hpp), against one after another with the
+/// plain cuSPARSE + cuBLAS graph loop (bench/plain_cg.hpp).
 ///
 /// There are 100 different systems of one pattern and each occurs 100 times, in memory of its own.
 /// The plain loop is timed on each of the 100, its set-up left out, the medians added up and taken
@@ -15,9 +15,9 @@
 #include <iostream>
 
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/precond/jacobi.hpp>
-#include <tcsolve/solvers/batch.hpp>
-#include <tcsolve/solvers/cg.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/driver/batch.hpp>
 
 #include "measure.hpp"
 

@@ -15,9 +15,9 @@
 #include <optional>
 
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/precond/jacobi.hpp>
-#include <tcsolve/solvers/cg.hpp>
-#include <tcsolve/solvers/pipelined_cg.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/pipelined_cg/pipelined_cg.hpp>
 
 #include "formats.hpp"
 #include "measure.hpp"

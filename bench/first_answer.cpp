@@ -25,12 +25,12 @@
 #include <vector>
 
 #include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/register.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/register.hpp>
-#include <tcsolve/precond/jacobi.hpp>
-#include <tcsolve/solvers/cg.hpp>
-#include <tcsolve/solvers/one_kernel.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/loop/one_kernel.hpp>
 #include <tcsolve/solvers/reordered_solver.hpp>
 #include <tcsolve/version.hpp>
 

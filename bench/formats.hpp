@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/format.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/format.hpp>
 
 namespace tcsolve::bench {
 

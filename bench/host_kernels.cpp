@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Host micro-benchmarks (Google Benchmark): the products of every format beside Eigen's on the
-/// same threads, what the memory gives (read, triad), and the fused verbs, in bytes a second of
-/// their compulsory traffic. Each product is checked against Eigen's before it is timed.
+/// same threads, what the memory gives (read, triad), and the fused operations, in bytes a second
+/// of their compulsory traffic. Each product is checked against Eigen's before it is timed.
 ///
 ///     OMP_NUM_THREADS=2 OMP_PROC_BIND=true bench_host_kernels
 ///     --benchmark_enable_random_interleaving=true
@@ -19,10 +19,10 @@
 #include <optional>
 #include <string>
 
+#include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
-#include <tcsolve/kernels/verbs/cg.hpp>
-#include <tcsolve/operators/format.hpp>
+#include <tcsolve/solvers/cg/ops.hpp>
 
 using namespace tcsolve;
 
@@ -191,7 +191,7 @@ void stream_triad(benchmark::State& state) {
 }
 BENCHMARK(stream_triad)->UseRealTime()->ComputeStatistics("least", least);
 
-void descend_verb(benchmark::State& state) {
+void descend_op(benchmark::State& state) {
   Context ctx(Backend::host);
   Index n = static_cast<Index>(state.range(0));
   Vector<double> q(Space::host, n), r(Space::host, n);
@@ -203,7 +203,7 @@ void descend_verb(benchmark::State& state) {
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * 3 * n * 8);
 }
-BENCHMARK(descend_verb)->Arg(4096)->Arg(1 << 20)->UseRealTime();
+BENCHMARK(descend_op)->Arg(4096)->Arg(1 << 20)->UseRealTime();
 
 }  // namespace
 

@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/precond/jacobi.hpp>
-#include <tcsolve/solvers/bicgstab.hpp>
-#include <tcsolve/solvers/gmres.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/bicgstab/bicgstab.hpp>
+#include <tcsolve/solvers/gmres/gmres.hpp>
 
 #include "formats.hpp"
 #include "measure.hpp"

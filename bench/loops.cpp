@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_loops [REPETITIONS = 50]: the same recorded Jacobi-CG step repeated by a WHILE node, which
-/// asks the device whether to go on after every step or every few, and by replaying a block of
-/// captured steps, which do nothing once the loop has stopped (two blocks under way, so that the
-/// device never waits for the host). Microseconds from the first launch to the host's knowledge of
-/// the stop, over the steps of the solve; medians.
+/// bench_loops [REPETITIONS = 50 [FORMAT]]: the same recorded Jacobi-CG step repeated by a WHILE
+/// node, which asks the device whether to go on after every step or every few, and by replaying a
+/// block of captured steps, which do nothing once the loop has stopped (two blocks under way, so
+/// that the device never waits for the host). Microseconds from the first launch to the host's
+/// knowledge of the stop, over the steps of the solve; medians.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
 
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/kernels/graph.hpp>
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/cg.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/cg/ops.hpp>
+#include <tcsolve/solvers/loop/graph.hpp>
 
 #include "measure.hpp"
 #include "plain_replay.hpp"
@@ -31,13 +31,19 @@ int main(int argc, char** argv) {
   bool brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
   int repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 5 : 50;
   Context ctx(Backend::cuda);
+  // A product that the loops under measurement all have.
+  Format const* taken = nullptr;
+  for (Format const& format : formats())
+    if (format.can.dot && format.can.persistent) taken = &format;
+  Format const& format = argc > 2 ? formats().at(argv[2]) : *taken;
   bench::print_device(ctx, repetitions);
   std::cout << "matrix | repeated by | steps | us/step | against WHILE | true residual\n"
             << "---|---|---|---|---|---" << std::endl;
   for (int n : brief ? std::vector{20} : std::vector{20, 48, 96}) {
     Csr<double> a = generate(Poisson27Params{.n = n, .coefficient = Coefficient::random});
     CsrStorage<double> there(ctx, a);
-    SellOperator<double> A(ctx, there.view());
+    auto const stored = make_operator<double>(ctx, there.view(), format);
+    LinearOperator<double> const& A = *stored;
     Jacobi<double> M(ctx, there.view());
     Diagonal<double> D = *M.diagonal();
     std::vector<double> ones(a.rows, 1.0);
@@ -61,7 +67,7 @@ int main(int argc, char** argv) {
     auto start = [&] {  // x = 0
       fill<double>(ctx, x, 0);
       copy<double, double>(ctx, b.view(), r);
-      sweep(ctx, CgStart<double>{a.rows, k, {}, 0, D, r.view().data});
+      submit(ctx, CgStart<double>{a.rows, k, {}, 0, D, r.view().data});
       LoopState fresh;
       fresh.limit = 5000;
       fresh.threshold2 =
@@ -90,7 +96,7 @@ int main(int argc, char** argv) {
         steps = progress->iteration;
         if (i > 0) times.push_back(1e6 * seconds / steps);
       }
-      sweep(ctx, CgFinish<double>{a.rows, k, p.view().data, x.view().data});
+      submit(ctx, CgFinish<double>{a.rows, k, p.view().data, x.view().data});
       double residual =
           bench::relative_residual(a, to_host(ctx, x.view().data, ctx.space(), a.rows), ones);
       std::sort(times.begin(), times.end());
@@ -114,7 +120,7 @@ int main(int argc, char** argv) {
         while (!cuda::finished(*ctx.device())) {}
       });
     }
-    handle = 0;  // the verbs of a replayed block set no condition
+    handle = 0;  // the operations of a replayed block set no condition
     for (int block : {1, 5, 10, 25, 50}) {
       start();
       bench::Replay replay(ctx, body, state.data(), block);

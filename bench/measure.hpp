@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <tcsolve/core/context.hpp>
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/version.hpp>
 
 #include "plain_cg.hpp"

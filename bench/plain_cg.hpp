@@ -3,7 +3,7 @@
 /// timed against; not part of the library.
 #pragma once
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 namespace tcsolve::bench {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include "plain_cg.hpp"
 

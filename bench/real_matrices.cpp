@@ -11,17 +11,17 @@
 #include <iostream>
 #include <optional>
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/operators/composite.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/precond/block_jacobi.hpp>
-#include <tcsolve/precond/chebyshev.hpp>
-#include <tcsolve/precond/jacobi.hpp>
-#include <tcsolve/solvers/bicgstab.hpp>
-#include <tcsolve/solvers/cg.hpp>
-#include <tcsolve/solvers/gmres.hpp>
-#include <tcsolve/solvers/minres.hpp>
+#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
+#include <tcsolve/precond/chebyshev/chebyshev.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/bicgstab/bicgstab.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/gmres/gmres.hpp>
+#include <tcsolve/solvers/minres/minres.hpp>
 #include <tcsolve/version.hpp>
 
 using namespace tcsolve;

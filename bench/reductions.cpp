@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_reductions [REPETITIONS = 50]: what the deterministic inner product of kernels/sweep.hpp
-/// costs beside one that adds its blocks by atomics and beside cublasDdot, each as 20 nodes of a
-/// graph, vectors hot. Checked against an extended-precision sum; "bits" says how many different
-/// results 20 calls gave.
+/// bench_reductions [REPETITIONS = 50]: what the deterministic inner product of
+/// kernels/operation.hpp costs beside one that adds its blocks by atomics and beside cublasDdot,
+/// each as 20 nodes of a graph, vectors hot. Checked against an extended-precision sum; "bits" says
+/// how many different results 20 calls gave.
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
   std::cout << "n | inner product | us | against atomics | error | bits\n---|---|---|---|---|---\n";
   for (std::int64_t n : {8000, 262144, 884736, 4096000}) {
     Array<double> x(ctx.space(), n), y(ctx.space(), n), sigma(ctx.space(), 1);
-    sweep(ctx, Random<double>{n, 1, x.data()});
-    sweep(ctx, Random<double>{n, 2, y.data()});
+    submit(ctx, Random<double>{n, 1, x.data()});
+    submit(ctx, Random<double>{n, 2, y.data()});
     std::vector<double> hx = to_host(ctx, x), hy = to_host(ctx, y);
     long double exact = 0, size = 0;
     for (std::int64_t i = 0; i < n; ++i) {

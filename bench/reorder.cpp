@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
-#include <tcsolve/formats/cuthill_mckee.hpp>
-#include <tcsolve/formats/locality.hpp>
+#include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/planner.hpp>
+#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
+#include <tcsolve/matrix/reorder/locality.hpp>
 
 #include "measure.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_spmv [REPETITIONS = 50 [MATRIX [TYPE [--sweep]]]]: products with one vector, in every
+/// bench_spmv [REPETITIONS = 50 [MATRIX [TYPE [--pass]]]]: products with one vector, in every
 /// format, beside cuSPARSE's of the same value type in the same run. Random values; the real
 /// matrices of over a million entries in TCSOLVE_MATRICES, where that is set, keep theirs (scaled
 /// by powers of two where 16 bits cannot hold them). TYPE is fp64, fp32, fp16 or bf16.
@@ -12,7 +12,7 @@
 ///   conversion  from CSR in device memory to the operator, median of 5, in cold products of the
 ///               best cuSPARSE CSR
 ///   update      update_values from CSR in device memory, norm included, in the same unit
-///   --sweep  tunings and units of the formats as well
+///   --pass  tunings and units of the formats as well
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -23,14 +23,14 @@
 #include <iostream>
 #include <thread>
 
-#include <tcsolve/formats/graph_partition.hpp>
-#include <tcsolve/formats/reordering.hpp>
-#include <tcsolve/formats/scaled.hpp>
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/kernels/views/hole.hpp>
-#include <tcsolve/operators/format.hpp>
+#include <tcsolve/kernels/padding.hpp>
+#include <tcsolve/matrix/reorder/graph_partition.hpp>
+#include <tcsolve/matrix/reorder/reordering.hpp>
+#include <tcsolve/matrix/scaled.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include "measure.hpp"
 #include "spmv_cusparse.hpp"

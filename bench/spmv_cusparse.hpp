@@ -11,7 +11,7 @@
 
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 namespace tcsolve::bench {
 

@@ -7,8 +7,9 @@ foreach(layer IN LISTS TCSOLVE_LAYERS)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${layer}/"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tcsolve/${layer}" FILES_MATCHING PATTERN "*.hpp")
 endforeach()
-install(FILES "${TCSOLVE_GENERATED_DIR}/tcsolve/version.hpp" "${TCSOLVE_GENERATED_DIR}/tcsolve/backends.hpp"
-  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tcsolve")
+foreach(header version.hpp backends.hpp loop_rooms.hpp)
+  install(FILES "${TCSOLVE_GENERATED_DIR}/tcsolve/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tcsolve")
+endforeach()
 install(TARGETS tcsolve EXPORT tcsolveTargets)
 if(TARGET tcsolve_program)
   install(TARGETS tcsolve_program)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One directory is one layer: an object library of everything in it, archived into `tcsolve`.
 
-# <tcsolve/solvers/cg.hpp> is solvers/cg.hpp by way of the link include/tcsolve/solvers, which is in
+# <tcsolve/solvers/cg/cg.hpp> is solvers/cg/cg.hpp by way of the link include/tcsolve/solvers, which is in
 # the repository; the build tree adds <tcsolve/version.hpp> and <tcsolve/backends.hpp>.
 set(TCSOLVE_GENERATED_DIR "${PROJECT_BINARY_DIR}/include")
 set(TCSOLVE_INCLUDE_DIRS "${PROJECT_SOURCE_DIR}/include" "${TCSOLVE_GENERATED_DIR}")
@@ -41,7 +41,10 @@ endfunction()
 # of their programs carries every kernel.
 function(tcsolve_library)
   if(TCSOLVE_HAVE_CUDA)
-    set(patterns core/cuda/*.cpp core/cuda/*.cu kernels/cuda/*.cpp kernels/cuda/*.cu)
+    set(patterns core/cuda/*.cpp)
+    foreach(layer IN LISTS TCSOLVE_LAYERS)
+      list(APPEND patterns ${layer}/*.cu)
+    endforeach()
   else()
     set(patterns core/cuda_absent.cpp)
   endif()
@@ -53,13 +56,14 @@ function(tcsolve_library)
   endif()
 
   if(TCSOLVE_HAVE_METIS)
-    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/formats/metis/graph_partition.cpp")
+    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/matrix/reorder/metis/graph_partition.cpp")
     target_link_libraries(tcsolve_metis PRIVATE ${TCSOLVE_LINK_METIS})
   else()
-    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/formats/metis_absent.cpp")
+    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/matrix/reorder/metis_absent.cpp")
   endif()
 
   tcsolve_rates()
+  tcsolve_loop_rooms()
   set(objects "")
   foreach(layer IN LISTS TCSOLVE_LAYERS ITEMS cuda metis rates)
     if(TARGET tcsolve_${layer})
@@ -101,6 +105,38 @@ function(tcsolve_backends_header)
     set(TCSOLVE_HAS_CUDA true)
   endif()
   configure_file("${PROJECT_SOURCE_DIR}/cmake/backends.hpp.in" "${TCSOLVE_GENERATED_DIR}/tcsolve/backends.hpp" @ONLY)
+endfunction()
+
+# build/include/tcsolve/loop_rooms.hpp and loop_teams.*: what the folders of methods add to the loops
+# that run as one kernel, found by the names of files so that no list names a method.
+function(tcsolve_loop_rooms)
+  set(TCSOLVE_LOOP_INCLUDES "")
+  set(TCSOLVE_LOOP_TEAMS "")
+  set(TCSOLVE_HOST_TEAMS "")
+  set(rooms "")
+  foreach(layer formats precond solvers)
+    file(GLOB lists CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+      "${PROJECT_SOURCE_DIR}/${layer}/*/loop_ops.hpp")
+    foreach(list IN LISTS lists)
+      cmake_path(GET list PARENT_PATH folder)
+      cmake_path(GET folder FILENAME room)
+      string(APPEND TCSOLVE_LOOP_INCLUDES "#include <tcsolve/${list}>\n")
+      list(APPEND rooms "loop_rooms::${room}")
+    endforeach()
+    foreach(teams IN ITEMS "LOOP_TEAMS;team.cuh" "HOST_TEAMS;team.hpp")
+      list(POP_BACK teams file)
+      file(GLOB found CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+        "${PROJECT_SOURCE_DIR}/${layer}/*/${file}")
+      foreach(team IN LISTS found)
+        string(APPEND TCSOLVE_${teams} "#include <tcsolve/${team}>\n")
+      endforeach()
+    endforeach()
+  endforeach()
+  list(JOIN rooms ", " TCSOLVE_LOOP_ROOMS)
+  foreach(header loop_rooms.hpp loop_teams.hpp loop_teams.cuh)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/${header}.in"
+      "${TCSOLVE_GENERATED_DIR}/tcsolve/${header}" @ONLY)
+  endforeach()
 endfunction()
 
 # shipped_rates.cpp: the texts of configs/rates/*.yaml, so that the library needs no files.

@@ -140,9 +140,9 @@ class Context {
     else
       f(*this);
   }
-  /// The same for a command whose operands are a verb.
+  /// The same for a command whose operands are a fused operation.
   template <class V, class F>
-  void submit_verb(V const& verb, F&& f) {
+  void submit_op(V const& op, F&& f) {
     static_assert(std::is_trivially_copyable_v<V>);
     Range const range(*this, V::name);
     submit(V::name, std::forward<F>(f));
@@ -150,7 +150,7 @@ class Context {
     Command& command = recording_->commands.back();
     command.type = typeid(V);
     command.operands.resize(sizeof(V));
-    std::memcpy(command.operands.data(), &verb, sizeof(V));
+    std::memcpy(command.operands.data(), &op, sizeof(V));
   }
   bool recording() const { return recording_ != nullptr; }
   /// What body(*this) submits, as a list; nothing of it runs. The workspace that its operands lie
@@ -165,7 +165,7 @@ class Context {
     return list;
   }
 
-  /// The loop whose verbs are being run; null outside of one.
+  /// The loop whose operations are being run; null outside of one.
   LoopState* loop() const { return loop_; }
   /// Runs f with `state` as the current loop.
   template <class F>

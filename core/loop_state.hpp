@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The state of a running Krylov loop. It lives beside the vectors, on the device for a device
-/// loop: verbs raise a stop in it, the monitor counts in it, and nobody on the host is asked.
+/// loop: operations raise a stop in it, the monitor counts in it, and nobody on the host is asked.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct Progress {
 };
 
 struct LoopState {
-  std::int32_t stop = 0;       ///< a Stop; anything but `running` turns every verb into a no-op
-  std::int32_t cause = 0;      ///< a Cause
+  std::int32_t stop = 0;   ///< a Stop; anything but `running` turns every operation into a no-op
+  std::int32_t cause = 0;  ///< a Cause
   std::int32_t iteration = 0;  ///< finished steps of this run of the loop
   std::int32_t limit = 0;      ///< steps this run may take
   std::int32_t cancel = 0;     ///< a Stop that the host asks for: cancelled or time_limit
   std::int32_t window = 0;     ///< stagnation: steps without a new best norm, 0 = never
   std::int32_t best_iteration = 0;
-  double value = 0;            ///< the number that raised the stop, e.g. the curvature <p, A p>
-  double threshold2 = 0;       ///< claimed when norm2 <= threshold2
-  double divergence2 = 0;      ///< diverged when norm2 > divergence2
-  double best2 = 0;            ///< smallest norm2 so far
-  double kept2 = 0;            ///< what the kept iterate is worth (verbs/keep.hpp) ...
-  double newest2 = 0;          ///< ... and the newest one
+  double value = 0;        ///< the number that raised the stop, e.g. the curvature <p, A p>
+  double threshold2 = 0;   ///< claimed when norm2 <= threshold2
+  double divergence2 = 0;  ///< diverged when norm2 > divergence2
+  double best2 = 0;        ///< smallest norm2 so far
+  double kept2 = 0;        ///< what the kept iterate is worth (solvers/driver/best_iterate.hpp) ...
+  double newest2 = 0;      ///< ... and the newest one
   std::int32_t kept_step = 0;  ///< steps before the kept iterate
   double* history = nullptr;   ///< norm2 after each step from history_start on
   std::int32_t history_start = 0;
@@ -39,10 +39,10 @@ struct LoopState {
   unsigned long long while_handle = 0;  ///< conditional node of a recorded loop, 0 = none
 };
 
-/// What one thread of a verb knows about the loop around it (no loop: state == nullptr).
+/// What one thread of a fused operation knows about the loop around it (no loop: state == nullptr).
 struct Frame {
   LoopState* state = nullptr;
-  bool lead = true;  ///< exactly one thread of a verb leads: it alone writes the state
+  bool lead = true;  ///< exactly one thread of a fused operation leads: it alone writes the state
   /// The leader tells the host. In a persistent loop every block has a state and a leader of its
   /// own, and one of them speaks.
   bool speaks = true;

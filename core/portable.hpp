@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Marks a function that the host and the device both compile: the scalar logic and the per-element
-/// work of every verb is written once.
+/// work of every operation is written once.
 #pragma once
 
 #if defined(__CUDACC__)

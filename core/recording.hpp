@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A recording: the verbs of a loop body with their operands, in order. The body of a solver runs
-/// once, in recording mode, and cannot look at a value on the host; what it leaves is this list,
-/// which is then called (eager) or captured into a graph that the device repeats.
+/// A recording: the operations of a loop body with their operands, in order. The body of a solver
+/// runs once, in recording mode, and cannot look at a value on the host; what it leaves is this
+/// list, which is then called (eager) or captured into a graph that the device repeats.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ struct Command {
   std::string name;  ///< e.g. "descend", "csr.apply"
   std::function<void(Context&)> call;
   bool capturable = true;               ///< false: waits for the host, so it cannot be in a graph
-  std::type_index type = typeid(void);  ///< of the verb, where `operands` holds one
-  std::vector<std::byte> operands;      ///< the verb: how a persistent kernel runs it
+  std::type_index type = typeid(void);  ///< of the operation, where `operands` holds one
+  std::vector<std::byte> operands;      ///< the operation: how a persistent kernel runs it
 };
 
 struct Recording {

@@ -77,7 +77,7 @@ struct MultiView {
     return {data, rows, cols, ld, layout, space};
   }
   std::int64_t size() const { return std::int64_t{rows} * cols; }
-  /// True for a single column whose entries are adjacent: what the Krylov verbs work on.
+  /// True for a single column whose entries are adjacent: what the Krylov operations work on.
   bool is_vector() const { return cols == 1 && (layout == Layout::col_major || ld == 1); }
   std::int64_t offset(Index i, Index j) const {
     return layout == Layout::row_major ? i * ld + j : i + j * ld;

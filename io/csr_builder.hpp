@@ -8,7 +8,7 @@
 /// for bit.
 #pragma once
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include <cstdint>
 #include <span>

@@ -10,7 +10,7 @@
 #pragma once
 
 #include <tcsolve/configs/schema/field.hpp>
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include <array>
 #include <cstdint>

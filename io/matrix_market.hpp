@@ -9,8 +9,8 @@
 /// complex and hermitian are refused by name. Every fault is a MatrixError `file:line: what`.
 #pragma once
 
-#include <tcsolve/formats/csr.hpp>
 #include <tcsolve/io/matrix_market_header.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include <cstdint>
 #include <filesystem>

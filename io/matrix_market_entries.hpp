@@ -2,9 +2,9 @@
 /// The lines after the header: text to (row, column, value), one piece of text per thread.
 #pragma once
 
-#include <tcsolve/formats/csr.hpp>
 #include <tcsolve/io/csr_builder.hpp>
 #include <tcsolve/io/matrix_market_header.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/io/plan_cache.hpp>
 
-#include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/io/hash.hpp>
+#include <tcsolve/matrix/reorder/graph_partition.hpp>
 #include <tcsolve/version.hpp>
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include <tcsolve/formats/reordering.hpp>
 #include <tcsolve/io/disk_cache.hpp>
+#include <tcsolve/matrix/reorder/reordering.hpp>
 
 namespace tcsolve {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tcsolve/core/parallel.hpp>
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include <utility>
 

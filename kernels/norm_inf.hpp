@@ -8,8 +8,8 @@
 #pragma once
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/matrix_ops.hpp>
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
 
 namespace tcsolve {
 
@@ -28,7 +28,7 @@ double norm_inf(Context& ctx, CsrView<S> const& a) {
     if constexpr (OnDevice<On>)
       norm_inf(on, ctx.arena(), a, value);
     else
-      sweep(ctx, MaxRowSum<S>{a.rows, a, value});
+      submit(ctx, MaxRowSum<S>{a.rows, a, value});
   });
   return read(ctx, value);
 }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
 
@@ -29,7 +29,7 @@ struct PowerOfTwo {
 template <class T, class U>
 void rescale(Context& ctx, int e, In<T> x, Out<U> y, double* yy) {
   PowerOfTwo two(e);
-  sweep(ctx, Rescale<T, U>{y.rows, two.factor, two.factor2, x.data, y.data, yy});
+  submit(ctx, Rescale<T, U>{y.rows, two.factor, two.factor2, x.data, y.data, yy});
 }
 /// y = 2^e x, without a wait.
 template <class T, class U>

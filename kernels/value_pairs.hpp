@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/op_list.hpp>
 
 #define TCSOLVE_VALUES(X) X(double) X(float) X(half) X(bfloat16)
 
@@ -15,3 +16,15 @@
   X(float, float)              \
   X(half, float)               \
   X(bfloat16, float)
+
+namespace tcsolve {
+
+/// Operations for every type of values, and for every pair of values and vectors.
+template <template <class> class... V>
+using ForValues = OpList<V<double>..., V<float>..., V<half>..., V<bfloat16>...>;
+template <template <class, class> class... V>
+using ForValuePairs =
+    OpList<V<double, double>..., V<float, double>..., V<half, double>..., V<bfloat16, double>...,
+           V<float, float>..., V<half, float>..., V<bfloat16, float>...>;
+
+}  // namespace tcsolve

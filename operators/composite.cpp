@@ -27,7 +27,7 @@ std::string extents(LinearOperator<T> const& a) {
 
 template <class T>
 Traits Identity<T>::traits() const {
-  return {.precision = {real_of<T>, real_of<T>, real_of<T>}, .transpose = true, .verbs = true};
+  return {.precision = {real_of<T>, real_of<T>, real_of<T>}, .transpose = true, .operations = true};
 }
 template <class T>
 Cost Identity<T>::cost(Index k) const {
@@ -40,7 +40,7 @@ void Identity<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op)
 
 template <class T>
 void Identity<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
-  sweep(ctx, ShiftResidual{this->rows(), 1.0, v});
+  submit(ctx, ShiftResidual{this->rows(), 1.0, v});
 }
 
 template <class T>
@@ -198,7 +198,7 @@ void Shifted<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const
   auto scope = ctx.arena().scope();
   double* const low = scope.template take<double>(this->rows());
   A_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low});
-  sweep(ctx, ShiftResidual{this->rows(), sigma_, {v.r, v.x, v.r, low, v.r_low}});
+  submit(ctx, ShiftResidual{this->rows(), sigma_, {v.r, v.x, v.r, low, v.r_low}});
 }
 
 #define TCSOLVE_INSTANTIATE(C) \

@@ -50,7 +50,7 @@ void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, 
     Range const range(c, [this] { return name() + ".apply"; });
     do_apply(c, alpha, x, beta, y, op);
   };
-  if (traits().verbs) return apply_now(ctx);
+  if (traits().operations) return apply_now(ctx);
   ctx.submit("apply", apply_now, traits().capturable);
 }
 
@@ -68,7 +68,7 @@ void LinearOperator<T>::apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, doub
     Range const range(c, [this] { return name() + ".apply_dot"; });
     do_apply_dot(c, alpha, x, y, sigma);
   };
-  if (traits().verbs) return apply_now(ctx);
+  if (traits().operations) return apply_now(ctx);
   ctx.submit("apply_dot", apply_now, traits().capturable);
 }
 

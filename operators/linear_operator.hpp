@@ -11,11 +11,11 @@
 #include <type_traits>
 
 #include <tcsolve/core/context.hpp>
+#include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/kernels/verbs/basic.hpp>
-#include <tcsolve/kernels/verbs/residual.hpp>
-#include <tcsolve/kernels/views/csr.hpp>
-#include <tcsolve/kernels/views/diagonal.hpp>
+#include <tcsolve/kernels/diagonal.hpp>
+#include <tcsolve/kernels/residual.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
 
@@ -44,9 +44,9 @@ struct Traits {
   bool fixed = true;               ///< the same linear map on every application
   bool capturable = true;          ///< an application never waits for the host
   bool isolates_nonfinite = true;  ///< an Inf in x reaches only the rows that refer to it
-  /// An application is a list of verbs, and a recording holds them one by one. What they work on
-  /// lives as long as the operator, or comes from the arena, which is then the recording's.
-  bool verbs = false;
+  /// An application is a list of operations, and a recording holds them one by one. What they work
+  /// on lives as long as the operator, or comes from the arena, which is then the recording's.
+  bool operations = false;
 };
 
 /// Of one application to k columns.
@@ -80,7 +80,7 @@ class LinearOperator {
   /// r = b - A x. r may be b itself. Throws ShapeError before r is written.
   void residual(Context&, In<T> b, In<T> x, Out<T> r) const;
   /// The residual that decides: r = b - A x with each row summed in twice the precision of FP64 and
-  /// rounded once (the bound is in kernels/verbs/residual.hpp). One column of adjacent entries. An
+  /// rounded once (the bound is in kernels/residual.hpp). One column of adjacent entries. An
   /// operator that does not sum_exactly() makes residual() of it. Cost: about a product.
   void exact_residual(Context&, In<T> b, In<T> x, Out<T> r) const;
   /// exact_residual() is what its name says: T and the entries are FP64, and the operator knows
@@ -111,7 +111,7 @@ class LinearOperator {
   /// operator has no matrix to give values to, MatrixError for a value outside the range of a
   /// narrower type; the operator is then as it was. That columns are the same is not looked at:
   /// where they are not the result means nothing, though no memory is touched that is not its own;
-  /// require_same_pattern() (formats/same_pattern.hpp) looks.
+  /// require_same_pattern() (matrix/same_pattern.hpp) looks.
   void update_values(Context& ctx, CsrView<T> const& a) {
     Context::Entry const entry(ctx);
     do_update_values(ctx, a);

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/kernels/views/csr.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -45,6 +46,14 @@ class PreconditionerFactory {
   /// M, or one inside it, is made of blocks of rows that follow each other: another order would
   /// tear apart the unknowns of a node.
   virtual bool goes_by_blocks() const { return false; }
+  /// Whether M, which build() made of a block diagonal matrix, couples a row of one of its blocks
+  /// with another block; a preconditioner that takes rows together asks its own blocks. `starts`:
+  /// the first rows of the matrix' blocks, ascending, the number of rows last. Returns the start
+  /// that it reaches across, -1 for none.
+  virtual Index reaches_across(LinearOperator<double> const& /*M*/,
+                               std::vector<Index> const& /*starts*/) const {
+    return -1;
+  }
 };
 
 }  // namespace tcsolve

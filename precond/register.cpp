@@ -2,9 +2,9 @@
 #include <tcsolve/precond/register.hpp>
 
 #include <tcsolve/operators/composite.hpp>
-#include <tcsolve/precond/block_jacobi.hpp>
-#include <tcsolve/precond/chebyshev.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
+#include <tcsolve/precond/chebyshev/chebyshev.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 namespace tcsolve {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/register.hpp>
 
-#include <tcsolve/solvers/bicgstab.hpp>
-#include <tcsolve/solvers/cg.hpp>
-#include <tcsolve/solvers/gmres.hpp>
-#include <tcsolve/solvers/lsmr.hpp>
-#include <tcsolve/solvers/minres.hpp>
-#include <tcsolve/solvers/pipelined_cg.hpp>
+#include <tcsolve/solvers/bicgstab/bicgstab.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/gmres/gmres.hpp>
+#include <tcsolve/solvers/lsmr/lsmr.hpp>
+#include <tcsolve/solvers/minres/minres.hpp>
+#include <tcsolve/solvers/pipelined_cg/pipelined_cg.hpp>
 #include <tcsolve/solvers/solver_operator.hpp>
 
 namespace tcsolve {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include <tcsolve/solvers/require_vectors.hpp>
+#include <tcsolve/solvers/driver/require_vectors.hpp>
 
 namespace tcsolve {
 

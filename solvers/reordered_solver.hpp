@@ -12,7 +12,7 @@
 #include <memory>
 
 #include <tcsolve/core/array.hpp>
-#include <tcsolve/formats/permutation.hpp>
+#include <tcsolve/matrix/reorder/permutation.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
 namespace tcsolve {

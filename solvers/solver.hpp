@@ -12,8 +12,8 @@
 #include <string>
 
 #include <tcsolve/operators/linear_operator.hpp>
-#include <tcsolve/solvers/report.hpp>
-#include <tcsolve/solvers/stopping.hpp>
+#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/driver/stopping.hpp>
 
 namespace tcsolve {
 
@@ -22,7 +22,7 @@ struct SolverCost {
   double vectors = 0;       ///< of the length of x or b, allocated by setup()
   double products = 1;      ///< with A or A^T, an iteration
   double applications = 1;  ///< of M, an iteration
-  double passes = 0;       ///< vectors read or written by the other verbs, an iteration, on average
+  double passes = 0;  ///< vectors read or written by the other operations, an iteration, on average
   bool transpose = false;  ///< products with A^T are among them, which few formats offer
 };
 
@@ -72,7 +72,7 @@ class Solver {
   virtual SolveLimits limits() const { return {}; }
   virtual SolverNeeds needs() const { return {}; }
   /// What to try next where this method has advice of its own; the others get the general advice
-  /// (solvers/report.hpp).
+  /// (solvers/driver/report.hpp).
   virtual Advice advice() const { return no_advice; }
   /// Whether a device could run what setup() has recorded as one kernel, where the system is small
   /// enough and it is not asked for otherwise (`execution`).

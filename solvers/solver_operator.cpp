@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/monitor.hpp>
+#include <tcsolve/solvers/driver/monitor.hpp>
 #include <tcsolve/solvers/register.hpp>
 
 namespace tcsolve {
@@ -33,7 +33,8 @@ void SolverOperator::do_apply(Context& ctx, double alpha, In<double> x, double b
   if (stopped(ctx, outer)) return;  // what is left of a step that has ended
   auto scope = ctx.arena().scope();
   Out<double> b = scope.vector<double>(x.rows), solution = scope.vector<double>(x.rows);
-  // The verbs of the inner solve belong to its own loop, not to the one around this application.
+  // The operations of the inner solve belong to its own loop, not to the one around this
+  // application.
   ctx.within(nullptr, [&] {
     for (Index j = 0; j < x.cols; ++j) {
       copy<double, double>(ctx, column(x, j), b);
@@ -49,7 +50,7 @@ void SolverOperator::judge(Context& ctx, LoopState* outer, SolveReport const& re
                            In<double> solution) const {
   auto raise = [&](Stop stop, Cause cause) {
     if (outer == nullptr) return;
-    ctx.within(outer, [&] { sweep(ctx, Raise{.stop = stop, .cause = cause}); });
+    ctx.within(outer, [&] { submit(ctx, Raise{.stop = stop, .cause = cause}); });
   };
   if (Stop const asked = ctx.asked(); asked != Stop::running) return raise(asked, Cause::none);
   if (report.cause == Cause::zero_rhs || report.cause == Cause::rhs) return;

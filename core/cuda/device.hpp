@@ -23,12 +23,12 @@ void check(cusparseStatus_t code, std::source_location where = std::source_locat
 void check(cublasStatus_t code, std::source_location where = std::source_location::current());
 
 /// Partial sums of one reduction, the ticket that tells the last block, and a counter by which
-/// blocks share work in order. One verb of a stream runs at a time, so one scratch per stream is
-/// enough.
+/// blocks share work in order. One operation of a stream runs at a time, so one scratch per stream
+/// is enough.
 struct Scratch {
   double* partials;      // (max_sums, max_blocks)
-  unsigned int* ticket;  // 0 between verbs
-  unsigned int* next;    // the chunk that the next free block takes; 0 between verbs
+  unsigned int* ticket;  // 0 between operations
+  unsigned int* next;    // the chunk that the next free block takes; 0 between operations
 };
 
 /// Made once and used by one Context after the other (open()), so that its streams outlive every
@@ -48,7 +48,7 @@ class Device {
   std::uint32_t home;  ///< its number, from 1 on
   cudaDeviceProp properties{};
   int single_to_double = 2;  ///< FP32 operations in the time of one in FP64
-  int max_blocks = 0;        ///< grid of a full sweep: a multiple of the multiprocessors
+  int max_blocks = 0;        ///< grid of a full pass: a multiple of the multiprocessors
   cudaStream_t stream = nullptr;
   cudaStream_t side_stream = nullptr;  ///< for words to a running loop
   cusparseHandle_t cusparse = nullptr;

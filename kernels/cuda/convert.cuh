@@ -11,11 +11,11 @@
 #include <bit>
 #include <limits>
 
+#include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
-#include <tcsolve/kernels/views/csr.hpp>
+#include <tcsolve/kernels/matrix_ops.hpp>
 
 namespace tcsolve::cuda {
 

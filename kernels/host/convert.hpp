@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
-#include <tcsolve/kernels/views/csr.hpp>
+#include <tcsolve/kernels/matrix_ops.hpp>
 
 namespace tcsolve::host {
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-#include <tcsolve/kernels/sweep.hpp>
+#include <tcsolve/kernels/operation.hpp>
 
 namespace tcsolve::host {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Options say the same in C++, in YAML text and in a file, and what is wrong with them is told
 /// with its place.
-#include <tcsolve/precond/block_jacobi.hpp>
-#include <tcsolve/precond/chebyshev.hpp>
+#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
+#include <tcsolve/precond/chebyshev/chebyshev.hpp>
 
 #include <filesystem>
 

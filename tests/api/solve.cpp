@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// LinearSolver answers as Eigen does, with whatever the options name.
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include "tests/api/systems.hpp"
 #include "tests/support/backend.hpp"

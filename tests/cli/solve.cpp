@@ -2,9 +2,9 @@
 /// A solve from the command line: exit codes, files, progress.
 #include "tests/cli/program.hpp"
 
-#include <tcsolve/formats/graph_partition.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/matrix/reorder/graph_partition.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,11 @@
 /// Dense blocks in slices inside: the drawn example, there and back, the same arrays from host and
 /// device, holes, the order of block rows, and products in blocks of every size. What they compute
 /// is also in operator_contract.cpp with all other formats.
-#include <tcsolve/formats/features.hpp>
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/bsell/operator.hpp>
+#include <tcsolve/formats/choose/features.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/operators/bsell_operator.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <cmath>

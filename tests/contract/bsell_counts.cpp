@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The blocks of a matrix so large that they are not all counted: estimates, and what is made where
 /// they choose the size of block.
-#include <tcsolve/formats/bsell.hpp>
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/bsell/bsell.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Operators made of operators, and user callables, against dense Eigen: nested and transposed.
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/operators/composite.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
 
 #include <Eigen/Dense>

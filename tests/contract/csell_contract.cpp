@@ -2,9 +2,9 @@
 /// Compressed SELL-C-sigma inside: there and back, the same arrays from host and device, bytes,
 /// sorting, pieces, new values. What it computes is in operator_contract.cpp with all other
 /// formats.
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/csell/operator.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/csell_operator.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <cmath>

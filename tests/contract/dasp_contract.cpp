@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// DASP inside: there and back, the same arrays from host and device, categories, scaling, and
 /// every way to multiply. What it computes is in operator_contract.cpp with all other formats.
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/dasp/operator.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <cmath>
 

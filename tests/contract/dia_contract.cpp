@@ -2,9 +2,9 @@
 /// Diagonals inside: there and back, the same arrays from host and device, symmetric storage and
 /// what becomes of it when values change, holes. What they compute is in operator_contract.cpp with
 /// all other formats.
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/dia/operator.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <cmath>
 #include <limits>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Products with diagonals of a matrix so long that the device takes its tiles in order, from a
-/// counter (kernels/cuda/dia.cu): every row once, the same bits each time, and the counter is as it
-/// was when the next product begins.
-#include <tcsolve/formats/transfer.hpp>
+/// counter (formats/dia/device.cu): every row once, the same bits each time, and the counter is as
+/// it was when the next product begins.
+#include <tcsolve/formats/dia/operator.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <cmath>
 

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/sell/operator.hpp>
 #include <tcsolve/operators/composite.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
 
 #include "tests/support/formats.hpp"
 #include "tests/support/matrices.hpp"

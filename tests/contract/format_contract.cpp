@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// CSR in and out: validation, canonical form, transposition, narrower values, transfer, facts.
-#include <tcsolve/formats/sell.hpp>
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/sell/sell.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <cmath>

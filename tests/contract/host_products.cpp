@@ -3,10 +3,10 @@
 /// path a slice takes (rows that end early, the last slice, 32-bit columns, long rows) or a row
 /// whose diagonals are added in groups, for any number of columns and any strides. What they
 /// compute is in operator_contract.cpp with all other formats.
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/dia/operator.hpp>
+#include <tcsolve/formats/sell/operator.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
 
 #include <bit>
 #include <cmath>
@@ -166,7 +166,7 @@ TYPED_TEST(HostProduct, WithTheInnerProductTheBitsAreTheSame) {
     There<double> sigma(ctx, nan);
     A->apply_dot(ctx, T(0.7), gx.in(), gy.view(), sigma.data());
     ASSERT_TRUE(Test::same_bits(gy.get(), expected));
-    double sum = 0;  // chunks of 4096, added in order (kernels/sweep.hpp)
+    double sum = 0;  // chunks of 4096, added in order (kernels/operation.hpp)
     for (Index begin = 0; begin < a.rows; begin += 4096) {
       double part = 0;
       for (Index i = begin; i < std::min(begin + 4096, a.rows); ++i) {

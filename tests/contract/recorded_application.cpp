@@ -6,14 +6,14 @@
 /// runs: a recording that shares it would change what is held, or be changed by who uses it.
 #include <tcsolve/app/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/kernels/verbs/monitor.hpp>
 #include <tcsolve/operators/composite.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
-#include <tcsolve/precond/chebyshev.hpp>
-#include <tcsolve/solvers/cg.hpp>
-#include <tcsolve/solvers/execution.hpp>
+#include <tcsolve/precond/chebyshev/chebyshev.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/driver/monitor.hpp>
+#include <tcsolve/solvers/loop/execution.hpp>
 #include <tcsolve/solvers/solver_operator.hpp>
 
 #include <algorithm>

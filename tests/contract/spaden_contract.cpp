@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// bitBSR inside: there and back, the same arrays from host and device, the side entries, long rows
 /// in pieces, scaling. What it computes is in operator_contract.cpp with all other formats.
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/spaden/operator.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/spaden_operator.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <bit>

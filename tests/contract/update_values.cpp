@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// New values on the same pattern: the operator is then the one that a fresh conversion of the new
 /// matrix gives, bit by bit, for every format and backend.
-#include <tcsolve/formats/same_pattern.hpp>
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/dasp/operator.hpp>
+#include <tcsolve/formats/spaden/operator.hpp>
+#include <tcsolve/matrix/same_pattern.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/operators/composite.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/dasp_operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
-#include <tcsolve/operators/spaden_operator.hpp>
 
 #include <cmath>
 #include <cstring>

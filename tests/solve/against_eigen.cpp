@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every solver against Eigen's direct answer, in every place.
-#include <tcsolve/precond/block_jacobi.hpp>
-#include <tcsolve/precond/chebyshev.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
+#include <tcsolve/precond/chebyshev/chebyshev.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/solve_backend.hpp>
 

@@ -5,9 +5,9 @@
 
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/precond/block_jacobi.hpp>
-#include <tcsolve/precond/jacobi.hpp>
-#include <tcsolve/solvers/batch.hpp>
+#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/driver/batch.hpp>
 
 #include <tests/support/each_backend.hpp>
 

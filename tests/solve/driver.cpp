@@ -6,8 +6,8 @@
 #include <thread>
 
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/kernels/verbs/monitor.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/driver/monitor.hpp>
 
 #include <tests/support/solve_backend.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A batch decides by the same exact residual as a single solve, and a report says the same number
 /// whatever format, and whatever order of columns, made it.
-#include <tcsolve/solvers/batch.hpp>
+#include <tcsolve/solvers/driver/batch.hpp>
 
 #include "tests/support/solve_backend.hpp"
 

@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include <tcsolve/core/faults.hpp>
-#include <tcsolve/formats/transfer.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/solve_backend.hpp>
 

@@ -3,8 +3,8 @@
 /// systems; and what theory says of residual histories.
 #include <tests/solve/reference.hpp>
 
-#include <tcsolve/precond/block_jacobi.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 namespace tcsolve::test {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A matrix that changes its format while a solver runs: the recurrence goes on, no step is lost,
 /// no values are; and it does so when the rule says.
+#include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/operators/composite.hpp>
-#include <tcsolve/operators/lazy_operator.hpp>
-#include <tcsolve/precond/chebyshev.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/chebyshev/chebyshev.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -175,8 +175,8 @@ TEST_P(LazyConversion, RunsBesideTheSolve) {
   }
 }
 
-/// Wrappers pass on what the operator within has to say: as verbs (scaled), as a command that a
-/// graph holds whole (shifted), and in a preconditioner.
+/// Wrappers pass on what the operator within has to say: as operations (scaled), as a command that
+/// a graph holds whole (shifted), and in a preconditioner.
 TEST_P(LazyConversion, IsSeenThroughWrappers) {
   for (std::string const wrapper : {"scaled", "shifted", "chebyshev"}) {
     SCOPED_TRACE(wrapper);

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/solve_backend.hpp>
 

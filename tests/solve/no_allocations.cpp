@@ -2,10 +2,10 @@
 /// After the first solves a time loop takes no memory: new values, setup and solve go with what is
 /// there, and the matrix is not copied.
 #include <tcsolve/core/faults.hpp>
+#include <tcsolve/formats/dia/operator.hpp>
+#include <tcsolve/formats/sell/operator.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/solve_backend.hpp>
 

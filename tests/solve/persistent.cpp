@@ -4,11 +4,11 @@
 /// warp to more than shared memory holds.
 #include <chrono>
 
+#include <tcsolve/formats/dia/operator.hpp>
+#include <tcsolve/formats/sell/operator.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
-#include <tcsolve/precond/block_jacobi.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/solve_backend.hpp>
 

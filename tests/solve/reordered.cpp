@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A solver of the reordered system answers in the caller's numbers, and keeps every promise that a
 /// Solver makes.
-#include <tcsolve/formats/reordering.hpp>
+#include <tcsolve/formats/sell/operator.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/matrix/reorder/reordering.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/reordered_solver.hpp>
 
 #include <Eigen/LU>

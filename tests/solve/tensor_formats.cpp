@@ -4,15 +4,15 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <tcsolve/formats/bsell/operator.hpp>
+#include <tcsolve/formats/csell/operator.hpp>
+#include <tcsolve/formats/dasp/operator.hpp>
+#include <tcsolve/formats/dia/operator.hpp>
+#include <tcsolve/formats/sell/operator.hpp>
+#include <tcsolve/formats/spaden/operator.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/operators/bsell_operator.hpp>
-#include <tcsolve/operators/csell_operator.hpp>
-#include <tcsolve/operators/dasp_operator.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
-#include <tcsolve/operators/spaden_operator.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/solve_backend.hpp>
 
@@ -44,7 +44,7 @@ class TensorFormats : public InEveryPlace {
 TCSOLVE_IN_EVERY_PLACE(TensorFormats);
 
 TEST_P(TensorFormats, SolveRealMatrices) {
-  if (execution() == Execution::persistent) GTEST_SKIP() << "not a list of verbs";
+  if (execution() == Execution::persistent) GTEST_SKIP() << "not a list of ops";
   char const* folder = std::getenv("TCSOLVE_MATRICES");
   if (folder == nullptr) GTEST_SKIP() << "TCSOLVE_MATRICES is not set";
   int solved = 0;
@@ -65,7 +65,7 @@ TEST_P(TensorFormats, SolveRealMatrices) {
 }
 
 TEST_P(TensorFormats, ValuesOf16BitsReachTheFp64Residual) {
-  if (execution() == Execution::persistent) GTEST_SKIP() << "not a list of verbs";
+  if (execution() == Execution::persistent) GTEST_SKIP() << "not a list of ops";
   auto const solve_as = [&]<class S>(S, double beyond) {
     for (double scale : {1.0, beyond}) {
       Csr<double> a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
@@ -81,7 +81,7 @@ TEST_P(TensorFormats, ValuesOf16BitsReachTheFp64Residual) {
 }
 
 /// In every format, by iterative refinement: no method sees more than 8 bits of a value. They are
-/// no verbs of a persistent loop, which is then a graph.
+/// no operations of a persistent loop, which is then a graph.
 TEST_P(TensorFormats, Bf16ValuesAreRefinedTo1e10) {
   Csr<double> const a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
   Csr<bfloat16> const b = converted<bfloat16>(a);

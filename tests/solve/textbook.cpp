@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The solvers take the steps of their textbooks: iteration counts and residual histories beside
 /// plain Eigen loops written from the papers.
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/solve_backend.hpp>
 

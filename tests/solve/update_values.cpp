@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A matrix gets new values between solves: update_values(), then setup() of the solver, and the
 /// next solve is one of the new system, with the old preconditioner or a new one.
-#include <tcsolve/operators/bsell_operator.hpp>
-#include <tcsolve/operators/dasp_operator.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
+#include <tcsolve/formats/bsell/operator.hpp>
+#include <tcsolve/formats/dasp/operator.hpp>
+#include <tcsolve/formats/dia/operator.hpp>
+#include <tcsolve/formats/sell/operator.hpp>
+#include <tcsolve/formats/spaden/operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
-#include <tcsolve/operators/spaden_operator.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/solve_backend.hpp>
 

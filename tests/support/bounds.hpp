@@ -6,7 +6,7 @@
 /// the multiplication when it is coarser than the vectors (x is rounded on the way in), else 0.
 #pragma once
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 #include <gtest/gtest.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/formats.hpp"
 
-#include <tcsolve/formats/transfer.hpp>
-#include <tcsolve/operators/bsell_operator.hpp>
-#include <tcsolve/operators/csell_operator.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/dasp_operator.hpp>
-#include <tcsolve/operators/dia_operator.hpp>
-#include <tcsolve/operators/sell_operator.hpp>
-#include <tcsolve/operators/spaden_operator.hpp>
+#include <tcsolve/formats/bsell/operator.hpp>
+#include <tcsolve/formats/csell/operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/dasp/operator.hpp>
+#include <tcsolve/formats/dia/operator.hpp>
+#include <tcsolve/formats/sell/operator.hpp>
+#include <tcsolve/formats/spaden/operator.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 /// each type of vectors in formats.cpp.
 #pragma once
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 #include <gtest/gtest.h>

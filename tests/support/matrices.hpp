@@ -2,7 +2,7 @@
 /// Small matrices that break kernels, seeded random ones, and CSR arrays that are not matrices.
 #pragma once
 
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include <cstdint>
 #include <set>

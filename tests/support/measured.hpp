@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include <tcsolve/formats/dia.hpp>
-#include <tcsolve/kernels/bsell.hpp>
-#include <tcsolve/operators/cost_model.hpp>
+#include <tcsolve/formats/bsell/bsell.hpp>
+#include <tcsolve/formats/choose/cost_model.hpp>
+#include <tcsolve/formats/dia/dia.hpp>
 
 namespace tcsolve::test {
 

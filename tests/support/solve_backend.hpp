@@ -13,14 +13,14 @@
 #include <string>
 #include <vector>
 
-#include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
-#include <tcsolve/solvers/bicgstab.hpp>
-#include <tcsolve/solvers/cg.hpp>
-#include <tcsolve/solvers/gmres.hpp>
-#include <tcsolve/solvers/lsmr.hpp>
-#include <tcsolve/solvers/minres.hpp>
-#include <tcsolve/solvers/pipelined_cg.hpp>
+#include <tcsolve/solvers/bicgstab/bicgstab.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/gmres/gmres.hpp>
+#include <tcsolve/solvers/lsmr/lsmr.hpp>
+#include <tcsolve/solvers/minres/minres.hpp>
+#include <tcsolve/solvers/pipelined_cg/pipelined_cg.hpp>
 
 namespace tcsolve::test {
 

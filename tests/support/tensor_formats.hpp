@@ -3,7 +3,7 @@
 /// run over, and the checks of fused products and of scaling.
 #pragma once
 
-#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/matrix/scaled.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 #include <cmath>

@@ -3,9 +3,9 @@
 /// products are those of csr.
 #pragma once
 
-#include <tcsolve/formats/transfer.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/operators/format_factory.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/format_factory.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <string>

@@ -2,7 +2,7 @@
 /// Workspace gives memory back: what grows from use to use does not pile up, what nobody holds is
 /// counted as free and goes when it is asked to.
 #include <tcsolve/core/faults.hpp>
-#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 
 #include "tests/support/backend.hpp"
 
@@ -88,7 +88,7 @@ TYPED_TEST(CoreArena, ASmallRequestNeedsNoRoomForTheLargestSoFar) {
 }
 
 TYPED_TEST(CoreArena, FreesInTheOrderOfTheContext) {
-  // Chunks that go while verbs that use them are still on their way.
+  // Chunks that go while operations that use them are still on their way.
   Context& ctx = this->ctx();
   constexpr Index n = 1 << 20;
   Vector<double> y(ctx.space(), n);

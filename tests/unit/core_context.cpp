@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Context: which backend it takes and what it says, recording, the loop, events.
-#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 
 #include <stdexcept>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Ranges of a profiler: which phases and operations open one, and in what order they close.
 #include <tcsolve/core/ranges.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/operators/function_operator.hpp>
-#include <tcsolve/precond/jacobi.hpp>
-#include <tcsolve/solvers/cg.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
 
 #include <algorithm>
 #include <string>

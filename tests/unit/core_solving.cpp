@@ -2,8 +2,8 @@
 /// What a Context hands to those that work for another: workspace of a recording's own, a deadline,
 /// and somebody to complain to. And an exception in a batch on the host.
 #include <tcsolve/core/context.hpp>
-#include <tcsolve/kernels/batch.hpp>
 #include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/solvers/loop/batch.hpp>
 
 #include <chrono>
 #include <limits>

@@ -3,11 +3,11 @@
 /// is current, leaves that as it was, and its work begins after the caller's.
 #include <thread>
 
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/precond/jacobi.hpp>
-#include <tcsolve/solvers/cg.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
 
 #include "tests/support/backend.hpp"
 
@@ -100,7 +100,7 @@ TEST_F(GpuStreams, TheCallersStreamGoesOnAfterAProduct) {
   EXPECT_EQ(to_host(caller, z.view().data, caller.space(), n), std::vector<double>(n, 14.0));
 }
 
-/// Arrays that go while verbs that read them are on their way, in memory that is taken at once
+/// Arrays that go while operations that read them are on their way, in memory that is taken at once
 /// again, also by another Context.
 TEST_F(GpuStreams, ArraysGoInTheOrderOfTheirContext) {
   Context ctx(Backend::cuda), other(Backend::cuda);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the descriptor of bsell says of matrices with and without dense blocks.
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/bsell/operator.hpp>
+#include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/bsell_operator.hpp>
-#include <tcsolve/operators/planner.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The parameters of dasp.
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/operators/register.hpp>
+#include <tcsolve/formats/register.hpp>
 
 #include "tests/support/backend.hpp"
 

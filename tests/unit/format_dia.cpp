@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the descriptor of dia says, and where the shipped rates take it.
-#include <tcsolve/formats/dia.hpp>
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/choose/ordering.hpp>
+#include <tcsolve/formats/dia/dia.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/operators/ordering.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// features() against counts taken entry by entry.
-#include <tcsolve/formats/transfer.hpp>
-#include <tcsolve/operators/format.hpp>
+#include <tcsolve/formats/format.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Values in a narrower type: on every backend the bits, exponents and words of a plain walk over
 /// the entries.
-#include <tcsolve/formats/scaled.hpp>
+#include <tcsolve/matrix/scaled.hpp>
 
 #include <algorithm>
 #include <bit>

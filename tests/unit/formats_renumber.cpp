@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Orders, reordered matrices and their measure, made level by level and row by row
-/// (kernels/renumber.hpp) on either side, against the serial code on the host.
-#include <tcsolve/formats/cuthill_mckee.hpp>
-#include <tcsolve/formats/locality.hpp>
+/// (matrix/reorder/renumber.hpp) on either side, against the serial code on the host.
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/kernels/renumber.hpp>
+#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
+#include <tcsolve/matrix/reorder/locality.hpp>
+#include <tcsolve/matrix/reorder/renumber.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// summarize() on matrices whose facts are known.
-#include <tcsolve/formats/csr.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include <cmath>
 

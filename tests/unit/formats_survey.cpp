@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A survey bounds the features of a matrix until it has looked, and a plan that is made of it is
 /// the one that all features give.
-#include <tcsolve/formats/survey.hpp>
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/formats/choose/survey.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/planner.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Arnoldi process, step by step: V stays orthonormal and A V = V H holds to roundoff of ||A||,
 /// also where the candidates are small beside the products they are left from.
-#include <tcsolve/kernels/verbs/gmres.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/solvers/gmres/ops.hpp>
 
 #include <Eigen/Dense>
 #include <limits>
@@ -17,7 +17,7 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Column = Eigen::VectorXd;
 
-/// Runs the verbs; the products are Eigen's.
+/// Runs the operations; the products are Eigen's.
 template <class T>
 class Process {
  public:
@@ -53,7 +53,7 @@ class Process {
     std::vector<double> r(start.data(), start.data() + start.size());
     Guarded<T> residual(ctx, r);
     dot<T>(ctx, residual.in(), residual.in(), H_.norm2);
-    sweep(ctx, ArnoldiStart<T>{n_, H_, residual.data(), u_.data()});
+    submit(ctx, ArnoldiStart<T>{n_, H_, residual.data(), u_.data()});
     ctx.synchronize();
   }
 
@@ -70,12 +70,12 @@ class Process {
     set(w);
     ctx_.within(state_.data(), [&] {
       gram(ctx_, Gram<T>{n_, V_.data(), u_.data(), w_.data(), H_, zero_, 0, partials_.data()});
-      sweep(ctx_, ArnoldiUpdate<T>{n_, V_.data(), u_.data(), w_.data(), H_, zero_, 0,
-                                   Observe{.norm2 = H_.norm2}});
+      submit(ctx_, ArnoldiUpdate<T>{n_, V_.data(), u_.data(), w_.data(), H_, zero_, 0,
+                                    Observe{.norm2 = H_.norm2}});
     });
     ctx_.synchronize();
-    // Whoever waits for the loop sees how it stands, also when it was ended by the first verb of a
-    // step.
+    // Whoever waits for the loop sees how it stands, also when it was ended by the first operation
+    // of a step.
     LoopState const state = state_.get();
     EXPECT_EQ(progress_.get().stop, state.stop);
     return state;
@@ -101,12 +101,12 @@ class Process {
   }
   /// x = V y for the columns there are; of what was multiplied, where M changes.
   Column solution() {
-    sweep(ctx_, BackSubstitute{0, H_});
+    submit(ctx_, BackSubstitute{0, H_});
     if (flexible_) {
       auto y = to_host(ctx_, H_.y, ctx_.space(), columns());
       return Z.leftCols(columns()) * Eigen::Map<Column>(y.data(), columns());
     }
-    sweep(ctx_, Combine<T>{n_, H_.columns, V_.data(), H_.y, u_.data()});
+    submit(ctx_, CombineBasis<T>{n_, H_.columns, V_.data(), H_.y, u_.data()});
     auto x = u_.get();
     return Eigen::Map<Column>(x.data(), n_);
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The elementwise verbs against long double, at the sizes where a block, a chunk or a grid ends.
-#include <tcsolve/formats/transfer.hpp>
+/// The elementwise operations against long double, at the sizes where a block, a chunk or a grid
+/// ends.
 #include <tcsolve/kernels/norm_inf.hpp>
-#include <tcsolve/kernels/verbs/basic.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <cmath>
 #include <limits>
@@ -79,7 +80,7 @@ TYPED_TEST(KernelsBasic, RandomIsAFunctionOfSeedAndIndex) {
   using T = typename TestFixture::T;
   for (std::size_t n : sizes) {
     Guarded<T> y(this->ctx(), std::vector<double>(n, nan));
-    sweep(this->ctx(), Random<T>{static_cast<std::int64_t>(n), 7, y.data()});
+    submit(this->ctx(), Random<T>{static_cast<std::int64_t>(n), 7, y.data()});
     auto got = y.get();
     for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(got[i], rounded<T>(splitmix(7, i))) << i;
     EXPECT_TRUE(y.untouched());
@@ -90,8 +91,8 @@ TYPED_TEST(KernelsBasic, RandomLooksUniform) {
   using T = typename TestFixture::T;
   constexpr std::size_t n = 1000000;
   Guarded<T> a(this->ctx(), std::vector<double>(n)), b(this->ctx(), std::vector<double>(n));
-  sweep(this->ctx(), Random<T>{n, 1, a.data()});
-  sweep(this->ctx(), Random<T>{n, 2, b.data()});
+  submit(this->ctx(), Random<T>{n, 1, a.data()});
+  submit(this->ctx(), Random<T>{n, 2, b.data()});
   auto x = a.get(), y = b.get();
   double mean = 0, square = 0, product = 0, neighbours = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -222,8 +223,8 @@ TYPED_TEST(KernelsBasic, Correct) {  // t = x + 2^e d
       Guarded<T> gd(this->ctx(), d);
       Guarded<double> gx(this->ctx(), x), t(this->ctx(), std::vector<double>(n, nan));
       PowerOfTwo two(e);
-      sweep(this->ctx(), Correct<T>{static_cast<std::int64_t>(n), two.factor, two.factor2,
-                                    gd.data(), gx.data(), t.data()});
+      submit(this->ctx(), Correct<T>{static_cast<std::int64_t>(n), two.factor, two.factor2,
+                                     gd.data(), gx.data(), t.data()});
       auto got = t.get();
       for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(got[i], x[i] + std::ldexp(d[i], e)) << i;
       EXPECT_TRUE(t.untouched());
@@ -242,8 +243,8 @@ TYPED_TEST(KernelsBasic, Multiply) {  // y = alpha d o x + beta y
         if (p.beta == 0) y0.assign(n, nan);
         Guarded<T> gd(this->ctx(), d), gx(this->ctx(), rows, cols, layout, 2, x),
             gy(this->ctx(), rows, cols, layout, 1, y0);
-        sweep(this->ctx(), Multiply<T>{static_cast<std::int64_t>(n), p.alpha, gd.data(), gx.in(),
-                                       p.beta, gy.view()});
+        submit(this->ctx(), Multiply<T>{static_cast<std::int64_t>(n), p.alpha, gd.data(), gx.in(),
+                                        p.beta, gy.view()});
         auto got = gy.get();
         for (std::size_t i = 0; i < n; ++i) {
           long double a = static_cast<long double>(p.alpha) * d[i / cols] * x[i];
@@ -262,8 +263,8 @@ TYPED_TEST(KernelsBasic, MultiplyDot) {  // z = d o r, rho = <r, z>
     auto d = this->values(n, 11), r = this->values(n, 12);
     Guarded<T> gd(this->ctx(), d), gr(this->ctx(), r), z(this->ctx(), std::vector<double>(n, nan));
     There<double> rho(this->ctx(), nan);
-    sweep(this->ctx(), MultiplyDot<T>{static_cast<std::int64_t>(n), 1, gd.data(), gr.data(),
-                                      z.data(), rho.data()});
+    submit(this->ctx(), MultiplyDot<T>{static_cast<std::int64_t>(n), 1, gd.data(), gr.data(),
+                                       z.data(), rho.data()});
     auto got = z.get();
     long double exact = 0, magnitude = 0;
     for (std::size_t i = 0; i < n; ++i) {

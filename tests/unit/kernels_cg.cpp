@@ -4,7 +4,7 @@
 
 #include <Eigen/Dense>
 
-#include <tcsolve/kernels/verbs/cg.hpp>
+#include <tcsolve/solvers/cg/ops.hpp>
 
 namespace tcsolve::test {
 

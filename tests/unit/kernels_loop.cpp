@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A loop's state: what a stop does to the verbs, and when the monitor raises which.
-#include <tcsolve/kernels/verbs/cg.hpp>
-#include <tcsolve/kernels/verbs/monitor.hpp>
+/// A loop's state: what a stop does to the operations, and when the monitor raises which.
+#include <tcsolve/solvers/cg/ops.hpp>
+#include <tcsolve/solvers/driver/monitor.hpp>
 
 #include <cmath>
 #include <limits>
@@ -43,12 +43,12 @@ TYPED_TEST(KernelsLoop, AStoppedLoopLeavesEverythingAlone) {
       fill(c, y.view(), 1.0);
       axpby<T, T>(c, 2.0, x.in(), 3.0, y.view());
       copy<T, T>(c, x.in(), z.view());
-      sweep(c, Random<T>{size, 3, z.data()});
-      sweep(c, Multiply<T>{size, 1.0, x.data(), y.in(), 0.0, z.view()});
+      submit(c, Random<T>{size, 3, z.data()});
+      submit(c, Multiply<T>{size, 1.0, x.data(), y.in(), 0.0, z.view()});
       dot<T>(c, x.in(), y.in(), at);
       dot2<T>(c, x.in(), y.in(), at + 1, at + 2);
       max_abs<T>(c, x.in(), at);
-      sweep(c, MultiplyDot<T>{size, 1, x.data(), r.data(), z.data(), at});
+      submit(c, MultiplyDot<T>{size, 1, x.data(), r.data(), z.data(), at});
       extend<T>(c, cg.data(), {}, z.in(), y.view(), x.view());
       extend<T>(c, broken.data(), {}, z.in(), y.view(), x.view());  // must not raise any more
       descend<T>(c, cg.data(), {}, true, y.in(), r.view());
@@ -74,7 +74,7 @@ TYPED_TEST(KernelsLoop, ARunningLoopDoesNotHinderThem) {
   EXPECT_EQ(sigma.get(), 20000);
 }
 
-TYPED_TEST(KernelsLoop, AVerbThatRaisesLeavesItsOperandsAlone) {
+TYPED_TEST(KernelsLoop, AnOperationThatRaisesLeavesItsOperandsAlone) {
   using T = typename TestFixture::T;
   struct Expected {
     double rho, sigma;
@@ -227,7 +227,7 @@ TYPED_TEST(KernelsMonitor, StagnatesAfterAWindowWithoutProgress) {
   expect(this->feed(start, std::vector<double>(50, 4.0)), Stop::running, 50);
 }
 
-TYPED_TEST(KernelsMonitor, ReportsAStopThatAnotherVerbRaised) {
+TYPED_TEST(KernelsMonitor, ReportsAStopThatAnotherOperationRaised) {
   LoopState start;
   start.stop = static_cast<int>(Stop::breakdown);
   start.iteration = 5;

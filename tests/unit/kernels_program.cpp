@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A recording becomes a list for an interpreter: which verbs, with which operands, and where a
-/// grid has to wait.
+/// A recording becomes a list for an interpreter: which operations, with which operands, and where
+/// a grid has to wait.
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/kernels/program.hpp>
+#include <tcsolve/solvers/loop/program.hpp>
+#include <tcsolve/solvers/minres/ops.hpp>
 
 namespace tcsolve::test {
 
@@ -17,13 +18,13 @@ V const& operands(Instruction const& in) {
   return *reinterpret_cast<V const*>(in.operands);
 }
 template <class List>
-std::string name_of(int verb) {
+std::string name_of(int op) {
   std::string name;
-  pick<List>(verb, [&]<class V>() { name = V::name; });
+  pick<List>(op, [&]<class V>() { name = V::name; });
   return name;
 }
 
-/// A product and the verbs around it, on n elements; nothing is computed.
+/// A product and the operations around it, on n elements; nothing is computed.
 struct Recorded {
   std::int64_t n = 100;
   double v[1] = {}, sigma = 0;
@@ -32,35 +33,36 @@ struct Recorded {
   Context ctx{Backend::host};
 
   void axpby(Context& c, double const* x, double* y) {
-    sweep(c, Axpby<double, double>{n, 1, vector_view<double const>(x, 100, Space::host), 1,
-                                   vector_view(y, 100, Space::host)});
+    submit(c, Axpby<double, double>{n, 1, vector_view<double const>(x, 100, Space::host), 1,
+                                    vector_view(y, 100, Space::host)});
   }
   void product(Context& c, double const* x, double* y, double* with) {
-    c.submit_verb(CsrMultiply<double, double>{n, 1, a, x, 0, y, with}, [](Context&) {});
+    c.submit_op(CsrMultiply<double, double>{n, 1, a, x, 0, y, with}, [](Context&) {});
   }
 };
 
-TEST(Program, KeepsVerbsAndOperandsInOrder) {
+TEST(Program, KeepsOperationsAndOperandsInOrder) {
   Recorded r;
   Recording body = r.ctx.record([&](Context& c) {
     r.axpby(c, r.p, r.q);
-    sweep(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
+    submit(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
   });
   LoopProgram loop = loop_program(body, 10, 512);
   ASSERT_TRUE(loop.why.empty()) << loop.why;
   ASSERT_EQ(loop.list.size(), 2u);
-  EXPECT_EQ(name_of<LoopVerbs<double>>(loop.list[0].verb), "axpby");
-  EXPECT_EQ(name_of<LoopVerbs<double>>(loop.list[1].verb), "dot");
+  EXPECT_EQ(name_of<LoopOps<double>>(loop.list[0].op), "axpby");
+  EXPECT_EQ(name_of<LoopOps<double>>(loop.list[1].op), "dot");
   EXPECT_EQ(operands<Dot<double>>(loop.list[1]).sigma, &r.sigma);
   EXPECT_EQ(loop.n, 100);
   EXPECT_EQ(loop.matrix, -1);
   std::vector<Instruction> batch = batch_program(body).list;
-  EXPECT_EQ(name_of<BatchVerbs>(batch[0].verb), "axpby");
-  EXPECT_EQ(name_of<BatchVerbs>(batch[1].verb), "dot");
+  EXPECT_EQ(name_of<BatchOps>(batch[0].op), "axpby");
+  EXPECT_EQ(name_of<BatchOps>(batch[1].op), "dot");
 }
 
-/// The address of a vector in the padding of a verb is not a pointer to the vector. (It did happen:
-/// a bool beside it became true, and a matrix was read with offsets of the wrong width.)
+/// The address of a vector in the padding of a fused operation is not a pointer to the vector. (It
+/// did happen: a bool beside it became true, and a matrix was read with offsets of the wrong
+/// width.)
 TEST(Program, KnowsPointersFromWhatLiesBetweenTheFields) {
   using Product = CsrMultiply<double, double>;
   Recorded r;
@@ -75,7 +77,7 @@ TEST(Program, KnowsPointersFromWhatLiesBetweenTheFields) {
   product->a.offsets.wide = false;
   product->a.space = Space::host;
   LoopProgram loop = loop_program(
-      r.ctx.record([&](Context& c) { c.submit_verb(*product, [](Context&) {}); }), 10, 512);
+      r.ctx.record([&](Context& c) { c.submit_op(*product, [](Context&) {}); }), 10, 512);
   ASSERT_EQ(loop.list.size(), 1u);
   auto word = [&](auto const& field) {
     return static_cast<int>((reinterpret_cast<std::byte const*>(&field) - bytes) / 8);
@@ -98,7 +100,7 @@ TEST(Program, FindsThePointersOfAFieldOfAField) {
   H.m = 10;
   H.columns = r.v;
   ArnoldiUpdate<double> update{100, r.p, r.p, r.q, H, 1, 1, Observe{.norm2 = r.v}};
-  LoopProgram loop = loop_program(r.ctx.record([&](Context& c) { sweep(c, update); }), 10, 512);
+  LoopProgram loop = loop_program(r.ctx.record([&](Context& c) { submit(c, update); }), 10, 512);
   ASSERT_EQ(loop.list.size(), 1u);
   // n, three vectors, m, sixteen arrays, two numbers, n, three pointers of Observe.
   EXPECT_EQ(loop.list[0].pointers, 0b111'0'00'1111111111111111'0'111'0u);
@@ -132,14 +134,14 @@ TEST(Program, WaitsWhereAGatherMeetsAWrite) {
   // Sums alone do not wait. They end a gather, and publish nothing that is written after them.
   EXPECT_EQ(barriers([&](Context& c) {
               r.product(c, r.p, r.q, nullptr);
-              sweep(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
+              submit(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
               r.axpby(c, r.q, r.p);
             }),
             "|..");
   // Sums between a write and a gather are the barrier.
   EXPECT_EQ(barriers([&](Context& c) {
               r.axpby(c, r.q, r.p);
-              sweep(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
+              submit(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
               r.product(c, r.p, r.q, &r.sigma);
             }),
             ".p.");
@@ -152,7 +154,7 @@ TEST(Program, WaitsWhereAGatherMeetsAWrite) {
   EXPECT_EQ(barriers([&](Context& c) {
               r.product(c, r.p, r.q, nullptr);
               r.axpby(c, r.q, r.p);
-              sweep(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
+              submit(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
             }),
             ".|p");
 }
@@ -162,19 +164,19 @@ TEST(Program, FoldsADiagonalIntoTheProductThatGathersIt) {
   Recorded r;
   double x[1], z[1], y[1], d[1];
   auto scaling = [&](Context& c, double beta = 0) {
-    sweep(c, Multiply<double>{r.n, 3, d, vector_view<double const>(x, 100, Space::host), beta,
-                              vector_view(z, 100, Space::host)});
+    submit(c, Multiply<double>{r.n, 3, d, vector_view<double const>(x, 100, Space::host), beta,
+                               vector_view(z, 100, Space::host)});
   };
   auto const names = [&](auto&& body, std::vector<double*> own) {
     std::string all;
     for (Instruction const& in : loop_program(r.ctx.record(body), 10, 512, own).list)
-      all += cat(name_of<LoopVerbs<double>>(in.verb), in.through.d != nullptr ? " through " : " ");
+      all += cat(name_of<LoopOps<double>>(in.op), in.through.d != nullptr ? " through " : " ");
     return all;
   };
   auto const plain = [&](Context& c) {
     scaling(c);
     r.product(c, z, y, nullptr);
-    sweep(c, Dot<double>{r.n, y, y, &r.sigma});
+    submit(c, Dot<double>{r.n, y, y, &r.sigma});
   };
   EXPECT_EQ(names(plain, {z}), "csr_multiply through dot ");
   LoopProgram const loop = loop_program(r.ctx.record(plain), 10, 512, std::vector<double*>{z});
@@ -197,7 +199,7 @@ TEST(Program, FoldsADiagonalIntoTheProductThatGathersIt) {
                 [&](Context& c) {
                   scaling(c);
                   r.product(c, z, y, nullptr);
-                  sweep(c, Dot<double>{r.n, z, y, &r.sigma});
+                  submit(c, Dot<double>{r.n, z, y, &r.sigma});
                 },
                 {z}),
             "multiply csr_multiply dot ")
@@ -237,22 +239,22 @@ TEST(Program, SharesARowAmongAsManyThreadsAsItUses) {
   EXPECT_EQ(lanes_for(0, 0, 132, 512), 1);
 }
 
-TEST(Program, RefusesWhatItHasNoVerbFor) {
+TEST(Program, RefusesWhatItHasNoOperationFor) {
   Recorded r;
   Recording minres = r.ctx.record([&](Context& c) {
-    sweep(c, MinresStart<double>{1, nullptr, 0, r.v, r.v});
+    submit(c, MinresStart<double>{1, nullptr, 0, r.v, r.v});
   });
   EXPECT_EQ(loop_program(minres, 10, 512).why, MinresStart<double>::name);
   EXPECT_THROW(batch_program(minres), Unsupported);
   Recording opaque = r.ctx.record([&](Context& c) { c.submit("user", [](Context&) {}); });
   EXPECT_EQ(loop_program(opaque, 10, 512).why, "user");
   Recording narrow = r.ctx.record([&](Context& c) {  // values of 16 bits: a graph's, or eager
-    c.submit_verb(CsrMultiply<bfloat16, double>{r.n, 1, {}, r.p, 0, r.q, nullptr}, [](Context&) {});
+    c.submit_op(CsrMultiply<bfloat16, double>{r.n, 1, {}, r.p, 0, r.q, nullptr}, [](Context&) {});
   });
   EXPECT_EQ((loop_program(narrow, 10, 512).why), (CsrMultiply<bfloat16, double>::name));
   Recording uneven = r.ctx.record([&](Context& c) {
-    sweep(c, Dot<double>{5, r.p, r.q, &r.sigma});
-    sweep(c, Dot<double>{6, r.p, r.q, &r.sigma});
+    submit(c, Dot<double>{5, r.p, r.q, &r.sigma});
+    submit(c, Dot<double>{6, r.p, r.q, &r.sigma});
   });
   EXPECT_EQ(loop_program(uneven, 10, 512).why, "dot of 6 beside 5 elements");
   Recording wide = r.ctx.record([&](Context& c) {

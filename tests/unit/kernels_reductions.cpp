@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sums and maxima: error bounds, NaN, the range of norm(), and the same bits on every run.
+#include <tcsolve/kernels/matrix_ops.hpp>
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/verbs/gmres.hpp>
-#include <tcsolve/kernels/verbs/matrix.hpp>
+#include <tcsolve/solvers/gmres/ops.hpp>
 
 #include <unistd.h>
 
@@ -209,13 +209,13 @@ TYPED_TEST(KernelsReductions, Gram) {  // [V u]^T [u w] for j columns of V, and 
       running.iteration = j;
       There<LoopState> state(this->ctx(), running);
       // These are no basis, and rho^2 may be anything: only the sums mean something.
-      Gram<T> verb{n, gV.data(), gu.data(), gw.data(), small.H, 0, 0, partials.data()};
+      Gram<T> op{n, gV.data(), gu.data(), gw.data(), small.H, 0, 0, partials.data()};
       std::vector<double> room(most + 1, 1.0);  // for a candidate that is taken back
       There<double> R(this->ctx(), std::vector<double>(most * most, 1.0)), c(this->ctx(), room),
           s(this->ctx(), room), g(this->ctx(), room);
-      verb.H.R = R.data(), verb.H.c = c.data(), verb.H.s = s.data(), verb.H.g = g.data();
-      verb.H.columns = verb.H.to_v;
-      this->ctx().within(state.data(), [&] { gram(this->ctx(), verb); });
+      op.H.R = R.data(), op.H.c = c.data(), op.H.s = s.data(), op.H.g = g.data();
+      op.H.columns = op.H.to_v;
+      this->ctx().within(state.data(), [&] { gram(this->ctx(), op); });
       auto got = small.sums.get();
       for (Index k = 0; k <= j; ++k) {
         std::vector<double> column(V.begin() + std::size_t(k) * n,
@@ -230,12 +230,12 @@ TYPED_TEST(KernelsReductions, Gram) {  // [V u]^T [u w] for j columns of V, and 
       EXPECT_TRUE(small.sums.untouched());
       EXPECT_TRUE(small.h.untouched());
       state.set(running);
-      this->ctx().within(state.data(), [&] { gram(this->ctx(), verb); });
+      this->ctx().within(state.data(), [&] { gram(this->ctx(), op); });
       EXPECT_EQ(small.sums.get(), got) << "same bits";
       fill(this->ctx(), small.sums.view(), 5);
       running.stop = static_cast<int>(Stop::diverged);
       state.set(running);
-      this->ctx().within(state.data(), [&] { gram(this->ctx(), verb); });
+      this->ctx().within(state.data(), [&] { gram(this->ctx(), op); });
       EXPECT_EQ(small.sums.get(), std::vector<double>(2 * most + 1, 5)) << "a stopped loop";
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `operator: {format: auto}`: what is made of a plan, now, in mid-solve or by the clock.
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/formats/register.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/planner.hpp>
-#include <tcsolve/operators/register.hpp>
-#include <tcsolve/solvers/lsmr.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/solvers/lsmr/lsmr.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,7 @@
 /// Cost tables: rates that are fitted to times, and files.
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/operators/cost_model.hpp>
+#include <tcsolve/formats/choose/cost_model.hpp>
 
 #include <array>
 #include <cmath>

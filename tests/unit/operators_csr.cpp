@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A caller's own arrays go into a CSR operator without a copy.
-#include <tcsolve/operators/csr_operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/bounds.hpp"

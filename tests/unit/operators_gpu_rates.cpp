@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rates of GPUs that nobody measured, from what their drivers say; that of the H200 are as
 /// measured.
-#include <tcsolve/operators/planner.hpp>
+#include <tcsolve/formats/choose/planner.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,12 +2,12 @@
 /// Which order a matrix gets: when it pays and when it does not, and that what is made of it is
 /// P A P^T.
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/formats/cuthill_mckee.hpp>
-#include <tcsolve/formats/graph_partition.hpp>
+#include <tcsolve/formats/choose/ordering.hpp>
+#include <tcsolve/formats/register.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/operators/ordering.hpp>
-#include <tcsolve/operators/register.hpp>
+#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
+#include <tcsolve/matrix/reorder/graph_partition.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The choice of a format: against what was measured, and on matrices whose answer is known.
-#include <tcsolve/formats/transfer.hpp>
+#include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/formats/register.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/planner.hpp>
-#include <tcsolve/operators/register.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 #include <gmock/gmock.h>
 

@@ -3,9 +3,9 @@
 /// explained, made, calibrated and surveyed by those who know nothing of it.
 #include <tcsolve/app/calibrate.hpp>
 #include <tcsolve/configs/schema/print.hpp>
+#include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/formats/register.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/operators/planner.hpp>
-#include <tcsolve/operators/register.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Jacobi and block Jacobi against dense Eigen inverses, and what they say of a singular diagonal.
-#include <tcsolve/formats/transfer.hpp>
-#include <tcsolve/precond/block_jacobi.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <Eigen/Dense>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which solves a device can run as one kernel is read off their recordings.
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/operators/dasp_operator.hpp>
+#include <tcsolve/formats/dasp/operator.hpp>
 #include <tcsolve/precond/register.hpp>
-#include <tcsolve/solvers/one_kernel.hpp>
+#include <tcsolve/solvers/loop/one_kernel.hpp>
 #include <tcsolve/solvers/register.hpp>
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class OneKernel : public ::testing::Test {
   Catalog catalog_;
 };
 
-TEST_F(OneKernel, IsForMethodsWhoseVerbsItHas) {
+TEST_F(OneKernel, IsForMethodsWhoseOperationsItHas) {
   for (char const* method : {"cg", "bicgstab", "gmres"}) {
     EXPECT_TRUE(of(method)) << method;
     EXPECT_TRUE(of(method, "jacobi")) << method;
@@ -60,7 +60,7 @@ TEST_F(OneKernel, IsNotForWhatIsAskedToRunOtherwise) {
   EXPECT_FALSE(of("cg, execution: eager", "jacobi"));
 }
 
-/// A product by DASP has no form in a kernel of verbs.
+/// A product by DASP has no form in a kernel of operations.
 TEST_F(OneKernel, IsNotForOpaquePreconditioners) {
   struct : PreconditionerFactory {
     OperatorPtr<double> build(Context& ctx, System const& system) const override {

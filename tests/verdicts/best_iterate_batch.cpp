@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The systems of a batch keep their best iterates too.
-#include <tcsolve/solvers/batch.hpp>
+#include <tcsolve/solvers/driver/batch.hpp>
 
 #include <tests/support/solve_backend.hpp>
 

@@ -11,8 +11,8 @@
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/operators/composite.hpp>
-#include <tcsolve/precond/chebyshev.hpp>
-#include <tcsolve/precond/jacobi.hpp>
+#include <tcsolve/precond/chebyshev/chebyshev.hpp>
+#include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/solver_operator.hpp>
 
 #include <tests/support/backend.hpp>

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/formats/choose/auto_factory.hpp>
+
+#include <tcsolve/formats/choose/lazy_operator.hpp>
+#include <tcsolve/io/plan_cache.hpp>
+#include <tcsolve/version.hpp>
+
+namespace tcsolve {
+
+namespace {
+
+/// Null where csr cannot hold the values in fewer bits: what another format may scale is converted
+/// at once.
+OperatorPtr<double> lazily(Context& ctx, CsrView<double> const& a, Plan const& plan) {
+  try {
+    return convert_lazily(ctx, a, plan);
+  } catch (MatrixError const& e) {
+    if (plan.request.values == Real::f64) throw;
+    ctx.log(Severity::note, cat("format: not csr: ", e.what()));
+    return nullptr;
+  }
+}
+
+/// What was measured before, if it can still be had.
+Format const* remembered(DiskCache const& cache, std::string const& key, Plan const& plan) {
+  auto const known = cache.get(key);
+  if (!known) return nullptr;
+  for (Candidate const& c : plan.candidates)
+    if (c.excluded.empty() && *known == c.format->name) return c.format;
+  return nullptr;
+}
+
+/// The fastest by the clock, measured once for a pattern where there is a cache; measured anew
+/// where these values are beyond what that format holds.
+template <class Make>
+OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& plan, double budget,
+                             std::string const& device, DiskCache const* cache, Make const& make) {
+  auto const timed = [&] {
+    auto answer = autotune<double>(ctx, plan, budget, make);
+    ctx.log(Severity::note, cat("format: ", text(answer)));
+    return answer;
+  };
+  if (cache == nullptr) return timed().best;
+  std::string const key = cat("format ", name(plan.request.values), ", ", device, ", ",
+                              version::release, ", ", pattern_key(a));
+  if (Format const* const kept = remembered(*cache, key, plan)) {
+    try {
+      auto const A = make(*kept);
+      ctx.log(Severity::note, cat("format: ", kept->name, ", as measured before"));
+      return A;
+    } catch (MatrixError const& e) {  // measured with other values, which it could hold
+      ctx.log(Severity::note, cat("format: not ", kept->name, ": ", e.what()));
+    }
+  }
+  auto const answer = timed();
+  std::string const why = cache->put(key, answer.taken->name);
+  if (!why.empty()) ctx.log(Severity::note, cat("format: not kept in the cache: ", why));
+  return answer.best;
+}
+
+}  // namespace
+
+AutoFactory::AutoFactory(Params const& params, FormatList const& among)
+    : MatrixFactory(params.scaled.matrix, among, nullptr), params_(params) {
+  if (params_.conversion == Conversion::lazy && params_.autotune == Autotune::measure)
+    throw Unsupported(
+        "`autotune: measure` converts before the solve, `conversion: lazy` after it has begun; "
+        "take one of them");
+  if (!params_.calibration.empty()) table_ = CostTable::load(params_.calibration, among);
+}
+
+OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
+                                       OperatorUse const& use) const {
+  if (params_.autotune == Autotune::measure && ctx.options().deterministic)
+    throw Unsupported(
+        "`autotune: measure` chooses by the clock, and two runs may differ in their bits; it "
+        "needs `deterministic: false`");
+  if (params_.conversion == Conversion::lazy && ctx.options().deterministic)
+    throw Unsupported(
+        "`conversion: lazy` switches by the clock, and two runs may differ in their bits; it "
+        "needs `deterministic: false`");
+  OrderedMatrix given;
+  OperatorUse here = use;
+  if (use.ready == nullptr) given = as_given(ctx, a), here.ready = &given;
+  CsrView<double> const& lies = here.ready->matrix->view();
+  CostTable const table = this->table(ctx);
+  PlanRequest const request = this->request(ctx, here);
+  Survey seen = here.ready->survey ? *here.ready->survey : survey(ctx, lies, among_);
+  auto const all = [&] {
+    seen.look(ctx, lies);
+    return make_plan(seen.least(), request, table);
+  };
+  bool const tries =
+      params_.autotune == Autotune::measure || params_.conversion == Conversion::lazy;
+  Plan const plan = tries ? all() : make_plan(ctx, lies, seen, request, table);
+  ctx.log(Severity::detail, text(plan));
+  auto const make = [&](Format const& format) -> OperatorPtr<double> {
+    if (values_ == Real::f64 && format.converted)
+      return make_operator<double>(ctx, lies, format, &seen);
+    // In FP64 csr may keep the arrays it is made of: what was given, not a copy that goes.
+    OperatorUse with = values_ == Real::f64 ? use : here;
+    with.seen = &seen;
+    return format.factory.with(params_.scaled, format, among_)->build(ctx, a, with);
+  };
+  if (params_.autotune == Autotune::measure)
+    return measured(ctx, a, plan, params_.budget, table.device, use.cache, make);
+  if (params_.conversion == Conversion::lazy)
+    if (auto const A = lazily(ctx, source(a, values_ == Real::f64 ? use : here), plan)) return A;
+  return first_possible(ctx, plan, make, all);
+}
+
+CostTable AutoFactory::table(Context const& ctx) const {
+  return table_ ? *table_ : CostTable::shipped(ctx);
+}
+
+PlanRequest AutoFactory::request(Context const& ctx, OperatorUse const& use) const {
+  PlanRequest request = MatrixFactory::request(ctx, use);
+  if (params_.expected_applies > 0) request.applies = params_.expected_applies;
+  return request;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/formats/choose/cost_model.hpp>
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <tcsolve/configs/schema/print.hpp>
+#include <tcsolve/configs/schema/read.hpp>
+#include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/formats/choose/shipped_rates.hpp>
+
+namespace tcsolve {
+namespace {
+
+constexpr double million = 1e6;
+
+}  // namespace
+
+double dot(Terms const& rates, Terms const& work) {
+  auto const a = rates.array(), b = work.array();
+  double sum = 0;
+  for (std::size_t k = 0; k < Terms::count; ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+Terms work(Format const& format, Features const& f, Real values, Real vectors) {
+  FormatLayout const layout = format.layout(f, values);
+  double const xy = double(size_of(vectors)) * (double(f.rows) + f.cols);
+  return {.latency = 1,
+          .stream = (layout.stored + xy) / million,
+          .slots = layout.slots / million,
+          .rows = f.rows / million,
+          .tiles = double(f.tiles) / million,
+          .long_entries = double(f.long_entries) / million,
+          .longest = layout.walked / 1000};
+}
+
+RatesByType const& CostTable::of(std::string const& format) const {
+  static RatesByType const none;
+  auto const at = by_format.find(format);
+  return at == by_format.end() ? none : at->second;
+}
+
+namespace {
+
+template <class Rates>
+auto& by_type(Rates& rates, Real values) {
+  if (values == Real::f64) return rates.fp64;
+  return values == Real::f32 ? rates.fp32 : rates.fp16;
+}
+
+}  // namespace
+
+FormatRates const& CostTable::rates(std::string const& format, Real values) const {
+  return by_type(of(format), values);
+}
+
+FormatRates const& CostTable::rates(std::string const& format, Real values, Real vectors) const {
+  RatesByType const& all = of(format);
+  bool const mixed = values != vectors && all.mixed.product != Terms{};
+  return mixed ? all.mixed : by_type(all, values);
+}
+
+FormatRates& CostTable::rates(std::string const& format, Real values) {
+  return by_type(by_format[format], values);
+}
+
+CostTable CostTable::h200() {
+  static CostTable const table = parse(shipped_rates("h200"), "configs/rates/h200.yaml");
+  return table;
+}
+
+CostTable CostTable::host() {
+  static CostTable const table = parse(shipped_rates("host"), "configs/rates/host.yaml");
+  return table;
+}
+
+namespace {
+
+/// The device that the rates were measured on.
+struct Reference {
+  static constexpr double bandwidth = 4.917e12, multiprocessors = 132, clock = 1.98e9;
+};
+
+/// Times on another device over those on the reference; 1 where a fact is not known.
+struct Factors {
+  double memory, caches, clock;
+  Factors(cuda::Facts const& facts, cuda::Speeds const& of) {
+    auto const ratio = [](double reference, double here) {
+      return here > 0 ? reference / here : 1;
+    };
+    memory = ratio(Reference::bandwidth, of.bandwidth);
+    clock = ratio(Reference::clock, of.clock);
+    caches = ratio(Reference::multiprocessors, facts.multiprocessors) * clock;
+  }
+};
+
+/// us of a million multiplications in FP64 where these are few; 0 where no product waits for them.
+double fp64_floor(cuda::Facts const& facts, cuda::Speeds const& of) {
+  constexpr int few = 4;
+  if (of.single_to_double <= few || of.clock == 0 || facts.multiprocessors == 0) return 0;
+  double const single = facts.compute_capability == 80 ? 64 : 128;  // a clock of a multiprocessor
+  return 1e12 * of.single_to_double / (single * of.clock * facts.multiprocessors);
+}
+
+void scale(FormatRates& rates, Factors const& by, double floor) {
+  Terms& p = rates.product;
+  if (p == Terms{}) return;
+  p.stream *= by.memory, p.slots *= by.memory, p.rows *= by.memory, p.long_entries *= by.memory;
+  p.tiles *= by.caches, p.longest *= by.clock;
+  p.slots = std::max(p.slots, floor);
+  rates.convert_entries *= by.memory, rates.convert_rows *= by.memory;
+}
+
+}  // namespace
+
+CostTable CostTable::of_gpu(cuda::Facts const& facts, cuda::Speeds const& speeds) {
+  CostTable t = h200();
+  if (facts.name == t.device) return t;
+  t.device = cat(facts.name, ", by rates of an ", t.device, ", scaled");
+  Factors const by(facts, speeds);
+  double const floor = fp64_floor(facts, speeds);
+  for (auto& [format, all] : t.by_format) {
+    for (FormatRates* rates : {&all.fp64, &all.fp32, &all.fp16, &all.mixed})
+      scale(*rates, by, floor);
+    all.persistent_stream *= by.caches;
+  }
+  t.pass_stream *= by.memory;
+  if (facts.l2 > 0) t.cache = double(facts.l2) / (1 << 20);
+  t.order.levels_entries *= by.caches, t.order.permute_entries *= by.memory;
+  return t;
+}
+
+CostTable CostTable::shipped(Context const& ctx) {
+  if (ctx.device() == nullptr) return host();
+  return of_gpu(cuda::facts(*ctx.device()), cuda::speeds(*ctx.device()));
+}
+
+namespace {
+
+/// `csr_mixed: ...` is what older tables have for `csr: {mixed: ...}`.
+constexpr char const* former_mixed = "_mixed";
+
+CostTable read_table(ConfigNode const& node, FormatList const& among) {
+  CostTable table;
+  Diagnostics problems;
+  std::vector<std::string> known = among.names();
+  for (std::string const& name : among.names()) {
+    if (ConfigNode const* const given = node.find(name))
+      read_params(*given, table.by_format[name], problems, cat("'", name, "'"));
+    std::string const mixed = name + former_mixed;
+    if (ConfigNode const* const given = node.find(mixed)) {
+      read_params(*given, table.by_format[name].mixed, problems, cat("'", mixed, "'"));
+      known.push_back(mixed);
+    }
+  }
+  detail::read_map(node, table, problems, "the cost table", {}, known);
+  problems.throw_if_any();
+  return table;
+}
+
+}  // namespace
+
+CostTable CostTable::load(std::string const& path, FormatList const& among) {
+  return read_table(load_yaml(path), among);
+}
+
+CostTable CostTable::parse(std::string const& text, std::string const& name,
+                           FormatList const& among) {
+  return read_table(parse_yaml(text, name), among);
+}
+
+ConfigNode to_node(CostTable const& table) {
+  ConfigNode map = to_node<CostTable>(table);
+  auto after_device = map.entries.begin() + 1;
+  for (auto const& [name, rates] : table.by_format)
+    after_device = 1 + map.entries.insert(after_device, {name, {}, to_node(rates)});
+  return map;
+}
+
+// Seven unknowns have 128 supports: the best one of those whose solution is positive is the answer.
+Terms fit(std::vector<Terms> const& work, std::vector<double> const& times) {
+  if (work.size() != times.size())
+    throw ShapeError(cat("fit: ", work.size(), " products and ", times.size(), " times"));
+  auto const m = static_cast<Eigen::Index>(work.size());
+  Eigen::MatrixXd all(m, Eigen::Index(Terms::count));
+  for (Eigen::Index k = 0; k < m; ++k) {
+    double const time = times[std::size_t(k)];
+    if (!(time > 0)) throw ShapeError(cat("fit: time ", k, " is ", time, "; needed is a positive"));
+    auto const terms = work[std::size_t(k)].array();
+    for (std::size_t t = 0; t < Terms::count; ++t) all(k, Eigen::Index(t)) = terms[t] / time;
+  }
+  double least = std::numeric_limits<double>::infinity();
+  std::array<double, Terms::count> best{};
+  for (unsigned support = 0; support < 1u << Terms::count; ++support) {
+    std::vector<Eigen::Index> chosen;
+    for (std::size_t t = 0; t < Terms::count; ++t)
+      if ((support >> t & 1) != 0) chosen.push_back(Eigen::Index(t));
+    Eigen::MatrixXd A(m, Eigen::Index(chosen.size()));
+    for (std::size_t k = 0; k < chosen.size(); ++k) A.col(Eigen::Index(k)) = all.col(chosen[k]);
+    Eigen::VectorXd const ones = Eigen::VectorXd::Ones(m);
+    Eigen::VectorXd rates = Eigen::VectorXd::Zero(Eigen::Index(chosen.size()));
+    if (!chosen.empty()) rates = A.colPivHouseholderQr().solve(ones);
+    if ((rates.array() < 0).any()) continue;
+    double const error = (A * rates - ones).squaredNorm();
+    if (!(error < least)) continue;
+    least = error;
+    best.fill(0);
+    for (std::size_t k = 0; k < chosen.size(); ++k)
+      best[std::size_t(chosen[k])] = rates[Eigen::Index(k)];
+  }
+  return Terms::of(best);
+}
+
+Terms rescaled(Terms const& rates, std::vector<Terms> const& work,
+               std::vector<double> const& times) {
+  Terms others = rates;
+  others.latency = 0;
+  std::vector<Terms> two;
+  for (Terms const& w : work) two.push_back({.latency = w.latency, .stream = dot(others, w)});
+  Terms const found = fit(two, times);
+  if (found.stream == 0) return rates;
+  auto scaled = others.array();
+  for (double& rate : scaled) rate *= found.stream;
+  Terms to = Terms::of(scaled);
+  to.latency = found.latency;
+  return to;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a product y = A x will take in each format, predicted from counts over the pattern.
+///
+///     time = rates . work          seven terms, none of them negative
+///
+/// `work` follows from the features of the matrix and the layout of the format; `rates` are
+/// measured, once for a kind of device: files in configs/rates/, which the library carries
+/// (docs/formats/choosing.md has the table that they came from and how far it is off). The model is
+/// linear so that a handful of matrices determine it and a reader can see what a format pays for.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/configs/schema/node.hpp>
+#include <tcsolve/core/device_speeds.hpp>
+#include <tcsolve/formats/format.hpp>
+
+namespace tcsolve {
+
+/// The parts of a product: as work, how much of each there is; as rates, microseconds for one unit.
+struct Terms {
+  double latency = 0;       ///< once
+  double stream = 0;        ///< MB: the matrix as stored, x and y once each
+  double slots = 0;         ///< millions of stored positions, padding too
+  double rows = 0;          ///< millions
+  double tiles = 0;         ///< millions of 8 x 8 tiles: where x is read from
+  double long_entries = 0;  ///< millions in rows of more than 256
+  double longest = 0;       ///< thousands of positions that one thread walks: of the longest row
+  static constexpr auto schema() {
+    using P = Terms;
+    auto const least = at_least(0.0);
+    return std::tuple{
+        field(&P::latency, "latency", least, "us a product"),
+        field(&P::stream, "stream", least, "us a MB of matrix and vectors"),
+        field(&P::slots, "slots", least, "us a million stored positions"),
+        field(&P::rows, "rows", least, "us a million rows"),
+        field(&P::tiles, "tiles", least, "us a million 8 x 8 tiles with entries"),
+        field(&P::long_entries, "long_entries", least, "us a million entries of long rows"),
+        field(&P::longest, "longest", least,
+              "us a thousand entries of the longest row, or diagonals")};
+  }
+  static constexpr std::size_t count = 7;
+  std::array<double, count> array() const {
+    return {latency, stream, slots, rows, tiles, long_entries, longest};
+  }
+  static Terms of(std::array<double, count> const& t) {
+    return {t[0], t[1], t[2], t[3], t[4], t[5], t[6]};
+  }
+  bool operator==(Terms const&) const = default;
+};
+/// rates . work, in microseconds.
+double dot(Terms const& rates, Terms const& work);
+
+/// Work of a product with one vector.
+Terms work(Format const&, Features const&, Real values, Real vectors);
+
+/// What a format costs for values of one type.
+struct FormatRates {
+  Terms product;
+  double convert = 0;          ///< us
+  double convert_entries = 0;  ///< us a million
+  double convert_rows = 0;     ///< us a million
+  static constexpr auto schema() {
+    using P = FormatRates;
+    auto const least = at_least(0.0);
+    return std::tuple{field(&P::product, "product", "of y = A x"),
+                      field(&P::convert, "convert", least, "us to convert from CSR, besides"),
+                      field(&P::convert_entries, "convert_entries", least, "us a million entries"),
+                      field(&P::convert_rows, "convert_rows", least, "us a million rows")};
+  }
+  bool operator==(FormatRates const&) const = default;
+};
+
+/// Of a format. Values have the rates of their bytes, so BF16 those of FP16 (on the host, which
+/// widens BF16 faster, too much); FP32 and 2 bytes were measured with x in FP32.
+struct RatesByType {
+  FormatRates fp64, fp32, fp16;
+  FormatRates mixed;             ///< where x has another type than the values; zero: no different
+  double persistent = 0;         ///< us of a solver's step as one kernel; 0: there is none
+  double persistent_stream = 0;  ///< us a MB that such a step touches
+  static constexpr auto schema() {
+    using P = RatesByType;
+    auto const least = at_least(0.0);
+    return std::tuple{
+        field(&P::fp64, "fp64", "FP64 values"),
+        field(&P::fp32, "fp32", "FP32"),
+        field(&P::fp16, "fp16", "FP16 and BF16"),
+        field(&P::mixed, "mixed", "where x has another type than the values; zero: no different"),
+        field(&P::persistent, "persistent", least,
+              "us of a solver's step as one persistent kernel; 0: not offered"),
+        field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches")};
+  }
+  bool operator==(RatesByType const&) const = default;
+};
+
+/// What orders cost that make x be found in the caches. Not measured by `tcsolve calibrate`.
+struct OrderRates {
+  double levels = 0;           ///< us of reverse Cuthill-McKee level by level, besides
+  double levels_entries = 0;   ///< us a million entries of it; 0: always vertex by vertex
+  double serial_entries = 0;   ///< us a million entries of it vertex by vertex, on the host
+  double metis_entries = 0;    ///< us a million entries of an order by parts, on the host
+  double permute = 0;          ///< us to make P A P^T, besides
+  double permute_entries = 0;  ///< us a million entries
+  static constexpr auto schema() {
+    using P = OrderRates;
+    auto const least = at_least(0.0);
+    return std::tuple{
+        field(&P::levels, "levels", least, "us of reverse Cuthill-McKee level by level, besides"),
+        field(&P::levels_entries, "levels_entries", least,
+              "us a million entries of it; 0: it goes vertex by vertex"),
+        field(&P::serial_entries, "serial_entries", least,
+              "us a million entries of it vertex by vertex, on the host; 0: no order is tried"),
+        field(&P::metis_entries, "metis_entries", least,
+              "us a million entries of an order by METIS, on the host; 0: none is tried"),
+        field(&P::permute, "permute", least, "us to make P A P^T, besides"),
+        field(&P::permute_entries, "permute_entries", least, "us a million entries of P A P^T")};
+  }
+  bool operator==(OrderRates const&) const = default;
+};
+
+/// All rates of one device, and what a solver's step is made of besides the product.
+struct CostTable {
+  std::string device;
+  std::map<std::string, RatesByType> by_format;  ///< by name; what is missing has no rates
+  double step = 0;                               ///< us of a step besides product and passes
+  double pass = 0;                               ///< us of a pass over vectors
+  double pass_stream = 0;                        ///< us a MB of it
+  double cache = 0;  ///< MB of it: what a persistent step touches beyond is read from memory
+  OrderRates order;
+  static constexpr auto schema() {
+    using P = CostTable;
+    auto const least = at_least(0.0);
+    return std::tuple{field(&P::device, "device", "what was measured"),
+                      field(&P::step, "step", least, "us of a solver's step besides its passes"),
+                      field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
+                      field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),
+                      field(&P::cache, "cache", least, "MB of the device's cache"),
+                      field(&P::order, "order", "orders of rows and columns")};
+  }
+  /// Zero where there are none.
+  RatesByType const& of(std::string const& format) const;
+  FormatRates const& rates(std::string const& format, Real values) const;
+  /// The same for x of another type: where a library has no such product, and the format has a
+  /// kernel for it, the rates are that kernel's.
+  FormatRates const& rates(std::string const& format, Real values, Real vectors) const;
+  FormatRates& rates(std::string const& format, Real values);
+  bool operator==(CostTable const&) const = default;
+
+  static CostTable h200();  ///< configs/rates/h200.yaml: as measured
+  static CostTable host();  ///< configs/rates/host.yaml: the host backend
+  /// Rates of another GPU by what its driver says of it: those of the H200 with what comes from the
+  /// memory in proportion to its bandwidth, what comes from the caches to multiprocessors and
+  /// clock, and no product faster than FP64 units are. Not measured, and `device` says so; an H200
+  /// has its own.
+  static CostTable of_gpu(cuda::Facts const&, cuda::Speeds const&);
+  /// The one for a Context's space.
+  static CostTable shipped(Context const&);
+  /// A file that `tcsolve calibrate` wrote, with rates for formats of the list; a format may be
+  /// missing. Throws ConfigError.
+  static CostTable load(std::string const& path, FormatList const& = formats());
+  /// The same from text; `name` stands for the file in messages.
+  static CostTable parse(std::string const& text, std::string const& name,
+                         FormatList const& = formats());
+};
+/// What load() reads: a block of rates for each format, by name, and one key for each other member.
+ConfigNode to_node(CostTable const&);
+
+/// min over rates >= 0 of sum over k of (rates . work_k / time_k - 1)^2: Lawson and Hanson 1974,
+/// algorithm NNLS, on relative errors. Throws ShapeError when the two differ in size or a time is
+/// not positive.
+Terms fit(std::vector<Terms> const& work, std::vector<double> const& times);
+
+/// Rates of another device or clock from fewer samples than terms: a latency of their own, and the
+/// other rates times one factor, fitted as by fit(); as they are where times do not grow with the
+/// work. Throws what fit() throws.
+Terms rescaled(Terms const& rates, std::vector<Terms> const& work,
+               std::vector<double> const& times);
+
+}  // namespace tcsolve

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/formats/choose/planner.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <limits>
+
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/loop/instruction.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// Vectors that a step of CG reads or writes besides the product; of other methods a few more, of
+/// which no format knows.
+constexpr double step_vectors = 10;
+/// Those that a loop counts when it decides how it is run (KrylovSolver::record).
+constexpr double loop_vectors = 5;
+
+std::string why_not(Format const& format, Features const& f, PlanRequest const& request,
+                    CostTable const& table) {
+  bool const asked_too_much = request.transpose && !format.can.transpose;
+  FormatRates const& rates = table.rates(format.name, request.values, request.vectors);
+  if (format.converted && !asked_too_much && rates.product == Terms{})
+    return cat("no rates for ", format.name, " in this table; run tcsolve calibrate");
+  return why_not(format, f, request);
+}
+
+/// Whether a persistent kernel has the product: in FP64, of values and vectors of one type.
+bool multiplies_in_loop(Format const& format, PlanRequest const& request) {
+  return request.values == Real::f64 && request.vectors == Real::f64 && format.can.persistent;
+}
+
+/// A step as one kernel; 0 where it is not offered. What a step touches beyond the cache comes from
+/// the memory; a loop is one kernel up to persistent_share times the cache (solvers/execution).
+double persistent_step(Format const& format, double bytes, Features const& f,
+                       PlanRequest const& request, CostTable const& table) {
+  RatesByType const& rates = table.of(format.name);
+  double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
+  double const touched = bytes / 1e6 + step_vectors * vector;
+  double const counted = bytes / 1e6 + loop_vectors * vector;
+  if (rates.persistent == 0 || !request.persistent || !multiplies_in_loop(format, request) ||
+      counted > persistent_share * table.cache)
+    return 0;
+  double const near = std::min(touched, table.cache);
+  return rates.persistent + rates.persistent_stream * near + table.pass_stream * (touched - near);
+}
+
+Candidate candidate(Format const& format, Features const& f, PlanRequest const& request,
+                    CostTable const& table) {
+  FormatRates const& rates = table.rates(format.name, request.values, request.vectors);
+  double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
+  Candidate c;
+  c.format = &format;
+  c.excluded = why_not(format, f, request, table);
+  c.bytes = format.layout(f, request.values).stored;
+  c.product = dot(rates.product, work(format, f, request.values, request.vectors));
+  c.step = table.step + c.product + step_vectors * vector * table.pass_stream;
+  if (!format.can.dot) c.step += table.pass + 2 * vector * table.pass_stream;
+  double const one_kernel = persistent_step(format, c.bytes, f, request, table);
+  c.persistent = one_kernel > 0 && one_kernel < c.step;
+  if (c.persistent) c.step = one_kernel;
+  if (format.converted)
+    c.conversion = rates.convert + rates.convert_entries * double(f.entries) / 1e6 +
+                   rates.convert_rows * f.rows / 1e6;
+  c.total = c.conversion + request.applies * c.step;
+  return c;
+}
+
+Plan plan_for(Survey const& seen, PlanRequest const& request, CostTable const& table) {
+  Plan plan{request, table.device, {}, seen};
+  for (Format const& format : *request.among)
+    plan.candidates.push_back(candidate(format, seen.least(), request, table));
+  std::stable_sort(plan.candidates.begin(), plan.candidates.end(),
+                   [](Candidate const& a, Candidate const& b) {
+                     if (a.excluded.empty() != b.excluded.empty()) return a.excluded.empty();
+                     return a.total < b.total;
+                   });
+  return plan;
+}
+
+/// The cheapest of what a format's cost depends on and nobody has looked at; null: all is known.
+Fact const* next_fact(Format const& format, Survey const& seen) {
+  auto const unknown = [&](Fact const* fact) { return !seen.knows(*fact); };
+  auto const next = std::ranges::find_if(format.facts, unknown);
+  if (next != format.facts.end()) return *next;
+  return unknown(&tiles_fact) ? &tiles_fact : nullptr;
+}
+
+}  // namespace
+
+Candidate const& Plan::of(Format const& format) const {
+  auto const at = std::ranges::find(candidates, &format, &Candidate::format);
+  if (at == candidates.end())
+    throw Unsupported(cat(format.name, " is not among the formats of this plan"));
+  return *at;
+}
+
+Plan make_plan(Features const& f, PlanRequest const& request, CostTable const& table) {
+  return plan_for(Survey(f), request, table);
+}
+
+Plan make_plan(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest const& request,
+               CostTable const& table, Format const* format) {
+  for (;;) {
+    Plan plan = plan_for(seen, request, table);
+    Features const most = seen.most();
+    for (Candidate& c : plan.candidates) {
+      Candidate const worst = candidate(*c.format, most, request, table);
+      c.at_least = c.total != worst.total || c.bytes != worst.bytes || c.excluded != worst.excluded;
+    }
+    Candidate const& first = format ? plan.of(*format) : plan.candidates.front();
+    Fact const* const next = next_fact(*first.format, seen);
+    if (!first.at_least || next == nullptr) return plan;
+    seen.look(ctx, a, *next);
+  }
+}
+
+std::string text(Plan const& plan) {
+  char line[160];
+  std::snprintf(line, sizeof line, "format for %.4g products, %s values, %s\n",
+                plan.request.applies, name(plan.request.values), plan.device.c_str());
+  std::string text = line;
+  text += "  format   MB stored   us product   us step   us conversion   ms in all\n";
+  for (Candidate const& c : plan.candidates) {
+    if (c.excluded.empty())
+      std::snprintf(line, sizeof line, "  %-6s %11.4g %12.4g %9.4g %15.4g %11.4g%s%s\n",
+                    c.format->name.c_str(), c.bytes / 1e6, c.product, c.step, c.conversion,
+                    c.total / 1e3, c.persistent ? "   one kernel" : "",
+                    c.at_least ? "   at least" : "");
+    else
+      std::snprintf(line, sizeof line, "  %-6s %11.4g   %s\n", c.format->name.c_str(),
+                    c.bytes / 1e6, c.excluded.c_str());
+    text += line;
+  }
+  return text;
+}
+
+OperatorPtr<double> first_possible(Context& ctx, Plan plan,
+                                   std::function<OperatorPtr<double>(Format const&)> make,
+                                   std::function<Plan()> all) {
+  std::vector<Format const*> refused;
+  auto const usable = [&](Candidate const& c) {
+    return c.excluded.empty() && std::ranges::find(refused, c.format) == refused.end();
+  };
+  for (;;) {
+    Format const* const format = std::ranges::find_if(plan.candidates, usable)->format;
+    auto const pass_over = [&](Error const& e) {
+      refused.push_back(format);
+      plan = all();
+      if (std::ranges::none_of(plan.candidates, usable)) throw;  // what make() threw
+      ctx.log(Severity::note, cat("format: not ", format->name, ": ", e.what()));
+    };
+    try {
+      auto const A = make(*format);
+      ctx.log(Severity::note, cat("format: ", format->name, " for ", plan.request.applies,
+                                  " products (", plan.device, ")"));
+      return A;
+    } catch (MatrixError const& e) { pass_over(e); } catch (MemoryError const& e) {
+      pass_over(e);
+    }
+  }
+}
+
+template <class T>
+double product_microseconds(Context& ctx, LinearOperator<T> const& A, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  auto const since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  Vector<T> x(ctx.space(), A.cols()), y(ctx.space(), A.rows());
+  fill<T>(ctx, x, T(1));
+  auto const run = [&](int calls) {
+    ctx.synchronize();
+    auto const start = Clock::now();
+    for (int i = 0; i < calls; ++i) A.apply(ctx, x.view(), y.view());
+    ctx.synchronize();
+    return since(start) / calls;
+  };
+  run(1);
+  int const calls = std::clamp(static_cast<int>(1e-3 / std::max(run(1), 1e-6)), 1, 1000);
+  std::vector<double> times;
+  for (auto const start = Clock::now();
+       times.size() < 5 || (times.size() < 50 && since(start) < seconds);)
+    times.push_back(1e6 * run(calls));
+  std::nth_element(times.begin(), times.begin() + std::ptrdiff_t(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+template <class T>
+Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
+                  std::function<OperatorPtr<T>(Format const&)> const& make, int most) {
+  auto const start = std::chrono::steady_clock::now();
+  auto const spent = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  Tuned<T> tuned;
+  std::exception_ptr refusal;
+  int made = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (Candidate const& c : plan.candidates) {
+    if (!c.excluded.empty() || made == most) break;
+    if (tuned.best && spent() > budget) break;
+    double us = std::numeric_limits<double>::quiet_NaN();
+    try {
+      OperatorPtr<T> const A = make(*c.format);
+      ++made;
+      us = product_microseconds(ctx, *A, budget / (2 * most));
+      // What the step has besides the product counts as predicted.
+      double const step = us + c.step - c.product;
+      if (step < least) {
+        least = step;
+        tuned.best = A;
+        tuned.taken = c.format;
+      }
+    } catch (MatrixError const&) {
+      refusal = std::current_exception();
+    } catch (MemoryError const&) { refusal = std::current_exception(); }
+    tuned.tried.emplace_back(c.format, us);
+  }
+  if (!tuned.best) std::rethrow_exception(refusal);
+  tuned.seconds = spent();
+  return tuned;
+}
+
+template <class T>
+std::string text(Tuned<T> const& tuned) {
+  char part[80];
+  std::snprintf(part, sizeof part, "%s; measured in %.2g s:", tuned.taken->name.c_str(),
+                tuned.seconds);
+  std::string text = part;
+  for (auto const& [format, us] : tuned.tried) {
+    std::snprintf(part, sizeof part, "%s %s %.4g us",
+                  format == tuned.tried.front().first ? "" : ",", format->name.c_str(), us);
+    text += part;
+  }
+  return text;
+}
+
+template double product_microseconds(Context&, LinearOperator<double> const&, double);
+template double product_microseconds(Context&, LinearOperator<float> const&, double);
+template std::string text(Tuned<double> const&);
+template std::string text(Tuned<float> const&);
+template Tuned<double> autotune(Context&, Plan const&, double,
+                                std::function<OperatorPtr<double>(Format const&)> const&, int);
+template Tuned<float> autotune(Context&, Plan const&, double,
+                               std::function<OperatorPtr<float>(Format const&)> const&, int);
+
+}  // namespace tcsolve

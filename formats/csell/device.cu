@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products with SELL-32-sigma with compressed columns: a warp a strip (csell_strip.cuh).
+///
+///   grid    as many warps as run at a time, so many strips for each that all end together
+///   sigma   lane, warp, block; the last block adds the partial sums in block order
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/formats/csell/csell.hpp>
+#include <tcsolve/formats/csell/ops.hpp>
+#include <tcsolve/formats/csell/strip.cuh>
+#include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/kernels/cuda/finish_sigma.cuh>
+#include <tcsolve/kernels/cuda/range.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/value_pairs.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+
+namespace tcsolve::cuda {
+
+namespace {
+
+/// Steps that are multiplied at once, and blocks that a multiprocessor holds then. Measured:
+/// docs/formats/csell.md.
+template <int steps_, int blocks_>
+struct CsellForm {
+  static constexpr int warps = 4, steps = steps_, blocks = blocks_;
+};
+template <class S>
+using Form = CsellForm<8, sizeof(S) == 8   ? 5
+                          : sizeof(S) == 4 ? 8
+                                           : 9>;
+
+template <class Form>
+__device__ Index first_strip() {
+  return blockIdx.x * Form::warps + threadIdx.x / 32;
+}
+template <class Form>
+__device__ Index strip_stride() {
+  return gridDim.x * Form::warps;
+}
+
+/// One more than a strip has slices: the step that makes it even may seem to end a slice, of which
+/// nobody takes the sum.
+template <class Form, class T>
+struct Kept {
+  T sums[Form::warps][CsellTuning::deepest + 1][CsellView<T>::C];
+};
+
+template <bool adjacent, class Form, class S, class T>
+__global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
+    csell_kernel(CsellView<S> a, T const* x, std::int64_t stride, Range<T> y, T* parts) {
+  __shared__ Kept<Form, T> kept;
+  csell_strips<Form::steps, adjacent>(a, first_strip<Form>(), strip_stride<Form>(), x, stride,
+                                      kept.sums[threadIdx.x / 32], [&](Index line, T sum) {
+                                        Index const row = a.order == nullptr ? line : a.order[line];
+                                        if (row < 0)
+                                          parts[~row] = sum;
+                                        else
+                                          y.write(row, sum);
+                                      });
+}
+
+template <class Form, class S, class T>
+__global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
+    csell_dot_kernel(CsellView<S> a, T const* x, Range<T> y, double* sigma, Scratch scratch) {
+  __shared__ Kept<Form, T> kept;
+  double mine = 0;
+  csell_strips<Form::steps, true>(a, first_strip<Form>(), strip_stride<Form>(), x, std::int64_t{1},
+                                  kept.sums[threadIdx.x / 32], [&](Index line, T sum) {
+                                    Index const row = a.order == nullptr ? line : a.order[line];
+                                    y.write(row, sum);
+                                    mine += double(x[row]) * double(y.alpha * sum);
+                                  });
+  __syncwarp();
+  finish_sigma(mine, sigma, scratch);
+}
+
+/// Row long_row[k]: its parts, by one thread in their order, or by a warp.
+template <int lanes, class S, class T>
+__global__ void __launch_bounds__(128)
+    add_parts_kernel(CsellView<S> a, T const* parts, Range<T> y) {
+  Index const k = (blockIdx.x * 128 + threadIdx.x) / lanes;
+  if (k >= a.long_rows) return;
+  Index const first = a.long_start[k], end = a.long_start[k + 1];
+  T sum = 0;
+#pragma unroll 4
+  for (Index p = first + threadIdx.x % lanes; p < end; p += lanes) sum += parts[p];
+  if constexpr (lanes == 32) sum = warp_sum(sum);
+  if (threadIdx.x % lanes == 0) y.write(a.long_row[k], sum);
+}
+
+template <class Form>
+unsigned int grid(Device const& on, Index strips) {
+  Index const most = Form::blocks * on.properties.multiProcessorCount * Form::warps;
+  Index const rounds = (strips + most - 1) / most;
+  Index const warps = (strips + rounds - 1) / rounds;
+  return static_cast<unsigned int>((warps + Form::warps - 1) / Form::warps);
+}
+
+template <class S, class T>
+void column(Device& on, CsellProduct<S, T> const& p, T const* x, std::int64_t stride,
+            Range<T> const& y) {
+  using F = Form<S>;
+  CsellView<S> const& a = p.a;
+  unsigned int const blocks = grid<F>(on, a.count), threads = F::warps * 32;
+  if (stride == 1)
+    csell_kernel<true, F><<<blocks, threads, 0, on.stream>>>(a, x, stride, y, p.parts);
+  else
+    csell_kernel<false, F><<<blocks, threads, 0, on.stream>>>(a, x, stride, y, p.parts);
+  check(cudaGetLastError());
+  if (a.long_rows == 0) return;
+  bool const many = a.parts >= 16 * Offset{a.long_rows};
+  Offset const needed = (Offset{a.long_rows} * (many ? 32 : 1) + 127) / 128;
+  auto const rows = static_cast<unsigned int>(needed);
+  if (many)
+    add_parts_kernel<32><<<rows, 128, 0, on.stream>>>(a, static_cast<T const*>(p.parts), y);
+  else
+    add_parts_kernel<1><<<rows, 128, 0, on.stream>>>(a, static_cast<T const*>(p.parts), y);
+  check(cudaGetLastError());
+}
+
+}  // namespace
+
+template <class S, class T>
+void spmm_csell(Device& on, CsellProduct<S, T> const& p) {
+  if (p.a.rows == 0) return;
+  Elements<T const> const x = p.x;
+  Elements<T> const y = p.y;
+  for (Index j = 0; j < y.cols; ++j)
+    column(on, p, x.data + j * x.col_stride, x.row_stride,
+           {p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride, nullptr});
+}
+
+template <class S, class T>
+void spmv_dot_csell(Device& on, CsellProduct<S, T> const& p, double* sigma) {
+  using F = Form<S>;
+  if (p.a.rows == 0) {
+    check(cudaMemsetAsync(sigma, 0, sizeof(double), on.stream));
+    return;
+  }
+  Range<T> const y{p.alpha, T(0), p.y.data, 1, nullptr};
+  csell_dot_kernel<F><<<grid<F>(on, p.a.count), F::warps * 32, 0, on.stream>>>(p.a, p.x.data, y,
+                                                                               sigma, on.scratch);
+  check(cudaGetLastError());
+}
+
+#define TCSOLVE_INSTANTIATE(S, T)                                     \
+  template void spmm_csell<S, T>(Device&, CsellProduct<S, T> const&); \
+  template void spmv_dot_csell<S, T>(Device&, CsellProduct<S, T> const&, double*);
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+
+template struct Executes<CsellExactOps>;
+
+}  // namespace tcsolve::cuda

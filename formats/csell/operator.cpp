@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/formats/csell/operator.hpp>
+
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
+
+namespace tcsolve {
+
+template <class T, class S>
+Traits CsellOperator<T, S>::traits() const {
+  return {.precision = {real_of<S>, real_of<T>, real_of<T>}};
+}
+
+template <class T, class S>
+void CsellOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
+  T* const parts = const_cast<T*>(parts_.data());  // scratch, not state
+  CsellProduct<S, T> const product{alpha, this->matrix().view(), x, beta, y, parts};
+  ctx.visit([&](auto& on) { spmm_csell(on, product); });
+}
+
+template <class T, class S>
+void CsellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
+                                       double* sigma) const {
+  CsellView<S> const& a = this->matrix().view();
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) {
+      if (a.parts == 0)
+        return spmv_dot_csell(on, CsellProduct<S, T>{alpha, a, x, T(0), y, nullptr}, sigma);
+    }
+    do_apply(ctx, alpha, x, T(0), y, Op::none);
+    dot<T>(ctx, x, y, sigma);
+  });
+}
+
+#define TCSOLVE_INSTANTIATE(S, T) template class CsellOperator<T, S>;
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+
+}  // namespace tcsolve

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The CSR product: cuSPARSE on the device, Kokkos on the host. Every other format is compared
+/// with it.
+#pragma once
+
+#include <mutex>
+
+#include <tcsolve/formats/csr/product.hpp>
+#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// y = alpha op(A) x + beta y with values stored as S and vectors of T.
+///
+///   host   FP64 accumulation;  device  accumulation in T
+///   bytes  entries (sizeof(S) + 4) + 4 or 8 (rows + 1) + k sizeof(T) (rows + cols)
+///   op     A^T is stored as a CSR matrix of its own when it is first asked for
+///
+/// One operator serves one Context at a time (cuSPARSE keeps a workspace in it). With CUDA, work
+/// that was submitted must finish before the operator goes.
+template <class T, class S = T>
+class CsrOperator final : public LinearOperator<T> {
+ public:
+  /// Borrows `a` when it is in the Context's space: a caller's own arrays go in without a copy.
+  CsrOperator(Context& ctx, CsrView<S> const& a);
+  CsrOperator(Context& ctx, Csr<S> a);
+  /// Takes a matrix in the Context's space over.
+  CsrOperator(Context& ctx, CsrStorage<S> a);
+  ~CsrOperator() override;
+
+  void prepare(Context&, Op) const override;
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "csr"; }
+  /// ||A||_inf, taken once from the stored values.
+  double norm_estimate() const override { return norm_; }
+  bool sums_exactly() const override { return all_double; }
+  /// Makes the transpose.
+  bool inverse_column_norms(Context&, Out<double> d) const override;
+  /// The same pattern with new values (LinearOperator), as if made from `a`: arrays that were
+  /// borrowed are let go, and `a` is borrowed when it lies in the Context's space, copied else. A
+  /// caller who has changed the values in borrowed arrays gives the same arrays once more. A
+  /// transpose that was made follows. Cost: a copy and a pass for the norm.
+  void update_values(Context&, CsrView<S> const& a);
+  void update_values(Context&, Csr<S> a);
+  using LinearOperator<T>::update_values;
+  CsrView<S> const& view() const { return matrix_.view(); }
+
+ private:
+  void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
+  void do_update_values(Context&, CsrView<T> const& a) override;
+  void cut_long_rows(Context&) const;
+  void measure(Context&);
+  void follow(Context&, CsrView<S> const& before);
+
+  static constexpr bool all_double = std::is_same_v<T, double> && std::is_same_v<S, double>;
+  struct LongRows {  // of the pattern, listed on demand
+    Index parts = 0;
+    Array<Index> row, start;
+  };
+  struct Side {  // A^T, made on demand
+    CsrStorage<S> matrix;
+    std::shared_ptr<cuda::CsrPlan> plan;
+  };
+  CsrStorage<S> matrix_;
+  std::shared_ptr<cuda::CsrPlan> plan_;
+  double norm_ = 0;
+  mutable std::once_flag transposed_once_;
+  mutable std::unique_ptr<Side> transposed_;
+  mutable std::once_flag cut_once_;
+  mutable LongRows long_rows_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fused operations of this format; its products are no such operations.
+#pragma once
+
+#include <tcsolve/formats/dasp/lines.hpp>
+#include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/kernels/residual.hpp>
+
+namespace tcsolve {
+
+/// What sums residuals exactly.
+using DaspExactOps = OpList<ExactResidual<DaspView<double>>, JoinResidual<DaspView<double>>>;
+
+}  // namespace tcsolve

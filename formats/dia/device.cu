@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products with diagonals: the passes of the operations of formats/dia/ops.hpp on the device.
+///
+///   grid    tiles of as many rows as a block has threads, or of some times as many; as many blocks
+///           as a pass of long rows
+///   order   many tiles are taken in their order, chunk by chunk, from a counter: blocks that run
+///           freely drift apart by millions of rows, and what one of them has brought into the L2
+///           is gone when its neighbour, a plane of the grid further, reads it
+///   lane    rows i, i + threads, ..: neighbouring lanes read neighbouring values and entries of x
+///   inside  where no diagonal leaves the matrix nothing is clamped, and where a diagonal begins
+///           is computed once for all rows of a thread
+///   list    where the diagonals begin is among the kernel's parameters, where they are few
+///   loads   four diagonals of each row on their way
+///   sigma   thread, warp, block or chunk; the last block adds the partial sums in their order
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/formats/dia/ops.hpp>
+#include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/kernels/cuda/last_block.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/value_pairs.hpp>
+
+#include <algorithm>
+
+namespace tcsolve::cuda {
+
+namespace {
+
+constexpr int ahead = 4;
+
+/// Threads of a block, rows of a thread where there are many, and blocks of a multiprocessor.
+/// Measured: docs/formats/dia.md.
+template <class T>
+constexpr int threads = sizeof(T) == 4 ? 128 : 256;
+template <class T>
+constexpr int many = sizeof(T) == 4 ? 4 : 2;
+template <class T>
+constexpr int blocks_each = 1024 / threads<T>;
+
+/// The list of diagonals for a kernel's parameters. Reading them there is no load, and what is the
+/// same for all threads is computed once for a warp; many would not fit into the constants' cache.
+struct Diagonals {
+  static constexpr Index most = 64;
+  bool here = false;  ///< or there are too many
+  std::int64_t low = 0, high = 0;
+  DiaDiagonal list[most];
+};
+template <class S>
+Diagonals diagonals_of(DiaView<S> const& a) {
+  Diagonals d;
+  d.here = a.distinct <= Diagonals::most;
+  if (d.here) std::copy_n(a.list, a.distinct, d.list);
+  if (a.distinct > 0) d.low = a.list[0].offset, d.high = a.list[a.distinct - 1].offset;
+  return d;
+}
+
+/// Which tiles a block takes: t, t + grid, ... or, where there is a counter, chunks of consecutive
+/// tiles in the order in which blocks become free.
+struct TileOrder {
+  std::int64_t tiles;
+  unsigned int* next = nullptr;  ///< 0 between kernels
+  unsigned int chunks = 0;
+  int chunk = 0;  ///< tiles of a chunk
+
+  /// Partial results of a pass: one for each block or chunk, whoever has made it.
+  __device__ unsigned int parts() const { return next != nullptr ? chunks : gridDim.x; }
+};
+
+/// tile(t) for each tile of this block, and done(part) after each chunk, or after the last tile.
+/// Every thread of the block calls it.
+template <class Tile, class Done>
+__device__ void each_tile(TileOrder const& order, Tile const& tile, Done const& done) {
+  if (order.next == nullptr) {
+    for (std::int64_t t = blockIdx.x; t < order.tiles; t += gridDim.x) tile(t);
+    return done(blockIdx.x);
+  }
+  __shared__ unsigned int coming;
+  if (threadIdx.x == 0) coming = atomicAdd(order.next, 1u);
+  for (;;) {
+    __syncthreads();
+    unsigned int const here = coming;
+    if (here >= order.chunks) {
+      // Each block asks in vain once; the last of them to ask sets the counter back.
+      if (threadIdx.x == 0 && here == order.chunks + gridDim.x - 1) *order.next = 0;
+      return;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) coming = atomicAdd(order.next, 1u);  // back before the chunk is done
+    std::int64_t const first = std::int64_t{here} * order.chunk;
+    for (std::int64_t t = first; t < first + order.chunk && t < order.tiles; ++t) tile(t);
+    done(here);
+  }
+}
+
+/// sums_r += the entries of row i + threads r in `count` diagonals times x, holes and all.
+template <int count, int rows, class S, class T>
+__device__ __forceinline__ void add_diagonals(DiaView<S> const& a, DiaDiagonal const* d,
+                                              std::int64_t i, T const* x, std::int64_t stride,
+                                              T (&sums)[rows]) {
+  S v[count][rows];
+  T xj[count][rows];
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    S const* const from = a.values + d[k].start + i;
+    T const* const of = x + (i + d[k].offset) * stride;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      v[k][r] = read_only(from + r * threads<T>);
+      xj[k][r] = read_only(of + r * threads<T> * stride);
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+#pragma unroll
+    for (int r = 0; r < rows; ++r) sums[r] += T(v[k][r]) * xj[k][r];
+}
+
+/// sums_r of row i + threads r, where no diagonal leaves the matrix. list(k): diagonals k to k +
+/// ahead.
+template <int rows, class S, class T, class List>
+__device__ __forceinline__ void add_inside(DiaView<S> const& a, List&& list, std::int64_t i,
+                                           T const* x, std::int64_t stride, T (&sums)[rows]) {
+  Index k = 0;
+  for (; k + ahead <= a.distinct; k += ahead) add_diagonals<ahead>(a, list(k), i, x, stride, sums);
+  switch (a.distinct - k) {
+    case 3: return add_diagonals<3>(a, list(k), i, x, stride, sums);
+    case 2: return add_diagonals<2>(a, list(k), i, x, stride, sums);
+    case 1: return add_diagonals<1>(a, list(k), i, x, stride, sums);
+    default: return;
+  }
+}
+/// The list in memory, read four ahead.
+class Ahead {
+ public:
+  __device__ Ahead(DiaDiagonal const* list, Index count) : list_(list), count_(count) { ask(0); }
+  __device__ DiaDiagonal const* operator()(Index k) {
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) here_[l] = coming_[l];
+    if (k + ahead < count_) ask(k + ahead);
+    return here_;
+  }
+
+ private:
+  __device__ void ask(Index k) {
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) coming_[l] = read_only(list_ + k + l);
+  }
+  DiaDiagonal const* list_;
+  Index count_;
+  DiaDiagonal coming_[ahead], here_[ahead];
+};
+
+/// sums_r of row i + threads r, where diagonals leave the matrix: holes lie there, and any x will
+/// do.
+template <int rows, class S, class T>
+__device__ __forceinline__ void add_clamped(DiaView<S> const& a, std::int64_t i, T const* x,
+                                            std::int64_t stride, T (&sums)[rows]) {
+  for (Index k = 0; k < a.count; k += ahead) {
+    S v[ahead][rows];
+    T xj[ahead][rows];
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) {
+      DiaDiagonal const d = read_only(a.diagonals + k + l);
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+        std::int64_t const at = i + r * threads<T>, j = at + d.offset;
+        v[l][r] = read_only(a.values + d.start + (at < d.last ? at : d.last));
+        xj[l][r] = read_only(x + (j < 0 ? 0 : j < a.cols ? j : a.cols - 1) * stride);
+      }
+    }
+#pragma unroll
+    for (int l = 0; l < ahead; ++l)
+#pragma unroll
+      for (int r = 0; r < rows; ++r) sums[r] += T(v[l][r]) * xj[l][r];
+  }
+}
+
+/// write(i, sum) for every row of tile t. A hole is -0 and adds nothing to a sum, unless it meets
+/// an Inf or NaN of x, which makes NaN: where a sum is that the rows are taken anew, with a look at
+/// every entry.
+template <int rows, class S, class T, class Write>
+__device__ __forceinline__ void each_row(DiaView<S> const& a, Diagonals const& all, std::int64_t t,
+                                         T const* x, std::int64_t stride, Write const& write) {
+  constexpr int tile = threads<T> * rows;
+  std::int64_t const first = t * tile, i = first + threadIdx.x, end = first + tile;
+  T sums[rows] = {};
+  bool const inside = first + all.low >= 0 && end + all.high <= a.cols && end <= a.rows;
+  if (inside && all.here)
+    add_inside(
+        a, [&](Index k) { return all.list + k; }, i, x, stride, sums);
+  else if (inside)
+    add_inside(a, Ahead(a.diagonals, a.count), i, x, stride, sums);
+  else if constexpr (rows > 1)
+    add_clamped(a, i, x, stride, sums);
+  else if (i < a.rows)
+    sums[0] = dia_row(a, i, x, stride);
+  bool numbers = true;
+#pragma unroll
+  for (int r = 0; r < rows; ++r) numbers = numbers && sums[r] == sums[r];
+  if (numbers) {
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (i + r * threads<T> < a.rows) write(i + r * threads<T>, sums[r]);
+  } else {
+#pragma unroll 1
+    for (int r = 0; r < rows && i + r * threads<T> < a.rows; ++r)
+      write(i + r * threads<T>, dia_row(a, i + r * threads<T>, x, stride));
+  }
+}
+
+template <int rows, bool adjacent, class S, class T>
+__global__ void __launch_bounds__(threads<T>, blocks_each<T>)
+    dia_kernel(DiaMultiply<S, T> op, LoopState* state, TileOrder order,
+               __grid_constant__ Diagonals const all) {
+  if (Frame{state, false}.stopped()) return;
+  T const alpha = op.alpha, beta = op.beta;
+  std::int64_t const stride = op.y.row_stride;
+  for (std::int64_t j = blockIdx.y; j < op.y.cols; j += gridDim.y) {
+    T const* const x = op.x.data + j * op.x.col_stride;
+    T* const y = op.y.data + j * op.y.col_stride;
+    auto const write = [&](std::int64_t i, T sum) {
+      T& to = y[i * stride];
+      to = beta == T(0) ? alpha * sum : alpha * sum + beta * to;
+    };
+    each_tile(
+        order,
+        [&](std::int64_t t) {
+          each_row<rows>(op.a, all, t, x, adjacent ? 1 : op.x.row_stride, write);
+        },
+        [](unsigned int) {});
+  }
+}
+
+template <int rows, class S, class T>
+__global__ void __launch_bounds__(threads<T>, blocks_each<T>)
+    dia_dot_kernel(DiaMultiplyDot<S, T> op, LoopState* state, Scratch scratch, TileOrder order,
+                   __grid_constant__ Diagonals const all) {
+  Frame const frame{state, false};
+  if (frame.stopped()) return;
+  constexpr int block = threads<T>;
+  __shared__ double part[block / 32];
+  auto const add_block = [&](double v) {  // in thread 0
+    v = warp_sum(v);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+    __syncthreads();
+    double total = 0;
+    for (int w = 0; w < block / 32; ++w) total += part[w];
+    return total;
+  };
+  double mine = 0;
+  auto const write = [&](std::int64_t i, T sum) {
+    T const yi = op.alpha * sum;
+    op.y[i] = yi;
+    mine += double(op.x[i]) * double(yi);
+  };
+  each_tile(
+      order, [&](std::int64_t t) { each_row<rows>(op.a, all, t, op.x, 1, write); },
+      [&](unsigned int k) {
+        double const total = add_block(mine);
+        if (threadIdx.x == 0) scratch.partials[k] = total;
+        mine = 0;
+      });
+  if (!last_block(scratch.ticket)) return;
+  __threadfence();
+  double sum = 0;
+  unsigned int const parts = order.parts();
+#pragma unroll 8
+  for (unsigned int b = threadIdx.x; b < parts; b += block) sum += __ldcg(scratch.partials + b);
+  double const total = add_block(sum);
+  if (threadIdx.x != 0) return;
+  *scratch.ticket = 0;
+  op.finish(frame, &total);
+}
+
+/// launch(rows, blocks, order): many rows a thread where that leaves 768 threads for each
+/// multiprocessor. One column of a long vector is taken in order (docs/internals/large-systems.md).
+template <class T, class Launch>
+void with_grid(Device const& on, Index rows, Index columns, Launch const& launch) {
+  auto const tiles = [&](int each) {
+    std::int64_t const tile = std::int64_t{each} * threads<T>;
+    return (rows + tile - 1) / tile;
+  };
+  auto const by_stride = [&](std::int64_t count, auto each) {
+    std::int64_t const blocks = std::min<std::int64_t>(count, 4 * on.max_blocks);
+    launch(each, static_cast<unsigned int>(std::max<std::int64_t>(1, blocks)), TileOrder{count});
+  };
+  std::int64_t const wide = tiles(many<T>);
+  std::int64_t const resident = std::int64_t{blocks_each<T>} * on.properties.multiProcessorCount;
+  if (columns == 1 && wide >= 16 * resident) {
+    std::int64_t const most = Device::max_sums * std::int64_t{on.max_blocks};
+    std::int64_t const chunk = std::max<std::int64_t>(8, (wide + most - 1) / most);
+    launch(std::integral_constant<int, many<T>>{}, static_cast<unsigned int>(resident),
+           TileOrder{.tiles = wide,
+                     .next = on.scratch.next,
+                     .chunks = static_cast<unsigned int>((wide + chunk - 1) / chunk),
+                     .chunk = static_cast<int>(chunk)});
+  } else if (wide * threads<T> >= 768 * on.properties.multiProcessorCount) {
+    by_stride(wide, std::integral_constant<int, many<T>>{});
+  } else {
+    by_stride(tiles(1), std::integral_constant<int, 1>{});
+  }
+  check(cudaGetLastError());
+}
+
+template <class S, class T>
+void multiply(Device& on, LoopState* state, DiaMultiply<S, T> const& op) {
+  if (op.n == 0) return;
+  auto const all = diagonals_of(op.a);
+  with_grid<T>(
+      on, op.a.rows, op.y.cols,
+      [&]<int rows>(std::integral_constant<int, rows>, auto blocks, TileOrder order) {
+        dim3 const grid(blocks, std::min<unsigned int>(op.y.cols, 65535));
+        if (op.x.row_stride == 1)
+          dia_kernel<rows, true><<<grid, threads<T>, 0, on.stream>>>(op, state, order, all);
+        else
+          dia_kernel<rows, false><<<grid, threads<T>, 0, on.stream>>>(op, state, order, all);
+      });
+}
+template <class S, class T>
+void multiply(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& op) {
+  auto const all = diagonals_of(op.a);
+  with_grid<T>(on, op.a.rows, 1,
+               [&]<int rows>(std::integral_constant<int, rows>, auto blocks, TileOrder order) {
+                 dia_dot_kernel<rows>
+                     <<<blocks, threads<T>, 0, on.stream>>>(op, state, on.scratch, order, all);
+               });
+}
+
+}  // namespace
+
+#define TCSOLVE_SPECIALISE(S, T)                                               \
+  template <>                                                                  \
+  void execute(Device& on, LoopState* state, DiaMultiply<S, T> const& op) {    \
+    multiply(on, state, op);                                                   \
+  }                                                                            \
+  template <>                                                                  \
+  void execute(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& op) { \
+    multiply(on, state, op);                                                   \
+  }
+TCSOLVE_VALUE_PAIRS(TCSOLVE_SPECIALISE)
+
+template struct Executes<DiaExactOps>;
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What interpreters of recordings run of this folder (solvers/loop/program.hpp).
+#pragma once
+
+#include <tcsolve/formats/dia/ops.hpp>
+#include <tcsolve/kernels/op_list.hpp>
+
+namespace tcsolve::loop_rooms {
+
+struct dia {
+  template <class T>
+  using Loop = OpList<DiaMultiply<T, T>, DiaMultiplyDot<T, T>>;
+  using Batch = OpList<>;
+};
+
+}  // namespace tcsolve::loop_rooms

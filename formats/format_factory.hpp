@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a descriptor of a format (formats/format.hpp) is made of: makers and a factory from the
+/// format's operator, and counts that several formats look at.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <tcsolve/configs/registry.hpp>
+#include <tcsolve/formats/format.hpp>
+#include <tcsolve/formats/matrix_factory.hpp>
+#include <tcsolve/matrix/scaled.hpp>
+
+namespace tcsolve {
+
+namespace detail {
+
+/// An option as it is, or what it makes of what is known of the matrix.
+template <class Option>
+auto told(Option const& option, Survey const* seen, Real values) {
+  if constexpr (std::is_invocable_v<Option, Survey const*, Real>)
+    return option(seen, values);
+  else
+    return option;
+}
+
+template <class Operator, class T, class S, class... Options>
+Maker<T, S> maker_of(Options const&... options) {
+  return {.make = [options...](
+                      Context& ctx, CsrView<S> const& a,
+                      [[maybe_unused]] Survey const* seen) -> std::shared_ptr<LinearOperator<T>> {
+            return std::make_shared<Operator>(ctx, a, told(options, seen, real_of<S>)...);
+          },
+          .update_values =
+              [](Context& ctx, LinearOperator<T>& made, CsrView<S> const& a) {
+                static_cast<Operator&>(made).update_values(ctx, a);
+              }};
+}
+
+}  // namespace detail
+
+/// Operator<T, S>(ctx, a, options...) for all types. An option may be a function of the Survey,
+/// null where there is none, and the type of the values.
+template <template <class, class> class Operator, class... Options>
+Makers makers_of(Options const&... options) {
+  auto const one = [&]<class T, class S>(Maker<T, S> const*) {
+    return detail::maker_of<Operator<T, S>, T, S>(options...);
+  };
+  return [&]<class... M>(std::tuple<M...> const*) {
+    return Makers{one(static_cast<M const*>(nullptr))...};
+  }(static_cast<Makers const*>(nullptr));
+}
+
+/// f.operator()<S>() for the type that values are stored in.
+template <class F>
+OperatorPtr<double> for_type(Real values, F const& f) {
+  switch (values) {
+    case Real::f64: return f.template operator()<double>();
+    case Real::f32: return f.template operator()<float>();
+    case Real::f16: return f.template operator()<half>();
+    case Real::bf16: return f.template operator()<bfloat16>();
+  }
+  throw Error("internal: a value type without an operator");
+}
+
+/// The factory of a format whose Params are P.
+template <class P>
+class FactoryOf : public MatrixFactory {
+ public:
+  using Params = P;
+  FactoryOf(P const& params, Format const& format, FormatList const& among)
+      : MatrixFactory(common(params), among, &format), params_(params) {}
+
+ protected:
+  P params_;
+
+ private:
+  static MatrixParams const& common(MatrixParams const& p) { return p; }
+  static MatrixParams const& common(ScaledParams const& p) { return p.matrix; }
+  template <class Own>
+  static MatrixParams const& common(Own const& own) {
+    if constexpr (requires { own.scaled; })
+      return own.scaled.matrix;
+    else
+      return own.matrix;
+  }
+};
+
+/// An operator that rounds the values of a CSR matrix as they are; `options` are its format's own.
+template <template <class, class> class Operator, class... Options>
+OperatorPtr<double> rounded_operator(Context& ctx, Csr<double> const& a, OperatorUse const& use,
+                                     Real values, Options const&... options) {
+  return for_type(values, [&]<class S>() -> OperatorPtr<double> {
+    using Made = Operator<double, S>;
+    if constexpr (std::is_same_v<S, double>) {
+      return std::make_shared<Made>(ctx, source(a, use), options...);
+    } else {
+      NarrowCsr<S> narrow(ctx, source(a, use), Beyond::refuse_infinite);
+      if constexpr (std::is_constructible_v<Made, Context&, CsrStorage<S>>)
+        return std::make_shared<Made>(ctx, std::move(narrow).owned(ctx), options...);
+      else
+        return std::make_shared<Made>(ctx, narrow.view(), options...);
+    }
+  });
+}
+
+/// One that scales what would leave the range of its values.
+template <template <class, class> class Operator, class... Options>
+OperatorPtr<double> scaled_operator(Context& ctx, Csr<double> const& a, OperatorUse const& use,
+                                    ScaledParams const& params, Options const&... options) {
+  return for_type(params.matrix.values, [&]<class S>() -> OperatorPtr<double> {
+    using Made = Operator<double, S>;
+    if constexpr (std::is_same_v<S, double>)
+      return std::make_shared<Made>(ctx, source(a, use), options...);
+    else
+      return std::make_shared<Made>(ctx, NarrowCsr<S>(ctx, source(a, use), beyond(params.scale)),
+                                    options...);
+  });
+}
+
+/// Of a format without parameters of its own.
+template <template <class, class> class Operator>
+class RoundingFactory final : public FactoryOf<MatrixParams> {
+ public:
+  using FactoryOf::FactoryOf;
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
+                            OperatorUse const& use) const override {
+    return rounded_operator<Operator>(ctx, a, use, values_);
+  }
+};
+template <template <class, class> class Operator>
+class ScalingFactory final : public FactoryOf<ScaledParams> {
+ public:
+  using FactoryOf::FactoryOf;
+  OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
+                            OperatorUse const& use) const override {
+    return scaled_operator<Operator>(ctx, a, use, params_);
+  }
+};
+
+/// Of a class Factory(Factory::Params, Format const&, FormatList const&). Its Params are
+/// MatrixParams or ScaledParams, or have these as a member `matrix` or `scaled`.
+template <class Factory>
+FormatFactory factory_of() {
+  using P = typename Factory::Params;
+  auto const make = [](P const& params, Format const& format,
+                       FormatList const& among) -> std::unique_ptr<OperatorFactory> {
+    return std::make_unique<Factory>(params, format, among);
+  };
+  return {.enlist =
+              [make](OperatorRegistry& r, Format const& format, FormatList const& among) {
+                r.add<P>(format.name, format.doc, [make, &format, &among](P const& params) {
+                  return make(params, format, among);
+                });
+              },
+          .with =
+              [make](ScaledParams const& given, Format const& format, FormatList const& among) {
+                P params;
+                if constexpr (std::is_same_v<P, ScaledParams>)
+                  params = given;
+                else if constexpr (std::is_same_v<P, MatrixParams>)
+                  params = given.matrix;
+                else if constexpr (requires { params.scaled; })
+                  params.scaled = given;
+                else
+                  params.matrix = given.matrix;
+                return make(params, format, among);
+              }};
+}
+
+/// Why a format that counts positions in 31 bits is not for so many; empty when it is.
+inline std::string beyond_31_bits(Features const& f) {
+  return f.entries > std::numeric_limits<std::int32_t>::max() ? "more than 2^31 - 1 entries" : "";
+}
+
+}  // namespace tcsolve

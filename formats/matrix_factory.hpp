@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What factories of operators with a matrix have in common, whatever its format.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/formats/register.hpp>
+#include <tcsolve/matrix/reorder/graph_partition.hpp>
+#include <tcsolve/matrix/scaled.hpp>
+
+namespace tcsolve {
+
+constexpr auto names(Scaling) {
+  return std::array{std::pair{Scaling::powers_of_two, "powers_of_two"},
+                    std::pair{Scaling::refuse, "refuse"}};
+}
+
+constexpr auto names(Real) {
+  return std::array{std::pair{Real::f64, "fp64"}, std::pair{Real::f32, "fp32"},
+                    std::pair{Real::f16, "fp16"}, std::pair{Real::bf16, "bf16"}};
+}
+
+/// What every format has.
+struct MatrixParams {
+  Real values = Real::f64;
+  Reorder reorder = Reorder::none;
+  static constexpr auto schema() {
+    using P = MatrixParams;
+    return std::tuple{
+        field(&P::values, "values",
+              "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
+              "FP64 matrix whatever is chosen here"),
+        field(
+            &P::reorder, "reorder",
+            "rows and columns in an order that keeps the entries of x that are read together "
+            "close: reverse Cuthill-McKee, parts by METIS, or auto: the one of them that pays for "
+            "itself in the products expected, if any. b, x0 and x stay in the order given; "
+            "preconditioners see the new one")};
+  }
+};
+
+struct ScaledParams {
+  MatrixParams matrix;
+  Scaling scale = Scaling::powers_of_two;
+  static constexpr auto schema() {
+    using P = ScaledParams;
+    return std::tuple{
+        include(&P::matrix),
+        field(&P::scale, "scale",
+              "a value beyond the range of the stored type: scale rows, and columns, by powers of "
+              "two, or refuse the matrix")};
+  }
+};
+
+/// What a CSR matrix takes.
+inline double csr_bytes(Real values, Index rows, Offset entries) {
+  return double(entries) * (size_of(values) + 4) + 4 * (double(rows) + 1);
+}
+
+/// With parameters that every format has.
+class MatrixFactory : public OperatorFactory {
+ public:
+  /// `only`: the format that is made, one of `among`; null: any of them.
+  MatrixFactory(MatrixParams const& params, FormatList const& among, Format const* only)
+      : values_(params.values), among_(among), only_(only), reorder_(params.reorder) {
+    // A matrix may take long to read: what this build cannot do is refused before.
+    if (reorder_ == Reorder::metis) require_metis();
+  }
+  /// With the CSR matrix that it is made from; where any format will do, csr alone: one that needs
+  /// more is taken where there is room.
+  double bytes(Index rows, Index, Offset entries) const override {
+    double const csr = csr_bytes(values_, rows, entries);
+    if (only_ == nullptr || !only_->converted) return csr;
+    return only_->estimate(values_, rows, double(entries)) + csr;
+  }
+  bool exact() const override { return values_ == Real::f64; }
+  bool may_borrow() const override { return exact() && (only_ == nullptr || !only_->converted); }
+  Reorder reorder() const override { return reorder_; }
+  OrderedMatrix order(Context& ctx, Csr<double> const& a, OperatorUse const& use) const override {
+    bool const left_alone = use.keep_order && reorder_ == Reorder::automatic;
+    bool const decides = only_ == nullptr || reorder_ == Reorder::automatic;
+    return ordered(ctx, a,
+                   {.asked = left_alone ? Reorder::none : reorder_,
+                    .plan = request(ctx, use),
+                    .format = only_,
+                    .cache = use.cache,
+                    .given = use.ready ? use.ready->matrix : nullptr},
+                   decides ? table(ctx) : CostTable{});
+  }
+
+ protected:
+  virtual CostTable table(Context const& ctx) const { return CostTable::shipped(ctx); }
+  virtual PlanRequest request(Context const& ctx, OperatorUse const& use) const {
+    // The plan counts A as CSR in `values`; what of it lies there already is not taken again.
+    double resident = 0;
+    if (use.ready && use.ready->matrix) {
+      CsrView<double> const& a = use.ready->matrix->view();
+      resident = csr_bytes(values_, a.rows, a.entries);
+      if (values_ != Real::f64) resident -= double(a.entries) * size_of(values_);
+    }
+    return {.values = values_,
+            .applies = use.applies,
+            .transpose = use.transpose,
+            .persistent = use.persistent,
+            .memory = 0.9 * double(ctx.available_memory()) + resident,
+            .among = &among_};
+  }
+  Real values_;
+  FormatList const& among_;
+
+ private:
+  Format const* only_;
+  Reorder reorder_;
+};
+
+/// The matrix that an FP64 operator is made of.
+inline CsrView<double> source(Csr<double> const& a, OperatorUse const& use) {
+  return use.ready ? use.ready->matrix->view() : a.view();
+}
+
+}  // namespace tcsolve

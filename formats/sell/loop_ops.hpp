@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What interpreters of recordings run of this folder (solvers/loop/program.hpp).
+#pragma once
+
+#include <tcsolve/formats/sell/ops.hpp>
+#include <tcsolve/kernels/op_list.hpp>
+
+namespace tcsolve::loop_rooms {
+
+struct sell {
+  template <class T>
+  using Loop = OpList<SellMultiply<T, T>, SellMultiplyDot<T, T>>;
+  using Batch = OpList<>;
+};
+
+}  // namespace tcsolve::loop_rooms

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How the threads of a block run a fused operation of a program: the part that the persistent loop
+/// (solvers/loop/persistent.cu), whose team is the whole grid, and the batch
+/// (solvers/loop/batch.cu), whose team is a block, have in common. An operation that needs another
+/// way than element by element has an overload of run() in the team.cuh of its folder. A Team has
+///
+///     threads      of the block
+///     begin, end   the rows of the block
+///     memory       its TeamMemory
+///     exchange<V>(count, publish)   memory.part[k][warp] -> memory.total[k], k < count, over the
+///                  whole team; with `publish` it sees what was written before
+#pragma once
+
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/loop/instruction.hpp>
+#include <tcsolve/kernels/operation.hpp>
+
+namespace tcsolve::cuda {
+
+template <int threads>
+struct TeamMemory {
+  double part[max_sums][threads / 32];
+  double total[max_sums];
+  int cached_rows;                                 // of the matrix in shared memory
+  std::int32_t cancel;                             // the word of the host, as of the last exchange
+  alignas(16) std::byte state[sizeof(LoopState)];  // shared memory has no constructors
+};
+
+extern __shared__ __align__(16) std::byte dynamic[];
+
+template <class T>
+__device__ T* at(int position) {
+  return reinterpret_cast<T*>(dynamic + position);
+}
+
+struct Add {};  ///< stands for a fused operation whose sums are sums
+
+/// Sum, or maximum, over the first `width` lanes; in lane 0.
+template <class V, int width = 32>
+__device__ double warp_combine(double a) {
+#pragma unroll
+  for (int offset = width / 2; offset > 0; offset /= 2)
+    a = combine<V>(a, __shfl_down_sync(~0u, a, offset));
+  return a;
+}
+
+/// From the sums of each thread to those of the team.
+template <class V, int sums, class Team>
+__device__ void add_up(double const (&sum)[sums], Instruction const& in, Team& team) {
+#pragma unroll
+  for (int k = 0; k < sums; ++k) {
+    double a = warp_combine<V>(sum[k]);
+    if (threadIdx.x % 32 == 0) team.memory.part[k][threadIdx.x / 32] = a;
+  }
+  team.template exchange<V>(sums, in.publish);
+}
+
+/// The operands by value: in registers they need not be read again after every store.
+template <class V, class Team>
+__device__ void run(V const op, Instruction const& in, Frame f, bool stopped, Team& team) {
+  using Traits = OpTraits<V>;
+  typename CoefficientsOf<V>::type c{};
+  bool go = !stopped || Traits::always;
+  if constexpr (Traits::prepares) go = go && op.prepare(f, c);
+  if (go) {
+    double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
+    if (op.n > 0)
+      for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads)
+        op.element(i, c, sum);
+    if constexpr (Traits::sums > 0) add_up<V>(sum, in, team);
+    if constexpr (Traits::finishes) {
+      if constexpr (Traits::prepares && Traits::sums == 0)
+        __syncthreads();  // coefficients are read
+      if (f.lead) op.finish(f, team.memory.total);
+    }
+  }
+  if constexpr (Traits::afters)
+    if (f.lead) op.after(f);
+  __syncthreads();
+}
+
+/// f(x), x as the product reads it.
+template <class T, class F>
+__device__ auto with_gathered(Instruction const& in, T const* x, F const& f) {
+  if constexpr (std::is_same_v<T, double>)
+    if (in.through.d != nullptr) return f(ThroughDiagonal<T>{x, in.through.d, in.through.alpha});
+  return f(x);
+}
+
+__device__ inline int exponent_of(int power_of_two) { return __ffs(power_of_two) - 1; }
+
+/// How a block shares out the rows of a product: `lanes` threads a row, each with `wide` of its
+/// entries in flight and `group` rows at a time; a tree within the lanes. Which row a warp begins
+/// with is the same for all its threads, so that they shuffle together.
+template <class Team>
+struct RowShare {
+  static constexpr int group = 2, wide = 4;
+  int lanes, shift;  // lanes = 2^shift: the device divides slowly
+  int lane, stride;  // rows that the block does at once
+  __device__ explicit RowShare(int lanes_)
+      : lanes(lanes_),
+        shift(exponent_of(lanes_)),
+        lane(threadIdx.x & (lanes_ - 1)),
+        stride(Team::threads >> shift) {}
+  __device__ int first_of_warp() const { return static_cast<int>(threadIdx.x / 32 * 32) >> shift; }
+  __device__ int in_warp() const { return static_cast<int>(threadIdx.x % 32) >> shift; }
+
+  /// y_i from the sums of its lanes; adds <x_i, y_i> where x_i is given.
+  template <class V, class T>
+  __device__ void store(V const& op, std::int64_t i, bool inside, T sum, T own, double& dot) const {
+    for (int offset = lanes >> 1; offset > 0; offset >>= 1)
+      sum += __shfl_down_sync(~0u, sum, offset, lanes);
+    if (!inside || lane != 0) return;
+    T y = op.beta == T(0) ? op.alpha * sum : op.alpha * sum + op.beta * op.y[i];
+    op.y[i] = y;
+    dot += double(own) * double(y);
+  }
+};
+
+}  // namespace tcsolve::cuda

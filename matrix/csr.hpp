@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Compressed sparse rows (CSR), the interchange format of the package.
+///
+///            cols 0 1 2 3
+///     row 0  [ 5 . . 2 ]      offsets  0     2  3     5          rows + 1 positions
+///     row 1  [ . 7 . . ]      columns  0  3  1  0  2             ascending within a row
+///     row 2  [ 1 . 4 . ]      values   5  2  7  1  4             explicit zeros are kept
+///
+/// Canonical: columns sorted and unique in each row. Bytes: 4 (rows + 1) or 8 (rows + 1) for the
+/// offsets, 4 per entry for the column and sizeof(value) per entry.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/core/types.hpp>
+
+namespace tcsolve {
+
+/// A CSR matrix that owns its arrays in host memory: what readers and generators make.
+template <class T>
+struct Csr {
+  Index rows = 0;
+  Index cols = 0;
+  std::vector<Offset> offsets{0};  // (rows + 1)
+  std::vector<Index> columns;      // (entries)
+  std::vector<T> values;           // (entries)
+
+  Offset entries() const { return static_cast<Offset>(columns.size()); }
+  std::span<Index const> row_columns(Index i) const {
+    return {columns.data() + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+  }
+  std::span<T const> row_values(Index i) const {
+    return {values.data() + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+  }
+  CsrView<T> view() const {
+    return {rows, cols, entries(), offsets.data(), columns.data(), values.data(), Space::host};
+  }
+  friend bool operator==(Csr const&, Csr const&) = default;
+};
+
+enum class Duplicates { refuse, sum };
+enum class NonFinite { refuse, keep };
+
+/// Checks a host CSR: offsets ascend from 0 to `entries`, columns lie in [0, cols), are sorted and
+/// unique in each row, values are finite. Throws MatrixError naming the row and the fault.
+/// Cost: one pass over the arrays.
+template <class T>
+void validate(CsrView<T> const& a, NonFinite = NonFinite::refuse);
+
+/// The canonical form of a host CSR whose rows may be unsorted: columns sorted, duplicates refused
+/// (MatrixError) or summed in storage order. Cost: one pass, plus a sort of each unsorted row.
+template <class T>
+Csr<T> canonical(CsrView<T> const& a, Duplicates = Duplicates::refuse,
+                 NonFinite = NonFinite::refuse);
+
+/// A^T, canonical. Cost: two passes.
+template <class T>
+Csr<T> transpose(CsrView<T> const& a);
+
+/// Values rounded to U (nearest, ties to even), same pattern. Throws MatrixError when a finite
+/// value of a would become infinite in U.
+template <class U, class T>
+Csr<U> converted(Csr<T> const& a);
+
+/// Facts about a square or rectangular host matrix, gathered in one pass (and one transpose).
+struct CsrSummary {
+  Index rows = 0, cols = 0;
+  Offset entries = 0;
+  Index min_row = 0, max_row = 0, empty_rows = 0;
+  Index zero_diagonal = 0;         ///< rows whose diagonal entry is absent or zero
+  Index negative_diagonal = 0;     ///< rows whose diagonal entry is negative
+  Index dominant_rows = 0;         ///< |a_ii| >= sum_{j != i} |a_ij|
+  Index bandwidth = 0;             ///< max |i - j| over stored entries
+  bool pattern_symmetric = false;  ///< a_ij stored if and only if a_ji is
+  double asymmetry = 0;            ///< ||A - A^T||_F / ||A||_F; 0 for a symmetric matrix
+  double norm_inf = 0;             ///< max row sum of |a_ij|
+  double norm_frobenius = 0;
+  double max_abs = 0;
+  std::vector<Offset> histogram;  ///< rows of length 0, 1, 2, 3-4, 5-8, 9-16, ...
+};
+CsrSummary summarize(Csr<double> const& a);
+
+}  // namespace tcsolve

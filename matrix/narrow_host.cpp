@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Values in a narrower type on the host (matrix/narrow.hpp).
+#include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/matrix/narrow_build.hpp>
+
+namespace tcsolve::host {
+
+template <class S, class T>
+NarrowArrays<S> narrow_values(Host&, Arena& arena, CsrView<T> const& a, Beyond beyond) {
+  Converter on(arena);
+  return narrowing::narrow_values<S>(on, a, beyond);
+}
+template <class T>
+UndoneExponents<T> undo_exponents(Host&, Arena& arena, std::int32_t const* exponents,
+                                  std::size_t n) {
+  Converter on(arena);
+  UndoneExponents<T> undone;
+  narrowing::undo_exponents(on, exponents, n, undone);
+  return undone;
+}
+template <class S>
+double norm_without_scales(Host&, Arena& arena, CsrView<S> const& a, std::int32_t const* rows,
+                           std::int32_t const* columns) {
+  Converter on(arena);
+  return narrowing::norm_without_scales(on, a, rows, columns);
+}
+
+#define TCSOLVE_NARROW(S, T) \
+  template NarrowArrays<S> narrow_values<S, T>(Host&, Arena&, CsrView<T> const&, Beyond);
+TCSOLVE_NARROWER(TCSOLVE_NARROW)
+#define TCSOLVE_UNDO(T) \
+  template UndoneExponents<T> undo_exponents<T>(Host&, Arena&, std::int32_t const*, std::size_t);
+TCSOLVE_UNDO(double)
+TCSOLVE_UNDO(float)
+#define TCSOLVE_NORM(S)                                                                         \
+  template double norm_without_scales<S>(Host&, Arena&, CsrView<S> const&, std::int32_t const*, \
+                                         std::int32_t const*);
+TCSOLVE_NORM(double)
+TCSOLVE_NORM(float)
+TCSOLVE_NORM(half)
+TCSOLVE_NORM(bfloat16)
+
+}  // namespace tcsolve::host

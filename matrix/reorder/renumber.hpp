@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Orders and reordered matrices where the matrix lies (matrix/reorder/cuthill_mckee.hpp,
+/// permutation.hpp, locality.hpp say what they are). Each is one template over a backend
+/// (kernels/convert.hpp): cuthill_mckee_build.hpp, permute_build.hpp, locality_build.hpp.
+///
+///   host   Kokkos
+///   cuda   a warp a row, one kernel a level of a search
+#pragma once
+
+#include <type_traits>
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/core/half.hpp>
+
+namespace tcsolve {
+
+/// Where a canonical CSR matrix has entries, in somebody's memory.
+struct PatternView {
+  Index rows = 0, cols = 0;
+  Offset entries = 0;
+  OffsetsView offsets;             // (rows + 1)
+  Index const* columns = nullptr;  // (entries)
+
+  PatternView() = default;
+  template <class S>
+  PatternView(CsrView<S> const& a)
+      : rows(a.rows), cols(a.cols), entries(a.entries), offsets(a.offsets), columns(a.columns) {}
+};
+
+/// The arrays of a CSR matrix in one space. Offsets have 32 bits where the entries fit.
+template <class S>
+struct CsrArrays {
+  Array<std::int32_t> narrow_offsets;  ///< (rows + 1), or empty
+  Array<std::int64_t> wide_offsets;    ///< (rows + 1), or empty
+  Array<Index> columns;                ///< (entries)
+  Array<S> values;                     ///< (entries)
+};
+
+/// What a search level by level does badly, and one vertex after another does well. Zero where
+/// there is no limit.
+struct CuthillMckeeLimits {
+  Offset longest = 0;  ///< entries of a row, which one warp walks
+  Offset levels = 0;   ///< of all searches together: each costs a kernel or three
+};
+
+/// Sums over blocks of 32 rows (matrix/reorder/locality.hpp).
+struct LocalitySums {
+  Offset profile = 0, sectors = 0;
+  Index bandwidth = 0, wide_blocks = 0;
+};
+
+namespace host {
+/// old_numbers (rows), on the host, of reverse_cuthill_mckee(). False, and nothing written, where a
+/// limit is exceeded: no more than that many levels, and 15, have been looked at then.
+bool cuthill_mckee(Host&, Arena&, PatternView const& a, CuthillMckeeLimits const&,
+                   Index* old_numbers);
+/// P A P^T, rows in ascending order; old_numbers and new_numbers (rows) on the side of `a`.
+template <class S>
+CsrArrays<S> permute(Host&, Arena&, CsrView<S> const& a, Index const* old_numbers,
+                     Index const* new_numbers);
+LocalitySums measure_locality(Host&, Arena&, PatternView const& a);
+}  // namespace host
+
+namespace cuda {
+bool cuthill_mckee(Device&, Arena&, PatternView const& a, CuthillMckeeLimits const&,
+                   Index* old_numbers);
+template <class S>
+CsrArrays<S> permute(Device&, Arena&, CsrView<S> const& a, Index const* old_numbers,
+                     Index const* new_numbers);
+LocalitySums measure_locality(Device&, Arena&, PatternView const& a);
+}  // namespace cuda
+
+}  // namespace tcsolve

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/matrix/scaled.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// Throws what is to be said of the first entry that does not fit, if there is one.
+template <class S>
+void require_fit(NarrowArrays<S> const& made, Beyond beyond) {
+  if (made.fits) return;
+  std::string const what =
+      cat("row ", made.row + 1, ", column ", made.column + 1, ": ", made.value, " is ");
+  std::string const format = cat(" the range of the ", 8 * sizeof(S), "-bit format");
+  switch (beyond) {
+    case Beyond::refuse_infinite:
+      throw MatrixError(
+          cat("CSR ", what, "beyond", format, "; scale the matrix or store it wider"));
+    case Beyond::refuse:
+      throw MatrixError(
+          cat(what, "outside", format, "; use `scale: powers_of_two` or wider values"));
+    case Beyond::scale: break;
+  }
+  throw MatrixError(cat(what, "outside", format,
+                        ", and no scaling of rows and columns holds it; use wider values"));
+}
+
+template <class S, class T>
+NarrowArrays<S> narrowed(Context& ctx, CsrView<T> const& a, Beyond beyond) {
+  auto made = ctx.visit([&](auto& on) { return narrow_values<S>(on, ctx.arena(), a, beyond); });
+  require_fit(made, beyond);
+  return made;
+}
+
+template <class T>
+Array<T> undone(Context& ctx, Array<std::int32_t> const& exponents, char const* what) {
+  auto made = ctx.visit([&](auto& on) {
+    return undo_exponents<T>(on, ctx.arena(), exponents.data(), exponents.size());
+  });
+  if (made.outside >= 0) {
+    std::int32_t e = 0;
+    copy_bytes(ctx, &e, Space::host, exponents.data() + made.outside, ctx.space(), sizeof e);
+    throw MatrixError(cat(what, " ", made.outside + 1, ": its scale 2^", -e,
+                          " is outside the range", " of the vectors; use wider vectors"));
+  }
+  return std::move(made.factors);
+}
+
+std::vector<int> listed(Array<std::int32_t> const& exponents) {
+  return {exponents.data(), exponents.data() + exponents.size()};
+}
+
+}  // namespace
+
+template <class S>
+ScaledCsr<S> scaled(Csr<double> const& a, Scaling scaling) {
+  Host host;
+  Arena arena(Space::host);
+  auto const made = host::narrow_values<S>(host, arena, a.view(), beyond(scaling));
+  require_fit(made, beyond(scaling));
+  S const* const values = made.values.data();
+  return {{a.rows, a.cols, a.offsets, a.columns, {values, values + made.values.size()}},
+          listed(made.row_exponents),
+          listed(made.column_exponents)};
+}
+
+template <class S>
+template <class T>
+NarrowCsr<S>::NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond) {
+  auto here = std::make_shared<CsrStorage<T>>(ctx, a);
+  CsrView<T> const& from = here->view();
+  auto made = narrowed<S>(ctx, from, beyond);
+  values_ = std::move(made.values);
+  rows_ = std::move(made.row_exponents), columns_ = std::move(made.column_exponents);
+  view_ = {from.rows,    from.cols,      from.entries, from.offsets,
+           from.columns, values_.data(), from.space};
+  pattern_ = std::move(here);
+}
+
+template <class S>
+NarrowCsr<S>::NarrowCsr(Context& ctx, ScaledCsr<S> const& a)
+    : rows_(to_space(ctx, a.rows.data(), a.rows.size())),
+      columns_(to_space(ctx, a.cols.data(), a.cols.size())) {
+  auto here = std::make_shared<CsrStorage<S>>(ctx, a.matrix.view());
+  view_ = here->view();
+  pattern_ = std::move(here);
+}
+
+template <class S>
+template <class T>
+Array<T> NarrowCsr<S>::undone_rows(Context& ctx) const {
+  return undone<T>(ctx, rows_, "row");
+}
+template <class S>
+template <class T>
+Array<T> NarrowCsr<S>::undone_columns(Context& ctx) const {
+  return undone<T>(ctx, columns_, "column");
+}
+
+template <class S>
+double NarrowCsr<S>::unscaled_norm(Context& ctx) const {
+  return ctx.visit([&](auto& on) {
+    return norm_without_scales(on, ctx.arena(), view_, rows_.data(), columns_.data());
+  });
+}
+
+template <class S>
+CsrStorage<S> NarrowCsr<S>::owned(Context& ctx) && {
+  CsrArrays<S> arrays;
+  auto const copied = [&]<class E>(Array<E>& to, void const* from, std::size_t n) {
+    to = Array<E>(ctx.space(), n);
+    copy_bytes(ctx, to.data(), ctx.space(), from, ctx.space(), n * sizeof(E));
+  };
+  std::size_t const offsets = std::size_t(view_.rows) + 1;
+  auto const entries = static_cast<std::size_t>(view_.entries);
+  if (view_.offsets.wide)
+    copied(arrays.wide_offsets, view_.offsets.data, offsets);
+  else
+    copied(arrays.narrow_offsets, view_.offsets.data, offsets);
+  copied(arrays.columns, view_.columns, entries);
+  arrays.values = std::move(values_);
+  return CsrStorage<S>(ctx, view_.rows, view_.cols, std::move(arrays));
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                         \
+  template class NarrowCsr<S>;                                         \
+  template Array<double> NarrowCsr<S>::undone_rows(Context&) const;    \
+  template Array<double> NarrowCsr<S>::undone_columns(Context&) const; \
+  template Array<float> NarrowCsr<S>::undone_rows(Context&) const;     \
+  template Array<float> NarrowCsr<S>::undone_columns(Context&) const;
+TCSOLVE_INSTANTIATE(double)  // scaled by somebody else
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+TCSOLVE_INSTANTIATE(bfloat16)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T) \
+  template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond);
+TCSOLVE_NARROWER(TCSOLVE_INSTANTIATE)
+template ScaledCsr<float> scaled<float>(Csr<double> const&, Scaling);
+template ScaledCsr<half> scaled<half>(Csr<double> const&, Scaling);
+template ScaledCsr<bfloat16> scaled<bfloat16>(Csr<double> const&, Scaling);
+
+}  // namespace tcsolve

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whole matrices between the host and the Context's space.
+#pragma once
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/matrix/reorder/renumber.hpp>
+
+namespace tcsolve {
+
+/// A CSR matrix that owns its arrays in a Context's space, or borrows them.
+template <class S>
+class CsrStorage {
+ public:
+  /// `a` must outlive the storage when it is in the Context's space: then nothing is copied. On the
+  /// device a copy has 32-bit offsets where the entries fit.
+  CsrStorage(Context&, CsrView<S> const& a);
+  CsrStorage(Context&, Csr<S> a);
+  /// Owns arrays that a kernel has made in the Context's space.
+  CsrStorage(Context&, Index rows, Index cols, CsrArrays<S> arrays);
+  /// The values of a matrix of the same pattern, copied to where those that it owns lie. What was
+  /// borrowed is let go, for `a` where it lies in the Context's space, else for a copy.
+  void update_values(Context&, CsrView<S> const& a);
+  void update_values(Context&, Csr<S> a);
+  CsrView<S> const& view() const { return view_; }
+  /// Null where they are borrowed.
+  S* own_values() { return owned_.values.empty() ? values_.data() : owned_.values.data(); }
+
+ private:
+  void copy(Context&, CsrView<S> const& a);
+  Csr<S> owned_;
+  Array<std::int32_t> narrow_offsets_, columns_;
+  Array<std::int64_t> wide_offsets_;
+  Array<S> values_;
+  CsrView<S> view_;
+};
+
+/// Row offsets of a matrix in either space.
+template <class S>
+std::vector<Offset> offsets_to_host(Context&, CsrView<S> const& a);
+/// A host copy of a matrix in either space.
+template <class S>
+Csr<S> to_host(Context&, CsrView<S> const& a);
+
+}  // namespace tcsolve

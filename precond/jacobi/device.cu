@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fused operations of jacobi on the device.
+#include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/precond/jacobi/ops.hpp>
+
+namespace tcsolve::cuda {
+
+template struct Executes<JacobiOps<double>>;
+template struct Executes<JacobiOps<float>>;
+
+}  // namespace tcsolve::cuda

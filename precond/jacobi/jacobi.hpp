@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M = D^-1, D the diagonal of A (Saad 2003, section 4.1).
+#pragma once
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+/// bytes per application: 3 n values; with the inner product <r, M r> in the same pass.
+template <class T = double>
+class Jacobi final : public LinearOperator<T> {
+ public:
+  /// From a square matrix in the Context's space. Throws SetupError naming a row whose diagonal
+  /// entry is absent or zero, or whose inverse is out of range. Cost: one pass over the matrix.
+  template <class S>
+  Jacobi(Context&, CsrView<S> const& a);
+
+  /// The inverse diagonal of a matrix as large, in the same place. Throws as the constructor; M is
+  /// then not to be used.
+  template <class S>
+  void take(Context&, CsrView<S> const& a);
+
+  std::optional<Diagonal<T>> diagonal() const override { return Diagonal<T>{inverse_.data()}; }
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "jacobi"; }
+
+ private:
+  void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  Array<T> inverse_;
+};
+
+class JacobiFactory final : public PreconditionerFactory {
+ public:
+  using Params = NoParams;
+  explicit JacobiFactory(Params const& = {}) {}
+  OperatorPtr<double> build(Context& ctx, System const& system) const override {
+    return std::make_shared<Jacobi<double>>(ctx, system.matrix);
+  }
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+};
+
+}  // namespace tcsolve

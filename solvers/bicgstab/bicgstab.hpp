@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// BiCGStab with right preconditioning: van der Vorst 1992; Saad 2003, Algorithm 7.7. Any square A.
+#pragma once
+
+#include <tcsolve/solvers/bicgstab/ops.hpp>
+#include <tcsolve/solvers/driver/krylov_solver.hpp>
+
+namespace tcsolve {
+
+struct BicgstabParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  std::string check() const { return stopping.check(); }
+  static constexpr auto schema() {
+    using P = BicgstabParams;
+    return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
+  }
+};
+
+/// Per iteration: two products with A, two with M. A breakdown (rho, sigma or omega vanishes beside
+/// the vectors it comes from) begins again from the true residual with a new shadow vector.
+template <class T = double>
+class Bicgstab final : public KrylovSolver<T> {
+ public:
+  using Params = BicgstabParams;
+  explicit Bicgstab(BicgstabParams const& params = {})
+      : KrylovSolver<T>(params.stopping, params.execution) {}
+  std::string name() const override { return "bicgstab"; }
+  SolverCost cost() const override { return {12, 2, 2, 20}; }
+
+ private:
+  void allocate(Context&) override;
+  void begin(Context&, Attempt const& attempt) override;
+  void step(Context&) override;
+  bool batches() const override { return true; }
+
+  Vector<T> shadow_, p_, y_, v_, z_, t_;
+  Diagonal<T> D_;        // M, where it is diagonal, else the identity
+  bool folded_ = false;  // M is diagonal
+  Array<BicgstabScalars> k_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Preconditioned conjugate gradients: Saad 2003, Algorithm 9.1. A and M symmetric positive
+/// definite.
+#pragma once
+
+#include <tcsolve/solvers/cg/ops.hpp>
+#include <tcsolve/solvers/driver/krylov_solver.hpp>
+
+namespace tcsolve {
+
+struct CgParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  std::string check() const { return stopping.check(); }
+  static constexpr auto schema() {
+    using P = CgParams;
+    return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
+  }
+};
+
+/// Per iteration: one product with A, one with M, 12 vector passes of n values. A diagonal M is
+/// folded into the updates, its entries counted; what another M reads for itself comes on top.
+/// Memory: r, d, the kept d, z, p, q and 3 FP64 vectors of the driver. A residual that rises from
+/// one step to the next after it has fallen by half costs one vector written.
+template <class T = double>
+class Cg final : public KrylovSolver<T> {
+ public:
+  using Params = CgParams;
+  explicit Cg(CgParams const& params = {}) : KrylovSolver<T>(params.stopping, params.execution) {}
+  std::string name() const override { return "cg"; }
+  SolverCost cost() const override { return {9, 1, 1, 9}; }
+  SolverNeeds needs() const override { return {.symmetric = true, .definite = true}; }
+
+ private:
+  void allocate(Context&) override;
+  void begin(Context&, Attempt const&) override;
+  void step(Context&) override;
+  void complete(Context&) override;
+  void classify_stop(Context&, LoopState&) override;
+  bool batches() const override { return true; }
+  void explain_in_batch(Context&, double const* norm_A) override;
+
+  Vector<T> z_, p_, q_;
+  Diagonal<T> D_;        // M, where it is diagonal, else the identity
+  bool folded_ = false;  // M is diagonal
+  Array<CgScalars> k_;
+};
+
+}  // namespace tcsolve

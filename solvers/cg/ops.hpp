@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fused updates of conjugate gradients (Saad 2003, Algorithm 9.1). x is updated one pass late,
+/// where p is read anyway; a diagonal M is folded in, so that z = M r is never stored:
+///
+///     extend    x += a p;  p = z + (rho / rho_prev) p      reads r, D, p, x    writes p, x
+///     (product) q = A p;   sigma = <p, q>                  reads p             writes q
+///     descend   a = rho / sigma;  r -= a q;  <r, r>, rho   reads q, r, D       writes r
+///
+/// 12 values a row besides the matrix with a diagonal M; Saad's order of updates takes 13.
+#pragma once
+
+#include <tcsolve/kernels/diagonal.hpp>
+#include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/solvers/driver/best_iterate.hpp>
+#include <tcsolve/solvers/driver/curvature.hpp>
+#include <tcsolve/solvers/driver/judge_ops.hpp>
+#include <tcsolve/solvers/driver/monitor.hpp>
+
+namespace tcsolve {
+
+struct CgScalars {
+  double rho, rho_prev;  ///< <r, M r>, now and one step ago
+  double sigma;          ///< <p, A p>
+  double a;              ///< the step along p that x still lacks, 0 = none
+  double rr;             ///< ||r||^2
+  double pp;             ///< <p, M^-1 p>
+  double largest;        ///< <p, A p> / <p, M^-1 p> of any p so far: a lower bound of ||M A||
+  double kernel;         ///< not 0: a p lay in the kernel of A as far as FP64 can tell
+  Reach reach;           ///< of the x that r belongs to
+  double keep;           ///< not 0: x, without its last step, is to be kept
+
+  /// A curvature that may be nothing but its own rounding error makes a step of any length. It is
+  /// taken, since it may be right (a Hilbert matrix), and remembered. In FP64, as the sums are:
+  /// matrices of condition 1e7 are common, and to FP32 no kernel. ||p|| costs no sum:
+  /// <p, M^-1 p> = rho + beta^2 <p, M^-1 p>_prev, since <r, p_prev> = 0.
+  TCSOLVE_HD void learn() {
+    double beta = rho_prev > 0 ? rho / rho_prev : 0.0;
+    pp = beta > 0 ? rho + beta * (beta * pp) : rho;
+    if (sigma <= 0x1p-53 * (largest * pp)) kernel = 1;
+    if (sigma > largest * pp) largest = sigma / pp;
+  }
+  /// The driver, who looks whether a claim is true, hears of it.
+  TCSOLVE_HD void explain(LoopState& state) const {
+    if (kernel != 0 && static_cast<Stop>(state.stop) == Stop::claimed)
+      state.cause = static_cast<std::int32_t>(Cause::singular_operator);
+  }
+};
+
+/// rr = ||r||^2, rho = <r, D r>, and no step pending.                                     reads 2 n
+template <class T>
+struct CgStart {
+  static constexpr char const* name = "cg_start";
+  static constexpr int sums = 2;
+  std::int64_t n;
+  CgScalars* k;
+  Attempt attempt;
+  double size;  ///< of ||M A||, 0 when it is not known
+  Diagonal<T> D;
+  T const* r;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double ri = double(r[i]);
+    sum[0] += ri * ri;
+    sum[1] += ri * D(i, ri);
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    k->rr = sum[0], k->rho = sum[1], k->rho_prev = 0, k->a = 0;
+    k->reach = {0}, k->keep = 0;
+    if (attempt.first()) k->largest = size, k->kernel = 0;
+  }
+};
+
+/// x += a p, the step of the iteration before;  p = z + (rho / rho_prev) p, z = D r; in the first
+/// step p = z. rho = <r, z> must be positive: otherwise M is not positive definite. Where Descend
+/// has asked for it, x is copied to `kept` before it changes (solvers/driver/best_iterate.hpp).
+template <class T>
+struct Extend {
+  static constexpr char const* name = "extend";
+  std::int64_t n;
+  CgScalars const* k;
+  Diagonal<T> D;
+  T const* r;
+  T *p, *x;
+  T* kept = nullptr;
+  struct Coefficients {
+    double a, beta;
+    bool first, keep;
+  };
+  TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
+    double now = k->rho;
+    if (!is_finite(now)) return f.raise(Stop::nonfinite, Cause::preconditioner, now);
+    if (now <= 0) return f.raise(Stop::indefinite_preconditioner, Cause::none, now);
+    c = {k->a, f.first() ? 0.0 : now / k->rho_prev, f.first(), kept != nullptr && k->keep != 0};
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    if (c.first) {  // p holds anything
+      p[i] = T(D(i, double(r[i])));
+      return;
+    }
+    // All loads before the next branch, so that none waits for another.
+    double const ri = double(r[i]), pi = double(p[i]);
+    T const xi = x[i];
+    double const z = D(i, ri);
+    if (c.keep) kept[i] = xi;
+    x[i] = T(double(xi) + c.a * pi);
+    p[i] = T(z + c.beta * pi);
+  }
+};
+
+/// a = rho / sigma;  r -= a q;  rr = ||r||^2;  when D is M, rho = <r, D r>;  then the stopping
+/// test. sigma = <p, A p> must be positive: otherwise A is not positive definite.
+template <class T>
+struct Descend {
+  static constexpr char const* name = "descend";
+  static constexpr int sums = 2;
+  std::int64_t n;
+  CgScalars* k;
+  Diagonal<T> D;
+  bool folded;  ///< D is M
+  T const* q;
+  T* r;
+  Observe observe;
+  struct Coefficients {
+    double a;
+  };
+  TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const {
+    double curvature = k->sigma;
+    c.a = k->rho / curvature;
+    bool steps = curvature > 0 && is_finite(curvature) && is_finite(c.a);
+    if (f.lead) k->a = steps ? c.a : 0.0;
+    if (steps) return true;
+    if (!is_finite(curvature)) return f.raise(Stop::nonfinite, Cause::matrix, curvature);
+    if (curvature <= 0) return f.raise(Stop::indefinite_operator, Cause::none, curvature);
+    return f.raise(Stop::breakdown, Cause::sigma, curvature);
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    T now = T(double(r[i]) - c.a * double(q[i]));
+    r[i] = now;
+    double ri = double(now);
+    sum[0] += ri * ri;
+    if (folded) sum[1] += ri * D(i, ri);
+  }
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
+    k->learn();
+    if (f.state != nullptr) judge_iterates(f, sum[0]);
+    k->rho_prev = k->rho;
+    k->rr = sum[0];
+    if (folded) k->rho = sum[1];
+  }
+  /// x lacks its last step still: is it to be kept? <r, M r> of the new r is taken to have changed
+  /// as ||r||^2 has, since a general M makes it later.
+  TCSOLVE_HD void judge_iterates(Frame f, double rr) const {
+    constexpr double e = unit_roundoff<T>;
+    double const before2 = k->reach.worth2(k->rr, k->rho, e, k->largest);
+    k->reach.x2 += k->a * k->a * k->pp;
+    double const now2 = k->reach.worth2(rr, k->rho * (rr / k->rr), e, k->largest);
+    k->keep = Keep::wanted(*f.state, before2, now2) ? 1 : 0;
+    if (k->keep != 0) Keep::note(*f.state, before2, f.step());
+    f.state->newest2 = now2;
+  }
+  TCSOLVE_HD void after(Frame f) const {
+    if (f.state != nullptr) observe.finish(f, nullptr);
+  }
+};
+
+/// x += a p: the step that x lacks when the loop has ended; x without it may have to be kept.
+template <class T>
+struct CgFinish {
+  static constexpr char const* name = "cg_finish";
+  std::int64_t n;
+  CgScalars const* k;
+  T const* p;
+  T* x;
+  T* kept = nullptr;
+  struct Coefficients {
+    double a;
+    bool keep;
+  };
+  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
+    c = {k->a, kept != nullptr && k->keep != 0};
+    return c.a != 0;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    if (c.keep) kept[i] = x[i];
+    x[i] = T(double(x[i]) + c.a * double(p[i]));
+  }
+};
+
+/// Where a loop has ended at a direction p: is A indefinite, or singular?
+/// (solvers/driver/curvature.hpp)
+template <class T>
+struct CgExplain {
+  static constexpr char const* name = "cg_explain";
+  static constexpr int sums = 2;
+  std::int64_t n;
+  CgScalars const* k;
+  double const* norm_A;
+  double roundoff;
+  T const *p, *q;
+  struct Coefficients {};
+  TCSOLVE_HD bool prepare(Frame f, Coefficients&) const {
+    return Curvature::explains(static_cast<Stop>(f.state->stop));
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const&, double* sum) const {
+    sum[0] += double(p[i]) * double(p[i]);
+    sum[1] += double(q[i]) * double(q[i]);
+  }
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
+    Curvature{k->sigma, sqrt(sum[0]), sqrt(sum[1]), *norm_A, roundoff}.explain(*f.state);
+    k->explain(*f.state);
+  }
+};
+
+template <class T>
+void extend(Context& ctx, CgScalars const* k, Diagonal<T> D, In<T> r, Out<T> p, Out<T> x,
+            T* kept = nullptr) {
+  submit(ctx, Extend<T>{p.rows, k, D, r.data, p.data, x.data, kept});
+}
+template <class T>
+void descend(Context& ctx, CgScalars* k, Diagonal<T> D, bool folded, In<T> q, Out<T> r) {
+  submit(ctx, Descend<T>{r.rows, k, D, folded, q.data, r.data, Observe{0, &k->rr}});
+}
+
+template <class T>
+using CgOps = OpList<CgStart<T>, Extend<T>, Descend<T>, CgFinish<T>, CgExplain<T>>;
+
+}  // namespace tcsolve

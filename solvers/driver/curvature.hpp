@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What conjugate gradients may say of A when they end at a direction p: A indefinite, or singular.
+#pragma once
+
+#include <cmath>
+
+#include <tcsolve/kernels/vector_ops.hpp>
+
+namespace tcsolve {
+
+struct Curvature {
+  double sigma;     ///< <p, A p>
+  double p, q;      ///< ||p||, ||A p||
+  double size;      ///< of ||A||
+  double roundoff;  ///< of the vectors
+
+  /// A curvature within its rounding error has no sign.
+  TCSOLVE_HD bool vanishes() const { return magnitude(sigma) <= 10 * roundoff * size * p * p; }
+  /// ||A p||^2 <= ||A|| <p, A p> for a semidefinite A, so that A p tells a singular A from one that
+  /// is not semidefinite.
+  TCSOLVE_HD bool singular() const { return q <= sqrt(10 * roundoff) * size * p; }
+
+  /// The ends that a curvature has a say in.
+  TCSOLVE_HD static bool explains(Stop stop) {
+    return stop == Stop::indefinite_operator || stop == Stop::diverged || stop == Stop::claimed;
+  }
+  /// Says more precisely why a loop ended at p.
+  TCSOLVE_HD void explain(LoopState& state) const {
+    auto stop = static_cast<Stop>(state.stop);
+    if (!explains(stop) || !vanishes()) return;
+    if (stop == Stop::claimed) {  // the driver looks whether it is true
+      if (singular()) state.cause = static_cast<std::int32_t>(Cause::singular_operator);
+      return;
+    }
+    state.value = sigma;
+    state.stop =
+        static_cast<std::int32_t>(singular() ? Stop::breakdown : Stop::indefinite_operator);
+    state.cause = static_cast<std::int32_t>(singular() ? Cause::singular_operator : Cause::none);
+  }
+};
+
+}  // namespace tcsolve

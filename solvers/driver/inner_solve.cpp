@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The driver of an inner solve. What solve() promises of x is for a user; a preconditioner gives
+/// what its method has made in the steps it was granted, and the method around it judges:
+///
+///     x = 0,  r = b
+///     repeat  d = method(r),  x += d,  r = b - A x     while a method that restarts has steps left
+///
+/// So do KSP as a preconditioner (PETSc) and solvers as operators (Ginkgo). An iterate of smaller
+/// residual is not looked for: the residuals of CG and BiCGStab rise before they fall, and x = 0,
+/// which has the smallest of the first steps, is no preconditioner.
+#include <tcsolve/solvers/driver/krylov_solver.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/solvers/driver/require_vectors.hpp>
+
+namespace tcsolve {
+
+template <class T>
+SolveReport KrylovSolver<T>::approximate(In<double> b, Out<double> x) {
+  if (ctx_ == nullptr) throw ShapeError(cat(name(), ": approximate before setup"));
+  require_vectors(name(), A_->rows(), A_->cols(), b, x);
+  for (In<double> v : {b, In<double>(x)})
+    if (v.space != ctx_->space() || !v.is_vector())
+      throw ShapeError(cat(name(), ": an inner solve takes vectors of adjacent entries in the ",
+                           "Context's space"));
+  Context::Entry const entry(*ctx_);
+  auto const start = std::chrono::steady_clock::now();
+  SolveReport report;
+  report.true_residual = std::numeric_limits<double>::quiet_NaN();
+  Watch const watch{name(), start, stopping_.time_limit};
+  ctx_->solving(deadline_after(start, stopping_.time_limit), complaint_,
+                [&] { approach(b, x, report, watch); });
+  report.inner = complaint_;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+template <class T>
+void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
+                               Watch const& watch) {
+  Context& ctx = *ctx_;
+  auto end = [&](Stop reason, Cause cause) {
+    report.reason = reason;
+    report.cause = cause;
+  };
+  complaint_.clear();
+  fill<double>(ctx, x, 0);
+  double residual = report.rhs_norm = report.initial_residual = norm<double>(ctx, b);
+  if (residual == 0) return end(Stop::converged, Cause::zero_rhs);
+  if (!std::isfinite(residual)) {
+    copy<double, double>(ctx, b, x);
+    return end(Stop::nonfinite, Cause::rhs);
+  }
+  double const base = stopping_.baseline == Baseline::absolute ? 0.0 : residual;
+  report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
+  copy<double, double>(ctx, b, residual_);
+  tighten_ = 1;
+  normal_ = unknown;
+  while (report.iterations < stopping_.max_iters) {
+    LoopState state = run_cycle({b, x, false}, report, watch,
+                                {std::min(cycle(), stopping_.max_iters - report.iterations),
+                                 residual, report.tolerance, stopping_.divtol * report.rhs_norm, 0})
+                          .state;
+    if (static_cast<Stop>(state.stop) != Stop::claimed) {
+      classify_stop(ctx, state);
+      heed(state);
+    }
+    PowerOfTwo const two(cycle_exponent_ - operator_exponent_);
+    submit(ctx, Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, x.data});
+    report.value = state.value;
+    auto const stop = static_cast<Stop>(state.stop);
+    if (stop == Stop::claimed) return end(Stop::converged, Cause::none);
+    if (stop != Stop::cycle_end) return end(stop, static_cast<Cause>(state.cause));
+    if (report.iterations >= stopping_.max_iters) break;
+    A_true_->residual(ctx, b, x, residual_);
+    residual = norm<double>(ctx, residual_);
+    if (residual <= report.tolerance) return end(Stop::converged, Cause::none);
+    if (!std::isfinite(residual)) return end(Stop::nonfinite, Cause::overflow);
+    ++report.restarts;
+  }
+  end(Stop::max_iterations, Cause::none);
+}
+
+/// An operator that was interrupted, or has complained, may have given anything: what the method
+/// concluded from it is not said of A or M.
+template <class T>
+void KrylovSolver<T>::heed(LoopState& state) const {
+  switch (static_cast<Stop>(state.stop)) {
+    case Stop::claimed:
+    case Stop::cycle_end:
+    case Stop::stagnated:
+    case Stop::cancelled:
+    case Stop::time_limit: return;
+    default: break;
+  }
+  Stop const asked = ctx_->asked();
+  if (asked == Stop::running && complaint_.empty()) return;
+  bool const ended = asked != Stop::running;
+  state.stop = static_cast<std::int32_t>(ended ? asked : Stop::breakdown);
+  state.cause = static_cast<std::int32_t>(ended ? Cause::none : Cause::inner_solver);
+}
+
+#define TCSOLVE_INSTANTIATE(T)                                                                  \
+  template SolveReport KrylovSolver<T>::approximate(In<double>, Out<double>);                   \
+  template void KrylovSolver<T>::approach(In<double>, Out<double>, SolveReport&, Watch const&); \
+  template void KrylovSolver<T>::heed(LoopState&) const;
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+
+}  // namespace tcsolve

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fused operations of the driver and of what methods share.
+#pragma once
+
+#include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/solvers/driver/best_iterate.hpp>
+#include <tcsolve/solvers/driver/judge_ops.hpp>
+#include <tcsolve/solvers/driver/monitor.hpp>
+
+namespace tcsolve {
+
+using DriverOps =
+    OpList<Observe, Raise, Advance<double>, Advance<float>, JudgeStart, JudgeZero, JudgeScale,
+           JudgeCycle, JudgeTrial, JudgeVerdict, JudgeKeep, BatchCheck, BatchMeasure>;
+
+}  // namespace tcsolve

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/driver/report.hpp>
+
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+namespace tcsolve {
+
+std::string figure_text(double v) {
+  std::ostringstream out;
+  out << std::setprecision(3) << v;
+  return out.str();
+}
+
+namespace {
+
+/// A method that uses M sees A M, or A beside M, and cannot tell which of the two is at fault.
+std::string singular_advice(bool preconditioned) {
+  if (preconditioned)
+    return "the operator or its preconditioner is singular on the Krylov space, or they are "
+           "badly scaled; try 'preconditioner: none' or another one, then lsmr";
+  return "the operator is singular on the Krylov space; try lsmr, or project out the nullspace";
+}
+
+/// What to try next, by outcome.
+std::string general_advice(SolveReport const& r, std::string const& solver) {
+  switch (r.reason) {
+    case Stop::converged:
+      return r.attainable > r.tolerance ? cat("the tolerance, ", figure_text(r.tolerance),
+                                              ", is below the accuracy that FP64 "
+                                              "can be relied on for here, about ",
+                                              figure_text(r.attainable))
+                                        : "";
+    case Stop::least_squares:
+      return cat("x minimises norm(b - A x)",
+                 std::isnan(r.condition)
+                     ? ""
+                     : cat(" (condition number at least ", figure_text(r.condition), ")"),
+                 r.accepts_least_squares ? ""
+                                         : "; A x = b has no solution to be found here; "
+                                           "'least_squares: true' accepts this one");
+    case Stop::max_iterations: return "raise max_iters, or use a stronger preconditioner";
+    case Stop::time_limit: return "raise time_limit, or use a stronger preconditioner";
+    case Stop::stagnated:
+      return "use a stronger preconditioner or gmres; a singular system may have no solution (try "
+             "lsmr)";
+    case Stop::precision_limit:
+      return cat("the tolerance is below what FP64 can reach here, about ",
+                 figure_text(r.attainable), "; relax rtol or scale the system");
+    case Stop::false_convergence:
+      return "the recurrence and the true residual disagree: the preconditioner or the operator "
+             "may not "
+             "be a fixed linear map (try fgmres), or the operator is rounded too coarsely";
+    case Stop::diverged: return "use a stronger preconditioner, or gmres";
+    case Stop::breakdown:
+      if (r.cause == Cause::inner_solver)
+        return cat(r.inner, "; give it more iterations, or take another inner method");
+      if (r.cause == Cause::singular_operator) return singular_advice(r.preconditioned);
+      return "use gmres, or another preconditioner";
+    case Stop::indefinite_operator:
+      return cat(solver, " needs a symmetric positive definite operator (curvature ",
+                 figure_text(r.value), "); use minres for symmetric, gmres for general ones");
+    case Stop::indefinite_preconditioner:
+      return cat("this method needs a symmetric positive definite preconditioner (<r, M r> = ",
+                 figure_text(r.value), "); use none, or gmres");
+    case Stop::nonfinite:
+      if (r.cause == Cause::rhs) return "the right-hand side holds NaN or Inf";
+      if (r.cause == Cause::guess) return "the initial guess holds NaN or Inf";
+      if (r.cause == Cause::matrix)
+        return "the operator returned NaN or Inf for a finite vector; where all its entries are "
+               "finite, scale the system";
+      if (r.cause == Cause::preconditioner)
+        return "the preconditioner returned NaN or Inf for a finite vector";
+      return "a number beyond the range of FP64 came up although A, M, b and x0 are finite; scale "
+             "the system";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+std::string SolveReport::outcome() const {
+  std::string text = name(reason);
+  bool kind = reason == Stop::breakdown || reason == Stop::nonfinite;
+  return kind && cause != Cause::none ? cat(text, ":", name(cause)) : text;
+}
+
+std::string explain(SolveReport const& r, std::string const& solver, Advice own) {
+  std::string text = cat(solver, ": ", r.outcome(), " after ", r.iterations,
+                         r.iterations == 1 ? " iteration" : " iterations");
+  if (r.reason == Stop::converged && r.cause == Cause::zero_rhs) return text + "; b = 0, so x = 0";
+  if (!std::isnan(r.true_residual)) text += cat("; true residual ", figure_text(r.true_residual));
+  if (r.true_residual / r.rhs_norm >= 0)
+    text += cat(" (", figure_text(r.true_residual / r.rhs_norm), " of norm(b))");
+  if (r.reason != Stop::converged && !std::isnan(r.tolerance))
+    text += cat(", tolerance ", figure_text(r.tolerance));
+  std::string next = own(r);
+  if (next.empty()) next = general_advice(r, solver);
+  return next.empty() ? text : cat(text, "; ", next);
+}
+
+}  // namespace tcsolve

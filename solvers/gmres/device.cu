@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The two passes over the basis of an Arnoldi step (solvers/gmres/ops.hpp).
+///
+///   V        n x j, column after column; j is read on the device
+///   gram     each column of [V u] with u and with w, and <w, w>. The warps of a block stand
+///            side by side over the same rows, up to four columns each, so that V comes once from
+///            memory and u and w, which they share, too:
+///
+///                columns  0 1 2 3 | 4 5 6 7 | 8 9 ..         rows  32 at a time, two such parts
+///                warp        0    |    1    |    2                 of them on their way
+///
+///   update   v_j and the next u, a row a thread, two rows at a time, four columns on their way
+///   sum      FP64; partials (sum, block), added in block order by the last block
+///   bytes    (j + 2) n values each, and 2 n written by the update
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/kernels/cuda/last_block.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/solvers/gmres/ops.hpp>
+
+namespace tcsolve::cuda {
+
+namespace {
+
+/// The sum over `count` partials, in every lane. A fixed order; eight of a lane on their way.
+__device__ double add_partials(double const* partials, unsigned int count) {
+  constexpr int ahead = 8;
+  double total = 0;
+  for (unsigned int b0 = threadIdx.x % 32; b0 < count; b0 += 32 * ahead) {
+    double p[ahead];
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) p[l] = b0 + 32 * l < count ? __ldcg(partials + b0 + 32 * l) : 0;
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) total += p[l];
+  }
+  return warp_sum(total);
+}
+
+namespace gram_shape {
+constexpr int block = 512, warps = block / 32;
+constexpr int blocks_each = 2;  // a multiprocessor
+constexpr int width = 4;        // columns of a warp
+constexpr int most = 8;         // warps side by side: 32 columns a pass
+}  // namespace gram_shape
+
+template <class T>
+__global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
+    gram_kernel(Gram<T> op, LoopState* state, unsigned int* ticket) {
+  using namespace gram_shape;
+  // The last thread of the last block leads: the first ones are busy with the column of H.
+  Frame frame{state, threadIdx.x == block - 1};
+  if (frame.stopped()) return;
+  __shared__ double part[most][2 * width][warps];
+  __shared__ double part_ww[warps];
+  int const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  int const j = frame.step(), columns = j + 1;
+  for (int k0 = 0; k0 < columns; k0 += width * most) {
+    int const here = min(columns - k0, width * most);
+    int beside = 1;
+    while (beside * width < here) beside *= 2;
+    int const abreast = warps / beside, each = (here + beside - 1) / beside;
+    int const mine = warp % beside, row = warp / beside;
+    // A column too many is w again, which is at hand; its sums are not used.
+    T const* a[width];
+#pragma unroll
+    for (int k = 0; k < width; ++k) {
+      int column = mine * each + k;
+      a[k] = k >= each || column >= here ? op.w : op.column(j, k0 + column);
+    }
+    double sum[2 * width] = {}, ww[1] = {};
+    auto add = [&](T const(&v)[width], T u, T w) {
+#pragma unroll
+      for (int k = 0; k < width; ++k) {
+        sum[2 * k] += double(v[k]) * double(u);
+        sum[2 * k + 1] += double(v[k]) * double(w);
+      }
+      ww[0] += double(w) * double(w);
+    };
+    std::int64_t const step = std::int64_t{gridDim.x} * abreast * 32;
+    std::int64_t i = (std::int64_t{blockIdx.x} * abreast + row) * 32 + lane;
+    for (; i + step < op.n; i += 2 * step) {
+      T v[2][width], u[2], w[2];
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+#pragma unroll
+        for (int k = 0; k < width; ++k) v[r][k] = __ldg(a[k] + i + r * step);
+        u[r] = __ldg(op.u + i + r * step), w[r] = __ldg(op.w + i + r * step);
+      }
+      add(v[0], u[0], w[0]), add(v[1], u[1], w[1]);
+    }
+    if (i < op.n) {
+      T v[width];
+#pragma unroll
+      for (int k = 0; k < width; ++k) v[k] = __ldg(a[k] + i);
+      add(v, __ldg(op.u + i), __ldg(op.w + i));
+    }
+    __syncthreads();  // the arrays may still be read
+    double const total = warp_sums(sum), norm2 = warp_sums(ww);
+    constexpr int lanes_each = 32 / (2 * width);
+    if (lane % lanes_each == 0) part[mine][lane / lanes_each][row] = total;
+    if (mine == 0 && lane == 0) part_ww[row] = norm2;
+    __syncthreads();
+    // Thread k adds up sum k; <w, w> goes with the last pass.
+    int const k = threadIdx.x, last = k0 + here == columns ? 1 : 0;
+    if (k < 2 * here + last) {
+      double const* from = k < 2 * here ? part[k / 2 / each][k - k / 2 / each * 2 * each] : part_ww;
+      double s = 0;
+      for (int r = 0; r < abreast; ++r) s += from[r];
+      op.partials[std::int64_t{2 * k0 + k} * gridDim.x + blockIdx.x] = s;
+    }
+  }
+  if (!last_block(ticket)) return;
+  __threadfence();
+  for (int k = warp; k < op.sums(j); k += warps) {
+    double const total = add_partials(op.partials + std::int64_t{k} * gridDim.x, gridDim.x);
+    if (lane == 0) op.H.sums[k] = total;
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < columns; k += block) op.entry(j, k);
+  if (frame.lead) {
+    op.finish(frame);
+    *ticket = 0;
+  }
+}
+
+namespace update_shape {
+constexpr int block = 256, warps = block / 32;
+constexpr int blocks_each = 4;
+constexpr int ahead = 4;  // columns on their way
+}  // namespace update_shape
+
+template <class T>
+__global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each)
+    update_kernel(ArnoldiUpdate<T> op, LoopState* state, Scratch scratch) {
+  using namespace update_shape;
+  Frame frame{state, blockIdx.x == 0 && threadIdx.x == 0};
+  if (frame.stopped()) {
+    if (frame.lead) op.after(frame);
+    return;
+  }
+  __shared__ double part[warps];
+  typename ArnoldiUpdate<T>::Coefficients c;
+  op.prepare(frame, c);
+  auto const* st = reinterpret_cast<double2 const*>(op.H.sums);  // (s_k, t_k)
+  double sum = 0;
+  // Rows i and i + step. The last columns are the last one again, times zero.
+  auto rows = [&]<int count>(std::integral_constant<int, count>, std::int64_t i,
+                             std::int64_t step) {
+    T u[count], w[count];
+    double a[count], b[count];
+#pragma unroll
+    for (int r = 0; r < count; ++r) u[r] = op.u[i + r * step], w[r] = __ldg(op.w + i + r * step);
+#pragma unroll
+    for (int r = 0; r < count; ++r) a[r] = double(u[r]), b[r] = double(w[r]);
+    for (Index k0 = 0; k0 < c.j; k0 += ahead) {
+      T v[ahead][count];
+      double2 f[ahead];
+#pragma unroll
+      for (int l = 0; l < ahead; ++l) {
+        Index const k = min(k0 + l, c.j - 1);
+#pragma unroll
+        for (int r = 0; r < count; ++r) v[l][r] = op.V[k * op.n + i + r * step];
+        f[l] = __ldg(st + k);
+      }
+#pragma unroll
+      for (int l = 0; l < ahead; ++l) {
+        if (k0 + l >= c.j) f[l] = {0, 0};
+#pragma unroll
+        for (int r = 0; r < count; ++r) {
+          a[r] -= double(v[l][r]) * f[l].x;
+          b[r] -= double(v[l][r]) * f[l].y;
+        }
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < count; ++r) sum += op.write(i + r * step, c, a[r], b[r]);
+  };
+  std::int64_t const step = std::int64_t{gridDim.x} * block;
+  std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  for (; i + step < op.n; i += 2 * step) rows(std::integral_constant<int, 2>{}, i, step);
+  if (i < op.n) rows(std::integral_constant<int, 1>{}, i, step);
+
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    double s = 0;
+    for (int l = 0; l < warps; ++l) s += part[l];
+    scratch.partials[blockIdx.x] = s;
+  }
+  if (!last_block(scratch.ticket)) return;
+  __threadfence();
+  if (threadIdx.x >= 32) return;
+  double const total = add_partials(scratch.partials, gridDim.x);
+  if (threadIdx.x != 0) return;
+  *scratch.ticket = 0;
+  frame.lead = true;
+  op.finish(frame, &total);
+  op.after(frame);
+}
+
+int blocks_for(std::int64_t n, int block, int most) {
+  std::int64_t wanted = (n + block - 1) / block;
+  return static_cast<int>(wanted < 1 ? 1 : wanted > most ? most : wanted);
+}
+
+}  // namespace
+
+int gram_blocks(Device& on) { return gram_shape::blocks_each * on.properties.multiProcessorCount; }
+
+template <class T>
+void gram(Device& on, LoopState* state, Gram<T> const& op) {
+  int blocks = blocks_for(op.n, gram_shape::block, gram_blocks(on));
+  gram_kernel<<<blocks, gram_shape::block, 0, on.stream>>>(op, state, on.scratch.ticket);
+  check(cudaGetLastError());
+}
+template void gram<double>(Device&, LoopState*, Gram<double> const&);
+template void gram<float>(Device&, LoopState*, Gram<float> const&);
+
+template <class T>
+void update(Device& on, LoopState* state, ArnoldiUpdate<T> const& op) {
+  int most = update_shape::blocks_each * on.properties.multiProcessorCount;
+  int blocks = blocks_for(op.n, update_shape::block, most);
+  update_kernel<<<blocks, update_shape::block, 0, on.stream>>>(op, state, on.scratch);
+  check(cudaGetLastError());
+}
+template <>
+void execute(Device& on, LoopState* state, ArnoldiUpdate<double> const& op) {
+  update(on, state, op);
+}
+template <>
+void execute(Device& on, LoopState* state, ArnoldiUpdate<float> const& op) {
+  update(on, state, op);
+}
+
+template struct Executes<GmresOps<double>>;
+template struct Executes<GmresOps<float>>;
+template struct Executes<OpList<BackSubstitute>>;
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Restarted GMRES (Saad and Schultz 1986; Saad 2003, Algorithms 6.9 and 9.5) and flexible GMRES
+/// (Saad 1993; Saad 2003, Algorithm 9.6). Any square A.
+#pragma once
+
+#include <tcsolve/solvers/driver/krylov_solver.hpp>
+#include <tcsolve/solvers/gmres/ops.hpp>
+
+namespace tcsolve {
+
+/// right: A M u = b, x = M u; the monitored norm is the residual's. left: M A x = M b.
+enum class Side { right, left };
+constexpr auto names(Side) {
+  return std::array{std::pair{Side::right, "right"}, std::pair{Side::left, "left"}};
+}
+
+struct GmresParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  int restart = 30;
+  Side side = Side::right;
+  std::string check() const { return stopping.check(); }
+  static constexpr auto schema() {
+    using P = GmresParams;
+    return std::tuple{
+        include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::restart, "restart", between(1, 1000), "Krylov vectors kept between restarts"),
+        field(&P::side, "side", "side of the preconditioner; left monitors norm2(M r)")};
+  }
+};
+
+struct FgmresParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  int restart = 30;
+  std::string check() const { return stopping.check(); }
+  static constexpr auto schema() {
+    using P = FgmresParams;
+    return std::tuple{
+        include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::restart, "restart", between(1, 1000), "Krylov vectors kept between restarts")};
+  }
+};
+
+/// What GMRES and FGMRES share: classical Gram-Schmidt with delayed reorthogonalisation
+/// (solvers/gmres/ops.hpp), Givens rotations, all on the device. Per iteration: one product with
+/// A, one with M, about 2 (j + 4) n values read. Memory: restart n values, FGMRES twice that.
+template <class T>
+class Arnoldi : public KrylovSolver<T> {
+ public:
+  Advice advice() const override;
+
+ protected:
+  Arnoldi(StoppingParams const& stopping, Execution execution, int restart)
+      : KrylovSolver<T>(stopping, execution), restart_(restart) {}
+  void allocate(Context&) override;
+  Index cycle() const override { return restart_; }
+  double basis_passes() const override;
+  bool refuted(Context&) override;
+
+  /// u = r / ||r|| for the r in `start`.
+  void start_basis(Context&, In<T> start);
+  /// u becomes the next vector of the basis and w, orthogonalised against all of it, the next u;
+  /// one column of H is rotated; ends the step.
+  void extend_basis(Context&);
+  /// y = R^-1 g for the columns of this cycle, u = B y.
+  void combine(Context&, Array<T> const& B, Out<T> u);
+
+  Index restart_;
+  Array<T> V_;  // (n, restart), column after column
+  Vector<T> u_, w_, z_;
+  Array<double> small_;
+  Array<double> partials_;
+  Hessenberg H_{};
+};
+
+template <class T = double>
+class Gmres final : public Arnoldi<T> {
+ public:
+  using Params = GmresParams;
+  explicit Gmres(GmresParams const& params = {})
+      : Arnoldi<T>(params.stopping, params.execution, params.restart), side_(params.side) {}
+  std::string name() const override { return "gmres"; }
+  SolverCost cost() const override { return {8.0 + this->restart_, 1, 1, 6.0 + this->restart_}; }
+
+ private:
+  void begin(Context&, Attempt const&) override;
+  void step(Context&) override;
+  void complete(Context&) override;
+  bool batches() const override { return true; }
+  bool monitors_residual() const override { return side_ == Side::right || !this->preconditioned_; }
+  Side side_;
+};
+
+template <class T = double>
+class Fgmres final : public Arnoldi<T> {
+ public:
+  using Params = FgmresParams;
+  explicit Fgmres(FgmresParams const& params = {})
+      : Arnoldi<T>(params.stopping, params.execution, params.restart) {}
+  std::string name() const override { return "fgmres"; }
+  SolverCost cost() const override {
+    return {8.0 + 2 * this->restart_, 1, 1, 8.0 + this->restart_};
+  }
+
+ private:
+  void allocate(Context&) override;
+  void begin(Context&, Attempt const&) override;
+  void step(Context&) override;
+  void complete(Context&) override;
+  Array<T> Z_;       // (n, restart): what M made of each u
+  Array<double> S_;  // see Hessenberg
+};
+
+}  // namespace tcsolve

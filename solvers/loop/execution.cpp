@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/loop/execution.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <thread>
+
+#include <tcsolve/solvers/loop/program.hpp>
+
+namespace tcsolve {
+
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Steps that a graph repeats at once: enough to hide what the decision costs, few enough that
+/// little is done in vain at the end. Of a method that stops every `cycle` steps whole rounds,
+/// where a number near five divides them.
+int steps_a_round(Index cycle) {
+  for (int steps : {5, 6, 4, 7, 3, 8})
+    if (cycle % steps == 0) return steps;
+  return 5;
+}
+
+/// About a microsecond without a call into the driver, whose lock others need as well.
+void pause() {
+  auto const start = std::chrono::steady_clock::now();
+  while (seconds_since(start) < 1e-6) {}
+}
+
+/// Steps of a persistent loop beside other Contexts before it lets them in: some 10 ms, of which
+/// the pause is less than a hundredth.
+constexpr std::int32_t persistent_turn = 1024;
+
+/// Whether all that has been submitted to the device has finished.
+bool device_idle(Context& ctx) {
+  return ctx.visit([]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      return finished(on);
+    else
+      return true;
+  });
+}
+
+/// False, with the reason in `why`, where the device has no room for the kernel.
+bool submit(Context& ctx, cuda::PersistentLoop& loop, std::string& why) {
+  return ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      return launch(on, loop, why);
+    else
+      return false;
+  });
+}
+
+/// A field that the device may be writing.
+template <class T>
+T peek(T const& shared) {
+  return *static_cast<T const volatile*>(&shared);
+}
+
+}  // namespace
+
+Loop::Loop(Context& ctx) : captured_(ctx.space()), state_(ctx.space(), 1) {
+  captured_.keep();
+  progress_ = ctx.device() != nullptr
+                  ? static_cast<Progress*>(cuda::allocate_pinned(sizeof(Progress)))
+                  : &host_progress_;
+}
+
+Loop::~Loop() {
+  graph_.reset();
+  if (progress_ != &host_progress_) cuda::release_pinned(progress_);
+}
+
+bool Loop::one_kernel() const { return loop_program(body_, 1, 512).why.empty(); }
+
+void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
+  graph_.reset();
+  persistent_.reset();
+  handle_ = 0;
+  use_graph_ = false;
+  wanted_ = wanted;
+  round_ = steps_a_round(facts.cycle);
+  if (ctx.device() == nullptr || wanted == Execution::eager) return;
+  bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
+  if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
+    std::string why;
+    try {
+      ctx.visit([&]<class On>(On& on) {
+        if constexpr (OnDevice<On>)
+          persistent_ = make_persistent(on, body_, state_.data(), facts.kept, why);
+      });
+    } catch (MemoryError const& e) { why = e.what(); }
+    if (persistent_) return;
+    if (wanted == Execution::persistent)
+      ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
+  }
+  choose_graph(ctx);
+}
+
+void Loop::choose_graph(Context& ctx) {
+  bool graph_wanted = wanted_ == Execution::graph || ctx.options().graphs;
+  use_graph_ = graph_wanted && body_.capturable();
+  if (graph_wanted && !body_.capturable())
+    ctx.log(Severity::note, "the loop runs eagerly: an operator in it cannot be recorded");
+}
+
+/// Makes the graph, if there is to be one and is none yet.
+void Loop::capture(Context& ctx, LoopState const& now) {
+  if (!use_graph_ || graph_) return;
+  LoopState state = now;
+  copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
+  try {
+    std::string why;
+    ctx.working_in(captured_, [&] {
+      if constexpr (has_cuda) graph_ = cuda::record_while(ctx, body_, state_.data(), round_, why);
+    });
+    if (!graph_) {
+      ctx.log(Severity::note, cat("the loop runs eagerly: ", why));
+      use_graph_ = false;
+      return;
+    }
+    copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
+    handle_ = state.while_handle;
+  } catch (MemoryError const& e) {
+    ctx.log(Severity::note, cat("the loop runs eagerly: no room for its graph; ", e.what()));
+    use_graph_ = false;
+  }
+}
+
+LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
+                    std::vector<double>& history, Between const& between) {
+  std::int32_t capacity = std::min(limits.steps, history_chunk);
+  if (history_.size() < static_cast<std::size_t>(capacity)) history_.resize(ctx.space(), capacity);
+  LoopState state;
+  state.window = limits.window;
+  state.best2 = state.kept2 = state.newest2 = limits.start2;
+  state.threshold2 = limits.threshold2;
+  state.divergence2 = limits.divergence2;
+  state.progress = progress_;
+  for (std::int32_t drained = 0;;) {
+    std::int32_t steps = std::min(limits.steps - drained, capacity);
+    // One kernel has the whole device to itself: others get their turn now and then.
+    if (persistent_ && cuda::shared(*ctx.device())) steps = std::min(steps, persistent_turn);
+    if (between.adapt)
+      steps = static_cast<std::int32_t>(
+          std::min<double>(steps, std::max(1.0, std::ceil(between.adapt(drained)))));
+    state.limit = drained + steps;
+    // A long loop hands its history over in pieces: the next piece writes the buffer from its
+    // start.
+    state.history = history_.data();
+    state.history_start = drained;
+    // Who watches goes on seeing what the last piece came to.
+    double const norm2 = state.iteration > 0 ? peek(progress_->norm2) : limits.start2;
+    *progress_ = {state.iteration, 0, norm2};
+    told_ = state.iteration;
+    try {
+      start(ctx, state, watch);
+    } catch (...) {
+      abandon(ctx);
+      throw;
+    }
+    copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
+    auto piece = to_host(ctx, history_.data(), ctx.space(), state.iteration - drained);
+    history.insert(history.end(), piece.begin(), piece.end());
+    drained = state.iteration;
+    auto stop = static_cast<Stop>(state.stop);
+    bool paused = stop == Stop::cycle_end && state.iteration < limits.steps;
+    if (stop == Stop::replacement)
+      between.replace();
+    else if (!paused)
+      return state;
+    state.stop = 0;
+    if (between.look && !between.look(state, stop == Stop::replacement)) return state;
+  }
+}
+
+/// Runs the loop in the way that was chosen, or in the next one where the device has no room for
+/// it.
+void Loop::start(Context& ctx, LoopState state, Watch const& watch) {
+  auto send = [&](bool alone) {
+    state.while_handle = handle_;
+    // The host's memory is far away: a device that does not wait for the host tells it now and
+    // then.
+    state.report_every = alone ? 16 : 1;
+    copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
+  };
+  if (ctx.device() == nullptr) {
+    send(false);
+    return run_host(ctx, watch);
+  }
+  if (persistent_) {
+    send(true);
+    std::string why;
+    if (submit(ctx, *persistent_, why)) return watch_device(ctx, watch);
+    ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
+    persistent_.reset();
+    choose_graph(ctx);
+  }
+  capture(ctx, state);
+  send(use_graph_);
+  if (!use_graph_) return run_eager(ctx, watch);
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) launch(on, *graph_);
+  });
+  watch_device(ctx, watch);
+}
+
+/// Something was thrown while the loop may be running: it is to be over before anything that it
+/// uses goes.
+void Loop::abandon(Context& ctx) noexcept {
+  try {
+    ask(ctx, Stop::cancelled);
+  } catch (...) {}  // then the loop ends by its limit
+  try {
+    ctx.synchronize();
+  } catch (...) {}  // of a device that has met an error: nothing runs there any more
+}
+
+void Loop::run_host(Context& ctx, Watch const& watch) {
+  LoopState& state = *state_.data();
+  ctx.within(&state, [&] {
+    while (state.stop == 0) {
+      std::int32_t before = state.iteration;
+      body_.run(ctx);
+      if (state.iteration > before) tell(ctx, watch);
+      if (state.cancel == 0) stop_if_asked(ctx, watch);
+    }
+  });
+}
+
+void Loop::run_eager(Context& ctx, Watch const& watch) {
+  // Enough steps in the queue to hide the launches, few enough that little is done in vain: a step
+  // after the stop changes nothing, but its product costs time.
+  constexpr std::int32_t ahead = 4;
+  std::int32_t submitted = peek(progress_->iteration);
+  bool asked = false;
+  ctx.within(state_.data(), [&] {
+    while (peek(progress_->stop) == 0) {
+      if (submitted - peek(progress_->iteration) < ahead) {
+        body_.run(ctx);
+        ++submitted;
+        tell(ctx, watch);
+      } else if (device_idle(ctx) && submitted > peek(progress_->iteration) &&
+                 peek(progress_->stop) == 0) {
+        throw Error("internal: a step ended without counting itself");
+      }
+      if (!asked) asked = stop_if_asked(ctx, watch);
+    }
+  });
+  ctx.synchronize();
+}
+
+void Loop::watch_device(Context& ctx, Watch const& watch) {
+  auto launched = std::chrono::steady_clock::now();
+  bool asked = false;
+  while (!device_idle(ctx)) {
+    tell(ctx, watch);
+    if (!asked) asked = stop_if_asked(ctx, watch);
+    // A sleep would show in a short solve; a processor that waits leaves the driver to others.
+    if (seconds_since(launched) < 0.01)
+      pause();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+/// Tells the loop to end where somebody asks for it or its time is over.
+bool Loop::stop_if_asked(Context& ctx, Watch const& watch) {
+  Stop reason = ctx.asked();
+  if (reason == Stop::running && seconds_since(watch.start) > watch.time_limit)
+    reason = Stop::time_limit;
+  if (reason == Stop::running) return false;
+  ask(ctx, reason);
+  return true;
+}
+
+void Loop::ask(Context& ctx, Stop reason) {
+  std::int32_t word = static_cast<std::int32_t>(reason);
+  if (ctx.device() == nullptr)
+    state_.data()->cancel = word;
+  else
+    cuda::copy_aside(*ctx.device(),
+                     reinterpret_cast<std::byte*>(state_.data()) + offsetof(LoopState, cancel),
+                     &word, sizeof word);
+}
+
+/// Each iteration once.
+void Loop::tell(Context& ctx, Watch const& watch) {
+  if (!ctx.observed()) return;
+  Index iteration = peek(progress_->iteration);
+  if (iteration == told_) return;
+  told_ = iteration;
+  ctx.emit({watch.solver, watch.iterations_before + iteration,
+            std::sqrt(peek(progress_->norm2)) / watch.norm_start * watch.residual_start,
+            watch.tolerance, seconds_since(watch.start)});
+}
+
+}  // namespace tcsolve

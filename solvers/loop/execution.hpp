@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How a loop runs is not the solver's business. A step is recorded once, as a list of operations;
+/// here the list is called (eager), captured under a conditional graph node that the device repeats
+/// (graph), or interpreted by one kernel (persistent). The same operations.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tcsolve/core/arena.hpp>
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/solvers/driver/stopping.hpp>
+#include <tcsolve/solvers/loop/graph.hpp>
+#include <tcsolve/solvers/loop/persistent.hpp>
+
+namespace tcsolve {
+
+/// What the host does while a loop runs: shows progress, watches the clock and the cancel flag.
+struct Watch {
+  std::string solver;
+  std::chrono::steady_clock::time_point start;
+  double time_limit = 0;  ///< seconds after start
+  Index iterations_before = 0;
+  double norm_start = 1;      ///< the monitored norm at the start of this run of the loop
+  double residual_start = 1;  ///< and ||b - A x|| then; their ratio turns the one into the other
+  double tolerance = 0;       ///< in the units of b
+};
+
+/// The limits of one run of a loop (see LoopState).
+struct LoopLimits {
+  std::int32_t steps;
+  std::int32_t window;
+  double threshold2, divergence2, start2;
+};
+
+/// What is done between two steps, outside the loop, which goes on afterwards.
+struct Between {
+  /// At Stop::replacement.
+  std::function<void()> replace;
+  /// Given the steps done so far, before the first and whenever the loop has come back; returns how
+  /// many steps may go by until it is to be called again. It may record() the step anew: the state
+  /// stays, and the loop goes on with the new recording.
+  std::function<double(std::int32_t)> adapt;
+  /// Given the state after both of these ends, with the norms so far in the history, and whether a
+  /// step has asked for it: false ends the run, with the stop that it has put there.
+  std::function<bool(LoopState&, bool asked)> look;
+};
+
+class Loop {
+ public:
+  explicit Loop(Context& ctx);
+  ~Loop();
+
+  /// What the choice of the execution depends on.
+  struct Body {
+    KeptOperands kept;
+    double bytes = 0;  ///< that a step reads and writes
+    /// Steps after which the method stops by itself, to begin anew.
+    Index cycle = std::numeric_limits<Index>::max();
+  };
+  /// Records one step. Throws what the step throws.
+  template <class Step>
+  void record(Context& ctx, Execution wanted, Body const& facts, Step&& step) {
+    ctx.within(state_.data(), [&] { body_ = ctx.record(step); });
+    choose(ctx, wanted, facts);
+  }
+  /// Made in this Context, so that it may record() anew there.
+  bool belongs_to(Context const& ctx) const { return same_home(state_.space(), ctx.space()); }
+  bool recorded() const { return !body_.commands.empty(); }
+  /// Whether the recorded step has a form in a persistent kernel.
+  bool one_kernel() const;
+
+  /// Begins a run of at most `limits.steps` steps and comes back when the state says stop. Appends
+  /// the norm (squared, as monitored) of every step to `history`.
+  LoopState run(Context&, LoopLimits const& limits, Watch const&, std::vector<double>& history,
+                Between const& between = {});
+  LoopState* state() { return state_.data(); }
+
+ private:
+  void choose(Context&, Execution wanted, Body const&);
+  void choose_graph(Context&);
+  void start(Context&, LoopState, Watch const&);
+  void capture(Context&, LoopState const&);
+  void abandon(Context&) noexcept;
+  void run_host(Context&, Watch const&);
+  void run_eager(Context&, Watch const&);
+  void watch_device(Context&, Watch const&);
+  bool stop_if_asked(Context&, Watch const&);
+  void tell(Context&, Watch const&);
+  void ask(Context&, Stop reason);
+
+  static constexpr std::int32_t history_chunk = 1 << 16;
+  Recording body_;
+  Arena captured_;  // the workspace of what a graph replays
+  Execution wanted_ = Execution::automatic;
+  int round_ = 1;  // steps that a graph repeats at once
+  bool use_graph_ = false;
+  Index told_ = 0;  // the iteration that observers know of
+  Array<LoopState> state_;
+  Array<double> history_;
+  Progress* progress_ = nullptr;  // written by the loop, read here
+  Progress host_progress_{};
+  std::shared_ptr<cuda::WhileGraph> graph_;
+  std::shared_ptr<cuda::PersistentLoop> persistent_;
+  unsigned long long handle_ = 0;  // of the graph, kept across runs
+};
+
+}  // namespace tcsolve

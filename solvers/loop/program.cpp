@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/solvers/loop/program.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include <tcsolve/core/error.hpp>
+#include <tcsolve/kernels/operation_facts.hpp>
+#include <tcsolve/solvers/loop/fields.hpp>
+
+namespace tcsolve {
+
+// These have constructors, so their fields cannot be counted.
+template <class F>
+void each_pointer(OffsetsView const& v, F const& f) {
+  f(v.data);
+}
+template <class T, class F>
+void each_pointer(Elements<T> const& v, F const& f) {
+  f(v.data);
+}
+
+namespace {
+
+/// What the operation of one command says of itself (kernels/operation_facts.hpp).
+struct Facts {
+  int position;            // in the list of operations
+  std::uint32_t pointers;  // see Instruction
+  std::int64_t n;
+  bool gathers, only_sums;
+  int sums;
+  Index columns;
+  void const* gathered;
+  std::optional<DiagonalScaling> scaling;
+  std::span<std::byte const> table;
+  // Of operands that an instruction holds.
+  int (*lanes)(std::byte const* operands, int teams, int threads);
+  double const** (*input)(std::byte* operands);
+};
+
+template <class V>
+std::uint32_t pointers_of(std::byte const* operands) {
+  std::uint32_t words = 0;
+  each_pointer(*reinterpret_cast<V const*>(operands), [&](auto const& pointer) {
+    words |= 1u << (reinterpret_cast<std::byte const*>(&pointer) - operands) / 8;
+  });
+  return words;
+}
+
+template <class V>
+Facts facts_of(int position, std::byte const* operands) {
+  V const& op = *reinterpret_cast<V const*>(operands);
+  using Of = OpFacts<V>;
+  return {.position = position,
+          .pointers = pointers_of<V>(operands),
+          .n = op.n,
+          .gathers = Of::gathers,
+          .only_sums = Of::only_sums,
+          .sums = Of::sum_count(op),
+          .columns = Of::columns(op),
+          .gathered = Of::gathered(op),
+          .scaling = Of::scaling(op),
+          .table = Of::table(op),
+          .lanes =
+              [](std::byte const* here, int teams, int threads) {
+                return Of::lanes(*reinterpret_cast<V const*>(here), teams, threads);
+              },
+          .input = [](std::byte* here) { return Of::input(*reinterpret_cast<V*>(here)); }};
+}
+
+template <class One, class... V>
+constexpr int position_of(OpList<V...>) {
+  int k = 0, at = -1;
+  ((std::is_same_v<One, V> ? at = k++ : k++), ...);
+  return at;
+}
+
+/// None for a command whose operation is not in the list.
+template <class... V>
+std::optional<Facts> find(OpList<V...>, Command const& command) {
+  std::optional<Facts> facts;
+  int k = 0;
+  auto const look = [&]<class One>() {
+    static_assert(sizeof(One) <= Instruction::max_operands);
+    static_assert(std::is_trivially_copyable_v<One>);
+    if (command.type == typeid(One)) facts = facts_of<One>(k, command.operands.data());
+    ++k;
+  };
+  (look.template operator()<V>(), ...);
+  return facts;
+}
+
+/// What an instruction does to the vectors of a team.
+struct Effect {
+  bool gathers, writes, exchanges;
+};
+
+/// Marks where a team has to wait. What is gathered must have been published since it was written,
+/// by a barrier or by sums that happen to come in between; what others gather must not be written
+/// before they have, of which any exchange makes sure.
+void mark_barriers(std::vector<Instruction>& list, std::vector<Effect> const& effects,
+                   bool repeats) {
+  std::size_t const size = list.size();
+  auto gather_follows = [&](std::size_t k) {  // before anything is written
+    for (std::size_t j = 1; j <= size; ++j) {
+      if (k + j >= size && !repeats) return false;
+      Effect const& e = effects[(k + j) % size];
+      if (e.gathers) return true;
+      if (e.writes) return false;
+    }
+    return false;
+  };
+  bool unpublished = false;  // something was written since the last time
+  bool gathered = false;     // since the last exchange
+  // What repeats itself meets what its last round has left: the second pass knows.
+  for (int pass = repeats ? 0 : 1; pass < 2; ++pass)
+    for (std::size_t k = 0; k < size; ++k) {
+      Effect const& e = effects[k];
+      list[k].barrier = (e.gathers && unpublished) || (gathered && e.writes);
+      if (list[k].barrier) unpublished = gathered = false;
+      gathered = gathered || e.gathers;
+      unpublished = unpublished || e.writes;
+      if (!e.exchanges) continue;
+      gathered = false;
+      list[k].publish = unpublished && gather_follows(k);
+      if (list[k].publish) unpublished = false;
+    }
+}
+
+/// The list of a recording and its effects; `why` names a command without a fused operation.
+template <class List>
+struct Translation {
+  std::vector<Instruction> list;
+  std::vector<Facts> facts;
+  std::vector<std::string> names;
+  std::vector<Effect> effects;
+  std::vector<void const*> gathered;
+  std::string why;
+
+  explicit Translation(Recording const& recording) {
+    for (Command const& command : recording.commands) {
+      std::optional<Facts> const found = find(List{}, command);
+      if (!found) {
+        why = command.name;
+        return;
+      }
+      if (found->sums > max_sums) {
+        why = "more columns than sums fit an exchange";
+        return;
+      }
+      Instruction in{};
+      in.op = found->position;
+      in.lanes = 1;
+      in.pointers = found->pointers;
+      std::memcpy(in.operands, command.operands.data(), command.operands.size());
+      if (found->gathered != nullptr) gathered.push_back(found->gathered);
+      effects.push_back({found->gathers, found->n > 0 && !found->only_sums, found->sums > 0});
+      list.push_back(in);
+      facts.push_back(*found);
+      names.push_back(command.name);
+    }
+  }
+
+  /// z = D x, y = A z: the product reads x through D (loop_program).
+  void fold_diagonals(std::span<double* const> own) {
+    for (std::size_t k = 0; k + 1 < list.size(); ++k) {
+      if (!facts[k].scaling) continue;
+      DiagonalScaling const scaling = *facts[k].scaling;
+      double const** const z = facts[k + 1].input(list[k + 1].operands);
+      bool const folds = z != nullptr && *z == scaling.y &&
+                         uses({list[k + 1]}, scaling.x) == 0 &&  // x is not the product's y
+                         std::find(own.begin(), own.end(), *z) != own.end() && uses(list, *z) == 2;
+      if (!folds) continue;
+      list[k + 1].through = scaling.D;
+      std::replace(gathered.begin(), gathered.end(), static_cast<void const*>(*z),
+                   static_cast<void const*>(scaling.x));
+      *z = scaling.x;
+      erase(k);
+    }
+  }
+
+ private:
+  void erase(std::size_t k) {
+    auto const at = static_cast<std::ptrdiff_t>(k);
+    list.erase(list.begin() + at);
+    facts.erase(facts.begin() + at);
+    names.erase(names.begin() + at);
+    effects.erase(effects.begin() + at);
+  }
+};
+
+}  // namespace
+
+int uses(std::vector<Instruction> const& list, void const* v) {
+  int count = 0;
+  for (Instruction const& in : list)
+    for (int w = 0; w < Instruction::max_operands / 8; ++w)
+      count += in.points(w) && reinterpret_cast<void* const*>(in.operands)[w] == v;
+  return count;
+}
+
+LoopProgram loop_program(Recording const& body, int blocks, int block,
+                         std::span<double* const> own) {
+  Translation<LoopOps<double>> made(body);
+  if (made.why.empty()) made.fold_diagonals(own);
+  LoopProgram out;
+  out.why = made.why;
+  void const* values = nullptr;
+  for (std::size_t k = 0; k < made.list.size() && out.why.empty(); ++k) {
+    Instruction& in = made.list[k];
+    Facts const& facts = made.facts[k];
+    if (facts.columns != 1) out.why = cat(made.names[k], " of several vectors");
+    if (facts.n != 0 && out.n != 0 && facts.n != out.n)
+      out.why = cat(made.names[k], " of ", facts.n, " beside ", out.n, " elements");
+    out.n = std::max(out.n, facts.n);
+    in.lanes = facts.lanes(in.operands, blocks, block);
+    if (out.table.empty()) out.table = facts.table;
+    if (in.op != position_of<CsrMultiply<double, double>>(LoopOps<double>{})) continue;
+    auto const& product = *reinterpret_cast<CsrMultiply<double, double> const*>(in.operands);
+    if (values == nullptr) {
+      values = product.a.values;
+      out.matrix = static_cast<int>(k);
+    }
+    in.cache.capacity = product.a.values == values;  // which, the caller decides
+  }
+  mark_barriers(made.list, made.effects, true);
+  out.list = std::move(made.list);
+  out.gathered = std::move(made.gathered);
+  return out;
+}
+
+BatchList batch_program(Recording const& recording, bool repeats) {
+  Translation<BatchOps> made(recording);
+  if (!made.why.empty()) throw Unsupported(cat("a batch has no team that runs this: ", made.why));
+  mark_barriers(made.list, made.effects, repeats);
+  return {std::move(made.list), std::move(made.gathered)};
+}
+
+}  // namespace tcsolve

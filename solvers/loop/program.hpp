@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A recording as an interpreter reads it: the operations by number, with their operands. Who
+/// interprets (the grid of solvers/loop/persistent.hpp, the teams of solvers/loop/batch.hpp) runs
+/// the operations' own functions; here is only the list.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tcsolve/core/recording.hpp>
+#include <tcsolve/kernels/loop/instruction.hpp>
+#include <tcsolve/kernels/shared_ops.hpp>
+#include <tcsolve/loop_rooms.hpp>
+
+namespace tcsolve {
+
+/// What a persistent loop can do: what the folders of formats, preconditioners and solvers name in
+/// their loop_ops.hpp (the build lists these: cmake/loop_rooms.hpp.in).
+template <class T>
+using LoopOps = Join<SharedLoopOps<T>, LoopRooms::Loop<T>>;
+
+/// What a team of a batch can do: whole solves, by cg, bicgstab and gmres.
+using BatchOps = Join<SharedBatchOps, LoopRooms::Batch>;
+
+/// f.template operator()<V>() for the k-th operation of a list: a jump, not a chain of comparisons.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class List, class F>
+TCSOLVE_HD void pick(int k, F const& f) {
+  static_assert(List::size <= 32);
+#define TCSOLVE_CASE(n)                                                                   \
+  case n:                                                                                 \
+    if constexpr (n < List::size) f.template operator()<typename List::template At<n>>(); \
+    break;
+#define TCSOLVE_CASES(n) TCSOLVE_CASE(n) TCSOLVE_CASE(n + 1) TCSOLVE_CASE(n + 2) TCSOLVE_CASE(n + 3)
+  switch (k) {
+    TCSOLVE_CASES(0)
+    TCSOLVE_CASES(4)
+    TCSOLVE_CASES(8)
+    TCSOLVE_CASES(12) TCSOLVE_CASES(16) TCSOLVE_CASES(20) TCSOLVE_CASES(24) TCSOLVE_CASES(28)
+  }
+#undef TCSOLVE_CASES
+#undef TCSOLVE_CASE
+}
+
+/// How many words of the operands point to v.
+int uses(std::vector<Instruction> const&, void const* v);
+
+/// A recorded loop for a grid of so many blocks.
+struct LoopProgram {
+  std::vector<Instruction> list;
+  std::vector<void const*> gathered;  // vectors that products read
+  std::int64_t n = 0;                 // size of every vector
+  int matrix = -1;                    // first instruction that is a CSR product
+  std::span<std::byte const> table;   // of the first operation that has one
+  std::string why;                    // it cannot be done
+};
+/// Where the grid has to wait, and for what, is marked, and (capacity 1) where the first CSR matrix
+/// is read; how much room there is for it, the caller says. `block`: threads of a block.
+///
+/// y = A z, z = D x, where z is one of `own` (KeptOperands::vectors) and is read here only: A
+/// multiplies x through D, and z is not made. That saves a barrier between the two.
+LoopProgram loop_program(Recording const& body, int blocks, int block,
+                         std::span<double* const> own = {});
+
+/// A recording for the teams of a batch; `repeats`: it is run over and over, so its end meets its
+/// beginning. Throws Unsupported naming a command that they do not know.
+struct BatchList {
+  std::vector<Instruction> list;
+  std::vector<void const*> gathered;
+};
+BatchList batch_program(Recording const&, bool repeats = false);
+
+}  // namespace tcsolve

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Conjugate gradients that wait for one reduction an iteration instead of two. A and M symmetric
+/// positive definite. In exact arithmetic both take the steps of cg; rounding delays them somewhat
+/// (Carson, Rozloznik, Strakos, Tichy and Tuma 2018).
+#pragma once
+
+#include <tcsolve/solvers/driver/krylov_solver.hpp>
+#include <tcsolve/solvers/pipelined_cg/ops.hpp>
+
+namespace tcsolve {
+
+struct OneReductionParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  std::string check() const { return stopping.check(); }
+  static constexpr auto schema() {
+    using P = OneReductionParams;
+    return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
+  }
+};
+
+/// What the two have in common: the start, and the judgement of a curvature at the end.
+template <class T>
+class OneReductionCg : public KrylovSolver<T> {
+ public:
+  using Params = OneReductionParams;
+  SolverNeeds needs() const override { return {.symmetric = true, .definite = true}; }
+
+ protected:
+  explicit OneReductionCg(Params const& params)
+      : KrylovSolver<T>(params.stopping, params.execution) {}
+  void allocate(Context&) override;
+  void begin(Context&, Attempt const&) override;
+  void complete(Context&) override;
+  void classify_stop(Context&, LoopState&) override;
+  Iterate<T> iterate() { return {this->d_.view().data, this->best()}; }
+
+  Vector<T> u_, w_, p_, s_;  // M r, A u; the direction, A p
+  Array<OneReductionScalars> scalars_;
+};
+
+/// Chronopoulos and Gear 1989: A p by a recurrence, all inner products in one pass.
+/// Per iteration: one product with A, one with M, 19 vector passes with a diagonal M (cg: 12).
+/// Memory: r, d, the kept d, u, w, p, s and 3 FP64 vectors of the driver.
+template <class T = double>
+class ChronopoulosGear final : public OneReductionCg<T> {
+ public:
+  explicit ChronopoulosGear(OneReductionParams const& params = {}) : OneReductionCg<T>(params) {}
+  std::string name() const override { return "chronopoulos_gear"; }
+  SolverCost cost() const override { return {10, 1, 1, 14}; }
+
+ private:
+  void step(Context&) override;
+};
+
+/// Pipelined conjugate gradients: Ghysels and Vanroose 2014, Algorithm 4. The products of a step do
+/// not wait for its sums, and everything else is one pass. The price is four more recurrences,
+/// whose rounding errors grow: an estimate of them (Cools et al. 2018) runs along, and when it asks
+/// for it they are replaced by what they stand for, while r and the search direction are kept. On
+/// an A of condition 1e6 and more (with M) it may take twice to several times the iterations of cg.
+/// Per iteration: one product with A, one with M, 23 vector passes with a diagonal M (cg: 12); four
+/// more with A and three more with M a replacement, one each being the step begun in vain.
+/// Memory: r, d, the kept d, u, w, p, s, m, n, q, z and 3 FP64 vectors of the driver.
+template <class T = double>
+class PipelinedCg final : public OneReductionCg<T> {
+ public:
+  explicit PipelinedCg(OneReductionParams const& params = {}) : OneReductionCg<T>(params) {}
+  std::string name() const override { return "pipelined_cg"; }
+  SolverCost cost() const override { return {14, 1, 1, 18}; }
+  Advice advice() const override;
+
+ private:
+  void allocate(Context&) override;
+  void begin(Context&, Attempt const&) override;
+  void step(Context&) override;
+  void replace(Context&) override;
+
+  Vector<T> m_, n_, q_, z_;
+  Diagonal<T> D_;        // M, where it is diagonal, else the identity
+  bool folded_ = false;  // M is diagonal
+};
+
+}  // namespace tcsolve
