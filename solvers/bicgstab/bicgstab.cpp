@@ -8,22 +8,22 @@
 namespace tcsolve {
 
 template <class T>
-void Bicgstab<T>::allocate(Context& ctx) {
-  for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_}) v->resize(ctx.space(), this->A_->rows());
-  auto diagonal = this->M_->diagonal();
+auto BicgstabMethod<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
+  for (Vector<T>* v : {&shadow_, &p_, &y_, &v_, &z_, &t_}) v->resize(ctx.space(), this->A().rows());
+  auto diagonal = this->M().diagonal();
   folded_ = diagonal.has_value();
   D_ = diagonal.value_or(Diagonal<T>{});
   this->keep_best(ctx);
   k_.resize(ctx.space(), 1);
-  this->keep(k_, {&this->r_, &this->d_, &shadow_, &p_, &y_, &v_, &z_, &t_});
-  this->norm2_ = &k_.data()->rr;
+  return {&k_.data()->rr, this->close(k_, {&this->system().r, &this->system().x, &shadow_, &p_, &y_,
+                                           &v_, &z_, &t_})};
 }
 
 // The shadow vector r~ is r itself; after a breakdown r plus something random, so that it is new
 // and still not orthogonal to r.
 template <class T>
-void Bicgstab<T>::begin(Context& ctx, Attempt const& attempt) {
-  Out<T> r = this->r_, shadow = shadow_;
+void BicgstabMethod<T>::begin(Context& ctx, Attempt const& attempt) {
+  Out<T> r = this->r(), shadow = shadow_;
   BicgstabScalars* s = k_.data();
   submit(ctx, BicgShadow<T>{r.rows, attempt, ctx.options().seed + 16, r.data, shadow.data});
   dot2<T>(ctx, shadow, r, &s->rho, &s->rr);
@@ -31,9 +31,9 @@ void Bicgstab<T>::begin(Context& ctx, Attempt const& attempt) {
 }
 
 template <class T>
-void Bicgstab<T>::step(Context& ctx) {
-  auto const &A = *this->A_, &M = *this->M_;
-  Out<T> r = this->r_, x = this->d_, shadow = shadow_, p = p_, y = y_, v = v_, z = z_, t = t_;
+void BicgstabMethod<T>::step(Context& ctx) {
+  auto const &A = this->A(), &M = this->M();
+  Out<T> r = this->r(), x = this->x(), shadow = shadow_, p = p_, y = y_, v = v_, z = z_, t = t_;
   BicgstabScalars* s = k_.data();
   Index n = r.rows;
   submit(ctx, BicgDirection<T>{n, s, D_, r.data, v.data, p.data, folded_ ? y.data : nullptr});
@@ -47,13 +47,13 @@ void Bicgstab<T>::step(Context& ctx) {
   A.apply(ctx, z, t);                  // t = A z
   dot2<T>(ctx, r, t, &s->ts, &s->tt);  // <t, s>, <t, t>
   submit(ctx, BicgFull<T>{n, s, y.data, z.data, t.data, shadow.data, x.data, r.data, this->best(),
-                          this->size_A()});
+                          this->system().size_A()});
   // omega = <t, s> / <t, t>;
   // x += alpha y + omega z;  r = s - omega t
   observe(ctx, &s->rr);
 }
 
-template class Bicgstab<double>;
-template class Bicgstab<float>;
+template class BicgstabMethod<double>;
+template class BicgstabMethod<float>;
 
 }  // namespace tcsolve

@@ -20,24 +20,28 @@ struct BicgstabParams {
 /// Per iteration: two products with A, two with M. A breakdown (rho, sigma or omega vanishes beside
 /// the vectors it comes from) begins again from the true residual with a new shadow vector.
 template <class T = double>
-class Bicgstab final : public KrylovSolver<T> {
+class BicgstabMethod final : public Method<T> {
  public:
   using Params = BicgstabParams;
-  explicit Bicgstab(BicgstabParams const& params = {})
-      : KrylovSolver<T>(params.stopping, params.execution) {}
-  std::string name() const override { return "bicgstab"; }
-  SolverCost cost() const override { return {12, 2, 2, 20}; }
+  explicit BicgstabMethod(BicgstabParams const& = {}) {}
+  MethodFacts facts() const override {
+    return {.name = "bicgstab",
+            .cost = {.vectors = 12, .products = 2, .applications = 2, .passes = 20},
+            .batches = true};
+  }
 
  private:
-  void allocate(Context&) override;
+  auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const& attempt) override;
   void step(Context&) override;
-  bool batches() const override { return true; }
 
   Vector<T> shadow_, p_, y_, v_, z_, t_;
   Diagonal<T> D_;        // M, where it is diagonal, else the identity
   bool folded_ = false;  // M is diagonal
   Array<BicgstabScalars> k_;
 };
+
+template <class T = double>
+using Bicgstab = SolverBy<BicgstabMethod<T>>;
 
 }  // namespace tcsolve

@@ -9,31 +9,30 @@
 namespace tcsolve {
 
 template <class T>
-void Cg<T>::allocate(Context& ctx) {
-  Index n = this->A_->rows();
-  auto diagonal = this->M_->diagonal();
+auto CgMethod<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
+  Index n = this->A().rows();
+  auto diagonal = this->M().diagonal();
   folded_ = diagonal.has_value();
   D_ = diagonal.value_or(Diagonal<T>{});
   for (Vector<T>* v : {&p_, &q_}) v->resize(ctx.space(), n);
   z_.resize(ctx.space(), folded_ ? 0 : n);
   this->keep_best(ctx);
   k_.resize(ctx.space(), 1);
-  this->keep(k_, {&this->r_, &this->d_, &p_, &q_, &z_});
-  this->norm2_ = &k_.data()->rr;
+  return {&k_.data()->rr, this->close(k_, {&this->system().r, &this->system().x, &p_, &q_, &z_})};
 }
 
 template <class T>
-void Cg<T>::begin(Context& ctx, Attempt const& attempt) {
-  In<T> r = this->r_;
-  submit(ctx, CgStart<T>{r.rows, k_.data(), attempt, this->method_norm_A(), D_, r.data});
+void CgMethod<T>::begin(Context& ctx, Attempt const& attempt) {
+  In<T> r = this->r();
+  submit(ctx, CgStart<T>{r.rows, k_.data(), attempt, this->system().size_A_alone(), D_, r.data});
 }
 
 // Symbols as in Saad, where our M is written M^-1, x is d and a is alpha.
 template <class T>
-void Cg<T>::step(Context& ctx) {
-  auto const &A = *this->A_, &M = *this->M_;
+void CgMethod<T>::step(Context& ctx) {
+  auto const &A = this->A(), &M = this->M();
   CgScalars* k = k_.data();
-  Out<T> r = this->r_, x = this->d_, z = folded_ ? r : z_;
+  Out<T> r = this->r(), x = this->x(), z = folded_ ? r : z_;
   if (!folded_) M.apply_dot(ctx, r, z, &k->rho);  // z = M r,  rho = <r, z>
   extend<T>(ctx, k, D_, z, p_, x, this->best());  // x += a p;  p = z + (rho / rho_prev) p
   A.apply_dot(ctx, p_, q_, &k->sigma);            // q = A p,  sigma = <p, q>
@@ -41,30 +40,30 @@ void Cg<T>::step(Context& ctx) {
 }
 
 template <class T>
-void Cg<T>::complete(Context& ctx) {
-  submit(ctx,
-         CgFinish<T>{p_.rows(), k_.data(), p_.view().data, this->d_.view().data, this->best()});
+void CgMethod<T>::complete(Context& ctx) {
+  submit(ctx, CgFinish<T>{p_.rows(), k_.data(), p_.view().data, this->x().data, this->best()});
 }
 
 template <class T>
-void Cg<T>::classify_stop(Context& ctx, LoopState& state) {
+void CgMethod<T>::classify_stop(Context& ctx, LoopState& state) {
   if (!Curvature::explains(static_cast<Stop>(state.stop))) return;
   CgScalars k = to_host(ctx, k_).front();
   k.explain(state);
   Curvature curvature{k.sigma, norm<T>(ctx, p_), 0,
-                      std::ldexp(this->norm_A_, -this->operator_exponent_), roundoff(real_of<T>)};
+                      std::ldexp(this->system().norm_A, -this->system().exponent),
+                      roundoff(real_of<T>)};
   if (!curvature.vanishes()) return;
   curvature.q = norm<T>(ctx, q_);
   curvature.explain(state);
 }
 
 template <class T>
-void Cg<T>::explain_in_batch(Context& ctx, double const* norm_A) {
+void CgMethod<T>::classify_stop_in_batch(Context& ctx, double const* norm_A) {
   submit(ctx, CgExplain<T>{p_.rows(), k_.data(), norm_A, roundoff(real_of<T>), p_.view().data,
                            q_.view().data});
 }
 
-template class Cg<double>;
-template class Cg<float>;
+template class CgMethod<double>;
+template class CgMethod<float>;
 
 }  // namespace tcsolve

@@ -23,27 +23,32 @@ struct CgParams {
 /// Memory: r, d, the kept d, z, p, q and 3 FP64 vectors of the driver. A residual that rises from
 /// one step to the next after it has fallen by half costs one vector written.
 template <class T = double>
-class Cg final : public KrylovSolver<T> {
+class CgMethod final : public Method<T> {
  public:
   using Params = CgParams;
-  explicit Cg(CgParams const& params = {}) : KrylovSolver<T>(params.stopping, params.execution) {}
-  std::string name() const override { return "cg"; }
-  SolverCost cost() const override { return {9, 1, 1, 9}; }
-  SolverNeeds needs() const override { return {.symmetric = true, .definite = true}; }
+  explicit CgMethod(CgParams const& = {}) {}
+  MethodFacts facts() const override {
+    return {.name = "cg",
+            .cost = {.vectors = 9, .products = 1, .applications = 1, .passes = 9},
+            .needs = {.symmetric = true, .definite = true},
+            .batches = true};
+  }
 
  private:
-  void allocate(Context&) override;
+  auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void complete(Context&) override;
   void classify_stop(Context&, LoopState&) override;
-  bool batches() const override { return true; }
-  void explain_in_batch(Context&, double const* norm_A) override;
+  void classify_stop_in_batch(Context&, double const* norm_A) override;
 
   Vector<T> z_, p_, q_;
   Diagonal<T> D_;        // M, where it is diagonal, else the identity
   bool folded_ = false;  // M is diagonal
   Array<CgScalars> k_;
 };
+
+template <class T = double>
+using Cg = SolverBy<CgMethod<T>>;
 
 }  // namespace tcsolve

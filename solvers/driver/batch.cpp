@@ -60,8 +60,8 @@ SolveReport BatchReport::of(Index k) const {
 }
 
 BatchSolver::BatchSolver(std::unique_ptr<Solver> method)
-    : owner_(std::move(method)), method_(dynamic_cast<KrylovSolver<double>*>(owner_.get())) {
-  if (method_ == nullptr || !method_->batches())
+    : owner_(std::move(method)), solver_(dynamic_cast<KrylovSolver<double>*>(owner_.get())) {
+  if (solver_ == nullptr || !solver_->facts().batches)
     throw Unsupported(cat(owner_ ? owner_->name() : "no method",
                           " cannot run in a batch; cg, bicgstab and gmres can"));
 }
@@ -104,13 +104,13 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
                             " would reach from one system into the one that begins at row ",
                             start + 1, "; choose a block that divides the systems' sizes"));
 
-  // The method sees all systems as one; nothing in it depends on A's size (see batches()).
-  method_->adopt(ctx, A_, M, A_);
-  method_->norm_A_ = 0;
+  // The method sees all systems as one; nothing in it depends on A's size (MethodFacts::batches).
+  system_.adopt(ctx, A_, M, A_);
+  system_.norm_A = 0;
   for (Vector<double>* v : {&b_, &x_, &residual_, &trial_, &trial_residual_})
     *v = Vector<double>(ctx.space(), a.rows);
-  system_ = Array<SystemState>(ctx.space(), 1);
-  method_->allocate(ctx);
+  state_ = Array<SystemState>(ctx.space(), 1);
+  workspace_ = solver_->method().allocate(ctx, system_);
   record(ctx);
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) kernel_ = make_batch(on, program_, extents_);
@@ -119,7 +119,8 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
 }
 
 void BatchSolver::record(Context& ctx) {
-  StoppingParams const& stopping = method_->stopping_;
+  StoppingParams const& stopping = solver_->stopping();
+  Method<double>& method = solver_->method();
   Index n = b_.rows();
   JudgeRules rules{stopping.rtol,
                    stopping.atol,
@@ -128,12 +129,12 @@ void BatchSolver::record(Context& ctx) {
                    stopping.baseline,
                    stopping.max_iters,
                    stagnation_window(stopping.stagnation_window, extents_.largest),
-                   method_->cycle(),
-                   method_->monitors_residual()};
-  SystemState* s = system_.data();
-  double const* norm2 = method_->norm2_;
+                   solver_->facts().cycle,
+                   method.monitors_residual()};
+  SystemState* s = state_.data();
+  double const* norm2 = workspace_.norm2;
   Out<double> b = b_, x = x_, r = residual_, trial = trial_, trial_r = trial_residual_;
-  Out<double> scaled = method_->r_, d = method_->d_;
+  Out<double> scaled = system_.r, d = system_.x;
   program_ = {};
   workspaces_.clear();
   auto part = [&](auto&& body, bool repeats = false) {
@@ -153,20 +154,20 @@ void BatchSolver::record(Context& ctx) {
   });
   program_.begin = part([&](Context& c) {
     submit(c, JudgeScale{n, s, r.data, scaled.data, d.data});
-    method_->begin(c, {0, 0, s});
+    method.begin(c, {0, 0, s});
     submit(c, JudgeCycle{0, rules, s, norm2});
   });
-  program_.step = part([&](Context& c) { method_->step(c); }, true);
+  program_.step = part([&](Context& c) { method.step(c); }, true);
   program_.end = part([&](Context& c) {
-    method_->complete(c);
-    method_->explain_in_batch(c, &s->norm_A);
-    submit(c, JudgeTrial{n, s, x.data, d.data, method_->best(), trial.data});
+    method.complete(c);
+    method.classify_stop_in_batch(c, &s->norm_A);
+    submit(c, JudgeTrial{n, s, x.data, d.data, system_.best_data(), trial.data});
     exact_residual(c, A_->view(), {b.data, trial.data, trial_r.data});
     submit(c, JudgeVerdict{n, rules, s, norm2, trial.data, trial_r.data});
     submit(c, JudgeKeep{n, s, trial.data, trial_r.data, x.data, r.data});
   });
   program_.system = s;
-  program_.kept = method_->kept_;
+  program_.kept = workspace_.close;
 }
 
 BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
@@ -183,15 +184,15 @@ BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
   };
   auto asked = [&]() -> std::int32_t {
     if (ctx.cancelled()) return static_cast<std::int32_t>(Stop::cancelled);
-    bool late = seconds() > method_->stopping_.time_limit;
+    bool late = seconds() > solver_->stopping().time_limit;
     return late ? static_cast<std::int32_t>(Stop::time_limit) : 0;
   };
   std::size_t bytes = sizeof(double) * static_cast<std::size_t>(b_.rows());
   copy_bytes(ctx, b_.view().data, ctx.space(), b.data, b.space, bytes);
   copy_bytes(ctx, x_.view().data, ctx.space(), x.data, x.space, bytes);
-  BatchReport report{method_->name(), std::vector<SystemState>(extents_.count()), 0,
-                     method_->preconditioned_};
-  report.advice = method_->advice();
+  BatchReport report{solver_->name(), std::vector<SystemState>(extents_.count()), 0,
+                     system_.preconditioned};
+  report.advice = solver_->advice();
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {
       if (extents_.count() == 0) return;

@@ -67,7 +67,9 @@ class BatchSolver {
  private:
   void record(Context&);
   std::unique_ptr<Solver> owner_;
-  KrylovSolver<double>* method_;
+  KrylovSolver<double>* solver_;  ///< owner_'s: whose method, facts and limits these are
+  MethodSystem<double> system_;   ///< all systems as one
+  Method<double>::Workspace workspace_{};
   Context* ctx_ = nullptr;
   std::shared_ptr<CsrOperator<double> const> A_;
   BatchExtents extents_;
@@ -75,7 +77,7 @@ class BatchSolver {
   std::vector<std::shared_ptr<Arena>> workspaces_;  // that its operands may lie in
   std::shared_ptr<cuda::BatchKernel> kernel_;
   Vector<double> b_, x_, residual_, trial_, trial_residual_;
-  Array<SystemState> system_;  // what the recording points to; each team has its own
+  Array<SystemState> state_;  // what the recording points to; each team has its own
 };
 
 }  // namespace tcsolve

@@ -21,17 +21,18 @@ namespace tcsolve {
 
 template <class T>
 SolveReport KrylovSolver<T>::approximate(In<double> b, Out<double> x) {
-  if (ctx_ == nullptr) throw ShapeError(cat(name(), ": approximate before setup"));
-  require_vectors(name(), A_->rows(), A_->cols(), b, x);
+  if (ctx_ == nullptr) throw ShapeError(cat(facts_.name, ": approximate before setup"));
+  require_vectors(facts_.name, system_.A->rows(), system_.A->cols(), b, x);
   for (In<double> v : {b, In<double>(x)})
     if (v.space != ctx_->space() || !v.is_vector())
-      throw ShapeError(cat(name(), ": an inner solve takes vectors of adjacent entries in the ",
+      throw ShapeError(cat(facts_.name,
+                           ": an inner solve takes vectors of adjacent entries in the ",
                            "Context's space"));
   Context::Entry const entry(*ctx_);
   auto const start = std::chrono::steady_clock::now();
   SolveReport report;
   report.true_residual = std::numeric_limits<double>::quiet_NaN();
-  Watch const watch{name(), start, stopping_.time_limit};
+  Watch const watch{facts_.name, start, stopping_.time_limit};
   ctx_->solving(deadline_after(start, stopping_.time_limit), complaint_,
                 [&] { approach(b, x, report, watch); });
   report.inner = complaint_;
@@ -58,25 +59,25 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
   double const base = stopping_.baseline == Baseline::absolute ? 0.0 : residual;
   report.tolerance = std::max(stopping_.rtol * base, stopping_.atol);
   copy<double, double>(ctx, b, residual_);
-  tighten_ = 1;
-  normal_ = unknown;
+  system_.goal.tighten = 1;
+  system_.goal.normal = unknown;
   while (report.iterations < stopping_.max_iters) {
     LoopState state = run_cycle({b, x, false}, report, watch,
-                                {std::min(cycle(), stopping_.max_iters - report.iterations),
+                                {std::min(facts_.cycle, stopping_.max_iters - report.iterations),
                                  residual, report.tolerance, stopping_.divtol * report.rhs_norm, 0})
                           .state;
     if (static_cast<Stop>(state.stop) != Stop::claimed) {
-      classify_stop(ctx, state);
+      method_->classify_stop(ctx, state);
       heed(state);
     }
-    PowerOfTwo const two(cycle_exponent_ - operator_exponent_);
-    submit(ctx, Correct<T>{x.rows, two.factor, two.factor2, d_.view().data, x.data, x.data});
+    PowerOfTwo const two(cycle_exponent_ - system_.exponent);
+    submit(ctx, Correct<T>{x.rows, two.factor, two.factor2, system_.x.view().data, x.data, x.data});
     report.value = state.value;
     auto const stop = static_cast<Stop>(state.stop);
     if (stop == Stop::claimed) return end(Stop::converged, Cause::none);
     if (stop != Stop::cycle_end) return end(stop, static_cast<Cause>(state.cause));
     if (report.iterations >= stopping_.max_iters) break;
-    A_true_->residual(ctx, b, x, residual_);
+    system_.A_true->residual(ctx, b, x, residual_);
     residual = norm<double>(ctx, residual_);
     if (residual <= report.tolerance) return end(Stop::converged, Cause::none);
     if (!std::isfinite(residual)) return end(Stop::nonfinite, Cause::overflow);

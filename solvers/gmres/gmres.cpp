@@ -6,11 +6,11 @@
 namespace tcsolve {
 
 template <class T>
-void Arnoldi<T>::allocate(Context& ctx) {
-  std::size_t n = this->A_->rows(), m = restart_;
+auto Arnoldi<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
+  std::size_t n = this->A().rows(), m = restart_;
   Space s = ctx.space();
   V_.resize(s, n * m);
-  for (Vector<T>* v : {&u_, &w_, &z_}) v->resize(s, this->A_->rows());
+  for (Vector<T>* v : {&u_, &w_, &z_}) v->resize(s, this->A().rows());
   std::size_t sums = Gram<T>::sums(restart_ - 1);
   partials_.resize(s, sums * gram_blocks(ctx));
   small_.resize(s, sums + (m + 1) * m + m * m + 4 * m + 1 + 8);
@@ -19,8 +19,7 @@ void Arnoldi<T>::allocate(Context& ctx) {
   H_ = {restart_,    take(sums), take((m + 1) * m), take(m * m), take(m), take(m),
         take(m + 1), take(m),    take(1),           take(1),     take(1), take(1),
         take(1),     take(1),    take(1),           take(1)};
-  this->keep(small_, {&u_, &w_, &z_});
-  this->norm2_ = H_.norm2;
+  return {H_.norm2, this->close(small_, {&u_, &w_, &z_})};
 }
 
 template <class T>
@@ -32,7 +31,7 @@ void Arnoldi<T>::start_basis(Context& ctx, In<T> start) {
 template <class T>
 void Arnoldi<T>::extend_basis(Context& ctx) {
   Out<T> u = u_, w = w_;
-  double eps = roundoff(real_of<T>), size = this->method_norm_A();
+  double eps = roundoff(real_of<T>), size = this->system().size_A_alone();
   // s = V^T u, t = V^T w, rho, kappa, h.
   gram(ctx, Gram<T>{w.rows, V_.data(), u.data, w.data, H_, eps, size, partials_.data()});
   // v_j = (u - V s) / rho;  u = (w - V t - kappa v_j) / (2^e rho);  h into R, g, ||r||.
@@ -47,24 +46,32 @@ void Arnoldi<T>::combine(Context& ctx, Array<T> const& B, Out<T> u) {
 }
 
 template <class T>
-double Arnoldi<T>::basis_passes() const {
-  return static_cast<double>(restart_);  // all inner products and all updates read half of it
+MethodFacts Arnoldi<T>::arnoldi_facts(std::string name, double vectors, double passes) const {
+  return {.name = std::move(name),
+          .cost = {.vectors = vectors, .products = 1, .applications = 1, .passes = passes},
+          .advice = [](SolveReport const& r) -> std::string {
+            return r.reason == Stop::stagnated ? "raise restart, or use a stronger preconditioner"
+                                               : "";
+          },
+          .cycle = restart_,
+          // All inner products and all updates read half of it.
+          .basis_passes = static_cast<double>(restart_)};
 }
 
 template <class T>
-bool Arnoldi<T>::refuted(Context& ctx) {
+bool Arnoldi<T>::saw_singular(Context& ctx) {
   return read(ctx, H_.left) > 0;
 }
 
 template <class T>
-void Gmres<T>::begin(Context& ctx, Attempt const&) {
-  if (side_ == Side::left) this->M_->apply(ctx, this->r_, this->z_);
-  this->start_basis(ctx, side_ == Side::left ? this->z_ : this->r_);
+void GmresMethod<T>::begin(Context& ctx, Attempt const&) {
+  if (side_ == Side::left) this->M().apply(ctx, this->r(), this->z_);
+  this->start_basis(ctx, side_ == Side::left ? this->z_ : this->r());
 }
 
 template <class T>
-void Gmres<T>::step(Context& ctx) {
-  LinearOperator<T> const &A = *this->A_, &M = *this->M_;
+void GmresMethod<T>::step(Context& ctx) {
+  LinearOperator<T> const &A = this->A(), &M = this->M();
   bool left = side_ == Side::left;
   (left ? A : M).apply(ctx, this->u_, this->z_);
   (left ? M : A).apply(ctx, this->z_, this->w_);  // w = A M u, or M A u
@@ -72,50 +79,44 @@ void Gmres<T>::step(Context& ctx) {
 }
 
 template <class T>
-void Gmres<T>::complete(Context& ctx) {
-  if (side_ == Side::left) return this->combine(ctx, this->V_, this->d_);
+void GmresMethod<T>::complete(Context& ctx) {
+  if (side_ == Side::left) return this->combine(ctx, this->V_, this->x());
   this->combine(ctx, this->V_, this->z_);
-  this->M_->apply(ctx, this->z_, this->d_);  // d = M V y
+  this->M().apply(ctx, this->z_, this->x());  // d = M V y
 }
 
 template <class T>
-void Fgmres<T>::allocate(Context& ctx) {
-  Arnoldi<T>::allocate(ctx);
+auto FgmresMethod<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
+  auto const workspace = Arnoldi<T>::do_allocate(ctx);
   S_.resize(ctx.space(), static_cast<std::size_t>(this->restart_) * this->restart_);
   this->H_.S = S_.data();
-  Z_.resize(ctx.space(), static_cast<std::size_t>(this->A_->rows()) * this->restart_);
+  Z_.resize(ctx.space(), static_cast<std::size_t>(this->A().rows()) * this->restart_);
+  return workspace;
 }
 
 template <class T>
-void Fgmres<T>::begin(Context& ctx, Attempt const&) {
-  this->start_basis(ctx, this->r_);
+void FgmresMethod<T>::begin(Context& ctx, Attempt const&) {
+  this->start_basis(ctx, this->r());
 }
 
 template <class T>
-void Fgmres<T>::step(Context& ctx) {
-  this->M_->apply(ctx, this->u_, this->z_);  // z = M_j u
+void FgmresMethod<T>::step(Context& ctx) {
+  this->M().apply(ctx, this->u_, this->z_);  // z = M_j u
   submit(ctx, KeepColumn<T>{this->z_.rows(), this->z_.view().data, Z_.data()});
-  this->A_->apply(ctx, this->z_, this->w_);  // w = A z
+  this->A().apply(ctx, this->z_, this->w_);  // w = A z
   this->extend_basis(ctx);
 }
 
 template <class T>
-void Fgmres<T>::complete(Context& ctx) {
-  this->combine(ctx, Z_, this->d_);  // d = Z y
-}
-
-template <class T>
-Advice Arnoldi<T>::advice() const {
-  return [](SolveReport const& r) -> std::string {
-    return r.reason == Stop::stagnated ? "raise restart, or use a stronger preconditioner" : "";
-  };
+void FgmresMethod<T>::complete(Context& ctx) {
+  this->combine(ctx, Z_, this->x());  // d = Z y
 }
 
 template class Arnoldi<double>;
 template class Arnoldi<float>;
-template class Gmres<double>;
-template class Gmres<float>;
-template class Fgmres<double>;
-template class Fgmres<float>;
+template class GmresMethod<double>;
+template class GmresMethod<float>;
+template class FgmresMethod<double>;
+template class FgmresMethod<float>;
 
 }  // namespace tcsolve

@@ -46,17 +46,14 @@ struct FgmresParams {
 /// (solvers/gmres/ops.hpp), Givens rotations, all on the device. Per iteration: one product with
 /// A, one with M, about 2 (j + 4) n values read. Memory: restart n values, FGMRES twice that.
 template <class T>
-class Arnoldi : public KrylovSolver<T> {
+class Arnoldi : public Method<T> {
  public:
-  Advice advice() const override;
-
  protected:
-  Arnoldi(StoppingParams const& stopping, Execution execution, int restart)
-      : KrylovSolver<T>(stopping, execution), restart_(restart) {}
-  void allocate(Context&) override;
-  Index cycle() const override { return restart_; }
-  double basis_passes() const override;
-  bool refuted(Context&) override;
+  explicit Arnoldi(int restart) : restart_(restart) {}
+  /// `vectors` allocated and `passes` made an iteration, in units of the vectors' length.
+  MethodFacts arnoldi_facts(std::string name, double vectors, double passes) const;
+  auto do_allocate(Context&) -> typename Method<T>::Workspace override;
+  bool saw_singular(Context&) override;
 
   /// u = r / ||r|| for the r in `start`.
   void start_basis(Context&, In<T> start);
@@ -75,41 +72,49 @@ class Arnoldi : public KrylovSolver<T> {
 };
 
 template <class T = double>
-class Gmres final : public Arnoldi<T> {
+class GmresMethod final : public Arnoldi<T> {
  public:
   using Params = GmresParams;
-  explicit Gmres(GmresParams const& params = {})
-      : Arnoldi<T>(params.stopping, params.execution, params.restart), side_(params.side) {}
-  std::string name() const override { return "gmres"; }
-  SolverCost cost() const override { return {8.0 + this->restart_, 1, 1, 6.0 + this->restart_}; }
+  explicit GmresMethod(GmresParams const& params = {})
+      : Arnoldi<T>(params.restart), side_(params.side) {}
+  MethodFacts facts() const override {
+    MethodFacts facts = this->arnoldi_facts("gmres", 8.0 + this->restart_, 6.0 + this->restart_);
+    facts.batches = true;
+    return facts;
+  }
 
  private:
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void complete(Context&) override;
-  bool batches() const override { return true; }
-  bool monitors_residual() const override { return side_ == Side::right || !this->preconditioned_; }
+  bool monitors_residual() const override {
+    return side_ == Side::right || !this->system().preconditioned;
+  }
   Side side_;
 };
 
 template <class T = double>
-class Fgmres final : public Arnoldi<T> {
+class FgmresMethod final : public Arnoldi<T> {
  public:
   using Params = FgmresParams;
-  explicit Fgmres(FgmresParams const& params = {})
-      : Arnoldi<T>(params.stopping, params.execution, params.restart) {}
-  std::string name() const override { return "fgmres"; }
-  SolverCost cost() const override {
-    return {8.0 + 2 * this->restart_, 1, 1, 8.0 + this->restart_};
+  explicit FgmresMethod(FgmresParams const& params = {}) : Arnoldi<T>(params.restart) {}
+  MethodFacts facts() const override {
+    return this->arnoldi_facts("fgmres", 8.0 + 2 * this->restart_, 8.0 + this->restart_);
   }
 
  private:
-  void allocate(Context&) override;
+  auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void complete(Context&) override;
   Array<T> Z_;       // (n, restart): what M made of each u
   Array<double> S_;  // see Hessenberg
 };
+
+template <class T = double>
+using Gmres = SolverBy<GmresMethod<T>>;
+
+template <class T = double>
+using Fgmres = SolverBy<FgmresMethod<T>>;
 
 }  // namespace tcsolve

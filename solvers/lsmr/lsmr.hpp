@@ -33,24 +33,19 @@ struct LsmrParams {
 /// for an m x n A, acts from the right: x = M y. Per iteration: one product each with A, A^T, M,
 /// M^T. Throws Unsupported when a transpose is missing.
 template <class T = double>
-class Lsmr final : public KrylovSolver<T> {
+class LsmrMethod final : public Method<T> {
  public:
   using Params = LsmrParams;
-  explicit Lsmr(LsmrParams const& params = {})
-      : KrylovSolver<T>(params.stopping, params.execution), accepts_(params.least_squares) {}
-  std::string name() const override { return "lsmr"; }
-  SolverCost cost() const override { return {15, 2, 2, 18, true}; }
-  Advice advice() const override;
+  explicit LsmrMethod(LsmrParams const& params = {}) : accepts_(params.least_squares) {}
+  MethodFacts facts() const override;
 
  private:
-  void allocate(Context&) override;
+  auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void finish(Context&, LoopState&) override;
   double normal_residual(Context&, In<double> r, double r_norm) override;
   double condition() const override { return condition_; }
-  bool accepts_least_squares() const override { return accepts_; }
-  bool square() const override { return false; }
   bool monitors_residual() const override { return !normal_claimed_; }
 
   void probe_columns(Context&);
@@ -66,5 +61,8 @@ class Lsmr final : public KrylovSolver<T> {
   double condition_ = 1;         // the largest estimate of this solve
   bool const accepts_;
 };
+
+template <class T = double>
+using Lsmr = SolverBy<LsmrMethod<T>>;
 
 }  // namespace tcsolve

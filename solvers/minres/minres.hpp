@@ -24,29 +24,26 @@ struct MinresParams {
 /// 200, 400, ... steps (n + 10 first where that is less), and when x has become so large that it
 /// drowns. A look costs one product with A_true and some vector passes, about 1 % in all.
 template <class T = double>
-class Minres final : public KrylovSolver<T> {
+class MinresMethod final : public Method<T> {
  public:
   using Params = MinresParams;
-  explicit Minres(MinresParams const& params = {})
-      : KrylovSolver<T>(params.stopping, params.execution) {}
-  std::string name() const override { return "minres"; }
-  SolverCost cost() const override { return {12, 1, 1, 16}; }
-  SolverNeeds needs() const override { return {.symmetric = true}; }
-  Advice advice() const override;
+  explicit MinresMethod(MinresParams const& = {}) {}
+  MethodFacts facts() const override;
 
  private:
-  void allocate(Context&) override;
+  auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void replace(Context&) override;
   void complete(Context&) override;
   void finish(Context&, LoopState&) override;
-  bool is_watched() const override { return true; }
-  bool monitors_residual() const override { return !this->preconditioned_; }
-  bool scales_exactly() const override { return false; }
+  bool monitors_residual() const override { return !this->system().preconditioned; }
 
   Vector<T> v_prev_, q_, z_, zn_, w_, w_prev_;
   Array<MinresScalars> scalars_;
 };
+
+template <class T = double>
+using Minres = SolverBy<MinresMethod<T>>;
 
 }  // namespace tcsolve

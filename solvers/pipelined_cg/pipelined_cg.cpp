@@ -21,20 +21,20 @@ void write(Context& ctx, Array<OneReductionScalars>& scalars, OneReductionScalar
 }  // namespace
 
 template <class T>
-void OneReductionCg<T>::allocate(Context& ctx) {
-  for (Vector<T>* v : {&u_, &w_, &p_, &s_}) v->resize(ctx.space(), this->A_->rows());
+auto OneReductionCg<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
+  for (Vector<T>* v : {&u_, &w_, &p_, &s_}) v->resize(ctx.space(), this->A().rows());
   this->keep_best(ctx);
   scalars_.resize(ctx.space(), 1);
-  this->keep(scalars_, {&this->r_, &this->d_, &u_, &w_, &p_, &s_});
-  this->norm2_ = &scalars_.data()->rr;
+  return {&scalars_.data()->rr,
+          this->close(scalars_, {&this->system().r, &this->system().x, &u_, &w_, &p_, &s_})};
 }
 
 template <class T>
 void OneReductionCg<T>::begin(Context& ctx, Attempt const&) {
-  Out<T> r = this->r_, u = u_, w = w_;
+  Out<T> r = this->r(), u = u_, w = w_;
   write(ctx, scalars_, {});
-  this->M_->apply(ctx, r, u);
-  this->A_->apply(ctx, u, w);
+  this->M().apply(ctx, r, u);
+  this->A().apply(ctx, u, w);
   // <s, u> has no part in the first step, and s is not set yet.
   submit(ctx, OneReduction<T>{r.rows, r.data, u.data, w.data, w.data, scalars_.data()});
 }
@@ -48,45 +48,47 @@ void OneReductionCg<T>::complete(Context& ctx) {
 // Symbols as in Ghysels and Vanroose, where our M is written M^-1 and x is d. The sums of a step
 // are made at the end of the one before, so that the norm that is observed is the newest.
 template <class T>
-void ChronopoulosGear<T>::step(Context& ctx) {
-  Out<T> r = this->r_, u = this->u_, w = this->w_, p = this->p_, s = this->s_;
+void ChronopoulosGearMethod<T>::step(Context& ctx) {
+  Out<T> r = this->r(), u = this->u_, w = this->w_, p = this->p_, s = this->s_;
   OneReductionScalars* sums = this->scalars_.data();
   submit(ctx, GearUpdate<T>{r.rows, sums, u.data, w.data, p.data, s.data, this->iterate(), r.data});
   // x += a p;  p = u + beta p;  s = w + beta s;  r -= alpha s;  a = alpha
-  this->M_->apply(ctx, r, u);  // u = M r
-  this->A_->apply(ctx, u, w);  // w = A u
+  this->M().apply(ctx, r, u);  // u = M r
+  this->A().apply(ctx, u, w);  // w = A u
   submit(ctx, OneReduction<T>{r.rows, r.data, u.data, w.data, s.data, sums});
   // <r, u>, <w, u>, <s, u>, <r, r>
   observe(ctx, &sums->rr);
 }
 
 template <class T>
-void PipelinedCg<T>::allocate(Context& ctx) {
-  OneReductionCg<T>::allocate(ctx);
-  for (Vector<T>* v : {&m_, &n_, &q_, &z_}) v->resize(ctx.space(), this->A_->rows());
-  auto diagonal = this->M_->diagonal();
+auto PipelinedCgMethod<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
+  auto workspace = OneReductionCg<T>::do_allocate(ctx);
+  for (Vector<T>* v : {&m_, &n_, &q_, &z_}) v->resize(ctx.space(), this->A().rows());
+  auto diagonal = this->M().diagonal();
   folded_ = diagonal.has_value();
   D_ = diagonal.value_or(Diagonal<T>{});
-  this->keep(this->scalars_, {&this->r_, &this->d_, &this->u_, &this->w_, &this->p_, &this->s_, &m_,
-                              &n_, &q_, &z_});
+  workspace.close =
+      this->close(this->scalars_, {&this->system().r, &this->system().x, &this->u_, &this->w_,
+                                   &this->p_, &this->s_, &m_, &n_, &q_, &z_});
+  return workspace;
 }
 
 template <class T>
-void PipelinedCg<T>::begin(Context& ctx, Attempt const& attempt) {
+void PipelinedCgMethod<T>::begin(Context& ctx, Attempt const& attempt) {
   OneReductionCg<T>::begin(ctx, attempt);
-  if (folded_) this->M_->apply(ctx, this->w_, m_);
+  if (folded_) this->M().apply(ctx, this->w_, m_);
 }
 
 template <class T>
-void PipelinedCg<T>::step(Context& ctx) {
-  Out<T> r = this->r_, u = this->u_, w = this->w_, p = this->p_, s = this->s_, m = m_, n = n_,
+void PipelinedCgMethod<T>::step(Context& ctx) {
+  Out<T> r = this->r(), u = this->u_, w = this->w_, p = this->p_, s = this->s_, m = m_, n = n_,
          q = q_, z = z_;
   OneReductionScalars* sums = this->scalars_.data();
-  if (!folded_) this->M_->apply(ctx, w, m);  // m = M w
-  this->A_->apply(ctx, m, n);                // n = A m
-  submit(ctx, PipelinedUpdate<T>{r.rows, sums, roundoff(real_of<T>), this->size_A(), m.data, n.data,
-                                 z.data, q.data, s.data, p.data, this->iterate(), r.data, u.data,
-                                 w.data, D_, folded_ ? m.data : nullptr});
+  if (!folded_) this->M().apply(ctx, w, m);  // m = M w
+  this->A().apply(ctx, m, n);                // n = A m
+  submit(ctx, PipelinedUpdate<T>{r.rows, sums, roundoff(real_of<T>), this->system().size_A(),
+                                 m.data, n.data, z.data, q.data, s.data, p.data, this->iterate(),
+                                 r.data, u.data, w.data, D_, folded_ ? m.data : nullptr});
   // x += a p;  z = n + beta z;  q = m + beta q;  s = w + beta s;  p = u + beta p;
   // r -= alpha s;  u -= alpha q;  w -= alpha z;  a = alpha;  and the sums
   observe(ctx, &sums->rr);
@@ -96,9 +98,9 @@ void PipelinedCg<T>::step(Context& ctx) {
 // being orthogonal to the last residuals, which r_0 - A x, rounded, is not. Its gap stops growing
 // with that of s, and the driver replaces r should a claim turn out false.
 template <class T>
-void PipelinedCg<T>::replace(Context& ctx) {
-  auto const &A = *this->A_, &M = *this->M_;
-  Out<T> r = this->r_, u = this->u_, w = this->w_, s = this->s_;
+void PipelinedCgMethod<T>::replace(Context& ctx) {
+  auto const &A = this->A(), &M = this->M();
+  Out<T> r = this->r(), u = this->u_, w = this->w_, s = this->s_;
   M.apply(ctx, r, u);
   A.apply(ctx, u, w);
   A.apply(ctx, this->p_, s);
@@ -107,7 +109,7 @@ void PipelinedCg<T>::replace(Context& ctx) {
   if (folded_) M.apply(ctx, w, m_);
   submit(ctx, OneReduction<T>{r.rows, r.data, u.data, w.data, s.data, this->scalars_.data()});
   OneReductionScalars now = read(ctx, this->scalars_);
-  double e = roundoff(real_of<T>) * this->size_A();  // what these products round off
+  double e = roundoff(real_of<T>) * this->system().size_A();  // what these products round off
   now.gap_before += now.gap_r;
   now.worth = Keep::worth2(now.rr, now.gap_before * now.gap_before);
   now.gap_r = e * now.x, now.gap_s = e * now.p, now.gap_w = e * now.u, now.gap_z = e * now.q;
@@ -125,11 +127,11 @@ void OneReductionCg<T>::classify_stop(Context& ctx, LoopState& state) {
     state.stop = static_cast<std::int32_t>(Stop::breakdown);
     state.cause = static_cast<std::int32_t>(cause);
   };
-  auto const &A = *this->A_, &M = *this->M_;
+  auto const &A = this->A(), &M = this->M();
   OneReductionScalars s = read(ctx, scalars_);
   double *product = &scalars_.data()->su, exact = 0;
   if (stop == Stop::indefinite_preconditioner) {
-    M.apply_dot(ctx, this->r_, u_, product);
+    M.apply_dot(ctx, this->r(), u_, product);
     exact = tcsolve::read(ctx, product);
     if (exact > 0) return lost(Cause::rho);
     state.value = exact;
@@ -142,7 +144,8 @@ void OneReductionCg<T>::classify_stop(Context& ctx, LoopState& state) {
   A.apply_dot(ctx, p_, s_, product);
   exact = tcsolve::read(ctx, product);
   Curvature curvature{exact, norm<T>(ctx, p_), norm<T>(ctx, s_),
-                      std::ldexp(this->norm_A_, -this->operator_exponent_), roundoff(real_of<T>)};
+                      std::ldexp(this->system().norm_A, -this->system().exponent),
+                      roundoff(real_of<T>)};
   if (stop == Stop::indefinite_operator) {
     state.value = exact;
     if (exact > 0 && !curvature.vanishes()) return lost(Cause::sigma);
@@ -151,20 +154,25 @@ void OneReductionCg<T>::classify_stop(Context& ctx, LoopState& state) {
 }
 
 template <class T>
-Advice PipelinedCg<T>::advice() const {
-  return [](SolveReport const& r) -> std::string {
-    bool const another = r.cause == Cause::inner_solver || r.cause == Cause::singular_operator;
-    if (r.reason != Stop::breakdown || another) return "";
-    return "its recurrences lost too much to rounding; use chronopoulos_gear or cg, or a stronger "
-           "preconditioner";
-  };
+MethodFacts PipelinedCgMethod<T>::facts() const {
+  return {.name = "pipelined_cg",
+          .cost = {.vectors = 14, .products = 1, .applications = 1, .passes = 18},
+          .needs = {.symmetric = true, .definite = true},
+          .advice = [](SolveReport const& r) -> std::string {
+            bool const another =
+                r.cause == Cause::inner_solver || r.cause == Cause::singular_operator;
+            if (r.reason != Stop::breakdown || another) return "";
+            return "its recurrences lost too much to rounding; use chronopoulos_gear or cg, or a "
+                   "stronger "
+                   "preconditioner";
+          }};
 }
 
 template class OneReductionCg<double>;
 template class OneReductionCg<float>;
-template class ChronopoulosGear<double>;
-template class ChronopoulosGear<float>;
-template class PipelinedCg<double>;
-template class PipelinedCg<float>;
+template class ChronopoulosGearMethod<double>;
+template class ChronopoulosGearMethod<float>;
+template class PipelinedCgMethod<double>;
+template class PipelinedCgMethod<float>;
 
 }  // namespace tcsolve

@@ -21,19 +21,16 @@ struct OneReductionParams {
 
 /// What the two have in common: the start, and the judgement of a curvature at the end.
 template <class T>
-class OneReductionCg : public KrylovSolver<T> {
+class OneReductionCg : public Method<T> {
  public:
   using Params = OneReductionParams;
-  SolverNeeds needs() const override { return {.symmetric = true, .definite = true}; }
 
  protected:
-  explicit OneReductionCg(Params const& params)
-      : KrylovSolver<T>(params.stopping, params.execution) {}
-  void allocate(Context&) override;
+  auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const&) override;
   void complete(Context&) override;
   void classify_stop(Context&, LoopState&) override;
-  Iterate<T> iterate() { return {this->d_.view().data, this->best()}; }
+  Iterate<T> iterate() { return {this->x().data, this->best()}; }
 
   Vector<T> u_, w_, p_, s_;  // M r, A u; the direction, A p
   Array<OneReductionScalars> scalars_;
@@ -43,11 +40,14 @@ class OneReductionCg : public KrylovSolver<T> {
 /// Per iteration: one product with A, one with M, 19 vector passes with a diagonal M (cg: 12).
 /// Memory: r, d, the kept d, u, w, p, s and 3 FP64 vectors of the driver.
 template <class T = double>
-class ChronopoulosGear final : public OneReductionCg<T> {
+class ChronopoulosGearMethod final : public OneReductionCg<T> {
  public:
-  explicit ChronopoulosGear(OneReductionParams const& params = {}) : OneReductionCg<T>(params) {}
-  std::string name() const override { return "chronopoulos_gear"; }
-  SolverCost cost() const override { return {10, 1, 1, 14}; }
+  explicit ChronopoulosGearMethod(OneReductionParams const& = {}) {}
+  MethodFacts facts() const override {
+    return {.name = "chronopoulos_gear",
+            .cost = {.vectors = 10, .products = 1, .applications = 1, .passes = 14},
+            .needs = {.symmetric = true, .definite = true}};
+  }
 
  private:
   void step(Context&) override;
@@ -62,15 +62,13 @@ class ChronopoulosGear final : public OneReductionCg<T> {
 /// more with A and three more with M a replacement, one each being the step begun in vain.
 /// Memory: r, d, the kept d, u, w, p, s, m, n, q, z and 3 FP64 vectors of the driver.
 template <class T = double>
-class PipelinedCg final : public OneReductionCg<T> {
+class PipelinedCgMethod final : public OneReductionCg<T> {
  public:
-  explicit PipelinedCg(OneReductionParams const& params = {}) : OneReductionCg<T>(params) {}
-  std::string name() const override { return "pipelined_cg"; }
-  SolverCost cost() const override { return {14, 1, 1, 18}; }
-  Advice advice() const override;
+  explicit PipelinedCgMethod(OneReductionParams const& = {}) {}
+  MethodFacts facts() const override;
 
  private:
-  void allocate(Context&) override;
+  auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void replace(Context&) override;
@@ -79,5 +77,11 @@ class PipelinedCg final : public OneReductionCg<T> {
   Diagonal<T> D_;        // M, where it is diagonal, else the identity
   bool folded_ = false;  // M is diagonal
 };
+
+template <class T = double>
+using ChronopoulosGear = SolverBy<ChronopoulosGearMethod<T>>;
+
+template <class T = double>
+using PipelinedCg = SolverBy<PipelinedCgMethod<T>>;
 
 }  // namespace tcsolve

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One run of a method on the residual at hand, and the looks at one whose norm may deceive.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <tcsolve/core/judgement.hpp>
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/solvers/driver/krylov_solver.hpp>
+
+namespace tcsolve {
+
+template <class T>
+void KrylovSolver<T>::record(Context& ctx) {
+  recorded_ = revision(), recorded_name_ = system_.A->name();
+  double const passes = 5 + facts_.basis_passes;
+  double bytes =
+      system_.A->cost(1).bytes + system_.M->cost(1).bytes + passes * sizeof(T) * system_.A->rows();
+  loop_->record(ctx, execution_, {workspace_.close, bytes, facts_.cycle},
+                [this](Context& c) { method_->step(c); });
+}
+
+/// Tells A and M what `steps` of the loop have applied; returns after how many more they ask to be
+/// told again.
+template <class T>
+double KrylovSolver<T>::account(Context& ctx, double steps) {
+  SolverCost const each = facts_.cost;
+  return std::min(system_.A->advance(ctx, each.products * steps) / each.products,
+                  system_.M->advance(ctx, each.applications * steps) / each.applications);
+}
+
+/// Between two pieces of a watched method's loop: tries x + d, keeps the best d. False, with the
+/// reason in `state`, where the method's account of itself is refuted: the true residual is far
+/// above its norm, `believed`, and above the best that was seen, and x is lost in its rounding; or
+/// the true residual has not improved for twice as long as a method may stagnate.
+template <class T>
+bool KrylovSolver<T>::look(Problem const& problem, LoopState& state, double believed,
+                           double rhs_norm, Start const& limits, Looks& seen) {
+  constexpr double progress = 0.999;
+  constexpr double far = 1e3;
+  // Asked for by the method, or due: then the next one is as far away as the last one was.
+  bool const due = state.iteration >= seen.next;
+  seen.apart = due ? 2 * seen.apart : 1;
+  seen.next = state.iteration + seen.apart;
+  if (std::isnan(seen.best_norm)) seen.best_norm = x_norm_;
+  method_->complete(*ctx_);
+  Trial const trial = try_correction(problem, system_.x, state.iteration, Sum::plain);
+  if (trial.finite() && trial.residual < seen.best) {
+    if (trial.residual < progress * seen.best) seen.step = state.iteration;
+    seen.best = trial.residual;
+    seen.best_norm = trial.x_norm;
+    double const promised = std::sqrt(state.kept2 / limits.norm2) * limits.residual;
+    if (trial.residual < promised) {
+      double const fall = trial.residual / limits.residual;
+      Keep::note(state, fall * fall * limits.norm2, state.iteration);
+      copy<T, T>(*ctx_, system_.x, system_.best);
+    }
+  }
+  auto end = [&](Stop reason, Cause cause) {
+    state.stop = static_cast<std::int32_t>(reason);
+    state.cause = static_cast<std::int32_t>(cause);
+    return false;
+  };
+  bool const refuted = !trial.finite() || trial.residual > far * std::max(believed, seen.best);
+  bool const drowned = !trial.finite() || attainable(trial.x_norm, rhs_norm) > believed;
+  if (refuted && drowned) {
+    // An x that is lost in its rounding has followed the kernel of A, unless the best one was as
+    // accurate as it can be.
+    bool const accurate = seen.best <= 0.1 * attainable(seen.best_norm, rhs_norm);
+    return end(Stop::claimed, accurate ? Cause::none : Cause::singular_operator);
+  }
+  // On an ill-conditioned A the norm may run ahead of the residual for a while.
+  if (state.window > 0 && state.iteration - seen.step >= 2 * state.window)
+    return end(Stop::stagnated, Cause::none);
+  return true;
+}
+
+/// One run of the method on the residual at hand; system_.x holds the correction afterwards.
+template <class T>
+auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Watch const& watch,
+                                CycleLimits const& limits) -> Cycle {
+  Context& ctx = *ctx_;
+  Range const range(ctx, [this] { return facts_.name + ".cycle"; });
+  complaint_.clear();
+  cycle_exponent_ = std::ilogb(limits.residual) + system_.headroom;
+  rescale_into<double, T>(ctx, -cycle_exponent_, residual_, system_.r);
+  fill<T>(ctx, system_.x, 0);
+  method_->begin(ctx, {report.restarts, limits.attempt, nullptr});
+  double norm2 = read(ctx, workspace_.norm2);
+  Cycle out{LoopState{}, unknown, 0, limits.residual};
+  Verdict unfit = before_first_step(norm2);
+  if (unfit.stop != Stop::running) {
+    out.state.stop = static_cast<std::int32_t>(unfit.stop);
+    out.state.cause = static_cast<std::int32_t>(unfit.cause);
+    out.state.value = norm2;
+    method_->complete(ctx);
+    method_->finish(ctx, out.state);
+    heed(out.state);
+    return out;
+  }
+  std::int32_t const window = stagnation_window(stopping_.stagnation_window, system_.x.rows());
+  Watch here = watch;
+  here.iterations_before = report.iterations;
+  here.norm_start = std::sqrt(norm2);
+  here.residual_start = limits.residual;
+  auto in_units_of_b = [&](double n2) { return std::sqrt(n2) / here.norm_start * limits.residual; };
+  std::vector<double> norms2;
+  std::int32_t accounted = 0;
+  bool const watched = problem.judged && facts_.watched;
+  double const first = watched ? std::min(100.0, system_.x.rows() + 10.0) : unknown;
+  Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2};
+  // A in another format is the same A: the recurrence goes on with it.
+  auto adapt = [&](std::int32_t done) {
+    double const patience = account(ctx, done - std::exchange(accounted, done));
+    if (revision() != recorded_) {
+      std::string const before = recorded_name_;
+      record(ctx);
+      if (system_.A->name() != before)
+        ctx.log(Severity::note, cat("format: ", system_.A->name(), " from iteration ",
+                                    report.iterations + done + 1, " on"));
+    }
+    return std::min(patience, seen.next - done);
+  };
+  Between between{[&] { method_->replace(ctx); }, adapt, nullptr};
+  if (watched)
+    between.look = [&](LoopState& state, bool asked) {
+      if (!asked && state.iteration < seen.next) return true;  // the loop came back for others
+      double const believed = in_units_of_b(norms2.empty() ? norm2 : norms2.back());
+      return look(problem, state, believed, report.rhs_norm, {norm2, limits.residual}, seen);
+    };
+  Ends const ends =
+      ends_of(limits.target, limits.divergence, limits.residual, norm2, roundoff(real_of<T>));
+  auto const loop_start = std::chrono::steady_clock::now();
+  out.state = loop_->run(ctx, {limits.steps, window, ends.threshold2, ends.divergence2, norm2},
+                         here, norms2, between);
+  account(ctx, out.state.iteration - accounted);
+  report.loop_seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - loop_start).count();
+  for (double n2 : norms2) {
+    double monitored = in_units_of_b(n2);
+    report.history.push_back({++report.iterations, monitored});
+    if (monitored < report.best_residual) {
+      report.best_residual = monitored;
+      report.best_iteration = report.iterations;
+    }
+  }
+  if (!norms2.empty()) out.claimed = report.recurrence_residual = report.history.back().norm;
+  if (system_.best.rows() > 0 && out.state.kept2 < norm2) out.kept = in_units_of_b(out.state.kept2);
+  out.kept_steps = out.state.kept_step;
+  method_->complete(ctx);
+  method_->finish(ctx, out.state);
+  heed(out.state);
+  return out;
+}
+
+#define TCSOLVE_INSTANTIATE(T)                                                                  \
+  template void KrylovSolver<T>::record(Context&);                                              \
+  template double KrylovSolver<T>::account(Context&, double);                                   \
+  template bool KrylovSolver<T>::look(Problem const&, LoopState&, double, double, Start const&, \
+                                      Looks&);                                                  \
+  template auto KrylovSolver<T>::run_cycle(Problem const&, SolveReport&, Watch const&,          \
+                                           CycleLimits const&)                                  \
+      ->Cycle;
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+
+}  // namespace tcsolve

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A Krylov method apart from all judgement. The driver (solvers/driver/krylov_solver.hpp) owns it
+/// and hands it a residual; the method solves A x = r from x = 0 and stops by its own account:
+///
+///     allocate    work vectors, once a set-up
+///     begin       from r to the first step
+///     step        one iteration, recorded once and repeated by whoever runs loops (solvers/loop/)
+///     complete    what is missing of x
+///
+/// Nothing in begin(), step() and complete() reads a scalar on the host unless it says so.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/operators/composite.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/solvers/driver/best_iterate.hpp>
+#include <tcsolve/solvers/driver/judge_ops.hpp>
+#include <tcsolve/solvers/loop/execution.hpp>
+#include <tcsolve/solvers/solver.hpp>
+
+namespace tcsolve {
+
+/// The system that a method works on. The driver makes it, scaled by powers of two so that A, M and
+/// r are of size 1; the method works on r, x and best.
+template <class T>
+struct MethodSystem {
+  OperatorPtr<T> A;
+  OperatorPtr<T> M;             ///< the identity where there is no preconditioner
+  OperatorPtr<double> A_true;   ///< what the true residual is made with
+  bool preconditioned = false;  ///< M is more than the identity
+  double norm_A = 0;            ///< ||A_true||; NaN where it is not known
+  int exponent = 0;             ///< A is 2^-exponent times the operator given
+  int headroom = 0;             ///< ||r|| is about 2^-headroom as a run begins
+
+  Vector<T> r;     ///< (rows of A) given to begin(), and the method's from then on
+  Vector<T> x;     ///< (columns of A) 0 at begin(), the solution of A x = r after complete()
+  Vector<T> best;  ///< (columns of A, or none) the x of the smallest norm, where a method keeps it
+
+  /// What a run is to reach, for a method that stops by something other than ||r||.
+  struct Goal {
+    double tighten = 1;  ///< of its tolerance, after a claim that came too early
+    double normal = std::numeric_limits<double>::infinity();  ///< normal_residual() as it begins
+    double optimal = 1e-8;  ///< what normal_residual() has to be for a least-squares solution
+    double noise = 1e-13;   ///< what rounding leaves of it at the least
+  } goal;
+
+  /// The work vectors for operators A and M (null: none).
+  void adopt(Context& ctx, OperatorPtr<T> A_, OperatorPtr<T> M_, OperatorPtr<double> A_true_) {
+    A = std::move(A_);
+    A_true = std::move(A_true_);
+    preconditioned = M_ != nullptr;
+    M = preconditioned ? std::move(M_) : std::make_shared<Identity<T>>(A->cols());
+    r.resize(ctx.space(), A->rows());
+    x.resize(ctx.space(), A->cols());
+  }
+  /// The size of ||A||; 0 where it is not known.
+  double size_A() const {
+    double const size = std::ldexp(norm_A, -exponent);
+    return std::isfinite(size) ? size : 0.0;
+  }
+  /// About ||r|| as a run begins: 1, unless A r would leave the range of T.
+  double size_r() const { return std::ldexp(1.0, -headroom); }
+  /// size_A() for a method without preconditioner, 0 with one.
+  double size_A_alone() const { return preconditioned ? 0.0 : size_A(); }
+  /// Where x lies, and the place of the best; null where it is not kept.
+  T* best_data() { return best.rows() == 0 ? nullptr : best.view().data; }
+};
+
+/// What is known of a method once it is made.
+struct MethodFacts {
+  std::string name;
+  SolverCost cost;
+  SolverNeeds needs = {};
+  Advice advice = no_advice;
+  /// Steps between two restarts of the method itself.
+  Index cycle = std::numeric_limits<Index>::max();
+  double basis_passes = 0;  ///< vectors of a Krylov basis that a step reads, on average
+  bool square = true;       ///< A must be
+  /// A least-squares solution will do where A is square.
+  bool accepts_least_squares = false;
+  /// Its arithmetic is homogeneous in A and M under powers of two.
+  bool scales_exactly = true;
+  /// begin(), step() and complete() are operations only and know nothing of A's size: the method
+  /// can run in a batch (solvers/driver/batch.hpp), where nobody asks the host.
+  bool batches = false;
+  /// The method's norm may fall for long while the true residual does not: the driver looks at the
+  /// true residual between pieces of the loop, also at Stop::replacement. complete() may then be
+  /// called between two steps.
+  bool watched = false;
+};
+
+/// T is the type of the method's vectors.
+template <class T>
+class Method {
+ public:
+  using Scalar = T;
+  virtual ~Method() = default;
+  Method() = default;
+  Method(Method const&) = delete;
+  Method& operator=(Method const&) = delete;
+  virtual MethodFacts facts() const = 0;
+
+  /// What the driver has to know of the work space.
+  struct Workspace {
+    double* norm2;            ///< the square of the monitored norm, set by begin() and each step
+    KeptOperands close = {};  ///< what a persistent loop may keep close to its threads
+  };
+  /// Sizes the work vectors for the system, which stays where it is.
+  Workspace allocate(Context& ctx, MethodSystem<T>& system) {
+    system_ = &system;
+    return do_allocate(ctx);
+  }
+  /// From r to the first step; x = 0 already.
+  virtual void begin(Context&, Attempt const&) = 0;
+  /// One iteration, as operations only; ends in observe(). Recorded once.
+  virtual void step(Context&) = 0;
+  /// Completes x from what the steps made, as operations only.
+  virtual void complete(Context&) {}
+  /// At Stop::replacement, which a step raises before it changes anything: computes what the steps
+  /// carry along by recurrences from what it stands for.
+  virtual void replace(Context&) {}
+
+  /// After complete(), with the host: what else there is to do, or to say of the stop.
+  virtual void finish(Context&, LoopState&) {}
+  /// Says more precisely why the loop ended. Asked only where x misses the tolerance; an inner
+  /// solve asks after every run that ends without a claim. It reads scalars, and may multiply.
+  virtual void classify_stop(Context&, LoopState&) {}
+  /// classify_stop() as operations; norm_A is an estimate of ||A|| where the operations run.
+  virtual void classify_stop_in_batch(Context&, double const* /*norm_A*/) {}
+  /// Asked where the true residual refutes a claim: did the method see A to be singular but for
+  /// rounding? It may wait for the device.
+  virtual bool saw_singular(Context&) { return false; }
+  /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is. Otherwise a
+  /// claim may come too early, and Goal::tighten asks for more.
+  virtual bool monitors_residual() const { return true; }
+  /// For a method that minimises ||r||: the part of r along the columns of A, relative, small at a
+  /// least-squares solution. Infinite for any other.
+  virtual double normal_residual(Context&, In<double> /*r*/, double /*r_norm*/) {
+    return std::numeric_limits<double>::infinity();
+  }
+  /// Estimate of cond(A M) from the runs of this solve; NaN where there is none.
+  virtual double condition() const { return SolveReport::unknown; }
+
+ protected:
+  LinearOperator<T> const& A() const { return *system_->A; }
+  LinearOperator<T> const& M() const { return *system_->M; }
+  Out<T> r() const { return system_->r; }
+  Out<T> x() const { return system_->x; }
+  MethodSystem<T>& system() const { return *system_; }
+
+  /// Makes room for the best x, for a method whose norm may rise.
+  void keep_best(Context& ctx) { system_->best.resize(ctx.space(), A().cols()); }
+  /// The place of the best x (solvers/driver/best_iterate.hpp), null without keep_best().
+  T* best() const { return system_->best_data(); }
+
+  /// What a persistent loop may keep close: the scalars, and vectors that no one else uses.
+  template <class S>
+  KeptOperands close(Array<S>& scalars, std::initializer_list<Vector<T>*> vectors) const {
+    KeptOperands kept;
+    kept.scalars = {reinterpret_cast<std::byte*>(scalars.data()), scalars.bytes()};
+    if constexpr (std::is_same_v<T, double>) {
+      for (Vector<T>* v : vectors) kept.vectors.push_back(v->view().data);
+      auto const diagonal = M().diagonal();
+      if (diagonal && diagonal->d) kept.constants.push_back(diagonal->d);
+    }
+    return kept;
+  }
+
+ private:
+  virtual Workspace do_allocate(Context&) = 0;
+  MethodSystem<T>* system_ = nullptr;
+};
+
+}  // namespace tcsolve
