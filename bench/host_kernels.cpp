@@ -191,7 +191,7 @@ void stream_triad(benchmark::State& state) {
 }
 BENCHMARK(stream_triad)->UseRealTime()->ComputeStatistics("least", least);
 
-void descend_op(benchmark::State& state) {
+void update_residual_op(benchmark::State& state) {
   Context ctx(Backend::host);
   Index n = static_cast<Index>(state.range(0));
   Vector<double> q(Space::host, n), r(Space::host, n);
@@ -199,11 +199,11 @@ void descend_op(benchmark::State& state) {
   CgScalars k{1e-9, 1, 1, 0, 0};
   for (auto _ : state) {
     k.rho = 1e-9;
-    descend<double>(ctx, &k, {}, true, q, r);
+    update_residual<double>(ctx, &k, {}, true, q, r, Observe{0, &k.rr});
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * 3 * n * 8);
 }
-BENCHMARK(descend_op)->Arg(4096)->Arg(1 << 20)->UseRealTime();
+BENCHMARK(update_residual_op)->Arg(4096)->Arg(1 << 20)->UseRealTime();
 
 }  // namespace
 

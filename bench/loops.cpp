@@ -58,9 +58,9 @@ int main(int argc, char** argv) {
     Recording body;
     ctx.within(state.data(), [&] {
       body = ctx.record([&](Context& c) {
-        extend<double>(c, k, D, r, p, x);
+        update_direction<double>(c, k, D, r, p, x);
         A.apply_dot(c, p, q, &k->sigma);
-        descend<double>(c, k, D, true, q, r);
+        update_residual<double>(c, k, D, true, q, r, Observe{0, &k->rr});
       });
     });
     unsigned long long handle = 0;
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
         steps = progress->iteration;
         if (i > 0) times.push_back(1e6 * seconds / steps);
       }
-      submit(ctx, CgFinish<double>{a.rows, k, p.view().data, x.view().data});
+      submit(ctx, CgComplete<double>{a.rows, k, p.view().data, x.view().data});
       double residual =
           bench::relative_residual(a, to_host(ctx, x.view().data, ctx.space(), a.rows), ones);
       std::sort(times.begin(), times.end());

@@ -65,10 +65,10 @@ ConfigNode RegistryBase::effective(Block const& block) const {
   return node;
 }
 
-std::vector<KeyDoc> RegistryBase::explain(std::string_view name) const {
+std::vector<KeyDoc> RegistryBase::keys_of(std::string_view name) const {
   std::size_t const i = find(name);
   if (i == entries_.size()) throw ConfigError(unknown(name));
-  return params_[i].explain();
+  return params_[i].keys();
 }
 
 void RegistryBase::add_entry(std::string name, std::string doc, ParamsOf params) {

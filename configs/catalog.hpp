@@ -53,7 +53,7 @@ class RegistryBase {
   ConfigNode effective(Block const& block) const;
 
   /// The keys of one entry. Throws ConfigError for an unknown name, listing the known ones.
-  std::vector<KeyDoc> explain(std::string_view name) const;
+  std::vector<KeyDoc> keys_of(std::string_view name) const;
 
  protected:
   /// How the Params of one entry are handled, whatever their type.
@@ -62,7 +62,7 @@ class RegistryBase {
                                               Catalog const&)>
         read;
     std::function<ConfigNode(void const*)> effective;
-    std::function<std::vector<KeyDoc>()> explain;
+    std::function<std::vector<KeyDoc>()> keys;
   };
 
   /// Throws std::logic_error when the name is taken.

@@ -77,7 +77,7 @@ std::string explain(std::vector<KeyDoc> const& config, Catalog const& catalog,
   auto const registry = catalog.registries().find(path.substr(0, dot));
   if (registry != catalog.registries().end()) {
     if (dot == std::string::npos) return entry_table(*registry->second, style);
-    return key_table(registry->second->explain(path.substr(dot + 1)), style);
+    return key_table(registry->second->keys_of(path.substr(dot + 1)), style);
   }
   std::vector<KeyDoc> rows;
   std::vector<std::string> known;
@@ -96,7 +96,7 @@ std::string reference_page(RegistryBase const& registry) {
   std::string page = entry_table(registry, TextStyle::markdown);
   for (auto const& entry : registry.entries())
     page += cat("\n## ", entry.name, "\n\n", entry.doc, "\n\n",
-                key_table(registry.explain(entry.name), TextStyle::markdown));
+                key_table(registry.keys_of(entry.name), TextStyle::markdown));
   return page;
 }
 

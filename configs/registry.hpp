@@ -57,7 +57,7 @@ class Registry : public RegistryBase {
       return p;
     };
     params.effective = [](void const* p) { return to_node(*static_cast<P const*>(p)); };
-    params.explain = [] { return describe<P>(); };
+    params.keys = [] { return describe<P>(); };
     add_entry(std::move(name), std::move(doc), std::move(params));
     makers_.push_back(
         [make = std::move(make)](void const* p, Args... args) -> std::unique_ptr<Product> {

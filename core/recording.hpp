@@ -19,7 +19,7 @@ class Arena;
 class Context;
 
 struct Command {
-  std::string name;  ///< e.g. "descend", "csr.apply"
+  std::string name;  ///< e.g. "axpby", "csr.apply"
   std::function<void(Context&)> call;
   bool capturable = true;               ///< false: waits for the host, so it cannot be in a graph
   std::type_index type = typeid(void);  ///< of the operation, where `operands` holds one

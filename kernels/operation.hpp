@@ -4,7 +4,7 @@
 /// and kernels/cuda/execute.cuh each run any operation, so host and device cannot drift apart.
 ///
 ///     struct Op {
-///       static constexpr char const* name = "descend";
+///       static constexpr char const* name = "cg_update_residual";
 ///       static constexpr int sums = 2;  // reductions of the pass; omit for none
 ///       std::int64_t n;                 // elements of the pass, may be 0
 ///       ...                             // operands: pointers into the space, host scalars

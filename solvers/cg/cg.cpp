@@ -27,40 +27,43 @@ void CgMethod<T>::begin(Context& ctx, Attempt const& attempt) {
   submit(ctx, CgStart<T>{r.rows, k_.data(), attempt, this->system().size_A_alone(), D_, r.data});
 }
 
-// Symbols as in Saad, where our M is written M^-1, x is d and a is alpha.
+// Symbols as in Saad, where our M is written M^-1, and a is alpha. The scalars k live on the
+// device.
 template <class T>
 void CgMethod<T>::step(Context& ctx) {
   auto const &A = this->A(), &M = this->M();
   CgScalars* k = k_.data();
   Out<T> r = this->r(), x = this->x(), z = folded_ ? r : z_;
-  if (!folded_) M.apply_dot(ctx, r, z, &k->rho);  // z = M r,  rho = <r, z>
-  extend<T>(ctx, k, D_, z, p_, x, this->best());  // x += a p;  p = z + (rho / rho_prev) p
-  A.apply_dot(ctx, p_, q_, &k->sigma);            // q = A p,  sigma = <p, q>
-  descend<T>(ctx, k, D_, folded_, q_, r);         // a = rho / sigma;  r -= a q;  <r, r>: enough?
+  Observe const test{0, &k->rr};
+
+  if (!folded_) M.apply_dot(ctx, r, z, &k->rho);            // z = M r,  rho = <r, z>
+  update_direction<T>(ctx, k, D_, z, p_, x, this->best());  // x += a p;  p = z + (rho / rho_prev) p
+  A.apply_dot(ctx, p_, q_, &k->sigma);                      // q = A p,  sigma = <p, q>
+  update_residual<T>(ctx, k, D_, folded_, q_, r, test);     // a = rho / sigma;  r -= a q;  the test
 }
 
 template <class T>
 void CgMethod<T>::complete(Context& ctx) {
-  submit(ctx, CgFinish<T>{p_.rows(), k_.data(), p_.view().data, this->x().data, this->best()});
+  submit(ctx, CgComplete<T>{p_.rows(), k_.data(), p_.view().data, this->x().data, this->best()});
 }
 
 template <class T>
 void CgMethod<T>::classify_stop(Context& ctx, LoopState& state) {
-  if (!Curvature::explains(static_cast<Stop>(state.stop))) return;
+  if (!Curvature::decides(static_cast<Stop>(state.stop))) return;
   CgScalars k = to_host(ctx, k_).front();
-  k.explain(state);
+  k.classify(state);
   Curvature curvature{k.sigma, norm<T>(ctx, p_), 0,
                       std::ldexp(this->system().norm_A, -this->system().exponent),
                       roundoff(real_of<T>)};
   if (!curvature.vanishes()) return;
   curvature.q = norm<T>(ctx, q_);
-  curvature.explain(state);
+  curvature.classify(state);
 }
 
 template <class T>
 void CgMethod<T>::classify_stop_in_batch(Context& ctx, double const* norm_A) {
-  submit(ctx, CgExplain<T>{p_.rows(), k_.data(), norm_A, roundoff(real_of<T>), p_.view().data,
-                           q_.view().data});
+  submit(ctx, CgClassifyStop<T>{p_.rows(), k_.data(), norm_A, roundoff(real_of<T>), p_.view().data,
+                                q_.view().data});
 }
 
 template class CgMethod<double>;

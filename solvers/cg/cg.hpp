@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Preconditioned conjugate gradients: Saad 2003, Algorithm 9.1. A and M symmetric positive
 /// definite.
+///
+///     x = 0,  rho = <r, M r>                             begin
+///     repeat                                             step
+///       z = M r,  rho = <r, z>
+///       x += a p;  p = z + (rho / rho_prev) p            x is one step late, so that p is read
+///       once q = A p,  sigma = <p, q> a = rho / sigma;  r -= a q
+///       ||r|| <= tolerance, or no better for long?       Observe: the stopping test
+///     x += a p                                           complete
+///
+/// x solves A x = r for the r that the driver hands over, and is added to the caller's x when the
+/// true residual confirms it (solvers/driver/krylov_solver.hpp). A loop also ends where rho <= 0 (M
+/// is indefinite) or sigma <= 0 (A is; classify_stop() tells indefinite from singular).
 #pragma once
 
 #include <tcsolve/solvers/cg/ops.hpp>

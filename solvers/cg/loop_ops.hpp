@@ -9,9 +9,9 @@ namespace tcsolve::loop_rooms {
 
 struct cg {
   template <class T>
-  using Loop = OpList<Extend<T>, Descend<T>>;
-  using Batch =
-      OpList<Extend<double>, Descend<double>, CgStart<double>, CgFinish<double>, CgExplain<double>>;
+  using Loop = OpList<UpdateDirection<T>, UpdateResidual<T>>;
+  using Batch = OpList<UpdateDirection<double>, UpdateResidual<double>, CgStart<double>,
+                       CgComplete<double>, CgClassifyStop<double>>;
 };
 
 }  // namespace tcsolve::loop_rooms

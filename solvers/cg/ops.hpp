@@ -2,9 +2,9 @@
 /// The fused updates of conjugate gradients (Saad 2003, Algorithm 9.1). x is updated one pass late,
 /// where p is read anyway; a diagonal M is folded in, so that z = M r is never stored:
 ///
-///     extend    x += a p;  p = z + (rho / rho_prev) p      reads r, D, p, x    writes p, x
-///     (product) q = A p;   sigma = <p, q>                  reads p             writes q
-///     descend   a = rho / sigma;  r -= a q;  <r, r>, rho   reads q, r, D       writes r
+///     update_direction  x += a p;  p = z + (rho / rho_prev) p      reads r, D, p, x    writes p, x
+///     (product)         q = A p;   sigma = <p, q>                  reads p             writes q
+///     update_residual   a = rho / sigma;  r -= a q;  <r, r>, rho   reads q, r, D       writes r
 ///
 /// 12 values a row besides the matrix with a diagonal M; Saad's order of updates takes 13.
 #pragma once
@@ -34,14 +34,14 @@ struct CgScalars {
   /// taken, since it may be right (a Hilbert matrix), and remembered. In FP64, as the sums are:
   /// matrices of condition 1e7 are common, and to FP32 no kernel. ||p|| costs no sum:
   /// <p, M^-1 p> = rho + beta^2 <p, M^-1 p>_prev, since <r, p_prev> = 0.
-  TCSOLVE_HD void learn() {
+  TCSOLVE_HD void update_bounds() {
     double beta = rho_prev > 0 ? rho / rho_prev : 0.0;
     pp = beta > 0 ? rho + beta * (beta * pp) : rho;
     if (sigma <= 0x1p-53 * (largest * pp)) kernel = 1;
     if (sigma > largest * pp) largest = sigma / pp;
   }
-  /// The driver, who looks whether a claim is true, hears of it.
-  TCSOLVE_HD void explain(LoopState& state) const {
+  /// Names a singular A as the cause of a claim, which the driver then verifies.
+  TCSOLVE_HD void classify(LoopState& state) const {
     if (kernel != 0 && static_cast<Stop>(state.stop) == Stop::claimed)
       state.cause = static_cast<std::int32_t>(Cause::singular_operator);
   }
@@ -71,11 +71,12 @@ struct CgStart {
 };
 
 /// x += a p, the step of the iteration before;  p = z + (rho / rho_prev) p, z = D r; in the first
-/// step p = z. rho = <r, z> must be positive: otherwise M is not positive definite. Where Descend
-/// has asked for it, x is copied to `kept` before it changes (solvers/driver/best_iterate.hpp).
+/// step p = z. rho = <r, z> must be positive: otherwise M is not positive definite. Where
+/// UpdateResidual has asked for it, x is copied to `kept` before it changes
+/// (solvers/driver/best_iterate.hpp).
 template <class T>
-struct Extend {
-  static constexpr char const* name = "extend";
+struct UpdateDirection {
+  static constexpr char const* name = "cg_update_direction";
   std::int64_t n;
   CgScalars const* k;
   Diagonal<T> D;
@@ -111,8 +112,8 @@ struct Extend {
 /// a = rho / sigma;  r -= a q;  rr = ||r||^2;  when D is M, rho = <r, D r>;  then the stopping
 /// test. sigma = <p, A p> must be positive: otherwise A is not positive definite.
 template <class T>
-struct Descend {
-  static constexpr char const* name = "descend";
+struct UpdateResidual {
+  static constexpr char const* name = "cg_update_residual";
   static constexpr int sums = 2;
   std::int64_t n;
   CgScalars* k;
@@ -142,7 +143,7 @@ struct Descend {
     if (folded) sum[1] += ri * D(i, ri);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
-    k->learn();
+    k->update_bounds();
     if (f.state != nullptr) judge_iterates(f, sum[0]);
     k->rho_prev = k->rho;
     k->rr = sum[0];
@@ -166,8 +167,8 @@ struct Descend {
 
 /// x += a p: the step that x lacks when the loop has ended; x without it may have to be kept.
 template <class T>
-struct CgFinish {
-  static constexpr char const* name = "cg_finish";
+struct CgComplete {
+  static constexpr char const* name = "cg_complete";
   std::int64_t n;
   CgScalars const* k;
   T const* p;
@@ -190,8 +191,8 @@ struct CgFinish {
 /// Where a loop has ended at a direction p: is A indefinite, or singular?
 /// (solvers/driver/curvature.hpp)
 template <class T>
-struct CgExplain {
-  static constexpr char const* name = "cg_explain";
+struct CgClassifyStop {
+  static constexpr char const* name = "cg_classify_stop";
   static constexpr int sums = 2;
   std::int64_t n;
   CgScalars const* k;
@@ -200,29 +201,33 @@ struct CgExplain {
   T const *p, *q;
   struct Coefficients {};
   TCSOLVE_HD bool prepare(Frame f, Coefficients&) const {
-    return Curvature::explains(static_cast<Stop>(f.state->stop));
+    return Curvature::decides(static_cast<Stop>(f.state->stop));
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const&, double* sum) const {
     sum[0] += double(p[i]) * double(p[i]);
     sum[1] += double(q[i]) * double(q[i]);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
-    Curvature{k->sigma, sqrt(sum[0]), sqrt(sum[1]), *norm_A, roundoff}.explain(*f.state);
-    k->explain(*f.state);
+    Curvature{k->sigma, sqrt(sum[0]), sqrt(sum[1]), *norm_A, roundoff}.classify(*f.state);
+    k->classify(*f.state);
   }
 };
 
+/// x += a p;  p = z + (rho / rho_prev) p, z = D r.
 template <class T>
-void extend(Context& ctx, CgScalars const* k, Diagonal<T> D, In<T> r, Out<T> p, Out<T> x,
-            T* kept = nullptr) {
-  submit(ctx, Extend<T>{p.rows, k, D, r.data, p.data, x.data, kept});
+void update_direction(Context& ctx, CgScalars const* k, Diagonal<T> D, In<T> r, Out<T> p, Out<T> x,
+                      T* kept = nullptr) {
+  submit(ctx, UpdateDirection<T>{p.rows, k, D, r.data, p.data, x.data, kept});
 }
+/// a = rho / sigma;  r -= a q;  ||r||^2; when D is M (`folded`), rho = <r, D r>. `test` follows.
 template <class T>
-void descend(Context& ctx, CgScalars* k, Diagonal<T> D, bool folded, In<T> q, Out<T> r) {
-  submit(ctx, Descend<T>{r.rows, k, D, folded, q.data, r.data, Observe{0, &k->rr}});
+void update_residual(Context& ctx, CgScalars* k, Diagonal<T> D, bool folded, In<T> q, Out<T> r,
+                     Observe const& test) {
+  submit(ctx, UpdateResidual<T>{r.rows, k, D, folded, q.data, r.data, test});
 }
 
 template <class T>
-using CgOps = OpList<CgStart<T>, Extend<T>, Descend<T>, CgFinish<T>, CgExplain<T>>;
+using CgOps =
+    OpList<CgStart<T>, UpdateDirection<T>, UpdateResidual<T>, CgComplete<T>, CgClassifyStop<T>>;
 
 }  // namespace tcsolve

@@ -55,7 +55,7 @@ SolveReport BatchReport::of(Index k) const {
   r.value = s.value;
   r.seconds = seconds;
   r.preconditioned = preconditioned;
-  r.message = explain(r, solver, advice);
+  r.message = message_of(r, solver, advice);
   return r;
 }
 
@@ -164,7 +164,7 @@ void BatchSolver::record(Context& ctx) {
     submit(c, JudgeTrial{n, s, x.data, d.data, system_.best_data(), trial.data});
     exact_residual(c, A_->view(), {b.data, trial.data, trial_r.data});
     submit(c, JudgeVerdict{n, rules, s, norm2, trial.data, trial_r.data});
-    submit(c, JudgeKeep{n, s, trial.data, trial_r.data, x.data, r.data});
+    submit(c, JudgeAccept{n, s, trial.data, trial_r.data, x.data, r.data});
   });
   program_.system = s;
   program_.kept = workspace_.close;

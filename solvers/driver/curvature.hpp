@@ -21,13 +21,13 @@ struct Curvature {
   TCSOLVE_HD bool singular() const { return q <= sqrt(10 * roundoff) * size * p; }
 
   /// The ends that a curvature has a say in.
-  TCSOLVE_HD static bool explains(Stop stop) {
+  TCSOLVE_HD static bool decides(Stop stop) {
     return stop == Stop::indefinite_operator || stop == Stop::diverged || stop == Stop::claimed;
   }
   /// Says more precisely why a loop ended at p.
-  TCSOLVE_HD void explain(LoopState& state) const {
+  TCSOLVE_HD void classify(LoopState& state) const {
     auto stop = static_cast<Stop>(state.stop);
-    if (!explains(stop) || !vanishes()) return;
+    if (!decides(stop) || !vanishes()) return;
     if (stop == Stop::claimed) {  // the driver looks whether it is true
       if (singular()) state.cause = static_cast<std::int32_t>(Cause::singular_operator);
       return;

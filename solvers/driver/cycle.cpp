@@ -94,7 +94,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
     out.state.cause = static_cast<std::int32_t>(unfit.cause);
     out.state.value = norm2;
     method_->complete(ctx);
-    method_->finish(ctx, out.state);
+    method_->conclude(ctx, out.state);
     heed(out.state);
     return out;
   }
@@ -148,7 +148,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
   if (system_.best.rows() > 0 && out.state.kept2 < norm2) out.kept = in_units_of_b(out.state.kept2);
   out.kept_steps = out.state.kept_step;
   method_->complete(ctx);
-  method_->finish(ctx, out.state);
+  method_->conclude(ctx, out.state);
   heed(out.state);
   return out;
 }

@@ -9,7 +9,7 @@
 ///       (steps, complete)
 ///       x' = x + 2^e d             judge_trial
 ///       r' = b - A x'              judge_verdict  the same judgement (core/judgement.hpp)
-///       x, r = x', r' if better    judge_keep
+///       x, r = x', r' if better    judge_accept
 #pragma once
 
 #include <cmath>
@@ -261,8 +261,8 @@ struct JudgeVerdict {
 };
 
 /// x = x', residual = r' where they are better.
-struct JudgeKeep {
-  static constexpr char const* name = "judge_keep";
+struct JudgeAccept {
+  static constexpr char const* name = "judge_accept";
   std::int64_t n;
   SystemState const* s;
   double const *trial, *trial_residual;

@@ -78,7 +78,7 @@ SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
   ctx.solving(deadline, complaint_, [&] { report = judge(b_here, x_here); });
   if (report.cause == Cause::inner_solver) report.inner = complaint_;
   if (!here(x)) unstage(x_here, x);
-  report.message = explain(report, facts_.name, advice());
+  report.message = message_of(report, facts_.name, advice());
   return report;
 }
 

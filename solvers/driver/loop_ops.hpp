@@ -11,7 +11,7 @@ struct driver {
   template <class T>
   using Loop = OpList<Observe>;
   using Batch = OpList<Observe, JudgeStart, JudgeZero, JudgeScale, JudgeCycle, JudgeTrial,
-                       JudgeVerdict, JudgeKeep>;
+                       JudgeVerdict, JudgeAccept>;
 };
 
 }  // namespace tcsolve::loop_rooms

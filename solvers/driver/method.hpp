@@ -110,8 +110,8 @@ class Method {
 
   /// What the driver has to know of the work space.
   struct Workspace {
-    double* norm2;            ///< the square of the monitored norm, set by begin() and each step
-    KeptOperands close = {};  ///< what a persistent loop may keep close to its threads
+    double* norm2;             ///< the square of the monitored norm, set by begin() and each step
+    CloseOperands close = {};  ///< what a persistent loop may keep close to its threads
   };
   /// Sizes the work vectors for the system, which stays where it is.
   Workspace allocate(Context& ctx, MethodSystem<T>& system) {
@@ -129,7 +129,7 @@ class Method {
   virtual void replace(Context&) {}
 
   /// After complete(), with the host: what else there is to do, or to say of the stop.
-  virtual void finish(Context&, LoopState&) {}
+  virtual void conclude(Context&, LoopState&) {}
   /// Says more precisely why the loop ended. Asked only where x misses the tolerance; an inner
   /// solve asks after every run that ends without a claim. It reads scalars, and may multiply.
   virtual void classify_stop(Context&, LoopState&) {}
@@ -163,8 +163,8 @@ class Method {
 
   /// What a persistent loop may keep close: the scalars, and vectors that no one else uses.
   template <class S>
-  KeptOperands close(Array<S>& scalars, std::initializer_list<Vector<T>*> vectors) const {
-    KeptOperands kept;
+  CloseOperands close(Array<S>& scalars, std::initializer_list<Vector<T>*> vectors) const {
+    CloseOperands kept;
     kept.scalars = {reinterpret_cast<std::byte*>(scalars.data()), scalars.bytes()};
     if constexpr (std::is_same_v<T, double>) {
       for (Vector<T>* v : vectors) kept.vectors.push_back(v->view().data);

@@ -11,6 +11,6 @@ namespace tcsolve {
 
 using DriverOps =
     OpList<Observe, Raise, Advance<double>, Advance<float>, JudgeStart, JudgeZero, JudgeScale,
-           JudgeCycle, JudgeTrial, JudgeVerdict, JudgeKeep, BatchCheck, BatchMeasure>;
+           JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept, BatchCheck, BatchMeasure>;
 
 }  // namespace tcsolve

@@ -86,7 +86,7 @@ std::string SolveReport::outcome() const {
   return kind && cause != Cause::none ? cat(text, ":", name(cause)) : text;
 }
 
-std::string explain(SolveReport const& r, std::string const& solver, Advice own) {
+std::string message_of(SolveReport const& r, std::string const& solver, Advice own) {
   std::string text = cat(solver, ": ", r.outcome(), " after ", r.iterations,
                          r.iterations == 1 ? " iteration" : " iterations");
   if (r.reason == Stop::converged && r.cause == Cause::zero_rhs) return text + "; b = 0, so x = 0";

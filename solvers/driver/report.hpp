@@ -64,7 +64,8 @@ inline std::string no_advice(SolveReport const&) { return {}; }
 
 /// The sentence for `report.message`: what happened, the figures, and what to try next, by the
 /// method's own advice or else a general one.
-std::string explain(SolveReport const& report, std::string const& solver, Advice own = no_advice);
+std::string message_of(SolveReport const& report, std::string const& solver,
+                       Advice own = no_advice);
 /// A figure of a message, with three digits.
 std::string figure_text(double);
 

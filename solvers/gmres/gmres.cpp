@@ -102,7 +102,7 @@ void FgmresMethod<T>::begin(Context& ctx, Attempt const&) {
 template <class T>
 void FgmresMethod<T>::step(Context& ctx) {
   this->M().apply(ctx, this->u_, this->z_);  // z = M_j u
-  submit(ctx, KeepColumn<T>{this->z_.rows(), this->z_.view().data, Z_.data()});
+  submit(ctx, StoreColumn<T>{this->z_.rows(), this->z_.view().data, Z_.data()});
   this->A().apply(ctx, this->z_, this->w_);  // w = A z
   this->extend_basis(ctx);
 }

@@ -246,8 +246,8 @@ struct ArnoldiUpdate {
 
 /// Z_j = z: flexible GMRES keeps what the preconditioner made.
 template <class T>
-struct KeepColumn {
-  static constexpr char const* name = "keep_column";
+struct StoreColumn {
+  static constexpr char const* name = "store_column";
   std::int64_t n;
   T const* z;
   T* Z;
@@ -389,6 +389,6 @@ void gram(Context& ctx, Gram<T> const& op) {
 }
 
 template <class T>
-using GmresOps = OpList<ArnoldiStart<T>, KeepColumn<T>, CombineBasis<T>>;
+using GmresOps = OpList<ArnoldiStart<T>, StoreColumn<T>, CombineBasis<T>>;
 
 }  // namespace tcsolve

@@ -34,7 +34,7 @@ struct BatchProgram {
   } first, begin, step, end;
   std::vector<void const*> gathered;  ///< vectors that products read
   SystemState* system = nullptr;      ///< what the operations know as the state of their system
-  KeptOperands kept;
+  CloseOperands kept;
 };
 
 /// Where the systems lie; host memory.

@@ -58,7 +58,7 @@ class Loop {
 
   /// What the choice of the execution depends on.
   struct Body {
-    KeptOperands kept;
+    CloseOperands kept;
     double bytes = 0;  ///< that a step reads and writes
     /// Steps after which the method stops by itself, to begin anew.
     Index cycle = std::numeric_limits<Index>::max();

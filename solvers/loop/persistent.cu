@@ -249,7 +249,7 @@ bool fits(Device& on, PersistentLoop const& loop) {
 }  // namespace
 
 std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& body, LoopState* state,
-                                                KeptOperands const& kept, std::string& why) {
+                                                CloseOperands const& kept, std::string& why) {
   Current const current(on);
   int cooperative = 0;
   check(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, on.ordinal));

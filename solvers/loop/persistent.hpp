@@ -27,7 +27,7 @@ namespace tcsolve {
 
 /// What a loop may keep close to its threads, in the Context's space: a persistent kernel redirects
 /// the operands that point there to shared memory.
-struct KeptOperands {
+struct CloseOperands {
   std::span<std::byte> scalars;  ///< the method's; empty: not named
   /// Of the system's size; nobody else uses them while the loop runs. What the body writes before
   /// it reads it need not be there afterwards.
@@ -42,7 +42,7 @@ class PersistentLoop;
 /// Null, and why, when a command of the body has no form in the kernel, or where the device does
 /// not run that many blocks of it at once.
 std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const& body, LoopState* state,
-                                                KeptOperands const&, std::string& why);
+                                                CloseOperands const&, std::string& why);
 /// False, and why, when there is no room for all blocks at once: nothing was launched then.
 ///
 /// The kernel begins when all its blocks have a multiprocessor. A kernel of someone else that keeps

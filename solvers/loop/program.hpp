@@ -60,7 +60,7 @@ struct LoopProgram {
 /// Where the grid has to wait, and for what, is marked, and (capacity 1) where the first CSR matrix
 /// is read; how much room there is for it, the caller says. `block`: threads of a block.
 ///
-/// y = A z, z = D x, where z is one of `own` (KeptOperands::vectors) and is read here only: A
+/// y = A z, z = D x, where z is one of `own` (CloseOperands::vectors) and is read here only: A
 /// multiplies x through D, and z is not made. That saves a barrier between the two.
 LoopProgram loop_program(Recording const& body, int blocks, int block,
                          std::span<double* const> own = {});

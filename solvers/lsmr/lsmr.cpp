@@ -98,7 +98,7 @@ void LsmrMethod<T>::step(Context& ctx) {
 
 // alpha = 0: M^T A^T r vanishes. Unless r is optimal, M is singular.
 template <class T>
-void LsmrMethod<T>::finish(Context& ctx, LoopState& state) {
+void LsmrMethod<T>::conclude(Context& ctx, LoopState& state) {
   LsmrScalars* s = scalars_.data();
   if (tells_condition_) condition_ = std::max(condition_, read(ctx, &s->condition));
   normal_claimed_ =

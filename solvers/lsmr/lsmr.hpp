@@ -43,7 +43,7 @@ class LsmrMethod final : public Method<T> {
   auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
-  void finish(Context&, LoopState&) override;
+  void conclude(Context&, LoopState&) override;
   double normal_residual(Context&, In<double> r, double r_norm) override;
   double condition() const override { return condition_; }
   bool monitors_residual() const override { return !normal_claimed_; }

@@ -59,7 +59,7 @@ void MinresMethod<T>::replace(Context& ctx) {
 
 // The norm is an inner product, which 0 makes of an indefinite M too.
 template <class T>
-void MinresMethod<T>::finish(Context&, LoopState& state) {
+void MinresMethod<T>::conclude(Context&, LoopState& state) {
   bool const begun = state.limit != 0;
   if (begun || static_cast<Stop>(state.stop) != Stop::breakdown) return;
   state.stop = static_cast<std::int32_t>(Stop::indefinite_preconditioner);

@@ -36,7 +36,7 @@ class MinresMethod final : public Method<T> {
   void step(Context&) override;
   void replace(Context&) override;
   void complete(Context&) override;
-  void finish(Context&, LoopState&) override;
+  void conclude(Context&, LoopState&) override;
   bool monitors_residual() const override { return !this->system().preconditioned; }
 
   Vector<T> v_prev_, q_, z_, zn_, w_, w_prev_;

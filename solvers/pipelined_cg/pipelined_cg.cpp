@@ -122,7 +122,7 @@ void PipelinedCgMethod<T>::replace(Context& ctx) {
 template <class T>
 void OneReductionCg<T>::classify_stop(Context& ctx, LoopState& state) {
   auto stop = static_cast<Stop>(state.stop);
-  if (stop != Stop::indefinite_preconditioner && !Curvature::explains(stop)) return;
+  if (stop != Stop::indefinite_preconditioner && !Curvature::decides(stop)) return;
   auto lost = [&](Cause cause) {
     state.stop = static_cast<std::int32_t>(Stop::breakdown);
     state.cause = static_cast<std::int32_t>(cause);
@@ -150,7 +150,7 @@ void OneReductionCg<T>::classify_stop(Context& ctx, LoopState& state) {
     state.value = exact;
     if (exact > 0 && !curvature.vanishes()) return lost(Cause::sigma);
   }
-  curvature.explain(state);
+  curvature.classify(state);
 }
 
 template <class T>

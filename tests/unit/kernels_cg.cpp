@@ -32,7 +32,7 @@ void conjugate_gradients(Eigen::MatrixXd const& A, Vector const& D, Vector r, in
   for (int step = 0; step < steps; ++step) {
     Vector q = A * p;
     k.sigma = p.dot(q);
-    k.learn();
+    k.update_bounds();
     look(p);
     r -= k.rho / k.sigma * q;
     Vector z = D.cwiseProduct(r);

@@ -49,9 +49,10 @@ TYPED_TEST(KernelsLoop, AStoppedLoopLeavesEverythingAlone) {
       dot2<T>(c, x.in(), y.in(), at + 1, at + 2);
       max_abs<T>(c, x.in(), at);
       submit(c, MultiplyDot<T>{size, 1, x.data(), r.data(), z.data(), at});
-      extend<T>(c, cg.data(), {}, z.in(), y.view(), x.view());
-      extend<T>(c, broken.data(), {}, z.in(), y.view(), x.view());  // must not raise any more
-      descend<T>(c, cg.data(), {}, true, y.in(), r.view());
+      update_direction<T>(c, cg.data(), {}, z.in(), y.view(), x.view());
+      update_direction<T>(c, broken.data(), {}, z.in(), y.view(),
+                          x.view());  // must not raise any more
+      update_residual<T>(c, cg.data(), {}, true, y.in(), r.view(), Observe{0, &cg.data()->rr});
     });
     EXPECT_TRUE(x.unchanged() && y.unchanged() && z.unchanged() && r.unchanged() && s.unchanged())
         << n;
@@ -94,9 +95,10 @@ TYPED_TEST(KernelsLoop, AnOperationThatRaisesLeavesItsOperandsAlone) {
           r(this->ctx(), values);
       There<CgScalars> k(this->ctx(), CgScalars{e.rho, 1, e.sigma, 0.5, -9});
       this->ctx().within(state.data(), [&] {
-        descend<T>(this->ctx(), k.data(), {}, true, q.in(), r.view());
+        update_residual<T>(this->ctx(), k.data(), {}, true, q.in(), r.view(),
+                           Observe{0, &k.data()->rr});
         // A second fault in the same step does not replace the first.
-        extend<T>(this->ctx(), k.data(), {}, r.in(), p.view(), x.view());
+        update_direction<T>(this->ctx(), k.data(), {}, r.in(), p.view(), x.view());
       });
       EXPECT_TRUE(x.unchanged() && r.unchanged() && p.unchanged() && q.unchanged());
       EXPECT_EQ(k.get().rr, -9);

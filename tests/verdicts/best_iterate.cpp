@@ -138,7 +138,7 @@ TEST(Advice, OfLsmrIsNotLsmr) {
       report.reason = reason;
       report.cause = reason == Stop::breakdown ? Cause::singular_operator : Cause::none;
       report.preconditioned = preconditioned;
-      std::string const text = explain(report, "lsmr", Lsmr<double>().advice());
+      std::string const text = message_of(report, "lsmr", Lsmr<double>().advice());
       EXPECT_EQ(text.find("lsmr", 4), std::string::npos) << text;
     }
 }
