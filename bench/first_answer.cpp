@@ -83,7 +83,7 @@ std::string solve(Context& ctx, OperatorFactory const& factory, Csr<double> cons
   ledger["order"].push_back(order);
   double before = planning;
   before += phase("conversion", [&] { A = factory.build(ctx, a, use); });
-  csr = std::make_shared<CsrOperator<double>>(ctx, ready.matrix->view());
+  csr = std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, ready.matrix->view()));
   exact = factory.exact() ? A : csr;
   before += phase("preconditioner", [&] { M = JacobiFactory().build(ctx, {csr->view(), A}); });
   before += phase("recording", [&] {

@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   for (int n : sizes) {
     Csr<double> a = generate(Poisson7Params{.n = n, .coefficient = Coefficient::random});
     Index const rows = a.rows;
-    auto csr = std::make_shared<CsrOperator<double>>(ctx, a.view());
+    auto csr = std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a.view()));
     a = {};
     auto M = std::make_shared<Jacobi<double>>(ctx, csr->view());
     auto const measure = [&](OperatorPtr<double> const& A) {

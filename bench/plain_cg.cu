@@ -23,9 +23,9 @@ struct PlainCg::State : PlainSystem {
   double begin(std::vector<double> const& b) {
     start(b);
     jacobi(r, z);
-    check(cublasDcopy(on.cublas(), n, z, 1, p, 1));
+    check(cublasDcopy(cuda::cublas(on), n, z, 1, p, 1));
     double bb = 0;
-    check(cublasDdot(on.cublas(), n, r, 1, r, 1, &bb));
+    check(cublasDdot(cuda::cublas(on), n, r, 1, r, 1, &bb));
     return bb;
   }
   double *z, *p, *q, *s;
@@ -38,7 +38,7 @@ std::vector<double> PlainCg::x() const { return s_->answer(); }
 
 PlainResult PlainCg::host_scalars(std::vector<double> const& b, double rtol, int max_iters) {
   State& k = *s_;
-  cublasHandle_t h = k.on.cublas();
+  cublasHandle_t h = cuda::cublas(k.on);
   check(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST));
   double goal = rtol * rtol * k.begin(b), rho = 0, rr = 0;
   check(cublasDdot(h, k.n, k.r, 1, k.z, 1, &rho));
@@ -66,7 +66,7 @@ PlainResult PlainCg::host_scalars(std::vector<double> const& b, double rtol, int
 
 PlainResult PlainCg::graph(std::vector<double> const& b, double rtol, int max_iters, int block) {
   State& k = *s_;
-  cublasHandle_t h = k.on.cublas();
+  cublasHandle_t h = cuda::cublas(k.on);
   cudaStream_t stream = k.on.stream;
   check(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST));
   double goal = rtol * rtol * k.begin(b), rr = 0;

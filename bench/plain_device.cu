@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <tcsolve/core/cuda/device.hpp>
+#include "cublas.hpp"
 
 namespace tcsolve::bench {
 
@@ -63,8 +64,8 @@ void atomic_dot(Context& ctx, std::int64_t n, double const* x, double const* y, 
 
 void cublas_dot(Context& ctx, std::int64_t n, double const* x, double const* y, double* sigma) {
   cuda::Device& on = *ctx.device();
-  check(cublasSetPointerMode(on.cublas(), CUBLAS_POINTER_MODE_DEVICE));
-  check(cublasDdot(on.cublas(), static_cast<int>(n), x, 1, y, 1, sigma));
+  check(cublasSetPointerMode(cuda::cublas(on), CUBLAS_POINTER_MODE_DEVICE));
+  check(cublasDdot(cuda::cublas(on), static_cast<int>(n), x, 1, y, 1, sigma));
 }
 
 double graph_microseconds(Context& ctx, int count, int repetitions, void (*f)(void*),

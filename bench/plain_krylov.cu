@@ -13,24 +13,24 @@ struct PlainKrylov::State : PlainSystem {
   explicit State(Csr<double> const& a)
       : PlainSystem(a), p(vector()), y(vector()), v_(vector()), t(vector()), shadow(vector()) {}
   void begin(std::vector<double> const& b) {
-    check(cublasSetPointerMode(on.cublas(), CUBLAS_POINTER_MODE_HOST));
+    check(cublasSetPointerMode(cuda::cublas(on), CUBLAS_POINTER_MODE_HOST));
     start(b);
     start_clock();
   }
   double dot(double* a, double* b) {
     double value;
-    check(cublasDdot(on.cublas(), n, a, 1, b, 1, &value));
+    check(cublasDdot(cuda::cublas(on), n, a, 1, b, 1, &value));
     return value;
   }
   double norm(double* a) {
     double value;
-    check(cublasDnrm2(on.cublas(), n, a, 1, &value));
+    check(cublasDnrm2(cuda::cublas(on), n, a, 1, &value));
     return value;
   }
   void axpy(double alpha, double* from, double* to) {
-    check(cublasDaxpy(on.cublas(), n, &alpha, from, 1, to, 1));
+    check(cublasDaxpy(cuda::cublas(on), n, &alpha, from, 1, to, 1));
   }
-  void scale(double alpha, double* v) { check(cublasDscal(on.cublas(), n, &alpha, v, 1)); }
+  void scale(double alpha, double* v) { check(cublasDscal(cuda::cublas(on), n, &alpha, v, 1)); }
   double *p, *y, *v_, *t, *shadow, *V = nullptr, *h = nullptr;
   double minus = -1;
 };
@@ -44,7 +44,7 @@ PlainResult PlainKrylov::bicgstab(std::vector<double> const& b, double rtol, int
   State& k = *s_;
   k.begin(b);
   double goal = rtol * k.norm(k.r), rho = 1, alpha = 1, omega = 1;
-  check(cublasDcopy(k.on.cublas(), k.n, k.r, 1, k.shadow, 1));
+  check(cublasDcopy(cuda::cublas(k.on), k.n, k.r, 1, k.shadow, 1));
   check(cudaMemsetAsync(k.p, 0, sizeof(double) * k.n, k.on.stream));
   check(cudaMemsetAsync(k.v_, 0, sizeof(double) * k.n, k.on.stream));
   for (int iteration = 1;; ++iteration) {
@@ -69,7 +69,7 @@ PlainResult PlainKrylov::bicgstab(std::vector<double> const& b, double rtol, int
 
 PlainResult PlainKrylov::gmres(std::vector<double> const& b, double rtol, int max_iters, int m) {
   State& k = *s_;
-  cublasHandle_t blas = k.on.cublas();
+  cublasHandle_t blas = cuda::cublas(k.on);
   if (k.V == nullptr) {
     k.V = k.vector(m + 1);
     k.h = k.take<double>(2 * (m + 1));

@@ -9,6 +9,7 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
+#include "cublas.hpp"
 #include "plain_cg.hpp"
 
 namespace tcsolve::bench {
@@ -75,7 +76,7 @@ struct PlainSystem {
   }
   /// to = D^-1 from.
   void jacobi(double* from, double* to) {
-    cuda::check(cublasDdgmm(on.cublas(), CUBLAS_SIDE_LEFT, n, 1, from, n, d, 1, to, n));
+    cuda::check(cublasDdgmm(cuda::cublas(on), CUBLAS_SIDE_LEFT, n, 1, from, n, d, 1, to, n));
   }
   /// x = 0, r = b.
   void start(std::vector<double> const& b) {

@@ -4,13 +4,15 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 find_package(yaml-cpp REQUIRED)
-find_package(CLI11 REQUIRED)
+if(TCSOLVE_PROGRAM)
+  find_package(CLI11 REQUIRED)
+endif()
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
 
-# Kokkos: the caller's choice first, then the one that scripts/setup built, then an installed one.
-# scripts/setup builds its own only when no installed Kokkos is parallel.
+# Kokkos: that of the project around this one, then the caller's choice, then the one that
+# scripts/setup built, then an installed one.
 if(NOT "$ENV{TCSOLVE_DEPS}" STREQUAL "")
   set(TCSOLVE_DEPS_DEFAULT "$ENV{TCSOLVE_DEPS}")
 else()
@@ -20,14 +22,20 @@ set(TCSOLVE_DEPS "${TCSOLVE_DEPS_DEFAULT}" CACHE PATH "where scripts/setup puts 
 if(NOT DEFINED Kokkos_ROOT AND NOT DEFINED ENV{Kokkos_ROOT} AND EXISTS "${TCSOLVE_DEPS}/kokkos")
   set(Kokkos_ROOT "${TCSOLVE_DEPS}/kokkos")
 endif()
-find_package(Kokkos CONFIG)
-if(NOT Kokkos_FOUND)
-  message(FATAL_ERROR "no Kokkos found: run scripts/setup, or set Kokkos_ROOT to one built with OpenMP")
-endif()
 include(TcsolveKokkos)
-tcsolve_check_kokkos(kokkos_problem)
+if(NOT TARGET Kokkos::kokkos)
+  find_package(Kokkos CONFIG QUIET)
+  if(NOT Kokkos_FOUND)
+    set(kokkos_problem "no Kokkos was found")
+  endif()
+endif()
+if(TARGET Kokkos::kokkos)
+  tcsolve_check_kokkos(kokkos_problem)
+endif()
 if(kokkos_problem)
-  message(FATAL_ERROR "${kokkos_problem}: run scripts/setup, or set Kokkos_ROOT to a parallel Kokkos >= 3.4")
+  unset(Kokkos_DIR CACHE)  # or the next run would not look elsewhere
+  message(FATAL_ERROR "tcsolve: ${kokkos_problem}. Install Kokkos >= 3.4 (Debian: libtrilinos-kokkos-dev), "
+    "set Kokkos_ROOT to one, or run ${PROJECT_SOURCE_DIR}/scripts/setup, which builds one")
 endif()
 message(STATUS "tcsolve: Kokkos ${Kokkos_VERSION} (${Kokkos_DEVICES}) from ${Kokkos_DIR}")
 
@@ -92,9 +100,9 @@ endif()
 
 # What every layer sees; only link-time needs reach the users of the installed library.
 add_library(tcsolve_private INTERFACE)
-target_link_libraries(tcsolve_private INTERFACE tcsolve_flags Eigen3::Eigen CLI11::CLI11
-  nlohmann_json::nlohmann_json)
-set(TCSOLVE_LINK_PUBLIC Kokkos::kokkos yaml-cpp Threads::Threads)
+target_link_libraries(tcsolve_private INTERFACE tcsolve_flags Eigen3::Eigen
+  $<TARGET_NAME_IF_EXISTS:CLI11::CLI11> nlohmann_json::nlohmann_json)
+set(TCSOLVE_LINK_PUBLIC yaml-cpp Threads::Threads)
 set(TCSOLVE_LINK_PRIVATE ZLIB::ZLIB LibLZMA::LibLZMA)
 set(TCSOLVE_LINK_CUDA_SHARED "")
 set(TCSOLVE_LINK_CUDA "")  # for the CUDA leaf files alone: no other layer finds a CUDA header
@@ -106,9 +114,11 @@ if(TCSOLVE_HAVE_METIS)
   set(TCSOLVE_LINK_METIS METIS::METIS)
 endif()
 if(TCSOLVE_HAVE_CUDA)
-  set(TCSOLVE_LINK_CUDA CUDA::cudart_static CUDA::cublas CUDA::cusparse)
+  # cuSPARSE is loaded when it is used (core/cuda/cusparse.hpp), the driver by the run time: a program
+  # starts where neither is installed. The installed package has the static run time beside it.
+  set(TCSOLVE_LINK_CUDA $<BUILD_INTERFACE:CUDA::cudart_static> $<INSTALL_INTERFACE:tcsolve::cudart>)
   # One CUDA runtime for the shared library of the tests and the programs that use it.
-  set(TCSOLVE_LINK_CUDA_SHARED CUDA::cudart CUDA::cublas CUDA::cusparse)
+  set(TCSOLVE_LINK_CUDA_SHARED CUDA::cudart)
   # Compressed device code is a tenth of the size. `size` needs a driver >= 12.4, as all of this does.
   if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.8)
     set(compression --compress-mode=size)

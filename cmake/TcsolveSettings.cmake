@@ -3,7 +3,11 @@
 include(GNUInstallDirs)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+  if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+  else()
+    set(CMAKE_BUILD_TYPE Release)  # of this directory; the project around it has its own
+  endif()
 endif()
 
 set(CMAKE_CXX_STANDARD 20)

@@ -2,7 +2,9 @@
 #include <tcsolve/core/context.hpp>
 
 #include <cstdlib>
-#include <thread>
+
+#include <tcsolve/core/device_missing.hpp>
+#include <tcsolve/core/parallel.hpp>
 
 namespace tcsolve {
 
@@ -22,13 +24,25 @@ std::shared_ptr<cuda::Device> choose(Backend backend, int ordinal, std::string& 
 
 }  // namespace
 
+namespace host {
+
+namespace {
+thread_local int visiting = 0;  // with as many threads; 0: no Context is at work
+}
+
+int threads_of_visit() { return visiting > 0 ? visiting : thread_count(0); }
+Visit::Visit(int threads) : before_(std::exchange(visiting, threads)) {}
+Visit::~Visit() { visiting = before_; }
+
+}  // namespace host
+
 bool graphs_by_default() {
   char const* word = std::getenv("TCSOLVE_GRAPHS");
   return word == nullptr || std::string(word) != "0";
 }
 
 Context::Context(Backend backend, ContextOptions options, Observer* observer)
-    : options_(options), arena_(Space::host) {
+    : options_(options), threads_(thread_count(options.threads)), arena_(Space::host) {
   if (observer != nullptr) attach(observer);
   std::string why;
   device_ = choose(backend, options.device, why);
@@ -38,8 +52,9 @@ Context::Context(Backend backend, ContextOptions options, Observer* observer)
     arena_ = Arena(space_);
     cuda::lend(*device_, &arena_);
     range_listener_ = cuda::profiler();
+    if (std::string const text = cuda::missing(*device_); !text.empty()) log(Severity::note, text);
   } else {
-    device_name_ = cat("host, ", std::thread::hardware_concurrency(), " threads");
+    device_name_ = cat("host, ", threads_, threads_ == 1 ? " thread" : " threads");
     if (backend == Backend::automatic)
       log(Severity::note, cat("backend: auto takes the host (", why, ")"));
   }

@@ -30,6 +30,10 @@ struct ContextOptions {
   std::uint64_t seed = 1;     ///< for everything random: generators, probes, shadow vectors
   bool deterministic = true;  ///< the same bits on every run on the same device and size
   int device = 0;             ///< CUDA ordinal
+  /// Threads that work at a loop on the host, the caller's among them; at most 1024. 0:
+  /// OMP_NUM_THREADS if that is set, else one for each processor that the process may use. A result
+  /// does not depend on it. Small loops take one.
+  int threads = 0;
   /// The caller's stream, a cudaStream_t; null is CUDA's legacy default stream. Products, setups
   /// and solves begin after the work that it holds when they are called, and work that is put into
   /// it after they return begins after theirs; the host waits no longer for it. A null stream
@@ -45,7 +49,25 @@ struct ContextOptions {
 
 namespace host {
 /// The host backend: what its kernels take where those of a device take a cuda::Device.
-struct Host {};
+struct Host {
+  int threads;  ///< that share its loops
+};
+
+/// How many threads share the loops of the Context that is at work on this thread; thread_count(0)
+/// where there is none.
+int threads_of_visit();
+
+/// Says so for the length of a scope.
+class Visit {
+ public:
+  explicit Visit(int threads);
+  ~Visit();
+  Visit(Visit const&) = delete;
+  Visit& operator=(Visit const&) = delete;
+
+ private:
+  int before_;
+};
 }  // namespace host
 using host::Host;
 
@@ -77,7 +99,10 @@ class Context {
   /// Where its operands lie, and where memory that belongs to it is made.
   Space space() const { return space_; }
   ContextOptions const& options() const { return options_; }
+  /// "NVIDIA H200", or "host, 8 threads" with as many as work at a large loop.
   std::string const& device_name() const { return device_name_; }
+  /// That share loops on the host (ContextOptions::threads).
+  int threads() const { return threads_; }
   cuda::Device* device() const { return device_.get(); }
   /// Workspace for what runs now; while something is recorded, that of the recording.
   Arena& arena() { return lent_ != nullptr ? *lent_ : arena_; }
@@ -128,7 +153,8 @@ class Context {
         return f(*device_);
       }
     }
-    Host on;
+    Host on{threads_};
+    host::Visit const visit(threads_);
     return f(on);
   }
 
@@ -223,6 +249,7 @@ class Context {
   RangeListener* range_listener_ = nullptr;
   std::shared_ptr<cuda::Device> device_;
   std::string device_name_;
+  int threads_ = 1;
   Space space_ = Space::host;
   Arena arena_;
   Arena* lent_ = nullptr;  // in the place of arena_

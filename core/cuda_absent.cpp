@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device half of the core in a build without CUDA.
 #include <tcsolve/core/device.hpp>
+#include <tcsolve/core/device_missing.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/core/ranges.hpp>
 
@@ -19,6 +20,7 @@ bool available(std::string& why, int) {
 std::shared_ptr<Device> open(int) { absent(); }
 Facts facts(Device&) { absent(); }
 Speeds speeds(Device&) { absent(); }
+std::string missing(Device const&) { absent(); }
 bool shared(Device const&) { absent(); }
 Space space(Device const&) { absent(); }
 std::size_t free_memory(Device&) { absent(); }

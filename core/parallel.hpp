@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -15,10 +16,15 @@
 
 namespace tcsolve {
 
-/// `requested` threads, or one per hardware thread when it is 0; between 1 and 1024.
+/// `requested` threads. When it is 0: OMP_NUM_THREADS where that begins with a number above 0, else
+/// one for each processor that the process may use. Between 1 and 1024.
 inline int thread_count(int requested) {
-  int const all = static_cast<int>(std::thread::hardware_concurrency());
-  return std::clamp(requested > 0 ? requested : all, 1, 1024);
+  if (requested > 0) return std::min(requested, 1024);
+  if (char const* text = std::getenv("OMP_NUM_THREADS")) {
+    long const asked = std::strtol(text, nullptr, 10);
+    if (asked > 0) return static_cast<int>(std::min(asked, 1024L));
+  }
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 1024);
 }
 
 /// Calls body(task, worker) once for every task in [0, tasks), worker in [0, threads). Tasks are

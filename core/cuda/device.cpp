@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/device_missing.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 
 #include <algorithm>
@@ -45,18 +46,10 @@ void check(cudaError_t code, std::source_location where) {
 
 void check(cusparseStatus_t code, std::source_location where) {
   if (code == CUSPARSE_STATUS_SUCCESS) return;
-  std::string text = cat("cuSPARSE: ", cusparseGetErrorString(code), " (", static_cast<int>(code),
-                         "); ", place(where));
+  std::string text = cat("cuSPARSE: ", cuda::cusparse().GetErrorString(code), " (",
+                         static_cast<int>(code), "); ", place(where));
   if (code == CUSPARSE_STATUS_ALLOC_FAILED || code == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES)
     throw MemoryError(text);
-  throw DeviceError(text);
-}
-
-void check(cublasStatus_t code, std::source_location where) {
-  if (code == CUBLAS_STATUS_SUCCESS) return;
-  std::string text = cat("cuBLAS: ", cublasGetStatusString(code), " (", static_cast<int>(code),
-                         "); ", place(where));
-  if (code == CUBLAS_STATUS_ALLOC_FAILED) throw MemoryError(text);
   throw DeviceError(text);
 }
 
@@ -242,8 +235,10 @@ Device::Device(int which, std::uint32_t number) : ordinal(which), home(number) {
       check(cudaStreamCreateWithFlags(s, cudaStreamNonBlocking));
     for (cudaEvent_t* e : {&order, &released_})
       check(cudaEventCreateWithFlags(e, cudaEventDisableTiming));
-    check(cusparseCreate(&cusparse));
-    check(cusparseSetStream(cusparse, stream));
+    if (Cusparse const& library = cuda::cusparse(); library.there) {
+      check(library.Create(&cusparse));
+      check(library.SetStream(cusparse, stream));
+    }
     // From the pool: cudaMalloc may wait for what others run.
     auto take = [&](auto*& p, std::size_t n) {
       void* memory = nullptr;
@@ -266,26 +261,22 @@ Device::~Device() { close(); }
 void Device::close() noexcept {
   for (void* p : {static_cast<void*>(scratch.partials), static_cast<void*>(scratch.ticket)})
     if (p != nullptr) cudaFree(p);
-  if (cublas_) cublasDestroy(cublas_);
-  if (cusparse) cusparseDestroy(cusparse);
+  if (cusparse) cuda::cusparse().Destroy(cusparse);
   for (cudaEvent_t e : {order, released_})
     if (e) cudaEventDestroy(e);
   for (cudaStream_t s : {stream, side_stream, memory_stream})
     if (s) cudaStreamDestroy(s);
   scratch = {};
-  cublas_ = nullptr, cusparse = nullptr;
+  cusparse = nullptr;
   order = released_ = nullptr;
   stream = side_stream = memory_stream = nullptr;
   cudaGetLastError();
 }
 
-cublasHandle_t Device::cublas() {
-  if (cublas_ == nullptr) {
-    Current const current(*this);
-    check(cublasCreate(&cublas_));
-    check(cublasSetStream(cublas_, stream));
-  }
-  return cublas_;
+std::string missing(Device const& on) {
+  if (on.cusparse != nullptr) return "";
+  return cat("cuSPARSE cannot be loaded, csr takes kernels of tcsolve's own (", cusparse().problem,
+             ")");
 }
 
 void Device::give_back(void* p) noexcept {

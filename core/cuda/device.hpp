@@ -3,15 +3,14 @@
 /// checks.
 #pragma once
 
-#include <cublas_v2.h>
 #include <cuda_runtime.h>
-#include <cusparse.h>
 
 #include <mutex>
 #include <source_location>
 #include <vector>
 
 #include <tcsolve/core/array.hpp>
+#include <tcsolve/core/cuda/cusparse.hpp>
 #include <tcsolve/core/device.hpp>
 
 namespace tcsolve::cuda {
@@ -20,7 +19,6 @@ namespace tcsolve::cuda {
 /// captured, DeviceError for the rest, with the call's place and code.
 void check(cudaError_t code, std::source_location where = std::source_location::current());
 void check(cusparseStatus_t code, std::source_location where = std::source_location::current());
-void check(cublasStatus_t code, std::source_location where = std::source_location::current());
 
 /// Partial sums of one reduction, the ticket that tells the last block, and a counter by which
 /// blocks share work in order. One operation of a stream runs at a time, so one scratch per stream
@@ -42,7 +40,6 @@ class Device {
   Device& operator=(Device const&) = delete;
 
   Space space() const { return device_space(ordinal, home); }
-  cublasHandle_t cublas();  ///< made when first asked for
 
   int ordinal;
   std::uint32_t home;  ///< its number, from 1 on
@@ -50,8 +47,8 @@ class Device {
   int single_to_double = 2;  ///< FP32 operations in the time of one in FP64
   int max_blocks = 0;        ///< grid of a full pass: a multiple of the multiprocessors
   cudaStream_t stream = nullptr;
-  cudaStream_t side_stream = nullptr;  ///< for words to a running loop
-  cusparseHandle_t cusparse = nullptr;
+  cudaStream_t side_stream = nullptr;   ///< for words to a running loop
+  cusparseHandle_t cusparse = nullptr;  ///< null where there is no cuSPARSE
   Scratch scratch{};
 
   /// Released memory goes in the order of `stream`: `memory_stream` waits for what `stream` holds,
@@ -66,7 +63,6 @@ class Device {
   void free_in_order(void*) noexcept;
   void free_withheld() noexcept;
   void close() noexcept;
-  cublasHandle_t cublas_ = nullptr;
   std::mutex releasing_;  // held for submissions, never for a wait
   cudaEvent_t released_ = nullptr;
   bool capturing_ = false;

@@ -26,20 +26,20 @@ struct DenseVector {
   cusparseDnVecDescr_t handle = nullptr;
   template <class T>
   DenseVector(T const* data, std::int64_t n) {
-    check(cusparseCreateDnVec(&handle, n, const_cast<T*>(data), data_type<T>));
+    check(cusparse().CreateDnVec(&handle, n, const_cast<T*>(data), data_type<T>));
   }
-  ~DenseVector() { cusparseDestroyDnVec(handle); }
+  ~DenseVector() { cusparse().DestroyDnVec(handle); }
 };
 
 struct DenseMatrix {
   cusparseDnMatDescr_t handle = nullptr;
   template <class T>
   DenseMatrix(MultiView<T const> v) {
-    check(cusparseCreateDnMat(
+    check(cusparse().CreateDnMat(
         &handle, v.rows, v.cols, v.ld, const_cast<T*>(v.data), data_type<T>,
         v.layout == Layout::row_major ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL));
   }
-  ~DenseMatrix() { cusparseDestroyDnMat(handle); }
+  ~DenseMatrix() { cusparse().DestroyDnMat(handle); }
 };
 
 constexpr int block = 256, ahead = 4;
@@ -151,18 +151,18 @@ class CsrPlan {
   template <class T>
   CsrPlan(Device& on, CsrView<T> const& a, bool deterministic)
       : algorithm(deterministic ? CUSPARSE_SPMV_CSR_ALG2 : CUSPARSE_SPMV_CSR_ALG1) {
-    check(cusparseCreateCsr(&matrix, a.rows, a.cols, a.entries, const_cast<void*>(a.offsets.data),
-                            const_cast<std::int32_t*>(a.columns), const_cast<T*>(a.values),
-                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-                            data_type<T>));
+    check(cusparse().CreateCsr(
+        &matrix, a.rows, a.cols, a.entries, const_cast<void*>(a.offsets.data),
+        const_cast<std::int32_t*>(a.columns), const_cast<T*>(a.values), CUSPARSE_INDEX_32I,
+        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<T>));
     try {
       prepare<T>(on, a);
     } catch (...) {
-      cusparseDestroySpMat(matrix);
+      cusparse().DestroySpMat(matrix);
       throw;
     }
   }
-  ~CsrPlan() { cusparseDestroySpMat(matrix); }
+  ~CsrPlan() { cusparse().DestroySpMat(matrix); }
   CsrPlan(CsrPlan const&) = delete;
 
   cusparseSpMatDescr_t matrix = nullptr;
@@ -177,18 +177,19 @@ class CsrPlan {
     DenseVector dx(x.data(), a.cols), dy(y.data(), a.rows);
     T one = 1, zero = 0;
     std::size_t bytes = 0;
-    check(cusparseSpMV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
-                                  dx.handle, &zero, dy.handle, data_type<T>, algorithm, &bytes));
+    check(cusparse().SpMV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
+                                     dx.handle, &zero, dy.handle, data_type<T>, algorithm, &bytes));
     spmv_buffer = Array<std::byte>(on.space(), std::max<std::size_t>(bytes, 16));
-    check(cusparseSpMV_preprocess(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
-                                  dx.handle, &zero, dy.handle, data_type<T>, algorithm,
-                                  spmv_buffer.data()));
+    check(cusparse().SpMV_preprocess(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
+                                     dx.handle, &zero, dy.handle, data_type<T>, algorithm,
+                                     spmv_buffer.data()));
     check(cudaStreamSynchronize(on.stream));
   }
 };
 
 template <class T>
 std::shared_ptr<CsrPlan> plan_csr(Device& on, CsrView<T> const& a, bool deterministic) {
+  if (on.cusparse == nullptr) return nullptr;  // the plain kernels then
   if (a.offsets.wide || a.rows == 0 || a.cols == 0 || a.entries == 0) return nullptr;
   return std::make_shared<CsrPlan>(on, a, deterministic);
 }
@@ -198,22 +199,22 @@ void spmm_csr(Device& on, CsrPlan& plan, T alpha, In<T> x, T beta, Out<T> y) {
   constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
   if (x.is_vector() && y.is_vector()) {
     DenseVector dx(x.data, x.rows), dy(y.data, y.rows);
-    check(cusparseSpMV(on.cusparse, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
-                       data_type<T>, plan.algorithm, plan.spmv_buffer.data()));
+    check(cusparse().SpMV(on.cusparse, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
+                          data_type<T>, plan.algorithm, plan.spmv_buffer.data()));
     return;
   }
   constexpr auto algorithm = CUSPARSE_SPMM_CSR_ALG2;
   In<T> target = y;
   DenseMatrix dx(x), dy(target);
   std::size_t bytes = 0;
-  check(cusparseSpMM_bufferSize(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta,
-                                dy.handle, data_type<T>, algorithm, &bytes));
+  check(cusparse().SpMM_bufferSize(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta,
+                                   dy.handle, data_type<T>, algorithm, &bytes));
   if (bytes > plan.spmm_buffer.size()) {
     check(cudaStreamSynchronize(on.stream));  // the old buffer may be in use
     plan.spmm_buffer = Array<std::byte>(on.space(), bytes);
   }
-  check(cusparseSpMM(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
-                     data_type<T>, algorithm, plan.spmm_buffer.data()));
+  check(cusparse().SpMM(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
+                        data_type<T>, algorithm, plan.spmm_buffer.data()));
 }
 
 template <class S, class T>

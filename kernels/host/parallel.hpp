@@ -1,37 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host's parallel loop (Kokkos), and a reduction whose result does not depend on the number of
-/// threads. Included by kernels/host only: nothing else of the package sees Kokkos.
+/// The host's parallel loop, and a reduction whose result does not depend on the number of threads.
+/// Included by what runs on the host alone.
 #pragma once
-
-#include <Kokkos_Core.hpp>
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <vector>
 
+#include <tcsolve/kernels/host/workers.hpp>
 #include <tcsolve/kernels/operation.hpp>
 
 namespace tcsolve::host {
 
-/// Starts Kokkos once a process unless the caller has; ends it at exit.
-void start();
-/// Kokkos runs one parallel region at a time: Contexts on several threads take turns.
-std::mutex& region();
+/// Runs `stretch` over [0, n) by Kokkos, on the threads that the Context at work may use
+/// (Context::visit; outside of one, thread_count(0)). Loops of several host threads run side by
+/// side. What the body throws goes on to the caller.
+void parallel_stretches(std::int64_t n, Stretch stretch);
 
 /// f(i) for i in [0, n); serial when the loop is too small to share.
 template <class F>
 void parallel(std::int64_t n, std::int64_t serial_below, F const& f) {
-  if (n < serial_below) {
-    for (std::int64_t i = 0; i < n; ++i) f(i);
-    return;
-  }
-  start();
-  std::lock_guard<std::mutex> one_region(region());
-  Kokkos::parallel_for(
-      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::int64_t>>(0, n),
-      f);
-  Kokkos::DefaultHostExecutionSpace().fence();
+  Stretch const stretch{[](void const* body, std::int64_t begin, std::int64_t end) {
+                          F const& each = *static_cast<F const*>(body);
+                          for (std::int64_t i = begin; i < end; ++i) each(i);
+                        },
+                        &f};
+  if (n < serial_below)
+    stretch.call(stretch.body, 0, n);
+  else
+    parallel_stretches(n, stretch);
 }
 
 constexpr std::int64_t chunk = 4096;  ///< elements that one partial sum covers
