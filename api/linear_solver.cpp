@@ -27,6 +27,7 @@ std::unique_ptr<Context> context_of(SolverOptions const& options) {
                                    ContextOptions{.seed = options.seed,
                                                   .deterministic = options.deterministic,
                                                   .device = options.device,
+                                                  .threads = options.threads,
                                                   .stream = options.stream});
 }
 

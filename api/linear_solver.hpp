@@ -33,10 +33,10 @@
 #include <string>
 #include <vector>
 
-#include <tcsolve/api/arrays.hpp>
 #include <tcsolve/api/options.hpp>
 #include <tcsolve/api/parts.hpp>
 #include <tcsolve/api/setup_report.hpp>
+#include <tcsolve/core/arrays.hpp>
 
 namespace tcsolve {
 
@@ -60,7 +60,7 @@ class LinearSolver {
  public:
   using Options = SolverOptions;
 
-  /// Without a matrix, in a Context of its own (options: backend, device, stream, seed,
+  /// Without a matrix, in a Context of its own (options: backend, device, threads, stream, seed,
   /// deterministic). Throws ConfigError with all problems of the options, Unsupported where they
   /// exclude each other, and what Context's constructor throws.
   explicit LinearSolver(SolverOptions options);

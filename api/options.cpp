@@ -46,6 +46,9 @@ SolverOptions read_options(SolverOptions options, SolverRegistries const& regist
   ConfigNode cache = to_node(options.cache);
   place(cache, "options.cache");
   read_params(cache, options.cache, problems, "'cache'");
+  if (options.threads < 0 || options.threads > 1024)
+    problems.add(placed("options.threads"),
+                 cat("'threads' = ", options.threads, " is outside [0, 1024]"));
   problems.throw_if_any();
   return options;
 }

@@ -52,6 +52,7 @@ struct SolverOptions {
   Backend backend = Backend::automatic;
   std::uint64_t seed = 1;
   bool deterministic = true;
+  int threads = 0;
 
   // In C++ only.
   int device = 0;              ///< CUDA ordinal (ContextOptions::device)
@@ -81,7 +82,10 @@ struct SolverOptions {
         field(&P::cache, "cache", "what later runs need not find out again"),
         field(&P::backend, "backend", "auto takes the GPU when there is one, else the host"),
         field(&P::seed, "seed", "of random vectors and probes; generators have their own"),
-        field(&P::deterministic, "deterministic", "the same bits on every run")};
+        field(&P::deterministic, "deterministic", "the same bits on every run"),
+        field(&P::threads, "threads", between(0, 1024),
+              "of the host: that work at a large loop; 0: OMP_NUM_THREADS if it is set, else one "
+              "for each processor. Results do not depend on it")};
   }
   static constexpr auto schema() { return std::tuple_cat(system_keys(), run_keys()); }
 };

@@ -171,7 +171,8 @@ void PreparedSystem::convert() {
   lazy_ = lazy != nullptr;
   csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(lazy ? lazy->first() : A_);
   if (!csr_ && parts_.needs_csr())
-    csr_ = std::make_shared<CsrOperator<double>>(ctx_, ready_->matrix->view());
+    csr_ = std::make_shared<CsrOperator<double>>(ctx_,
+                                                 CsrStorage<double>(ctx_, ready_->matrix->view()));
   A_true_ = factory.exact() ? A_ : OperatorPtr<double>(csr_);
   bool const borrowed = csr_ && csr_->view().columns == ready_->matrix->view().columns;
   ready_.reset();

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include <tcsolve/api/arrays.hpp>
+#include <tcsolve/core/arrays.hpp>
 #include <tcsolve/matrix/reorder/permutation.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 

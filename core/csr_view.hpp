@@ -25,6 +25,7 @@ struct OffsetsView {
 /// A CSR matrix that lives in somebody's memory: host or device.
 template <class T>
 struct CsrView {
+  static_assert(!ComplexNumber<T>, TCSOLVE_REAL_NUMBERS_ONLY);
   Index rows = 0;
   Index cols = 0;
   Offset entries = 0;

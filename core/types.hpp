@@ -44,6 +44,17 @@ constexpr bool operator==(Space a, Space b) {
 }
 constexpr bool operator!=(Space a, Space b) { return !(a == b); }
 
+/// A complex number of any library. Matrices and vectors are real here.
+template <class T>
+concept ComplexNumber = requires(T z) {
+  z.real();
+  z.imag();
+};
+// A macro, since static_assert takes a literal.
+#define TCSOLVE_REAL_NUMBERS_ONLY                                                          \
+  "tcsolve solves real systems. (A + iB)(x + iy) = f + ig is the real system [A -B; B A] " \
+  "[x; y] = [f; g] of twice the size"
+
 enum class Layout { row_major, col_major };
 enum class Op { none, transpose };
 
@@ -64,6 +75,7 @@ inline Index narrow(std::int64_t i, char const* what) {
 /// data[i * ld + j] (row-major: the cols values of a row are adjacent) or data[i + j * ld].
 template <class T>
 struct MultiView {
+  static_assert(!ComplexNumber<std::remove_const_t<T>>, TCSOLVE_REAL_NUMBERS_ONLY);
   T* data = nullptr;
   Index rows = 0;
   Index cols = 1;

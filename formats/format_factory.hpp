@@ -28,12 +28,21 @@ auto told(Option const& option, Survey const* seen, Real values) {
     return option;
 }
 
+/// Operator(ctx, a, options...). What takes a CsrStorage borrows `a` and trusts it.
+template <class Operator, class S, class... Options>
+std::shared_ptr<Operator> made_of(Context& ctx, CsrView<S> const& a, Options const&... options) {
+  if constexpr (std::is_constructible_v<Operator, Context&, CsrStorage<S>, Options const&...>)
+    return std::make_shared<Operator>(ctx, CsrStorage<S>(ctx, a), options...);
+  else
+    return std::make_shared<Operator>(ctx, a, options...);
+}
+
 template <class Operator, class T, class S, class... Options>
 Maker<T, S> maker_of(Options const&... options) {
   return {.make = [options...](
                       Context& ctx, CsrView<S> const& a,
                       [[maybe_unused]] Survey const* seen) -> std::shared_ptr<LinearOperator<T>> {
-            return std::make_shared<Operator>(ctx, a, told(options, seen, real_of<S>)...);
+            return made_of<Operator>(ctx, a, told(options, seen, real_of<S>)...);
           },
           .update_values =
               [](Context& ctx, LinearOperator<T>& made, CsrView<S> const& a) {
@@ -97,7 +106,7 @@ OperatorPtr<double> rounded_operator(Context& ctx, Csr<double> const& a, Operato
   return for_type(values, [&]<class S>() -> OperatorPtr<double> {
     using Made = Operator<double, S>;
     if constexpr (std::is_same_v<S, double>) {
-      return std::make_shared<Made>(ctx, source(a, use), options...);
+      return detail::made_of<Made>(ctx, source(a, use), options...);
     } else {
       NarrowCsr<S> narrow(ctx, source(a, use), Beyond::refuse_infinite);
       if constexpr (std::is_constructible_v<Made, Context&, CsrStorage<S>>)

@@ -17,6 +17,9 @@ void check_offsets(CsrView<T> const& a) {
         cat("CSR: negative extents: ", a.rows, " x ", a.cols, ", ", a.entries, " entries"));
   if (a.space != Space::host)
     throw MatrixError("CSR: only a matrix in host memory can be checked here");
+  if (a.offsets.data == nullptr || (a.entries > 0 && (a.columns == nullptr || a.values == nullptr)))
+    throw MatrixError(cat("CSR: ", a.rows, " x ", a.cols, ", ", a.entries,
+                          " entries, but null arrays; was it moved from?"));
   if (a.offsets[0] != 0) throw MatrixError(cat("CSR: offsets[0] is ", a.offsets[0], ", not 0"));
   for (Index i = 0; i < a.rows; ++i)
     if (a.offsets[i + 1] < a.offsets[i] || a.offsets[i + 1] > a.entries)
@@ -53,6 +56,13 @@ void validate(CsrView<T> const& a, NonFinite nonfinite) {
         throw MatrixError(cat("CSR row ", i + 1, ": column ", a.columns[k] + 1, " comes after ",
                               a.columns[k - 1] + 1, "; sort rows with canonical(a)"));
     }
+}
+
+template <class T>
+void require_indices(CsrView<T> const& a) {
+  check_offsets(a);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) check_entry(a, i, k, NonFinite::keep);
 }
 
 template <class T>
@@ -189,6 +199,7 @@ CsrSummary summarize(Csr<double> const& a) {
 
 #define TCSOLVE_INSTANTIATE(T)                                            \
   template void validate<T>(CsrView<T> const&, NonFinite);                \
+  template void require_indices<T>(CsrView<T> const&);                    \
   template Csr<T> canonical<T>(CsrView<T> const&, Duplicates, NonFinite); \
   template Csr<T> transpose<T>(CsrView<T> const&);
 TCSOLVE_INSTANTIATE(double)

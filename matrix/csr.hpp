@@ -10,7 +10,9 @@
 /// offsets, 4 per entry for the column and sizeof(value) per entry.
 #pragma once
 
+#include <ranges>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <tcsolve/core/csr_view.hpp>
@@ -49,6 +51,45 @@ enum class NonFinite { refuse, keep };
 /// Cost: one pass over the arrays.
 template <class T>
 void validate(CsrView<T> const& a, NonFinite = NonFinite::refuse);
+
+/// Checks what a product relies on: arrays that are there, offsets that ascend from 0 to `entries`,
+/// columns in [0, cols). Throws MatrixError naming the row and the fault. Cost: a pass over the
+/// pattern.
+template <class T>
+void require_indices(CsrView<T> const& a);
+
+/// A matrix of arrays of other integer types, counting from `base`: 64-bit columns, unsigned
+/// numbers, Fortran's 1-based ones.
+///
+///     Csr<double> a = csr_from(ia, ja, values, n, 1);     // std::vector<std::size_t> ia, ja
+///
+/// Rows are offsets.size() - 1. Throws MatrixError as require_indices(), SizeError for extents
+/// beyond 32 bits. Cost: a copy.
+template <std::ranges::contiguous_range Offsets, std::ranges::contiguous_range Columns,
+          std::ranges::contiguous_range Values>
+auto csr_from(Offsets const& offsets, Columns const& columns, Values const& values,
+              std::int64_t cols, int base = 0) {
+  Csr<std::ranges::range_value_t<Values>> a;
+  std::size_t const entries = std::size(columns);
+  if (std::size(offsets) == 0)
+    throw MatrixError("CSR: offsets are empty; n rows have n + 1 of them");
+  if (std::size(values) != entries)
+    throw MatrixError(
+        cat("CSR: there are ", entries, " columns and ", std::size(values), " values"));
+  a.rows = narrow(static_cast<std::int64_t>(std::size(offsets)) - 1, "rows");
+  a.cols = narrow(cols, "cols");
+  a.offsets.clear();
+  for (auto const offset : offsets) a.offsets.push_back(static_cast<Offset>(offset) - base);
+  a.columns.reserve(entries);
+  for (auto const column : columns) {
+    // What does not fit stays out of range, for require_indices() to name its row.
+    bool const fits = std::cmp_greater_equal(column, base) && std::cmp_less(column, cols + base);
+    a.columns.push_back(fits ? static_cast<Index>(static_cast<std::int64_t>(column) - base) : -1);
+  }
+  a.values.assign(std::begin(values), std::end(values));
+  require_indices(a.view());
+  return a;
+}
 
 /// The canonical form of a host CSR whose rows may be unsorted: columns sorted, duplicates refused
 /// (MatrixError) or summed in storage order. Cost: one pass, plus a sort of each unsorted row.

@@ -4,10 +4,13 @@
 namespace tcsolve {
 
 template <class S>
-CsrStorage<S>::CsrStorage(Context& ctx, CsrView<S> const& a) : view_(a) {
+CsrStorage<S>::CsrStorage(Context& ctx, CsrView<S> const& a, Arrays arrays) : view_(a) {
   // What is borrowed is read by whoever asked for it, after the work that makes it.
   Context::Entry const entry(ctx);
-  if (a.space != ctx.space()) copy(ctx, a);
+  if (a.space != ctx.space())
+    copy(ctx, a);
+  else if (arrays == Arrays::copied)
+    duplicate(ctx, a);
 }
 
 template <class S>
@@ -68,6 +71,24 @@ void CsrStorage<S>::copy(Context& ctx, CsrView<S> const& a) {
   values_ = to_space(ctx, a.values, entries);
   view_.columns = columns_.data();
   view_.values = values_.data();
+  view_.space = ctx.space();
+}
+
+/// From the Context's space to memory of its own there.
+template <class S>
+void CsrStorage<S>::duplicate(Context& ctx, CsrView<S> const& a) {
+  auto const own = [&]<class T>(Array<T>& array, T const* from, std::size_t n) {
+    array.resize(ctx.space(), n);
+    copy_bytes(ctx, array.data(), ctx.space(), from, a.space, n * sizeof(T));
+    return array.data();
+  };
+  std::size_t const offsets = static_cast<std::size_t>(a.rows) + 1, entries = a.entries;
+  if (a.offsets.wide)
+    view_.offsets = own(wide_offsets_, static_cast<std::int64_t const*>(a.offsets.data), offsets);
+  else
+    view_.offsets = own(narrow_offsets_, static_cast<std::int32_t const*>(a.offsets.data), offsets);
+  view_.columns = own(columns_, a.columns, entries);
+  view_.values = own(values_, a.values, entries);
   view_.space = ctx.space();
 }
 

@@ -2,6 +2,7 @@
 /// Whole matrices between the host and the Context's space.
 #pragma once
 
+#include <tcsolve/core/arrays.hpp>
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/matrix/reorder/renumber.hpp>
@@ -12,9 +13,9 @@ namespace tcsolve {
 template <class S>
 class CsrStorage {
  public:
-  /// `a` must outlive the storage when it is in the Context's space: then nothing is copied. On the
-  /// device a copy has 32-bit offsets where the entries fit.
-  CsrStorage(Context&, CsrView<S> const& a);
+  /// Borrows `a`, which must then outlive the storage, or copies it. The arrays are taken as they
+  /// are. A copy on the device of a host matrix has 32-bit offsets where the entries fit.
+  CsrStorage(Context&, CsrView<S> const& a, Arrays arrays = Arrays::borrowed);
   CsrStorage(Context&, Csr<S> a);
   /// Owns arrays that a kernel has made in the Context's space.
   CsrStorage(Context&, Index rows, Index cols, CsrArrays<S> arrays);
@@ -28,6 +29,7 @@ class CsrStorage {
 
  private:
   void copy(Context&, CsrView<S> const& a);
+  void duplicate(Context&, CsrView<S> const& a);
   Csr<S> owned_;
   Array<std::int32_t> narrow_offsets_, columns_;
   Array<std::int64_t> wide_offsets_;

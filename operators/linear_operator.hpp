@@ -59,6 +59,8 @@ struct Cost {
 /// T is the type of both vectors; what the matrix is stored in, traits() says.
 template <class T>
 class LinearOperator {
+  static_assert(!ComplexNumber<T>, TCSOLVE_REAL_NUMBERS_ONLY);
+
  public:
   LinearOperator(Index rows, Index cols) : rows_(rows), cols_(cols) {}
   virtual ~LinearOperator() = default;

@@ -130,7 +130,7 @@ template <class S>
 OperatorPtr<double> as(Context& ctx, CsrView<double> const& a, Plan const& plan) {
   std::shared_ptr<CsrOperator<double, S>> csr;
   if constexpr (std::is_same_v<S, double>)
-    csr = std::make_shared<CsrOperator<double>>(ctx, a);
+    csr = std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a));
   else
     csr = std::make_shared<CsrOperator<double, S>>(
         ctx, NarrowCsr<S>(ctx, a, Beyond::refuse_infinite).owned(ctx));

@@ -30,6 +30,17 @@ std::shared_ptr<cuda::CsrPlan> plan_for(Context& ctx, CsrView<S> const& a) {
     return nullptr;
 }
 
+template <class S>
+CsrView<S> const& with_indices(CsrView<S> const& a) {
+  if (a.space == Space::host) require_indices(a);
+  return a;
+}
+template <class S>
+Csr<S> with_indices(Csr<S> a) {
+  require_indices(a.view());
+  return a;
+}
+
 template <class T, class S>
 void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In<T> x, T beta,
              Out<T> y, double* sigma = nullptr) {
@@ -52,14 +63,12 @@ void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In
 }  // namespace
 
 template <class T, class S>
-CsrOperator<T, S>::CsrOperator(Context& ctx, CsrView<S> const& a)
-    : LinearOperator<T>(a.rows, a.cols), matrix_(ctx, a), plan_(plan_for<T>(ctx, matrix_.view())) {
-  measure(ctx);
-}
+CsrOperator<T, S>::CsrOperator(Context& ctx, CsrView<S> const& a, Arrays arrays)
+    : CsrOperator(ctx, CsrStorage<S>(ctx, with_indices(a), arrays)) {}
 
 template <class T, class S>
 CsrOperator<T, S>::CsrOperator(Context& ctx, Csr<S> a)
-    : CsrOperator(ctx, CsrStorage<S>(ctx, std::move(a))) {}
+    : CsrOperator(ctx, CsrStorage<S>(ctx, with_indices(std::move(a)))) {}
 
 template <class T, class S>
 CsrOperator<T, S>::CsrOperator(Context& ctx, CsrStorage<S> a)

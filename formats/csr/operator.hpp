@@ -23,10 +23,13 @@ namespace tcsolve {
 template <class T, class S = T>
 class CsrOperator final : public LinearOperator<T> {
  public:
-  /// Borrows `a` when it is in the Context's space: a caller's own arrays go in without a copy.
-  CsrOperator(Context& ctx, CsrView<S> const& a);
+  /// Copies `a`, or uses its arrays where they lie: then they stay as long as the operator, and go
+  /// in without a copy when they are in the Context's space. A matrix on the host is looked through
+  /// first, whose rows need not be sorted: MatrixError names the first row with a column or an
+  /// offset out of range (require_indices(), formats/csr.hpp). Cost: a pass over the pattern.
+  CsrOperator(Context& ctx, CsrView<S> const& a, Arrays arrays = Arrays::copied);
   CsrOperator(Context& ctx, Csr<S> a);
-  /// Takes a matrix in the Context's space over.
+  /// Takes a matrix in the Context's space over, owned or borrowed, and trusts it.
   CsrOperator(Context& ctx, CsrStorage<S> a);
   ~CsrOperator() override;
 
@@ -39,8 +42,9 @@ class CsrOperator final : public LinearOperator<T> {
   bool sums_exactly() const override { return all_double; }
   /// Makes the transpose.
   bool inverse_column_norms(Context&, Out<double> d) const override;
-  /// The same pattern with new values (LinearOperator), as if made from `a`: arrays that were
-  /// borrowed are let go, and `a` is borrowed when it lies in the Context's space, copied else. A
+  /// The same pattern with new values (LinearOperator), as if made from `a`, copied to where the
+  /// old ones lie. Arrays that were borrowed are let go, and `a` is borrowed when it lies in the
+  /// Context's space, copied else. A
   /// caller who has changed the values in borrowed arrays gives the same arrays once more. A
   /// transpose that was made follows. Cost: a copy and a pass for the norm.
   void update_values(Context&, CsrView<S> const& a);

@@ -76,7 +76,7 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
   Context::Entry const entry(ctx);
   ctx_ = nullptr;  // until everything is there
   kernel_.reset();
-  A_ = std::make_shared<CsrOperator<double>>(ctx, a);
+  A_ = std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a));
   CsrView<double> const& here = A_->view();
   extents_ = {starts, 0, a.entries, 0};
 

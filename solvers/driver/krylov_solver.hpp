@@ -30,6 +30,7 @@
 #include <string>
 #include <utility>
 
+#include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/solvers/driver/method.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
@@ -40,6 +41,8 @@ namespace tcsolve {
 /// T is the type of the method's vectors; b, x and the true residual are FP64.
 template <class T>
 class KrylovSolver : public Solver {
+  static_assert(!ComplexNumber<T>, TCSOLVE_REAL_NUMBERS_ONLY);
+
  public:
   KrylovSolver(std::unique_ptr<Method<T>> method, StoppingParams const& stopping,
                Execution execution)
@@ -168,9 +171,16 @@ template <class M>
 class SolverBy final : public KrylovSolver<typename M::Scalar> {
  public:
   using Params = typename M::Params;
+  /// Throws ConfigError where a parameter is outside its range (configs/schema/checked.hpp).
   explicit SolverBy(Params const& params = {})
-      : KrylovSolver<typename M::Scalar>(std::make_unique<M>(params), params.stopping,
-                                         params.execution) {}
+      : KrylovSolver<typename M::Scalar>(method_of(params), params.stopping, params.execution) {}
+
+ private:
+  static std::unique_ptr<M> method_of(Params const& params) {
+    auto method = std::make_unique<M>(params);
+    checked(params, method->facts().name);
+    return method;
+  }
 };
 
 }  // namespace tcsolve

@@ -16,6 +16,8 @@ inline void require_vectors(std::string const& solver, Index rows, Index cols, I
     throw ShapeError(cat(extents(), "; b is ", b.rows, " x ", b.cols, ", one column at a time"));
   if (x.rows != cols || x.cols != 1)
     throw ShapeError(cat(extents(), "; x is ", x.rows, " x ", x.cols, ", one column at a time"));
+  if ((b.rows > 0 && b.data == nullptr) || (x.rows > 0 && x.data == nullptr))
+    throw ShapeError(cat(extents(), "; ", b.rows > 0 && b.data == nullptr ? "b" : "x", " is null"));
   if (b.rows > 0 && x.rows > 0 && b.data < x.data + x.rows && x.data < b.data + b.rows)
     throw ShapeError(cat(solver, ": b and x overlap; give x memory of its own"));
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A caller's own arrays go into a CSR operator without a copy.
+/// A caller's own arrays are copied, or go into a CSR operator without a copy where he says so, and
+/// what cannot be a matrix is an error.
 #include <tcsolve/formats/csr/operator.hpp>
+
+#include <gmock/gmock.h>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/bounds.hpp"
@@ -38,7 +41,7 @@ struct Caller {
 template <class T, class S, class O>
 void check(Context& ctx, Csr<double> const& matrix) {
   Caller<S, O> caller(ctx, matrix);
-  CsrOperator<T, S> A(ctx, caller.view);
+  CsrOperator<T, S> A(ctx, caller.view, Arrays::borrowed);
   EXPECT_EQ(A.view().values, caller.values.data());
   EXPECT_EQ(A.view().columns, caller.columns.data());
   EXPECT_EQ(A.view().offsets.data, caller.offsets.data());
@@ -77,7 +80,7 @@ TYPED_TEST(OperatorsCsr, NewValuesInTheCallersArraysCount) {
   using T = typename TestFixture::T;
   Csr<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 4}};
   Caller<T, std::int32_t> caller(this->ctx(), a);
-  CsrOperator<T> A(this->ctx(), caller.view);
+  CsrOperator<T> A(this->ctx(), caller.view, Arrays::borrowed);
   Guarded<T> x(this->ctx(), {1, 1}), y(this->ctx(), {0, 0});
   A.apply(this->ctx(), x.in(), y.view());
   EXPECT_EQ(y.get(), (std::vector<double>{3, 4}));
@@ -91,10 +94,99 @@ TYPED_TEST(OperatorsCsr, NewValuesInTheCallersArraysCount) {
 TYPED_TEST(OperatorsCsr, AHostMatrixIsBorrowedOrCopiedToTheDevice) {
   using T = typename TestFixture::T;
   Csr<T> a = converted<T>(dominant(30, 4, 1));
-  CsrOperator<T> A(this->ctx(), a.view());
+  CsrOperator<T> A(this->ctx(), a.view(), Arrays::borrowed);
   EXPECT_EQ(A.view().space, this->ctx().space());
   EXPECT_EQ(A.view().values == a.values.data(), this->ctx().space() == Space::host);
   EXPECT_EQ(to_host(this->ctx(), A.view()), a);
+}
+
+/// On the host as on the device: what is not said to be borrowed may go.
+TYPED_TEST(OperatorsCsr, ACopyOutlivesItsSource) {
+  using T = typename TestFixture::T;
+  Csr<T> const a = converted<T>(dominant(30, 4, 1));
+  auto const of = [&]<class O>(O) {
+    Caller<T, O> const caller(this->ctx(), dominant(30, 4, 1));
+    auto A = std::make_shared<CsrOperator<T>>(this->ctx(), caller.view);
+    EXPECT_NE(A->view().values, caller.view.values);
+    EXPECT_NE(A->view().columns, caller.view.columns);
+    EXPECT_NE(A->view().offsets.data, caller.view.offsets.data);
+    EXPECT_EQ(A->view().offsets.wide, sizeof(O) == 8);
+    return A;
+  };
+  EXPECT_EQ(to_host(this->ctx(), of(std::int32_t{})->view()), a);
+  EXPECT_EQ(to_host(this->ctx(), of(std::int64_t{})->view()), a);
+  std::shared_ptr<CsrOperator<T>> A;
+  {
+    Csr<T> const host = a;
+    A = std::make_shared<CsrOperator<T>>(this->ctx(), host.view());
+    EXPECT_NE(A->view().values, host.values.data());
+  }
+  EXPECT_EQ(to_host(this->ctx(), A->view()), a);
+}
+
+TYPED_TEST(OperatorsCsr, WhatIsNoMatrixIsAnError) {
+  using T = typename TestFixture::T;
+  Csr<T> const good = converted<T>(dominant(5, 3, 1));
+  auto const message = [&](auto const& spoil) -> std::string {
+    Csr<T> a = good;
+    CsrView<T> view = a.view();
+    spoil(a, view);
+    for (Arrays arrays : {Arrays::copied, Arrays::borrowed}) try {
+        CsrOperator<T> const A(this->ctx(), view, arrays);
+        return "";
+      } catch (MatrixError const& e) {
+        if (arrays == Arrays::borrowed) return e.what();
+      }
+    return "";
+  };
+  EXPECT_THAT(message([](Csr<T>& a, CsrView<T>&) {
+                for (Index& column : a.columns) ++column;  // Fortran's
+              }),
+              testing::HasSubstr("is outside [1, 5]"));
+  EXPECT_THAT(message([](Csr<T>& a, CsrView<T>&) { a.columns[0] = -1; }),
+              testing::HasSubstr("CSR row 1: column 0 is outside [1, 5]"));
+  EXPECT_THAT(message([](Csr<T>& a, CsrView<T>&) { a.columns.back() = 1000000000; }),
+              testing::HasSubstr("CSR row 5: column 1000000001 is outside"));
+  EXPECT_THAT(message([](Csr<T>&, CsrView<T>& view) { view.entries /= 2; }),
+              testing::HasSubstr("they must ascend to"));
+  EXPECT_THAT(message([](Csr<T>&, CsrView<T>& view) { ++view.entries; }),
+              testing::HasSubstr("the last offset is"));
+  EXPECT_THAT(message([](Csr<T>&, CsrView<T>& view) { view.columns = nullptr; }),
+              testing::HasSubstr("null arrays"));
+  EXPECT_THAT(message([](Csr<T>&, CsrView<T>& view) { view.values = nullptr; }),
+              testing::HasSubstr("null arrays"));
+  EXPECT_THAT(message([](Csr<T>& a, CsrView<T>& view) {
+                Csr<T> const there = std::move(a);
+                a.rows = there.rows;
+                view = a.view();
+              }),
+              testing::HasSubstr("moved from"));
+  EXPECT_EQ(message([](Csr<T>& a, CsrView<T>&) { std::swap(a.columns[0], a.columns[1]); }), "")
+      << "a product needs no order";
+}
+
+TEST(CsrFrom, TakesOtherIntegersAndBases) {
+  std::vector<double> const values{4, 1, 3};
+  Csr<double> const a{2, 3, {0, 2, 3}, {0, 2, 1}, {4, 1, 3}};
+  EXPECT_EQ(csr_from(std::vector<std::size_t>{0, 2, 3}, std::vector<unsigned>{0, 2, 1}, values, 3),
+            a);
+  EXPECT_EQ(
+      csr_from(std::vector<long long>{1, 3, 4}, std::vector<long long>{1, 3, 2}, values, 3, 1), a);
+  EXPECT_EQ(csr_from(std::vector<int>{0}, std::vector<int>{}, std::vector<float>{}, 7).cols, 7);
+  auto const message = [&](auto const& offsets, auto const& columns, int base) -> std::string {
+    try {
+      csr_from(offsets, columns, values, 3, base);
+    } catch (MatrixError const& e) { return e.what(); }
+    return "";
+  };
+  using Wide = std::vector<std::int64_t>;
+  EXPECT_THAT(message(Wide{0, 2, 3}, Wide{0, 2, 1}, 1), testing::HasSubstr("offsets[0] is -1"));
+  EXPECT_THAT(message(Wide{0, 2, 3}, Wide{0, std::int64_t{1} << 32, 1}, 0),
+              testing::HasSubstr("row 1: column 0 is outside"));
+  EXPECT_THAT(message(Wide{0, 2, 3}, std::vector<std::size_t>{0, std::size_t(-1), 1}, 0),
+              testing::HasSubstr("row 1"));
+  EXPECT_THAT(message(Wide{}, Wide{0, 2, 1}, 0), testing::HasSubstr("offsets are empty"));
+  EXPECT_THAT(message(Wide{0, 2, 3}, Wide{0, 2}, 0), testing::HasSubstr("2 columns and 3 values"));
 }
 
 TYPED_TEST(OperatorsCsr, OwnedMatrixOutlivesItsSource) {
