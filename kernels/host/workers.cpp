@@ -3,12 +3,12 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -20,8 +20,6 @@
 namespace tcsolve::host {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int most_threads = 1024;
 constexpr int most_loops = 32;          // open at a time; an owner beyond them works alone
@@ -39,6 +37,26 @@ void pause() {
 
 thread_local bool inside_a_loop = false;
 
+std::int64_t nanoseconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+std::int64_t now() { return nanoseconds(CLOCK_MONOTONIC); }
+
+/// How long this thread has had no processor since it was made.
+class Absence {
+ public:
+  std::int64_t so_far() const {
+    std::int64_t const wall = now() - wall_;
+    return wall < short_stay ? 0 : wall - (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - processor_);
+  }
+
+ private:
+  static constexpr std::int64_t short_stay = 100'000;
+  std::int64_t wall_ = now(), processor_ = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+};
+
 class Loop {
  public:
   /// Makes the loop the caller's, unless somebody has it.
@@ -55,6 +73,7 @@ class Loop {
     threads_ = threads;
     stretch_ = stretch;
     failed_.store(false, std::memory_order_relaxed);
+    absent_.store(0, std::memory_order_relaxed);
     std::int64_t const share = (end - begin + threads - 1) / threads;
     grain_ = std::max<std::int64_t>(1, share / stretches);
     for (int k = 0; k < threads; ++k) {
@@ -93,10 +112,14 @@ class Loop {
       if (state_.compare_exchange_weak(now, now + 1, std::memory_order_acquire)) return true;
     return false;
   }
-  void leave() {
+  /// `absent`: how long the helper had no processor.
+  void leave(std::int64_t absent) {
+    if (absent > absent_.load(std::memory_order_relaxed))
+      absent_.store(absent, std::memory_order_relaxed);
     std::uint32_t const before = state_.fetch_sub(1, std::memory_order_release);
     if (inside(before) == 1) state_.notify_one();
   }
+  std::int64_t absent() const { return absent_.load(std::memory_order_relaxed); }
   /// Takes stretches, first of the thread's own share, until there is none.
   void work(int worker) {
     for (int k = 0; k < threads_; ++k) {
@@ -131,6 +154,7 @@ class Loop {
   Stretch stretch_{};
   std::int64_t grain_ = 1;
   std::unique_ptr<Share[]> shares_;
+  std::atomic<std::int64_t> absent_{0};  // the longest of a helper
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;
 };
@@ -147,24 +171,20 @@ class Crowding {
     }
     return std::max(1, threads - fewer);
   }
-  /// `late` helpers have kept an owner waiting since `began`. The pause is a multiple of the wait,
-  /// longer where the last pause has not helped.
-  void tell(int late, Clock::time_point began) {
-    std::int64_t const ended = now(), waited = ended - nanoseconds(began);
-    if (waited < 100'000) return;
-    bool const again = ended - until_.load(std::memory_order_relaxed) < 8 * waited;
+  /// `late` helpers have kept an owner waiting, one of them without a processor for `absent`. The
+  /// pause is a multiple of that, longer where the last pause has not helped.
+  void tell(int late, std::int64_t absent) {
+    std::int64_t const lost = std::min<std::int64_t>(absent, 10'000'000);
+    if (lost < 100'000) return;
+    std::int64_t const ended = now();
+    bool const again = ended - until_.load(std::memory_order_relaxed) < 8 * lost;
     int const factor = again ? std::min(128, 2 * factor_.load(std::memory_order_relaxed)) : 8;
     factor_.store(factor, std::memory_order_relaxed);
-    until_.store(ended + factor * std::min<std::int64_t>(waited, 10'000'000),
-                 std::memory_order_relaxed);
+    until_.store(ended + factor * lost, std::memory_order_relaxed);
     fewer_.fetch_add(late, std::memory_order_relaxed);
   }
 
  private:
-  static std::int64_t nanoseconds(Clock::time_point t) {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
-  }
-  static std::int64_t now() { return nanoseconds(Clock::now()); }
   std::atomic<int> fewer_{0}, factor_{8};
   std::atomic<std::int64_t> until_{0};
 };
@@ -191,8 +211,7 @@ class Workers {
     inside_a_loop = false;
     open_.fetch_and(~(1u << at), std::memory_order_relaxed);
     loop.close();
-    Clock::time_point const began = Clock::now();
-    if (int const late = loop.wait(); late > 0) crowding_.tell(late, began);
+    if (int const late = loop.wait(); late > 0) crowding_.tell(late, loop.absent());
     loop.release();
   }
 
@@ -245,8 +264,9 @@ class Workers {
     for (std::uint32_t open = open_.load(std::memory_order_seq_cst); open != 0; open &= open - 1) {
       Loop& loop = loops_[std::size_t(std::countr_zero(open))];
       if (!loop.join(worker)) continue;
+      Absence const absence;
       loop.work(worker);
-      loop.leave();
+      loop.leave(absence.so_far());
       helped = true;
     }
     return helped;
