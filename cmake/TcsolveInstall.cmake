@@ -39,8 +39,10 @@ endif()
 
 # pkg-config. A static library, so that what it needs is always linked.
 file(RELATIVE_PATH TCSOLVE_PC_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
-set(pc_libraries -pthread ${CMAKE_DL_LIBS})
-list(TRANSFORM pc_libraries REPLACE "^([^-])" "-l\\1")
+set(pc_libraries -pthread)
+foreach(library IN LISTS CMAKE_DL_LIBS)
+  list(APPEND pc_libraries "-l${library}")
+endforeach()
 if(TCSOLVE_HAVE_METIS)
   list(APPEND pc_libraries -lmetis)
 endif()

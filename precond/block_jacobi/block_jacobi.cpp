@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 
+#include <tcsolve/configs/schema/checked.hpp>
+
 #include <Eigen/Dense>
 
 #include <algorithm>
@@ -69,6 +71,7 @@ BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiP
     : LinearOperator<T>(a.rows, a.rows) {
   if (a.rows != a.cols)
     throw ShapeError(cat("block_jacobi needs a square matrix, this is ", a.rows, " x ", a.cols));
+  checked(params, "block_jacobi");
   blocks_ =
       params.block > 0 ? uniform_blocks(a.rows, params.block) : find_blocks(a, params.max_block);
   std::vector<Index> start(a.rows), width(a.rows);

@@ -33,7 +33,7 @@ std::vector<Index> find_blocks(CsrView<double> const& a, Index max_block);
 template <class T = double>
 class BlockJacobi final : public LinearOperator<T> {
  public:
-  /// From a host matrix. Throws SetupError naming the first singular block.
+  /// From a host matrix. Throws SetupError naming the first singular block, ConfigError.
   BlockJacobi(Context&, CsrView<double> const& a, BlockJacobiParams const& params = {});
 
   Traits traits() const override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>
 
+#include <tcsolve/configs/schema/checked.hpp>
+
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
@@ -66,7 +68,7 @@ Chebyshev::Chebyshev(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
     : LinearOperator<double>(A->rows(), A->cols()),
       A_(std::move(A)),
       M_(std::move(M)),
-      degree_(params.degree) {
+      degree_(checked(params, "chebyshev").degree) {
   if (A_->rows() != A_->cols())
     throw ShapeError(cat("chebyshev needs a square operator, ", A_->name(), " is ", A_->rows(),
                          " x ", A_->cols()));

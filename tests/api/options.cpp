@@ -175,6 +175,30 @@ TEST(SolverPartsSay, WhatAMethodTakesForGranted) {
   }
 }
 
+TEST(SolverOptionsRead, ThreadsAreThoseOfTheContext) {
+  Csr<double> const a = csr(at_time(1));
+  LinearSolver cpp(a.view(), {.solver = "cg", .backend = Backend::host, .threads = 3});
+  EXPECT_EQ(cpp.context().threads(), 3);
+  EXPECT_EQ(cpp.context().device_name(), "host, 3 threads");
+  LinearSolver text =
+      LinearSolver::from_yaml(a.view(), "solver: {type: cg}\nbackend: host\nthreads: 1\n");
+  EXPECT_EQ(text.context().device_name(), "host, 1 thread");
+  Column const b = random_column(a.rows, 3);
+  Column x = Column::Zero(a.rows), y = x;
+  expect_same(solve(cpp, b, x), x, solve(text, b, y), y);
+
+  for (int wrong : {-1, 1025}) try {
+      LinearSolver const solver({.solver = "cg", .threads = wrong});
+      ADD_FAILURE() << wrong;
+    } catch (ConfigError const& e) {
+      EXPECT_NE(std::string(e.what()).find(cat("options.threads: 'threads' = ", wrong,
+                                               " is outside [0, 1024]")),
+                std::string::npos)
+          << e.what();
+    }
+  EXPECT_THROW(SolverOptions::from_yaml("solver: {type: cg}\nthreads: -1\n"), ConfigError);
+}
+
 TEST(SolverPartsSay, WhatAPreconditionerIsMadeOf) {
   auto const made = [](std::string const& block) {
     return std::move(parts("solver: {type: cg}\npreconditioner: " + block).preconditioner);
