@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -159,9 +160,27 @@ class Loop {
   std::exception_ptr failure_;
 };
 
-/// How many threads a loop may take: all, unless helpers have been late.
+/// How many threads a loop may take: all, unless somebody else wants the processors. That shows in
+/// helpers that were late, and in an owner who was interrupted.
 class Crowding {
  public:
+  /// Asks now and then whether this thread, an owner, has lost its processor to another since.
+  void look() {
+    thread_local std::int64_t last = 0;
+    thread_local long interrupted = 0;
+    std::int64_t const at = now();
+    if (at - last < between_looks) return;
+    rusage use{};
+    getrusage(RUSAGE_THREAD, &use);
+    bool const lost = last != 0 && use.ru_nivcsw > interrupted;
+    interrupted = use.ru_nivcsw;
+    last = at;
+    if (!lost) return;
+    if (fewer_.load(std::memory_order_relaxed) == 0) return tell(1, time_slice);
+    std::int64_t const until = at + 8 * time_slice;  // it goes on
+    if (until > until_.load(std::memory_order_relaxed))
+      until_.store(until, std::memory_order_relaxed);
+  }
   int allowed(int threads) {
     int const fewer = fewer_.load(std::memory_order_relaxed);
     if (fewer == 0) return threads;
@@ -185,6 +204,7 @@ class Crowding {
   }
 
  private:
+  static constexpr std::int64_t between_looks = 1'000'000, time_slice = 3'000'000;
   std::atomic<int> fewer_{0}, factor_{8};
   std::atomic<std::int64_t> until_{0};
 };
@@ -198,6 +218,7 @@ class Workers {
   }
 
   void run(int threads, std::int64_t begin, std::int64_t end, Stretch stretch) {
+    crowding_.look();
     threads = crowding_.allowed(int(std::min<std::int64_t>({threads, most_threads, end - begin})));
     threads = std::min(threads, have(threads - 1) + 1);
     int const at = threads > 1 ? acquire() : -1;

@@ -8,8 +8,9 @@
 /// A loop is cut into a share for each thread, and a share into stretches that are claimed one by
 /// one; who has finished his own share takes from the others'. The owner waits for stretches that
 /// were begun, never for a thread that has not been scheduled. Loops of several owners run side by
-/// side. Where a helper that is inside a loop was descheduled, so that its owner had to sleep, the
-/// processors are wanted by somebody else, and the next loops take fewer threads for a while.
+/// side. Where a helper inside a loop had no processor, so that its owner had to sleep, or where an
+/// owner was interrupted, the processors are wanted by somebody else, and the next loops take fewer
+/// threads for a while.
 ///
 /// After a fork the child has no helpers, starts its own when it needs them, and hangs nowhere.
 #pragma once
