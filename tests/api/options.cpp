@@ -191,8 +191,8 @@ TEST(SolverOptionsRead, ThreadsAreThoseOfTheContext) {
       LinearSolver const solver({.solver = "cg", .threads = wrong});
       ADD_FAILURE() << wrong;
     } catch (ConfigError const& e) {
-      EXPECT_NE(std::string(e.what()).find(cat("options.threads: 'threads' = ", wrong,
-                                               " is outside [0, 1024]")),
+      EXPECT_NE(std::string(e.what()).find(
+                    cat("options.threads: 'threads' = ", wrong, " is outside [0, 1024]")),
                 std::string::npos)
           << e.what();
     }

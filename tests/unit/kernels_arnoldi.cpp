@@ -3,6 +3,7 @@
 /// also where the candidates are small beside the products they are left from.
 #include <tcsolve/operators/linear_operator.hpp>
 #include <tcsolve/solvers/gmres/ops.hpp>
+#include <tcsolve/solvers/gmres/strips.hpp>
 
 #include <Eigen/Dense>
 #include <limits>
@@ -207,6 +208,44 @@ TYPED_TEST(KernelsArnoldi, TakesBackACandidateThatIsRoundoff) {
     Column x = process.solution();
     EXPECT_LE((A * x - b).norm(), 1000 * roundoff(real_of<T>) * b.norm());
   }
+}
+
+/// Column by column over strips of rows, and row by row across columns: the same additions.
+template <class T>
+void expect_the_bits_of_elements() {
+  std::int64_t const n = 1300;
+  for (Index j : {0, 1, 3, 4, 5, 9}) {
+    auto values = [](std::int64_t count, int seed) {
+      auto const v = random_values(count, seed);
+      return std::vector<T>(v.begin(), v.end());
+    };
+    std::vector<T> V = values(n * (j + 1), 1), u = values(n, 2), w = values(n, 3), W = V, t = u;
+    std::vector<double> sums = random_values(2 * j + 3, 4);
+    ArnoldiUpdate<T> strips{.n = n, .V = V.data(), .u = u.data(), .w = w.data()};
+    strips.H.sums = sums.data();
+    ArnoldiUpdate<T> rows = strips;
+    rows.V = W.data();
+    rows.u = t.data();
+    typename ArnoldiUpdate<T>::Coefficients const c{j, 0.7, 0.3, 1.9};
+    double by_strips = 0, by_rows = 0;
+    host::strips::update(strips, c, 7, n - 5, &by_strips);
+    for (std::int64_t i = 7; i < n - 5; ++i) rows.element(i, c, &by_rows);
+    EXPECT_EQ(by_strips, by_rows) << j;
+    EXPECT_EQ(V, W) << j;
+    EXPECT_EQ(u, t) << j;
+
+    std::vector<T> x(n, T(-1)), y = x;
+    double const columns = j + 1;
+    Combine<T> together{n, &columns, V.data(), sums.data(), x.data()}, apart = together;
+    apart.u = y.data();
+    host::strips::combine(together, {j + 1}, 7, n - 5);
+    for (std::int64_t i = 7; i < n - 5; ++i) apart.element(i, {j + 1}, nullptr);
+    EXPECT_EQ(x, y) << j;
+  }
+}
+TEST(HostArnoldi, GivesTheBitsOfTheElementFunction) {
+  expect_the_bits_of_elements<double>();
+  expect_the_bits_of_elements<float>();
 }
 
 /// The space of a start in which A is singular: the verdict is the same whether the size or the

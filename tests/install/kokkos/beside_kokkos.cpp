@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A program with a shared Kokkos of its own, as one that links Trilinos has, and tcsolve. Both copies
-/// in one process with names in common, and the program aborted when it ended (double free).
-#include <Kokkos_Core.hpp>
+/// A program with a shared Kokkos of its own, as one that links Trilinos has, and tcsolve. Both
+/// copies in one process with names in common, and the program aborted when it ended (double free).
 #include <cstdio>
+#include <Kokkos_Core.hpp>
 #include <string>
 #include <vector>
 
