@@ -356,7 +356,7 @@ TYPED_TEST(UpdateBorrowed, CsrFollowsTheCallersArrays) {
   Csr<S> a = converted<S>(dominant(70, 9, 3)), b = other_values(a, 1), c = other_values(a, 2);
   CsrStorage<S> mine(this->ctx(), Csr<S>(a));
   auto theirs = std::make_unique<CsrStorage<S>>(this->ctx(), Csr<S>(c));
-  CsrOperator<double, S> A(this->ctx(), mine.view());
+  CsrOperator<double, S> A(this->ctx(), mine.view(), Arrays::borrowed);
   A.prepare(this->ctx(), Op::transpose);
   auto expect = [&](Csr<S> const& matrix) {
     expect_same_products<double>(this->ctx(), A, CsrOperator<double, S>(this->ctx(), matrix));
