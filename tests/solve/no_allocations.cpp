@@ -24,7 +24,7 @@ TEST_P(TimeLoop, TakesNoMemoryAndCopiesNoMatrix) {
   auto const matrix_bytes = static_cast<std::int64_t>(a.values.size() * sizeof(double));
   std::int64_t const vector_bytes = std::int64_t{8} * a.rows;
   std::vector<std::shared_ptr<LinearOperator<double>>> const operators{
-      std::make_shared<CsrOperator<double>>(ctx(), values),
+      std::make_shared<CsrOperator<double>>(ctx(), values, Arrays::borrowed),
       std::make_shared<SellOperator<double>>(ctx(), values),
       std::make_shared<DiaOperator<double>>(ctx(), values)};
   auto const M = std::make_shared<Jacobi<double>>(ctx(), values);
