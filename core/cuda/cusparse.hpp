@@ -9,15 +9,13 @@
 
 namespace tcsolve::cuda {
 
-#define TCSOLVE_CUSPARSE(X)                                                              \
-  X(Create)                                                                              \
-  X(Destroy)                                                                             \
-  X(SetStream)                                                                           \
-  X(GetErrorString)                                                                      \
-  X(CreateDnVec)                                                                         \
-  X(DestroyDnVec)                                                                        \
-  X(CreateDnMat) X(DestroyDnMat) X(CreateCsr) X(DestroySpMat) X(SpMV) X(SpMV_bufferSize) \
-      X(SpMV_preprocess) X(SpMM) X(SpMM_bufferSize)
+// clang-format off
+#define TCSOLVE_CUSPARSE(X)                                                            \
+  X(Create) X(Destroy) X(SetStream) X(GetErrorString)                                  \
+  X(CreateDnVec) X(DestroyDnVec) X(CreateDnMat) X(DestroyDnMat)                        \
+  X(CreateCsr) X(DestroySpMat)                                                         \
+  X(SpMV) X(SpMV_bufferSize) X(SpMV_preprocess) X(SpMM) X(SpMM_bufferSize)
+// clang-format on
 
 /// cusparseCreate() and the others, without the prefix.
 struct Cusparse {

@@ -26,7 +26,7 @@ class CsrOperator final : public LinearOperator<T> {
   /// Copies `a`, or uses its arrays where they lie: then they stay as long as the operator, and go
   /// in without a copy when they are in the Context's space. A matrix on the host is looked through
   /// first, whose rows need not be sorted: MatrixError names the first row with a column or an
-  /// offset out of range (require_indices(), formats/csr.hpp). Cost: a pass over the pattern.
+  /// offset out of range (require_indices(), matrix/csr.hpp). Cost: a pass over the pattern.
   CsrOperator(Context& ctx, CsrView<S> const& a, Arrays arrays = Arrays::copied);
   CsrOperator(Context& ctx, Csr<S> a);
   /// Takes a matrix in the Context's space over, owned or borrowed, and trusts it.

@@ -10,9 +10,8 @@ namespace tcsolve::host {
 
 template <class T>
 struct Walk<ArnoldiUpdate<T>> {
-  static void elements(ArnoldiUpdate<T> const& op,
-                       typename ArnoldiUpdate<T>::Coefficients const& c, std::int64_t begin,
-                       std::int64_t end, double* sum) {
+  static void elements(ArnoldiUpdate<T> const& op, typename ArnoldiUpdate<T>::Coefficients const& c,
+                       std::int64_t begin, std::int64_t end, double* sum) {
     strips::update(op, c, begin, end, sum);
   }
   static std::int64_t grain(ArnoldiUpdate<T> const&) { return chunk; }

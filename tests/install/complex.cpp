@@ -2,8 +2,8 @@
 /// Must not compile, and say why.
 #include <complex>
 
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/solvers/cg.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
 
 using Number = std::complex<double>;
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Params that C++ writes are checked as those that YAML has: what the reader refuses, a method
 /// refuses too.
-#include <tcsolve/operators/csr_operator.hpp>
-#include <tcsolve/precond/block_jacobi.hpp>
-#include <tcsolve/solvers/bicgstab.hpp>
-#include <tcsolve/solvers/cg.hpp>
-#include <tcsolve/solvers/gmres.hpp>
-#include <tcsolve/solvers/lsmr.hpp>
-#include <tcsolve/solvers/minres.hpp>
-#include <tcsolve/solvers/pipelined_cg.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
+#include <tcsolve/solvers/bicgstab/bicgstab.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/gmres/gmres.hpp>
+#include <tcsolve/solvers/lsmr/lsmr.hpp>
+#include <tcsolve/solvers/minres/minres.hpp>
+#include <tcsolve/solvers/pipelined_cg/pipelined_cg.hpp>
 
 #include <cmath>
 

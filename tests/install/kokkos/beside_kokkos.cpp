@@ -8,7 +8,7 @@
 
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/solvers/cg.hpp>
+#include <tcsolve/solvers/cg/cg.hpp>
 
 namespace {
 
