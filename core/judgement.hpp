@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a driver concludes from one run of a method and the true residual after it. Plain
-/// arithmetic, so that the host's driver (solvers/krylov_solver) and the teams of a batch on the
-/// device judge alike.
+/// arithmetic, so that the host's driver (solvers/driver/krylov_solver) and the teams of a batch on
+/// the device judge alike.
 #pragma once
 
 #include <cmath>

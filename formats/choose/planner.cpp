@@ -35,7 +35,8 @@ bool multiplies_in_loop(Format const& format, PlanRequest const& request) {
 }
 
 /// A step as one kernel; 0 where it is not offered. What a step touches beyond the cache comes from
-/// the memory; a loop is one kernel up to persistent_share times the cache (solvers/execution).
+/// the memory; a loop is one kernel up to persistent_share times the cache
+/// (solvers/loop/execution).
 double persistent_step(Format const& format, double bytes, Features const& f,
                        PlanRequest const& request, CostTable const& table) {
   RatesByType const& rates = table.of(format.name);

@@ -51,7 +51,7 @@ Reordering reordering(Context&, CsrView<double> const& a, Reorder reorder,
                       std::shared_ptr<CsrStorage<double>>& moved);
 
 /// The order asked for, of a square host matrix; `automatic` by the measure alone. What weighs an
-/// order's own cost, the format and the number of products is operators/ordering.hpp.
+/// order's own cost, the format and the number of products is formats/choose/ordering.hpp.
 ///
 ///   rcm        reverse_cuthill_mckee (cuthill_mckee.hpp)
 ///   metis      partition_order (partition_order.hpp)
