@@ -18,12 +18,12 @@ struct Walk<ArnoldiUpdate<T>> {
 };
 
 template <class T>
-struct Walk<Combine<T>> {
-  static void elements(Combine<T> const& op, typename Combine<T>::Coefficients const& c,
+struct Walk<CombineBasis<T>> {
+  static void elements(CombineBasis<T> const& op, typename CombineBasis<T>::Coefficients const& c,
                        std::int64_t begin, std::int64_t end, double*) {
     strips::combine(op, c, begin, end);
   }
-  static std::int64_t grain(Combine<T> const&) { return chunk; }
+  static std::int64_t grain(CombineBasis<T> const&) { return chunk; }
 };
 
 template <class T>

@@ -51,8 +51,8 @@ void update(ArnoldiUpdate<T> const& op, typename ArnoldiUpdate<T>::Coefficients 
 
 /// u = V y, rows [begin, end).
 template <class T>
-void combine(Combine<T> const& op, typename Combine<T>::Coefficients const& c, std::int64_t begin,
-             std::int64_t end) {
+void combine(CombineBasis<T> const& op, typename CombineBasis<T>::Coefficients const& c,
+             std::int64_t begin, std::int64_t end) {
   double a[strip];
   for (std::int64_t i0 = begin; i0 < end; i0 += strip) {
     std::int64_t const rows = std::min(strip, end - i0);

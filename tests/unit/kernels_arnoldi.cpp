@@ -236,7 +236,7 @@ void expect_the_bits_of_elements() {
 
     std::vector<T> x(n, T(-1)), y = x;
     double const columns = j + 1;
-    Combine<T> together{n, &columns, V.data(), sums.data(), x.data()}, apart = together;
+    CombineBasis<T> together{n, &columns, V.data(), sums.data(), x.data()}, apart = together;
     apart.u = y.data();
     host::strips::combine(together, {j + 1}, 7, n - 5);
     for (std::int64_t i = 7; i < n - 5; ++i) apart.element(i, {j + 1}, nullptr);
