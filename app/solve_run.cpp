@@ -137,7 +137,10 @@ class Setting {
   Setting(Arguments const& arguments, ParsedConfig const& parsed)
       : progress_(std::cerr, {arguments.talk, isatty(STDERR_FILENO) == 1, parsed.run.output.every}),
         ctx_(parsed.run.backend,
-             {.seed = parsed.run.seed, .deterministic = parsed.run.deterministic}, &progress_) {
+             {.seed = parsed.run.seed,
+              .deterministic = parsed.run.deterministic,
+              .threads = parsed.run.threads},
+             &progress_) {
     parsed.require_files();
     size_ = problem_size(parsed);
     solver_.emplace(ctx_, options_of(parsed.run));

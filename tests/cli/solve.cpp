@@ -27,6 +27,14 @@ TEST_F(Program, ConvergesAndSaysSoLast) {
   EXPECT_TRUE(tidy());
 }
 
+TEST_F(Program, ComputesOnAsManyThreadsAsTheConfigSays) {
+  for (std::string const count : {"1", "3"}) {
+    ASSERT_EQ(solve(std::string(small_config) + "backend: host\nthreads: " + count + "\n").code, 0);
+    std::string const device = result()["device"];
+    EXPECT_EQ(device.find("host, " + count + " thread"), 0u) << device;
+  }
+}
+
 TEST_F(Program, WritesTheResult) {
   ASSERT_EQ(solve(small_config).code, 0);
   auto const r = result();
