@@ -67,7 +67,7 @@ std::vector<Case> trivial_cases() {
        {converged},
        Cause::zero_rhs,
        zero,
-       {.baseline = Baseline::absolute},
+       {.atol = 1e-12, .baseline = Baseline::absolute},
        30,
        0},
       {"empty_0x0",
