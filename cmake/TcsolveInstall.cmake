@@ -47,7 +47,7 @@ if(TCSOLVE_HAVE_METIS)
   list(APPEND pc_libraries -lmetis)
 endif()
 if(TCSOLVE_HAVE_CUDA)
-  list(PREPEND pc_libraries "\${libdir}/tcsolve/libcudart_static.a")
+  list(PREPEND pc_libraries "-L\${libdir}/tcsolve" -lcudart_static)  # a path with spaces is quoted after -L alone
   list(APPEND pc_libraries -lrt)
 endif()
 if(TCSOLVE_KOKKOS_SHARED)
