@@ -20,7 +20,7 @@ P const& checked(P const& params, std::string const& what) {
   for_each_field(params, [&]<class F, class M>(F const& field, M const& value) {
     if (detail::allowed(field.constraint, value)) return;
     std::string shown, range;
-    if constexpr (std::is_arithmetic_v<M>) {
+    if constexpr (std::is_arithmetic_v<M> && !std::is_same_v<M, bool>) {
       shown = cat(" = ", number_text(value));
       range = range_text(detail::interval<M>(field.constraint));
     }
