@@ -21,6 +21,8 @@ void file_size_limit_is_an_error() { std::signal(SIGXFSZ, SIG_IGN); }
 
 CancelOnSignal::CancelOnSignal(Context& ctx) {
   running.store(&ctx);
+  hangup_ = std::signal(SIGHUP, tcsolve_cancel);
+  if (hangup_ == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup asks for that
   std::signal(SIGINT, tcsolve_cancel);
   std::signal(SIGTERM, tcsolve_cancel);
 }
@@ -28,7 +30,12 @@ CancelOnSignal::CancelOnSignal(Context& ctx) {
 CancelOnSignal::~CancelOnSignal() {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGHUP, hangup_);
   running.store(nullptr);
 }
+
+IgnoreLostReaders::IgnoreLostReaders() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+
+IgnoreLostReaders::~IgnoreLostReaders() { std::signal(SIGPIPE, before_); }
 
 }  // namespace tcsolve

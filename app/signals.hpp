@@ -7,14 +7,31 @@
 
 namespace tcsolve {
 
-/// While it lives, SIGINT and SIGTERM call ctx.cancel(); another one after that has its usual
-/// effect. At most one lives at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP call ctx.cancel(); another one after that has its
+/// usual effect. SIGHUP stays ignored under nohup. At most one lives at a time.
 class CancelOnSignal {
  public:
   explicit CancelOnSignal(Context& ctx);
   ~CancelOnSignal();
   CancelOnSignal(CancelOnSignal const&) = delete;
   CancelOnSignal& operator=(CancelOnSignal const&) = delete;
+
+ private:
+  using Handler = void (*)(int);
+  Handler hangup_;  ///< what SIGHUP did before
+};
+
+/// While it lives, a write to a pipe that nobody reads any more fails instead of ending the
+/// program.
+class IgnoreLostReaders {
+ public:
+  IgnoreLostReaders();
+  ~IgnoreLostReaders();
+  IgnoreLostReaders(IgnoreLostReaders const&) = delete;
+  IgnoreLostReaders& operator=(IgnoreLostReaders const&) = delete;
+
+ private:
+  void (*before_)(int);  ///< what SIGPIPE did before
 };
 
 /// A write beyond `ulimit -f` fails with an error that can be told, instead of ending the program.

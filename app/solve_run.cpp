@@ -212,6 +212,7 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
   if (arguments.dry_run || arguments.talk == Talk::verbose) std::cout << dump_yaml(config);
   if (arguments.dry_run) return dry_run(arguments, parsed);
 
+  IgnoreLostReaders const pipes;  // before the first line of the log
   prepare_directory(config.output, parsed.files);
   RunResult result;
   Problem problem;

@@ -31,7 +31,8 @@ class Interaction : public Program {
 };
 
 TEST_F(Interaction, CtrlCWritesWhatItHas) {
-  for (int const signal : {SIGINT, SIGTERM}) {
+  ::signal(SIGHUP, SIG_DFL);  // ignored where the tests run under nohup, and inherited
+  for (int const signal : {SIGINT, SIGTERM, SIGHUP}) {
     fs::remove_all(folder_ / "tcsolve-out");
     pid_t const process = started();
     ::kill(process, signal);
@@ -44,6 +45,27 @@ TEST_F(Interaction, CtrlCWritesWhatItHas) {
     EXPECT_GT(r["iterations"], 4);
     EXPECT_TRUE(tidy());
   }
+}
+
+TEST_F(Interaction, NohupOutlivesTheTerminal) {
+  auto const before = ::signal(SIGHUP, SIG_IGN);
+  pid_t const process = started();
+  ::signal(SIGHUP, before);
+  ::kill(process, SIGHUP);
+  std::this_thread::sleep_for(200ms);
+  ::kill(process, SIGTERM);  // the first signal that it hears
+  EXPECT_EQ(wait(process).code, 3);
+}
+
+TEST_F(Interaction, AReaderOfTheProgressMayLeave) {
+  write_text(folder_ / "my.yaml", long_config);
+  std::string line;
+  for (std::string const& word : command({"my.yaml", "--set", "solver.time_limit=1"}))
+    line += "'" + word + "' ";
+  run({"/bin/sh", "-c", line + "2>&1 | head -n 1"});
+  auto const r = result();
+  ASSERT_TRUE(r.is_object());
+  EXPECT_EQ(r["verdict"]["reason"], "time_limit");
 }
 
 TEST_F(Interaction, TimeLimitIsExitCode3) {
