@@ -7,7 +7,6 @@
 #include <limits>
 
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/formats/sell/operator.hpp>
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/operators/function_operator.hpp>
 
@@ -212,7 +211,8 @@ TYPED_TEST(ExactResidual, OfOperatorsMadeOfOperators) {
   Csr<double> const a = spread(banded(80, 6, 7, 21), 21),
                     b = spread(random_matrix(80, 80, 9, 22), 22);
   auto A = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a));
-  auto B = std::make_shared<SellOperator<double>>(ctx, b.view());
+  CsrStorage<double> const b_there(ctx, b.view());
+  OperatorPtr<double> const B = converted_format().make<double>(ctx, b_there.view());
   std::vector<double> const x = random_values(80, 23);
   auto check = [&](LinearOperator<double> const& op, Csr<double> const& entries) {
     SCOPED_TRACE(op.name());

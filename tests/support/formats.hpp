@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The operators under contract test, as a table: a row says how an operator of a format is made
-/// and given new values, and no test names its class. A new format is one struct and one line for
-/// each type of vectors in formats.cpp.
+/// The operators under contract test, as a table: each format of the list (formats/format.hpp) with
+/// each pair of types that it has makers for, and once more in miniature where it says how.
+/// No test names a class, and a format that was added to the list is tested.
 #pragma once
 
+#include <tcsolve/formats/format.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -50,20 +52,33 @@ template <class T>
 struct FormatUnderTest {
   using Operator = LinearOperator<T>;
   std::string name;  ///< format, type of the vectors, type of the values: csr_f64_f16
+  Format const* format;
   Real stored;
   /// The operator of a, values rounded to `stored`. Throws MatrixError for values beyond its range.
-  OperatorPtr<T> (*make)(Context&, Csr<double> const& a);
+  std::function<OperatorPtr<T>(Context&, Csr<double> const& a)> make;
   /// The operator of a whose values are of the type `stored` already, finite or not.
-  std::shared_ptr<Operator> (*of)(Context&, Csr<double> const& a);
+  std::function<std::shared_ptr<Operator>(Context&, Csr<double> const& a)> of;
   /// update_values() with values of the type that the format stores, of an operator from of().
-  void (*update_values)(Context&, Operator&, StoredCsr const& a);
-  /// Bytes of the stored matrix.
-  double (*bytes)(Context&, Csr<double> const& a);
+  std::function<void(Context&, Operator&, StoredCsr const& a)> update_values;
 };
+
+/// The formats of the library, and the worked example of the documents.
+FormatList const& tested_formats();
 
 /// Every format, and every type of values that it stores for vectors of T.
 template <class T>
-std::vector<FormatUnderTest<T>> const& formats();
+std::vector<FormatUnderTest<T>> const& formats_under_test();
+
+/// A in every format that takes it, in the order of the list; csr is the first.
+template <class T, class S = T>
+std::vector<std::shared_ptr<LinearOperator<T>>> in_every_format(Context&, CsrView<S> const& a);
+
+/// The formats of the list that `is` says yes to, as many as there are: one at least.
+std::vector<Format const*> formats_that(std::function<bool(Format const&)> const& is);
+/// One that is made from CSR.
+inline Format const& converted_format() {
+  return *formats_that([](Format const& f) { return f.converted; }).front();
+}
 
 /// The parameter of a contract test: a format on a backend.
 struct FormatCase {
@@ -73,7 +88,7 @@ struct FormatCase {
   std::string label() const;  ///< cuda_csr_f64_f16
   friend void PrintTo(FormatCase const& c, std::ostream* out) { *out << c.label(); }
 };
-/// All of formats<double>() and formats<float>() on every backend.
+/// All of formats_under_test<double>() and <float>() on every backend.
 std::vector<FormatCase> format_cases();
 /// The formats with vectors and values of FP64 on every backend.
 std::vector<FormatCase> fp64_format_cases();

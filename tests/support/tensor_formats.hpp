@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the tests of DASP and Spaden share: matrices of every mix of row lengths, the types they
+/// What the tests of formats share: matrices of every mix of row lengths, the types they
 /// run over, and the checks of fused products and of scaling.
 #pragma once
 
