@@ -126,7 +126,7 @@ TEST(ConfigRead, NamesTextTruthAndLists) {
             "my.yaml:2:30: 'ortho' = 'cgs' is not one of mgs, cgs2; did you mean 'mgs'?");
   EXPECT_EQ(solver("ortho: 3"), "my.yaml:2:30: 'ortho' = 3 is not one of mgs, cgs2");
   EXPECT_EQ(solver("ortho:"), "my.yaml:2:23: 'ortho' has no value; one of mgs, cgs2 is expected");
-  EXPECT_EQ(said("solution", "yes"), "'solution' = 'yes' is not true or false");
+  EXPECT_EQ(said("solution", "yes"), "'solution' = 'yes' is not true or false; did you mean true?");
   EXPECT_EQ(said("solution", "1"), "'solution' = 1 is not true or false");
   EXPECT_EQ(said("directory", "[a]"), "'directory' is a list; text is expected");
   EXPECT_EQ(errors(valid + "output: {history: {file: ''}}\n"), "my.yaml:3:26: 'file' is empty");
