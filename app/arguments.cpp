@@ -85,9 +85,11 @@ Arguments parse_arguments(int argc, char const* const* argv) {
 
   CLI::App app("Solves sparse linear systems with iterative methods, on the GPU or on the host.");
   app.name("tcsolve");
-  app.set_version_flag("-V,--version", version_text(), "print the version and what it was built with");
+  app.set_version_flag("-V,--version", version_text(),
+                       "print the version and what it was built with");
   auto* const config_option = app.add_option("CONFIG", config, "the run, as a YAML file");
-  app.add_option("-s,--set", parsed.sets, "key.path=value: override a key of the config; repeatable")
+  app.add_option("-s,--set", parsed.sets,
+                 "key.path=value: override a key of the config; repeatable")
       ->allow_extra_args(false);
   app.add_option("--backend", backend, "where to compute")
       ->check(CLI::IsMember({"auto", "host", "cuda"}));
@@ -141,7 +143,9 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   } catch (CLI::Success const& e) {
     app.exit(e);
     return parsed;
-  } catch (CLI::ParseError const& e) { return usage_error(e.what() + option_advice(app, argc, argv)); }
+  } catch (CLI::ParseError const& e) {
+    return usage_error(e.what() + option_advice(app, argc, argv));
+  }
   if (config == "help" && !std::filesystem::exists(config)) {
     std::cout << folded(app.help(), options_width, terminal_width());
     return parsed;

@@ -38,8 +38,7 @@ std::string list_text(Registries const& registries) {
 }
 
 std::string explain_text(Registries const& registries, std::string const& path) {
-  return explain(describe<RunConfig>(), registries.catalog, path, style,
-                 terminal_width());
+  return explain(describe<RunConfig>(), registries.catalog, path, style, terminal_width());
 }
 
 void write_reference(Registries const& registries, std::filesystem::path const& folder) {

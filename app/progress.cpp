@@ -63,9 +63,9 @@ void ProgressDisplay::on(IterationEvent const& event) {
 }
 
 void ProgressDisplay::on(LogEvent const& event) {
-  bool const shown = event.severity == Severity::detail ? options_.talk == Talk::verbose
-               : event.severity == Severity::warning ? true
-                                                        : options_.talk != Talk::quiet;
+  bool const shown = event.severity == Severity::detail    ? options_.talk == Talk::verbose
+                     : event.severity == Severity::warning ? true
+                                                           : options_.talk != Talk::quiet;
   if (!shown) return;
   erase();
   out_ << (event.severity == Severity::warning ? "warning: " : "") << event.text << "\n"

@@ -26,8 +26,8 @@ class ProgressDisplay final : public Observer {
   void set_time_limit(double seconds) { options_.time_limit = seconds; }
   void on(IterationEvent const&) override;
   void on(LogEvent const&) override;
-  /// Takes the rewritten line away, so that what follows begins a line; where lines are plain, prints
-  /// that of the last iteration unless it has been.
+  /// Takes the rewritten line away, so that what follows begins a line; where lines are plain,
+  /// prints that of the last iteration unless it has been.
   void clear();
 
  private:
@@ -38,7 +38,7 @@ class ProgressDisplay final : public Observer {
   Options options_;
   std::chrono::steady_clock::time_point shown_{};
   Index next_ = 1;
-  std::string unshown_;  // the newest line that was not printed, where plain lines are
+  std::string unshown_;    // the newest line that was not printed, where plain lines are
   std::size_t width_ = 0;  // of the line on the terminal
 };
 

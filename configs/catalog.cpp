@@ -25,7 +25,8 @@ std::string RegistryBase::unknown(std::string_view name) const {
   std::string const near = nearest(name, names());
   std::string const other = detail::replacement(name, names());
   return cat("unknown ", kind_, " '", shown(name), "'", other,
-             near.empty() || !other.empty() ? "" : cat("; did you mean '", near, "'?"), "; known: ", joined(names()));
+             near.empty() || !other.empty() ? "" : cat("; did you mean '", near, "'?"),
+             "; known: ", joined(names()));
 }
 
 Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
@@ -68,9 +69,10 @@ Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
   if (!block.params_) {
     bool const mixed = type->at.line == 0 && node.at.line > 0;
     if (mixed)
-      problems.add(type->at, cat("the other keys of ", kind_, " are those of the file; to replace "
-                                 "them all: --set '", kind_, "={", type_key_, ": ", type->scalar,
-                                 "}'"));
+      problems.add(type->at, cat("the other keys of ", kind_,
+                                 " are those of the file; to replace "
+                                 "them all: --set '",
+                                 kind_, "={", type_key_, ": ", type->scalar, "}'"));
     return {};
   }
   block.node_ = std::make_shared<ConfigNode const>(node);

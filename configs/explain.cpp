@@ -99,8 +99,8 @@ std::vector<KeyDoc> keys_below(RegistryBase const& registry, std::string const& 
     if (key.empty() || doc.key == key || doc.key.starts_with(key + ".")) found.push_back(doc);
   }
   if (!found.empty() || key.empty()) return found;
-  throw ConfigError(cat(registry.kind(), " '", entry, "' has no key '", shown(key), "'",
-                        suggestion(key, known)));
+  throw ConfigError(
+      cat(registry.kind(), " '", entry, "' has no key '", shown(key), "'", suggestion(key, known)));
 }
 
 std::string entry_page(RegistryBase const& registry, std::string const& path, TextStyle style,

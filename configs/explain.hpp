@@ -21,10 +21,10 @@ std::string entry_table(RegistryBase const& registry, TextStyle style = TextStyl
                         std::size_t width = 0);
 
 /// What `tcsolve --explain path` prints. `config` describes the whole config (describe<P>()).
-/// "" is the table of all its keys; "output" those of one block; "solver" or "problem.generator" the
-/// entries of that registry; "solver.gmres" the keys of one of them, "solver.gmres.restart" one key.
-/// A name alone ("gmres", "restart") is looked for in all registries. Throws ConfigError for an
-/// unknown path, naming the nearest.
+/// "" is the table of all its keys; "output" those of one block; "solver" or "problem.generator"
+/// the entries of that registry; "solver.gmres" the keys of one of them, "solver.gmres.restart" one
+/// key. A name alone ("gmres", "restart") is looked for in all registries. Throws ConfigError for
+/// an unknown path, naming the nearest.
 std::string explain(std::vector<KeyDoc> const& config, Catalog const& catalog,
                     std::string const& path, TextStyle style = TextStyle::terminal,
                     std::size_t width = 0);

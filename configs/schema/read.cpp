@@ -100,8 +100,8 @@ void MapReader::finish() {
       problems_.add(entry.at, cat("key '", shown(entry.key), "' in ", what_, " is given twice, at ",
                                   earlier->second->at.text(), " too"));
     } else if (std::find(known_.begin(), known_.end(), entry.key) == known_.end()) {
-      problems_.add(entry.at,
-                    cat("unknown key '", shown(entry.key), "' in ", what_, advice(entry, what_, known_)));
+      problems_.add(entry.at, cat("unknown key '", shown(entry.key), "' in ", what_,
+                                  advice(entry, what_, known_)));
     }
   }
 }

@@ -82,8 +82,6 @@ constexpr Pair synonyms[] = {
     {"bcgs", "bicgstab"},
     {"bicg", "bicgstab"},
     {"lsqr", "lsmr"},
-    {"ell", "sell"},
-    {"ellpack", "sell"},
     {"yes", "true"},
     {"on", "true"},
     {"no", "false"},
@@ -179,9 +177,9 @@ std::string other_block(std::string_view name, std::string_view what) {
     bool const here = place.empty() ? what == "the config"
                                     : what.starts_with(last) || what == cat("'", last, "'");
     if (here) return "";
-    return cat("; '", meant, "' belongs ",
-               place.empty() ? "at the top of the config, beside 'solver:'"
-                             : cat("under '", place, ":'"));
+    return cat(
+        "; '", meant, "' belongs ",
+        place.empty() ? "at the top of the config, beside 'solver:'" : cat("under '", place, ":'"));
   }
   return "";
 }

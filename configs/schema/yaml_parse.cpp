@@ -230,7 +230,7 @@ void diagnose(std::string const& text, int lines, Locate const& locate) {
     indenting = false;
     bool const starts = first || !open.empty();
     if ((c == '"' || c == '\'') && (first || text[i - 1] == '[' || text[i - 1] == '{' ||
-                                   text[i - 1] == ',' || text[i - 1] == ':')) {
+                                    text[i - 1] == ',' || text[i - 1] == ':')) {
       quote = c;
     } else if ((c == '{' || c == '[') && starts) {
       open.push_back({c, line, column});

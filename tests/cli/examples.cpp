@@ -60,8 +60,7 @@ TEST_P(Page, CommandsRunAsWritten) {
   EXPECT_NE(o.out.find("converged"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Docs, Page,
-                         testing::Values("01-first-solve.md", "05-which-solver.md"),
+INSTANTIATE_TEST_SUITE_P(Docs, Page, testing::Values("01-first-solve.md", "05-which-solver.md"),
                          [](auto const& param) {
                            std::string const name = param.param;
                            return "page_" + name.substr(0, 2);

@@ -38,10 +38,13 @@ TEST_F(Messages, AKeyOfAnotherBlockIsSentThere) {
 }
 
 TEST_F(Messages, SynonymsOfOtherPackagesAreKnown) {
-  for (auto const& [theirs, ours] :
-       {std::pair{"tol", "rtol"}, {"tolerance", "rtol"}, {"tolerence", "rtol"},
-        {"maxiter", "max_iters"}, {"max_it", "max_iters"}, {"ksp_max_it", "max_iters"},
-        {"max_iterations", "max_iters"}})
+  for (auto const& [theirs, ours] : {std::pair{"tol", "rtol"},
+                                     {"tolerance", "rtol"},
+                                     {"tolerence", "rtol"},
+                                     {"maxiter", "max_iters"},
+                                     {"max_it", "max_iters"},
+                                     {"ksp_max_it", "max_iters"},
+                                     {"max_iterations", "max_iters"}})
     refused(problem + "solver: {type: cg, " + theirs + ": 1}\n",
             std::string("did you mean '") + ours + "'?");
   refused(problem + "solver: {type: cg}\nprecond: {type: jacobi}\n",
@@ -96,7 +99,8 @@ TEST_F(Messages, FilesOfOtherKindsSayWhatToDo) {
   refused("problem: {matrix: a.mtx.bz2}\nsolver: {type: cg}\n", "unpack it first", 2);
   write_text(folder_ / "a.zst", "\x28\xb5\x2f\xfd....");
   refused("problem: {matrix: a.zst}\nsolver: {type: cg}\n", "unpack it first", 2);
-  write_text(folder_ / "small.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  write_text(folder_ / "small.mtx",
+             "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
   refused("problem: {matrix: smal.mtx}\nsolver: {type: cg}\n", "did you mean 'small.mtx'?", 2);
   refused("problem: {matrix: ~/a.mtx}\nsolver: {type: cg}\n", "~ is not expanded", 2);
   refused("problem: {matrix: $HOME/a.mtx}\nsolver: {type: cg}\n", "$ is not expanded", 2);
@@ -128,9 +132,9 @@ TEST_F(Messages, ASetOfAMatrixReplacesTheGenerator) {
 }
 
 TEST_F(Messages, QuietKeepsWarnings) {
-  Outcome const o = solve(
-      "problem: {generator: {type: convdiff, n: 4, velocity: 10}}\nsolver: {type: cg}\n",
-      {"-q", "--backend", "host"});
+  Outcome const o =
+      solve("problem: {generator: {type: convdiff, n: 4, velocity: 10}}\nsolver: {type: cg}\n",
+            {"-q", "--backend", "host"});
   EXPECT_TRUE(has(o.err, "warning: cg needs a symmetric matrix")) << o.err;
   EXPECT_FALSE(has(o.out, "seconds:")) << o.out;
 }
@@ -172,7 +176,8 @@ TEST_F(Messages, TablesFitALine) {
 
 TEST_F(Messages, APipedProgressEndsWithTheLastIteration) {
   Outcome const o = solve(small_config, {"--backend", "host", "--set", "output.every=7"});
-  std::string const last = "cg: iteration " + std::to_string(result()["iterations"].get<int>()) + " ";
+  std::string const last =
+      "cg: iteration " + std::to_string(result()["iterations"].get<int>()) + " ";
   EXPECT_TRUE(has(o.out + o.err, last)) << o.err;
 }
 
