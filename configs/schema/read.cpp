@@ -179,6 +179,16 @@ Parsed parse_scalar(std::string const& text, T& value) {
   }
 }
 
+/// Whether a word behind a number is a unit of time or of memory.
+bool is_unit(std::string_view word) {
+  std::string lower;
+  for (char const c : word) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char const* unit : {"s", "sec", "seconds", "ms", "min", "minutes", "h", "hours", "k", "m",
+                           "g", "kb", "mb", "gb", "kib", "mib", "gib"})
+    if (lower == unit) return true;
+  return false;
+}
+
 /// "; write seconds, without a unit" for a number with letters behind it.
 std::string unit_advice(Site const& site) {
   std::string const& text = site.node.scalar;
@@ -188,8 +198,7 @@ std::string unit_advice(Site const& site) {
       parse_number(std::string_view(text).substr(0, end), number) != Parsed::ok)
     return "";
   std::size_t const letter = text.find_first_not_of(' ', end);
-  if (letter == std::string::npos || !std::isalpha(static_cast<unsigned char>(text[letter])))
-    return "";
+  if (letter == std::string::npos || !is_unit(std::string_view(text).substr(letter))) return "";
   std::string const unit = unit_of(site.key);
   return unit.empty() ? "; write it without a unit" : cat("; write ", unit, ", without a unit");
 }

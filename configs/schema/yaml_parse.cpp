@@ -240,7 +240,8 @@ void diagnose(std::string const& text, int lines, Locate const& locate) {
   }
   if (!open.empty())
     fail(locate(open.back().line, open.back().column),
-         cat("'", open.back().kind, "' of line ", open.back().line, " is not closed"));
+         cat("'", open.back().kind, "'",
+             locate(1, 1).line > 0 ? cat(" of line ", open.back().line) : "", " is not closed"));
 }
 
 /// The indentation of the line that the parser stopped at, where it is the mistake.
