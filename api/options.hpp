@@ -36,8 +36,8 @@ struct CacheConfig {
     using P = CacheConfig;
     return std::tuple{
         field(&P::directory, "directory",
-              "where orders of matrices and measured formats are kept for later runs on the same "
-              "pattern, from the working directory; none: nowhere. Runs may share it"),
+              "directory (relative to the working directory) that stores reorderings and measured "
+              "formats per sparsity pattern; empty: no cache; safe to share between runs"),
         field(&P::limit, "limit", above(0.0), "MB in all; what was used longest ago is removed")};
   }
 };
@@ -79,7 +79,7 @@ struct SolverOptions {
   static constexpr auto run_keys() {
     using P = SolverOptions;
     return std::tuple{
-        field(&P::cache, "cache", "what later runs need not find out again"),
+        field(&P::cache, "cache", "results kept for later runs"),
         field(&P::backend, "backend", "auto takes the GPU when there is one, else the host"),
         field(&P::seed, "seed", "of random vectors and probes; generators have their own"),
         field(&P::deterministic, "deterministic", "the same bits on every run"),

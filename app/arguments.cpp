@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/arguments.hpp>
 
+#include <tcsolve/app/documentation.hpp>
+#include <tcsolve/configs/schema/diagnostics.hpp>
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/error.hpp>
@@ -8,8 +10,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
+#include <sstream>
 
 namespace tcsolve {
 namespace {
@@ -32,6 +37,47 @@ std::string require_number(std::string const& text) {
 
 }  // namespace
 
+namespace {
+
+/// `text` with lines of at most `width` characters, broken at spaces; what is carried over from a
+/// line of an option begins in column `indent`.
+std::string folded(std::string const& text, std::size_t indent, std::size_t width) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::string const margin(line.starts_with("  ") ? indent : 0, ' ');
+    while (line.size() > width) {
+      std::size_t const space = line.rfind(' ', width);
+      std::size_t const first = line.find_first_not_of(' ', margin.size());
+      if (space == std::string::npos || first == std::string::npos || space <= first) break;
+      out += line.substr(0, space) + "\n";
+      line = margin + line.substr(space + 1);
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
+/// What was probably meant by an option or a word that is not known: "; did you mean --version?".
+std::string option_advice(CLI::App const& app, int argc, char const* const* argv) {
+  std::vector<std::string> known;
+  for (CLI::Option const* option : app.get_options())
+    for (std::string const& name : option->get_lnames()) known.push_back("--" + name);
+  for (int i = 1; i < argc; ++i) {
+    std::string const given = argv[i], name = given.substr(0, given.find('='));
+    if (i == 1 && (given == "solve" || given == "run") && argc > 2)
+      return "; write tcsolve " + shown(argv[2]) + ", without '" + given + "'";
+    if (i == 1 && given == "help") return "; did you mean --help?";
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    std::string const near = nearest(name, known);
+    if (!near.empty()) return "; did you mean " + near + "?";
+  }
+  return "";
+}
+
+}  // namespace
+
 Arguments parse_arguments(int argc, char const* const* argv) {
   Arguments parsed;
   std::string config, matrix, explained, backend, output, reference, table;
@@ -39,15 +85,17 @@ Arguments parse_arguments(int argc, char const* const* argv) {
 
   CLI::App app("Solves sparse linear systems with iterative methods, on the GPU or on the host.");
   app.name("tcsolve");
-  app.set_version_flag("--version", version_text(), "print the version and what it was built with");
+  app.set_version_flag("-V,--version", version_text(),
+                       "print the version and what it was built with");
   auto* const config_option = app.add_option("CONFIG", config, "the run, as a YAML file");
-  app.add_option("--set", parsed.sets, "key.path=value: override a key of the config; repeatable")
+  app.add_option("-s,--set", parsed.sets,
+                 "key.path=value: override a key of the config; repeatable")
       ->allow_extra_args(false);
   app.add_option("--backend", backend, "where to compute")
       ->check(CLI::IsMember({"auto", "host", "cuda"}));
-  auto* const output_option = app.add_option("--output", output, "directory for the results");
-  auto* const quiet_flag = app.add_flag("--quiet", quiet, "print the verdict only");
-  app.add_flag("--verbose", verbose, "print details as well")->excludes(quiet_flag);
+  auto* const output_option = app.add_option("-o,--output", output, "directory for the results");
+  auto* const quiet_flag = app.add_flag("-q,--quiet", quiet, "print the verdict and warnings only");
+  app.add_flag("-v,--verbose", verbose, "print details as well")->excludes(quiet_flag);
   app.add_flag(
       "--dry-run", parsed.dry_run,
       "check the config, print it with its defaults and the memory it needs; solve nothing");
@@ -63,7 +111,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
       "info", "facts about a matrix: size, symmetry, rows, what each format costs");
   info->add_option("MATRIX", matrix, "Matrix Market file")->required();
   info->add_option("--calibration", parsed.calibration,
-                   "cost table to decide by; none: those of H100 and H200 and of the host");
+                   "cost table to decide by; without it: those of the H200 and of the host");
   auto* const calibration = app.add_subcommand(
       "calibrate", "time the formats here, for `operator: {format: auto, calibration: FILE}`");
   calibration->fallthrough();  // --backend may follow
@@ -73,6 +121,8 @@ Arguments parse_arguments(int argc, char const* const* argv) {
                    "rows of the largest matrices: 1 is 900,000 on a device, 250,000 on the host")
       ->check(require_number, "NUMBER")
       ->check(CLI::Range(1e-4, 10.0));
+  constexpr std::size_t options_width = 28;
+  app.get_formatter()->column_width(options_width);
   app.footer(
       "Exit codes: 0 converged; 1 usage or config; 2 input data; 3 not converged (iterations, "
       "time,\n"
@@ -87,10 +137,19 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   };
   try {
     app.parse(argc, argv);
+  } catch (CLI::CallForHelp const&) {
+    std::cout << folded(app.help(), options_width, terminal_width());
+    return parsed;
   } catch (CLI::Success const& e) {
     app.exit(e);
     return parsed;
-  } catch (CLI::ParseError const& e) { return usage_error(e.what()); }
+  } catch (CLI::ParseError const& e) {
+    return usage_error(e.what() + option_advice(app, argc, argv));
+  }
+  if (config == "help" && !std::filesystem::exists(config)) {
+    std::cout << folded(app.help(), options_width, terminal_width());
+    return parsed;
+  }
 
   int const asked = (list_flag->count() > 0) + (explain_option->count() > 0) +
                     (reference_option->count() > 0) + info->parsed() + calibration->parsed() +

@@ -6,6 +6,11 @@
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/atomic_file.hpp>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
 namespace tcsolve {
 namespace {
 
@@ -13,17 +18,27 @@ constexpr char const* generated =
     "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
     "<!-- Written by `tcsolve --reference docs/reference`; do not edit. -->\n\n";
 
+constexpr auto style = TextStyle::terminal;
+
 }  // namespace
+
+std::size_t terminal_width() {
+  constexpr std::size_t usual = 80, least = 40;
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return std::max<std::size_t>(least, size.ws_col);
+  return usual;
+}
 
 std::string list_text(Registries const& registries) {
   std::string text;
   for (auto const& [kind, registry] : registries.catalog.registries())
-    text += cat(text.empty() ? "" : "\n", entry_table(*registry));
+    text += cat(text.empty() ? "" : "\n", entry_table(*registry, style, terminal_width()));
   return text + "\nKeys of one of them: tcsolve --explain solver.cg\n";
 }
 
 std::string explain_text(Registries const& registries, std::string const& path) {
-  return explain(describe<RunConfig>(), registries.catalog, path);
+  return explain(describe<RunConfig>(), registries.catalog, path, style, terminal_width());
 }
 
 void write_reference(Registries const& registries, std::filesystem::path const& folder) {

@@ -4,11 +4,14 @@
 
 #include <tcsolve/app/registries.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
 namespace tcsolve {
 
+/// Characters in a line of standard output: those of the terminal, 80 where it is none.
+std::size_t terminal_width();
 /// What `tcsolve --list` prints.
 std::string list_text(Registries const&);
 /// What `tcsolve --explain path` prints. Throws ConfigError for an unknown path.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 #include <ostream>
+#include <utility>
 
 namespace tcsolve {
 namespace {
@@ -49,7 +50,10 @@ void ProgressDisplay::on(IterationEvent const& event) {
     if (width < width_) text += std::string(width_ - width, ' ');
     width_ = width;
     out_ << '\r' << text << std::flush;
-  } else if (event.iteration >= next_) {
+  } else if (event.iteration < next_) {
+    unshown_ = line(event);
+  } else {
+    unshown_.clear();
     out_ << line(event) << "\n" << std::flush;
     std::int64_t const step = options_.every;
     next_ = step > 0 ? static_cast<Index>(std::min<std::int64_t>(
@@ -59,15 +63,21 @@ void ProgressDisplay::on(IterationEvent const& event) {
 }
 
 void ProgressDisplay::on(LogEvent const& event) {
-  bool const shown = event.severity == Severity::detail ? options_.talk == Talk::verbose
-                                                        : options_.talk != Talk::quiet;
+  bool const shown = event.severity == Severity::detail    ? options_.talk == Talk::verbose
+                     : event.severity == Severity::warning ? true
+                                                           : options_.talk != Talk::quiet;
   if (!shown) return;
-  clear();
+  erase();
   out_ << (event.severity == Severity::warning ? "warning: " : "") << event.text << "\n"
        << std::flush;
 }
 
 void ProgressDisplay::clear() {
+  if (!unshown_.empty()) out_ << std::exchange(unshown_, "") << "\n" << std::flush;
+  erase();
+}
+
+void ProgressDisplay::erase() {
   if (width_ > 0) out_ << '\r' << std::string(width_, ' ') << '\r' << std::flush;
   width_ = 0;
 }

@@ -26,16 +26,19 @@ class ProgressDisplay final : public Observer {
   void set_time_limit(double seconds) { options_.time_limit = seconds; }
   void on(IterationEvent const&) override;
   void on(LogEvent const&) override;
-  /// Takes the rewritten line away, so that what follows begins a line.
+  /// Takes the rewritten line away, so that what follows begins a line; where lines are plain,
+  /// prints that of the last iteration unless it has been.
   void clear();
 
  private:
+  void erase();
   std::string line(IterationEvent const&) const;
 
   std::ostream& out_;
   Options options_;
   std::chrono::steady_clock::time_point shown_{};
   Index next_ = 1;
+  std::string unshown_;    // the newest line that was not printed, where plain lines are
   std::size_t width_ = 0;  // of the line on the terminal
 };
 

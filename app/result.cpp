@@ -202,7 +202,10 @@ void prepare_directory(OutputConfig const& output, InputFiles const& inputs) {
   try {
     write_file(probe, "");
   } catch (Error const& e) {
-    throw Error(cat("nothing can be written to the output directory: ", e.what(),
+    std::string const text = e.what();
+    std::size_t const reason = text.rfind(": ");
+    throw Error(cat("the directory ", directory.string(), " is not writable",
+                    reason == std::string::npos ? "" : text.substr(reason),
                     "; choose another with --output"));
   }
   fs::remove(probe, failed);

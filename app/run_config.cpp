@@ -18,6 +18,38 @@ fs::path resolved(fs::path const& folder, ConfigNode const& node) {
   return from_file && path.is_relative() ? folder / path : path;
 }
 
+/// Why a path as a user would write it to a shell is not found, or the file beside it that was
+/// probably meant; "" when there is neither.
+std::string path_advice(std::string const& given, fs::path const& path) {
+  if (given.starts_with("~")) return "; ~ is not expanded: write the whole path";
+  if (given.find('$') != std::string::npos) return "; $ is not expanded: write the whole path";
+  constexpr std::size_t most_looked_at = 10000;
+  std::vector<std::string> beside;
+  std::error_code failed;
+  fs::path const folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    if (beside.size() == most_looked_at) break;
+    beside.push_back(entry->path().filename().string());
+  }
+  std::string const near = nearest(path.filename().string(), beside);
+  return near.empty() ? "" : cat("; did you mean '", shown(near), "'?");
+}
+
+/// A `--set` of problem.matrix replaces a generator of the file, and the other way round.
+void let_sets_replace(ConfigNode& root) {
+  ConfigNode* const problem = root.find("problem");
+  if (!problem || problem->kind != ConfigNode::Kind::map) return;
+  auto const from_set = [](ConfigNode::Entry const& entry) { return entry.value.at.line == 0; };
+  auto const find = [&](char const* key) {
+    return std::find_if(problem->entries.begin(), problem->entries.end(),
+                        [&](ConfigNode::Entry const& entry) { return entry.key == key; });
+  };
+  auto const matrix = find("matrix"), generator = find("generator"), none = problem->entries.end();
+  if (matrix == none || generator == none || from_set(*matrix) == from_set(*generator)) return;
+  problem->entries.erase(from_set(*matrix) ? generator : matrix);
+}
+
 /// The file that a key of `problem` names; empty when the value is one of the `words`.
 fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string const& key,
                     std::vector<std::string> const& words, std::string& missing) {
@@ -32,7 +64,7 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
   missing += cat(missing.empty() ? "" : "\n", node->at.text(), ": '", key, "': there is no file ",
                  path.string());
   std::string const near = nearest(node->scalar, words);
-  if (!near.empty()) missing += cat("; did you mean '", near, "'?");
+  missing += near.empty() ? path_advice(node->scalar, path) : cat("; did you mean '", near, "'?");
   if (path.is_relative() || from_file)
     missing += from_file ? " (paths are relative to the config's directory)"
                          : " (paths of --set are relative to the working directory)";
@@ -46,6 +78,11 @@ ParsedConfig read_config(std::string const& path, std::vector<std::string> const
   ConfigNode root = load_yaml(path);
   Diagnostics problems;
   apply_sets(root, sets, problems);
+  let_sets_replace(root);
+  if (ConfigNode const* const problem = root.find("problem"))
+    if (ConfigNode const* const rhs = problem->find("rhs");
+        rhs && rhs->kind == ConfigNode::Kind::sequence)
+      problems.add(rhs->at, "write the elements of 'rhs' to a file, one a line, and its name here");
   fs::path const folder = fs::path(path).parent_path();
   resolve_paths(root, folder.string());
   ParsedConfig parsed;

@@ -22,7 +22,7 @@ struct ProblemConfig {
     using P = ProblemConfig;
     return std::tuple{
         field(&P::matrix, "matrix", "Matrix Market file, plain, .gz or .xz"),
-        field(&P::generator, "generator", block_of("generator"), "a made-up matrix instead"),
+        field(&P::generator, "generator", block_of("generator"), "a generated matrix instead"),
         field(&P::rhs, "rhs", non_empty(),
               "b: a file, or ones, random (in [-1, 1), drawn from `seed`) or A_times_ones"),
         field(&P::x0, "x0", non_empty(), "initial guess: a file, or zero or random"),

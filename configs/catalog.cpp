@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/configs/catalog.hpp>
 
+#include <tcsolve/configs/schema/synonyms.hpp>
 #include <tcsolve/core/error.hpp>
 
 #include <stdexcept>
@@ -22,8 +23,10 @@ std::size_t RegistryBase::find(std::string_view name) const {
 
 std::string RegistryBase::unknown(std::string_view name) const {
   std::string const near = nearest(name, names());
-  return cat("unknown ", kind_, " '", shown(name), "'",
-             near.empty() ? "" : cat("; did you mean '", near, "'?"), "; known: ", joined(names()));
+  std::string const other = detail::replacement(name, names());
+  return cat("unknown ", kind_, " '", shown(name), "'", other,
+             near.empty() || !other.empty() ? "" : cat("; did you mean '", near, "'?"),
+             "; known: ", joined(names()));
 }
 
 Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
@@ -36,6 +39,17 @@ Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
   }
   ConfigNode const* const type = node.find(type_key_);
   if (!type) {
+    for (ConfigNode::Entry const& entry : node.entries) {
+      if (entry.key.starts_with(type_key_ + ":")) {
+        problems.add(entry.at, cat("put a space after '", type_key_, ":'"));
+        return {};
+      }
+      if (entry.key == "type" || entry.key == "format" || entry.key == "name") {
+        problems.add(entry.at,
+                     cat("the ", kind_, " is named by '", type_key_, "', not '", entry.key, "'"));
+        return {};
+      }
+    }
     problems.add(node.at,
                  cat("this ", kind_, " has no '", type_key_, "'; known: ", joined(names())));
     return {};
@@ -52,7 +66,15 @@ Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
   }
   std::string const what = cat(kind_, " '", type->scalar, "'");
   block.params_ = params_[block.entry_].read(node, problems, what, catalog);
-  if (!block.params_) return {};
+  if (!block.params_) {
+    bool const mixed = type->at.line == 0 && node.at.line > 0;
+    if (mixed)
+      problems.add(type->at, cat("the other keys of ", kind_,
+                                 " are those of the file; to replace "
+                                 "them all: --set '",
+                                 kind_, "={", type_key_, ": ", type->scalar, "}'"));
+    return {};
+  }
   block.node_ = std::make_shared<ConfigNode const>(node);
   block.registry_ = this;
   return block;

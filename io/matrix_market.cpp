@@ -117,7 +117,9 @@ Csr<double> read(Input const& input, ReadOptions const& options) {
 std::vector<double> dense(Csr<double> const& a, std::string const& name) {
   if (a.cols != 1)
     throw MatrixError(
-        cat(name, ": the matrix is ", a.rows, " x ", a.cols, "; a vector has one column"));
+        cat(name, ": the matrix is ", a.rows, " x ", a.cols,
+            "; a vector has one column (several right-hand sides are solved one after "
+            "another)"));
   std::vector<double> x(static_cast<std::size_t>(a.rows), 0.0);
   for (Index i = 0; i < a.rows; ++i)
     for (double const value : a.row_values(i)) x[static_cast<std::size_t>(i)] = value;

@@ -81,6 +81,18 @@ bool HeaderParser::feed(std::string_view& text) {
 }
 
 void HeaderParser::read_banner(std::string_view line) {
+  struct Container {
+    std::string_view begins;
+    char const* advice;
+  };
+  constexpr Container containers[] = {
+      {"BZh", "this is a bzip2 file; unpack it first (bunzip2)"},
+      {"\x28\xb5\x2f\xfd", "this is a Zstandard file; unpack it first (unzstd)"},
+      {"PK\x03\x04", "this is a zip or .npz file; write it as Matrix Market (scipy.io.mmwrite)"},
+      {"\x93NUMPY", "this is a .npy file; write it as Matrix Market (scipy.io.mmwrite)"},
+  };
+  for (auto const& [begins, advice] : containers)
+    if (line.starts_with(begins)) fail(advice);
   if (lower(line.substr(0, magic.size())) != magic)
     fail(cat("not a Matrix Market file: it starts with ", quoted(line),
              " instead of '%%MatrixMarket matrix ...'"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/configs/schema/diagnostics.hpp>
 
+#include <tcsolve/configs/schema/synonyms.hpp>
 #include <tcsolve/core/error.hpp>
 
 #include <algorithm>
@@ -78,7 +79,7 @@ std::string shown(std::string_view text) {
   return end < text.size() ? out + "..." : out;
 }
 
-std::string nearest(std::string_view name, std::vector<std::string> const& known) {
+std::string detail::edit_nearest(std::string_view name, std::vector<std::string> const& known) {
   if (name.empty() || name.size() > longest_shown) return "";
   std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::string found;
@@ -90,6 +91,13 @@ std::string nearest(std::string_view name, std::vector<std::string> const& known
     }
   }
   return found;
+}
+
+std::string nearest(std::string_view name, std::vector<std::string> const& known) {
+  if (name.empty() || name.size() > longest_shown) return "";
+  std::string const near = detail::edit_nearest(name, known);
+  std::string const same = detail::synonym(name, known);
+  return same.empty() ? near : same;
 }
 
 std::string joined(std::vector<std::string> const& words) {

@@ -3,9 +3,12 @@
 
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/configs/schema/range.hpp>
+#include <tcsolve/configs/schema/synonyms.hpp>
 #include <tcsolve/core/error.hpp>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <map>
 #include <stdexcept>
 
@@ -55,6 +58,21 @@ std::string too_large() {
 
 }  // namespace
 
+namespace {
+
+/// What to write for a key that a block does not have.
+std::string advice(ConfigNode::Entry const& entry, std::string const& what,
+                   std::vector<std::string> const& known) {
+  std::string const key = entry.key;
+  std::size_t const colon = key.find(':');
+  if (colon != std::string::npos && entry.value.kind == Kind::null)
+    return cat("; put a space after '", shown(key.substr(0, colon + 1)), "'");
+  std::string const elsewhere = other_block(key, what);
+  return elsewhere.empty() ? suggestion(key, known) : elsewhere;
+}
+
+}  // namespace
+
 MapReader::MapReader(ConfigNode const& node, std::string what, Diagnostics& problems,
                      std::vector<std::string> known)
     : node_(node),
@@ -83,15 +101,22 @@ void MapReader::finish() {
                                   earlier->second->at.text(), " too"));
     } else if (std::find(known_.begin(), known_.end(), entry.key) == known_.end()) {
       problems_.add(entry.at, cat("unknown key '", shown(entry.key), "' in ", what_,
-                                  suggestion(entry.key, known_)));
+                                  advice(entry, what_, known_)));
     }
   }
 }
 
 bool read_bool(Site const& site, bool& value) {
   if (!is_scalar(site, "true or false")) return false;
-  if (site.node.quoted || (site.node.scalar != "true" && site.node.scalar != "false"))
-    return report(site, named(site) + " is not true or false");
+  std::string const& text = site.node.scalar;
+  bool const is_bool = text == "true" || text == "false";
+  if (is_bool && site.node.quoted)
+    return report(site, cat(named(site), " is text; write ", text, " without quotes"));
+  if (!is_bool) {
+    std::string const near = nearest(text, {"true", "false"});
+    return report(site, cat(named(site), " is not true or false",
+                            near.empty() ? "" : cat("; did you mean ", near, "?")));
+  }
   value = site.node.scalar == "true";
   return true;
 }
@@ -128,12 +153,65 @@ bool read_block(Site const& site, std::string const& kind, Block& value) {
   return static_cast<bool>(value);
 }
 
+namespace {
+
+/// parse_number() of what a config may write for it: an integer as 1e3, infinity as inf.
+template <class T>
+Parsed parse_scalar(std::string const& text, T& value) {
+  if (Parsed const parsed = parse_number(text, value); parsed != Parsed::malformed) return parsed;
+  if constexpr (std::is_same_v<T, double>) {
+    std::string word;
+    for (char const c : text)
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (word == "inf" || word == "+inf") return parse_number(".inf", value);
+    if (word == "-inf" || word == ".inf" || word == "-.inf" || word == "+.inf")
+      return parse_number(word[0] == '-' ? "-.inf" : ".inf", value);
+    return Parsed::malformed;
+  } else {
+    constexpr double exact = 0x1p53;  // every integer up to here is a double
+    double number = 0;
+    if (text.find_first_of("eE") == std::string::npos) return Parsed::malformed;
+    Parsed const parsed = parse_number(text, number);
+    if (parsed != Parsed::ok) return parsed;
+    if (std::trunc(number) != number) return Parsed::malformed;
+    if (std::abs(number) > exact) return Parsed::too_large;
+    return parse_number(number_text(static_cast<std::int64_t>(number)), value);
+  }
+}
+
+/// Whether a word behind a number is a unit of time or of memory.
+bool is_unit(std::string_view word) {
+  std::string lower;
+  for (char const c : word) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char const* unit : {"s", "sec", "seconds", "ms", "min", "minutes", "h", "hours", "k", "m",
+                           "g", "kb", "mb", "gb", "kib", "mib", "gib"})
+    if (lower == unit) return true;
+  return false;
+}
+
+/// "; write seconds, without a unit" for a number with letters behind it.
+std::string unit_advice(Site const& site) {
+  std::string const& text = site.node.scalar;
+  std::size_t const end = text.find_first_not_of("+-.0123456789");
+  double number = 0;
+  if (end == 0 || end == std::string::npos ||
+      parse_number(std::string_view(text).substr(0, end), number) != Parsed::ok)
+    return "";
+  std::size_t const letter = text.find_first_not_of(' ', end);
+  if (letter == std::string::npos || !is_unit(std::string_view(text).substr(letter))) return "";
+  std::string const unit = unit_of(site.key);
+  return unit.empty() ? "; write it without a unit" : cat("; write ", unit, ", without a unit");
+}
+
+}  // namespace
+
 template <class T>
 bool read_number(Site const& site, Interval<T> const& range, T& value) {
   if (!is_scalar(site, noun<T>)) return false;
   T parsed{};
-  switch (parse_number(site.node.scalar, parsed)) {
-    case Parsed::malformed: return report(site, cat(named(site), " is not ", noun<T>));
+  switch (parse_scalar(site.node.scalar, parsed)) {
+    case Parsed::malformed:
+      return report(site, cat(named(site), " is not ", noun<T>, unit_advice(site)));
     case Parsed::too_large: return report(site, named(site) + too_large<T>());
     case Parsed::ok: break;
   }

@@ -176,6 +176,87 @@ void prescan(std::string const& text, Locate const& locate) {
   }
 }
 
+/// Throws a plainer message than the parser's, with its place, when a text that does not parse has
+/// one of the usual mistakes in its first `lines` lines: a tab in the indentation, a bracket that
+/// is not closed, an indentation that no earlier line has.
+void diagnose(std::string const& text, int lines, Locate const& locate) {
+  struct Bracket {
+    char kind;
+    int line, column;
+  };
+  std::vector<Bracket> open;
+  std::vector<int> indents{0};
+  int line = 1, column = 1, indent = 0;
+  char quote = 0;
+  bool indenting = true;
+  for (std::size_t i = 0; i < text.size(); ++i, ++column) {
+    char const c = text[i];
+    if (c == '\n') {
+      ++line;
+      column = indent = 0;
+      indenting = true;
+      continue;
+    }
+    if (c == '\r') continue;
+    if (quote) {
+      if (c == '\\' && quote == '"') {
+        ++i;
+        ++column;
+      } else if (c == quote) {
+        quote = 0;
+      }
+      continue;
+    }
+    bool const first = column == 1 || text[i - 1] == ' ' || text[i - 1] == '\t';
+    if (c == '#' && first) {
+      while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
+      continue;
+    }
+    if (indenting && c == '\t' && open.empty() && line <= lines)
+      fail(locate(line, column),
+           cat("tabs are not allowed for indentation (line ", line, "); use spaces"));
+    if (indenting && c == ' ') {
+      ++indent;
+      continue;
+    }
+    if (indenting && open.empty() && line <= lines) {
+      int const expected = indents.back();
+      while (indents.size() > 1 && indents.back() > indent) indents.pop_back();
+      if (indents.back() < indent && indent < expected)
+        fail(locate(line, column),
+             cat("line ", line, " is indented by ", indent, ", expected ", expected));
+      if (indents.back() < indent) indents.push_back(indent);
+    }
+    indenting = false;
+    bool const starts = first || !open.empty();
+    if ((c == '"' || c == '\'') && (first || text[i - 1] == '[' || text[i - 1] == '{' ||
+                                    text[i - 1] == ',' || text[i - 1] == ':')) {
+      quote = c;
+    } else if ((c == '{' || c == '[') && starts) {
+      open.push_back({c, line, column});
+    } else if ((c == '}' || c == ']') && !open.empty()) {
+      open.pop_back();
+    }
+  }
+  if (!open.empty())
+    fail(locate(open.back().line, open.back().column),
+         cat("'", open.back().kind, "'",
+             locate(1, 1).line > 0 ? cat(" of line ", open.back().line) : "", " is not closed"));
+}
+
+/// The indentation of the line that the parser stopped at, where it is the mistake.
+std::string indentation(std::string const& text, int line) {
+  std::istringstream in(text);
+  std::string last, now;
+  for (int i = 1; i <= line && std::getline(in, now); ++i) {
+    if (i < line && now.find_first_not_of(" \r") != std::string::npos) last = now;
+  }
+  auto const spaces = [](std::string const& s) { return s.find_first_not_of(' '); };
+  if (last.empty() || spaces(now) == std::string::npos || spaces(now) == spaces(last)) return "";
+  return cat(" (line ", line, " is indented by ", spaces(now), ", the line before it by ",
+             spaces(last), ")");
+}
+
 ConfigNode parse(std::string const& text, Locate const& locate) {
   prescan(text, locate);
   TreeBuilder builder(locate);
@@ -183,8 +264,13 @@ ConfigNode parse(std::string const& text, Locate const& locate) {
     std::istringstream in(text);
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(builder)) {}
-  } catch (Error const&) { throw; } catch (YAML::Exception const& e) {
-    fail(builder.at(e.mark), cat("YAML: ", shown(e.msg)));
+  } catch (Error const&) {
+    diagnose(text, 0, locate);
+    throw;
+  } catch (YAML::Exception const& e) {
+    int const line = e.mark.is_null() ? 1 : e.mark.line + 1;
+    diagnose(text, line, locate);
+    fail(builder.at(e.mark), cat("YAML: ", shown(e.msg), indentation(text, line)));
   } catch (std::exception const& e) { fail(locate(1, 1), cat("YAML: ", shown(e.what()))); }
   if (builder.root) return *std::move(builder.root);
   ConfigNode nothing;

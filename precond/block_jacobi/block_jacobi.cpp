@@ -70,7 +70,8 @@ template <class T>
 BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiParams const& params)
     : LinearOperator<T>(a.rows, a.rows) {
   if (a.rows != a.cols)
-    throw ShapeError(cat("block_jacobi needs a square matrix, this is ", a.rows, " x ", a.cols));
+    throw ShapeError(cat("block_jacobi needs a square matrix, this is ", a.rows, " x ", a.cols,
+                         "; remove the preconditioner"));
   checked(params, "block_jacobi");
   blocks_ =
       params.block > 0 ? uniform_blocks(a.rows, params.block) : find_blocks(a, params.max_block);

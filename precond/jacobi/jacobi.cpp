@@ -13,7 +13,8 @@ template <class S>
 Jacobi<T>::Jacobi(Context& ctx, CsrView<S> const& a)
     : LinearOperator<T>(a.rows, a.rows), inverse_(ctx.space(), a.rows) {
   if (a.rows != a.cols)
-    throw ShapeError(cat("jacobi needs a square matrix, this is ", a.rows, " x ", a.cols));
+    throw ShapeError(cat("jacobi needs a square matrix, this is ", a.rows, " x ", a.cols,
+                         "; remove the preconditioner"));
   take(ctx, a);
 }
 

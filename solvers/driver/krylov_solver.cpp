@@ -35,8 +35,8 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
                                     OperatorPtr<double> A_true) {
   if (!A || !A_true) throw ShapeError(cat(facts_.name, ": setup needs an operator"));
   if (facts_.square && A->rows() != A->cols())
-    throw ShapeError(cat(facts_.name, " needs a square operator; ", A->name(), " is ", A->rows(),
-                         " x ", A->cols(), "; use lsmr"));
+    throw ShapeError(cat(facts_.name, " needs a square matrix; the matrix is ", A->rows(), " x ",
+                         A->cols(), "; use lsmr"));
   if (A_true->rows() != A->rows() || A_true->cols() != A->cols())
     throw ShapeError(cat(facts_.name, ": A is ", A->rows(), " x ", A->cols(), ", A_true is ",
                          A_true->rows(), " x ", A_true->cols()));

@@ -9,15 +9,23 @@
 #include <tcsolve/solvers/driver/monitor.hpp>
 
 namespace tcsolve {
+namespace {
+
+std::string needed(std::string const& name) {
+  return cat("lsmr needs the transpose of ", name,
+             "; use operator: {format: csr} and a preconditioner that has one (none, jacobi)");
+}
+
+}  // namespace
 
 template <class T>
 auto LsmrMethod<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
   for (auto const* op : {&this->A(), &this->M()}) {
-    if (!op->traits().transpose) throw Unsupported(cat("lsmr needs the transpose of ", op->name()));
+    if (!op->traits().transpose) throw Unsupported(needed(op->name()));
     op->prepare(ctx, Op::transpose);
   }
   if (!this->system().A_true->traits().transpose)
-    throw Unsupported(cat("lsmr needs the transpose of ", this->system().A_true->name()));
+    throw Unsupported(needed(this->system().A_true->name()));
   this->system().A_true->prepare(ctx, Op::transpose);
   Space s = ctx.space();
   q_.resize(s, this->A().rows());

@@ -43,8 +43,10 @@ std::string shell_blocks(std::string const& page) {
   return script;
 }
 
-TEST_F(Program, FirstSolveTutorialRuns) {
-  std::string const page = read_text(source_dir() / "docs/01-first-solve.md");
+class Page : public Program, public testing::WithParamInterface<char const*> {};
+
+TEST_P(Page, CommandsRunAsWritten) {
+  std::string const page = read_text(source_dir() / "docs" / GetParam());
   std::string const script = shell_blocks(page);
   ASSERT_FALSE(script.empty());
   std::string const program = command({}).front();
@@ -57,6 +59,12 @@ TEST_F(Program, FirstSolveTutorialRuns) {
   EXPECT_EQ(o.code, 0) << o.out << o.err;
   EXPECT_NE(o.out.find("converged"), std::string::npos);
 }
+
+INSTANTIATE_TEST_SUITE_P(Docs, Page, testing::Values("01-first-solve.md", "05-which-solver.md"),
+                         [](auto const& param) {
+                           std::string const name = param.param;
+                           return "page_" + name.substr(0, 2);
+                         });
 
 }  // namespace
 }  // namespace tcsolve::cli

@@ -118,6 +118,7 @@ TEST(ConfigExplain, TablesOfKeys) {
   auto const config = describe<RunConfig>();
   EXPECT_EQ(
       explain(config, r.catalog, "solver.gmres"),
+      "solver 'gmres': restarted GMRES\n\n"
       "key             type     default  range           meaning\n"
       "rtol            number   1e-08    [0, 1]          stop when norm(b - A x) <= rtol norm(b)\n"
       "max_iters       integer  1000     [0, inf)        iterations over all restarts\n"
@@ -127,7 +128,8 @@ TEST(ConfigExplain, TablesOfKeys) {
       "preconditioner  block             preconditioner  a second one\n");
   EXPECT_EQ(explain(config, r.catalog, "solver"),
             "solver  meaning\ncg      conjugate gradients\ngmres   restarted GMRES\n");
-  EXPECT_EQ(explain(config, r.catalog, "preconditioner.none"), "no keys\n");
+  EXPECT_EQ(explain(config, r.catalog, "preconditioner.none"),
+            "preconditioner 'none': the identity\n\nno keys\n");
   EXPECT_EQ(
       explain(config, r.catalog, "output.tags", TextStyle::markdown),
       "| key | type | default | range | meaning |\n|---|---|---|---|---|\n"

@@ -78,7 +78,7 @@ TEST(ConfigRead, UnknownKeys) {
 TEST(ConfigRead, Integers) {
   EXPECT_EQ(solver("restart: abc"), "my.yaml:2:32: 'restart' = 'abc' is not an integer");
   EXPECT_EQ(solver("restart: 3.5"), "my.yaml:2:32: 'restart' = 3.5 is not an integer");
-  EXPECT_EQ(solver("restart: 1e2"), "my.yaml:2:32: 'restart' = 1e2 is not an integer");
+  EXPECT_EQ(solver("restart: 1e2"), "");
   EXPECT_EQ(solver("restart: 0x10"), "my.yaml:2:32: 'restart' = '0x10' is not an integer");
   EXPECT_EQ(solver("restart: .inf"), "my.yaml:2:32: 'restart' = .inf is not an integer");
   EXPECT_EQ(solver("restart: 0"), "my.yaml:2:32: 'restart' = 0 is outside [1, 1000]");
@@ -108,7 +108,7 @@ TEST(ConfigRead, Numbers) {
   EXPECT_EQ(solver("rtol: .inf"), "my.yaml:2:29: 'rtol' = .inf is outside [0, 1]");
   EXPECT_EQ(solver("rtol: .nan"), "my.yaml:2:29: 'rtol' = '.nan' is not a number");
   EXPECT_EQ(solver("rtol: nan"), "my.yaml:2:29: 'rtol' = 'nan' is not a number");
-  EXPECT_EQ(solver("rtol: inf"), "my.yaml:2:29: 'rtol' = 'inf' is not a number");
+  EXPECT_EQ(solver("rtol: inf"), "my.yaml:2:29: 'rtol' = 'inf' is outside [0, 1]");
   EXPECT_EQ(solver("rtol: 1e"), "my.yaml:2:29: 'rtol' = '1e' is not a number");
   EXPECT_EQ(solver("rtol: 1e-8x"), "my.yaml:2:29: 'rtol' = '1e-8x' is not a number");
   EXPECT_EQ(solver("rtol: 1e999"),
@@ -126,7 +126,7 @@ TEST(ConfigRead, NamesTextTruthAndLists) {
             "my.yaml:2:30: 'ortho' = 'cgs' is not one of mgs, cgs2; did you mean 'mgs'?");
   EXPECT_EQ(solver("ortho: 3"), "my.yaml:2:30: 'ortho' = 3 is not one of mgs, cgs2");
   EXPECT_EQ(solver("ortho:"), "my.yaml:2:23: 'ortho' has no value; one of mgs, cgs2 is expected");
-  EXPECT_EQ(said("solution", "yes"), "'solution' = 'yes' is not true or false");
+  EXPECT_EQ(said("solution", "yes"), "'solution' = 'yes' is not true or false; did you mean true?");
   EXPECT_EQ(said("solution", "1"), "'solution' = 1 is not true or false");
   EXPECT_EQ(said("directory", "[a]"), "'directory' is a list; text is expected");
   EXPECT_EQ(errors(valid + "output: {history: {file: ''}}\n"), "my.yaml:3:26: 'file' is empty");

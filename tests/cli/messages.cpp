@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the program says to the usual mistakes in a config, an input file or a command line.
+#include "tests/cli/program.hpp"
+
+#include <sstream>
+
+namespace tcsolve::cli {
+namespace {
+
+bool has(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class Messages : public Program {
+ protected:
+  /// The config is refused with this exit code and these words.
+  void refused(std::string const& yaml, std::string const& words, int code = 1) {
+    SCOPED_TRACE(yaml);
+    Outcome const o = solve(yaml, {"--backend", "host"});
+    EXPECT_EQ(o.code, code) << o.err;
+    EXPECT_TRUE(has(o.err, words)) << o.err;
+  }
+};
+
+std::string const problem = "problem: {generator: {type: poisson7, n: 4}}\n";
+
+TEST_F(Messages, AKeyOfAnotherBlockIsSentThere) {
+  refused("generator: {type: poisson7}\nsolver: {type: cg}\n",
+          "my.yaml:1:1: unknown key 'generator' in the config; 'generator' belongs under "
+          "'problem:'");
+  refused(problem + "solver: {type: cg}\nrtol: 1e-8\n", "'rtol' belongs under 'solver:'");
+  refused(problem + "solver: {type: cg}\nrhs: ones\n", "'rhs' belongs under 'problem:'");
+  refused("problem: {generator: {type: poisson7}, n: 4}\nsolver: {type: cg}\n",
+          "'n' belongs under 'problem.generator:'");
+  refused(problem + "solver: {type: cg, preconditioner: {type: jacobi}}\n",
+          "'preconditioner' belongs at the top of the config");
+  refused(problem + "solver: {type: cg}\ntol: 1e-8\n", "'rtol' belongs under 'solver:'");
+}
+
+TEST_F(Messages, SynonymsOfOtherPackagesAreKnown) {
+  for (auto const& [theirs, ours] : {std::pair{"tol", "rtol"},
+                                     {"tolerance", "rtol"},
+                                     {"tolerence", "rtol"},
+                                     {"maxiter", "max_iters"},
+                                     {"max_it", "max_iters"},
+                                     {"ksp_max_it", "max_iters"},
+                                     {"max_iterations", "max_iters"}})
+    refused(problem + "solver: {type: cg, " + theirs + ": 1}\n",
+            std::string("did you mean '") + ours + "'?");
+  refused(problem + "solver: {type: cg}\nprecond: {type: jacobi}\n",
+          "did you mean 'preconditioner'?");
+  refused(problem + "solver: {type: cg}\npc: {type: jacobi}\n", "did you mean 'preconditioner'?");
+  refused("problem: {generator: {type: poisson7, nx: 4}}\nsolver: {type: cg}\n",
+          "did you mean 'n'?");
+  Outcome const gpu = solve(problem + "solver: {type: cg}\nbackend: gpu\n");
+  EXPECT_TRUE(has(gpu.err, "did you mean 'cuda'?")) << gpu.err;
+  Outcome const cpu = solve(problem + "solver: {type: cg}\nbackend: cpu\n");
+  EXPECT_TRUE(has(cpu.err, "did you mean 'host'?")) << cpu.err;
+}
+
+TEST_F(Messages, AMethodThatIsNotThereNamesTheNearest) {
+  for (char const* name : {"ilu", "ic", "amg"})
+    refused(problem + "solver: {type: cg}\npreconditioner: {type: " + name + "}\n",
+            "not available; nearest: block_jacobi, chebyshev");
+}
+
+TEST_F(Messages, MistakesOfYamlAreNamedWithTheirLine) {
+  refused("problem:\n\tgenerator: {type: poisson7}\nsolver: {type: cg}\n",
+          "my.yaml:2:1: tabs are not allowed for indentation (line 2)");
+  refused(problem + "solver: {type: cg\noutput: {every: 1}\n",
+          "my.yaml:2:9: '{' of line 2 is not closed");
+  refused(problem + "solver:\n  type: cg\n rtol: 1e-8\n",
+          "my.yaml:4:2: line 4 is indented by 1, expected 2");
+  refused(problem + "solver: {type:cg}\n", "put a space after 'type:'");
+  refused("problem: {generator: {type:poisson7}}\nsolver: {type: cg}\n",
+          "put a space after 'type:'");
+  refused(problem + "solver: {type: cg}\noperator: {type: csr}\n",
+          "the operator is named by 'format', not 'type'");
+}
+
+TEST_F(Messages, NumbersAreReadAsTheyAreWritten) {
+  for (char const* keys : {"max_iters: 1e3", "time_limit: inf", "time_limit: .inf"}) {
+    Outcome const o = solve(problem + "solver: {type: cg, " + keys + "}\n", {"--backend", "host"});
+    EXPECT_EQ(o.code, 0) << keys << ": " << o.err;
+  }
+  EXPECT_EQ(result()["config"]["solver"]["max_iters"], 1000);
+  refused(problem + "solver: {type: cg, time_limit: 10s}\n",
+          "'10s' is not a number; write seconds, without a unit");
+  refused(problem + "solver: {type: cg}\ncache: {limit: 1GB}\n", "write MB, without a unit");
+  refused(problem + "solver: {type: cg, max_iters: 1.5e0}\n", "1.5e0 is not an integer");
+  refused(problem + "solver: {type: cg, max_iters: 1e99}\n", "does not fit");
+  refused(problem + "solver: {type: cg}\noutput: {solution: \"true\"}\n",
+          "is text; write true without quotes");
+  refused(problem + "solver: {type: cg}\noutput: {solution: yes}\n", "did you mean true?");
+}
+
+TEST_F(Messages, FilesOfOtherKindsSayWhatToDo) {
+  write_text(folder_ / "a.mtx.bz2", "BZh91AY");
+  refused("problem: {matrix: a.mtx.bz2}\nsolver: {type: cg}\n", "unpack it first", 2);
+  write_text(folder_ / "a.zst", "\x28\xb5\x2f\xfd....");
+  refused("problem: {matrix: a.zst}\nsolver: {type: cg}\n", "unpack it first", 2);
+  write_text(folder_ / "small.mtx",
+             "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  refused("problem: {matrix: smal.mtx}\nsolver: {type: cg}\n", "did you mean 'small.mtx'?", 2);
+  refused("problem: {matrix: ~/a.mtx}\nsolver: {type: cg}\n", "~ is not expanded", 2);
+  refused("problem: {matrix: $HOME/a.mtx}\nsolver: {type: cg}\n", "$ is not expanded", 2);
+  refused("problem: {matrix: small.mtx, rhs: [1]}\nsolver: {type: cg}\n", "to a file");
+  write_text(folder_ / "b2.mtx", "%%MatrixMarket matrix array real general\n1 2\n1\n2\n");
+  refused("problem: {matrix: small.mtx, rhs: b2.mtx}\nsolver: {type: cg}\n",
+          "several right-hand sides", 2);
+}
+
+TEST_F(Messages, ShapesNameTheMatrixAndAWayOut) {
+  write_text(folder_ / "tall.mtx",
+             "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n2 2 1\n3 1 1\n");
+  refused("problem: {matrix: tall.mtx}\nsolver: {type: gmres}\n", "the matrix is 3 x 2", 2);
+  refused("problem: {matrix: tall.mtx}\nsolver: {type: lsmr}\noperator: {format: sell}\n",
+          "use operator: {format: csr}");
+  refused("problem: {matrix: tall.mtx}\nsolver: {type: lsmr}\npreconditioner: {type: jacobi}\n",
+          "remove the preconditioner", 2);
+}
+
+TEST_F(Messages, ASetOfAMatrixReplacesTheGenerator) {
+  write_text(folder_ / "m.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  Outcome o = solve(small_config, {"--set", "problem.matrix=m.mtx", "--backend", "host"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(result()["problem"]["rows"], 1);
+  o = solve("problem: {matrix: m.mtx}\nsolver: {type: cg}\n",
+            {"--set", "problem.generator={type: poisson7, n: 2}", "--backend", "host"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(result()["problem"]["rows"], 8);
+}
+
+TEST_F(Messages, QuietKeepsWarnings) {
+  Outcome const o =
+      solve("problem: {generator: {type: convdiff, n: 4, velocity: 10}}\nsolver: {type: cg}\n",
+            {"-q", "--backend", "host"});
+  EXPECT_TRUE(has(o.err, "warning: cg needs a symmetric matrix")) << o.err;
+  EXPECT_FALSE(has(o.out, "seconds:")) << o.out;
+}
+
+TEST_F(Messages, ShortFormsAndSuggestionsOfTheCommandLine) {
+  EXPECT_TRUE(tcsolve({"-V"}).out.starts_with("tcsolve 0."));
+  EXPECT_EQ(solve(small_config, {"-v", "-o", "there", "-s", "seed=2"}).code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "there/result.json"));
+  EXPECT_TRUE(has(tcsolve({"--versoin"}).err, "did you mean --version?"));
+  Outcome const solve = tcsolve({"solve", "my.yaml"});
+  EXPECT_EQ(solve.code, 1);
+  EXPECT_TRUE(has(solve.err, "write tcsolve my.yaml")) << solve.err;
+  Outcome const help = tcsolve({"help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_TRUE(has(help.out, "--set")) << help.out;
+}
+
+TEST_F(Messages, ExplainFindsWhatSetFinds) {
+  for (char const* path : {"solver.gmres.restart", "restart"}) {
+    Outcome const o = tcsolve({"--explain", path});
+    EXPECT_EQ(o.code, 0) << path << o.err;
+    EXPECT_TRUE(has(o.out, "[1, 1000]")) << o.out;
+    EXPECT_FALSE(has(o.out, "rtol")) << o.out;
+  }
+  EXPECT_TRUE(has(tcsolve({"--explain", "gmres"}).out, "restart"));
+  EXPECT_TRUE(has(tcsolve({"--explain", "problem.generator.rmat"}).out, "generator 'rmat':"));
+  EXPECT_TRUE(has(tcsolve({"--explain", "operator.auto.values"}).out, "fp32"));
+  EXPECT_TRUE(has(tcsolve({"--explain", "preconditioner.jacobi"}).out, "preconditioner 'jacobi':"));
+  EXPECT_TRUE(has(tcsolve({"--explain", "solver.gmres.restrt"}).err, "did you mean 'restart'?"));
+}
+
+TEST_F(Messages, TablesFitALine) {
+  for (Arguments const& a : std::vector<Arguments>{
+           {"--help"}, {"--list"}, {"--explain"}, {"--explain", "solver.gmres"}}) {
+    std::istringstream lines(tcsolve(a).out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  }
+}
+
+TEST_F(Messages, APipedProgressEndsWithTheLastIteration) {
+  Outcome const o = solve(small_config, {"--backend", "host", "--set", "output.every=7"});
+  std::string const last =
+      "cg: iteration " + std::to_string(result()["iterations"].get<int>()) + " ";
+  EXPECT_TRUE(has(o.out + o.err, last)) << o.err;
+}
+
+}  // namespace
+}  // namespace tcsolve::cli
