@@ -2,8 +2,6 @@
 /// New values on the same pattern: the operator is then the one that a fresh conversion of the new
 /// matrix gives, bit by bit, for every format and backend.
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/formats/dasp/operator.hpp>
-#include <tcsolve/formats/spaden/operator.hpp>
 #include <tcsolve/matrix/same_pattern.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/operators/composite.hpp>
@@ -16,6 +14,7 @@
 #include "tests/support/formats.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/new_values.hpp"
 #include "tests/support/tensor_formats.hpp"
 
 namespace tcsolve::test {
@@ -35,36 +34,6 @@ Csr<double> other_values(Real stored, Csr<double> a, std::uint64_t seed) {
 template <class S>
 Csr<S> other_values(Csr<S> const& a, std::uint64_t seed) {
   return converted<S>(other_values(real_of<S>, widened(a), seed));
-}
-
-/// Both say NaN, or have the same bits.
-bool same(double a, double b) {
-  return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0;
-}
-
-template <class T>
-void expect_same_products(Context& ctx, LinearOperator<T> const& A, LinearOperator<T> const& B) {
-  EXPECT_TRUE(same(A.norm_estimate(), B.norm_estimate()))
-      << A.norm_estimate() << " and " << B.norm_estimate();
-  for (Op op : {Op::none, Op::transpose}) {
-    if (op == Op::transpose && !A.traits().transpose) continue;
-    Index domain = op == Op::none ? A.cols() : A.rows(),
-          range = op == Op::none ? A.rows() : A.cols();
-    for (Index k : {1, 3}) {
-      auto x = rounded<T>(random_values(std::size_t(domain) * k, 5));
-      Guarded<T> gx(ctx, domain, k, Layout::row_major, 0, x);
-      std::vector<double> unset(std::size_t(range) * k, nan);
-      Guarded<T> y(ctx, range, k, Layout::row_major, 0, unset),
-          z(ctx, range, k, Layout::row_major, 0, unset);
-      A.apply(ctx, T(1), gx.in(), T(0), y.view(), op);
-      B.apply(ctx, T(1), gx.in(), T(0), z.view(), op);
-      auto left = y.get(), right = z.get();
-      for (std::size_t i = 0; i < left.size(); ++i)
-        ASSERT_TRUE(same(left[i], right[i]))
-            << "element " << i << ", k " << k << ": " << left[i] << " and " << right[i];
-      EXPECT_TRUE(y.untouched());
-    }
-  }
 }
 
 class UpdateValues : public FormatTest {
@@ -159,7 +128,7 @@ TEST_P(UpdateValues, TakesTheTypeOfTheVectors) {
       if (size_of(format.stored) > 2 || b.values.empty()) continue;
       bool const fp16 = format.stored == Real::f16;
       // Infinite as stored, or zero, which a format refuses that could scale it.
-      bool const scales = format.name.starts_with("dasp") || format.name.starts_with("spaden");
+      bool const scales = format.format->can.scale;
       for (double far : {fp16 ? 1e6 : 3.4e38, fp16 ? 1e-12 : 1e-42}) {
         if (far < 1 && !scales) continue;
         Csr<T> c = b;
@@ -263,87 +232,6 @@ TEST_P(UpdateValues, RecordedProductsSeeTheNewValues) {
     format.of(ctx(), b)->apply(ctx(), x.in(), z.view());
     EXPECT_EQ(y.get(), z.get());
   });
-}
-
-/// The operator of a narrow type, scaled to fit.
-template <class Operator, class T, class S>
-void are_scaled_anew(Context& ctx) {
-  Csr<double> plain = dominant(90, 12, 8);
-  auto spread = [&](auto const& exponent) {
-    Csr<double> a = plain;
-    for (Index i = 0; i < a.rows; ++i)
-      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        a.values[k] = std::ldexp(a.values[k], wider<S> * exponent(i, a.columns[k]));
-    return a;
-  };
-  std::vector<Csr<double>> list{plain, spread([](Index i, Index) { return i - 40; }),
-                                spread([](Index, Index j) { return 45 - j; }),
-                                spread([](Index i, Index j) { return i / 2 - j; }), plain};
-  auto fresh = [&](Csr<double> const& a) {
-    return std::make_shared<Operator>(ctx, scaled<S>(a, Scaling::powers_of_two));
-  };
-  for (Csr<double> const& first : list) {
-    auto A = fresh(first), B = fresh(first);
-    for (Csr<double> const& next : list) {
-      Csr<T> typed = representable<T>(next);
-      LinearOperator<T>& general = *A;
-      general.update_values(ctx, typed.view());
-      B->update_values(ctx, scaled<S>(widened(typed), Scaling::powers_of_two));
-      expect_same_products<T>(ctx, *A, *fresh(widened(typed)));
-      expect_same_products<T>(ctx, *B, *A);
-      ASSERT_FALSE(::testing::Test::HasFatalFailure());
-    }
-  }
-  // What no scaling holds is refused, and the operator stays as it was.
-  Csr<double> one{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 3, 4}}, hopeless = one;
-  double const far = std::ldexp(1, wider<S> * 80);
-  hopeless.values = {far, 1, 1, far};
-  auto A = fresh(one);
-  LinearOperator<T>& general = *A;
-  EXPECT_THROW(general.update_values(ctx, representable<T>(hopeless).view()), MatrixError);
-  expect_same_products<T>(ctx, *A, *fresh(one));
-  // Values of the stored type are taken as they are.
-  Csr<S> h = converted<S>(plain);
-  for (Csr<double> const& first : list) {
-    auto B = fresh(first);
-    B->update_values(ctx, h.view());
-    expect_same_products<T>(ctx, *B, Operator(ctx, h.view()));
-  }
-}
-
-struct ScaledFormat {
-  std::string name;
-  void (*check)(Context&);
-};
-ScaledFormat const scaled_formats[] = {
-    {"dasp_f64_f16", are_scaled_anew<DaspOperator<double, half>, double, half>},
-    {"dasp_f32_f16", are_scaled_anew<DaspOperator<float, half>, float, half>},
-    {"spaden_f64_f16", are_scaled_anew<SpadenOperator<double, half>, double, half>},
-    {"spaden_f32_f16", are_scaled_anew<SpadenOperator<float, half>, float, half>},
-    {"dasp_f64_bf16", are_scaled_anew<DaspOperator<double, bfloat16>, double, bfloat16>},
-    {"spaden_f64_bf16", are_scaled_anew<SpadenOperator<double, bfloat16>, double, bfloat16>}};
-
-struct ScaledCase {
-  Backend backend;
-  ScaledFormat format;
-  std::string label() const { return cat(test::label(backend), "_", format.name); }
-  friend void PrintTo(ScaledCase const& c, std::ostream* out) { *out << c.label(); }
-};
-std::vector<ScaledCase> scaled_cases() {
-  std::vector<ScaledCase> cases;
-  for (Backend backend : backends())
-    for (ScaledFormat const& format : scaled_formats) cases.push_back({backend, format});
-  return cases;
-}
-
-class UpdateScaledValues : public ::testing::TestWithParam<ScaledCase> {};
-INSTANTIATE_TEST_SUITE_P(Formats, UpdateScaledValues, ::testing::ValuesIn(scaled_cases()),
-                         [](auto const& info) { return info.param.label(); });
-
-TEST_P(UpdateScaledValues, AreScaledAnew) {
-  std::unique_ptr<Context> ctx;
-  open_context(GetParam().backend, ctx);
-  if (ctx) GetParam().format.check(*ctx);
 }
 
 template <class P>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The operators under contract test, as a table: a row says how an operator of a format is made
-/// and given new values, and no test names its class. A new format is one struct and one line for
-/// each type of vectors in formats.cpp.
+/// The operators under contract test: every format of tcsolve::formats() with every type of vectors
+/// and values that it makes (Format::makers). No test names a format or its class, so that a new
+/// line in formats/register.cpp is a new row of every contract.
 #pragma once
 
+#include <tcsolve/formats/format.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
@@ -49,21 +50,26 @@ Csr<double> representable(Real stored, Csr<double> const& a);
 template <class T>
 struct FormatUnderTest {
   using Operator = LinearOperator<T>;
-  std::string name;  ///< format, type of the vectors, type of the values: csr_f64_f16
+  Format const* format;
   Real stored;
+  std::string name;  ///< format, type of the vectors, type of the values: csr_f64_f16
+
   /// The operator of a, values rounded to `stored`. Throws MatrixError for values beyond its range.
-  OperatorPtr<T> (*make)(Context&, Csr<double> const& a);
+  OperatorPtr<T> make(Context&, Csr<double> const& a) const;
   /// The operator of a whose values are of the type `stored` already, finite or not.
-  std::shared_ptr<Operator> (*of)(Context&, Csr<double> const& a);
+  std::shared_ptr<Operator> of(Context&, Csr<double> const& a) const;
   /// update_values() with values of the type that the format stores, of an operator from of().
-  void (*update_values)(Context&, Operator&, StoredCsr const& a);
-  /// Bytes of the stored matrix.
-  double (*bytes)(Context&, Csr<double> const& a);
+  void update_values(Context&, Operator&, StoredCsr const& a) const;
 };
 
 /// Every format, and every type of values that it stores for vectors of T.
 template <class T>
-std::vector<FormatUnderTest<T>> const& formats();
+std::vector<FormatUnderTest<T>> const& formats_under_test();
+
+/// Adds a format that is not of tcsolve::formats(), or another tuning of one of these, to all
+/// contracts. To be called before main(), by what initialises a variable of a test's file; gives
+/// true. Throws std::logic_error when the name is taken.
+bool under_contract(Format);
 
 /// The parameter of a contract test: a format on a backend.
 struct FormatCase {
@@ -73,7 +79,7 @@ struct FormatCase {
   std::string label() const;  ///< cuda_csr_f64_f16
   friend void PrintTo(FormatCase const& c, std::ostream* out) { *out << c.label(); }
 };
-/// All of formats<double>() and formats<float>() on every backend.
+/// All of formats_under_test<double>() and <float>() on every backend.
 std::vector<FormatCase> format_cases();
 /// The formats with vectors and values of FP64 on every backend.
 std::vector<FormatCase> fp64_format_cases();
