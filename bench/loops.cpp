@@ -110,11 +110,8 @@ int main(int argc, char** argv) {
       handle = 0;
       start();
       std::string why;
-      auto loop = cuda::record_while(ctx, body, state.data(), round, why);
+      auto loop = cuda::record_while(ctx, body, state.data(), round, handle, why);
       if (!loop) throw Error(why);
-      LoopState recorded;
-      copy_bytes(ctx, &recorded, Space::host, state.data(), ctx.space(), sizeof recorded);
-      handle = recorded.while_handle;
       measure(cat("WHILE node, rounds of ", round), [&] {
         cuda::launch(*ctx.device(), *loop);
         while (!cuda::finished(*ctx.device())) {}

@@ -72,6 +72,26 @@ struct Verdict {
   Cause cause = Cause::none;
 };
 
+/// What is known before the first step: norms, and of those that are no numbers whether all
+/// elements are (their squares have overflowed).
+struct Beginning {
+  double rhs_norm, x_norm, residual;
+  bool rhs_overflows, x_overflows;
+};
+
+/// A solve that ends before it begins; `running` where there is something to do. A residual that
+/// meets the tolerance is the caller's business. Of x where b = 0, and of the residual where b or x
+/// is no number, nothing is asked.
+TCSOLVE_HD Verdict before_solving(Beginning const& known) {
+  if (known.rhs_norm - known.rhs_norm != 0)
+    return {Stop::nonfinite, known.rhs_overflows ? Cause::overflow : Cause::rhs};
+  if (known.x_norm - known.x_norm != 0)
+    return {Stop::nonfinite, known.x_overflows ? Cause::overflow : Cause::guess};
+  if (known.rhs_norm == 0) return {Stop::converged, Cause::zero_rhs};
+  if (known.residual - known.residual != 0) return {Stop::nonfinite, Cause::matrix};
+  return {};
+}
+
 /// A run that cannot begin, from the square of the norm that the method monitors; `running` where
 /// it can. norm2 = 0: M r = 0, since r is not 0.
 TCSOLVE_HD Verdict before_first_step(double norm2) {
@@ -111,6 +131,23 @@ struct Judgement {
     bool exhausted;          ///< no iterations are left
     double condition = 1;    ///< of A, estimated, where `normal` is known
   };
+
+  /// Whether x' becomes x, and what that gains: the residual then over the residual now.
+  struct Step {
+    bool takes = false;
+    double gain = 1;
+  };
+  /// x' is taken where its residual is smaller; near a least-squares solution, where ||r|| is flat,
+  /// where A^T r is. `normal`: as Run::normal, infinite where it is not known.
+  TCSOLVE_HD static Step step(bool finite, double residual, double trial, double normal,
+                              double trial_normal) {
+    Step step{finite && (trial < residual || trial_normal < enough_gain * normal)};
+    if (!step.takes) return step;
+    step.gain = trial / residual;
+    if (trial_normal < normal && trial_normal / normal < step.gain)
+      step.gain = trial_normal / normal;
+    return step;
+  }
 
   /// x minimises ||r||. What of r lies in the range of A is at most cond(A) ||A^T r|| / ||A||, so
   /// that has to be little of r. The estimate of cond(A) knows the singular values that a run has

@@ -14,7 +14,8 @@ namespace tcsolve {
 struct Progress {
   std::int32_t iteration;  ///< finished steps of this run of the loop
   std::int32_t stop;       ///< a Stop
-  double norm2;            ///< square of the monitored norm after that step
+  double norm2;            ///< square of the monitored norm after that step ...
+  double start2;           ///< ... and before the first one
 };
 
 struct LoopState {
@@ -28,6 +29,7 @@ struct LoopState {
   double value = 0;        ///< the number that raised the stop, e.g. the curvature <p, A p>
   double threshold2 = 0;   ///< claimed when norm2 <= threshold2
   double divergence2 = 0;  ///< diverged when norm2 > divergence2
+  double start2 = 0;       ///< norm2 before the first step
   double best2 = 0;        ///< smallest norm2 so far
   double kept2 = 0;        ///< what the kept iterate is worth (solvers/driver/best_iterate.hpp) ...
   double newest2 = 0;      ///< ... and the newest one

@@ -68,10 +68,12 @@ class ConvertedOperator : public LinearOperator<T> {
   }
 
   void do_update_values(Context& ctx, CsrView<T> const& a) override {
-    if constexpr (std::is_same_v<T, S>)
+    if constexpr (std::is_same_v<T, S>) {
       update_values(ctx, a);
-    else
-      update_values(ctx, NarrowCsr<S>(ctx, a, Beyond::refuse_infinite).view());  // as it was made
+    } else {
+      auto memory = ctx.arena().scope();
+      update_values(ctx, NarrowCsr<S>(ctx, a, Beyond::refuse_infinite, memory).view());
+    }
   }
 
   Matrix matrix_;

@@ -23,6 +23,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -123,6 +124,9 @@ struct Format {
 
   FormatFactory factory;
   Makers makers;
+  /// With a tuning by which small matrices have every part of the format: the contract tests take
+  /// them beside `makers`. None: they have.
+  std::optional<Makers> miniature = {};
   /// Empty: the format has one tuning.
   std::function<std::vector<Variant>()> variants = {};
 

@@ -56,7 +56,7 @@ double largest(Context& ctx, In<T> x) {
 }
 
 /// Whether a sum of squares has met neither end of the exponent range.
-inline bool squares_fit(double xx) { return xx > 1e-280 && xx < 1e280; }
+TCSOLVE_HD bool squares_fit(double xx) { return xx > 1e-280 && xx < 1e280; }
 
 /// ||x||_2 of a vector whose squares do not fit.
 template <class T>
@@ -69,14 +69,19 @@ double norm_beyond(Context& ctx, In<T> x) {
   return std::ldexp(rescale<T, T>(ctx, -e, x, scaled), e);
 }
 
+/// ||x||_2, where <x, x> is known as it came.
+template <class T>
+double norm_from(Context& ctx, double xx, In<T> x) {
+  return squares_fit(xx) ? std::sqrt(xx) : norm_beyond<T>(ctx, x);
+}
+
 /// ||x||_2, neither overflowing nor underflowing; NaN or infinite when an element is.
 template <class T>
 double norm(Context& ctx, In<T> x) {
   auto scope = ctx.arena().scope();
   double* value = scope.template take<double>(1);
   dot<T>(ctx, x, x, value);
-  double xx = read(ctx, value);
-  return squares_fit(xx) ? std::sqrt(xx) : norm_beyond<T>(ctx, x);
+  return norm_from<T>(ctx, read(ctx, value), x);
 }
 
 /// The same of several vectors with one wait; one or two more for each whose squares do not fit.
@@ -89,8 +94,7 @@ std::array<double, sizeof...(V)> norms(Context& ctx, V const&... vectors) {
   double* squares = scope.template take<double>(count);
   for (std::size_t k = 0; k < count; ++k) dot<T>(ctx, x[k], x[k], squares + k);
   copy_bytes(ctx, out.data(), Space::host, squares, ctx.space(), sizeof out);
-  for (std::size_t k = 0; k < count; ++k)
-    out[k] = squares_fit(out[k]) ? std::sqrt(out[k]) : norm_beyond<T>(ctx, x[k]);
+  for (std::size_t k = 0; k < count; ++k) out[k] = norm_from<T>(ctx, out[k], x[k]);
   return out;
 }
 

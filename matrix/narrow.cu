@@ -6,9 +6,9 @@
 namespace tcsolve::cuda {
 
 template <class S, class T>
-NarrowArrays<S> narrow_values(Device& device, Arena& arena, CsrView<T> const& a, Beyond beyond) {
+Narrowed narrow_values(Device& device, Arena& arena, CsrView<T> const& a, Beyond beyond, S* to) {
   Converter on(device, arena);
-  return narrowing::narrow_values<S>(on, a, beyond);
+  return narrowing::narrow_values<S>(on, a, beyond, to);
 }
 template <class T>
 UndoneExponents<T> undo_exponents(Device& device, Arena& arena, std::int32_t const* exponents,
@@ -26,7 +26,7 @@ double norm_without_scales(Device& device, Arena& arena, CsrView<S> const& a,
 }
 
 #define TCSOLVE_NARROW(S, T) \
-  template NarrowArrays<S> narrow_values<S, T>(Device&, Arena&, CsrView<T> const&, Beyond);
+  template Narrowed narrow_values<S, T>(Device&, Arena&, CsrView<T> const&, Beyond, S*);
 TCSOLVE_NARROWER(TCSOLVE_NARROW)
 #define TCSOLVE_UNDO(T) \
   template UndoneExponents<T> undo_exponents<T>(Device&, Arena&, std::int32_t const*, std::size_t);

@@ -30,11 +30,8 @@ enum class Beyond {
   scale             ///< rows, and columns where these do not suffice, are scaled by powers of two
 };
 
-/// values_k = round(a_k 2^(rows_i + cols_j)); an empty list of exponents is all zeros. Every NaN is
-/// the backend's one.
-template <class S>
-struct NarrowArrays {
-  Array<S> values;                                      ///< (entries)
+/// What was done to the values; an empty list of exponents is all zeros.
+struct Narrowed {
   Array<std::int32_t> row_exponents, column_exponents;  ///< (rows), (cols), or empty
   bool fits = true;                                     ///< else the first entry that does not:
   Index row = 0, column = 0;
@@ -49,8 +46,9 @@ struct UndoneExponents {
 };
 
 namespace host {
+/// to_k = round(a_k 2^(rows_i + cols_j)) for each entry; every NaN is the backend's one.
 template <class S, class T>
-NarrowArrays<S> narrow_values(Host&, Arena&, CsrView<T> const& a, Beyond);
+Narrowed narrow_values(Host&, Arena&, CsrView<T> const& a, Beyond, S* to);
 template <class T>
 UndoneExponents<T> undo_exponents(Host&, Arena&, std::int32_t const* exponents, std::size_t n);
 /// ||A||_inf of a matrix before it was scaled; null exponents are zeros.
@@ -61,7 +59,7 @@ double norm_without_scales(Host&, Arena&, CsrView<S> const& a, std::int32_t cons
 
 namespace cuda {
 template <class S, class T>
-NarrowArrays<S> narrow_values(Device&, Arena&, CsrView<T> const& a, Beyond);
+Narrowed narrow_values(Device&, Arena&, CsrView<T> const& a, Beyond, S* to);
 template <class T>
 UndoneExponents<T> undo_exponents(Device&, Arena&, std::int32_t const* exponents, std::size_t n);
 template <class S>

@@ -235,14 +235,12 @@ struct Find {
 template <class On, class S, class T>
 class Narrowing {
  public:
-  Narrowing(On& on, CsrView<T> const& a) : on_(on), a_(a), seen_(on.template take<Seen>(1)) {
-    m_.values = Array<S>(on.space(), static_cast<std::size_t>(a.entries));
-  }
+  Narrowing(On& on, CsrView<T> const& a, S* to)
+      : on_(on), a_(a), to_(to), seen_(on.template take<Seen>(1)) {}
 
-  NarrowArrays<S> run(Beyond beyond) {
+  Narrowed run(Beyond beyond) {
     on_.each(1, Forget{seen_});
-    on_.each(a_.entries,
-             Round<S, T>{a_.values, m_.values.data(), beyond != Beyond::refuse_infinite, seen_});
+    on_.each(a_.entries, Round<S, T>{a_.values, to_, beyond != Beyond::refuse_infinite, seen_});
     Seen seen = look();
     bool const enough = seen.bad == no_entry && (beyond != Beyond::scale || seen.subnormal == 0);
     if (!enough && beyond == Beyond::scale) seen = scale();
@@ -266,8 +264,7 @@ class Narrowing {
   }
   Seen round() {
     on_.each(1, Forget{seen_});
-    on_.each_warp(a_.rows,
-                  RoundScaled<S, T>{a_, rows_.data(), columns_.data(), m_.values.data(), seen_});
+    on_.each_warp(a_.rows, RoundScaled<S, T>{a_, rows_.data(), columns_.data(), to_, seen_});
     return look();
   }
   void balance() {
@@ -310,14 +307,15 @@ class Narrowing {
 
   On& on_;
   CsrView<T> a_;
+  S* to_;
   Seen* seen_;
-  NarrowArrays<S> m_;
+  Narrowed m_;
   Array<std::int32_t> rows_, columns_;
 };
 
 template <class S, class On, class T>
-NarrowArrays<S> narrow_values(On& on, CsrView<T> const& a, Beyond beyond) {
-  return Narrowing<On, S, T>(on, a).run(beyond);
+Narrowed narrow_values(On& on, CsrView<T> const& a, Beyond beyond, S* to) {
+  return Narrowing<On, S, T>(on, a, to).run(beyond);
 }
 
 template <class T>

@@ -6,9 +6,9 @@
 namespace tcsolve::host {
 
 template <class S, class T>
-NarrowArrays<S> narrow_values(Host&, Arena& arena, CsrView<T> const& a, Beyond beyond) {
+Narrowed narrow_values(Host&, Arena& arena, CsrView<T> const& a, Beyond beyond, S* to) {
   Converter on(arena);
-  return narrowing::narrow_values<S>(on, a, beyond);
+  return narrowing::narrow_values<S>(on, a, beyond, to);
 }
 template <class T>
 UndoneExponents<T> undo_exponents(Host&, Arena& arena, std::int32_t const* exponents,
@@ -26,7 +26,7 @@ double norm_without_scales(Host&, Arena& arena, CsrView<S> const& a, std::int32_
 }
 
 #define TCSOLVE_NARROW(S, T) \
-  template NarrowArrays<S> narrow_values<S, T>(Host&, Arena&, CsrView<T> const&, Beyond);
+  template Narrowed narrow_values<S, T>(Host&, Arena&, CsrView<T> const&, Beyond, S*);
 TCSOLVE_NARROWER(TCSOLVE_NARROW)
 #define TCSOLVE_UNDO(T) \
   template UndoneExponents<T> undo_exponents<T>(Host&, Arena&, std::int32_t const*, std::size_t);

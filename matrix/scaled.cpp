@@ -6,7 +6,7 @@ namespace {
 
 /// Throws what is to be said of the first entry that does not fit, if there is one.
 template <class S>
-void require_fit(NarrowArrays<S> const& made, Beyond beyond) {
+void require_fit(Narrowed const& made, Beyond beyond) {
   if (made.fits) return;
   std::string const what =
       cat("row ", made.row + 1, ", column ", made.column + 1, ": ", made.value, " is ");
@@ -25,9 +25,9 @@ void require_fit(NarrowArrays<S> const& made, Beyond beyond) {
 }
 
 template <class S, class T>
-NarrowArrays<S> narrowed(Context& ctx, CsrView<T> const& a, Beyond beyond) {
-  auto made = ctx.visit([&](auto& on) { return narrow_values<S>(on, ctx.arena(), a, beyond); });
-  require_fit(made, beyond);
+Narrowed narrowed(Context& ctx, CsrView<T> const& a, Beyond beyond, S* to) {
+  auto made = ctx.visit([&](auto& on) { return narrow_values<S>(on, ctx.arena(), a, beyond, to); });
+  require_fit<S>(made, beyond);
   return made;
 }
 
@@ -55,24 +55,36 @@ template <class S>
 ScaledCsr<S> scaled(Csr<double> const& a, Scaling scaling) {
   Host host;
   Arena arena(Space::host);
-  auto const made = host::narrow_values<S>(host, arena, a.view(), beyond(scaling));
-  require_fit(made, beyond(scaling));
-  S const* const values = made.values.data();
-  return {{a.rows, a.cols, a.offsets, a.columns, {values, values + made.values.size()}},
+  std::vector<S> values(a.values.size());
+  auto const made = host::narrow_values<S>(host, arena, a.view(), beyond(scaling), values.data());
+  require_fit<S>(made, beyond(scaling));
+  return {{a.rows, a.cols, a.offsets, a.columns, std::move(values)},
           listed(made.row_exponents),
           listed(made.column_exponents)};
 }
 
 template <class S>
 template <class T>
-NarrowCsr<S>::NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond) {
+NarrowCsr<S>::NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond)
+    : values_(ctx.space(), static_cast<std::size_t>(a.entries)) {
+  narrow(ctx, a, beyond, values_.data());
+}
+
+template <class S>
+template <class T>
+NarrowCsr<S>::NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond, Arena::Scope& memory) {
+  narrow(ctx, a, beyond, memory.take<S>(static_cast<std::size_t>(a.entries)));
+}
+
+template <class S>
+template <class T>
+void NarrowCsr<S>::narrow(Context& ctx, CsrView<T> const& a, Beyond beyond, S* values) {
   auto here = std::make_shared<CsrStorage<T>>(ctx, a);
   CsrView<T> const& from = here->view();
-  auto made = narrowed<S>(ctx, from, beyond);
-  values_ = std::move(made.values);
-  rows_ = std::move(made.row_exponents), columns_ = std::move(made.column_exponents);
-  view_ = {from.rows,    from.cols,      from.entries, from.offsets,
-           from.columns, values_.data(), from.space};
+  auto made = narrowed<S>(ctx, from, beyond, values);
+  rows_ = std::move(made.row_exponents);
+  columns_ = std::move(made.column_exponents);
+  view_ = {from.rows, from.cols, from.entries, from.offsets, from.columns, values, from.space};
   pattern_ = std::move(here);
 }
 
@@ -132,8 +144,9 @@ TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
 TCSOLVE_INSTANTIATE(bfloat16)
 #undef TCSOLVE_INSTANTIATE
-#define TCSOLVE_INSTANTIATE(S, T) \
-  template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond);
+#define TCSOLVE_INSTANTIATE(S, T)                                        \
+  template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond); \
+  template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond, Arena::Scope&);
 TCSOLVE_NARROWER(TCSOLVE_INSTANTIATE)
 template ScaledCsr<float> scaled<float>(Csr<double> const&, Scaling);
 template ScaledCsr<half> scaled<half>(Csr<double> const&, Scaling);

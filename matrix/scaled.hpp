@@ -43,6 +43,9 @@ class NarrowCsr {
   /// Throws what scaled() throws; with Beyond::refuse_infinite what converted() throws.
   template <class T>
   NarrowCsr(Context&, CsrView<T> const& a, Beyond);
+  /// The same with values in `memory`, for the time that it is open: no memory is taken.
+  template <class T>
+  NarrowCsr(Context&, CsrView<T> const& a, Beyond, Arena::Scope& memory);
   NarrowCsr(Context&, ScaledCsr<S> const&);
 
   CsrView<S> const& view() const { return view_; }
@@ -55,10 +58,13 @@ class NarrowCsr {
   Array<T> undone_columns(Context&) const;
   /// ||A||_inf of the matrix before it was scaled.
   double unscaled_norm(Context&) const;
-  /// The values with a pattern of their own.
+  /// The values with a pattern of their own, where they lie in no other's memory.
   CsrStorage<S> owned(Context&) &&;
 
  private:
+  template <class T>
+  void narrow(Context&, CsrView<T> const& a, Beyond, S* values);
+
   std::shared_ptr<void const> pattern_;  // where it is no one else's
   Array<S> values_;
   Array<std::int32_t> rows_, columns_;  // exponents

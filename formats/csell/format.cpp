@@ -56,6 +56,8 @@ Format csell_format() {
       .estimate = estimate,
       .factory = factory_of<RoundingFactory<CsellOperator>>(),
       .makers = makers_of<CsellOperator>(),
+      .miniature =
+          makers_of<CsellOperator>(CsellTuning{.max_length = 24, .window = 96, .strip = 2}),
       .variants = variants};
 }
 

@@ -109,8 +109,12 @@ void CsrOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
   if constexpr (std::is_same_v<T, S>) {
     update_values(ctx, a);
   } else {
-    NarrowCsr<S> narrow(ctx, a, Beyond::refuse_infinite);  // as it was made
-    if (matrix_.own_values() != nullptr) return update_values(ctx, narrow.view());
+    auto const beyond = Beyond::refuse_infinite;  // as it was made
+    if (matrix_.own_values() != nullptr) {
+      auto memory = ctx.arena().scope();
+      return update_values(ctx, NarrowCsr<S>(ctx, a, beyond, memory).view());
+    }
+    NarrowCsr<S> narrow(ctx, a, beyond);
     CsrView<S> const before = matrix_.view();
     require_extents("csr", before, narrow.view());
     matrix_ = std::move(narrow).owned(ctx);

@@ -59,10 +59,12 @@ void DaspOperator<T, S>::update_values(Context& ctx, NarrowCsr<S> const& a) {
 
 template <class T, class S>
 void DaspOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
-  if constexpr (std::is_same_v<T, S>)
+  if constexpr (std::is_same_v<T, S>) {
     update_values(ctx, a);
-  else
-    update_values(ctx, NarrowCsr<S>(ctx, a, beyond(scaling_)));
+  } else {
+    auto memory = ctx.arena().scope();
+    update_values(ctx, NarrowCsr<S>(ctx, a, beyond(scaling_), memory));
+  }
 }
 
 template <class T, class S>

@@ -65,10 +65,12 @@ void SpadenOperator<T, S>::update_values(Context& ctx, NarrowCsr<S> const& a) {
 
 template <class T, class S>
 void SpadenOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
-  if constexpr (std::is_same_v<T, S>)
+  if constexpr (std::is_same_v<T, S>) {
     update_values(ctx, a);
-  else
-    update_values(ctx, NarrowCsr<S>(ctx, a, beyond(scaling_)));
+  } else {
+    auto memory = ctx.arena().scope();
+    update_values(ctx, NarrowCsr<S>(ctx, a, beyond(scaling_), memory));
+  }
 }
 
 template <class T, class S>

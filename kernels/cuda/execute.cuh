@@ -117,12 +117,14 @@ void execute(Device& on, LoopState* state, V const& op) {
   check(cudaGetLastError());
 }
 
-/// Instantiates execute() for each operation of a list.
+/// Instantiates execute() for each operation of a list. A function with the addresses, not a
+/// constant: nvcc compiles the kernels that functions launch, and none for the initialiser of a
+/// constant that nothing reads, whose launch then fails on the device alone.
 template <class List>
 struct Executes;
 template <class... V>
 struct Executes<OpList<V...>> {
-  static constexpr std::tuple<void (*)(Device&, LoopState*, V const&)...> all{&execute<V>...};
+  static auto all() { return std::tuple{&execute<V>...}; }
 };
 
 }  // namespace tcsolve::cuda

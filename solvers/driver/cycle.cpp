@@ -86,24 +86,14 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
   rescale_into<double, T>(ctx, -cycle_exponent_, residual_, system_.r);
   fill<T>(ctx, system_.x, 0);
   method_->begin(ctx, {report.restarts, limits.attempt, nullptr});
-  double norm2 = read(ctx, workspace_.norm2);
   Cycle out{LoopState{}, unknown, 0, limits.residual};
-  Verdict unfit = before_first_step(norm2);
-  if (unfit.stop != Stop::running) {
-    out.state.stop = static_cast<std::int32_t>(unfit.stop);
-    out.state.cause = static_cast<std::int32_t>(unfit.cause);
-    out.state.value = norm2;
-    method_->complete(ctx);
-    method_->conclude(ctx, out.state);
-    heed(out.state);
-    return out;
-  }
   std::int32_t const window = stagnation_window(stopping_.stagnation_window, system_.x.rows());
   Watch here = watch;
   here.iterations_before = report.iterations;
-  here.norm_start = std::sqrt(norm2);
   here.residual_start = limits.residual;
-  auto in_units_of_b = [&](double n2) { return std::sqrt(n2) / here.norm_start * limits.residual; };
+  auto in_units_of_b = [&](double n2, double start2) {
+    return std::sqrt(n2) / std::sqrt(start2) * limits.residual;
+  };
   std::vector<double> norms2;
   std::int32_t accounted = 0;
   bool const watched = problem.judged && facts_.watched;
@@ -125,19 +115,20 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
   if (watched)
     between.look = [&](LoopState& state, bool asked) {
       if (!asked && state.iteration < seen.next) return true;  // the loop came back for others
-      double const believed = in_units_of_b(norms2.empty() ? norm2 : norms2.back());
-      return look(problem, state, believed, report.rhs_norm, {norm2, limits.residual}, seen);
+      double const newest2 = norms2.empty() ? state.start2 : norms2.back();
+      double const believed = in_units_of_b(newest2, state.start2);
+      return look(problem, state, believed, report.rhs_norm, {state.start2, limits.residual}, seen);
     };
-  Ends const ends =
-      ends_of(limits.target, limits.divergence, limits.residual, norm2, roundoff(real_of<T>));
+  RunLimits const norms{limits.target, limits.divergence, limits.residual, roundoff(real_of<T>)};
   auto const loop_start = std::chrono::steady_clock::now();
-  out.state = loop_->run(ctx, {limits.steps, window, ends.threshold2, ends.divergence2, norm2},
-                         here, norms2, between);
+  out.state =
+      loop_->run(ctx, {limits.steps, window, workspace_.norm2, norms}, here, norms2, between);
+  double const norm2 = out.state.start2;
   account(ctx, out.state.iteration - accounted);
   report.loop_seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - loop_start).count();
   for (double n2 : norms2) {
-    double monitored = in_units_of_b(n2);
+    double monitored = in_units_of_b(n2, norm2);
     report.history.push_back({++report.iterations, monitored});
     if (monitored < report.best_residual) {
       report.best_residual = monitored;
@@ -145,7 +136,8 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
     }
   }
   if (!norms2.empty()) out.claimed = report.recurrence_residual = report.history.back().norm;
-  if (system_.best.rows() > 0 && out.state.kept2 < norm2) out.kept = in_units_of_b(out.state.kept2);
+  if (system_.best.rows() > 0 && out.state.kept2 < norm2)
+    out.kept = in_units_of_b(out.state.kept2, norm2);
   out.kept_steps = out.state.kept_step;
   method_->complete(ctx);
   method_->conclude(ctx, out.state);

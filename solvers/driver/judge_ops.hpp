@@ -18,6 +18,7 @@
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/judgement.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/solvers/loop/open_loop.hpp>
 
 namespace tcsolve {
 
@@ -104,16 +105,10 @@ struct JudgeStart {
     s->x_norm = Squares::norm(sum + 3);
     double residual = Squares::norm(sum + 6);
     s->true_residual = s->initial_residual = std::numeric_limits<double>::quiet_NaN();
-    auto blame = [&](double const* part, Cause cause) {
-      s->end(Stop::nonfinite, Squares::finite(part) ? Cause::overflow : cause);
-    };
-    if (!is_finite(s->rhs_norm)) return blame(sum, Cause::rhs);
-    if (!is_finite(s->x_norm)) return blame(sum + 3, Cause::guess);
-    if (s->rhs_norm == 0) {
-      s->true_residual = s->initial_residual = s->x_norm = 0;
-      return s->end(Stop::converged, Cause::zero_rhs);
-    }
-    if (!is_finite(residual)) return s->end(Stop::nonfinite, Cause::matrix);
+    Verdict const verdict = before_solving(
+        {s->rhs_norm, s->x_norm, residual, Squares::finite(sum), Squares::finite(sum + 3)});
+    if (verdict.cause == Cause::zero_rhs) s->true_residual = s->initial_residual = s->x_norm = 0;
+    if (verdict.stop != Stop::running) return s->end(verdict.stop, verdict.cause);
     s->true_residual = s->initial_residual = s->recurrence_residual = residual;
     s->tolerance = tolerance_of(rules.baseline, rules.rtol, rules.atol, s->rhs_norm, residual);
     s->attainable = s->rounding(s->x_norm);
@@ -173,16 +168,12 @@ struct JudgeCycle {
     loop = LoopState{};
     loop.cancel = cancel;
     s->norm2_start = *norm2;
-    if (Verdict v = before_first_step(*norm2); v.stop != Stop::running)
-      return (void)f.raise(v.stop, v.cause, *norm2);
     loop.limit = left < rules.cycle ? left : rules.cycle;
     loop.window = rules.window;
-    loop.best2 = loop.kept2 = *norm2;
     double far = s->rhs_norm > s->initial_residual ? s->rhs_norm : s->initial_residual;
-    Ends const ends = ends_of(s->judgement.tighten * s->tolerance, rules.divtol * far,
-                              s->true_residual, *norm2, rules.roundoff);
-    loop.threshold2 = ends.threshold2;
-    loop.divergence2 = ends.divergence2;
+    open(loop, *norm2,
+         {s->judgement.tighten * s->tolerance, rules.divtol * far, s->true_residual,
+          rules.roundoff});
   }
 };
 
@@ -224,35 +215,34 @@ struct JudgeVerdict {
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     LoopState const& loop = *f.state;
-    double trial_norm = Squares::norm(sum), residual = Squares::norm(sum + 3), gain = 1;
+    double const trial_norm = Squares::norm(sum), residual = Squares::norm(sum + 3);
+    constexpr double unknown = std::numeric_limits<double>::infinity();
     bool finite = is_finite(trial_norm) && is_finite(residual);
     s->iterations += loop.iteration;
     if (loop.iteration > 0)
       s->recurrence_residual = sqrt(*norm2 / s->norm2_start) * s->true_residual;
     s->value = loop.value;
-    s->keep = finite && residual < s->true_residual;
-    if (s->keep != 0) {
-      gain = residual / s->true_residual;
+    auto const step = Judgement::step(finite, s->true_residual, residual, unknown, unknown);
+    s->keep = step.takes;
+    if (step.takes) {
       s->true_residual = residual;
       s->x_norm = trial_norm;
     }
     s->attainable = s->rounding(s->x_norm);
-    constexpr double unknown = std::numeric_limits<double>::infinity();
-    Judgement::Run run{static_cast<Stop>(loop.stop),
-                       static_cast<Cause>(loop.cause),
-                       !finite && is_finite(loop.value),
-                       gain,
-                       s->true_residual,
-                       s->tolerance,
-                       s->rhs_norm,
-                       s->attainable,
-                       unknown,
-                       0,
-                       0,
-                       rules.monitors_residual,
-                       rules.roundoff,
-                       s->iterations >= rules.max_iters};
-    Verdict verdict = s->judgement.after(run);
+    Verdict const verdict = s->judgement.after({.stop = static_cast<Stop>(loop.stop),
+                                                .cause = static_cast<Cause>(loop.cause),
+                                                .overflow = !finite && is_finite(loop.value),
+                                                .gain = step.gain,
+                                                .residual = s->true_residual,
+                                                .tolerance = s->tolerance,
+                                                .rhs_norm = s->rhs_norm,
+                                                .limit = s->attainable,
+                                                .normal = unknown,
+                                                .optimal = 0,
+                                                .noise = 0,
+                                                .monitors_residual = rules.monitors_residual,
+                                                .roundoff = rules.roundoff,
+                                                .exhausted = s->iterations >= rules.max_iters});
     // The operation that met the number may know whose it was.
     bool known = verdict.stop == Stop::nonfinite && loop.cause != 0;
     s->end(verdict.stop, known ? static_cast<Cause>(loop.cause) : verdict.cause);

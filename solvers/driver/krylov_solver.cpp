@@ -8,6 +8,7 @@
 #include <tcsolve/core/judgement.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
+#include <tcsolve/solvers/driver/trial.hpp>
 
 namespace tcsolve {
 
@@ -55,7 +56,7 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   ctx.solving(deadline, complaint_, [&] { scale_operators(ctx); });
   aim();
   workspace_ = method_->allocate(ctx, system_);
-  if (!loop_ || !loop_->belongs_to(ctx)) loop_.emplace(ctx);
+  if (!loop_ || !loop_->belongs_to(ctx)) loop_.emplace(ctx, stopping_.max_iters);
   record(ctx);
   ctx_ = &ctx;
 }
@@ -158,28 +159,34 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
     report.seconds = seconds_since(start);
     return report;
   };
-  auto not_a_number = [&](Cause cause) {
-    report.true_residual = report.initial_residual = std::numeric_limits<double>::quiet_NaN();
-    return end(Stop::nonfinite, cause);
-  };
   // Elements that are numbers may have a norm that is not.
-  auto blame = [&](In<double> v, Cause cause) {
-    return not_a_number(std::isfinite(largest<double>(ctx, v)) ? Cause::overflow : cause);
+  auto overflows = [&](double norm, In<double> v) {
+    return !std::isfinite(norm) && std::isfinite(largest<double>(ctx, v));
   };
-  if (!std::isfinite(report.rhs_norm)) return blame(b, Cause::rhs);
-  if (!std::isfinite(guess_norm)) return blame(x, Cause::guess);
-  if (report.rhs_norm == 0) fill<double>(ctx, x, 0);
-  if (callable || report.rhs_norm == 0) residual = measure_residual(b, x, residual_, Sum::plain);
-  if (!std::isfinite(residual)) return not_a_number(Cause::matrix);
+  Verdict early = before_solving({.rhs_norm = report.rhs_norm,
+                                  .x_norm = guess_norm,
+                                  .residual = residual,
+                                  .rhs_overflows = overflows(report.rhs_norm, b),
+                                  .x_overflows = overflows(guess_norm, x)});
+  bool const zero = early.cause == Cause::zero_rhs;
+  if (zero) fill<double>(ctx, x, 0);
+  if (zero || (callable && early.stop == Stop::running)) {
+    residual = measure_residual(b, x, residual_, Sum::plain);
+    if (!std::isfinite(residual)) early = {Stop::nonfinite, Cause::matrix};
+  }
+  if (early.stop == Stop::nonfinite) {
+    report.true_residual = report.initial_residual = std::numeric_limits<double>::quiet_NaN();
+    return end(early.stop, early.cause);
+  }
   report.value = SolveReport::unknown;
   report.accepts_least_squares =
       system_.A->rows() != system_.A->cols() || facts_.accepts_least_squares;
-  if (report.rhs_norm == 0) {
+  if (zero) {
     // x0 is not looked at: of its residual nothing is known.
     report.true_residual = report.best_residual = report.recurrence_residual = 0;
     if (stopping_.baseline != Baseline::initial) report.tolerance = stopping_.atol;
     assess(report, 0);
-    return end(Stop::converged, Cause::zero_rhs);
+    return end(early.stop, early.cause);
   }
   report.initial_residual = report.true_residual = report.best_residual = residual;
   report.recurrence_residual = residual;
@@ -205,7 +212,11 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   else if (system_.goal.normal == 0)
     end(Stop::least_squares, Cause::none);
   else
-    iterate({b, x}, report, {facts_.name, start, stopping_.time_limit, 0, 1, 1, report.tolerance});
+    iterate({b, x}, report,
+            {.solver = facts_.name,
+             .start = start,
+             .time_limit = stopping_.time_limit,
+             .tolerance = report.tolerance});
   if (!exact_) look_closely();
   if (report.true_residual <= report.tolerance && !report.converged())
     end(Stop::converged, Cause::none);
@@ -241,29 +252,28 @@ void KrylovSolver<T>::iterate(Problem const& problem, SolveReport& report, Watch
     // Keep x + d when its true residual is smaller. Near a least-squares solution, where ||r|| is
     // flat, A^T r tells. A restart after so many steps needs no more than a plain sum.
     bool const restart = static_cast<Stop>(cycle.state.stop) == Stop::cycle_end && !exhausted;
-    Trial trial = try_corrections(problem, cycle, restart ? Sum::plain : Sum::exact);
+    bool const looks_again = restart && system_.A_true->sums_exactly();
+    Trial trial = try_corrections(problem, cycle, restart ? Sum::plain : Sum::exact,
+                                  looks_again ? 0 : residual);
     if (!(trial.finite() && trial.residual <= tolerance)) {
       method_->classify_stop(ctx, cycle.state);
       heed(cycle.state);
     }
-    double gain = 1;
     // x may hold a NaN that A never looks at.
     bool const finite = trial.finite();
     double limit = finite ? attainable(trial.x_norm, report.rhs_norm) : 0.0;
-    if (restart && finite && system_.A_true->sums_exactly() && trial.residual <= tolerance + limit)
+    if (looks_again && finite && trial.residual <= tolerance + limit)
       trial.residual = measure_residual(problem.b, trial_, trial_residual_, trial.sum = Sum::exact);
     double trial_normal = unknown;
     if (finite && trial.residual <= residual + limit)
       trial_normal = method_->normal_residual(ctx, trial_residual_, trial.residual);
-    if (finite && (trial.residual < residual ||
-                   trial_normal < Judgement::enough_gain * system_.goal.normal)) {
-      gain = trial.residual / residual;
-      if (trial_normal < system_.goal.normal)
-        gain = std::min(gain, trial_normal / system_.goal.normal);
+    auto const step =
+        Judgement::step(finite, residual, trial.residual, system_.goal.normal, trial_normal);
+    if (step.takes) {
       system_.goal.normal = trial_normal;
       residual = trial.residual;
       exact_ = trial.sum == Sum::exact || !system_.A_true->sums_exactly();
-      copy<double, double>(ctx, trial_, x);
+      if (!trial.taken) copy<double, double>(ctx, trial_, x);
       x_norm_ = trial.x_norm;
       std::swap(residual_, trial_residual_);
     }
@@ -274,7 +284,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, SolveReport& report, Watch
     Verdict verdict = judgement.after({.stop = static_cast<Stop>(cycle.state.stop),
                                        .cause = static_cast<Cause>(cycle.state.cause),
                                        .overflow = !finite && std::isfinite(cycle.state.value),
-                                       .gain = gain,
+                                       .gain = step.gain,
                                        .residual = residual,
                                        .tolerance = tolerance,
                                        .rhs_norm = report.rhs_norm,
@@ -294,24 +304,36 @@ void KrylovSolver<T>::iterate(Problem const& problem, SolveReport& report, Watch
   }
 }
 
-/// trial_ = x + d, trial_residual_ = b - A_true (x + d).
+/// trial_ = x + d, trial_residual_ = b - A_true (x + d); x = trial_ where it is to be. One wait.
 template <class T>
-auto KrylovSolver<T>::try_correction(Problem const& problem, In<T> d, Index steps, Sum sum)
-    -> Trial {
+auto KrylovSolver<T>::try_correction(Problem const& problem, In<T> d, Index steps, Sum sum,
+                                     Takes const& takes) -> Trial {
+  Context& ctx = *ctx_;
   PowerOfTwo two(cycle_exponent_ - system_.exponent);
-  submit(*ctx_, Correct<T>{trial_.rows(), two.factor, two.factor2, d.data, problem.x.data,
-                           trial_.view().data});
+  In<double> const trial = trial_, r = trial_residual_;
+  submit(ctx, Correct<T>{trial.rows, two.factor, two.factor2, d.data, problem.x.data,
+                         trial_.view().data});
   make_residual(problem.b, trial_, trial_residual_, sum);
-  auto const [residual, x_norm] = norms<double>(*ctx_, trial_residual_.view(), trial_.view());
-  return {residual, x_norm, steps, sum};
+  auto scope = ctx.arena().scope();
+  auto* const norms = scope.template take<TrialNorms>(1);
+  dot<double>(ctx, r, r, &norms->residual2);
+  dot<double>(ctx, trial, trial, &norms->x2);
+  submit(ctx, TakeTrial{trial.rows, norms, takes.below, takes.kept, trial.data, problem.x.data});
+  TrialNorms known;
+  copy_bytes(ctx, &known, Space::host, norms, ctx.space(), sizeof known);
+  return {norm_from<double>(ctx, known.residual2, r), norm_from<double>(ctx, known.x2, trial),
+          steps, sum, known.taken == 1};
 }
 
 /// The better of the last d and the one that was kept, which is tried where it promises more. One
-/// product with A_true; two or three where something was kept and the last d is worse.
+/// product with A_true; two or three where something was kept and the last d is worse. The last d
+/// is taken into x at once where ||r'|| is smaller than `below` and nothing kept promises more.
 template <class T>
-auto KrylovSolver<T>::try_corrections(Problem const& problem, Cycle& cycle, Sum sum) -> Trial {
+auto KrylovSolver<T>::try_corrections(Problem const& problem, Cycle& cycle, Sum sum, double below)
+    -> Trial {
   auto worth = [](Trial const& t) { return t.finite() ? t.residual : unknown; };
-  Trial const last = try_correction(problem, system_.x, cycle.state.iteration, sum);
+  Trial const last =
+      try_correction(problem, system_.x, cycle.state.iteration, sum, {below, cycle.kept});
   cycle.last = last;
   if (!(cycle.kept < worth(last))) return last;
   Trial const kept = try_correction(problem, system_.best, cycle.kept_steps, sum);

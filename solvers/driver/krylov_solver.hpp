@@ -76,6 +76,7 @@ class KrylovSolver : public Solver {
   StoppingParams const& stopping() const { return stopping_; }
 
  private:
+  static constexpr double unknown = std::numeric_limits<double>::infinity();
   struct CycleLimits {
     Index steps;
     double residual, target, divergence;  ///< in the units of b
@@ -96,8 +97,9 @@ class KrylovSolver : public Solver {
   /// x + d, which lies in trial_, and its residual in trial_residual_.
   struct Trial {
     double residual, x_norm;
-    Index steps;  ///< of the run that made d
-    Sum sum;      ///< how the residual was evaluated
+    Index steps;         ///< of the run that made d
+    Sum sum;             ///< how the residual was evaluated
+    bool taken = false;  ///< x is x + d already
     bool finite() const { return std::isfinite(residual) && std::isfinite(x_norm); }
   };
   /// What a run of the method came to.
@@ -137,16 +139,19 @@ class KrylovSolver : public Solver {
   SolveReport judge(In<double> b, Out<double> x);
   void iterate(Problem const&, SolveReport&, Watch const&);
   Cycle run_cycle(Problem const&, SolveReport&, Watch const&, CycleLimits const&);
-  Trial try_correction(Problem const&, In<T> d, Index steps, Sum);
-  Trial try_corrections(Problem const&, Cycle&, Sum);
+  /// When a trial becomes x without a look by the host.
+  struct Takes {
+    double below = 0;       ///< where ||r'|| is smaller; 0: never ...
+    double kept = unknown;  ///< ... and no larger than that of the d that was kept
+  };
+  Trial try_correction(Problem const&, In<T> d, Index steps, Sum, Takes const& = {});
+  Trial try_corrections(Problem const&, Cycle&, Sum, double below);
   void correct_best(SolveReport&, Best const& before, Index at) const;
   void explain_claim(Cycle&, double residual, double reached, double rhs_norm);
   bool look(Problem const&, LoopState&, double believed, double rhs_norm, Start const&, Looks&);
   void approach(In<double> b, Out<double> x, SolveReport&, Watch const&);
   void heed(LoopState&) const;
   Cause diagnose();
-
-  static constexpr double unknown = std::numeric_limits<double>::infinity();
 
   std::unique_ptr<Method<T>> method_;
   MethodFacts facts_;

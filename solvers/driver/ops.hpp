@@ -6,11 +6,12 @@
 #include <tcsolve/solvers/driver/best_iterate.hpp>
 #include <tcsolve/solvers/driver/judge_ops.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
+#include <tcsolve/solvers/driver/trial.hpp>
 
 namespace tcsolve {
 
-using DriverOps =
-    OpList<Observe, Raise, Advance<double>, Advance<float>, JudgeStart, JudgeZero, JudgeScale,
-           JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept, BatchCheck, BatchMeasure>;
+using DriverOps = OpList<OpenLoop, Observe, Raise, Advance<double>, Advance<float>, JudgeStart,
+                         JudgeZero, JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept,
+                         BatchCheck, BatchMeasure, TakeTrial>;
 
 }  // namespace tcsolve

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <thread>
+#include <utility>
 
 #include <tcsolve/solvers/loop/program.hpp>
 
@@ -63,7 +65,12 @@ T peek(T const& shared) {
 
 }  // namespace
 
-Loop::Loop(Context& ctx) : captured_(ctx.space()), state_(ctx.space(), 1) {
+Loop::Loop(Context& ctx, Index steps)
+    : captured_(ctx.space()),
+      memory_(ctx.space(),
+              history_at + static_cast<std::size_t>(std::clamp<Index>(steps, 1, history_chunk))) {
+  LoopState const nothing;
+  copy_bytes(ctx, state(), ctx.space(), &nothing, Space::host, sizeof nothing);
   captured_.keep();
   progress_ = ctx.device() != nullptr
                   ? static_cast<Progress*>(cuda::allocate_pinned(sizeof(Progress)))
@@ -91,7 +98,7 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
     try {
       ctx.visit([&]<class On>(On& on) {
         if constexpr (OnDevice<On>)
-          persistent_ = make_persistent(on, body_, state_.data(), facts.kept, why);
+          persistent_ = make_persistent(on, body_, state(), facts.kept, why);
       });
     } catch (MemoryError const& e) { why = e.what(); }
     if (persistent_) return;
@@ -109,38 +116,37 @@ void Loop::choose_graph(Context& ctx) {
 }
 
 /// Makes the graph, if there is to be one and is none yet.
-void Loop::capture(Context& ctx, LoopState const& now) {
+void Loop::capture(Context& ctx) {
   if (!use_graph_ || graph_) return;
-  LoopState state = now;
-  copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
   try {
     std::string why;
     ctx.working_in(captured_, [&] {
-      if constexpr (has_cuda) graph_ = cuda::record_while(ctx, body_, state_.data(), round_, why);
+      if constexpr (has_cuda)
+        graph_ = cuda::record_while(ctx, body_, state(), round_, handle_, why);
     });
-    if (!graph_) {
-      ctx.log(Severity::note, cat("the loop runs eagerly: ", why));
-      use_graph_ = false;
-      return;
-    }
-    copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
-    handle_ = state.while_handle;
+    if (graph_) return;
+    ctx.log(Severity::note, cat("the loop runs eagerly: ", why));
   } catch (MemoryError const& e) {
     ctx.log(Severity::note, cat("the loop runs eagerly: no room for its graph; ", e.what()));
-    use_graph_ = false;
   }
+  use_graph_ = false;
 }
 
 LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
                     std::vector<double>& history, Between const& between) {
-  std::int32_t capacity = std::min(limits.steps, history_chunk);
-  if (history_.size() < static_cast<std::size_t>(capacity)) history_.resize(ctx.space(), capacity);
-  LoopState state;
-  state.window = limits.window;
-  state.best2 = state.kept2 = state.newest2 = limits.start2;
-  state.threshold2 = limits.threshold2;
-  state.divergence2 = limits.divergence2;
-  state.progress = progress_;
+  auto const capacity =
+      static_cast<std::int32_t>(std::min<std::size_t>(limits.steps, memory_.size() - history_at));
+  if (asked_) {
+    std::int32_t const nobody = 0;
+    copy_bytes(ctx, &state()->cancel, ctx.space(), &nobody, Space::host, sizeof nobody);
+    asked_ = false;
+  }
+  LoopState now;
+  now.window = limits.window;
+  now.progress = progress_;
+  // A long loop hands its history over in pieces: the next piece writes the buffer from its start.
+  now.history = memory_.data() + history_at;
+  LoopLimits const* opens = &limits;
   for (std::int32_t drained = 0;;) {
     std::int32_t steps = std::min(limits.steps - drained, capacity);
     // One kernel has the whole device to itself: others get their turn now and then.
@@ -148,45 +154,57 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     if (between.adapt)
       steps = static_cast<std::int32_t>(
           std::min<double>(steps, std::max(1.0, std::ceil(between.adapt(drained)))));
-    state.limit = drained + steps;
-    // A long loop hands its history over in pieces: the next piece writes the buffer from its
-    // start.
-    state.history = history_.data();
-    state.history_start = drained;
+    now.limit = drained + steps;
+    now.history_start = drained;
     // Who watches goes on seeing what the last piece came to.
-    double const norm2 = state.iteration > 0 ? peek(progress_->norm2) : limits.start2;
-    *progress_ = {state.iteration, 0, norm2};
-    told_ = state.iteration;
+    *progress_ = {now.iteration, 0, peek(progress_->norm2), now.start2};
+    told_ = now.iteration;
     try {
-      start(ctx, state, watch);
+      start(ctx, now, std::exchange(opens, nullptr), watch);
     } catch (...) {
       abandon(ctx);
       throw;
     }
-    copy_bytes(ctx, &state, Space::host, state_.data(), ctx.space(), sizeof state);
-    auto piece = to_host(ctx, history_.data(), ctx.space(), state.iteration - drained);
-    history.insert(history.end(), piece.begin(), piece.end());
-    drained = state.iteration;
-    auto stop = static_cast<Stop>(state.stop);
-    bool paused = stop == Stop::cycle_end && state.iteration < limits.steps;
+    now = drain(ctx, drained, history);
+    drained = now.iteration;
+    auto stop = static_cast<Stop>(now.stop);
+    bool paused = stop == Stop::cycle_end && now.iteration < limits.steps;
     if (stop == Stop::replacement)
       between.replace();
     else if (!paused)
-      return state;
-    state.stop = 0;
-    if (between.look && !between.look(state, stop == Stop::replacement)) return state;
+      return now;
+    now.stop = 0;
+    if (between.look && !between.look(now, stop == Stop::replacement)) return now;
   }
 }
 
+/// The state after a piece of the loop, and the norms of its steps, in one message.
+LoopState Loop::drain(Context& ctx, std::int32_t drained, std::vector<double>& history) {
+  // The last step has told the host its number.
+  auto const expected = static_cast<std::size_t>(peek(progress_->iteration) - drained);
+  message_.resize(history_at + expected);
+  copy_bytes(ctx, message_.data(), Space::host, memory_.data(), ctx.space(),
+             message_.size() * sizeof(double));
+  LoopState after;
+  std::memcpy(static_cast<void*>(&after), message_.data(), sizeof after);
+  if (static_cast<std::size_t>(after.iteration - drained) != expected)
+    throw Error("internal: a loop ended without telling its last step");
+  history.insert(history.end(), message_.begin() + history_at, message_.end());
+  return after;
+}
+
 /// Runs the loop in the way that was chosen, or in the next one where the device has no room for
-/// it.
-void Loop::start(Context& ctx, LoopState state, Watch const& watch) {
+/// it: from its beginning, where `opens` says how, else from `state`.
+void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch const& watch) {
   auto send = [&](bool alone) {
     state.while_handle = handle_;
     // The host's memory is far away: a device that does not wait for the host tells it now and
     // then.
     state.report_every = alone ? 16 : 1;
-    copy_bytes(ctx, state_.data(), ctx.space(), &state, Space::host, sizeof state);
+    if (opens != nullptr)
+      submit(ctx, OpenLoop{0, opens->norm2, opens->norms, state, this->state()});
+    else
+      copy_bytes(ctx, this->state(), ctx.space(), &state, Space::host, sizeof state);
   };
   if (ctx.device() == nullptr) {
     send(false);
@@ -200,7 +218,7 @@ void Loop::start(Context& ctx, LoopState state, Watch const& watch) {
     persistent_.reset();
     choose_graph(ctx);
   }
-  capture(ctx, state);
+  capture(ctx);
   send(use_graph_);
   if (!use_graph_) return run_eager(ctx, watch);
   ctx.visit([&]<class On>(On& on) {
@@ -221,7 +239,7 @@ void Loop::abandon(Context& ctx) noexcept {
 }
 
 void Loop::run_host(Context& ctx, Watch const& watch) {
-  LoopState& state = *state_.data();
+  LoopState& state = *this->state();
   ctx.within(&state, [&] {
     while (state.stop == 0) {
       std::int32_t before = state.iteration;
@@ -238,7 +256,7 @@ void Loop::run_eager(Context& ctx, Watch const& watch) {
   constexpr std::int32_t ahead = 4;
   std::int32_t submitted = peek(progress_->iteration);
   bool asked = false;
-  ctx.within(state_.data(), [&] {
+  ctx.within(state(), [&] {
     while (peek(progress_->stop) == 0) {
       if (submitted - peek(progress_->iteration) < ahead) {
         body_.run(ctx);
@@ -280,12 +298,13 @@ bool Loop::stop_if_asked(Context& ctx, Watch const& watch) {
 
 void Loop::ask(Context& ctx, Stop reason) {
   std::int32_t word = static_cast<std::int32_t>(reason);
+  asked_ = true;
   if (ctx.device() == nullptr)
-    state_.data()->cancel = word;
+    state()->cancel = word;
   else
     cuda::copy_aside(*ctx.device(),
-                     reinterpret_cast<std::byte*>(state_.data()) + offsetof(LoopState, cancel),
-                     &word, sizeof word);
+                     reinterpret_cast<std::byte*>(state()) + offsetof(LoopState, cancel), &word,
+                     sizeof word);
 }
 
 /// Each iteration once.
@@ -295,7 +314,8 @@ void Loop::tell(Context& ctx, Watch const& watch) {
   if (iteration == told_) return;
   told_ = iteration;
   ctx.emit({watch.solver, watch.iterations_before + iteration,
-            std::sqrt(peek(progress_->norm2)) / watch.norm_start * watch.residual_start,
+            std::sqrt(peek(progress_->norm2)) / std::sqrt(peek(progress_->start2)) *
+                watch.residual_start,
             watch.tolerance, seconds_since(watch.start)});
 }
 

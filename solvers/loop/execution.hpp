@@ -16,6 +16,7 @@
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/solvers/driver/stopping.hpp>
 #include <tcsolve/solvers/loop/graph.hpp>
+#include <tcsolve/solvers/loop/open_loop.hpp>
 #include <tcsolve/solvers/loop/persistent.hpp>
 
 namespace tcsolve {
@@ -26,8 +27,7 @@ struct Watch {
   std::chrono::steady_clock::time_point start;
   double time_limit = 0;  ///< seconds after start
   Index iterations_before = 0;
-  double norm_start = 1;      ///< the monitored norm at the start of this run of the loop
-  double residual_start = 1;  ///< and ||b - A x|| then; their ratio turns the one into the other
+  double residual_start = 1;  ///< ||b - A x|| at the start of this run of the loop
   double tolerance = 0;       ///< in the units of b
 };
 
@@ -35,7 +35,8 @@ struct Watch {
 struct LoopLimits {
   std::int32_t steps;
   std::int32_t window;
-  double threshold2, divergence2, start2;
+  double const* norm2;  ///< square of the monitored norm, in the loop's space, as the run begins
+  RunLimits norms;
 };
 
 /// What is done between two steps, outside the loop, which goes on afterwards.
@@ -53,7 +54,9 @@ struct Between {
 
 class Loop {
  public:
-  explicit Loop(Context& ctx);
+  /// With room for the norms of so many steps, at most `history_chunk`; longer runs hand them over
+  /// in pieces.
+  explicit Loop(Context& ctx, Index steps = history_chunk);
   ~Loop();
 
   /// What the choice of the execution depends on.
@@ -66,26 +69,30 @@ class Loop {
   /// Records one step. Throws what the step throws.
   template <class Step>
   void record(Context& ctx, Execution wanted, Body const& facts, Step&& step) {
-    ctx.within(state_.data(), [&] { body_ = ctx.record(step); });
+    ctx.within(state(), [&] { body_ = ctx.record(step); });
     choose(ctx, wanted, facts);
   }
   /// Made in this Context, so that it may record() anew there.
-  bool belongs_to(Context const& ctx) const { return same_home(state_.space(), ctx.space()); }
+  bool belongs_to(Context const& ctx) const { return same_home(memory_.space(), ctx.space()); }
   bool recorded() const { return !body_.commands.empty(); }
   /// Whether the recorded step has a form in a persistent kernel.
   bool one_kernel() const;
 
-  /// Begins a run of at most `limits.steps` steps and comes back when the state says stop. Appends
-  /// the norm (squared, as monitored) of every step to `history`.
+  /// Begins a run of at most `limits.steps` steps and comes back when the state says stop, at once
+  /// where no run can begin from *limits.norm2. Appends the norm (squared, as monitored) of every
+  /// step to `history`. Waits for the device once, and once more for every 65536 steps.
   LoopState run(Context&, LoopLimits const& limits, Watch const&, std::vector<double>& history,
                 Between const& between = {});
-  LoopState* state() { return state_.data(); }
+  LoopState* state() { return reinterpret_cast<LoopState*>(memory_.data()); }
+
+  static constexpr std::int32_t history_chunk = 1 << 16;
 
  private:
   void choose(Context&, Execution wanted, Body const&);
   void choose_graph(Context&);
-  void start(Context&, LoopState, Watch const&);
-  void capture(Context&, LoopState const&);
+  void start(Context&, LoopState, LoopLimits const* opens, Watch const&);
+  LoopState drain(Context&, std::int32_t drained, std::vector<double>& history);
+  void capture(Context&);
   void abandon(Context&) noexcept;
   void run_host(Context&, Watch const&);
   void run_eager(Context&, Watch const&);
@@ -94,15 +101,16 @@ class Loop {
   void tell(Context&, Watch const&);
   void ask(Context&, Stop reason);
 
-  static constexpr std::int32_t history_chunk = 1 << 16;
+  static constexpr std::size_t history_at = sizeof(LoopState) / sizeof(double);
   Recording body_;
   Arena captured_;  // the workspace of what a graph replays
   Execution wanted_ = Execution::automatic;
   int round_ = 1;  // steps that a graph repeats at once
   bool use_graph_ = false;
-  Index told_ = 0;  // the iteration that observers know of
-  Array<LoopState> state_;
-  Array<double> history_;
+  Index told_ = 0;                // the iteration that observers know of
+  Array<double> memory_;          // the state, and behind it norm2 of each step: one message
+  std::vector<double> message_;   // the same on the host
+  bool asked_ = false;            // the last run to end: the state may still say so
   Progress* progress_ = nullptr;  // written by the loop, read here
   Progress host_progress_{};
   std::shared_ptr<cuda::WhileGraph> graph_;

@@ -34,7 +34,7 @@ std::string lacks_conditional_nodes() {
 }  // namespace
 
 std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, LoopState* state,
-                                         int steps, std::string& why) {
+                                         int steps, unsigned long long& handle, std::string& why) {
   Device& on = *ctx.device();
   Current const current(on);
   if (std::string const lacks = lacks_conditional_nodes(); !lacks.empty()) {
@@ -43,11 +43,11 @@ std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, Lo
   }
   auto loop = std::make_shared<WhileGraph>();
   check(cudaGraphCreate(&loop->graph, 0));
-  cudaGraphConditionalHandle handle;
-  check(cudaGraphConditionalHandleCreate(&handle, loop->graph, 1, cudaGraphCondAssignDefault));
+  cudaGraphConditionalHandle condition;
+  check(cudaGraphConditionalHandleCreate(&condition, loop->graph, 1, cudaGraphCondAssignDefault));
   cudaGraphNodeParams parameters{};
   parameters.type = cudaGraphNodeTypeConditional;
-  parameters.conditional.handle = handle;
+  parameters.conditional.handle = condition;
   parameters.conditional.type = cudaGraphCondTypeWhile;
   parameters.conditional.size = 1;
   cudaGraphNode_t node;
@@ -76,9 +76,7 @@ std::shared_ptr<WhileGraph> record_while(Context& ctx, Recording const& body, Lo
   }
   check(ended);
   check(cudaGraphInstantiate(&loop->executable, loop->graph, 0));
-  unsigned long long value = handle;
-  copy(on, reinterpret_cast<std::byte*>(state) + offsetof(LoopState, while_handle), &value,
-       sizeof value);
+  handle = condition;
   return loop;
 }
 

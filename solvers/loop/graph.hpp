@@ -13,11 +13,11 @@ namespace tcsolve::cuda {
 
 class WhileGraph;
 
-/// Captures `steps` times the body. `state` (device memory) gets the handle of the conditional
-/// node. Null, and why, where the driver has no such nodes. Throws DeviceError when a command of
-/// the body cannot be captured.
+/// Captures `steps` times the body. `handle`: of the conditional node, for LoopState. Null, and
+/// why, where the driver has no such nodes. Throws DeviceError when a command of the body cannot be
+/// captured.
 std::shared_ptr<WhileGraph> record_while(Context&, Recording const& body, LoopState* state,
-                                         int steps, std::string& why);
+                                         int steps, unsigned long long& handle, std::string& why);
 void launch(Device&, WhileGraph&);
 /// True when everything submitted to the stream has finished; does not wait.
 bool finished(Device&);

@@ -211,6 +211,8 @@ TYPED_TEST(ExactResidual, OfOperatorsMadeOfOperators) {
   Csr<double> const a = spread(banded(80, 6, 7, 21), 21),
                     b = spread(random_matrix(80, 80, 9, 22), 22);
   auto A = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a));
+  CsrStorage<double> const b_there(ctx, b.view());
+  OperatorPtr<double> const B = converted_format().make<double>(ctx, b_there.view());
   std::vector<double> const x = random_values(80, 23);
   auto check = [&](LinearOperator<double> const& op, Csr<double> const& entries) {
     SCOPED_TRACE(op.name());
@@ -218,6 +220,7 @@ TYPED_TEST(ExactResidual, OfOperatorsMadeOfOperators) {
     std::vector<double> const rhs = nearly(entries, x);
     expect_exact(entries, rhs, x, residual_of(ctx, op, rhs, x));
   };
+  check(Sum<double>(A, B), sum_of(a, b));
   Csr<double> shift{80, 80, {0}, {}, {}}, scaled = a;
   for (Index i = 0; i < 80; ++i) {
     shift.columns.push_back(i), shift.values.push_back(-1.7e5);
@@ -226,19 +229,7 @@ TYPED_TEST(ExactResidual, OfOperatorsMadeOfOperators) {
   check(Shifted<double>(A, -1.7e5), sum_of(a, shift));
   for (double& v : scaled.values) v *= -0x1p+40;
   check(Scaled<double>(-0x1p+40, A), scaled);
-  int summed = 0;
-  for (Format const& format : tcsolve::formats()) {
-    SCOPED_TRACE(format.name);
-    OperatorPtr<double> B;
-    try {
-      B = format.make<double>(ctx, b.view());
-    } catch (MatrixError const&) { continue; }  // what the format does not take
-    if (!B->sums_exactly()) continue;
-    ++summed;
-    check(Sum<double>(A, B), sum_of(a, b));
-    check(Sum<double>(std::make_shared<Scaled<double>>(-0x1p+40, A), B), sum_of(scaled, b));
-  }
-  EXPECT_GE(summed, 2) << "csr and another";
+  check(Sum<double>(std::make_shared<Scaled<double>>(-0x1p+40, A), B), sum_of(scaled, b));
   for (double& v : shift.values) v = 1;
   check(Identity<double>(80), shift);
 }

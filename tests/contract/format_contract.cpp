@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// CSR in and out: validation, canonical form, transposition, narrower values, transfer, facts.
-#include <tcsolve/formats/sell/sell.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>
@@ -213,25 +212,6 @@ TYPED_TEST(FormatTransfer, ThereAndBackIsTheSame) {
     CsrStorage<T> borrowed(this->ctx(), moved.view());  // it is in the right space
     EXPECT_EQ(borrowed.view().values, moved.view().values);
     EXPECT_EQ(borrowed.view().columns, moved.view().columns);
-  }
-}
-
-TYPED_TEST(FormatTransfer, SellThereAndBackIsTheSame) {
-  using T = typename TestFixture::T;
-  auto list = adversarial();
-  Csr<double> far =
-      random_matrix(70, 200000, 6, 11);  // slices of 32-bit columns beside narrow ones
-  for (Index i = 32; i < 64; ++i)
-    for (Offset k = far.offsets[i]; k < far.offsets[i + 1]; ++k)
-      far.columns[k] = 100000 + static_cast<Index>(k - far.offsets[i]);
-  list.push_back({"far", far});
-  for (Named const& m : list) {
-    SCOPED_TRACE(m.name);
-    Csr<T> a = FormatContract<Stored<T>>::typed(m.matrix);
-    CsrStorage<T> there(this->ctx(), a);
-    Sell<T> sell(this->ctx(), there.view());
-    EXPECT_EQ(sell.to_csr(this->ctx()), a);
-    EXPECT_GE(sell.stored(), a.entries());
   }
 }
 

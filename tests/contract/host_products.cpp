@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host's products of CSR, SELL and DIA give, row for row, the bits of a plain loop: whatever
-/// path a slice takes (rows that end early, the last slice, 32-bit columns, long rows) or a row
-/// whose diagonals are added in groups, for any number of columns and any strides. What they
-/// compute is in operator_contract.cpp with all other formats.
-#include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/formats/dia/operator.hpp>
-#include <tcsolve/formats/sell/operator.hpp>
+/// The host's products of formats that go by rows give, row for row, the bits of a plain loop:
+/// whatever path a row takes (rows that end early, the last slice, 32-bit columns, long rows,
+/// diagonals added in groups), for any number of columns and any strides. What all formats compute
+/// is in operator_contract.cpp.
 #include <tcsolve/io/generators.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/bounds.hpp"
+#include "tests/support/formats.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/matrices.hpp"
 
@@ -23,75 +25,62 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// The type of the vectors, of the stored values and of the sums.
-template <template <class, class> class Operator, class T, class S, class Sum>
-struct Product {
-  using Vector = T;
-  using Stored = S;
-  using Accumulated = Sum;
-  static constexpr bool dia = std::is_same_v<Operator<T, S>, DiaOperator<T, S>>;
-  static constexpr bool csr = std::is_same_v<Operator<T, S>, CsrOperator<T, S>>;
-  /// Null where diagonals do not pay.
-  static OperatorPtr<T> make(Context& ctx, Csr<S> const& a) {
-    try {
-      if constexpr (csr)
-        return std::make_shared<CsrOperator<T, S>>(ctx, a);
-      else
-        return std::make_shared<Operator<T, S>>(ctx, a.view());
-    } catch (MatrixError const&) {
-      if (!dia) throw;
-      return nullptr;
-    }
-  }
-  static std::string label() {
-    return cat(csr ? "csr_" : dia ? "dia_" : "sell_", type_name<T>, "_", type_name<S>);
-  }
-};
+/// A format whose products add the entries of a row one by one, in storage order: those that a
+/// persistent loop can take.
+using HostProductCase = std::variant<FormatUnderTest<double> const*, FormatUnderTest<float> const*>;
+std::vector<HostProductCase> by_rows() {
+  std::vector<HostProductCase> cases;
+  auto const add = [&](auto const& list) {
+    for (auto const& format : list)
+      if (format.format->can.persistent) cases.push_back(&format);
+  };
+  add(formats_under_test<double>());
+  add(formats_under_test<float>());
+  return cases;
+}
+std::string name_of(HostProductCase const& c) {
+  return std::visit([](auto const* format) { return format->name; }, c);
+}
 
-template <class P>
-class HostProduct : public ::testing::Test {
- public:
-  using T = typename P::Vector;
-  using S = typename P::Stored;
-  using Sum = typename P::Accumulated;
-
-  /// alpha A x + beta y, row by row in storage order, each operation rounded by itself.
-  static std::vector<double> plain(Csr<S> const& a, Sum alpha, std::vector<double> const& x,
-                                   Sum beta, std::vector<double> const& y, Index k) {
-    std::vector<double> result(y.size());
-    for (Index i = 0; i < a.rows; ++i)
-      for (Index c = 0; c < k; ++c) {
-        Sum sum = 0;
-        for (Offset e = a.offsets[i]; e < a.offsets[i + 1]; ++e) {
-          Sum volatile product = Sum(a.values[e]) * Sum(x[std::size_t(a.columns[e]) * k + c]);
-          sum += product;  // volatile: no FMA, whatever the flags
-        }
-        std::size_t at = std::size_t(i) * k + c;
-        Sum volatile left = alpha * sum, right = beta == 0 ? Sum(0) : beta * Sum(y[at]);
-        result[at] = double(T(beta == 0 ? Sum(left) : left + right));
+/// alpha A x + beta y, row by row in storage order, each operation rounded by itself; T is the type
+/// of the vectors, Sum that of the sums.
+template <class T, class Sum>
+std::vector<double> plain(Csr<double> const& a, T alpha, std::vector<double> const& x, T beta,
+                          std::vector<double> const& y, Index k) {
+  std::vector<double> result(y.size());
+  for (Index i = 0; i < a.rows; ++i)
+    for (Index c = 0; c < k; ++c) {
+      Sum sum = 0;
+      for (Offset e = a.offsets[i]; e < a.offsets[i + 1]; ++e) {
+        Sum volatile product = Sum(a.values[e]) * Sum(x[std::size_t(a.columns[e]) * k + c]);
+        sum += product;  // volatile: no FMA, whatever the flags
       }
-    return result;
-  }
+      std::size_t at = std::size_t(i) * k + c;
+      Sum volatile left = alpha * sum, right = beta == 0 ? Sum(0) : beta * Sum(y[at]);
+      result[at] = double(T(beta == 0 ? Sum(left) : left + right));
+    }
+  return result;
+}
 
-  static ::testing::AssertionResult same_bits(std::vector<double> const& got,
-                                              std::vector<double> const& expected) {
-    for (std::size_t i = 0; i < got.size(); ++i)
-      if (std::bit_cast<std::uint64_t>(got[i]) != std::bit_cast<std::uint64_t>(expected[i]) &&
-          !(std::isnan(got[i]) && std::isnan(expected[i])))
-        return ::testing::AssertionFailure()
-               << "element " << i << " is " << got[i] << ", expected " << expected[i];
-    return ::testing::AssertionSuccess();
-  }
+::testing::AssertionResult same_bits(std::vector<double> const& got,
+                                     std::vector<double> const& expected) {
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (std::bit_cast<std::uint64_t>(got[i]) != std::bit_cast<std::uint64_t>(expected[i]) &&
+        !(std::isnan(got[i]) && std::isnan(expected[i])))
+      return ::testing::AssertionFailure()
+             << "element " << i << " is " << got[i] << ", expected " << expected[i];
+  return ::testing::AssertionSuccess();
+}
+
+class HostProduct : public ::testing::TestWithParam<HostProductCase> {
+ protected:
+  /// f(A, a, plain) for each matrix that the format takes, a as it is stored.
+  template <class F>
+  void each(F const& f);
+  Context ctx{Backend::host};
 };
-using Products = ::testing::Types<
-    Product<SellOperator, double, double, double>, Product<SellOperator, double, float, double>,
-    Product<SellOperator, double, half, double>, Product<SellOperator, float, float, float>,
-    Product<SellOperator, float, half, float>, Product<SellOperator, double, bfloat16, double>,
-    Product<SellOperator, float, bfloat16, float>, Product<CsrOperator, double, double, double>,
-    Product<CsrOperator, double, float, double>, Product<CsrOperator, float, float, double>,
-    Product<DiaOperator, double, double, double>, Product<DiaOperator, double, half, double>,
-    Product<DiaOperator, float, float, float>, Product<DiaOperator, float, bfloat16, float>>;
-TYPED_TEST_SUITE(HostProduct, Products, Label);
+INSTANTIATE_TEST_SUITE_P(Formats, HostProduct, ::testing::ValuesIn(by_rows()),
+                         [](auto const& info) { return name_of(info.param); });
 
 /// adversarial(), and what makes slices take each path; the larger ones are shared among threads.
 std::vector<Named> const& matrices() {
@@ -118,17 +107,35 @@ struct Pair {
 };
 constexpr Pair pairs[] = {{1, 0}, {0.7, -1.3}, {-2.25, 0}, {1, 1}, {0, 1}};
 
-TYPED_TEST(HostProduct, HasTheBitsOfAPlainLoop) {
-  using Test = HostProduct<TypeParam>;
-  using T = typename Test::T;
-  Context ctx(Backend::host);
-  std::size_t turn = 0, made = 0;
-  for (Named const& m : matrices()) {
-    SCOPED_TRACE(m.name);
-    auto a = converted<typename Test::S>(m.matrix);
-    auto A = TypeParam::make(ctx, a);
-    if (!A) continue;
-    ++made;
+template <class F>
+void HostProduct::each(F const& f) {
+  std::size_t made = 0;
+  auto const with = [&]<class T>(FormatUnderTest<T> const& format) {
+    for (Named const& m : matrices()) {
+      SCOPED_TRACE(m.name);
+      OperatorPtr<T> A;
+      try {
+        A = format.make(ctx, m.matrix);
+      } catch (MatrixError const&) {
+        EXPECT_TRUE(format.format->converted) << format.name << " holds every matrix";
+        continue;
+      }
+      ++made;
+      Csr<double> const a = rounded(format.stored, m.matrix);
+      if (A->traits().precision.accumulate == Real::f32)
+        f(*A, a, &plain<T, float>);
+      else
+        f(*A, a, &plain<T, double>);
+      if (HasFatalFailure()) return;
+    }
+  };
+  std::visit([&](auto const* format) { with(*format); }, GetParam());
+  EXPECT_GE(made, matrices().size() / 2);
+}
+
+TEST_P(HostProduct, HasTheBitsOfAPlainLoop) {
+  std::size_t turn = 0;
+  each([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a, auto const& plain) {
     for (Index k : {1, 3, 33})
       for (Layout layout : {Layout::row_major, Layout::col_major})
         for (Index pad : {0, 5}) {
@@ -138,34 +145,26 @@ TYPED_TEST(HostProduct, HasTheBitsOfAPlainLoop) {
           auto x = rounded<T>(random_values(std::size_t(a.cols) * k, turn));
           auto y = rounded<T>(random_values(std::size_t(a.rows) * k, turn + 1));
           auto alpha = T(p.alpha), beta = T(p.beta);
-          auto expected = Test::plain(a, alpha, x, beta, y, k);
+          auto expected = plain(a, alpha, x, beta, y, k);
           if (p.beta == 0) y.assign(y.size(), nan);  // written, never read
           Guarded<T> gx(ctx, a.cols, k, layout, pad, x), gy(ctx, a.rows, k, layout, pad, y);
-          A->apply(ctx, alpha, gx.in(), beta, gy.view());
-          ASSERT_TRUE(Test::same_bits(gy.get(), expected));
+          A.apply(ctx, alpha, gx.in(), beta, gy.view());
+          ASSERT_TRUE(same_bits(gy.get(), expected));
           ASSERT_TRUE(gy.untouched());
           ASSERT_TRUE(gx.unchanged());
         }
-  }
-  EXPECT_GE(made, matrices().size() / 2);
+  });
 }
 
-TYPED_TEST(HostProduct, WithTheInnerProductTheBitsAreTheSame) {
-  using Test = HostProduct<TypeParam>;
-  using T = typename Test::T;
-  Context ctx(Backend::host);
-  for (Named const& m : matrices()) {
-    if (m.matrix.rows != m.matrix.cols) continue;
-    SCOPED_TRACE(m.name);
-    auto a = converted<typename Test::S>(m.matrix);
-    auto const A = TypeParam::make(ctx, a);
-    if (!A) continue;
+TEST_P(HostProduct, WithTheInnerProductTheBitsAreTheSame) {
+  each([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a, auto const& plain) {
+    if (a.rows != a.cols) return;
     auto x = rounded<T>(random_values(a.cols, 81));
-    auto expected = Test::plain(a, T(0.7), x, 0, std::vector<double>(a.rows), 1);
+    auto expected = plain(a, T(0.7), x, T(0), std::vector<double>(a.rows), 1);
     Guarded<T> gx(ctx, x), gy(ctx, std::vector<double>(a.rows, nan));
     There<double> sigma(ctx, nan);
-    A->apply_dot(ctx, T(0.7), gx.in(), gy.view(), sigma.data());
-    ASSERT_TRUE(Test::same_bits(gy.get(), expected));
+    A.apply_dot(ctx, T(0.7), gx.in(), gy.view(), sigma.data());
+    ASSERT_TRUE(same_bits(gy.get(), expected));
     double sum = 0;  // chunks of 4096, added in order (kernels/operation.hpp)
     for (Index begin = 0; begin < a.rows; begin += 4096) {
       double part = 0;
@@ -176,20 +175,13 @@ TYPED_TEST(HostProduct, WithTheInnerProductTheBitsAreTheSame) {
       sum += part;
     }
     EXPECT_NEAR(sigma.get(), sum, 1e-12 * std::abs(sum));
-  }
+  });
 }
 
 /// Padding refers to a column of its slice: an infinite x there must not get into rows that do not.
-TYPED_TEST(HostProduct, InfinityReachesOnlyRowsThatReferToIt) {
-  using Test = HostProduct<TypeParam>;
-  using T = typename Test::T;
-  Context ctx(Backend::host);
-  for (Named const& m : matrices()) {
-    SCOPED_TRACE(m.name);
-    auto a = converted<typename Test::S>(m.matrix);
-    if (a.entries() == 0) continue;
-    auto A = TypeParam::make(ctx, a);
-    if (!A) continue;
+TEST_P(HostProduct, InfinityReachesOnlyRowsThatReferToIt) {
+  each([&]<class T>(LinearOperator<T> const& A, Csr<double> const& a, auto const& plain) {
+    if (a.entries() == 0) return;
     for (Index k : {1, 3})
       for (double poison : {inf, nan})
         for (Index hit : {a.columns.front(), a.columns[a.columns.size() / 2], a.columns.back()}) {
@@ -198,9 +190,9 @@ TYPED_TEST(HostProduct, InfinityReachesOnlyRowsThatReferToIt) {
           std::vector<double> y(std::size_t(a.rows) * k, 1);
           Guarded<T> gx(ctx, a.cols, k, Layout::row_major, 0, x),
               gy(ctx, a.rows, k, Layout::row_major, 0, y);
-          A->apply(ctx, T(1), gx.in(), T(1), gy.view());
+          A.apply(ctx, T(1), gx.in(), T(1), gy.view());
           auto got = gy.get();
-          ASSERT_TRUE(Test::same_bits(got, Test::plain(a, 1, x, 1, y, k)));
+          ASSERT_TRUE(same_bits(got, plain(a, T(1), x, T(1), y, k)));
           for (Index i = 0; i < a.rows; ++i) {
             auto columns = a.row_columns(i);
             bool refers = std::find(columns.begin(), columns.end(), hit) != columns.end();
@@ -209,7 +201,7 @@ TYPED_TEST(HostProduct, InfinityReachesOnlyRowsThatReferToIt) {
                   << "row " << i;
           }
         }
-  }
+  });
 }
 
 }  // namespace

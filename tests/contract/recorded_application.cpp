@@ -22,6 +22,7 @@
 #include <map>
 
 #include "tests/support/backend.hpp"
+#include "tests/support/formats.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
@@ -192,8 +193,9 @@ class RecordedApplication : public BackendTest<P> {
       std::vector<double> history;
       fill(ctx, y.view(), nan);
       fill(ctx, z.view(), nan);
+      RunLimits const limits{.target = 0, .divergence = 10, .residual = 1, .roundoff = 0};
       Watch const watch{"test", std::chrono::steady_clock::now(), 1e9};
-      LoopState const state = loop.run(ctx, {3, 0, 0.0, 10.0, 1.0}, watch, history);
+      LoopState const state = loop.run(ctx, {3, 0, norm2.data(), limits}, watch, history);
       EXPECT_EQ(static_cast<Stop>(state.stop), Stop::cycle_end);
       EXPECT_EQ(state.iteration, 3);
       EXPECT_TRUE(same_bits(y.all(), once));
@@ -229,7 +231,7 @@ TYPED_TEST(RecordedApplication, OfEveryPreconditionerOverEveryFormat) {
 }
 
 TYPED_TEST(RecordedApplication, OfCompositesAndCallables) {
-  OperatorPtr<double> const A = this->csr_, D = this->format("dia");
+  OperatorPtr<double> const A = this->csr_, D = this->format(converted_format().name);
   OperatorPtr<double> const C = this->preconditioner("{type: chebyshev}", A),
                             J = this->preconditioner("{type: jacobi}", A),
                             S = this->preconditioner(nested[6], A);

@@ -107,7 +107,8 @@ TEST_P(Driver, AHistoryLongerThanItsBufferIsComplete) {
   loop.record(ctx(), execution(), {}, [&](Context& c) { observe(c, norm2.data()); });
   std::vector<double> history;
   Watch watch{"test", std::chrono::steady_clock::now(), 1e9};
-  LoopState state = loop.run(ctx(), {70000, 0, 0.0, 10.0, 1.0}, watch, history);
+  RunLimits const limits{.target = 0, .divergence = 10, .residual = 1, .roundoff = 0};
+  LoopState state = loop.run(ctx(), {70000, 0, norm2.data(), limits}, watch, history);
   EXPECT_EQ(static_cast<Stop>(state.stop), Stop::cycle_end);
   EXPECT_EQ(state.iteration, 70000);
   EXPECT_EQ(history, std::vector<double>(70000, 1.0));

@@ -2,11 +2,11 @@
 /// After the first solves a time loop takes no memory: new values, setup and solve go with what is
 /// there, and the matrix is not copied.
 #include <tcsolve/core/faults.hpp>
-#include <tcsolve/formats/dia/operator.hpp>
-#include <tcsolve/formats/sell/operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
+#include <tests/support/formats.hpp>
 #include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test {
@@ -23,12 +23,8 @@ TEST_P(TimeLoop, TakesNoMemoryAndCopiesNoMatrix) {
   Column x = Column::Zero(a.rows);
   auto const matrix_bytes = static_cast<std::int64_t>(a.values.size() * sizeof(double));
   std::int64_t const vector_bytes = std::int64_t{8} * a.rows;
-  std::vector<std::shared_ptr<LinearOperator<double>>> const operators{
-      std::make_shared<CsrOperator<double>>(ctx(), values, Arrays::borrowed),
-      std::make_shared<SellOperator<double>>(ctx(), values),
-      std::make_shared<DiaOperator<double>>(ctx(), values)};
   auto const M = std::make_shared<Jacobi<double>>(ctx(), values);
-  for (auto const& A : operators)
+  for (auto const& A : in_every_format<double>(ctx(), values))
     for (std::string const& method : methods("cg bicgstab gmres")) {
       SCOPED_TRACE(cat(A->name(), ", ", method));
       auto solver = make_solver(method, {.rtol = 1e-8}, execution());

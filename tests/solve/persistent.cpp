@@ -4,12 +4,12 @@
 /// warp to more than shared memory holds.
 #include <chrono>
 
-#include <tcsolve/formats/dia/operator.hpp>
-#include <tcsolve/formats/sell/operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
+#include <tests/support/formats.hpp>
 #include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test {
@@ -37,9 +37,8 @@ OperatorPtr<double> preconditioner(Context& ctx, std::string const& name, Csr<do
 Outcome run(Context& ctx, Csr<double> const& a, std::string const& method,
             std::string const& format, std::string const& precond, Execution execution,
             StoppingParams const& stopping = {}) {
-  OperatorPtr<double> A = std::make_shared<CsrOperator<double>>(ctx, a.view());
-  if (format == "dia") A = std::make_shared<DiaOperator<double>>(ctx, a.view());
-  if (format == "sell") A = std::make_shared<SellOperator<double>>(ctx, a.view());
+  CsrStorage<double> const stored(ctx, a.view());
+  OperatorPtr<double> const A = make_operator<double>(ctx, stored.view(), format);
   auto solver = make_solver(method, stopping, execution, 12);
   Notes notes;
   ctx.attach(&notes);
@@ -72,11 +71,11 @@ TEST_F(GpuPersistent, AgreesWithEagerLoops) {
         generate(Poisson27Params{.n = 30, .coefficient = Coefficient::random}),
         generate(Poisson27Params{.n = 52, .coefficient = Coefficient::random})})
     for (auto const& method : methods(resident))
-      for (std::string format : {"csr", "sell", "dia"})
+      for (Format const* format : formats_that([](Format const& f) { return f.can.persistent; }))
         for (std::string precond : {"none", "jacobi", "block_jacobi"}) {
-          SCOPED_TRACE(cat(a.rows, " rows, ", method, ", ", format, ", ", precond));
-          Outcome eager = run(*ctx, a, method, format, precond, Execution::eager);
-          Outcome one = run(*ctx, a, method, format, precond, Execution::persistent);
+          SCOPED_TRACE(cat(a.rows, " rows, ", method, ", ", format->name, ", ", precond));
+          Outcome eager = run(*ctx, a, method, format->name, precond, Execution::eager);
+          Outcome one = run(*ctx, a, method, format->name, precond, Execution::persistent);
           ASSERT_TRUE(eager.report.converged()) << eager.report.message;
           ASSERT_TRUE(one.report.converged()) << one.report.message;
           // BiCGStab is not smooth: its number of steps feels the last bits.

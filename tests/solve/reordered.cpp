@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A solver of the reordered system answers in the caller's numbers, and keeps every promise that a
 /// Solver makes.
-#include <tcsolve/formats/sell/operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/renumber.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
@@ -11,6 +11,7 @@
 
 #include <cstring>
 
+#include <tests/support/formats.hpp>
 #include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test {
@@ -18,7 +19,7 @@ namespace {
 
 class Reordered : public InEveryPlace {
  protected:
-  /// `method` with Jacobi on P A P^T, stored as SELL.
+  /// `method` with Jacobi on P A P^T, in a format that is made from CSR.
   std::unique_ptr<Solver> around(std::string const& method, Matrix const& A, Permutation const& P,
                                  StoppingParams const& stopping = {.rtol = 1e-11}) {
     Csr<double> const there = permuted(csr(A).view(), P);
@@ -26,7 +27,7 @@ class Reordered : public InEveryPlace {
     auto M = std::make_shared<Jacobi<double>>(ctx(), stored->view());
     auto solver =
         std::make_unique<ReorderedSolver>(make_solver(method, stopping, execution(), 60), P);
-    solver->setup(ctx(), std::make_shared<SellOperator<double>>(ctx(), there.view()), M);
+    solver->setup(ctx(), converted_format().make<double>(ctx(), there.view()), M);
     return solver;
   }
 };

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Systems solved with the matrix in DASP, bitBSR and compressed SELL: real matrices in FP64 (from
-/// the folder named by TCSOLVE_MATRICES), and values of 16 bits around an FP64 system.
+/// Systems solved with the matrix in every format: real matrices in FP64 (from the folder named by
+/// TCSOLVE_MATRICES), and values of 16 bits around an FP64 system.
 #include <cstdlib>
 #include <filesystem>
 
-#include <tcsolve/formats/bsell/operator.hpp>
-#include <tcsolve/formats/csell/operator.hpp>
-#include <tcsolve/formats/dasp/operator.hpp>
-#include <tcsolve/formats/dia/operator.hpp>
-#include <tcsolve/formats/sell/operator.hpp>
-#include <tcsolve/formats/spaden/operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
+#include <tests/support/formats.hpp>
 #include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test {
@@ -55,10 +52,11 @@ TEST_P(TensorFormats, SolveRealMatrices) {
     auto path = std::filesystem::path(folder) / cat(name, ".mtx.xz");
     if (!std::filesystem::exists(path)) continue;
     Csr<double> a = read_matrix_market(path);
-    check(std::make_shared<DaspOperator<double>>(ctx(), a.view()), a, method);
-    check(std::make_shared<SpadenOperator<double>>(ctx(), a.view()), a, method);
-    check(std::make_shared<CsellOperator<double>>(ctx(), a.view()), a, method);
-    check(std::make_shared<BsellOperator<double>>(ctx(), a.view()), a, method);
+    CsrStorage<double> const there(ctx(), a.view());
+    for (auto const& A : in_every_format<double>(ctx(), there.view())) {
+      SCOPED_TRACE(A->name());
+      check(A, a, method);
+    }
     ++solved;
   }
   if (solved == 0) GTEST_SKIP() << "none of the matrices is in " << folder;
@@ -66,33 +64,30 @@ TEST_P(TensorFormats, SolveRealMatrices) {
 
 TEST_P(TensorFormats, ValuesOf16BitsReachTheFp64Residual) {
   if (execution() == Execution::persistent) GTEST_SKIP() << "not a list of ops";
-  auto const solve_as = [&]<class S>(S, double beyond) {
-    for (double scale : {1.0, beyond}) {
-      Csr<double> a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
-      for (double& v : a.values) v *= scale;
-      ScaledCsr<S> s = scaled<S>(a, Scaling::powers_of_two);
-      EXPECT_EQ(s.rows.empty(), scale == 1);
-      check(std::make_shared<DaspOperator<double, S>>(ctx(), s), a, "cg");
-      check(std::make_shared<SpadenOperator<double, S>>(ctx(), s), a, "cg");
-    }
-  };
-  solve_as(half{}, 0x1p40);
-  solve_as(bfloat16{}, 0x1p140);
+  for (Format const* format : formats_that([](Format const& f) { return f.can.scale; }))
+    for (auto [values, beyond] : {std::pair{Real::f16, 0x1p40}, {Real::bf16, 0x1p140}})
+      for (double scale : {1.0, beyond}) {
+        SCOPED_TRACE(cat(format->name, ", ", name(values), ", ", scale));
+        Csr<double> a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
+        for (double& v : a.values) v *= scale;
+        auto const factory =
+            format->factory.with({.matrix = {.values = values}}, *format, formats());
+        check(factory->build(ctx(), a), a, "cg");
+      }
 }
 
 /// In every format, by iterative refinement: no method sees more than 8 bits of a value. They are
 /// no operations of a persistent loop, which is then a graph.
 TEST_P(TensorFormats, Bf16ValuesAreRefinedTo1e10) {
   Csr<double> const a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
-  Csr<bfloat16> const b = converted<bfloat16>(a);
-  using S = bfloat16;
-  check(std::make_shared<CsrOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
-  check(std::make_shared<SellOperator<double, S>>(ctx(), b.view()), a, "gmres", 1e-10);
-  check(std::make_shared<CsellOperator<double, S>>(ctx(), b.view()), a, "bicgstab", 1e-10);
-  check(std::make_shared<BsellOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
-  check(std::make_shared<DiaOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
-  check(std::make_shared<DaspOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
-  check(std::make_shared<SpadenOperator<double, S>>(ctx(), b.view()), a, "cg", 1e-10);
+  CsrStorage<bfloat16> const b(ctx(), converted<bfloat16>(a));
+  auto const all = in_every_format<double, bfloat16>(ctx(), b.view());
+  EXPECT_EQ(all.size(), tested_formats().size());
+  char const* const methods[] = {"cg", "gmres", "bicgstab"};
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    SCOPED_TRACE(all[k]->name());
+    check(all[k], a, methods[k % 3], 1e-10);
+  }
 }
 
 }  // namespace

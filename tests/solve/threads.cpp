@@ -5,11 +5,11 @@
 #include <chrono>
 #include <thread>
 
-#include <tcsolve/formats/dia/operator.hpp>
-#include <tcsolve/formats/sell/operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
+#include <tests/support/formats.hpp>
 #include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test {
@@ -25,10 +25,9 @@ std::vector<Column> work(Where const& where, int thread, int rounds) {
       Poisson7Params{.n = static_cast<Index>(6 + thread), .coefficient = Coefficient::random});
   std::vector<Column> answers;
   for (int round = 0; round < rounds; ++round) {
-    OperatorPtr<double> A = std::make_shared<CsrOperator<double>>(ctx, a.view());
-    if ((thread + round) % 3 == 1) A = std::make_shared<SellOperator<double>>(ctx, a.view());
-    if ((thread + round) % 3 == 2) A = std::make_shared<DiaOperator<double>>(ctx, a.view());
     CsrStorage<double> there(ctx, a.view());
+    auto const all = in_every_format<double>(ctx, there.view());
+    OperatorPtr<double> const A = all[static_cast<std::size_t>(thread + round) % all.size()];
     auto M = std::make_shared<Jacobi<double>>(ctx, there.view());
     auto solver = make_solver(thread % 2 == 0 ? "cg" : "gmres", {.rtol = 1e-10}, where.execution);
     solver->setup(ctx, A, M);

@@ -2,23 +2,18 @@
 #include "tests/support/formats.hpp"
 
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/register.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
-#include <stdexcept>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "ell/format.hpp"
+#include "tests/support/bounds.hpp"
 #include "tests/support/tensor_formats.hpp"
 
 namespace tcsolve::test {
 namespace {
-
-/// Formats that under_contract() was given.
-FormatList& further_formats() {
-  static FormatList list;
-  return list;
-}
 
 /// The values of a as S, to which they are rounded where they are not of it.
 template <class S>
@@ -28,76 +23,58 @@ Csr<S> as_stored(Csr<double> const& a) {
   return out;
 }
 
-/// The format's operator with values of S. csr borrows what its maker is given, and an operator
-/// under test outlives that: it takes the matrix over.
+/// A maker of csr borrows its matrix; what is tested owns it.
 template <class T, class S>
-std::shared_ptr<LinearOperator<T>> made(Context& ctx, Format const& format, Csr<S> a) {
+std::shared_ptr<LinearOperator<T>> made(Format const& format, Maker<T, S> const& maker,
+                                        Context& ctx, Csr<S> a) {
   if (!format.converted) return std::make_shared<CsrOperator<T, S>>(ctx, std::move(a));
-  return format.make<T, S>(ctx, a.view());
+  return maker.make(ctx, a.view(), nullptr);
+}
+
+template <class T, class S>
+FormatUnderTest<T> row(Format const& format, std::string const& name, Makers const& makers) {
+  Maker<T, S> const maker = std::get<Maker<T, S>>(makers);
+  return {.name = cat(name, "_", type_name<T>, "_", type_name<S>),
+          .format = &format,
+          .stored = real_of<S>,
+          .make = [maker, &format](Context& ctx, Csr<double> const& a) -> OperatorPtr<T> {
+            return made(format, maker, ctx, converted<S>(a));
+          },
+          .of = [maker, &format](
+                    Context& ctx,
+                    Csr<double> const& a) { return made(format, maker, ctx, as_stored<S>(a)); },
+          .update_values =
+              [maker](Context& ctx, LinearOperator<T>& A, StoredCsr const& a) {
+                maker.update_values(ctx, A, std::get<CsrView<S>>(a.view));
+              }};
 }
 
 template <class T>
-void add_rows(std::vector<FormatUnderTest<T>>& table, Format const& format) {
-  auto const add = [&]<class V, class S>(Maker<V, S> const&) {
-    if constexpr (std::is_same_v<V, T>)
-      table.push_back(
-          {&format, real_of<S>, cat(format.name, "_", type_name<T>, "_", type_name<S>)});
+std::vector<FormatUnderTest<T>> rows() {
+  std::vector<FormatUnderTest<T>> all;
+  auto const add = [&](Format const& format, std::string const& name, Makers const& makers) {
+    auto const one = [&]<class V, class S>(Maker<V, S> const&) {
+      if constexpr (std::is_same_v<V, T>) all.push_back(row<T, S>(format, name, makers));
+    };
+    std::apply([&](auto const&... maker) { (one(maker), ...); }, makers);
   };
-  std::apply([&](auto const&... maker) { (add(maker), ...); }, format.makers);
-}
-
-template <class T>
-std::vector<FormatUnderTest<T>> all_rows() {
-  std::vector<FormatUnderTest<T>> table;
-  for (FormatList const* list : {&tcsolve::formats(), &std::as_const(further_formats())})
-    for (Format const& format : *list) add_rows(table, format);
-  return table;
-}
-
-/// f.operator()<S>() for the type `stored`, which vectors of T can be multiplied by.
-template <class T, class F>
-auto with_stored_beside(Real stored, F const& f) {
-  if constexpr (std::is_same_v<T, float>)
-    if (stored == Real::f64) throw std::logic_error("FP64 values for vectors in FP32");
-  return with_stored_type(stored, [&]<class S>() {
-    if constexpr (std::is_same_v<T, float> && std::is_same_v<S, double>)
-      return f.template operator()<float>();  // not reached
-    else
-      return f.template operator()<S>();
-  });
+  for (Format const& format : tested_formats()) {
+    add(format, format.name, format.makers);
+    if (format.miniature) add(format, format.name + "_miniature", *format.miniature);
+  }
+  return all;
 }
 
 }  // namespace
 
-bool under_contract(Format format) {
-  if (tcsolve::formats().find(format.name) != nullptr)
-    throw std::logic_error("'" + format.name + "' is under contract already");
-  further_formats().add(std::move(format));
-  return true;
+FormatList const& tested_formats() {
+  static FormatList const& list = []() -> FormatList& {
+    static FormatList all;
+    register_formats(all);
+    return all.add(ell_format());  // the line
+  }();
+  return list;
 }
-
-template <class T>
-OperatorPtr<T> FormatUnderTest<T>::make(Context& ctx, Csr<double> const& a) const {
-  return with_stored_beside<T>(stored, [&]<class S>() -> OperatorPtr<T> {
-    return made<T, S>(ctx, *format, converted<S>(a));
-  });
-}
-template <class T>
-std::shared_ptr<LinearOperator<T>> FormatUnderTest<T>::of(Context& ctx,
-                                                          Csr<double> const& a) const {
-  return with_stored_beside<T>(
-      stored, [&]<class S>() { return made<T, S>(ctx, *format, as_stored<S>(a)); });
-}
-template <class T>
-void FormatUnderTest<T>::update_values(Context& ctx, LinearOperator<T>& A,
-                                       StoredCsr const& a) const {
-  with_stored_beside<T>(stored, [&]<class S>() {
-    auto const& values = std::get<CsrView<S>>(a.view);
-    std::get<Maker<T, S>>(format->makers).update_values(ctx, A, values);
-  });
-}
-template struct FormatUnderTest<double>;
-template struct FormatUnderTest<float>;
 
 StoredCsr stored_in_space(Context& ctx, Real stored, Csr<double> const& a) {
   return with_stored_type(stored, [&]<class S>() -> StoredCsr {
@@ -119,13 +96,44 @@ Csr<double> representable(Real stored, Csr<double> const& a) {
   return with_stored_type(stored, [&]<class S>() { return widened(representable<S>(a)); });
 }
 
-template <class T>
-std::vector<FormatUnderTest<T>> const& formats_under_test() {
-  static std::vector<FormatUnderTest<T>> const table = all_rows<T>();
+template <>
+std::vector<FormatUnderTest<double>> const& formats_under_test() {
+  static auto const table = rows<double>();
   return table;
 }
-template std::vector<FormatUnderTest<double>> const& formats_under_test();
-template std::vector<FormatUnderTest<float>> const& formats_under_test();
+template <>
+std::vector<FormatUnderTest<float>> const& formats_under_test() {
+  static auto const table = rows<float>();
+  return table;
+}
+
+template <class T, class S>
+std::vector<std::shared_ptr<LinearOperator<T>>> in_every_format(Context& ctx, CsrView<S> const& a) {
+  std::vector<std::shared_ptr<LinearOperator<T>>> all;
+  for (Format const& format : tested_formats()) {
+    try {
+      all.push_back(format.make<T, S>(ctx, a));
+    } catch (MatrixError const&) {
+      EXPECT_TRUE(format.converted) << format.name << " holds every matrix";
+    }
+  }
+  return all;
+}
+#define TCSOLVE_INSTANTIATE(T, S)                                                 \
+  template std::vector<std::shared_ptr<LinearOperator<T>>> in_every_format<T, S>( \
+      Context&, CsrView<S> const&);
+TCSOLVE_INSTANTIATE(double, double)
+TCSOLVE_INSTANTIATE(double, float)
+TCSOLVE_INSTANTIATE(double, half)
+TCSOLVE_INSTANTIATE(double, bfloat16)
+
+std::vector<Format const*> formats_that(std::function<bool(Format const&)> const& is) {
+  std::vector<Format const*> all;
+  for (Format const& format : formats())
+    if (is(format)) all.push_back(&format);
+  EXPECT_FALSE(all.empty()) << "no format of the list is like that";
+  return all;
+}
 
 std::string FormatCase::label() const {
   std::string const name = std::visit([](auto const* f) { return f->name; }, format);

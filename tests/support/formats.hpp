@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The operators under contract test: every format of tcsolve::formats() with every type of vectors
-/// and values that it makes (Format::makers). No test names a format or its class, so that a new
-/// line in formats/register.cpp is a new row of every contract.
+/// The operators under contract test, as a table: each format of the list (formats/format.hpp) with
+/// each pair of types that it has makers for, and once more in miniature where it says how.
+/// No test names a class, and a format that was added to the list is tested.
 #pragma once
 
 #include <tcsolve/formats/format.hpp>
@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -50,26 +51,34 @@ Csr<double> representable(Real stored, Csr<double> const& a);
 template <class T>
 struct FormatUnderTest {
   using Operator = LinearOperator<T>;
+  std::string name;  ///< format, type of the vectors, type of the values: csr_f64_f16
   Format const* format;
   Real stored;
-  std::string name;  ///< format, type of the vectors, type of the values: csr_f64_f16
-
   /// The operator of a, values rounded to `stored`. Throws MatrixError for values beyond its range.
-  OperatorPtr<T> make(Context&, Csr<double> const& a) const;
+  std::function<OperatorPtr<T>(Context&, Csr<double> const& a)> make;
   /// The operator of a whose values are of the type `stored` already, finite or not.
-  std::shared_ptr<Operator> of(Context&, Csr<double> const& a) const;
+  std::function<std::shared_ptr<Operator>(Context&, Csr<double> const& a)> of;
   /// update_values() with values of the type that the format stores, of an operator from of().
-  void update_values(Context&, Operator&, StoredCsr const& a) const;
+  std::function<void(Context&, Operator&, StoredCsr const& a)> update_values;
 };
+
+/// The formats of the library, and the worked example of the documents.
+FormatList const& tested_formats();
 
 /// Every format, and every type of values that it stores for vectors of T.
 template <class T>
 std::vector<FormatUnderTest<T>> const& formats_under_test();
 
-/// Adds a format that is not of tcsolve::formats(), or another tuning of one of these, to all
-/// contracts. To be called before main(), by what initialises a variable of a test's file; gives
-/// true. Throws std::logic_error when the name is taken.
-bool under_contract(Format);
+/// A in every format that takes it, in the order of the list; csr is the first.
+template <class T, class S = T>
+std::vector<std::shared_ptr<LinearOperator<T>>> in_every_format(Context&, CsrView<S> const& a);
+
+/// The formats of the list that `is` says yes to, as many as there are: one at least.
+std::vector<Format const*> formats_that(std::function<bool(Format const&)> const& is);
+/// One that is made from CSR.
+inline Format const& converted_format() {
+  return *formats_that([](Format const& f) { return f.converted; }).front();
+}
 
 /// The parameter of a contract test: a format on a backend.
 struct FormatCase {

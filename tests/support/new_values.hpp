@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What tests of new values share: two operators have the same products, and an operator whose
-/// values were scaled is scaled anew.
+/// What tests of new values share: two operators multiply alike, and new values that have to be
+/// scaled anew.
 #pragma once
 
 #include <tcsolve/matrix/scaled.hpp>
@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "tests/support/bounds.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/matrices.hpp"
 #include "tests/support/tensor_formats.hpp"
@@ -48,7 +49,8 @@ void expect_same_products(Context& ctx, LinearOperator<T> const& A, LinearOperat
   }
 }
 
-/// The operator of a narrow type, scaled to fit.
+/// New values for the operator of a narrow type that scales what would leave its range: what fits,
+/// what has to be scaled anew, what no scaling holds.
 template <class Operator, class T, class S>
 void are_scaled_anew(Context& ctx) {
   Csr<double> plain = dominant(90, 12, 8);

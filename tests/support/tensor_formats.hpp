@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the tests of DASP and Spaden share: matrices of every mix of row lengths, the types they
+/// What the tests of formats share: matrices of every mix of row lengths, the types they
 /// run over, and the checks of fused products and of scaling.
 #pragma once
 
@@ -116,26 +116,6 @@ void check_dot_and_residual(Context& ctx, LinearOperator<T> const& A, Csr<double
     magnitude += std::abs(static_cast<long double>(x[i]) * got[i]);
   }
   EXPECT_NEAR(sigma.get(), double(exact), sum_bound(a.rows, magnitude));
-}
-
-/// cost() counts the stored matrix, whose bytes bytes(A, a) gives, and the vectors, each once.
-template <class T, class S, class Make, class Bytes>
-void check_cost(Context& ctx, Make const& make, Bytes const& bytes) {
-  for (Csr<double> const& matrix :
-       {random_matrix(30, 50, 9, 2), Csr<double>{0, 3, {0}, {}, {}}, mixed_rows(50, 40, 3)}) {
-    Csr<S> const a = converted<S>(matrix);
-    auto const A = make(ctx, a.view());
-    for (Index k : {1, 8, 33})
-      EXPECT_DOUBLE_EQ(A.cost(k).bytes,
-                       bytes(A, matrix) + double(k) * (double(a.rows) + a.cols) * sizeof(T));
-  }
-}
-/// Of an operator whose converted matrix counts its arrays.
-template <class Operator, class T, class S, class... Options>
-void check_cost_of(Context& ctx, Options const&... options) {
-  check_cost<T, S>(
-      ctx, [&](Context& c, CsrView<S> const& a) { return Operator(c, a, options...); },
-      [](Operator const& A, Csr<double> const&) { return double(A.matrix().bytes()); });
 }
 
 /// Values that S holds only once they are scaled, and T-vectors do not overflow with.

@@ -7,10 +7,10 @@
 #include <array>
 #include <cmath>
 
+#include "tests/data/measured.hpp"
 #include "tests/support/backend.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/matrices.hpp"
-#include "tests/support/measured.hpp"
 
 namespace tcsolve::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/measured.hpp"
+#include "tests/data/measured.hpp"
 
 namespace tcsolve::test {
 namespace {

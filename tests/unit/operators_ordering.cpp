@@ -13,10 +13,10 @@
 #include <cmath>
 #include <set>
 
+#include "ell/format.hpp"
 #include "tests/support/backend.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/matrices.hpp"
-#include "tests/support/trial_format.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -124,7 +124,7 @@ TYPED_TEST(Ordering, AFormatThatCannotHoldTheMatrixTakesTheOrderInWhichItCan) {
   Csr<double> const lost = permuted(with_entries(3000, path).view(), random_permutation(3000, 7));
   FormatList list;
   register_formats(list);
-  Format narrow = trial_format();
+  Format narrow = ell_format();
   narrow.refuses = [](Features const& f, PlanRequest const&) -> std::string {
     return f.tiles < f.rows ? "" : "columns far apart";
   };

@@ -13,9 +13,9 @@
 #include <sstream>
 #include <string>
 
+#include "tests/data/measured.hpp"
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
-#include "tests/support/measured.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -234,7 +234,7 @@ TEST(Planner, TableShowsEveryFormatTheTakenOneFirst) {
     ASSERT_NE(here, std::string::npos) << table;
     at = here;
   }
-  EXPECT_NE(table.find("padding"), std::string::npos) << table;  // rmat as sell
+  EXPECT_NE(table.find("padding"), std::string::npos) << table;  // of rmat in slices
 }
 
 /// Bytes from the pattern against those of the operator itself.

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which solves a device can run as one kernel is read off their recordings.
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/formats/dasp/operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/io/generators.hpp>
 #include <tcsolve/precond/register.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
+#include <tcsolve/solvers/loop/program.hpp>
 #include <tcsolve/solvers/register.hpp>
 
 #include <gtest/gtest.h>
+
+#include "tests/support/formats.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -60,14 +64,33 @@ TEST_F(OneKernel, IsNotForWhatIsAskedToRunOtherwise) {
   EXPECT_FALSE(of("cg, execution: eager", "jacobi"));
 }
 
-/// A product by DASP has no form in a kernel of operations.
+/// A product that is no operation, as a preconditioner.
 TEST_F(OneKernel, IsNotForOpaquePreconditioners) {
   struct : PreconditionerFactory {
     OperatorPtr<double> build(Context& ctx, System const& system) const override {
-      return std::make_shared<DaspOperator<double>>(ctx, system.matrix);
+      return opaque->make<double>(ctx, system.matrix);
     }
-  } const opaque;
-  EXPECT_FALSE(of("cg", opaque));
+    Format const* opaque = nullptr;
+  } M;
+  for (Format const* format : formats_that([](Format const& f) { return !f.can.persistent; })) {
+    M.opaque = format;
+    EXPECT_FALSE(of("cg", M)) << format->name;
+  }
+}
+
+/// can.persistent is what a recording of the product comes to.
+TEST(LoopPrograms, HaveTheProductsOfFormatsThatSaySo) {
+  Context ctx(Backend::host);
+  Csr<double> const a = generate(Poisson27Params{.n = 5});
+  for (auto const& A : in_every_format<double>(ctx, a.view())) {
+    Vector<double> x(ctx.space(), a.rows), y(ctx.space(), a.rows);
+    Array<double> sigma(ctx.space(), 1);
+    fill<double>(ctx, x, 1);
+    Recording const product = ctx.record([&](Context& c) { A->apply_dot(c, x, y, sigma.data()); });
+    std::string const why = loop_program(product, 1, 512).why;
+    EXPECT_EQ(why.empty(), tested_formats().at(A->name()).can.persistent)
+        << A->name() << ": " << why;
+  }
 }
 
 TEST_F(OneKernel, IsNotForWhatCannotBeSetUp) {

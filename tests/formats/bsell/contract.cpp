@@ -490,11 +490,5 @@ TYPED_TEST(BsellProducts, ManyRowsAreMultipliedExactly) {
   }
 }
 
-TYPED_TEST(BsellProducts, CostIsTheCompulsoryTraffic) {
-  using T = typename TestFixture::T;
-  using S = typename TypeParam::Stored;
-  check_cost_of<BsellOperator<T, S>, T, S>(this->ctx());
-}
-
 }  // namespace
 }  // namespace tcsolve::test

@@ -3,7 +3,6 @@
 /// sorting, pieces, new values. What it computes is in operator_contract.cpp with all other
 /// formats.
 #include <tcsolve/formats/csell/operator.hpp>
-#include <tcsolve/formats/format_factory.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
@@ -11,22 +10,11 @@
 #include <cmath>
 
 #include "tests/support/bounds.hpp"
-#include "tests/support/formats.hpp"
 #include "tests/support/matrices.hpp"
 #include "tests/support/tensor_formats.hpp"
 
 namespace tcsolve::test {
 namespace {
-
-/// Short pieces, windows and strips, so that small matrices have many: a row of every contract.
-constexpr CsellTuning short_pieces{.max_length = 24, .window = 96, .strip = 2};
-Format in_short_pieces() {
-  Format format = tcsolve::formats().at("csell");
-  format.name = "csell_short_pieces";
-  format.makers = makers_of<CsellOperator>(short_pieces);
-  return format;
-}
-[[maybe_unused]] bool const added = under_contract(in_short_pieces());
 
 template <class P>
 class CsellContract : public BackendTest<P> {};
@@ -264,17 +252,6 @@ TYPED_TEST(CsellContract, RefusesATuningOutOfRange) {
                                     {.strip = -1},
                                     {.strip = 9}})
     EXPECT_THROW(Csell<T>(this->ctx(), there.view(), tuning), ShapeError);
-}
-
-template <class P>
-class CsellProducts : public BackendTest<P> {};
-TYPED_TEST_SUITE(CsellProducts, PairsOnBoth, Label);
-
-TYPED_TEST(CsellProducts, CostIsTheCompulsoryTraffic) {
-  using T = typename TestFixture::T;
-  using S = typename TypeParam::Stored;
-  check_cost_of<CsellOperator<T, S>, T, S>(this->ctx());
-  check_cost_of<CsellOperator<T, S>, T, S>(this->ctx(), short_pieces);
 }
 
 }  // namespace

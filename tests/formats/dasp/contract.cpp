@@ -10,7 +10,6 @@
 #include "tests/support/bounds.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/matrices.hpp"
-#include "tests/support/new_values.hpp"
 #include "tests/support/tensor_formats.hpp"
 
 namespace tcsolve::test {
@@ -188,18 +187,6 @@ TEST(DaspErrors, ProductsInFp16TakeFp16ValuesAlone) {
   EXPECT_THROW(made(double{}), Unsupported);
   std::string const text = message_of<Unsupported>([&] { made(bfloat16{}); });
   EXPECT_NE(text.find("fp16, not bf16"), std::string::npos) << text;
-}
-
-TYPED_TEST(DaspProducts, CostIsTheCompulsoryTraffic) {
-  using T = typename TestFixture::T;
-  using S = typename TypeParam::Stored;
-  check_cost_of<DaspOperator<T, S>, T, S>(this->ctx());
-}
-
-TYPED_TEST(DaspProducts, NewValuesAreScaledAnew) {
-  using T = typename TestFixture::T;
-  using S = typename TypeParam::Stored;
-  if constexpr (narrows_range<T, S>) are_scaled_anew<DaspOperator<T, S>, T, S>(this->ctx());
 }
 
 }  // namespace

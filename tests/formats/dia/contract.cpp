@@ -275,15 +275,5 @@ TYPED_TEST(DiaContract, RefusesWhatIsNotMadeOfDiagonals) {
   EXPECT_EQ(count_diagonals(this->ctx(), stencil.view()), 27);
 }
 
-template <class P>
-class DiaProducts : public BackendTest<P> {};
-TYPED_TEST_SUITE(DiaProducts, PairsOnBoth, Label);
-
-TYPED_TEST(DiaProducts, CostIsTheCompulsoryTraffic) {
-  using T = typename TestFixture::T;
-  using S = typename TypeParam::Stored;
-  check_cost_of<DiaOperator<T, S>, T, S>(this->ctx());
-}
-
 }  // namespace
 }  // namespace tcsolve::test

@@ -13,7 +13,6 @@
 #include "tests/support/bounds.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/matrices.hpp"
-#include "tests/support/new_values.hpp"
 #include "tests/support/tensor_formats.hpp"
 
 namespace tcsolve::test {
@@ -279,18 +278,6 @@ TEST(SpadenBytes, AreThoseOfTheFormula) {
     EXPECT_LE(double(all.bytes()), (2 + 16 / fill) * entries + pointers);
     EXPECT_LE(double(aside.bytes()), (2 + 16 / fill) * entries + pointers);
   }
-}
-
-TYPED_TEST(SpadenProducts, CostIsTheCompulsoryTraffic) {
-  using T = typename TestFixture::T;
-  using S = typename TypeParam::Stored;
-  check_cost_of<SpadenOperator<T, S>, T, S>(this->ctx());
-}
-
-TYPED_TEST(SpadenProducts, NewValuesAreScaledAnew) {
-  using T = typename TestFixture::T;
-  using S = typename TypeParam::Stored;
-  if constexpr (narrows_range<T, S>) are_scaled_anew<SpadenOperator<T, S>, T, S>(this->ctx());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/formats/format.hpp>
 
 #include "tests/support/files.hpp"
 #include "tests/verdicts/fuzz/system.hpp"
@@ -52,11 +53,14 @@ std::string solver(Draw& draw, Keys& keys) {
 }
 
 std::string matrix_operator(Draw& draw, Keys& keys, bool square) {
+  static std::vector<std::string> const names = [] {
+    std::vector<std::string> all = formats().names();
+    all.insert(all.begin(), "auto");
+    return all;
+  }();
   // lsmr asks for transposes, which few formats have: those are drawn less often for it.
   bool const any = keys.solver != "lsmr" || draw.chance(0.1);
-  keys.format =
-      any ? draw.one_of({"auto", "csr", "sell", "csell", "bsell", "dia", "dasp", "spaden"})
-          : draw.one_of({"auto", "csr"});
+  keys.format = any ? draw.one_of(names) : std::string(draw.one_of({"auto", "csr"}));
   keys.values = draw.chance(0.6) ? "fp64" : draw.one_of({"fp32", "fp16", "bf16"});
   keys.reorder = square && draw.chance(0.25) ? draw.one_of({"rcm", "auto"}) : "none";
   return cat("{format: ", keys.format, ", values: ", keys.values, ", reorder: ", keys.reorder, "}");

@@ -9,6 +9,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tcsolve::fuzz {
 
@@ -30,6 +31,9 @@ class Draw {
   template <std::size_t n>
   char const* one_of(char const* const (&words)[n]) {
     return words[below(int(n))];
+  }
+  std::string const& one_of(std::vector<std::string> const& words) {
+    return words[std::size_t(below(int(words.size())))];
   }
 
  private:

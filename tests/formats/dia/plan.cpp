@@ -12,9 +12,9 @@
 #include <set>
 #include <utility>
 
+#include "tests/data/measured.hpp"
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
-#include "tests/support/measured.hpp"
 
 namespace tcsolve::test {
 namespace {

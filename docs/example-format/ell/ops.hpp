@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products with ELL as fused operations (kernels/operation.hpp): one element function for host and
+/// device.
+#pragma once
+
+#include <tcsolve/kernels/residual.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+
+#include "ell/lines.hpp"
+
+namespace tcsolve {
+
+/// The sum over row i of a_ij x_j, in storage order.
+template <class S, class T>
+TCSOLVE_HD T ell_row(EllView<S> const& a, std::int64_t i, T const* x, std::int64_t stride) {
+  struct Add {
+    T const* x;
+    std::int64_t stride;
+    T sum;
+    TCSOLVE_HD void operator()(Index column, S v) { sum += T(v) * x[column * stride]; }
+  } add{x, stride, T(0)};
+  walk(a, i, add);
+  return add.sum;
+}
+
+/// y = alpha A x + beta y, blocks of vectors.
+template <class S, class T>
+struct EllMultiply {
+  static constexpr char const* name = "ell_multiply";
+  static constexpr bool long_elements = true;
+  std::int64_t n;  ///< rows times columns of y
+  T alpha;
+  EllView<S> a;
+  Elements<T const> x;
+  T beta;
+  Elements<T> y;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t const i = e / y.cols, j = e % y.cols;
+    T const sum = alpha * ell_row(a, i, x.data + j * x.col_stride, x.row_stride);
+    y[e] = beta == T(0) ? sum : sum + beta * y[e];
+  }
+  void const* gathered() const { return x.data; }
+  Index columns() const { return y.cols; }
+};
+
+/// y = alpha A x, sigma = <x, y>, one column.
+template <class S, class T>
+struct EllMultiplyDot {
+  static constexpr char const* name = "ell_multiply_dot";
+  static constexpr bool long_elements = true;
+  static constexpr int sums = 1;
+  std::int64_t n;
+  T alpha;
+  EllView<S> a;
+  T const* x;
+  T* y;
+  double* sigma;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    y[i] = alpha * ell_row(a, i, x, 1);
+    sum[0] += double(x[i]) * double(y[i]);
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
+  void const* gathered() const { return x; }
+};
+
+using EllExactOps = OpList<ExactResidual<EllView<double>>>;
+using EllOps = Join<ForValuePairs<EllMultiply, EllMultiplyDot>, EllExactOps>;
+
+}  // namespace tcsolve
