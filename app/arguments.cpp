@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/arguments.hpp>
 
+#include <tcsolve/app/run_input.hpp>
 #include <tcsolve/configs/schema/number.hpp>
-#include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/version.hpp>
 
@@ -19,11 +19,6 @@ std::string version_text() {
              ", Kokkos ", version::kokkos, ", ", version::compiler, ", ", version::build_type, ")");
 }
 
-/// `text` as a YAML value that reads as this text, whatever characters it has.
-std::string quoted_value(std::string const& text) {
-  return to_yaml_inline(ConfigNode::of_text(text));
-}
-
 /// CLI::Range lets NaN through: it is neither below nor above.
 std::string require_number(std::string const& text) {
   double v = 0;
@@ -35,12 +30,21 @@ std::string require_number(std::string const& text) {
 Arguments parse_arguments(int argc, char const* const* argv) {
   Arguments parsed;
   std::string config, matrix, explained, backend, output, reference, table;
+  std::string solver, preconditioner, rtol;
   bool list = false, quiet = false, verbose = false;
 
   CLI::App app("Solves sparse linear systems with iterative methods, on the GPU or on the host.");
   app.name("tcsolve");
   app.set_version_flag("--version", version_text(), "print the version and what it was built with");
-  auto* const config_option = app.add_option("CONFIG", config, "the run, as a YAML file");
+  auto* const config_option =
+      app.add_option("CONFIG", config,
+                     "the run, as a YAML file; or a matrix, for a run without one; -: from stdin");
+  app.add_option("RHS", parsed.rhs, "the right-hand side, where a matrix was given");
+  auto* const solver_option = app.add_option("--solver", solver, "sets solver.type, e.g. cg");
+  auto* const preconditioner_option =
+      app.add_option("--preconditioner", preconditioner, "sets preconditioner.type, e.g. jacobi");
+  auto* const rtol_option =
+      app.add_option("--rtol", rtol, "sets solver.rtol, the relative tolerance, e.g. 1e-8");
   app.add_option("--set", parsed.sets, "key.path=value: override a key of the config; repeatable")
       ->allow_extra_args(false);
   app.add_option("--backend", backend, "where to compute")
@@ -61,9 +65,12 @@ Arguments parse_arguments(int argc, char const* const* argv) {
       app.add_option("--reference", reference, "write the tables of all keys as DIR/*.md");
   auto* const info = app.add_subcommand(
       "info", "facts about a matrix: size, symmetry, rows, what each format costs");
-  info->add_option("MATRIX", matrix, "Matrix Market file")->required();
+  info->add_option("MATRIX", matrix, "matrix file")->required();
   info->add_option("--calibration", parsed.calibration,
                    "cost table to decide by; none: those of H100 and H200 and of the host");
+  auto* const init = app.add_subcommand(
+      "init", "print a config for a matrix, with the method that the matrix asks for");
+  init->add_option("MATRIX", matrix, "matrix file")->required();
   auto* const calibration = app.add_subcommand(
       "calibrate", "time the formats here, for `operator: {format: auto, calibration: FILE}`");
   calibration->fallthrough();  // --backend may follow
@@ -77,7 +84,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
       "Exit codes: 0 converged; 1 usage or config; 2 input data; 3 not converged (iterations, "
       "time,\n"
       "cancelled); 4 diverged, breakdown, stagnation or false convergence; 5 device or memory;\n"
-      "6 internal. A file called `info` or `calibrate` is given as ./info.");
+      "6 internal. A file called `info`, `init` or `calibrate` is given as ./info.");
 
   auto usage_error = [&](std::string const& text) {
     std::cerr << "tcsolve: " << text << "\nSee tcsolve --help.\n";
@@ -93,15 +100,19 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   } catch (CLI::ParseError const& e) { return usage_error(e.what()); }
 
   int const asked = (list_flag->count() > 0) + (explain_option->count() > 0) +
-                    (reference_option->count() > 0) + info->parsed() + calibration->parsed() +
-                    (config_option->count() > 0);
+                    (reference_option->count() > 0) + info->parsed() + init->parsed() +
+                    calibration->parsed() + (config_option->count() > 0);
   if (asked == 0)
-    return usage_error("give a CONFIG, or --list, --explain, info MATRIX or calibrate FILE");
+    return usage_error(
+        "give a CONFIG, or --list, --explain, info MATRIX, init MATRIX or calibrate FILE");
   if (asked > 1)
     return usage_error(
-        "CONFIG, --list, --explain, --reference, info and calibrate exclude each other");
+        "CONFIG, --list, --explain, --reference, info, init and calibrate exclude each other");
   if (info->parsed()) {
     parsed.command = Task::info;
+    parsed.subject = matrix;
+  } else if (init->parsed()) {
+    parsed.command = Task::init;
     parsed.subject = matrix;
   } else if (calibration->parsed()) {
     parsed.command = Task::calibrate;
@@ -121,6 +132,10 @@ Arguments parse_arguments(int argc, char const* const* argv) {
     parsed.subject = config;
   }
   if (!backend.empty()) parsed.sets.push_back("backend=" + backend);
+  if (solver_option->count() > 0) parsed.sets.push_back("solver.type=" + quoted_value(solver));
+  if (preconditioner_option->count() > 0)
+    parsed.sets.push_back("preconditioner.type=" + quoted_value(preconditioner));
+  if (rtol_option->count() > 0) parsed.sets.push_back("solver.rtol=" + rtol);
   if (output_option->count() > 0) parsed.sets.push_back("output.directory=" + quoted_value(output));
   parsed.talk = quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::normal;
   return parsed;

@@ -4,7 +4,7 @@
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/formats/choose/ordering.hpp>
-#include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/io/matrix_file.hpp>
 #include <tcsolve/matrix/reorder/locality.hpp>
 
 #include <algorithm>
@@ -60,16 +60,16 @@ std::string plan_text(Csr<double> const& a, std::string const& calibration) {
 }  // namespace
 
 std::string matrix_info(std::filesystem::path const& file, std::string const& calibration) {
-  MatrixHeader const header = read_matrix_market_header(file);
+  MatrixFileSize const size = matrix_file_size(file);
   // The summary transposes the matrix: twice its size, and what reading takes.
-  require_memory(std::max(2 * header.csr_bytes(), header.reading_bytes()), 0, file.string());
-  Csr<double> const a = read_matrix_market(file);
+  require_memory(std::max(2 * size.csr_bytes, size.reading_bytes), 0, file_name(file));
+  Csr<double> const a = read_matrix(file);
   CsrSummary const s = summarize(a);
   Locality const near = locality(a);
   double const mean = s.rows > 0 ? double(s.entries) / s.rows : 0;
-  return cat("file            ", file.string(), "\n",                                  //
+  return cat("file            ", file_name(file), "\n",                                //
              "size            ", s.rows, " x ", s.cols, "\n",                          //
-             "entries         ", s.entries, " (", header.stored, " in the file)\n",    //
+             "entries         ", s.entries, " (", size.stored, " in the file)\n",      //
              "symmetry        ", symmetry_text(s), "\n",                               //
              "diagonal        ", s.zero_diagonal, " zero or absent, ",                 //
              s.negative_diagonal, " negative\n",                                       //

@@ -2,6 +2,7 @@
 #include <tcsolve/app/run_config.hpp>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/io/matrix_file.hpp>
 
 #include <algorithm>
 
@@ -25,6 +26,7 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
   ConfigNode const* const node = problem ? problem->find(key) : nullptr;
   if (!node || node->scalar.empty()) return {};
   if (std::find(words.begin(), words.end(), node->scalar) != words.end()) return {};
+  if (is_standard_input(node->scalar)) return node->scalar;
   fs::path const path = resolved(folder, *node);
   bool const from_file = node->at.line > 0;
   std::error_code ignored;
@@ -43,10 +45,13 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
 
 ParsedConfig read_config(std::string const& path, std::vector<std::string> const& sets,
                          Catalog const& catalog) {
-  ConfigNode root = load_yaml(path);
+  return read_config(load_yaml(path), fs::path(path).parent_path(), sets, catalog);
+}
+
+ParsedConfig read_config(ConfigNode root, fs::path const& folder,
+                         std::vector<std::string> const& sets, Catalog const& catalog) {
   Diagnostics problems;
   apply_sets(root, sets, problems);
-  fs::path const folder = fs::path(path).parent_path();
   resolve_paths(root, folder.string());
   ParsedConfig parsed;
   read_params(root, parsed.run, problems, "the config", catalog);

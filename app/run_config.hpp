@@ -3,8 +3,10 @@
 #pragma once
 
 #include <tcsolve/api/options.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,7 +81,8 @@ struct InputFiles {
 struct ParsedConfig {
   RunConfig run;
   InputFiles files;
-  std::string missing;  ///< input files that are not there, one line each
+  std::string missing;                     ///< input files that are not there, one line each
+  std::shared_ptr<Csr<double>> inspected;  ///< the matrix, where it was read to choose a method
 
   /// Throws MatrixError when an input file is not there.
   void require_files() const;
@@ -89,5 +92,8 @@ struct ParsedConfig {
 /// that a set gives to the working directory. Throws ConfigError with all problems at once.
 ParsedConfig read_config(std::string const& path, std::vector<std::string> const& sets,
                          Catalog const& catalog);
+/// The same for a tree whose file lies in `folder`.
+ParsedConfig read_config(ConfigNode root, std::filesystem::path const& folder,
+                         std::vector<std::string> const& sets, Catalog const& catalog);
 
 }  // namespace tcsolve

@@ -12,6 +12,7 @@
 #include <tcsolve/app/progress.hpp>
 #include <tcsolve/app/result.hpp>
 #include <tcsolve/app/run_config.hpp>
+#include <tcsolve/app/run_input.hpp>
 #include <tcsolve/app/signals.hpp>
 
 #include <unistd.h>
@@ -207,7 +208,7 @@ int conclude(RunResult& result, RunConfig const& config, std::vector<double> con
 
 int solve_run(Arguments const& arguments, Registries const& registries) {
   bool const quiet = arguments.talk == Talk::quiet;
-  ParsedConfig const parsed = read_config(arguments.subject, arguments.sets, registries.catalog);
+  ParsedConfig const parsed = read_run(arguments, registries.catalog);
   RunConfig const& config = parsed.run;
   if (arguments.dry_run || arguments.talk == Talk::verbose) std::cout << dump_yaml(config);
   if (arguments.dry_run) return dry_run(arguments, parsed);

@@ -24,8 +24,8 @@ struct Input {
   std::function<std::unique_ptr<ByteSource>()> open;
 };
 
-Input file_input(std::filesystem::path const& path) {
-  return {path.string(), [path] { return open_file(path); }};
+Input file_input(std::filesystem::path const& path, std::string const& name) {
+  return {name.empty() ? path.string() : name, [path] { return open_file(path); }};
 }
 Input text_input(std::string_view text, std::string const& name) {
   return {name, [text] { return open_text(text); }};
@@ -157,7 +157,8 @@ std::vector<double> read_any_vector(Input const& input, ReadOptions const& optio
 }  // namespace
 
 Csr<double> read_matrix_market(std::filesystem::path const& path, ReadOptions const& options) {
-  return within_memory(path.string(), [&] { return read(file_input(path), options); });
+  return within_memory(path.string(),
+                       [&] { return read(file_input(path, options.name), options); });
 }
 
 Csr<double> parse_matrix_market(std::string_view text, std::string const& name,
@@ -165,13 +166,15 @@ Csr<double> parse_matrix_market(std::string_view text, std::string const& name,
   return within_memory(name, [&] { return read(text_input(text, name), options); });
 }
 
-MatrixHeader read_matrix_market_header(std::filesystem::path const& path) {
-  return within_memory(path.string(),
-                       [&] { return MatrixText(open_file(path), path.string(), 1).read_header(); });
+MatrixHeader read_matrix_market_header(std::filesystem::path const& path, std::string const& name) {
+  Input const input = file_input(path, name);
+  return within_memory(input.name,
+                       [&] { return MatrixText(input.open(), input.name, 1).read_header(); });
 }
 
 std::vector<double> read_vector(std::filesystem::path const& path, ReadOptions const& options) {
-  return within_memory(path.string(), [&] { return read_any_vector(file_input(path), options); });
+  return within_memory(path.string(),
+                       [&] { return read_any_vector(file_input(path, options.name), options); });
 }
 
 std::vector<double> parse_vector(std::string_view text, std::string const& name,

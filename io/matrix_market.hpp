@@ -37,6 +37,7 @@ struct ReadOptions {
   NonFinite nonfinite = NonFinite::refuse;  ///< NaN and Inf
   std::int64_t memory_limit = 0;            ///< bytes; 0: 80 % of what the system has available
   ReadStats* stats = nullptr;               ///< filled when given
+  std::string name{};                       ///< of the file in messages; empty: its path
 };
 
 /// The matrix in a file, canonical: columns sorted, duplicates summed (or refused), explicit zeros
@@ -54,8 +55,10 @@ Csr<double> read_matrix_market(std::filesystem::path const& path, ReadOptions co
 Csr<double> parse_matrix_market(std::string_view text, std::string const& name = "text",
                                 ReadOptions const& options = {});
 
-/// Reads only the header, e.g. to state the memory that the matrix will need.
-MatrixHeader read_matrix_market_header(std::filesystem::path const& path);
+/// Reads only the header, e.g. to state the memory that the matrix will need. `name` stands for the
+/// file in messages; empty: its path.
+MatrixHeader read_matrix_market_header(std::filesystem::path const& path,
+                                       std::string const& name = "");
 
 /// The vector in a file: Matrix Market with one column, array or coordinate (absent entries are 0),
 /// or plain text with one number per line, where blank lines and lines that start with '%' are
