@@ -50,6 +50,10 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   app.add_option("--backend", backend, "where to compute")
       ->check(CLI::IsMember({"auto", "host", "cuda"}));
   auto* const output_option = app.add_option("--output", output, "directory for the results");
+  auto* const repeat_option =
+      app.add_option("--repeat", parsed.repeat,
+                     "solve N times from the same start, after a warm-up; tells median and spread")
+          ->check(CLI::Range(1, 1'000'000));
   auto* const quiet_flag = app.add_flag("--quiet", quiet, "print the verdict only");
   app.add_flag("--verbose", verbose, "print details as well")->excludes(quiet_flag);
   app.add_flag(
@@ -68,6 +72,12 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   info->add_option("MATRIX", matrix, "matrix file")->required();
   info->add_option("--calibration", parsed.calibration,
                    "cost table to decide by; none: those of H100 and H200 and of the host");
+  info->add_flag("--json", parsed.json, "as JSON");
+  auto* const generate = app.add_subcommand(
+      "generate", "write a made-up matrix, e.g. `generate poisson7 --set n=64 -o A.mtx`");
+  generate->fallthrough();  // --set may follow
+  generate->add_option("GENERATOR", matrix, "its name; --explain generator lists them")->required();
+  generate->add_option("-o,--file", parsed.file, "the .mtx file that is written")->required();
   auto* const init = app.add_subcommand(
       "init", "print a config for a matrix, with the method that the matrix asks for");
   init->add_option("MATRIX", matrix, "matrix file")->required();
@@ -84,7 +94,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
       "Exit codes: 0 converged; 1 usage or config; 2 input data; 3 not converged (iterations, "
       "time,\n"
       "cancelled); 4 diverged, breakdown, stagnation or false convergence; 5 device or memory;\n"
-      "6 internal. A file called `info`, `init` or `calibrate` is given as ./info.");
+      "6 internal. A file called like a command, e.g. `info`, is given as ./info.");
 
   auto usage_error = [&](std::string const& text) {
     std::cerr << "tcsolve: " << text << "\nSee tcsolve --help.\n";
@@ -101,18 +111,24 @@ Arguments parse_arguments(int argc, char const* const* argv) {
 
   int const asked = (list_flag->count() > 0) + (explain_option->count() > 0) +
                     (reference_option->count() > 0) + info->parsed() + init->parsed() +
-                    calibration->parsed() + (config_option->count() > 0);
+                    generate->parsed() + calibration->parsed() + (config_option->count() > 0);
   if (asked == 0)
     return usage_error(
-        "give a CONFIG, or --list, --explain, info MATRIX, init MATRIX or calibrate FILE");
+        "give a CONFIG, or a matrix, --list, --explain, info, init, generate or calibrate");
   if (asked > 1)
     return usage_error(
-        "CONFIG, --list, --explain, --reference, info, init and calibrate exclude each other");
+        "CONFIG, --list, --explain, --reference, info, init, generate and calibrate exclude each "
+        "other");
+  if (repeat_option->count() > 0 && config_option->count() == 0)
+    return usage_error("--repeat repeats a solve; give a CONFIG or a matrix");
   if (info->parsed()) {
     parsed.command = Task::info;
     parsed.subject = matrix;
   } else if (init->parsed()) {
     parsed.command = Task::init;
+    parsed.subject = matrix;
+  } else if (generate->parsed()) {
+    parsed.command = Task::generate;
     parsed.subject = matrix;
   } else if (calibration->parsed()) {
     parsed.command = Task::calibrate;

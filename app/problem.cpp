@@ -27,8 +27,9 @@ std::vector<double> row_sums(Csr<double> const& A) {
   return b;
 }
 
-std::vector<double> vector_file(std::filesystem::path const& path, Index n, char const* what) {
-  std::vector<double> v = read_vector_file(path, {.nonfinite = NonFinite::keep});
+std::vector<double> vector_file(std::filesystem::path const& path, Index n, char const* role,
+                                char const* what) {
+  std::vector<double> v = read_vector_file(path, role, {.nonfinite = NonFinite::keep});
   if (v.size() != length(n))
     throw MatrixError(
         cat(file_name(path), ": ", what, " has ", v.size(), " elements; the matrix asks for ", n));
@@ -68,7 +69,7 @@ Problem load_problem(ParsedConfig const& config) {
   Index const rows = p.A.rows, cols = p.A.cols;
 
   if (!files.rhs.empty())
-    p.b = vector_file(files.rhs, rows, "the right-hand side");
+    p.b = vector_file(files.rhs, rows, "b", "the right-hand side");
   else if (from.rhs == "ones")
     p.b.assign(length(rows), 1.0);
   else if (from.rhs == "random")
@@ -77,14 +78,14 @@ Problem load_problem(ParsedConfig const& config) {
     p.b = row_sums(p.A);
 
   if (!files.x0.empty())
-    p.x0 = vector_file(files.x0, cols, "the initial guess");
+    p.x0 = vector_file(files.x0, cols, "x0", "the initial guess");
   else if (from.x0 == "random")
     p.x0 = random_vector(cols, seed + 1);
   else
     p.x0.assign(length(cols), 0.0);
 
   if (!files.solution.empty())
-    p.solution = vector_file(files.solution, cols, "the solution");
+    p.solution = vector_file(files.solution, cols, "x", "the solution");
   else if (files.rhs.empty() && from.rhs == "A_times_ones")
     p.solution.assign(length(cols), 1.0);
   return p;

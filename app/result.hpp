@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The files of a run: result.json, history.csv, x.mtx.
+/// The files of a run: result.json, history.csv, x.mtx or x.npy.
 #pragma once
 
 #include <tcsolve/app/failure.hpp>
+#include <tcsolve/app/repeat.hpp>
 #include <tcsolve/app/run_config.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
@@ -23,6 +24,7 @@ struct RunTimes {
   double reorder = 0;  ///< orders of the matrix, taken or not, and the matrix in them
   double convert = 0;  ///< CSR to the format, on the device where there is one
   double setup = 0;    ///< preconditioner and solver
+  double repeat = 0;   ///< of `--repeat`: the warm-up and all solves but the last
   double solve = 0;
   double verify = 0;  ///< the error against the known solution, back on the host
 };
@@ -45,6 +47,7 @@ struct RunResult {
   WrittenFiles files;
   RunTimes times;
   RunTraffic traffic;
+  std::optional<RepeatTimes> repeat;  ///< of `--repeat`
   std::string source, device;
   std::string format;  ///< that A was stored in
   Backend backend = Backend::host;

@@ -5,10 +5,12 @@
 #include <tcsolve/api/options.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tcsolve {
@@ -23,7 +25,10 @@ struct ProblemConfig {
   static constexpr auto schema() {
     using P = ProblemConfig;
     return std::tuple{
-        field(&P::matrix, "matrix", "Matrix Market file, plain, .gz or .xz"),
+        field(&P::matrix, "matrix",
+              "a file: Matrix Market, SciPy .npz, PETSc binary, or tar of the SuiteSparse "
+              "collection; "
+              "- is standard input"),
         field(&P::generator, "generator", block_of("generator"), "a made-up matrix instead"),
         field(&P::rhs, "rhs", non_empty(),
               "b: a file, or ones, random (in [-1, 1), drawn from `seed`) or A_times_ones"),
@@ -38,9 +43,16 @@ struct ProblemConfig {
   }
 };
 
+/// What x is written as.
+enum class SolutionFormat { mtx, npy };
+constexpr auto names(SolutionFormat) {
+  return std::array{std::pair{SolutionFormat::mtx, "mtx"}, std::pair{SolutionFormat::npy, "npy"}};
+}
+
 struct OutputConfig {
   std::string directory = "tcsolve-out";
   bool solution = false;
+  SolutionFormat solution_format = SolutionFormat::mtx;
   bool history = true;
   bool bandwidth = true;
   int every = 0;
@@ -51,7 +63,9 @@ struct OutputConfig {
         field(&P::directory, "directory", non_empty(),
               "where result.json and the other files go, from the working directory; made if "
               "missing"),
-        field(&P::solution, "solution", "write x.mtx"),
+        field(&P::solution, "solution", "write x.mtx, or x.npy"),
+        field(&P::solution_format, "solution_format",
+              "mtx: Matrix Market; npy: NumPy, float64 of shape (n,)"),
         field(&P::history, "history", "write history.csv"),
         field(&P::bandwidth, "bandwidth",
               "measure the memory bandwidth by short vector updates, to compare the solve with"),

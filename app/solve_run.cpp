@@ -59,11 +59,21 @@ void prepare(LinearSolver& solver, Csr<double> a, RunResult& result) {
 }
 
 /// x becomes the answer.
-void solve(LinearSolver& solver, Problem& problem, bool bandwidth, RunResult& result) {
+void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, RunResult& result) {
   RunTraffic& traffic = result.traffic;
   if (bandwidth) traffic.bandwidth = measure_bandwidth(solver.context(), solver.A()->cost(1).bytes);
   auto& x = problem.x0;
-  timed(result.times.solve, [&] { result.report = solver.solve(problem.b, x); });
+  if (repeat > 0) {
+    timed(result.times.repeat, [&] {
+      result.report = repeat_solve(solver, problem.b, x, repeat, result.repeat.emplace());
+    });
+    // The last of them is the solve of this run.
+    auto const& each = result.repeat->seconds;
+    result.times.solve = each.empty() ? 0 : each.back();
+    result.times.repeat -= result.times.solve;
+  } else {
+    timed(result.times.solve, [&] { result.report = solver.solve(problem.b, x); });
+  }
   result.format = solver.format();  // it may have been converted on the way
   SolveTraffic const moved = solver.traffic(result.report);
   traffic.bytes_per_iteration = moved.bytes_per_iteration;
@@ -116,6 +126,7 @@ void print_summary(RunResult const& r, RunConfig const& config) {
   if (r.report.iterations > 0)
     std::cout << " (" << figure_text(1e3 * t.solve / r.report.iterations) << " ms an iteration)";
   std::cout << "\n";
+  if (r.repeat) std::cout << r.repeat->text() << "\n";
   if (r.traffic.bandwidth > 0 && t.solve > 0)
     std::cout << "bandwidth: " << figure_text(r.traffic.bytes / t.solve / 1e9) << " of "
               << figure_text(r.traffic.bandwidth / 1e9)
@@ -174,7 +185,7 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
 }
 
 /// Reads the system and solves it; fills `result`, also where it throws.
-void read_and_solve(Setting& setting, ParsedConfig const& parsed, Problem& problem,
+void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Problem& problem,
                     RunResult& result) {
   Context& ctx = setting.context();
   ProblemSize const& size = setting.size();
@@ -189,7 +200,7 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Problem& probl
   result.warnings = preflight(*solver.parts().method, problem.A);
   for (std::string const& warning : result.warnings) ctx.log(Severity::warning, warning);
   prepare(solver, std::move(problem.A), result);
-  solve(solver, problem, parsed.run.output.bandwidth, result);
+  solve(solver, problem, parsed.run.output.bandwidth, repeat, result);
   result.exit_code = result.report.exit_code();
   if (!std::isnan(result.solution_error))
     result.report.message +=
@@ -223,7 +234,7 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
     Setting setting(arguments, parsed);
     CancelOnSignal const signals(setting.context());  // until the files are written
     begun = true;
-    read_and_solve(setting, parsed, problem, result);
+    read_and_solve(setting, parsed, arguments.repeat, problem, result);
     setting.clear_progress();
     return conclude(result, config, problem.x0, quiet);
   } catch (...) {

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Matrices and vectors on file, whatever wrote them: the type is found from the first bytes.
+/// Matrices and vectors on file, whatever wrote them; the first bytes say what they are.
 ///
-///     Matrix Market      %%MatrixMarket ...        io/matrix_market.hpp
+///     Matrix Market          matrix, vector    io/matrix_market.hpp
+///     numbers, one a line            vector
+///     SciPy .npz             matrix            io/numpy.hpp
+///     NumPy .npy                     vector
+///     PETSc binary           matrix, vector    io/petsc.hpp
+///     tar                    matrix, vector    SuiteSparse: NAME/NAME.mtx and NAME/NAME_b.mtx
 ///
-/// Each may be compressed by gzip or xz, and each may be "-", standard input.
+/// All but .npz may be compressed by gzip or xz. The path "-" is standard input.
 #pragma once
 
+#include <tcsolve/io/matrix_file_size.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -17,36 +22,36 @@
 namespace tcsolve {
 
 enum class FileType {
-  text,  ///< nothing of the below: plain numbers, a config
+  text,  ///< none of the below: plain numbers, a config
   matrix_market,
-  numpy_archive,  ///< zip, as scipy.sparse.save_npz writes
-  numpy_array,    ///< .npy
-  petsc,          ///< PETSc binary, matrix or vector
-  tar,            ///< as the SuiteSparse collection ships
+  numpy_archive,
+  numpy_array,
+  petsc,
+  tar,
 };
 
 /// By the first bytes, decompressed. Throws MatrixError when the file cannot be read.
 FileType file_type(std::filesystem::path const& path);
 
-/// What is known of a matrix before it is read.
-struct MatrixFileSize {
-  Index rows = 0, cols = 0;
-  Offset stored = 0;               ///< in the file
-  Offset entries = 0;              ///< of the matrix: an upper bound
-  std::int64_t csr_bytes = 0;      ///< of the Csr<double>
-  std::int64_t reading_bytes = 0;  ///< at the peak of reading
-};
-
-/// From the header alone. Throws as read_matrix().
+/// From the headers alone. Throws as read_matrix().
 MatrixFileSize matrix_file_size(std::filesystem::path const& path);
 
 /// The matrix in a file of any type above; what read_matrix_market() says of its result and of its
-/// errors holds for all. Binary files are at fault at a byte or a field, not in a line.
+/// errors holds for all, but a binary file is at fault at a byte or a field, not in a line, and
+/// `stats` are those of text.
 Csr<double> read_matrix(std::filesystem::path const& path, ReadOptions const& options = {});
 
-/// The vector in a file: Matrix Market, or plain numbers. Throws as read_vector().
-std::vector<double> read_vector_file(std::filesystem::path const& path,
+/// The vector in a file of any type above. Of a tar it is the member NAME/NAME_<role>.mtx, e.g.
+/// "b". Throws as read_vector().
+std::vector<double> read_vector_file(std::filesystem::path const& path, std::string const& role,
                                      ReadOptions const& options = {});
+
+/// The same for bytes in memory, not compressed as a whole; `name` stands for the file in messages.
+Csr<double> parse_matrix(std::string_view bytes, std::string const& name = "bytes",
+                         ReadOptions const& options = {});
+std::vector<double> parse_vector_file(std::string_view bytes, std::string const& role,
+                                      std::string const& name = "bytes",
+                                      ReadOptions const& options = {});
 
 /// Whether a path stands for standard input, "-".
 bool is_standard_input(std::filesystem::path const& path);

@@ -9,11 +9,14 @@
 /// complex and hermitian are refused by name. Every fault is a MatrixError `file:line: what`.
 #pragma once
 
+#include <tcsolve/io/byte_source.hpp>
 #include <tcsolve/io/matrix_market_header.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,7 +40,6 @@ struct ReadOptions {
   NonFinite nonfinite = NonFinite::refuse;  ///< NaN and Inf
   std::int64_t memory_limit = 0;            ///< bytes; 0: 80 % of what the system has available
   ReadStats* stats = nullptr;               ///< filled when given
-  std::string name{};                       ///< of the file in messages; empty: its path
 };
 
 /// The matrix in a file, canonical: columns sorted, duplicates summed (or refused), explicit zeros
@@ -55,10 +57,8 @@ Csr<double> read_matrix_market(std::filesystem::path const& path, ReadOptions co
 Csr<double> parse_matrix_market(std::string_view text, std::string const& name = "text",
                                 ReadOptions const& options = {});
 
-/// Reads only the header, e.g. to state the memory that the matrix will need. `name` stands for the
-/// file in messages; empty: its path.
-MatrixHeader read_matrix_market_header(std::filesystem::path const& path,
-                                       std::string const& name = "");
+/// Reads only the header, e.g. to state the memory that the matrix will need.
+MatrixHeader read_matrix_market_header(std::filesystem::path const& path);
 
 /// The vector in a file: Matrix Market with one column, array or coordinate (absent entries are 0),
 /// or plain text with one number per line, where blank lines and lines that start with '%' are
@@ -68,6 +68,18 @@ std::vector<double> read_vector(std::filesystem::path const& path, ReadOptions c
 /// The same for text in memory.
 std::vector<double> parse_vector(std::string_view text, std::string const& name = "text",
                                  ReadOptions const& options = {});
+
+/// A text that can be opened twice: once to be read, and again to find the line of a fault. `name`
+/// stands for the file in messages.
+struct TextInput {
+  std::string name;
+  std::function<std::unique_ptr<ByteSource>()> open;
+};
+
+/// What the functions above do, of any text.
+Csr<double> read_matrix_market(TextInput const& input, ReadOptions const& options = {});
+MatrixHeader read_matrix_market_header(TextInput const& input);
+std::vector<double> read_vector(TextInput const& input, ReadOptions const& options = {});
 
 /// Writes `coordinate real general`, each value in the shortest form that reads back to the same
 /// bits. The file appears whole or not at all (AtomicFile). Throws Error when it can't be written.
