@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/result.hpp>
 
+#include <tcsolve/app/gnuplot.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/atomic_file.hpp>
@@ -22,6 +23,8 @@ using Json = nlohmann::ordered_json;
 constexpr char const* result_name = "result.json";
 constexpr char const* history_name = "history.csv";
 constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
+constexpr char const* plot_name = "convergence.svg";
+constexpr char const* report_name = "report.html";
 constexpr int schema_version = 1;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -124,6 +127,8 @@ Json reordering_json(std::optional<Reordering> const& order) {
 Json files(WrittenFiles const& f, OutputConfig const& output) {
   return {{"history", f.history ? Json(history_name) : Json(nullptr)},
           {"solution", f.solution ? Json(solution_name(output)) : Json(nullptr)},
+          {"plot", f.plot ? Json(plot_name) : Json(nullptr)},
+          {"report", f.report ? Json(report_name) : Json(nullptr)},
           {"failed", f.failed}};
 }
 
@@ -146,7 +151,8 @@ bool same_file(fs::path const& a, fs::path const& b) {
 }
 
 void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
-  for (char const* const name : {result_name, history_name, solution_names[0], solution_names[1]}) {
+  for (char const* const name :
+       {result_name, history_name, solution_names[0], solution_names[1], plot_name, report_name}) {
     fs::path const file = directory / name;
     std::error_code failed;
     bool const is_input = same_file(inputs.matrix, file) || same_file(inputs.rhs, file) ||
@@ -168,6 +174,27 @@ bool written(std::vector<std::string>& failed, F const& f) {
   } catch (std::exception const& e) {
     failed.push_back(e.what());
     return false;
+  }
+}
+
+/// convergence.svg and report.html, as far as they are asked for.
+void write_pictures(RunResult& run, RunConfig const& config) {
+  fs::path const directory = config.output.directory;
+  WrittenFiles& files = run.files;
+  std::string svg;
+  if (config.output.plot || config.output.report)
+    files.plot = written(files.failed,
+                         [&] {
+                           svg = convergence_svg(run.report, config.solver.type());
+                           if (config.output.plot) write_file(directory / plot_name, svg);
+                         }) &&
+                 config.output.plot;
+  if (config.output.report && run.picture) {
+    files.report = true;  // as the page itself says
+    files.report = written(files.failed, [&] {
+      write_file(directory / report_name,
+                 report_html(result_json(run, config), dump_yaml(config), svg, *run.picture));
+    });
   }
 }
 
@@ -248,6 +275,7 @@ void write_results(RunResult& run, RunConfig const& config, std::vector<double> 
       else
         write_vector(file, x);
     });
+  if (solved) write_pictures(run, config);
   constexpr int file_error = 2;
   if (!files.failed.empty()) run.exit_code = file_error;
   // Last: it stands for the run.

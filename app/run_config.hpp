@@ -54,6 +54,8 @@ struct OutputConfig {
   bool solution = false;
   SolutionFormat solution_format = SolutionFormat::mtx;
   bool history = true;
+  bool plot = false;
+  bool report = false;
   bool bandwidth = true;
   int every = 0;
 
@@ -67,6 +69,9 @@ struct OutputConfig {
         field(&P::solution_format, "solution_format",
               "mtx: Matrix Market; npy: NumPy, float64 of shape (n,)"),
         field(&P::history, "history", "write history.csv"),
+        field(&P::plot, "plot", "write convergence.svg, drawn by gnuplot"),
+        field(&P::report, "report",
+              "write report.html: the run on a page that opens without a network; needs gnuplot"),
         field(&P::bandwidth, "bandwidth",
               "measure the memory bandwidth by short vector updates, to compare the solve with"),
         field(&P::every, "every", non_negative(),

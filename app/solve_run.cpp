@@ -6,6 +6,7 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/bandwidth.hpp>
 #include <tcsolve/app/failure.hpp>
+#include <tcsolve/app/gnuplot.hpp>
 #include <tcsolve/app/memory_plan.hpp>
 #include <tcsolve/app/preflight.hpp>
 #include <tcsolve/app/problem.hpp>
@@ -177,7 +178,14 @@ class Setting {
   std::optional<LinearSolver> solver_;
 };
 
+/// Throws for what is written by a program that is not there.
+void require_programs(OutputConfig const& output) {
+  if (output.plot) require_gnuplot("output.plot");
+  if (output.report) require_gnuplot("output.report");
+}
+
 int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
+  require_programs(parsed.run.output);
   Setting setting(arguments, parsed);
   rehearse(setting.context(), parsed.run, setting.size());
   std::cout << "dry run: the config is valid; nothing was solved\n";
@@ -196,6 +204,7 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Pr
   result.cols = size.cols;
   timed(result.times.read, [&] { problem = load_problem(parsed); });
   result.entries = problem.A.entries();
+  if (parsed.run.output.report) result.picture = picture_of(ctx, problem.A);
   LinearSolver& solver = setting.solver();
   result.warnings = preflight(*solver.parts().method, problem.A);
   for (std::string const& warning : result.warnings) ctx.log(Severity::warning, warning);
@@ -231,6 +240,7 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
   bool begun = false;  // what fails from here on may be a verdict
   try {
     require_inputs_to_stay(config.output, parsed.files);
+    require_programs(config.output);
     Setting setting(arguments, parsed);
     CancelOnSignal const signals(setting.context());  // until the files are written
     begun = true;

@@ -34,7 +34,8 @@ TEST_P(Document, ItsCommandsRun) {
   EXPECT_NE(o.out.find("converged"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Docs, Document, testing::Values("01-first-solve", "05-command-line"),
+INSTANTIATE_TEST_SUITE_P(Docs, Document,
+                         testing::Values("01-first-solve", "05-command-line", "06-pictures"),
                          [](auto const& param) {
                            std::string name = param.param;
                            for (char& c : name)
