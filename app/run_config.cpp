@@ -35,7 +35,8 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
                  path.string());
   std::string const near = nearest(node->scalar, words);
   if (!near.empty()) missing += cat("; did you mean '", near, "'?");
-  if (path.is_relative() || from_file)
+  bool const from_set = node->at.text().starts_with("--set");
+  if (from_file || (from_set && path.is_relative()))
     missing += from_file ? " (paths are relative to the config's directory)"
                          : " (paths of --set are relative to the working directory)";
   return {};

@@ -58,15 +58,34 @@ std::shared_ptr<Csr<double>> choose(fs::path const& matrix, bool quiet, Sets& se
   }
 }
 
+/// The files of a command line as a config has them.
+ConfigNode named_files(Arguments const& arguments) {
+  Position const at{std::make_shared<std::string const>("the command line"), 0, 0};
+  auto const map = [&] {
+    ConfigNode node;
+    node.kind = ConfigNode::Kind::map;
+    node.at = at;
+    return node;
+  };
+  ConfigNode root = map(), problem = map();
+  auto const add = [&](char const* key, std::string const& text) {
+    ConfigNode value = ConfigNode::of_text(text);
+    value.at = at;
+    problem.entries.push_back({key, at, std::move(value)});
+  };
+  add("matrix", arguments.subject);
+  if (!arguments.rhs.empty()) add("rhs", arguments.rhs);
+  root.entries.push_back({"problem", at, std::move(problem)});
+  return root;
+}
+
 ParsedConfig matrix_run(Arguments const& arguments, Catalog const& catalog) {
   std::string const& matrix = arguments.subject;
-  Sets sets{"problem.matrix=" + quoted_value(matrix)};
-  if (!arguments.rhs.empty()) sets.push_back("problem.rhs=" + quoted_value(arguments.rhs));
+  Sets sets;
   sets.insert(sets.end(), arguments.sets.begin(), arguments.sets.end());
   std::shared_ptr<Csr<double>> inspected;
   if (!names_type(sets, "solver")) inspected = choose(matrix, arguments.talk == Talk::quiet, sets);
-  ConfigNode root;
-  root.at.source = std::make_shared<std::string const>(file_name(matrix));
+  ConfigNode root = named_files(arguments);
   ParsedConfig parsed = read_config(std::move(root), {}, sets, catalog);
   parsed.inspected = std::move(inspected);
   return parsed;

@@ -88,7 +88,10 @@ TEST_F(WithoutConfig, MistakesAreNamed) {
   EXPECT_EQ(tcsolve({"spd.mtx", "b.txt", "b.txt"}).code, 1);
   o = tcsolve({"none.mtx"});
   EXPECT_EQ(o.code, 2);
-  EXPECT_TRUE(has(o.err, "there is no file none.mtx")) << o.err;
+  EXPECT_TRUE(has(o.err, "the command line: 'matrix': there is no file none.mtx\n")) << o.err;
+  o = tcsolve({"spd.mtx", "none.txt"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_TRUE(has(o.err, "the command line: 'rhs': there is no file none.txt\n")) << o.err;
   o = solve(small_config, {"b.txt"});
   EXPECT_EQ(o.code, 1);
   EXPECT_TRUE(has(o.err, "b.txt: a right-hand side follows a matrix")) << o.err;
