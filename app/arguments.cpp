@@ -2,9 +2,9 @@
 #include <tcsolve/app/arguments.hpp>
 
 #include <tcsolve/app/documentation.hpp>
+#include <tcsolve/app/run_input.hpp>
 #include <tcsolve/configs/schema/diagnostics.hpp>
 #include <tcsolve/configs/schema/number.hpp>
-#include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/version.hpp>
 
@@ -22,11 +22,6 @@ namespace {
 std::string version_text() {
   return cat("tcsolve ", version::release, " (", version::revision, "; CUDA ", version::cuda,
              ", Kokkos ", version::kokkos, ", ", version::compiler, ", ", version::build_type, ")");
-}
-
-/// `text` as a YAML value that reads as this text, whatever characters it has.
-std::string quoted_value(std::string const& text) {
-  return to_yaml_inline(ConfigNode::of_text(text));
 }
 
 /// CLI::Range lets NaN through: it is neither below nor above.
@@ -81,19 +76,32 @@ std::string option_advice(CLI::App const& app, int argc, char const* const* argv
 Arguments parse_arguments(int argc, char const* const* argv) {
   Arguments parsed;
   std::string config, matrix, explained, backend, output, reference, table;
+  std::string solver, preconditioner, rtol;
   bool list = false, quiet = false, verbose = false;
 
   CLI::App app("Solves sparse linear systems with iterative methods, on the GPU or on the host.");
   app.name("tcsolve");
   app.set_version_flag("-V,--version", version_text(),
                        "print the version and what it was built with");
-  auto* const config_option = app.add_option("CONFIG", config, "the run, as a YAML file");
+  auto* const config_option =
+      app.add_option("CONFIG", config,
+                     "the run, as a YAML file; or a matrix, for a run without one; -: from stdin");
+  app.add_option("RHS", parsed.rhs, "the right-hand side, where a matrix was given");
+  auto* const solver_option = app.add_option("--solver", solver, "sets solver.type, e.g. cg");
+  auto* const preconditioner_option =
+      app.add_option("--preconditioner", preconditioner, "sets preconditioner.type, e.g. jacobi");
+  auto* const rtol_option =
+      app.add_option("--rtol", rtol, "sets solver.rtol, the relative tolerance, e.g. 1e-8");
   app.add_option("-s,--set", parsed.sets,
                  "key.path=value: override a key of the config; repeatable")
       ->allow_extra_args(false);
   app.add_option("--backend", backend, "where to compute")
       ->check(CLI::IsMember({"auto", "host", "cuda"}));
   auto* const output_option = app.add_option("-o,--output", output, "directory for the results");
+  auto* const repeat_option =
+      app.add_option("--repeat", parsed.repeat,
+                     "solve N times from the same start, after a warm-up; tells median and spread")
+          ->check(CLI::Range(1, 1'000'000));
   auto* const quiet_flag = app.add_flag("-q,--quiet", quiet, "print the verdict and warnings only");
   app.add_flag("-v,--verbose", verbose, "print details as well")->excludes(quiet_flag);
   app.add_flag(
@@ -109,9 +117,18 @@ Arguments parse_arguments(int argc, char const* const* argv) {
       app.add_option("--reference", reference, "write the tables of all keys as DIR/*.md");
   auto* const info = app.add_subcommand(
       "info", "facts about a matrix: size, symmetry, rows, what each format costs");
-  info->add_option("MATRIX", matrix, "Matrix Market file")->required();
+  info->add_option("MATRIX", matrix, "matrix file")->required();
   info->add_option("--calibration", parsed.calibration,
                    "cost table to decide by; without it: those of the H200 and of the host");
+  info->add_flag("--json", parsed.json, "as JSON");
+  auto* const generate = app.add_subcommand(
+      "generate", "write a matrix, e.g. `generate poisson7 --set n=64 -o A.mtx`");
+  generate->fallthrough();  // --set may follow
+  generate->add_option("GENERATOR", matrix, "its name; --explain generator lists them")->required();
+  generate->add_option("-o,--file", parsed.file, "the .mtx file that is written")->required();
+  auto* const init = app.add_subcommand(
+      "init", "print a config for a matrix, with the method that the matrix asks for");
+  init->add_option("MATRIX", matrix, "matrix file")->required();
   auto* const calibration = app.add_subcommand(
       "calibrate", "time the formats here, for `operator: {format: auto, calibration: FILE}`");
   calibration->fallthrough();  // --backend may follow
@@ -127,7 +144,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
       "Exit codes: 0 converged; 1 usage or config; 2 input data; 3 not converged (iterations, "
       "time,\n"
       "cancelled); 4 diverged, breakdown, stagnation or false convergence; 5 device or memory;\n"
-      "6 internal. A file called `info` or `calibrate` is given as ./info.");
+      "6 internal. A file called like a command, e.g. `info`, is given as ./info.");
 
   auto usage_error = [&](std::string const& text) {
     std::cerr << "tcsolve: " << text << "\nSee tcsolve --help.\n";
@@ -152,15 +169,25 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   }
 
   int const asked = (list_flag->count() > 0) + (explain_option->count() > 0) +
-                    (reference_option->count() > 0) + info->parsed() + calibration->parsed() +
-                    (config_option->count() > 0);
+                    (reference_option->count() > 0) + info->parsed() + init->parsed() +
+                    generate->parsed() + calibration->parsed() + (config_option->count() > 0);
   if (asked == 0)
-    return usage_error("give a CONFIG, or --list, --explain, info MATRIX or calibrate FILE");
+    return usage_error(
+        "give a CONFIG, or a matrix, --list, --explain, info, init, generate or calibrate");
   if (asked > 1)
     return usage_error(
-        "CONFIG, --list, --explain, --reference, info and calibrate exclude each other");
+        "CONFIG, --list, --explain, --reference, info, init, generate and calibrate exclude each "
+        "other");
+  if (repeat_option->count() > 0 && config_option->count() == 0)
+    return usage_error("--repeat repeats a solve; give a CONFIG or a matrix");
   if (info->parsed()) {
     parsed.command = Task::info;
+    parsed.subject = matrix;
+  } else if (init->parsed()) {
+    parsed.command = Task::init;
+    parsed.subject = matrix;
+  } else if (generate->parsed()) {
+    parsed.command = Task::generate;
     parsed.subject = matrix;
   } else if (calibration->parsed()) {
     parsed.command = Task::calibrate;
@@ -180,6 +207,10 @@ Arguments parse_arguments(int argc, char const* const* argv) {
     parsed.subject = config;
   }
   if (!backend.empty()) parsed.sets.push_back("backend=" + backend);
+  if (solver_option->count() > 0) parsed.sets.push_back("solver.type=" + quoted_value(solver));
+  if (preconditioner_option->count() > 0)
+    parsed.sets.push_back("preconditioner.type=" + quoted_value(preconditioner));
+  if (rtol_option->count() > 0) parsed.sets.push_back("solver.rtol=" + rtol);
   if (output_option->count() > 0) parsed.sets.push_back("output.directory=" + quoted_value(output));
   parsed.talk = quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::normal;
   return parsed;

@@ -4,14 +4,20 @@
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/formats/choose/ordering.hpp>
-#include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/io/matrix_file.hpp>
 #include <tcsolve/matrix/reorder/locality.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <vector>
 
 namespace tcsolve {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 std::string number(double v) {
   char text[32];
@@ -45,43 +51,134 @@ std::string histogram_text(CsrSummary const& s) {
 }
 
 /// What `operator: {format: auto, reorder: auto}` would take, and why.
-std::string plan_text(Csr<double> const& a, std::string const& calibration) {
+struct DevicePlan {
+  Plan formats;
+  std::optional<OrderPlan> orders;  ///< of a square matrix
+};
+
+struct MatrixFacts {
+  std::string file;
+  MatrixFileSize size;
+  CsrSummary summary;
+  Locality locality;
+  std::vector<DevicePlan> plans;
+};
+
+std::vector<DevicePlan> plans(Csr<double> const& a, std::string const& calibration) {
   Context ctx(Backend::host);
   Features const f = features(ctx, a.view());
   auto const plan = [&](CostTable const& table) {
-    std::string const formats = text(make_plan(f, {}, table));
-    if (a.rows != a.cols) return formats;
-    return formats + text(*ordered(ctx, a, {}, table).plan);
+    DevicePlan made{make_plan(f, {}, table), std::nullopt};
+    if (a.rows == a.cols) made.orders = *ordered(ctx, a, {}, table).plan;
+    return made;
   };
-  if (!calibration.empty()) return plan(CostTable::load(calibration));
-  return plan(CostTable::h200()) + plan(CostTable::host());
+  if (!calibration.empty()) return {plan(CostTable::load(calibration))};
+  return {plan(CostTable::h200()), plan(CostTable::host())};
+}
+
+MatrixFacts gather(std::filesystem::path const& file, std::string const& calibration) {
+  MatrixFileSize const size = matrix_file_size(file);
+  // The summary transposes the matrix: twice its size, and what reading takes.
+  require_memory(std::max(2 * size.csr_bytes, size.reading_bytes), 0, file_name(file));
+  Csr<double> const a = read_matrix(file);
+  return {file_name(file), size, summarize(a), locality(a), plans(a, calibration)};
+}
+
+double mean_row(CsrSummary const& s) { return s.rows > 0 ? double(s.entries) / s.rows : 0; }
+
+std::string info_text(MatrixFacts const& facts) {
+  CsrSummary const& s = facts.summary;
+  std::string decisions;
+  for (DevicePlan const& plan : facts.plans)
+    decisions += text(plan.formats) + (plan.orders ? text(*plan.orders) : "");
+  return cat("file            ", facts.file, "\n",                                            //
+             "size            ", s.rows, " x ", s.cols, "\n",                                 //
+             "entries         ", s.entries, " (", facts.size.stored, " in the file)\n",       //
+             "symmetry        ", symmetry_text(s), "\n",                                      //
+             "diagonal        ", s.zero_diagonal, " zero or absent, ",                        //
+             s.negative_diagonal, " negative\n",                                              //
+             "dominance       ", s.dominant_rows, " of ", s.rows, " rows\n",                  //
+             "bandwidth       ", s.bandwidth, ", profile ", facts.locality.profile, "\n",     //
+             "locality        ", number(facts.locality.gather()),                             //
+             " bytes of x an entry (0.25 to 32; docs/reordering.md)\n",                       //
+             "norms           inf ", number(s.norm_inf), ", Frobenius ",                      //
+             number(s.norm_frobenius), ", largest entry ", number(s.max_abs), "\n",           //
+             "entries a row   least ", s.min_row, ", mean ", number(mean_row(s)), ", most ",  //
+             s.max_row, "; ", s.empty_rows, " rows are empty\n",                              //
+             histogram_text(s), decisions);
+}
+
+Json histogram_json(CsrSummary const& s) {
+  Json bins = Json::array();
+  for (std::size_t bin = 0; bin < s.histogram.size(); ++bin) {
+    Offset const high = bin == 0 ? 0 : Offset{1} << (bin - 1);
+    bins.push_back(
+        {{"from", bin < 2 ? high : high / 2 + 1}, {"to", high}, {"rows", s.histogram[bin]}});
+  }
+  return bins;
+}
+
+Json candidate_json(Candidate const& c) {
+  constexpr double microsecond = 1e-6;
+  Json const none = nullptr;
+  bool const taken = c.excluded.empty();
+  auto const seconds = [&](double us) { return taken ? Json(us * microsecond) : none; };
+  return {{"format", c.format->name},
+          {"bytes", c.bytes},
+          {"product", seconds(c.product)},
+          {"step", seconds(c.step)},
+          {"conversion", seconds(c.conversion)},
+          {"total", seconds(c.total)},
+          {"excluded", taken ? none : Json(c.excluded)}};
+}
+
+Json plan_json(DevicePlan const& plan) {
+  Json formats = Json::array();
+  for (Candidate const& c : plan.formats.candidates) formats.push_back(candidate_json(c));
+  return {{"device", plan.formats.device},
+          {"products", plan.formats.request.applies},
+          {"format", plan.formats.taken().name},
+          {"reorder", plan.orders ? Json(name(plan.orders->taken)) : Json(nullptr)},
+          {"formats", formats}};
+}
+
+std::string info_json(MatrixFacts const& facts) {
+  CsrSummary const& s = facts.summary;
+  Json plans = Json::array();
+  for (DevicePlan const& plan : facts.plans) plans.push_back(plan_json(plan));
+  Json const info = {
+      {"file", facts.file},
+      {"rows", s.rows},
+      {"cols", s.cols},
+      {"entries", s.entries},
+      {"stored", facts.size.stored},
+      {"symmetric", s.rows == s.cols && s.pattern_symmetric && s.asymmetry == 0},
+      {"pattern_symmetric", s.rows == s.cols && s.pattern_symmetric},
+      {"asymmetry", s.rows == s.cols ? Json(s.asymmetry) : Json(nullptr)},
+      {"zero_diagonal", s.zero_diagonal},
+      {"negative_diagonal", s.negative_diagonal},
+      {"dominant_rows", s.dominant_rows},
+      {"bandwidth", s.bandwidth},
+      {"profile", facts.locality.profile},
+      {"gathered_bytes_per_entry", facts.locality.gather()},
+      {"norms",
+       {{"inf", s.norm_inf}, {"frobenius", s.norm_frobenius}, {"largest_entry", s.max_abs}}},
+      {"row_entries",
+       {{"least", s.min_row},
+        {"mean", mean_row(s)},
+        {"most", s.max_row},
+        {"empty_rows", s.empty_rows},
+        {"histogram", histogram_json(s)}}},
+      {"plans", plans}};
+  return info.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
-std::string matrix_info(std::filesystem::path const& file, std::string const& calibration) {
-  MatrixHeader const header = read_matrix_market_header(file);
-  // The summary transposes the matrix: twice its size, and what reading takes.
-  require_memory(std::max(2 * header.csr_bytes(), header.reading_bytes()), 0, file.string());
-  Csr<double> const a = read_matrix_market(file);
-  CsrSummary const s = summarize(a);
-  Locality const near = locality(a);
-  double const mean = s.rows > 0 ? double(s.entries) / s.rows : 0;
-  return cat("file            ", file.string(), "\n",                                  //
-             "size            ", s.rows, " x ", s.cols, "\n",                          //
-             "entries         ", s.entries, " (", header.stored, " in the file)\n",    //
-             "symmetry        ", symmetry_text(s), "\n",                               //
-             "diagonal        ", s.zero_diagonal, " zero or absent, ",                 //
-             s.negative_diagonal, " negative\n",                                       //
-             "dominance       ", s.dominant_rows, " of ", s.rows, " rows\n",           //
-             "bandwidth       ", s.bandwidth, ", profile ", near.profile, "\n",        //
-             "locality        ", number(near.gather()),                                //
-             " bytes of x an entry (0.25 to 32; docs/reordering.md)\n",                //
-             "norms           inf ", number(s.norm_inf), ", Frobenius ",               //
-             number(s.norm_frobenius), ", largest entry ", number(s.max_abs), "\n",    //
-             "entries a row   least ", s.min_row, ", mean ", number(mean), ", most ",  //
-             s.max_row, "; ", s.empty_rows, " rows are empty\n",                       //
-             histogram_text(s), plan_text(a, calibration));
+std::string matrix_info(std::filesystem::path const& file, std::string const& calibration,
+                        bool json) {
+  MatrixFacts const facts = gather(file, calibration);
+  return json ? info_json(facts) : info_text(facts);
 }
 
 }  // namespace tcsolve

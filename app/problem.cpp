@@ -3,7 +3,7 @@
 
 #include <tcsolve/app/generator.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/io/matrix_file.hpp>
 
 #include <algorithm>
 #include <random>
@@ -27,11 +27,12 @@ std::vector<double> row_sums(Csr<double> const& A) {
   return b;
 }
 
-std::vector<double> vector_file(std::filesystem::path const& path, Index n, char const* what) {
-  std::vector<double> v = read_vector(path, {.nonfinite = NonFinite::keep});
+std::vector<double> vector_file(std::filesystem::path const& path, Index n, char const* role,
+                                char const* what) {
+  std::vector<double> v = read_vector_file(path, role, {.nonfinite = NonFinite::keep});
   if (v.size() != length(n))
     throw MatrixError(
-        cat(path.string(), ": ", what, " has ", v.size(), " elements; the matrix asks for ", n));
+        cat(file_name(path), ": ", what, " has ", v.size(), " elements; the matrix asks for ", n));
   return v;
 }
 
@@ -48,9 +49,13 @@ ProblemSize problem_size(ParsedConfig const& config) {
             size.csr_bytes(),
             size.build_bytes};
   }
-  MatrixHeader const header = read_matrix_market_header(config.files.matrix);
-  return {config.files.matrix.string(), header.rows,        header.cols,
-          header.max_entries(),         header.csr_bytes(), header.reading_bytes()};
+  MatrixFileSize const size = matrix_file_size(config.files.matrix);
+  return {file_name(config.files.matrix),
+          size.rows,
+          size.cols,
+          size.entries,
+          size.csr_bytes,
+          size.reading_bytes};
 }
 
 Problem load_problem(ParsedConfig const& config) {
@@ -58,12 +63,13 @@ Problem load_problem(ParsedConfig const& config) {
   InputFiles const& files = config.files;
   std::uint64_t const seed = config.run.seed;
   Problem p;
-  p.A = from.generator ? make<GeneratorRegistry>(from.generator)->make()
-                       : read_matrix_market(files.matrix);
+  p.A = from.generator     ? make<GeneratorRegistry>(from.generator)->make()
+        : config.inspected ? std::move(*config.inspected)
+                           : read_matrix(files.matrix);
   Index const rows = p.A.rows, cols = p.A.cols;
 
   if (!files.rhs.empty())
-    p.b = vector_file(files.rhs, rows, "the right-hand side");
+    p.b = vector_file(files.rhs, rows, "b", "the right-hand side");
   else if (from.rhs == "ones")
     p.b.assign(length(rows), 1.0);
   else if (from.rhs == "random")
@@ -72,14 +78,14 @@ Problem load_problem(ParsedConfig const& config) {
     p.b = row_sums(p.A);
 
   if (!files.x0.empty())
-    p.x0 = vector_file(files.x0, cols, "the initial guess");
+    p.x0 = vector_file(files.x0, cols, "x0", "the initial guess");
   else if (from.x0 == "random")
     p.x0 = random_vector(cols, seed + 1);
   else
     p.x0.assign(length(cols), 0.0);
 
   if (!files.solution.empty())
-    p.solution = vector_file(files.solution, cols, "the solution");
+    p.solution = vector_file(files.solution, cols, "x", "the solution");
   else if (files.rhs.empty() && from.rhs == "A_times_ones")
     p.solution.assign(length(cols), 1.0);
   return p;

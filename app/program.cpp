@@ -5,6 +5,8 @@
 #include <tcsolve/app/calibrate.hpp>
 #include <tcsolve/app/documentation.hpp>
 #include <tcsolve/app/failure.hpp>
+#include <tcsolve/app/generate.hpp>
+#include <tcsolve/app/init.hpp>
 #include <tcsolve/app/matrix_info.hpp>
 #include <tcsolve/app/registries.hpp>
 #include <tcsolve/app/signals.hpp>
@@ -35,7 +37,13 @@ int dispatch(Arguments const& arguments) {
     case Task::solve: return solve_run(arguments, registries);
     case Task::list: std::cout << list_text(registries); return 0;
     case Task::explain: std::cout << explain_text(registries, arguments.subject); return 0;
-    case Task::info: std::cout << matrix_info(arguments.subject, arguments.calibration); return 0;
+    case Task::info:
+      std::cout << matrix_info(arguments.subject, arguments.calibration, arguments.json);
+      return 0;
+    case Task::generate:
+      std::cout << generate_file(registries, arguments.subject, arguments.sets, arguments.file);
+      return 0;
+    case Task::init: std::cout << initial_config(registries, arguments.subject); return 0;
     case Task::calibrate: write_calibration(arguments); return 0;
     case Task::reference: write_reference(registries, arguments.subject); return 0;
     case Task::done: break;

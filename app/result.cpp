@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/result.hpp>
 
+#include <tcsolve/app/gnuplot.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/atomic_file.hpp>
 #include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/io/numpy.hpp>
 #include <tcsolve/version.hpp>
 
 #include <nlohmann/json.hpp>
@@ -20,7 +22,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr char const* result_name = "result.json";
 constexpr char const* history_name = "history.csv";
-constexpr char const* solution_name = "x.mtx";
+constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
+constexpr char const* plot_name = "convergence.svg";
+constexpr char const* report_name = "report.html";
 constexpr int schema_version = 1;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -28,6 +32,10 @@ Json number(double v) {
   if (std::isnan(v)) return nullptr;
   if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
   return v;
+}
+
+char const* solution_name(OutputConfig const& output) {
+  return solution_names[static_cast<int>(output.solution_format)];
 }
 
 Json ratio(double a, double b) { return b > 0 ? number(a / b) : Json(nullptr); }
@@ -76,10 +84,17 @@ Json residuals(RunResult const& run) {
 
 Json seconds(RunTimes const& t) {
   double const total =
-      t.read + t.upload + t.plan + t.reorder + t.convert + t.setup + t.solve + t.verify;
+      t.read + t.upload + t.plan + t.reorder + t.convert + t.setup + t.repeat + t.solve + t.verify;
   return {{"read", t.read},       {"upload", t.upload},   {"plan", t.plan},
           {"reorder", t.reorder}, {"convert", t.convert}, {"setup", t.setup},
-          {"solve", t.solve},     {"verify", t.verify},   {"total", total}};
+          {"repeat", t.repeat},   {"solve", t.solve},     {"verify", t.verify},
+          {"total", total}};
+}
+
+Json repeat_json(std::optional<RepeatTimes> const& r) {
+  if (!r || r->seconds.empty()) return nullptr;
+  return {{"count", r->seconds.size()}, {"median", r->median()}, {"least", r->least()},
+          {"most", r->most()},          {"spread", r->spread()}, {"seconds", r->seconds}};
 }
 
 Json traffic(RunResult const& run) {
@@ -109,9 +124,11 @@ Json reordering_json(std::optional<Reordering> const& order) {
           {"after", measure(order->after)}};
 }
 
-Json files(WrittenFiles const& f) {
+Json files(WrittenFiles const& f, OutputConfig const& output) {
   return {{"history", f.history ? Json(history_name) : Json(nullptr)},
-          {"solution", f.solution ? Json(solution_name) : Json(nullptr)},
+          {"solution", f.solution ? Json(solution_name(output)) : Json(nullptr)},
+          {"plot", f.plot ? Json(plot_name) : Json(nullptr)},
+          {"report", f.report ? Json(report_name) : Json(nullptr)},
           {"failed", f.failed}};
 }
 
@@ -134,7 +151,8 @@ bool same_file(fs::path const& a, fs::path const& b) {
 }
 
 void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
-  for (char const* const name : {result_name, history_name, solution_name}) {
+  for (char const* const name :
+       {result_name, history_name, solution_names[0], solution_names[1], plot_name, report_name}) {
     fs::path const file = directory / name;
     std::error_code failed;
     bool const is_input = same_file(inputs.matrix, file) || same_file(inputs.rhs, file) ||
@@ -159,6 +177,27 @@ bool written(std::vector<std::string>& failed, F const& f) {
   }
 }
 
+/// convergence.svg and report.html, as far as they are asked for.
+void write_pictures(RunResult& run, RunConfig const& config) {
+  fs::path const directory = config.output.directory;
+  WrittenFiles& files = run.files;
+  std::string svg;
+  if (config.output.plot || config.output.report)
+    files.plot = written(files.failed,
+                         [&] {
+                           svg = convergence_svg(run.report, config.solver.type());
+                           if (config.output.plot) write_file(directory / plot_name, svg);
+                         }) &&
+                 config.output.plot;
+  if (config.output.report && run.picture) {
+    files.report = true;  // as the page itself says
+    files.report = written(files.failed, [&] {
+      write_file(directory / report_name,
+                 report_html(result_json(run, config), dump_yaml(config), svg, *run.picture));
+    });
+  }
+}
+
 }  // namespace
 
 std::string RunResult::message() const {
@@ -180,8 +219,9 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
       {"format", run.format.empty() ? Json(nullptr) : Json(run.format)},
       {"reordering", reordering_json(run.reordering)},
       {"seconds", seconds(run.times)},
+      {"repeat", repeat_json(run.repeat)},
       {"traffic", traffic(run)},
-      {"files", files(run.files)},
+      {"files", files(run.files, config.output)},
       {"backend", run.backend == Backend::cuda ? "cuda" : "host"},
       {"device", run.device},
       {"versions", versions()},
@@ -213,7 +253,7 @@ void prepare_directory(OutputConfig const& output, InputFiles const& inputs) {
 }
 
 void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs) {
-  fs::path const solution = fs::path(output.directory) / solution_name;
+  fs::path const solution = fs::path(output.directory) / solution_name(output);
   if (!output.solution) return;
   for (auto const& [key, input] :
        {std::pair{"matrix", &inputs.matrix}, {"rhs", &inputs.rhs}, {"solution", &inputs.solution}})
@@ -231,7 +271,14 @@ void write_results(RunResult& run, RunConfig const& config, std::vector<double> 
     files.history = written(files.failed,
                             [&] { write_file(directory / history_name, history_csv(run.report)); });
   if (solved && config.output.solution)
-    files.solution = written(files.failed, [&] { write_vector(directory / solution_name, x); });
+    files.solution = written(files.failed, [&] {
+      fs::path const file = directory / solution_name(config.output);
+      if (config.output.solution_format == SolutionFormat::npy)
+        write_numpy_vector(file, x);
+      else
+        write_vector(file, x);
+    });
+  if (solved) write_pictures(run, config);
   constexpr int file_error = 2;
   if (!files.failed.empty()) run.exit_code = file_error;
   // Last: it stands for the run.

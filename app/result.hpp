@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The files of a run: result.json, history.csv, x.mtx.
+/// The files of a run: result.json, history.csv, x.mtx or x.npy.
 #pragma once
 
 #include <tcsolve/app/failure.hpp>
+#include <tcsolve/app/repeat.hpp>
+#include <tcsolve/app/report.hpp>
 #include <tcsolve/app/run_config.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
@@ -23,6 +25,7 @@ struct RunTimes {
   double reorder = 0;  ///< orders of the matrix, taken or not, and the matrix in them
   double convert = 0;  ///< CSR to the format, on the device where there is one
   double setup = 0;    ///< preconditioner and solver
+  double repeat = 0;   ///< of `--repeat`: the warm-up and all solves but the last
   double solve = 0;
   double verify = 0;  ///< the error against the known solution, back on the host
 };
@@ -35,7 +38,7 @@ struct RunTraffic {
 
 /// The files beside result.json that this run wrote.
 struct WrittenFiles {
-  bool history = false, solution = false;
+  bool history = false, solution = false, plot = false, report = false;
   std::vector<std::string> failed;  ///< why those that were asked for are missing, if they are
 };
 
@@ -45,6 +48,8 @@ struct RunResult {
   WrittenFiles files;
   RunTimes times;
   RunTraffic traffic;
+  std::optional<RepeatTimes> repeat;     ///< of `--repeat`
+  std::optional<MatrixPicture> picture;  ///< for report.html
   std::string source, device;
   std::string format;  ///< that A was stored in
   Backend backend = Backend::host;
@@ -72,9 +77,9 @@ void prepare_directory(OutputConfig const&, InputFiles const&);
 /// solution; it may replace the guess that led to it.
 void require_inputs_to_stay(OutputConfig const&, InputFiles const&);
 
-/// Writes history.csv and x.mtx if the config says so and a solver ran, then result.json, each
-/// whole or not at all. Does not throw: a file that cannot be written is named in run.files.failed,
-/// the others are written nevertheless, and the exit code becomes 2.
+/// Writes history.csv, x, the plot and the report if the config says so and a solver ran, then
+/// result.json, each whole or not at all. Does not throw: a file that cannot be written is named in
+/// run.files.failed, the others are written nevertheless, and the exit code becomes 2.
 void write_results(RunResult& run, RunConfig const&, std::vector<double> const& x);
 
 }  // namespace tcsolve

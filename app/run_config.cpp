@@ -2,6 +2,7 @@
 #include <tcsolve/app/run_config.hpp>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/io/matrix_file.hpp>
 
 #include <algorithm>
 
@@ -57,6 +58,7 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
   ConfigNode const* const node = problem ? problem->find(key) : nullptr;
   if (!node || node->scalar.empty()) return {};
   if (std::find(words.begin(), words.end(), node->scalar) != words.end()) return {};
+  if (is_standard_input(node->scalar)) return node->scalar;
   fs::path const path = resolved(folder, *node);
   bool const from_file = node->at.line > 0;
   std::error_code ignored;
@@ -65,7 +67,8 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
                  path.string());
   std::string const near = nearest(node->scalar, words);
   missing += near.empty() ? path_advice(node->scalar, path) : cat("; did you mean '", near, "'?");
-  if (path.is_relative() || from_file)
+  bool const from_set = node->at.text().starts_with("--set");
+  if (from_file || (from_set && path.is_relative()))
     missing += from_file ? " (paths are relative to the config's directory)"
                          : " (paths of --set are relative to the working directory)";
   return {};
@@ -75,7 +78,11 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
 
 ParsedConfig read_config(std::string const& path, std::vector<std::string> const& sets,
                          Catalog const& catalog) {
-  ConfigNode root = load_yaml(path);
+  return read_config(load_yaml(path), fs::path(path).parent_path(), sets, catalog);
+}
+
+ParsedConfig read_config(ConfigNode root, fs::path const& folder,
+                         std::vector<std::string> const& sets, Catalog const& catalog) {
   Diagnostics problems;
   apply_sets(root, sets, problems);
   let_sets_replace(root);
@@ -83,7 +90,6 @@ ParsedConfig read_config(std::string const& path, std::vector<std::string> const
     if (ConfigNode const* const rhs = problem->find("rhs");
         rhs && rhs->kind == ConfigNode::Kind::sequence)
       problems.add(rhs->at, "write the elements of 'rhs' to a file, one a line, and its name here");
-  fs::path const folder = fs::path(path).parent_path();
   resolve_paths(root, folder.string());
   ParsedConfig parsed;
   read_params(root, parsed.run, problems, "the config", catalog);

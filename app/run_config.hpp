@@ -3,10 +3,14 @@
 #pragma once
 
 #include <tcsolve/api/options.hpp>
+#include <tcsolve/matrix/csr.hpp>
 
+#include <array>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tcsolve {
@@ -21,7 +25,10 @@ struct ProblemConfig {
   static constexpr auto schema() {
     using P = ProblemConfig;
     return std::tuple{
-        field(&P::matrix, "matrix", "Matrix Market file, plain, .gz or .xz"),
+        field(&P::matrix, "matrix",
+              "a file: Matrix Market, SciPy .npz, PETSc binary, or tar of the SuiteSparse "
+              "collection; "
+              "- is standard input"),
         field(&P::generator, "generator", block_of("generator"), "a generated matrix instead"),
         field(&P::rhs, "rhs", non_empty(),
               "b: a file, or ones, random (in [-1, 1), drawn from `seed`) or A_times_ones"),
@@ -36,10 +43,19 @@ struct ProblemConfig {
   }
 };
 
+/// What x is written as.
+enum class SolutionFormat { mtx, npy };
+constexpr auto names(SolutionFormat) {
+  return std::array{std::pair{SolutionFormat::mtx, "mtx"}, std::pair{SolutionFormat::npy, "npy"}};
+}
+
 struct OutputConfig {
   std::string directory = "tcsolve-out";
   bool solution = false;
+  SolutionFormat solution_format = SolutionFormat::mtx;
   bool history = true;
+  bool plot = false;
+  bool report = false;
   bool bandwidth = true;
   int every = 0;
 
@@ -49,8 +65,13 @@ struct OutputConfig {
         field(&P::directory, "directory", non_empty(),
               "where result.json and the other files go, from the working directory; made if "
               "missing"),
-        field(&P::solution, "solution", "write x.mtx"),
+        field(&P::solution, "solution", "write x.mtx, or x.npy"),
+        field(&P::solution_format, "solution_format",
+              "mtx: Matrix Market; npy: NumPy, float64 of shape (n,)"),
         field(&P::history, "history", "write history.csv"),
+        field(&P::plot, "plot", "write convergence.svg, drawn by gnuplot"),
+        field(&P::report, "report",
+              "write report.html: the run on a page that opens without a network; needs gnuplot"),
         field(&P::bandwidth, "bandwidth",
               "measure the memory bandwidth by short vector updates, to compare the solve with"),
         field(&P::every, "every", non_negative(),
@@ -79,7 +100,8 @@ struct InputFiles {
 struct ParsedConfig {
   RunConfig run;
   InputFiles files;
-  std::string missing;  ///< input files that are not there, one line each
+  std::string missing;                     ///< input files that are not there, one line each
+  std::shared_ptr<Csr<double>> inspected;  ///< the matrix, where it was read to choose a method
 
   /// Throws MatrixError when an input file is not there.
   void require_files() const;
@@ -89,5 +111,8 @@ struct ParsedConfig {
 /// that a set gives to the working directory. Throws ConfigError with all problems at once.
 ParsedConfig read_config(std::string const& path, std::vector<std::string> const& sets,
                          Catalog const& catalog);
+/// The same for a tree whose file lies in `folder`.
+ParsedConfig read_config(ConfigNode root, std::filesystem::path const& folder,
+                         std::vector<std::string> const& sets, Catalog const& catalog);
 
 }  // namespace tcsolve

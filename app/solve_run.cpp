@@ -6,12 +6,14 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/bandwidth.hpp>
 #include <tcsolve/app/failure.hpp>
+#include <tcsolve/app/gnuplot.hpp>
 #include <tcsolve/app/memory_plan.hpp>
 #include <tcsolve/app/preflight.hpp>
 #include <tcsolve/app/problem.hpp>
 #include <tcsolve/app/progress.hpp>
 #include <tcsolve/app/result.hpp>
 #include <tcsolve/app/run_config.hpp>
+#include <tcsolve/app/run_input.hpp>
 #include <tcsolve/app/signals.hpp>
 
 #include <unistd.h>
@@ -58,11 +60,21 @@ void prepare(LinearSolver& solver, Csr<double> a, RunResult& result) {
 }
 
 /// x becomes the answer.
-void solve(LinearSolver& solver, Problem& problem, bool bandwidth, RunResult& result) {
+void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, RunResult& result) {
   RunTraffic& traffic = result.traffic;
   if (bandwidth) traffic.bandwidth = measure_bandwidth(solver.context(), solver.A()->cost(1).bytes);
   auto& x = problem.x0;
-  timed(result.times.solve, [&] { result.report = solver.solve(problem.b, x); });
+  if (repeat > 0) {
+    timed(result.times.repeat, [&] {
+      result.report = repeat_solve(solver, problem.b, x, repeat, result.repeat.emplace());
+    });
+    // The last of them is the solve of this run.
+    auto const& each = result.repeat->seconds;
+    result.times.solve = each.empty() ? 0 : each.back();
+    result.times.repeat -= result.times.solve;
+  } else {
+    timed(result.times.solve, [&] { result.report = solver.solve(problem.b, x); });
+  }
   result.format = solver.format();  // it may have been converted on the way
   SolveTraffic const moved = solver.traffic(result.report);
   traffic.bytes_per_iteration = moved.bytes_per_iteration;
@@ -115,6 +127,7 @@ void print_summary(RunResult const& r, RunConfig const& config) {
   if (r.report.iterations > 0)
     std::cout << " (" << figure_text(1e3 * t.solve / r.report.iterations) << " ms an iteration)";
   std::cout << "\n";
+  if (r.repeat) std::cout << r.repeat->text() << "\n";
   if (r.traffic.bandwidth > 0 && t.solve > 0)
     std::cout << "bandwidth: " << figure_text(r.traffic.bytes / t.solve / 1e9) << " of "
               << figure_text(r.traffic.bandwidth / 1e9)
@@ -165,7 +178,14 @@ class Setting {
   std::optional<LinearSolver> solver_;
 };
 
+/// Throws for what is written by a program that is not there.
+void require_programs(OutputConfig const& output) {
+  if (output.plot) require_gnuplot("output.plot");
+  if (output.report) require_gnuplot("output.report");
+}
+
 int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
+  require_programs(parsed.run.output);
   Setting setting(arguments, parsed);
   rehearse(setting.context(), parsed.run, setting.size());
   std::cout << "dry run: the config is valid; nothing was solved\n";
@@ -173,7 +193,7 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
 }
 
 /// Reads the system and solves it; fills `result`, also where it throws.
-void read_and_solve(Setting& setting, ParsedConfig const& parsed, Problem& problem,
+void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Problem& problem,
                     RunResult& result) {
   Context& ctx = setting.context();
   ProblemSize const& size = setting.size();
@@ -184,11 +204,12 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Problem& probl
   result.cols = size.cols;
   timed(result.times.read, [&] { problem = load_problem(parsed); });
   result.entries = problem.A.entries();
+  if (parsed.run.output.report) result.picture = picture_of(ctx, problem.A);
   LinearSolver& solver = setting.solver();
   result.warnings = preflight(*solver.parts().method, problem.A);
   for (std::string const& warning : result.warnings) ctx.log(Severity::warning, warning);
   prepare(solver, std::move(problem.A), result);
-  solve(solver, problem, parsed.run.output.bandwidth, result);
+  solve(solver, problem, parsed.run.output.bandwidth, repeat, result);
   result.exit_code = result.report.exit_code();
   if (!std::isnan(result.solution_error))
     result.report.message +=
@@ -207,7 +228,7 @@ int conclude(RunResult& result, RunConfig const& config, std::vector<double> con
 
 int solve_run(Arguments const& arguments, Registries const& registries) {
   bool const quiet = arguments.talk == Talk::quiet;
-  ParsedConfig const parsed = read_config(arguments.subject, arguments.sets, registries.catalog);
+  ParsedConfig const parsed = read_run(arguments, registries.catalog);
   RunConfig const& config = parsed.run;
   if (arguments.dry_run || arguments.talk == Talk::verbose) std::cout << dump_yaml(config);
   if (arguments.dry_run) return dry_run(arguments, parsed);
@@ -219,10 +240,11 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
   bool begun = false;  // what fails from here on may be a verdict
   try {
     require_inputs_to_stay(config.output, parsed.files);
+    require_programs(config.output);
     Setting setting(arguments, parsed);
     CancelOnSignal const signals(setting.context());  // until the files are written
     begun = true;
-    read_and_solve(setting, parsed, problem, result);
+    read_and_solve(setting, parsed, arguments.repeat, problem, result);
     setting.clear_progress();
     return conclude(result, config, problem.x0, quiet);
   } catch (...) {

@@ -10,6 +10,7 @@ endif()
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
+find_package(LibArchive REQUIRED)
 
 # Kokkos: that of the project around this one, then the caller's choice, then the one that
 # scripts/setup built, then an installed one.
@@ -103,7 +104,7 @@ add_library(tcsolve_private INTERFACE)
 target_link_libraries(tcsolve_private INTERFACE tcsolve_flags Eigen3::Eigen
   $<TARGET_NAME_IF_EXISTS:CLI11::CLI11> nlohmann_json::nlohmann_json)
 set(TCSOLVE_LINK_PUBLIC yaml-cpp Threads::Threads)
-set(TCSOLVE_LINK_PRIVATE ZLIB::ZLIB LibLZMA::LibLZMA)
+set(TCSOLVE_LINK_PRIVATE ZLIB::ZLIB LibLZMA::LibLZMA LibArchive::LibArchive)
 set(TCSOLVE_LINK_CUDA_SHARED "")
 set(TCSOLVE_LINK_CUDA "")  # for the CUDA leaf files alone: no other layer finds a CUDA header
 if(TARGET yaml-cpp::yaml-cpp)  # yaml-cpp >= 0.8

@@ -18,16 +18,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// A text that can be opened twice: once to be read, and again to find the line of a fault.
-struct Input {
-  std::string name;
-  std::function<std::unique_ptr<ByteSource>()> open;
-};
-
-Input file_input(std::filesystem::path const& path) {
+TextInput file_input(std::filesystem::path const& path) {
   return {path.string(), [path] { return open_file(path); }};
 }
-Input text_input(std::string_view text, std::string const& name) {
+TextInput text_input(std::string_view text, std::string const& name) {
   return {name, [text] { return open_text(text); }};
 }
 
@@ -77,7 +71,7 @@ void check_sums(Csr<double> const& a, std::string const& name) {
                               " have a sum beyond the range of double"));
 }
 
-Csr<double> read(Input const& input, ReadOptions const& options) {
+Csr<double> read(TextInput const& input, ReadOptions const& options) {
   auto const start = Clock::now();
   MatrixText text(input.open(), input.name, options.threads);
   MatrixHeader const header = text.read_header();
@@ -126,7 +120,7 @@ std::vector<double> dense(Csr<double> const& a, std::string const& name) {
   return x;
 }
 
-std::vector<double> read_numbers(Input const& input, ReadOptions const& options) {
+std::vector<double> read_numbers(TextInput const& input, ReadOptions const& options) {
   auto const start = Clock::now();
   MatrixText text(input.open(), input.name, options.threads);
   text.read_no_header();
@@ -149,7 +143,7 @@ std::vector<double> read_numbers(Input const& input, ReadOptions const& options)
   return x;
 }
 
-std::vector<double> read_any_vector(Input const& input, ReadOptions const& options) {
+std::vector<double> read_any_vector(TextInput const& input, ReadOptions const& options) {
   std::array<char, 2> start{};
   input.open()->read(start);
   return start == std::array{'%', '%'} ? dense(read(input, options), input.name)
@@ -158,27 +152,39 @@ std::vector<double> read_any_vector(Input const& input, ReadOptions const& optio
 
 }  // namespace
 
+Csr<double> read_matrix_market(TextInput const& input, ReadOptions const& options) {
+  return within_memory(input.name, [&] { return read(input, options); });
+}
+
+MatrixHeader read_matrix_market_header(TextInput const& input) {
+  return within_memory(input.name,
+                       [&] { return MatrixText(input.open(), input.name, 1).read_header(); });
+}
+
+std::vector<double> read_vector(TextInput const& input, ReadOptions const& options) {
+  return within_memory(input.name, [&] { return read_any_vector(input, options); });
+}
+
 Csr<double> read_matrix_market(std::filesystem::path const& path, ReadOptions const& options) {
-  return within_memory(path.string(), [&] { return read(file_input(path), options); });
+  return read_matrix_market(file_input(path), options);
 }
 
 Csr<double> parse_matrix_market(std::string_view text, std::string const& name,
                                 ReadOptions const& options) {
-  return within_memory(name, [&] { return read(text_input(text, name), options); });
+  return read_matrix_market(text_input(text, name), options);
 }
 
 MatrixHeader read_matrix_market_header(std::filesystem::path const& path) {
-  return within_memory(path.string(),
-                       [&] { return MatrixText(open_file(path), path.string(), 1).read_header(); });
+  return read_matrix_market_header(file_input(path));
 }
 
 std::vector<double> read_vector(std::filesystem::path const& path, ReadOptions const& options) {
-  return within_memory(path.string(), [&] { return read_any_vector(file_input(path), options); });
+  return read_vector(file_input(path), options);
 }
 
 std::vector<double> parse_vector(std::string_view text, std::string const& name,
                                  ReadOptions const& options) {
-  return within_memory(name, [&] { return read_any_vector(text_input(text, name), options); });
+  return read_vector(text_input(text, name), options);
 }
 
 }  // namespace tcsolve

@@ -9,11 +9,14 @@
 /// complex and hermitian are refused by name. Every fault is a MatrixError `file:line: what`.
 #pragma once
 
+#include <tcsolve/io/byte_source.hpp>
 #include <tcsolve/io/matrix_market_header.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,6 +68,18 @@ std::vector<double> read_vector(std::filesystem::path const& path, ReadOptions c
 /// The same for text in memory.
 std::vector<double> parse_vector(std::string_view text, std::string const& name = "text",
                                  ReadOptions const& options = {});
+
+/// A text that can be opened twice: once to be read, and again to find the line of a fault. `name`
+/// stands for the file in messages.
+struct TextInput {
+  std::string name;
+  std::function<std::unique_ptr<ByteSource>()> open;
+};
+
+/// What the functions above do, of any text.
+Csr<double> read_matrix_market(TextInput const& input, ReadOptions const& options = {});
+MatrixHeader read_matrix_market_header(TextInput const& input);
+std::vector<double> read_vector(TextInput const& input, ReadOptions const& options = {});
 
 /// Writes `coordinate real general`, each value in the shortest form that reads back to the same
 /// bits. The file appears whole or not at all (AtomicFile). Throws Error when it can't be written.

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Plots by the program gnuplot, which is looked for on the path when one is asked for.
+#pragma once
+
+#include <tcsolve/solvers/driver/report.hpp>
+
+#include <string>
+
+namespace tcsolve {
+
+/// Throws ConfigError, with the package to install, when there is no gnuplot. `key` asked for it.
+void require_gnuplot(std::string const& key);
+
+/// The residual of each iteration, relative to norm(b), as SVG, with the tolerance and the true
+/// residual at the end. Of a long history at most 2000 points are drawn. Throws Error when gnuplot
+/// fails.
+std::string convergence_svg(SolveReport const& report, std::string const& solver);
+
+}  // namespace tcsolve

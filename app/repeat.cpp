@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/repeat.hpp>
+
+#include <tcsolve/core/error.hpp>
+#include <tcsolve/core/timed.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tcsolve {
+namespace {
+
+std::string brief(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", v);
+  return text;
+}
+
+}  // namespace
+
+double RepeatTimes::median() const {
+  if (seconds.empty()) return 0;
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  std::size_t const half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+double RepeatTimes::least() const {
+  return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end());
+}
+
+double RepeatTimes::most() const {
+  return seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end());
+}
+
+double RepeatTimes::spread() const { return median() > 0 ? (most() - least()) / median() : 0; }
+
+std::string RepeatTimes::text() const {
+  std::string text = cat("repeat: median ", brief(median()), " s, least ", brief(least()),
+                         " s, spread ", brief(100 * spread()), " % of ", seconds.size(),
+                         seconds.size() == 1 ? " solve" : " solves", " after a warm-up:");
+  for (double const s : seconds) text += " " + brief(s);
+  return text;
+}
+
+SolveReport repeat_solve(LinearSolver& solver, std::vector<double> const& b, std::vector<double>& x,
+                         int count, RepeatTimes& times) {
+  std::vector<double> const start = x;
+  SolveReport report = solver.solve(b, x);
+  for (int i = 1; i <= count && report.reason != Stop::cancelled; ++i) {
+    x = start;
+    double seconds = 0;
+    timed(seconds, [&] { report = solver.solve(b, x); });
+    if (report.reason == Stop::cancelled) break;
+    times.seconds.push_back(seconds);
+    solver.context().log(Severity::note,
+                         cat("solve ", i, " of ", count, ": ", brief(seconds), " s"));
+  }
+  return report;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a command line asks to be solved: a config, or a matrix without one.
+#pragma once
+
+#include <tcsolve/app/arguments.hpp>
+#include <tcsolve/app/run_config.hpp>
+
+#include <filesystem>
+
+namespace tcsolve {
+
+/// Whether a file is a matrix and no config: .yaml, .yml and .json name a config; else the first
+/// bytes decide, and for plain text and what cannot be read the name (.mtx, .npz, .tar.gz, ...).
+bool is_matrix(std::filesystem::path const& path);
+
+/// The config in force. A matrix takes the place of a config that names it, and, where no key says
+/// which solver, choose_method() does: then the matrix is read here, and the choice is said on
+/// standard output unless the run is quiet. Throws ConfigError with all problems at once.
+ParsedConfig read_run(Arguments const& arguments, Catalog const& catalog);
+
+/// `text` as a YAML value that reads as this text, whatever characters it has.
+std::string quoted_value(std::string const& text);
+
+}  // namespace tcsolve

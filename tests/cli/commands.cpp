@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// --repeat, info --json and generate.
+#include "tests/cli/program.hpp"
+
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/matrix_market.hpp>
+
+#include <algorithm>
+
+namespace tcsolve::cli {
+namespace {
+
+bool has(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(Program, RepeatsASolve) {
+  std::string const config =
+      std::string(small_config) + "backend: host\noutput: {solution: true, bandwidth: false}\n";
+  ASSERT_EQ(solve(config).code, 0);
+  EXPECT_TRUE(result()["repeat"].is_null());
+  auto const once = result();
+  std::string const x = read_text(folder_ / "tcsolve-out/x.mtx");
+  Outcome const o = solve(config, {"--repeat", "4"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  auto const r = result();
+  std::vector<double> seconds = r["repeat"]["seconds"];
+  ASSERT_EQ(seconds.size(), 4u);
+  EXPECT_EQ(r["repeat"]["count"], 4);
+  EXPECT_EQ(r["seconds"]["solve"], seconds.back());
+  EXPECT_GE(r["seconds"]["repeat"], seconds[0] + seconds[1] + seconds[2]);
+  std::sort(seconds.begin(), seconds.end());
+  EXPECT_EQ(r["repeat"]["least"], seconds[0]);
+  EXPECT_EQ(r["repeat"]["most"], seconds[3]);
+  double const median = (seconds[1] + seconds[2]) / 2;
+  EXPECT_EQ(r["repeat"]["median"], median);
+  EXPECT_DOUBLE_EQ(r["repeat"]["spread"], (seconds[3] - seconds[0]) / median);
+  EXPECT_TRUE(has(o.out, "repeat: median ")) << o.out;
+  EXPECT_TRUE(has(o.err, "solve 4 of 4: ")) << o.err;
+  // Each begins where the first began.
+  EXPECT_EQ(r["iterations"], once["iterations"]);
+  EXPECT_EQ(read_text(folder_ / "tcsolve-out/x.mtx"), x);
+}
+
+TEST_F(Program, RepeatsWhatDoesNotConverge) {
+  Outcome const o =
+      solve(small_config, {"--repeat", "3", "--set", "solver.max_iters=2", "--quiet"});
+  EXPECT_EQ(o.code, 3) << o.err;
+  EXPECT_EQ(result()["repeat"]["count"], 3);
+  EXPECT_EQ(solve(small_config, {"--repeat", "0"}).code, 1);
+  EXPECT_EQ(solve(small_config, {"--repeat", "two"}).code, 1);
+  EXPECT_EQ(tcsolve({"--list", "--repeat", "2"}).code, 1);
+}
+
+TEST_F(Program, GeneratesAMatrix) {
+  Outcome o =
+      tcsolve({"generate", "convdiff", "--set", "n=5", "--set", "velocity=3", "-o", "A.mtx"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(read_matrix_market(folder_ / "A.mtx"), generate(ConvdiffParams{.n = 5, .velocity = 3}));
+  EXPECT_EQ(o.out, "A.mtx: 125 x 125, 725 entries\n");
+  EXPECT_EQ(tcsolve({"A.mtx", "--quiet"}).code, 0);
+  EXPECT_EQ(result()["config"]["solver"]["type"], "gmres");
+  o = tcsolve({"generate", "poison7", "-o", "B.mtx"});
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(has(o.err, "unknown generator 'poison7'; did you mean 'poisson7'?")) << o.err;
+  o = tcsolve({"generate", "poisson7", "--set", "m=4", "-o", "B.mtx"});
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(has(o.err, "--set m=4: unknown key 'm'")) << o.err;
+  o = tcsolve({"generate", "poisson7", "-o", "B.npz"});
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(has(o.err, "written as Matrix Market")) << o.err;
+  EXPECT_EQ(tcsolve({"generate", "poisson7"}).code, 1);
+  EXPECT_EQ(tcsolve({"generate", "poisson27", "--set", "n=1200", "-o", "B.mtx"}).code, 5);
+  EXPECT_EQ(tcsolve({"generate", "poisson7", "-o", "none/B.mtx"}).code, 2);
+  EXPECT_FALSE(fs::exists(folder_ / "B.mtx"));
+}
+
+TEST_F(Program, InfoIsJsonToo) {
+  write_text(
+      folder_ / "a.mtx",
+      "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 4\n2 2 -4\n3 1 1\n3 3 2\n");
+  Outcome o = tcsolve({"info", "a.mtx", "--json"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  auto const info = nlohmann::json::parse(o.out);
+  EXPECT_EQ(info["file"], "a.mtx");
+  EXPECT_EQ(info["rows"], 3);
+  EXPECT_EQ(info["entries"], 5);
+  EXPECT_EQ(info["stored"], 4);
+  EXPECT_EQ(info["symmetric"], true);
+  EXPECT_EQ(info["negative_diagonal"], 1);
+  EXPECT_EQ(info["norms"]["largest_entry"], 4);
+  EXPECT_EQ(info["row_entries"]["most"], 2);
+  int rows = 0;
+  for (auto const& bin : info["row_entries"]["histogram"]) rows += bin["rows"].get<int>();
+  EXPECT_EQ(rows, 3);
+  // The figures of the text, and the format that it lists first.
+  std::string const text = tcsolve({"info", "a.mtx"}).out;
+  ASSERT_EQ(info["plans"].size(), 2u);
+  for (auto const& plan : info["plans"]) {
+    EXPECT_EQ(plan["format"], plan["formats"][0]["format"]);
+    EXPECT_TRUE(has(text, plan["device"])) << plan["device"];
+    EXPECT_GT(plan["formats"][0]["total"], 0);
+  }
+  write_text(folder_ / "b.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+  auto const wide = nlohmann::json::parse(tcsolve({"info", "b.mtx", "--json"}).out);
+  EXPECT_TRUE(wide["asymmetry"].is_null());
+  EXPECT_TRUE(wide["plans"][0]["reorder"].is_null());
+}
+
+}  // namespace
+}  // namespace tcsolve::cli

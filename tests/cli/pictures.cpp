@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// convergence.svg and report.html.
+#include "tests/cli/program.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tcsolve::cli {
+namespace {
+
+bool has(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class Pictures : public Program {
+ protected:
+  void SetUp() override {
+    if (run({"bash", "-c", "command -v gnuplot"}).code != 0)
+      GTEST_SKIP() << "no gnuplot here (Debian: gnuplot-nox)";
+  }
+  std::string file(std::string const& name) const {
+    return read_text(folder_ / "tcsolve-out" / name);
+  }
+  bool exists(std::string const& name) const { return fs::exists(folder_ / "tcsolve-out" / name); }
+  /// small_config with both pictures, where `path` is the PATH.
+  Outcome on_path(std::string const& path, std::string const& more = "") {
+    write_text(folder_ / "my.yaml",
+               std::string(small_config) + "output: {plot: true, report: true}\n");
+    return run(
+        {"bash", "-c", "PATH=" + path + " exec \"$0\" my.yaml " + more, command({}).front()});
+  }
+};
+
+TEST_F(Pictures, ThePlotShowsEachResidual) {
+  Outcome const o = solve(small_config, {"--set", "output.plot=true"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::string const svg = file("convergence.svg");
+  EXPECT_TRUE(has(svg, "</svg>"));
+  for (char const* words : {"cg: converged", "tolerance", "true residual at the end", "iteration"})
+    EXPECT_TRUE(has(svg, words)) << words;
+  EXPECT_EQ(result()["files"]["plot"], "convergence.svg");
+  EXPECT_TRUE(result()["files"]["report"].is_null());
+  EXPECT_FALSE(exists("report.html"));
+  // Not to be taken for those of the next run.
+  ASSERT_EQ(solve(small_config).code, 0);
+  EXPECT_FALSE(exists("convergence.svg"));
+  EXPECT_TRUE(result()["files"]["plot"].is_null());
+}
+
+TEST_F(Pictures, ALongHistoryIsThinnedAndNoneIsNoFault) {
+  solve(
+      "problem: {generator: {type: poisson7, n: 24, coefficient: random}, rhs: random}\n"
+      "solver: {type: gmres, restart: 1, rtol: 1.0e-13, max_iters: 9000, stagnation_window: 0}\n"
+      "output: {plot: true, bandwidth: false}\n");
+  EXPECT_GT(result()["iterations"], 2000);
+  EXPECT_TRUE(has(file("convergence.svg"), "</svg>"));
+  EXPECT_LT(file("convergence.svg").size(), 120'000u) << "44 kB for 913 points";
+  std::string zeros;
+  for (int i = 0; i < 512; ++i) zeros += "0\n";
+  write_text(folder_ / "zero.txt", zeros);
+  Outcome const o = solve(small_config, {"--set", "problem.rhs=zero.txt", "--set",
+                                         "output={plot: true, report: true}"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(file("convergence.svg"), "no residual above zero"));
+  EXPECT_TRUE(exists("report.html"));
+}
+
+TEST_F(Pictures, TheReportHoldsTheRun) {
+  Outcome const o = solve(small_config, {"--repeat", "2", "--set", "output.report=true"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::string const page = file("report.html");
+  for (char const* words :
+       {"<b>converged</b> (exit code 0)", "cg: converged after ", "Residual", "Formats considered",
+        "Entries of the matrix", "Repeated solves", "<td>solve</td>", "<td>true relative</td>",
+        "  type: poisson7", "512 x 512", "</svg>", "</html>"})
+    EXPECT_TRUE(has(page, words)) << words;
+  for (char const* format : {"csr", "sell", "dia"})
+    EXPECT_TRUE(has(page, std::string(format) + "</")) << format;
+  EXPECT_EQ(result()["files"]["report"], "report.html");
+  EXPECT_FALSE(exists("convergence.svg")) << "it is in the page";
+  // No part of it comes from elsewhere.
+  EXPECT_TRUE(has(page, "default-src 'none'"));
+  EXPECT_FALSE(has(page, "<script"));
+  EXPECT_FALSE(has(page, "src=\""));
+  for (std::size_t at = 0; (at = page.find("href=", at)) != std::string::npos; ++at)
+    EXPECT_TRUE(page.substr(at).starts_with("href='#") || page.substr(at).starts_with("href=\"#"))
+        << page.substr(at, 40);
+}
+
+TEST_F(Pictures, WhatAUserWritesIsText) {
+  std::string const name = "<img src=x onerror=alert(1)>&'\".mtx";
+  write_text(folder_ / name, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  Outcome const o = tcsolve(
+      {name, "--set", "output.report=true", "--set", "output.directory=\"</pre><script>\""});
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::string const page = read_text(folder_ / "</pre><script>" / "report.html");
+  EXPECT_TRUE(has(page, "&lt;img src=x onerror=alert(1)&gt;&amp;&#39;&quot;.mtx"));
+  EXPECT_TRUE(has(page, "&lt;/pre&gt;&lt;script&gt;"));
+  EXPECT_FALSE(has(page, "<img"));
+  EXPECT_FALSE(has(page, "<script"));
+}
+
+TEST_F(Pictures, WithoutGnuplotTheRunIsRefused) {
+  Outcome o = on_path("/none");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(has(o.err, "'output.plot'")) << o.err;
+  EXPECT_TRUE(has(o.err, "gnuplot-nox")) << o.err;
+  EXPECT_EQ(result()["verdict"]["outcome"], "config_error");
+  EXPECT_EQ(on_path("/none", "--dry-run").code, 1);
+  EXPECT_EQ(on_path("/none", "--set 'output={plot: false, report: true}'").code, 1);
+  EXPECT_EQ(on_path("/none", "--set 'output={plot: false}'").code, 0);
+}
+
+TEST_F(Pictures, AGnuplotThatFailsLeavesTheVerdict) {
+  fs::create_directory(folder_ / "bin");
+  write_text(folder_ / "bin/gnuplot", "#!/bin/sh\necho 'no terminal svg' >&2\nexit 1\n");
+  fs::permissions(folder_ / "bin/gnuplot", fs::perms::owner_all);
+  Outcome const o = on_path((folder_ / "bin").string() + ":/usr/bin:/bin");
+  EXPECT_EQ(o.code, 2) << o.err;
+  EXPECT_TRUE(has(o.verdict(), "cg: converged after")) << o.out;
+  EXPECT_TRUE(has(o.verdict(), "gnuplot failed: no terminal svg")) << o.out;
+  EXPECT_EQ(result()["verdict"]["outcome"], "converged");
+  EXPECT_TRUE(result()["files"]["plot"].is_null());
+  EXPECT_FALSE(exists("convergence.svg"));
+  EXPECT_EQ(result()["files"]["report"], "report.html") << "it is written without the plot";
+}
+
+}  // namespace
+}  // namespace tcsolve::cli
