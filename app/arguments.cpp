@@ -163,6 +163,9 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   } catch (CLI::ParseError const& e) {
     return usage_error(e.what() + option_advice(app, argc, argv));
   }
+  if ((config == "solve" || config == "run") && !parsed.rhs.empty() &&
+      !std::filesystem::exists(config))
+    return usage_error("'" + config + "' is no command; write tcsolve " + shown(parsed.rhs));
   if (config == "help" && !std::filesystem::exists(config)) {
     std::cout << folded(app.help(), options_width, terminal_width());
     return parsed;

@@ -95,9 +95,11 @@ std::string detail::edit_nearest(std::string_view name, std::vector<std::string>
 
 std::string nearest(std::string_view name, std::vector<std::string> const& known) {
   if (name.empty() || name.size() > longest_shown) return "";
+  // A word of another package may be nearer to one of ours that means something else; a misspelt
+  // word of another package is nearer to nothing.
+  if (std::string const same = detail::exact_synonym(name, known); !same.empty()) return same;
   std::string const near = detail::edit_nearest(name, known);
-  std::string const same = detail::synonym(name, known);
-  return same.empty() ? near : same;
+  return near.empty() ? detail::synonym(name, known) : near;
 }
 
 std::string joined(std::vector<std::string> const& words) {

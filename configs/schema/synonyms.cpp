@@ -155,15 +155,20 @@ bool contains(std::vector<std::string> const& names, std::string_view name) {
 
 }  // namespace
 
+std::string exact_synonym(std::string_view name, std::vector<std::string> const& known) {
+  for (Pair const& pair : synonyms)
+    if (name == pair.name && contains(known, pair.ours)) return pair.ours;
+  return "";
+}
+
 std::string synonym(std::string_view name, std::vector<std::string> const& known) {
+  if (std::string const same = exact_synonym(name, known); !same.empty()) return same;
   std::vector<std::string> possible;
-  for (Pair const& pair : synonyms) {
-    if (!contains(known, pair.ours)) continue;
-    if (name == pair.name) return pair.ours;
-    if (std::string_view(pair.name).size() > 5) possible.emplace_back(pair.name);
-  }
+  for (Pair const& pair : synonyms)
+    if (contains(known, pair.ours) && std::string_view(pair.name).size() > 5)
+      possible.emplace_back(pair.name);
   std::string const near = edit_nearest(name, possible);
-  return near.empty() ? "" : synonym(near, known);
+  return near.empty() ? "" : exact_synonym(near, known);
 }
 
 std::string other_block(std::string_view name, std::string_view what) {

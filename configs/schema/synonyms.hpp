@@ -15,6 +15,8 @@ std::string edit_nearest(std::string_view name, std::vector<std::string> const& 
 /// The one of `known` that `name` stands for elsewhere (`tol` is rtol, `gpu` is cuda), also where
 /// `name` is one misspelt; "" when there is none.
 std::string synonym(std::string_view name, std::vector<std::string> const& known);
+/// The same without a letter to spare.
+std::string exact_synonym(std::string_view name, std::vector<std::string> const& known);
 
 /// Where a key stands that was written in another block: "; 'rtol' belongs under 'solver:'". ""
 /// when `name` is not a key of another block than `what`, the name of the block in messages.

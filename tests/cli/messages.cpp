@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the program says to the usual mistakes in a config, an input file or a command line.
 #include "tests/cli/program.hpp"
+#include "tests/support/formats.hpp"
 
 #include <sstream>
 
@@ -114,7 +115,8 @@ TEST_F(Messages, ShapesNameTheMatrixAndAWayOut) {
   write_text(folder_ / "tall.mtx",
              "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n2 2 1\n3 1 1\n");
   refused("problem: {matrix: tall.mtx}\nsolver: {type: gmres}\n", "the matrix is 3 x 2", 2);
-  refused("problem: {matrix: tall.mtx}\nsolver: {type: lsmr}\noperator: {format: sell}\n",
+  refused("problem: {matrix: tall.mtx}\nsolver: {type: lsmr}\noperator: {format: " +
+              test::converted_format().name + "}\n",
           "use operator: {format: csr}");
   refused("problem: {matrix: tall.mtx}\nsolver: {type: lsmr}\npreconditioner: {type: jacobi}\n",
           "remove the preconditioner", 2);

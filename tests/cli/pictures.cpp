@@ -2,6 +2,8 @@
 /// convergence.svg and report.html.
 #include "tests/cli/program.hpp"
 
+#include <tcsolve/formats/format.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -74,8 +76,8 @@ TEST_F(Pictures, TheReportHoldsTheRun) {
         "Entries of the matrix", "Repeated solves", "<td>solve</td>", "<td>true relative</td>",
         "  type: poisson7", "512 x 512", "</svg>", "</html>"})
     EXPECT_TRUE(has(page, words)) << words;
-  for (char const* format : {"csr", "sell", "dia"})
-    EXPECT_TRUE(has(page, std::string(format) + "</")) << format;
+  for (std::string const& format : formats().names())
+    EXPECT_TRUE(has(page, format + "</")) << format;
   EXPECT_EQ(result()["files"]["report"], "report.html");
   EXPECT_FALSE(exists("convergence.svg")) << "it is in the page";
   // No part of it comes from elsewhere.

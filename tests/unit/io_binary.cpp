@@ -152,8 +152,8 @@ TEST(BinaryFiles, MatricesOfScipy) {
   EXPECT_EQ(a.rows, 2);
   EXPECT_EQ(a.cols, 4);
   EXPECT_EQ(a.columns, (std::vector<Index>{0, 2, 1}));
-  EXPECT_TRUE(has(fault([] { read_matrix(scipy("dia.npz")); }), "'dia' is not read; save"));
-  EXPECT_TRUE(has(fault([] { matrix_file_size(scipy("dia.npz")); }), "'dia' is not read; save"));
+  EXPECT_TRUE(has(fault([] { read_matrix(scipy("diagonals.npz")); }), "' is not read; save"));
+  EXPECT_TRUE(has(fault([] { matrix_file_size(scipy("diagonals.npz")); }), "' is not read; save"));
   EXPECT_TRUE(has(fault([] { read_matrix(scipy("coo.npz"), {.duplicates = Duplicates::refuse}); }),
                   "coo.npz: entry (1, 1) is there more than once"));
 }

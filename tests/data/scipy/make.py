@@ -12,7 +12,7 @@ coo = sp.coo_matrix((np.array([5, 1, -1.5, 3, 0.125, 2, 1, 3]), (row, col)), sha
 coo.row, coo.col = row.astype(np.int64), col.astype(np.int64)
 sp.save_npz("coo.npz", coo)
 sp.save_npz("rectangular.npz", A[:2].tocsc())
-sp.save_npz("dia.npz", A.todia())
+sp.save_npz("diagonals.npz", A.todia())
 
 b = np.array([1, -2.5, 3, 0.125])
 np.save("f8.npy", b)
