@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/progress.hpp>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,6 +25,14 @@ Index next_mark(Index i) {
             std::min<std::int64_t>(factor * decade, std::numeric_limits<Index>::max()));
 }
 
+/// Of the terminal that standard error is; 80 where it does not say.
+std::size_t columns() {
+  constexpr std::size_t usual = 80, least = 20;
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return usual;
+  return std::max<std::size_t>(least, size.ws_col);
+}
+
 }  // namespace
 
 std::string ProgressDisplay::line(IterationEvent const& event) const {
@@ -41,11 +52,12 @@ std::string ProgressDisplay::line(IterationEvent const& event) const {
 
 void ProgressDisplay::on(IterationEvent const& event) {
   if (options_.talk == Talk::quiet) return;
+  if (!method_.empty() && event.solver != method_) return;
   if (options_.terminal) {
     auto const now = std::chrono::steady_clock::now();
     if (now - shown_ < refresh) return;
     shown_ = now;
-    std::string text = line(event);
+    std::string text = line(event).substr(0, columns() - 1);  // a longer one would not go back
     std::size_t const width = text.size();
     if (width < width_) text += std::string(width_ - width, ' ');
     width_ = width;

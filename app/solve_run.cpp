@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 
@@ -136,11 +137,19 @@ void print_summary(RunResult const& r, RunConfig const& config) {
             << (std::filesystem::path(config.output.directory) / "result.json").string() << "\n";
 }
 
-void print_problem(ProblemSize const& size, MemoryPlan const& plan) {
-  std::cout << "problem: " << size.source << ", " << size.rows << " x " << size.cols << ", "
-            << size.entries << " entries\n"
-            << plan.text() << "\n"
+/// What a dry run prints stands behind a config, as its comments.
+void print_problem(ProblemSize const& size, MemoryPlan const& plan, bool dry) {
+  char const* const comment = dry ? "# " : "";
+  std::cout << comment << "problem: " << size.source << ", " << size.rows << " x " << size.cols
+            << ", at most " << size.entries << " entries\n"
+            << comment << plan.text() << "\n"
             << std::flush;
+}
+
+/// Whether standard error is a terminal that goes back to the beginning of a line.
+bool rewrites_lines() {
+  char const* const terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string(terminal) != "dumb");
 }
 
 /// What a run needs before its matrix: where it computes, its solver, how large the system is and
@@ -148,7 +157,7 @@ void print_problem(ProblemSize const& size, MemoryPlan const& plan) {
 class Setting {
  public:
   Setting(Arguments const& arguments, ParsedConfig const& parsed)
-      : progress_(std::cerr, {arguments.talk, isatty(STDERR_FILENO) == 1, parsed.run.output.every}),
+      : progress_(std::cerr, {arguments.talk, rewrites_lines(), parsed.run.output.every}),
         ctx_(parsed.run.backend,
              {.seed = parsed.run.seed,
               .deterministic = parsed.run.deterministic,
@@ -158,8 +167,9 @@ class Setting {
     size_ = problem_size(parsed);
     solver_.emplace(ctx_, options_of(parsed.run));
     progress_.set_time_limit(solver_->parts().method->limits().seconds);
+    progress_.set_method(solver_->parts().method->name());
     MemoryPlan const plan = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
-    if (arguments.talk != Talk::quiet) print_problem(size_, plan);
+    if (arguments.talk != Talk::quiet) print_problem(size_, plan, arguments.dry_run);
     plan.require();
   }
   ~Setting() { progress_.clear(); }
@@ -188,7 +198,7 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
   require_programs(parsed.run.output);
   Setting setting(arguments, parsed);
   rehearse(setting.context(), parsed.run, setting.size());
-  std::cout << "dry run: the config is valid; nothing was solved\n";
+  std::cout << "# dry run: the config is valid; nothing was solved\n";
   return 0;
 }
 
@@ -211,6 +221,9 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Pr
   prepare(solver, std::move(problem.A), result);
   solve(solver, problem, parsed.run.output.bandwidth, repeat, result);
   result.exit_code = result.report.exit_code();
+  // What was said before the solve explains its end best.
+  if (!result.report.converged() && !result.warnings.empty())
+    result.report.message += "; before the solve: " + result.warnings.front();
   if (!std::isnan(result.solution_error))
     result.report.message +=
         cat("; error against the solution ", figure_text(result.solution_error));

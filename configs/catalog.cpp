@@ -50,6 +50,12 @@ Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
         return {};
       }
     }
+    if (!fallback_.empty()) {
+      ConfigNode named = node;
+      named.entries.insert(named.entries.begin(),
+                           {type_key_, node.at, ConfigNode::of_plain(fallback_)});
+      return read(named, problems, catalog);
+    }
     problems.add(node.at,
                  cat("this ", kind_, " has no '", type_key_, "'; known: ", joined(names())));
     return {};

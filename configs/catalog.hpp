@@ -45,6 +45,9 @@ class RegistryBase {
   std::vector<Entry> const& entries() const noexcept { return entries_; }
   std::vector<std::string> names() const;
 
+  /// The entry of a block that names none, e.g. `{values: fp32}` of the registry of formats.
+  void fall_back_to(std::string name) { fallback_ = std::move(name); }
+
   /// Reads a block `{type: ..., ...}` and the blocks in it, found through `catalog`. Reports every
   /// problem; the result is empty when there was one.
   Block read(ConfigNode const& node, Diagnostics& problems, Catalog const& catalog) const;
@@ -76,7 +79,7 @@ class RegistryBase {
   std::size_t find(std::string_view name) const;
   std::string unknown(std::string_view name) const;
 
-  std::string kind_, type_key_;
+  std::string kind_, type_key_, fallback_;
   std::vector<Entry> entries_;
   std::vector<ParamsOf> params_;
 };

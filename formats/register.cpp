@@ -24,6 +24,7 @@ void register_operators(OperatorRegistry& r, FormatList const& among) {
   r.add<AutoParams>(
       "auto", "the format that costs least, conversion included; csr where A^T is needed",
       [&among](AutoParams const& params) { return std::make_unique<AutoFactory>(params, among); });
+  r.fall_back_to("auto");
   for (Format const& format : among) format.factory.enlist(r, format, among);
 }
 

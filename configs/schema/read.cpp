@@ -215,7 +215,10 @@ bool read_number(Site const& site, Interval<T> const& range, T& value) {
     case Parsed::too_large: return report(site, named(site) + too_large<T>());
     case Parsed::ok: break;
   }
-  if (site.node.quoted)
+  // JSON has no infinity: there it is text, as in the `config` of a result.json.
+  bool infinite = false;
+  if constexpr (std::is_same_v<T, double>) infinite = std::isinf(parsed);
+  if (site.node.quoted && !infinite)
     return report(site, cat(named(site), " is text; write ", noun<T>, " without quotes"));
   if (!range.contains(parsed))
     return report(site, cat(named(site), " is outside ", range_text(range)));

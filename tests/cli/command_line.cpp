@@ -53,10 +53,10 @@ TEST_F(Program, ChecksKeysTogether) {
   EXPECT_EQ(o.code, 1);
   EXPECT_TRUE(has(o.err, "'atol'")) << o.err;
   o = solve(
-      "problem: {generator: {type: poisson7, n: 4}}\noperator: {values: fp32}\n"
+      "problem: {generator: {type: poisson7, n: 4}}\npreconditioner: {block: 3}\n"
       "solver: {type: cg}\n");
   EXPECT_EQ(o.code, 1);
-  EXPECT_TRUE(has(o.err, "this operator has no 'format'; known: auto")) << o.err;
+  EXPECT_TRUE(has(o.err, "this preconditioner has no 'type'; known: none")) << o.err;
   EXPECT_EQ(solve("problem: {generator: {type: poisson7, n: 4}}\n").code, 1) << "no solver";
 }
 

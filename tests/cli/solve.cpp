@@ -301,5 +301,56 @@ TEST_F(Program, MixedPrecisionConvergesInTheFp64System) {
   }
 }
 
+/// The record of a run, and what a dry run prints, are configs that run again.
+TEST_F(Program, WhatARunRecordsRunsAgain) {
+  Outcome o = solve(small_config);
+  ASSERT_EQ(o.code, 0) << o.err;
+  auto const first = result();
+  write_text(folder_ / "again.json", first["config"].dump());
+  o = tcsolve({"again.json", "--backend", "host"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(result()["config"]["solver"], first["config"]["solver"]);
+  EXPECT_EQ(result()["iterations"], first["iterations"]);
+  o = tcsolve({"my.yaml", "--dry-run"});
+  write_text(folder_ / "dry.yaml", o.out);
+  o = tcsolve({"dry.yaml", "--backend", "host"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(result()["iterations"], first["iterations"]);
+}
+
+TEST_F(Program, AnOperatorWithoutAFormatIsThatOfAuto) {
+  Outcome const o = solve(small_config, {"--set", "operator.values=fp32"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(result()["config"]["operator"]["format"], "auto");
+  EXPECT_EQ(result()["config"]["operator"]["values"], "fp32");
+}
+
+TEST_F(Program, ProgressIsThatOfTheOuterSolver) {
+  Outcome const o = solve(
+      "problem: {generator: {type: poisson7, n: 8}, rhs: random}\nsolver: {type: fgmres}\n"
+      "preconditioner: {type: solver, solver: {type: cg, max_iters: 5}}\n");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("fgmres: iteration 1 "), std::string::npos) << o.err;
+  EXPECT_EQ(o.err.find("cg: iteration"), std::string::npos) << o.err;
+}
+
+TEST_F(Program, TheVerdictRepeatsWhatWasWarnedOf) {
+  Outcome const o =
+      solve("problem: {generator: {type: convdiff, n: 8}}\nsolver: {type: cg, max_iters: 20}\n");
+  EXPECT_EQ(o.code, 3) << o.err;
+  EXPECT_NE(o.verdict().find("before the solve: cg needs a symmetric matrix"), std::string::npos)
+      << o.verdict();
+}
+
+/// Half of a symmetric matrix is in its file, the diagonal once.
+TEST_F(Program, EntriesOfAFileAreABound) {
+  write_text(folder_ / "s.mtx",
+             "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 4\n2 1 -1\n2 2 4\n");
+  Outcome const o = solve("problem: {matrix: s.mtx}\nsolver: {type: cg}\n");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("2 x 2, at most 6 entries"), std::string::npos) << o.out;
+  EXPECT_EQ(result()["problem"]["entries"], 4);
+}
+
 }  // namespace
 }  // namespace tcsolve::cli
