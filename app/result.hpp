@@ -28,6 +28,7 @@ struct RunTimes {
   double repeat = 0;   ///< of `--repeat`: the warm-up and all solves but the last
   double solve = 0;
   double verify = 0;  ///< the error against the known solution, back on the host
+  double probe = 0;   ///< of the memory's bandwidth, and of what the report shows
 };
 
 /// Estimates from what operator, preconditioner and solver say of themselves.

@@ -63,7 +63,10 @@ void prepare(LinearSolver& solver, Csr<double> a, RunResult& result) {
 /// x becomes the answer.
 void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, RunResult& result) {
   RunTraffic& traffic = result.traffic;
-  if (bandwidth) traffic.bandwidth = measure_bandwidth(solver.context(), solver.A()->cost(1).bytes);
+  if (bandwidth)
+    timed(result.times.probe, [&] {
+      traffic.bandwidth = measure_bandwidth(solver.context(), solver.A()->cost(1).bytes);
+    });
   auto& x = problem.x0;
   if (repeat > 0) {
     timed(result.times.repeat, [&] {
@@ -214,7 +217,8 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Pr
   result.cols = size.cols;
   timed(result.times.read, [&] { problem = load_problem(parsed); });
   result.entries = problem.A.entries();
-  if (parsed.run.output.report) result.picture = picture_of(ctx, problem.A);
+  if (parsed.run.output.report)
+    timed(result.times.probe, [&] { result.picture = picture_of(ctx, problem.A); });
   LinearSolver& solver = setting.solver();
   result.warnings = preflight(*solver.parts().method, problem.A);
   for (std::string const& warning : result.warnings) ctx.log(Severity::warning, warning);

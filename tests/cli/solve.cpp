@@ -8,6 +8,7 @@
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <set>
 
@@ -40,7 +41,7 @@ TEST_F(Program, WritesTheResult) {
   ASSERT_EQ(solve(small_config).code, 0);
   auto const r = result();
   ASSERT_TRUE(r.is_object());
-  EXPECT_EQ(r["schema"], 1);
+  EXPECT_EQ(r["schema"], 2);
   EXPECT_EQ(r["verdict"]["outcome"], "converged");
   EXPECT_EQ(r["verdict"]["reason"], "converged");
   EXPECT_EQ(r["verdict"]["exit_code"], 0);
@@ -350,6 +351,25 @@ TEST_F(Program, EntriesOfAFileAreABound) {
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find("2 x 2, at most 6 entries"), std::string::npos) << o.out;
   EXPECT_EQ(result()["problem"]["entries"], 4);
+}
+
+TEST_F(Program, PhasesSumToTheWallTime) {
+  auto const began = std::chrono::steady_clock::now();
+  ASSERT_EQ(solve(small_config).code, 0);
+  double const wall =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  auto const r = result();
+  double sum = 0;
+  for (auto const& [phase, seconds] : r["seconds"].items()) {
+    EXPECT_GE(seconds, 0) << phase;
+    if (phase != "total") sum += seconds.get<double>();
+  }
+  EXPECT_NEAR(sum, r["seconds"]["total"], 1e-9);
+  EXPECT_LE(sum, wall + 0.02);
+  EXPECT_GE(sum, 0.5 * wall);
+  EXPECT_EQ(r["process"]["command"][1], "my.yaml");
+  EXPECT_GT(r["process"]["peak_memory"], 1e6);
+  EXPECT_TRUE(r["process"]["date"].get<std::string>().ends_with("Z"));
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class Analyst {
     require_keys(result_,
                  {"schema", "verdict", "iterations", "restarts", "residual", "solution_error",
                   "problem", "format", "reordering", "seconds", "repeat", "traffic", "files",
-                  "backend", "device", "versions", "warnings", "config"},
+                  "backend", "device", "process", "versions", "warnings", "config"},
                  "result.json");
     Json const& verdict = result_.at("verdict");
     require_keys(verdict, {"outcome", "reason", "cause", "converged", "exit_code", "message"},
@@ -334,6 +334,7 @@ std::string timeless(fs::path const& result) {
   if (!r.is_object()) return "";
   r.erase("seconds");
   r.erase("traffic");
+  r.erase("process");
   return r.dump();
 }
 
