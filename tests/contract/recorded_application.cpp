@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A recorded application is the application. For every registered format with exact values, every
-/// registered preconditioner, what nests of them, composites and callables: what apply() submitted
-/// to a recording gives, whenever it is run, the bits that apply() gives at once. Between the two
+/// A recorded application is the application. For every format with exact values, every registered
+/// preconditioner, what nests of them, composites and callables: what apply() submitted to a
+/// recording gives, whenever it is run, the bits that apply() gives at once. Between the two
 /// the workspace is filled with NaN and given back, and some of it is held while the recording
 /// runs: a recording that shares it would change what is held, or be changed by who uses it.
 #include <tcsolve/app/registries.hpp>
@@ -53,25 +53,26 @@ bool same_bits(std::vector<double> const& a, std::vector<double> const& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-template <class P>
-class RecordedApplication : public BackendTest<P> {
+class RecordedApplication : public FormatTest {
  protected:
   void SetUp() override {
-    BackendTest<P>::SetUp();
-    if (this->IsSkipped()) return;
+    FormatTest::SetUp();
+    if (IsSkipped()) return;
     a_ = generate(Poisson27Params{.n = 7, .coefficient = Coefficient::random});
-    csr_ = std::make_shared<CsrOperator<double>>(this->ctx(), a_.view());
+    csr_ = std::make_shared<CsrOperator<double>>(ctx(), a_.view());
     x_ = values(3);
   }
 
-  OperatorPtr<double> format(std::string const& name) {
-    auto const factory = made(registries_.operators, "{format: " + name + "}");
-    EXPECT_TRUE(factory->exact());
-    return factory->build(this->ctx(), a_);
+  /// a_ in the format under test.
+  OperatorPtr<double> format() {
+    return std::get<FormatUnderTest<double> const*>(GetParam().format)->make(ctx(), a_);
   }
   OperatorPtr<double> preconditioner(std::string const& text, OperatorPtr<double> A) {
-    return made(registries_.preconditioners, text)
-        ->build(this->ctx(), {csr_->view(), std::move(A)});
+    Diagnostics problems;
+    auto const factory =
+        registries_.preconditioners.make(parse_yaml(text, "test"), problems, registries_.catalog);
+    problems.throw_if_any();
+    return factory->build(ctx(), {csr_->view(), std::move(A)});
   }
   /// Those that can be made without a key, and `nested`.
   std::vector<std::string> preconditioners() {
@@ -83,8 +84,6 @@ class RecordedApplication : public BackendTest<P> {
       std::erase_if(all, [](std::string const& t) { return t.find("graph") != t.npos; });
     return all;
   }
-  std::vector<std::string> formats() const { return registries_.operators.names(); }
-
   OperatorPtr<double> callable(OperatorPtr<double> A, bool capturable) {
     FunctionOperator<double>::Options options;
     options.capturable = capturable;
@@ -98,17 +97,10 @@ class RecordedApplication : public BackendTest<P> {
     SCOPED_TRACE(op->name());
     replays(*op);
     loops(*op, Execution::eager);
-    if (this->ctx().device() != nullptr && graphs_by_default()) loops(*op, Execution::graph);
+    if (ctx().device() != nullptr && graphs_by_default()) loops(*op, Execution::graph);
   }
 
  private:
-  template <class R>
-  auto made(R const& registry, std::string const& text) {
-    Diagnostics problems;
-    auto product = registry.make(parse_yaml(text, "test"), problems, registries_.catalog);
-    problems.throw_if_any();
-    return product;
-  }
   std::vector<double> values(std::uint64_t seed) const { return random_values(a_.rows, seed); }
 
   /// What is applied, and where to.
@@ -134,15 +126,15 @@ class RecordedApplication : public BackendTest<P> {
 
   /// Fills workspace with NaN, more of it than any application takes, and gives it back.
   void dirty() {
-    auto scope = this->ctx().arena().scope();
-    for (int i = 0; i < 64; ++i) fill(this->ctx(), scope.template vector<double>(a_.rows), nan);
+    auto scope = ctx().arena().scope();
+    for (int i = 0; i < 64; ++i) fill(ctx(), scope.vector<double>(a_.rows), nan);
   }
   /// Runs f while workspace is held, which nobody else may touch.
   template <class F>
   void holding(F const& f) {
-    Context& ctx = this->ctx();
+    Context& ctx = FormatTest::ctx();
     auto scope = ctx.arena().scope();
-    Out<double> const held = scope.template vectors<double>(a_.rows, 16);
+    Out<double> const held = scope.vectors<double>(a_.rows, 16);
     fill(ctx, held, 7);
     f();
     auto const after = to_host(ctx, held.data, held.space, std::size_t(held.size()));
@@ -151,7 +143,7 @@ class RecordedApplication : public BackendTest<P> {
   }
 
   void replays(LinearOperator<double> const& op) {
-    Context& ctx = this->ctx();
+    Context& ctx = FormatTest::ctx();
     There<double> x(ctx, x_);
     Results direct(ctx, values(4)), replayed(ctx, values(4)), again(ctx, values(4));
     apply(ctx, op, x.in(), direct);
@@ -174,7 +166,7 @@ class RecordedApplication : public BackendTest<P> {
   /// In the loop of a solver: eager, or captured in a graph while no workspace is held.
   void loops(LinearOperator<double> const& op, Execution execution) {
     SCOPED_TRACE(execution == Execution::graph ? "graph" : "eager");
-    Context& ctx = this->ctx();
+    Context& ctx = FormatTest::ctx();
     There<double> x(ctx, x_), direct(ctx, values(5)), y(ctx, values(5)), z(ctx, values(5)),
         norm2(ctx, 1.0);
     op.apply(ctx, x.in(), direct.view());
@@ -213,60 +205,53 @@ class RecordedApplication : public BackendTest<P> {
  protected:
   std::shared_ptr<CsrOperator<double>> csr_;
 };
-TYPED_TEST_SUITE(RecordedApplication, DoubleOnBoth, Label);
+TEST_P(RecordedApplication, OfTheFormat) { check(format()); }
 
-TYPED_TEST(RecordedApplication, OfEveryFormat) {
-  for (std::string const& name : this->formats()) this->check(this->format(name));
-}
-
-TYPED_TEST(RecordedApplication, OfEveryPreconditionerOverEveryFormat) {
-  for (std::string const& name : this->formats()) {
-    SCOPED_TRACE(name);
-    auto const A = this->format(name);
-    for (std::string const& text : this->preconditioners()) {
-      SCOPED_TRACE(text);
-      this->check(this->preconditioner(text, A));
-    }
+TEST_P(RecordedApplication, OfEveryPreconditioner) {
+  OperatorPtr<double> const A = format();
+  for (std::string const& text : preconditioners()) {
+    SCOPED_TRACE(text);
+    check(preconditioner(text, A));
   }
 }
 
-TYPED_TEST(RecordedApplication, OfCompositesAndCallables) {
-  OperatorPtr<double> const A = this->csr_, D = this->format(converted_format().name);
-  OperatorPtr<double> const C = this->preconditioner("{type: chebyshev}", A),
-                            J = this->preconditioner("{type: jacobi}", A),
-                            S = this->preconditioner(nested[6], A);
+TEST_P(RecordedApplication, OfCompositesAndCallables) {
+  OperatorPtr<double> const A = csr_, D = format();
+  OperatorPtr<double> const C = preconditioner("{type: chebyshev}", A),
+                            J = preconditioner("{type: jacobi}", A),
+                            S = preconditioner(nested[6], A);
   auto const product = [](auto a, auto b) { return std::make_shared<Product<double>>(a, b); };
   auto const sum = [](auto a, auto b) { return std::make_shared<Sum<double>>(a, b); };
   for (bool capturable : {false, true}) {
-    this->check(this->callable(A, capturable));
-    this->check(product(this->callable(C, capturable), product(A, this->callable(J, capturable))));
-    this->check(sum(C, product(this->callable(A, capturable), C)));
-    this->check(this->preconditioner("{type: chebyshev}", this->callable(A, capturable)));
+    check(callable(A, capturable));
+    check(product(callable(C, capturable), product(A, callable(J, capturable))));
+    check(sum(C, product(callable(A, capturable), C)));
+    check(preconditioner("{type: chebyshev}", callable(A, capturable)));
     // Chebyshev over an opaque M.
-    this->check(std::make_shared<Chebyshev>(this->ctx(), A, this->callable(J, capturable)));
-    this->check(std::make_shared<Chebyshev>(
-        this->ctx(), D, product(this->callable(J, capturable), this->callable(A, capturable))));
+    check(std::make_shared<Chebyshev>(ctx(), A, callable(J, capturable)));
+    check(std::make_shared<Chebyshev>(ctx(), D,
+                                      product(callable(J, capturable), callable(A, capturable))));
   }
-  this->check(product(C, D));
-  this->check(std::make_shared<Scaled<double>>(-0.5, C));
-  this->check(std::make_shared<Shifted<double>>(product(C, A), 2.5));
-  this->check(std::make_shared<Transposed<double>>(A));
-  this->check(std::make_shared<Transposed<double>>(product(A, J)));
-  this->check(product(S, sum(C, S)));
+  check(product(C, D));
+  check(std::make_shared<Scaled<double>>(-0.5, C));
+  check(std::make_shared<Shifted<double>>(product(C, A), 2.5));
+  check(std::make_shared<Transposed<double>>(A));
+  check(std::make_shared<Transposed<double>>(product(A, J)));
+  check(product(S, sum(C, S)));
 }
 
 /// A solver that has been used alone, its loop captured while no workspace was held, is wrapped as
 /// a preconditioner, which holds some.
-TYPED_TEST(RecordedApplication, OfASolverThatHasSolvedBefore) {
-  Context& ctx = this->ctx();
-  OperatorPtr<double> const A = this->csr_;
+TEST_P(RecordedApplication, OfASolverThatHasSolvedBefore) {
+  Context& ctx = FormatTest::ctx();
+  OperatorPtr<double> const A = format();
   Index const n = A->rows();
   for (std::string const text : {"{type: chebyshev}", "{type: jacobi}", "{type: block_jacobi}"})
     for (Execution execution : {Execution::eager, Execution::graph}) {
       SCOPED_TRACE(text);
       auto inner =
           std::make_shared<Cg<double>>(CgParams{{.rtol = 1e-3, .max_iters = 50}, execution});
-      inner->setup(ctx, A, this->preconditioner(text, A));
+      inner->setup(ctx, A, preconditioner(text, A));
       There<double> b(ctx, random_values(n, 8)), alone(ctx, std::vector<double>(n, 0.0)),
           wrapped(ctx, std::vector<double>(n, 0.0));
       SolveReport const solved = inner->solve(b.in(), alone.view());
@@ -277,6 +262,9 @@ TYPED_TEST(RecordedApplication, OfASolverThatHasSolvedBefore) {
       EXPECT_TRUE(same_bits(wrapped.all(), alone.all()));
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Formats, RecordedApplication, ::testing::ValuesIn(fp64_format_cases()),
+                         case_label);
 
 }  // namespace
 }  // namespace tcsolve::test
