@@ -248,6 +248,8 @@ TEST_P(RecordedApplication, OfASolverThatHasSolvedBefore) {
   Index const n = A->rows();
   for (std::string const text : {"{type: chebyshev}", "{type: jacobi}", "{type: block_jacobi}"})
     for (Execution execution : {Execution::eager, Execution::graph}) {
+      // compute-sanitizer does not follow a graph's WHILE node.
+      if (execution == Execution::graph && !graphs_by_default()) continue;
       SCOPED_TRACE(text);
       auto inner =
           std::make_shared<Cg<double>>(CgParams{{.rtol = 1e-3, .max_iters = 50}, execution});
