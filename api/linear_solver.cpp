@@ -140,16 +140,4 @@ OperatorPtr<double> LinearSolver::M() const { return impl_->system.M(); }
 
 std::string LinearSolver::format() const { return A() ? A()->name() : ""; }
 
-SolveTraffic LinearSolver::traffic(SolveReport const& report) const {
-  PreparedSystem const& system = with_matrix("traffic").system;
-  SolverCost const cost = system.solver()->cost();
-  SolveTraffic traffic;
-  traffic.bytes_per_iteration = cost.products * system.A()->cost(1).bytes +
-                                (system.M() ? cost.applications * system.M()->cost(1).bytes : 0) +
-                                cost.passes * 8.0 * system.A()->cols();
-  traffic.bytes = traffic.bytes_per_iteration * report.iterations +
-                  (1.0 + report.restarts) * system.A_true()->cost(1).bytes;
-  return traffic;
-}
-
 }  // namespace tcsolve

@@ -51,11 +51,6 @@ struct SolveCallbacks {
   std::stop_token stop;  ///< a request, from any thread, ends the solve after its iteration
 };
 
-/// What a solve has moved, by what operator, preconditioner and method say of themselves.
-struct SolveTraffic {
-  double bytes_per_iteration = 0, bytes = 0;
-};
-
 class LinearSolver {
  public:
   using Options = SolverOptions;
@@ -133,7 +128,6 @@ class LinearSolver {
   /// set_matrix() or set_operator(), or its end.
   OperatorPtr<double> A() const;
   OperatorPtr<double> M() const;
-  SolveTraffic traffic(SolveReport const& report) const;
 
  private:
   struct Impl;

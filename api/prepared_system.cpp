@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <tcsolve/core/timed.hpp>
+#include <tcsolve/core/phase.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
 
@@ -64,15 +64,16 @@ void PreparedSystem::load_by(Take const& take) {
   clear();
   report_ = {};
   or_clear([&] {
-    timed(report_.upload, [&] {
-      take();
-      ctx_.synchronize();
-    });
-    timed(report_.plan, [&] { plan(); });
+    phase(ctx_, ctx_.space() == Space::cuda ? "uploading the matrix" : "taking the matrix",
+          report_.upload, [&] {
+            take();
+            ctx_.synchronize();
+          });
+    phase(ctx_, "choosing an order and a format", report_.plan, [&] { plan(); });
     report_.plan -= report_.reorder;
     as_setup_errors([&] {
-      timed(report_.convert, [&] { convert(); });
-      timed(report_.setup, [&] { setup(); });
+      phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });
+      phase(ctx_, "setting up", report_.setup, [&] { setup(); });
     });
   });
 }
@@ -87,7 +88,7 @@ void PreparedSystem::load(GivenOperators given) {
     A_true_ = given_.A_true ? given_.A_true : A_;
     csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(A_);
     report_.format = A_->name();
-    timed(report_.setup, [&] { setup(); });
+    phase(ctx_, "setting up", report_.setup, [&] { setup(); });
   });
 }
 

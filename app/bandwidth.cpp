@@ -2,30 +2,42 @@
 #include <tcsolve/app/bandwidth.hpp>
 
 #include <tcsolve/core/array.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 
 namespace tcsolve {
 
-double measure_bandwidth(Context& ctx, double bytes) {
-  constexpr double least = 1 << 20;
-  double const most = ctx.space() == Space::cuda ? 512.0 * (1 << 20) : 128.0 * (1 << 20);
-  auto const n = static_cast<Index>(std::clamp(bytes, least, most) / (3 * sizeof(double)));
+namespace {
+constexpr double MiB = 1 << 20;
+}
+
+bool beyond_caches(Context const& ctx, double bytes_per_iteration) {
+  bool const device = ctx.space() == Space::cuda;
+  return bytes_per_iteration > (device ? double(ctx.cache_bytes()) : 32 * MiB);
+}
+
+double bandwidth_bytes(Context const& ctx) {
+  return (ctx.space() == Space::cuda ? 512 : 128) * MiB;
+}
+
+double measure_bandwidth(Context& ctx) {
+  auto const n = static_cast<Index>(bandwidth_bytes(ctx) / (3 * sizeof(double)));
   Vector<double> from(ctx.space(), n), added(ctx.space(), n), to(ctx.space(), n);
   for (Out<double> v : {from.view(), added.view(), to.view()}) fill<double>(ctx, v, 1);
-  double best = 0;
-  for (int repeat = 0; repeat < 5; ++repeat) {
+  std::array<double, 9> seconds{};
+  for (double& s : seconds) {
     ctx.synchronize();
-    auto const start = std::chrono::steady_clock::now();
-    submit(ctx, Correct<double>{n, 2, 1, added.view().data, from.view().data, to.view().data});
-    ctx.synchronize();
-    double const seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (seconds > 0) best = std::max(best, 3.0 * sizeof(double) * n / seconds);
+    timed(s, [&] {
+      submit(ctx, Correct<double>{n, 2, 1, added.view().data, from.view().data, to.view().data});
+      ctx.synchronize();
+    });
   }
-  return best;
+  auto const median = seconds.begin() + seconds.size() / 2;
+  std::nth_element(seconds.begin(), median, seconds.end());
+  return *median > 0 ? 3.0 * sizeof(double) * n / *median : 0;
 }
 
 }  // namespace tcsolve

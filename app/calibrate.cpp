@@ -114,7 +114,7 @@ double seconds_of(std::function<void()> const& f) {
 /// Microseconds of one matrix in one format, and what they are made of.
 struct Times {
   std::vector<Terms> products, conversions;
-  std::vector<double> product_us, conversion_us;
+  std::vector<double> product_us, conversion_us, spreads;
 };
 
 template <class T, class S>
@@ -132,7 +132,9 @@ void measure(Context& ctx, CsrView<S> const& a, Features const& f, Format const&
   }
   std::sort(conversions.begin(), conversions.end());
   times.products.push_back(work(format, f, real_of<S>, real_of<T>));
-  times.product_us.push_back(product_microseconds(ctx, *A, 0.1));
+  Timing const timing = time_product(ctx, *A, 0.1);
+  times.product_us.push_back(timing.median);
+  times.spreads.push_back(timing.spread);
   times.conversions.push_back({.latency = 1, .slots = f.entries / 1e6, .rows = f.rows / 1e6});
   times.conversion_us.push_back(conversions[1]);
 }
@@ -187,6 +189,21 @@ void set_rates(FormatRates& rates, Format const& format, Times const& times) {
   rates.convert_rows = conversion.rows;
 }
 
+/// Throws Error where the products took now this long and now that.
+void require_calm(std::map<Format const*, TimesByType> const& times) {
+  std::vector<double> spreads;
+  for (auto const& [format, by_type] : times)
+    for (Times const& of : by_type)
+      spreads.insert(spreads.end(), of.spreads.begin(), of.spreads.end());
+  if (spreads.empty()) return;
+  auto const median = spreads.begin() + std::ptrdiff_t(spreads.size() / 2);
+  std::nth_element(spreads.begin(), median, spreads.end());
+  if (*median > Timing::too_much)
+    throw Error(cat("the times scatter by ", std::lround(100 * *median),
+                    " %: something else runs on this machine, and rates would be those of both; "
+                    "calibrate when it is idle"));
+}
+
 }  // namespace
 
 CostTable calibrate(Context& ctx, double size, std::ostream& progress, FormatList const& among) {
@@ -209,6 +226,7 @@ CostTable calibrate(Context& ctx, double size, std::ostream& progress, FormatLis
     progress << label << ": " << a.rows << " rows, " << a.entries() << " entries" << std::endl;
   }
 
+  require_calm(times);
   CostTable table = CostTable::shipped(ctx);
   table.device = ctx.space() == Space::cuda ? ctx.device_name() : "the host";
   progress << "products, root mean square:\n";

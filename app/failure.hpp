@@ -7,16 +7,18 @@
 namespace tcsolve {
 
 /// `outcome` stands where that of a solver would (docs/02-verdicts.md): "config_error",
-/// "input_error", "file_error", "setup_failed", "out_of_memory", "device_error", "not_built" or
-/// "internal_error".
+/// "input_error", "file_error", "setup_failed", "cancelled", "out_of_memory", "device_error",
+/// "not_built" or "internal_error".
 struct Failure {
   std::string outcome;
   int exit_code = 6;
   std::string message;
 
-  /// Whether it says something of the system, as a solver's outcome does: a set-up that its matrix
-  /// does not admit, memory that ran out.
-  bool is_verdict() const { return outcome == "setup_failed" || outcome == "out_of_memory"; }
+  /// Whether the run ends with it as with a solver's outcome: a set-up that its matrix does not
+  /// admit, memory that ran out, a set-up that was cancelled.
+  bool is_verdict() const {
+    return outcome == "setup_failed" || outcome == "out_of_memory" || outcome == "cancelled";
+  }
 };
 
 /// What the exception being handled means; to be called in a catch clause.

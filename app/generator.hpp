@@ -12,7 +12,8 @@ class Generator {
  public:
   virtual ~Generator() = default;
   virtual MatrixSize size() const = 0;
-  virtual Csr<double> make() const = 0;
+  /// Throws Cancelled where the workers are told to stop.
+  virtual Csr<double> make(Workers const& workers = {}) const = 0;
 };
 
 template <class P>
@@ -21,7 +22,7 @@ class GeneratorOf final : public Generator {
   using Params = P;
   explicit GeneratorOf(P const& params) : params_(params) {}
   MatrixSize size() const override { return size_of(params_); }
-  Csr<double> make() const override { return generate(params_); }
+  Csr<double> make(Workers const& workers) const override { return generate(params_, workers); }
 
  private:
   P params_;

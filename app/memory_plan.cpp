@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/memory_plan.hpp>
 
+#include <tcsolve/app/bandwidth.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
 
@@ -61,7 +62,9 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   // P b, P x, a staged copy and P itself: solvers/reordered_solver.hpp.
   double const solving = vector * (parts.method->cost().vectors + 4 * reorders) +
                          parts.preconditioner->bytes(size.rows);
-  double const bandwidth_test = run.output.bandwidth ? std::min(csr, 512.0 * (1 << 20)) : 0;
+  // Beside the solver, where an iteration goes to memory.
+  double const bandwidth_test =
+      run.output.bandwidth && beyond_caches(ctx, csr) ? bandwidth_bytes(ctx) : 0;
 
   MemoryPlan plan;
   plan.on_device = ctx.space() == Space::cuda;
@@ -69,10 +72,10 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   double host = csr + 4 * vector;  // with b, x0, x and the known solution
   if (plan.on_device) {
     double const device = stored + (needs_csr && !is_csr ? csr : 0) + solving;
-    plan.device = static_cast<std::int64_t>(std::max(device, bandwidth_test));
+    plan.device = static_cast<std::int64_t>(device + bandwidth_test);
     plan.device_available = static_cast<std::int64_t>(ctx.available_memory());
   } else {
-    host += (is_csr ? 0 : stored) + std::max(solving, bandwidth_test);
+    host += (is_csr ? 0 : stored) + solving + bandwidth_test;
   }
   // Beside A lie its graph with a transposed pattern and METIS' own graphs, then P A P^T.
   bool const partitions = factory.reorder() == Reorder::metis;

@@ -37,21 +37,31 @@ std::optional<std::string> asymmetry(Csr<double> const& A) {
 
 }  // namespace
 
-std::vector<std::string> preflight(Solver const& method, Csr<double> const& A) {
+std::vector<std::string> preflight(Solver const& method, PreconditionerFactory const& M,
+                                   Csr<double> const& A) {
   std::vector<std::string> warnings;
   SolverNeeds const needs = method.needs();
   std::string const solver = method.name();
+  if (needs.fixed_preconditioner && !M.is_fixed())
+    warnings.push_back(
+        cat(solver,
+            " needs a preconditioner that is the same linear map in every iteration; "
+            "an inner solver is none; use fgmres"));
   if (A.rows != A.cols) return warnings;
-  if (needs.symmetric || needs.definite)
+  bool const definite = needs.definite || M.needs_definite();
+  std::string const who = needs.symmetric || needs.definite ? solver : "the preconditioner";
+  if (needs.symmetric || definite)
     if (auto const pair = asymmetry(A))
-      warnings.push_back(
-          cat(solver, " needs a symmetric matrix; here ", *pair, "; use gmres or bicgstab"));
-  if (!needs.definite) return warnings;
+      warnings.push_back(cat(who, " needs a symmetric matrix; here ", *pair, "; use ",
+                             who == solver ? "gmres or bicgstab" : "jacobi or block_jacobi"));
+  if (!definite) return warnings;
   for (Index i = 0; i < A.rows; ++i) {
     double const diagonal = entry(A, i, i);
     if (diagonal > 0) continue;
-    warnings.push_back(cat(solver, " needs a positive definite matrix; here a(", i + 1, ", ", i + 1,
-                           ") = ", diagonal, "; use minres, or gmres"));
+    warnings.push_back(cat(needs.definite ? solver : "the preconditioner",
+                           " needs a positive definite matrix; here a(", i + 1, ", ", i + 1,
+                           ") = ", diagonal, "; use ",
+                           needs.definite ? "minres, or gmres" : "jacobi or block_jacobi"));
     break;
   }
   return warnings;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
 #include <string>
@@ -10,10 +11,11 @@
 
 namespace tcsolve {
 
-/// Warnings for a method that needs a symmetric matrix and is given another one, or a definite one
-/// where the diagonal is not positive; none where it needs neither. Symmetry is tested in at most
-/// 2000 rows spread evenly, so silence proves nothing. Cost: one pass over the rows' diagonals, no
-/// memory.
-std::vector<std::string> preflight(Solver const& method, Csr<double> const& A);
+/// Warnings for a method or a preconditioner that needs a symmetric matrix and is given another
+/// one, or a definite one where the diagonal is not positive, and for a method that needs M to be
+/// one linear map where M solves a system of its own. Symmetry is tested in at most 2000 rows
+/// spread evenly, so silence proves nothing. Cost: one pass over the rows' diagonals, no memory.
+std::vector<std::string> preflight(Solver const& method, PreconditionerFactory const& M,
+                                   Csr<double> const& A);
 
 }  // namespace tcsolve

@@ -28,8 +28,9 @@ std::vector<double> row_sums(Csr<double> const& A) {
 }
 
 std::vector<double> vector_file(std::filesystem::path const& path, Index n, char const* role,
-                                char const* what) {
-  std::vector<double> v = read_vector_file(path, role, {.nonfinite = NonFinite::keep});
+                                char const* what, CancelFlag cancel) {
+  std::vector<double> v =
+      read_vector_file(path, role, {.nonfinite = NonFinite::keep, .cancel = cancel});
   if (v.size() != length(n))
     throw MatrixError(
         cat(file_name(path), ": ", what, " has ", v.size(), " elements; the matrix asks for ", n));
@@ -58,18 +59,18 @@ ProblemSize problem_size(ParsedConfig const& config) {
           size.reading_bytes};
 }
 
-Problem load_problem(ParsedConfig const& config) {
+Problem load_problem(ParsedConfig const& config, CancelFlag cancel) {
   ProblemConfig const& from = config.run.problem;
   InputFiles const& files = config.files;
   std::uint64_t const seed = config.run.seed;
   Problem p;
-  p.A = from.generator     ? make<GeneratorRegistry>(from.generator)->make()
+  p.A = from.generator     ? make<GeneratorRegistry>(from.generator)->make({0, cancel})
         : config.inspected ? std::move(*config.inspected)
-                           : read_matrix(files.matrix);
+                           : read_matrix(files.matrix, {.cancel = cancel});
   Index const rows = p.A.rows, cols = p.A.cols;
 
   if (!files.rhs.empty())
-    p.b = vector_file(files.rhs, rows, "b", "the right-hand side");
+    p.b = vector_file(files.rhs, rows, "b", "the right-hand side", cancel);
   else if (from.rhs == "ones")
     p.b.assign(length(rows), 1.0);
   else if (from.rhs == "random")
@@ -78,14 +79,14 @@ Problem load_problem(ParsedConfig const& config) {
     p.b = row_sums(p.A);
 
   if (!files.x0.empty())
-    p.x0 = vector_file(files.x0, cols, "x0", "the initial guess");
+    p.x0 = vector_file(files.x0, cols, "x0", "the initial guess", cancel);
   else if (from.x0 == "random")
     p.x0 = random_vector(cols, seed + 1);
   else
     p.x0.assign(length(cols), 0.0);
 
   if (!files.solution.empty())
-    p.solution = vector_file(files.solution, cols, "x", "the solution");
+    p.solution = vector_file(files.solution, cols, "x", "the solution", cancel);
   else if (files.rhs.empty() && from.rhs == "A_times_ones")
     p.solution.assign(length(cols), 1.0);
   return p;

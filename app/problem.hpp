@@ -30,6 +30,6 @@ struct Problem {
 ProblemSize problem_size(ParsedConfig const&);
 
 /// Throws MatrixError for files that do not hold what they should, e.g. a vector of another length.
-Problem load_problem(ParsedConfig const&);
+Problem load_problem(ParsedConfig const&, CancelFlag cancel = {});
 
 }  // namespace tcsolve

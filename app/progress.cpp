@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/progress.hpp>
 
+#include <tcsolve/core/error.hpp>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -57,11 +59,7 @@ void ProgressDisplay::on(IterationEvent const& event) {
     auto const now = std::chrono::steady_clock::now();
     if (now - shown_ < refresh) return;
     shown_ = now;
-    std::string text = line(event).substr(0, columns() - 1);  // a longer one would not go back
-    std::size_t const width = text.size();
-    if (width < width_) text += std::string(width_ - width, ' ');
-    width_ = width;
-    out_ << '\r' << text << std::flush;
+    rewrite(line(event));
   } else if (event.iteration < next_) {
     unshown_ = line(event);
   } else {
@@ -72,6 +70,20 @@ void ProgressDisplay::on(IterationEvent const& event) {
                            (event.iteration / step + 1) * step, std::numeric_limits<Index>::max()))
                      : next_mark(event.iteration);
   }
+}
+
+void ProgressDisplay::on(PhaseEvent const& event) {
+  constexpr double long_phase = 1;  // seconds
+  if (options_.talk == Talk::quiet) return;
+  if (!event.ended) {
+    if (options_.terminal) rewrite(cat(event.name, " ..."));
+    return;
+  }
+  erase();
+  if (event.seconds < long_phase) return;
+  char text[32];
+  std::snprintf(text, sizeof text, ": %.1f s\n", event.seconds);
+  out_ << event.name << text << std::flush;
 }
 
 void ProgressDisplay::on(LogEvent const& event) {
@@ -87,6 +99,14 @@ void ProgressDisplay::on(LogEvent const& event) {
 void ProgressDisplay::clear() {
   if (!unshown_.empty()) out_ << std::exchange(unshown_, "") << "\n" << std::flush;
   erase();
+}
+
+void ProgressDisplay::rewrite(std::string text) {
+  if (text.size() >= columns()) text.resize(columns() - 1);  // a longer line would not go back
+  std::size_t const width = text.size();
+  if (width < width_) text += std::string(width_ - width, ' ');
+  width_ = width;
+  out_ << '\r' << text << std::flush;
 }
 
 void ProgressDisplay::erase() {

@@ -12,7 +12,8 @@
 namespace tcsolve {
 
 /// On a terminal one line that is rewritten ten times a second; else a line after iterations 1, 2,
-/// 5, 10, 20, ... or every N. Log entries become lines of their own.
+/// 5, 10, 20, ... or every N. A phase is shown on a terminal while it lasts, and becomes a line
+/// where it took a second or more. Log entries become lines of their own.
 class ProgressDisplay final : public Observer {
  public:
   struct Options {
@@ -27,6 +28,7 @@ class ProgressDisplay final : public Observer {
   /// Shows this method alone, not those that run within it.
   void set_method(std::string name) { method_ = std::move(name); }
   void on(IterationEvent const&) override;
+  void on(PhaseEvent const&) override;
   void on(LogEvent const&) override;
   /// Takes the rewritten line away, so that what follows begins a line; where lines are plain,
   /// prints that of the last iteration unless it has been.
@@ -34,6 +36,7 @@ class ProgressDisplay final : public Observer {
 
  private:
   void erase();
+  void rewrite(std::string text);
   std::string line(IterationEvent const&) const;
 
   std::ostream& out_;

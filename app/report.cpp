@@ -162,7 +162,8 @@ std::string report_html(std::string const& result, std::string const& config,
       r.contains("repeat") && r["repeat"].is_object()
           ? "<h2>Repeated solves</h2>\n" + table(r["repeat"])
           : "",
-      "<h2>Memory traffic</h2>\n", table(r["traffic"]),
+      "<h2>Memory traffic, estimated</h2>\n", table(r["traffic_estimate"]), "<h2>Memory</h2>\n",
+      table(r["memory"]), "<h2>Work</h2>\n", table(r["work"]),
       "</section>\n<section class=\"spy\"><h2>Entries of the matrix</h2>\n", spy_svg(picture.spy),
       "<p><small>", picture.spy.rows, " x ", picture.spy.cols, "; a cell holds about ",
       figure(double(picture.spy.rows) / picture.spy.high), " x ",

@@ -12,6 +12,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cmath>
 #include <exception>
 
@@ -26,7 +31,7 @@ constexpr char const* history_name = "history.csv";
 constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
 constexpr char const* plot_name = "convergence.svg";
 constexpr char const* report_name = "report.html";
-constexpr int schema_version = 2;  // 2: `total` is the wall time, `other` closes the sum
+constexpr int schema_version = 3;  // 3: traffic_estimate, was traffic; memory, was in process
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Json number(double v) {
@@ -100,8 +105,7 @@ Json process() {
   return {{"date", text(utc_now())},
           {"host", text(host_name())},
           {"cpu", text(cpu_name())},
-          {"command", command_line()},
-          {"peak_memory", number(peak_memory())}};
+          {"command", command_line()}};
 }
 
 Json repeat_json(std::optional<RepeatTimes> const& r) {
@@ -111,14 +115,39 @@ Json repeat_json(std::optional<RepeatTimes> const& r) {
 }
 
 Json traffic(RunResult const& run) {
-  RunTraffic const& t = run.traffic;
-  bool const solved = !run.failure;
-  double const rate = solved && run.times.solve > 0 ? t.bytes / run.times.solve : unknown;
-  return {{"bytes_per_iteration", number(solved ? t.bytes_per_iteration : unknown)},
-          {"bytes", number(solved ? t.bytes : unknown)},
+  SolveReport const r = run.failure ? SolveReport{} : run.report;
+  double const rate = run.times.solve > 0 ? r.bytes / run.times.solve : unknown;
+  // A comparison of what stays in a cache with the memory would say nothing.
+  return {{"bytes_per_iteration", number(r.bytes_per_iteration)},
+          {"bytes", number(r.bytes)},
           {"bytes_per_second", number(rate)},
-          {"measured_bandwidth", t.bandwidth > 0 ? number(t.bandwidth) : Json(nullptr)},
-          {"fraction_of_bandwidth", ratio(rate, t.bandwidth)}};
+          {"measured_bandwidth", run.bandwidth > 0 ? number(run.bandwidth) : Json(nullptr)},
+          {"fraction_of_bandwidth", ratio(rate, run.bandwidth)}};
+}
+
+Json work(RunResult const& run) {
+  if (run.failure) return nullptr;
+  SolveReport const& r = run.report;
+  return {{"execution", name(r.execution)},
+          {"products", r.products},
+          {"applications", r.applications},
+          {"residuals", r.residuals},
+          {"inner_iterations", r.inner_iterations}};
+}
+
+Json memory(RunResult const& run) {
+  RunMemory const& m = run.memory;
+  return {{"host_predicted", number(m.host_predicted)},
+          {"host_peak", number(peak_memory())},
+          {"device_predicted", number(m.device_predicted)},
+          {"device_peak", number(m.device_peak)},
+          {"operator", number(run.stored.bytes)},
+          {"stored_per_entry", number(run.stored.per_entry)}};
+}
+
+Json clocks(RunResult const& run) {
+  if (run.clocks.multiprocessors == 0) return nullptr;
+  return {{"multiprocessors", run.clocks.multiprocessors}, {"memory", run.clocks.memory}};
 }
 
 Json locality_json(Locality const& l) {
@@ -220,31 +249,38 @@ std::string RunResult::message() const {
 }
 
 std::string result_json(RunResult const& run, RunConfig const& config) {
-  Json const result = {
-      {"schema", schema_version},
-      {"verdict", verdict(run)},
-      {"iterations", run.report.iterations},
-      {"restarts", run.report.restarts},
-      {"residual", residuals(run)},
-      {"solution_error", number(run.solution_error)},
-      {"problem",
-       {{"source", run.source}, {"rows", run.rows}, {"cols", run.cols}, {"entries", run.entries}}},
-      {"format", run.format.empty() ? Json(nullptr) : Json(run.format)},
-      {"reordering", reordering_json(run.reordering)},
-      {"seconds", seconds(run.times)},
-      {"repeat", repeat_json(run.repeat)},
-      {"traffic", traffic(run)},
-      {"files", files(run.files, config.output)},
-      {"backend", run.backend == Backend::cuda ? "cuda" : "host"},
-      {"device", run.device},
-      {"process", process()},
-      {"versions", versions()},
-      {"warnings", run.warnings},
-      {"config", Json::parse(dump_json(config))}};
+  Json const result = {{"schema", schema_version},
+                       {"verdict", verdict(run)},
+                       {"iterations", run.report.iterations},
+                       {"restarts", run.report.restarts},
+                       {"residual", residuals(run)},
+                       {"solution_error", number(run.solution_error)},
+                       {"problem",
+                        {{"source", run.source},
+                         {"rows", run.rows},
+                         {"cols", run.cols},
+                         {"entries", run.entries},
+                         {"hash", run.hash.empty() ? Json(nullptr) : Json(run.hash)}}},
+                       {"format", run.format.empty() ? Json(nullptr) : Json(run.format)},
+                       {"reordering", reordering_json(run.reordering)},
+                       {"seconds", seconds(run.times)},
+                       {"repeat", repeat_json(run.repeat)},
+                       {"work", work(run)},
+                       {"memory", memory(run)},
+                       {"traffic_estimate", traffic(run)},
+                       {"files", files(run.files, config.output)},
+                       {"backend", run.backend == Backend::cuda ? "cuda" : "host"},
+                       {"device", run.device},
+                       {"driver", run.driver.empty() ? Json(nullptr) : Json(run.driver)},
+                       {"clocks_mhz", clocks(run)},
+                       {"process", process()},
+                       {"versions", versions()},
+                       {"warnings", run.warnings},
+                       {"config", Json::parse(dump_json(config))}};
   return result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void prepare_directory(OutputConfig const& output, InputFiles const& inputs) {
+OutputDirectory::OutputDirectory(OutputConfig const& output, InputFiles const& inputs) {
   fs::path const directory = output.directory;
   std::error_code failed;
   fs::create_directories(directory, failed);
@@ -252,6 +288,13 @@ void prepare_directory(OutputConfig const& output, InputFiles const& inputs) {
     throw Error(cat("the output directory ", directory.string(),
                     " can't be made: ", failed ? failed.message() : "a file of that name is there",
                     "; choose another with --output"));
+  // Unlocked when the process ends, however it does.
+  lock_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(lock_);
+    throw Error(cat("another run writes into the directory ", directory.string(),
+                    "; choose another with --output"));
+  }
   fs::path const probe = directory / ".tcsolve-probe";
   try {
     write_file(probe, "");
@@ -264,6 +307,10 @@ void prepare_directory(OutputConfig const& output, InputFiles const& inputs) {
   }
   fs::remove(probe, failed);
   remove_older_results(directory, inputs);
+}
+
+OutputDirectory::~OutputDirectory() {
+  if (lock_ >= 0) ::close(lock_);
 }
 
 void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs) {

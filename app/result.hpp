@@ -6,6 +6,7 @@
 #include <tcsolve/app/repeat.hpp>
 #include <tcsolve/app/report.hpp>
 #include <tcsolve/app/run_config.hpp>
+#include <tcsolve/core/device.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
 
@@ -31,10 +32,17 @@ struct RunTimes {
   double probe = 0;   ///< of the memory's bandwidth, and of what the report shows
 };
 
-/// Estimates from what operator, preconditioner and solver say of themselves.
-struct RunTraffic {
-  double bytes_per_iteration = 0, bytes = 0;
-  double bandwidth = 0;  ///< bytes per second of a plain vector update; 0: not measured
+/// Bytes of memory at the peak, as stated before the run and as it was.
+struct RunMemory {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  double host_predicted = unknown;
+  double device_predicted = unknown, device_peak = unknown;
+};
+
+/// What A is stored in.
+struct StoredOperator {
+  double bytes = std::numeric_limits<double>::quiet_NaN();
+  double per_entry = std::numeric_limits<double>::quiet_NaN();  ///< stored values over nonzeros
 };
 
 /// The files beside result.json that this run wrote.
@@ -48,7 +56,12 @@ struct RunResult {
   std::optional<Failure> failure;  ///< what ended the run before its solver had an outcome
   WrittenFiles files;
   RunTimes times;
-  RunTraffic traffic;
+  double bandwidth = 0;  ///< bytes per second of a plain vector update; 0: not measured
+  RunMemory memory;
+  StoredOperator stored;
+  cuda::Clocks clocks;                   ///< of the device after the solve; 0: unknown
+  std::string driver;                    ///< CUDA version of the driver
+  std::string hash;                      ///< of the matrix (io/plan_cache.hpp)
   std::optional<RepeatTimes> repeat;     ///< of `--repeat`
   std::optional<MatrixPicture> picture;  ///< for report.html
   std::string source, device;
@@ -69,10 +82,20 @@ struct RunResult {
 /// "inf".
 std::string result_json(RunResult const&, RunConfig const&);
 
-/// Makes the output directory if it is missing, writes and removes a file in it, and removes the
-/// results of an older run, which could be taken for those of this one; a file that this run reads
-/// stays. Throws Error with the reason when that fails.
-void prepare_directory(OutputConfig const&, InputFiles const&);
+/// The output directory of a run, its own as long as this lives.
+class OutputDirectory {
+ public:
+  /// Makes the directory if it is missing, writes and removes a file in it, and removes the results
+  /// of an older run, which could be taken for those of this one; a file that this run reads stays.
+  /// Throws Error with the reason when that fails, and where another run writes there.
+  OutputDirectory(OutputConfig const&, InputFiles const&);
+  ~OutputDirectory();
+  OutputDirectory(OutputDirectory const&) = delete;
+  OutputDirectory& operator=(OutputDirectory const&) = delete;
+
+ private:
+  int lock_;  // the directory, locked by flock; -1 where the file system has no locks
+};
 
 /// Throws ConfigError when x.mtx would replace the matrix, the right-hand side or the known
 /// solution; it may replace the guess that led to it.

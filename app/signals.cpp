@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/signals.hpp>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 
@@ -12,6 +14,10 @@ std::atomic<Context*> running{nullptr};
 
 extern "C" void tcsolve_cancel(int signal) {
   if (Context* const ctx = running.load()) ctx->cancel();
+  if (signal == SIGINT) {  // somebody is there to read it
+    constexpr char text[] = "\ncancelling; once more ends at once\n";
+    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, text, sizeof text - 1);
+  }
   std::signal(signal, SIG_DFL);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/solve_run.hpp>
 
-#include <tcsolve/core/timed.hpp>
+#include <tcsolve/core/phase.hpp>
 
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/bandwidth.hpp>
@@ -15,6 +15,7 @@
 #include <tcsolve/app/run_config.hpp>
 #include <tcsolve/app/run_input.hpp>
 #include <tcsolve/app/signals.hpp>
+#include <tcsolve/io/plan_cache.hpp>
 
 #include <unistd.h>
 
@@ -60,13 +61,29 @@ void prepare(LinearSolver& solver, Csr<double> a, RunResult& result) {
   note_setup(solver, result);
 }
 
+/// Bytes per second that the solve is compared with; 0 where a comparison says nothing.
+double bandwidth_of(LinearSolver& solver) {
+  Context& ctx = solver.context();
+  if (!beyond_caches(ctx, solver.A()->cost(1).bytes)) return 0;
+  try {
+    return measure_bandwidth(ctx);
+  } catch (MemoryError const&) { return 0; }
+}
+
+/// What the record says of A and of the device once the solve is over.
+void note_solve(LinearSolver const& solver, Context& ctx, RunResult& result) {
+  result.format = solver.format();  // it may have been converted on the way
+  Cost const cost = solver.A()->cost(1);
+  result.stored = {cost.bytes - 8.0 * (solver.A()->rows() + double(solver.A()->cols())),
+                   cost.stored_per_entry};
+  if (ctx.device() == nullptr) return;
+  result.clocks = cuda::clocks(*ctx.device());
+  result.memory.device_peak = static_cast<double>(cuda::peak_memory(*ctx.device()));
+}
+
 /// x becomes the answer.
 void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, RunResult& result) {
-  RunTraffic& traffic = result.traffic;
-  if (bandwidth)
-    timed(result.times.probe, [&] {
-      traffic.bandwidth = measure_bandwidth(solver.context(), solver.A()->cost(1).bytes);
-    });
+  if (bandwidth) timed(result.times.probe, [&] { result.bandwidth = bandwidth_of(solver); });
   auto& x = problem.x0;
   if (repeat > 0) {
     timed(result.times.repeat, [&] {
@@ -79,10 +96,7 @@ void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, R
   } else {
     timed(result.times.solve, [&] { result.report = solver.solve(problem.b, x); });
   }
-  result.format = solver.format();  // it may have been converted on the way
-  SolveTraffic const moved = solver.traffic(result.report);
-  traffic.bytes_per_iteration = moved.bytes_per_iteration;
-  traffic.bytes = moved.bytes;
+  note_solve(solver, solver.context(), result);
   if (problem.solution.empty()) return;
   timed(result.times.verify, [&] { result.solution_error = relative_error(x, problem.solution); });
 }
@@ -132,10 +146,10 @@ void print_summary(RunResult const& r, RunConfig const& config) {
     std::cout << " (" << figure_text(1e3 * t.solve / r.report.iterations) << " ms an iteration)";
   std::cout << "\n";
   if (r.repeat) std::cout << r.repeat->text() << "\n";
-  if (r.traffic.bandwidth > 0 && t.solve > 0)
-    std::cout << "bandwidth: " << figure_text(r.traffic.bytes / t.solve / 1e9) << " of "
-              << figure_text(r.traffic.bandwidth / 1e9)
-              << " GB/s that a plain vector update reaches\n";
+  if (double const rate = r.report.bytes / t.solve; r.bandwidth > 0 && std::isfinite(rate))
+    std::cout << "memory traffic: " << figure_text(rate / 1e9) << " GB/s (estimate), "
+              << std::lround(100 * rate / r.bandwidth) << " % of the "
+              << figure_text(r.bandwidth / 1e9) << " GB/s of a vector update\n";
   std::cout << "results: "
             << (std::filesystem::path(config.output.directory) / "result.json").string() << "\n";
 }
@@ -171,9 +185,9 @@ class Setting {
     solver_.emplace(ctx_, options_of(parsed.run));
     progress_.set_time_limit(solver_->parts().method->limits().seconds);
     progress_.set_method(solver_->parts().method->name());
-    MemoryPlan const plan = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
-    if (arguments.talk != Talk::quiet) print_problem(size_, plan, arguments.dry_run);
-    plan.require();
+    memory_ = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
+    if (arguments.talk != Talk::quiet) print_problem(size_, memory_, arguments.dry_run);
+    memory_.require();
   }
   ~Setting() { progress_.clear(); }
   Setting(Setting const&) = delete;
@@ -182,12 +196,14 @@ class Setting {
   Context& context() { return ctx_; }
   LinearSolver& solver() { return *solver_; }
   ProblemSize const& size() const { return size_; }
+  MemoryPlan const& memory() const { return memory_; }
   void clear_progress() { progress_.clear(); }
 
  private:
   ProgressDisplay progress_;
   Context ctx_;
   ProblemSize size_;
+  MemoryPlan memory_;
   std::optional<LinearSolver> solver_;
 };
 
@@ -197,9 +213,18 @@ void require_programs(OutputConfig const& output) {
   if (output.report) require_gnuplot("output.report");
 }
 
+/// What `solver` and `A` are warned of; each becomes a line of the log.
+std::vector<std::string> warnings_of(LinearSolver& solver, Csr<double> const& A) {
+  SolverParts const& parts = solver.parts();
+  std::vector<std::string> const warnings = preflight(*parts.method, *parts.preconditioner, A);
+  for (std::string const& warning : warnings) solver.context().log(Severity::warning, warning);
+  return warnings;
+}
+
 int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
   require_programs(parsed.run.output);
   Setting setting(arguments, parsed);
+  warnings_of(setting.solver(), {});  // those that need no matrix
   rehearse(setting.context(), parsed.run, setting.size());
   std::cout << "# dry run: the config is valid; nothing was solved\n";
   return 0;
@@ -215,13 +240,19 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Pr
   result.device = ctx.device_name();
   result.rows = size.rows;
   result.cols = size.cols;
-  timed(result.times.read, [&] { problem = load_problem(parsed); });
+  result.memory.host_predicted = static_cast<double>(setting.memory().host);
+  if (ctx.device() != nullptr) {
+    result.memory.device_predicted = static_cast<double>(setting.memory().device);
+    result.driver = cuda::facts(*ctx.device()).driver;
+  }
+  phase(ctx, cat("reading ", size.source), result.times.read,
+        [&] { problem = load_problem(parsed, ctx.cancel_flag()); });
   result.entries = problem.A.entries();
+  timed(result.times.probe, [&] { result.hash = matrix_hash(problem.A); });
   if (parsed.run.output.report)
     timed(result.times.probe, [&] { result.picture = picture_of(ctx, problem.A); });
   LinearSolver& solver = setting.solver();
-  result.warnings = preflight(*solver.parts().method, problem.A);
-  for (std::string const& warning : result.warnings) ctx.log(Severity::warning, warning);
+  result.warnings = warnings_of(solver, problem.A);
   prepare(solver, std::move(problem.A), result);
   solve(solver, problem, parsed.run.output.bandwidth, repeat, result);
   result.exit_code = result.report.exit_code();
@@ -251,7 +282,7 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
   if (arguments.dry_run) return dry_run(arguments, parsed);
 
   IgnoreLostReaders const pipes;  // before the first line of the log
-  prepare_directory(config.output, parsed.files);
+  OutputDirectory const directory(config.output, parsed.files);
   RunResult result;
   Problem problem;
   bool begun = false;  // what fails from here on may be a verdict

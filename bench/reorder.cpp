@@ -92,7 +92,7 @@ void measure(Context& ctx, std::string const& name, Csr<double> const& a, int re
     predicted = std::nan("");
     if (!c.excluded.empty()) return std::nan("");
     predicted = c.product;
-    return product_microseconds(ctx, *make_operator<double>(ctx, m, format), 0.3);
+    return time_product(ctx, *make_operator<double>(ctx, m, format), 0.3).median;
   };
   std::cout << "matrix | format | us given | predicted | us ordered | predicted\n"
                "---|---|---|---|---|---\n";

@@ -207,7 +207,7 @@ class Table {
       // not take: a kernel of our own.
       if (!format.converted && sizeof(S) > 2) continue;
       double const positions = format.layout(f, real_of<S>).slots;
-      if (positions == 0 || !holes_pay(positions, a.entries())) continue;
+      if (positions == 0 || !padding_pays(positions, a.entries())) continue;
       time(format.name, format.makers, 0);
       if (!format.variants) continue;
       for (Variant const& variant : format.variants()) {

@@ -91,6 +91,10 @@ void Context::emit(IterationEvent const& event) {
   for (Observer* o : observers_) o->on(event);
 }
 
+void Context::emit(PhaseEvent const& event) {
+  for (Observer* o : observers_) o->on(event);
+}
+
 void Context::log(Severity severity, std::string text) {
   if (observers_.empty()) return;
   LogEvent event{severity, std::move(text)};

@@ -14,6 +14,7 @@
 
 #include <tcsolve/backends.hpp>
 #include <tcsolve/core/arena.hpp>
+#include <tcsolve/core/cancel.hpp>
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/core/events.hpp>
 #include <tcsolve/core/loop_state.hpp>
@@ -83,6 +84,13 @@ inline Deadline deadline_after(Deadline start, double seconds) {
   return start +
          std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(seconds));
 }
+
+/// What operators that solve systems of their own tell the solve around them.
+struct InnerSolves {
+  std::string complaint;        ///< what the first of them that failed could not do
+  std::int64_t iterations = 0;  ///< of all of them, and of those inside them
+  double bytes = 0;             ///< that these moved, as estimated (SolveReport::bytes)
+};
 
 class Context {
  public:
@@ -201,17 +209,23 @@ class Context {
   }
 
   /// Runs f as a part of a solve that is to end at `deadline`, or earlier where a solve around it
-  /// is. `complaint` receives what complain() is told meanwhile.
+  /// is. `inner` receives what complain() and count_inner() are told meanwhile.
   template <class F>
-  void solving(Deadline deadline, std::string& complaint, F&& f) {
+  void solving(Deadline deadline, InnerSolves& inner, F&& f) {
     Guard<Deadline> until(deadline_, std::min(deadline, deadline_));
-    Guard<std::string*> listener(complaint_, &complaint);
+    Guard<InnerSolves*> listener(inner_, &inner);
     f();
   }
   /// What an operator could not do, for the report of the solve around it: the first complaint
   /// stands. Lost where there is none.
   void complain(std::string const& text) {
-    if (complaint_ != nullptr && complaint_->empty()) *complaint_ = text;
+    if (inner_ != nullptr && inner_->complaint.empty()) inner_->complaint = text;
+  }
+  /// What an inner solve took, for the same report.
+  void count_inner(std::int64_t iterations, double bytes) {
+    if (inner_ == nullptr) return;
+    inner_->iterations += iterations;
+    inner_->bytes += bytes;
   }
   /// Stop::cancelled or Stop::time_limit when the solve that runs is to end, else Stop::running.
   Stop asked() const {
@@ -224,16 +238,20 @@ class Context {
   void detach(Observer* observer) { std::erase(observers_, observer); }
   bool observed() const { return !observers_.empty(); }
   void emit(IterationEvent const& event);
+  void emit(PhaseEvent const& event);
   void log(Severity severity, std::string text);
   /// Who hears of ranges: a profiler where one is attached to a process that uses a device.
   RangeListener* range_listener() const { return range_listener_; }
   void listen(RangeListener* listener) { range_listener_ = listener; }
 
-  /// Asks a running solve to stop after the iteration it is in; safe from a signal handler or
-  /// another thread. Stands until clear_cancel(): a solve that begins later stops at once.
+  /// Asks a running solve to stop after the iteration it is in, and a set-up to throw Cancelled
+  /// where its next phase would begin; safe from a signal handler or another thread. Stands until
+  /// clear_cancel(): a solve that begins later stops at once.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   void clear_cancel() { cancelled_.store(false, std::memory_order_relaxed); }
+  /// For readers and generators: they throw Cancelled after cancel().
+  CancelFlag cancel_flag() const { return CancelFlag(cancelled_); }
 
  private:
   template <class V>
@@ -257,7 +275,7 @@ class Context {
   Recording* recording_ = nullptr;
   LoopState* loop_ = nullptr;
   Deadline deadline_ = Deadline::max();
-  std::string* complaint_ = nullptr;
+  InnerSolves* inner_ = nullptr;
   std::atomic<bool> cancelled_{false};
 };
 

@@ -24,6 +24,8 @@ std::string missing(Device const&) { absent(); }
 bool shared(Device const&) { absent(); }
 Space space(Device const&) { absent(); }
 std::size_t free_memory(Device&) { absent(); }
+std::size_t peak_memory(Device&) { absent(); }
+Clocks clocks(Device&) { absent(); }
 void synchronize(Device&) { absent(); }
 void lend(Device&, Arena*) { absent(); }
 Current::Current(Device const&) { absent(); }

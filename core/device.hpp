@@ -48,6 +48,14 @@ Facts facts(Device&);
 bool shared(Device const&);        ///< another Context of this process computes on it, too
 Space space(Device const&);        ///< of memory that belongs to it
 std::size_t free_memory(Device&);  ///< with what is kept to be given out again
+/// Most bytes that this process has held on the device at once; 0 where the driver has no pools.
+std::size_t peak_memory(Device&);
+
+/// MHz at the time of the call, by NVML; 0 where that library is missing or does not say.
+struct Clocks {
+  int multiprocessors = 0, memory = 0;
+};
+Clocks clocks(Device&);
 void synchronize(Device&);
 /// The workspace that an allocation may have back before it fails; null for none.
 void lend(Device&, Arena*);

@@ -70,4 +70,10 @@ struct MemoryError : Error {
   using Error::Error;
 };
 
+/// A computation without an outcome of its own, a reader, a generator or a set-up, that ended
+/// because Context::cancel() was called (exit code 3). Nothing of it is kept.
+struct Cancelled : Error {
+  Cancelled() : Error("cancelled before the solve") {}
+};
+
 }  // namespace tcsolve

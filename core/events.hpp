@@ -20,6 +20,13 @@ struct IterationEvent {
   double seconds;
 };
 
+/// A part of a run before or after its iterations begins (`ended` is false) or has ended.
+struct PhaseEvent {
+  std::string_view name;  ///< e.g. "reading A.mtx"
+  bool ended;
+  double seconds;  ///< that it took; 0 when it begins
+};
+
 enum class Severity { detail, note, warning };
 
 struct LogEvent {
@@ -30,6 +37,7 @@ struct LogEvent {
 struct Observer {
   virtual ~Observer() = default;
   virtual void on(IterationEvent const&) {}
+  virtual void on(PhaseEvent const&) {}
   virtual void on(LogEvent const&) {}
 };
 

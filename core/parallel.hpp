@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include <tcsolve/core/cancel.hpp>
+
 namespace tcsolve {
 
 /// `requested` threads. When it is 0: OMP_NUM_THREADS where that begins with a number above 0, else
@@ -67,12 +69,31 @@ void parallel_tasks(int threads, std::int64_t tasks, Body const& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
+/// Who works at a computation on the host, and whether it is still wanted. A number stands for so
+/// many threads.
+struct Workers {
+  int threads = 0;  ///< 0: see thread_count()
+  CancelFlag cancel{};
+
+  Workers() = default;
+  Workers(int n, CancelFlag flag = {}) : threads(n), cancel(flag) {}
+};
+
 /// Calls body(begin, end) for consecutive ranges of at most `grain` that cover [0, n).
 template <class Body>
 void parallel_ranges(int threads, std::int64_t n, std::int64_t grain, Body const& body) {
   parallel_tasks(threads, (n + grain - 1) / grain, [&](std::int64_t task, int) {
     body(task * grain, std::min(n, (task + 1) * grain));
   });
+}
+/// The same by `workers`. Throws Cancelled between two ranges.
+template <class Body>
+void parallel_ranges(Workers const& workers, std::int64_t n, std::int64_t grain, Body const& body) {
+  parallel_ranges(thread_count(workers.threads), n, grain,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    workers.cancel.check();
+                    body(begin, end);
+                  });
 }
 
 }  // namespace tcsolve

@@ -32,12 +32,11 @@ struct MatrixParams {
         field(&P::values, "values",
               "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
               "FP64 matrix whatever is chosen here"),
-        field(
-            &P::reorder, "reorder",
-            "rows and columns in an order that keeps the entries of x that are read together "
-            "close: reverse Cuthill-McKee, parts by METIS, or auto: the one of them that pays for "
-            "itself in the products expected, if any. b, x0 and x stay in the order given; "
-            "preconditioners see the new one")};
+        field(&P::reorder, "reorder",
+              "renumbers rows and columns for cache locality: rcm (reverse Cuthill-McKee), metis "
+              "(parts by METIS), or auto: the one that saves more time than it takes over the "
+              "expected products, if any. b, x0 and x stay in the order given; preconditioners see "
+              "the new one")};
   }
 };
 

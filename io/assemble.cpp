@@ -69,8 +69,9 @@ Csr<double> assembled_from_triplets(Index rows, Index cols, std::span<Index cons
     builder.append(builder.slice(entries));
   }
   try {
-    Csr<double> a = builder.finish(
-        options.duplicates == Duplicates::refuse ? Repeats::refuse : Repeats::sum, options.threads);
+    Csr<double> a =
+        builder.finish(options.duplicates == Duplicates::refuse ? Repeats::refuse : Repeats::sum,
+                       {options.threads, options.cancel});
     if (options.nonfinite == NonFinite::refuse && a.values.size() < values.size())
       validate(a.view());  // a sum of finite duplicates may be infinite
     return a;

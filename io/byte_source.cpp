@@ -201,7 +201,26 @@ class MemoryText final : public ByteSource {
   std::size_t bytes_;
 };
 
+class Cancellable final : public ByteSource {
+ public:
+  Cancellable(std::unique_ptr<ByteSource> source, CancelFlag cancel)
+      : source_(std::move(source)), cancel_(cancel) {}
+  std::size_t read(std::span<char> out) override {
+    cancel_.check();
+    return source_->read(out);
+  }
+  std::int64_t max_bytes() const override { return source_->max_bytes(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  CancelFlag cancel_;
+};
+
 }  // namespace
+
+std::unique_ptr<ByteSource> cancellable(std::unique_ptr<ByteSource> source, CancelFlag cancel) {
+  return std::make_unique<Cancellable>(std::move(source), cancel);
+}
 
 std::unique_ptr<ByteSource> open_file(std::filesystem::path const& path) {
   Descriptor file(path);

@@ -2,6 +2,8 @@
 /// Where text comes from: a plain, gzip or xz file, or memory; always a stream, never all at once.
 #pragma once
 
+#include <tcsolve/core/cancel.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -27,6 +29,9 @@ class ByteSource {
 /// Opens a regular file. The compression is found from the first bytes, not from the name.
 /// Throws MatrixError, "<path>: <reason>", when it is missing, unreadable or not a regular file.
 std::unique_ptr<ByteSource> open_file(std::filesystem::path const& path);
+
+/// The same bytes; read() throws Cancelled once the flag is raised.
+std::unique_ptr<ByteSource> cancellable(std::unique_ptr<ByteSource> source, CancelFlag cancel);
 
 /// Bytes that somebody else keeps alive.
 std::unique_ptr<ByteSource> open_text(std::string_view text);

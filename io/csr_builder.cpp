@@ -101,7 +101,7 @@ Offset CsrBuilder::assemble_block(std::int64_t block, Offset base, Repeats repea
   return kept - base;
 }
 
-Csr<double> CsrBuilder::finish(Repeats repeats, int threads) {
+Csr<double> CsrBuilder::finish(Repeats repeats, Workers const& workers) {
   std::vector<Offset> base(static_cast<std::size_t>(blocks_) + 1, 0);
   for (Slice const& s : slices_)
     for (std::size_t b = 0; b + 1 < base.size(); ++b) base[b + 1] += s.first[b + 1] - s.first[b];
@@ -114,7 +114,8 @@ Csr<double> CsrBuilder::finish(Repeats repeats, int threads) {
   a.columns.resize(static_cast<std::size_t>(base.back()));
   a.values.resize(static_cast<std::size_t>(base.back()));
   std::vector<Offset> kept(static_cast<std::size_t>(blocks_), 0);
-  parallel_tasks(thread_count(threads), blocks_, [&](std::int64_t block, int) {
+  parallel_tasks(thread_count(workers.threads), blocks_, [&](std::int64_t block, int) {
+    workers.cancel.check();
     auto const b = static_cast<std::size_t>(block);
     kept[b] = assemble_block(block, base[b], repeats, a);
   });

@@ -8,6 +8,7 @@
 /// for bit.
 #pragma once
 
+#include <tcsolve/core/parallel.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 #include <cstdint>
@@ -50,9 +51,9 @@ class CsrBuilder {
   void append(Slice slice);
 
   /// The matrix; the builder is empty afterwards. Throws RepeatedEntry for the first row block with
-  /// a repeated entry when those are refused. Cost: two passes over the entries, 28 bytes each at
-  /// peak.
-  Csr<double> finish(Repeats repeats, int threads = 0);
+  /// a repeated entry when those are refused, and Cancelled between two blocks. Cost: two passes
+  /// over the entries, 28 bytes each at peak.
+  Csr<double> finish(Repeats repeats, Workers const& workers = {});
 
  private:
   Offset assemble_block(std::int64_t block, Offset base, Repeats, Csr<double>&) const;

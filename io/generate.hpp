@@ -14,7 +14,8 @@ namespace tcsolve::detail {
 
 /// build(rows), renumbered if asked for, once it is sure to fit into memory.
 template <class Params, class Build>
-Csr<double> generated(char const* name, Params const& p, int threads, Build const& build) {
+Csr<double> generated(char const* name, Params const& p, Workers const& workers,
+                      Build const& build) {
   MatrixSize const size = size_of(p);
   std::string const what = cat(name, ": a matrix of ", size.rows, " x ", size.cols, " with ",
                                size.exact ? "" : "up to ", size.entries, " entries");
@@ -22,7 +23,7 @@ Csr<double> generated(char const* name, Params const& p, int threads, Build cons
   try {
     Csr<double> a = build(size.rows);
     if (p.renumber == Renumber::none) return a;
-    return permuted(a.view(), random_permutation(size.rows, p.seed), threads);
+    return permuted(a.view(), random_permutation(size.rows, p.seed), workers.threads);
   } catch (std::bad_alloc const&) { throw MemoryError(what + ": out of memory"); }
 }
 

@@ -123,10 +123,10 @@ struct Body {
 
 }  // namespace
 
-Csr<double> generate(ElasticityParams const& p, int threads) {
-  return detail::generated("elasticity", p, threads, [&](Index rows) {
+Csr<double> generate(ElasticityParams const& p, Workers const& workers) {
+  return detail::generated("elasticity", p, workers, [&](Index rows) {
     Body const body{p};
-    return build_by_rows(rows, rows, threads,
+    return build_by_rows(rows, rows, workers,
                          [&](std::int64_t r, auto& emit) { body.row(r, emit); });
   });
 }

@@ -28,14 +28,14 @@ Entry rmat_edge(RmatParams const& p, std::uint64_t edge) {
   return {static_cast<Index>(row), static_cast<Index>(col), 1.0 - drawn(p, 0x1234567u + edge)};
 }
 
-Csr<double> rmat(RmatParams const& p, Index rows, int threads) {
+Csr<double> rmat(RmatParams const& p, Index rows, Workers const& workers) {
   constexpr std::int64_t grain = 1 << 16;
   Permutation const labels = random_permutation(rows, 77);
   auto const label = labels.new_numbers();
   std::int64_t const edges = std::int64_t{rows} * p.edge_factor;
   std::vector<CsrBuilder::Slice> slices(static_cast<std::size_t>((edges + grain - 1) / grain));
   CsrBuilder builder(rows, rows);
-  parallel_ranges(thread_count(threads), edges, grain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(workers, edges, grain, [&](std::int64_t begin, std::int64_t end) {
     std::vector<Entry> entries;
     entries.reserve(static_cast<std::size_t>(end - begin));
     for (std::int64_t edge = begin; edge < end; ++edge) {
@@ -47,12 +47,12 @@ Csr<double> rmat(RmatParams const& p, Index rows, int threads) {
     slices[static_cast<std::size_t>(begin / grain)] = builder.slice(entries);
   });
   for (auto& slice : slices) builder.append(std::move(slice));
-  return builder.finish(Repeats::least, threads);
+  return builder.finish(Repeats::least, workers);
 }
 
-Csr<double> longrows(LongrowsParams const& p, Index rows, int threads) {
+Csr<double> longrows(LongrowsParams const& p, Index rows, Workers const& workers) {
   std::int64_t const n = rows, every = p.long_rows > 0 ? n / p.long_rows : n + 1;
-  return build_by_rows(rows, rows, threads, [&, n, every](std::int64_t r, auto& emit) {
+  return build_by_rows(rows, rows, workers, [&, n, every](std::int64_t r, auto& emit) {
     auto const key = static_cast<std::uint64_t>(r);
     bool const is_long = r % every == every / 2 && r / every < p.long_rows;
     std::int64_t const window = is_long ? n : std::min<std::int64_t>(n, 4096);
@@ -70,9 +70,9 @@ Csr<double> longrows(LongrowsParams const& p, Index rows, int threads) {
   });
 }
 
-Csr<double> banded(BandedParams const& p, Index rows, int threads) {
+Csr<double> banded(BandedParams const& p, Index rows, Workers const& workers) {
   std::int64_t const n = rows, half = p.half_bandwidth;
-  return build_by_rows(rows, rows, threads, [&, n, half](std::int64_t i, auto& emit) {
+  return build_by_rows(rows, rows, workers, [&, n, half](std::int64_t i, auto& emit) {
     std::int64_t const first = std::max<std::int64_t>(0, i - half),
                        last = std::min(n - 1, i + half);
     for (std::int64_t j = first; j <= last; ++j) {
@@ -87,15 +87,15 @@ Csr<double> banded(BandedParams const& p, Index rows, int threads) {
 
 }  // namespace
 
-Csr<double> generate(RmatParams const& p, int threads) {
-  return detail::generated("rmat", p, threads, [&](Index n) { return rmat(p, n, threads); });
+Csr<double> generate(RmatParams const& p, Workers const& workers) {
+  return detail::generated("rmat", p, workers, [&](Index n) { return rmat(p, n, workers); });
 }
-Csr<double> generate(LongrowsParams const& p, int threads) {
-  return detail::generated("longrows", p, threads,
-                           [&](Index n) { return longrows(p, n, threads); });
+Csr<double> generate(LongrowsParams const& p, Workers const& workers) {
+  return detail::generated("longrows", p, workers,
+                           [&](Index n) { return longrows(p, n, workers); });
 }
-Csr<double> generate(BandedParams const& p, int threads) {
-  return detail::generated("banded", p, threads, [&](Index n) { return banded(p, n, threads); });
+Csr<double> generate(BandedParams const& p, Workers const& workers) {
+  return detail::generated("banded", p, workers, [&](Index n) { return banded(p, n, workers); });
 }
 
 }  // namespace tcsolve

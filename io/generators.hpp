@@ -10,6 +10,7 @@
 #pragma once
 
 #include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/core/parallel.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 #include <array>
@@ -221,16 +222,16 @@ MatrixSize size_of(LongrowsParams const&);
 MatrixSize size_of(BandedParams const&);
 
 /// The canonical matrix. Throw as size_of does, and MemoryError when build_bytes exceeds 80 % of
-/// the memory available. threads = 0: one per hardware thread. Cost: each entry is computed once; a
-/// renumbering sorts every row.
-Csr<double> generate(Poisson7Params const&, int threads = 0);
-Csr<double> generate(Poisson27Params const&, int threads = 0);
-Csr<double> generate(AnisotropicParams const&, int threads = 0);
-Csr<double> generate(ConvdiffParams const&, int threads = 0);
-Csr<double> generate(ElasticityParams const&, int threads = 0);
-Csr<double> generate(RmatParams const&, int threads = 0);
-Csr<double> generate(LongrowsParams const&, int threads = 0);
-Csr<double> generate(BandedParams const&, int threads = 0);
+/// the memory available. Throws Cancelled where the workers are told to stop. Cost: each entry is
+/// computed once; a renumbering sorts every row.
+Csr<double> generate(Poisson7Params const&, Workers const& workers = {});
+Csr<double> generate(Poisson27Params const&, Workers const& workers = {});
+Csr<double> generate(AnisotropicParams const&, Workers const& workers = {});
+Csr<double> generate(ConvdiffParams const&, Workers const& workers = {});
+Csr<double> generate(ElasticityParams const&, Workers const& workers = {});
+Csr<double> generate(RmatParams const&, Workers const& workers = {});
+Csr<double> generate(LongrowsParams const&, Workers const& workers = {});
+Csr<double> generate(BandedParams const&, Workers const& workers = {});
 
 /// Any one of the kinds, with its parameters.
 using GeneratorParams =
@@ -240,8 +241,8 @@ using GeneratorParams =
 inline MatrixSize size_of(GeneratorParams const& params) {
   return std::visit([](auto const& p) { return size_of(p); }, params);
 }
-inline Csr<double> generate(GeneratorParams const& params, int threads = 0) {
-  return std::visit([&](auto const& p) { return generate(p, threads); }, params);
+inline Csr<double> generate(GeneratorParams const& params, Workers const& workers = {}) {
+  return std::visit([&](auto const& p) { return generate(p, workers); }, params);
 }
 
 /// A kind of problem as a list or a registry shows it.

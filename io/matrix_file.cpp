@@ -63,7 +63,9 @@ FileType type_of(Input const& input) {
   } catch (MatrixError const& e) { throw MatrixError(cat(input.name, ": ", e.what())); }
 }
 
-BinaryReader binary(Input const& input) { return {input.open(), input.name}; }
+BinaryReader binary(Input const& input, ReadOptions const& options) {
+  return {cancellable(input.open(), options.cancel), input.name};
+}
 
 /// Whether a member of the SuiteSparse collection is NAME/NAME<suffix>.mtx.
 bool is_named(std::string const& member, std::string const& suffix) {
@@ -119,7 +121,7 @@ Csr<double> read(Input const& input, ReadOptions const& options) {
                             ": a matrix is asked for; an .npy array is dense, save the matrix by "
                             "scipy.sparse.save_npz"));
     case FileType::petsc: {
-      BinaryReader in = binary(input);
+      BinaryReader in = binary(input, options);
       return read_petsc_matrix(in, options);
     }
     case FileType::tar: return read_matrix_market(tar_member(input, ""), options);
@@ -135,11 +137,11 @@ std::vector<double> read_as_vector(Input const& input, std::string const& role,
     case FileType::numpy_archive:
       throw MatrixError(cat(input.name, ": a vector is asked for; save it alone, by numpy.save"));
     case FileType::numpy_array: {
-      BinaryReader in = binary(input);
+      BinaryReader in = binary(input, options);
       return read_numpy_vector(in, options);
     }
     case FileType::petsc: {
-      BinaryReader in = binary(input);
+      BinaryReader in = binary(input, options);
       return read_petsc_vector(in, options);
     }
     case FileType::tar: return read_vector(tar_member(input, "_" + role), options);
@@ -159,7 +161,7 @@ MatrixFileSize matrix_file_size(std::filesystem::path const& path) {
     switch (type_of(input)) {
       case FileType::numpy_archive: return numpy_matrix_size(*input.open_archive(), input.name);
       case FileType::petsc: {
-        BinaryReader in = binary(input);
+        BinaryReader in = binary(input, {});
         return petsc_matrix_size(in);
       }
       case FileType::tar: return size_of(read_matrix_market_header(tar_member(input, "")));

@@ -73,7 +73,7 @@ void check_sums(Csr<double> const& a, std::string const& name) {
 
 Csr<double> read(TextInput const& input, ReadOptions const& options) {
   auto const start = Clock::now();
-  MatrixText text(input.open(), input.name, options.threads);
+  MatrixText text(cancellable(input.open(), options.cancel), input.name, options.threads);
   MatrixHeader const header = text.read_header();
   require_memory(header.reading_bytes(), options.memory_limit,
                  cat(input.name, ": a matrix of ", header.rows, " x ", header.cols, " with up to ",
@@ -86,7 +86,7 @@ Csr<double> read(TextInput const& input, ReadOptions const& options) {
   bool const refuse = both_triangles || options.duplicates == Duplicates::refuse;
   Csr<double> a;
   try {
-    a = builder.finish(refuse ? Repeats::refuse : Repeats::sum, options.threads);
+    a = builder.finish(refuse ? Repeats::refuse : Repeats::sum, {options.threads, options.cancel});
   } catch (RepeatedEntry const& repeated) {
     MatrixText again(input.open(), input.name, 1);
     again.read_header();
@@ -122,7 +122,7 @@ std::vector<double> dense(Csr<double> const& a, std::string const& name) {
 
 std::vector<double> read_numbers(TextInput const& input, ReadOptions const& options) {
   auto const start = Clock::now();
-  MatrixText text(input.open(), input.name, options.threads);
+  MatrixText text(cancellable(input.open(), options.cancel), input.name, options.threads);
   text.read_no_header();
   std::vector<double> x;
   for (auto chunks = text.next(options.nonfinite); !chunks.empty();

@@ -9,6 +9,7 @@
 /// complex and hermitian are refused by name. Every fault is a MatrixError `file:line: what`.
 #pragma once
 
+#include <tcsolve/core/cancel.hpp>
 #include <tcsolve/io/byte_source.hpp>
 #include <tcsolve/io/matrix_market_header.hpp>
 #include <tcsolve/matrix/csr.hpp>
@@ -39,6 +40,7 @@ struct ReadOptions {
   Duplicates duplicates = Duplicates::sum;  ///< summed in the order of the file
   NonFinite nonfinite = NonFinite::refuse;  ///< NaN and Inf
   std::int64_t memory_limit = 0;            ///< bytes; 0: 80 % of what the system has available
+  CancelFlag cancel{};                      ///< once raised, reading throws Cancelled
   ReadStats* stats = nullptr;               ///< filled when given
 };
 

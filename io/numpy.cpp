@@ -205,7 +205,7 @@ Arrays read_arrays(Archive& archive, std::string const& name, ReadOptions const&
     if (!member->ends_with(".npy")) continue;
     std::string const key = member->substr(0, member->size() - 4);
     std::string const what = cat(name, ": ", *member);
-    BinaryReader in(member_source(archive), what);
+    BinaryReader in(cancellable(member_source(archive), options.cancel), what);
     NumpyHeader const h = read_numpy_header(in);
     if (key == "format") {
       arrays.format = short_text(in, h);

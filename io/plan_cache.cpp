@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/io/plan_cache.hpp>
 
+#include <tcsolve/core/parallel.hpp>
 #include <tcsolve/io/hash.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
 #include <tcsolve/version.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <thread>
@@ -61,33 +63,51 @@ std::optional<Reordering> unpacked(std::string const& bytes, Index rows) {
   } catch (MatrixError const&) { return std::nullopt; }
 }
 
+/// The sums of add(sums, i) for each row i, by all threads.
+template <class Add>
+Sums sums_of_rows(Index rows, Add const& add) {
+  auto const threads = std::max(1u, std::min(16u, std::thread::hardware_concurrency()));
+  std::vector<Sums> parts(threads);
+  parallel_tasks(static_cast<int>(threads), threads, [&](std::int64_t t, int) {
+    Sums sums;
+    auto const end = Index(std::int64_t{rows} * (t + 1) / threads);
+    for (auto i = Index(std::int64_t{rows} * t / threads); i < end; ++i) add(sums, i);
+    parts[static_cast<std::size_t>(t)] = sums;
+  });
+  Sums sum;
+  for (Sums const& s : parts) sum.first += s.first, sum.second += s.second;
+  return sum;
+}
+
+void add_positions(Sums& sums, Pattern const& a, Index i) {
+  Offset k = a.offsets[i];
+  sums.add(std::uint64_t(i), std::uint64_t(k));
+  for (Index const j : a.row(i)) sums.add(~std::uint64_t(k++), std::uint64_t(j));
+}
+
+std::string hexadecimal(Sums const& sums) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(sums.first),
+                static_cast<unsigned long long>(sums.second));
+  return text;
+}
+
 }  // namespace
 
 std::string pattern_key(Pattern const& a) {
-  auto const threads = std::max(1u, std::min(16u, std::thread::hardware_concurrency()));
-  std::vector<Sums> parts(threads);
-  auto const part = [&](unsigned t) {
-    Sums sums;
-    auto const begin = Index(std::int64_t{a.rows} * t / threads);
-    auto const end = Index(std::int64_t{a.rows} * (t + 1) / threads);
-    for (Index i = begin; i < end; ++i) {
-      Offset k = a.offsets[i];
-      sums.add(std::uint64_t(i), std::uint64_t(k));
-      for (Index const j : a.row(i)) sums.add(~std::uint64_t(k++), std::uint64_t(j));
-    }
-    parts[t] = sums;
-  };
-  std::vector<std::thread> others;
-  for (unsigned t = 1; t < threads; ++t) others.emplace_back(part, t);
-  part(0);
-  for (std::thread& other : others) other.join();
-  Sums sum;
-  for (Sums const& s : parts) sum.first += s.first, sum.second += s.second;
-  char text[128];
-  std::snprintf(text, sizeof text, "%d x %d, %lld entries, %016llx%016llx", a.rows, a.cols,
-                static_cast<long long>(a.entries), static_cast<unsigned long long>(sum.first),
-                static_cast<unsigned long long>(sum.second));
-  return text;
+  Sums const sum = sums_of_rows(a.rows, [&](Sums& sums, Index i) { add_positions(sums, a, i); });
+  return cat(a.rows, " x ", a.cols, ", ", a.entries, " entries, ", hexadecimal(sum));
+}
+
+std::string matrix_hash(Csr<double> const& a) {
+  Pattern const pattern(a);
+  Sums const sum = sums_of_rows(a.rows, [&](Sums& sums, Index i) {
+    add_positions(sums, pattern, i);
+    auto k = static_cast<std::uint64_t>(a.offsets[static_cast<std::size_t>(i)]);
+    for (double const value : a.row_values(i))
+      sums.add(mix(k++), std::bit_cast<std::uint64_t>(value));
+  });
+  return hexadecimal(sum);
 }
 
 Reordering reordering(Pattern const& a, Reorder reorder, DiskCache const& cache,

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <tcsolve/io/disk_cache.hpp>
+#include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
 
 namespace tcsolve {
@@ -15,6 +16,9 @@ namespace tcsolve {
 /// of one name would be a collision of 128-bit hashes, which are not made against an adversary.
 /// Cost: one pass over the pattern, by all threads.
 std::string pattern_key(Pattern const& a);
+/// 128 bits, in hexadecimal, of positions and values: the same matrix has the same on every
+/// machine. Cost: one pass over the matrix, by all threads.
+std::string matrix_hash(Csr<double> const& a);
 
 /// reordering() of reordering.hpp, taken from the cache where it is there and put there where it is
 /// not. `note` says which, or why nothing was kept. A permutation that does not fit is computed

@@ -29,16 +29,16 @@ struct EntryStore {
 };
 
 /// The matrix whose row i is what row(i, emit) emits: emit(column, value), columns ascending.
-/// `row` is called from several threads. The result does not depend on their number.
+/// `row` is called from several threads. The result does not depend on their number. Throws
+/// Cancelled.
 template <class Row>
-Csr<double> build_by_rows(Index rows, Index cols, int threads, Row const& row) {
+Csr<double> build_by_rows(Index rows, Index cols, Workers const& workers, Row const& row) {
   constexpr std::int64_t grain = 4096;
-  threads = thread_count(threads);
   Csr<double> a;
   a.rows = rows;
   a.cols = cols;
   a.offsets.assign(static_cast<std::size_t>(rows) + 1, 0);
-  parallel_ranges(threads, rows, grain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(workers, rows, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       EntryCounter emit;
       row(i, emit);
@@ -48,7 +48,7 @@ Csr<double> build_by_rows(Index rows, Index cols, int threads, Row const& row) {
   for (std::size_t i = 1; i < a.offsets.size(); ++i) a.offsets[i] += a.offsets[i - 1];
   a.columns.resize(static_cast<std::size_t>(a.offsets.back()));
   a.values.resize(static_cast<std::size_t>(a.offsets.back()));
-  parallel_ranges(threads, rows, grain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(workers, rows, grain, [&](std::int64_t begin, std::int64_t end) {
     auto const first = a.offsets[static_cast<std::size_t>(begin)];
     EntryStore emit{a.columns.data() + first, a.values.data() + first};
     for (std::int64_t i = begin; i < end; ++i) row(i, emit);

@@ -13,17 +13,17 @@ namespace tcsolve {
 
 /// Whether so many positions are worth it: two an entry, and some to spare, a million for who asks
 /// for the format, a few where the fastest is sought.
-constexpr bool holes_pay(double positions, Offset entries, double spare = 1 << 20) {
+constexpr bool padding_pays(double positions, Offset entries, double spare = 1 << 20) {
   return positions <= 2 * double(entries) + spare;
 }
 
 template <class S>
-TCSOLVE_HD S hole() {
+TCSOLVE_HD S padding() {
   return S(-0.0f);
 }
 // By value: bytes of a reference to memory would be loaded one by one on the device.
 template <class S>
-TCSOLVE_HD bool is_hole(S v) {
+TCSOLVE_HD bool is_padding(S v) {
   if constexpr (sizeof(S) == 8) {
     std::uint64_t bits;
     std::memcpy(&bits, &v, 8);
@@ -40,8 +40,8 @@ TCSOLVE_HD bool is_hole(S v) {
 }
 /// What an entry of value v is stored as.
 template <class S>
-TCSOLVE_HD S no_hole(S v) {
-  return is_hole(v) ? S(0.0f) : v;
+TCSOLVE_HD S as_entry(S v) {
+  return is_padding(v) ? S(0.0f) : v;
 }
 
 }  // namespace tcsolve

@@ -41,6 +41,10 @@ class PreconditionerFactory {
 
   /// M = I: a solver needs none.
   virtual bool is_identity() const { return false; }
+  /// M is the same linear map in every application.
+  virtual bool is_fixed() const { return true; }
+  /// M takes A to be symmetric positive definite.
+  virtual bool needs_definite() const { return false; }
   /// build() looks at System::matrix.
   virtual bool needs_matrix() const { return true; }
   /// M, or one inside it, is made of blocks of rows that follow each other: another order would

@@ -35,7 +35,8 @@ struct SolveLimits {
 /// What a method takes for granted of A.
 struct SolverNeeds {
   bool symmetric = false;
-  bool definite = false;  ///< symmetric positive definite
+  bool definite = false;             ///< symmetric positive definite
+  bool fixed_preconditioner = true;  ///< of M: that it is the same linear map in every iteration
 };
 
 class Solver {

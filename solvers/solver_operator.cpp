@@ -39,6 +39,7 @@ void SolverOperator::do_apply(Context& ctx, double alpha, In<double> x, double b
     for (Index j = 0; j < x.cols; ++j) {
       copy<double, double>(ctx, column(x, j), b);
       SolveReport const report = solver_->approximate(b, solution);
+      ctx.count_inner(report.iterations + report.inner_iterations, report.bytes);
       judge(ctx, outer, report, solution);
       axpby<double, double>(ctx, alpha, solution, beta, column(y, j));
     }
@@ -72,6 +73,11 @@ std::string SolverOperatorParams::check() const {
 
 std::unique_ptr<PreconditionerFactory> SolverOperatorFactory::inner() const {
   return make<PreconditionerRegistry>(params_.preconditioner);
+}
+
+bool SolverOperatorFactory::needs_definite() const {
+  SolverNeeds const needs = make<SolverRegistry>(params_.solver)->needs();
+  return needs.definite || inner()->needs_definite();
 }
 
 double SolverOperatorFactory::bytes(Index rows) const {

@@ -61,6 +61,8 @@ class SolverOperatorFactory final : public PreconditionerFactory {
   OperatorPtr<double> build(Context&, System const&) const override;
   /// Of the inner method and its preconditioner.
   double bytes(Index rows) const override;
+  bool is_fixed() const override { return false; }
+  bool needs_definite() const override;
   bool needs_matrix() const override { return inner()->needs_matrix(); }
   bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
 

@@ -88,11 +88,19 @@ MapReader::MapReader(ConfigNode const& node, std::string what, Diagnostics& prob
 ConfigNode const* MapReader::take(std::string const& key, bool needed) {
   known_.push_back(key);
   ConfigNode const* const value = node_.find(key);
-  if (!value && needed) problems_.add(node_.at, cat("'", key, "' is missing in ", what_));
+  if (!value && needed) missing_.push_back(key);
   return value;
 }
 
 void MapReader::finish() {
+  for (std::string const& key : missing_) {
+    // A misspelt key is one mistake: the message about it names the key that is missing.
+    bool const misspelt = std::ranges::any_of(node_.entries, [&](ConfigNode::Entry const& entry) {
+      return std::ranges::find(known_, entry.key) == known_.end() &&
+             nearest(entry.key, known_) == key;
+    });
+    if (!misspelt) problems_.add(node_.at, cat("'", key, "' is missing in ", what_));
+  }
   std::map<std::string_view, ConfigNode::Entry const*> first;
   for (ConfigNode::Entry const& entry : node_.entries) {
     auto const [earlier, is_new] = first.emplace(entry.key, &entry);

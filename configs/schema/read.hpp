@@ -51,16 +51,16 @@ class MapReader {
   MapReader(ConfigNode const& node, std::string what, Diagnostics& problems,
             std::vector<std::string> known);
   bool is_map() const noexcept { return is_map_; }
-  /// The value of `key`, null when absent (reported when `needed`).
+  /// The value of `key`, null when absent (reported by finish() when `needed`).
   ConfigNode const* take(std::string const& key, bool needed);
-  /// Reports unknown and duplicate keys.
+  /// Reports missing, unknown and duplicate keys.
   void finish();
 
  private:
   ConfigNode const& node_;
   std::string what_;
   Diagnostics& problems_;
-  std::vector<std::string> known_;
+  std::vector<std::string> known_, missing_;
   bool is_map_;
 };
 

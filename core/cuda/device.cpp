@@ -129,6 +129,12 @@ class Pool {
     check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used));
     return reserved - used;
   }
+  /// Most that was in use at once.
+  std::size_t peak() const {
+    std::uint64_t high = 0;
+    if (pool_ != nullptr) check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemHigh, &high));
+    return high;
+  }
 
  private:
   cudaMemPool_t pool_ = nullptr;
@@ -382,6 +388,8 @@ std::size_t free_memory(Device& on) {
   check(cudaMemGetInfo(&available, &total));
   return available + pool_of(on.ordinal).kept();
 }
+
+std::size_t peak_memory(Device& on) { return pool_of(on.ordinal).peak(); }
 
 void synchronize(Device& on) {
   Current const current(on);

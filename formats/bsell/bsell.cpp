@@ -41,7 +41,7 @@ Csr<S> Bsell<S>::to_csr(Context& ctx) const {
       Offset const block = (Offset{slice.first} + j) * b + i % b;
       for (Index c = 0; c < b; ++c) {
         S const v = values[(block * b + c) * C + p % C];
-        if (is_hole(v)) continue;
+        if (is_padding(v)) continue;
         a.columns.push_back(here.column(slice, j, p % C) * b + c);
         a.values.push_back(v);
       }

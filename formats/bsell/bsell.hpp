@@ -10,7 +10,7 @@
 ///     row 2    [ . . | 2 . | . . ]                1       .         2       .       (0, 1)
 ///     row 3    [ . . | 4 7 | . . ]                1       4         3       .       (1, 0)
 ///                                                 6       7         .       .       (1, 1)
-///                                       lane      0       1         0       1       .  hole
+///                                       lane      0       1         0       1       .  padding
 ///
 /// One column number for b b values. Lanes of a warp hold neighbouring block rows, so that each of
 /// the b b values of a step is a run of 32. Block rows are sorted by the number of their blocks,
@@ -18,9 +18,9 @@
 /// `order` says where they came from. Numbers are counted from the slice's first block column in 16
 /// bits, or, where these do not reach, they are the block columns in 32.
 ///
-/// Rows and columns need not be multiples of b: what lies beyond is holes. A hole is the value -0,
-/// which adds nothing; a row whose sum is NaN is added anew without holes, so that an Inf in x
-/// reaches only rows that refer to it. An entry of -0 is stored as 0.
+/// Rows and columns need not be multiples of b: what lies beyond is padding. Padding is the value
+/// -0, which adds nothing; a row whose sum is NaN is added anew without padding, so that an Inf in
+/// x reaches only rows that refer to it. An entry of -0 is stored as 0.
 ///
 /// Bytes: positions sizeof(value) + 2 (or 4) for each b b of them + 16 a slice (+ 4 a block row
 /// where they are sorted).
@@ -135,7 +135,7 @@ constexpr double bsell_bytes(BsellCount const& c, Index block, double size) {
 /// Which of bsell_blocks takes the fewest bytes, of those with few enough positions if there are.
 constexpr std::size_t bsell_choice(BsellCounts const& counts, Offset entries, double size) {
   auto const fits = [&](std::size_t k) {
-    return holes_pay(bsell_stored(counts[k]) * bsell_blocks[k] * bsell_blocks[k], entries);
+    return padding_pays(bsell_stored(counts[k]) * bsell_blocks[k] * bsell_blocks[k], entries);
   };
   auto const bytes = [&](std::size_t k) { return bsell_bytes(counts[k], bsell_blocks[k], size); };
   std::size_t best = 0;
@@ -171,7 +171,7 @@ struct BsellProduct {
 namespace host {
 template <class S>
 BsellCounts count_blocks(Host&, Arena&, CsrView<S> const& a);
-/// Throws MatrixError where holes_pay() says no.
+/// Throws MatrixError where padding_pays() says no.
 template <class S>
 BsellArrays<S> build_bsell(Host&, Arena&, CsrView<S> const& a, BsellTuning const&);
 template <class S>
@@ -221,7 +221,7 @@ class Bsell {
   BsellArrays<S> const& arrays() const { return arrays_; }
   /// The values of a matrix in the Context's space with the same pattern, which is not looked at
   /// (matrix/same_pattern.hpp does). No memory is taken; waits for the norm. Cost: the
-  /// values once, and, of block rows with holes, the old ones. Throws ShapeError where extents or
+  /// values once, and, of block rows with padding, the old ones. Throws ShapeError where extents or
   /// the number of entries differ.
   void update_values(Context&, CsrView<S> const& a);
   /// ||A||_inf, taken as the values came.
@@ -233,7 +233,7 @@ class Bsell {
     return arrays_.slices.bytes() + arrays_.numbers.bytes() + arrays_.values.bytes() +
            arrays_.order.bytes();
   }
-  /// Positions, holes and padding included.
+  /// Positions, padding included.
   Offset stored() const { return static_cast<Offset>(arrays_.values.size()); }
 
  private:

@@ -89,9 +89,9 @@ struct FillNumbers {
   }
 };
 
-/// The values of row i, or of a lane that has none: its entries where the column numbers say, holes
-/// in between. `again`, where the pattern stays: its entries where no hole is, and nobody asks for
-/// columns. Rows go through shared memory, so that they are read in runs.
+/// The values of row i, or of a lane that has none: its entries where the column numbers say,
+/// padding in between. `again`, where the pattern stays: its entries where no padding is, and
+/// nobody asks for columns. Rows go through shared memory, so that they are read in runs.
 template <int b, bool again, class S>
 struct FillValues {
   static constexpr int step = b * b * C;
@@ -116,14 +116,14 @@ struct FillValues {
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-        for (int c = 0; c < b; ++c) now[c] = no_hole(a.values[at + c]);
+        for (int c = 0; c < b; ++c) now[c] = as_entry(a.values[at + c]);
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
         for (int c = 0; c < b; ++c) to[c * C] = now[c];
       }
     } else if constexpr (again) {
-      between_holes(a.values, at, end, slice.steps, to);
+      between_padding(a.values, at, end, slice.steps, to);
     }
     if constexpr (!again) {
       for (; j < slice.steps; ++j, to += step) {
@@ -133,7 +133,7 @@ struct FillValues {
 #endif
         for (int c = 0; c < b; ++c) {
           bool const here = at < end && a.columns[at] == first + c;
-          to[c * C] = here ? no_hole(a.values[at]) : hole<S>();
+          to[c * C] = here ? as_entry(a.values[at]) : padding<S>();
           at += here;
         }
       }
@@ -143,17 +143,17 @@ struct FillValues {
  private:
   /// The old values of a few steps are on their way at once, and then the new ones: the last comes
   /// first, since its place is known when all the old ones are.
-  TCSOLVE_HD static void between_holes(S const* entries, Offset at, Offset end, Index steps,
-                                       S* to) {
+  TCSOLVE_HD static void between_padding(S const* entries, Offset at, Offset end, Index steps,
+                                         S* to) {
     constexpr int together = 8 / b, count = together * b;
     for (Index j = 0; j < steps && at < end; j += together, to += together * step) {
-      std::uint32_t kept = 0;  // a bit for each that is no hole
+      std::uint32_t kept = 0;  // a bit for each that is no padding
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
       for (int e = 0; e < count; ++e) {
-        S const old = j + e / b < steps ? to[e / b * step + e % b * C] : hole<S>();
-        kept |= std::uint32_t{!is_hole(old)} << e;
+        S const old = j + e / b < steps ? to[e / b * step + e % b * C] : padding<S>();
+        kept |= std::uint32_t{!is_padding(old)} << e;
       }
       S now[count];
 #if defined(__CUDA_ARCH__)
@@ -162,7 +162,7 @@ struct FillValues {
       for (int e = count - 1; e >= 0; --e) {
         Offset const from = at + ones(kept & ((1u << e) - 1));
         if (from >= end) kept &= ~(1u << e);
-        now[e] = (kept >> e & 1) != 0 ? no_hole(entries[from]) : hole<S>();
+        now[e] = (kept >> e & 1) != 0 ? as_entry(entries[from]) : padding<S>();
       }
 #if defined(__CUDA_ARCH__)
 #pragma unroll
@@ -224,7 +224,7 @@ BsellArrays<S> build(On& on, CsrView<S> const& a, BsellTuning const& tuning) {
   v.count = pieces(v.block_rows, C);
   auto const refuse = [&](double blocks) {
     double const positions = blocks * v.block * v.block;
-    if (!holes_pay(positions, a.entries))
+    if (!padding_pays(positions, a.entries))
       throw MatrixError(cat("bsell: blocks of ", v.block, " x ", v.block, " need ", positions,
                             " positions for ", a.entries, " entries; take another format"));
   };

@@ -38,7 +38,7 @@ struct Form {
 /// A warp that shares a slice has so many steps at least.
 constexpr int least_steps = 2;
 
-/// sums += `count` steps, which lie `apart` values apart, times x, holes and all; J their block
+/// sums += `count` steps, which lie `apart` values apart, times x, padding and all; J their block
 /// columns.
 template <int count, int b, bool adjacent, class S, class T>
 __device__ __forceinline__ void add_steps(S const* values, std::int64_t apart, Index const* J,
@@ -112,7 +112,7 @@ __device__ __forceinline__ void add_slice(BsellView<S> const& a, BsellSlice cons
   add_rest<steps / 2, b, adjacent>(left, values, apart, coming, x, stride, last, sums);
 }
 
-/// The same with a look at every value. A hole is -0 and adds nothing to a sum, unless it meets an
+/// The same with a look at every value. Padding is -0 and adds nothing to a sum, unless it meets an
 /// Inf or NaN of x, which makes NaN: rows whose sum is that are taken anew.
 template <int b, class S, class T>
 __device__ __noinline__ void add_entries(BsellView<S> a, BsellSlice slice, T const* x,
@@ -124,7 +124,7 @@ __device__ __noinline__ void add_entries(BsellView<S> a, BsellSlice slice, T con
     for (int r = 0; r < b; ++r)
       for (int c = 0; c < b; ++c) {
         S const v = values[(r * b + c) * C];
-        if (!is_hole(v)) sums[r] += T(v) * x[(J + c) * stride];
+        if (!is_padding(v)) sums[r] += T(v) * x[(J + c) * stride];
       }
   }
 }

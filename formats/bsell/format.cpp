@@ -91,11 +91,11 @@ FormatLayout layout(Features const& f, Real values) {
 
 std::string refuses(Features const& f, PlanRequest const& request) {
   if (f.own.get<BsellCounts>() == BsellCounts{}) return "short rows, or a very long one";
-  bool const pays = holes_pay(layout(f, request.values).slots, f.entries, 4096);
+  bool const pays = padding_pays(layout(f, request.values).slots, f.entries, 4096);
   return pays ? "" : "more than two positions an entry";
 }
 
-/// Where a tenth of the positions are holes, in blocks of 2 x 2.
+/// Where a tenth of the positions are padding, in blocks of 2 x 2.
 double estimate(Real values, double rows, double entries) {
   return 1.1 * entries * (size_of(values) + 0.5) + 2 * rows;
 }

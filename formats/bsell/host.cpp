@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Slices of dense blocks on the host: the arrays of the device, slice by slice, 32 lanes side by
-/// side, and without a test for holes: -0 changes no sum, unless x is Inf or NaN there; a row whose
-/// sum is NaN is added anew.
+/// side, and without a test for padding: -0 changes no sum, unless x is Inf or NaN there; a row
+/// whose sum is NaN is added anew.
 #include <tcsolve/formats/bsell/build.hpp>
 #include <tcsolve/formats/bsell/ops.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
@@ -50,14 +50,14 @@ struct Column {
     return x[std::min(std::int64_t{column} * b + c, std::int64_t{p.a.cols} - 1) * x_stride];
   }
 
-  /// Row r of a lane, holes left out.
+  /// Row r of a lane, padding left out.
   T row(BsellSlice const& slice, int lane, int r) const {
     S const* v = values(slice) + r * b * C + lane;
     T sum = T(0);
     for (Index j = 0; j < slice.steps; ++j, v += b * b * C) {
       Index const column = p.a.column(slice, j, lane);
       for (int c = 0; c < b; ++c)
-        if (!is_hole(v[c * C])) sum += T(v[c * C]) * entry(column, c);
+        if (!is_padding(v[c * C])) sum += T(v[c * C]) * entry(column, c);
     }
     return sum;
   }

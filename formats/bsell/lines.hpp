@@ -31,7 +31,7 @@ TCSOLVE_HD LineOwner walk(BsellView<S> const& a, std::int64_t line, F& entry) {
     Index const column = a.column(slice, j, lane);
     for (Index c = 0; c < b; ++c) {
       S const value = values[c * C];
-      if (!is_hole(value)) entry(column * b + c, value);
+      if (!is_padding(value)) entry(column * b + c, value);
     }
   }
   return {static_cast<Index>(row), -1};

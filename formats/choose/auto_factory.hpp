@@ -36,10 +36,11 @@ struct AutoParams {
         field(&P::expected_applies, "expected_applies", at_least(0.0),
               "products that the conversion is to pay for; 0: what the solver may take at most, "
               "but no more than 500"),
-        field(&P::conversion, "conversion",
-              "lazy: starts as csr and converts beside the solve once csr has cost as much time as "
-              "that takes, whatever `expected_applies` says; needs `deterministic: false`, since "
-              "the clock decides which products are made in which format"),
+        field(
+            &P::conversion, "conversion",
+            "lazy: starts with csr, and converts in the background once the time lost equals that "
+            "of the conversion, ignoring `expected_applies`; needs `deterministic: false`, since "
+            "the clock decides which products are made in which format"),
         field(&P::autotune, "autotune",
               "measure: times the best three for real and keeps the fastest; needs "
               "`deterministic: false`, since the answer depends on the clock"),

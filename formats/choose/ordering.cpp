@@ -165,7 +165,7 @@ class Choice {
     if (metis && !metis_built()) return "not built";
     if ((metis ? table_.order.metis_entries : table_.order.serial_entries) == 0) return "no rates";
     char text[128];
-    std::snprintf(text, sizeof text, "%.4g ms to make it; %.4g ms in all even with x for free",
+    std::snprintf(text, sizeof text, "not worth it: %.4g ms to compute, %.4g ms total at best",
                   c.once / 1e3, c.total / 1e3);
     if (!(c.total < enough * least)) return text;
     if (!fits(ctx_, c.order, a_.rows, given_->view().entries)) return "too little memory";

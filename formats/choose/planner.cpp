@@ -157,8 +157,8 @@ OperatorPtr<double> first_possible(Context& ctx, Plan plan,
     };
     try {
       auto const A = make(*format);
-      ctx.log(Severity::note, cat("format: ", format->name, " for ", plan.request.applies,
-                                  " products (", plan.device, ")"));
+      ctx.log(Severity::note, cat("format: ", format->name, " (chosen for up to ",
+                                  plan.request.applies, " products on ", plan.device, ")"));
       return A;
     } catch (MatrixError const& e) { pass_over(e); } catch (MemoryError const& e) {
       pass_over(e);
@@ -167,7 +167,7 @@ OperatorPtr<double> first_possible(Context& ctx, Plan plan,
 }
 
 template <class T>
-double product_microseconds(Context& ctx, LinearOperator<T> const& A, double seconds) {
+Timing time_product(Context& ctx, LinearOperator<T> const& A, double seconds) {
   using Clock = std::chrono::steady_clock;
   auto const since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -187,8 +187,10 @@ double product_microseconds(Context& ctx, LinearOperator<T> const& A, double sec
   for (auto const start = Clock::now();
        times.size() < 5 || (times.size() < 50 && since(start) < seconds);)
     times.push_back(1e6 * run(calls));
-  std::nth_element(times.begin(), times.begin() + std::ptrdiff_t(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  std::sort(times.begin(), times.end());
+  std::size_t const n = times.size();
+  double const median = times[n / 2];
+  return {median, (times[3 * n / 4] - times[n / 4]) / median};
 }
 
 template <class T>
@@ -202,6 +204,8 @@ Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
   std::exception_ptr refusal;
   int made = 0;
   double least = std::numeric_limits<double>::infinity();
+  OperatorPtr<T> predicted;
+  Format const* predicted_format = nullptr;
   for (Candidate const& c : plan.candidates) {
     if (!c.excluded.empty() || made == most) break;
     if (tuned.best && spent() > budget) break;
@@ -209,7 +213,10 @@ Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
     try {
       OperatorPtr<T> const A = make(*c.format);
       ++made;
-      us = product_microseconds(ctx, *A, budget / (2 * most));
+      Timing const timing = time_product(ctx, *A, budget / (2 * most));
+      us = timing.median;
+      tuned.spread = std::max(tuned.spread, timing.spread);
+      if (!predicted) predicted = A, predicted_format = c.format;
       // What the step has besides the product counts as predicted.
       double const step = us + c.step - c.product;
       if (step < least) {
@@ -223,6 +230,7 @@ Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
     tuned.tried.emplace_back(c.format, us);
   }
   if (!tuned.best) std::rethrow_exception(refusal);
+  if (tuned.spread > Timing::too_much) tuned.best = predicted, tuned.taken = predicted_format;
   tuned.seconds = spent();
   return tuned;
 }
@@ -238,11 +246,16 @@ std::string text(Tuned<T> const& tuned) {
                   format == tuned.tried.front().first ? "" : ",", format->name.c_str(), us);
     text += part;
   }
+  if (tuned.spread > Timing::too_much) {
+    std::snprintf(part, sizeof part, "; the times scatter by %.0f %%: taken as predicted",
+                  100 * tuned.spread);
+    text += part;
+  }
   return text;
 }
 
-template double product_microseconds(Context&, LinearOperator<double> const&, double);
-template double product_microseconds(Context&, LinearOperator<float> const&, double);
+template Timing time_product(Context&, LinearOperator<double> const&, double);
+template Timing time_product(Context&, LinearOperator<float> const&, double);
 template std::string text(Tuned<double> const&);
 template std::string text(Tuned<float> const&);
 template Tuned<double> autotune(Context&, Plan const&, double,

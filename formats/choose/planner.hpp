@@ -65,16 +65,24 @@ OperatorPtr<double> first_possible(Context&, Plan,
                                    std::function<OperatorPtr<double>(Format const&)> make,
                                    std::function<Plan()> all);
 
-/// Median us of y = A x, x = 1, over 5 to 50 measurements for about `seconds`, each of as many
-/// products in a row as take a millisecond.
+/// What repeated measurements came to.
+struct Timing {
+  double median = 0;  ///< us
+  double spread = 0;  ///< (third quartile - first) / median
+  /// Beyond this spread something else runs on the machine, and nothing follows from the median.
+  static constexpr double too_much = 0.5;
+};
+/// Of y = A x, x = 1: 5 to 50 measurements for about `seconds`, each of as many products in a row
+/// as take a millisecond.
 template <class T>
-double product_microseconds(Context&, LinearOperator<T> const& A, double seconds);
+Timing time_product(Context&, LinearOperator<T> const& A, double seconds);
 
 template <class T>
 struct Tuned {
   OperatorPtr<T> best;
   Format const* taken = nullptr;
   double seconds = 0;  ///< all that was spent
+  double spread = 0;   ///< the largest of Timing::spread; beyond too_much the plan was followed
   /// Median us of a product of each format that was tried, in the order tried; NaN: refused.
   std::vector<std::pair<Format const*, double>> tried;
 };
@@ -83,10 +91,10 @@ template <class T>
 std::string text(Tuned<T> const&);
 
 /// Makes the operators of the best `most` candidates by make(format), one after another, times
-/// products with each and keeps the fastest; MatrixError and MemoryError of `make` pass a format
-/// over, and the next takes its place. Stops trying after `budget` seconds; what the plan takes is
-/// tried in any case. The answer depends on the clock: two runs may differ. Throws what the last
-/// make() threw when none could be made.
+/// products with each and keeps the fastest, or the first one where the times scatter; MatrixError
+/// and MemoryError of `make` pass a format over, and the next takes its place. Stops trying after
+/// `budget` seconds; what the plan takes is tried in any case. The answer depends on the clock: two
+/// runs may differ. Throws what the last make() threw when none could be made.
 template <class T>
 Tuned<T> autotune(Context&, Plan const&, double budget,
                   std::function<OperatorPtr<T>(Format const&)> const& make, int most = 3);

@@ -11,7 +11,7 @@
 
 namespace tcsolve::csell {
 
-/// Numbers of a step's columns that fit in so many bytes are 0 to this; the one after is the hole.
+/// Numbers of a step's columns that fit in so many bytes are 0 to this; the one after is padding.
 TCSOLVE_HD constexpr std::uint32_t span(std::int32_t bytes) {
   return bytes == 1 ? 0xfeu : bytes == 2 ? 0xfffeu : 0x7ffffffeu;
 }
@@ -233,14 +233,14 @@ struct FillStrip {
     else
       store(reinterpret_cast<std::int32_t*>(to), pair.number);
   }
-  /// Two elements at once; -1 is the hole of every type.
+  /// Two elements at once; -1 is padding in every type.
   template <class E, class F>
   TCSOLVE_HD static void store(E* to, F const (&from)[2]) {
     *reinterpret_cast<Packet<E, 2>*>(to) = {static_cast<E>(from[0]), static_cast<E>(from[1])};
   }
 };
 
-/// The values of strip t anew: its holes say which lines a step takes.
+/// The values of strip t anew: its padding says which lines a step takes.
 template <class S>
 struct RefillStrip {
   Lines<S> lines;
@@ -287,7 +287,7 @@ struct RefillStrip {
         }
         warp.each([&](int l) {
           // Another pattern, which nobody has looked at, must not lead out of its arrays.
-          bool const taken = number[l].e[k] != csell_hole<I> && at[l] < last[l];
+          bool const taken = number[l].e[k] != csell_padding<I> && at[l] < last[l];
           value[l].e[k] = taken ? lines.a.values[at[l]] : S(0.0f);
           at[l] += taken;
         });
@@ -437,7 +437,7 @@ struct RefillLine {
     Offset const last = a.offsets[l + 1];
     auto const next = [&](I number) {
       // Another pattern, which nobody has looked at, must not lead out of its arrays.
-      bool const taken = number != csell_hole<I> && at < last;
+      bool const taken = number != csell_padding<I> && at < last;
       S const value = taken ? a.values[at] : S(0.0f);
       at += taken;
       return value;

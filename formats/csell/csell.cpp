@@ -68,7 +68,7 @@ Csr<S> Csell<S>::to_csr(Context& ctx) const {
         Offset const at = View::place(j, l);
         auto const number = [&]<class I>(I) -> Index {
           I const stored = reinterpret_cast<I const*>(here)[at];
-          return stored == csell_hole<I> ? -1 : Index(stored) + bases[strip.first + j];
+          return stored == csell_padding<I> ? -1 : Index(stored) + bases[strip.first + j];
         };
         Index const column = strip.bytes == 1   ? number(std::uint8_t{})
                              : strip.bytes == 2 ? number(std::uint16_t{})

@@ -6,11 +6,11 @@
 ///              columns        step 0 1 2 3 4     stored: column - base
 ///     row 4    1 3 4 5 7      base 1 3 4 5 7     0 0 0 0 0
 ///     row 5    2 4 5 8                           1 1 1 3 -    - padding
-///     row 6    3 6 7 9                           2 3 3 - 2    - hole: 9 is too far from 5
+///     row 6    3 6 7 9                           2 3 3 - 2    - padding: 9 is too far from 5
 ///     row 7    4 6 7 8 10                        3 3 3 3 3
 ///
 /// A step takes from each line its next entry, if that lies within 254 columns of the least one;
-/// else the line has a hole there and waits for its neighbours. Rows that are alike, as those
+/// else the line has padding there and waits for its neighbours. Rows that are alike, as those
 /// of meshes and stencils, stay side by side so, and one base for each step and a byte for each
 /// entry say where. Where that takes too many steps, column numbers have two bytes and reach
 /// 65534, or they are the columns themselves.
@@ -25,7 +25,7 @@
 /// Rows longer than max_length are cut into pieces, lines of their own, whose sums are added
 /// afterwards: 256, or, so that small matrices have work for a whole device, less, down to 32.
 /// Where padding would take more than 3 %, lines are sorted by length within windows of sigma =
-/// 4096, and `order` says where y goes. Padding is holes; nothing that is read of x for them
+/// 4096, and `order` says where y goes. Nothing that is read of x for padding
 /// counts, so that an Inf in x reaches only rows that refer to it.
 ///
 /// Bytes: positions (sizeof(value) + 1, 2 or 4) + 4 for each 32 positions + 16 a strip + 4 a slice
@@ -51,7 +51,7 @@ struct CsellStrip {
 
 /// The column number of type I of a line without an entry in a step.
 template <class I>
-constexpr I csell_hole = static_cast<I>(-1);
+constexpr I csell_padding = static_cast<I>(-1);
 
 template <class S>
 struct CsellView {

@@ -52,10 +52,10 @@ struct Column {
   [[gnu::always_inline]] void step(S const* values, I const* numbers, Index base, T* sum) const {
     for (int l = 0; l < C; ++l) {
       I const number = numbers[2 * l];
-      bool const hole = number == csell_hole<I>;
-      std::int64_t const j = std::int64_t{base} + (hole ? 0 : static_cast<Index>(number));
+      bool const padded = number == csell_padding<I>;
+      std::int64_t const j = std::int64_t{base} + (padded ? 0 : static_cast<Index>(number));
       T const e = T(values[2 * l]) * x[j * x_stride];
-      sum[l] += hole ? T(0) : e;
+      sum[l] += padded ? T(0) : e;
     }
   }
 
@@ -101,7 +101,7 @@ void spmm_csell(Host&, CsellProduct<S, T> const& p) {
   Elements<T> const y = p.y;
   for (Index j = 0; j < y.cols; ++j) {
     T* const to = y.data + j * y.col_stride;
-    // A hole reads something; without columns, anything.
+    // Padding reads something; without columns, anything.
     bool const columns = p.a.cols > 0;
     T const* const from = columns ? x.data + j * x.col_stride : to;
     Column<S, T>{p, from, columns ? x.row_stride : 0, to, y.row_stride}.multiply();
@@ -136,9 +136,9 @@ struct Each<ExactResidual<CsellView<double>>> {
           double value[C], factor[C];
           for (int l = 0; l < C; ++l) {
             I const number = numbers[at + 2 * l];
-            bool const hole = number == csell_hole<I>;
-            value[l] = hole ? 0.0 : values[at + 2 * l];
-            factor[l] = hole ? 0.0 : op.v.x[base + static_cast<Index>(number)];
+            bool const padded = number == csell_padding<I>;
+            value[l] = padded ? 0.0 : values[at + 2 * l];
+            factor[l] = padded ? 0.0 : op.v.x[base + static_cast<Index>(number)];
           }
           for (int l = 0; l < C; ++l) sums.subtract_product(l, value[l], factor[l]);
         }

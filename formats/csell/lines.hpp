@@ -23,7 +23,7 @@ TCSOLVE_HD void walk_strip(CsellView<S> const& a, CsellStrip const& strip, int l
   for (Index j = begin; j < end; ++j) {
     Offset const at = a.place(j, lane);
     I const number = numbers[at];
-    if (number != csell_hole<I>)
+    if (number != csell_padding<I>)
       entry(a.bases[strip.first + j] + static_cast<Index>(number), values[at]);
   }
 }

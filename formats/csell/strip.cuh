@@ -95,7 +95,7 @@ struct CsellLane {
     for (int k = 0; k < steps; ++k) {
       I const number = have.numbers[k / 2].e[k % 2];
       Index const column = __shfl_sync(all, have.base, k) + static_cast<Index>(number);
-      bool const wanted = number != csell_hole<I> && (whole || k < count);
+      bool const wanted = number != csell_padding<I> && (whole || k < count);
       e[k] = load_if(wanted, adjacent ? x + column : x + column * stride);
     }
     if (whole && end - from > steps) {

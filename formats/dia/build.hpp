@@ -68,23 +68,23 @@ struct Row {
   /// Has it an entry in each of so many diagonals? Then entry d is that of diagonal d, and columns
   /// need not be looked at.
   TCSOLVE_HD bool full(Index diagonals) const { return end == diagonals; }
-  TCSOLVE_HD S entry(Index d) const { return no_hole(values[d]); }
-  /// The entry of a diagonal, or a hole. Offsets are asked for in their order.
+  TCSOLVE_HD S entry(Index d) const { return as_entry(values[d]); }
+  /// The entry of a diagonal, or padding. Offsets are asked for in their order.
   TCSOLVE_HD S take(Index offset) {
     while (at < end && columns[at] - i < offset) ++at;
     bool const here = at < end && columns[at] - i == offset;
-    return here ? no_hole(values[at]) : hole<S>();
+    return here ? as_entry(values[at]) : padding<S>();
   }
   /// The same from the end, offsets in falling order.
   TCSOLVE_HD S take_back(Index offset) {
     while (end > at && columns[end - 1] - i > offset) --end;
     bool const here = end > at && columns[end - 1] - i == offset;
-    return here ? no_hole(values[end - 1]) : hole<S>();
+    return here ? as_entry(values[end - 1]) : padding<S>();
   }
   /// The next entry, where there is one.
   TCSOLVE_HD S next(bool here) {
     bool const some = here && at < end;
-    S const v = some ? no_hole(values[at]) : hole<S>();
+    S const v = some ? as_entry(values[at]) : padding<S>();
     at += some;
     return v;
   }
@@ -92,12 +92,12 @@ struct Row {
   TCSOLVE_HD S last(bool here) {
     bool const some = here && at < end;
     end -= some;
-    return some ? no_hole(values[end]) : hole<S>();
+    return some ? as_entry(values[end]) : padding<S>();
   }
 };
 
 /// Position i of the diagonals up to the main one, or of all (`stored`), and of those above, each
-/// where it is wanted. `again`: holes lie where they did, so that columns need not be looked at.
+/// where it is wanted. `again`: padding lies where it did, so that columns need not be looked at.
 template <class S>
 struct Fill {
   Index const* offsets;
@@ -132,7 +132,7 @@ struct Fill {
 #pragma unroll
 #endif
         for (int k = 0; k < ahead; ++k)
-          if (d + k < count) to[(d + k) * length] = row.next(!is_hole(before[k]));
+          if (d + k < count) to[(d + k) * length] = row.next(!is_padding(before[k]));
       }
     } else {
       for (Index d = 0; d < count; ++d, to += length) *to = row.take(offsets[first + d]);
@@ -140,15 +140,15 @@ struct Fill {
   }
 };
 
-/// A line of holes.
+/// A line of padding.
 template <class S>
 struct Close {
   S* values;
-  TCSOLVE_HD void operator()(std::int64_t k) const { values[k] = hole<S>(); }
+  TCSOLVE_HD void operator()(std::int64_t k) const { values[k] = padding<S>(); }
 };
 
 /// Raises *differs where an entry above the diagonal is not the one below it. `again`: the pattern
-/// is that of a symmetric matrix, so that holes below say where there are none above.
+/// is that of a symmetric matrix, so that padding below says where there is none above.
 template <class S>
 struct Compare {
   Index const* offsets;
@@ -173,7 +173,7 @@ struct Compare {
           std::int64_t const j = i + offsets[d];
           bool const inside = j < a.rows;
           S const v = values[(distinct - 1 - d) * length + (inside ? j : i)];
-          low[k] = inside ? v : hole<S>();
+          low[k] = inside ? v : padding<S>();
         }
 #if defined(__CUDA_ARCH__)
 #pragma unroll
@@ -185,7 +185,7 @@ struct Compare {
     if (row.full(distinct))
       fours([&](Index d, S low) { return same_bits(row.entry(d), low); });
     else if (again)
-      fours([&](Index, S low) { return same_bits(row.last(!is_hole(low)), low); });
+      fours([&](Index, S low) { return same_bits(row.last(!is_padding(low)), low); });
     else
       fours([&](Index d, S low) { return same_bits(row.take_back(offsets[d]), low); });
     if (!same) raise(differs);
@@ -193,8 +193,8 @@ struct Compare {
 
  private:
   TCSOLVE_HD static bool same_bits(S a, S b) {
-    bool const hole_a = is_hole(a), hole_b = is_hole(b), equal = a == b;
-    return (hole_a & hole_b) | (equal & !hole_a & !hole_b);
+    bool const padded_a = is_padding(a), padded_b = is_padding(b), equal = a == b;
+    return (padded_a & padded_b) | (equal & !padded_a & !padded_b);
   }
 };
 
@@ -225,7 +225,7 @@ Index count(On& on, CsrView<S> const& a) {
 template <class On, class S>
 void connect(On& on, DiaArrays<S>& m, std::vector<Index> const& offsets) {
   DiaView<S>& v = m.view;
-  Offset const length = dia_length(v.rows), holes = m.stored * length;
+  Offset const length = dia_length(v.rows), padding_at = m.stored * length;
   std::vector<DiaDiagonal>& list = m.list;
   list.clear();
   for (Index d = 0; d < m.view.distinct; ++d) {
@@ -242,7 +242,7 @@ void connect(On& on, DiaArrays<S>& m, std::vector<Index> const& offsets) {
       list.push_back({(m.view.distinct - 1 - d) * length + offset, offset, v.rows - offset});
     }
   }
-  while (list.size() % 4 != 0) list.push_back({holes, 0, 0});
+  while (list.size() % 4 != 0) list.push_back({padding_at, 0, 0});
   if (m.diagonals.size() == 0) m.diagonals = Array<DiaDiagonal>(on.space(), list.size());
   on.write(list.data(), m.diagonals.data(), static_cast<std::int64_t>(list.size()));
   v.count = static_cast<Index>(list.size());

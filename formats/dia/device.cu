@@ -91,7 +91,7 @@ __device__ void each_tile(TileOrder const& order, Tile const& tile, Done const& 
   }
 }
 
-/// sums_r += the entries of row i + threads r in `count` diagonals times x, holes and all.
+/// sums_r += the entries of row i + threads r in `count` diagonals times x, padding and all.
 template <int count, int rows, class S, class T>
 __device__ __forceinline__ void add_diagonals(DiaView<S> const& a, DiaDiagonal const* d,
                                               std::int64_t i, T const* x, std::int64_t stride,
@@ -149,8 +149,8 @@ class Ahead {
   DiaDiagonal coming_[ahead], here_[ahead];
 };
 
-/// sums_r of row i + threads r, where diagonals leave the matrix: holes lie there, and any x will
-/// do.
+/// sums_r of row i + threads r, where diagonals leave the matrix: padding lies there, and any x
+/// will do.
 template <int rows, class S, class T>
 __device__ __forceinline__ void add_clamped(DiaView<S> const& a, std::int64_t i, T const* x,
                                             std::int64_t stride, T (&sums)[rows]) {
@@ -174,7 +174,7 @@ __device__ __forceinline__ void add_clamped(DiaView<S> const& a, std::int64_t i,
   }
 }
 
-/// write(i, sum) for every row of tile t. A hole is -0 and adds nothing to a sum, unless it meets
+/// write(i, sum) for every row of tile t. Padding is -0 and adds nothing to a sum, unless it meets
 /// an Inf or NaN of x, which makes NaN: where a sum is that the rows are taken anew, with a look at
 /// every entry.
 template <int rows, class S, class T, class Write>

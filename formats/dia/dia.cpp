@@ -31,7 +31,7 @@ Csr<S> Dia<S>::to_csr(Context& ctx) const {
       S const v = d < arrays_.stored ? values[d * length + i]
                   : upper.empty()    ? values[(distinct - 1 - d) * length + j]
                                      : upper[(d - arrays_.stored) * length + i];
-      if (is_hole(v)) continue;
+      if (is_padding(v)) continue;
       a.columns.push_back(j);
       a.values.push_back(v);
     }

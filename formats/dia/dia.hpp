@@ -4,7 +4,7 @@
 /// a 2 x 3 grid:
 ///
 ///           cols 0 1 2 3 4 5        offset   -2 -1  0  1  2       position i of a diagonal: row i
-///     row 0    [ 4 1 2 . . . ]      i = 0     .  .  4  1  2       .  hole
+///     row 0    [ 4 1 2 . . . ]      i = 0     .  .  4  1  2       .  padding
 ///     row 1    [ 1 4 . 2 . . ]          1     .  1  4  .  2
 ///     row 2    [ 2 . 4 1 2 . ]          2     2  .  4  1  2
 ///     row 3    [ . 2 1 4 . 2 ]          3     2  1  4  .  2
@@ -15,8 +15,8 @@
 /// the diagonals on and below the main one are stored: (i, i + 2) is position i + 2 of diagonal -2,
 /// which a product finds in the cache, since it reads it a little later anyway.
 ///
-/// A hole is the value -0, which adds nothing; a row whose sum is NaN is added anew without holes,
-/// so that an Inf in x reaches only rows that refer to it. An entry of -0 is stored as 0.
+/// Padding is the value -0, which adds nothing; a row whose sum is NaN is added anew without
+/// padding, so that an Inf in x reaches only rows that refer to it. An entry of -0 is stored as 0.
 ///
 /// Bytes: diagonals (rows + 1, up to a multiple of 32) sizeof(value), of which a symmetric matrix
 /// stores half.
@@ -33,7 +33,7 @@
 namespace tcsolve {
 
 /// Entry (i, i + offset) is values[start + min(i, last)]. Beyond `last`, which is where a mirrored
-/// diagonal ends, lies a hole.
+/// diagonal ends, lies padding.
 struct DiaDiagonal {
   Offset start;
   Index offset;
@@ -47,7 +47,7 @@ struct DiaView {
   Index cols = 0;
   Offset entries = 0;
   Index distinct = 0;  ///< diagonals
-  Index count = 0;     ///< of the list, a multiple of four: the last ones are holes from end to end
+  Index count = 0;  ///< of the list, a multiple of four: the last ones are padding from end to end
   DiaDiagonal const* diagonals = nullptr;  // (count), by ascending offset
   DiaDiagonal const* list = nullptr;       // the same on the host
   S const* values = nullptr;
@@ -66,12 +66,12 @@ struct DiaTuning {
   bool symmetric = true;  ///< A = A^T is stored by its lower triangle
 };
 
-/// Positions of a stored diagonal: a hole closes it, and the next one begins on a line of the
+/// Positions of a stored diagonal: padding closes it, and the next one begins on a line of the
 /// cache.
 constexpr Offset dia_length(Index rows) { return (Offset{rows} + 1 + 31) / 32 * 32; }
-/// Whether so many diagonals are worth it (holes_pay).
+/// Whether so many diagonals are worth it (padding_pays).
 constexpr bool dia_fits(double diagonals, Index rows, Offset entries, double spare = 1 << 20) {
-  return holes_pay(diagonals * double(dia_length(rows)), entries, spare);
+  return padding_pays(diagonals * double(dia_length(rows)), entries, spare);
 }
 
 /// The arrays of a matrix, in one space.
@@ -82,7 +82,7 @@ struct DiaArrays {
   Array<DiaDiagonal> diagonals;
   std::vector<DiaDiagonal> list;  ///< the same on the host
   Array<Index> offsets;           ///< (distinct), ascending
-  Array<S> values;                ///< (stored, dia_length(rows)), and a line of holes
+  Array<S> values;                ///< (stored, dia_length(rows)), and a line of padding
   Array<S> upper;                 ///< the others, once the matrix is not symmetric
   double norm = 0;                ///< ||A||_inf, taken as the values came
 };
@@ -153,7 +153,7 @@ class Dia {
   std::size_t bytes() const {
     return arrays_.values.bytes() + arrays_.upper.bytes() + arrays_.diagonals.bytes();
   }
-  /// Positions, holes included.
+  /// Positions, padding included.
   Offset stored() const {
     return static_cast<Offset>(arrays_.values.size() + arrays_.upper.size());
   }

@@ -74,7 +74,7 @@ FormatLayout layout(Features const& f, Real values) {
           .walked = all};
 }
 
-/// Where a tenth of the positions are holes.
+/// Where a tenth of the positions are padding.
 double estimate(Real values, double, double entries) { return 1.1 * entries * size_of(values); }
 
 /// All diagonals of a symmetric matrix.

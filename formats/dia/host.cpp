@@ -81,7 +81,7 @@ void row_sums(DiaView<S> const& a, Rows rows, T const* x, Stride stride, T* sums
     with_group<most>(next - first, [&](auto group) { add(group, first, common); });
     alone({common.last, rows.last});
   }
-  // A hole is -0 and changes no sum, unless x is Inf or NaN there: such rows are added anew.
+  // Padding is -0 and changes no sum, unless x is Inf or NaN there: such rows are added anew.
   int undefined = 0;
   for (std::int64_t r = 0; r < rows.last - rows.first; ++r) undefined |= sums[r] != sums[r];
   if (undefined == 0) return;
@@ -183,7 +183,7 @@ struct Each<ExactResidual<DiaView<double>>> {
         std::int64_t const begins = low - first, ends = inside - first;
         for (std::int64_t i = begins; i < ends; ++i)
           sums.subtract_product(i, values[first + i], x[first + i]);
-        if (inside < high && !is_hole(values[d.last]))
+        if (inside < high && !is_padding(values[d.last]))
           for (std::int64_t i = std::max(low, inside); i < high; ++i)
             sums.subtract_product(i - first, values[d.last], x[i]);
       }

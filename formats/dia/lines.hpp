@@ -21,7 +21,7 @@ TCSOLVE_HD LineOwner walk(DiaView<S> const& a, std::int64_t line, F& entry) {
   for (Index k = 0; k < a.count; ++k) {
     DiaDiagonal const d = a.diagonals[k];
     S const value = a.values[d.start + (i < d.last ? i : d.last)];
-    if (!is_hole(value)) entry(i + d.offset, value);
+    if (!is_padding(value)) entry(i + d.offset, value);
   }
   return {i, -1};
 }

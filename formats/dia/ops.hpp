@@ -13,7 +13,8 @@
 namespace tcsolve {
 
 /// sum += the entries of row i in `count` diagonals times x, in their order. All are loaded before
-/// any is added, none under a condition: outside of the matrix lie holes, for which any x will do.
+/// any is added, none under a condition: outside of the matrix lies padding, for which any x will
+/// do.
 template <int count, class S, class X, class T>
 TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index i, X x,
                         std::int64_t stride, T& sum) {
@@ -34,7 +35,7 @@ TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index
 #pragma unroll
 #endif
   for (int k = 0; k < count; ++k)
-    if (!is_hole(value[k])) sum += T(value[k]) * xj[k];
+    if (!is_padding(value[k])) sum += T(value[k]) * xj[k];
 }
 
 /// The sum over row i of a_ij x_j, x a pointer or what reads like one; with several lanes, this

@@ -25,8 +25,8 @@ struct ByDegree {
 
 class CuthillMckee {
  public:
-  explicit CuthillMckee(Graph const& graph)
-      : graph_(graph), visit_(static_cast<std::size_t>(graph.vertices()), 0) {}
+  CuthillMckee(Graph const& graph, CancelFlag cancel)
+      : graph_(graph), cancel_(cancel), visit_(static_cast<std::size_t>(graph.vertices()), 0) {}
 
   bool visited(Index v) const { return visit_[v] != 0; }
 
@@ -38,6 +38,7 @@ class CuthillMckee {
     begin_visit();
     visit(first, order);
     for (auto i = static_cast<std::size_t>(start); i < order.size(); ++i) {
+      if (i % 4096 == 0) cancel_.check();
       auto const children = static_cast<std::ptrdiff_t>(order.size());
       visit_neighbours(order[i], order);
       std::sort(order.begin() + children, order.end(), before);
@@ -65,6 +66,7 @@ class CuthillMckee {
     std::vector<Index>& queue = levels.vertices;
     visit(v, queue);
     for (std::size_t begin = 0; begin < queue.size(); ++levels.height) {
+      cancel_.check();
       std::size_t const end = queue.size();
       for (std::size_t i = begin; i < end; ++i) visit_neighbours(queue[i], queue);
       levels.last = std::exchange(begin, end);
@@ -83,17 +85,19 @@ class CuthillMckee {
   }
 
   Graph const& graph_;
+  CancelFlag cancel_;
   std::vector<std::int64_t> visit_;  // the last visit that met the vertex; 0: none
   std::int64_t stamp_ = 0;
 };
 
 }  // namespace
 
-Permutation reverse_cuthill_mckee(Graph const& graph, std::span<Index const> first) {
+Permutation reverse_cuthill_mckee(Graph const& graph, std::span<Index const> first,
+                                  CancelFlag cancel) {
   if (first.size() != static_cast<std::size_t>(graph.vertices()))
     throw ShapeError(cat("reverse_cuthill_mckee: ", graph.vertices(), " vertices, ", first.size(),
                          " of them listed"));
-  CuthillMckee numbering(graph);
+  CuthillMckee numbering(graph, cancel);
   std::vector<Index> order;
   order.reserve(first.size());
   for (Index const v : first)
@@ -101,9 +105,9 @@ Permutation reverse_cuthill_mckee(Graph const& graph, std::span<Index const> fir
   return Permutation(std::move(order));
 }
 
-Permutation reverse_cuthill_mckee(Pattern const& a) {
+Permutation reverse_cuthill_mckee(Pattern const& a, CancelFlag cancel) {
   Graph const graph = adjacency(a);
-  return reverse_cuthill_mckee(graph, Permutation::identity(a.rows).old_numbers());
+  return reverse_cuthill_mckee(graph, Permutation::identity(a.rows).old_numbers(), cancel);
 }
 
 namespace {
@@ -139,7 +143,8 @@ Permutation reverse_cuthill_mckee(Context& ctx, CsrView<S> const& a) {
     return false;
   });
   if (found) return Permutation(std::move(old_numbers));
-  return with_pattern(ctx, a, [](Pattern const& p) { return reverse_cuthill_mckee(p); });
+  return with_pattern(
+      ctx, a, [&](Pattern const& p) { return reverse_cuthill_mckee(p, ctx.cancel_flag()); });
 }
 
 template Permutation reverse_cuthill_mckee(Context&, CsrView<double> const&);

@@ -20,11 +20,12 @@ namespace tcsolve {
 ///   graph  of adjacency(A)
 ///   first  a permutation of the vertices: where components are looked for
 ///   cost   O(edges log degree) time, serial; 16 bytes a vertex
-Permutation reverse_cuthill_mckee(Graph const& graph, std::span<Index const> first);
+Permutation reverse_cuthill_mckee(Graph const& graph, std::span<Index const> first,
+                                  CancelFlag cancel = {});
 
 /// The order of a square host matrix, by the graph of A + A^T. Throws ShapeError unless A is
 /// square.
-Permutation reverse_cuthill_mckee(Pattern const& a);
+Permutation reverse_cuthill_mckee(Pattern const& a, CancelFlag cancel = {});
 
 /// The same order of a matrix in the Context's space, made on the device where that is one: level
 /// by level, all components at once (matrix/reorder/cuthill_mckee_build.hpp). One vertex after

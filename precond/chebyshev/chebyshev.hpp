@@ -64,6 +64,8 @@ class ChebyshevFactory final : public PreconditionerFactory {
   OperatorPtr<double> build(Context&, System const&) const override;
   /// With its inner preconditioner.
   double bytes(Index rows) const override { return 5 * 8.0 * rows + inner()->bytes(rows); }
+  bool is_fixed() const override { return inner()->is_fixed(); }
+  bool needs_definite() const override { return true; }
   bool needs_matrix() const override { return inner()->needs_matrix(); }
   bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
 

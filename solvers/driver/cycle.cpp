@@ -81,7 +81,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
                                 CycleLimits const& limits) -> Cycle {
   Context& ctx = *ctx_;
   Range const range(ctx, [this] { return facts_.name + ".cycle"; });
-  complaint_.clear();
+  inner_.complaint.clear();
   cycle_exponent_ = std::ilogb(limits.residual) + system_.headroom;
   rescale_into<double, T>(ctx, -cycle_exponent_, residual_, system_.r);
   fill<T>(ctx, system_.x, 0);

@@ -33,9 +33,12 @@ SolveReport KrylovSolver<T>::approximate(In<double> b, Out<double> x) {
   SolveReport report;
   report.true_residual = std::numeric_limits<double>::quiet_NaN();
   Watch const watch{facts_.name, start, stopping_.time_limit};
-  ctx_->solving(deadline_after(start, stopping_.time_limit), complaint_,
+  inner_ = {};
+  residuals_ = 0;
+  ctx_->solving(deadline_after(start, stopping_.time_limit), inner_,
                 [&] { approach(b, x, report, watch); });
-  report.inner = complaint_;
+  report.inner = inner_.complaint;
+  count(report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
@@ -48,7 +51,6 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
     report.reason = reason;
     report.cause = cause;
   };
-  complaint_.clear();
   fill<double>(ctx, x, 0);
   double residual = report.rhs_norm = report.initial_residual = norm<double>(ctx, b);
   if (residual == 0) return end(Stop::converged, Cause::zero_rhs);
@@ -77,8 +79,7 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
     if (stop == Stop::claimed) return end(Stop::converged, Cause::none);
     if (stop != Stop::cycle_end) return end(stop, static_cast<Cause>(state.cause));
     if (report.iterations >= stopping_.max_iters) break;
-    system_.A_true->residual(ctx, b, x, residual_);
-    residual = norm<double>(ctx, residual_);
+    residual = measure_residual(b, x, residual_, Sum::plain);
     if (residual <= report.tolerance) return end(Stop::converged, Cause::none);
     if (!std::isfinite(residual)) return end(Stop::nonfinite, Cause::overflow);
     ++report.restarts;
@@ -99,7 +100,7 @@ void KrylovSolver<T>::heed(LoopState& state) const {
     default: break;
   }
   Stop const asked = ctx_->asked();
-  if (asked == Stop::running && complaint_.empty()) return;
+  if (asked == Stop::running && inner_.complaint.empty()) return;
   bool const ended = asked != Stop::running;
   state.stop = static_cast<std::int32_t>(ended ? asked : Stop::breakdown);
   state.cause = static_cast<std::int32_t>(ended ? Cause::none : Cause::inner_solver);

@@ -53,7 +53,7 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
   trial_.resize(s, system_.A->cols());
   // The size of an M that is a solver takes a solve to find.
   Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
-  ctx.solving(deadline, complaint_, [&] { scale_operators(ctx); });
+  ctx.solving(deadline, inner_, [&] { scale_operators(ctx); });
   aim();
   workspace_ = method_->allocate(ctx, system_);
   if (!loop_ || !loop_->belongs_to(ctx)) loop_.emplace(ctx, stopping_.max_iters);
@@ -76,8 +76,11 @@ SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
   if (!here(x)) x_here = stage(x, staged_x_);
   SolveReport report;
   Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
-  ctx.solving(deadline, complaint_, [&] { report = judge(b_here, x_here); });
-  if (report.cause == Cause::inner_solver) report.inner = complaint_;
+  inner_ = {};
+  residuals_ = 0;
+  ctx.solving(deadline, inner_, [&] { report = judge(b_here, x_here); });
+  if (report.cause == Cause::inner_solver) report.inner = inner_.complaint;
+  count(report);
   if (!here(x)) unstage(x_here, x);
   report.message = message_of(report, facts_.name, advice());
   return report;
@@ -108,6 +111,7 @@ void KrylovSolver<T>::unstage(In<double> v, Out<double> to) {
 template <class T>
 void KrylovSolver<T>::make_residual(In<double> b, In<double> x, Out<double> r, Sum sum) {
   Range const range(*ctx_, "judge");
+  ++residuals_;
   if (sum == Sum::exact)
     system_.A_true->exact_residual(*ctx_, b, x, r);
   else
@@ -123,6 +127,24 @@ double KrylovSolver<T>::measure_residual(In<double> b, In<double> x, Out<double>
 template <class T>
 double KrylovSolver<T>::attainable(double x_norm, double b_norm) const {
   return attainable_residual(system_.norm_A, x_norm, b_norm, double(system_.A->cols()));
+}
+
+/// What the solve has done, and an estimate of what it has moved.
+template <class T>
+void KrylovSolver<T>::count(SolveReport& report) const {
+  SolverCost const& cost = facts_.cost;
+  double const n = report.iterations;
+  double const applications = system_.preconditioned ? cost.applications : 0;
+  report.execution = loop_->taken();
+  report.residuals = residuals_;
+  report.products = std::llround(cost.products * n);
+  report.applications = std::llround(applications * n);
+  report.inner_iterations = inner_.iterations;
+  report.bytes_per_iteration =
+      cost.products * system_.A->cost(1).bytes + cost.passes * sizeof(T) * system_.A->cols();
+  if (applications > 0) report.bytes_per_iteration += applications * system_.M->cost(1).bytes;
+  report.bytes =
+      report.bytes_per_iteration * n + residuals_ * system_.A_true->cost(1).bytes + inner_.bytes;
 }
 
 template <class T>

@@ -149,6 +149,7 @@ class KrylovSolver : public Solver {
   void correct_best(SolveReport&, Best const& before, Index at) const;
   void explain_claim(Cycle&, double residual, double reached, double rhs_norm);
   bool look(Problem const&, LoopState&, double believed, double rhs_norm, Start const&, Looks&);
+  void count(SolveReport&) const;
   void approach(In<double> b, Out<double> x, SolveReport&, Watch const&);
   void heed(LoopState&) const;
   Cause diagnose();
@@ -166,7 +167,8 @@ class KrylovSolver : public Solver {
   std::string recorded_name_;   // and of what format
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
   int cycle_exponent_ = 0;  // the method's r is 2^-e times the residual
-  std::string complaint_;   // of an operator, in the run of the method at hand
+  InnerSolves inner_;       // what operators tell, the complaint in the run of the method at hand
+  Index residuals_ = 0;     // evaluated in the solve at hand
   double x_norm_ = 0;       // of the x of the solve at hand
   bool exact_ = false;      // residual_ is as good as A_true can say
 };

@@ -9,6 +9,7 @@
 
 #include <tcsolve/core/stop.hpp>
 #include <tcsolve/core/types.hpp>
+#include <tcsolve/solvers/driver/stopping.hpp>
 
 namespace tcsolve {
 
@@ -41,7 +42,14 @@ struct SolveReport {
   double value = unknown;           ///< the number behind a breakdown, e.g. the curvature <p, A p>
   double seconds = 0;
   double loop_seconds = 0;  ///< the part of it that the iterations took; the rest is verification
-  std::string inner;        ///< what an inner solver said, where it failed
+  Execution execution = Execution::eager;  ///< how the loop ran; on the host eager
+  Index residuals = 0;                     ///< evaluations of b - A x beside the iterations
+  std::int64_t products = 0;               ///< with A or A^T, in the iterations
+  std::int64_t applications = 0;           ///< of M, in the iterations
+  std::int64_t inner_iterations = 0;       ///< of all inner solvers
+  double bytes_per_iteration = unknown;    ///< estimate, without those of inner solvers
+  double bytes = unknown;  ///< estimate for the solve: iterations, residuals and inner solvers
+  std::string inner;       ///< what an inner solver said, where it failed
   bool accepts_least_squares = false;  ///< A is not square, or the caller has said so
   bool preconditioned = false;         ///< there was an M, which a breakdown may be due to
   std::vector<Record> history;

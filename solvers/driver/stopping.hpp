@@ -62,6 +62,9 @@ constexpr auto names(Execution) {
                     std::pair{Execution::graph, "graph"},
                     std::pair{Execution::persistent, "persistent"}};
 }
+constexpr char const* name(Execution execution) {
+  return names(execution)[static_cast<std::size_t>(execution)].second;
+}
 constexpr char const* execution_doc =
     "eager launches each step; graph lets the device repeat a recorded step; persistent runs the "
     "whole loop as one kernel; auto takes persistent for systems that stay in the device's cache, "

@@ -99,7 +99,10 @@ class FgmresMethod final : public Arnoldi<T> {
   using Params = FgmresParams;
   explicit FgmresMethod(FgmresParams const& params = {}) : Arnoldi<T>(params.restart) {}
   MethodFacts facts() const override {
-    return this->arnoldi_facts("fgmres", 8.0 + 2 * this->restart_, 8.0 + this->restart_);
+    MethodFacts facts =
+        this->arnoldi_facts("fgmres", 8.0 + 2 * this->restart_, 8.0 + this->restart_);
+    facts.needs.fixed_preconditioner = false;
+    return facts;
   }
 
  private:

@@ -77,6 +77,10 @@ class Loop {
   bool recorded() const { return !body_.commands.empty(); }
   /// Whether the recorded step has a form in a persistent kernel.
   bool one_kernel() const;
+  /// How the last run went, or the next one will: never `automatic`; on the host `eager`.
+  Execution taken() const {
+    return persistent_ ? Execution::persistent : use_graph_ ? Execution::graph : Execution::eager;
+  }
 
   /// Begins a run of at most `limits.steps` steps and comes back when the state says stop, at once
   /// where no run can begin from *limits.norm2. Appends the norm (squared, as monitored) of every

@@ -13,7 +13,8 @@ namespace {
 
 std::string needed(std::string const& name) {
   return cat("lsmr needs the transpose of ", name,
-             "; use operator: {format: csr} and a preconditioner that has one (none, jacobi)");
+             "; use operator: {format: csr} and a preconditioner that has one (none, or for a "
+             "square matrix jacobi)");
 }
 
 }  // namespace

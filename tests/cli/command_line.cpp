@@ -5,10 +5,6 @@
 namespace tcsolve::cli {
 namespace {
 
-bool has(std::string const& text, std::string const& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST_F(Program, UsageErrorsAreExitCode1) {
   for (Arguments const& a : std::vector<Arguments>{{},
                                                    {"--no-such-flag"},
@@ -162,7 +158,7 @@ TEST_F(Program, DescribesAMatrix) {
 }
 
 TEST_F(Program, CalibratesAndDecidesByIt) {
-  Outcome o = tcsolve({"calibrate", "rates.yaml", "--backend", "host", "--size", "0.004"});
+  Outcome o = calibrated("rates.yaml", "0.004");
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_TRUE(has(o.out, "off by")) << o.out;
   EXPECT_TRUE(has(o.out, "operator: {format: auto, calibration: rates.yaml}")) << o.out;

@@ -10,10 +10,6 @@
 namespace tcsolve::cli {
 namespace {
 
-bool has(std::string const& text, std::string const& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST_F(Program, RepeatsASolve) {
   std::string const config =
       std::string(small_config) + "backend: host\noutput: {solution: true, bandwidth: false}\n";

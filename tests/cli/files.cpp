@@ -10,10 +10,6 @@
 namespace tcsolve::cli {
 namespace {
 
-bool has(std::string const& text, std::string const& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// A 2 x 2 system on files, x written.
 class Files : public Program {
  protected:
@@ -82,7 +78,7 @@ TEST_F(Files, AFailedRunLeavesNothingOfTheLastOne) {
       EXPECT_TRUE(value.is_null()) << key << ": " << value;
     }
     EXPECT_EQ(r["residual"].size(), figures.size());
-    EXPECT_TRUE(r["traffic"]["bytes"].is_null());
+    EXPECT_TRUE(r["traffic_estimate"]["bytes"].is_null());
   }
 }
 
@@ -240,8 +236,7 @@ TEST_F(Files, ADryRunRefusesWhatTheRunRefuses) {
 
 TEST_F(Files, ACostTableIsRelativeToTheConfig) {
   fs::create_directories(folder_ / "sub");
-  ASSERT_EQ(tcsolve({"calibrate", "sub/rates.yaml", "--backend", "host", "--size", "0.0001"}).code,
-            0);
+  ASSERT_EQ(calibrated("sub/rates.yaml", "0.0001").code, 0);
   write_text(folder_ / "sub/c.yaml",
              std::string(small_config) + "operator: {format: auto, calibration: rates.yaml}\n");
   Outcome o = tcsolve({"sub/c.yaml", "--backend", "host"});

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
 namespace tcsolve::cli {
@@ -43,6 +44,36 @@ TEST_F(Interaction, CtrlCWritesWhatItHas) {
     ASSERT_TRUE(r.is_object());
     EXPECT_EQ(r["verdict"]["reason"], "cancelled");
     EXPECT_GT(r["iterations"], 4);
+    EXPECT_TRUE(tidy());
+  }
+}
+
+/// A matrix that takes minutes to make, and one that is never whole: both end at once.
+TEST_F(Interaction, CtrlCEndsTheReading) {
+  write_text(folder_ / "big.mtx",
+             "%%MatrixMarket matrix coordinate real general\n2000000 2000000 6000000\n");
+  {
+    std::ofstream out(folder_ / "big.mtx", std::ios::app);
+    for (int i = 1; i <= 2000000; ++i)
+      out << i << " " << i << " 4\n" << i << " 1 1\n" << i << " 2 1\n";
+  }
+  for (std::string const problem :
+       {"{generator: {type: poisson27, n: 200, coefficient: random}}", "{matrix: big.mtx}"}) {
+    write_text(folder_ / "my.yaml", "problem: " + problem + "\nsolver: {type: cg}\n");
+    pid_t const process = start(command({"my.yaml", "--set", "backend=host"}));
+    for (int i = 0; i < 2000 && !has(read_text(folder_ / ".out"), "memory:"); ++i)
+      std::this_thread::sleep_for(5ms);
+    auto const asked = std::chrono::steady_clock::now();
+    ::kill(process, SIGINT);
+    Outcome const o = wait(process);
+    EXPECT_LT(std::chrono::steady_clock::now() - asked, 10s);  // generating takes 20 s and more
+    EXPECT_EQ(o.code, 3) << o.err;
+    EXPECT_TRUE(has(o.err, "cancelling; once more ends at once")) << o.err;
+    EXPECT_TRUE(has(o.verdict(), "cancelled before the solve")) << o.out;
+    auto const r = result();
+    ASSERT_TRUE(r.is_object());
+    EXPECT_EQ(r["verdict"]["outcome"], "cancelled");
+    EXPECT_TRUE(r["residual"]["true"].is_null());
     EXPECT_TRUE(tidy());
   }
 }
@@ -113,6 +144,17 @@ TEST_F(Interaction, TerminalProgressIsOneLine) {
   std::size_t shown = 0;
   for (std::size_t at = 0; (at = seen.find("\rlsmr", at)) != std::string::npos; ++at) ++shown;
   EXPECT_LE(shown, 30u) << "about ten times a second";
+}
+
+/// The second run of two that write into one directory ends before it has removed anything.
+TEST_F(Interaction, ADirectoryBelongsToOneRun) {
+  pid_t const first = started();
+  Outcome const second = tcsolve({"my.yaml"});
+  EXPECT_EQ(second.code, 2);
+  EXPECT_TRUE(has(second.err, "another run writes into the directory")) << second.err;
+  ::kill(first, SIGTERM);
+  EXPECT_EQ(wait(first).code, 3);
+  EXPECT_EQ(result()["verdict"]["outcome"], "cancelled");
 }
 
 }  // namespace

@@ -9,9 +9,6 @@
 namespace tcsolve::cli {
 namespace {
 
-bool has(std::string const& text, std::string const& part) {
-  return text.find(part) != std::string::npos;
-}
 std::string scipy(std::string const& name) { return source_dir() / "tests/data/scipy" / name; }
 
 TEST_F(Program, SolvesWhatScipySaved) {

@@ -8,10 +8,6 @@
 namespace tcsolve::cli {
 namespace {
 
-bool has(std::string const& text, std::string const& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class Messages : public Program {
  protected:
   /// The config is refused with this exit code and these words.

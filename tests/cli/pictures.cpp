@@ -10,10 +10,6 @@
 namespace tcsolve::cli {
 namespace {
 
-bool has(std::string const& text, std::string const& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class Pictures : public Program {
  protected:
   void SetUp() override {

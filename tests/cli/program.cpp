@@ -20,6 +20,18 @@ fs::path source_dir() {
   return given ? given : TCSOLVE_SOURCE_DIR;
 }
 
+Outcome Program::calibrated(std::string const& file, std::string const& size) {
+  Outcome o;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    o = tcsolve({"calibrate", file, "--backend", "host", "--size", size});
+    if (o.code == 0) return o;
+    EXPECT_EQ(o.code, 2);
+    EXPECT_TRUE(has(o.err, "something else runs on this machine")) << o.err;
+    EXPECT_FALSE(fs::exists(folder_ / file));
+  }
+  return o;
+}
+
 Arguments Program::command(Arguments arguments) {
   char const* const given = std::getenv("TCSOLVE_PROGRAM");
   arguments.insert(arguments.begin(), given ? given : TCSOLVE_PROGRAM);

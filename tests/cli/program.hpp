@@ -27,6 +27,10 @@ struct Outcome {
 
 using test::read_text, test::write_text;
 
+inline bool has(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
+
 /// The root of the source tree: TCSOLVE_SOURCE_DIR of the environment, or of the build.
 fs::path source_dir();
 
@@ -42,6 +46,8 @@ class Program : public testing::Test {
   /// tcsolve with a config of this text, in my.yaml.
   Outcome solve(std::string const& yaml, Arguments more = {});
   Arguments command(Arguments arguments);
+  /// `tcsolve calibrate FILE --size SIZE` on the host, again where the machine was too busy.
+  Outcome calibrated(std::string const& file, std::string const& size);
 
   nlohmann::json result(fs::path const& directory = "tcsolve-out") const;
   /// True when no temporary file was left in `directory`.

@@ -7,10 +7,6 @@
 namespace tcsolve::cli {
 namespace {
 
-bool has(std::string const& text, std::string const& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class WithoutConfig : public Program {
  protected:
   void SetUp() override {

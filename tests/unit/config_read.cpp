@@ -146,6 +146,9 @@ TEST(ConfigRead, MissingEmptyAndDuplicateKeys) {
   EXPECT_EQ(errors("{}"),
             "my.yaml:1:1: 'problem' is missing in the config\n"
             "my.yaml:1:1: 'solver' is missing in the config");
+  // A misspelt key is one mistake.
+  EXPECT_EQ(errors("{problm: {}, solver: {type: cg}}"),
+            "my.yaml:1:2: unknown key 'problm' in the config; did you mean 'problem'?");
   EXPECT_EQ(errors(valid + "solver: {type: gmres}\n"),
             "my.yaml:3:1: key 'solver' in the config is given twice, at my.yaml:2:1 too");
   EXPECT_EQ(solver("rtol: 1e-3, rtol: 1e-3, type: cg"),

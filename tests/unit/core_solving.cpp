@@ -63,7 +63,7 @@ TYPED_TEST(CoreSolving, ARecordingsWorkspaceIsItsOwn) {
 
 TYPED_TEST(CoreSolving, TheNearerDeadlineCounts) {
   Context& ctx = this->ctx();
-  std::string said;
+  InnerSolves said;
   auto const now = steady_clock::now();
   Deadline const past = now - std::chrono::hours(1), far = now + std::chrono::hours(1);
   EXPECT_EQ(ctx.asked(), Stop::running);
@@ -87,17 +87,24 @@ TYPED_TEST(CoreSolving, TheNearerDeadlineCounts) {
 TYPED_TEST(CoreSolving, TheFirstComplaintReachesTheNearestSolve) {
   Context& ctx = this->ctx();
   ctx.complain("nobody listens");
-  std::string outer, inner;
+  ctx.count_inner(1, 1);
+  InnerSolves outer, inner;
   ctx.solving(Deadline::max(), outer, [&] {
     ctx.solving(Deadline::max(), inner, [&] {
       ctx.complain("first");
       ctx.complain("second");
+      ctx.count_inner(3, 30);
     });
-    EXPECT_EQ(outer, "");
+    EXPECT_EQ(outer.complaint, "");
+    EXPECT_EQ(outer.iterations, 0);
     ctx.complain("third");
+    ctx.count_inner(inner.iterations + 2, inner.bytes + 20);
+    ctx.count_inner(4, 40);
   });
-  EXPECT_EQ(inner, "first");
-  EXPECT_EQ(outer, "third");
+  EXPECT_EQ(inner.complaint, "first");
+  EXPECT_EQ(outer.complaint, "third");
+  EXPECT_EQ(outer.iterations, 9);
+  EXPECT_EQ(outer.bytes, 90);
 }
 
 TEST(CoreDeadline, IsNoneBeyondTheClock) {

@@ -20,7 +20,7 @@ struct Widest {
   }
 };
 
-/// Row i, filled up with holes; its entries alone where the pattern stays.
+/// Row i, filled up with padding; its entries alone where the pattern stays.
 template <bool again, class S>
 struct Fill {
   EllView<S> m;
@@ -32,7 +32,7 @@ struct Fill {
     for (Offset j = 0, at = i; j < m.width; ++j, at += m.rows) {
       bool const entry = j < length;
       if (!entry && again) return;
-      values[at] = entry ? no_hole(a.values[first + j]) : hole<S>();
+      values[at] = entry ? as_entry(a.values[first + j]) : padding<S>();
       if constexpr (!again) columns[at] = entry ? a.columns[first + j] : 0;
     }
   }
@@ -47,7 +47,7 @@ EllArrays<S> build(On& on, CsrView<S> const& a) {
   std::int32_t width = 0;
   on.read(widest, &width, 1);
   double const positions = double(a.rows) * width;
-  if (!holes_pay(positions, a.entries))
+  if (!padding_pays(positions, a.entries))
     throw MatrixError(cat("ell: rows of up to ", width, " entries need ", positions,
                           " positions for ", a.entries, " entries; take another format"));
   m.columns = Array<Index>(on.space(), std::size_t(a.rows) * std::size_t(width));

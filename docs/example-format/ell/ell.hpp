@@ -3,13 +3,13 @@
 /// is as wide as the longest one. The worked example of docs/formats/adding-a-format.md.
 ///
 ///            cols 0 1 2 3                step 0     step 1
-///     row 0  [ 5 . . 2 ]     columns   0 1 0 3    3 - 2 -      - a hole: value -0, column 0
+///     row 0  [ 5 . . 2 ]     columns   0 1 0 3    3 - 2 -      - padding: value -0, column 0
 ///     row 1  [ . 7 . . ]     values    5 7 1 9    2 - 4 -
 ///     row 2  [ 1 . 4 . ]
 ///     row 3  [ . . . 9 ]     entry j of row i lies at position j rows + i
 ///
 /// Lanes of a warp hold neighbouring rows, so every load of values and columns is contiguous. A
-/// hole adds nothing, whatever x is.
+/// padding adds nothing, whatever x is.
 ///
 /// Bytes: rows x longest row x (sizeof(value) + 4).
 #pragma once

@@ -13,7 +13,8 @@ namespace {
 double positions(Features const& f) { return double(f.rows) * double(f.longest); }
 
 std::string refuses(Features const& f, PlanRequest const&) {
-  return holes_pay(positions(f), f.entries) ? "" : "the longest row is far longer than the others";
+  return padding_pays(positions(f), f.entries) ? ""
+                                               : "the longest row is far longer than the others";
 }
 
 /// Exact.

@@ -21,7 +21,7 @@ template <class S, class F>
 TCSOLVE_HD LineOwner walk(EllView<S> const& a, std::int64_t i, F& entry) {
   Offset at = i;
   for (Index j = 0; j < a.width; ++j, at += a.rows)
-    if (S const v = a.values[at]; !is_hole(v)) entry(a.columns[at], v);
+    if (S const v = a.values[at]; !is_padding(v)) entry(a.columns[at], v);
   return {static_cast<Index>(i), -1};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Dense blocks in slices inside: the drawn example, there and back, the same arrays from host and
-/// device, holes, the order of block rows, and products in blocks of every size. What they compute
-/// is also in operator_contract.cpp with all other formats.
+/// device, padding, the order of block rows, and products in blocks of every size. What they
+/// compute is also in operator_contract.cpp with all other formats.
 #include <tcsolve/formats/bsell/operator.hpp>
 #include <tcsolve/formats/choose/features.hpp>
 #include <tcsolve/io/generators.hpp>
@@ -63,10 +63,10 @@ template <class T>
 bool fits(Context& ctx, CsrView<T> const& a, Index block) {
   if (block == 0) return true;
   std::size_t const k = std::ranges::find(bsell_blocks, block) - bsell_blocks.begin();
-  return holes_pay(double(count_blocks(ctx, a)[k].stored) * block * block, a.entries);
+  return padding_pays(double(count_blocks(ctx, a)[k].stored) * block * block, a.entries);
 }
 
-/// What is stored, holes told from zeros.
+/// What is stored, padding told from zeros.
 template <class T>
 std::vector<std::uint8_t> value_bits(Context& ctx, Bsell<T> const& m) {
   auto const values = to_host(ctx, m.arrays().values);
@@ -116,7 +116,7 @@ TYPED_TEST(BsellContract, IsAsDrawn) {
         T const v = values[(step * 4 + e) * C + lane];
         double const wanted = lane < 2 ? expected[step][e][lane] : 0;
         EXPECT_EQ(double(v), wanted);
-        EXPECT_EQ(is_hole(v), wanted == 0);
+        EXPECT_EQ(is_padding(v), wanted == 0);
       }
   EXPECT_TRUE(m.arrays().order.size() == 0);
   EXPECT_EQ(m.bytes(), 16 + 2u * C * 2 + 2u * 4 * C * sizeof(T));
@@ -321,7 +321,7 @@ TYPED_TEST(BsellContract, NewValues) {
   }
 }
 
-/// Block rows that are not full go by the holes that are there: none comes or goes, whatever an
+/// Block rows that are not full go by the padding that is there: none comes or goes, whatever an
 /// entry was or becomes.
 TYPED_TEST(BsellContract, NewValuesGoBetweenHoles) {
   using T = typename TestFixture::T;

@@ -100,7 +100,7 @@ TEST(BsellFormat, DenseBlocksAreCounted) {
   EXPECT_LT(plan(elasticity).bytes, 9 * elasticity.entries());
   EXPECT_LT(plan(elasticity, Real::f16).bytes, 2.6 * elasticity.entries());
   EXPECT_FALSE(plan(elasticity).persistent);
-  Csr<double> const scalar = generate(Poisson27Params{.n = 24});  // half of 2 x 2 blocks is holes
+  Csr<double> const scalar = generate(Poisson27Params{.n = 24});  // half of 2 x 2 blocks is padding
   EXPECT_GT(plan(scalar).bytes, 16 * scalar.entries());
   EXPECT_EQ(plan(generate(Poisson7Params{.n = 9})).excluded, "short rows, or a very long one");
   Csr<double> const scattered = random_matrix(3000, 3000, 40, 3);

@@ -93,7 +93,7 @@ TYPED_TEST(CsellContract, RegularMatricesTakeAByteForAColumn) {
 
 TYPED_TEST(CsellContract, EachSliceTakesTheBytesItNeeds) {
   using T = typename TestFixture::T;
-  // 32 rows with one entry each, some of them columns apart: 255 and 65535 are the holes.
+  // 32 rows with one entry each, some of them columns apart: 255 and 65535 are padding.
   Csr<double> a;
   a.rows = 160, a.cols = 70000;
   Index const reach[] = {0, 254, 255, 65534, 65535};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Diagonals inside: there and back, the same arrays from host and device, symmetric storage and
-/// what becomes of it when values change, holes. What they compute is in operator_contract.cpp with
-/// all other formats.
+/// what becomes of it when values change, padding. What they compute is in operator_contract.cpp
+/// with all other formats.
 #include <tcsolve/formats/dia/operator.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
@@ -104,11 +104,11 @@ TYPED_TEST(DiaContract, EachDiagonalSaysWhereItsValuesLie) {
   for (int d = 0; d < 3; ++d) {
     EXPECT_EQ(list[d].offset, d - 1);
     for (Index i = 0; i < 3; ++i) {
-      EXPECT_EQ(is_hole(at(d, i)), expected[d][i] == 0);
+      EXPECT_EQ(is_padding(at(d, i)), expected[d][i] == 0);
       EXPECT_EQ(double(at(d, i)), expected[d][i]);
     }
   }
-  for (Index i = 0; i < 3; ++i) EXPECT_TRUE(is_hole(at(3, i)));  // the list is filled up
+  for (Index i = 0; i < 3; ++i) EXPECT_TRUE(is_padding(at(3, i)));  // the list is filled up
 }
 
 /// New values without symmetry: the upper diagonals come, and the list stays where persistent loops

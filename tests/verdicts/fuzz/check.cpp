@@ -113,11 +113,13 @@ class Analyst {
   }
 
   void schema() {
-    require_keys(result_,
-                 {"schema", "verdict", "iterations", "restarts", "residual", "solution_error",
-                  "problem", "format", "reordering", "seconds", "repeat", "traffic", "files",
-                  "backend", "device", "process", "versions", "warnings", "config"},
-                 "result.json");
+    require_keys(
+        result_,
+        {"schema",     "verdict",          "iterations", "restarts", "residual", "solution_error",
+         "problem",    "format",           "reordering", "seconds",  "repeat",   "work",
+         "memory",     "traffic_estimate", "files",      "backend",  "device",   "driver",
+         "clocks_mhz", "process",          "versions",   "warnings", "config"},
+        "result.json");
     Json const& verdict = result_.at("verdict");
     require_keys(verdict, {"outcome", "reason", "cause", "converged", "exit_code", "message"},
                  "verdict");
@@ -333,7 +335,8 @@ std::string timeless(fs::path const& result) {
   Json r = Json::parse(test::read_text(result), nullptr, false);
   if (!r.is_object()) return "";
   r.erase("seconds");
-  r.erase("traffic");
+  r.erase("traffic_estimate");
+  r.erase("memory");
   r.erase("process");
   return r.dump();
 }
