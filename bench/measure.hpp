@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -92,14 +93,21 @@ inline void print_table(std::vector<Row> const& rows) {
                "scalars | vs graph of 10 | byte floor | whole solve, ms\n"
             << "---|---|---|---|---|---|---|---|---|---\n";
   double host = 1, graph = 1;
+  // A cell stays empty where there is nothing to compare with.
+  auto const cell = [](double value, char const* unit) {
+    if (!std::isfinite(value) || value == 0) return std::string();
+    char text[24];
+    std::snprintf(text, sizeof text, "%.3g%s", value, unit);
+    return std::string(text);
+  };
   for (Row const& r : rows) {
     if (r.variant == "plain, host scalars") host = r.microseconds, graph = NAN;
     if (r.variant == "plain, graph of 10") graph = r.microseconds;
     std::cout.precision(3);
     std::cout << r.matrix << " | " << r.variant << " | " << r.iterations << " | " << r.microseconds
-              << " | " << 100 * r.spread << " % | " << r.residual << " | " << host / r.microseconds
-              << "x | " << graph / r.microseconds << "x | " << 100 * r.floor_fraction << " % | "
-              << r.whole << "\n";
+              << " | " << 100 * r.spread << " % | " << r.residual << " | "
+              << cell(host / r.microseconds, "x") << " | " << cell(graph / r.microseconds, "x")
+              << " | " << cell(100 * r.floor_fraction, " %") << " | " << r.whole << "\n";
   }
 }
 
