@@ -12,7 +12,7 @@
 ///   operator     operator.format, operator.values; `converged` refers to the matrix given, in FP64
 ///   M            made, updated or made anew with the matrix
 ///
-/// Memory. set_matrix() copies the caller's arrays unless it is told to borrow them; b and x are
+/// Memory. set_matrix() copies the caller's arrays unless Arrays::borrowed is given; b and x are
 /// used where they lie and not kept. A Context that is given must outlive the solver.
 ///
 /// Errors. What set_matrix(), set_operator(), update_values() or refresh() throws leaves a solver
@@ -40,12 +40,12 @@
 
 namespace tcsolve {
 
-/// What a caller hears of a running solve, and how it is ended early: as `cancelled`, with the best
-/// x so far.
+/// Reports of a running solve, and how to end it early: its outcome is then `cancelled`, with the
+/// best x so far.
 struct SolveCallbacks {
   /// After iterations: the residual by the method's account, in the units of b. False ends the
-  /// solve; what it throws ends it and passes through. Called by the thread that solves. A device
-  /// tells of the iterations that the host gets to see, not of each.
+  /// solve; what it throws ends it and passes through. Called by the thread that solves. On a
+  /// device the host sees some of the iterations, not each.
   std::function<bool(IterationEvent const&)> progress;
   Index every = 1;       ///< iterations between two calls
   std::stop_token stop;  ///< a request, from any thread, ends the solve after its iteration

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the options of a solver name, made once: of these are asked the facts that memory, orders
-/// and formats are planned by.
+/// The objects that the options of a solver name, made once: they give the facts that memory,
+/// orders and formats are planned by.
 #pragma once
 
 #include <memory>

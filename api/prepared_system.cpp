@@ -11,7 +11,7 @@
 namespace tcsolve {
 namespace {
 
-/// New values for an operator that this solver has made; to everybody else it is constant.
+/// New values for an operator that this solver has made; for its other holders it is constant.
 void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> const& a) {
   std::const_pointer_cast<LinearOperator<double>>(A)->update_values(ctx, a);
 }
@@ -152,7 +152,7 @@ OperatorUse PreparedSystem::use() const {
           .ready = ready_ ? &*ready_ : nullptr};
 }
 
-/// Whether all but the product may be part of one kernel. On the host nobody asks.
+/// Whether all but the product may be part of one kernel. On the host: false.
 bool PreparedSystem::one_kernel() const {
   if (ctx_.device() == nullptr) return false;
   if (one_kernel_) return *one_kernel_;

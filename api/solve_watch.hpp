@@ -10,9 +10,9 @@
 
 namespace tcsolve {
 
-/// While it lives, `callbacks` hear of the iterations of the method called `method` (not of inner
-/// solvers), and may cancel. A cancellation of theirs goes with it; one that came from elsewhere
-/// stands.
+/// While it lives, `callbacks` are called with the iterations of the method named `method`, not
+/// with those of inner solvers, and may cancel the solve. The destructor withdraws a cancellation
+/// that they requested; one that came from elsewhere stays.
 class SolveWatch final : public Observer {
  public:
   SolveWatch(Context& ctx, std::string method, SolveCallbacks const& callbacks);

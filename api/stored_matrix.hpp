@@ -11,13 +11,13 @@
 
 namespace tcsolve {
 
-/// A in CSR. Nothing of it is there before take(); settle() lets the arrays go where nobody borrows
+/// A in CSR. It is empty before take(); settle() releases the arrays unless an operator borrows
 /// them.
 class StoredMatrix {
  public:
   using Storage = std::shared_ptr<CsrStorage<double>>;
 
-  /// `on_host`: somebody looks at the entries on the host, wherever the Context computes.
+  /// `on_host`: the entries are read on the host, wherever the Context computes.
   void take(Context&, CsrView<double> const& a, Arrays arrays, bool on_host);
   void take(Context&, Csr<double> a, bool on_host);
 
@@ -37,7 +37,7 @@ class StoredMatrix {
   /// kept. The first calls for a matrix in another order or of another space, two at most, make
   /// room; later ones take no memory.
   CsrView<double> update_values(Context&, CsrView<double> const& a, Permutation const* P);
-  /// The same in new arrays: the old ones stay as they are, for whoever holds storage().
+  /// The same in new arrays: holders of storage() keep the old ones as they are.
   CsrView<double> renew(Context&, CsrView<double> const& a, Permutation const* P);
 
  private:

@@ -21,7 +21,7 @@ class CancelOnSignal {
   Handler hangup_;  ///< what SIGHUP did before
 };
 
-/// While it lives, a write to a pipe that nobody reads any more fails instead of ending the
+/// While it lives, a write to a pipe whose reader is gone fails instead of ending the
 /// program.
 class IgnoreLostReaders {
  public:
@@ -34,7 +34,7 @@ class IgnoreLostReaders {
   void (*before_)(int);  ///< what SIGPIPE did before
 };
 
-/// A write beyond `ulimit -f` fails with an error that can be told, instead of ending the program.
+/// A write beyond `ulimit -f` fails with an error that is reported, instead of ending the program.
 void file_size_limit_is_an_error();
 
 }  // namespace tcsolve

@@ -6,7 +6,7 @@
 ///     OMP_NUM_THREADS=2 OMP_PROC_BIND=true bench_host_kernels
 ///     --benchmark_enable_random_interleaving=true
 ///
-/// interleaves the repetitions of all of them: what else the machine does meets them alike. Figures
+/// interleaves the repetitions of all of them, so that other load affects all alike. Figures
 /// of such runs: docs/results/host-products.md.
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a registry is to those who read and explain configs, whatever it makes.
+/// The part of a registry that reading and explaining configs needs, whatever the registry makes.
 #pragma once
 
 #include <tcsolve/configs/schema/block.hpp>

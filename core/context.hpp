@@ -85,7 +85,7 @@ inline Deadline deadline_after(Deadline start, double seconds) {
          std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(seconds));
 }
 
-/// What operators that solve systems of their own tell the solve around them.
+/// Reports of operators that solve systems themselves, for the solve around them.
 struct InnerSolves {
   std::string complaint;        ///< what the first of them that failed could not do
   std::int64_t iterations = 0;  ///< of all of them, and of those inside them
@@ -187,8 +187,8 @@ class Context {
     std::memcpy(command.operands.data(), &op, sizeof(V));
   }
   bool recording() const { return recording_ != nullptr; }
-  /// What body(*this) submits, as a list; nothing of it runs. The workspace that its operands lie
-  /// in is the list's own: nobody else uses it, however much later the list runs.
+  /// The operations that body(*this) submits, as a list; none of them runs. Their workspace belongs
+  /// to the list alone, so that the list may run at any later time.
   template <class Body>
   Recording record(Body&& body) {
     Recording list;
@@ -240,7 +240,7 @@ class Context {
   void emit(IterationEvent const& event);
   void emit(PhaseEvent const& event);
   void log(Severity severity, std::string text);
-  /// Who hears of ranges: a profiler where one is attached to a process that uses a device.
+  /// The receiver of named ranges: a profiler, where one is attached and a device is used.
   RangeListener* range_listener() const { return range_listener_; }
   void listen(RangeListener* listener) { range_listener_ = listener; }
 

@@ -22,7 +22,7 @@ struct OffsetsView {
   }
 };
 
-/// A CSR matrix that lives in somebody's memory: host or device.
+/// A CSR matrix in memory that the caller owns, of the host or of a device.
 template <class T>
 struct CsrView {
   static_assert(!ComplexNumber<T>, TCSOLVE_REAL_NUMBERS_ONLY);

@@ -8,9 +8,10 @@
 ///
 /// The order of memory. A Context has a stream, and its Arrays belong to it (their Space has its
 /// number). An Array's memory goes when all work has finished that this stream held when the Array
-/// was released. The host does not wait, and no other Context does. Who uses an Array of one
-/// Context in another one's stream, or in a stream of his own, makes the first wait before he
-/// releases the Array (wait_for()), or synchronises. Arrays may outlive their Context.
+/// was released. Neither the host nor another Context waits for that. Code that uses an Array of
+/// one Context in the stream of another, or in a stream of its own, must make the first Context
+/// wait for that stream (wait_for()) before it releases the Array, or synchronise. Arrays may
+/// outlive their Context.
 #pragma once
 
 #include <cstddef>
@@ -90,8 +91,8 @@ void* allocate(Space, std::size_t bytes);
 /// In the order of the Device that the space names, without a wait; where it names none, after all
 /// work on the device, which is waited for.
 void release(Space, void*) noexcept;
-/// Host memory that the device can read and write, at most 256 bytes. It is kept for the next one
-/// who asks: giving it back to the system would wait for the device.
+/// Host memory that the device can read and write, at most 256 bytes. release_pinned() keeps it
+/// for the next call, since cudaFreeHost would wait for the device.
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void*) noexcept;
 /// Any direction, ordered after the work of the device's stream; back when done.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a CUDA device's driver says of how fast it is. Defined in core/cuda/device.cpp, or in
+/// Speeds of a CUDA device as its driver reports them. Defined in core/cuda/device.cpp, or in
 /// core/cuda_absent.cpp, where it throws NotBuilt.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What tests ask of the core: how often memory was taken and copied, and faults at a chosen place.
+/// For tests of the core: counts of allocations and copies, and faults injected at a chosen place.
 /// The counts and the faults are the process's, of all threads and Contexts.
 #pragma once
 
@@ -22,14 +22,14 @@ void fail_allocation_after(std::int64_t n);
 /// `n` more device calls succeed, the one after them is reported as a launch failure (DeviceError),
 /// once; negative: none is.
 void fail_device_call_after(std::int64_t n);
-/// Neither has failed since it was asked to.
+/// Whether no injected fault has occurred yet.
 bool pending();
 /// The driver has no conditional graph nodes from now on.
 void forget_conditional_nodes(bool);
 /// No cooperative kernel fits the device from now on.
 void refuse_cooperative_launches(bool);
 
-// What the core asks.
+// Called by the core.
 bool allocation_fails();
 bool device_call_fails();
 bool conditional_nodes_forgotten();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory asked about before it is taken: an allocation that the system can only refuse by killing
-/// the process is refused here, with the numbers.
+/// Checks of the memory available before it is taken: an allocation that the system can only refuse
+/// by killing the process is refused here, with the numbers.
 #pragma once
 
 #include <cstdint>

@@ -26,8 +26,8 @@ TCSOLVE_HD double tolerance_of(Baseline baseline, double rtol, double atol, doub
 }
 
 /// The rounding error of forming b - A x in FP64, with an x of `cols` values that may have
-/// underflowed: no iterate can be told from the solution below it. norm_A: 0 or not finite where it
-/// is not known. Ten roundoffs of slack; finite wherever the bound is.
+/// underflowed: below it no iterate can be distinguished from the solution. norm_A: 0 or not finite
+/// where it is not known. Ten roundoffs of slack; finite wherever the bound is.
 TCSOLVE_HD double attainable_residual(double norm_A, double x_norm, double rhs_norm, double cols) {
   constexpr double slack = 10, u = 0x1p-53, smallest = 0x1p-1074;
   double const size = norm_A - norm_A == 0 ? norm_A : 0.0;
@@ -81,7 +81,7 @@ struct Beginning {
 
 /// A solve that ends before it begins; `running` where there is something to do. A residual that
 /// meets the tolerance is the caller's business. Of x where b = 0, and of the residual where b or x
-/// is no number, nothing is asked.
+/// is not finite, nothing is examined.
 TCSOLVE_HD Verdict before_solving(Beginning const& known) {
   if (known.rhs_norm - known.rhs_norm != 0)
     return {Stop::nonfinite, known.rhs_overflows ? Cause::overflow : Cause::rhs};
@@ -119,7 +119,7 @@ struct Judgement {
   struct Run {
     Stop stop;      ///< how the method ended, by its own account
     Cause cause;    ///< of that
-    bool overflow;  ///< x + d is not finite, and the method did not say so
+    bool overflow;  ///< x + d is not finite, and the method did not report it
     double gain;    ///< ||r|| now over ||r|| before; 1: x stays as it was
     double residual, tolerance, rhs_norm;
     double limit;            ///< the attainable ||r||, estimated
@@ -169,7 +169,7 @@ struct Judgement {
   }
 
   /// Nothing but the true residual makes a solve converged. Stop::nonfinite with Cause::overflow:
-  /// who looks closer may find what made it.
+  /// the caller may look for the operand that caused it.
   TCSOLVE_HD Verdict after(Run const& run) {
     if (run.residual <= run.tolerance) return {Stop::converged, Cause::none};
     if (least_squares(run)) return {Stop::least_squares, Cause::none};

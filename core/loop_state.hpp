@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The state of a running Krylov loop. It lives beside the vectors, on the device for a device
-/// loop: operations raise a stop in it, the monitor counts in it, and nobody on the host is asked.
+/// loop: operations set a stop reason in it and the monitor counts in it, without the host.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct LoopState {
   std::int32_t cause = 0;  ///< a Cause
   std::int32_t iteration = 0;  ///< finished steps of this run of the loop
   std::int32_t limit = 0;      ///< steps this run may take
-  std::int32_t cancel = 0;     ///< a Stop that the host asks for: cancelled or time_limit
+  std::int32_t cancel = 0;     ///< a Stop that the host requests: cancelled or time_limit
   std::int32_t window = 0;     ///< stagnation: steps without a new best norm, 0 = never
   std::int32_t best_iteration = 0;
   double value = 0;        ///< the number that raised the stop, e.g. the curvature <p, A p>
@@ -41,12 +41,12 @@ struct LoopState {
   unsigned long long while_handle = 0;  ///< conditional node of a recorded loop, 0 = none
 };
 
-/// What one thread of a fused operation knows about the loop around it (no loop: state == nullptr).
+/// The loop around a fused operation, as one of its threads sees it (no loop: state == nullptr).
 struct Frame {
   LoopState* state = nullptr;
   bool lead = true;  ///< exactly one thread of a fused operation leads: it alone writes the state
-  /// The leader tells the host. In a persistent loop every block has a state and a leader of its
-  /// own, and one of them speaks.
+  /// The leader reports to the host. In a persistent loop every block has a state and a leader of
+  /// its own, and one of them speaks.
   bool speaks = true;
 
   TCSOLVE_HD bool stopped() const { return state != nullptr && state->stop != 0; }

@@ -69,8 +69,8 @@ void parallel_tasks(int threads, std::int64_t tasks, Body const& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Who works at a computation on the host, and whether it is still wanted. A number stands for so
-/// many threads.
+/// The threads that share a computation on the host, and the flag that cancels it. An int converts
+/// to so many threads.
 struct Workers {
   int threads = 0;  ///< 0: see thread_count()
   CancelFlag cancel{};

@@ -93,7 +93,7 @@ constexpr char const* name(Cause c) {
 }
 
 /// The program's exit code for an outcome (docs/02-verdicts.md). That of `least_squares` is 0 where
-/// it answers what was asked, which a report knows (SolveReport::exit_code).
+/// the caller accepts it, which the report states (SolveReport::exit_code).
 constexpr int exit_code(Stop s) {
   switch (s) {
     case Stop::converged: return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// All that the rest of tcsolve knows about a format for matrices.
+/// The descriptor of a matrix format: all that the rest of tcsolve uses of it.
 ///
 ///     Format xyz_format() {                               // xyz_format.cpp
 ///       return {.name = "xyz",
@@ -15,7 +15,7 @@
 ///     TCSOLVE_ADD(xyz);                                    // register.cpp, the line
 ///
 /// The planner, the cost model, `info`, `calibrate`, the benches and the tests go through a
-/// FormatList and know no format by its name but csr, which all others are made from. What a
+/// FormatList and name no format but csr, which all others are made from. What a
 /// product costs, microseconds a unit of work, is data: configs/rates/.
 #pragma once
 
@@ -114,7 +114,7 @@ struct Format {
   /// False of csr alone, which all other formats are made from and which holds every matrix.
   bool converted = true;
   /// Why the format is not for a matrix of these features; empty when it is. Memory, transposes and
-  /// missing rates are the planner's business.
+  /// the planner handles missing rates.
   std::function<std::string(Features const&, PlanRequest const&)> refuses = {};
   std::function<FormatLayout(Features const&, Real values)> layout;
   /// Bytes of the stored matrix where no more than its extents is known.
@@ -157,7 +157,7 @@ class FormatList {
   Format const& at(std::string_view name) const;
   /// The format that all others are made from: csr.
   Format const& source() const;
-  /// All that a plan may ask of a matrix: what each format depends on, then tiles_fact.
+  /// All features that a plan may need: what each format depends on, then tiles_fact.
   Facts facts() const;
 
  private:

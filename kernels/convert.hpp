@@ -12,7 +12,7 @@
 ///                                      f(b, I): the same of columns alone, those of rows k I to
 ///                                      k I + k - 1, and of the 31 I around it
 ///     on.each_warp(n, f)               f(warp, i): 32 lanes in step with each other
-///     on.each_warp(count, n, f)        the same for i < *count <= n, where only this side knows
+///     on.each_warp(count, n, f)        the same for i < *count <= n, where only the device knows
 ///                                      *count: what an earlier step has found out
 ///     on.scan(in, out, n, add)         out_i = in_0 + ... + in_{i-1}; `add` is associative
 ///     on.sort(key, value, n, keys)     stable, by ascending key < keys, in place

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a fused operation says of itself to a program (solvers/loop/program.hpp) that runs it among
-/// others. Every member is optional:
+/// The facts that a fused operation declares for a program (solvers/loop/program.hpp) that runs it
+/// among others. Every member is optional:
 ///
 ///     void const* gathered() const;  // the vector of which an element reads others' elements
 ///     Index columns() const;         // of its block of vectors; default 1

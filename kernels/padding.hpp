@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a format that stores positions without asking has no entry: the value -0. What stands in x
-/// for it does not count, be it Inf or NaN. An entry of -0 is stored as 0.
+/// Padding, where a format stores a position without an entry: the value -0. The element of x at
+/// that position has no effect, even if it is Inf or NaN. An entry of -0 is stored as 0.
 #pragma once
 
 #include <cstring>
@@ -11,8 +11,8 @@
 
 namespace tcsolve {
 
-/// Whether so many positions are worth it: two an entry, and some to spare, a million for who asks
-/// for the format, a few where the fastest is sought.
+/// Whether a format may store so many positions: two per entry plus `spare`, a million where the
+/// user names the format, few where the fastest one is sought.
 constexpr bool padding_pays(double positions, Offset entries, double spare = 1 << 20) {
   return positions <= 2 * double(entries) + spare;
 }

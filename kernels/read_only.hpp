@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What device code reads once or more, and nobody writes meanwhile.
+/// Loads of data that no thread writes while the kernel runs.
 #pragma once
 
 #include <tcsolve/core/portable.hpp>

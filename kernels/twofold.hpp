@@ -10,8 +10,8 @@
 
 namespace tcsolve {
 
-// Rounded one by one: a compiler that contracts a product and a sum breaks what follows. nvcc is
-// told here, the host's by -ffp-contract=off for the files that add so (CMakeLists.txt).
+// Each operation is rounded on its own: contraction to a fused multiply-add would break the sums
+// below. nvcc takes intrinsics; the host compiler gets -ffp-contract=off (CMakeLists.txt).
 #if defined(__CUDA_ARCH__)
 TCSOLVE_HD double plus_rounded(double a, double b) { return __dadd_rn(a, b); }
 TCSOLVE_HD double times_rounded(double a, double b) { return __dmul_rn(a, b); }

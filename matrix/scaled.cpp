@@ -139,7 +139,7 @@ CsrStorage<S> NarrowCsr<S>::owned(Context& ctx) && {
   template Array<double> NarrowCsr<S>::undone_columns(Context&) const; \
   template Array<float> NarrowCsr<S>::undone_rows(Context&) const;     \
   template Array<float> NarrowCsr<S>::undone_columns(Context&) const;
-TCSOLVE_INSTANTIATE(double)  // scaled by somebody else
+TCSOLVE_INSTANTIATE(double)  // its scaling is computed elsewhere
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
 TCSOLVE_INSTANTIATE(bfloat16)

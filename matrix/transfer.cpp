@@ -5,7 +5,7 @@ namespace tcsolve {
 
 template <class S>
 CsrStorage<S>::CsrStorage(Context& ctx, CsrView<S> const& a, Arrays arrays) : view_(a) {
-  // What is borrowed is read by whoever asked for it, after the work that makes it.
+  // Borrowed arrays are read only after the caller's work that writes them.
   Context::Entry const entry(ctx);
   if (a.space != ctx.space())
     copy(ctx, a);

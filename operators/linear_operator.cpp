@@ -109,7 +109,7 @@ void LinearOperator<T>::exact_residual(Context& ctx, In<T> b, In<T> x, Out<T> r)
     check_residual(ctx, b, x, r);
     if (sums_exactly() && b.is_vector() && x.is_vector() && r.is_vector()) {
       Context::Entry const entry(ctx);
-      constexpr bool capturable = false;  // the first one may ask how long rows are
+      constexpr bool capturable = false;  // the first product may analyse row lengths on the host
       ctx.submit(
           "exact_residual",
           [=, this](Context& c) {

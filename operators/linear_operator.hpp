@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// y = alpha op(A) x + beta y: all that a solver knows of a matrix. A preconditioner, a composite
+/// y = alpha op(A) x + beta y: all that a solver uses of a matrix. A preconditioner, a composite
 /// and a user's own callable are operators like any other.
 #pragma once
 
@@ -131,9 +131,9 @@ class LinearOperator {
 
   /// For operators that come to be applied in another way: while a solver runs (lazy_operator.hpp),
   /// or with new values (dia_operator.hpp).
-  /// A recording applies what apply() submitted to it and not the operator, so whoever runs one
-  /// says between two steps how many applications it has made. Returns how many more may go by
-  /// until the operator wants to be told again; revision() may be another afterwards.
+  /// A recording repeats the operations that apply() submitted and does not call the operator, so
+  /// the loop reports between two steps how many applications it has made. Returns after how many
+  /// more the next report is due; revision() may have changed afterwards.
   virtual double advance(Context&, double /*applications*/) const {
     return std::numeric_limits<double>::infinity();
   }

@@ -42,7 +42,7 @@ SolveReport ReorderedSolver::solve(In<double> b, Out<double> x) {
   } catch (...) {
     try {
       leave(x_, x);   // what the method had reached
-    } catch (...) {}  // of a device that has met an error: the first one tells
+    } catch (...) {}  // of a device in error: the first exception is the one to report
     throw;
   }
   leave(x_, x);

@@ -76,7 +76,7 @@ class Solver {
   /// (solvers/driver/report.hpp).
   virtual Advice advice() const { return no_advice; }
   /// Whether a device could run what setup() has recorded as one kernel, where the system is small
-  /// enough and it is not asked for otherwise (`execution`).
+  /// enough and `execution` does not say otherwise.
   virtual bool one_kernel() const { return false; }
 };
 

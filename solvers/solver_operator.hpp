@@ -2,9 +2,9 @@
 /// A solver is again an operator: y = the inner solver's last iterate for A y = x, from zero
 /// (Solver::approximate). It is not a fixed linear map, so the outer method is fgmres.
 ///
-/// An inner solve hears the cancel flag and the time limit of every solve around it. One that they
-/// end, or that gives zero or no finite vector for an x != 0, ends the loop around the application
-/// before anything is made of its result, as `cancelled`, `time_limit` or `breakdown:inner_solver`.
+/// An inner solve obeys the cancel flag and the time limits of all solves around it. If one of
+/// these ends it, or if it returns zero or a vector that is not finite for x != 0, the outer loop
+/// ends before it uses the result, as `cancelled`, `time_limit` or `breakdown:inner_solver`.
 #pragma once
 
 #include <memory>

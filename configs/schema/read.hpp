@@ -43,7 +43,7 @@ struct Site {
   Catalog const& catalog;
 };
 
-/// Hands out the values of a map by key and finds the keys that nobody asked for.
+/// Returns the values of a map by key and finds the keys that no field of the schema has.
 class MapReader {
  public:
   /// Reports a node that is not a map; has() is then false for all keys. `known` is a key that the

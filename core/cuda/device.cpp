@@ -141,8 +141,8 @@ class Pool {
   cudaStream_t stream_ = nullptr;  // of memory that belongs to no Device
 };
 
-/// Made when first asked for, and never taken apart: whoever holds memory may outlive everything
-/// but the process.
+/// Created at the first call and never destroyed, since an Array that holds memory of the pool may
+/// live as long as the process.
 Pool& pool_of(int ordinal) {
   static std::mutex& mutex = *new std::mutex;
   static std::map<int, Pool>& pools = *new std::map<int, Pool>;
@@ -355,7 +355,7 @@ std::shared_ptr<Device> open(int ordinal) {
   std::shared_ptr<Device> const on(Devices::all().take(ordinal), leave);
   Current const current(*on);
   BesideCaptures const beside;
-  check(cudaStreamSynchronize(on->stream));  // a device that has met an error says so now
+  check(cudaStreamSynchronize(on->stream));  // reports an earlier error of the device
   return on;
 }
 

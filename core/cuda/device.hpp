@@ -20,9 +20,9 @@ namespace tcsolve::cuda {
 void check(cudaError_t code, std::source_location where = std::source_location::current());
 void check(cusparseStatus_t code, std::source_location where = std::source_location::current());
 
-/// Partial sums of one reduction, the ticket that tells the last block, and a counter by which
-/// blocks share work in order. One operation of a stream runs at a time, so one scratch per stream
-/// is enough.
+/// Partial sums of one reduction, the ticket by which the last block is found, and a counter by
+/// which blocks share work in order. One operation of a stream runs at a time, so one scratch per
+/// stream is enough.
 struct Scratch {
   double* partials;      // (max_sums, max_blocks)
   unsigned int* ticket;  // 0 between operations

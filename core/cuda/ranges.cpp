@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ranges of NVTX, in a domain of their own. The header asks for a profiler on the first call;
+/// Ranges of NVTX, in a domain of their own. The header looks for a profiler at the first call;
 /// where there is none the domain is null, and no range is ever opened.
 #include <nvtx3/nvToolsExt.h>
 

@@ -19,8 +19,8 @@ TCSOLVE_HD int ones(std::uint32_t v) {
 #endif
 }
 
-/// Sorting keys: by window, then longest first. Beyond a thousand blocks lengths are not told
-/// apart.
+/// Sorting keys: by window, then longest first. Beyond a thousand blocks all lengths are
+/// sorted as one.
 struct SetKeys {
   static constexpr Index told = 1000;
   Index const* lengths;
@@ -90,8 +90,8 @@ struct FillNumbers {
 };
 
 /// The values of row i, or of a lane that has none: its entries where the column numbers say,
-/// padding in between. `again`, where the pattern stays: its entries where no padding is, and
-/// nobody asks for columns. Rows go through shared memory, so that they are read in runs.
+/// padding in between. `again`, where the pattern stays: its entries where no padding is,
+/// without a look at the columns. Rows go through shared memory, so that they are read in runs.
 template <int b, bool again, class S>
 struct FillValues {
   static constexpr int step = b * b * C;
@@ -109,7 +109,7 @@ struct FillValues {
     Offset const end = inside ? a.offsets[i + 1] : 0;
     S* to = values + (Offset{slice.first} * b + r) * b * C + lane;
     Index j = 0;
-    // Another pattern, which nobody has looked at, must not lead out of its arrays, here and below.
+    // The pattern is not checked here: another one must not cause reads beyond its arrays.
     if (inside && full[I] != 0) {
       for (; j < slice.steps && at + b <= end; ++j, at += b, to += step) {
         S now[b];  // before any is written, which would make the next wait

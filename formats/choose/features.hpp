@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the pattern of a matrix says about the formats it could be stored in: counts that a pass or
-/// two take, from which the bytes of each format follow without making it. Counts that one format
-/// alone needs are its own (FormatCounts).
+/// Features of a matrix that decide which formats can store it and at what cost: counts that a pass
+/// or two take, from which the bytes of each format follow without making it. Counts that one
+/// format alone needs are its own (FormatCounts).
 ///
 /// Drawn with tiles of 2 x 4 instead of 8 x 8:
 ///

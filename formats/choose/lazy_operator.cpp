@@ -60,7 +60,7 @@ double LazyOperator<T>::advance(Context& ctx, double applications) const {
   return std::numeric_limits<double>::infinity();
 }
 
-/// A loop tells what its recording applies; a product that no loop makes is counted as it is made.
+/// A loop reports the applications of its recording; a product outside a loop is counted directly.
 template <class T>
 void LazyOperator<T>::count(Context& ctx, double products) const {
   if (!ctx.recording() && ctx.loop() == nullptr) advance(ctx, products);
@@ -72,7 +72,7 @@ void LazyOperator<T>::start(Context& ctx) const {
   Backend const backend = ctx.device() != nullptr ? Backend::cuda : Backend::host;
   try {
     ContextOptions options = ctx.options();
-    options.ordered = false;  // the caller does not know of it
+    options.ordered = false;  // the caller has no access to it
     conversion_ = std::async(std::launch::async, [make = make_, backend, options] {
       Converted made{std::make_unique<Context>(backend, options), nullptr};
       made.A = make(*made.home);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A matrix that is converted once that has paid: `operator: {format: auto, conversion: lazy}`.
+/// A matrix that is converted once the conversion has paid: `operator: {format: auto, conversion:
+/// lazy}`.
 ///
 ///     products so far x loss of each >= conversion     a thread begins to convert, on a stream
 ///                                                      of its own
@@ -7,10 +8,10 @@
 ///
 /// This is the rule of ski rental: rent until the rent paid equals the price, then buy (Karlin,
 /// Manasse, Rudolph and Sleator 1988, Competitive snoopy caching, Algorithmica 3). Where a product
-/// in the new format takes f, one in the first l more, and the conversion c, who knew the number of
-/// products n would spend n f + min(n l, c). The rule spends n f + n l while n l < c and n f + 2 c
-/// afterwards: at most twice as much, whatever n will be. As the conversion runs beside the solve,
-/// some of the second c is hidden, and what products lose meanwhile comes on top.
+/// in the new format takes f, one in the first format l more, and the conversion c, the best choice
+/// for a known number of products n spends n f + min(n l, c). The rule spends n f + n l while n l <
+/// c and n f + 2 c afterwards: at most twice as much, whatever n will be. As the conversion runs
+/// beside the solve, some of the second c is hidden, and what products lose meanwhile comes on top.
 #pragma once
 
 #include <functional>
@@ -41,7 +42,7 @@ struct ConversionTerms {
 
 /// y = alpha A x + beta y, first by `first`, later by what make() returns. No transpose.
 ///
-///   counted   a product when it is applied outside a loop, and what loops tell by advance()
+///   counted   a product when it is applied outside a loop, and what loops report by advance()
 ///   changes   in advance() and after a product outside a loop; revision() then grows
 ///   memory    both formats from then on: recordings of the first may still exist
 ///   bits      they depend on when the conversion was ready

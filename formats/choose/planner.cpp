@@ -15,7 +15,7 @@ namespace tcsolve {
 namespace {
 
 /// Vectors that a step of CG reads or writes besides the product; of other methods a few more, of
-/// which no format knows.
+/// which no format has.
 constexpr double step_vectors = 10;
 /// Those that a loop counts when it decides how it is run (KrylovSolver::record).
 constexpr double loop_vectors = 5;
@@ -83,7 +83,7 @@ Plan plan_for(Survey const& seen, PlanRequest const& request, CostTable const& t
   return plan;
 }
 
-/// The cheapest of what a format's cost depends on and nobody has looked at; null: all is known.
+/// The cheapest feature that a format's cost depends on and that is not computed yet; null: none.
 Fact const* next_fact(Format const& format, Survey const& seen) {
   auto const unknown = [&](Fact const* fact) { return !seen.knows(*fact); };
   auto const next = std::ranges::find_if(format.facts, unknown);

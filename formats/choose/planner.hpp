@@ -5,7 +5,7 @@
 ///     Plan const plan = make_plan(f, {.applies = 500}, CostTable::shipped(ctx));
 ///     OperatorPtr<double> A = make_operator<double>(ctx, a, plan.taken(), &plan.seen);
 ///
-/// For every format that can do what is asked, the time of a solver's steps and of the conversion
+/// For every format that meets the request, the time of a solver's steps and of the conversion
 /// is predicted; the format with the least sum is taken. The choice is a function of the pattern,
 /// the request and the cost table: it does not depend on how busy the machine is (on how much
 /// memory is free it does, where that is scarce).

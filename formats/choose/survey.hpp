@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The features of a matrix, looked at as far as somebody needs them: cheapest first, and what has
-/// not been looked at is as favourable to every format as it can be.
+/// The features of a matrix, computed only as far as the decision needs them, cheapest first. A
+/// feature that has not been computed takes the value most favourable to every format.
 ///
 ///     Survey seen(ctx, a, facts);                 // rows: what offsets and two columns a row say
 ///     if (!seen.knows(tiles_fact)) seen.look(ctx, a, tiles_fact);
@@ -27,7 +27,7 @@ using AnyCsr = std::variant<CsrView<double>, CsrView<float>, CsrView<half>, CsrV
 struct Fact {
   char const* name;
   Fact const* after = nullptr;  ///< is looked at before
-  /// Sets the counts as favourable as what is known permits. False: a look would tell the same.
+  /// Sets the counts as favourable as the known ones permit. False: counting would give the same.
   /// Called once the rows are known, and again once `after` is.
   bool (*expect)(Features&);
   /// Sets them to what the matrix has. One message to the host.

@@ -100,7 +100,7 @@ struct MeasureSlice {
           here ? ~static_cast<std::uint32_t>(walk.columns[walk.end[l] - 1]) : walk.none;
     });
     auto const longest = static_cast<std::int32_t>(~warp.least(shorter));
-    // All columns of the slice within two bytes of each other: nobody has to wait.
+    // All columns of the slice are within two bytes of each other: no line has to wait.
     bool const near = longest == 0 || ~warp.least(before_last) - warp.least(first) <= span(2);
     Steps const here{count(warp, s, 1, longest), near ? longest : count(warp, s, 2, longest),
                      longest};
@@ -286,7 +286,7 @@ struct RefillStrip {
           }
         }
         warp.each([&](int l) {
-          // Another pattern, which nobody has looked at, must not lead out of its arrays.
+          // The pattern is not checked here: another one must not cause reads beyond its arrays.
           bool const taken = number[l].e[k] != csell_padding<I> && at[l] < last[l];
           value[l].e[k] = taken ? lines.a.values[at[l]] : S(0.0f);
           at[l] += taken;
@@ -436,7 +436,7 @@ struct RefillLine {
     Offset at = a.offsets[l];
     Offset const last = a.offsets[l + 1];
     auto const next = [&](I number) {
-      // Another pattern, which nobody has looked at, must not lead out of its arrays.
+      // The pattern is not checked here: another one must not cause reads beyond its arrays.
       bool const taken = number != csell_padding<I> && at < last;
       S const value = taken ? a.values[at] : S(0.0f);
       at += taken;

@@ -69,7 +69,7 @@ struct NameLines {
 /// their columns are near each other; then longest first.
 template <class S>
 struct SetKeys {
-  static constexpr Index pieces = 16;  ///< more are not told apart
+  static constexpr Index pieces = 16;  ///< later pieces are sorted as one
   Lines<S> lines;
   Index window;
   std::uint32_t* key;

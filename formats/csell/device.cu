@@ -38,8 +38,8 @@ __device__ Index strip_stride() {
   return gridDim.x * Form::warps;
 }
 
-/// One more than a strip has slices: the step that makes it even may seem to end a slice, of which
-/// nobody takes the sum.
+/// One more than a strip has slices: the step that makes their number even may look like the end of
+/// a slice, whose sum is not used.
 template <class Form, class T>
 struct Kept {
   T sums[Form::warps][CsellTuning::deepest + 1][CsellView<T>::C];

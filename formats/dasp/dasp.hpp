@@ -150,7 +150,7 @@ struct DaspView {
 //   error   of STYLE section 11 with u_acc = 2^-53 or 2^-24 (2^-23 on the TF32 unit), m = 2 +
 //           entries in the row; `half_products` rounds x: u_in = 2^-11
 //   bits    the same on every run: sums have a fixed order; the parts of a long row are added by
-//           whoever finishes last, in the order of the row
+//           the last warp to finish, in the order of the row
 //   note    padding multiplies the last x that its row refers to by 0: an Inf in x reaches only
 //           rows that refer to it
 

@@ -9,7 +9,7 @@
 ///   long   units go by their first column, not by their row: what is multiplied side by side finds
 ///          its x in the cache
 ///   sum    in registers, blocks in order; a long row's units leave their parts in memory, and
-///          whoever comes last adds them in the order of the row: the same bits on every run
+///          the last warp adds them in the order of the row: the same bits on every run
 ///   y      written to the caller's row, nothing else leaves the kernel
 ///   tuning LOOP, groups of a warp: swept by bench/spmv (docs/formats/dasp.md)
 ///
@@ -290,8 +290,8 @@ struct Grid {
   bool shared;  ///< a medium unit by all warps of a block
 };
 
-/// Blocks that a multiprocessor should hold; 0: as ptxas thinks. Told nothing, it takes the loads
-/// of 16-bit values one by one to save registers that nobody needs.
+/// Blocks that a multiprocessor should hold; 0: ptxas decides. Without a bound it issues the loads
+/// of 16-bit values one by one to save registers that are not needed.
 template <int N, class S>
 constexpr int resident = N == 1 && sizeof(S) == 2 ? 8 : 0;
 

@@ -17,7 +17,7 @@
 
 namespace tcsolve::dia {
 
-/// *to = 1, whoever else does so at the same time.
+/// *to = 1; several threads may do so at the same time.
 TCSOLVE_HD void raise(Index* to) {
 #if defined(__CUDA_ARCH__)
   *static_cast<Index volatile*>(to) = 1;

@@ -61,7 +61,7 @@ struct TileOrder {
   unsigned int chunks = 0;
   int chunk = 0;  ///< tiles of a chunk
 
-  /// Partial results of a pass: one for each block or chunk, whoever has made it.
+  /// Partial results of a pass: one for each block or chunk, whichever warp computed it.
   __device__ unsigned int parts() const { return next != nullptr ? chunks : gridDim.x; }
 };
 

@@ -22,8 +22,8 @@ class DiaOperator final : public ConvertedOperator<T, S, Dia<S>> {
 
   Traits traits() const override;
   std::string name() const override { return "dia"; }
-  /// Another one once new values are symmetric no longer: what products are told of the list of
-  /// diagonals was recorded with them.
+  /// Changes once new values are not symmetric any more: recorded products hold the old list of
+  /// diagonals.
   std::uint64_t revision() const override { return this->matrix().symmetric() ? 0 : 1; }
 
  private:

@@ -90,7 +90,7 @@ struct Refill {
   S* values;
   TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
     S* to = values + slices[i / C].values + i % C;
-    // Another pattern, which nobody has looked at, must not lead out of its arrays.
+    // The pattern is not checked here: another one must not cause reads beyond its arrays.
     Offset const from = a.offsets[i], given = a.offsets[i + 1] - from;
     Offset const length = given < lengths[i] ? given : lengths[i];
     for (Offset j = 0; j < length; ++j, to += C) *to = a.values[from + j];

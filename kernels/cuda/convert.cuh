@@ -184,8 +184,8 @@ class Converter {
   template <class S, class F>
   void each_rows_of_columns(std::int64_t n, int k, CsrView<S> const& a, F const& f) {
     if (n == 0) return;
-    // A quarter more than the mean; 96 KB at most, which every device has for who asks, or nothing
-    // where that is too little for most warps.
+    // Shared memory for a quarter more entries than the mean, at most the 96 KB that every device
+    // can give to a block, or none where that is too little for most warps.
     constexpr Offset most = 96 * 1024 / sizeof(Index);
     Offset const mean = a.rows > 0 ? 32 * k * a.entries / a.rows : 0;
     Offset const capacity = mean < most ? std::min(most, (mean + mean / 4 + 35) / 4 * 4) : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that sees Kokkos, and it uses no state of Kokkos': nothing has to be initialised,
-// and whoever uses Kokkos in the same process initialises and ends his own as if this were not here
+// The only file that includes Kokkos. It uses no global state of Kokkos, so nothing is initialised,
+// and another library in the same process may initialise and finalise its own Kokkos
 // (docs/decisions/0006-review-of-the-library.md, S1).
 #include <tcsolve/kernels/host/parallel.hpp>
 

@@ -60,7 +60,7 @@ class Absence {
 
 class Loop {
  public:
-  /// Makes the loop the caller's, unless somebody has it.
+  /// Makes the calling thread the owner of the loop, unless another thread owns it.
   bool acquire() {
     std::uint32_t none = 0;
     return state_.load(std::memory_order_relaxed) == 0 &&
@@ -160,8 +160,8 @@ class Loop {
   std::exception_ptr failure_;
 };
 
-/// How many threads a loop may take: all, unless somebody else wants the processors. That shows in
-/// helpers that were late, and in an owner who was interrupted.
+/// How many threads a loop may take: all, unless other processes compete for the processors, as
+/// seen from helpers that started late and from interruptions of the owning thread.
 class Crowding {
  public:
   /// Asks now and then whether this thread, an owner, has lost its processor to another since.
@@ -240,7 +240,7 @@ class Workers {
   Workers() {
     pthread_atfork(nullptr, nullptr, [] { get().forget(); });
   }
-  /// In a forked child: there are no threads, and nobody owns a loop.
+  /// In a forked child, which has no helper threads and no open loop.
   void forget() {
     count_.store(0);
     open_.store(0);

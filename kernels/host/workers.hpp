@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The threads of the host's loops: one set in a process, which helps whoever has a loop to share.
+/// The threads of the host's loops: one set of helper threads in a process, shared by all loops.
 ///
 ///     owner    opens a loop, works at it, closes it, waits for the helpers that are inside
 ///     helper   joins an open loop, takes stretches until none is left, leaves; looks for another
 ///              for some ten microseconds, and sleeps
 ///
 /// A loop is cut into a share for each thread, and a share into stretches that are claimed one by
-/// one; who has finished his own share takes from the others'. The owner waits for stretches that
-/// were begun, never for a thread that has not been scheduled. Loops of several owners run side by
-/// side. Where a helper inside a loop had no processor, so that its owner had to sleep, or where an
-/// owner was interrupted, the processors are wanted by somebody else, and the next loops take fewer
-/// threads for a while.
+/// one; a thread that has finished its share takes stretches of the others. The owner waits for
+/// stretches that were begun, never for a thread that has not been scheduled. Loops of several
+/// owners run side by side. Where the owner had to sleep because a helper inside its loop had no
+/// processor, or where the owner itself was interrupted, other processes compete for the
+/// processors, and the next loops take fewer threads for a while.
 ///
 /// After a fork the child has no helpers, starts its own when it needs them, and hangs nowhere.
 #pragma once

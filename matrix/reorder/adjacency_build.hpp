@@ -252,7 +252,7 @@ struct Roots {
   }
 };
 
-/// What each component knows of its search.
+/// The state of the search in each component.
 struct Component {
   Index start;    ///< of the search under way
   Index further;  ///< least vertex of its last level

@@ -118,7 +118,7 @@ CuthillMckeeLimits limits(Offset entries) {
   return {.longest = 1024 + entries / 256, .levels = 256 + entries / 2000};
 }
 
-/// All that the symmetric case takes, in one piece; it goes with the Arena.
+/// All memory that the symmetric case needs, in one piece that the Arena owns.
 void reserve(Arena& arena, double entries, double rows) {
   arena.scope().take<std::byte>(static_cast<std::size_t>(8 * entries + 180 * rows) + (1 << 20));
 }

@@ -40,7 +40,7 @@ Permutation reverse_cuthill_mckee(Pattern const& a, CancelFlag cancel = {});
 /// bytes an entry, 32 where the pattern is not symmetric, and 180 a row; it is given back.
 template <class S>
 Permutation reverse_cuthill_mckee(Context&, CsrView<S> const& a);
-/// Whether a device begins level by level, as far as these counts say.
+/// Whether a device should search level by level, judged by these counts.
 bool by_levels(Offset entries, Offset longest);
 
 }  // namespace tcsolve

@@ -7,7 +7,7 @@
 
 namespace tcsolve {
 
-/// What a pattern says about its own product y = A x, whatever format stores it.
+/// The locality of the product y = A x by the pattern of A alone, whatever the format.
 ///
 /// The rows are taken in blocks of 32, a warp's or a slice's; x is FP64 in sectors of 32 bytes, the
 /// least that a GPU moves between its caches.

@@ -15,7 +15,7 @@
 
 namespace tcsolve {
 
-/// Where a canonical CSR matrix has entries, in somebody's memory.
+/// The pattern of a canonical CSR matrix, in memory that the caller owns.
 struct PatternView {
   Index rows = 0, cols = 0;
   Offset entries = 0;

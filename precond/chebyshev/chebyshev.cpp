@@ -32,7 +32,7 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
   std::vector<double> diagonal, below;
   for (int k = 0; k < std::min<Index>(steps, n); ++k) {
     M.apply_dot(ctx, r, z, value);
-    // An inner solver was interrupted; a fixed M has done its work whatever is asked.
+    // After a request to stop, an inner solver was interrupted; a fixed M was applied in full.
     if (!M.traits().fixed && ctx.asked() != Stop::running) break;
     double rho = read(ctx, value);
     if (k == 0) rho_first = rho;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which iterate is kept of a method whose residual does not fall from step to step. An iterate is
 /// worth the norm of its residual or, where that is more, what b - A x rounds off, which no
-/// recurrence knows. The iterate in memory is copied before the next one takes its place, when
+/// recurrence contains. The iterate in memory is copied before the next one takes its place, when
 ///
 ///     - it is worth less than 0.55 times what the iterate kept last is (x0 at first), and
 ///     - the next iterate is worth more.

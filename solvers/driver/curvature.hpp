@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What conjugate gradients may say of A when they end at a direction p: A indefinite, or singular.
+/// What conjugate gradients can conclude about A from the last direction p: indefinite, or
+/// singular.
 #pragma once
 
 #include <cmath>
@@ -20,7 +21,7 @@ struct Curvature {
   /// is not semidefinite.
   TCSOLVE_HD bool singular() const { return q <= sqrt(10 * roundoff) * size * p; }
 
-  /// The ends that a curvature has a say in.
+  /// The stop reasons that depend on a curvature.
   TCSOLVE_HD static bool decides(Stop stop) {
     return stop == Stop::indefinite_operator || stop == Stop::diverged || stop == Stop::claimed;
   }

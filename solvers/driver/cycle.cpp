@@ -20,8 +20,8 @@ void KrylovSolver<T>::record(Context& ctx) {
                 [this](Context& c) { method_->step(c); });
 }
 
-/// Tells A and M what `steps` of the loop have applied; returns after how many more they ask to be
-/// told again.
+/// Reports to A and M how often `steps` of the loop have applied them; returns the number of steps
+/// until the next report is due.
 template <class T>
 double KrylovSolver<T>::account(Context& ctx, double steps) {
   SolverCost const each = facts_.cost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The driver of solvers/driver/krylov_solver.hpp as operations, for the systems of a batch: a team
-/// judges its system where it solves it, and the host hears of the end only.
+/// judges its own system, and the host is notified once, at the end.
 ///
 ///     r = b - A x                  judge_start    norms, tolerance; solved already?
 ///     until there is a verdict:
@@ -243,7 +243,7 @@ struct JudgeVerdict {
                                                 .monitors_residual = rules.monitors_residual,
                                                 .roundoff = rules.roundoff,
                                                 .exhausted = s->iterations >= rules.max_iters});
-    // The operation that met the number may know whose it was.
+    // The operation that found the value may have stored which operand it came from.
     bool known = verdict.stop == Stop::nonfinite && loop.cause != 0;
     s->end(verdict.stop, known ? static_cast<Cause>(loop.cause) : verdict.cause);
     if (s->running()) ++s->restarts;

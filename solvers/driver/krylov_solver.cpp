@@ -272,7 +272,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, SolveReport& report, Watch
     bool const exhausted = report.iterations >= stopping_.max_iters;
 
     // Keep x + d when its true residual is smaller. Near a least-squares solution, where ||r|| is
-    // flat, A^T r tells. A restart after so many steps needs no more than a plain sum.
+    // flat, A^T r decides. A restart after so many steps needs no more than a plain sum.
     bool const restart = static_cast<Stop>(cycle.state.stop) == Stop::cycle_end && !exhausted;
     bool const looks_again = restart && system_.A_true->sums_exactly();
     Trial trial = try_corrections(problem, cycle, restart ? Sum::plain : Sum::exact,

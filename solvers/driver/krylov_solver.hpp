@@ -9,13 +9,13 @@
 ///       way
 ///
 /// Where r' may end the solve, its rows are summed in twice the precision of FP64: near the
-/// attainable accuracy the rounding of a plain sum is as large as what it is to tell. That number
-/// is reported and decides. Between two restarts, far from the tolerance, a plain sum does.
+/// attainable accuracy the rounding of a plain sum is as large as the residual itself. This number
+/// is reported and decides. Between two restarts, far from the tolerance, a plain sum suffices.
 ///
 /// A method that converges by its own account is thereby checked, and when the true residual says
 /// otherwise it begins again from there (residual replacement; with a rounded A, iterative
-/// refinement: Higham 2002, chapter 12). r is handed over scaled by a power of two to norm 1, which
-/// is exact, so a method never meets the scale of the problem.
+/// refinement: Higham 2002, chapter 12). r is scaled to norm 1 by a power of two, which is exact,
+/// so that no method depends on the scale of the problem.
 ///
 ///     krylov_solver.cpp   set-up, solve, judge: what becomes of x
 ///     cycle.cpp           one run of the method, and the looks at a run that may deceive
@@ -133,7 +133,7 @@ class KrylovSolver : public Solver {
   /// r = b - A_true x; the second returns ||r||.
   void make_residual(In<double> b, In<double> x, Out<double> r, Sum);
   double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
-  /// The two numbers that say how good FP64 lets an x be.
+  /// Backward error and attainable residual of an x in FP64.
   void assess(SolveReport&, double x_norm) const;
   double attainable(double x_norm, double b_norm) const;
   SolveReport judge(In<double> b, Out<double> x);
@@ -167,10 +167,11 @@ class KrylovSolver : public Solver {
   std::string recorded_name_;   // and of what format
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
   int cycle_exponent_ = 0;  // the method's r is 2^-e times the residual
-  InnerSolves inner_;       // what operators tell, the complaint in the run of the method at hand
-  Index residuals_ = 0;     // evaluated in the solve at hand
-  double x_norm_ = 0;       // of the x of the solve at hand
-  bool exact_ = false;      // residual_ is as good as A_true can say
+  InnerSolves
+      inner_;  // reports of operators; the complaint is that of the current run of the method
+  Index residuals_ = 0;  // evaluated in the current solve
+  double x_norm_ = 0;    // of the x of the solve at hand
+  bool exact_ = false;   // residual_ was summed as exactly as A_true can
 };
 
 /// The solver that runs one kind of method: `Cg<double>` is SolverBy<CgMethod<double>>.

@@ -4,10 +4,10 @@
 ///
 ///     allocate    work vectors, once a set-up
 ///     begin       from r to the first step
-///     step        one iteration, recorded once and repeated by whoever runs loops (solvers/loop/)
+///     step        one iteration, recorded once and repeated by a loop (solvers/loop/)
 ///     complete    what is missing of x
 ///
-/// Nothing in begin(), step() and complete() reads a scalar on the host unless it says so.
+/// Nothing in begin(), step() and complete() reads a scalar on the host unless documented.
 #pragma once
 
 #include <algorithm>
@@ -88,8 +88,8 @@ struct MethodFacts {
   bool accepts_least_squares = false;
   /// Its arithmetic is homogeneous in A and M under powers of two.
   bool scales_exactly = true;
-  /// begin(), step() and complete() are operations only and know nothing of A's size: the method
-  /// can run in a batch (solvers/driver/batch.hpp), where nobody asks the host.
+  /// begin(), step() and complete() consist of operations and do not depend on the size of A: the
+  /// method can run in a batch (solvers/driver/batch.hpp), which never involves the host.
   bool batches = false;
   /// The method's norm may fall for long while the true residual does not: the driver looks at the
   /// true residual between pieces of the loop, also at Stop::replacement. complete() may then be
@@ -108,7 +108,7 @@ class Method {
   Method& operator=(Method const&) = delete;
   virtual MethodFacts facts() const = 0;
 
-  /// What the driver has to know of the work space.
+  /// The part of the work space that the driver uses.
   struct Workspace {
     double* norm2;             ///< the square of the monitored norm, set by begin() and each step
     CloseOperands close = {};  ///< what a persistent loop may keep close to its threads
@@ -128,7 +128,7 @@ class Method {
   /// carry along by recurrences from what it stands for.
   virtual void replace(Context&) {}
 
-  /// After complete(), with the host: what else there is to do, or to say of the stop.
+  /// After complete(), on the host: further work, or another reason for the stop.
   virtual void conclude(Context&, LoopState&) {}
   /// Says more precisely why the loop ended. Asked only where x misses the tolerance; an inner
   /// solve asks after every run that ends without a claim. It reads scalars, and may multiply.

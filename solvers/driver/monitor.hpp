@@ -11,7 +11,7 @@ namespace tcsolve {
 /// fall lest the method stagnates, null for the norm.
 struct Observe {
   static constexpr char const* name = "observe";
-  static constexpr bool always = true;  // a graph must hear of a stop that another operation raised
+  static constexpr bool always = true;  // also after a stop: it ends the graph's WHILE node
   std::int64_t n = 0;
   double const* norm2;
   double const* done = nullptr;

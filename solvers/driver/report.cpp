@@ -15,7 +15,7 @@ std::string figure_text(double v) {
 
 namespace {
 
-/// A method that uses M sees A M, or A beside M, and cannot tell which of the two is at fault.
+/// A method with M works with A M, or with A and M, and cannot decide which of the two is at fault.
 std::string singular_advice(bool preconditioned) {
   if (preconditioned)
     return "the operator or its preconditioner is singular on the Krylov space, or they are "

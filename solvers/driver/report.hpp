@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a solve says of itself. `converged` refers to the true residual alone: that of the original
+/// The report of a solve. `converged` refers to the true residual alone: that of the original
 /// system, computed from x at the end.
 #pragma once
 
@@ -66,7 +66,7 @@ struct SolveReport {
   std::string outcome() const;
 };
 
-/// What a method advises after an outcome; empty where it has nothing of its own to say.
+/// What a method advises after an outcome; empty where it has no advice of its own.
 using Advice = std::string (*)(SolveReport const&);
 inline std::string no_advice(SolveReport const&) { return {}; }
 

@@ -91,7 +91,7 @@ struct Gram {
   T const *V, *u, *w;
   Hessenberg H;
   double roundoff;   ///< of the vectors
-  double size_A;     ///< of ||A|| where it is known, else 0: then the column's size stands for it
+  double size_A;     ///< of ||A|| where it is known, else 0: then the column's size is taken
   double* partials;  ///< (2 m + 1, gram_blocks(ctx)): scratch
 
   static TCSOLVE_HD Index sums(Index j) { return 2 * j + 3; }
@@ -283,7 +283,7 @@ struct BackSubstitute {
     if (k != all) solve(k);
     *H.columns = k;
     *H.left = all - k;
-    // A batch hears of it here; the host asks (Gmres::refuted).
+    // The cause for a batch; a single solve reads H.left on the host (saw_singular).
     bool const claimed = f.state != nullptr && static_cast<Stop>(f.state->stop) == Stop::claimed;
     if (k != all && claimed) f.state->cause = static_cast<std::int32_t>(Cause::singular_operator);
     if (H.S == nullptr) return;

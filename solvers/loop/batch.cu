@@ -21,7 +21,7 @@ struct BatchTeam {
   static constexpr int threads = size;
   std::int64_t begin, end;
   TeamMemory<threads>& memory;
-  struct Slots {  // what the blocks of the team tell this one, two sets in turn
+  struct Slots {  // sums received from the blocks of the team, two sets in turn
     double sums[clustered ? 2 : 1][clustered ? max_sums : 1][max_ranks];
     std::int32_t word[2];
   };
@@ -30,7 +30,8 @@ struct BatchTeam {
   LoopState* state;  // this block's
   int rank, ranks;
   unsigned int turn = 0;
-  std::int32_t word = 0;  // of the host, as the first thread of the team knows it
+  std::int32_t word =
+      0;  // the cancel word of the host, as last read by the first thread of the team
 
   /// Everybody of the team, and what they have written.
   __device__ void meet() {
@@ -43,8 +44,8 @@ struct BatchTeam {
   __device__ void exchange(int count, bool /*a meeting publishes*/) {
     constexpr int warps = threads / 32;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    // Everybody must hear the same word at the same time; it was asked for an exchange ago, so that
-    // nobody waits for it.
+    // All threads must read the same cancel word in the same exchange. It was loaded one exchange
+    // ago, so that its latency is hidden.
     bool asks = rank == 0 && threadIdx.x == 0;
     ++turn;
     __syncthreads();
@@ -97,7 +98,7 @@ struct Layout {
   int fixed, movable;   // redirections: of scalars, and of vectors, whose rows differ
   RowCache cache;       // of the system's matrix
   int matrix;           // first instruction that reads it; -1: none
-  int constants;        // vectors that a solve reads and nobody writes
+  int constants;        // vectors that a solve only reads
   double const* constant[4];
   int constant_position[4];
 };
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(threads, threads == 512 ? 1 : 512 / threads)
     if (team.rank == 0) copy(results + k, &system, sizeof(SystemState));
     team.meet();
   }
-  team.meet();  // nobody leaves while another may still write to it
+  team.meet();  // no block exits while another one may still write to its shared memory
 }
 
 int round16(std::int64_t bytes) { return static_cast<int>((bytes + 15) / 16 * 16); }
@@ -219,7 +220,7 @@ class BatchKernel {
   Array<Redirection> redirections;
   Array<Index> starts;
   Array<SystemState> results;
-  Array<int> words;  // the next system; what the host asks for
+  Array<int> words;  // the next system; the Stop that the host requests
   Kernel kernel = nullptr;
   int threads = 0, ranks = 1, teams = 0, shared = 0;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whole solves of many independent systems, side by side. The systems lie one after the other: a
 /// block-diagonal matrix, vectors end to end. A team takes one system after another, each from the
-/// first residual to the verdict, and waits for nobody. All teams run one recording, whose
-/// operations touch the rows of the team's system alone.
+/// first residual to the verdict, without waiting for other teams. All teams run one recording,
+/// whose operations touch the rows of the team's system alone.
 ///
 ///   team     a thread on the host; on the device a block of threads, or, for a few large systems,
 ///            a cluster of up to eight blocks
@@ -33,7 +33,7 @@ struct BatchProgram {
     int begin, end;  ///< positions in the list
   } first, begin, step, end;
   std::vector<void const*> gathered;  ///< vectors that products read
-  SystemState* system = nullptr;      ///< what the operations know as the state of their system
+  SystemState* system = nullptr;      ///< the state that operations of this system use
   CloseOperands kept;
 };
 
@@ -47,7 +47,7 @@ struct BatchExtents {
 };
 
 namespace host {
-/// Solves them all. `asked`: a Stop that somebody wants, or 0; asked now and then, from any thread.
+/// Solves all systems. `asked` returns a Stop that ends them, or 0; any thread may call it.
 void run_batch(Host&, BatchProgram const&, BatchExtents const&, SystemState* results,
                std::function<std::int32_t()> const& asked);
 }  // namespace host

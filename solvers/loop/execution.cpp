@@ -149,14 +149,14 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   LoopLimits const* opens = &limits;
   for (std::int32_t drained = 0;;) {
     std::int32_t steps = std::min(limits.steps - drained, capacity);
-    // One kernel has the whole device to itself: others get their turn now and then.
+    // A persistent kernel occupies the whole device: it pauses now and then for other Contexts.
     if (persistent_ && cuda::shared(*ctx.device())) steps = std::min(steps, persistent_turn);
     if (between.adapt)
       steps = static_cast<std::int32_t>(
           std::min<double>(steps, std::max(1.0, std::ceil(between.adapt(drained)))));
     now.limit = drained + steps;
     now.history_start = drained;
-    // Who watches goes on seeing what the last piece came to.
+    // Observers keep seeing the last norm until the next piece reports one.
     *progress_ = {now.iteration, 0, peek(progress_->norm2), now.start2};
     told_ = now.iteration;
     try {
@@ -180,7 +180,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
 
 /// The state after a piece of the loop, and the norms of its steps, in one message.
 LoopState Loop::drain(Context& ctx, std::int32_t drained, std::vector<double>& history) {
-  // The last step has told the host its number.
+  // The last step has written its number to host memory.
   auto const expected = static_cast<std::size_t>(peek(progress_->iteration) - drained);
   message_.resize(history_at + expected);
   copy_bytes(ctx, message_.data(), Space::host, memory_.data(), ctx.space(),
@@ -198,7 +198,7 @@ LoopState Loop::drain(Context& ctx, std::int32_t drained, std::vector<double>& h
 void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch const& watch) {
   auto send = [&](bool alone) {
     state.while_handle = handle_;
-    // The host's memory is far away: a device that does not wait for the host tells it now and
+    // Writes to host memory are slow: a loop that does not wait for the host reports only now and
     // then.
     state.report_every = alone ? 16 : 1;
     if (opens != nullptr)
@@ -286,7 +286,7 @@ void Loop::watch_device(Context& ctx, Watch const& watch) {
   }
 }
 
-/// Tells the loop to end where somebody asks for it or its time is over.
+/// Ends the loop after a request to cancel, or once the time limit has passed.
 bool Loop::stop_if_asked(Context& ctx, Watch const& watch) {
   Stop reason = ctx.asked();
   if (reason == Stop::running && seconds_since(watch.start) > watch.time_limit)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a loop runs is not the solver's business. A step is recorded once, as a list of operations;
+/// How a loop runs does not concern the solver. A step is recorded once, as a list of operations;
 /// here the list is called (eager), captured under a conditional graph node that the device repeats
 /// (graph), or interpreted by one kernel (persistent). The same operations.
 #pragma once
@@ -111,7 +111,7 @@ class Loop {
   Execution wanted_ = Execution::automatic;
   int round_ = 1;  // steps that a graph repeats at once
   bool use_graph_ = false;
-  Index told_ = 0;                // the iteration that observers know of
+  Index told_ = 0;                // the last iteration that observers were given
   Array<double> memory_;          // the state, and behind it norm2 of each step: one message
   std::vector<double> message_;   // the same on the host
   bool asked_ = false;            // the last run to end: the state may still say so

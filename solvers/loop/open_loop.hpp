@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a run of a loop begins, where the loop runs: from the square of the method's norm, which the
-/// host need not know.
+/// How a run of a loop begins, where the loop runs: from the square of the method's norm, which is
+/// not copied to the host.
 #pragma once
 
 #include <tcsolve/core/judgement.hpp>

@@ -17,7 +17,7 @@ constexpr int max_blocks = 160;  // each lane of a warp reads up to five posts
 
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
-/// What a block tells the others: a sum, in halves, each in a word with a tag that says which
+/// A message of a block to the others: a sum, in halves, each in a word with a tag that says which
 /// exchange it belongs to. A word is written and read as one, so a sum is complete when both tags
 /// are there, whatever their order. The tag of block 0 carries the host's word.
 struct alignas(16) Post {
@@ -65,8 +65,8 @@ struct GridTeam {
 
   /// Sums, in every block; and the cancel word. A barrier of the grid: every block posts, and reads
   /// the posts of all, so that one way to the cache and back is both. The fences, which cost half
-  /// as much again (docs/results/cg-h200.md), only where vectors change hands. That nobody
-  /// overwrites what others still gather needs none: a value that has been added has been read.
+  /// as much again (docs/results/cg-h200.md), only where another block reads vectors next. No fence
+  /// guards a vector that others still gather: a value that has been added has been read.
   template <class V>
   __device__ void exchange(int count, bool publish) {
     static_assert(!OpTraits<V>::maximum);
@@ -209,8 +209,8 @@ __global__ void __launch_bounds__(block_size, 1)
   }
 }
 
-/// The size of shared memory is the kernel's, not the launch's, and what it leaves is L1: each loop
-/// says its own, and nobody else meanwhile.
+/// Guards the kernel's shared memory size, an attribute of the kernel and not of a launch: each
+/// loop sets its own before it launches, since what is left over serves as L1.
 std::mutex& kernel_size() {
   static std::mutex mutex;
   return mutex;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A recorded loop as one cooperative kernel: the blocks of a grid stay on their multiprocessors
-/// and walk the list of operations together until the state says stop. For systems so small that
+/// and run the list of operations together until the state holds a stop. For systems so small that
 /// starting kernels takes longer than running them.
 ///
 ///   rows     block b owns a stretch of rows in every operation, so elementwise operations follow
@@ -29,8 +29,8 @@ namespace tcsolve {
 /// the operands that point there to shared memory.
 struct CloseOperands {
   std::span<std::byte> scalars;  ///< the method's; empty: not named
-  /// Of the system's size; nobody else uses them while the loop runs. What the body writes before
-  /// it reads it need not be there afterwards.
+  /// Vectors of the system's size that only this loop uses while it runs. What the body writes
+  /// before it reads it need not be kept afterwards.
   std::vector<double*> vectors;
   std::vector<double const*> constants;  ///< the same, never written
 };

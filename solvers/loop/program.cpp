@@ -23,7 +23,7 @@ void each_pointer(Elements<T> const& v, F const& f) {
 
 namespace {
 
-/// What the operation of one command says of itself (kernels/operation_facts.hpp).
+/// The declared facts of the operation of one command (kernels/operation_facts.hpp).
 struct Facts {
   int position;            // in the list of operations
   std::uint32_t pointers;  // see Instruction
@@ -113,7 +113,7 @@ void mark_barriers(std::vector<Instruction>& list, std::vector<Effect> const& ef
   };
   bool unpublished = false;  // something was written since the last time
   bool gathered = false;     // since the last exchange
-  // What repeats itself meets what its last round has left: the second pass knows.
+  // A repeated list begins with the state that its end leaves: the second pass starts from it.
   for (int pass = repeats ? 0 : 1; pass < 2; ++pass)
     for (std::size_t k = 0; k < size; ++k) {
       Effect const& e = effects[k];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A recording as an interpreter reads it: the operations by number, with their operands. Who
-/// interprets (the grid of solvers/loop/persistent.hpp, the teams of solvers/loop/batch.hpp) runs
-/// the operations' own functions; here is only the list.
+/// A recording as an interpreter reads it: the operations by number, with their operands. The
+/// interpreters (the grid of solvers/loop/persistent.hpp, the teams of solvers/loop/batch.hpp) run
+/// the operations' own functions; this file makes the list.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@ using LoopOps = Join<SharedLoopOps<T>, LoopRooms::Loop<T>>;
 /// What a team of a batch can do: whole solves, by cg, bicgstab and gmres.
 using BatchOps = Join<SharedBatchOps, LoopRooms::Batch>;
 
-/// f.template operator()<V>() for the k-th operation of a list: a jump, not a chain of comparisons.
+/// f.template operator()<V>() for the k-th operation of a list, by a switch.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
@@ -45,7 +45,7 @@ TCSOLVE_HD void pick(int k, F const& f) {
 #undef TCSOLVE_CASE
 }
 
-/// How many words of the operands point to v.
+/// How many pointers among the operands equal v.
 int uses(std::vector<Instruction> const&, void const* v);
 
 /// A recorded loop for a grid of so many blocks.
@@ -58,7 +58,7 @@ struct LoopProgram {
   std::string why;                    // it cannot be done
 };
 /// Where the grid has to wait, and for what, is marked, and (capacity 1) where the first CSR matrix
-/// is read; how much room there is for it, the caller says. `block`: threads of a block.
+/// is read; the caller decides how much room it gets. `block`: threads of a block.
 ///
 /// y = A z, z = D x, where z is one of `own` (CloseOperands::vectors) and is read here only: A
 /// multiplies x through D, and z is not made. That saves a barrier between the two.
@@ -66,7 +66,7 @@ LoopProgram loop_program(Recording const& body, int blocks, int block,
                          std::span<double* const> own = {});
 
 /// A recording for the teams of a batch; `repeats`: it is run over and over, so its end meets its
-/// beginning. Throws Unsupported naming a command that they do not know.
+/// beginning. Throws Unsupported, naming the command, for one that is not in BatchOps.
 struct BatchList {
   std::vector<Instruction> list;
   std::vector<void const*> gathered;

@@ -40,8 +40,8 @@ auto LsmrMethod<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
   return {&scalars_.data()->norm2};
 }
 
-/// For an operator that does not know its columns: z uniform in [-1, 1) has E (a_j^T z)^2 =
-/// ||a_j||^2 / 3. A few such z tell each length to a factor of about two.
+/// For an operator without access to its columns: z uniform in [-1, 1) has E (a_j^T z)^2 =
+/// ||a_j||^2 / 3. A few such z estimate each length to a factor of about two.
 template <class T>
 void LsmrMethod<T>::probe_columns(Context& ctx) {
   constexpr int probes = 8;

@@ -28,7 +28,7 @@ struct LsmrParams {
 ///     nu = ||D A^T r|| / ||r|| <= min(rtol, 1e-8),    D = diag(1 / ||a_j||),    cond nu <= 0.01,
 ///
 /// with an estimate of cond(A M) from the bidiagonalisation, and one more run from r has left ||r||
-/// as it was (core/judgement.hpp). An operator that does not know its columns has their lengths
+/// as it was (core/judgement.hpp). An operator without access to its columns has their lengths
 /// estimated by eight products with A^T in setup(). M, n x n
 /// for an m x n A, acts from the right: x = M y. Per iteration: one product each with A, A^T, M,
 /// M^T. Throws Unsupported when a transpose is missing.

@@ -83,7 +83,7 @@ struct Lanczos {
 ///   x += a w_j, the step before;  w_{j+1} = (z_j - a3 w_{j-1} - a2 w_j) / a1;  a = c_{j+1} eta;
 ///   z_{j+1} = M v_{j+1} / gamma_{j+1};  ||x + a w_{j+1}||^2.
 /// x is updated one step late, where w_j is read anyway, so that it may be kept
-/// (solvers/driver/best_iterate.hpp). eta, the norm of r by its recurrence, knows nothing of the
+/// (solvers/driver/best_iterate.hpp). eta, the norm of r by its recurrence, does not contain the
 /// rounding errors of x. With `rounding` = 100 roundoff ||A||, r and x scaled to ||r_0|| = 1: once
 /// rounding ||x|| exceeds eta, and whenever that ratio has grown fourfold, `look` asks the driver
 /// for the true residual; also where the Krylov space all but ends, since what follows is made of

@@ -55,12 +55,13 @@ class ChronopoulosGearMethod final : public OneReductionCg<T> {
 
 /// Pipelined conjugate gradients: Ghysels and Vanroose 2014, Algorithm 4. The products of a step do
 /// not wait for its sums, and everything else is one pass. The price is four more recurrences,
-/// whose rounding errors grow: an estimate of them (Cools et al. 2018) runs along, and when it asks
-/// for it they are replaced by what they stand for, while r and the search direction are kept. On
-/// an A of condition 1e6 and more (with M) it may take twice to several times the iterations of cg.
-/// Per iteration: one product with A, one with M, 23 vector passes with a diagonal M (cg: 12); four
-/// more with A and three more with M a replacement, one each being the step begun in vain.
-/// Memory: r, d, the kept d, u, w, p, s, m, n, q, z and 3 FP64 vectors of the driver.
+/// whose rounding errors grow: an estimate of them (Cools et al. 2018) is kept, and when it exceeds
+/// a bound they are computed anew from their definitions, while r and the search direction are
+/// kept. On an A of condition 1e6 and more (with M) it may take twice to several times the
+/// iterations of cg. Per iteration: one product with A, one with M, 23 vector passes with a
+/// diagonal M (cg: 12); four more with A and three more with M a replacement, one each being the
+/// step begun in vain. Memory: r, d, the kept d, u, w, p, s, m, n, q, z and 3 FP64 vectors of the
+/// driver.
 template <class T = double>
 class PipelinedCgMethod final : public OneReductionCg<T> {
  public:
