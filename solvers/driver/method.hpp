@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A Krylov method apart from all judgement. The driver (solvers/driver/krylov_solver.hpp) owns it
-/// and hands it a residual; the method solves A x = r from x = 0 and stops by its own account:
+/// The recurrences of a Krylov method, without the verdict on x. The driver
+/// (solvers/driver/krylov_solver.hpp) owns the method and passes it a residual r; the method solves
+/// A x = r from x = 0 and stops by its own monitored norm:
 ///
 ///     allocate    work vectors, once a set-up
 ///     begin       from r to the first step
-///     step        one iteration, recorded once and repeated by whoever runs loops (solvers/loop/)
+///     step        one iteration, recorded once and repeated by the loop (solvers/loop/)
 ///     complete    what is missing of x
 ///
-/// Nothing in begin(), step() and complete() reads a scalar on the host unless it says so.
+/// begin(), step() and complete() read no scalar on the host unless their comments say so.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,7 @@ template <class T>
 struct MethodSystem {
   OperatorPtr<T> A;
   OperatorPtr<T> M;             ///< the identity where there is no preconditioner
-  OperatorPtr<double> A_true;   ///< what the true residual is made with
+  OperatorPtr<double> A_true;   ///< computes the true residual
   bool preconditioned = false;  ///< M is more than the identity
   double norm_A = 0;            ///< ||A_true||; NaN where it is not known
   int exponent = 0;             ///< A is 2^-exponent times the operator given
@@ -48,8 +49,8 @@ struct MethodSystem {
   struct Goal {
     double tighten = 1;  ///< of its tolerance, after a claim that came too early
     double normal = std::numeric_limits<double>::infinity();  ///< normal_residual() as it begins
-    double optimal = 1e-8;  ///< what normal_residual() has to be for a least-squares solution
-    double noise = 1e-13;   ///< what rounding leaves of it at the least
+    double optimal = 1e-8;  ///< bound on normal_residual() for a least-squares solution
+    double noise = 1e-13;   ///< the rounding error of normal_residual()
   } goal;
 
   /// The work vectors for operators A and M (null: none).
@@ -89,7 +90,7 @@ struct MethodFacts {
   /// Its arithmetic is homogeneous in A and M under powers of two.
   bool scales_exactly = true;
   /// begin(), step() and complete() are operations only and know nothing of A's size: the method
-  /// can run in a batch (solvers/driver/batch.hpp), where nobody asks the host.
+  /// can run in a batch (solvers/driver/batch.hpp), which takes no decision on the host.
   bool batches = false;
   /// The method's norm may fall for long while the true residual does not: the driver looks at the
   /// true residual between pieces of the loop, also at Stop::replacement. complete() may then be
@@ -108,7 +109,7 @@ class Method {
   Method& operator=(Method const&) = delete;
   virtual MethodFacts facts() const = 0;
 
-  /// What the driver has to know of the work space.
+  /// The parts of the method's workspace that the driver uses.
   struct Workspace {
     double* norm2;             ///< the square of the monitored norm, set by begin() and each step
     CloseOperands close = {};  ///< what a persistent loop may keep close to its threads
@@ -128,15 +129,15 @@ class Method {
   /// carry along by recurrences from what it stands for.
   virtual void replace(Context&) {}
 
-  /// After complete(), with the host: what else there is to do, or to say of the stop.
+  /// Called after complete(); may work on the host, and may refine the reason of the stop.
   virtual void conclude(Context&, LoopState&) {}
-  /// Says more precisely why the loop ended. Asked only where x misses the tolerance; an inner
-  /// solve asks after every run that ends without a claim. It reads scalars, and may multiply.
+  /// Refines the reason of the stop. Called only where x misses the tolerance; an inner solve calls
+  /// it after every run that ends without a claim. It reads scalars and may apply A.
   virtual void classify_stop(Context&, LoopState&) {}
   /// classify_stop() as operations; norm_A is an estimate of ||A|| where the operations run.
   virtual void classify_stop_in_batch(Context&, double const* /*norm_A*/) {}
-  /// Asked where the true residual refutes a claim: did the method see A to be singular but for
-  /// rounding? It may wait for the device.
+  /// Called where the true residual refutes a claim; true where the method found A singular to
+  /// rounding error. The call may wait for the device.
   virtual bool saw_singular(Context&) { return false; }
   /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is. Otherwise a
   /// claim may come too early, and Goal::tighten asks for more.
