@@ -45,7 +45,7 @@ struct BatchReport {
 
 class BatchSolver {
  public:
-  /// cg, bicgstab or gmres. Throws Unsupported for a method that asks the host on its way.
+  /// cg, bicgstab or gmres. Throws Unsupported for a method that needs the host in its loop.
   explicit BatchSolver(std::unique_ptr<Solver> method);
 
   /// `a` is block diagonal, in the Context's space or on the host; system k has the rows and the
@@ -58,7 +58,7 @@ class BatchSolver {
 
   /// x <- A^-1 b, system by system; x is the initial guess. b and x are vectors of all rows, on the
   /// host or in the Context's space. A system that fails leaves the others alone. A time limit or
-  /// Context::cancel() ends what still runs. Nobody asks the host before the end.
+  /// Context::cancel() ends the systems that still run. The host takes no decision before the end.
   BatchReport solve(In<double> b, Out<double> x);
 
   /// Systems that run at the same time.

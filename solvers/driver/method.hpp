@@ -50,7 +50,7 @@ struct MethodSystem {
     double tighten = 1;  ///< of its tolerance, after a claim that came too early
     double normal = std::numeric_limits<double>::infinity();  ///< normal_residual() as it begins
     double optimal = 1e-8;  ///< bound on normal_residual() for a least-squares solution
-    double noise = 1e-13;   ///< the rounding error of normal_residual()
+    double noise = 1e-13;   ///< floor of normal_residual() due to rounding
   } goal;
 
   /// The work vectors for operators A and M (null: none).
