@@ -25,8 +25,8 @@ struct Keep {
   TCSOLVE_HD static double worth2(double norm2, double rounding2) {
     return norm2 <= rounding2 ? rounding2 : norm2;  // NaN stays
   }
-  /// Is the iterate worth `before2` to be kept, which is about to be left for the one with
-  /// `after2`?
+  /// True where the iterate of worth `before2` is to be copied before the one of worth `after2`
+  /// replaces it.
   TCSOLVE_HD static bool wanted(LoopState const& s, double before2, double after2) {
     return before2 < fallen2 * s.kept2 && !(after2 <= before2);
   }

@@ -12,8 +12,8 @@ namespace tcsolve {
 struct Curvature {
   double sigma;     ///< <p, A p>
   double p, q;      ///< ||p||, ||A p||
-  double size;      ///< of ||A||
-  double roundoff;  ///< of the vectors
+  double size;      ///< estimate of ||A||
+  double roundoff;  ///< of the vectors' type
 
   /// A curvature within its rounding error has no sign.
   TCSOLVE_HD bool vanishes() const { return magnitude(sigma) <= 10 * roundoff * size * p * p; }
@@ -25,11 +25,11 @@ struct Curvature {
   TCSOLVE_HD static bool decides(Stop stop) {
     return stop == Stop::indefinite_operator || stop == Stop::diverged || stop == Stop::claimed;
   }
-  /// Says more precisely why a loop ended at p.
+  /// Refines the reason of a stop at p.
   TCSOLVE_HD void classify(LoopState& state) const {
     auto stop = static_cast<Stop>(state.stop);
     if (!decides(stop) || !vanishes()) return;
-    if (stop == Stop::claimed) {  // the driver looks whether it is true
+    if (stop == Stop::claimed) {  // the driver checks the claim by the true residual
       if (singular()) state.cause = static_cast<std::int32_t>(Cause::singular_operator);
       return;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A Krylov method apart from all judgement. The driver (solvers/driver/krylov_solver.hpp) owns it
-/// and hands it a residual; the method solves A x = r from x = 0 and stops by its own account:
+/// The recurrences of a Krylov method, without the verdict on x. The driver
+/// (solvers/driver/krylov_solver.hpp) owns the method and passes it a residual r; the method solves
+/// A x = r from x = 0 and stops by its own monitored norm:
 ///
 ///     allocate    work vectors, once a set-up
 ///     begin       from r to the first step
@@ -34,7 +35,7 @@ template <class T>
 struct MethodSystem {
   OperatorPtr<T> A;
   OperatorPtr<T> M;             ///< the identity where there is no preconditioner
-  OperatorPtr<double> A_true;   ///< what the true residual is made with
+  OperatorPtr<double> A_true;   ///< computes the true residual
   bool preconditioned = false;  ///< M is more than the identity
   double norm_A = 0;            ///< ||A_true||; NaN where it is not known
   int exponent = 0;             ///< A is 2^-exponent times the operator given
@@ -48,8 +49,8 @@ struct MethodSystem {
   struct Goal {
     double tighten = 1;  ///< of its tolerance, after a claim that came too early
     double normal = std::numeric_limits<double>::infinity();  ///< normal_residual() as it begins
-    double optimal = 1e-8;  ///< what normal_residual() has to be for a least-squares solution
-    double noise = 1e-13;   ///< what rounding leaves of it at the least
+    double optimal = 1e-8;  ///< bound on normal_residual() for a least-squares solution
+    double noise = 1e-13;   ///< floor of normal_residual() due to rounding
   } goal;
 
   /// The work vectors for operators A and M (null: none).
@@ -130,13 +131,13 @@ class Method {
 
   /// After complete(), on the host: further work, or another reason for the stop.
   virtual void conclude(Context&, LoopState&) {}
-  /// Says more precisely why the loop ended. Asked only where x misses the tolerance; an inner
-  /// solve asks after every run that ends without a claim. It reads scalars, and may multiply.
+  /// Refines the reason of the stop. Called only where x misses the tolerance; an inner solve calls
+  /// it after every run that ends without a claim. It reads scalars and may apply A.
   virtual void classify_stop(Context&, LoopState&) {}
   /// classify_stop() as operations; norm_A is an estimate of ||A|| where the operations run.
   virtual void classify_stop_in_batch(Context&, double const* /*norm_A*/) {}
-  /// Asked where the true residual refutes a claim: did the method see A to be singular but for
-  /// rounding? It may wait for the device.
+  /// Called where the true residual refutes a claim; true where the method found A singular to
+  /// rounding error. The call may wait for the device.
   virtual bool saw_singular(Context&) { return false; }
   /// The monitored norm is the 2-norm of r, so it compares with the tolerance as it is. Otherwise a
   /// claim may come too early, and Goal::tighten asks for more.

@@ -7,8 +7,8 @@
 namespace tcsolve {
 
 /// Counts the step, writes its norm to the history and decides whether the loop goes on.
-/// `done` is a method's own claim (LSMR: A^T r is small), null for none. `progress2` is what must
-/// fall lest the method stagnates, null for the norm.
+/// `done` is a method's own claim (LSMR: A^T r is small), null for none. `progress2` is the
+/// quantity whose decrease rules out stagnation, null for the norm.
 struct Observe {
   static constexpr char const* name = "observe";
   static constexpr bool always = true;  // also after a stop: it ends the graph's WHILE node
@@ -40,7 +40,8 @@ struct Observe {
   }
 
  private:
-  /// Tells the host, which looks when it likes, and the graph, which goes round again or not.
+  /// Writes the progress, which the host may read at any time, and the condition of the graph's
+  /// while node.
   TCSOLVE_HD static void report(Frame f, double norm) {
     LoopState& s = *f.state;
     if (s.progress != nullptr && f.speaks && (s.stop != 0 || s.iteration % s.report_every == 0)) {

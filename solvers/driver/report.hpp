@@ -33,7 +33,7 @@ struct SolveReport {
   /// ||b - A x||_2 of the x that is returned, every row summed in twice the precision of FP64 where
   /// the operator can (LinearOperator::sums_exactly), else in FP64.
   double true_residual = unknown;
-  double recurrence_residual = unknown;  ///< what the method believed at its end
+  double recurrence_residual = unknown;  ///< the method's own norm at its end
   double best_residual = unknown;        ///< smallest monitored norm not refuted
   Index best_iteration = 0;
   double backward_error = unknown;  ///< ||r|| / (||A|| ||x|| + ||b||), where ||A|| is known
@@ -49,7 +49,7 @@ struct SolveReport {
   std::int64_t inner_iterations = 0;       ///< of all inner solvers
   double bytes_per_iteration = unknown;    ///< estimate, without those of inner solvers
   double bytes = unknown;  ///< estimate for the solve: iterations, residuals and inner solvers
-  std::string inner;       ///< what an inner solver said, where it failed
+  std::string inner;       ///< message of an inner solver that failed
   bool accepts_least_squares = false;  ///< A is not square, or the caller has said so
   bool preconditioned = false;         ///< there was an M, which a breakdown may be due to
   std::vector<Record> history;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What becomes of a trial x' = x + d, decided where it lies, so that the norms that the host reads
-/// say what x is by then.
+/// Accepts or rejects a trial x' = x + d where the vectors lie, so that the norms which the host
+/// reads describe the x that was kept.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace tcsolve {
 
-/// The numbers of a trial, one message.
+/// The scalars of a trial, copied to the host together.
 struct TrialNorms {
   double residual2, x2;  ///< squares, as they came
   double taken;          ///< 1: x is x' by now
