@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the options of a solver name, made once: of these are asked the facts that memory, orders
-/// and formats are planned by.
+/// The factories and the method that a solver's options name, made once. The choice of order, format
+/// and memory is based on their properties.
 #pragma once
 
 #include <memory>

@@ -10,9 +10,9 @@
 
 namespace tcsolve {
 
-/// While it lives, `callbacks` hear of the iterations of the method called `method` (not of inner
-/// solvers), and may cancel. A cancellation of theirs goes with it; one that came from elsewhere
-/// stands.
+/// During its lifetime `callbacks.progress` is called for iterations of the method named `method` (not
+/// of inner solvers), and the callbacks may cancel the solve. The destructor clears a cancellation
+/// by these callbacks; a cancellation from elsewhere stays in force.
 class SolveWatch final : public Observer {
  public:
   SolveWatch(Context& ctx, std::string method, SolveCallbacks const& callbacks);

@@ -58,7 +58,7 @@ class NarrowCsr {
   Array<T> undone_columns(Context&) const;
   /// ||A||_inf of the matrix before it was scaled.
   double unscaled_norm(Context&) const;
-  /// The values with a pattern of their own, where they lie in no other's memory.
+  /// Moves the values, which must not lie in an Arena::Scope, to a storage that owns a copy of the pattern.
   CsrStorage<S> owned(Context&) &&;
 
  private:

@@ -5,7 +5,7 @@ namespace tcsolve {
 
 template <class S>
 CsrStorage<S>::CsrStorage(Context& ctx, CsrView<S> const& a, Arrays arrays) : view_(a) {
-  // What is borrowed is read by whoever asked for it, after the work that makes it.
+  // The copy must start after the work in the caller's stream that writes `a`.
   Context::Entry const entry(ctx);
   if (a.space != ctx.space())
     copy(ctx, a);
@@ -74,7 +74,7 @@ void CsrStorage<S>::copy(Context& ctx, CsrView<S> const& a) {
   view_.space = ctx.space();
 }
 
-/// From the Context's space to memory of its own there.
+/// Copies a matrix of the Context's space to owned arrays in the same space.
 template <class S>
 void CsrStorage<S>::duplicate(Context& ctx, CsrView<S> const& a) {
   auto const own = [&]<class T>(Array<T>& array, T const* from, std::size_t n) {
