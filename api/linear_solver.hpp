@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The front door: A x = b for callers, from the matrix to the report.
+/// The main interface: solves A x = b for a matrix or an operator and returns a report.
 ///
 ///     LinearSolver solver(a, {.solver = {"cg", CgParams{.stopping = {.rtol = 1e-10}}},
 ///                             .preconditioner = "jacobi"});
 ///     SolveReport report = solver.solve(b, x);     // x: the guess, then the answer
 ///     solver.update_values(a);                     // the same pattern, new values
-///     solver.solve(b, x);                          // with what is there: no memory is taken
+///     solver.solve(b, x);                          // reuses the set-up: allocates nothing
 ///     solver.set_matrix(other);                    // another pattern, or another size
 ///
 ///   order        operator.reorder: b and x stay in the caller's order
@@ -15,12 +15,11 @@
 /// Memory. set_matrix() copies the caller's arrays unless Arrays::borrowed is given; b and x are
 /// used where they lie and not kept. A Context that is given must outlive the solver.
 ///
-/// Errors. What set_matrix(), set_operator(), update_values() or refresh() throws leaves a solver
-/// without a matrix, whatever it had before: ready() is false, solve() throws ShapeError, and the
-/// next set_matrix() makes it whole. Two checks come before anything is touched and leave the
-/// solver as it was: extents or a number of entries that update_values() does not expect, and a
-/// host matrix that set_matrix() finds to be malformed. A solve that throws leaves the solver
-/// ready.
+/// Errors. If set_matrix(), set_operator(), update_values() or refresh() throws, the solver has no
+/// matrix: ready() is false, and solve() throws ShapeError until the next successful set_matrix() or
+/// set_operator(). Two checks run first and leave the solver unchanged: update_values() checks the
+/// extents and the number of entries, and set_matrix() checks that a host matrix is well formed. A
+/// solve that throws leaves the solver ready.
 ///
 /// One solver, and one Context, serve one host thread at a time; Context::cancel() and stop tokens
 /// may be used from any.
@@ -59,13 +58,13 @@ class LinearSolver {
   /// deterministic). Throws ConfigError with all problems of the options, Unsupported where they
   /// exclude each other, and what Context's constructor throws.
   explicit LinearSolver(SolverOptions options);
-  /// The same in a caller's Context, whose options count instead.
+  /// The same in the caller's Context, whose options replace those named above.
   LinearSolver(Context& ctx, SolverOptions options);
-  /// And set_matrix(a, arrays).
+  /// The same, followed by set_matrix(a, arrays).
   LinearSolver(CsrView<double> const& a, SolverOptions options, Arrays arrays = Arrays::copied);
   LinearSolver(Context& ctx, CsrView<double> const& a, SolverOptions options,
                Arrays arrays = Arrays::copied);
-  /// And set_operator(A, M). The operator belongs to the Context that it was made in.
+  /// The same, followed by set_operator(A, M). `ctx` is the Context that A was made in.
   LinearSolver(Context& ctx, OperatorPtr<double> A, SolverOptions options,
                OperatorPtr<double> M = nullptr);
   /// With options from YAML text (SolverOptions::from_yaml).
@@ -84,22 +83,22 @@ class LinearSolver {
   /// SetupError (the format, its values or the preconditioner do not admit the matrix), ShapeError,
   /// Unsupported, MemoryError. Frees what was made of an earlier matrix first.
   void set_matrix(CsrView<double> const& a, Arrays arrays = Arrays::copied);
-  /// Takes the matrix over: no copy on the host.
+  /// Moves the matrix into the solver: no copy on the host.
   void set_matrix(Csr<double> a);
-  /// An operator instead of a matrix; the options' `operator` is not looked at. M: the caller's
+  /// An operator instead of a matrix; the options' `operator` is ignored. M: the caller's
   /// preconditioner; null: that of the options, which needs A to be a CsrOperator<double> unless it
   /// is made of A alone, as `none` is. A_true: the system that `converged` refers to; null: A.
   void set_operator(OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
                     OperatorPtr<double> A_true = nullptr);
-  /// New values on the same pattern, which is taken on trust (require_same_pattern(),
-  /// matrix/same_pattern.hpp, looks): the following solves are bit for bit those of a solver made
-  /// of `a` in the same order and format. `a` may lie on the host or on the device, and is copied;
-  /// a solver that borrows lets the old arrays go for these. The preconditioner takes the new
-  /// values or is made anew. Throws as set_matrix(). Cost: a copy or two, the preconditioner's, a
+  /// New values on the same pattern. The pattern is not checked (require_same_pattern(),
+  /// matrix/same_pattern.hpp, checks it). Later solves have the same bits as those of a solver made
+  /// of `a` in the same order and format. `a` may lie on the host or on the device, and is copied; a
+  /// solver that borrows arrays borrows those of `a` instead. The preconditioner is updated or made
+  /// anew. Throws as set_matrix(). Cost: a copy or two, the preconditioner's, a
   /// pass over A.
   void update_values(CsrView<double> const& a);
-  /// The operators given to set_operator() have changed: makes the options' preconditioner anew and
-  /// records again.
+  /// To be called when the operators given to set_operator() have changed: makes the options'
+  /// preconditioner anew and records the method's step again.
   void refresh();
 
   /// x <- an approximation of A^-1 b, from the guess in x, as Solver::solve(). Throws ShapeError.
@@ -107,25 +106,26 @@ class LinearSolver {
   /// The same on host vectors.
   SolveReport solve(std::span<double const> b, std::span<double> x,
                     SolveCallbacks const& callbacks = {});
-  /// Column after column of b and x, each from its own guess, until one is cancelled.
+  /// Solves for the columns of b in turn, each from the guess in its column of x; stops after a
+  /// cancelled solve.
   std::vector<SolveReport> solve_columns(In<double> b, Out<double> x,
                                          SolveCallbacks const& callbacks = {});
 
-  /// There is a matrix or an operator to solve with.
+  /// Whether the solver has a matrix or an operator.
   bool ready() const;
   Context& context();
-  /// What the options name, for facts: limits, costs, needs.
+  /// The factories and the method that the options name; they give limits, costs and requirements.
   SolverParts const& parts() const;
   /// The options with every value in force.
   SolverOptions const& options() const;
-  /// Of the last set_matrix() or set_operator(), also of one that has thrown: how far it came.
+  /// The report of the last set_matrix() or set_operator(); if that call threw, of the phases completed.
   SetupReport const& setup_report() const;
   /// The name of the format that A is in now; a lazy conversion changes it. Empty where there is
   /// none.
   std::string format() const;
-  /// In the order in force; null while not ready(). M is null where there is none. They may borrow
-  /// the solver's arrays: they are not to be kept, or given back to it, beyond the next
-  /// set_matrix() or set_operator(), or its end.
+  /// The operator and the preconditioner in the solver's row order; null while not ready(), and M is
+  /// null without a preconditioner. They may borrow the solver's arrays: do not use them, or pass them
+  /// to the solver, after the next set_matrix() or set_operator() or after the solver's destruction.
   OperatorPtr<double> A() const;
   OperatorPtr<double> M() const;
 

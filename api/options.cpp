@@ -8,7 +8,7 @@
 namespace tcsolve {
 namespace {
 
-/// What a block that C++ has made calls its entry, whatever the registry calls that key.
+/// The key that names the entry in a block written in C++, whatever the registry's type key is.
 ConfigNode named_as(RegistryBase const& registry, Block const& block) {
   ConfigNode node = block.node();
   node.entries.front().key = registry.type_key();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a solver is made of, said in C++, in YAML text or in a file; one declaration serves all.
+/// The options of a solver, given in C++, in YAML text or in a file; one schema describes all three.
 ///
 ///     SolverOptions{.solver = {"cg", CgParams{.stopping = {.rtol = 1e-10}}},
 ///                   .preconditioner = "jacobi"}
@@ -7,9 +7,9 @@
 ///                              "preconditioner: {type: jacobi}\n")
 ///     SolverOptions::from_file("solver.yaml")
 ///
-/// The keys and their meaning are in docs/reference/. Params structs stand beside what they are
-/// for: CgParams in solvers/cg/cg.hpp, ChebyshevParams in precond/chebyshev.hpp. What is written in
-/// C++ is checked by the same schema as YAML.
+/// The keys and their meaning are in docs/reference/. Params structs are declared beside their
+/// classes: CgParams in solvers/cg/cg.hpp, ChebyshevParams in precond/chebyshev.hpp. Options
+/// written in C++ are checked by the same schema as YAML.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ struct CacheConfig {
 struct SolverOptions {
   Block solver;
   Block preconditioner{"none"};
-  Block matrix_operator{"auto", "format"};  ///< the key `operator`, which C++ keeps for itself
+  Block matrix_operator{"auto", "format"};  ///< the YAML key `operator`, a reserved word in C++
   CacheConfig cache;
 
   // Of the Context that a LinearSolver makes for itself; a caller's Context has its own.
@@ -57,16 +57,16 @@ struct SolverOptions {
   // In C++ only.
   int device = 0;              ///< CUDA ordinal (ContextOptions::device)
   void* stream = nullptr;      ///< the caller's stream (ContextOptions::stream)
-  bool check_matrices = true;  ///< host matrices are looked through before they are used
+  bool check_matrices = true;  ///< check host matrices before they are used
 
   /// From YAML text, `name` in messages. `problem` and `output`, which the program's configs have
-  /// as well, are passed over. Throws ConfigError with all problems, one `name:line:column: text` a
+  /// as well, are ignored. Throws ConfigError with all problems, one `name:line:column: text` a
   /// line. A path in the text is relative to the working directory.
   static SolverOptions from_yaml(std::string const& text, std::string const& name = "options");
   /// The same from a file. `operator.calibration` in it is relative to its folder.
   static SolverOptions from_file(std::string const& path);
 
-  /// What is made of a matrix.
+  /// Keys of the operator, the preconditioner and the method.
   static constexpr auto system_keys() {
     using P = SolverOptions;
     return std::tuple{
@@ -75,7 +75,7 @@ struct SolverOptions {
               "M, an approximation of A^-1"),
         field(&P::solver, "solver", block_of("solver"), "how it is solved").required()};
   }
-  /// Where it is done.
+  /// Keys of the Context and the cache.
   static constexpr auto run_keys() {
     using P = SolverOptions;
     return std::tuple{
@@ -90,8 +90,8 @@ struct SolverOptions {
   static constexpr auto schema() { return std::tuple_cat(system_keys(), run_keys()); }
 };
 
-/// The options with every block read by `registries`; one that has been read already stays with the
-/// registry that read it. Throws ConfigError with all problems, each with the
+/// The options with every block read by `registries`; a block that has been read already keeps
+/// the registry that read it. Throws ConfigError with all problems, each with the
 /// place `options` or the key it stands in.
 SolverOptions read_options(SolverOptions options,
                            SolverRegistries const& registries = solver_registries());
@@ -100,7 +100,7 @@ SolverOptions read_options(ConfigNode const& tree,
                            SolverRegistries const& registries = solver_registries());
 
 /// Makes the paths in the options of a tree, read from a file in `folder`, relative to the working
-/// directory. What `--set` wrote is so already.
+/// directory. Paths from `--set` are so already.
 void resolve_paths(ConfigNode& tree, std::string const& folder);
 
 }  // namespace tcsolve

@@ -24,7 +24,7 @@ PreparedSystem::PreparedSystem(Context& ctx, SolverOptions const& options)
     cache_.emplace(options.cache.directory, static_cast<std::int64_t>(1e6 * options.cache.limit));
 }
 
-/// Nothing is kept, not even by the method: the next matrix finds all memory free.
+/// Frees everything, the method's workspace included, before the next matrix is loaded.
 void PreparedSystem::clear() {
   bool const used = solver_ || A_;
   solver_.reset();
@@ -39,7 +39,7 @@ void PreparedSystem::clear() {
   if (used) parts_.method = make<SolverRegistry>(options_.solver);  // may throw
 }
 
-/// f(); what it throws leaves nothing behind but the report.
+/// Calls f(). If f throws, clears everything but the report and rethrows.
 template <class F>
 void PreparedSystem::or_clear(F const& f) {
   Context::Entry const entry(ctx_);
@@ -92,7 +92,7 @@ void PreparedSystem::load(GivenOperators given) {
   });
 }
 
-/// A takes the order that its operator asks for; b, x0 and x keep the caller's.
+/// Reorders A as the operator factory chooses; b, x0 and x stay in the caller's order.
 void PreparedSystem::plan() {
   Range const range(ctx_, "plan");
   OperatorFactory const& factory = *parts_.matrix_operator;
@@ -116,14 +116,14 @@ void PreparedSystem::plan() {
   report_.reordering = Reordering{order.taken, {}, order.before, order.after, order.measured};
   if (order.taken == Reorder::none) return;
   reordered_ = std::make_shared<ReorderedSolver>(parts_.method, std::move(ready_->order.P));
-  // The reordered matrix was made for this call alone.
+  // The const_cast is safe: the reordered matrix was made for this call and has no other owner.
   matrix_.reorder(ctx_, std::const_pointer_cast<CsrStorage<double>>(ready_->matrix),
                   factory.needs_host());
 }
 
-/// f(); a matrix that the operator of the options cannot hold is a failing set-up, not bad input:
-/// another `format` or `values` holds it. What f says of rows and columns is said to be of the
-/// reordered matrix.
+/// Calls f() and turns a MatrixError into a SetupError: the matrix is valid, and another `format` or
+/// `values` may hold it. After a reordering the message adds that rows and columns are numbered as
+/// reordered.
 template <class F>
 void PreparedSystem::as_setup_errors(F const& f) const {
   std::string const numbered = reordered_ ? "; rows and columns are numbered as reordered" : "";
@@ -134,17 +134,17 @@ void PreparedSystem::as_setup_errors(F const& f) const {
   } catch (MatrixError const& e) {
     Block const& block = options_.matrix_operator;
     ConfigNode const effective = block.registry()->effective(block);
-    ConfigNode const* const values = effective.find("values");  // a caller's format may have none
+    ConfigNode const* const values = effective.find("values");  // a format registered by the caller may lack this key
     throw SetupError(cat("operator {format: ", block.type(),
                          values != nullptr ? cat(", values: ", values->scalar) : "",
                          "}: ", e.what(), numbered));
   }
 }
 
-/// What the method will do with A.
+/// The method's use of A: number of products, A^T, one-kernel execution.
 OperatorUse PreparedSystem::use() const {
   SolverCost const cost = parts_.method->cost();
-  constexpr double enough = 500;  // beyond, any conversion has paid
+  constexpr double enough = 500;  // products after which any conversion has paid for itself
   return {.applies = std::min(enough, cost.products * parts_.method->limits().iterations),
           .transpose = cost.transpose,
           .persistent = one_kernel(),
@@ -156,7 +156,7 @@ OperatorUse PreparedSystem::use() const {
 bool PreparedSystem::one_kernel() const {
   if (ctx_.device() == nullptr) return false;
   if (one_kernel_) return *one_kernel_;
-  // A method of its own, since the question sets it up.
+  // runs_as_one_kernel() sets the method up, so it gets an instance of its own.
   auto const method = make<SolverRegistry>(options_.solver);
   bool const plain = parts_.preconditioner->is_identity();
   one_kernel_ = runs_as_one_kernel(*method, plain ? nullptr : parts_.preconditioner.get());
@@ -222,10 +222,10 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
   });
 }
 
-/// Operators and preconditioner take the values of `a`.
+/// Gives the values of `a` to the operators and the preconditioner.
 void PreparedSystem::follow(CsrView<double> const& a) {
   Permutation const* const P = reordered_ ? &reordered_->order() : nullptr;
-  // A conversion in flight goes on reading the old arrays until the operator has waited for it.
+  // A conversion that runs in the background reads the old arrays until the operator has waited for it.
   auto const before = matrix_.storage();
   CsrView<double> const now = lazy_ ? matrix_.renew(ctx_, a, P) : matrix_.update_values(ctx_, a, P);
   give_values(ctx_, A_, now);

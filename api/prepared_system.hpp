@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is made of a matrix before the first solve, and again when it changes: the order, the
-/// operator, the preconditioner and the method's recording.
+/// The set-up of a solve, repeated when the matrix changes: the order, the operator, the
+/// preconditioner and the method's recording.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@
 
 namespace tcsolve {
 
-/// Operators that a caller has made. M and A_true may be null.
+/// Operators that the caller has made. M and A_true may be null.
 struct GivenOperators {
   OperatorPtr<double> A;
   OperatorPtr<double> M;       ///< null: the options' preconditioner
   OperatorPtr<double> A_true;  ///< null: A itself
 };
 
-/// Nothing is there until load() has returned, nor after a load(), update_values() or refresh()
-/// that has thrown: solver() is null then.
+/// solver() is null until load() has returned, and after a load(), update_values() or refresh() that
+/// has thrown.
 class PreparedSystem {
  public:
   /// `options` have been read.
@@ -63,9 +63,9 @@ class PreparedSystem {
   std::optional<DiskCache> cache_;
   mutable std::optional<bool> one_kernel_;
   SetupReport report_;
-  StoredMatrix matrix_;  // goes after what borrows it, also after the method
+  StoredMatrix matrix_;  // declared before the members that borrow its arrays (the method too), so destroyed after them
   SolverParts parts_;
-  std::optional<OrderedMatrix> ready_;  // while operators are made of it
+  std::optional<OrderedMatrix> ready_;  // set only while operators are made from it
   GivenOperators given_;
   OperatorPtr<double> A_, A_true_, M_;
   std::shared_ptr<CsrOperator<double> const> csr_;

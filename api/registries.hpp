@@ -19,7 +19,7 @@ struct SolverRegistries {
   SolverRegistries();
 };
 
-/// The package's own, made when first asked for; they live as long as the process.
+/// The package's own registries, made at the first call; they live as long as the process.
 SolverRegistries const& solver_registries();
 
 }  // namespace tcsolve

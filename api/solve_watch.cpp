@@ -17,7 +17,7 @@ SolveWatch::SolveWatch(Context& ctx, std::string method, SolveCallbacks const& c
 }
 
 SolveWatch::~SolveWatch() {
-  stop_.reset();  // waits for a request that is being heard
+  stop_.reset();  // waits for a stop callback that is running on another thread
   if (callbacks_.progress) ctx_.detach(this);
   if (cancelled_) ctx_.clear_cancel();
 }

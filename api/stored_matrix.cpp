@@ -77,7 +77,7 @@ void StoredMatrix::reorder(Context& ctx, Storage moved, bool on_host) {
 }
 
 void StoredMatrix::settle(Context& ctx, bool borrowed) {
-  // The arrays of host_ keep their addresses where they go over to the storage.
+  // Operators borrow these arrays: moving host_ into the storage keeps their addresses.
   bool const in_host = !host_.values.empty() && storage_->view().values == host_.values.data();
   Csr<double> here = std::exchange(host_, extents_of(host_.rows, host_.cols));
   if (!borrowed)
@@ -120,7 +120,7 @@ CsrView<double> StoredMatrix::reordered_values(Context& ctx, CsrView<double> con
   return storage_->view();
 }
 
-/// A matrix of the same pattern whose values are the numbers of its entries, in the order kept.
+/// Permutes a matrix of A's pattern whose values are the entry numbers 0, 1, ...: its values are then places_.
 void StoredMatrix::find_places(Context& ctx, CsrView<double> const& a, Permutation const& P) {
   CsrStorage<double> const here(ctx, a);
   auto const entries = static_cast<std::size_t>(a.entries);

@@ -21,21 +21,21 @@ class StoredMatrix {
   void take(Context&, CsrView<double> const& a, Arrays arrays, bool on_host);
   void take(Context&, Csr<double> a, bool on_host);
 
-  /// The extents, and the entries where they were asked for.
+  /// The extents, and the entries if take() or reorder() had `on_host` (until settle()).
   Csr<double> const& host() const { return host_; }
   Storage const& storage() const { return storage_; }
   Offset entries() const { return entries_; }
 
-  /// P A P^T, which `moved` is, takes the place of A.
+  /// Replaces A by `moved`, which is P A P^T.
   void reorder(Context&, Storage moved, bool on_host);
-  /// Operators have been made. `borrowed`: one of them uses the arrays of storage(), which stay;
-  /// others go.
+  /// Called once the operators have been made; frees the host entries. `borrowed`: an operator uses
+  /// the arrays of storage(), so they are kept; else they are freed.
   void settle(Context&, bool borrowed);
 
-  /// The values of `a`, which has the pattern of A, in the Context's space and in the order kept.
-  /// They lie where the old ones did, in the caller's arrays where those are borrowed or nothing is
-  /// kept. The first calls for a matrix in another order or of another space, two at most, make
-  /// room; later ones take no memory.
+  /// Returns the values of `a`, which has the pattern of A, in the Context's space and in the order
+  /// kept. They overwrite the old values, or stay in the caller's arrays if those are borrowed or no
+  /// storage is kept. For a reordered matrix or one from another space, at most the first two calls
+  /// allocate; later calls allocate nothing.
   CsrView<double> update_values(Context&, CsrView<double> const& a, Permutation const* P);
   /// The same in new arrays: holders of storage() keep the old ones as they are.
   CsrView<double> renew(Context&, CsrView<double> const& a, Permutation const* P);
@@ -46,7 +46,7 @@ class StoredMatrix {
 
   Csr<double> host_;
   Offset entries_ = 0;
-  Storage storage_;       // goes before host_, whose arrays it may borrow
+  Storage storage_;       // declared after host_, whose arrays it may borrow, so destroyed first
   Array<Index> places_;   // entry k of P A P^T is entry places_[k] of A
   Array<double> staged_;  // values from another space
 };

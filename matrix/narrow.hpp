@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Values in a narrower type, and powers of two that bring a matrix into its range
-/// (matrix/scaled.hpp says which), where the matrix lies: one template over a backend,
+/// Rounds values to a narrower type and scales a matrix into its range by powers of two (the rules
+/// are in matrix/scaled.hpp), in the space of the matrix. One template over a backend,
 /// kernels/narrow_build.hpp.
 ///
 ///   host   Kokkos
-///   cuda   a thread an entry; with exponents a warp a row
-///   bytes  values once, and written once; where they must be scaled, values and columns up to ten
-///          times more, and 8 a column at random
-///   bits   the same on both, but for a NaN in FP16, of which each has one of its own: an entry is
-///          rounded once, after a multiplication that is exact
+///   cuda   one thread per entry; with exponents one warp per row
+///   bytes  values are read and written once; scaling reads values and columns up to ten times more,
+///          and 8 bytes per column at random
+///   bits   the same on both backends, except the bit pattern of NaN in FP16: an entry is rounded
+///          once, after an exact multiplication
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ namespace tcsolve {
 
 /// What becomes of a value that the narrower type cannot hold.
 enum class Beyond {
-  refuse_infinite,  ///< refused where it would become infinite; one too small becomes zero
-  refuse,           ///< refused where it would become zero, too
-  scale             ///< rows, and columns where these do not suffice, are scaled by powers of two
+  refuse_infinite,  ///< throw if a value overflows to infinity; underflow to zero is allowed
+  refuse,           ///< throw if a value overflows to infinity or underflows to zero
+  scale             ///< scale rows by powers of two, and columns as well if rows do not suffice
 };
 
-/// What was done to the values; an empty list of exponents is all zeros.
+/// The exponents applied to rows and columns (an empty list: all zeros), and whether the values fit.
 struct Narrowed {
   Array<std::int32_t> row_exponents, column_exponents;  ///< (rows), (cols), or empty
-  bool fits = true;                                     ///< else the first entry that does not:
+  bool fits = true;                                     ///< if false, row, column and value are those of the first entry that does not fit
   Index row = 0, column = 0;
   double value = 0;
 };
@@ -42,11 +42,11 @@ struct Narrowed {
 template <class T>
 struct UndoneExponents {
   Array<T> factors;
-  std::int64_t outside = -1;  ///< the first that T cannot hold; -1: none
+  std::int64_t outside = -1;  ///< index of the first factor out of T's range; -1: none
 };
 
 namespace host {
-/// to_k = round(a_k 2^(rows_i + cols_j)) for each entry; every NaN is the backend's one.
+/// to_k = round(a_k 2^(rows_i + cols_j)) for each entry; every NaN becomes the backend's NaN.
 template <class S, class T>
 Narrowed narrow_values(Host&, Arena&, CsrView<T> const& a, Beyond, S* to);
 template <class T>

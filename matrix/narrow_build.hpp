@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The functions of matrix/narrow.hpp, written once for both backends (kernels/convert.hpp).
 ///
-///     round     every value as it is; which is the first that does not fit, is one subnormal?
-///     raise     rows_i: the largest exponent of row i comes to `top`
-///     balance   thrice: the middle of the exponents of each row comes to 0, then of each column
+///     round     round every unscaled value; find the first that does not fit and any subnormal
+///     raise     choose rows_i so that the largest exponent of row i becomes `top`
+///     balance   three times: shift the middle of the exponents of each row, then column, to 0
 ///
-/// Where rounding alone does not do, raise; where that does not, balance and raise once more.
+/// If rounding does not suffice, raise; if raising does not suffice, balance and raise again.
 #pragma once
 
 #include <bit>
@@ -59,8 +59,8 @@ TCSOLVE_HD int exponent(double v) {
 }
 TCSOLVE_HD bool finite_nonzero(double v) { return v != 0 && v - v == 0; }
 
-/// v 2^e for |e| <= 2000, exact where it is normal: what lies between is no smaller than the
-/// outcome or no larger.
+/// v 2^e for |e| <= 2000, exact if the result is normal: the two factors have the same sign of
+/// exponent, so the intermediate product lies between v and the result.
 TCSOLVE_HD double times_power(double v, int e) {
   auto const power = [](int of) { return double_of(static_cast<std::uint64_t>(of + 1023) << 52); };
   return v * power(e / 2) * power(e - e / 2);
@@ -68,13 +68,13 @@ TCSOLVE_HD double times_power(double v, int e) {
 
 TCSOLVE_HD int clamped(int e) { return e < -farthest ? -farthest : e > farthest ? farthest : e; }
 
-/// v as S; every NaN becomes the same one, as devices do and hosts do not.
+/// v rounded to S. Every NaN becomes the same quiet NaN: devices do so by themselves, hosts do not.
 template <class S>
 TCSOLVE_HD S rounded(double v) {
   return v == v ? S(v) : S(std::numeric_limits<float>::quiet_NaN());
 }
 
-/// Whether a value that was finite and not zero has become what it must not.
+/// Whether rounding turned a finite nonzero value into one that the rule (Beyond) refuses.
 template <class S>
 TCSOLVE_HD bool lost(double v, S s, bool zero_too) {
   double const now = double(s);
@@ -82,8 +82,8 @@ TCSOLVE_HD bool lost(double v, S s, bool zero_too) {
 }
 
 struct Seen {
-  std::int64_t bad;        ///< the first entry that does not fit
-  std::int32_t subnormal;  ///< one is, as it is
+  std::int64_t bad;        ///< index of the first entry that does not fit
+  std::int32_t subnormal;  ///< 1 if a nonzero unscaled value is below the normal range of S
 };
 struct Forget {
   Seen* seen;
@@ -107,7 +107,7 @@ struct Round {
   }
 };
 
-/// Row i by its exponents, those of columns added.
+/// Rounds row i after scaling by its exponent plus those of the columns.
 template <class S, class T>
 struct RoundScaled {
   CsrView<T> a;
@@ -212,7 +212,7 @@ struct AnySet {
   }
 };
 
-/// Where entry `*bad` lies, and what it is.
+/// Finds the row, column and value of entry `*bad`.
 struct Place {
   Index row, column;
   double value;

@@ -74,7 +74,7 @@ void CsrStorage<S>::copy(Context& ctx, CsrView<S> const& a) {
   view_.space = ctx.space();
 }
 
-/// From the Context's space to memory of its own there.
+/// Copies a matrix of the Context's space to owned arrays in the same space.
 template <class S>
 void CsrStorage<S>::duplicate(Context& ctx, CsrView<S> const& a) {
   auto const own = [&]<class T>(Array<T>& array, T const* from, std::size_t n) {

@@ -13,18 +13,19 @@ namespace tcsolve {
 template <class S>
 class CsrStorage {
  public:
-  /// Borrows `a`, which must then outlive the storage, or copies it. The arrays are taken as they
-  /// are. A copy on the device of a host matrix has 32-bit offsets where the entries fit.
+  /// Borrows `a`, which must then outlive the storage, or copies it; the arrays are not checked. A
+  /// matrix in another space is always copied: a device copy of a host matrix has 32-bit offsets if
+  /// the entries fit. Throws ShapeError for a device matrix in a Context on the host.
   CsrStorage(Context&, CsrView<S> const& a, Arrays arrays = Arrays::borrowed);
   CsrStorage(Context&, Csr<S> a);
   /// Owns arrays that a kernel has made in the Context's space.
   CsrStorage(Context&, Index rows, Index cols, CsrArrays<S> arrays);
-  /// The values of a matrix of the same pattern, copied to where those that it owns lie. What was
-  /// borrowed is let go, for `a` where it lies in the Context's space, else for a copy.
+  /// Copies the values of `a`, which has the same pattern, into the owned values. A storage that
+  /// borrows drops its arrays and borrows `a` if `a` lies in the Context's space, else copies `a`.
   void update_values(Context&, CsrView<S> const& a);
   void update_values(Context&, Csr<S> a);
   CsrView<S> const& view() const { return view_; }
-  /// Null where they are borrowed.
+  /// The owned values (entries); null if the values are borrowed.
   S* own_values() { return owned_.values.empty() ? values_.data() : owned_.values.data(); }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The graph that a symmetric renumbering sees, written once for both backends
-/// (kernels/convert.hpp): the pattern of A + A^T, A's own arrays where that is the same; its
-/// vertices by (degree, number); its connected components, by union-find (Jaiganesh and Burtscher
-/// 2018). matrix/reorder/cuthill_mckee_build.hpp orders it.
+/// The graph of a symmetric renumbering, written once for both backends (kernels/convert.hpp). The
+/// graph is the pattern of A + A^T; A's own arrays are used if A's pattern is symmetric. Its vertices
+/// are sorted by (degree, number), and its connected components are found by union-find (Jaiganesh
+/// and Burtscher 2018). matrix/reorder/cuthill_mckee_build.hpp orders the graph.
 #pragma once
 
 #include <limits>
@@ -14,7 +14,7 @@ namespace tcsolve::ordering {
 
 constexpr Index far_away = std::numeric_limits<Index>::max();
 
-/// The first of `n` ascending keys that is not below.
+/// Returns the index of the first of `n` ascending keys that is >= wanted; n if there is none.
 template <class K>
 TCSOLVE_HD Offset lower_bound(K const* key, Offset n, K wanted) {
   Offset low = 0, high = n;
@@ -42,7 +42,7 @@ struct Most {
   TCSOLVE_HD Index operator()(Index a, Index b) const { return a > b ? a : b; }
 };
 
-/// Raises *found where a_ij is stored and a_ji is not.
+/// Sets *found to 1 if some a_ij is stored and a_ji is not.
 struct Unmatched {
   PatternView a;
   Index* found;
@@ -83,7 +83,7 @@ struct Starts {
   }
 };
 
-/// Row i of A and row i of A^T as one: how many, and where `to` is given, which.
+/// Merges row i of A and row i of A^T: counts the columns if `to` is null, else writes them.
 struct Merge {
   PatternView a;
   Offset const* starts;
@@ -119,8 +119,8 @@ Offset longest(On& on, OffsetsView const& offsets, Index rows) {
   return most;
 }
 
-/// The pattern of A + A^T, diagonal and all; A's own arrays where that is the same. False where a
-/// row or a column is longer than `most` (0: any).
+/// Replaces `a` by the pattern of A + A^T, diagonal included; keeps A's own arrays if the pattern is
+/// symmetric. Returns false if a row or a column has more than `most` entries (0: no limit).
 template <class On>
 bool symmetrize(On& on, PatternView& a, Offset most) {
   if (most > 0 && longest(on, a.offsets, a.rows) > most) return false;
@@ -130,7 +130,7 @@ bool symmetrize(On& on, PatternView& a, Offset most) {
   Index found = 0;
   on.read(unmatched, &found, 1);
   if (found == 0) return true;
-  // The columns of A, by stable sorting: rows ascend in each.
+  // A stable sort of the entries by column gives the rows of A^T, in each of which the row indices ascend.
   auto* const column = on.template take<std::uint32_t>(a.entries);
   auto* const mirrored = on.template take<Index>(a.entries);
   auto* const starts = on.template take<Offset>(a.rows + std::size_t{1});
@@ -152,7 +152,7 @@ bool symmetrize(On& on, PatternView& a, Offset most) {
 
 // ---- by degree ----
 
-/// Neighbours of each vertex, itself not among them.
+/// The degree of each vertex; a diagonal entry does not count.
 struct Degrees {
   PatternView graph;
   std::uint32_t* degree;
@@ -174,10 +174,10 @@ struct Invert {
   }
 };
 
-/// Vertices by (degree, number), and the graph in that numbering.
+/// The vertices sorted by (degree, number), and the graph in that numbering.
 struct ByDegree {
   PatternView graph;
-  Index *given, *rank;  ///< the given number of each; and back
+  Index *given, *rank;  ///< sorted number -> given number, and its inverse
 };
 
 template <class On>
@@ -200,13 +200,13 @@ ByDegree by_degree(On& on, PatternView const& graph) {
 
 // ---- components ----
 
-/// Trees of vertices, each below its parent; a root is its own.
+/// A union-find forest: the parent of a vertex has a smaller number; a root is its own parent.
 struct Forest {
   Index* parent;
   TCSOLVE_HD Index root(Index v) const {
     Index here = glance(parent + v);
     for (Index below = v, up; here > (up = glance(parent + here)); here = up)
-      put(parent + below, up), below = here;  // none of these is a root, nor will be
+      put(parent + below, up), below = here;  // path compression of vertices that are not roots and never become roots
     return here;
   }
   TCSOLVE_HD void unite(Index v, Index w) const {
@@ -217,7 +217,7 @@ struct Forest {
       }
       Index const seen = atomic_replace(parent + v, v, w);
       if (seen == v) return;
-      v = seen;  // below v, and fresh: plain loads may be behind
+      v = seen;  // smaller than v; the atomic returns the current value, a plain load may return an older one
     }
   }
 };
@@ -254,15 +254,15 @@ struct Roots {
 
 /// The state of the search in each component.
 struct Component {
-  Index start;    ///< of the search under way
+  Index start;    ///< start vertex of the current search
   Index further;  ///< least vertex of its last level
   Index last;     ///< its last level
   Index first;    ///< its first level
-  Index height;   ///< levels of the search before
+  Index height;   ///< number of levels of the previous search
   Index active;
 };
 
-/// `of` the vertices, which are numbered by degree; components in the order of their roots.
+/// Sets of[v], the component of vertex v (sorted number); components are numbered in the order of their roots.
 struct Enlist {
   ByDegree sorted;
   Index const *root, *before;

@@ -11,17 +11,17 @@
 ///     search    from a vertex of each component: breadth-first levels, of which only the numbers
 ///               matter and not the order within; the next start is the least vertex of the last
 ///               level, until there are no more levels than before (George and Liu 1979)
-///     number    level k + 1 from level k: a vertex follows the neighbour that comes first
-///               (least position), a parent counts its children, a scan tells where each parent's
-///               begin, and the parent walks its row once more and writes them, ascending
+///     number    level k + 1 from level k: the parent of a vertex is its neighbour of least
+///               position; each parent counts its children, a scan of the counts gives the first
+///               position of each parent's children, and the parent writes them in row order
 ///     reverse   component by component
 ///
-/// Levels are the same whoever reaches a vertex first, and all else is minima, sums and stable
-/// sorts: the same order on every run.
+/// The order is the same on every run: the level of a vertex does not depend on which thread
+/// reaches it first, and all other steps are minima, sums and stable sorts.
 ///
-///   kernels  one a level of a search, with a look at the outcome every 16 levels; four a level
-///            of the numbering
-///   bytes    of scratch: 8 an entry, 32 where A + A^T must be made; 180 a row; about 1000 a level
+///   kernels  one per level of a search, and a copy of the level sizes to the host every 16 levels;
+///            four per level of the numbering
+///   bytes    of scratch: 8 per entry, 32 if A + A^T must be formed; 180 per row; about 1000 per level
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ namespace tcsolve::ordering {
 
 struct Begin {
   Component* components;
-  Index first;  ///< levels are counted on from one search to the next: what is below is not met yet
+  Index first;  ///< first level of this search; numbers increase over all searches, so level < first is unvisited
   Index *level, *queue, *count;
   TCSOLVE_HD void operator()(std::int64_t c) const {
     Component& here = components[c];
@@ -47,7 +47,7 @@ struct Begin {
   }
 };
 
-/// What vertex i of a level reaches first is the next level, in any order.
+/// Appends the unvisited neighbours of vertex i of a level to the next level, in any order.
 struct Expand {
   PatternView graph;
   Index first, next;
@@ -68,7 +68,7 @@ struct Expand {
   }
 };
 
-/// Where there is one component, its last level is the last there is.
+/// For a graph of one component: its last level is the last level of the search.
 struct LastOfOne {
   Component* component;
   Index last;
@@ -90,7 +90,7 @@ struct Furthest {
     if (here.active != 0 && level[v] == here.last) lower_to(&here.further, static_cast<Index>(v));
   }
 };
-/// The search goes on from the other end, as long as that is further.
+/// Starts the next search from `further` if the last search had more levels than the one before.
 struct Turn {
   Component* components;
   Index* going_on;
@@ -105,7 +105,7 @@ struct Turn {
   }
 };
 
-/// Levels of all vertices from the pseudo-peripheral ones that the components start with.
+/// Computes the levels of all vertices, counted from a pseudo-peripheral vertex of each component.
 template <class On>
 class Search {
  public:
@@ -120,7 +120,7 @@ class Search {
     going_on_ = on.template take<Index>(1);
     on.clear(level_, n);
   }
-  /// False once there are more than `most_levels`.
+  /// Returns false if the levels of all searches together exceed `most_levels`.
   bool run() {
     std::int64_t const n = graph_.rows;
     for (Index going_on = 1, first = 1; going_on != 0;) {
@@ -140,10 +140,10 @@ class Search {
     return true;
   }
   Index const* levels() const { return level_; }
-  Index most() const { return widest_; }  ///< levels of any component
+  Index most() const { return widest_; }  ///< largest number of levels of a component
 
  private:
-  /// 0 beyond the limit.
+  /// Returns the number of levels; 0 if the limit is exceeded.
   Index levels_from(Index first) {
     std::int64_t const n = graph_.rows;
     on_.clear(count_, counts_);
@@ -182,7 +182,7 @@ struct LevelKeys {
     vertex[v] = static_cast<Index>(v);
   }
 };
-/// starts[k]: vertices before level k.
+/// starts[k] is the number of vertices in levels below k.
 struct LevelStarts {
   std::uint32_t const* key;
   std::int64_t n;
@@ -205,8 +205,8 @@ struct NumberStarts {
     order[i] = list[i], place[list[i]] = static_cast<Index>(i);
   }
 };
-/// Vertex i of a level takes the first of its neighbours: only those of the level before have a
-/// place yet, or none that is earlier.
+/// The parent of vertex i of a level is its neighbour of least position. Vertices of this level and
+/// the next still have the position far_away, so the minimum is a vertex of the level before.
 struct Adopt {
   PatternView graph;
   Index const *list, *place;
@@ -229,10 +229,10 @@ struct Adopt {
     });
   }
 };
-/// Parent i writes its children, in the order of its row.
+/// Parent i writes its children in the order of its row.
 struct NumberChildren {
   PatternView graph;
-  Index begin, next;  ///< where the parents' level begins, and that of the children
+  Index begin, next;  ///< first positions of the parents' level and of the children's level
   Index const *parent, *before;
   Index *order, *place;
   template <class Warp>
@@ -257,7 +257,7 @@ struct NumberChildren {
   }
 };
 
-/// From the last to the first, by component.
+/// Reverses the order; the sort key is the component.
 struct Reverse {
   Index const *order, *of, *given;
   std::int64_t n;
@@ -269,7 +269,7 @@ struct Reverse {
   }
 };
 
-/// Vertices in the order of Cuthill and McKee, level by level, all components at once.
+/// Returns the vertices in Cuthill-McKee order; each step numbers one level of all components.
 template <class On>
 Index* number(On& on, PatternView const& graph, Components const& parts, Search<On> const& search) {
   std::int64_t const n = graph.rows;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a block of 32 rows reads of x (matrix/reorder/locality.hpp), written once for both backends
-/// (kernels/convert.hpp): a lane holds the next entry of its row; the least sector of all lanes is
-/// counted and every lane goes past it.
+/// The sectors of x that a block of 32 rows reads (matrix/reorder/locality.hpp), written once for
+/// both backends (kernels/convert.hpp). Each lane holds the next entry of its row; the warp counts
+/// the least sector of all lanes, and every lane then skips its entries in that sector.
 #pragma once
 
 #include <algorithm>

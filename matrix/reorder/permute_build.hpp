@@ -3,12 +3,12 @@
 ///
 ///     row i of B = row old(i) of A, its columns j as new(j), ascending
 ///
-/// Where an entry goes in its row is how many others have smaller columns: counted, all against
-/// all, in rows of up to 256 entries; the entries of longer rows are sorted together, by column,
-/// then stably by row. Both are stable in what they need to be: columns of a row differ.
+/// The position of an entry in its row is the number of entries with smaller columns. Rows of up to
+/// 256 entries count it by comparing all pairs. The entries of all longer rows are sorted together,
+/// first by column, then stably by row. The result is unique, because the columns of a row differ.
 ///
-///   bytes  columns and values three times with random access to rows; 4 an entry of scratch, 48
-///          an entry of a long row
+///   bytes  columns and values three times with random access to rows; of scratch, 4 per entry and
+///          48 per entry of a long row
 #pragma once
 
 #include <limits>
@@ -20,7 +20,7 @@ namespace tcsolve::permuting {
 
 constexpr Offset long_row = 256;
 
-/// Lengths of the new rows; of long ones alone as well.
+/// The lengths of the new rows, and separately those of the long rows.
 template <class O>
 struct Lengths {
   OffsetsView offsets;
@@ -36,19 +36,19 @@ struct Lengths {
   }
 };
 
-/// An entry of a long row: where it is in A, and its new row.
+/// An entry of a long row: its position in A and its new row.
 struct Moved {
   Offset from;
   Index row;
 };
 
-/// New columns, in the order of the old ones; entries of long rows to a list.
+/// Writes the new columns in the order of the old ones, and lists the entries of long rows.
 template <class O>
 struct Rename {
   PatternView a;
   Index const *old_numbers, *new_numbers;
   O const* offsets;
-  Offset const* before;  ///< entries of long rows before each
+  Offset const* before;  ///< number of entries in long rows before each row
   Index* unsorted;
   std::uint32_t* key;
   Moved* moved;
@@ -77,7 +77,7 @@ struct Place {
   O const* offsets;
   Index const* unsorted;
   Index* columns;
-  S* values;  ///< null: the pattern alone
+  S* values;  ///< null: only the pattern is permuted
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
     Offset const to = offsets[i];
@@ -122,7 +122,7 @@ struct PlaceLong {
   }
 };
 
-/// Into arrays that the caller has taken; offsets (rows + 1).
+/// Writes P A P^T to arrays that the caller has allocated; offsets (rows + 1).
 template <class On, class S, class O>
 void permute_into(On& on, CsrView<S> const& a, Index const* old_numbers, Index const* new_numbers,
                   O* offsets, Index* columns, S* values) {

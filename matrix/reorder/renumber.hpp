@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Orders and reordered matrices where the matrix lies (matrix/reorder/cuthill_mckee.hpp,
-/// permutation.hpp, locality.hpp say what they are). Each is one template over a backend
-/// (kernels/convert.hpp): cuthill_mckee_build.hpp, permute_build.hpp, locality_build.hpp.
+/// Orders and reordered matrices, computed in the space of the matrix (definitions:
+/// matrix/reorder/cuthill_mckee.hpp, permutation.hpp, locality.hpp). Each is one template over a
+/// backend (kernels/convert.hpp): cuthill_mckee_build.hpp, permute_build.hpp, locality_build.hpp.
 ///
 ///   host   Kokkos
-///   cuda   a warp a row, one kernel a level of a search
+///   cuda   one warp per row, one kernel per level of a search
 #pragma once
 
 #include <type_traits>
@@ -37,11 +37,11 @@ struct CsrArrays {
   Array<S> values;                     ///< (entries)
 };
 
-/// What a search level by level does badly, and one vertex after another does well. Zero where
-/// there is no limit.
+/// Limits beyond which the parallel search by levels is slower than the serial search by vertices.
+/// 0: no limit.
 struct CuthillMckeeLimits {
-  Offset longest = 0;  ///< entries of a row, which one warp walks
-  Offset levels = 0;   ///< of all searches together: each costs a kernel or three
+  Offset longest = 0;  ///< entries of a row, which a single warp processes
+  Offset levels = 0;   ///< of all searches together; a level costs one to three kernels
 };
 
 /// Sums over blocks of 32 rows (matrix/reorder/locality.hpp).
@@ -51,11 +51,11 @@ struct LocalitySums {
 };
 
 namespace host {
-/// old_numbers (rows), on the host, of reverse_cuthill_mckee(). False, and nothing written, where a
-/// limit is exceeded: no more than that many levels, and 15, have been looked at then.
+/// Writes old_numbers (rows) of reverse_cuthill_mckee() to host memory. Returns false and writes
+/// nothing if a limit is exceeded; the search stops at most 15 levels beyond the limit.
 bool cuthill_mckee(Host&, Arena&, PatternView const& a, CuthillMckeeLimits const&,
                    Index* old_numbers);
-/// P A P^T, rows in ascending order; old_numbers and new_numbers (rows) on the side of `a`.
+/// P A P^T, rows in ascending order; old_numbers and new_numbers (rows) in the space of `a`.
 template <class S>
 CsrArrays<S> permute(Host&, Arena&, CsrView<S> const& a, Index const* old_numbers,
                      Index const* new_numbers);
