@@ -16,10 +16,10 @@
 /// used where they lie and not kept. A Context that is given must outlive the solver.
 ///
 /// Errors. If set_matrix(), set_operator(), update_values() or refresh() throws, the solver has no
-/// matrix: ready() is false, and solve() throws ShapeError until the next successful set_matrix() or
-/// set_operator(). Two checks run first and leave the solver unchanged: update_values() checks the
-/// extents and the number of entries, and set_matrix() checks that a host matrix is well formed. A
-/// solve that throws leaves the solver ready.
+/// matrix: ready() is false, and solve() throws ShapeError until the next successful set_matrix()
+/// or set_operator(). Two checks run first and leave the solver unchanged: update_values() checks
+/// the extents and the number of entries, and set_matrix() checks that a host matrix is well
+/// formed. A solve that throws leaves the solver ready.
 ///
 /// One solver, and one Context, serve one host thread at a time; Context::cancel() and stop tokens
 /// may be used from any.
@@ -92,10 +92,9 @@ class LinearSolver {
                     OperatorPtr<double> A_true = nullptr);
   /// New values on the same pattern. The pattern is not checked (require_same_pattern(),
   /// matrix/same_pattern.hpp, checks it). Later solves have the same bits as those of a solver made
-  /// of `a` in the same order and format. `a` may lie on the host or on the device, and is copied; a
-  /// solver that borrows arrays borrows those of `a` instead. The preconditioner is updated or made
-  /// anew. Throws as set_matrix(). Cost: a copy or two, the preconditioner's, a
-  /// pass over A.
+  /// of `a` in the same order and format. `a` may lie on the host or on the device, and is copied;
+  /// a solver that borrows arrays borrows those of `a` instead. The preconditioner is updated or
+  /// made anew. Throws as set_matrix(). Cost: a copy or two, the preconditioner's, a pass over A.
   void update_values(CsrView<double> const& a);
   /// To be called when the operators given to set_operator() have changed: makes the options'
   /// preconditioner anew and records the method's step again.
@@ -107,7 +106,7 @@ class LinearSolver {
   SolveReport solve(std::span<double const> b, std::span<double> x,
                     SolveCallbacks const& callbacks = {});
   /// Solves for the columns of b in turn, each from the guess in its column of x; stops after a
-  /// cancelled solve.
+  /// cancelled solve. Throws ShapeError where b and x differ in their columns.
   std::vector<SolveReport> solve_columns(In<double> b, Out<double> x,
                                          SolveCallbacks const& callbacks = {});
 
@@ -118,14 +117,16 @@ class LinearSolver {
   SolverParts const& parts() const;
   /// The options with every value in force.
   SolverOptions const& options() const;
-  /// The report of the last set_matrix() or set_operator(); if that call threw, of the phases completed.
+  /// The report of the last set_matrix() or set_operator(); if that call threw, of the phases
+  /// completed.
   SetupReport const& setup_report() const;
   /// The name of the format that A is in now; a lazy conversion changes it. Empty where there is
   /// none.
   std::string format() const;
-  /// The operator and the preconditioner in the solver's row order; null while not ready(), and M is
-  /// null without a preconditioner. They may borrow the solver's arrays: do not use them, or pass them
-  /// to the solver, after the next set_matrix() or set_operator() or after the solver's destruction.
+  /// The operator and the preconditioner in the solver's row order; null while not ready(), and M
+  /// is null without a preconditioner. They may borrow the solver's arrays: do not use them, or
+  /// pass them to the solver, after the next set_matrix() or set_operator() or after the solver's
+  /// destruction.
   OperatorPtr<double> A() const;
   OperatorPtr<double> M() const;
 

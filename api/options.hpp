@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The options of a solver, given in C++, in YAML text or in a file; one schema describes all three.
+/// The options of a solver, given in C++, in YAML text or in a file; one schema describes all
+/// three.
 ///
 ///     SolverOptions{.solver = {"cg", CgParams{.stopping = {.rtol = 1e-10}}},
 ///                   .preconditioner = "jacobi"}

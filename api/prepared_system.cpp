@@ -121,9 +121,9 @@ void PreparedSystem::plan() {
                   factory.needs_host());
 }
 
-/// Calls f() and turns a MatrixError into a SetupError: the matrix is valid, and another `format` or
-/// `values` may hold it. After a reordering the message adds that rows and columns are numbered as
-/// reordered.
+/// Calls f() and turns a MatrixError into a SetupError: the matrix is valid, and another `format`
+/// or `values` may hold it. After a reordering the message adds that rows and columns are numbered
+/// as reordered.
 template <class F>
 void PreparedSystem::as_setup_errors(F const& f) const {
   std::string const numbered = reordered_ ? "; rows and columns are numbered as reordered" : "";
@@ -134,7 +134,8 @@ void PreparedSystem::as_setup_errors(F const& f) const {
   } catch (MatrixError const& e) {
     Block const& block = options_.matrix_operator;
     ConfigNode const effective = block.registry()->effective(block);
-    ConfigNode const* const values = effective.find("values");  // a format registered by the caller may lack this key
+    ConfigNode const* const values =
+        effective.find("values");  // a format registered by the caller may lack this key
     throw SetupError(cat("operator {format: ", block.type(),
                          values != nullptr ? cat(", values: ", values->scalar) : "",
                          "}: ", e.what(), numbered));
@@ -225,7 +226,8 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
 /// Gives the values of `a` to the operators and the preconditioner.
 void PreparedSystem::follow(CsrView<double> const& a) {
   Permutation const* const P = reordered_ ? &reordered_->order() : nullptr;
-  // A conversion that runs in the background reads the old arrays until the operator has waited for it.
+  // A conversion that runs in the background reads the old arrays until the operator has waited for
+  // it.
   auto const before = matrix_.storage();
   CsrView<double> const now = lazy_ ? matrix_.renew(ctx_, a, P) : matrix_.update_values(ctx_, a, P);
   give_values(ctx_, A_, now);

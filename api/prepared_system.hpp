@@ -21,8 +21,8 @@ struct GivenOperators {
   OperatorPtr<double> A_true;  ///< null: A itself
 };
 
-/// solver() is null until load() has returned, and after a load(), update_values() or refresh() that
-/// has thrown.
+/// solver() is null until load() has returned, and after a load(), update_values() or refresh()
+/// that has thrown.
 class PreparedSystem {
  public:
   /// `options` have been read.
@@ -63,7 +63,8 @@ class PreparedSystem {
   std::optional<DiskCache> cache_;
   mutable std::optional<bool> one_kernel_;
   SetupReport report_;
-  StoredMatrix matrix_;  // declared before the members that borrow its arrays (the method too), so destroyed after them
+  StoredMatrix matrix_;  // declared before the members that borrow its arrays (the method too), so
+                         // destroyed after them
   SolverParts parts_;
   std::optional<OrderedMatrix> ready_;  // set only while operators are made from it
   GivenOperators given_;

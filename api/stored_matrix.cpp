@@ -120,7 +120,8 @@ CsrView<double> StoredMatrix::reordered_values(Context& ctx, CsrView<double> con
   return storage_->view();
 }
 
-/// Permutes a matrix of A's pattern whose values are the entry numbers 0, 1, ...: its values are then places_.
+/// Permutes a matrix of A's pattern whose values are the entry numbers 0, 1, ...: its values are
+/// then places_.
 void StoredMatrix::find_places(Context& ctx, CsrView<double> const& a, Permutation const& P) {
   CsrStorage<double> const here(ctx, a);
   auto const entries = static_cast<std::size_t>(a.entries);

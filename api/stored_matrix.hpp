@@ -28,14 +28,14 @@ class StoredMatrix {
 
   /// Replaces A by `moved`, which is P A P^T.
   void reorder(Context&, Storage moved, bool on_host);
-  /// Called once the operators have been made; frees the host entries. `borrowed`: an operator uses
-  /// the arrays of storage(), so they are kept; else they are freed.
+  /// Called once the operators have been made; host() keeps only the extents afterwards.
+  /// `borrowed`: an operator uses the arrays of storage(), so they are kept; else they are freed.
   void settle(Context&, bool borrowed);
 
   /// Returns the values of `a`, which has the pattern of A, in the Context's space and in the order
-  /// kept. They overwrite the old values, or stay in the caller's arrays if those are borrowed or no
-  /// storage is kept. For a reordered matrix or one from another space, at most the first two calls
-  /// allocate; later calls allocate nothing.
+  /// kept. They overwrite the old values, or stay in the caller's arrays if those are borrowed or
+  /// no storage is kept. For a reordered matrix or one from another space, at most the first two
+  /// calls allocate; later calls allocate nothing.
   CsrView<double> update_values(Context&, CsrView<double> const& a, Permutation const* P);
   /// The same in new arrays: holders of storage() keep the old ones as they are.
   CsrView<double> renew(Context&, CsrView<double> const& a, Permutation const* P);

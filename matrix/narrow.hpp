@@ -5,7 +5,8 @@
 ///
 ///   host   Kokkos
 ///   cuda   one thread per entry; with exponents one warp per row
-///   bytes  values are read and written once; scaling reads values and columns up to ten times more,
+///   bytes  values are read and written once; scaling reads values and columns up to ten times
+///   more,
 ///          and 8 bytes per column at random
 ///   bits   the same on both backends, except the bit pattern of NaN in FP16: an entry is rounded
 ///          once, after an exact multiplication
@@ -30,10 +31,12 @@ enum class Beyond {
   scale             ///< scale rows by powers of two, and columns as well if rows do not suffice
 };
 
-/// The exponents applied to rows and columns (an empty list: all zeros), and whether the values fit.
+/// The exponents applied to rows and columns (an empty list: all zeros), and whether the values
+/// fit.
 struct Narrowed {
   Array<std::int32_t> row_exponents, column_exponents;  ///< (rows), (cols), or empty
-  bool fits = true;                                     ///< if false, row, column and value are those of the first entry that does not fit
+  bool fits =
+      true;  ///< if false, row, column and value are those of the first entry that does not fit
   Index row = 0, column = 0;
   double value = 0;
 };

@@ -25,9 +25,9 @@ struct ScaledCsr {
 };
 
 /// Throws MatrixError, naming row and column, if a value would overflow to infinity or a nonzero
-/// value would underflow to zero: without scaling for Scaling::refuse, else after the scalings below.
-/// Rows are scaled if a value would be infinite, zero or subnormal; columns are scaled as well only
-/// if row scaling does not suffice. Cost: matrix/narrow.hpp, on the host.
+/// value would underflow to zero: without scaling for Scaling::refuse, else after the scalings
+/// below. Rows are scaled if a value would be infinite, zero or subnormal; columns are scaled as
+/// well only if row scaling does not suffice. Cost: matrix/narrow.hpp, on the host.
 template <class S>
 ScaledCsr<S> scaled(Csr<double> const& a, Scaling);
 
@@ -36,7 +36,8 @@ constexpr Beyond beyond(Scaling scaling) {
 }
 
 /// The matrix of scaled() in a Context's space, with the same bits; formats convert from it. The
-/// pattern is borrowed from A if A lies in that space, and A must then outlive it; else it is a copy.
+/// pattern is borrowed from A if A lies in that space, and A must then outlive it; else it is a
+/// copy.
 template <class S>
 class NarrowCsr {
  public:
@@ -58,7 +59,8 @@ class NarrowCsr {
   Array<T> undone_columns(Context&) const;
   /// ||A||_inf of the matrix before it was scaled.
   double unscaled_norm(Context&) const;
-  /// Moves the values, which must not lie in an Arena::Scope, to a storage that owns a copy of the pattern.
+  /// Moves the values, which must not lie in an Arena::Scope, to a storage that owns a copy of the
+  /// pattern.
   CsrStorage<S> owned(Context&) &&;
 
  private:

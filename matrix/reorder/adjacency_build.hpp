@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The graph of a symmetric renumbering, written once for both backends (kernels/convert.hpp). The
-/// graph is the pattern of A + A^T; A's own arrays are used if A's pattern is symmetric. Its vertices
-/// are sorted by (degree, number), and its connected components are found by union-find (Jaiganesh
-/// and Burtscher 2018). matrix/reorder/cuthill_mckee_build.hpp orders the graph.
+/// graph is the pattern of A + A^T; A's own arrays are used if A's pattern is symmetric. Its
+/// vertices are sorted by (degree, number), and its connected components are found by union-find
+/// (Jaiganesh and Burtscher 2018). matrix/reorder/cuthill_mckee_build.hpp orders the graph.
 #pragma once
 
 #include <limits>
@@ -119,8 +119,8 @@ Offset longest(On& on, OffsetsView const& offsets, Index rows) {
   return most;
 }
 
-/// Replaces `a` by the pattern of A + A^T, diagonal included; keeps A's own arrays if the pattern is
-/// symmetric. Returns false if a row or a column has more than `most` entries (0: no limit).
+/// Replaces `a` by the pattern of A + A^T, diagonal included; keeps A's own arrays if the pattern
+/// is symmetric. Returns false if a row or a column has more than `most` entries (0: no limit).
 template <class On>
 bool symmetrize(On& on, PatternView& a, Offset most) {
   if (most > 0 && longest(on, a.offsets, a.rows) > most) return false;
@@ -130,7 +130,8 @@ bool symmetrize(On& on, PatternView& a, Offset most) {
   Index found = 0;
   on.read(unmatched, &found, 1);
   if (found == 0) return true;
-  // A stable sort of the entries by column gives the rows of A^T, in each of which the row indices ascend.
+  // A stable sort of the entries by column gives the rows of A^T, in each of which the row indices
+  // ascend.
   auto* const column = on.template take<std::uint32_t>(a.entries);
   auto* const mirrored = on.template take<Index>(a.entries);
   auto* const starts = on.template take<Offset>(a.rows + std::size_t{1});
@@ -206,7 +207,8 @@ struct Forest {
   TCSOLVE_HD Index root(Index v) const {
     Index here = glance(parent + v);
     for (Index below = v, up; here > (up = glance(parent + here)); here = up)
-      put(parent + below, up), below = here;  // path compression of vertices that are not roots and never become roots
+      put(parent + below, up),
+          below = here;  // path compression of vertices that are not roots and never become roots
     return here;
   }
   TCSOLVE_HD void unite(Index v, Index w) const {
@@ -217,7 +219,8 @@ struct Forest {
       }
       Index const seen = atomic_replace(parent + v, v, w);
       if (seen == v) return;
-      v = seen;  // smaller than v; the atomic returns the current value, a plain load may return an older one
+      v = seen;  // smaller than v; the atomic returns the current value, a plain load may return an
+                 // older one
     }
   }
 };
@@ -262,7 +265,8 @@ struct Component {
   Index active;
 };
 
-/// Sets of[v], the component of vertex v (sorted number); components are numbered in the order of their roots.
+/// Sets of[v], the component of vertex v (sorted number); components are numbered in the order of
+/// their roots.
 struct Enlist {
   ByDegree sorted;
   Index const *root, *before;

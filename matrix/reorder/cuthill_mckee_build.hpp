@@ -21,7 +21,8 @@
 ///
 ///   kernels  one per level of a search, and a copy of the level sizes to the host every 16 levels;
 ///            four per level of the numbering
-///   bytes    of scratch: 8 per entry, 32 if A + A^T must be formed; 180 per row; about 1000 per level
+///   bytes    of scratch: 8 per entry, 32 if A + A^T must be formed; 180 per row; about 1000 per
+///   level
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,8 @@ namespace tcsolve::ordering {
 
 struct Begin {
   Component* components;
-  Index first;  ///< first level of this search; numbers increase over all searches, so level < first is unvisited
+  Index first;  ///< first level of this search; numbers increase over all searches, so level <
+                ///< first is unvisited
   Index *level, *queue, *count;
   TCSOLVE_HD void operator()(std::int64_t c) const {
     Component& here = components[c];

@@ -167,11 +167,10 @@ class KrylovSolver : public Solver {
   std::string recorded_name_;   // and of what format
   Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
   int cycle_exponent_ = 0;  // the method's r is 2^-e times the residual
-  InnerSolves
-      inner_;  // reports of operators; the complaint is that of the current run of the method
-  Index residuals_ = 0;  // evaluated in the current solve
-  double x_norm_ = 0;    // of the x of the solve at hand
-  bool exact_ = false;   // residual_ was summed as exactly as A_true can
+  InnerSolves inner_;       // reports of operators; the complaint is that of the current run
+  Index residuals_ = 0;     // evaluated in the current solve
+  double x_norm_ = 0;       // of the x of the solve at hand
+  bool exact_ = false;      // residual_ was summed as exactly as A_true can
 };
 
 /// The solver that runs one kind of method: `Cg<double>` is SolverBy<CgMethod<double>>.

@@ -33,7 +33,7 @@ struct SolveReport {
   /// ||b - A x||_2 of the x that is returned, every row summed in twice the precision of FP64 where
   /// the operator can (LinearOperator::sums_exactly), else in FP64.
   double true_residual = unknown;
-  double recurrence_residual = unknown;  ///< the method's own norm at its end
+  double recurrence_residual = unknown;  ///< ||r|| by the recurrence at its end, in the units of b
   double best_residual = unknown;        ///< smallest monitored norm not refuted
   Index best_iteration = 0;
   double backward_error = unknown;  ///< ||r|| / (||A|| ||x|| + ||b||), where ||A|| is known
