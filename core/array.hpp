@@ -36,7 +36,8 @@ class Array {
   Array& operator=(Array const&) = delete;
   ~Array() { release(space_, data_); }
 
-  /// n elements in `space`, without values: the memory at hand where it is that, else new memory.
+  /// n uninitialised elements in `space`: the present memory if it has that size and space, else
+  /// new.
   void resize(Space space, std::size_t n) {
     if (n != size_ || !same_home(space, space_)) *this = Array(space, n);
   }
@@ -94,7 +95,7 @@ class MultiVector {
   Index rows_ = 0, cols_ = 1;
 };
 
-/// One column of n values: what a solver's work vectors are.
+/// One column of n values, as a solver's work vectors are.
 template <class T>
 using Vector = MultiVector<T>;
 

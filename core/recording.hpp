@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A recording: the operations of a loop body with their operands, in order. The body of a solver
-/// runs once, in recording mode, and cannot look at a value on the host; what it leaves is this
-/// list, which is then called (eager) or captured into a graph that the device repeats.
+/// runs once in recording mode, where it cannot read a value on the host. The list that it leaves
+/// is then called (eager) or captured into a graph that the device repeats.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,7 @@ struct Command {
 
 struct Recording {
   std::vector<Command> commands;
-  /// What the operands point to that was taken from the arena: it lives as long as the commands
-  /// may run.
+  /// The workspace that operands point to; it lives as long as the commands may run.
   std::shared_ptr<Arena> workspace;
   bool capturable() const {
     for (Command const& c : commands)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The words every layer shares: index types, memory spaces and borrowed blocks of vectors.
+/// The types that every layer shares: index types, memory spaces and borrowed blocks of vectors.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ constexpr bool same_home(Space a, Space b) {
   return static_cast<std::uint32_t>(a) == static_cast<std::uint32_t>(b);
 }
 
-/// True where one may stand for the other; whose Context it is does not matter.
+/// True for memory of the same device, or of the host; the Context does not matter.
 constexpr bool operator==(Space a, Space b) {
   auto const on_device = [](Space s) { return (static_cast<std::uint32_t>(s) & 1u) != 0; };
   if (on_device(a) != on_device(b)) return false;
@@ -83,7 +83,7 @@ struct MultiView {
   Layout layout = Layout::row_major;
   Space space = Space::host;
 
-  /// What may be written may be read.
+  /// A view of writable elements converts to a read-only view.
   template <class U>
   requires(!std::is_const_v<T> && std::is_same_v<U, T const>) operator MultiView<U>() const {
     return {data, rows, cols, ld, layout, space};

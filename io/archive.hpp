@@ -21,14 +21,15 @@ class Archive {
  public:
   /// `name` stands for the file in messages. Throws MatrixError when it is no such archive.
   Archive(std::filesystem::path const& path, std::string name);
-  /// Of bytes that somebody else keeps alive.
+  /// Of bytes in memory, which must outlive the Archive.
   Archive(std::string_view bytes, std::string name);
 
-  /// Goes to the next regular file and returns its name, or nothing at the end. Throws MatrixError,
+  /// Advances to the next regular file and returns its name, or nothing at the end. Throws
+  /// MatrixError,
   /// "<name>: <reason>", for a corrupt archive.
   std::optional<std::string> next();
-  /// Bytes of this member: an upper bound, by what it says of itself and by what an archive of this
-  /// size can hold.
+  /// Bytes of this member: an upper bound from its header and from what an archive of this size can
+  /// hold.
   std::int64_t max_bytes() const { return max_bytes_; }
   /// As ByteSource::read(), of this member.
   std::size_t read(std::span<char> out);
@@ -48,7 +49,7 @@ class Archive {
 
 /// The member at which an archive stands, as a stream; the archive outlives it.
 std::unique_ptr<ByteSource> member_source(Archive& archive);
-/// The same, which keeps the archive.
+/// The same; the stream owns the archive.
 std::unique_ptr<ByteSource> member_source(std::unique_ptr<Archive> archive);
 
 }  // namespace tcsolve

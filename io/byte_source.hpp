@@ -33,7 +33,7 @@ std::unique_ptr<ByteSource> open_file(std::filesystem::path const& path);
 /// The same bytes; read() throws Cancelled once the flag is raised.
 std::unique_ptr<ByteSource> cancellable(std::unique_ptr<ByteSource> source, CancelFlag cancel);
 
-/// Bytes that somebody else keeps alive.
+/// Bytes in memory, which must outlive the source.
 std::unique_ptr<ByteSource> open_text(std::string_view text);
 
 }  // namespace tcsolve

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a file says of its matrix before it is read.
+/// The size of a matrix as the header of its file states it, before the matrix is read.
 #pragma once
 
 #include <tcsolve/core/types.hpp>

@@ -48,10 +48,10 @@ class PreconditionerFactory {
   /// build() looks at System::matrix.
   virtual bool needs_matrix() const { return true; }
   /// M, or one inside it, is made of blocks of rows that follow each other: another order would
-  /// tear apart the unknowns of a node.
+  /// separate the unknowns of a node.
   virtual bool goes_by_blocks() const { return false; }
   /// Whether M, which build() made of a block diagonal matrix, couples a row of one of its blocks
-  /// with another block; a preconditioner that takes rows together asks its own blocks. `starts`:
+  /// with another block; a preconditioner made of blocks of rows checks these. `starts`:
   /// the first rows of the matrix' blocks, ascending, the number of rows last. Returns the start
   /// that it reaches across, -1 for none.
   virtual Index reaches_across(LinearOperator<double> const& /*M*/,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Params that C++ has written, checked as those that YAML has.
+/// Checks of Params written in C++, the same as of those read from YAML.
 #pragma once
 
 #include <tcsolve/configs/schema/range.hpp>
@@ -8,7 +8,7 @@
 
 namespace tcsolve {
 
-/// `params`, where each value lies in its range and P::check() has nothing to say. Throws a
+/// `params`, if each value lies in its range and P::check() reports no problem. Else throws a
 /// ConfigError with all problems, `what` in front: "gmres: 'restart' = -3 is outside [1, 1000]".
 /// Blocks are checked where they are read.
 template <HasSchema P>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Parameters are declared once: what a Params struct says about its members. From `schema()` come
-/// the YAML reader (read.hpp), the dump of effective values and the tables of keys (print.hpp).
+/// Parameters are declared once, in the schema() of a Params struct. The YAML reader (read.hpp),
+/// the dump of effective values and the tables of keys (print.hpp) are derived from it.
 ///
 ///     struct GmresParams {
 ///       StoppingParams stopping;  // another Params struct, its keys at this level
@@ -138,7 +138,7 @@ struct Element<std::optional<M>> : Element<M> {};
 template <class M>
 struct Element<std::vector<M>> : Element<M> {};
 
-/// The type a constraint speaks about: M, or what an optional or a list M holds.
+/// The type that a constraint refers to: M, or the element type of an optional or a list M.
 template <class M>
 using ElementOf = typename Element<M>::Type;
 
@@ -177,7 +177,7 @@ constexpr BlockOf adapt(BlockOf c) {
 
 }  // namespace detail
 
-/// The Params of something that has nothing to choose.
+/// The Params of an entry without parameters.
 struct NoParams {
   static constexpr auto schema() { return std::tuple{}; }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names that other packages and users give to what a config calls differently: for messages only,
-/// none of them is accepted.
+/// Names of keys and methods in other packages, for messages that suggest ours; none of them is
+/// accepted in a config.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace tcsolve::detail {
 /// nearest() by letters alone, without the table of synonyms.
 std::string edit_nearest(std::string_view name, std::vector<std::string> const& known);
 
-/// The one of `known` that `name` stands for elsewhere (`tol` is rtol, `gpu` is cuda), also where
-/// `name` is one misspelt; "" when there is none.
+/// The one of `known` that `name` means in other packages (`tol` is rtol, `gpu` is cuda), also
+/// where `name` is one misspelt; "" when there is none.
 std::string synonym(std::string_view name, std::vector<std::string> const& known);
-/// The same without a letter to spare.
+/// The same without tolerance for misspelling.
 std::string exact_synonym(std::string_view name, std::vector<std::string> const& known);
 
 /// Where a key stands that was written in another block: "; 'rtol' belongs under 'solver:'". ""

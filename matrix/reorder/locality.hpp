@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How close to each other the entries of x lie that a product with A reads together.
+/// The locality of x in a product with A: how close the elements lie that are read together.
 #pragma once
 
 #include <tcsolve/matrix/pattern.hpp>
@@ -35,10 +35,10 @@ struct Locality {
 
 /// Cost: one pass over the pattern, cols bytes of counters read at random; serial.
 Locality locality(Pattern const& a);
-/// Of P A P^T, which is not made. Throws ShapeError unless A is square and of P's size. Cost: the
-/// same pass with a look at P for each entry.
+/// The locality of P A P^T, without making the matrix. Throws ShapeError unless A is square and of
+/// P's size. Cost: the same pass with a look at P for each entry.
 Locality locality(Pattern const& a, Permutation const& P);
-/// Of a matrix in the Context's space: the same numbers, made there
+/// The locality of a matrix in the Context's space, computed there
 /// (matrix/reorder/locality_build.hpp). Cost: one pass over the pattern; on a device a warp goes
 /// through a block's sectors one by one. Throws ShapeError where the matrix is not there.
 template <class S>

@@ -41,10 +41,10 @@ struct Reordering {
 /// A candidate is taken for the present order when a product would move a fifth fewer bytes:
 /// candidate.cost() <= 0.8 present.cost().
 bool pays(Locality const& candidate, Locality const& present);
-/// False when no order can pay: even one whose x came free would not reach the rule above.
+/// False when no order can pay: even perfect locality would not satisfy pays().
 bool could_pay(Locality const& present);
 
-/// rcm or metis, of a matrix in the Context's space. rcm is made where the matrix is, metis on the
+/// The order rcm or metis of a matrix in the Context's space; rcm is computed there, metis on the
 /// host. `moved` becomes P A P^T, in the Context's space too. Throws as the one below, and
 /// ShapeError where the matrix is not there.
 Reordering reordering(Context&, CsrView<double> const& a, Reorder reorder,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The driver of an inner solve. What solve() promises of x is for a user; a preconditioner gives
-/// what its method has made in the steps it was granted, and the method around it judges:
+/// The driver of an inner solve. Unlike solve(), it guarantees nothing about x: as a preconditioner
+/// it returns the iterate of its method after the allowed steps, and the outer method judges it:
 ///
 ///     x = 0,  r = b
 ///     repeat  d = method(r),  x += d,  r = b - A x     while a method that restarts has steps left
 ///
 /// So do KSP as a preconditioner (PETSc) and solvers as operators (Ginkgo). An iterate of smaller
-/// residual is not looked for: the residuals of CG and BiCGStab rise before they fall, and x = 0,
+/// residual is not kept: the residuals of CG and BiCGStab rise before they fall, and x = 0,
 /// which has the smallest of the first steps, is no preconditioner.
 #include <tcsolve/solvers/driver/krylov_solver.hpp>
 
@@ -87,8 +87,8 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
   end(Stop::max_iterations, Cause::none);
 }
 
-/// An operator that was interrupted, or has complained, may have given anything: what the method
-/// concluded from it is not said of A or M.
+/// The result of an operator that was interrupted, or has reported a failure, is undefined: the
+/// method's conclusions about A and M are replaced by the request to stop, or by the failure.
 template <class T>
 void KrylovSolver<T>::heed(LoopState& state) const {
   switch (static_cast<Stop>(state.stop)) {
