@@ -36,7 +36,7 @@ constexpr bool same_home(Space a, Space b) {
   return static_cast<std::uint32_t>(a) == static_cast<std::uint32_t>(b);
 }
 
-/// True for memory of the same device, or of the host; the Context does not matter.
+/// True for memory of one device (a Space that names no device matches each), or of the host.
 constexpr bool operator==(Space a, Space b) {
   auto const on_device = [](Space s) { return (static_cast<std::uint32_t>(s) & 1u) != 0; };
   if (on_device(a) != on_device(b)) return false;
