@@ -15,15 +15,9 @@ template <class F>
 void phase(Context& ctx, std::string_view name, double& sum, F const& f) {
   ctx.cancel_flag().check();
   ctx.emit(PhaseEvent{name, false, 0});
-  double seconds = 0;
-  try {
-    timed(seconds, f);
-  } catch (...) {
-    sum += seconds;
-    throw;
-  }
-  sum += seconds;
-  ctx.emit(PhaseEvent{name, true, seconds});
+  double const before = sum;
+  timed(sum, f);
+  ctx.emit(PhaseEvent{name, true, sum - before});
 }
 
 }  // namespace tcsolve
