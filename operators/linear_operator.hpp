@@ -126,6 +126,8 @@ class LinearOperator {
   virtual Traits traits() const = 0;
   virtual Cost cost(Index k) const = 0;
   virtual std::string name() const = 0;
+  /// What was done to make it, in a sentence, for the report; empty where there is nothing to tell.
+  virtual std::string details() const { return {}; }
   /// The size of ||A||, e.g. the infinity norm; NaN when it is not known.
   virtual double norm_estimate() const { return std::numeric_limits<double>::quiet_NaN(); }
 

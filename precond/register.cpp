@@ -4,6 +4,9 @@
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>
+#include <tcsolve/precond/direct/direct.hpp>
+#include <tcsolve/precond/ic/ic.hpp>
+#include <tcsolve/precond/ilu/ilu.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
 namespace tcsolve {
@@ -27,6 +30,9 @@ void register_preconditioners(PreconditionerRegistry& r) {
   r.add<NoneFactory>("none", "M = I");
   r.add<JacobiFactory>("jacobi", "M = D^-1, the inverse of the diagonal");
   r.add<BlockJacobiFactory>("block_jacobi", "M = B^-1, dense inverses of the diagonal blocks");
+  r.add<IluFactory>("ilu", "M = (L U)^-1, incomplete: by level or by size; any square A");
+  r.add<IcFactory>("ic", "M = (L D L^T)^-1, incomplete; A symmetric positive definite");
+  r.add<DirectFactory>("direct", "M = A^-1 by a complete factorisation");
   r.add<ChebyshevFactory>("chebyshev",
                           "a polynomial in M A; A and the inner M symmetric positive definite");
 }

@@ -27,4 +27,9 @@ bool metis_holds(Graph const& graph);
 ///   cost   about O(edges), 8 bytes an edge for a copy and several times that within METIS; serial
 std::vector<Index> partition(Graph const& graph, Index parts);
 
+/// The old numbers of the vertices in an order by nested dissection: two parts, then what separates
+/// them, each part in the same way (George 1973; Karypis and Kumar 1998, METIS_NodeND). A
+/// factorisation fills in little and its triangular solves have few steps. Throws as partition().
+std::vector<Index> nested_dissection(Graph const& graph);
+
 }  // namespace tcsolve

@@ -16,4 +16,9 @@ std::vector<Index> partition(Graph const&, Index) {
   return {};
 }
 
+std::vector<Index> nested_dissection(Graph const&) {
+  require_metis();
+  return {};
+}
+
 }  // namespace tcsolve

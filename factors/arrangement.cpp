@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/arrangement.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <tcsolve/matrix/reorder/colouring.hpp>
+#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
+#include <tcsolve/matrix/reorder/graph_partition.hpp>
+#include <tcsolve/matrix/reorder/minimum_degree.hpp>
+#include <tcsolve/matrix/scale/matching.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// A diagonal entry smaller than this beside its row asks for a matching.
+constexpr double small_pivot = 0.01;
+
+bool has_small_diagonal(CsrView<double> const& a) {
+  for (Index i = 0; i < a.rows; ++i) {
+    double diagonal = 0, largest = 0;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      double const size = std::abs(a.values[k]);
+      largest = std::max(largest, size);
+      if (a.columns[k] == i) diagonal = size;
+    }
+    if (!(diagonal >= small_pivot * largest) || diagonal == 0) return true;
+  }
+  return false;
+}
+
+/// 2^-e with 2^e <= x < 2^(e+1): scaling by it rounds nothing.
+double inverse_power(double x) {
+  return x > 0 && std::isfinite(x) ? std::ldexp(1.0, -std::clamp(std::ilogb(x), -500, 500)) : 1.0;
+}
+
+Permutation order_of(FactorOrder order, Csr<double> const& b, CancelFlag cancel) {
+  if (order == FactorOrder::none) return Permutation::identity(b.rows);
+  Pattern const pattern(b);
+  if (order == FactorOrder::rcm) return reverse_cuthill_mckee(pattern, cancel);
+  Graph const graph = adjacency(pattern);
+  cancel.check();
+  if (order == FactorOrder::metis) return Permutation(nested_dissection(graph));
+  if (order == FactorOrder::colours) return colouring(graph).order;
+  return minimum_degree(graph);
+}
+
+}  // namespace
+
+Arrangement::Arrangement(CsrView<double> const& a, ArrangementParams const& params, bool symmetric,
+                         CancelFlag cancel)
+    : scaling_(params.scaling), symmetric_(symmetric), order_(params.order) {
+  if (a.rows != a.cols)
+    throw ShapeError(cat("a factorisation needs a square matrix, this is ", a.rows, " x ", a.cols,
+                         "; take solver lsmr"));
+  if (params.order == FactorOrder::metis) require_metis();
+  rank_ = a.rows;
+  matched_ = !symmetric && (params.matching == UseMatching::on ||
+                            (params.matching == UseMatching::automatic && has_small_diagonal(a)));
+  sides_.row.resize(static_cast<std::size_t>(a.rows));
+  std::iota(sides_.row.begin(), sides_.row.end(), Index{0});
+  sides_.column = sides_.row;
+  if (matched_) {
+    Matching matching = maximum_product_matching(a, cancel);
+    for (Index j = 0; j < a.cols; ++j) moved_ += matching.row_of[j] != j;
+    rank_ = matching.rank;
+    sides_.row = std::move(matching.row_of);
+    sides_.row_scale = std::move(matching.rows);
+    sides_.column_scale = std::move(matching.columns);
+    for (double& r : sides_.row_scale) r = inverse_power(1 / r);
+    for (double& c : sides_.column_scale) c = inverse_power(1 / c);
+  }
+  cancel.check();
+  if (order_ != FactorOrder::none) {
+    fill(a);  // the graph of B in the present order
+    Permutation const P = order_of(order_, matrix_, cancel);
+    std::vector<Index> row(a.rows), column(a.rows);
+    for (Index i = 0; i < a.rows; ++i) {
+      row[i] = sides_.row[P.old_numbers()[i]];
+      column[i] = sides_.column[P.old_numbers()[i]];
+    }
+    sides_.row = std::move(row);
+    sides_.column = std::move(column);
+  }
+  if (matched_) {  // the factors by B's numbers
+    std::vector<double> r(a.rows), c(a.rows);
+    for (Index i = 0; i < a.rows; ++i) {
+      r[i] = sides_.row_scale[sides_.row[i]];
+      c[i] = sides_.column_scale[sides_.column[i]];
+    }
+    sides_.row_scale = std::move(r);
+    sides_.column_scale = std::move(c);
+  }
+  fill(a);
+  update(a);
+}
+
+/// The pattern of B in the present permutations, and where its entries come from.
+void Arrangement::fill(CsrView<double> const& a) {
+  Index const n = a.rows;
+  std::vector<Index> new_column(n);
+  for (Index j = 0; j < n; ++j) new_column[sides_.column[j]] = j;
+  matrix_.rows = matrix_.cols = n;
+  matrix_.offsets.assign(static_cast<std::size_t>(n) + 1, 0);
+  matrix_.columns.resize(static_cast<std::size_t>(a.entries));
+  matrix_.values.resize(static_cast<std::size_t>(a.entries));
+  source_.resize(static_cast<std::size_t>(a.entries));
+  std::vector<std::pair<Index, Offset>> sorted;
+  Offset at = 0;
+  for (Index i = 0; i < n; ++i) {
+    sorted.clear();
+    for (Offset k = a.offsets[sides_.row[i]]; k < a.offsets[sides_.row[i] + 1]; ++k)
+      sorted.emplace_back(new_column[a.columns[k]], k);
+    std::sort(sorted.begin(), sorted.end());
+    for (auto const& [j, k] : sorted) {
+      matrix_.columns[at] = j;
+      source_[at] = k;
+      ++at;
+    }
+    matrix_.offsets[i + 1] = at;
+  }
+}
+
+void Arrangement::update(CsrView<double> const& a) {
+  if (!matched_) scale(a);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k)
+      matrix_.values[k] =
+          sides_.row_scale[i] * a.values[source_[k]] * sides_.column_scale[matrix_.columns[k]];
+}
+
+void Arrangement::scale(CsrView<double> const& a) {
+  Index const n = a.rows;
+  sides_.row_scale.assign(n, 1.0);
+  sides_.column_scale.assign(n, 1.0);
+  if (scaling_ == FactorScaling::none) return;
+  if (symmetric_ || scaling_ == FactorScaling::diagonal) {
+    for (Index i = 0; i < n; ++i)
+      for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k)
+        if (matrix_.columns[k] == i) {
+          double const size = std::abs(a.values[source_[k]]);
+          sides_.row_scale[i] = sides_.column_scale[i] = inverse_power(std::sqrt(size));
+        }
+    return;
+  }
+  std::vector<double> largest(n, 0.0);
+  for (Index i = 0; i < n; ++i) {
+    double row = 0;
+    for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k)
+      row = std::max(row, std::abs(a.values[source_[k]]));
+    sides_.row_scale[i] = inverse_power(row);
+    for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k) {
+      double& column = largest[matrix_.columns[k]];
+      column = std::max(column, sides_.row_scale[i] * std::abs(a.values[source_[k]]));
+    }
+  }
+  for (Index j = 0; j < n; ++j) sides_.column_scale[j] = inverse_power(largest[j]);
+}
+
+std::string Arrangement::text() const {
+  std::string text;
+  if (matched_) {
+    text = cat("matching moves ", moved_, " of ", sides_.row.size(), " rows");
+    if (rank_ < static_cast<Index>(sides_.row.size()))
+      text += cat(", structural rank ", rank_);
+    text += "; ";
+  }
+  for (auto const& [order, name] : names(FactorOrder{}))
+    if (order == order_ && order != FactorOrder::none) text += cat("order ", name);
+  return text;
+}
+
+}  // namespace tcsolve

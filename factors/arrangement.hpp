@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A matrix prepared for a factorisation: scaled, with large entries on its diagonal, in an order
+/// that suits the factors.
+///
+///     B = P R A C Q^T        b_ij = r_i a_{row(i), column(j)} c_j
+///     A^-1 = C Q^T B^-1 P R  what stands for B^-1 stands for A^-1 between two permutations
+///
+///     matching   rows go where their largest entries meet the diagonal (matrix/scale/matching.hpp);
+///                its scaling makes these 1 and all others at most 1
+///     scaling    without a matching: 1 / sqrt |a_ii| on both sides, or the largest entry of each
+///                row and column
+///     order      rows and columns alike, by the graph of B + B^T
+#pragma once
+
+#include <array>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/core/cancel.hpp>
+#include <tcsolve/matrix/csr.hpp>
+
+namespace tcsolve {
+
+enum class UseMatching { automatic, off, on };
+constexpr auto names(UseMatching) {
+  return std::array{std::pair{UseMatching::automatic, "auto"}, std::pair{UseMatching::off, "off"},
+                    std::pair{UseMatching::on, "on"}};
+}
+
+enum class FactorScaling { none, diagonal, largest };
+constexpr auto names(FactorScaling) {
+  return std::array{std::pair{FactorScaling::none, "none"},
+                    std::pair{FactorScaling::diagonal, "diagonal"},
+                    std::pair{FactorScaling::largest, "largest"}};
+}
+
+enum class FactorOrder { automatic, none, rcm, amd, metis, colours };
+constexpr auto names(FactorOrder) {
+  return std::array{std::pair{FactorOrder::automatic, "auto"},
+                    std::pair{FactorOrder::none, "none"},
+                    std::pair{FactorOrder::rcm, "rcm"},
+                    std::pair{FactorOrder::amd, "amd"},
+                    std::pair{FactorOrder::metis, "metis"},
+                    std::pair{FactorOrder::colours, "colours"}};
+}
+
+struct ArrangementParams {
+  UseMatching matching = UseMatching::automatic;
+  FactorScaling scaling = FactorScaling::largest;
+  FactorOrder order = FactorOrder::automatic;
+
+  static constexpr auto schema() {
+    using P = ArrangementParams;
+    return std::tuple{
+        field(&P::matching, "matching",
+              "permute rows so that the product of the diagonal is largest, and scale by that "
+              "matching; auto where a diagonal entry is small beside its row"),
+        field(&P::scaling, "scaling",
+              "where nothing is matched: by the root of the diagonal, or by the largest entry of "
+              "each row and column"),
+        field(&P::order, "order",
+              "of the factors: rcm, amd (little fill), metis (nested dissection: little fill, few "
+              "steps), colours (fewest steps); auto takes amd where fill is kept, else none")};
+  }
+};
+
+/// P R and C Q^T: what stands on both sides of a factorised matrix. Row i of the factors is row
+/// row[i] of A times row_scale[i].
+struct TwoSided {
+  std::vector<Index> row, column;
+  std::vector<double> row_scale, column_scale;
+  /// Of the transposed matrix.
+  TwoSided transposed() const { return {column, row, column_scale, row_scale}; }
+};
+
+class Arrangement {
+ public:
+  Arrangement() = default;
+  /// Of a square host matrix; `symmetric`: rows and columns are permuted and scaled alike, and
+  /// nothing is matched. Throws ShapeError, MatrixError (a value that is not finite), NotBuilt
+  /// (order: metis). Cost: of the matching and the order, and two passes.
+  Arrangement(CsrView<double> const& a, ArrangementParams const& params, bool symmetric,
+              CancelFlag cancel = {});
+  /// New values on the pattern of A: permutations and the factors of a matching stay, other scaling
+  /// is made again. Cost: a pass.
+  void update(CsrView<double> const& a);
+
+  /// B, canonical.
+  Csr<double> const& matrix() const { return matrix_; }
+  TwoSided const& sides() const { return sides_; }
+  /// "matching: 12 rows moved; order: amd".
+  std::string text() const;
+
+ private:
+  void scale(CsrView<double> const& a);
+  void fill(CsrView<double> const& a);
+  FactorScaling scaling_ = FactorScaling::none;
+  bool symmetric_ = false, matched_ = false;
+  Index moved_ = 0, rank_ = 0;
+  FactorOrder order_ = FactorOrder::none;
+  Csr<double> matrix_;
+  std::vector<Offset> source_;  // where an entry of B lies in A
+  TwoSided sides_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Triangular solves on the device: all rows at once, each waiting for the unknowns it needs.
+///
+///     y         unknowns by place; `waiting`, a NaN that no arithmetic makes, until it is known
+///     order     blocks take places by a ticket, so that what a row waits for is running or done
+///     lanes     4 to 32 to a row; rows of a warp belong to one level and need nothing of each other
+///     sums      a fixed tree: the same bits on every run
+///     launches  two for M x; each resets what the other waits on
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/factors/triangle.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tcsolve::cuda {
+namespace {
+
+constexpr int block = 128, ahead = 4;
+constexpr unsigned long long waiting = 0x7FF47C501FE00001ull;
+
+__device__ unsigned long long peek(double const* p) {
+  unsigned long long bits;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
+  return bits;
+}
+__device__ void post(double* p, double value) {
+  unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(value));
+  if (bits == waiting) bits = 0x7FF8000000000000ull;
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(bits) : "memory");
+}
+__device__ void reset(double* p) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(waiting) : "memory");
+}
+
+__global__ void fill_kernel(double* y, std::int64_t places) {
+  for (std::int64_t p = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; p < places;
+       p += std::int64_t{gridDim.x} * blockDim.x)
+    reset(y + p);
+}
+
+template <int lanes, class S>
+__global__ void __launch_bounds__(block)
+    solve_kernel(TriangleView<S> t, double const* source, std::int64_t stride, TriangleScratch at,
+                 TriangleTarget target) {
+  __shared__ unsigned tile;
+  if (threadIdx.x == 0) tile = atomicAdd(at.ticket, 1u);
+  // What the other solve waits on: nobody looks at it while this one runs.
+  std::int64_t const thread = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (thread == 0) *at.other_ticket = 0;
+  if (!at.consume)
+    for (std::int64_t p = thread; p < at.other_places; p += std::int64_t{gridDim.x} * block)
+      reset(at.other + p);
+  __syncthreads();
+  constexpr int rows = block / lanes;
+  Index const p = static_cast<Index>(tile * rows + threadIdx.x / lanes);
+  int const lane = threadIdx.x % lanes;
+  Index const from = p < t.places ? t.from[p] : -1;
+  double sum = 0;
+  if (from >= 0) {
+    Offset const end = t.offsets[p + 1];
+    for (Offset e = t.offsets[p] + lane; e < end; e += ahead * lanes) {
+      double const* place[ahead];
+      double value[ahead];
+#pragma unroll
+      for (int l = 0; l < ahead; ++l) {
+        bool const there = e + l * lanes < end;
+        Offset const k = there ? e + l * lanes : e;
+        place[l] = at.y + t.columns[k];
+        value[l] = there ? double(t.values[k]) : 0.0;
+      }
+      unsigned long long bits[ahead];
+#pragma unroll
+      for (int l = 0; l < ahead; ++l) bits[l] = peek(place[l]);
+      bool all_known;
+      do {
+        all_known = true;
+#pragma unroll
+        for (int l = 0; l < ahead; ++l)
+          if (bits[l] == waiting) {
+            bits[l] = peek(place[l]);
+            all_known = false;
+          }
+      } while (!all_known);
+#pragma unroll
+      for (int l = 0; l < ahead; ++l)
+        if (l == 0 || e + l * lanes < end)
+          sum += value[l] * __longlong_as_double(static_cast<long long>(bits[l]));
+    }
+  }
+  __syncwarp();
+#pragma unroll
+  for (int offset = lanes / 2; offset > 0; offset /= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+  if (lane != 0 || from < 0) return;
+  double const* const given = source + from * stride;
+  double const y = t.scale[p] * *given - sum;
+  post(at.y + p, y);
+  if (at.consume) reset(at.other + from);
+  if (target.to == nullptr) return;
+  double& out = target.out[target.to[p] * target.stride];
+  double const value = target.alpha * (target.factor[p] * y);
+  out = target.beta == 0 ? value : value + target.beta * out;
+}
+
+}  // namespace
+
+void prepare_scratch(Device& on, double* y, std::int64_t places) {
+  if (places == 0) return;
+  auto const blocks = static_cast<unsigned>(std::min<std::int64_t>((places + 255) / 256, 4096));
+  fill_kernel<<<blocks, 256, 0, on.stream>>>(y, places);
+  check(cudaGetLastError());
+}
+
+template <class S>
+void solve_triangle(Device& on, TriangleView<S> const& t, Index mean_row, double const* source,
+                    std::int64_t stride, TriangleScratch const& at, TriangleTarget const& target) {
+  if (t.places == 0) return;
+  int const lanes = mean_row <= 4 ? 4 : mean_row <= 12 ? 8 : mean_row <= 48 ? 16 : 32;
+  int const rows = block / lanes;
+  auto const blocks = static_cast<unsigned>((std::int64_t{t.places} + rows - 1) / rows);
+  auto const launch = [&](auto kernel) {
+    kernel<<<blocks, block, 0, on.stream>>>(t, source, stride, at, target);
+  };
+  switch (lanes) {
+    case 4: launch(solve_kernel<4, S>); break;
+    case 8: launch(solve_kernel<8, S>); break;
+    case 16: launch(solve_kernel<16, S>); break;
+    default: launch(solve_kernel<32, S>);
+  }
+  check(cudaGetLastError());
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                                               \
+  template void solve_triangle<S>(Device&, TriangleView<S> const&, Index, double const*,     \
+                                  std::int64_t, TriangleScratch const&, TriangleTarget const&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+
+}  // namespace tcsolve::cuda

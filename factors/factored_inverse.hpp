@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M x = C Q^T (L D U)^-1 P R x, of the factors of an arranged matrix (factors/arrangement.hpp).
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/factors/arrangement.hpp>
+#include <tcsolve/factors/incomplete.hpp>
+#include <tcsolve/factors/triangle.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// Exact triangular solves with factors stored as S, in FP64 arithmetic; a launch for each triangle
+/// on a device. One column at a time.
+///
+///   bytes   entries (sizeof(S) + 4), 24 a row for each triangle, x and y once
+///   bounds  levels: an unknown of a level waits for the one before, about a microsecond on a device
+///   op      M^T is made of the transposed factors when it is first asked for
+///
+/// One operator serves one Context at a time: the unknowns lie in it.
+template <class S = double>
+class FactoredInverse final : public LinearOperator<double> {
+ public:
+  /// Throws MatrixError where a factor's entry is beyond the range of S.
+  FactoredInverse(Context&, std::shared_ptr<TriangularFactors const> factors, TwoSided sides);
+  ~FactoredInverse() override;
+  /// Factors of the same patterns with other values; recordings stay valid.
+  void update(Context&, std::shared_ptr<TriangularFactors const> factors, TwoSided sides);
+
+  void prepare(Context&, Op) const override;
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "factors"; }
+  Index levels() const { return lower_.order().levels() + upper_.order().levels(); }
+
+ private:
+  void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
+                Op) const override;
+  void place_columns(Context&);
+
+  std::shared_ptr<TriangularFactors const> factors_;
+  TwoSided sides_;
+  Triangle<S> lower_, upper_;
+  Array<Index> to_;
+  Array<double> factor_;
+  mutable Array<double> y_, z_;
+  mutable Array<unsigned> tickets_;
+  mutable std::once_flag transposed_once_;
+  mutable std::unique_ptr<FactoredInverse> transposed_;
+};
+
+}  // namespace tcsolve

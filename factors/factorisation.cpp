@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/factorisation.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/factors/approximate_inverse.hpp>
+#include <tcsolve/factors/complete.hpp>
+#include <tcsolve/factors/factored_inverse.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/operators/composite.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// Levels from which a product with approximate inverses is quicker on a device: a level takes a
+/// microsecond.
+constexpr Index many_levels = 60;
+
+/// Entries that the factors may have: half of the memory that is free, at 40 bytes an entry while
+/// they are made.
+Offset most_entries() { return static_cast<Offset>(0.5 * available_memory() / 40); }
+
+Dropping dropping_of(FactorRecipe const& recipe, Csr<double> const& B) {
+  double const mean = static_cast<double>(B.entries()) / std::max<Index>(B.rows, 1);
+  double const most = std::ceil(recipe.fill_factor * mean);
+  return {recipe.drop_tolerance, static_cast<Index>(std::min<double>(most, B.rows))};
+}
+
+/// The inverse by exact solves: `old` with new values, or a new one where there is none.
+template <class S>
+OperatorPtr<double> exact(Context& ctx, std::shared_ptr<TriangularFactors const> factors,
+                          TwoSided const& sides, OperatorPtr<double> const& old, Index& levels) {
+  if (auto const own = std::dynamic_pointer_cast<FactoredInverse<S> const>(old)) {
+    std::const_pointer_cast<FactoredInverse<S>>(own)->update(ctx, factors, sides);
+    return old;
+  }
+  auto made = std::make_shared<FactoredInverse<S>>(ctx, factors, sides);
+  levels = made->levels();
+  return made;
+}
+
+/// The product with a matrix: `old` with new values, or a new one.
+template <class S>
+OperatorPtr<double> product_with(Context& ctx, Csr<double> a, OperatorPtr<double> const& old) {
+  if (old) {
+    std::const_pointer_cast<LinearOperator<double>>(old)->update_values(ctx, a.view());
+    return old;
+  }
+  if constexpr (std::is_same_v<S, double>)
+    return std::make_shared<CsrOperator<double>>(ctx, std::move(a));
+  else
+    return std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
+}
+
+template <class F>
+void by_type(Real values, F const& f) {
+  switch (values) {
+    case Real::f64: return f(double{});
+    case Real::f32: return f(float{});
+    default: return f(half{});
+  }
+}
+
+}  // namespace
+
+Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecipe recipe)
+    : LinearOperator<double>(a.rows, a.cols), recipe_(std::move(recipe)), entries_of_A_(a.entries) {
+  ArrangementParams params = recipe_.arrangement;
+  if (params.order == FactorOrder::automatic)
+    params.order = recipe_.fill == FillIn::by_size ? FactorOrder::amd : FactorOrder::none;
+  arrangement_ = Arrangement(a, params, recipe_.symmetric, ctx.cancel_flag());
+  sides_ = arrangement_.sides();
+  factors_ = std::make_shared<TriangularFactors>();
+  if (recipe_.fill == FillIn::by_level)
+    *factors_ = fill_pattern(arrangement_.matrix(), recipe_.level, most_entries(),
+                             ctx.cancel_flag());
+  if (recipe_.fill == FillIn::by_size) {
+    Csr<double> const& B = arrangement_.matrix();
+    Dropping const dropping = dropping_of(recipe_, B);
+    *factors_ = recipe_.symmetric
+                    ? threshold_cholesky(B, dropping, most_entries(), ctx.cancel_flag())
+                    : threshold_lu(B, dropping, recipe_.pivot_floor, most_entries(),
+                                   ctx.cancel_flag());
+  } else {
+    factorise(ctx.cancel_flag());
+  }
+  make_inverse(ctx);
+}
+
+void Factorisation::update(Context& ctx, CsrView<double> const& a) {
+  arrangement_.update(a);
+  sides_ = arrangement_.sides();
+  factorise(ctx.cancel_flag());
+  if (recipe_.fill == FillIn::complete) {
+    inverse_ = first_ = second_ = nullptr;
+    ++revision_;
+  }
+  make_inverse(ctx);
+}
+
+/// Numbers on the patterns that there are.
+void Factorisation::factorise(CancelFlag cancel) {
+  if (recipe_.fill == FillIn::complete)
+    factorise_completely();
+  else if (recipe_.symmetric)
+    cholesky_on_pattern(arrangement_.matrix(), *factors_, cancel);
+  else
+    factorise_on_pattern(arrangement_.matrix(), recipe_.pivot_floor, *factors_, cancel);
+}
+
+void Factorisation::factorise_completely() {
+  Csr<double> const& B = arrangement_.matrix();
+  CompleteFactors complete = recipe_.symmetric ? complete_cholesky(B) : complete_lu(B);
+  factors_ = std::make_shared<TriangularFactors>(std::move(complete.factors));
+  TwoSided const& outer = arrangement_.sides();
+  for (Index i = 0; i < B.rows; ++i) {
+    sides_.row[i] = outer.row[complete.row[i]];
+    sides_.row_scale[i] = outer.row_scale[complete.row[i]];
+    sides_.column[i] = outer.column[complete.column[i]];
+    sides_.column_scale[i] = outer.column_scale[complete.column[i]];
+  }
+}
+
+void Factorisation::make_inverse(Context& ctx) {
+  if (recipe_.solves == TriangularSolves::automatic) {
+    bool const many = ctx.space() != Space::host && recipe_.fill == FillIn::by_level &&
+                      level_order(factors_->lower, true).levels() > many_levels;
+    recipe_.solves = many ? TriangularSolves::isai : TriangularSolves::exact;
+  }
+  by_type(recipe_.values, [&]<class S>(S) {
+    if (recipe_.solves == TriangularSolves::exact) {
+      inverse_ = exact<S>(ctx, factors_, sides_, inverse_, levels_);
+      return;
+    }
+    InverseFactors inverses = inverse_factors(ctx, *factors_, sides_);
+    first_ = product_with<S>(ctx, std::move(inverses.first), first_);
+    second_ = product_with<S>(ctx, std::move(inverses.second), second_);
+    if (!inverse_) inverse_ = std::make_shared<Product<double>>(second_, first_);
+  });
+}
+
+std::string Factorisation::details() const {
+  double const entries = static_cast<double>(factors_->entries());
+  double const of_A = static_cast<double>(std::max<Offset>(1, entries_of_A_));
+  std::string text = arrangement_.text();
+  text += cat(text.empty() ? "" : "; ", factors_->entries(), " entries, ",
+              std::round(100 * entries / of_A) / 100, " times A's");
+  if (factors_->replaced > 0) text += cat("; ", factors_->replaced, " small pivots replaced");
+  if (factors_->shift > 0) text += cat("; diagonal shifted by ", factors_->shift, " of itself");
+  if (recipe_.solves == TriangularSolves::exact)
+    text += cat("; triangular solves in ", levels_, " levels");
+  else
+    text += "; sparse approximate inverses of the factors";
+  return text;
+}
+
+}  // namespace tcsolve

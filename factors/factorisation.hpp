@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M x with M a factorisation of A, incomplete or complete: what the preconditioners ilu, ic and
+/// direct have in common.
+///
+///     arrange      A -> B = P R A C Q^T          factors/arrangement.hpp
+///     factorise    B ~ L D U                     factors/incomplete.hpp, factors/complete.hpp
+///     apply        exactly, level by level       factors/factored_inverse.hpp
+///                  by approximate inverses       factors/approximate_inverse.hpp
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <tcsolve/factors/arrangement.hpp>
+#include <tcsolve/factors/incomplete.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// How the systems with L and U are solved.
+enum class TriangularSolves {
+  automatic,  ///< exact on the host; on a device isai where the factors have many levels
+  exact,      ///< level by level
+  isai        ///< products with sparse approximate inverses
+};
+constexpr auto names(TriangularSolves) {
+  return std::array{std::pair{TriangularSolves::automatic, "auto"},
+                    std::pair{TriangularSolves::exact, "exact"},
+                    std::pair{TriangularSolves::isai, "isai"}};
+}
+
+/// What is kept of the factors.
+enum class FillIn {
+  by_level,  ///< FactorRecipe::level
+  by_size,   ///< FactorRecipe::drop_tolerance and fill_factor
+  complete
+};
+
+/// What is factorised, and how.
+struct FactorRecipe {
+  std::string name;        ///< of the preconditioner, for messages
+  bool symmetric = false;  ///< L D L^T of a symmetric positive definite matrix
+  FillIn fill = FillIn::by_level;
+  int level = 0;
+  double drop_tolerance = 0;  ///< relative to the typical entry of a row
+  double fill_factor = 10;    ///< entries of a row of L, or U, over A's mean
+  double pivot_floor = 0;     ///< smallest pivot, relative to its row
+  ArrangementParams arrangement;
+  Real values = Real::f64;
+  TriangularSolves solves = TriangularSolves::automatic;
+};
+
+/// Made on the host, applied where the Context computes. M^T is offered.
+class Factorisation final : public LinearOperator<double> {
+ public:
+  /// From a host matrix. Throws MatrixError (no positive pivots, factors beyond the values' range),
+  /// ShapeError, MemoryError (more fill than memory), Cancelled.
+  Factorisation(Context&, CsrView<double> const& a, FactorRecipe recipe);
+  /// New values on the pattern of A: permutations, the patterns of incomplete factors, levels and
+  /// arrays stay, numbers are made anew. A complete factorisation, which pivots, is made anew
+  /// altogether, and revision() changes. Throws as the constructor.
+  void update(Context&, CsrView<double> const& a);
+
+  void prepare(Context& ctx, Op op) const override { inverse_->prepare(ctx, op); }
+  Traits traits() const override { return inverse_->traits(); }
+  Cost cost(Index k) const override { return inverse_->cost(k); }
+  std::string name() const override { return recipe_.name; }
+  std::string details() const override;
+  std::uint64_t revision() const override { return revision_; }
+  TriangularFactors const& factors() const { return *factors_; }
+
+ private:
+  void do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
+                Op op) const override {
+    inverse_->apply(ctx, alpha, x, beta, y, op);
+  }
+  void factorise(CancelFlag);
+  void factorise_completely();
+  void make_inverse(Context&);
+
+  FactorRecipe recipe_;
+  Offset entries_of_A_;
+  Arrangement arrangement_;
+  TwoSided sides_;
+  std::shared_ptr<TriangularFactors> factors_;
+  OperatorPtr<double> inverse_;
+  OperatorPtr<double> first_, second_;  // of isai
+  Index levels_ = 0;
+  std::uint64_t revision_ = 0;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/incomplete.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <utility>
+
+namespace tcsolve {
+namespace {
+
+constexpr Index nobody = -1;
+
+/// Appends rows to a matrix.
+class RowWriter {
+ public:
+  RowWriter(Csr<double>& to, Index n) : to_(to) {
+    to_ = {};
+    to_.rows = to_.cols = n;
+  }
+  void add(Index j, double value) {
+    to_.columns.push_back(j);
+    to_.values.push_back(value);
+  }
+  void end_row() { to_.offsets.push_back(to_.entries()); }
+
+ private:
+  Csr<double>& to_;
+};
+
+void require_within(Offset entries, Offset limit) {
+  if (limit > 0 && entries > limit)
+    throw MemoryError(cat("the factors have more than ", limit,
+                          " entries; take a smaller fill, a larger drop tolerance, or another "
+                          "preconditioner"));
+}
+
+/// A row that is being eliminated: its values by column, and which columns are there.
+class SparseRow {
+ public:
+  explicit SparseRow(Index n) : value_(n, 0.0), row_of_(n, nobody) {}
+  bool has(Index j) const { return row_of_[j] == row_; }
+  double& operator[](Index j) { return value_[j]; }
+  void begin(Index row) { row_ = row; }
+  /// False where column j was there already.
+  bool insert(Index j, double value) {
+    if (has(j)) {
+      value_[j] += value;
+      return false;
+    }
+    row_of_[j] = row_;
+    value_[j] = value;
+    return true;
+  }
+
+ private:
+  std::vector<double> value_;
+  std::vector<Index> row_of_;
+  Index row_ = nobody;
+};
+
+/// sqrt(sum a_ij^2 / entries): the size of a typical entry.
+double row_size(Csr<double> const& B, Index i) {
+  double largest = 0, sum = 0;
+  auto const values = B.row_values(i);
+  for (double const v : values) largest = std::max(largest, std::abs(v));
+  if (!(largest > 0)) return 0;
+  for (double const v : values) sum += (v / largest) * (v / largest);
+  return largest * std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+/// 1 / pivot, the pivot at least `floor` in size. Counts what was replaced.
+double inverse_pivot(double pivot, double floor, Index& replaced) {
+  if (!(std::abs(pivot) >= floor) || pivot == 0) {
+    ++replaced;
+    double const size = floor > 0 ? floor : 1;
+    pivot = std::signbit(pivot) ? -size : size;
+  }
+  double const inverse = 1 / pivot;
+  return std::isfinite(inverse) ? inverse : std::copysign(0x1p+1000, pivot);
+}
+
+/// The `most` largest of `columns` by the value in w stay; ties go to the smaller column.
+void keep_largest(std::vector<Index>& columns, SparseRow& w, Index most) {
+  if (most <= 0 || static_cast<Index>(columns.size()) <= most) return;
+  std::nth_element(columns.begin(), columns.begin() + most, columns.end(), [&](Index a, Index b) {
+    double const x = std::abs(w[a]), y = std::abs(w[b]);
+    return x > y || (x == y && a < b);
+  });
+  columns.resize(static_cast<std::size_t>(most));
+}
+
+/// L = U^T, for a symmetric factorisation.
+void mirror(TriangularFactors& factors) { factors.lower = transpose(factors.upper.view()); }
+
+/// Diagonal entries; throws where one is not positive.
+std::vector<double> positive_diagonal(Csr<double> const& B) {
+  std::vector<double> diagonal(static_cast<std::size_t>(B.rows), 0.0);
+  for (Index i = 0; i < B.rows; ++i) {
+    auto const columns = B.row_columns(i);
+    auto const at = std::lower_bound(columns.begin(), columns.end(), i);
+    if (at != columns.end() && *at == i) diagonal[i] = B.row_values(i)[at - columns.begin()];
+    if (!(diagonal[i] > 0))
+      throw MatrixError(cat("the diagonal entry of row ", i + 1,
+                            " is not positive, so that the matrix is not positive definite"));
+  }
+  return diagonal;
+}
+
+/// Calls factorise(shift), which says whether all pivots were positive, with growing shifts.
+template <class F>
+double with_shifts(F const& factorise) {
+  for (double shift = 0;; shift = shift == 0 ? 1e-3 : 2 * shift) {
+    if (factorise(shift)) return shift;
+    if (shift > 1e6)
+      throw MatrixError("no shift of the diagonal makes all pivots positive");
+  }
+}
+
+/// Rows of U whose next entry lies in column i, for each i: what contributes to row i of a
+/// symmetric factorisation.
+class ColumnLists {
+ public:
+  explicit ColumnLists(Index n) : first_(n, nobody), next_(n, nobody), at_(n, 0) {}
+  /// f(k, position of u_ki in row k) for every k < i with an entry in column i; then each moves on
+  /// to its next entry.
+  template <class F>
+  void for_column(Index i, Csr<double> const& U, F const& f) {
+    for (Index k = first_[i]; k != nobody;) {
+      Index const following = next_[k];
+      f(k, at_[k]);
+      if (++at_[k] < U.offsets[k + 1]) put(k, U.columns[at_[k]]);
+      k = following;
+    }
+  }
+  /// Row k of U is complete.
+  void enter(Index k, Csr<double> const& U) {
+    at_[k] = U.offsets[k];
+    if (at_[k] < U.offsets[k + 1]) put(k, U.columns[at_[k]]);
+  }
+
+ private:
+  void put(Index k, Index column) {
+    next_[k] = first_[column];
+    first_[column] = k;
+  }
+  std::vector<Index> first_, next_;
+  std::vector<Offset> at_;
+};
+
+}  // namespace
+
+TriangularFactors fill_pattern(Csr<double> const& B, int level, Offset limit, CancelFlag cancel) {
+  Index const n = B.rows;
+  TriangularFactors factors;
+  RowWriter lower(factors.lower, n), upper(factors.upper, n);
+  std::vector<int> levels_of_upper;            // beside the entries of U
+  std::vector<int> level_of(n, 0);
+  std::vector<Index> row_of(n, nobody);
+  std::vector<Index> eliminated, kept;
+  std::priority_queue<Index, std::vector<Index>, std::greater<>> open;
+  for (Index i = 0; i < n; ++i) {
+    if (i % 1024 == 0) cancel.check();
+    eliminated.clear();
+    kept.clear();
+    auto const insert = [&](Index j, int l) {
+      if (row_of[j] == i) {
+        level_of[j] = std::min(level_of[j], l);
+        return;
+      }
+      row_of[j] = i;
+      level_of[j] = l;
+      if (j < i)
+        open.push(j);
+      else if (j > i)
+        kept.push_back(j);
+    };
+    for (Index const j : B.row_columns(i)) insert(j, 0);
+    while (!open.empty()) {
+      Index const k = open.top();
+      open.pop();
+      eliminated.push_back(k);
+      for (Offset e = factors.upper.offsets[k]; e < factors.upper.offsets[k + 1]; ++e)
+        if (int const l = level_of[k] + levels_of_upper[e] + 1; l <= level)
+          insert(factors.upper.columns[e], l);
+    }
+    std::sort(kept.begin(), kept.end());
+    for (Index const j : eliminated) lower.add(j, 0);
+    for (Index const j : kept) {
+      upper.add(j, 0);
+      levels_of_upper.push_back(level_of[j]);
+    }
+    lower.end_row();
+    upper.end_row();
+    require_within(factors.lower.entries() + factors.upper.entries(), limit);
+  }
+  factors.inverse_pivots.assign(static_cast<std::size_t>(n), 1.0);
+  return factors;
+}
+
+void factorise_on_pattern(Csr<double> const& B, double floor, TriangularFactors& factors,
+                          CancelFlag cancel) {
+  Index const n = B.rows;
+  Csr<double>&L = factors.lower, &U = factors.upper;
+  SparseRow w(n);
+  factors.replaced = 0;
+  factors.shift = 0;
+  for (Index i = 0; i < n; ++i) {
+    if (i % 1024 == 0) cancel.check();
+    w.begin(i);
+    w.insert(i, 0);
+    for (Index const j : L.row_columns(i)) w.insert(j, 0);
+    for (Index const j : U.row_columns(i)) w.insert(j, 0);
+    for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k)
+      if (w.has(B.columns[k])) w[B.columns[k]] = B.values[k];
+    for (Offset e = L.offsets[i]; e < L.offsets[i + 1]; ++e) {
+      Index const k = L.columns[e];
+      double const v = w[k];  // (L D)_ik
+      if (v != 0)
+        for (Offset f = U.offsets[k]; f < U.offsets[k + 1]; ++f)
+          if (w.has(U.columns[f])) w[U.columns[f]] -= v * U.values[f];
+      L.values[e] = v * factors.inverse_pivots[k];
+    }
+    double const inverse = inverse_pivot(w[i], floor * row_size(B, i), factors.replaced);
+    factors.inverse_pivots[i] = inverse;
+    for (Offset f = U.offsets[i]; f < U.offsets[i + 1]; ++f)
+      U.values[f] = w[U.columns[f]] * inverse;
+  }
+}
+
+void cholesky_on_pattern(Csr<double> const& B, TriangularFactors& factors, CancelFlag cancel) {
+  Index const n = B.rows;
+  Csr<double>& U = factors.upper;
+  std::vector<double> const diagonal = positive_diagonal(B);
+  factors.replaced = 0;
+  factors.shift = with_shifts([&](double shift) {
+    ColumnLists rows_at(n);
+    SparseRow row(n);
+    for (Index i = 0; i < n; ++i) {
+      if (i % 1024 == 0) cancel.check();
+      row.begin(i);
+      row.insert(i, 0);
+      for (Index const j : U.row_columns(i)) row.insert(j, 0);
+      for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k)
+        if (B.columns[k] >= i && row.has(B.columns[k])) row[B.columns[k]] = B.values[k];
+      row[i] = (1 + shift) * diagonal[i];
+      rows_at.for_column(i, U, [&](Index k, Offset at) {
+        double const v = U.values[at] / factors.inverse_pivots[k];  // (L D)_ik
+        for (Offset f = at; f < U.offsets[k + 1]; ++f)
+          if (row.has(U.columns[f])) row[U.columns[f]] -= v * U.values[f];
+      });
+      if (!(row[i] > 1e-12 * diagonal[i])) return false;
+      factors.inverse_pivots[i] = 1 / row[i];
+      for (Offset f = U.offsets[i]; f < U.offsets[i + 1]; ++f)
+        U.values[f] = row[U.columns[f]] / row[i];
+      rows_at.enter(i, U);
+    }
+    return true;
+  });
+  mirror(factors);
+}
+
+TriangularFactors threshold_lu(Csr<double> const& B, Dropping const& dropping, double floor,
+                               Offset limit, CancelFlag cancel) {
+  Index const n = B.rows;
+  TriangularFactors factors;
+  RowWriter lower(factors.lower, n), upper(factors.upper, n);
+  Csr<double> const& U = factors.upper;
+  factors.inverse_pivots.reserve(static_cast<std::size_t>(n));
+  SparseRow w(n);
+  std::vector<Index> left, right;
+  std::priority_queue<Index, std::vector<Index>, std::greater<>> open;
+  for (Index i = 0; i < n; ++i) {
+    if (i % 256 == 0) cancel.check();
+    double const size = row_size(B, i), least = dropping.tolerance * size;
+    w.begin(i);
+    w.insert(i, 0);
+    left.clear();
+    right.clear();
+    auto const enter = [&](Index j) {
+      if (j < i)
+        open.push(j);
+      else if (j > i)
+        right.push_back(j);
+    };
+    for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k)
+      if (w.insert(B.columns[k], B.values[k])) enter(B.columns[k]);
+    while (!open.empty()) {
+      Index const k = open.top();
+      open.pop();
+      double const v = w[k];  // (L D)_ik
+      if (!(std::abs(v) > least)) continue;
+      left.push_back(k);
+      for (Offset f = U.offsets[k]; f < U.offsets[k + 1]; ++f)
+        if (w.insert(U.columns[f], -v * U.values[f])) enter(U.columns[f]);
+      w[k] = v * factors.inverse_pivots[k];
+    }
+    std::erase_if(right, [&](Index j) { return !(std::abs(w[j]) > least); });
+    keep_largest(left, w, dropping.most);
+    keep_largest(right, w, dropping.most);
+    std::sort(left.begin(), left.end());
+    std::sort(right.begin(), right.end());
+    double const inverse = inverse_pivot(w[i], floor * size, factors.replaced);
+    factors.inverse_pivots.push_back(inverse);
+    for (Index const j : left) lower.add(j, w[j]);
+    for (Index const j : right) upper.add(j, w[j] * inverse);
+    lower.end_row();
+    upper.end_row();
+    require_within(factors.lower.entries() + factors.upper.entries(), limit);
+  }
+  return factors;
+}
+
+TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropping, Offset limit,
+                                     CancelFlag cancel) {
+  Index const n = B.rows;
+  std::vector<double> const diagonal = positive_diagonal(B);
+  TriangularFactors factors;
+  factors.shift = with_shifts([&](double shift) {
+    RowWriter upper(factors.upper, n);
+    Csr<double> const& U = factors.upper;
+    factors.inverse_pivots.clear();
+    ColumnLists rows_at(n);
+    SparseRow w(n);
+    std::vector<Index> right;
+    for (Index i = 0; i < n; ++i) {
+      if (i % 256 == 0) cancel.check();
+      double const least = dropping.tolerance * row_size(B, i);
+      w.begin(i);
+      w.insert(i, (1 + shift) * diagonal[i]);
+      right.clear();
+      for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k)
+        if (Index const j = B.columns[k]; j > i && w.insert(j, B.values[k])) right.push_back(j);
+      rows_at.for_column(i, U, [&](Index k, Offset at) {
+        double const v = U.values[at] / factors.inverse_pivots[k];  // (L D)_ik
+        w[i] -= v * U.values[at];
+        for (Offset f = at + 1; f < U.offsets[k + 1]; ++f)
+          if (w.insert(U.columns[f], -v * U.values[f])) right.push_back(U.columns[f]);
+      });
+      if (!(w[i] > 1e-12 * diagonal[i])) return false;
+      std::erase_if(right, [&](Index j) { return !(std::abs(w[j]) > least); });
+      keep_largest(right, w, dropping.most);
+      std::sort(right.begin(), right.end());
+      double const inverse = 1 / w[i];
+      factors.inverse_pivots.push_back(inverse);
+      for (Index const j : right) upper.add(j, w[j] * inverse);
+      upper.end_row();
+      rows_at.enter(i, U);
+      require_within(2 * U.entries(), limit);
+    }
+    return true;
+  });
+  mirror(factors);
+  return factors;
+}
+
+}  // namespace tcsolve

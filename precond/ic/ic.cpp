@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/ic/ic.hpp>
+
+#include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/precond/from_factors.hpp>
+
+namespace tcsolve {
+
+std::string IcParams::check() const {
+  if (values == Real::bf16) return "'values: bf16' is not offered; take fp64, fp32 or fp16";
+  return level > 0 && drop_tolerance > 0
+             ? "'level' and 'drop_tolerance' exclude each other: fill goes by level or by size"
+             : "";
+}
+
+OperatorPtr<double> IcFactory::build(Context& ctx, System const& system) const {
+  Params const& p = checked(params_, "ic");
+  return from_factors(ctx, system.matrix,
+                      {.name = "ic",
+                       .symmetric = true,
+                       .fill = p.drop_tolerance > 0 ? FillIn::by_size : FillIn::by_level,
+                       .level = p.level,
+                       .drop_tolerance = p.drop_tolerance,
+                       .fill_factor = p.fill_factor,
+                       .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
+                       .values = p.values,
+                       .solves = p.triangular});
+}
+
+OperatorPtr<double> IcFactory::update(Context& ctx, System const& system,
+                                      OperatorPtr<double> const& M) const {
+  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M = (L D L^T)^-1, an incomplete Cholesky factorisation of a symmetric positive definite A
+/// (Meijerink and van der Vorst 1977; Lin and More 1999), scaled by its diagonal.
+#pragma once
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/factors/factorisation.hpp>
+#include <tcsolve/formats/matrix_factory.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+struct IcParams {
+  int level = 0;
+  double drop_tolerance = 0;
+  double fill_factor = 10;
+  FactorOrder order = FactorOrder::automatic;
+  Real values = Real::f64;
+  TriangularSolves triangular = TriangularSolves::automatic;
+
+  std::string check() const;
+  static constexpr auto schema() {
+    using P = IcParams;
+    return std::tuple{
+        field(&P::level, "level", between(0, 100),
+              "of fill: 0 keeps the pattern of A, k adds what comes of k entries already added"),
+        field(&P::drop_tolerance, "drop_tolerance", between(0.0, 1.0),
+              "above 0: fill by size instead of level: what is smaller than this times the typical "
+              "entry of its row is dropped"),
+        field(&P::fill_factor, "fill_factor", above(0.0),
+              "with drop_tolerance: most entries of a row of L^T over the mean row of A"),
+        field(&P::order, "order",
+              "of the factors: rcm, amd (little fill), metis (nested dissection: little fill, few "
+              "steps), colours (fewest steps); auto takes amd where fill is kept, else none"),
+        field(&P::values, "values", "type of the stored factors; sums are fp64"),
+        field(&P::triangular, "triangular",
+              "exact: level by level; isai: products with sparse approximate inverses of L and "
+              "L^T; auto: exact on the host, on a device what suits the number of levels")};
+  }
+};
+
+class IcFactory final : public PreconditionerFactory {
+ public:
+  using Params = IcParams;
+  explicit IcFactory(Params const& params = {}) : params_(params) {}
+  OperatorPtr<double> build(Context&, System const&) const override;
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  bool needs_definite() const override { return true; }
+
+ private:
+  Params params_;
+};
+
+}  // namespace tcsolve

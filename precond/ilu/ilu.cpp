@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/ilu/ilu.hpp>
+
+#include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/precond/from_factors.hpp>
+
+namespace tcsolve {
+
+std::string IluParams::check() const {
+  if (values == Real::bf16) return "'values: bf16' is not offered; take fp64, fp32 or fp16";
+  return level > 0 && drop_tolerance > 0
+             ? "'level' and 'drop_tolerance' exclude each other: fill goes by level or by size"
+             : "";
+}
+
+OperatorPtr<double> IluFactory::build(Context& ctx, System const& system) const {
+  Params const& p = checked(params_, "ilu");
+  return from_factors(ctx, system.matrix,
+                      {.name = "ilu",
+                       .fill = p.drop_tolerance > 0 ? FillIn::by_size : FillIn::by_level,
+                       .level = p.level,
+                       .drop_tolerance = p.drop_tolerance,
+                       .fill_factor = p.fill_factor,
+                       .pivot_floor = p.pivot_floor,
+                       .arrangement = p.arrangement,
+                       .values = p.values,
+                       .solves = p.triangular});
+}
+
+OperatorPtr<double> IluFactory::update(Context& ctx, System const& system,
+                                       OperatorPtr<double> const& M) const {
+  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
+}
+
+}  // namespace tcsolve

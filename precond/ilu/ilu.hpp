@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M = (L U)^-1, an incomplete LU factorisation of A (Meijerink and van der Vorst 1977; Saad 2003,
+/// sections 10.3 and 10.4), after a matching, scaling and an order (factors/arrangement.hpp).
+#pragma once
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/factors/factorisation.hpp>
+#include <tcsolve/formats/matrix_factory.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+struct IluParams {
+  int level = 0;
+  double drop_tolerance = 0;
+  double fill_factor = 10;
+  double pivot_floor = 1e-6;
+  ArrangementParams arrangement;
+  Real values = Real::f64;
+  TriangularSolves triangular = TriangularSolves::automatic;
+
+  std::string check() const;
+  static constexpr auto schema() {
+    using P = IluParams;
+    return std::tuple{
+        field(&P::level, "level", between(0, 100),
+              "of fill: 0 keeps the pattern of A, k adds what comes of k entries already added"),
+        field(&P::drop_tolerance, "drop_tolerance", between(0.0, 1.0),
+              "above 0: fill by size instead of level (ILUT): what is smaller than this times the "
+              "typical entry of its row is dropped"),
+        field(&P::fill_factor, "fill_factor", above(0.0),
+              "with drop_tolerance: most entries of a row of L, and of U, over the mean row of A"),
+        field(&P::pivot_floor, "pivot_floor", between(0.0, 1.0),
+              "a smaller pivot, relative to its row, takes this size"),
+        include(&P::arrangement),
+        field(&P::values, "values", "type of the stored factors; sums are fp64"),
+        field(&P::triangular, "triangular",
+              "exact: level by level; isai: products with sparse approximate inverses of L and U; "
+              "auto: exact on the host, on a device what suits the number of levels")};
+  }
+};
+
+class IluFactory final : public PreconditionerFactory {
+ public:
+  using Params = IluParams;
+  explicit IluFactory(Params const& params = {}) : params_(params) {}
+  OperatorPtr<double> build(Context&, System const&) const override;
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+
+ private:
+  Params params_;
+};
+
+}  // namespace tcsolve
