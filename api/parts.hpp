@@ -9,18 +9,26 @@
 
 namespace tcsolve {
 
+class AutoSolver;
+
 struct SolverParts {
   /// From options that have been read. Throws what the constructors throw: Unsupported for keys
   /// that exclude each other, NotBuilt, ConfigError for a cost table that cannot be read.
   explicit SolverParts(SolverOptions const& options);
 
+  /// A method anew, as if it had set nothing up.
+  void renew_method(SolverOptions const& options);
+
   std::unique_ptr<OperatorFactory const> matrix_operator;
   std::unique_ptr<PreconditionerFactory const> preconditioner;
   std::shared_ptr<Solver> method;
+  AutoSolver* chooser = nullptr;  ///< `method`, where solver or preconditioner is auto
 
   /// The CSR matrix in FP64 is needed beside the operator: for the true residual of a rounded one,
   /// or to make a preconditioner of.
-  bool needs_csr() const { return !matrix_operator->exact() || !preconditioner->is_identity(); }
+  bool needs_csr() const {
+    return !matrix_operator->exact() || !preconditioner->is_identity() || chooser != nullptr;
+  }
 };
 
 }  // namespace tcsolve

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/core/phase.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
@@ -36,7 +37,7 @@ void PreparedSystem::clear() {
   matrix_ = {};
   given_ = {};
   lazy_ = false;
-  if (used) parts_.method = make<SolverRegistry>(options_.solver);  // may throw
+  if (used) parts_.renew_method(options_);  // may throw
 }
 
 /// Calls f(). If f throws, clears everything but the report and rethrows.
@@ -69,7 +70,10 @@ void PreparedSystem::load_by(Take const& take) {
             take();
             ctx_.synchronize();
           });
-    phase(ctx_, "choosing an order and a format", report_.plan, [&] { plan(); });
+    phase(ctx_, "choosing an order and a format", report_.plan, [&] {
+      if (parts_.chooser != nullptr) parts_.chooser->look(ctx_, matrix_.storage()->view());
+      plan();
+    });
     report_.plan -= report_.reorder;
     as_setup_errors([&] {
       phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });
@@ -88,6 +92,7 @@ void PreparedSystem::load(GivenOperators given) {
     A_true_ = given_.A_true ? given_.A_true : A_;
     csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(A_);
     report_.format = A_->name();
+    if (parts_.chooser != nullptr && csr_) parts_.chooser->look(ctx_, csr_->view());
     phase(ctx_, "setting up", report_.setup, [&] { setup(); });
   });
 }
@@ -158,6 +163,10 @@ bool PreparedSystem::one_kernel() const {
   if (ctx_.device() == nullptr) return false;
   if (one_kernel_) return *one_kernel_;
   // runs_as_one_kernel() sets the method up, so it gets an instance of its own.
+  if (parts_.chooser != nullptr) {
+    one_kernel_ = parts_.chooser->begins_as_one_kernel();
+    return *one_kernel_;
+  }
   auto const method = make<SolverRegistry>(options_.solver);
   bool const plain = parts_.preconditioner->is_identity();
   one_kernel_ = runs_as_one_kernel(*method, plain ? nullptr : parts_.preconditioner.get());
@@ -186,24 +195,38 @@ void PreparedSystem::setup() {
   make_preconditioner();
   solver_ = reordered_ ? std::static_pointer_cast<Solver>(reordered_) : parts_.method;
   try {
-    solver_->setup(ctx_, A_, M_, A_true_);
+    setup_method();
   } catch (...) {
     solver_.reset();
     throw;
   }
+}
+
+void PreparedSystem::setup_method() {
+  AutoSolver* const chooser = parts_.chooser;
+  if (chooser != nullptr) chooser->take(system());
+  solver_->setup(ctx_, A_, M_, A_true_);
+  if (chooser != nullptr) M_ = chooser->M();
+  if (M_) report_.preconditioner = M_->details();
   ctx_.synchronize();
+}
+
+System PreparedSystem::system() const {
+  return {csr_ ? csr_->view() : CsrView<double>{}, A_};
 }
 
 void PreparedSystem::make_preconditioner() {
   Range const range(ctx_, "preconditioner");
   PreconditionerFactory const& factory = *parts_.preconditioner;
   M_ = given_.M;
-  if (M_ || factory.is_identity()) return;
+  if (M_ || parts_.chooser != nullptr || factory.is_identity()) return;
   if (!csr_ && factory.needs_matrix())
     throw Unsupported(cat("the preconditioner '", options_.preconditioner.type(),
                           "' is made of a matrix, and ", A_->name(),
                           " is none in csr; give one of your own, or take 'none'"));
-  M_ = factory.build(ctx_, {csr_ ? csr_->view() : CsrView<double>{}, A_});
+  M_ = factory.build(ctx_, system());
+  if (!M_->details().empty())
+    ctx_.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
 }
 
 void PreparedSystem::update_values(CsrView<double> const& a) {
@@ -217,8 +240,7 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
   or_clear([&] {
     as_setup_errors([&] {
       follow(a);
-      solver_->setup(ctx_, A_, M_, A_true_);
-      ctx_.synchronize();
+      setup_method();
     });
   });
 }
@@ -232,14 +254,16 @@ void PreparedSystem::follow(CsrView<double> const& a) {
   CsrView<double> const now = lazy_ ? matrix_.renew(ctx_, a, P) : matrix_.update_values(ctx_, a, P);
   give_values(ctx_, A_, now);
   if (csr_ && csr_ != A_) give_values(ctx_, csr_, now);
-  if (M_) M_ = parts_.preconditioner->update(ctx_, {csr_->view(), A_}, M_);
+  if (parts_.chooser != nullptr)
+    M_ = given_.M;  // it updates its own
+  else if (M_)
+    M_ = parts_.preconditioner->update(ctx_, system(), M_);
 }
 
 void PreparedSystem::refresh() {
   or_clear([&] {
     make_preconditioner();
-    solver_->setup(ctx_, A_, M_, A_true_);
-    ctx_.synchronize();
+    setup_method();
   });
 }
 

@@ -50,6 +50,8 @@ class PreparedSystem {
   void convert();
   void setup();
   void make_preconditioner();
+  System system() const;
+  void setup_method();
   void follow(CsrView<double> const& a);
   OperatorUse use() const;
   bool one_kernel() const;

@@ -15,6 +15,7 @@ struct SetupReport {
   double reorder = 0;  ///< orders of the matrix, taken or not, and the matrix in them
   double convert = 0;  ///< CSR to the format
   double setup = 0;    ///< preconditioner and method
+  std::string preconditioner;  ///< what was done to make it (LinearOperator::details())
   std::string format;  ///< that A is stored in; empty until then
   std::optional<Reordering> reordering;  ///< what `operator.reorder` led to, without P
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/init.hpp>
 
-#include <tcsolve/app/choose_method.hpp>
+#include <tcsolve/api/choices.hpp>
 #include <tcsolve/app/run_input.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
@@ -37,19 +37,23 @@ std::string keys(std::vector<KeyDoc> const& docs, std::vector<std::string> const
 std::string initial_config(Registries const& registries, std::filesystem::path const& file) {
   MatrixFileSize const size = matrix_file_size(file);
   require_memory(std::max(2 * size.csr_bytes, size.reading_bytes), 0, file_name(file));
-  CsrSummary const summary = summarize(read_matrix(file));
-  Method const method = choose_method(summary);
-  return cat("# ", comment(file_name(file)), ": ", matrix_text(summary), ".\n",  //
+  MatrixFacts const facts = matrix_facts(read_matrix(file).view());
+  std::vector<Choice> const list = choices(facts, false);
+  std::string in_turn;
+  for (Choice const& choice : list)
+    in_turn += cat("#   solver: ", choice.solver, "\n#   preconditioner: ", choice.preconditioner,
+                   "\n");
+  return cat("# ", comment(file_name(file)), ": ", facts.text(), ".\n",  //
              "# What may stand here: tcsolve --explain, tcsolve --list\n\n",
              "problem:\n"
              "  matrix: ",
              quoted_value(file.string()), "  # relative to the folder of this file\n",
              "  rhs: A_times_ones  # b: a file, ones, random, or A (1, ..., 1)\n"
              "  x0: zero           # where the iteration begins: a file, zero or random\n\n",
-             "preconditioner:\n  type: ", method.preconditioner,
-             "  # tcsolve --list has the others\n\n",  //
-             "solver:\n  type: ", method.solver, "  # ", method.reason, "\n",
-             keys(registries.catalog.at("solver").keys_of(method.solver), {"rtol", "max_iters"}),
+             "# auto: since ", list.front().reason, ", on the host in turn\n", in_turn,
+             "preconditioner:\n  type: auto  # tcsolve --list has the others\n\n"
+             "solver:\n  type: auto\n",
+             keys(registries.catalog.at("solver").keys_of("auto"), {"rtol", "max_iters"}),
              "\noutput:\n"
              "  directory: tcsolve-out\n"
              "  solution: true  # writes x.mtx\n");

@@ -64,9 +64,8 @@ Problem load_problem(ParsedConfig const& config, CancelFlag cancel) {
   InputFiles const& files = config.files;
   std::uint64_t const seed = config.run.seed;
   Problem p;
-  p.A = from.generator     ? make<GeneratorRegistry>(from.generator)->make({0, cancel})
-        : config.inspected ? std::move(*config.inspected)
-                           : read_matrix(files.matrix, {.cancel = cancel});
+  p.A = from.generator ? make<GeneratorRegistry>(from.generator)->make({0, cancel})
+                       : read_matrix(files.matrix, {.cancel = cancel});
   Index const rows = p.A.rows, cols = p.A.cols;
 
   if (!files.rhs.empty())

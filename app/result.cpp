@@ -31,7 +31,7 @@ constexpr char const* history_name = "history.csv";
 constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
 constexpr char const* plot_name = "convergence.svg";
 constexpr char const* report_name = "report.html";
-constexpr int schema_version = 3;  // 3: traffic_estimate, was traffic; memory, was in process
+constexpr int schema_version = 4;  // 4: choices, preconditioner
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Json number(double v) {
@@ -133,6 +133,24 @@ Json work(RunResult const& run) {
           {"applications", r.applications},
           {"residuals", r.residuals},
           {"inner_iterations", r.inner_iterations}};
+}
+
+Json text_or_null(std::string const& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+/// What `auto` has tried, in turn; null without it.
+Json choices_json(RunResult const& run) {
+  if (run.failure || run.report.choices.empty()) return nullptr;
+  Json list = Json::array();
+  for (ChoiceReport const& c : run.report.choices)
+    list.push_back({{"solver", c.solver},
+                    {"preconditioner", c.preconditioner},
+                    {"details", text_or_null(c.details)},
+                    {"outcome", c.outcome},
+                    {"iterations", c.iterations},
+                    {"true_residual", number(c.true_residual)},
+                    {"setup_seconds", c.setup_seconds},
+                    {"solve_seconds", c.seconds}});
+  return list;
 }
 
 Json memory(RunResult const& run) {
@@ -263,6 +281,8 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                          {"hash", run.hash.empty() ? Json(nullptr) : Json(run.hash)}}},
                        {"format", run.format.empty() ? Json(nullptr) : Json(run.format)},
                        {"reordering", reordering_json(run.reordering)},
+                       {"preconditioner", text_or_null(run.preconditioner)},
+                       {"choices", choices_json(run)},
                        {"seconds", seconds(run.times)},
                        {"repeat", repeat_json(run.repeat)},
                        {"work", work(run)},

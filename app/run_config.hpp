@@ -100,8 +100,7 @@ struct InputFiles {
 struct ParsedConfig {
   RunConfig run;
   InputFiles files;
-  std::string missing;                     ///< input files that are not there, one line each
-  std::shared_ptr<Csr<double>> inspected;  ///< the matrix, where it was read to choose a method
+  std::string missing;  ///< input files that are not there, one line each
 
   /// Throws MatrixError when an input file is not there.
   void require_files() const;

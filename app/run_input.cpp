@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/run_input.hpp>
 
-#include <tcsolve/app/choose_method.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 
 #include <fstream>
@@ -32,32 +30,6 @@ bool names_type(Sets const& sets, std::string const& key) {
   return block && block->find("type");
 }
 
-/// Adds the solver that the matrix asks for. A matrix that cannot be read or taken apart is no
-/// fault yet: the run reads it again and says why, where its result is written.
-std::shared_ptr<Csr<double>> choose(fs::path const& matrix, bool quiet, Sets& sets) {
-  try {
-    MatrixFileSize const size = matrix_file_size(matrix);
-    // The summary transposes the matrix.
-    require_memory(2 * size.csr_bytes, 0, file_name(matrix));
-    auto a = std::make_shared<Csr<double>>(read_matrix(matrix));
-    Method const method = choose_method(summarize(*a));
-    sets.push_back("solver.type=" + method.solver);
-    bool const preconditions = !names_type(sets, "preconditioner");
-    if (preconditions) sets.push_back("preconditioner.type=" + method.preconditioner);
-    if (!quiet)
-      std::cout << "method: " << method.solver
-                << (preconditions && method.preconditioner != "none"
-                        ? " with " + method.preconditioner
-                        : "")
-                << ", since " << method.reason << "\n"
-                << std::flush;
-    return a;
-  } catch (Error const&) {
-    sets.push_back("solver.type=gmres");
-    return nullptr;
-  }
-}
-
 /// The files of a command line as a config has them.
 ConfigNode named_files(Arguments const& arguments) {
   Position const at{std::make_shared<std::string const>("the command line"), 0, 0};
@@ -80,15 +52,12 @@ ConfigNode named_files(Arguments const& arguments) {
 }
 
 ParsedConfig matrix_run(Arguments const& arguments, Catalog const& catalog) {
-  std::string const& matrix = arguments.subject;
-  Sets sets;
-  sets.insert(sets.end(), arguments.sets.begin(), arguments.sets.end());
-  std::shared_ptr<Csr<double>> inspected;
-  if (!names_type(sets, "solver")) inspected = choose(matrix, arguments.talk == Talk::quiet, sets);
-  ConfigNode root = named_files(arguments);
-  ParsedConfig parsed = read_config(std::move(root), {}, sets, catalog);
-  parsed.inspected = std::move(inspected);
-  return parsed;
+  Sets sets = arguments.sets;
+  if (!names_type(sets, "solver")) {
+    sets.push_back("solver.type=auto");
+    if (!names_type(sets, "preconditioner")) sets.push_back("preconditioner.type=auto");
+  }
+  return read_config(named_files(arguments), {}, sets, catalog);
 }
 
 ParsedConfig read_standard_input(Sets const& sets, Catalog const& catalog) {

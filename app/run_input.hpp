@@ -13,9 +13,8 @@ namespace tcsolve {
 /// bytes decide, and for plain text and what cannot be read the name (.mtx, .npz, .tar.gz, ...).
 bool is_matrix(std::filesystem::path const& path);
 
-/// The config in force. A matrix takes the place of a config that names it, and, where no key says
-/// which solver, choose_method() does: then the matrix is read here, and the choice is said on
-/// standard output unless the run is quiet. Throws ConfigError with all problems at once.
+/// The config in force. A matrix takes the place of a config that names it; where no key says
+/// which solver, solver and preconditioner are auto. Throws ConfigError with all problems at once.
 ParsedConfig read_run(Arguments const& arguments, Catalog const& catalog);
 
 /// `text` as a YAML value that reads as this text, whatever characters it has.

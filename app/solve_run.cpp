@@ -48,6 +48,7 @@ void note_setup(LinearSolver const& solver, RunResult& result) {
   times.setup = setup.setup;
   result.format = setup.format;
   result.reordering = setup.reordering;
+  result.preconditioner = setup.preconditioner;
 }
 
 /// The solver has the matrix; `result` tells of it, also where it throws.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iomanip>
 #include <sstream>
+#include <utility>
 
 namespace tcsolve {
 
@@ -79,6 +80,34 @@ std::string general_advice(SolveReport const& r, std::string const& solver) {
 }
 
 }  // namespace
+
+std::string ChoiceReport::text() const {
+  std::string text = cat(solver, " with ", preconditioner, ": ", outcome);
+  if (!std::isnan(true_residual))
+    text += cat(" after ", iterations, iterations == 1 ? " iteration" : " iterations");
+  return text;
+}
+
+SolveReport following(SolveReport first, SolveReport second) {
+  Index const before = first.iterations;
+  for (Record& record : second.history) {
+    record.iteration += before;
+    first.history.push_back(record);
+  }
+  second.history = std::move(first.history);
+  second.best_iteration += before;
+  second.iterations += before;
+  second.restarts += first.restarts + 1;
+  second.initial_residual = first.initial_residual;
+  second.seconds += first.seconds;
+  second.loop_seconds += first.loop_seconds;
+  second.residuals += first.residuals;
+  second.products += first.products;
+  second.applications += first.applications;
+  second.inner_iterations += first.inner_iterations;
+  second.bytes += first.bytes;
+  return second;
+}
 
 std::string SolveReport::outcome() const {
   std::string text = name(reason);

@@ -19,6 +19,18 @@ struct Record {
   double norm;
 };
 
+/// What became of a method that `auto` has tried.
+struct ChoiceReport {
+  std::string solver, preconditioner;
+  std::string details;  ///< of the preconditioner (LinearOperator::details())
+  std::string outcome;  ///< of its solve, or why it could not be set up
+  Index iterations = 0;
+  double true_residual = std::numeric_limits<double>::quiet_NaN();
+  double setup_seconds = 0, seconds = 0;
+  /// "cg with jacobi: stagnated after 300 iterations".
+  std::string text() const;
+};
+
 /// Figures that were never computed are NaN.
 struct SolveReport {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -53,6 +65,7 @@ struct SolveReport {
   bool accepts_least_squares = false;  ///< A is not square, or the caller has said so
   bool preconditioned = false;         ///< there was an M, which a breakdown may be due to
   std::vector<Record> history;
+  std::vector<ChoiceReport> choices;  ///< of `auto`, the last one is the one reported on
   std::string message;  ///< the outcome in a sentence, with advice where there is some
 
   bool converged() const { return reason == Stop::converged; }
@@ -65,6 +78,9 @@ struct SolveReport {
   /// e.g. "converged", "breakdown:rho", "nonfinite:preconditioner".
   std::string outcome() const;
 };
+
+/// The report of a solve in two parts: `second` went on where `first` ended.
+SolveReport following(SolveReport first, SolveReport second);
 
 /// What a method advises after an outcome; empty where it has no advice of its own.
 using Advice = std::string (*)(SolveReport const&);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `preconditioner: auto`. Beside a solver it is AutoSolver's; inside another preconditioner, where
+/// nobody judges the outcome, it is the first one that can be made.
+#pragma once
+
+#include <tcsolve/configs/schema/read.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+class AutoPreconditionerFactory final : public PreconditionerFactory {
+ public:
+  using Params = NoParams;
+  explicit AutoPreconditionerFactory(Params const& = {}) {}
+  OperatorPtr<double> build(Context&, System const&) const override;
+};
+
+}  // namespace tcsolve

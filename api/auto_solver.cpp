@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/api/auto_solver.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <tcsolve/configs/schema/print.hpp>
+#include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/core/phase.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/solvers/loop/one_kernel.hpp>
+
+namespace tcsolve {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A block of one of the package's registries, with more keys.
+Block read_block(RegistryBase const& registry, ConfigNode const& node) {
+  Diagnostics problems;
+  Block block = registry.read(node, problems, solver_registries().catalog);
+  problems.throw_if_any();
+  return block;
+}
+
+/// Whether another method may do better: an answer, a request to stop or unusable input end it all.
+bool goes_on(SolveReport const& r) {
+  switch (r.reason) {
+    case Stop::converged:
+    case Stop::least_squares:
+    case Stop::cancelled:
+    case Stop::time_limit:
+    case Stop::precision_limit:
+    case Stop::out_of_memory: return false;
+    case Stop::nonfinite:
+      return r.cause != Cause::rhs && r.cause != Cause::guess && r.cause != Cause::matrix;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+std::string AutoParams::check() const {
+  if (stopping.baseline == Baseline::initial)
+    return "'baseline: initial' is not offered by auto, whose methods begin where others ended; "
+           "take rhs or absolute";
+  return stopping.check();
+}
+
+void AutoSolver::keep_solver(Block solver) {
+  kept_solver_ = std::move(solver);
+  auto const made = make<SolverRegistry>(kept_solver_);
+  stopping_.max_iters = std::numeric_limits<int>::max();  // its own limit is that of each choice
+  stopping_.time_limit = made->limits().seconds;
+}
+
+void AutoSolver::keep_preconditioner(Block preconditioner) {
+  kept_preconditioner_ = std::move(preconditioner);
+}
+
+void AutoSolver::look(Context& ctx, CsrView<double> const& a) {
+  MatrixFacts const facts =
+      a.space == Space::host ? matrix_facts(a) : matrix_facts(to_host(ctx, a).view());
+  bool const on_device = ctx.space() != Space::host;
+  if (kept_solver_)
+    list_ = choices_for(facts, on_device, make<SolverRegistry>(kept_solver_)->needs());
+  else if (kept_preconditioner_)
+    list_ = choices_with(facts, *make<PreconditionerRegistry>(kept_preconditioner_));
+  else
+    list_ = choices(facts, on_device);
+  at_ = 0;
+  begun_ = false;
+  definite_ = true;
+  tried_.clear();
+}
+
+Block AutoSolver::solver_block(Choice const& choice) const {
+  if (kept_solver_) return kept_solver_;
+  ConfigNode node = parse_yaml(choice.solver, "auto");
+  StoppingParams stopping = stopping_;
+  stopping.max_iters = std::min(stopping.max_iters, choice.most_iterations);
+  for (ConfigNode::Entry& entry : to_node(stopping).entries)
+    node.entries.push_back(std::move(entry));
+  return read_block(solver_registries().solvers, node);
+}
+
+Block AutoSolver::preconditioner_block(Choice const& choice) const {
+  if (kept_preconditioner_) return kept_preconditioner_;
+  return read_block(solver_registries().preconditioners, parse_yaml(choice.preconditioner, "auto"));
+}
+
+void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
+                       OperatorPtr<double> A_true) {
+  if (list_.empty())
+    throw Unsupported(
+        "auto looks at the entries of the matrix, and here there are none to be seen; name a solver "
+        "and a preconditioner");
+  ctx_ = &ctx;
+  A_ = std::move(A);
+  A_true_ = std::move(A_true);
+  given_M_ = std::move(M);
+  if (begun_) {  // new values
+    M_ = given_M_ ? given_M_ : M_ ? factory_->update(ctx, system_, M_) : nullptr;
+    solver_->setup(ctx, A_, M_, A_true_);
+    return;
+  }
+  if (next()) return;
+  std::string text = "auto: no choice could be set up";
+  for (ChoiceReport const& t : tried_)
+    text += cat("; ", t.solver, " with ", t.preconditioner, ": ", t.outcome);
+  throw SetupError(text);
+}
+
+/// Sets up the first choice from at_ on that admits it; false where there is none.
+bool AutoSolver::next() {
+  for (; at_ < list_.size(); ++at_) {
+    Choice const& choice = list_[at_];
+    if (choice.definite && !definite_) continue;
+    auto const start = std::chrono::steady_clock::now();
+    try {
+      begin(choice);
+      setup_seconds_ = seconds_since(start);
+      begun_ = true;
+      return true;
+    } catch (Cancelled const&) {
+      throw;
+    } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
+      ChoiceReport failed;
+      failed.solver = kept_solver_ ? kept_solver_.type() : choice.solver;
+      failed.preconditioner =
+          kept_preconditioner_ ? kept_preconditioner_.type() : choice.preconditioner;
+      failed.outcome = e.what();
+      failed.setup_seconds = seconds_since(start);
+      ctx_->log(Severity::note, cat("auto: ", failed.text()));
+      tried_.push_back(std::move(failed));
+    }
+  }
+  return false;
+}
+
+void AutoSolver::begin(Choice const& choice) {
+  Context& ctx = *ctx_;
+  Block const solver = solver_block(choice), preconditioner = preconditioner_block(choice);
+  M_ = nullptr;
+  solver_.reset();
+  factory_ = make<PreconditionerRegistry>(preconditioner);
+  ctx.log(Severity::note, cat("auto: ", solver.type(), " with ",
+                              given_M_ ? given_M_->name() : preconditioner.type(), ", since ",
+                              choice.reason));
+  if (given_M_)
+    M_ = given_M_;
+  else if (!factory_->is_identity())
+    M_ = factory_->build(ctx, system_);
+  if (M_ && !M_->details().empty())
+    ctx.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
+  solver_ = make<SolverRegistry>(solver);
+  solver_->setup(ctx, A_, M_, A_true_);
+}
+
+SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
+  if (ctx_ == nullptr || !begun_) throw ShapeError("auto: solve before setup");
+  Context& ctx = *ctx_;
+  SolveReport total;
+  std::vector<ChoiceReport> story = std::exchange(tried_, {});
+  Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
+  InnerSolves inner;
+  bool first = true;
+  ctx.solving(deadline, inner, [&] {
+    for (;;) {
+      SolveReport report = solver_->solve(b, x);
+      ChoiceReport& told = story.emplace_back();
+      told.solver = solver_->name();
+      told.preconditioner = M_ ? M_->name() : "none";
+      told.details = M_ ? M_->details() : "";
+      told.outcome = report.outcome();
+      told.iterations = report.iterations;
+      told.true_residual = report.true_residual;
+      told.setup_seconds = std::exchange(setup_seconds_, 0);
+      told.seconds = report.seconds;
+      bool const more = goes_on(report) && ctx.asked() == Stop::running &&
+                        total.iterations + report.iterations < stopping_.max_iters;
+      total = first ? std::move(report) : following(std::move(total), std::move(report));
+      first = false;
+      if (!more) break;
+      if (total.reason == Stop::indefinite_operator) definite_ = false;
+      std::size_t const failed = at_++;
+      if (!next()) {
+        at_ = failed;  // its solver is gone
+        begun_ = false;
+        for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
+        break;
+      }
+      for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
+    }
+  });
+  total.choices = std::move(story);
+  if (total.choices.size() > 1) {
+    total.message += "; before it:";
+    for (std::size_t k = 0; k + 1 < total.choices.size(); ++k)
+      total.message += cat(k == 0 ? " " : ", ", total.choices[k].text());
+  }
+  if (!begun_) {  // the next solve begins with the last choice once more
+    at_ = list_.size() - 1;
+    if (!next()) at_ = 0, next();
+    tried_.clear();
+  }
+  return total;
+}
+
+bool AutoSolver::begins_as_one_kernel() const {
+  if (list_.empty()) return false;
+  auto const method = make<SolverRegistry>(solver_block(list_.front()));
+  auto const M = make<PreconditionerRegistry>(preconditioner_block(list_.front()));
+  return runs_as_one_kernel(*method, M->is_identity() ? nullptr : M.get());
+}
+
+SolveReport AutoSolver::approximate(In<double> b, Out<double> x) {
+  if (ctx_ == nullptr || !begun_) throw ShapeError("auto: approximate before setup");
+  return solver_->approximate(b, x);
+}
+
+SolverCost AutoSolver::cost() const {
+  SolverCost most;
+  for (Choice const& choice : list_) {
+    SolverCost const cost = make<SolverRegistry>(solver_block(choice))->cost();
+    most.vectors = std::max(most.vectors, cost.vectors);
+    most.transpose = most.transpose || cost.transpose;
+  }
+  if (list_.empty()) most.vectors = 60;  // gmres
+  return most;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/api/choices.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tcsolve {
+namespace {
+
+constexpr double rounding = 1e-12;
+
+/// a_ij = a_ji: with columns ascending, the entries left of the diagonal of a row are met in their
+/// order by the rows above it.
+bool is_symmetric(CsrView<double> const& a) {
+  if (a.rows != a.cols) return false;
+  std::vector<Offset> next(static_cast<std::size_t>(a.rows));
+  for (Index i = 0; i < a.rows; ++i) next[i] = a.offsets[i];
+  for (Index i = 0; i < a.rows; ++i) {
+    // What is left of the diagonal has been met by now.
+    if (next[i] < a.offsets[i + 1] && a.columns[next[i]] < i) return false;
+    for (Offset k = next[i]; k < a.offsets[i + 1]; ++k) {
+      Index const j = a.columns[k];
+      if (j == i) continue;
+      Offset& mirrored = next[j];
+      if (mirrored == a.offsets[j + 1] || a.columns[mirrored] != i) return false;
+      double const x = a.values[k], y = a.values[mirrored];
+      if (!(std::abs(x - y) <= rounding * std::max(std::abs(x), std::abs(y)))) return false;
+      ++mirrored;
+    }
+  }
+  return true;
+}
+
+constexpr char const* weak_ilu = "{type: ilu, drop_tolerance: 0.01}";
+constexpr char const* strong_ilu = "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}";
+constexpr char const* threshold_ic = "{type: ic, drop_tolerance: 0.01}";
+constexpr char const* direct = "{type: direct}";
+constexpr char const* jacobi = "{type: jacobi}";
+constexpr char const* gmres = "{type: gmres, restart: 50}";
+
+std::string square_reason(MatrixFacts const& f) {
+  if (f.symmetric) return "the matrix is symmetric, and not positive definite";
+  return f.zero_diagonal == 0 ? "the matrix is nonsymmetric"
+                              : "the matrix is nonsymmetric with zeros on its diagonal";
+}
+
+bool dominant(MatrixFacts const& f) { return f.dominant_rows == f.rows && f.zero_diagonal == 0; }
+
+void add_definite(std::vector<Choice>& list, std::string const& solver, bool on_device) {
+  std::string const why = "the matrix is symmetric with a positive diagonal";
+  // An iteration with jacobi takes a device microseconds, and a factorisation the host.
+  if (on_device) list.push_back({solver, jacobi, why, true, 5000});
+  list.push_back({solver, threshold_ic, why, true, 1000});
+  if (!on_device) list.push_back({solver, jacobi, why, true, 5000});
+  list.push_back({solver, direct, why, true, 100});
+}
+
+void add_general(std::vector<Choice>& list, std::string const& solver, std::string const& why) {
+  list.push_back({solver, weak_ilu, why, false, 300});
+  list.push_back({solver, strong_ilu, why, false, 300});
+  list.push_back({solver, direct, why, false, 100});
+}
+
+}  // namespace
+
+std::string MatrixFacts::text() const {
+  return cat(rows, " x ", cols, ", ", entries, " entries, ",
+             !square()   ? "not square"
+             : symmetric ? "symmetric"
+                         : "nonsymmetric",
+             !square()             ? ""
+             : positive_diagonal() ? ", positive diagonal"
+             : zero_diagonal > 0   ? ", zeros on the diagonal"
+                                   : ", negative entries on the diagonal");
+}
+
+MatrixFacts matrix_facts(CsrView<double> const& a) {
+  MatrixFacts f;
+  f.rows = a.rows;
+  f.cols = a.cols;
+  f.entries = a.entries;
+  for (Index i = 0; i < a.rows; ++i) {
+    double diagonal = 0, others = 0;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] == i)
+        diagonal = a.values[k];
+      else
+        others += std::abs(a.values[k]);
+    f.zero_diagonal += diagonal == 0;
+    f.negative_diagonal += diagonal < 0;
+    f.dominant_rows += std::abs(diagonal) >= others;
+  }
+  f.symmetric = is_symmetric(a);
+  return f;
+}
+
+std::vector<Choice> choices(MatrixFacts const& f, bool on_device) {
+  if (!f.square())
+    return {{"{type: lsmr}", "{type: none}", "the matrix is not square: least squares", false,
+             100000}};
+  std::vector<Choice> list;
+  if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", on_device);
+  if (!f.symmetric && dominant(f))
+    list.push_back({"{type: bicgstab}", jacobi,
+                    "the matrix is nonsymmetric, each row dominated by its diagonal", false, 500});
+  add_general(list, gmres, square_reason(f));
+  return list;
+}
+
+std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeeds const& needs) {
+  std::vector<Choice> list;
+  if (!f.square()) return {{"", "{type: none}", "the matrix is not square", false, 100000}};
+  if (needs.symmetric || needs.definite) {
+    if (f.positive_diagonal()) add_definite(list, "", on_device);
+    list.push_back({"", "{type: none}", "the matrix is symmetric", false, 5000});
+    return list;
+  }
+  if (dominant(f)) list.push_back({"", jacobi, "each row is dominated by its diagonal", false, 500});
+  add_general(list, "", square_reason(f));
+  return list;
+}
+
+std::vector<Choice> choices_with(MatrixFacts const& f, PreconditionerFactory const& M) {
+  std::vector<Choice> list;
+  if (!f.square()) return {{"{type: lsmr}", "", "the matrix is not square", false, 100000}};
+  if (!M.is_fixed())
+    return {{"{type: fgmres, restart: 50}", "", "the preconditioner varies", false, 10000}};
+  if (f.symmetric && f.positive_diagonal())
+    list.push_back({"{type: cg}", "", "the matrix is symmetric with a positive diagonal", true,
+                    10000});
+  if (f.symmetric && (M.is_identity() || M.needs_definite()))
+    list.push_back({"{type: minres}", "", "the matrix is symmetric", false, 10000});
+  list.push_back({gmres, "", square_reason(f), false, 10000});
+  return list;
+}
+
+}  // namespace tcsolve

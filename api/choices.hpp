@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which methods a matrix asks for, by what can be seen of it, in the order in which they are tried.
+///
+///     not square                     lsmr
+///     symmetric, positive diagonal   cg with jacobi, ic, direct; on the host ic first. Where cg finds
+///                                    that it is indefinite, as the next line
+///     square                         gmres with ilu, a stronger ilu, direct; where every row is
+///                                    diagonally dominant, bicgstab with jacobi before these
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tcsolve/api/registries.hpp>
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/matrix/csr.hpp>
+
+namespace tcsolve {
+
+/// What the choice goes by.
+struct MatrixFacts {
+  Index rows = 0, cols = 0;
+  Offset entries = 0;
+  bool symmetric = false;        ///< a_ij = a_ji up to 1e-12 of their size
+  Index zero_diagonal = 0;       ///< rows whose diagonal entry is absent or zero
+  Index negative_diagonal = 0;   ///< rows where it is negative
+  Index dominant_rows = 0;       ///< |a_ii| >= sum_{j != i} |a_ij|
+  bool square() const { return rows == cols; }
+  bool positive_diagonal() const { return zero_diagonal == 0 && negative_diagonal == 0; }
+  /// "100 x 80, 460 entries, not square".
+  std::string text() const;
+};
+/// Of a canonical host matrix. Cost: one pass, two where it is symmetric.
+MatrixFacts matrix_facts(CsrView<double> const& a);
+
+/// A method and a preconditioner as a config writes them.
+struct Choice {
+  std::string solver;          ///< "{type: gmres, restart: 50}"
+  std::string preconditioner;  ///< "{type: ilu, drop_tolerance: 0.01}"
+  std::string reason;          ///< "the matrix is symmetric with a positive diagonal"
+  bool definite = false;       ///< of use for symmetric positive definite systems alone
+  int most_iterations = 1000;  ///< after which the next choice is tried
+};
+
+/// Choices for a matrix. Cost: none.
+std::vector<Choice> choices(MatrixFacts const&, bool on_device);
+/// Preconditioners for a method that has been chosen already, and methods for a preconditioner.
+std::vector<Choice> choices_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs);
+std::vector<Choice> choices_with(MatrixFacts const&, PreconditionerFactory const& M);
+
+}  // namespace tcsolve
