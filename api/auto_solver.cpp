@@ -45,7 +45,7 @@ bool goes_on(SolveReport const& r) {
 
 }  // namespace
 
-std::string AutoParams::check() const {
+std::string AutoSolverParams::check() const {
   if (stopping.baseline == Baseline::initial)
     return "'baseline: initial' is not offered by auto, whose methods begin where others ended; "
            "take rhs or absolute";
@@ -84,8 +84,8 @@ Block AutoSolver::solver_block(Choice const& choice) const {
   ConfigNode node = parse_yaml(choice.solver, "auto");
   StoppingParams stopping = stopping_;
   stopping.max_iters = std::min(stopping.max_iters, choice.most_iterations);
-  for (ConfigNode::Entry& entry : to_node(stopping).entries)
-    node.entries.push_back(std::move(entry));
+  ConfigNode const keys = to_node(stopping);
+  node.entries.insert(node.entries.end(), keys.entries.begin(), keys.entries.end());
   return read_block(solver_registries().solvers, node);
 }
 
@@ -98,7 +98,8 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
                        OperatorPtr<double> A_true) {
   if (list_.empty())
     throw Unsupported(
-        "auto looks at the entries of the matrix, and here there are none to be seen; name a solver "
+        "auto looks at the entries of the matrix, and here there are none to be seen; name a "
+        "solver "
         "and a preconditioner");
   ctx_ = &ctx;
   A_ = std::move(A);
@@ -149,15 +150,14 @@ void AutoSolver::begin(Choice const& choice) {
   M_ = nullptr;
   solver_.reset();
   factory_ = make<PreconditionerRegistry>(preconditioner);
-  ctx.log(Severity::note, cat("auto: ", solver.type(), " with ",
-                              given_M_ ? given_M_->name() : preconditioner.type(), ", since ",
-                              choice.reason));
+  ctx.log(Severity::note,
+          cat("auto: ", solver.type(), " with ",
+              given_M_ ? given_M_->name() : preconditioner.type(), ", since ", choice.reason));
   if (given_M_)
     M_ = given_M_;
   else if (!factory_->is_identity())
     M_ = factory_->build(ctx, system_);
-  if (M_ && !M_->details().empty())
-    ctx.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
+  if (M_ && !M_->details().empty()) ctx.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
   solver_ = make<SolverRegistry>(solver);
   solver_->setup(ctx, A_, M_, A_true_);
 }

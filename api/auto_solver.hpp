@@ -20,23 +20,23 @@
 
 namespace tcsolve {
 
-struct AutoParams {
+struct AutoSolverParams {
   StoppingParams stopping{.max_iters = 100000};
   std::string check() const;
-  static constexpr auto schema() { return std::tuple{include(&AutoParams::stopping)}; }
+  static constexpr auto schema() { return std::tuple{include(&AutoSolverParams::stopping)}; }
 };
 
 class AutoSolver final : public Solver {
  public:
-  using Params = AutoParams;
-  explicit AutoSolver(AutoParams const& params = {}) : stopping_(params.stopping) {}
+  using Params = AutoSolverParams;
+  explicit AutoSolver(AutoSolverParams const& params = {}) : stopping_(params.stopping) {}
 
   /// The method, or the preconditioner, that is not to be chosen.
   void keep_solver(Block solver);
   void keep_preconditioner(Block preconditioner);
 
-  /// Looks at the matrix that setup() will be about: its choices are made anew. The copy on the host
-  /// that a device matrix needs is given back.
+  /// Looks at the matrix that setup() will be about: its choices are made anew. The copy on the
+  /// host that a device matrix needs is given back.
   void look(Context&, CsrView<double> const& a);
   /// What preconditioners are made of; it stays as long as it is used.
   void take(System system) { system_ = std::move(system); }
@@ -71,7 +71,7 @@ class AutoSolver final : public Solver {
   StoppingParams stopping_;
   Block kept_solver_, kept_preconditioner_;
   std::vector<Choice> list_;
-  std::size_t at_ = 0;     // of list_; begun_: it is set up
+  std::size_t at_ = 0;  // of list_; begun_: it is set up
   bool begun_ = false, definite_ = true;
   System system_;
   Context* ctx_ = nullptr;

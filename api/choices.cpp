@@ -96,8 +96,8 @@ MatrixFacts matrix_facts(CsrView<double> const& a) {
 
 std::vector<Choice> choices(MatrixFacts const& f, bool on_device) {
   if (!f.square())
-    return {{"{type: lsmr}", "{type: none}", "the matrix is not square: least squares", false,
-             100000}};
+    return {
+        {"{type: lsmr}", "{type: none}", "the matrix is not square: least squares", false, 100000}};
   std::vector<Choice> list;
   if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", on_device);
   if (!f.symmetric && dominant(f))
@@ -115,7 +115,8 @@ std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeed
     list.push_back({"", "{type: none}", "the matrix is symmetric", false, 5000});
     return list;
   }
-  if (dominant(f)) list.push_back({"", jacobi, "each row is dominated by its diagonal", false, 500});
+  if (dominant(f))
+    list.push_back({"", jacobi, "each row is dominated by its diagonal", false, 500});
   add_general(list, "", square_reason(f));
   return list;
 }
@@ -126,8 +127,8 @@ std::vector<Choice> choices_with(MatrixFacts const& f, PreconditionerFactory con
   if (!M.is_fixed())
     return {{"{type: fgmres, restart: 50}", "", "the preconditioner varies", false, 10000}};
   if (f.symmetric && f.positive_diagonal())
-    list.push_back({"{type: cg}", "", "the matrix is symmetric with a positive diagonal", true,
-                    10000});
+    list.push_back(
+        {"{type: cg}", "", "the matrix is symmetric with a positive diagonal", true, 10000});
   if (f.symmetric && (M.is_identity() || M.needs_definite()))
     list.push_back({"{type: minres}", "", "the matrix is symmetric", false, 10000});
   list.push_back({gmres, "", square_reason(f), false, 10000});

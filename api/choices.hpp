@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which methods a matrix asks for, by what can be seen of it, in the order in which they are tried.
+/// Which methods a matrix asks for, by what can be seen of it, in the order in which they are
+/// tried.
 ///
 ///     not square                     lsmr
-///     symmetric, positive diagonal   cg with jacobi, ic, direct; on the host ic first. Where cg finds
+///     symmetric, positive diagonal   cg with jacobi, ic, direct; on the host ic first. Where cg
+///     finds
 ///                                    that it is indefinite, as the next line
 ///     square                         gmres with ilu, a stronger ilu, direct; where every row is
 ///                                    diagonally dominant, bicgstab with jacobi before these
@@ -21,10 +23,10 @@ namespace tcsolve {
 struct MatrixFacts {
   Index rows = 0, cols = 0;
   Offset entries = 0;
-  bool symmetric = false;        ///< a_ij = a_ji up to 1e-12 of their size
-  Index zero_diagonal = 0;       ///< rows whose diagonal entry is absent or zero
-  Index negative_diagonal = 0;   ///< rows where it is negative
-  Index dominant_rows = 0;       ///< |a_ii| >= sum_{j != i} |a_ij|
+  bool symmetric = false;       ///< a_ij = a_ji up to 1e-12 of their size
+  Index zero_diagonal = 0;      ///< rows whose diagonal entry is absent or zero
+  Index negative_diagonal = 0;  ///< rows where it is negative
+  Index dominant_rows = 0;      ///< |a_ii| >= sum_{j != i} |a_ij|
   bool square() const { return rows == cols; }
   bool positive_diagonal() const { return zero_diagonal == 0 && negative_diagonal == 0; }
   /// "100 x 80, 460 entries, not square".

@@ -22,9 +22,9 @@ void SolverParts::renew_method(SolverOptions const& options) {
     method = make<SolverRegistry>(options.solver);
     return;
   }
-  std::shared_ptr<Solver> made =
-      chooses_solver ? std::shared_ptr<Solver>(make<SolverRegistry>(options.solver))
-                     : std::make_shared<AutoSolver>();
+  std::shared_ptr<Solver> made = chooses_solver
+                                     ? std::shared_ptr<Solver>(make<SolverRegistry>(options.solver))
+                                     : std::make_shared<AutoSolver>();
   chooser = dynamic_cast<AutoSolver*>(made.get());
   if (chooser != nullptr && !chooses_solver) chooser->keep_solver(options.solver);
   if (chooser != nullptr && !chooses_preconditioner)

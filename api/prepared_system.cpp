@@ -211,9 +211,7 @@ void PreparedSystem::setup_method() {
   ctx_.synchronize();
 }
 
-System PreparedSystem::system() const {
-  return {csr_ ? csr_->view() : CsrView<double>{}, A_};
-}
+System PreparedSystem::system() const { return {csr_ ? csr_->view() : CsrView<double>{}, A_}; }
 
 void PreparedSystem::make_preconditioner() {
   Range const range(ctx_, "preconditioner");
@@ -225,8 +223,7 @@ void PreparedSystem::make_preconditioner() {
                           "' is made of a matrix, and ", A_->name(),
                           " is none in csr; give one of your own, or take 'none'"));
   M_ = factory.build(ctx_, system());
-  if (!M_->details().empty())
-    ctx_.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
+  if (!M_->details().empty()) ctx_.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
 }
 
 void PreparedSystem::update_values(CsrView<double> const& a) {

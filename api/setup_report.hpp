@@ -10,13 +10,13 @@ namespace tcsolve {
 
 /// How far the last set-up came, and what it took: wall-clock seconds.
 struct SetupReport {
-  double upload = 0;   ///< the matrix to where it is computed with
-  double plan = 0;     ///< features, and which order and format
-  double reorder = 0;  ///< orders of the matrix, taken or not, and the matrix in them
-  double convert = 0;  ///< CSR to the format
-  double setup = 0;    ///< preconditioner and method
+  double upload = 0;           ///< the matrix to where it is computed with
+  double plan = 0;             ///< features, and which order and format
+  double reorder = 0;          ///< orders of the matrix, taken or not, and the matrix in them
+  double convert = 0;          ///< CSR to the format
+  double setup = 0;            ///< preconditioner and method
   std::string preconditioner;  ///< what was done to make it (LinearOperator::details())
-  std::string format;  ///< that A is stored in; empty until then
+  std::string format;          ///< that A is stored in; empty until then
   std::optional<Reordering> reordering;  ///< what `operator.reorder` led to, without P
 };
 

@@ -10,9 +10,9 @@
 namespace tcsolve {
 
 /// ISAI of a unit triangular T whose diagonal is not stored (Anzt, Huckle, Braeckle and Dongarra
-/// 2018): W has the pattern of T with its diagonal, and W T = I on that pattern, row by row. W = T^-1
-/// where T^-1 has no other entries. Canonical. Cost: for each row a triangular solve of its own
-/// length; rows are shared between the host's threads.
+/// 2018): W has the pattern of T with its diagonal, and W T = I on that pattern, row by row. W =
+/// T^-1 where T^-1 has no other entries. Canonical. Cost: for each row a triangular solve of its
+/// own length; rows are shared between the host's threads.
 Csr<double> triangular_inverse(Context&, Csr<double> const& triangle, bool lower);
 
 /// The two factors of M = (C Q^T W_U) (D^-1 W_L P R): W_U's rows and W_L's columns are in A's

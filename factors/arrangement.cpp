@@ -162,8 +162,7 @@ std::string Arrangement::text() const {
   std::string text;
   if (matched_) {
     text = cat("matching moves ", moved_, " of ", sides_.row.size(), " rows");
-    if (rank_ < static_cast<Index>(sides_.row.size()))
-      text += cat(", structural rank ", rank_);
+    if (rank_ < static_cast<Index>(sides_.row.size())) text += cat(", structural rank ", rank_);
     text += "; ";
   }
   for (auto const& [order, name] : names(FactorOrder{}))

@@ -5,7 +5,8 @@
 ///     B = P R A C Q^T        b_ij = r_i a_{row(i), column(j)} c_j
 ///     A^-1 = C Q^T B^-1 P R  what stands for B^-1 stands for A^-1 between two permutations
 ///
-///     matching   rows go where their largest entries meet the diagonal (matrix/scale/matching.hpp);
+///     matching   rows go where their largest entries meet the diagonal
+///     (matrix/scale/matching.hpp);
 ///                its scaling makes these 1 and all others at most 1
 ///     scaling    without a matching: 1 / sqrt |a_ii| on both sides, or the largest entry of each
 ///                row and column
@@ -39,12 +40,10 @@ constexpr auto names(FactorScaling) {
 
 enum class FactorOrder { automatic, none, rcm, amd, metis, colours };
 constexpr auto names(FactorOrder) {
-  return std::array{std::pair{FactorOrder::automatic, "auto"},
-                    std::pair{FactorOrder::none, "none"},
-                    std::pair{FactorOrder::rcm, "rcm"},
-                    std::pair{FactorOrder::amd, "amd"},
-                    std::pair{FactorOrder::metis, "metis"},
-                    std::pair{FactorOrder::colours, "colours"}};
+  return std::array{
+      std::pair{FactorOrder::automatic, "auto"}, std::pair{FactorOrder::none, "none"},
+      std::pair{FactorOrder::rcm, "rcm"},        std::pair{FactorOrder::amd, "amd"},
+      std::pair{FactorOrder::metis, "metis"},    std::pair{FactorOrder::colours, "colours"}};
 }
 
 struct ArrangementParams {

@@ -68,7 +68,7 @@ CompleteFactors complete_lu(Csr<double> const& B) {
     Index const count = L.rowIndexPtr()[first + 1] - rows;
     for (Index j = first; j < end; ++j) {
       for (typename std::decay_t<decltype(upper_type.m_mapU)>::InnerIterator it(upper_type.m_mapU,
-                                                                               j);
+                                                                                j);
            it; ++it)
         upper.add(static_cast<Index>(it.index()), it.value());
       double const* const column = L.valuePtr() + L.colIndexPtr()[j];

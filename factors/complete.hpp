@@ -17,8 +17,8 @@ struct CompleteFactors {
 /// SuperLU, in Eigen). Throws MatrixError where B is singular. Serial.
 CompleteFactors complete_lu(Csr<double> const& B);
 
-/// P B P^T = L D L^T without pivoting, ordered by AMD, for a symmetric B of which the lower triangle
-/// is read. Throws MatrixError where a pivot is zero. Serial.
+/// P B P^T = L D L^T without pivoting, ordered by AMD, for a symmetric B of which the lower
+/// triangle is read. Throws MatrixError where a pivot is zero. Serial.
 CompleteFactors complete_cholesky(Csr<double> const& B);
 
 }  // namespace tcsolve

@@ -103,14 +103,14 @@ void FactoredInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, doub
     c.visit([&]<class On>(On& on) {
       for (Index j = 0; j < x.cols; ++j) {
         double const* const from = x.data + x.offset(0, j);
-        TriangleTarget const target{to_.data(), factor_.data(), alpha, beta,
-                                    y.data + y.offset(0, j), stride(y)};
+        TriangleTarget const target{to_.data(), factor_.data(),          alpha,
+                                    beta,       y.data + y.offset(0, j), stride(y)};
         if constexpr (OnDevice<On>) {
           auto const places = static_cast<Index>(z_.size());
-          TriangleScratch const down{y_.data(), z_.data(), places, false, tickets_.data(),
-                                     tickets_.data() + 1};
-          TriangleScratch const up{z_.data(), y_.data(), 0, true, tickets_.data() + 1,
-                                   tickets_.data()};
+          TriangleScratch const down{y_.data(), z_.data(),       places,
+                                     false,     tickets_.data(), tickets_.data() + 1};
+          TriangleScratch const up{z_.data(), y_.data(),           0,
+                                   true,      tickets_.data() + 1, tickets_.data()};
           solve_triangle(on, lower_.view(), lower_.longest_mean(), from, stride(x), down, {});
           solve_triangle(on, upper_.view(), upper_.longest_mean(), y_.data(), 1, up, target);
         } else {

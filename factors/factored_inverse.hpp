@@ -18,8 +18,8 @@ namespace tcsolve {
 /// on a device. One column at a time.
 ///
 ///   bytes   entries (sizeof(S) + 4), 24 a row for each triangle, x and y once
-///   bounds  levels: an unknown of a level waits for the one before, about a microsecond on a device
-///   op      M^T is made of the transposed factors when it is first asked for
+///   bounds  levels: an unknown of a level waits for the one before, about a microsecond on a
+///   device op      M^T is made of the transposed factors when it is first asked for
 ///
 /// One operator serves one Context at a time: the unknowns lie in it.
 template <class S = double>

@@ -75,15 +75,15 @@ Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecip
   sides_ = arrangement_.sides();
   factors_ = std::make_shared<TriangularFactors>();
   if (recipe_.fill == FillIn::by_level)
-    *factors_ = fill_pattern(arrangement_.matrix(), recipe_.level, most_entries(),
-                             ctx.cancel_flag());
+    *factors_ =
+        fill_pattern(arrangement_.matrix(), recipe_.level, most_entries(), ctx.cancel_flag());
   if (recipe_.fill == FillIn::by_size) {
     Csr<double> const& B = arrangement_.matrix();
     Dropping const dropping = dropping_of(recipe_, B);
-    *factors_ = recipe_.symmetric
-                    ? threshold_cholesky(B, dropping, most_entries(), ctx.cancel_flag())
-                    : threshold_lu(B, dropping, recipe_.pivot_floor, most_entries(),
-                                   ctx.cancel_flag());
+    *factors_ =
+        recipe_.symmetric
+            ? threshold_cholesky(B, dropping, most_entries(), ctx.cancel_flag())
+            : threshold_lu(B, dropping, recipe_.pivot_floor, most_entries(), ctx.cancel_flag());
   } else {
     factorise(ctx.cancel_flag());
   }

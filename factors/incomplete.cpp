@@ -114,8 +114,7 @@ template <class F>
 double with_shifts(F const& factorise) {
   for (double shift = 0;; shift = shift == 0 ? 1e-3 : 2 * shift) {
     if (factorise(shift)) return shift;
-    if (shift > 1e6)
-      throw MatrixError("no shift of the diagonal makes all pivots positive");
+    if (shift > 1e6) throw MatrixError("no shift of the diagonal makes all pivots positive");
   }
 }
 
@@ -156,7 +155,7 @@ TriangularFactors fill_pattern(Csr<double> const& B, int level, Offset limit, Ca
   Index const n = B.rows;
   TriangularFactors factors;
   RowWriter lower(factors.lower, n), upper(factors.upper, n);
-  std::vector<int> levels_of_upper;            // beside the entries of U
+  std::vector<int> levels_of_upper;  // beside the entries of U
   std::vector<int> level_of(n, 0);
   std::vector<Index> row_of(n, nobody);
   std::vector<Index> eliminated, kept;

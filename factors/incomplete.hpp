@@ -20,8 +20,8 @@ struct TriangularFactors {
   Csr<double> lower;  ///< strictly lower, canonical
   Csr<double> upper;  ///< strictly upper, canonical
   std::vector<double> inverse_pivots;
-  Index replaced = 0;   ///< pivots that were too small, or of the wrong sign
-  double shift = 0;     ///< B + shift |diag B| is what was factorised
+  Index replaced = 0;  ///< pivots that were too small, or of the wrong sign
+  double shift = 0;    ///< B + shift |diag B| is what was factorised
 
   Offset entries() const { return lower.entries() + upper.entries() + lower.rows; }
 };

@@ -24,8 +24,7 @@ LevelOrder level_order(Csr<double> const& triangle, bool lower) {
   order.starts.assign(static_cast<std::size_t>(levels) + 1, 0);
   for (Index const l : level) ++order.starts[l + 1];
   for (Index l = 0; l < levels; ++l) {
-    Index const padded =
-        (order.starts[l + 1] + rows_of_warp - 1) / rows_of_warp * rows_of_warp;
+    Index const padded = (order.starts[l + 1] + rows_of_warp - 1) / rows_of_warp * rows_of_warp;
     order.starts[l + 1] = narrow(std::int64_t{order.starts[l]} + padded, "places of a triangle");
   }
   order.row_of.assign(static_cast<std::size_t>(order.starts[levels]), -1);
@@ -115,8 +114,8 @@ template <class S>
 TriangleView<S> Triangle<S>::view() const {
   TriangleView<S> v;
   v.places = static_cast<Index>(scale_.size());
-  v.offsets = wide_offsets_.size() > 0 ? OffsetsView(wide_offsets_.data())
-                                       : OffsetsView(offsets_.data());
+  v.offsets =
+      wide_offsets_.size() > 0 ? OffsetsView(wide_offsets_.data()) : OffsetsView(offsets_.data());
   v.columns = columns_.data();
   v.values = values_.data();
   v.from = from_.data();

@@ -28,11 +28,11 @@ constexpr Index rows_of_warp = 8;
 template <class S>
 struct TriangleView {
   Index places = 0;
-  OffsetsView offsets;       // (places + 1)
+  OffsetsView offsets;  // (places + 1)
   Index const* columns = nullptr;
   S const* values = nullptr;
-  Index const* from = nullptr;     // (places): -1 for padding
-  double const* scale = nullptr;   // (places)
+  Index const* from = nullptr;    // (places): -1 for padding
+  double const* scale = nullptr;  // (places)
 };
 
 /// Where the solution goes beside y: out[to_p] = alpha factor_p y_p + beta out[to_p].
@@ -82,11 +82,11 @@ class Triangle {
 /// What the device's kernels of a pair of solves share: at first all unknowns are `waiting` and the
 /// tickets are 0 (prepare_scratch()), and each solve leaves what the other needs so.
 struct TriangleScratch {
-  double* y = nullptr;          ///< of this solve
-  double* other = nullptr;      ///< that the other solve writes
+  double* y = nullptr;      ///< of this solve
+  double* other = nullptr;  ///< that the other solve writes
   Index other_places = 0;
-  bool consume = false;         ///< `source` is `other` and is reset as it is read
-  unsigned* ticket = nullptr;   ///< [0] of this solve, [1] of the other
+  bool consume = false;        ///< `source` is `other` and is reset as it is read
+  unsigned* ticket = nullptr;  ///< [0] of this solve, [1] of the other
   unsigned* other_ticket = nullptr;
 };
 

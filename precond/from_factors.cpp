@@ -13,9 +13,7 @@ auto on_host(Context& ctx, CsrView<double> const& a, std::string const& name, F 
     if (a.space == Space::host) return f(a);
     Csr<double> const here = to_host(ctx, a);
     return f(here.view());
-  } catch (MatrixError const& e) {
-    throw SetupError(cat(name, ": ", e.what()));
-  }
+  } catch (MatrixError const& e) { throw SetupError(cat(name, ": ", e.what())); }
 }
 
 }  // namespace

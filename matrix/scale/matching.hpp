@@ -18,10 +18,10 @@
 namespace tcsolve {
 
 struct Matching {
-  std::vector<Index> row_of;             ///< (n): the row that is matched with each column
-  std::vector<double> rows, columns;     ///< factors: |rows_i a_ij columns_j| <= 1, 1 if matched
-  Index rank = 0;                        ///< matched columns; < n: structurally singular
-  bool is_diagonal() const;              ///< every row is matched with its own column
+  std::vector<Index> row_of;          ///< (n): the row that is matched with each column
+  std::vector<double> rows, columns;  ///< factors: |rows_i a_ij columns_j| <= 1, 1 if matched
+  Index rank = 0;                     ///< matched columns; < n: structurally singular
+  bool is_diagonal() const;           ///< every row is matched with its own column
 };
 
 /// The matching of a square host matrix that maximises prod |a_{row_of(j), j}| over the matchings
