@@ -78,6 +78,16 @@ constexpr Pair synonyms[] = {
     {"diag", "jacobi"},
     {"bjacobi", "block_jacobi"},
     {"cheb", "chebyshev"},
+    {"ilu0", "ilu"},
+    {"iluk", "ilu"},
+    {"ilut", "ilu"},
+    {"ic0", "ic"},
+    {"icc", "ic"},
+    {"ict", "ic"},
+    {"lu", "direct"},
+    {"cholesky", "direct"},
+    {"asm", "schwarz"},
+    {"additive_schwarz", "schwarz"},
     {"pcg", "cg"},
     {"bcgs", "bicgstab"},
     {"bicg", "bicgstab"},
@@ -129,12 +139,6 @@ struct Replacement {
   char const *name, *what;
 };
 constexpr Replacement missing[] = {
-    {"ilu", "incomplete factorizations are"},
-    {"ilu0", "incomplete factorizations are"},
-    {"ilut", "incomplete factorizations are"},
-    {"ic", "incomplete factorizations are"},
-    {"ic0", "incomplete factorizations are"},
-    {"icc", "incomplete factorizations are"},
     {"amg", "multigrid is"},
     {"gamg", "multigrid is"},
     {"boomeramg", "multigrid is"},
@@ -145,8 +149,6 @@ constexpr Replacement missing[] = {
     {"gauss_seidel", "relaxation is"},
     {"spai", "approximate inverses are"},
     {"asm", "domain decomposition is"},
-    {"lu", "a direct solver is"},
-    {"cholesky", "a direct solver is"},
 };
 
 bool contains(std::vector<std::string> const& names, std::string_view name) {
@@ -192,7 +194,7 @@ std::string other_block(std::string_view name, std::string_view what) {
 std::string replacement(std::string_view name, std::vector<std::string> const& known) {
   if (!contains(known, "block_jacobi")) return "";
   for (auto const& [method, what] : missing)
-    if (name == method) return cat("; ", what, " not available; nearest: block_jacobi, chebyshev");
+    if (name == method) return cat("; ", what, " not available; nearest: ilu, ic, chebyshev");
   return "";
 }
 
