@@ -20,6 +20,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// A choice whose trial takes the residual to this part of what it was goes on.
+constexpr double trial_gain = 0.1;
+
 /// A block of one of the package's registries, with more keys.
 Block read_block(RegistryBase const& registry, ConfigNode const& node) {
   Diagnostics problems;
@@ -83,7 +86,8 @@ Block AutoSolver::solver_block(Choice const& choice) const {
   if (kept_solver_) return kept_solver_;
   ConfigNode node = parse_yaml(choice.solver, "auto");
   StoppingParams stopping = stopping_;
-  stopping.max_iters = std::min(stopping.max_iters, choice.most_iterations);
+  stopping.max_iters =
+      std::min(stopping.max_iters, choice.trial > 0 ? choice.trial : choice.most_iterations);
   ConfigNode const keys = to_node(stopping);
   node.entries.insert(node.entries.end(), keys.entries.begin(), keys.entries.end());
   return read_block(solver_registries().solvers, node);
@@ -171,22 +175,29 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
   InnerSolves inner;
   bool first = true;
   ctx.solving(deadline, inner, [&] {
-    for (;;) {
+    for (bool again = false;;) {
       SolveReport report = solver_->solve(b, x);
-      ChoiceReport& told = story.emplace_back();
-      told.solver = solver_->name();
-      told.preconditioner = M_ ? M_->name() : "none";
-      told.details = M_ ? M_->details() : "";
+      if (!again) {
+        ChoiceReport& told = story.emplace_back();
+        told.solver = solver_->name();
+        told.preconditioner = M_ ? M_->name() : "none";
+        told.details = M_ ? M_->details() : "";
+        told.setup_seconds = std::exchange(setup_seconds_, 0);
+      }
+      ChoiceReport& told = story.back();
       told.outcome = report.outcome();
-      told.iterations = report.iterations;
+      told.iterations += report.iterations;
       told.true_residual = report.true_residual;
-      told.setup_seconds = std::exchange(setup_seconds_, 0);
-      told.seconds = report.seconds;
+      told.seconds += report.seconds;
       bool const more = goes_on(report) && ctx.asked() == Stop::running &&
                         total.iterations + report.iterations < stopping_.max_iters;
+      again = !kept_solver_ && report.reason == Stop::max_iterations && list_[at_].trial > 0 &&
+              report.true_residual <= trial_gain * report.initial_residual &&
+              told.iterations < list_[at_].most_iterations;
       total = first ? std::move(report) : following(std::move(total), std::move(report));
       first = false;
       if (!more) break;
+      if (again) continue;
       if (total.reason == Stop::indefinite_operator) definite_ = false;
       std::size_t const failed = at_++;
       if (!next()) {

@@ -3,11 +3,11 @@
 /// tried.
 ///
 ///     not square                     lsmr
-///     symmetric, positive diagonal   cg with jacobi, ic, direct; on the host ic first. Where cg
-///     finds
-///                                    that it is indefinite, as the next line
-///     square                         gmres with ilu, a stronger ilu, direct; where every row is
-///                                    diagonally dominant, bicgstab with jacobi before these
+///     symmetric, positive diagonal   cg with jacobi, on the host for some iterations only; ic;
+///                                    direct. Where cg finds that it is indefinite, as `square`
+///     square                         gmres, for large systems bicgstab, with ilu; a stronger ilu;
+///                                    direct. Where rows are diagonally dominant, and for some
+///                                    iterations on every device, bicgstab with jacobi before these
 #pragma once
 
 #include <string>
@@ -42,6 +42,7 @@ struct Choice {
   std::string reason;          ///< "the matrix is symmetric with a positive diagonal"
   bool definite = false;       ///< of use for symmetric positive definite systems alone
   int most_iterations = 1000;  ///< after which the next choice is tried
+  int trial = 0;  ///< above 0: it is tried, too, after so many iterations that gain no digit
 };
 
 /// Choices for a matrix. Cost: none.

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_real_matrices [FOLDER = TCSOLVE_MATRICES] [SECONDS = 20]: solves every square real matrix
-/// of the folder to a true relative residual of 1e-8 with b = ones, on the host and on the device
-/// where there is one. Of the methods tried the quickest that converged is shown; where none did,
-/// each method's verdict. Time is set-up and solve, median of three.
+/// bench_real_matrices [FOLDER = TCSOLVE_MATRICES] [SECONDS = 20] [which = auto]: solves every
+/// square real matrix of the folder to a true relative residual of 1e-8 with b = ones, on the host
+/// and on the device where there is one. Set-up is everything before the first iteration, with the
+/// choice of format and method; the best of five repetitions, or as many as half of SECONDS allows,
+/// after a system that wakes the device. `which`:
+///
+///     auto    solver and preconditioner auto
+///     sweep   twenty configurations that a careful user would try, a line each
+///
+/// A matrix whose name stands in BENCH_ONLY (a comma after each name) is taken alone.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
+#include <iomanip>
 #include <iostream>
-#include <optional>
+#include <sstream>
 
-#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/matrix/csr.hpp>
-#include <tcsolve/operators/composite.hpp>
-#include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
-#include <tcsolve/precond/chebyshev/chebyshev.hpp>
-#include <tcsolve/precond/jacobi/jacobi.hpp>
-#include <tcsolve/solvers/bicgstab/bicgstab.hpp>
-#include <tcsolve/solvers/cg/cg.hpp>
-#include <tcsolve/solvers/gmres/gmres.hpp>
-#include <tcsolve/solvers/minres/minres.hpp>
 #include <tcsolve/version.hpp>
 
 using namespace tcsolve;
@@ -30,76 +29,88 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Trial {
-  std::string solver, preconditioner;
-};
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 struct Outcome {
-  Trial trial;
+  std::string verdict;
   SolveReport report;
-  double seconds = 0;
+  double setup = 0, solve = 0;
+  double all() const { return setup + solve; }
 };
 
-std::unique_ptr<Solver> make_solver(std::string const& name, double limit) {
-  StoppingParams stopping{.max_iters = 20000, .time_limit = limit};
-  if (name == "cg") return std::make_unique<Cg<double>>(CgParams{stopping});
-  if (name == "minres") return std::make_unique<Minres<double>>(MinresParams{stopping});
-  if (name == "bicgstab") return std::make_unique<Bicgstab<double>>(BicgstabParams{stopping});
-  return std::make_unique<Gmres<double>>(GmresParams{.stopping = stopping, .restart = 100});
-}
-
-OperatorPtr<double> make_preconditioner(Context& ctx, std::string const& name,
-                                        std::shared_ptr<CsrOperator<double>> const& A,
-                                        Csr<double> const& a) {
-  if (name == "jacobi") return std::make_shared<Jacobi<double>>(ctx, A->view());
-  if (name == "block_jacobi") return std::make_shared<BlockJacobi<double>>(ctx, a.view());
-  if (name == "chebyshev")
-    return std::make_shared<Chebyshev>(ctx, A, std::make_shared<Jacobi<double>>(ctx, A->view()),
-                                       ChebyshevParams{.degree = 8, .eig_ratio = 100});
-  return nullptr;
-}
-
-/// What a careful user would try, by the kind of matrix.
-std::vector<Trial> trials(CsrSummary const& s) {
-  if (s.asymmetry < 1e-10 && s.zero_diagonal == 0 && s.negative_diagonal == 0)
-    return {{"cg", "jacobi"}, {"cg", "block_jacobi"}, {"cg", "chebyshev"}};
-  if (s.asymmetry < 1e-10) return {{"minres", "none"}, {"gmres", "block_jacobi"}};
-  return {{"bicgstab", s.zero_diagonal == 0 ? "jacobi" : "none"},
-          {"bicgstab", "block_jacobi"},
-          {"gmres", "block_jacobi"}};
-}
-
-Outcome run(Context& ctx, Csr<double> const& a, Trial const& trial, double limit, int repetitions) {
-  std::vector<double> b(a.rows, 1.0), times;
-  Outcome out{trial, {}, 0};
-  for (int i = 0; i < repetitions; ++i) {
-    std::vector<double> x(a.rows, 0.0);
-    auto start = Clock::now();
-    try {
-      auto A = std::make_shared<CsrOperator<double>>(ctx, a.view());
-      auto solver = make_solver(trial.solver, limit);
-      solver->setup(ctx, A, make_preconditioner(ctx, trial.preconditioner, A, a));
-      out.report =
-          solver->solve(vector_view<double const>(b.data(), a.rows), vector_view(x.data(), a.rows));
-    } catch (SetupError const& e) { out.report.message = e.what(); }
-    times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-    if (!out.report.converged()) break;
+Outcome run(Context& ctx, Csr<double> const& a, std::string const& yaml) {
+  std::vector<double> const b(a.rows, 1.0);
+  std::vector<double> x(a.rows, 0.0);
+  Outcome out;
+  auto start = Clock::now();
+  try {
+    LinearSolver solver(ctx, a.view(), SolverOptions::from_yaml(yaml), Arrays::borrowed);
+    out.setup = seconds_since(start);
+    start = Clock::now();
+    out.report = solver.solve(b, x);
+    out.solve = seconds_since(start);
+    out.verdict = out.report.outcome();
+  } catch (Error const& e) {
+    out.verdict = "setup_failed";
+    out.report.message = e.what();
   }
-  std::sort(times.begin(), times.end());
-  out.seconds = times[times.size() / 2];
   return out;
 }
 
-std::string cell(Outcome const& o) {
+Outcome best(Context& ctx, Csr<double> const& a, std::string const& yaml, double limit) {
+  auto const start = Clock::now();
+  Outcome out = run(ctx, a, yaml);
+  for (int k = 1; k < 5 && out.report.converged() && seconds_since(start) < 0.5 * limit; ++k)
+    if (Outcome again = run(ctx, a, yaml); again.all() < out.all()) out = std::move(again);
+  return out;
+}
+
+std::string story(SolveReport const& r) {
+  std::string text;
+  for (ChoiceReport const& c : r.choices)
+    text += cat(text.empty() ? "" : "; ", c.solver, " + ", c.preconditioner, " ", c.iterations);
+  return text;
+}
+
+void row(std::string const& name, Csr<double> const& a, Context& ctx, std::string const& what,
+         Outcome const& o) {
   std::ostringstream text;
-  text.precision(2);
-  text << o.trial.solver << " + " << o.trial.preconditioner << " | " << o.report.outcome() << " | "
-       << o.report.iterations << " | " << std::scientific
+  text << name << " | " << a.rows << " | " << a.entries() << " | " << tcsolve::name(ctx.space())
+       << " | " << what << " | " << o.verdict << " | " << o.report.iterations << " | "
+       << std::setprecision(1) << std::scientific
        << (o.report.rhs_norm > 0 ? o.report.true_residual / o.report.rhs_norm : 0.0) << " | "
-       << std::fixed;
-  text.precision(1);
-  text << 1e3 * o.seconds;
-  return text.str();
+       << std::fixed << 1e3 * o.setup << " | " << 1e3 * o.solve << " | " << 1e3 * o.all();
+  std::cout << text.str() << std::endl;
+}
+
+std::vector<std::string> sweep() {
+  std::vector<std::string> list;
+  for (char const* solver : {"cg", "minres", "bicgstab", "gmres"})
+    for (char const* M : {"none", "jacobi"})
+      list.push_back(cat("solver: {type: ", solver, "}\npreconditioner: {type: ", M, "}\n"));
+  for (char const* M :
+       {"{type: block_jacobi}", "{type: chebyshev}", "{type: ic}", "{type: ic, level: 1}",
+        "{type: ic, drop_tolerance: 0.01}", "{type: direct}"})
+    list.push_back(cat("solver: {type: cg}\npreconditioner: ", M, "\n"));
+  for (char const* M : {"{type: block_jacobi}", "{type: ilu}", "{type: ilu, drop_tolerance: 0.1}",
+                        "{type: ilu, drop_tolerance: 0.01}",
+                        "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}", "{type: direct}"})
+    list.push_back(cat("solver: {type: gmres, restart: 50}\npreconditioner: ", M, "\n"));
+  return list;
+}
+
+/// The keys of a configuration in a line, with limits of time and iterations.
+std::string limited(std::string yaml, double limit) {
+  std::size_t const end = yaml.find('}');
+  yaml.insert(end, cat(", max_iters: 20000, time_limit: ", limit));
+  return yaml;
+}
+
+std::string in_a_line(std::string yaml) {
+  std::replace(yaml.begin(), yaml.end(), '\n', ' ');
+  return yaml;
 }
 
 }  // namespace
@@ -111,50 +122,47 @@ int main(int argc, char** argv) {
         << "bench_real_matrices: no folder of matrices given (TCSOLVE_MATRICES): nothing to do\n";
     return 0;
   }
-  double limit = argc > 2 ? std::atof(argv[2]) : 20;
+  double const limit = argc > 2 ? std::atof(argv[2]) : 20;
+  std::string const which = argc > 3 ? argv[3] : "auto";
+  std::string const automatic = "solver: {type: auto}\npreconditioner: {type: auto}\n";
+  char const* const only = std::getenv("BENCH_ONLY");
   std::vector<std::unique_ptr<Context>> contexts;
   contexts.push_back(std::make_unique<Context>(Backend::host));
   if (std::string why; cuda::available(why))
     contexts.push_back(std::make_unique<Context>(Backend::cuda));
   std::cout << "tcsolve " << version::release << " (" << version::revision << ")";
   for (auto const& c : contexts) std::cout << "; " << c->device_name();
-  std::cout << "\n\nmatrix | rows | entries | kind | on | method | outcome | iterations | true "
-               "residual | ms\n"
-            << "---|---|---|---|---|---|---|---|---|---\n";
+  std::cout << "\n\nmatrix | rows | entries | on | method | outcome | iterations | true residual | "
+               "set-up ms | solve ms | all ms\n---|---|---|---|---|---|---|---|---|---|---\n";
+  for (auto& ctx : contexts) {
+    run(*ctx, generate(Poisson7Params{.n = 8}), limited(automatic, limit));
+    run(*ctx, generate(ConvdiffParams{.n = 8}), limited(automatic, limit));
+  }
   std::vector<std::filesystem::path> files;
   for (auto const& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().filename().string().find(".mtx") != std::string::npos)
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (auto const& file : files) {
+    std::string name = file.filename().string();
+    name = name.substr(0, name.find(".mtx"));
+    if (only != nullptr && std::string(only).find(name + ",") == std::string::npos) continue;
     Csr<double> a;
     try {
       a = read_matrix_market(file);
     } catch (Error const& e) {
-      std::cout << file.filename().string() << " | | | refused | " << e.what() << "\n";
+      std::cout << name << " | | | | refused: " << e.what() << "\n";
       continue;
     }
     if (a.rows != a.cols) continue;
-    CsrSummary s = summarize(a);
-    std::string name = file.filename().string();
-    name = name.substr(0, name.find(".mtx"));
     for (auto& ctx : contexts) {
-      std::vector<Outcome> all;
-      for (Trial const& t : trials(s)) all.push_back(run(*ctx, a, t, limit, 1));
-      auto quickest =
-          std::min_element(all.begin(), all.end(), [](Outcome const& p, Outcome const& q) {
-            return std::pair(!p.report.converged(), p.seconds) <
-                   std::pair(!q.report.converged(), q.seconds);
-          });
-      auto row = [&](Outcome const& o) {
-        std::cout << name << " | " << a.rows << " | " << a.entries() << " | "
-                  << (s.asymmetry < 1e-10 ? "symmetric" : "nonsymmetric") << " | "
-                  << tcsolve::name(ctx->space()) << " | " << cell(o) << std::endl;
-      };
-      if (quickest->report.converged())
-        row(run(*ctx, a, quickest->trial, limit, 3));
-      else
-        for (Outcome const& o : all) row(o);
+      if (which == "sweep") {
+        for (std::string const& yaml : sweep())
+          row(name, a, *ctx, in_a_line(yaml), run(*ctx, a, limited(yaml, limit)));
+      } else {
+        Outcome const o = best(*ctx, a, limited(automatic, limit), limit);
+        row(name, a, *ctx, story(o.report), o);
+      }
     }
   }
 }

@@ -163,10 +163,10 @@ std::string Arrangement::text() const {
   if (matched_) {
     text = cat("matching moves ", moved_, " of ", sides_.row.size(), " rows");
     if (rank_ < static_cast<Index>(sides_.row.size())) text += cat(", structural rank ", rank_);
-    text += "; ";
   }
   for (auto const& [order, name] : names(FactorOrder{}))
-    if (order == order_ && order != FactorOrder::none) text += cat("order ", name);
+    if (order == order_ && order != FactorOrder::none)
+      text += cat(text.empty() ? "" : "; ", "order ", name);
   return text;
 }
 

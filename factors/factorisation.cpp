@@ -3,21 +3,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/factors/approximate_inverse.hpp>
 #include <tcsolve/factors/complete.hpp>
 #include <tcsolve/factors/factored_inverse.hpp>
+#include <tcsolve/factors/on_host.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/operators/composite.hpp>
 
 namespace tcsolve {
 namespace {
 
-/// Levels from which a product with approximate inverses is quicker on a device: a level takes a
-/// microsecond.
+/// Levels from which a product with approximate inverses is quicker on a device.
 constexpr Index many_levels = 60;
+
+/// Seconds that both triangular solves take on a device of the H200's generation: a level waits for
+/// the one before, and its rows for their entries (docs/internals/factorisations.md).
+double device_seconds(TriangularFactors const& f, Index levels) {
+  double const row = 0.5 * static_cast<double>(f.entries()) / std::max<Index>(1, f.lower.rows);
+  return 10e-6 + levels * (0.8e-6 + 0.075e-6 * row);
+}
+
+/// And on the host, with the two copies of a vector.
+double host_seconds(TriangularFactors const& f) {
+  return 60e-6 + 1.1e-9 * static_cast<double>(f.entries()) + 6e-9 * f.lower.rows;
+}
 
 /// Entries that the factors may have: half of the memory that is free, at 40 bytes an entry while
 /// they are made.
@@ -53,6 +66,13 @@ OperatorPtr<double> product_with(Context& ctx, Csr<double> a, OperatorPtr<double
     return std::make_shared<CsrOperator<double>>(ctx, std::move(a));
   else
     return std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
+}
+
+/// Of a host Context beside this one.
+ContextOptions host_options(Context const& ctx) {
+  ContextOptions options = ctx.options();
+  options.stream = nullptr;
+  return options;
 }
 
 template <class F>
@@ -95,7 +115,7 @@ void Factorisation::update(Context& ctx, CsrView<double> const& a) {
   sides_ = arrangement_.sides();
   factorise(ctx.cancel_flag());
   if (recipe_.fill == FillIn::complete) {
-    inverse_ = first_ = second_ = nullptr;
+    inverse_ = first_ = second_ = there_ = nullptr;
     ++revision_;
   }
   make_inverse(ctx);
@@ -124,21 +144,40 @@ void Factorisation::factorise_completely() {
   }
 }
 
-void Factorisation::make_inverse(Context& ctx) {
-  if (recipe_.solves == TriangularSolves::automatic) {
-    bool const many = ctx.space() != Space::host && recipe_.fill == FillIn::by_level &&
-                      level_order(factors_->lower, true).levels() > many_levels;
-    recipe_.solves = many ? TriangularSolves::isai : TriangularSolves::exact;
+void Factorisation::choose_solves(Context& ctx) {
+  if (ctx.space() == Space::host)
+    recipe_.solves =
+        recipe_.solves == TriangularSolves::isai ? recipe_.solves : TriangularSolves::exact;
+  if (recipe_.solves != TriangularSolves::automatic) return;
+  Index const lower = level_order(factors_->lower, true).levels();
+  recipe_.solves = TriangularSolves::exact;
+  if (recipe_.fill == FillIn::by_level) {
+    if (lower > many_levels) recipe_.solves = TriangularSolves::isai;
+    return;
   }
+  Index const levels = lower + level_order(factors_->upper, false).levels();
+  if (host_seconds(*factors_) < device_seconds(*factors_, levels))
+    recipe_.solves = TriangularSolves::host;
+}
+
+void Factorisation::make_inverse(Context& ctx) {
+  choose_solves(ctx);
   by_type(recipe_.values, [&]<class S>(S) {
-    if (recipe_.solves == TriangularSolves::exact) {
-      inverse_ = exact<S>(ctx, factors_, sides_, inverse_, levels_);
-      return;
+    switch (recipe_.solves) {
+      case TriangularSolves::isai: {
+        InverseFactors inverses = inverse_factors(ctx, *factors_, sides_);
+        first_ = product_with<S>(ctx, std::move(inverses.first), first_);
+        second_ = product_with<S>(ctx, std::move(inverses.second), second_);
+        if (!inverse_) inverse_ = std::make_shared<Product<double>>(second_, first_);
+        return;
+      }
+      case TriangularSolves::host:
+        if (!host_) host_ = std::make_shared<Context>(Backend::host, host_options(ctx));
+        there_ = exact<S>(*host_, factors_, sides_, there_, levels_);
+        if (!inverse_) inverse_ = std::make_shared<OnHost>(host_, there_);
+        return;
+      default: inverse_ = exact<S>(ctx, factors_, sides_, inverse_, levels_);
     }
-    InverseFactors inverses = inverse_factors(ctx, *factors_, sides_);
-    first_ = product_with<S>(ctx, std::move(inverses.first), first_);
-    second_ = product_with<S>(ctx, std::move(inverses.second), second_);
-    if (!inverse_) inverse_ = std::make_shared<Product<double>>(second_, first_);
   });
 }
 
@@ -146,14 +185,16 @@ std::string Factorisation::details() const {
   double const entries = static_cast<double>(factors_->entries());
   double const of_A = static_cast<double>(std::max<Offset>(1, entries_of_A_));
   std::string text = arrangement_.text();
-  text += cat(text.empty() ? "" : "; ", factors_->entries(), " entries, ",
-              std::round(100 * entries / of_A) / 100, " times A's");
+  char ratio[32];
+  std::snprintf(ratio, sizeof ratio, "%.2f", entries / of_A);
+  text += cat(text.empty() ? "" : "; ", factors_->entries(), " entries, ", ratio, " times A's");
   if (factors_->replaced > 0) text += cat("; ", factors_->replaced, " small pivots replaced");
   if (factors_->shift > 0) text += cat("; diagonal shifted by ", factors_->shift, " of itself");
-  if (recipe_.solves == TriangularSolves::exact)
-    text += cat("; triangular solves in ", levels_, " levels");
-  else
+  if (recipe_.solves == TriangularSolves::isai)
     text += "; sparse approximate inverses of the factors";
+  else
+    text += cat("; triangular solves in ", levels_, " levels",
+                recipe_.solves == TriangularSolves::host ? ", on the host" : "");
   return text;
 }
 

@@ -6,6 +6,7 @@
 ///     factorise    B ~ L D U                     factors/incomplete.hpp, factors/complete.hpp
 ///     apply        exactly, level by level       factors/factored_inverse.hpp
 ///                  by approximate inverses       factors/approximate_inverse.hpp
+///                  exactly, on the host          factors/on_host.hpp
 #pragma once
 
 #include <array>
@@ -21,14 +22,15 @@ namespace tcsolve {
 
 /// How the systems with L and U are solved.
 enum class TriangularSolves {
-  automatic,  ///< exact on the host; on a device isai where the factors have many levels
+  automatic,  ///< exact; on a device isai or host where the factors have many levels
   exact,      ///< level by level
-  isai        ///< products with sparse approximate inverses
+  isai,       ///< products with sparse approximate inverses
+  host        ///< level by level on the host; the vectors travel
 };
 constexpr auto names(TriangularSolves) {
-  return std::array{std::pair{TriangularSolves::automatic, "auto"},
-                    std::pair{TriangularSolves::exact, "exact"},
-                    std::pair{TriangularSolves::isai, "isai"}};
+  return std::array{
+      std::pair{TriangularSolves::automatic, "auto"}, std::pair{TriangularSolves::exact, "exact"},
+      std::pair{TriangularSolves::isai, "isai"}, std::pair{TriangularSolves::host, "host"}};
 }
 
 /// What is kept of the factors.
@@ -78,6 +80,7 @@ class Factorisation final : public LinearOperator<double> {
   }
   void factorise(CancelFlag);
   void factorise_completely();
+  void choose_solves(Context&);
   void make_inverse(Context&);
 
   FactorRecipe recipe_;
@@ -87,6 +90,8 @@ class Factorisation final : public LinearOperator<double> {
   std::shared_ptr<TriangularFactors> factors_;
   OperatorPtr<double> inverse_;
   OperatorPtr<double> first_, second_;  // of isai
+  std::shared_ptr<Context> host_;       // of the solves on the host, with their inverse
+  OperatorPtr<double> there_;
   Index levels_ = 0;
   std::uint64_t revision_ = 0;
 };

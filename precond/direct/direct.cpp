@@ -20,7 +20,7 @@ bool looks_definite(CsrView<double> const& a) {
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
       if (a.columns[k] != t.columns[k]) return false;
       double const size = std::abs(a.values[k]) + std::abs(t.values[k]);
-      if (!(std::abs(a.values[k] - t.values[k]) <= 1e-14 * size)) return false;
+      if (!(std::abs(a.values[k] - t.values[k]) <= 1e-12 * size)) return false;
       positive = positive || (a.columns[k] == i && a.values[k] > 0);
     }
     if (!positive) return false;
@@ -34,7 +34,7 @@ FactorRecipe recipe(DirectParams const& params, bool symmetric) {
           .fill = FillIn::complete,
           .arrangement = {UseMatching::off, FactorScaling::largest, FactorOrder::none},
           .values = params.values,
-          .solves = TriangularSolves::exact};
+          .solves = TriangularSolves::automatic};
 }
 
 }  // namespace

@@ -36,7 +36,9 @@ struct IluParams {
         field(&P::values, "values", "type of the stored factors; sums are fp64"),
         field(&P::triangular, "triangular",
               "exact: level by level; isai: products with sparse approximate inverses of L and U; "
-              "auto: exact on the host, on a device what suits the number of levels")};
+              "host: exact, on the host, and the vectors travel; auto: exact on the host, on a "
+              "device "
+              "what suits the number of levels")};
   }
 };
 

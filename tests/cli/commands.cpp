@@ -56,7 +56,7 @@ TEST_F(Program, GeneratesAMatrix) {
   EXPECT_EQ(o.out, "A.mtx: 125 x 125, 725 entries\n");
   EXPECT_EQ(tcsolve({"A.mtx", "--quiet"}).code, 0);
   EXPECT_EQ(result()["config"]["solver"]["type"], "auto");
-  EXPECT_EQ(result()["choices"][0]["solver"], "gmres");
+  EXPECT_EQ(result()["choices"][0]["solver"], "bicgstab");
   o = tcsolve({"generate", "poison7", "-o", "B.mtx"});
   EXPECT_EQ(o.code, 1);
   EXPECT_TRUE(has(o.err, "unknown generator 'poison7'; did you mean 'poisson7'?")) << o.err;
