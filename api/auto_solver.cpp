@@ -12,6 +12,7 @@
 #include <tcsolve/core/phase.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
+#include <tcsolve/solvers/projected_solver.hpp>
 
 namespace tcsolve {
 namespace {
@@ -110,7 +111,8 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
   A_true_ = std::move(A_true);
   given_M_ = std::move(M);
   if (begun_) {  // new values
-    M_ = given_M_ ? given_M_ : M_ ? factory_->update(ctx, system_, M_) : nullptr;
+    if (given_M_) M_ = given_M_;
+    if (M_ && !given_M_ && !keep_) M_ = factory_->update(ctx, system_, M_);
     solver_->setup(ctx, A_, M_, A_true_);
     return;
   }
@@ -136,9 +138,8 @@ bool AutoSolver::next() {
       throw;
     } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
       ChoiceReport failed;
-      failed.solver = kept_solver_ ? kept_solver_.type() : choice.solver;
-      failed.preconditioner =
-          kept_preconditioner_ ? kept_preconditioner_.type() : choice.preconditioner;
+      failed.solver = solver_block(choice).type();
+      failed.preconditioner = preconditioner_block(choice).type();
       failed.outcome = e.what();
       failed.setup_seconds = seconds_since(start);
       ctx_->log(Severity::note, cat("auto: ", failed.text()));
@@ -163,6 +164,7 @@ void AutoSolver::begin(Choice const& choice) {
     M_ = factory_->build(ctx, system_);
   if (M_ && !M_->details().empty()) ctx.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
   solver_ = make<SolverRegistry>(solver);
+  if (!nullspace_.empty()) solver_ = std::make_shared<ProjectedSolver>(solver_, nullspace_);
   solver_->setup(ctx, A_, M_, A_true_);
 }
 

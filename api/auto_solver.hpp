@@ -38,8 +38,15 @@ class AutoSolver final : public Solver {
   /// Looks at the matrix that setup() will be about: its choices are made anew. The copy on the
   /// host that a device matrix needs is given back.
   void look(Context&, CsrView<double> const& a);
-  /// What preconditioners are made of; it stays as long as it is used.
-  void take(System system) { system_ = std::move(system); }
+  /// What preconditioners are made of; it stays as long as it is used. `keep`: the one at work
+  /// stays as it is at the next setup(), though the values are new.
+  void take(System system, bool keep = false) {
+    system_ = std::move(system);
+    keep_ = keep;
+  }
+
+  /// Vectors that span the nullspace of A, in the numbers of setup()'s operators; empty: none.
+  void project(std::vector<std::vector<double>> nullspace) { nullspace_ = std::move(nullspace); }
 
   /// M: given by the caller; null: chosen. Throws SetupError with what each choice said where none
   /// can be set up, Unsupported before look() and take().
@@ -70,9 +77,10 @@ class AutoSolver final : public Solver {
 
   StoppingParams stopping_;
   Block kept_solver_, kept_preconditioner_;
+  std::vector<std::vector<double>> nullspace_;
   std::vector<Choice> list_;
   std::size_t at_ = 0;  // of list_; begun_: it is set up
-  bool begun_ = false, definite_ = true;
+  bool begun_ = false, definite_ = true, keep_ = false;
   System system_;
   Context* ctx_ = nullptr;
   OperatorPtr<double> A_, A_true_, given_M_, M_;

@@ -31,10 +31,10 @@ bool is_symmetric(CsrView<double> const& a) {
   return true;
 }
 
-constexpr char const* weak_ilu = "{type: ilu, drop_tolerance: 0.1}";
+constexpr char const* weak_ilu = "{type: ilu, drop_tolerance: 0.1, complete_below: 5}";
 constexpr char const* ilu = "{type: ilu, drop_tolerance: 0.01}";
 constexpr char const* strong_ilu = "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}";
-constexpr char const* threshold_ic = "{type: ic, drop_tolerance: 0.01}";
+constexpr char const* threshold_ic = "{type: ic, drop_tolerance: 0.01, complete_below: 5}";
 constexpr char const* direct = "{type: direct}";
 constexpr char const* jacobi = "{type: jacobi}";
 constexpr char const* gmres = "{type: gmres, restart: 50}";
@@ -47,12 +47,12 @@ std::string square_reason(MatrixFacts const& f) {
 
 bool dominant(MatrixFacts const& f) { return f.dominant_rows == f.rows && f.zero_diagonal == 0; }
 
-/// Iterations with jacobi that a device makes in a fifth of the time in which the host makes an
+/// Iterations with jacobi that a device makes in a tenth of the time in which the host makes an
 /// incomplete factorisation: both grow with the entries (docs/internals/factorisations.md).
 int cheap_iterations(MatrixFacts const& f) {
   double const entries = static_cast<double>(f.entries);
   return static_cast<int>(
-      std::clamp(0.2 * 0.27e-6 * entries / (25e-6 + 7e-12 * entries), 50., 5e3));
+      std::clamp(0.1 * 0.27e-6 * entries / (25e-6 + 7e-12 * entries), 30., 5e3));
 }
 
 void add_jacobi(std::vector<Choice>& list, std::string const& solver, MatrixFacts const& f,
@@ -64,10 +64,12 @@ void add_jacobi(std::vector<Choice>& list, std::string const& solver, MatrixFact
         {solver, jacobi, "a device makes cheap iterations quickly", false, cheap_iterations(f)});
 }
 
-void add_definite(std::vector<Choice>& list, std::string const& solver, bool on_device) {
+void add_definite(std::vector<Choice>& list, std::string const& solver, Offset entries,
+                  bool on_device) {
   std::string const why = "the matrix is symmetric with a positive diagonal";
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
-  list.push_back({solver, jacobi, why, true, on_device ? 5000 : 50});
+  auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
+  list.push_back({solver, jacobi, why, true, on_device ? cheap : 50});
   list.push_back({solver, threshold_ic, why, true, 600});
   list.push_back({solver, direct, why, true, 100});
   list.push_back({solver, jacobi, why, true, 100000});
@@ -121,10 +123,10 @@ MatrixFacts matrix_facts(CsrView<double> const& a) {
 
 std::vector<Choice> choices(MatrixFacts const& f, bool on_device) {
   if (!f.square())
-    return {
-        {"{type: lsmr}", "{type: none}", "the matrix is not square: least squares", false, 100000}};
+    return {{"{type: lsmr}", "{type: column_scaling}", "the matrix is not square: least squares",
+             false, 100000}};
   std::vector<Choice> list;
-  if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", on_device);
+  if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", f.entries, on_device);
   if (!f.symmetric) add_jacobi(list, "{type: bicgstab}", f, on_device);
   add_general(list, gmres, "{type: bicgstab}", f, square_reason(f));
   return list;
@@ -132,9 +134,10 @@ std::vector<Choice> choices(MatrixFacts const& f, bool on_device) {
 
 std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeeds const& needs) {
   std::vector<Choice> list;
-  if (!f.square()) return {{"", "{type: none}", "the matrix is not square", false, 100000}};
+  if (!f.square())
+    return {{"", "{type: column_scaling}", "the matrix is not square", false, 100000}};
   if (needs.symmetric || needs.definite) {
-    if (f.positive_diagonal()) add_definite(list, "", on_device);
+    if (f.positive_diagonal()) add_definite(list, "", f.entries, on_device);
     list.push_back({"", "{type: none}", "the matrix is symmetric", false, 5000});
     return list;
   }

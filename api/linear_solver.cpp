@@ -109,7 +109,7 @@ SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCallbacks cons
   Impl& impl = with_matrix("solve");
   Solver& solver = *impl.system.solver();
   SolveWatch const watch(impl.ctx, solver.name(), callbacks);
-  return solver.solve(b, x);
+  return impl.system.solve(b, x);
 }
 
 SolveReport LinearSolver::solve(std::span<double const> b, std::span<double> x,

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/io/matrix_file.hpp>
 
 namespace tcsolve {
 namespace {
@@ -63,13 +64,30 @@ SolverOptions read_options(ConfigNode const& tree, SolverRegistries const& regis
 }
 
 void resolve_paths(ConfigNode& tree, std::string const& folder) {
-  ConfigNode* const matrix_operator = tree.find("operator");
-  ConfigNode* const table = matrix_operator ? matrix_operator->find("calibration") : nullptr;
-  if (table == nullptr || table->scalar.empty()) return;
-  std::filesystem::path const path = table->scalar;
-  bool const from_file = table->at.line > 0;
-  if (from_file && path.is_relative())
-    table->scalar = (std::filesystem::path(folder) / path).string();
+  auto const resolve = [&](ConfigNode& file) {
+    std::filesystem::path const path = file.scalar;
+    bool const from_file = file.at.line > 0;
+    if (from_file && !file.scalar.empty() && path.is_relative())
+      file.scalar = (std::filesystem::path(folder) / path).string();
+  };
+  if (ConfigNode* const block = tree.find("operator"))
+    if (ConfigNode* const table = block->find("calibration")) resolve(*table);
+  if (ConfigNode* const block = tree.find("nullspace"))
+    if (ConfigNode* const files = block->find("files"))
+      for (ConfigNode& file : files->items) resolve(file);
+}
+
+std::vector<std::vector<double>> nullspace_vectors(NullspaceConfig const& config, Index n) {
+  auto const length = static_cast<std::size_t>(n);
+  std::vector<std::vector<double>> vectors;
+  if (config.constant) vectors.emplace_back(length, 1.0);
+  for (std::string const& file : config.files) vectors.push_back(read_vector_file(file, "z"));
+  vectors.insert(vectors.end(), config.vectors.begin(), config.vectors.end());
+  for (std::vector<double> const& z : vectors)
+    if (z.size() != length)
+      throw ShapeError(
+          cat("nullspace: a vector has ", z.size(), " entries, the matrix ", n, " columns"));
+  return vectors;
 }
 
 SolverOptions SolverOptions::from_yaml(std::string const& text, std::string const& name) {

@@ -17,8 +17,10 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <tcsolve/api/registries.hpp>
+#include <tcsolve/api/renewal.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/context.hpp>
 
@@ -43,10 +45,31 @@ struct CacheConfig {
   }
 };
 
+/// The nullspace of a singular A, as far as it is known: A z = 0 for every z of its span.
+struct NullspaceConfig {
+  bool constant = false;
+  std::vector<std::string> files;
+  std::vector<std::vector<double>> vectors;  ///< in C++ only
+
+  bool empty() const { return !constant && files.empty() && vectors.empty(); }
+  static constexpr auto schema() {
+    using P = NullspaceConfig;
+    return std::tuple{
+        field(&P::constant, "constant", "the vector of ones: pressures, potentials, graphs"),
+        field(&P::files, "files", "a vector in each (relative to the config's folder)")};
+  }
+};
+
+/// The vectors that span it, of n entries each, as they are given. Throws ShapeError where one has
+/// another length, and what read_vector_file() throws.
+std::vector<std::vector<double>> nullspace_vectors(NullspaceConfig const&, Index n);
+
 struct SolverOptions {
   Block solver;
   Block preconditioner{"none"};
   Block matrix_operator{"auto", "format"};  ///< the YAML key `operator`, a reserved word in C++
+  Renew renew = Renew::always;
+  NullspaceConfig nullspace;
   CacheConfig cache;
 
   // Of the Context that a LinearSolver makes for itself; a caller's Context has its own.
@@ -74,6 +97,11 @@ struct SolverOptions {
         field(&P::matrix_operator, "operator", block_of("operator"), "how the matrix is stored"),
         field(&P::preconditioner, "preconditioner", block_of("preconditioner"),
               "M, an approximation of A^-1"),
+        field(&P::renew, "renew",
+              "the preconditioner after new values: always, made of them; auto, made anew once the "
+              "old one costs more, by the times measured, or fails; never, kept until it fails"),
+        field(&P::nullspace, "nullspace",
+              "vectors z with A z = 0, which b, residuals and x are kept free of"),
         field(&P::solver, "solver", block_of("solver"), "how it is solved").required()};
   }
   /// Keys of the Context and the cache.

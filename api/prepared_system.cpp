@@ -2,15 +2,35 @@
 #include <tcsolve/api/prepared_system.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/core/phase.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
+#include <tcsolve/solvers/projected_solver.hpp>
 
 namespace tcsolve {
 namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Whether a better preconditioner may lead to another end.
+bool may_be_the_preconditioner(SolveReport const& r) {
+  switch (r.reason) {
+    case Stop::max_iterations:
+    case Stop::stagnated:
+    case Stop::diverged:
+    case Stop::breakdown:
+    case Stop::false_convergence:
+    case Stop::indefinite_preconditioner: return true;
+    case Stop::nonfinite: return r.cause == Cause::preconditioner || r.cause == Cause::overflow;
+    default: return false;
+  }
+}
 
 /// New values for an operator that this solver has made; for its other holders it is constant.
 void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> const& a) {
@@ -120,7 +140,8 @@ void PreparedSystem::plan() {
       cat("reorder: ", text(order), ready_->cached.empty() ? "" : cat(" (", ready_->cached, ")")));
   report_.reordering = Reordering{order.taken, {}, order.before, order.after, order.measured};
   if (order.taken == Reorder::none) return;
-  reordered_ = std::make_shared<ReorderedSolver>(parts_.method, std::move(ready_->order.P));
+  std::shared_ptr<Solver> const method = projected_method(&ready_->order.P);
+  reordered_ = std::make_shared<ReorderedSolver>(method, std::move(ready_->order.P));
   // The const_cast is safe: the reordered matrix was made for this call and has no other owner.
   matrix_.reorder(ctx_, std::const_pointer_cast<CsrStorage<double>>(ready_->matrix),
                   factory.needs_host());
@@ -164,12 +185,13 @@ bool PreparedSystem::one_kernel() const {
   if (one_kernel_) return *one_kernel_;
   // runs_as_one_kernel() sets the method up, so it gets an instance of its own.
   if (parts_.chooser != nullptr) {
-    one_kernel_ = parts_.chooser->begins_as_one_kernel();
+    one_kernel_ = options_.nullspace.empty() && parts_.chooser->begins_as_one_kernel();
     return *one_kernel_;
   }
   auto const method = make<SolverRegistry>(options_.solver);
   bool const plain = parts_.preconditioner->is_identity();
-  one_kernel_ = runs_as_one_kernel(*method, plain ? nullptr : parts_.preconditioner.get());
+  one_kernel_ = (plain || options_.nullspace.empty()) &&
+                runs_as_one_kernel(*method, plain ? nullptr : parts_.preconditioner.get());
   return *one_kernel_;
 }
 
@@ -192,19 +214,40 @@ void PreparedSystem::convert() {
 }
 
 void PreparedSystem::setup() {
+  auto const start = std::chrono::steady_clock::now();
   make_preconditioner();
-  solver_ = reordered_ ? std::static_pointer_cast<Solver>(reordered_) : parts_.method;
+  solver_ = reordered_ ? reordered_ : projected_method(nullptr);
   try {
     setup_method();
   } catch (...) {
     solver_.reset();
     throw;
   }
+  old_ = false;
+  renewal_.renewed(seconds_since(start));
+}
+
+/// The method, which knows the nullspace that the options give; P: the new numbers of the rows.
+std::shared_ptr<Solver> PreparedSystem::projected_method(Permutation const* P) {
+  if (options_.nullspace.empty()) return parts_.method;
+  Index const n = A_ ? A_->cols() : matrix_.storage()->view().cols;
+  std::vector<std::vector<double>> vectors = nullspace_vectors(options_.nullspace, n);
+  if (P != nullptr)
+    for (std::vector<double>& z : vectors) {
+      std::vector<double> permuted(z.size());
+      std::ranges::transform(P->old_numbers(), permuted.begin(),
+                             [&](Index old) { return z[static_cast<std::size_t>(old)]; });
+      z = std::move(permuted);
+    }
+  if (parts_.chooser == nullptr)
+    return std::make_shared<ProjectedSolver>(parts_.method, std::move(vectors));
+  parts_.chooser->project(std::move(vectors));
+  return parts_.method;
 }
 
 void PreparedSystem::setup_method() {
   AutoSolver* const chooser = parts_.chooser;
-  if (chooser != nullptr) chooser->take(system());
+  if (chooser != nullptr) chooser->take(system(), old_);
   solver_->setup(ctx_, A_, M_, A_true_);
   if (chooser != nullptr) M_ = chooser->M();
   if (M_) report_.preconditioner = M_->details();
@@ -237,9 +280,45 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
   or_clear([&] {
     as_setup_errors([&] {
       follow(a);
-      setup_method();
+      if (old_)
+        setup_method();
+      else
+        renew();
     });
   });
+}
+
+bool PreparedSystem::keeps_preconditioner() const {
+  bool const none = parts_.chooser == nullptr && !M_;
+  if (none || given_.M || options_.renew == Renew::always) return false;
+  return options_.renew == Renew::never || !renewal_.due();
+}
+
+/// The preconditioner of the values that there are now, on the pattern of the old one.
+void PreparedSystem::renew() {
+  auto const start = std::chrono::steady_clock::now();
+  old_ = false;
+  if (parts_.chooser != nullptr)
+    M_ = given_.M;  // it updates its own
+  else if (M_ && !given_.M)
+    M_ = parts_.preconditioner->update(ctx_, system(), M_);
+  setup_method();
+  double const seconds = seconds_since(start);
+  renewal_.renewed(seconds);
+  ++report_.renewals;
+  report_.renewal += seconds;
+}
+
+SolveReport PreparedSystem::solve(In<double> b, Out<double> x) {
+  SolveReport report = solver_->solve(b, x);
+  renewal_.solved(report.seconds);
+  if (!old_ || !may_be_the_preconditioner(report)) return report;
+  ctx_.log(Severity::note,
+           cat(report.outcome(), " with a preconditioner of older values: made anew"));
+  as_setup_errors([&] { renew(); });
+  SolveReport again = solver_->solve(b, x);
+  renewal_.solved(again.seconds);
+  return following(std::move(report), std::move(again));
 }
 
 /// Gives the values of `a` to the operators and the preconditioner.
@@ -251,10 +330,8 @@ void PreparedSystem::follow(CsrView<double> const& a) {
   CsrView<double> const now = lazy_ ? matrix_.renew(ctx_, a, P) : matrix_.update_values(ctx_, a, P);
   give_values(ctx_, A_, now);
   if (csr_ && csr_ != A_) give_values(ctx_, csr_, now);
-  if (parts_.chooser != nullptr)
-    M_ = given_.M;  // it updates its own
-  else if (M_)
-    M_ = parts_.preconditioner->update(ctx_, system(), M_);
+  ++report_.updates;
+  old_ = keeps_preconditioner();
 }
 
 void PreparedSystem::refresh() {

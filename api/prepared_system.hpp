@@ -33,6 +33,9 @@ class PreparedSystem {
   void load(GivenOperators given);
   void update_values(CsrView<double> const& a);
   void refresh();
+  /// Solver::solve(). Where a preconditioner of older values fails, it is made anew and the solve
+  /// goes on.
+  SolveReport solve(In<double> b, Out<double> x);
 
   Solver* solver() const { return solver_.get(); }
   SolverParts const& parts() const { return parts_; }
@@ -49,10 +52,13 @@ class PreparedSystem {
   void plan();
   void convert();
   void setup();
+  std::shared_ptr<Solver> projected_method(Permutation const* P);
   void make_preconditioner();
   System system() const;
   void setup_method();
   void follow(CsrView<double> const& a);
+  bool keeps_preconditioner() const;
+  void renew();
   OperatorUse use() const;
   bool one_kernel() const;
   template <class F>
@@ -72,6 +78,8 @@ class PreparedSystem {
   GivenOperators given_;
   OperatorPtr<double> A_, A_true_, M_;
   std::shared_ptr<CsrOperator<double> const> csr_;
+  Renewal renewal_;
+  bool old_ = false;   // M_ is of values before the last update
   bool lazy_ = false;  // A_ may be converting itself beside the solve
   std::shared_ptr<ReorderedSolver> reordered_;
   std::shared_ptr<Solver> solver_;

@@ -17,6 +17,9 @@ struct SetupReport {
   double setup = 0;            ///< preconditioner and method
   std::string preconditioner;  ///< what was done to make it (LinearOperator::details())
   std::string format;          ///< that A is stored in; empty until then
+  int updates = 0;             ///< of the matrix' values since
+  int renewals = 0;            ///< of them that made the preconditioner anew
+  double renewal = 0;          ///< seconds that these took
   std::optional<Reordering> reordering;  ///< what `operator.reorder` led to, without P
 };
 

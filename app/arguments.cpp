@@ -129,6 +129,12 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   auto* const init = app.add_subcommand(
       "init", "print a config for a matrix, with the method that the matrix asks for");
   init->add_option("MATRIX", matrix, "matrix file")->required();
+  auto* const advice = app.add_subcommand(
+      "advise", "try the methods that a matrix admits, and rank them by time and memory");
+  advice->fallthrough();  // --backend and --rtol may follow
+  advice->add_option("MATRIX", matrix, "matrix file")->required();
+  advice->add_option("RHS", parsed.rhs, "the right-hand side; without it, A (1, ..., 1)");
+  advice->add_flag("--json", parsed.json, "as JSON");
   auto* const calibration = app.add_subcommand(
       "calibrate", "time the formats here, for `operator: {format: auto, calibration: FILE}`");
   calibration->fallthrough();  // --backend may follow
@@ -173,19 +179,27 @@ Arguments parse_arguments(int argc, char const* const* argv) {
 
   int const asked = (list_flag->count() > 0) + (explain_option->count() > 0) +
                     (reference_option->count() > 0) + info->parsed() + init->parsed() +
-                    generate->parsed() + calibration->parsed() + (config_option->count() > 0);
+                    advice->parsed() + generate->parsed() + calibration->parsed() +
+                    (config_option->count() > 0);
   if (asked == 0)
     return usage_error(
-        "give a CONFIG, or a matrix, --list, --explain, info, init, generate or calibrate");
+        "give a CONFIG, or a matrix, --list, --explain, info, init, advise, generate or calibrate");
   if (asked > 1)
     return usage_error(
-        "CONFIG, --list, --explain, --reference, info, init, generate and calibrate exclude each "
-        "other");
+        "CONFIG, --list, --explain, --reference, info, init, advise, generate and calibrate "
+        "exclude "
+        "each other");
   if (repeat_option->count() > 0 && config_option->count() == 0)
     return usage_error("--repeat repeats a solve; give a CONFIG or a matrix");
   if (info->parsed()) {
     parsed.command = Task::info;
     parsed.subject = matrix;
+  } else if (advice->parsed()) {
+    parsed.command = Task::advise;
+    parsed.subject = matrix;
+    if (std::string const wrong = rtol.empty() ? "" : require_number(rtol); !wrong.empty())
+      return usage_error("--rtol: " + wrong);
+    if (!rtol.empty()) parsed.rtol = std::stod(rtol);
   } else if (init->parsed()) {
     parsed.command = Task::init;
     parsed.subject = matrix;
@@ -195,8 +209,6 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   } else if (calibration->parsed()) {
     parsed.command = Task::calibrate;
     parsed.subject = table;
-    if (backend == "host") parsed.backend = Backend::host;
-    if (backend == "cuda") parsed.backend = Backend::cuda;
   } else if (list) {
     parsed.command = Task::list;
   } else if (explain_option->count() > 0) {
@@ -209,6 +221,8 @@ Arguments parse_arguments(int argc, char const* const* argv) {
     parsed.command = Task::solve;
     parsed.subject = config;
   }
+  if (backend == "host") parsed.backend = Backend::host;
+  if (backend == "cuda") parsed.backend = Backend::cuda;
   if (!backend.empty()) parsed.sets.push_back("backend=" + backend);
   if (solver_option->count() > 0) parsed.sets.push_back("solver.type=" + quoted_value(solver));
   if (preconditioner_option->count() > 0)

@@ -9,20 +9,22 @@
 
 namespace tcsolve {
 
-enum class Task { solve, list, explain, info, init, generate, calibrate, reference, done };
+enum class Task { solve, list, explain, info, init, advise, generate, calibrate, reference, done };
 enum class Talk { quiet, normal, verbose };
 
 struct Arguments {
   Task command = Task::done;  ///< done: help or version was printed, or the usage is wrong
   int exit_code = 0;          ///< for `done`
   std::string subject;        ///< config, matrix, path to explain, generator, cost table, ...
-  std::string rhs;            ///< of a solve without a config
+  std::string rhs;            ///< of a solve without a config, and of `advise`
   std::string calibration;    ///< of `info`: a cost table
-  Backend backend = Backend::automatic;  ///< of `calibrate`; in a solve it is one of the sets
-  double size = 1;                       ///< of `calibrate`
-  std::string file;                      ///< of `generate`: where the matrix goes
-  bool json = false;                     ///< of `info`
-  int repeat = 0;                        ///< of a solve: timed ones after a warm-up; 0: one
+  Backend backend =
+      Backend::automatic;         ///< of `calibrate` and `advise`; in a solve one of the sets
+  double size = 1;                ///< of `calibrate`
+  std::string file;               ///< of `generate`: where the matrix goes
+  bool json = false;              ///< of `info` and `advise`
+  double rtol = 0;                ///< of `advise`; in a solve one of the sets; 0: not given
+  int repeat = 0;                 ///< of a solve: timed ones after a warm-up; 0: one
   std::vector<std::string> sets;  ///< key.path=value, those of --backend, --output, ... included
   Talk talk = Talk::normal;
   bool dry_run = false;

@@ -56,7 +56,7 @@ struct DevicePlan {
   std::optional<OrderPlan> orders;  ///< of a square matrix
 };
 
-struct MatrixFacts {
+struct FileFacts {
   std::string file;
   MatrixFileSize size;
   CsrSummary summary;
@@ -76,7 +76,7 @@ std::vector<DevicePlan> plans(Csr<double> const& a, std::string const& calibrati
   return {plan(CostTable::h200()), plan(CostTable::host())};
 }
 
-MatrixFacts gather(std::filesystem::path const& file, std::string const& calibration) {
+FileFacts gather(std::filesystem::path const& file, std::string const& calibration) {
   MatrixFileSize const size = matrix_file_size(file);
   // The summary transposes the matrix: twice its size, and what reading takes.
   require_memory(std::max(2 * size.csr_bytes, size.reading_bytes), 0, file_name(file));
@@ -86,7 +86,7 @@ MatrixFacts gather(std::filesystem::path const& file, std::string const& calibra
 
 double mean_row(CsrSummary const& s) { return s.rows > 0 ? double(s.entries) / s.rows : 0; }
 
-std::string info_text(MatrixFacts const& facts) {
+std::string info_text(FileFacts const& facts) {
   CsrSummary const& s = facts.summary;
   std::string decisions;
   for (DevicePlan const& plan : facts.plans)
@@ -142,7 +142,7 @@ Json plan_json(DevicePlan const& plan) {
           {"formats", formats}};
 }
 
-std::string info_json(MatrixFacts const& facts) {
+std::string info_json(FileFacts const& facts) {
   CsrSummary const& s = facts.summary;
   Json plans = Json::array();
   for (DevicePlan const& plan : facts.plans) plans.push_back(plan_json(plan));
@@ -177,7 +177,7 @@ std::string info_json(MatrixFacts const& facts) {
 
 std::string matrix_info(std::filesystem::path const& file, std::string const& calibration,
                         bool json) {
-  MatrixFacts const facts = gather(file, calibration);
+  FileFacts const facts = gather(file, calibration);
   return json ? info_json(facts) : info_text(facts);
 }
 

@@ -61,7 +61,7 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
       factory.reorder() != Reorder::none && factory.reorder() != Reorder::automatic;
   // P b, P x, a staged copy and P itself: solvers/reordered_solver.hpp.
   double const solving = vector * (parts.method->cost().vectors + 4 * reorders) +
-                         parts.preconditioner->bytes(size.rows);
+                         parts.preconditioner->bytes(size.rows, size.entries);
   // Beside the solver, where an iteration goes to memory.
   double const bandwidth_test =
       run.output.bandwidth && beyond_caches(ctx, csr) ? bandwidth_bytes(ctx) : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/program.hpp>
 
+#include <tcsolve/app/advise.hpp>
 #include <tcsolve/app/arguments.hpp>
 #include <tcsolve/app/calibrate.hpp>
 #include <tcsolve/app/documentation.hpp>
@@ -44,6 +45,7 @@ int dispatch(Arguments const& arguments) {
       std::cout << generate_file(registries, arguments.subject, arguments.sets, arguments.file);
       return 0;
     case Task::init: std::cout << initial_config(registries, arguments.subject); return 0;
+    case Task::advise: std::cout << advise(arguments); return 0;
     case Task::calibrate: write_calibration(arguments); return 0;
     case Task::reference: write_reference(registries, arguments.subject); return 0;
     case Task::done: break;

@@ -58,9 +58,11 @@ Csr<double> triangular_inverse(Context& ctx, Csr<double> const& t, bool lower) {
 }
 
 InverseFactors inverse_factors(Context& ctx, TriangularFactors const& factors,
-                               TwoSided const& sides) {
+                               TwoSided const& sides, bool symmetric) {
   InverseFactors result;
   Csr<double> w = triangular_inverse(ctx, factors.lower, true);
+  Csr<double> upper =
+      symmetric ? transpose(w.view()) : triangular_inverse(ctx, factors.upper, false);
   for (Index i = 0; i < w.rows; ++i)
     for (Offset k = w.offsets[i]; k < w.offsets[i + 1]; ++k) {
       Index const j = w.columns[k];
@@ -68,7 +70,7 @@ InverseFactors inverse_factors(Context& ctx, TriangularFactors const& factors,
       w.columns[k] = sides.row[j];
     }
   result.first = canonical(w.view(), Duplicates::refuse, NonFinite::keep);
-  w = triangular_inverse(ctx, factors.upper, false);
+  w = std::move(upper);
   // Rows in A's order.
   Csr<double>& out = result.second;
   out.rows = out.cols = w.rows;

@@ -21,6 +21,7 @@ struct InverseFactors {
   Csr<double> first;   ///< D^-1 W_L P R
   Csr<double> second;  ///< C Q^T W_U
 };
-InverseFactors inverse_factors(Context&, TriangularFactors const&, TwoSided const&);
+/// Of symmetric factors, U = L^T, W_U is W_L^T, so that M is symmetric too.
+InverseFactors inverse_factors(Context&, TriangularFactors const&, TwoSided const&, bool symmetric);
 
 }  // namespace tcsolve

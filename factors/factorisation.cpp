@@ -11,7 +11,7 @@
 #include <tcsolve/factors/complete.hpp>
 #include <tcsolve/factors/factored_inverse.hpp>
 #include <tcsolve/factors/on_host.hpp>
-#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/operators/composite.hpp>
 
 namespace tcsolve {
@@ -55,19 +55,6 @@ OperatorPtr<double> exact(Context& ctx, std::shared_ptr<TriangularFactors const>
   return made;
 }
 
-/// The product with a matrix: `old` with new values, or a new one.
-template <class S>
-OperatorPtr<double> product_with(Context& ctx, Csr<double> a, OperatorPtr<double> const& old) {
-  if (old) {
-    std::const_pointer_cast<LinearOperator<double>>(old)->update_values(ctx, a.view());
-    return old;
-  }
-  if constexpr (std::is_same_v<S, double>)
-    return std::make_shared<CsrOperator<double>>(ctx, std::move(a));
-  else
-    return std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
-}
-
 /// Of a host Context beside this one.
 ContextOptions host_options(Context const& ctx) {
   ContextOptions options = ctx.options();
@@ -75,22 +62,22 @@ ContextOptions host_options(Context const& ctx) {
   return options;
 }
 
-template <class F>
-void by_type(Real values, F const& f) {
-  switch (values) {
-    case Real::f64: return f(double{});
-    case Real::f32: return f(float{});
-    default: return f(half{});
-  }
-}
-
 }  // namespace
+
+double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values) {
+  double const triangles = kept * (4.0 + size_of(values) + 8), made = 12 * kept;
+  return triangles + made + 20.0 * static_cast<double>(entries_of_A) + 130.0 * rows;
+}
 
 Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecipe recipe)
     : LinearOperator<double>(a.rows, a.cols), recipe_(std::move(recipe)), entries_of_A_(a.entries) {
   ArrangementParams params = recipe_.arrangement;
+  // Colours leave a device few levels to wait for.
   if (params.order == FactorOrder::automatic)
-    params.order = recipe_.fill == FillIn::by_size ? FactorOrder::amd : FactorOrder::none;
+    params.order = recipe_.fill == FillIn::by_size ? FactorOrder::amd
+                   : recipe_.fill == FillIn::by_level && ctx.space() != Space::host
+                       ? FactorOrder::colours
+                       : FactorOrder::none;
   arrangement_ = Arrangement(a, params, recipe_.symmetric, ctx.cancel_flag());
   sides_ = arrangement_.sides();
   factors_ = std::make_shared<TriangularFactors>();
@@ -99,14 +86,21 @@ Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecip
         fill_pattern(arrangement_.matrix(), recipe_.level, most_entries(), ctx.cancel_flag());
   if (recipe_.fill == FillIn::by_size) {
     Csr<double> const& B = arrangement_.matrix();
+    auto const little = static_cast<Offset>(recipe_.complete_below * entries_of_A_);
+    auto complete = little > 0 ? complete_pattern(B, little) : std::nullopt;
     Dropping const dropping = dropping_of(recipe_, B);
-    *factors_ =
-        recipe_.symmetric
-            ? threshold_cholesky(B, dropping, most_entries(), ctx.cancel_flag())
-            : threshold_lu(B, dropping, recipe_.pivot_floor, most_entries(), ctx.cancel_flag());
+    if (complete) {
+      *factors_ = std::move(*complete);
+      factorise(ctx.cancel_flag());
+    } else if (recipe_.symmetric) {
+      *factors_ = threshold_cholesky(B, dropping, most_entries(), ctx.cancel_flag());
+    } else {
+      *factors_ = threshold_lu(B, dropping, recipe_.pivot_floor, most_entries(), ctx.cancel_flag());
+    }
   } else {
     factorise(ctx.cancel_flag());
   }
+  if (recipe_.right_factor) keep_right_factor();
   make_inverse(ctx);
 }
 
@@ -118,6 +112,7 @@ void Factorisation::update(Context& ctx, CsrView<double> const& a) {
     inverse_ = first_ = second_ = there_ = nullptr;
     ++revision_;
   }
+  if (recipe_.right_factor) keep_right_factor();
   make_inverse(ctx);
 }
 
@@ -144,12 +139,22 @@ void Factorisation::factorise_completely() {
   }
 }
 
+/// P A P^T = C^-1 L D L^T C^-1, so that R^-1 = C L^-T D^-1/2, between permutations.
+void Factorisation::keep_right_factor() {
+  Csr<double>& L = factors_->lower;
+  L.columns.clear();
+  L.values.clear();
+  std::fill(L.offsets.begin(), L.offsets.end(), 0);
+  for (double& d : factors_->inverse_pivots) d = std::sqrt(d);
+  std::fill(sides_.row_scale.begin(), sides_.row_scale.end(), 1.0);
+}
+
 void Factorisation::choose_solves(Context& ctx) {
   if (ctx.space() == Space::host)
     recipe_.solves =
         recipe_.solves == TriangularSolves::isai ? recipe_.solves : TriangularSolves::exact;
   if (recipe_.solves != TriangularSolves::automatic) return;
-  Index const lower = level_order(factors_->lower, true).levels();
+  Index const lower = recipe_.right_factor ? 1 : level_order(factors_->lower, true).levels();
   recipe_.solves = TriangularSolves::exact;
   if (recipe_.fill == FillIn::by_level) {
     if (lower > many_levels) recipe_.solves = TriangularSolves::isai;
@@ -162,12 +167,13 @@ void Factorisation::choose_solves(Context& ctx) {
 
 void Factorisation::make_inverse(Context& ctx) {
   choose_solves(ctx);
-  by_type(recipe_.values, [&]<class S>(S) {
+  by_stored_type(recipe_.values, [&]<class S>(S) {
     switch (recipe_.solves) {
       case TriangularSolves::isai: {
-        InverseFactors inverses = inverse_factors(ctx, *factors_, sides_);
-        first_ = product_with<S>(ctx, std::move(inverses.first), first_);
-        second_ = product_with<S>(ctx, std::move(inverses.second), second_);
+        InverseFactors inverses =
+            inverse_factors(ctx, *factors_, sides_, recipe_.symmetric && !recipe_.right_factor);
+        first_ = stored_product<S>(ctx, std::move(inverses.first), first_);
+        second_ = stored_product<S>(ctx, std::move(inverses.second), second_);
         if (!inverse_) inverse_ = std::make_shared<Product<double>>(second_, first_);
         return;
       }
@@ -188,8 +194,10 @@ std::string Factorisation::details() const {
   char ratio[32];
   std::snprintf(ratio, sizeof ratio, "%.2f", entries / of_A);
   text += cat(text.empty() ? "" : "; ", factors_->entries(), " entries, ", ratio, " times A's");
+  if (factors_->complete) text += "; complete, since fill is little";
   if (factors_->replaced > 0) text += cat("; ", factors_->replaced, " small pivots replaced");
   if (factors_->shift > 0) text += cat("; diagonal shifted by ", factors_->shift, " of itself");
+  if (recipe_.right_factor) text += "; its right factor";
   if (recipe_.solves == TriangularSolves::isai)
     text += "; sparse approximate inverses of the factors";
   else

@@ -44,15 +44,22 @@ enum class FillIn {
 struct FactorRecipe {
   std::string name;        ///< of the preconditioner, for messages
   bool symmetric = false;  ///< L D L^T of a symmetric positive definite matrix
+  bool right_factor =
+      false;  ///< of L D L^T = R^T R the inverse of R = D^1/2 L^T alone, M M^T ~ A^-1
   FillIn fill = FillIn::by_level;
   int level = 0;
   double drop_tolerance = 0;  ///< relative to the typical entry of a row
   double fill_factor = 10;    ///< entries of a row of L, or U, over A's mean
+  double complete_below = 0;  ///< entries of complete factors over A's up to which all is kept
   double pivot_floor = 0;     ///< smallest pivot, relative to its row
   ArrangementParams arrangement;
   Real values = Real::f64;
   TriangularSolves solves = TriangularSolves::automatic;
 };
+
+/// Bytes of a factorisation that keeps `kept` entries of a matrix with so many: stored triangles
+/// and where their values come from, the factors as made, the arranged matrix.
+double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values);
 
 /// Made on the host, applied where the Context computes. M^T is offered.
 class Factorisation final : public LinearOperator<double> {
@@ -80,6 +87,7 @@ class Factorisation final : public LinearOperator<double> {
   }
   void factorise(CancelFlag);
   void factorise_completely();
+  void keep_right_factor();
   void choose_solves(Context&);
   void make_inverse(Context&);
 

@@ -217,9 +217,14 @@ void factorise_on_pattern(Csr<double> const& B, double floor, TriangularFactors&
     for (Offset e = L.offsets[i]; e < L.offsets[i + 1]; ++e) {
       Index const k = L.columns[e];
       double const v = w[k];  // (L D)_ik
-      if (v != 0)
-        for (Offset f = U.offsets[k]; f < U.offsets[k + 1]; ++f)
-          if (w.has(U.columns[f])) w[U.columns[f]] -= v * U.values[f];
+      if (v != 0) {
+        if (factors.complete)
+          for (Offset f = U.offsets[k]; f < U.offsets[k + 1]; ++f)
+            w[U.columns[f]] -= v * U.values[f];
+        else
+          for (Offset f = U.offsets[k]; f < U.offsets[k + 1]; ++f)
+            if (w.has(U.columns[f])) w[U.columns[f]] -= v * U.values[f];
+      }
       L.values[e] = v * factors.inverse_pivots[k];
     }
     double const inverse = inverse_pivot(w[i], floor * row_size(B, i), factors.replaced);
@@ -247,8 +252,11 @@ void cholesky_on_pattern(Csr<double> const& B, TriangularFactors& factors, Cance
       row[i] = (1 + shift) * diagonal[i];
       rows_at.for_column(i, U, [&](Index k, Offset at) {
         double const v = U.values[at] / factors.inverse_pivots[k];  // (L D)_ik
-        for (Offset f = at; f < U.offsets[k + 1]; ++f)
-          if (row.has(U.columns[f])) row[U.columns[f]] -= v * U.values[f];
+        if (factors.complete)
+          for (Offset f = at; f < U.offsets[k + 1]; ++f) row[U.columns[f]] -= v * U.values[f];
+        else
+          for (Offset f = at; f < U.offsets[k + 1]; ++f)
+            if (row.has(U.columns[f])) row[U.columns[f]] -= v * U.values[f];
       });
       if (!(row[i] > 1e-12 * diagonal[i])) return false;
       factors.inverse_pivots[i] = 1 / row[i];
@@ -352,6 +360,50 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
     return true;
   });
   mirror(factors);
+  return factors;
+}
+
+std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset limit) {
+  Csr<double> const T = transpose(B.view());
+  Index const n = B.rows;
+  std::vector<Index> parent(n, nobody), seen_by(n, nobody);
+  // f(i, j) for the entries l_ij: the paths in the elimination tree from the columns of row i of B,
+  // and of B^T, up to i. False where f says so.
+  auto const visit = [&](auto const& f) {
+    seen_by.assign(n, nobody);
+    for (Index i = 0; i < n; ++i) {
+      seen_by[i] = i;
+      for (Csr<double> const* part : {&B, &T})
+        for (Offset k = part->offsets[i]; k < part->offsets[i + 1] && part->columns[k] < i; ++k)
+          for (Index j = part->columns[k]; seen_by[j] != i; j = parent[j]) {
+            if (parent[j] == nobody) parent[j] = i;
+            seen_by[j] = i;
+            if (!f(i, j)) return false;
+          }
+    }
+    return true;
+  };
+  TriangularFactors factors;
+  Csr<double>& U = factors.upper;
+  U.rows = U.cols = n;
+  U.offsets.assign(static_cast<std::size_t>(n) + 1, 0);
+  Offset count = n;
+  if (!visit([&](Index, Index j) {
+        ++U.offsets[j + 1];
+        return (count += 2) <= limit;
+      }))
+    return std::nullopt;
+  for (Index j = 0; j < n; ++j) U.offsets[j + 1] += U.offsets[j];
+  U.columns.resize(static_cast<std::size_t>(U.offsets[n]));
+  U.values.assign(U.columns.size(), 0.0);
+  std::vector<Offset> next(U.offsets.begin(), U.offsets.end() - 1);
+  visit([&](Index i, Index j) {
+    U.columns[next[j]++] = i;
+    return true;
+  });
+  factors.lower = transpose(U.view());
+  factors.inverse_pivots.assign(static_cast<std::size_t>(n), 1.0);
+  factors.complete = true;
   return factors;
 }
 

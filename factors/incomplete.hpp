@@ -9,6 +9,7 @@
 /// U = L^T. Serial, on the host.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <tcsolve/core/cancel.hpp>
@@ -20,8 +21,9 @@ struct TriangularFactors {
   Csr<double> lower;  ///< strictly lower, canonical
   Csr<double> upper;  ///< strictly upper, canonical
   std::vector<double> inverse_pivots;
-  Index replaced = 0;  ///< pivots that were too small, or of the wrong sign
-  double shift = 0;    ///< B + shift |diag B| is what was factorised
+  Index replaced = 0;     ///< pivots that were too small, or of the wrong sign
+  double shift = 0;       ///< B + shift |diag B| is what was factorised
+  bool complete = false;  ///< no fill falls outside the patterns
 
   Offset entries() const { return lower.entries() + upper.entries() + lower.rows; }
 };
@@ -59,5 +61,9 @@ TriangularFactors threshold_lu(Csr<double> const& B, Dropping const& dropping, d
 /// The same for a symmetric B, by rows of U (Lin and More 1999), shifted as above.
 TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropping,
                                      Offset limit = 0, CancelFlag cancel = {});
+
+/// The patterns of complete factors, without pivoting, of B + B^T (Liu 1990: row subtrees of the
+/// elimination tree); nothing where they have more than `limit` entries. Cost: O(entries).
+std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset limit);
 
 }  // namespace tcsolve

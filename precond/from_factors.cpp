@@ -24,14 +24,24 @@ OperatorPtr<double> from_factors(Context& ctx, CsrView<double> const& a, FactorR
   });
 }
 
-bool update_factors(Context& ctx, CsrView<double> const& a, OperatorPtr<double> const& M) {
-  auto const own = std::dynamic_pointer_cast<Factorisation const>(M);
-  if (!own) return false;
-  on_host(ctx, a, M->name(), [&](CsrView<double> const& here) {
-    std::const_pointer_cast<Factorisation>(own)->update(ctx, here);
-    return true;
+OperatorPtr<double> from_entries(Context& ctx, CsrView<double> const& a, std::string name,
+                                 Real values, InverseMaker make, std::string text) {
+  return on_host(ctx, a, name, [&](CsrView<double> const& here) {
+    auto M = std::make_shared<ExplicitInverse>(ctx, here, name, values, std::move(make));
+    M->say(std::move(text));
+    return M;
   });
-  return true;
+}
+
+bool update_factors(Context& ctx, CsrView<double> const& a, OperatorPtr<double> const& M) {
+  return on_host(ctx, a, M->name(), [&](CsrView<double> const& here) {
+    auto const give = [&]<class Made>(std::shared_ptr<Made const> const& own) {
+      if (own) std::const_pointer_cast<Made>(own)->update(ctx, here);
+      return own != nullptr;
+    };
+    return give(std::dynamic_pointer_cast<Factorisation const>(M)) ||
+           give(std::dynamic_pointer_cast<ExplicitInverse const>(M));
+  });
 }
 
 }  // namespace tcsolve

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Preconditioners made of factors, for the rooms that name them.
+/// Preconditioners made on the host of a matrix' values, for the rooms that name them.
 #pragma once
 
+#include <string>
+
+#include <tcsolve/factors/explicit_inverse.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
 
@@ -10,7 +13,10 @@ namespace tcsolve {
 /// The preconditioner of a recipe; `a` may lie on the device, and is then copied to the host.
 /// Throws SetupError where the matrix has no such factors, ShapeError, MemoryError.
 OperatorPtr<double> from_factors(Context&, CsrView<double> const& a, FactorRecipe recipe);
-/// Gives the values of `a` to M. False where M was not made by from_factors().
+/// The same for an approximate inverse given by its entries; `text` goes into its details().
+OperatorPtr<double> from_entries(Context&, CsrView<double> const& a, std::string name, Real values,
+                                 InverseMaker make, std::string text = "");
+/// Gives the values of `a` to M. False where M was made by neither.
 bool update_factors(Context&, CsrView<double> const& a, OperatorPtr<double> const& M);
 
 }  // namespace tcsolve

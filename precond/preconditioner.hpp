@@ -36,8 +36,9 @@ class PreconditionerFactory {
                                      OperatorPtr<double> const& /*M*/) const {
     return build(ctx, system);
   }
-  /// Bytes that the preconditioner will take, about, with those inside it.
-  virtual double bytes(Index rows) const { return 8.0 * rows; }
+  /// Bytes that the preconditioner of a matrix with so many rows and entries will take, about, with
+  /// those inside it.
+  virtual double bytes(Index rows, Offset /*entries*/) const { return 8.0 * rows; }
 
   /// M = I: a solver needs none.
   virtual bool is_identity() const { return false; }

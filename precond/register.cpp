@@ -4,10 +4,15 @@
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>
+#include <tcsolve/precond/column_scaling/column_scaling.hpp>
 #include <tcsolve/precond/direct/direct.hpp>
+#include <tcsolve/precond/fsai/fsai.hpp>
 #include <tcsolve/precond/ic/ic.hpp>
 #include <tcsolve/precond/ilu/ilu.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
+#include <tcsolve/precond/normal_ic/normal_ic.hpp>
+#include <tcsolve/precond/schwarz/schwarz.hpp>
+#include <tcsolve/precond/spai/spai.hpp>
 
 namespace tcsolve {
 
@@ -32,6 +37,14 @@ void register_preconditioners(PreconditionerRegistry& r) {
   r.add<BlockJacobiFactory>("block_jacobi", "M = B^-1, dense inverses of the diagonal blocks");
   r.add<IluFactory>("ilu", "M = (L U)^-1, incomplete: by level or by size; any square A");
   r.add<IcFactory>("ic", "M = (L D L^T)^-1, incomplete; A symmetric positive definite");
+  r.add<FsaiFactory>("fsai",
+                     "M = G^T G, a factorised sparse approximate inverse; A symmetric positive "
+                     "definite");
+  r.add<SpaiFactory>("spai", "M, the sparse approximate inverse nearest to A^-1; any square A");
+  r.add<SchwarzFactory>("schwarz", "overlapping parts of the rows, each solved exactly");
+  r.add<ColumnScalingFactory>("column_scaling",
+                              "M = diag(1 / norm(a_j)), a_j the columns of A; for lsmr");
+  r.add<NormalIcFactory>("normal_ic", "M = R^-1, R^T R an incomplete A^T A; for lsmr");
   r.add<DirectFactory>("direct", "M = A^-1 by a complete factorisation");
   r.add<ChebyshevFactory>("chebyshev",
                           "a polynomial in M A; A and the inner M symmetric positive definite");

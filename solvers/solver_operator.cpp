@@ -80,9 +80,9 @@ bool SolverOperatorFactory::needs_definite() const {
   return needs.definite || inner()->needs_definite();
 }
 
-double SolverOperatorFactory::bytes(Index rows) const {
+double SolverOperatorFactory::bytes(Index rows, Offset entries) const {
   double const vectors = make<SolverRegistry>(params_.solver)->cost().vectors;
-  return 8.0 * rows * vectors + inner()->bytes(rows);
+  return 8.0 * rows * vectors + inner()->bytes(rows, entries);
 }
 
 OperatorPtr<double> SolverOperatorFactory::build(Context& ctx, System const& system) const {

@@ -60,7 +60,7 @@ class SolverOperatorFactory final : public PreconditionerFactory {
   explicit SolverOperatorFactory(Params const& params) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   /// Of the inner method and its preconditioner.
-  double bytes(Index rows) const override;
+  double bytes(Index rows, Offset entries) const override;
   bool is_fixed() const override { return false; }
   bool needs_definite() const override;
   bool needs_matrix() const override { return inner()->needs_matrix(); }

@@ -88,6 +88,8 @@ constexpr Pair synonyms[] = {
     {"cholesky", "direct"},
     {"asm", "schwarz"},
     {"additive_schwarz", "schwarz"},
+    {"ras", "schwarz"},
+    {"ainv", "fsai"},
     {"pcg", "cg"},
     {"bcgs", "bicgstab"},
     {"bicg", "bicgstab"},
@@ -139,16 +141,10 @@ struct Replacement {
   char const *name, *what;
 };
 constexpr Replacement missing[] = {
-    {"amg", "multigrid is"},
-    {"gamg", "multigrid is"},
-    {"boomeramg", "multigrid is"},
-    {"multigrid", "multigrid is"},
-    {"mg", "multigrid is"},
-    {"sor", "relaxation is"},
-    {"ssor", "relaxation is"},
-    {"gauss_seidel", "relaxation is"},
-    {"spai", "approximate inverses are"},
-    {"asm", "domain decomposition is"},
+    {"amg", "multigrid is"},       {"gamg", "multigrid is"},
+    {"boomeramg", "multigrid is"}, {"multigrid", "multigrid is"},
+    {"mg", "multigrid is"},        {"sor", "relaxation is"},
+    {"ssor", "relaxation is"},     {"gauss_seidel", "relaxation is"},
 };
 
 bool contains(std::vector<std::string> const& names, std::string_view name) {

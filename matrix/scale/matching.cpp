@@ -99,6 +99,7 @@ class Assignment {
   void augment(Index start) {
     using Item = std::pair<double, Index>;
     std::priority_queue<Item, std::vector<Item>, std::greater<>> open;
+    near_.clear();
     reached_.clear();
     settled_.clear();
     double shortest = infinity, here = 0;
@@ -115,15 +116,24 @@ class Assignment {
         if (row_of_[j] == nobody) {
           shortest = length;
           end = j;
+        } else if (length == here) {
+          near_.push_back(j);
         } else {
           open.push({length, j});
         }
       }
-      while (!open.empty() && open.top().first > distance_[open.top().second]) open.pop();
-      if (open.empty() || open.top().first >= shortest) break;
-      Index const j = open.top().second;
-      here = open.top().first;
-      open.pop();
+      if (shortest <= here) break;
+      Index j;
+      if (!near_.empty()) {
+        j = near_.back();
+        near_.pop_back();
+      } else {
+        while (!open.empty() && open.top().first > distance_[open.top().second]) open.pop();
+        if (open.empty() || open.top().first >= shortest) break;
+        j = open.top().second;
+        here = open.top().first;
+        open.pop();
+      }
       settled_.push_back(j);
       i = row_of_[j];
     }
@@ -174,6 +184,7 @@ class Assignment {
   std::vector<double> distance_;  // of columns from the row that is being augmented
   std::vector<Index> from_;
   std::vector<Index> reached_, settled_;
+  std::vector<Index> near_;  // reached at the distance of the row at hand: many costs are equal
 };
 
 }  // namespace

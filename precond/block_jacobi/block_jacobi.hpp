@@ -54,7 +54,7 @@ class BlockJacobiFactory final : public PreconditionerFactory {
   using Params = BlockJacobiParams;
   explicit BlockJacobiFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
-  double bytes(Index rows) const override {
+  double bytes(Index rows, Offset) const override {
     return 16.0 * rows * (params_.block > 0 ? params_.block : params_.max_block);
   }
   bool goes_by_blocks() const override { return true; }

@@ -63,7 +63,9 @@ class ChebyshevFactory final : public PreconditionerFactory {
   explicit ChebyshevFactory(Params const& params) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   /// With its inner preconditioner.
-  double bytes(Index rows) const override { return 5 * 8.0 * rows + inner()->bytes(rows); }
+  double bytes(Index rows, Offset entries) const override {
+    return 5 * 8.0 * rows + inner()->bytes(rows, entries);
+  }
   bool is_fixed() const override { return inner()->is_fixed(); }
   bool needs_definite() const override { return true; }
   bool needs_matrix() const override { return inner()->needs_matrix(); }

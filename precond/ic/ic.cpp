@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/ic/ic.hpp>
 
+#include <algorithm>
+
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/precond/from_factors.hpp>
 
@@ -22,9 +24,16 @@ OperatorPtr<double> IcFactory::build(Context& ctx, System const& system) const {
                        .level = p.level,
                        .drop_tolerance = p.drop_tolerance,
                        .fill_factor = p.fill_factor,
+                       .complete_below = p.complete_below,
                        .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
                        .values = p.values,
                        .solves = p.triangular});
+}
+
+double IcFactory::bytes(Index rows, Offset entries) const {
+  double const fill =
+      params_.drop_tolerance > 0 ? std::min(params_.fill_factor, 2.0) : 1.0 + params_.level;
+  return factor_bytes(rows, fill * static_cast<double>(entries), entries, params_.values);
 }
 
 OperatorPtr<double> IcFactory::update(Context& ctx, System const& system,

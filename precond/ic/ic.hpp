@@ -14,6 +14,7 @@ struct IcParams {
   int level = 0;
   double drop_tolerance = 0;
   double fill_factor = 10;
+  double complete_below = 0;
   FactorOrder order = FactorOrder::automatic;
   Real values = Real::f64;
   TriangularSolves triangular = TriangularSolves::automatic;
@@ -29,6 +30,9 @@ struct IcParams {
               "entry of its row is dropped"),
         field(&P::fill_factor, "fill_factor", above(0.0),
               "with drop_tolerance: most entries of a row of L^T over the mean row of A"),
+        field(&P::complete_below, "complete_below", at_least(0.0),
+              "with drop_tolerance: nothing is dropped where complete factors have at most so many "
+              "times the entries of A"),
         field(&P::order, "order",
               "of the factors: rcm, amd (little fill), metis (nested dissection: little fill, few "
               "steps), colours (fewest steps); auto takes amd where fill is kept, else none"),
@@ -45,6 +49,7 @@ class IcFactory final : public PreconditionerFactory {
   explicit IcFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  double bytes(Index rows, Offset entries) const override;
   bool needs_definite() const override { return true; }
 
  private:

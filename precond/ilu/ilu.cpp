@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/ilu/ilu.hpp>
 
+#include <algorithm>
+
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/precond/from_factors.hpp>
 
@@ -21,10 +23,17 @@ OperatorPtr<double> IluFactory::build(Context& ctx, System const& system) const 
                        .level = p.level,
                        .drop_tolerance = p.drop_tolerance,
                        .fill_factor = p.fill_factor,
+                       .complete_below = p.complete_below,
                        .pivot_floor = p.pivot_floor,
                        .arrangement = p.arrangement,
                        .values = p.values,
                        .solves = p.triangular});
+}
+
+double IluFactory::bytes(Index rows, Offset entries) const {
+  double const fill =
+      params_.drop_tolerance > 0 ? std::min(params_.fill_factor, 2.0) : 1.0 + params_.level;
+  return factor_bytes(rows, fill * static_cast<double>(entries), entries, params_.values);
 }
 
 OperatorPtr<double> IluFactory::update(Context& ctx, System const& system,

@@ -14,6 +14,7 @@ struct IluParams {
   int level = 0;
   double drop_tolerance = 0;
   double fill_factor = 10;
+  double complete_below = 0;
   double pivot_floor = 1e-6;
   ArrangementParams arrangement;
   Real values = Real::f64;
@@ -30,6 +31,9 @@ struct IluParams {
               "typical entry of its row is dropped"),
         field(&P::fill_factor, "fill_factor", above(0.0),
               "with drop_tolerance: most entries of a row of L, and of U, over the mean row of A"),
+        field(&P::complete_below, "complete_below", at_least(0.0),
+              "with drop_tolerance: nothing is dropped where complete factors have at most so many "
+              "times the entries of A"),
         field(&P::pivot_floor, "pivot_floor", between(0.0, 1.0),
               "a smaller pivot, relative to its row, takes this size"),
         include(&P::arrangement),
@@ -48,6 +52,7 @@ class IluFactory final : public PreconditionerFactory {
   explicit IluFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  double bytes(Index rows, Offset entries) const override;
 
  private:
   Params params_;

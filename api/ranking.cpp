@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/api/ranking.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/matrix/reorder/graph_partition.hpp>
+
+namespace tcsolve {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double first_limit = 0.05, growth = 4;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// "{type: cg}" with more keys.
+std::string with_keys(std::string block, std::string const& keys) {
+  return block.insert(block.rfind('}'), ", " + keys);
+}
+
+/// The mean factor of the residual over the second half of the iterations.
+double rate_of(SolveReport const& r) {
+  std::size_t const last = r.history.size();
+  if (last < 4) return 1;
+  double const before = r.history[last / 2 - 1].norm, now = r.history[last - 1].norm;
+  if (!(before > 0) || !(now > 0)) return 1;
+  return std::pow(now / before, 1.0 / static_cast<double>(last - last / 2));
+}
+
+/// A candidate in the race.
+class Runner {
+ public:
+  Runner(Choice const& choice) {
+    told_.solver = choice.solver;
+    told_.preconditioner = choice.preconditioner;
+    told_.reason = choice.reason;
+    told_.predicted = infinite;
+  }
+  bool running() const { return running_; }
+  RankedChoice const& told() const { return told_; }
+
+  /// A round of `limit` seconds; `best`: what the fastest took in all.
+  void round(Context& ctx, CsrView<double> const& a, std::span<double const> b, double rtol,
+             double limit, double best) {
+    if (told_.setup >= best) {
+      running_ = false;
+      return;
+    }
+    try {
+      run(ctx, a, b, rtol, std::min(limit, best - told_.setup));
+    } catch (Cancelled const&) {
+      throw;
+    } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
+      told_.outcome = e.what();
+      told_.predicted = infinite;
+      running_ = false;
+    }
+    if (told_.setup + limit >= best) running_ = false;
+  }
+
+ private:
+  void run(Context& ctx, CsrView<double> const& a, std::span<double const> b, double rtol,
+           double limit) {
+    SolverOptions const options = SolverOptions::from_yaml(
+        cat("solver: ",
+            with_keys(told_.solver, cat("rtol: ", rtol, ", max_iters: 100000000, time_limit: ",
+                                        std::clamp(limit, 1e-3, 1e6))),
+            "\npreconditioner: ", told_.preconditioner, "\n"),
+        "advise");
+    auto const start = std::chrono::steady_clock::now();
+    LinearSolver solver(ctx, a, options);
+    told_.setup = seconds_since(start);
+    told_.details = solver.M() ? solver.M()->details() : "";
+    told_.bytes = 8 * solver.parts().method->cost().vectors * a.rows + solver.A()->cost(1).bytes +
+                  (solver.M() ? solver.M()->cost(1).bytes : 0);
+    std::vector<double> x(static_cast<std::size_t>(a.cols), 0.0);
+    SolveReport const report = solver.solve(b, x);
+    told_.outcome = report.outcome();
+    told_.iterations = report.iterations;
+    told_.solve = report.seconds;
+    told_.rate = rate_of(report);
+    told_.converged = report.solved() || report.reason == Stop::precision_limit;
+    told_.predicted_iterations = report.iterations;
+    told_.predicted = told_.setup + told_.solve;
+    if (told_.converged) {
+      running_ = false;
+    } else if (report.reason == Stop::time_limit) {
+      predict(report);
+    } else {
+      told_.predicted = infinite;
+      running_ = false;
+    }
+  }
+
+  void predict(SolveReport const& r) {
+    double const more = std::log(r.tolerance / r.true_residual) / std::log(told_.rate);
+    if (told_.rate >= 1 || !(more > 0)) {
+      told_.predicted = infinite;
+      return;
+    }
+    told_.predicted_iterations = r.iterations + more;
+    told_.predicted =
+        told_.setup + told_.solve * told_.predicted_iterations / std::max<Index>(1, r.iterations);
+  }
+
+  RankedChoice told_;
+  bool running_ = true;
+};
+
+void add(std::vector<Choice>& list, std::vector<std::string> const& solvers,
+         std::string const& preconditioner, std::string const& reason) {
+  for (std::string const& solver : solvers) list.push_back({solver, preconditioner, reason});
+}
+
+}  // namespace
+
+std::vector<Choice> candidates(MatrixFacts const& f) {
+  std::vector<Choice> list;
+  if (!f.square()) {
+    add(list, {"{type: lsmr}"}, "{type: none}", "no set-up");
+    add(list, {"{type: lsmr}"}, "{type: column_scaling}", "columns of different lengths");
+    add(list, {"{type: lsmr}"}, "{type: normal_ic}", "fewer iterations, a factor of A^T A");
+    return list;
+  }
+  std::string const gmres = "{type: gmres, restart: 50}";
+  if (f.symmetric && f.positive_diagonal()) {
+    add(list, {"{type: cg}"}, "{type: jacobi}", "no set-up, the cheapest iterations");
+    add(list, {"{type: cg}"}, "{type: chebyshev}", "fewer iterations, products alone");
+    add(list, {"{type: cg}"}, "{type: fsai}", "fewer iterations, products alone");
+    add(list, {"{type: cg}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
+    add(list, {"{type: cg}"}, "{type: ic}", "a factor on the pattern of A");
+    add(list, {"{type: cg}"}, "{type: ic, drop_tolerance: 0.01, complete_below: 5}",
+        "a factor with the large fill");
+    add(list, {"{type: cg}"}, "{type: direct}", "a complete factor");
+    return list;
+  }
+  if (f.symmetric) {
+    add(list, {"{type: minres}"}, "{type: none}", "no set-up, short recurrences");
+    if (f.zero_diagonal == 0) add(list, {gmres}, "{type: jacobi}", "no set-up");
+  } else if (f.zero_diagonal == 0) {
+    add(list, {"{type: bicgstab}", gmres}, "{type: jacobi}", "no set-up, the cheapest iterations");
+  }
+  add(list, {"{type: bicgstab}"}, "{type: spai}", "fewer iterations, products alone");
+  if (metis_built())
+    add(list, {"{type: bicgstab}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
+  add(list, {"{type: bicgstab}", gmres}, "{type: ilu}", "factors on the pattern of A");
+  add(list, {gmres}, "{type: ilu, drop_tolerance: 0.1, complete_below: 5}",
+      "factors with the largest fill, matched and scaled");
+  add(list, {"{type: bicgstab}", gmres}, "{type: ilu, drop_tolerance: 0.01}",
+      "factors with the large fill, matched and scaled");
+  add(list, {gmres}, "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}",
+      "factors with nearly all fill");
+  add(list, {gmres}, "{type: direct}", "complete factors");
+  return list;
+}
+
+std::vector<RankedChoice> ranking(Context& ctx, CsrView<double> const& a, std::span<double const> b,
+                                  RankingParams const& params) {
+  auto const start = std::chrono::steady_clock::now();
+  std::vector<Runner> runners;
+  for (Choice const& choice : candidates(matrix_facts(a))) runners.emplace_back(choice);
+  auto const best = [&] {
+    double least = infinite;
+    for (Runner const& r : runners)
+      if (r.told().converged) least = std::min(least, r.told().setup + r.told().solve);
+    return least;
+  };
+  for (double limit = first_limit; seconds_since(start) < params.seconds; limit *= growth) {
+    for (Runner& r : runners)
+      if (r.running()) r.round(ctx, a, b, params.rtol, limit, best());
+    if (std::ranges::none_of(runners, &Runner::running)) break;
+  }
+  // What was first of its kind on a device has loaded code: those near the front run once more.
+  double const enough = 3 * best() + 0.2;
+  for (Runner& r : runners)
+    if (r.told().converged && r.told().predicted <= enough)
+      r.round(ctx, a, b, params.rtol, infinite, infinite);
+  std::vector<RankedChoice> list;
+  for (Runner const& r : runners) list.push_back(r.told());
+  std::ranges::stable_sort(list, [](RankedChoice const& x, RankedChoice const& y) {
+    return x.converged != y.converged ? x.converged : x.predicted < y.predicted;
+  });
+  return list;
+}
+
+}  // namespace tcsolve

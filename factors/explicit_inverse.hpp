@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M x with M given by its entries, M = F_1 F_2 ...: what the sparse approximate inverses have in
+/// common. An application is a product with each factor, nothing waits for anything.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// The factors of M for a matrix on the host. Called again for new values on the same pattern, it
+/// gives factors of the same patterns.
+using InverseMaker = std::function<std::vector<Csr<double>>(Context&, CsrView<double> const& a)>;
+
+/// Made on the host, applied where the Context computes. M^T is offered.
+class ExplicitInverse final : public LinearOperator<double> {
+ public:
+  /// Of a host matrix. `values`: the type that the factors are stored in. Throws what `make`
+  /// throws, MatrixError for values beyond the range of that type.
+  ExplicitInverse(Context&, CsrView<double> const& a, std::string name, Real values,
+                  InverseMaker make);
+  /// New values on the pattern of A; recordings stay valid. Throws as the constructor.
+  void update(Context&, CsrView<double> const& a);
+
+  void prepare(Context& ctx, Op op) const override { product_->prepare(ctx, op); }
+  Traits traits() const override { return product_->traits(); }
+  Cost cost(Index k) const override { return product_->cost(k); }
+  std::string name() const override { return name_; }
+  /// "12345 entries, 0.62 times A's", with `text` behind it.
+  std::string details() const override;
+  /// Said behind the numbers.
+  void say(std::string text) { text_ = std::move(text); }
+
+ private:
+  void do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
+                Op op) const override {
+    product_->apply(ctx, alpha, x, beta, y, op);
+  }
+  void fill(Context&, CsrView<double> const& a);
+
+  std::string name_, text_;
+  Real values_;
+  InverseMaker make_;
+  Offset entries_ = 0, entries_of_A_;
+  std::vector<OperatorPtr<double>> factors_;
+  OperatorPtr<double> product_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/operators/projection.hpp>
+
+#include <cmath>
+
+#include <tcsolve/kernels/host/execute.hpp>
+#include <tcsolve/operators/projection_ops.hpp>
+
+namespace tcsolve {
+
+template struct host::Executes<ProjectionOps>;
+
+namespace {
+
+Index length_of(std::vector<std::vector<double>> const& vectors) {
+  return vectors.empty() ? 0 : narrow(static_cast<std::int64_t>(vectors[0].size()), "length");
+}
+
+double norm(std::vector<double> const& v) {
+  double sum = 0;
+  for (double const x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+MultiView<double> column(Out<double> v, Index j) {
+  return {v.data + v.offset(0, j), v.rows, 1, v.layout == Layout::row_major ? v.ld : 1,
+          Layout::row_major,       v.space};
+}
+
+}  // namespace
+
+Projection::Projection(Context& ctx, std::vector<std::vector<double>> vectors)
+    : LinearOperator<double>(length_of(vectors), length_of(vectors)) {
+  for (std::size_t k = 0; k < vectors.size(); ++k) {
+    std::vector<double>& v = vectors[k];
+    if (v.size() != vectors[0].size())
+      throw ShapeError(cat("projection: vector ", k + 1, " has ", v.size(), " entries, the first ",
+                           vectors[0].size()));
+    double const length = norm(v);
+    for (int pass = 0; pass < 2; ++pass)
+      for (std::size_t l = 0; l < k; ++l) {
+        double sum = 0;
+        for (std::size_t i = 0; i < v.size(); ++i) sum += vectors[l][i] * v[i];
+        for (std::size_t i = 0; i < v.size(); ++i) v[i] -= sum * vectors[l][i];
+      }
+    double const left = norm(v);
+    if (!(left > 1e-10 * length) || !std::isfinite(left))
+      throw ShapeError(
+          cat("projection: vector ", k + 1, " is zero, not finite, or depends on those before it"));
+    for (double& x : v) x /= left;
+    z_.emplace_back(ctx.space(), rows());
+    copy_bytes(ctx, z_.back().view().data, ctx.space(), v.data(), Space::host,
+               sizeof(double) * v.size());
+  }
+}
+
+Cost Projection::cost(Index k) const {
+  double const n = rows(), m = static_cast<double>(z_.size());
+  return {4 * n * m * k, 8 * n * (2 + 2 * m) * k, 1};
+}
+
+void Projection::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
+                          Op) const {
+  auto scope = ctx.arena().scope();
+  Out<double> const t = scope.template vectors<double>(rows(), 1);
+  Out<double> const sigma = scope.template vectors<double>(1, 1);
+  for (Index j = 0; j < x.cols; ++j) {
+    std::int64_t const stride = x.layout == Layout::row_major ? x.ld : 1;
+    In<double> const from{x.data + x.offset(0, j), x.rows, 1, stride, Layout::row_major, x.space};
+    copy<double, double>(ctx, from, t);
+    for (Vector<double> const& z : z_) {
+      dot<double>(ctx, z.view(), t, sigma.data);
+      submit(ctx, SubtractMultiple{t.rows, sigma.data, z.view().data, t.data});
+    }
+    axpby<double, double>(ctx, alpha, t, beta, column(y, j));
+  }
+}
+
+}  // namespace tcsolve

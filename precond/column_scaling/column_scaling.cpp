@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/column_scaling/column_scaling.hpp>
+
+#include <cmath>
+
+#include <tcsolve/precond/from_factors.hpp>
+
+namespace tcsolve {
+namespace {
+
+std::vector<Csr<double>> inverse_lengths(Context&, CsrView<double> const& a) {
+  std::vector<double> length(a.cols, 0.0);
+  for (Offset k = 0; k < a.entries; ++k)
+    length[a.columns[k]] = std::hypot(length[a.columns[k]], a.values[k]);
+  Csr<double> M;
+  M.rows = M.cols = a.cols;
+  for (Index j = 0; j < a.cols; ++j) {
+    double const inverse = length[j] > 0 ? 1 / length[j] : 1;
+    M.columns.push_back(j);
+    M.values.push_back(std::isfinite(inverse) ? inverse : 0x1p+1000);
+    M.offsets.push_back(M.entries());
+  }
+  return {M};
+}
+
+}  // namespace
+
+OperatorPtr<double> ColumnScalingFactory::build(Context& ctx, System const& system) const {
+  return from_entries(ctx, system.matrix, "column_scaling", Real::f64, inverse_lengths);
+}
+
+OperatorPtr<double> ColumnScalingFactory::update(Context& ctx, System const& system,
+                                                 OperatorPtr<double> const& M) const {
+  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M = diag(1 / ||a_j||), a_j the columns of any A: what Jacobi is to A, it is to A^T A. For lsmr,
+/// which takes M from the right. A column without entries has m_jj = 1.
+#pragma once
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/formats/matrix_factory.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+class ColumnScalingFactory final : public PreconditionerFactory {
+ public:
+  using Params = NoParams;
+  explicit ColumnScalingFactory(Params const& = {}) {}
+  OperatorPtr<double> build(Context&, System const&) const override;
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+};
+
+}  // namespace tcsolve

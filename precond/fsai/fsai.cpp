@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/fsai/fsai.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/matrix/pattern.hpp>
+#include <tcsolve/precond/from_factors.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// A_PP, by rows, into `block`.
+void gather(CsrView<double> const& a, std::span<Index const> P, std::vector<double>& block) {
+  std::size_t const m = P.size();
+  block.assign(m * m, 0.0);
+  for (std::size_t r = 0; r < m; ++r) {
+    Offset k = a.offsets[P[r]];
+    Offset const end = a.offsets[P[r] + 1];
+    for (std::size_t c = 0; c <= r && k < end;) {  // both ascend
+      if (a.columns[k] < P[c])
+        ++k;
+      else if (a.columns[k] > P[c])
+        ++c;
+      else
+        block[r * m + c++] = a.values[k++];
+    }
+  }
+}
+
+/// y with A_PP y = e_last, by Cholesky's factors in the lower triangle of `block`; false where it
+/// has no positive pivots.
+bool solve_for_last(std::vector<double>& block, std::vector<double>& y) {
+  std::size_t const m = y.size();
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = block[i * m + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= block[i * m + k] * block[j * m + k];
+      if (i == j) {
+        if (!(sum > 0) || !std::isfinite(sum)) return false;
+        block[i * m + i] = std::sqrt(sum);
+      } else {
+        block[i * m + j] = sum / block[j * m + j];
+      }
+    }
+  // The forward solve of e_last leaves e_last / l_mm.
+  std::fill(y.begin(), y.end(), 0.0);
+  y[m - 1] = 1 / block[m * m - 1];
+  for (std::size_t i = m; i-- > 0;) {
+    double sum = y[i];
+    for (std::size_t k = i + 1; k < m; ++k) sum -= block[k * m + i] * y[k];
+    y[i] = sum / block[i * m + i];
+  }
+  return true;
+}
+
+constexpr std::int64_t stretch = 64;
+
+/// f(i) for the rows, on all threads.
+template <class F>
+void each_row(Context& ctx, Index rows, F const& f) {
+  CancelFlag const cancel = ctx.cancel_flag();
+  host::Visit const visit(ctx.threads());
+  host::parallel((rows + stretch - 1) / stretch, 2, [&](std::int64_t s) {
+    cancel.check();
+    auto const last = static_cast<Index>(std::min<std::int64_t>(rows, (s + 1) * stretch));
+    for (auto i = static_cast<Index>(s * stretch); i < last; ++i) f(i);
+  });
+}
+
+[[noreturn]] void not_definite(Index i) {
+  throw MatrixError(cat("the rows that row ", i + 1,
+                        " is made of are not positive definite, nor then is the matrix"));
+}
+
+/// The row that grows: where the gradient of its Kaporin number lies, and the entries found there.
+struct Growth {
+  std::vector<double> gradient;
+  std::vector<Index> touched;
+};
+
+}  // namespace
+
+std::string FsaiParams::check() const {
+  if (values == Real::bf16) return "'values: bf16' is not offered; take fp64, fp32 or fp16";
+  return steps > 0 && power > 1
+             ? "'power' and 'steps' exclude each other: a pattern is given or grows"
+             : "";
+}
+
+std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int power,
+                                              double tolerance) {
+  std::vector<double> diagonal(a.rows, 0.0);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] == i) diagonal[i] = a.values[k];
+  std::vector<std::vector<Index>> kept(a.rows);  // of A
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      Index const j = a.columns[k];
+      double const size = std::sqrt(std::abs(diagonal[i] * diagonal[j]));
+      if (i == j || tolerance == 0 || std::abs(a.values[k]) > tolerance * size)
+        kept[i].push_back(j);
+    }
+  std::vector<std::vector<Index>> pattern = kept;
+  std::vector<Index> seen(a.rows, -1);
+  for (int p = 1; p < power; ++p)
+    for (Index i = 0; i < a.rows; ++i) {
+      std::vector<Index> grown;
+      for (Index const k : pattern[i])
+        for (Index const j : kept[k])
+          if (std::exchange(seen[j], p * a.rows + i) != p * a.rows + i) grown.push_back(j);
+      pattern[i] = std::move(grown);
+    }
+  for (Index i = 0; i < a.rows; ++i) {
+    std::vector<Index>& row = pattern[i];
+    std::erase_if(row, [&](Index j) { return j >= i; });
+    std::ranges::sort(row);
+    row.push_back(i);
+  }
+  return pattern;
+}
+
+// psi(g) = g^T A g with g_i = 1; its gradient is 2 A g, and a step along column j alone takes
+// (A g)_j^2 / a_jj off it.
+std::vector<std::vector<Index>> grown_pattern(Context& ctx, CsrView<double> const& a,
+                                              FsaiParams const& params) {
+  std::vector<double> diagonal(a.rows, 0.0);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] == i) diagonal[i] = a.values[k];
+  std::vector<std::vector<Index>> pattern(a.rows);
+  each_row(ctx, a.rows, [&](Index i) {
+    thread_local Growth growth;
+    thread_local std::vector<double> block, y;
+    if (growth.gradient.size() < static_cast<std::size_t>(a.rows))
+      growth.gradient.assign(static_cast<std::size_t>(a.rows), 0.0);
+    std::vector<Index>& P = pattern[i];
+    P = {i};
+    if (!(diagonal[i] > 0)) not_definite(i);
+    std::vector<double> g = {1.0};
+    double psi = diagonal[i];
+    for (int step = 0; step < params.steps; ++step) {
+      for (std::size_t r = 0; r < P.size(); ++r)
+        for (Offset k = a.offsets[P[r]]; k < a.offsets[P[r] + 1] && a.columns[k] < i; ++k) {
+          Index const j = a.columns[k];
+          if (growth.gradient[j] == 0) growth.touched.push_back(j);
+          growth.gradient[j] += a.values[k] * g[r];
+        }
+      std::vector<std::pair<double, Index>> gains;
+      for (Index const j : growth.touched) {
+        double const v = std::exchange(growth.gradient[j], 0.0);
+        if (v != 0 && !std::ranges::binary_search(P, j))
+          gains.emplace_back(v * v / std::max(diagonal[j], 1e-300), j);
+      }
+      growth.touched.clear();
+      std::ranges::sort(gains, [](auto const& x, auto const& z) {
+        return x.first != z.first ? x.first > z.first : x.second < z.second;
+      });
+      gains.erase(std::unique(gains.begin(), gains.end()), gains.end());
+      if (gains.empty()) break;
+      for (std::size_t k = 0; k < gains.size() && k < static_cast<std::size_t>(params.step_size);
+           ++k)
+        P.insert(std::ranges::lower_bound(P, gains[k].second), gains[k].second);
+      gather(a, P, block);
+      y.resize(P.size());
+      if (!solve_for_last(block, y)) not_definite(i);
+      g.assign(y.begin(), y.end());
+      for (double& v : g) v /= y.back();
+      double const now = 1 / y.back();  // g^T A g
+      bool const enough = psi - now < params.enough * psi;
+      psi = now;
+      if (enough) break;
+    }
+  });
+  return pattern;
+}
+
+Csr<double> fsai(Context& ctx, CsrView<double> const& a,
+                 std::vector<std::vector<Index>> const& pattern) {
+  Csr<double> G;
+  G.rows = G.cols = a.rows;
+  for (std::vector<Index> const& row : pattern) {
+    G.columns.insert(G.columns.end(), row.begin(), row.end());
+    G.offsets.push_back(G.entries());
+  }
+  G.values.resize(G.columns.size());
+  each_row(ctx, a.rows, [&](Index i) {
+    thread_local std::vector<double> block, y;
+    gather(a, pattern[i], block);
+    y.resize(pattern[i].size());
+    if (!solve_for_last(block, y)) not_definite(i);
+    double const scale = 1 / std::sqrt(y.back());
+    for (std::size_t k = 0; k < y.size(); ++k) G.values[G.offsets[i] + k] = y[k] * scale;
+  });
+  return G;
+}
+
+OperatorPtr<double> FsaiFactory::build(Context& ctx, System const& system) const {
+  Params const p = checked(params_, "fsai");
+  auto pattern = std::make_shared<std::vector<std::vector<Index>>>();
+  auto const make = [pattern, p](Context& c, CsrView<double> const& a) {
+    require_square(Pattern(a));
+    if (pattern->empty())
+      *pattern = p.steps > 0 ? grown_pattern(c, a, p) : lower_pattern(a, p.power, p.tolerance);
+    Csr<double> G = fsai(c, a, *pattern);
+    Csr<double> Gt = transpose(G.view());
+    std::vector<Csr<double>> factors;
+    factors.push_back(std::move(Gt));
+    factors.push_back(std::move(G));
+    return factors;
+  };
+  return from_entries(ctx, system.matrix, "fsai", p.values, make);
+}
+
+/// Of a pattern that grows, or of a power, as if it had the entries of A or as many as it may.
+double FsaiFactory::bytes(Index rows, Offset entries) const {
+  double const triangle = params_.steps > 0 ? rows * (1.0 + params_.steps * params_.step_size)
+                                            : 0.5 * (static_cast<double>(entries) + rows);
+  return 2 * (triangle * (4.0 + size_of(params_.values)) + 8.0 * rows) + 4 * triangle;
+}
+
+OperatorPtr<double> FsaiFactory::update(Context& ctx, System const& system,
+                                        OperatorPtr<double> const& M) const {
+  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M = G^T G, a factorised sparse approximate inverse of a symmetric positive definite A: of all
+/// lower triangular G on a pattern the one for which ||I - G L||_F is least, A = L L^T (Kolotilina
+/// and Yeremin 1993), with diag(G A G^T) = I.
+///
+///     row i of G on the pattern P, i its last:
+///         A_PP y = e_i        a dense system of |P| unknowns
+///         g = y / sqrt(y_i)
+///
+/// The pattern is the lower triangle of A^power, or, with `steps`, grows where the gradient of
+/// Kaporin's number says that it pays (Janna and Ferronato 2011, section 2). An application is two
+/// products, and M is as positive definite as A.
+#pragma once
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/formats/matrix_factory.hpp>
+#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+struct FsaiParams {
+  int power = 1;
+  double tolerance = 0;
+  int steps = 0;
+  int step_size = 2;
+  double enough = 1e-3;
+  Real values = Real::f64;
+
+  std::string check() const;
+  static constexpr auto schema() {
+    using P = FsaiParams;
+    return std::tuple{
+        field(&P::power, "power", between(1, 8), "the pattern is the lower triangle of A^power"),
+        field(&P::tolerance, "tolerance", between(0.0, 1.0),
+              "the pattern leaves out a_ij where |a_ij| <= tolerance sqrt(a_ii a_jj)"),
+        field(&P::steps, "steps", between(0, 100),
+              "above 0: the pattern grows from the diagonal in so many steps instead"),
+        field(&P::step_size, "step_size", between(1, 100), "entries that a row grows by in a step"),
+        field(&P::enough, "enough", between(0.0, 1.0),
+              "a row stops growing once a step takes less than this part of its Kaporin number"),
+        field(&P::values, "values", "type of the stored factor; sums are fp64")};
+  }
+};
+
+/// The lower triangle of A^power with its diagonal, without what `tolerance` leaves out of A.
+/// Cost: as many symbolic products as power - 1.
+std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int power,
+                                              double tolerance);
+/// Patterns that grow: the diagonal, then in each step the entries with the largest gradient.
+/// Cost: for each row and step a dense system, and a pass over the rows of A that it reaches.
+std::vector<std::vector<Index>> grown_pattern(Context&, CsrView<double> const& a,
+                                              FsaiParams const& params);
+/// G on a pattern whose rows ascend and end on the diagonal. Throws MatrixError naming a row whose
+/// system is not positive definite. Cost: sum of |P|^3 / 6, on all threads.
+Csr<double> fsai(Context&, CsrView<double> const& a,
+                 std::vector<std::vector<Index>> const& pattern);
+
+class FsaiFactory final : public PreconditionerFactory {
+ public:
+  using Params = FsaiParams;
+  explicit FsaiFactory(Params const& params = {}) : params_(params) {}
+  OperatorPtr<double> build(Context&, System const&) const override;
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  bool needs_definite() const override { return true; }
+  double bytes(Index rows, Offset entries) const override;
+
+ private:
+  Params params_;
+};
+
+}  // namespace tcsolve

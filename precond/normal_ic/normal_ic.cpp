@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/normal_ic/normal_ic.hpp>
+
+#include <algorithm>
+
+#include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/precond/from_factors.hpp>
+
+namespace tcsolve {
+namespace {
+
+Csr<double> normal_matrix_of(Context& ctx, CsrView<double> const& a) {
+  if (a.space == Space::host) return normal_matrix(a);
+  Csr<double> const here = to_host(ctx, a);
+  return normal_matrix(here.view());
+}
+
+}  // namespace
+
+std::string NormalIcParams::check() const {
+  return values == Real::bf16 ? "'values: bf16' is not offered; take fp64, fp32 or fp16" : "";
+}
+
+Csr<double> normal_matrix(CsrView<double> const& a) {
+  double products = 0;
+  for (Index i = 0; i < a.rows; ++i) {
+    auto const length = static_cast<double>(a.offsets[i + 1] - a.offsets[i]);
+    products += length * length;
+  }
+  if (24 * products > available_memory())
+    throw MemoryError(cat("normal_ic: A^T A may have ", static_cast<std::int64_t>(products),
+                          " entries, since A has long rows; take column_scaling"));
+  Csr<double> const t = transpose(a);
+  Csr<double> N;
+  N.rows = N.cols = a.cols;
+  std::vector<double> sum(a.cols, 0.0);
+  std::vector<Index> last(a.cols, -1), columns;
+  for (Index j = 0; j < a.cols; ++j) {
+    columns.assign(1, j);
+    last[j] = j;
+    sum[j] = 0;
+    for (Offset e = t.offsets[j]; e < t.offsets[j + 1]; ++e) {
+      Index const i = t.columns[e];
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+        Index const c = a.columns[k];
+        if (last[c] != j) {
+          last[c] = j;
+          sum[c] = 0;
+          columns.push_back(c);
+        }
+        sum[c] += t.values[e] * a.values[k];
+      }
+    }
+    std::ranges::sort(columns);
+    if (sum[j] == 0) sum[j] = 1;
+    for (Index const c : columns) {
+      N.columns.push_back(c);
+      N.values.push_back(sum[c]);
+    }
+    N.offsets.push_back(N.entries());
+  }
+  return N;
+}
+
+OperatorPtr<double> NormalIcFactory::build(Context& ctx, System const& system) const {
+  Params const& p = checked(params_, "normal_ic");
+  Csr<double> const N = normal_matrix_of(ctx, system.matrix);
+  return from_factors(ctx, N.view(),
+                      {.name = "normal_ic",
+                       .symmetric = true,
+                       .right_factor = true,
+                       .fill = FillIn::by_size,
+                       .drop_tolerance = p.drop_tolerance,
+                       .fill_factor = p.fill_factor,
+                       .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
+                       .values = p.values,
+                       .solves = p.triangular});
+}
+
+OperatorPtr<double> NormalIcFactory::update(Context& ctx, System const& system,
+                                            OperatorPtr<double> const& M) const {
+  Csr<double> const N = normal_matrix_of(ctx, system.matrix);
+  return update_factors(ctx, N.view(), M) ? M : build(ctx, system);
+}
+
+}  // namespace tcsolve

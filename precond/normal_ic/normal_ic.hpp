@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M = R^-1 with R^T R an incomplete Cholesky factorisation of A^T A (Saad 2003, section 10.8): for
+/// lsmr, which takes M from the right, so that A M has nearly orthonormal columns.
+#pragma once
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/factors/factorisation.hpp>
+#include <tcsolve/formats/matrix_factory.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+struct NormalIcParams {
+  double drop_tolerance = 0.01;
+  double fill_factor = 10;
+  FactorOrder order = FactorOrder::automatic;
+  Real values = Real::f64;
+  TriangularSolves triangular = TriangularSolves::automatic;
+
+  std::string check() const;
+  static constexpr auto schema() {
+    using P = NormalIcParams;
+    return std::tuple{
+        field(&P::drop_tolerance, "drop_tolerance", between(0.0, 1.0),
+              "what is smaller than this times the typical entry of its row is dropped"),
+        field(&P::fill_factor, "fill_factor", above(0.0),
+              "most entries of a row of R over the mean row of A^T A"),
+        field(&P::order, "order",
+              "of the factor: rcm, amd (little fill), metis (nested dissection), colours; auto "
+              "takes amd"),
+        field(&P::values, "values", "type of the stored factor; sums are fp64"),
+        field(&P::triangular, "triangular",
+              "exact: level by level; isai: a product with a sparse approximate inverse of R; "
+              "auto: what suits the number of levels")};
+  }
+};
+
+/// A^T A with a diagonal; 1 stands on it where a column of A is empty. Throws MemoryError where
+/// long rows of A would fill it. Cost: sum over the rows of A of the square of their lengths.
+Csr<double> normal_matrix(CsrView<double> const& a);
+
+class NormalIcFactory final : public PreconditionerFactory {
+ public:
+  using Params = NormalIcParams;
+  explicit NormalIcFactory(Params const& params = {}) : params_(params) {}
+  OperatorPtr<double> build(Context&, System const&) const override;
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+
+ private:
+  Params params_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/schwarz/schwarz.hpp>
+
+#include <Eigen/LU>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/matrix/pattern.hpp>
+#include <tcsolve/matrix/reorder/graph_partition.hpp>
+#include <tcsolve/precond/from_factors.hpp>
+
+namespace tcsolve {
+namespace {
+
+using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+bool is_symmetric(CsrView<double> const& a) {
+  Csr<double> const t = transpose(a);
+  return std::equal(t.offsets.begin(), t.offsets.end(), a.offsets) &&
+         std::equal(t.columns.begin(), t.columns.end(), a.columns) &&
+         std::equal(t.values.begin(), t.values.end(), a.values);
+}
+
+Dense inverse_of(CsrView<double> const& a, std::vector<Index> const& rows, std::size_t part) {
+  auto const m = static_cast<Eigen::Index>(rows.size());
+  std::vector<std::pair<Index, Eigen::Index>> place;  // of a column of A in the part
+  for (Eigen::Index c = 0; c < m; ++c) place.emplace_back(rows[static_cast<std::size_t>(c)], c);
+  std::ranges::sort(place);
+  Dense block = Dense::Zero(m, m);
+  for (Eigen::Index r = 0; r < m; ++r) {
+    auto at = place.begin();
+    Index const row = rows[static_cast<std::size_t>(r)];
+    for (Offset k = a.offsets[row]; k < a.offsets[row + 1] && at != place.end(); ++k) {
+      while (at != place.end() && at->first < a.columns[k]) ++at;
+      if (at != place.end() && at->first == a.columns[k]) block(r, at->second) = a.values[k];
+    }
+  }
+  Dense inverse = Eigen::PartialPivLU<Dense>(block).inverse();
+  if (!inverse.allFinite())
+    throw MatrixError(cat("part ", part + 1, " of ", m, " rows around row ", rows.front() + 1,
+                          " is singular; take another size or overlap"));
+  return inverse;
+}
+
+}  // namespace
+
+std::string SchwarzParams::check() const {
+  return values == Real::bf16 ? "'values: bf16' is not offered; take fp64, fp32 or fp16" : "";
+}
+
+OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap) {
+  Graph const graph = adjacency(Pattern(a));
+  Index const count = std::max<Index>(1, (a.rows + size - 1) / size);
+  std::vector<Index> part(a.rows);
+  if (metis_built() && metis_holds(graph) && count > 1 && size > 1)
+    part = partition(graph, count);
+  else
+    for (Index i = 0; i < a.rows; ++i) part[i] = i / size;
+  OverlappingParts parts;
+  parts.rows.resize(count);
+  for (Index i = 0; i < a.rows; ++i) parts.rows[part[i]].push_back(i);
+  std::erase_if(parts.rows, [](auto const& rows) { return rows.empty(); });
+  std::vector<Index> seen(a.rows, -1);
+  for (std::size_t p = 0; p < parts.rows.size(); ++p) {
+    std::vector<Index>& rows = parts.rows[p];
+    auto const own = static_cast<std::ptrdiff_t>(rows.size());
+    parts.own.push_back(static_cast<Index>(own));
+    for (Index const i : rows) seen[i] = static_cast<Index>(p);
+    std::size_t begin = 0;
+    for (int layer = 0; layer < overlap; ++layer) {
+      std::size_t const end = rows.size();
+      for (std::size_t k = begin; k < end; ++k)
+        for (Index const j : graph.of(rows[k]))
+          if (std::exchange(seen[j], static_cast<Index>(p)) != static_cast<Index>(p))
+            rows.push_back(j);
+      begin = end;
+    }
+    std::sort(rows.begin() + own, rows.end());
+  }
+  return parts;
+}
+
+Csr<double> schwarz(Context& ctx, CsrView<double> const& a, OverlappingParts const& parts,
+                    bool restricted) {
+  // The columns of each row of M, and where its entries lie.
+  std::vector<std::vector<Index>> columns(a.rows);
+  double entries = 0;
+  for (std::size_t p = 0; p < parts.rows.size(); ++p)
+    entries += static_cast<double>(parts.rows[p].size()) *
+               static_cast<double>(restricted ? parts.own[p] : parts.rows[p].size());
+  if (40 * entries > available_memory())
+    throw MemoryError(cat("schwarz: up to ", static_cast<std::int64_t>(entries),
+                          " entries of the parts' inverses do not fit; take a smaller size"));
+  for (std::size_t p = 0; p < parts.rows.size(); ++p)
+    for (Index r = 0; r < (restricted ? parts.own[p] : static_cast<Index>(parts.rows[p].size()));
+         ++r) {
+      std::vector<Index>& row = columns[parts.rows[p][r]];
+      row.insert(row.end(), parts.rows[p].begin(), parts.rows[p].end());
+    }
+  Csr<double> M;
+  M.rows = M.cols = a.rows;
+  for (std::vector<Index>& row : columns) {
+    std::ranges::sort(row);
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    M.columns.insert(M.columns.end(), row.begin(), row.end());
+    M.offsets.push_back(M.entries());
+    row = {};
+  }
+  M.values.assign(M.columns.size(), 0.0);
+  // Inverses on all threads, some at a time; their sum in the order of the parts.
+  CancelFlag const cancel = ctx.cancel_flag();
+  constexpr std::size_t batch = 256;
+  std::vector<Dense> inverses(batch);
+  host::Visit const visit(ctx.threads());
+  for (std::size_t begin = 0; begin < parts.rows.size(); begin += batch) {
+    std::size_t const end = std::min(parts.rows.size(), begin + batch);
+    host::parallel(static_cast<std::int64_t>(end - begin), 2, [&](std::int64_t k) {
+      cancel.check();
+      std::size_t const p = begin + static_cast<std::size_t>(k);
+      inverses[static_cast<std::size_t>(k)] = inverse_of(a, parts.rows[p], p);
+    });
+    for (std::size_t p = begin; p < end; ++p) {
+      std::vector<Index> const& rows = parts.rows[p];
+      Dense const& inverse = inverses[p - begin];
+      Index const taken = restricted ? parts.own[p] : static_cast<Index>(rows.size());
+      for (Index r = 0; r < taken; ++r) {
+        auto const there = M.row_columns(rows[r]);
+        double* const values = M.values.data() + M.offsets[rows[r]];
+        for (std::size_t c = 0; c < rows.size(); ++c)
+          values[std::ranges::lower_bound(there, rows[c]) - there.begin()] +=
+              inverse(r, static_cast<Eigen::Index>(c));
+      }
+    }
+  }
+  return M;
+}
+
+OperatorPtr<double> SchwarzFactory::build(Context& ctx, System const& system) const {
+  Params const p = checked(params_, "schwarz");
+  struct Plan {
+    OverlappingParts parts;
+    bool restricted = false;
+  };
+  auto plan = std::make_shared<Plan>();
+  auto const make = [plan, p](Context& c, CsrView<double> const& a) {
+    require_square(Pattern(a));
+    if (plan->parts.rows.empty()) {
+      plan->parts = overlapping_parts(a, p.size, p.overlap);
+      plan->restricted =
+          p.combine == Combine::restricted || (p.combine == Combine::automatic && !is_symmetric(a));
+    }
+    return std::vector<Csr<double>>{schwarz(c, a, plan->parts, plan->restricted)};
+  };
+  return from_entries(ctx, system.matrix, "schwarz", p.values, make);
+}
+
+OperatorPtr<double> SchwarzFactory::update(Context& ctx, System const& system,
+                                           OperatorPtr<double> const& M) const {
+  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/spai/spai.hpp>
+
+#include <Eigen/QR>
+
+#include <algorithm>
+#include <utility>
+
+#include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/matrix/pattern.hpp>
+#include <tcsolve/precond/from_factors.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// M^T on the pattern of A^T with the diagonal, values to come.
+Csr<double> transposed_pattern(Csr<double> const& At, int level) {
+  Csr<double> Mt;
+  Mt.rows = Mt.cols = At.rows;
+  for (Index j = 0; j < At.rows; ++j) {
+    std::vector<Index> row = {j};
+    if (level > 0)
+      for (Index const k : At.row_columns(j))
+        if (k != j) row.push_back(k);
+    std::ranges::sort(row);
+    Mt.columns.insert(Mt.columns.end(), row.begin(), row.end());
+    Mt.offsets.push_back(Mt.entries());
+  }
+  Mt.values.assign(Mt.columns.size(), 0.0);
+  return Mt;
+}
+
+/// m_j: the columns J of A, given as rows of A^T, to the nearest of e_j.
+void nearest(Csr<double> const& At, Index j, std::span<Index const> J, double* m) {
+  std::vector<Index> I;
+  for (Index const k : J) {
+    auto const rows = At.row_columns(k);
+    I.insert(I.end(), rows.begin(), rows.end());
+  }
+  std::ranges::sort(I);
+  I.erase(std::unique(I.begin(), I.end()), I.end());
+  Eigen::MatrixXd block = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(I.size()),
+                                                static_cast<Eigen::Index>(J.size()));
+  for (std::size_t c = 0; c < J.size(); ++c) {
+    std::size_t r = 0;
+    for (Offset k = At.offsets[J[c]]; k < At.offsets[J[c] + 1]; ++k) {
+      while (I[r] < At.columns[k]) ++r;
+      block(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) = At.values[k];
+    }
+  }
+  Eigen::VectorXd e = Eigen::VectorXd::Zero(block.rows());
+  auto const at = std::ranges::lower_bound(I, j);
+  if (at == I.end() || *at != j) return;  // e_j is orthogonal to all of them: m_j = 0
+  e[at - I.begin()] = 1;
+  Eigen::Map<Eigen::VectorXd>(m, block.cols()) = block.colPivHouseholderQr().solve(e);
+}
+
+}  // namespace
+
+std::string SpaiParams::check() const {
+  return values == Real::bf16 ? "'values: bf16' is not offered; take fp64, fp32 or fp16" : "";
+}
+
+Csr<double> spai(Context& ctx, CsrView<double> const& a, int level) {
+  require_square(Pattern(a));
+  Csr<double> const At = transpose(a);
+  Csr<double> Mt = transposed_pattern(At, level);
+  CancelFlag const cancel = ctx.cancel_flag();
+  constexpr std::int64_t stretch = 32;
+  host::Visit const visit(ctx.threads());
+  host::parallel((a.rows + stretch - 1) / stretch, 2, [&](std::int64_t s) {
+    cancel.check();
+    auto const last = static_cast<Index>(std::min<std::int64_t>(a.rows, (s + 1) * stretch));
+    for (auto j = static_cast<Index>(s * stretch); j < last; ++j)
+      nearest(At, j, Mt.row_columns(j), Mt.values.data() + Mt.offsets[j]);
+  });
+  return transpose(Mt.view());
+}
+
+OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const {
+  Params const p = checked(params_, "spai");
+  auto const make = [p](Context& c, CsrView<double> const& a) {
+    return std::vector<Csr<double>>{spai(c, a, p.level)};
+  };
+  return from_entries(ctx, system.matrix, "spai", p.values, make);
+}
+
+OperatorPtr<double> SpaiFactory::update(Context& ctx, System const& system,
+                                        OperatorPtr<double> const& M) const {
+  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M, a sparse approximate inverse of any square A: column by column the m_j on a pattern for which
+/// ||A m_j - e_j|| is least (Grote and Huckle 1997; Broeker and Grote 2002 for SPAI(0) and
+/// SPAI(1)).
+///
+///     SPAI(0)  M diagonal:              m_jj = a_jj / ||a_j||^2
+///     SPAI(1)  M on the pattern of A:   a dense least-squares problem for each column, by QR
+///
+/// An application is one product.
+#pragma once
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/formats/matrix_factory.hpp>
+#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+struct SpaiParams {
+  int level = 1;
+  Real values = Real::f64;
+
+  std::string check() const;
+  static constexpr auto schema() {
+    using P = SpaiParams;
+    return std::tuple{field(&P::level, "level", between(0, 1),
+                            "0: M is a diagonal; 1: M has the pattern of A and its diagonal"),
+                      field(&P::values, "values", "type of the stored entries; sums are fp64")};
+  }
+};
+
+/// M of a square host matrix. A column without entries has a zero column in M. Cost: level 0, a
+/// pass; level 1, for each column the QR factorisation of a matrix of as many columns as it has
+/// entries and as many rows as these columns reach, on all threads.
+Csr<double> spai(Context&, CsrView<double> const& a, int level);
+
+class SpaiFactory final : public PreconditionerFactory {
+ public:
+  using Params = SpaiParams;
+  explicit SpaiFactory(Params const& params = {}) : params_(params) {}
+  OperatorPtr<double> build(Context&, System const&) const override;
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  double bytes(Index rows, Offset entries) const override {
+    double const kept = params_.level == 0 ? rows : static_cast<double>(entries);
+    return kept * (4.0 + size_of(params_.values)) + 8.0 * rows;
+  }
+
+ private:
+  Params params_;
+};
+
+}  // namespace tcsolve

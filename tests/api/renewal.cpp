@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/// When a preconditioner of old values is made anew, and that the answer is right in any case.
+#include <tcsolve/api/renewal.hpp>
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/api/systems.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Where solves take longer and longer, the stretch that it ends is the cheapest of all.
+TEST(Renewal, EndsTheCheapestStretch) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> draw(0, 1);
+  for (int system = 0; system < 200; ++system) {
+    double const setup = 20 * draw(random);
+    std::vector<double> seconds(400);
+    for (double& t : seconds) t = 5 * draw(random);
+    std::ranges::sort(seconds);
+    std::vector<double> cost;
+    double spent = setup;
+    for (std::size_t k = 0; k < seconds.size(); ++k)
+      cost.push_back((spent += seconds[k]) / static_cast<double>(k + 1));
+    std::size_t const best = std::ranges::min_element(cost) - cost.begin();
+    Renewal renewal;
+    renewal.renewed(setup);
+    std::size_t served = 0;
+    while (served < seconds.size() && !renewal.due()) renewal.solved(seconds[served++]);
+    if (best + 1 < seconds.size())
+      EXPECT_EQ(served, best + 2) << "the first solve beyond the cheapest stretch";
+    else
+      EXPECT_FALSE(renewal.due());
+  }
+}
+
+TEST(Renewal, ForgetsWhatWasBefore) {
+  Renewal renewal;
+  renewal.renewed(1);
+  for (double const t : {1.0, 1.0, 9.0}) renewal.solved(t);
+  EXPECT_TRUE(renewal.due());
+  renewal.renewed(100);
+  EXPECT_FALSE(renewal.due());
+  renewal.solved(9);
+  renewal.solved(9);
+  EXPECT_FALSE(renewal.due()) << "each of the two has cost 59";
+}
+
+class Renewals : public OnEachBackend {
+ protected:
+  LinearSolver solver_of(std::string const& yaml, Matrix const& a) {
+    return LinearSolver::from_yaml(ctx(), csr(a).view(), yaml);
+  }
+  /// M e_1.
+  Column column(LinearSolver& solver, Index n) {
+    Column e = Column::Zero(n), y = Column::Zero(n);
+    e[0] = 1;
+    Vector<double> in(ctx().space(), n), out(ctx().space(), n);
+    copy_bytes(ctx(), in.view().data, ctx().space(), e.data(), Space::host, sizeof(double) * n);
+    solver.M()->apply(ctx(), in, out.view());
+    copy_bytes(ctx(), y.data(), Space::host, out.view().data, ctx().space(), sizeof(double) * n);
+    return y;
+  }
+};
+TCSOLVE_ON_EACH_BACKEND(Renewals);
+
+constexpr Index n = 120;
+
+TEST_P(Renewals, GoByTheOption) {
+  for (std::string const type : {"jacobi", "ic", "ilu", "block_jacobi", "direct", "auto"})
+    for (std::string const renew : {"always", "never"}) {
+      SCOPED_TRACE(type + ", " + renew);
+      LinearSolver solver = solver_of(
+          cat("solver: {type: cg}\npreconditioner: {type: ", type, "}\nrenew: ", renew, "\n"),
+          at_time(0));
+      Column const b = random_column(n, 1), before = column(solver, n);
+      for (int step = 1; step <= 5; ++step) {
+        Matrix const a = at_time(0.1 * step);
+        solver.update_values(csr(a).view());
+        Column x = Column::Zero(n);
+        SolveReport const report = solve(solver, b, x);
+        EXPECT_TRUE(report.converged()) << report.message;
+        expect_solved(a, b, x, 1e-8);
+        EXPECT_EQ(solver.setup_report().updates, step);
+        EXPECT_EQ(solver.setup_report().renewals, renew == "always" ? step : 0);
+        EXPECT_EQ(column(solver, n) == before, renew == "never");
+      }
+      EXPECT_EQ(solver.setup_report().renewal > 0, renew == "always");
+    }
+}
+
+TEST_P(Renewals, ComeWhereTheOldOneFails) {
+  for (std::string const renew : {"never", "auto"}) {
+    SCOPED_TRACE(renew);
+    LinearSolver solver = solver_of(
+        cat("solver: {type: gmres, max_iters: 4}\npreconditioner: {type: direct}\nrenew: ", renew,
+            "\n"),
+        at_time(0));
+    Column const b = random_column(n, 1);
+    Column x = Column::Zero(n);
+    EXPECT_TRUE(solve(solver, b, x).converged());
+    Matrix const other = at_time(9);
+    solver.update_values(csr(other).view());
+    x.setZero();
+    SolveReport const report = solve(solver, b, x);
+    EXPECT_TRUE(report.converged()) << report.message;
+    EXPECT_GT(report.iterations, 4) << "those with the old one count";
+    expect_solved(other, b, x, 1e-8);
+    EXPECT_EQ(solver.setup_report().renewals, 1);
+    x.setZero();
+    EXPECT_LE(solve(solver, b, x).iterations, 2) << "the new one stays";
+    EXPECT_EQ(solver.setup_report().renewals, 1);
+  }
+}
+
+// What no preconditioner mends is not tried again.
+TEST_P(Renewals, LeaveOtherEndsAsTheyAre) {
+  LinearSolver solver =
+      solver_of("solver: {type: cg}\npreconditioner: {type: jacobi}\nrenew: never\n", at_time(0));
+  Column b = random_column(n, 1), x = Column::Zero(n);
+  solver.update_values(csr(at_time(1)).view());
+  b[3] = std::numeric_limits<double>::infinity();
+  SolveReport const report = solve(solver, b, x);
+  EXPECT_EQ(report.reason, Stop::nonfinite);
+  EXPECT_EQ(solver.setup_report().renewals, 0);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
