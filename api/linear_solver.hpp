@@ -17,9 +17,10 @@
 ///
 /// Errors. If set_matrix(), set_operator(), update_values() or refresh() throws, the solver has no
 /// matrix: ready() is false, and solve() throws ShapeError until the next successful set_matrix()
-/// or set_operator(). Two checks run first and leave the solver unchanged: update_values() checks
-/// the extents and the number of entries, and set_matrix() checks that a host matrix is well
-/// formed. A solve that throws leaves the solver ready.
+/// or set_operator(). So does a solve() that has to make a preconditioner of older values anew
+/// (`renew`) and cannot. Two checks run first and leave the solver unchanged: update_values()
+/// checks the extents and the number of entries, and set_matrix() checks that a host matrix is well
+/// formed. Any other solve that throws leaves the solver ready.
 ///
 /// One solver, and one Context, serve one host thread at a time; Context::cancel() and stop tokens
 /// may be used from any.

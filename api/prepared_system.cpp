@@ -315,7 +315,7 @@ SolveReport PreparedSystem::solve(In<double> b, Out<double> x) {
   if (!old_ || !may_be_the_preconditioner(report)) return report;
   ctx_.log(Severity::note,
            cat(report.outcome(), " with a preconditioner of older values: made anew"));
-  as_setup_errors([&] { renew(); });
+  or_clear([&] { as_setup_errors([&] { renew(); }); });
   SolveReport again = solver_->solve(b, x);
   renewal_.solved(again.seconds);
   return following(std::move(report), std::move(again));

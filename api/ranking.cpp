@@ -163,6 +163,9 @@ std::vector<Choice> candidates(MatrixFacts const& f) {
 
 std::vector<RankedChoice> ranking(Context& ctx, CsrView<double> const& a, std::span<double const> b,
                                   RankingParams const& params) {
+  if (b.size() != static_cast<std::size_t>(a.rows))
+    throw ShapeError(cat("advise: b has ", b.size(), " entries, the matrix ", a.rows, " rows"));
+  SolverOptions::from_yaml(cat("solver: {type: auto, rtol: ", params.rtol, "}\n"), "advise");
   auto const start = std::chrono::steady_clock::now();
   std::vector<Runner> runners;
   for (Choice const& choice : candidates(matrix_facts(a))) runners.emplace_back(choice);

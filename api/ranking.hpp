@@ -45,8 +45,8 @@ struct RankedChoice {
 std::vector<Choice> candidates(MatrixFacts const&);
 
 /// Candidates on A x = b from x = 0, the fastest first. A and b on the host. Throws ShapeError
-/// where they do not fit, Cancelled. Cost: rounds as above, up to as many times the best solve as
-/// there are candidates, and a little more.
+/// where they do not fit, ConfigError for params, Cancelled. Cost: rounds as above, up to as many
+/// times the best solve as there are candidates, and a little more.
 std::vector<RankedChoice> ranking(Context&, CsrView<double> const& a, std::span<double const> b,
                                   RankingParams const& params = {});
 

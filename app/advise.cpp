@@ -70,6 +70,9 @@ std::string advise(Arguments const& arguments) {
   } else {
     b = read_vector_file(arguments.rhs, "b");
   }
+  if (b.size() != static_cast<std::size_t>(a.rows))
+    throw MatrixError(cat(file_name(arguments.rhs), ": b has ", b.size(), " entries, the matrix ",
+                          a.rows, " rows"));
   Context ctx(arguments.backend);
   RankingParams params;
   if (arguments.rtol != 0) params.rtol = arguments.rtol;

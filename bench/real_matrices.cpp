@@ -7,6 +7,12 @@
 ///
 ///     auto    solver and preconditioner auto
 ///     sweep   twenty configurations that a careful user would try, a line each
+///     advise  the first of `tcsolve advise` beside the best of that sweep, on the device where
+///     there
+///             is one
+///
+///     eigen   auto on the host beside Eigen's CG with IncompleteCholesky (symmetric matrices) and
+///             BiCGSTAB with IncompleteLUT, each with its defaults and at most 2000 iterations
 ///
 /// A matrix whose name stands in BENCH_ONLY (a comma after each name) is taken alone.
 #include <algorithm>
@@ -15,9 +21,15 @@
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <sstream>
 
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/SparseCore>
+
+#include <tcsolve/api/choices.hpp>
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/api/ranking.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/matrix/csr.hpp>
@@ -108,6 +120,81 @@ std::string limited(std::string yaml, double limit) {
   return yaml;
 }
 
+/// An iterative solver of Eigen's, its set-up and solve.
+template <class Method>
+void eigen_row(std::string const& name, Csr<double> const& a, std::string const& what) {
+  using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, Index>;
+  std::vector<Index> const offsets(a.offsets.begin(), a.offsets.end());
+  Sparse const A = Eigen::Map<Sparse const>(a.rows, a.cols, static_cast<Index>(a.entries()),
+                                            offsets.data(), a.columns.data(), a.values.data());
+  Eigen::VectorXd const b = Eigen::VectorXd::Ones(a.rows);
+  auto start = Clock::now();
+  Method method;
+  method.setTolerance(1e-8);
+  method.setMaxIterations(2000);
+  method.compute(A);
+  double const setup = seconds_since(start);
+  std::string outcome = "setup failed";
+  double solve = 0, residual = 1;
+  if (method.info() == Eigen::Success) {
+    start = Clock::now();
+    Eigen::VectorXd const x = method.solve(b);
+    solve = seconds_since(start);
+    residual = (b - A * x).norm() / b.norm();
+    outcome = residual <= 1e-8 ? "converged" : "not converged";
+  }
+  std::cout << name << " | " << a.rows << " | " << a.entries() << " | host | " << what << " | "
+            << outcome << " | " << method.iterations() << " | " << std::scientific
+            << std::setprecision(1) << residual << std::fixed << " | " << 1e3 * setup << " | "
+            << 1e3 * solve << " | " << 1e3 * (setup + solve) << std::endl;
+}
+
+void beside_eigen(std::string const& name, Csr<double> const& a) {
+  using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, Index>;
+  if (matrix_facts(a.view()).symmetric)
+    eigen_row<Eigen::ConjugateGradient<
+        Sparse, Eigen::Lower | Eigen::Upper,
+        Eigen::IncompleteCholesky<double, Eigen::Lower, Eigen::AMDOrdering<Index>>>>(
+        name, a, "Eigen CG + IncompleteCholesky");
+  eigen_row<Eigen::BiCGSTAB<Sparse, Eigen::IncompleteLUT<double, Index>>>(
+      name, a, "Eigen BiCGSTAB + IncompleteLUT");
+}
+
+/// What the sweep's best takes beside what advise recommends, both as best() times them.
+void advised(Context& ctx, std::string const& name, Csr<double> const& a, double limit) {
+  std::vector<double> const b(a.rows, 1.0);
+  auto const start = Clock::now();
+  std::vector<RankedChoice> const list = ranking(ctx, a.view(), b, {.seconds = limit});
+  double const spent = seconds_since(start);
+  if (list.empty() || !list.front().converged) {
+    std::cout << name << " | advise: nothing converged in " << spent << " s" << std::endl;
+    return;
+  }
+  RankedChoice const& first = list.front();
+  std::string const taken =
+      cat("solver: ", first.solver, "\npreconditioner: ", first.preconditioner, "\n");
+  Outcome const own = best(ctx, a, limited(taken, limit), limit);
+  double least = std::numeric_limits<double>::infinity();
+  std::string by;
+  for (std::string const& yaml : sweep()) {
+    // What takes five times as long as the best so far is not the best.
+    double const enough = std::min(limit, 5 * std::min(least, own.all()) + 0.05);
+    Outcome o = run(ctx, a, limited(yaml, enough));
+    if (!o.report.converged() || o.all() > 1.5 * std::min(least, own.all()) + 0.02) continue;
+    o = best(ctx, a, limited(yaml, enough), limit);
+    if (o.all() < least) {
+      least = o.all();
+      by = yaml;
+    }
+  }
+  std::cout << name << " | " << tcsolve::name(ctx.space()) << " | "
+            << taken.substr(0, taken.find('\n')) << " " << first.preconditioner << " | "
+            << std::fixed << std::setprecision(1) << 1e3 * own.all() << " | ";
+  std::replace(by.begin(), by.end(), '\n', ' ');
+  std::cout << by << " | " << 1e3 * least << " | " << std::setprecision(2) << own.all() / least
+            << " | " << std::setprecision(1) << spent << std::endl;
+}
+
 std::string in_a_line(std::string yaml) {
   std::replace(yaml.begin(), yaml.end(), '\n', ' ');
   return yaml;
@@ -155,6 +242,16 @@ int main(int argc, char** argv) {
       continue;
     }
     if (a.rows != a.cols) continue;
+    if (which == "advise") {
+      advised(*contexts.back(), name, a, limit);
+      continue;
+    }
+    if (which == "eigen") {
+      Outcome const o = best(*contexts.front(), a, limited(automatic, limit), limit);
+      row(name, a, *contexts.front(), story(o.report), o);
+      beside_eigen(name, a);
+      continue;
+    }
     for (auto& ctx : contexts) {
       if (which == "sweep") {
         for (std::string const& yaml : sweep())

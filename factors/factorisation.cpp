@@ -12,6 +12,7 @@
 #include <tcsolve/factors/factored_inverse.hpp>
 #include <tcsolve/factors/on_host.hpp>
 #include <tcsolve/factors/stored_product.hpp>
+#include <tcsolve/factors/swept_inverse.hpp>
 #include <tcsolve/operators/composite.hpp>
 
 namespace tcsolve {
@@ -152,7 +153,9 @@ void Factorisation::keep_right_factor() {
 void Factorisation::choose_solves(Context& ctx) {
   if (ctx.space() == Space::host)
     recipe_.solves =
-        recipe_.solves == TriangularSolves::isai ? recipe_.solves : TriangularSolves::exact;
+        recipe_.solves == TriangularSolves::isai || recipe_.solves == TriangularSolves::sweeps
+            ? recipe_.solves
+            : TriangularSolves::exact;
   if (recipe_.solves != TriangularSolves::automatic) return;
   Index const lower = recipe_.right_factor ? 1 : level_order(factors_->lower, true).levels();
   recipe_.solves = TriangularSolves::exact;
@@ -177,6 +180,12 @@ void Factorisation::make_inverse(Context& ctx) {
         if (!inverse_) inverse_ = std::make_shared<Product<double>>(second_, first_);
         return;
       }
+      case TriangularSolves::sweeps:
+        if (auto const own = std::dynamic_pointer_cast<SweptInverse<S> const>(inverse_))
+          std::const_pointer_cast<SweptInverse<S>>(own)->update(ctx, *factors_, sides_);
+        else
+          inverse_ = std::make_shared<SweptInverse<S>>(ctx, *factors_, sides_, recipe_.sweeps);
+        return;
       case TriangularSolves::host:
         if (!host_) host_ = std::make_shared<Context>(Backend::host, host_options(ctx));
         there_ = exact<S>(*host_, factors_, sides_, there_, levels_);
@@ -200,6 +209,8 @@ std::string Factorisation::details() const {
   if (recipe_.right_factor) text += "; its right factor";
   if (recipe_.solves == TriangularSolves::isai)
     text += "; sparse approximate inverses of the factors";
+  else if (recipe_.solves == TriangularSolves::sweeps)
+    text += cat("; ", recipe_.sweeps, " Jacobi sweeps for each factor");
   else
     text += cat("; triangular solves in ", levels_, " levels",
                 recipe_.solves == TriangularSolves::host ? ", on the host" : "");

@@ -6,6 +6,7 @@
 ///     factorise    B ~ L D U                     factors/incomplete.hpp, factors/complete.hpp
 ///     apply        exactly, level by level       factors/factored_inverse.hpp
 ///                  by approximate inverses       factors/approximate_inverse.hpp
+///                  by Jacobi sweeps              factors/swept_inverse.hpp
 ///                  exactly, on the host          factors/on_host.hpp
 #pragma once
 
@@ -25,12 +26,14 @@ enum class TriangularSolves {
   automatic,  ///< exact; on a device isai or host where the factors have many levels
   exact,      ///< level by level
   isai,       ///< products with sparse approximate inverses
+  sweeps,     ///< FactorRecipe::sweeps Jacobi sweeps
   host        ///< level by level on the host; the vectors travel
 };
 constexpr auto names(TriangularSolves) {
   return std::array{
       std::pair{TriangularSolves::automatic, "auto"}, std::pair{TriangularSolves::exact, "exact"},
-      std::pair{TriangularSolves::isai, "isai"}, std::pair{TriangularSolves::host, "host"}};
+      std::pair{TriangularSolves::isai, "isai"}, std::pair{TriangularSolves::sweeps, "sweeps"},
+      std::pair{TriangularSolves::host, "host"}};
 }
 
 /// What is kept of the factors.
@@ -55,6 +58,7 @@ struct FactorRecipe {
   ArrangementParams arrangement;
   Real values = Real::f64;
   TriangularSolves solves = TriangularSolves::automatic;
+  int sweeps = 5;
 };
 
 /// Bytes of a factorisation that keeps `kept` entries of a matrix with so many: stored triangles

@@ -119,11 +119,12 @@ SolveReport ProjectedSolver::solve(In<double> b, Out<double> x) {
   if (report.converged() && report.true_residual > report.tolerance) {
     report.reason = Stop::least_squares;
     report.cause = Cause::inconsistent;
-    report.message =
-        cat(name(), ": least_squares after ", report.iterations,
-            " iterations: b has a part of norm ", outside,
-            " in the nullspace, outside the range of A; x solves the system without it, and no x "
-            "has a smaller residual");
+    report.message = cat(
+        name(), ": least_squares after ", report.iterations, " iterations: b has a part of norm ",
+        outside, " in the nullspace, outside the range of A; ",
+        outside > report.tolerance
+            ? "x solves the system without it, and no x has a smaller residual"
+            : "with what is left of the rest it exceeds the tolerance; a smaller rtol helps");
   }
   return report;
 }

@@ -27,7 +27,8 @@ OperatorPtr<double> IcFactory::build(Context& ctx, System const& system) const {
                        .complete_below = p.complete_below,
                        .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
                        .values = p.values,
-                       .solves = p.triangular});
+                       .solves = p.triangular,
+                       .sweeps = p.sweeps});
 }
 
 double IcFactory::bytes(Index rows, Offset entries) const {

@@ -18,6 +18,7 @@ struct IcParams {
   FactorOrder order = FactorOrder::automatic;
   Real values = Real::f64;
   TriangularSolves triangular = TriangularSolves::automatic;
+  int sweeps = 5;
 
   std::string check() const;
   static constexpr auto schema() {
@@ -39,7 +40,9 @@ struct IcParams {
         field(&P::values, "values", "type of the stored factors; sums are fp64"),
         field(&P::triangular, "triangular",
               "exact: level by level; isai: products with sparse approximate inverses of L and "
-              "L^T; auto: exact on the host, on a device what suits the number of levels")};
+              "L^T; sweeps: that many Jacobi sweeps; auto: exact on the host, on a device what "
+              "suits the number of levels"),
+        field(&P::sweeps, "sweeps", between(1, 1000), "with triangular: sweeps; how many")};
   }
 };
 

@@ -27,7 +27,8 @@ OperatorPtr<double> IluFactory::build(Context& ctx, System const& system) const 
                        .pivot_floor = p.pivot_floor,
                        .arrangement = p.arrangement,
                        .values = p.values,
-                       .solves = p.triangular});
+                       .solves = p.triangular,
+                       .sweeps = p.sweeps});
 }
 
 double IluFactory::bytes(Index rows, Offset entries) const {

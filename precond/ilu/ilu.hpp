@@ -19,6 +19,7 @@ struct IluParams {
   ArrangementParams arrangement;
   Real values = Real::f64;
   TriangularSolves triangular = TriangularSolves::automatic;
+  int sweeps = 5;
 
   std::string check() const;
   static constexpr auto schema() {
@@ -40,9 +41,9 @@ struct IluParams {
         field(&P::values, "values", "type of the stored factors; sums are fp64"),
         field(&P::triangular, "triangular",
               "exact: level by level; isai: products with sparse approximate inverses of L and U; "
-              "host: exact, on the host, and the vectors travel; auto: exact on the host, on a "
-              "device "
-              "what suits the number of levels")};
+              "sweeps: that many Jacobi sweeps; host: exact, on the host, and the vectors travel; "
+              "auto: exact on the host, on a device what suits the number of levels"),
+        field(&P::sweeps, "sweeps", between(1, 1000), "with triangular: sweeps; how many")};
   }
 };
 

@@ -76,7 +76,8 @@ OperatorPtr<double> NormalIcFactory::build(Context& ctx, System const& system) c
                        .fill_factor = p.fill_factor,
                        .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
                        .values = p.values,
-                       .solves = p.triangular});
+                       .solves = p.triangular,
+                       .sweeps = p.sweeps});
 }
 
 OperatorPtr<double> NormalIcFactory::update(Context& ctx, System const& system,

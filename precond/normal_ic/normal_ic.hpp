@@ -16,6 +16,7 @@ struct NormalIcParams {
   FactorOrder order = FactorOrder::automatic;
   Real values = Real::f64;
   TriangularSolves triangular = TriangularSolves::automatic;
+  int sweeps = 5;
 
   std::string check() const;
   static constexpr auto schema() {
@@ -31,7 +32,8 @@ struct NormalIcParams {
         field(&P::values, "values", "type of the stored factor; sums are fp64"),
         field(&P::triangular, "triangular",
               "exact: level by level; isai: a product with a sparse approximate inverse of R; "
-              "auto: what suits the number of levels")};
+              "sweeps: that many Jacobi sweeps; auto: what suits the number of levels"),
+        field(&P::sweeps, "sweeps", between(1, 1000), "with triangular: sweeps; how many")};
   }
 };
 

@@ -264,6 +264,29 @@ TEST_P(FactorOperators, OfAllFillAreTheInverse) {
     }
 }
 
+// N^n = 0: as many sweeps as rows are exact, and each is a term of Neumann's series.
+TEST_P(FactorOperators, SweepsAreNeumannsSeries) {
+  Index const n = 40;
+  Csr<double> const a = hollow(n, 5);
+  FactorRecipe recipe = complete(Real::f64, FactorOrder::none);
+  recipe.solves = TriangularSolves::sweeps;
+  recipe.sweeps = n;
+  matches(Factorisation(ctx(), a.view(), recipe), dense(a).fullPivLu().inverse(), 1e-10);
+  Csr<double> const s = definite(40, 3);
+  recipe.symmetric = true;
+  recipe.level = 0;
+  recipe.arrangement = {UseMatching::off, FactorScaling::none, FactorOrder::none};
+  for (int sweeps : {1, 2, 5}) {
+    recipe.sweeps = sweeps;
+    Factorisation const M(ctx(), s.view(), recipe);
+    Dense const U = dense(M.factors().upper);
+    Dense series = Dense::Identity(s.rows, s.rows), power = series;
+    for (int k = 0; k < sweeps; ++k) series += power = -U * power;
+    Eigen::Map<Eigen::VectorXd const> const inverse(M.factors().inverse_pivots.data(), s.rows);
+    matches(M, series * inverse.asDiagonal() * series.transpose(), 1e-12);
+  }
+}
+
 TEST_P(FactorOperators, GiveTheSameBitsOnEveryRunAndAsTheHost) {
   Csr<double> const a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
   FactorRecipe recipe = complete(Real::f64, FactorOrder::amd);
@@ -289,7 +312,8 @@ TEST_P(FactorOperators, FollowNewValues) {
   Csr<double> const a = hollow(90, 6);
   Csr<double> b = a;
   for (std::size_t k = 0; k < b.values.size(); ++k) b.values[k] *= 1 + 0.1 * std::sin(double(k));
-  for (TriangularSolves solves : {TriangularSolves::exact, TriangularSolves::isai})
+  for (TriangularSolves solves :
+       {TriangularSolves::exact, TriangularSolves::isai, TriangularSolves::sweeps})
     for (FillIn fill : {FillIn::by_level, FillIn::by_size, FillIn::complete}) {
       FactorRecipe recipe = complete(Real::f64, FactorOrder::none);
       recipe.solves = solves;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/// bench_renewal FOLDER NAME...: new values on the pattern of a real matrix, host and device.
+///
+///     set-up        everything before the first iteration, and update_values() beside it (the
+///                   medians of five)
+///     a sequence    fifty steps, off-diagonal entries drifting by up to 1 % of themselves a step
+///                   with the row sums kept; a solve to 1e-8 from 0 in each; `renew: always` beside
+///                   `auto` and `never`
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+
+#include <tcsolve/api/choices.hpp>
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/version.hpp>
+
+using namespace tcsolve;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+/// In [-1, 1), the same for (i, j) and (j, i).
+double drift(Index i, Index j) {
+  std::uint64_t h =
+      static_cast<std::uint64_t>(std::min(i, j)) << 32 | std::uint32_t(std::max(i, j));
+  h = (h ^ h >> 31) * 0x7fb5d329728ea185u;
+  h = (h ^ h >> 27) * 0x81dadef4bc2dd44du;
+  return static_cast<double>(h >> 12) * 0x1p-51 - 1;
+}
+
+Csr<double> at_step(Csr<double> const& a, int step) {
+  Csr<double> now = a;
+  for (Index i = 0; i < a.rows; ++i) {
+    Offset diagonal = -1;
+    double sum = 0;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      if (a.columns[k] == i) {
+        diagonal = k;
+        continue;
+      }
+      double const change = 0.01 * step * drift(i, a.columns[k]) * a.values[k];
+      now.values[k] += change;
+      sum += change;
+    }
+    if (diagonal >= 0) now.values[diagonal] -= sum;
+  }
+  return now;
+}
+
+struct Sequence {
+  double seconds = 0;
+  long iterations = 0;
+  int failed = 0, renewals = 0;
+};
+
+Sequence sequence(Context& ctx, Csr<double> const& a, std::string const& yaml) {
+  Sequence s;
+  LinearSolver solver(ctx, a.view(), SolverOptions::from_yaml(yaml));
+  std::vector<double> const b(a.rows, 1.0);
+  for (int step = 0; step < 50; ++step) {
+    Csr<double> const now = at_step(a, step);
+    std::vector<double> x(a.rows, 0.0);
+    auto const start = Clock::now();
+    solver.update_values(now.view());
+    SolveReport const report = solver.solve(b, x);
+    s.seconds += seconds_since(start);
+    s.iterations += report.iterations;
+    s.failed += !report.converged();
+  }
+  s.renewals = solver.setup_report().renewals;
+  return s;
+}
+
+void bench(Context& ctx, std::string const& name, Csr<double> const& a, std::string const& solver,
+           std::string const& preconditioner) {
+  std::string const yaml = cat("solver: ", solver, "\npreconditioner: ", preconditioner, "\n");
+  std::vector<double> setup, update;
+  for (int k = 0; k < 5; ++k) {
+    auto start = Clock::now();
+    LinearSolver made(ctx, a.view(), SolverOptions::from_yaml(yaml));
+    setup.push_back(seconds_since(start));
+    Csr<double> const now = at_step(a, 1);
+    made.update_values(now.view());  // keeps what later ones need
+    start = Clock::now();
+    made.update_values(now.view());
+    update.push_back(seconds_since(start));
+  }
+  Sequence const always = sequence(ctx, a, yaml),
+                 automatic = sequence(ctx, a, yaml + "renew: auto\n"),
+                 never = sequence(ctx, a, yaml + "renew: never\n");
+  std::cout << name << " | " << tcsolve::name(ctx.space()) << " | " << preconditioner << " | "
+            << std::fixed << std::setprecision(2) << 1e3 * median(setup) << " | "
+            << 1e3 * median(update) << " | " << median(update) / median(setup);
+  for (Sequence const* s : {&always, &automatic, &never})
+    std::cout << " | " << std::setprecision(1) << 1e3 * s->seconds << " (" << s->renewals << ", "
+              << s->iterations << (s->failed > 0 ? cat(", ", s->failed, " failed") : "") << ")";
+  std::cout << " | " << std::setprecision(2) << always.seconds / automatic.seconds << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3 || !std::filesystem::is_directory(argv[1])) {
+    std::cout << "bench_renewal: no folder and names of matrices given: nothing to do\n";
+    return 0;
+  }
+  std::vector<std::unique_ptr<Context>> contexts;
+  contexts.push_back(std::make_unique<Context>(Backend::host));
+  if (std::string why; cuda::available(why))
+    contexts.push_back(std::make_unique<Context>(Backend::cuda));
+  std::cout << "tcsolve " << version::release << " (" << version::revision << ")";
+  for (auto const& c : contexts) std::cout << "; " << c->device_name();
+  std::cout << "\n\nmatrix | on | preconditioner | set-up ms | update ms | ratio | always ms "
+               "(renewals, iterations) | auto | never | always / auto\n"
+               "---|---|---|---|---|---|---|---|---|---\n";
+  for (int k = 2; k < argc; ++k)
+    for (auto const& entry : std::filesystem::directory_iterator(argv[1])) {
+      std::string const file = entry.path().filename().string();
+      if (!file.starts_with(cat(argv[k], ".mtx"))) continue;
+      Csr<double> const a = read_matrix_market(entry.path());
+      bool const definite = matrix_facts(a.view()).symmetric;
+      for (auto const& ctx : contexts) try {
+          if (definite) {
+            for (char const* M : {"{type: ic}", "{type: ic, drop_tolerance: 0.01}", "{type: fsai}"})
+              bench(*ctx, argv[k], a, "{type: cg}", M);
+          } else {
+            for (char const* M : {"{type: ilu}", "{type: ilu, drop_tolerance: 0.01}"})
+              bench(*ctx, argv[k], a, "{type: gmres, restart: 50}", M);
+          }
+        } catch (Error const& e) { std::cout << argv[k] << " | " << e.what() << std::endl; }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/swept_inverse.hpp>
+
+#include <utility>
+
+#include <tcsolve/factors/stored_product.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// The matrix with one entry a row: value[i] in column[i], or by columns.
+Csr<double> one_a_row(std::vector<Index> const& column, std::vector<double> const& value) {
+  Csr<double> m;
+  m.rows = m.cols = static_cast<Index>(column.size());
+  for (std::size_t i = 0; i < column.size(); ++i) {
+    m.columns.push_back(column[i]);
+    m.values.push_back(value[i]);
+    m.offsets.push_back(m.entries());
+  }
+  return m;
+}
+
+Csr<double> diagonal(std::vector<double> const& value) {
+  std::vector<Index> own(value.size());
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = static_cast<Index>(i);
+  return one_a_row(own, value);
+}
+
+}  // namespace
+
+template <class S>
+SweptInverse<S>::SweptInverse(Context& ctx, TriangularFactors const& factors, TwoSided const& sides,
+                              int sweeps)
+    : LinearOperator<double>(factors.lower.rows, factors.lower.rows), sweeps_(sweeps) {
+  update(ctx, factors, sides);
+}
+
+template <class S>
+void SweptInverse<S>::update(Context& ctx, TriangularFactors const& factors,
+                             TwoSided const& sides) {
+  enter_ = stored_product<double>(ctx, one_a_row(sides.row, sides.row_scale), enter_);
+  lower_ = stored_product<S>(ctx, factors.lower, lower_);
+  pivots_ = stored_product<double>(ctx, diagonal(factors.inverse_pivots), pivots_);
+  upper_ = stored_product<S>(ctx, factors.upper, upper_);
+  Csr<double> const left = one_a_row(sides.column, sides.column_scale);
+  leave_ = stored_product<double>(ctx, transpose(left.view()), leave_);
+}
+
+template <class S>
+void SweptInverse<S>::prepare(Context& ctx, Op op) const {
+  for (auto const& part : {enter_, lower_, pivots_, upper_, leave_}) part->prepare(ctx, op);
+}
+
+template <class S>
+Traits SweptInverse<S>::traits() const {
+  Traits traits = lower_->traits();
+  traits.operations = false;
+  return traits;
+}
+
+template <class S>
+Cost SweptInverse<S>::cost(Index k) const {
+  Cost total;
+  auto const add = [&](LinearOperator<double> const& part, int times) {
+    total.flops += times * part.cost(k).flops;
+    total.bytes += times * part.cost(k).bytes;
+  };
+  add(*enter_, 1);
+  add(*lower_, sweeps_);
+  add(*pivots_, 1);
+  add(*upper_, sweeps_);
+  add(*leave_, 1);
+  return total;
+}
+
+/// y becomes y_sweeps, from y_0 = b in y.
+template <class S>
+void SweptInverse<S>::sweep(Context& ctx, LinearOperator<double> const& N, Out<double> y,
+                            Op op) const {
+  auto scope = ctx.arena().scope();
+  Out<double> const b = scope.template vectors<double>(rows(), 1);
+  Out<double> const next = scope.template vectors<double>(rows(), 1);
+  copy<double, double>(ctx, y, b);
+  Out<double> from = y, to = next;
+  for (int k = 0; k < sweeps_; ++k) {
+    copy<double, double>(ctx, b, to);
+    N.apply(ctx, -1, from, 1, to, op);
+    std::swap(from, to);
+  }
+  if (from.data != y.data) copy<double, double>(ctx, from, y);
+}
+
+template <class S>
+void SweptInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
+                               Op op) const {
+  bool const plain = op == Op::none;
+  auto scope = ctx.arena().scope();
+  Out<double> const t = scope.template vectors<double>(rows(), 1);
+  Out<double> const u = scope.template vectors<double>(rows(), 1);
+  auto const column = [](auto const& v, Index j) {
+    auto one = v;
+    one.data = v.data + v.offset(0, j);
+    one.cols = 1;
+    one.ld = v.layout == Layout::row_major ? v.ld : 1;
+    one.layout = Layout::row_major;
+    return one;
+  };
+  for (Index j = 0; j < x.cols; ++j) {
+    (plain ? enter_ : leave_)->apply(ctx, 1, column(x, j), 0, t, op);
+    sweep(ctx, plain ? *lower_ : *upper_, t, op);
+    pivots_->apply(ctx, 1, t, 0, u, op);
+    sweep(ctx, plain ? *upper_ : *lower_, u, op);
+    (plain ? leave_ : enter_)->apply(ctx, alpha, u, beta, column(y, j), op);
+  }
+}
+
+template class SweptInverse<double>;
+template class SweptInverse<float>;
+template class SweptInverse<half>;
+
+}  // namespace tcsolve
