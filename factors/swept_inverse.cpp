@@ -20,7 +20,7 @@ Csr<double> one_a_row(std::vector<Index> const& column, std::vector<double> cons
   return m;
 }
 
-Csr<double> diagonal(std::vector<double> const& value) {
+Csr<double> diagonal_matrix(std::vector<double> const& value) {
   std::vector<Index> own(value.size());
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = static_cast<Index>(i);
   return one_a_row(own, value);
@@ -40,7 +40,7 @@ void SweptInverse<S>::update(Context& ctx, TriangularFactors const& factors,
                              TwoSided const& sides) {
   enter_ = stored_product<double>(ctx, one_a_row(sides.row, sides.row_scale), enter_);
   lower_ = stored_product<S>(ctx, factors.lower, lower_);
-  pivots_ = stored_product<double>(ctx, diagonal(factors.inverse_pivots), pivots_);
+  pivots_ = stored_product<double>(ctx, diagonal_matrix(factors.inverse_pivots), pivots_);
   upper_ = stored_product<S>(ctx, factors.upper, upper_);
   Csr<double> const left = one_a_row(sides.column, sides.column_scale);
   leave_ = stored_product<double>(ctx, transpose(left.view()), leave_);
