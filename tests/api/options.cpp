@@ -218,7 +218,8 @@ TEST(SolverPartsSay, WhatAPreconditionerIsMadeOf) {
   // Memory counts what is inside, too: nine vectors of cg, five of the polynomial.
   double const own = made(blocks)->bytes(100, 500);
   EXPECT_EQ(made(inner)->bytes(100, 500), 9 * 800 + own);
-  EXPECT_EQ(made("{type: chebyshev, preconditioner: " + blocks + "}")->bytes(100, 500), 5 * 800 + own);
+  EXPECT_EQ(made("{type: chebyshev, preconditioner: " + blocks + "}")->bytes(100, 500),
+            5 * 800 + own);
 }
 
 }  // namespace
