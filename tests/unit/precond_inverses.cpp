@@ -46,8 +46,8 @@ class Inverses : public OnEachBackend {
   OperatorPtr<double> make(std::string const& block, Csr<double> const& a) {
     A_ = std::make_shared<CsrOperator<double>>(ctx(), Csr<double>(a));
     Diagnostics problems;
-    auto const factory = solver_registries().preconditioners.make(
-        parse_yaml(block, "test"), problems, solver_registries().catalog);
+    auto factory = solver_registries().preconditioners.make(parse_yaml(block, "test"), problems,
+                                                            solver_registries().catalog);
     problems.throw_if_any();
     factory_ = std::shared_ptr<PreconditionerFactory const>(std::move(factory));
     return factory_->build(ctx(), {A_->view(), A_});
@@ -325,12 +325,12 @@ TEST(PreconditionerBytes, ArePredicted) {
         generate(Poisson7Params{.n = 36, .coefficient = Coefficient::random})}) {
     auto const A = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a));
     for (std::string const block :
-         {"{type: ilu}", "{type: ic}", "{type: ilu, values: fp32}", "{type: fsai}",
-          "{type: spai, level: 0}", "{type: spai, level: 0, values: fp32}"}) {
+         {"{type: ilu}", "{type: ic}", "{type: ilu, values: fp32}", "{type: spai, level: 0}",
+          "{type: spai, level: 0, values: fp32}"}) {
       SCOPED_TRACE(block);
       Diagnostics problems;
-      auto const factory = solver_registries().preconditioners.make(
-          parse_yaml(block, "test"), problems, solver_registries().catalog);
+      auto factory = solver_registries().preconditioners.make(parse_yaml(block, "test"), problems,
+                                                              solver_registries().catalog);
       problems.throw_if_any();
       factory->build(ctx, {A->view(), A});  // what stays in the Context
       double const before = heap_bytes();
