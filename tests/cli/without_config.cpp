@@ -169,20 +169,19 @@ TEST_F(WithoutConfig, AdviseRanksConfigurations) {
   for (std::string const matrix : {"spd.mtx", "indefinite.mtx", "general.mtx", "hollow.mtx"}) {
     SCOPED_TRACE(matrix);
     Outcome o = tcsolve({"advise", matrix, "--backend", "host"});
-    ASSERT_EQ(o.exit_code, 0) << o.err;
-    EXPECT_NE(o.out.find("solver, preconditioner"), 0);
+    ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_NE(o.out.find("\nsolver: {type: "), std::string::npos) << o.out;
     write_text(folder_ / "advised.yaml", "problem: {matrix: " + matrix + "}\n" + o.out);
     o = tcsolve({"advised.yaml", "--backend", "host"});
-    EXPECT_EQ(o.exit_code, 0) << o.err;
+    EXPECT_EQ(o.code, 0) << o.err;
     o = tcsolve({"advise", matrix, "b.txt", "--backend", "host", "--json", "--rtol", "1e-6"});
     bool const fits = matrix == "spd.mtx";
-    EXPECT_EQ(o.exit_code, fits ? 0 : 2) << o.err;
+    EXPECT_EQ(o.code, fits ? 0 : 2) << o.err;
     if (!fits) continue;
-    Json const root = Json::parse(o.out);
+    nlohmann::json const root = nlohmann::json::parse(o.out);
     EXPECT_EQ(root["rtol"], 1e-6);
     double before = 0;
-    for (Json const& c : root["ranking"])
+    for (nlohmann::json const& c : root["ranking"])
       if (c["converged"]) {
         EXPECT_GE(c["predicted_seconds"], before);
         EXPECT_GT(c["bytes"], 0);
@@ -190,11 +189,11 @@ TEST_F(WithoutConfig, AdviseRanksConfigurations) {
       }
     EXPECT_GT(before, 0);
   }
-  EXPECT_EQ(tcsolve({"advise", "spd.mtx", "--rtol", "much"}).exit_code, 1);
-  EXPECT_EQ(tcsolve({"advise", "spd.mtx", "--rtol", "-1"}).exit_code, 1);
-  EXPECT_EQ(tcsolve({"advise", "absent.mtx"}).exit_code, 2);
+  EXPECT_EQ(tcsolve({"advise", "spd.mtx", "--rtol", "much"}).code, 1);
+  EXPECT_EQ(tcsolve({"advise", "spd.mtx", "--rtol", "-1"}).code, 1);
+  EXPECT_EQ(tcsolve({"advise", "absent.mtx"}).code, 2);
   Outcome const tall = tcsolve({"advise", "tall.mtx", "--backend", "host"});
-  EXPECT_EQ(tall.exit_code, 0);
+  EXPECT_EQ(tall.code, 0);
   EXPECT_NE(tall.out.find("lsmr"), std::string::npos);
 }
 
