@@ -5,6 +5,7 @@
 
 #include <tcsolve/api/prepared_system.hpp>
 #include <tcsolve/api/solve_watch.hpp>
+#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 
@@ -29,13 +30,6 @@ std::unique_ptr<Context> context_of(SolverOptions const& options) {
                                                   .device = options.device,
                                                   .threads = options.threads,
                                                   .stream = options.stream});
-}
-
-/// Column j of a block.
-template <class T>
-MultiView<T> column(MultiView<T> v, Index j) {
-  std::int64_t const stride = v.layout == Layout::row_major ? v.ld : 1;
-  return {v.data + v.offset(0, j), v.rows, 1, stride, Layout::row_major, v.space};
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/factors/each_row.hpp>
 
 namespace tcsolve {
 
@@ -16,40 +16,33 @@ Csr<double> triangular_inverse(Context& ctx, Csr<double> const& t, bool lower) {
   for (Index i = 0; i <= t.rows; ++i) w.offsets[i] = t.offsets[i] + i;
   w.columns.resize(static_cast<std::size_t>(w.offsets[t.rows]));
   w.values.resize(w.columns.size());
-  CancelFlag const cancel = ctx.cancel_flag();
-  constexpr std::int64_t stretch = 512;
-  host::Visit const visit(ctx.threads());
-  host::parallel((t.rows + stretch - 1) / stretch, 2, [&](std::int64_t s) {
-    cancel.check();
-    for (Index i = static_cast<Index>(s * stretch);
-         i < std::min<std::int64_t>(t.rows, (s + 1) * stretch); ++i) {
-      auto const columns = t.row_columns(i);
-      auto const count = static_cast<Offset>(columns.size());
-      Index* const column = w.columns.data() + w.offsets[i];
-      double* const value = w.values.data() + w.offsets[i];
-      // w_ii = 1 stands last in a row of a lower triangle, first in one of an upper one.
-      std::copy(columns.begin(), columns.end(), column + (lower ? 0 : 1));
-      column[lower ? count : 0] = i;
-      std::fill_n(value, count + 1, 0.0);
-      value[lower ? count : 0] = 1;
-      // (W T)_ij = 0 for j of the pattern: w_ij = - sum_k w_ik t_kj, k between i and j.
-      for (Offset step = 0; step <= count; ++step) {
-        Offset const k = lower ? count - step : step;
-        if (value[k] == 0) continue;
-        Index const row = column[k];
-        Offset e = t.offsets[row];
-        Offset const end = t.offsets[row + 1];
-        Offset at = 0;
-        while (e < end && at <= count) {  // both ascend
-          if (t.columns[e] < column[at]) {
-            ++e;
-          } else if (t.columns[e] > column[at]) {
-            ++at;
-          } else {
-            value[at] -= value[k] * t.values[e];
-            ++e;
-            ++at;
-          }
+  each_row(ctx, t.rows, 512, [&](Index i) {
+    auto const columns = t.row_columns(i);
+    auto const count = static_cast<Offset>(columns.size());
+    Index* const column = w.columns.data() + w.offsets[i];
+    double* const value = w.values.data() + w.offsets[i];
+    // w_ii = 1 stands last in a row of a lower triangle, first in one of an upper one.
+    std::copy(columns.begin(), columns.end(), column + (lower ? 0 : 1));
+    column[lower ? count : 0] = i;
+    std::fill_n(value, count + 1, 0.0);
+    value[lower ? count : 0] = 1;
+    // (W T)_ij = 0 for j of the pattern: w_ij = - sum_k w_ik t_kj, k between i and j.
+    for (Offset step = 0; step <= count; ++step) {
+      Offset const k = lower ? count - step : step;
+      if (value[k] == 0) continue;
+      Index const row = column[k];
+      Offset e = t.offsets[row];
+      Offset const end = t.offsets[row + 1];
+      Offset at = 0;
+      while (e < end && at <= count) {  // both ascend
+        if (t.columns[e] < column[at]) {
+          ++e;
+        } else if (t.columns[e] > column[at]) {
+          ++at;
+        } else {
+          value[at] -= value[k] * t.values[e];
+          ++e;
+          ++at;
         }
       }
     }

@@ -4,17 +4,9 @@
 #include <algorithm>
 
 #include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
-namespace {
-
-template <class T>
-MultiView<T> column(MultiView<T> const& v, Index j) {
-  std::int64_t const stride = v.layout == Layout::row_major ? v.ld : 1;
-  return {v.data + v.offset(0, j), v.rows, 1, stride, Layout::row_major, v.space};
-}
-
-}  // namespace
 
 OnHost::OnHost(std::shared_ptr<Context> host, OperatorPtr<double> M)
     : LinearOperator<double>(M->rows(), M->cols()),

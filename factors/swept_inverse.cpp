@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tcsolve/factors/stored_product.hpp>
+#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 namespace {
@@ -97,14 +98,6 @@ void SweptInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double 
   auto scope = ctx.arena().scope();
   Out<double> const t = scope.template vectors<double>(rows(), 1);
   Out<double> const u = scope.template vectors<double>(rows(), 1);
-  auto const column = [](auto const& v, Index j) {
-    auto one = v;
-    one.data = v.data + v.offset(0, j);
-    one.cols = 1;
-    one.ld = v.layout == Layout::row_major ? v.ld : 1;
-    one.layout = Layout::row_major;
-    return one;
-  };
   for (Index j = 0; j < x.cols; ++j) {
     (plain ? enter_ : leave_)->apply(ctx, 1, column(x, j), 0, t, op);
     sweep(ctx, plain ? *lower_ : *upper_, t, op);

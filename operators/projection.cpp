@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <tcsolve/kernels/host/execute.hpp>
+#include <tcsolve/operators/column.hpp>
 #include <tcsolve/operators/projection_ops.hpp>
 
 namespace tcsolve {
@@ -20,11 +21,6 @@ double norm(std::vector<double> const& v) {
   double sum = 0;
   for (double const x : v) sum += x * x;
   return std::sqrt(sum);
-}
-
-MultiView<double> column(Out<double> v, Index j) {
-  return {v.data + v.offset(0, j), v.rows, 1, v.layout == Layout::row_major ? v.ld : 1,
-          Layout::row_major,       v.space};
 }
 
 }  // namespace
@@ -65,9 +61,7 @@ void Projection::do_apply(Context& ctx, double alpha, In<double> x, double beta,
   Out<double> const t = scope.template vectors<double>(rows(), 1);
   Out<double> const sigma = scope.template vectors<double>(1, 1);
   for (Index j = 0; j < x.cols; ++j) {
-    std::int64_t const stride = x.layout == Layout::row_major ? x.ld : 1;
-    In<double> const from{x.data + x.offset(0, j), x.rows, 1, stride, Layout::row_major, x.space};
-    copy<double, double>(ctx, from, t);
+    copy<double, double>(ctx, column(x, j), t);
     for (Vector<double> const& z : z_) {
       dot<double>(ctx, z.view(), t, sigma.data);
       submit(ctx, SubtractMultiple{t.rows, sigma.data, z.view().data, t.data});

@@ -18,6 +18,15 @@ auto on_host(Context& ctx, CsrView<double> const& a, std::string const& name, F 
 
 }  // namespace
 
+std::string stored_type_problem(Real values) {
+  return values == Real::bf16 ? "'values: bf16' is not offered; take fp64, fp32 or fp16" : "";
+}
+
+OperatorPtr<double> FromFactors::update(Context& ctx, System const& system,
+                                        OperatorPtr<double> const& M) const {
+  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
+}
+
 OperatorPtr<double> from_factors(Context& ctx, CsrView<double> const& a, FactorRecipe recipe) {
   return on_host(ctx, a, recipe.name, [&](CsrView<double> const& here) {
     return std::make_shared<Factorisation>(ctx, here, recipe);

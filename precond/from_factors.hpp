@@ -10,6 +10,15 @@
 
 namespace tcsolve {
 
+/// What a room's `values` may not be, in words; empty where it may.
+std::string stored_type_problem(Real values);
+
+/// A factory whose M follows new values by update_factors().
+class FromFactors : public PreconditionerFactory {
+ public:
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+};
+
 /// The preconditioner of a recipe; `a` may lie on the device, and is then copied to the host.
 /// Throws SetupError where the matrix has no such factors, ShapeError, MemoryError.
 OperatorPtr<double> from_factors(Context&, CsrView<double> const& a, FactorRecipe recipe);

@@ -5,9 +5,10 @@
 ///                     solve A x = b' with P M P        M cannot bring Z back
 ///                     x = P x                          of all solutions the shortest
 ///
-/// Where A^T Z is not 0 (a nonsymmetric A), b stays as it is and M becomes P M. The report is about
-/// A x = b with the b that was given: where its part outside the range of A exceeds the tolerance,
-/// a converged solve is `least_squares`, cause `inconsistent`: no x does better.
+/// Where A^T Z is not 0 (a nonsymmetric A; z^T A v of random v tells), b stays as it is and M
+/// becomes P M. The report is about A x = b with the b that was given: where its part outside the
+/// range of A exceeds the tolerance, a converged solve is `least_squares`, cause `inconsistent`: no
+/// x does better.
 #pragma once
 
 #include <memory>

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/operators/column.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
 #include <tcsolve/solvers/register.hpp>
 
@@ -16,13 +17,6 @@ bool stopped(Context& ctx, LoopState const* loop) {
   std::int32_t stop = 0;
   copy_bytes(ctx, &stop, Space::host, &loop->stop, ctx.space(), sizeof stop);
   return stop != 0;
-}
-
-/// Column j of a block.
-template <class T>
-MultiView<T> column(MultiView<T> v, Index j) {
-  Index const stride = v.layout == Layout::row_major ? v.ld : 1;
-  return {v.data + v.offset(0, j), v.rows, 1, stride, Layout::row_major, v.space};
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <tcsolve/precond/from_factors.hpp>
-
 namespace tcsolve {
 namespace {
 
@@ -27,11 +25,6 @@ std::vector<Csr<double>> inverse_lengths(Context&, CsrView<double> const& a) {
 
 OperatorPtr<double> ColumnScalingFactory::build(Context& ctx, System const& system) const {
   return from_entries(ctx, system.matrix, "column_scaling", Real::f64, inverse_lengths);
-}
-
-OperatorPtr<double> ColumnScalingFactory::update(Context& ctx, System const& system,
-                                                 OperatorPtr<double> const& M) const {
-  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
 }
 
 }  // namespace tcsolve

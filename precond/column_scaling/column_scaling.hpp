@@ -5,16 +5,15 @@
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 
-class ColumnScalingFactory final : public PreconditionerFactory {
+class ColumnScalingFactory final : public FromFactors {
  public:
   using Params = NoParams;
   explicit ColumnScalingFactory(Params const& = {}) {}
   OperatorPtr<double> build(Context&, System const&) const override;
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
 };
 
 }  // namespace tcsolve

@@ -9,7 +9,7 @@
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 
@@ -35,12 +35,11 @@ struct DirectParams {
 };
 
 /// Memory: the factors, which for a mesh in three dimensions are 20 to 50 times the matrix.
-class DirectFactory final : public PreconditionerFactory {
+class DirectFactory final : public FromFactors {
  public:
   using Params = DirectParams;
   explicit DirectFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
 
  private:
   Params params_;

@@ -7,9 +7,8 @@
 #include <utility>
 
 #include <tcsolve/configs/schema/checked.hpp>
-#include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/factors/each_row.hpp>
 #include <tcsolve/matrix/pattern.hpp>
-#include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 namespace {
@@ -58,18 +57,14 @@ bool solve_for_last(std::vector<double>& block, std::vector<double>& y) {
   return true;
 }
 
-constexpr std::int64_t stretch = 64;
+constexpr std::int64_t stretch = 64;  // rows that a thread takes at a time
 
-/// f(i) for the rows, on all threads.
-template <class F>
-void each_row(Context& ctx, Index rows, F const& f) {
-  CancelFlag const cancel = ctx.cancel_flag();
-  host::Visit const visit(ctx.threads());
-  host::parallel((rows + stretch - 1) / stretch, 2, [&](std::int64_t s) {
-    cancel.check();
-    auto const last = static_cast<Index>(std::min<std::int64_t>(rows, (s + 1) * stretch));
-    for (auto i = static_cast<Index>(s * stretch); i < last; ++i) f(i);
-  });
+std::vector<double> diagonal_of(CsrView<double> const& a) {
+  std::vector<double> diagonal(a.rows, 0.0);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] == i) diagonal[i] = a.values[k];
+  return diagonal;
 }
 
 [[noreturn]] void not_definite(Index i) {
@@ -86,7 +81,7 @@ struct Growth {
 }  // namespace
 
 std::string FsaiParams::check() const {
-  if (values == Real::bf16) return "'values: bf16' is not offered; take fp64, fp32 or fp16";
+  if (std::string problem = stored_type_problem(values); !problem.empty()) return problem;
   return steps > 0 && power > 1
              ? "'power' and 'steps' exclude each other: a pattern is given or grows"
              : "";
@@ -94,10 +89,7 @@ std::string FsaiParams::check() const {
 
 std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int power,
                                               double tolerance) {
-  std::vector<double> diagonal(a.rows, 0.0);
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      if (a.columns[k] == i) diagonal[i] = a.values[k];
+  std::vector<double> const diagonal = diagonal_of(a);
   std::vector<std::vector<Index>> kept(a.rows);  // of A
   for (Index i = 0; i < a.rows; ++i)
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
@@ -129,12 +121,9 @@ std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int powe
 // (A g)_j^2 / a_jj off it.
 std::vector<std::vector<Index>> grown_pattern(Context& ctx, CsrView<double> const& a,
                                               FsaiParams const& params) {
-  std::vector<double> diagonal(a.rows, 0.0);
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      if (a.columns[k] == i) diagonal[i] = a.values[k];
+  std::vector<double> const diagonal = diagonal_of(a);
   std::vector<std::vector<Index>> pattern(a.rows);
-  each_row(ctx, a.rows, [&](Index i) {
+  each_row(ctx, a.rows, stretch, [&](Index i) {
     thread_local Growth growth;
     thread_local std::vector<double> block, y;
     if (growth.gradient.size() < static_cast<std::size_t>(a.rows))
@@ -189,7 +178,7 @@ Csr<double> fsai(Context& ctx, CsrView<double> const& a,
     G.offsets.push_back(G.entries());
   }
   G.values.resize(G.columns.size());
-  each_row(ctx, a.rows, [&](Index i) {
+  each_row(ctx, a.rows, stretch, [&](Index i) {
     thread_local std::vector<double> block, y;
     gather(a, pattern[i], block);
     y.resize(pattern[i].size());
@@ -222,11 +211,6 @@ double FsaiFactory::bytes(Index rows, Offset entries) const {
   double const triangle = params_.steps > 0 ? rows * (1.0 + params_.steps * params_.step_size)
                                             : 0.5 * (static_cast<double>(entries) + rows);
   return 2 * (triangle * (4.0 + size_of(params_.values)) + 8.0 * rows) + 4 * triangle;
-}
-
-OperatorPtr<double> FsaiFactory::update(Context& ctx, System const& system,
-                                        OperatorPtr<double> const& M) const {
-  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
 }
 
 }  // namespace tcsolve

@@ -15,7 +15,7 @@
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/matrix/csr.hpp>
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 
@@ -56,12 +56,11 @@ std::vector<std::vector<Index>> grown_pattern(Context&, CsrView<double> const& a
 Csr<double> fsai(Context&, CsrView<double> const& a,
                  std::vector<std::vector<Index>> const& pattern);
 
-class FsaiFactory final : public PreconditionerFactory {
+class FsaiFactory final : public FromFactors {
  public:
   using Params = FsaiParams;
   explicit FsaiFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
   bool needs_definite() const override { return true; }
   double bytes(Index rows, Offset entries) const override;
 

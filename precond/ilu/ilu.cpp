@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include <tcsolve/configs/schema/checked.hpp>
-#include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 
 std::string IluParams::check() const {
-  if (values == Real::bf16) return "'values: bf16' is not offered; take fp64, fp32 or fp16";
+  if (std::string problem = stored_type_problem(values); !problem.empty()) return problem;
   return level > 0 && drop_tolerance > 0
              ? "'level' and 'drop_tolerance' exclude each other: fill goes by level or by size"
              : "";
@@ -35,11 +34,6 @@ double IluFactory::bytes(Index rows, Offset entries) const {
   double const fill =
       params_.drop_tolerance > 0 ? std::min(params_.fill_factor, 2.0) : 1.0 + params_.level;
   return factor_bytes(rows, fill * static_cast<double>(entries), entries, params_.values);
-}
-
-OperatorPtr<double> IluFactory::update(Context& ctx, System const& system,
-                                       OperatorPtr<double> const& M) const {
-  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
 }
 
 }  // namespace tcsolve

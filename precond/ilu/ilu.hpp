@@ -6,7 +6,7 @@
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 
@@ -47,12 +47,11 @@ struct IluParams {
   }
 };
 
-class IluFactory final : public PreconditionerFactory {
+class IluFactory final : public FromFactors {
  public:
   using Params = IluParams;
   explicit IluFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
   double bytes(Index rows, Offset entries) const override;
 
  private:

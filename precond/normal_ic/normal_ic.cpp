@@ -19,9 +19,7 @@ Csr<double> normal_matrix_of(Context& ctx, CsrView<double> const& a) {
 
 }  // namespace
 
-std::string NormalIcParams::check() const {
-  return values == Real::bf16 ? "'values: bf16' is not offered; take fp64, fp32 or fp16" : "";
-}
+std::string NormalIcParams::check() const { return stored_type_problem(values); }
 
 Csr<double> normal_matrix(CsrView<double> const& a) {
   double products = 0;

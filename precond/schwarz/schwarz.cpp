@@ -13,20 +13,12 @@
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
-#include <tcsolve/precond/from_factors.hpp>
+#include <tcsolve/matrix/symmetry.hpp>
 
 namespace tcsolve {
 namespace {
 
 using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-bool is_symmetric(CsrView<double> const& a) {
-  Csr<double> const t = transpose(a);
-  for (Index i = 0; i <= a.rows; ++i)
-    if (t.offsets[i] != a.offsets[i]) return false;
-  return std::equal(t.columns.begin(), t.columns.end(), a.columns) &&
-         std::equal(t.values.begin(), t.values.end(), a.values);
-}
 
 Dense inverse_of(CsrView<double> const& a, std::vector<Index> const& rows, std::size_t part) {
   auto const m = static_cast<Eigen::Index>(rows.size());
@@ -51,9 +43,7 @@ Dense inverse_of(CsrView<double> const& a, std::vector<Index> const& rows, std::
 
 }  // namespace
 
-std::string SchwarzParams::check() const {
-  return values == Real::bf16 ? "'values: bf16' is not offered; take fp64, fp32 or fp16" : "";
-}
+std::string SchwarzParams::check() const { return stored_type_problem(values); }
 
 OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap) {
   Graph const graph = adjacency(Pattern(a));
@@ -159,11 +149,6 @@ OperatorPtr<double> SchwarzFactory::build(Context& ctx, System const& system) co
     return std::vector<Csr<double>>{schwarz(c, a, plan->parts, plan->restricted)};
   };
   return from_entries(ctx, system.matrix, "schwarz", p.values, make);
-}
-
-OperatorPtr<double> SchwarzFactory::update(Context& ctx, System const& system,
-                                           OperatorPtr<double> const& M) const {
-  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
 }
 
 }  // namespace tcsolve

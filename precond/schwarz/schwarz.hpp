@@ -22,7 +22,7 @@
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/matrix/csr.hpp>
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 
@@ -63,12 +63,11 @@ OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overl
 Csr<double> schwarz(Context&, CsrView<double> const& a, OverlappingParts const& parts,
                     bool restricted);
 
-class SchwarzFactory final : public PreconditionerFactory {
+class SchwarzFactory final : public FromFactors {
  public:
   using Params = SchwarzParams;
   explicit SchwarzFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
   /// As if a layer of overlap doubled each part: the factor is known once the parts are.
   double bytes(Index rows, Offset) const override {
     return rows * (1.0 + params_.overlap) * params_.size * (4.0 + size_of(params_.values));

@@ -7,9 +7,8 @@
 #include <utility>
 
 #include <tcsolve/configs/schema/checked.hpp>
-#include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/factors/each_row.hpp>
 #include <tcsolve/matrix/pattern.hpp>
-#include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 namespace {
@@ -58,23 +57,14 @@ void nearest(Csr<double> const& At, Index j, std::span<Index const> J, double* m
 
 }  // namespace
 
-std::string SpaiParams::check() const {
-  return values == Real::bf16 ? "'values: bf16' is not offered; take fp64, fp32 or fp16" : "";
-}
+std::string SpaiParams::check() const { return stored_type_problem(values); }
 
 Csr<double> spai(Context& ctx, CsrView<double> const& a, int level) {
   require_square(Pattern(a));
   Csr<double> const At = transpose(a);
   Csr<double> Mt = transposed_pattern(At, level);
-  CancelFlag const cancel = ctx.cancel_flag();
-  constexpr std::int64_t stretch = 32;
-  host::Visit const visit(ctx.threads());
-  host::parallel((a.rows + stretch - 1) / stretch, 2, [&](std::int64_t s) {
-    cancel.check();
-    auto const last = static_cast<Index>(std::min<std::int64_t>(a.rows, (s + 1) * stretch));
-    for (auto j = static_cast<Index>(s * stretch); j < last; ++j)
-      nearest(At, j, Mt.row_columns(j), Mt.values.data() + Mt.offsets[j]);
-  });
+  each_row(ctx, a.rows, 32,
+           [&](Index j) { nearest(At, j, Mt.row_columns(j), Mt.values.data() + Mt.offsets[j]); });
   return transpose(Mt.view());
 }
 
@@ -84,11 +74,6 @@ OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const
     return std::vector<Csr<double>>{spai(c, a, p.level)};
   };
   return from_entries(ctx, system.matrix, "spai", p.values, make);
-}
-
-OperatorPtr<double> SpaiFactory::update(Context& ctx, System const& system,
-                                        OperatorPtr<double> const& M) const {
-  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
 }
 
 }  // namespace tcsolve

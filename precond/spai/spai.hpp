@@ -12,7 +12,7 @@
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/matrix/csr.hpp>
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 
@@ -34,12 +34,11 @@ struct SpaiParams {
 /// entries and as many rows as these columns reach, on all threads.
 Csr<double> spai(Context&, CsrView<double> const& a, int level);
 
-class SpaiFactory final : public PreconditionerFactory {
+class SpaiFactory final : public FromFactors {
  public:
   using Params = SpaiParams;
   explicit SpaiFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
   double bytes(Index rows, Offset entries) const override {
     double const kept = params_.level == 0 ? rows : static_cast<double>(entries);
     return kept * (4.0 + size_of(params_.values)) + 8.0 * rows;
