@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
         auto start = Clock::now();
         OperatorPtr<double> M;
         if (way == "SpSV")
-          M = spsv(ctx, reference.factors());
+          M = spsv(ctx, *reference.factors(host));
         else
           M = std::make_shared<Factorisation>(ctx, a.view(), recipe);
         ctx.synchronize();

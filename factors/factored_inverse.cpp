@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/factors/factored_inverse.hpp>
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
+
+#include <tcsolve/matrix/narrow.hpp>
 
 namespace tcsolve {
 namespace {
@@ -14,56 +18,150 @@ std::shared_ptr<TriangularFactors const> transposed(TriangularFactors const& fac
   return result;
 }
 
+/// The ends of rows that follow one another.
+OffsetsView following(OffsetsView const& begin) {
+  return begin.wide ? OffsetsView(static_cast<std::int64_t const*>(begin.data) + 1)
+                    : OffsetsView(static_cast<std::int32_t const*>(begin.data) + 1);
+}
+
+template <class T>
+void replace(Context& ctx, Array<T>& to, std::vector<T> const& from) {
+  if (to.size() != from.size()) to = Array<T>(ctx.space(), from.size());
+  copy_bytes(ctx, to.data(), ctx.space(), from.data(), Space::host, from.size() * sizeof(T));
+}
+
 }  // namespace
 
 template <class S>
-FactoredInverse<S>::FactoredInverse(Context& ctx, std::shared_ptr<TriangularFactors const> factors,
-                                    TwoSided sides)
+FactoredInverse<S>::FactoredInverse(Context& ctx, Host factors, TwoSided sides)
     : LinearOperator<double>(factors->lower.rows, factors->lower.rows),
-      factors_(std::move(factors)),
-      sides_(std::move(sides)),
-      lower_(ctx, factors_->lower, true, sides_.row, sides_.row_scale),
-      upper_(ctx, factors_->upper, false, lower_.order().place_of, factors_->inverse_pivots) {
-  Space const space = ctx.space();
-  y_ = Array<double>(space, lower_.order().row_of.size());
-  z_ = Array<double>(space, upper_.order().row_of.size());
-  std::vector<Index> to(z_.size(), -1);
-  for (std::size_t p = 0; p < to.size(); ++p)
-    if (Index const i = upper_.order().row_of[p]; i >= 0) to[p] = sides_.column[i];
-  to_ = to_space(ctx, to.data(), to.size());
-  factor_ = Array<double>(space, z_.size());
-  place_columns(ctx);
-  ctx.visit([&]<class On>(On& on) {
-    if constexpr (OnDevice<On>) {
-      unsigned const zeros[2] = {0, 0};
-      tickets_ = to_space(ctx, zeros, 2);
-      prepare_scratch(on, y_.data(), static_cast<std::int64_t>(y_.size()));
-      prepare_scratch(on, z_.data(), static_cast<std::int64_t>(z_.size()));
-    }
-  });
+      factors_(std::move(factors)) {
+  lower_.order = level_order(factors_->lower, true);
+  upper_.order = level_order(factors_->upper, false);
+  store(ctx, lower_, factors_->lower);
+  store(ctx, upper_, factors_->upper);
+  arrange(ctx, std::move(sides));
+  replace(ctx, inverse_pivots_, factors_->inverse_pivots);
+}
+
+template <class S>
+FactoredInverse<S>::FactoredInverse(Context& ctx, Joint factors, TwoSided sides)
+    : LinearOperator<double>(factors->rows(), factors->rows()), joint_(std::move(factors)) {
+  lower_.order = joint_->lower_order();
+  upper_.order = joint_->upper_order();
+  share(ctx);
+  arrange(ctx, std::move(sides));
 }
 
 template <class S>
 FactoredInverse<S>::~FactoredInverse() = default;
 
 template <class S>
-void FactoredInverse<S>::place_columns(Context& ctx) {
-  std::vector<double> factor(z_.size(), 0.0);
-  for (std::size_t p = 0; p < factor.size(); ++p)
-    if (Index const i = upper_.order().row_of[p]; i >= 0) factor[p] = sides_.column_scale[i];
-  copy_bytes(ctx, factor_.data(), ctx.space(), factor.data(), Space::host,
-             factor.size() * sizeof(double));
+void FactoredInverse<S>::update(Context& ctx, Host factors, TwoSided sides) {
+  factors_ = std::move(factors);
+  store(ctx, lower_, factors_->lower);
+  store(ctx, upper_, factors_->upper);
+  scale(ctx, std::move(sides));
+  replace(ctx, inverse_pivots_, factors_->inverse_pivots);
+  if (transposed_) transposed_->update(ctx, transposed(*factors_), sides_.transposed());
 }
 
 template <class S>
-void FactoredInverse<S>::update(Context& ctx, std::shared_ptr<TriangularFactors const> factors,
-                                TwoSided sides) {
-  factors_ = std::move(factors);
+void FactoredInverse<S>::update(Context& ctx, Joint factors, TwoSided sides) {
+  joint_ = std::move(factors);
+  share(ctx);
+  scale(ctx, std::move(sides));
+  if (transposed_) transposed_->update(ctx, transposed(*on_host(ctx)), sides_.transposed());
+}
+
+/// A triangle that was made on the host, or its new values.
+template <class S>
+void FactoredInverse<S>::store(Context& ctx, Part& part, Csr<double> const& triangle) {
+  auto const give = [&](auto const& values) {
+    if (part.storage)
+      part.storage->update_values(ctx, values.view());
+    else
+      part.storage.emplace(ctx, values.view(), Arrays::copied);
+  };
+  if constexpr (std::is_same_v<S, double>)
+    give(triangle);
+  else
+    give(converted<S>(triangle));
+  CsrView<S> const& a = part.storage->view();
+  part.view.rows = a.rows;
+  part.view.begin = a.offsets;
+  part.view.end = following(a.offsets);
+  part.view.columns = a.columns;
+  part.view.values = a.values;
+}
+
+/// The triangles of the joint factors, their values rounded to S.
+template <class S>
+void FactoredInverse<S>::share(Context& ctx) {
+  S const* values;
+  if constexpr (std::is_same_v<S, double>) {
+    values = joint_->values();
+  } else {
+    if (values_.size() == 0)
+      values_ = Array<S>(ctx.space(), static_cast<std::size_t>(joint_->entries()));
+    Narrowed const rounded = ctx.visit([&](auto& on) {
+      return narrow_values(on, ctx.arena(), joint_->matrix(), Beyond::refuse_infinite,
+                           values_.data());
+    });
+    if (!rounded.fits)
+      throw MatrixError(cat("an entry of the factors, ", rounded.value,
+                            ", is beyond the range of the type that they are stored in"));
+    values = values_.data();
+  }
+  auto const place = [&](Part& part, TriangleView<double> const& v) {
+    part.view.rows = v.rows;
+    part.view.begin = v.begin;
+    part.view.end = v.end;
+    part.view.columns = v.columns;
+    part.view.values = values;
+  };
+  place(lower_, joint_->lower());
+  place(upper_, joint_->upper());
+}
+
+/// What stands around the triangles, and the vectors between them.
+template <class S>
+void FactoredInverse<S>::arrange(Context& ctx, TwoSided sides) {
+  Offset const entries =
+      joint_ ? joint_->entries() : factors_->lower.entries() + factors_->upper.entries();
+  for (Part* part : {&lower_, &upper_}) {
+    std::vector<Index> const& row_of = part->order.row_of;
+    replace(ctx, part->row_of, row_of);
+    part->view.row_of = part->row_of.data();
+    part->view.places = static_cast<Index>(row_of.size());
+    part->view.mean_row = static_cast<Index>(entries / 2 / std::max<Index>(1, rows()));
+  }
+  replace(ctx, from_, sides.row);
+  replace(ctx, to_, sides.column);
+  scale(ctx, std::move(sides));
+  auto const n = static_cast<std::size_t>(rows());
+  y_ = Array<double>(ctx.space(), n);
+  z_ = Array<double>(ctx.space(), n);
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) {
+      unsigned const zeros[2] = {0, 0};
+      tickets_ = to_space(ctx, zeros, 2);
+      prepare_scratch(on, y_.data(), rows());
+      prepare_scratch(on, z_.data(), rows());
+    }
+  });
+}
+
+template <class S>
+void FactoredInverse<S>::scale(Context& ctx, TwoSided sides) {
   sides_ = std::move(sides);
-  lower_.update(ctx, factors_->lower, sides_.row_scale);
-  upper_.update(ctx, factors_->upper, factors_->inverse_pivots);
-  place_columns(ctx);
-  if (transposed_) transposed_->update(ctx, transposed(*factors_), sides_.transposed());
+  replace(ctx, row_scale_, sides_.row_scale);
+  replace(ctx, column_scale_, sides_.column_scale);
+}
+
+template <class S>
+typename FactoredInverse<S>::Host FactoredInverse<S>::on_host(Context& ctx) const {
+  return factors_ ? factors_ : std::make_shared<TriangularFactors>(joint_->to_host(ctx));
 }
 
 template <class S>
@@ -71,7 +169,7 @@ void FactoredInverse<S>::prepare(Context& ctx, Op op) const {
   if (op == Op::none) return;
   std::call_once(transposed_once_, [&] {
     transposed_ =
-        std::make_unique<FactoredInverse>(ctx, transposed(*factors_), sides_.transposed());
+        std::make_unique<FactoredInverse>(ctx, transposed(*on_host(ctx)), sides_.transposed());
   });
 }
 
@@ -84,9 +182,10 @@ Traits FactoredInverse<S>::traits() const {
 
 template <class S>
 Cost FactoredInverse<S>::cost(Index k) const {
-  double const entries = static_cast<double>(lower_.entries() + upper_.entries());
   double const n = rows();
-  return {2 * (entries + n) * k, (entries * (sizeof(S) + 4.0) + 48 * n + 16 * n) * k, 1};
+  double const entries = joint_ ? static_cast<double>(joint_->entries()) - n
+                                : static_cast<double>(factors_->entries()) - n;
+  return {2 * (entries + n) * k, (entries * (sizeof(S) + 4.0) + 72 * n + 16 * n) * k, 1};
 }
 
 template <class S>
@@ -100,22 +199,28 @@ void FactoredInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, doub
     return v.layout == Layout::row_major ? v.ld : std::int64_t{1};
   };
   ctx.submit("factored_inverse", [this, alpha, x, beta, y, stride](Context& c) {
+    double const* const inverse_pivots = joint_ ? joint_->inverse_pivots() : inverse_pivots_.data();
     c.visit([&]<class On>(On& on) {
       for (Index j = 0; j < x.cols; ++j) {
-        double const* const from = x.data + x.offset(0, j);
-        TriangleTarget const target{to_.data(), factor_.data(),          alpha,
-                                    beta,       y.data + y.offset(0, j), stride(y)};
+        TriangleSolve const down{.source = x.data + x.offset(0, j),
+                                 .stride = stride(x),
+                                 .from = from_.data(),
+                                 .scale = row_scale_.data()};
+        TriangleSolve const up{.source = y_.data(),
+                               .scale = inverse_pivots,
+                               .to = to_.data(),
+                               .factor = column_scale_.data(),
+                               .alpha = alpha,
+                               .beta = beta,
+                               .out = y.data + y.offset(0, j),
+                               .out_stride = stride(y)};
         if constexpr (OnDevice<On>) {
-          auto const places = static_cast<Index>(z_.size());
-          TriangleScratch const down{y_.data(), z_.data(),       places,
-                                     false,     tickets_.data(), tickets_.data() + 1};
-          TriangleScratch const up{z_.data(), y_.data(),           0,
-                                   true,      tickets_.data() + 1, tickets_.data()};
-          solve_triangle(on, lower_.view(), lower_.longest_mean(), from, stride(x), down, {});
-          solve_triangle(on, upper_.view(), upper_.longest_mean(), y_.data(), 1, up, target);
+          unsigned* const t = tickets_.data();
+          solve_triangle(on, lower_.view, down, {y_.data(), z_.data(), false, t, t + 1});
+          solve_triangle(on, upper_.view, up, {z_.data(), y_.data(), true, t + 1, t});
         } else {
-          solve_triangle(on, lower_.view(), lower_.order(), from, stride(x), y_.data(), {});
-          solve_triangle(on, upper_.view(), upper_.order(), y_.data(), 1, z_.data(), target);
+          solve_triangle(on, lower_.view, lower_.order, down, y_.data());
+          solve_triangle(on, upper_.view, upper_.order, up, z_.data());
         }
       }
     });

@@ -4,12 +4,15 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/incomplete.hpp>
+#include <tcsolve/factors/joint_factors.hpp>
 #include <tcsolve/factors/triangle.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -17,36 +20,54 @@ namespace tcsolve {
 /// Exact triangular solves with factors stored as S, in FP64 arithmetic; a launch for each triangle
 /// on a device. One column at a time.
 ///
-///   bytes   entries (sizeof(S) + 4), 24 a row for each triangle, x and y once
+///   bytes   entries (sizeof(S) + 4), 36 a row for each triangle, x and y once
 ///   bounds  levels: an unknown of a level waits for the one before, about a microsecond on a
-///   device op      M^T is made of the transposed factors when it is first asked for
+///           device
+///   op      M^T is made of the transposed factors when it is first asked for
 ///
 /// One operator serves one Context at a time: the unknowns lie in it.
 template <class S = double>
 class FactoredInverse final : public LinearOperator<double> {
  public:
+  using Host = std::shared_ptr<TriangularFactors const>;  ///< are copied to the Context's space
+  using Joint = std::shared_ptr<JointFactors const>;      ///< lie there; shared where S = double
   /// Throws MatrixError where a factor's entry is beyond the range of S.
-  FactoredInverse(Context&, std::shared_ptr<TriangularFactors const> factors, TwoSided sides);
+  FactoredInverse(Context&, Host factors, TwoSided sides);
+  FactoredInverse(Context&, Joint factors, TwoSided sides);
   ~FactoredInverse() override;
   /// Factors of the same patterns with other values; recordings stay valid.
-  void update(Context&, std::shared_ptr<TriangularFactors const> factors, TwoSided sides);
+  void update(Context&, Host factors, TwoSided sides);
+  void update(Context&, Joint factors, TwoSided sides);
 
   void prepare(Context&, Op) const override;
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "factors"; }
-  Index levels() const { return lower_.order().levels() + upper_.order().levels(); }
+  Index levels() const { return lower_.order.levels() + upper_.order.levels(); }
 
  private:
+  struct Part {
+    LevelOrder order;
+    Array<Index> row_of;
+    std::optional<CsrStorage<S>> storage;  // of a factor that was copied
+    TriangleView<S> view;
+  };
+
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
                 Op) const override;
-  void place_columns(Context&);
+  void arrange(Context&, TwoSided sides);
+  void store(Context&, Part&, Csr<double> const& triangle);
+  void share(Context&);
+  void scale(Context&, TwoSided sides);
+  Host on_host(Context&) const;
 
-  std::shared_ptr<TriangularFactors const> factors_;
+  Host factors_;
+  Joint joint_;
   TwoSided sides_;
-  Triangle<S> lower_, upper_;
-  Array<Index> to_;
-  Array<double> factor_;
+  Part lower_, upper_;
+  Array<S> values_;  // of the joint factors in another type
+  Array<Index> from_, to_;
+  Array<double> row_scale_, inverse_pivots_, column_scale_;
   mutable Array<double> y_, z_;
   mutable Array<unsigned> tickets_;
   mutable std::once_flag transposed_once_;

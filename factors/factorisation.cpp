@@ -23,14 +23,26 @@ constexpr Index many_levels = 60;
 
 /// Seconds that both triangular solves take on a device of the H200's generation: a level waits for
 /// the one before, and its rows for their entries (docs/internals/factorisations.md).
-double device_seconds(TriangularFactors const& f, Index levels) {
-  double const row = 0.5 * static_cast<double>(f.entries()) / std::max<Index>(1, f.lower.rows);
-  return 10e-6 + levels * (0.8e-6 + 0.075e-6 * row);
+double device_seconds(double entries, Index rows, Index levels) {
+  return 10e-6 + levels * (0.8e-6 + 0.075e-6 * 0.5 * entries / std::max<Index>(1, rows));
 }
 
 /// And on the host, with the two copies of a vector.
-double host_seconds(TriangularFactors const& f) {
-  return 60e-6 + 1.1e-9 * static_cast<double>(f.entries()) + 6e-9 * f.lower.rows;
+double host_seconds(double entries, Index rows) { return 60e-6 + 1.1e-9 * entries + 6e-9 * rows; }
+
+/// Whether a device of that generation makes the numbers of these patterns sooner than the host
+/// (docs/internals/factorisations.md): the host takes a subtraction after the other, the device
+/// waits for its levels.
+bool quicker_on_device(TriangularFactors const& patterns) {
+  double subtractions = 0;
+  for (Index const k : patterns.lower.columns)
+    subtractions += static_cast<double>(patterns.upper.offsets[k + 1] - patterns.upper.offsets[k]);
+  Index const rows = std::max<Index>(1, patterns.lower.rows);
+  double const levels = level_order(patterns.lower, true).levels();
+  double const row = static_cast<double>(patterns.upper.entries()) / rows;
+  double const host = 2.5e-9 * subtractions + 10e-9 * static_cast<double>(patterns.entries());
+  double const device = 300e-6 + levels * (1.5e-6 + 0.05e-6 * row) + 0.2e-9 * subtractions;
+  return device < host;
 }
 
 /// Entries that the factors may have: half of the memory that is free, at 40 bytes an entry while
@@ -44,9 +56,9 @@ Dropping dropping_of(FactorRecipe const& recipe, Csr<double> const& B) {
 }
 
 /// The inverse by exact solves: `old` with new values, or a new one where there is none.
-template <class S>
-OperatorPtr<double> exact(Context& ctx, std::shared_ptr<TriangularFactors const> factors,
-                          TwoSided const& sides, OperatorPtr<double> const& old, Index& levels) {
+template <class S, class Factors>
+OperatorPtr<double> exact(Context& ctx, Factors const& factors, TwoSided const& sides,
+                          OperatorPtr<double> const& old, Index& levels) {
   if (auto const own = std::dynamic_pointer_cast<FactoredInverse<S> const>(old)) {
     std::const_pointer_cast<FactoredInverse<S>>(own)->update(ctx, factors, sides);
     return old;
@@ -81,25 +93,26 @@ Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecip
                        : FactorOrder::none;
   arrangement_ = Arrangement(a, params, recipe_.symmetric, ctx.cancel_flag());
   sides_ = arrangement_.sides();
+  Csr<double> const& B = arrangement_.matrix();
+  CancelFlag const cancel = ctx.cancel_flag();
   factors_ = std::make_shared<TriangularFactors>();
-  if (recipe_.fill == FillIn::by_level)
-    *factors_ =
-        fill_pattern(arrangement_.matrix(), recipe_.level, most_entries(), ctx.cancel_flag());
-  if (recipe_.fill == FillIn::by_size) {
-    Csr<double> const& B = arrangement_.matrix();
+  if (recipe_.fill == FillIn::complete) {
+    factorise_completely();
+  } else if (recipe_.fill == FillIn::by_level) {
+    *factors_ = fill_pattern(B, recipe_.level, most_entries(), cancel);
+    factorise_on_pattern(ctx);
+  } else {
     auto const little = static_cast<Offset>(recipe_.complete_below * entries_of_A_);
     auto complete = little > 0 ? complete_pattern(B, little) : std::nullopt;
     Dropping const dropping = dropping_of(recipe_, B);
     if (complete) {
       *factors_ = std::move(*complete);
-      factorise(ctx.cancel_flag());
+      factorise_on_pattern(ctx);
     } else if (recipe_.symmetric) {
-      *factors_ = threshold_cholesky(B, dropping, most_entries(), ctx.cancel_flag());
+      *factors_ = threshold_cholesky(B, dropping, most_entries(), cancel);
     } else {
-      *factors_ = threshold_lu(B, dropping, recipe_.pivot_floor, most_entries(), ctx.cancel_flag());
+      *factors_ = threshold_lu(B, dropping, recipe_.pivot_floor, most_entries(), cancel);
     }
-  } else {
-    factorise(ctx.cancel_flag());
   }
   if (recipe_.right_factor) keep_right_factor();
   make_inverse(ctx);
@@ -108,23 +121,35 @@ Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecip
 void Factorisation::update(Context& ctx, CsrView<double> const& a) {
   arrangement_.update(a);
   sides_ = arrangement_.sides();
-  factorise(ctx.cancel_flag());
   if (recipe_.fill == FillIn::complete) {
+    factorise_completely();
     inverse_ = first_ = second_ = there_ = nullptr;
     ++revision_;
+  } else {
+    factorise_on_pattern(ctx);
   }
   if (recipe_.right_factor) keep_right_factor();
   make_inverse(ctx);
 }
 
-/// Numbers on the patterns that there are.
-void Factorisation::factorise(CancelFlag cancel) {
-  if (recipe_.fill == FillIn::complete)
-    factorise_completely();
+/// Numbers on the patterns that there are. Which of both makes them is decided once.
+void Factorisation::factorise_on_pattern(Context& ctx) {
+  Csr<double> const& B = arrangement_.matrix();
+  if (!joint_ && !inverse_ && ctx.space() != Space::host && !recipe_.right_factor &&
+      quicker_on_device(*factors_))
+    joint_ = std::make_shared<JointFactors>(ctx, B, std::move(*std::exchange(factors_, nullptr)));
+  if (joint_ && recipe_.symmetric)
+    joint_->factorise_definite(ctx, B);
+  else if (joint_)
+    joint_->factorise(ctx, B, recipe_.pivot_floor);
   else if (recipe_.symmetric)
-    cholesky_on_pattern(arrangement_.matrix(), *factors_, cancel);
+    cholesky_on_pattern(B, *factors_, ctx.cancel_flag());
   else
-    factorise_on_pattern(arrangement_.matrix(), recipe_.pivot_floor, *factors_, cancel);
+    tcsolve::factorise_on_pattern(B, recipe_.pivot_floor, *factors_, ctx.cancel_flag());
+}
+
+std::shared_ptr<TriangularFactors const> Factorisation::factors(Context& ctx) const {
+  return joint_ ? std::make_shared<TriangularFactors const>(joint_->to_host(ctx)) : factors_;
 }
 
 void Factorisation::factorise_completely() {
@@ -157,14 +182,19 @@ void Factorisation::choose_solves(Context& ctx) {
             ? recipe_.solves
             : TriangularSolves::exact;
   if (recipe_.solves != TriangularSolves::automatic) return;
-  Index const lower = recipe_.right_factor ? 1 : level_order(factors_->lower, true).levels();
+  TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
+  auto const entries = static_cast<double>(pattern.entries());
+  Index const lower = joint_                 ? joint_->lower_order().levels()
+                      : recipe_.right_factor ? 1
+                                             : level_order(pattern.lower, true).levels();
   recipe_.solves = TriangularSolves::exact;
   if (recipe_.fill == FillIn::by_level) {
     if (lower > many_levels) recipe_.solves = TriangularSolves::isai;
     return;
   }
-  Index const levels = lower + level_order(factors_->upper, false).levels();
-  if (host_seconds(*factors_) < device_seconds(*factors_, levels))
+  Index const upper =
+      joint_ ? joint_->upper_order().levels() : level_order(pattern.upper, false).levels();
+  if (host_seconds(entries, rows()) < device_seconds(entries, rows(), lower + upper))
     recipe_.solves = TriangularSolves::host;
 }
 
@@ -174,7 +204,7 @@ void Factorisation::make_inverse(Context& ctx) {
     switch (recipe_.solves) {
       case TriangularSolves::isai: {
         InverseFactors inverses =
-            inverse_factors(ctx, *factors_, sides_, recipe_.symmetric && !recipe_.right_factor);
+            inverse_factors(ctx, *factors(ctx), sides_, recipe_.symmetric && !recipe_.right_factor);
         first_ = stored_product<S>(ctx, std::move(inverses.first), first_);
         second_ = stored_product<S>(ctx, std::move(inverses.second), second_);
         if (!inverse_) inverse_ = std::make_shared<Product<double>>(second_, first_);
@@ -182,30 +212,40 @@ void Factorisation::make_inverse(Context& ctx) {
       }
       case TriangularSolves::sweeps:
         if (auto const own = std::dynamic_pointer_cast<SweptInverse<S> const>(inverse_))
-          std::const_pointer_cast<SweptInverse<S>>(own)->update(ctx, *factors_, sides_);
+          std::const_pointer_cast<SweptInverse<S>>(own)->update(ctx, *factors(ctx), sides_);
         else
-          inverse_ = std::make_shared<SweptInverse<S>>(ctx, *factors_, sides_, recipe_.sweeps);
+          inverse_ = std::make_shared<SweptInverse<S>>(ctx, *factors(ctx), sides_, recipe_.sweeps);
         return;
       case TriangularSolves::host:
         if (!host_) host_ = std::make_shared<Context>(Backend::host, host_options(ctx));
-        there_ = exact<S>(*host_, factors_, sides_, there_, levels_);
+        there_ = exact<S>(*host_, factors(ctx), sides_, there_, levels_);
         if (!inverse_) inverse_ = std::make_shared<OnHost>(host_, there_);
         return;
-      default: inverse_ = exact<S>(ctx, factors_, sides_, inverse_, levels_);
+      default:
+        if (joint_)
+          inverse_ =
+              exact<S>(ctx, std::shared_ptr<JointFactors const>(joint_), sides_, inverse_, levels_);
+        else
+          inverse_ = exact<S>(ctx, std::shared_ptr<TriangularFactors const>(factors_), sides_,
+                              inverse_, levels_);
     }
   });
 }
 
 std::string Factorisation::details() const {
-  double const entries = static_cast<double>(factors_->entries());
+  TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
+  Index const replaced = joint_ ? joint_->replaced() : pattern.replaced;
+  double const shift = joint_ ? joint_->shift() : pattern.shift;
+  double const entries = static_cast<double>(pattern.entries());
   double const of_A = static_cast<double>(std::max<Offset>(1, entries_of_A_));
   std::string text = arrangement_.text();
   char ratio[32];
   std::snprintf(ratio, sizeof ratio, "%.2f", entries / of_A);
-  text += cat(text.empty() ? "" : "; ", factors_->entries(), " entries, ", ratio, " times A's");
-  if (factors_->complete) text += "; complete, since fill is little";
-  if (factors_->replaced > 0) text += cat("; ", factors_->replaced, " small pivots replaced");
-  if (factors_->shift > 0) text += cat("; diagonal shifted by ", factors_->shift, " of itself");
+  text += cat(text.empty() ? "" : "; ", pattern.entries(), " entries, ", ratio, " times A's");
+  if (pattern.complete) text += "; complete, since fill is little";
+  if (replaced > 0) text += cat("; ", replaced, " small pivots replaced");
+  if (shift > 0) text += cat("; diagonal shifted by ", shift, " of itself");
+  if (joint_) text += "; made on the device";
   if (recipe_.right_factor) text += "; its right factor";
   if (recipe_.solves == TriangularSolves::isai)
     text += "; sparse approximate inverses of the factors";

@@ -4,6 +4,7 @@
 ///
 ///     arrange      A -> B = P R A C Q^T          factors/arrangement.hpp
 ///     factorise    B ~ L D U                     factors/incomplete.hpp, factors/complete.hpp
+///                  on a pattern, on the device   factors/joint_factors.hpp
 ///     apply        exactly, level by level       factors/factored_inverse.hpp
 ///                  by approximate inverses       factors/approximate_inverse.hpp
 ///                  by Jacobi sweeps              factors/swept_inverse.hpp
@@ -17,6 +18,7 @@
 
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/incomplete.hpp>
+#include <tcsolve/factors/joint_factors.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -65,7 +67,8 @@ struct FactorRecipe {
 /// and where their values come from, the factors as made, the arranged matrix.
 double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values);
 
-/// Made on the host, applied where the Context computes. M^T is offered.
+/// Patterns are made on the host, numbers on a pattern where it is quicker, and M is applied where
+/// the Context computes. M^T is offered.
 class Factorisation final : public LinearOperator<double> {
  public:
   /// From a host matrix. Throws MatrixError (no positive pivots, factors beyond the values' range),
@@ -82,14 +85,15 @@ class Factorisation final : public LinearOperator<double> {
   std::string name() const override { return recipe_.name; }
   std::string details() const override;
   std::uint64_t revision() const override { return revision_; }
-  TriangularFactors const& factors() const { return *factors_; }
+  /// On the host, copied from the device where they were made there.
+  std::shared_ptr<TriangularFactors const> factors(Context&) const;
 
  private:
   void do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
                 Op op) const override {
     inverse_->apply(ctx, alpha, x, beta, y, op);
   }
-  void factorise(CancelFlag);
+  void factorise_on_pattern(Context&);
   void factorise_completely();
   void keep_right_factor();
   void choose_solves(Context&);
@@ -99,7 +103,8 @@ class Factorisation final : public LinearOperator<double> {
   Offset entries_of_A_;
   Arrangement arrangement_;
   TwoSided sides_;
-  std::shared_ptr<TriangularFactors> factors_;
+  std::shared_ptr<TriangularFactors> factors_;  // or
+  std::shared_ptr<JointFactors> joint_;         // of which the device makes the numbers
   OperatorPtr<double> inverse_;
   OperatorPtr<double> first_, second_;  // of isai
   std::shared_ptr<Context> host_;       // of the solves on the host, with their inverse

@@ -8,6 +8,8 @@
 #include <queue>
 #include <utility>
 
+#include <tcsolve/factors/pivots.hpp>
+
 namespace tcsolve {
 namespace {
 
@@ -61,27 +63,6 @@ class SparseRow {
   Index row_ = nobody;
 };
 
-/// sqrt(sum a_ij^2 / entries): the size of a typical entry.
-double row_size(Csr<double> const& B, Index i) {
-  double largest = 0, sum = 0;
-  auto const values = B.row_values(i);
-  for (double const v : values) largest = std::max(largest, std::abs(v));
-  if (!(largest > 0)) return 0;
-  for (double const v : values) sum += (v / largest) * (v / largest);
-  return largest * std::sqrt(sum / static_cast<double>(values.size()));
-}
-
-/// 1 / pivot, the pivot at least `floor` in size. Counts what was replaced.
-double inverse_pivot(double pivot, double floor, Index& replaced) {
-  if (!(std::abs(pivot) >= floor) || pivot == 0) {
-    ++replaced;
-    double const size = floor > 0 ? floor : 1;
-    pivot = std::signbit(pivot) ? -size : size;
-  }
-  double const inverse = 1 / pivot;
-  return std::isfinite(inverse) ? inverse : std::copysign(0x1p+1000, pivot);
-}
-
 /// The `most` largest of `columns` by the value in w stay; ties go to the smaller column.
 void keep_largest(std::vector<Index>& columns, SparseRow& w, Index most) {
   if (most <= 0 || static_cast<Index>(columns.size()) <= most) return;
@@ -94,29 +75,6 @@ void keep_largest(std::vector<Index>& columns, SparseRow& w, Index most) {
 
 /// L = U^T, for a symmetric factorisation.
 void mirror(TriangularFactors& factors) { factors.lower = transpose(factors.upper.view()); }
-
-/// Diagonal entries; throws where one is not positive.
-std::vector<double> positive_diagonal(Csr<double> const& B) {
-  std::vector<double> diagonal(static_cast<std::size_t>(B.rows), 0.0);
-  for (Index i = 0; i < B.rows; ++i) {
-    auto const columns = B.row_columns(i);
-    auto const at = std::lower_bound(columns.begin(), columns.end(), i);
-    if (at != columns.end() && *at == i) diagonal[i] = B.row_values(i)[at - columns.begin()];
-    if (!(diagonal[i] > 0))
-      throw MatrixError(cat("the diagonal entry of row ", i + 1,
-                            " is not positive, so that the matrix is not positive definite"));
-  }
-  return diagonal;
-}
-
-/// Calls factorise(shift), which says whether all pivots were positive, with growing shifts.
-template <class F>
-double with_shifts(F const& factorise) {
-  for (double shift = 0;; shift = shift == 0 ? 1e-3 : 2 * shift) {
-    if (factorise(shift)) return shift;
-    if (shift > 1e6) throw MatrixError("no shift of the diagonal makes all pivots positive");
-  }
-}
 
 /// Rows of U whose next entry lies in column i, for each i: what contributes to row i of a
 /// symmetric factorisation.
@@ -227,7 +185,7 @@ void factorise_on_pattern(Csr<double> const& B, double floor, TriangularFactors&
       }
       L.values[e] = v * factors.inverse_pivots[k];
     }
-    double const inverse = inverse_pivot(w[i], floor * row_size(B, i), factors.replaced);
+    double const inverse = inverse_pivot(w[i], floor * row_size(B.view(), i), factors.replaced);
     factors.inverse_pivots[i] = inverse;
     for (Offset f = U.offsets[i]; f < U.offsets[i + 1]; ++f)
       U.values[f] = w[U.columns[f]] * inverse;
@@ -258,7 +216,7 @@ void cholesky_on_pattern(Csr<double> const& B, TriangularFactors& factors, Cance
           for (Offset f = at; f < U.offsets[k + 1]; ++f)
             if (row.has(U.columns[f])) row[U.columns[f]] -= v * U.values[f];
       });
-      if (!(row[i] > 1e-12 * diagonal[i])) return false;
+      if (!(row[i] > least_pivot * diagonal[i])) return false;
       factors.inverse_pivots[i] = 1 / row[i];
       for (Offset f = U.offsets[i]; f < U.offsets[i + 1]; ++f)
         U.values[f] = row[U.columns[f]] / row[i];
@@ -281,7 +239,7 @@ TriangularFactors threshold_lu(Csr<double> const& B, Dropping const& dropping, d
   std::priority_queue<Index, std::vector<Index>, std::greater<>> open;
   for (Index i = 0; i < n; ++i) {
     if (i % 256 == 0) cancel.check();
-    double const size = row_size(B, i), least = dropping.tolerance * size;
+    double const size = row_size(B.view(), i), least = dropping.tolerance * size;
     w.begin(i);
     w.insert(i, 0);
     left.clear();
@@ -334,7 +292,7 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
     std::vector<Index> right;
     for (Index i = 0; i < n; ++i) {
       if (i % 256 == 0) cancel.check();
-      double const least = dropping.tolerance * row_size(B, i);
+      double const least = dropping.tolerance * row_size(B.view(), i);
       w.begin(i);
       w.insert(i, (1 + shift) * diagonal[i]);
       right.clear();
@@ -346,7 +304,7 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
         for (Offset f = at + 1; f < U.offsets[k + 1]; ++f)
           if (w.insert(U.columns[f], -v * U.values[f])) right.push_back(U.columns[f]);
       });
-      if (!(w[i] > 1e-12 * diagonal[i])) return false;
+      if (!(w[i] > least_pivot * diagonal[i])) return false;
       std::erase_if(right, [&](Index j) { return !(std::abs(w[j]) > least); });
       keep_largest(right, w, dropping.most);
       std::sort(right.begin(), right.end());

@@ -31,30 +31,34 @@ Csr<double> diagonal_matrix(std::vector<double> const& value) {
 
 template <class S>
 SweptInverse<S>::SweptInverse(Context& ctx, TriangularFactors const& factors, TwoSided const& sides,
-                              int sweeps)
+                              int sweeps, ApproximateTriangles const* W)
     : LinearOperator<double>(factors.lower.rows, factors.lower.rows), sweeps_(sweeps) {
-  update(ctx, factors, sides);
+  update(ctx, factors, sides, W);
 }
 
 template <class S>
-void SweptInverse<S>::update(Context& ctx, TriangularFactors const& factors,
-                             TwoSided const& sides) {
+void SweptInverse<S>::update(Context& ctx, TriangularFactors const& factors, TwoSided const& sides,
+                             ApproximateTriangles const* W) {
   enter_ = stored_product<double>(ctx, one_a_row(sides.row, sides.row_scale), enter_);
-  lower_ = stored_product<S>(ctx, factors.lower, lower_);
+  lower_.N = stored_product<S>(ctx, factors.lower, lower_.N);
   pivots_ = stored_product<double>(ctx, diagonal_matrix(factors.inverse_pivots), pivots_);
-  upper_ = stored_product<S>(ctx, factors.upper, upper_);
+  upper_.N = stored_product<S>(ctx, factors.upper, upper_.N);
   Csr<double> const left = one_a_row(sides.column, sides.column_scale);
   leave_ = stored_product<double>(ctx, transpose(left.view()), leave_);
+  if (W == nullptr) return;
+  lower_.W = stored_product<S>(ctx, W->lower, lower_.W);
+  upper_.W = stored_product<S>(ctx, W->upper, upper_.W);
 }
 
 template <class S>
 void SweptInverse<S>::prepare(Context& ctx, Op op) const {
-  for (auto const& part : {enter_, lower_, pivots_, upper_, leave_}) part->prepare(ctx, op);
+  for (auto const& part : {enter_, lower_.N, lower_.W, pivots_, upper_.N, upper_.W, leave_})
+    if (part) part->prepare(ctx, op);
 }
 
 template <class S>
 Traits SweptInverse<S>::traits() const {
-  Traits traits = lower_->traits();
+  Traits traits = lower_.N->traits();
   traits.operations = false;
   return traits;
 }
@@ -62,22 +66,43 @@ Traits SweptInverse<S>::traits() const {
 template <class S>
 Cost SweptInverse<S>::cost(Index k) const {
   Cost total;
-  auto const add = [&](LinearOperator<double> const& part, int times) {
-    total.flops += times * part.cost(k).flops;
-    total.bytes += times * part.cost(k).bytes;
+  auto const add = [&](OperatorPtr<double> const& part, int times) {
+    if (!part) return;
+    total.flops += times * part->cost(k).flops;
+    total.bytes += times * part->cost(k).bytes;
   };
-  add(*enter_, 1);
-  add(*lower_, sweeps_);
-  add(*pivots_, 1);
-  add(*upper_, sweeps_);
-  add(*leave_, 1);
+  add(enter_, 1);
+  for (Triangle const* t : {&lower_, &upper_}) {
+    add(t->N, sweeps_);
+    add(t->W, sweeps_ + 1);
+  }
+  add(pivots_, 1);
+  add(leave_, 1);
   return total;
 }
 
-/// y becomes y_sweeps, from y_0 = b in y.
+/// y becomes y_sweeps, from b in y.
 template <class S>
-void SweptInverse<S>::sweep(Context& ctx, LinearOperator<double> const& N, Out<double> y,
-                            Op op) const {
+void SweptInverse<S>::solve(Context& ctx, Triangle const& t, Out<double> y, Op op) const {
+  if (!t.W) return sweep(ctx, t, y, op);
+  auto scope = ctx.arena().scope();
+  Out<double> const b = scope.template vectors<double>(rows(), 1);
+  Out<double> const r = scope.template vectors<double>(rows(), 1);
+  copy<double, double>(ctx, y, b);
+  t.W->apply(ctx, 1, b, 0, y, op);
+  for (int k = 0; k < sweeps_; ++k) {
+    // r = b - y - N y. The transposed map takes W^T first and T^T = I + N^T next, which is the same
+    // polynomial in W T: (W - W T W) ^T = W^T - W^T T^T W^T.
+    axpby<double, double>(ctx, 1.0, b, 0.0, r);
+    axpby<double, double>(ctx, -1.0, y, 1.0, r);
+    t.N->apply(ctx, -1, y, 1, r, op);
+    t.W->apply(ctx, 1, r, 1, y, op);
+  }
+}
+
+/// The same with W = I.
+template <class S>
+void SweptInverse<S>::sweep(Context& ctx, Triangle const& t, Out<double> y, Op op) const {
   auto scope = ctx.arena().scope();
   Out<double> const b = scope.template vectors<double>(rows(), 1);
   Out<double> const next = scope.template vectors<double>(rows(), 1);
@@ -85,7 +110,7 @@ void SweptInverse<S>::sweep(Context& ctx, LinearOperator<double> const& N, Out<d
   Out<double> from = y, to = next;
   for (int k = 0; k < sweeps_; ++k) {
     copy<double, double>(ctx, b, to);
-    N.apply(ctx, -1, from, 1, to, op);
+    t.N->apply(ctx, -1, from, 1, to, op);
     std::swap(from, to);
   }
   if (from.data != y.data) copy<double, double>(ctx, from, y);
@@ -100,9 +125,9 @@ void SweptInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double 
   Out<double> const u = scope.template vectors<double>(rows(), 1);
   for (Index j = 0; j < x.cols; ++j) {
     (plain ? enter_ : leave_)->apply(ctx, 1, column(x, j), 0, t, op);
-    sweep(ctx, plain ? *lower_ : *upper_, t, op);
+    solve(ctx, plain ? lower_ : upper_, t, op);
     pivots_->apply(ctx, 1, t, 0, u, op);
-    sweep(ctx, plain ? *upper_ : *lower_, u, op);
+    solve(ctx, plain ? upper_ : lower_, u, op);
     (plain ? leave_ : enter_)->apply(ctx, alpha, u, beta, column(y, j), op);
   }
 }

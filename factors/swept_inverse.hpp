@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// M x = C Q^T U~ D^-1 L~ P R x with each triangle solved by a fixed number of Jacobi sweeps
-/// (Anzt, Chow and Dongarra 2015): nothing waits for anything.
+/// M x = C Q^T U~ D^-1 L~ P R x with each triangle solved by a fixed number of sweeps: nothing
+/// waits for anything.
 ///
-///     (I + N) y = b        y_0 = b,  y_k+1 = b - N y_k        N strictly triangular
+///     T y = b                    T = I + N, N strictly triangular; W approximates T^-1
+///     y_0 = W b                  y_k+1 = y_k + W (b - T y_k)
 ///
-/// N^levels = 0, so that as many sweeps as the triangle has levels are exact. M is the same linear
-/// map in every application.
+///     W = I                      Jacobi sweeps (Anzt, Chow and Dongarra 2015)
+///     W by its entries           W T = I on the pattern of T (factors/approximate_inverse.hpp)
+///
+/// (I - W T)^levels = 0, so that as many sweeps as the triangle has levels are exact. M is the same
+/// linear map in every application, and symmetric where L~ and U~ are each other's transpose.
 #pragma once
 
 #include <memory>
@@ -16,15 +20,23 @@
 
 namespace tcsolve {
 
+/// W of L and of U.
+struct ApproximateTriangles {
+  Csr<double> lower, upper;
+};
+
 /// Factors stored as S, in FP64 arithmetic; one column at a time. Cost of an application: `sweeps`
-/// products with each triangle, three with a diagonal.
+/// products with each triangle, one more than that with each W, three with a diagonal.
 template <class S = double>
 class SweptInverse final : public LinearOperator<double> {
  public:
   /// Throws MatrixError where a factor's entry is beyond the range of S.
-  SweptInverse(Context&, TriangularFactors const& factors, TwoSided const& sides, int sweeps);
+  /// `W`: null for the identity.
+  SweptInverse(Context&, TriangularFactors const& factors, TwoSided const& sides, int sweeps,
+               ApproximateTriangles const* W = nullptr);
   /// Factors of the same patterns with other values; recordings stay valid.
-  void update(Context&, TriangularFactors const& factors, TwoSided const& sides);
+  void update(Context&, TriangularFactors const& factors, TwoSided const& sides,
+              ApproximateTriangles const* W = nullptr);
 
   void prepare(Context&, Op) const override;
   Traits traits() const override;
@@ -34,10 +46,16 @@ class SweptInverse final : public LinearOperator<double> {
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
                 Op) const override;
-  void sweep(Context&, LinearOperator<double> const& N, Out<double> y, Op) const;
+  /// W is null for the identity.
+  struct Triangle {
+    OperatorPtr<double> N, W;
+  };
+  void solve(Context&, Triangle const&, Out<double> y, Op) const;
+  void sweep(Context&, Triangle const&, Out<double> y, Op) const;
 
   int sweeps_;
-  OperatorPtr<double> enter_, lower_, pivots_, upper_, leave_;
+  OperatorPtr<double> enter_, pivots_, leave_;
+  Triangle lower_, upper_;
 };
 
 }  // namespace tcsolve

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Triangular solves on the device: all rows at once, each waiting for the unknowns it needs.
 ///
-///     y         unknowns by place; `waiting`, a NaN that no arithmetic makes, until it is known
-///     order     blocks take places by a ticket, so that what a row waits for is running or done
+///     y         unknowns by row; `waiting`, a NaN that no arithmetic makes, until it is known
+///     order     blocks take rows by a ticket, so that what a row waits for is running or done
 ///     lanes     4 to 32 to a row; rows of a warp belong to one level and need nothing of each
 ///     other sums      a fixed tree: the same bits on every run launches  two for M x; each resets
 ///     what the other waits on
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/factors/triangle.hpp>
+#include <tcsolve/factors/waiting.cuh>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,49 +18,33 @@ namespace tcsolve::cuda {
 namespace {
 
 constexpr int block = 128, ahead = 4;
-constexpr unsigned long long waiting = 0x7FF47C501FE00001ull;
 
-__device__ unsigned long long peek(double const* p) {
-  unsigned long long bits;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
-  return bits;
-}
-__device__ void post(double* p, double value) {
-  unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(value));
-  if (bits == waiting) bits = 0x7FF8000000000000ull;
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(bits) : "memory");
-}
-__device__ void reset(double* p) {
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(waiting) : "memory");
-}
-
-__global__ void fill_kernel(double* y, std::int64_t places) {
-  for (std::int64_t p = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; p < places;
-       p += std::int64_t{gridDim.x} * blockDim.x)
-    reset(y + p);
+__global__ void fill_kernel(double* y, std::int64_t rows) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < rows;
+       i += std::int64_t{gridDim.x} * blockDim.x)
+    reset(y + i);
 }
 
 template <int lanes, class S>
 __global__ void __launch_bounds__(block)
-    solve_kernel(TriangleView<S> t, double const* source, std::int64_t stride, TriangleScratch at,
-                 TriangleTarget target) {
+    solve_kernel(TriangleView<S> t, TriangleSolve s, TriangleScratch at) {
   __shared__ unsigned tile;
   if (threadIdx.x == 0) tile = atomicAdd(at.ticket, 1u);
   // What the other solve waits on: nobody looks at it while this one runs.
   std::int64_t const thread = std::int64_t{blockIdx.x} * block + threadIdx.x;
   if (thread == 0) *at.other_ticket = 0;
   if (!at.consume)
-    for (std::int64_t p = thread; p < at.other_places; p += std::int64_t{gridDim.x} * block)
-      reset(at.other + p);
+    for (std::int64_t i = thread; i < t.rows; i += std::int64_t{gridDim.x} * block)
+      reset(at.other + i);
   __syncthreads();
   constexpr int rows = block / lanes;
   Index const p = static_cast<Index>(tile * rows + threadIdx.x / lanes);
   int const lane = threadIdx.x % lanes;
-  Index const from = p < t.places ? t.from[p] : -1;
+  Index const i = p < t.places ? t.row_of[p] : -1;
   double sum = 0;
-  if (from >= 0) {
-    Offset const end = t.offsets[p + 1];
-    for (Offset e = t.offsets[p] + lane; e < end; e += ahead * lanes) {
+  if (i >= 0) {
+    Offset const end = t.end[i];
+    for (Offset e = t.begin[i] + lane; e < end; e += ahead * lanes) {
       double const* place[ahead];
       double value[ahead];
 #pragma unroll
@@ -92,36 +77,34 @@ __global__ void __launch_bounds__(block)
 #pragma unroll
   for (int offset = lanes / 2; offset > 0; offset /= 2)
     sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-  if (lane != 0 || from < 0) return;
-  double const* const given = source + from * stride;
-  double const y = t.scale[p] * *given - sum;
-  post(at.y + p, y);
+  if (lane != 0 || i < 0) return;
+  Index const from = s.from == nullptr ? i : s.from[i];
+  double const y = s.scale[i] * s.source[from * s.stride] - sum;
+  post(at.y + i, y);
   if (at.consume) reset(at.other + from);
-  if (target.to == nullptr) return;
-  double& out = target.out[target.to[p] * target.stride];
-  double const value = target.alpha * (target.factor[p] * y);
-  out = target.beta == 0 ? value : value + target.beta * out;
+  if (s.to == nullptr) return;
+  double& out = s.out[s.to[i] * s.out_stride];
+  double const value = s.alpha * (s.factor[i] * y);
+  out = s.beta == 0 ? value : value + s.beta * out;
 }
 
 }  // namespace
 
-void prepare_scratch(Device& on, double* y, std::int64_t places) {
-  if (places == 0) return;
-  auto const blocks = static_cast<unsigned>(std::min<std::int64_t>((places + 255) / 256, 4096));
-  fill_kernel<<<blocks, 256, 0, on.stream>>>(y, places);
+void prepare_scratch(Device& on, double* y, std::int64_t rows) {
+  if (rows == 0) return;
+  auto const blocks = static_cast<unsigned>(std::min<std::int64_t>((rows + 255) / 256, 4096));
+  fill_kernel<<<blocks, 256, 0, on.stream>>>(y, rows);
   check(cudaGetLastError());
 }
 
 template <class S>
-void solve_triangle(Device& on, TriangleView<S> const& t, Index mean_row, double const* source,
-                    std::int64_t stride, TriangleScratch const& at, TriangleTarget const& target) {
+void solve_triangle(Device& on, TriangleView<S> const& t, TriangleSolve const& s,
+                    TriangleScratch const& at) {
   if (t.places == 0) return;
-  int const lanes = mean_row <= 4 ? 4 : mean_row <= 12 ? 8 : mean_row <= 48 ? 16 : 32;
+  int const lanes = t.mean_row <= 4 ? 4 : t.mean_row <= 12 ? 8 : t.mean_row <= 48 ? 16 : 32;
   int const rows = block / lanes;
   auto const blocks = static_cast<unsigned>((std::int64_t{t.places} + rows - 1) / rows);
-  auto const launch = [&](auto kernel) {
-    kernel<<<blocks, block, 0, on.stream>>>(t, source, stride, at, target);
-  };
+  auto const launch = [&](auto kernel) { kernel<<<blocks, block, 0, on.stream>>>(t, s, at); };
   switch (lanes) {
     case 4: launch(solve_kernel<4, S>); break;
     case 8: launch(solve_kernel<8, S>); break;
@@ -132,8 +115,8 @@ void solve_triangle(Device& on, TriangleView<S> const& t, Index mean_row, double
 }
 
 #define TCSOLVE_INSTANTIATE(S)                                                           \
-  template void solve_triangle<S>(Device&, TriangleView<S> const&, Index, double const*, \
-                                  std::int64_t, TriangleScratch const&, TriangleTarget const&);
+  template void solve_triangle<S>(Device&, TriangleView<S> const&, TriangleSolve const&, \
+                                  TriangleScratch const&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)

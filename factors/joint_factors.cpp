@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/joint_factors.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <tcsolve/factors/pivots.hpp>
+
+namespace tcsolve {
+namespace {
+
+OffsetsView part(Array<std::int32_t> const& narrow, Array<std::int64_t> const& wide,
+                 std::int64_t first) {
+  return narrow.size() > 0 ? OffsetsView(narrow.data() + first) : OffsetsView(wide.data() + first);
+}
+
+}  // namespace
+
+JointFactors::JointFactors(Context& ctx, Csr<double> const& B, TriangularFactors patterns)
+    : rows_(B.rows),
+      pattern_(std::move(patterns)),
+      lower_order_(level_order(pattern_.lower, true)),
+      upper_order_(level_order(pattern_.upper, false)),
+      B_(ctx, B.view(), Arrays::copied) {
+  Csr<double> const &L = pattern_.lower, &U = pattern_.upper;
+  auto const n = static_cast<std::size_t>(rows_);
+  Offset const entries = pattern_.entries();
+  std::vector<Offset> offsets(3 * n + 1, 0);
+  std::vector<Index> columns(static_cast<std::size_t>(entries));
+  Offset at = 0;
+  for (Index i = 0; i < rows_; ++i) {
+    auto const left = L.row_columns(i), right = U.row_columns(i);
+    std::copy(left.begin(), left.end(), columns.begin() + at);
+    at += static_cast<Offset>(left.size());
+    offsets[n + 1 + i] = at;
+    offsets[2 * n + 1 + i] = at + 1;
+    columns[at++] = i;
+    std::copy(right.begin(), right.end(), columns.begin() + at);
+    at += static_cast<Offset>(right.size());
+    offsets[i + 1] = at;
+  }
+  if (entries <= std::numeric_limits<std::int32_t>::max()) {
+    std::vector<std::int32_t> const narrow(offsets.begin(), offsets.end());
+    narrow_ = to_space(ctx, narrow.data(), narrow.size());
+  } else {
+    wide_ = to_space(ctx, offsets.data(), offsets.size());
+  }
+  columns_ = to_space(ctx, columns.data(), columns.size());
+  row_of_ = to_space(ctx, lower_order_.row_of.data(), lower_order_.row_of.size());
+  values_ = Array<double>(ctx.space(), columns.size());
+  inverse_pivots_ = Array<double>(ctx.space(), n);
+  counters_ = Array<unsigned>(ctx.space(), 3);
+}
+
+PivotCounts JointFactors::run(Context& ctx, Csr<double> const& B, PivotRule const& rule) {
+  if (rows_ == 0) return {};
+  B_.update_values(ctx, B.view());
+  EliminationView const f{.rows = rows_,
+                          .begin = part(narrow_, wide_, 0),
+                          .diagonal = part(narrow_, wide_, rows_ + 1),
+                          .columns = columns_.data(),
+                          .values = values_.data(),
+                          .inverse_pivots = inverse_pivots_.data(),
+                          .row_of = row_of_.data(),
+                          .places = static_cast<Index>(row_of_.size())};
+  return ctx.visit([&](auto& on) { return eliminate(on, f, B_.view(), rule, counters_.data()); });
+}
+
+void JointFactors::factorise(Context& ctx, Csr<double> const& B, double floor) {
+  replaced_ = static_cast<Index>(run(ctx, B, {.floor = floor}).replaced);
+  shift_ = 0;
+}
+
+void JointFactors::factorise_definite(Context& ctx, Csr<double> const& B) {
+  positive_diagonal(B);
+  replaced_ = 0;
+  shift_ = with_shifts([&](double shift) {
+    ctx.cancel_flag().check();
+    return run(ctx, B, {.definite = true, .shift = shift}).failed == 0;
+  });
+}
+
+TriangularFactors JointFactors::to_host(Context& ctx) const {
+  TriangularFactors to = pattern_;
+  std::vector<double> const values =
+      tcsolve::to_host(ctx, values_.data(), ctx.space(), values_.size());
+  Offset at = 0;
+  for (Index i = 0; i < rows_; ++i)
+    for (Csr<double>* part : {&to.lower, &to.upper}) {
+      Offset const begin = part->offsets[i], count = part->offsets[i + 1] - begin;
+      std::copy_n(values.begin() + at, count, part->values.begin() + begin);
+      at += count + (part == &to.lower);
+    }
+  to.inverse_pivots =
+      tcsolve::to_host(ctx, inverse_pivots_.data(), ctx.space(), inverse_pivots_.size());
+  to.replaced = replaced_;
+  to.shift = shift_;
+  return to;
+}
+
+TriangleView<double> JointFactors::lower() const {
+  TriangleView<double> v;
+  v.rows = rows_;
+  v.begin = part(narrow_, wide_, 0);
+  v.end = part(narrow_, wide_, rows_ + 1);
+  v.columns = columns_.data();
+  v.values = values_.data();
+  return v;
+}
+
+TriangleView<double> JointFactors::upper() const {
+  TriangleView<double> v = lower();
+  v.begin = part(narrow_, wide_, 2 * std::int64_t{rows_} + 1);
+  v.end = part(narrow_, wide_, 1);
+  return v;
+}
+
+CsrView<double> JointFactors::matrix() const {
+  return {rows_,           rows_,          entries(),      part(narrow_, wide_, 0),
+          columns_.data(), values_.data(), row_of_.space()};
+}
+
+namespace host {
+
+PivotCounts eliminate(Host&, EliminationView const& f, CsrView<double> const& B,
+                      PivotRule const& rule, unsigned*) {
+  PivotCounts counts;
+  std::vector<Offset> place(static_cast<std::size_t>(f.rows), -1);  // of a column in the row
+  for (Index p = 0; p < f.places; ++p) {
+    Index const i = f.row_of[p];
+    if (i < 0) continue;
+    Offset const begin = f.begin[i], end = f.begin[i + 1], diagonal = f.diagonal[i];
+    for (Offset e = begin; e < end; ++e) {
+      place[f.columns[e]] = e;
+      f.values[e] = 0;
+    }
+    double own = 0;
+    for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k) {
+      Offset const e = place[B.columns[k]];
+      if (e < 0) continue;
+      if (e == diagonal) own = B.values[k];
+      f.values[e] = e == diagonal ? (1 + rule.shift) * B.values[k] : B.values[k];
+    }
+    for (Offset e = begin; e < diagonal; ++e) {
+      Index const k = f.columns[e];
+      double const v = f.values[e];  // (L D)_ik
+      if (v != 0)
+        for (Offset g = f.diagonal[k] + 1; g < f.begin[k + 1]; ++g)
+          if (Offset const to = place[f.columns[g]]; to >= 0) f.values[to] -= v * f.values[g];
+      f.values[e] = v * f.inverse_pivots[k];
+    }
+    double const pivot = f.values[diagonal];
+    Index replaced = 0;
+    if (rule.definite) {
+      bool const fails = !(pivot > least_pivot * own);
+      counts.failed += fails;
+      f.inverse_pivots[i] = fails ? 1 : 1 / pivot;
+    } else {
+      f.inverse_pivots[i] = inverse_pivot(pivot, rule.floor * row_size(B, i), replaced);
+      counts.replaced += static_cast<unsigned>(replaced);
+    }
+    f.values[diagonal] = 0;
+    for (Offset e = diagonal + 1; e < end; ++e) f.values[e] *= f.inverse_pivots[i];
+    for (Offset e = begin; e < end; ++e) place[f.columns[e]] = -1;
+  }
+  return counts;
+}
+
+}  // namespace host
+}  // namespace tcsolve

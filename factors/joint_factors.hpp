@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// L D U on given patterns, made and kept where the Context computes: the rows of L and U in one
+/// matrix, a place for the diagonal between them.
+///
+///     B = [ 4 1 . ]      [ 0    1/4  .     ]   D^-1 = [ 1/4           ]
+///         [ 2 4 1 ]      [ 1/2  0    1/3.5 ]          [      1/3.5    ]
+///         [ . 1 4 ]      [ .    2/7  0     ]          [           1/3.7 ]
+///
+/// A device starts all rows, those of early levels first; a row waits for each row that it is
+/// eliminated by (as in factors/triangle.hpp). Every row subtracts in ascending order of columns,
+/// so that the numbers are the same on every run, and those of the host but for fused operations.
+#pragma once
+
+#include <memory>
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/factors/incomplete.hpp>
+#include <tcsolve/factors/triangle.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+
+namespace tcsolve {
+
+/// The arrays of an elimination: row i has the entries [begin_i, begin_{i+1}) with ascending
+/// columns, and diagonal_i is where it has its diagonal.
+struct EliminationView {
+  Index rows = 0;
+  OffsetsView begin;     // (rows + 1)
+  OffsetsView diagonal;  // (rows)
+  Index const* columns = nullptr;
+  double* values = nullptr;
+  double* inverse_pivots = nullptr;  // (rows)
+  Index const* row_of = nullptr;     // (places), by levels; -1 for padding
+  Index places = 0;
+};
+
+/// What is done about pivots. `definite`: one that is not above 1e-12 b_ii fails; otherwise one
+/// below `floor` times the size of its row takes that size.
+struct PivotRule {
+  bool definite = false;
+  double floor = 0;
+  double shift = 0;  ///< b_ii (1 + shift) stands for b_ii
+};
+/// How many pivots did so.
+struct PivotCounts {
+  unsigned replaced = 0, failed = 0;
+};
+
+class JointFactors {
+ public:
+  /// `patterns`: of a factorisation of B, complete or on a pattern that has B's.
+  JointFactors(Context&, Csr<double> const& B, TriangularFactors patterns);
+  /// Numbers from the values of B, which has the same pattern, as factorise_on_pattern() makes
+  /// them.
+  void factorise(Context&, Csr<double> const& B, double floor);
+  /// As cholesky_on_pattern() makes them, L and U apart. Throws MatrixError where B has a diagonal
+  /// entry that is not positive.
+  void factorise_definite(Context&, Csr<double> const& B);
+
+  /// L, D and U apart, on the host.
+  TriangularFactors to_host(Context&) const;
+
+  Index rows() const { return rows_; }
+  /// Without numbers.
+  TriangularFactors const& pattern() const { return pattern_; }
+  Index replaced() const { return replaced_; }
+  double shift() const { return shift_; }
+  LevelOrder const& lower_order() const { return lower_order_; }
+  LevelOrder const& upper_order() const { return upper_order_; }
+  /// Without an order.
+  TriangleView<double> lower() const;
+  TriangleView<double> upper() const;
+  double const* inverse_pivots() const { return inverse_pivots_.data(); }
+  Offset entries() const { return static_cast<Offset>(values_.size()); }
+  double const* values() const { return values_.data(); }
+  /// All of it, zeros for the diagonal.
+  CsrView<double> matrix() const;
+
+ private:
+  PivotCounts run(Context&, Csr<double> const& B, PivotRule const&);
+
+  Index rows_;
+  TriangularFactors pattern_;
+  LevelOrder lower_order_, upper_order_;
+  CsrStorage<double> B_;
+  Array<std::int32_t> narrow_;  // begin (rows + 1), diagonal (rows), diagonal + 1 (rows)
+  Array<std::int64_t> wide_;    // the same where the entries need it
+  Array<Index> columns_, row_of_;
+  Array<double> values_, inverse_pivots_;
+  Array<unsigned> counters_;  // ticket, replaced, failed
+  Index replaced_ = 0;
+  double shift_ = 0;
+};
+
+namespace host {
+PivotCounts eliminate(Host&, EliminationView const&, CsrView<double> const& B, PivotRule const&,
+                      unsigned* counters);
+}  // namespace host
+namespace cuda {
+/// `counters` (3). Waits for the result.
+PivotCounts eliminate(Device&, EliminationView const&, CsrView<double> const& B, PivotRule const&,
+                      unsigned* counters);
+}  // namespace cuda
+
+}  // namespace tcsolve
