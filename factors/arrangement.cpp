@@ -96,30 +96,39 @@ Arrangement::Arrangement(CsrView<double> const& a, ArrangementParams const& para
   update(a);
 }
 
-/// The pattern of B in the present permutations, and where its entries come from.
+/// The pattern of B in the present permutations, and where its entries come from. Entries go into
+/// the columns of B row by row, and from there into the rows column by column: both ascend.
 void Arrangement::fill(CsrView<double> const& a) {
   Index const n = a.rows;
+  struct Placed {
+    Index row;
+    Offset source;
+  };
   std::vector<Index> new_column(n);
+  std::vector<Offset> next(static_cast<std::size_t>(n) + 1, 0);
   for (Index j = 0; j < n; ++j) new_column[sides_.column[j]] = j;
+  for (Offset k = 0; k < a.entries; ++k) ++next[new_column[a.columns[k]] + 1];
+  for (Index j = 0; j < n; ++j) next[j + 1] += next[j];
+  std::vector<Placed> by_columns(static_cast<std::size_t>(a.entries));
   matrix_.rows = matrix_.cols = n;
-  matrix_.offsets.assign(static_cast<std::size_t>(n) + 1, 0);
+  matrix_.offsets.resize(static_cast<std::size_t>(n) + 1);
+  matrix_.offsets[0] = 0;
+  for (Index i = 0; i < n; ++i) {
+    Offset const begin = a.offsets[sides_.row[i]], end = a.offsets[sides_.row[i] + 1];
+    for (Offset k = begin; k < end; ++k) by_columns[next[new_column[a.columns[k]]]++] = {i, k};
+    matrix_.offsets[i + 1] = matrix_.offsets[i] + (end - begin);
+  }
   matrix_.columns.resize(static_cast<std::size_t>(a.entries));
   matrix_.values.resize(static_cast<std::size_t>(a.entries));
   source_.resize(static_cast<std::size_t>(a.entries));
-  std::vector<std::pair<Index, Offset>> sorted;
-  Offset at = 0;
-  for (Index i = 0; i < n; ++i) {
-    sorted.clear();
-    for (Offset k = a.offsets[sides_.row[i]]; k < a.offsets[sides_.row[i] + 1]; ++k)
-      sorted.emplace_back(new_column[a.columns[k]], k);
-    std::sort(sorted.begin(), sorted.end());
-    for (auto const& [j, k] : sorted) {
-      matrix_.columns[at] = j;
-      source_[at] = k;
-      ++at;
+  std::vector<Offset> at(matrix_.offsets.begin(), matrix_.offsets.end() - 1);
+  Offset k = 0;
+  for (Index j = 0; j < n; ++j)
+    for (Offset const end = next[j]; k < end; ++k) {
+      Offset const to = at[by_columns[k].row]++;
+      matrix_.columns[to] = j;
+      source_[to] = by_columns[k].source;
     }
-    matrix_.offsets[i + 1] = at;
-  }
 }
 
 void Arrangement::update(CsrView<double> const& a) {

@@ -321,8 +321,33 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
   return factors;
 }
 
+namespace {
+
+/// Adds up counts that stand one behind their place.
+void accumulate(std::vector<Offset>& offsets) {
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
+}
+
+/// For each column of B the rows above its diagonal that have an entry there, ascending.
+struct EntriesAbove {
+  std::vector<Offset> begin;
+  std::vector<Index> rows;
+  explicit EntriesAbove(Csr<double> const& B) : begin(static_cast<std::size_t>(B.rows) + 1, 0) {
+    for (Index i = 0; i < B.rows; ++i)
+      for (Index const j : B.row_columns(i)) begin[j + 1] += j > i;
+    accumulate(begin);
+    rows.resize(static_cast<std::size_t>(begin.back()));
+    std::vector<Offset> next(begin.begin(), begin.end() - 1);
+    for (Index i = 0; i < B.rows; ++i)
+      for (Index const j : B.row_columns(i))
+        if (j > i) rows[next[j]++] = i;
+  }
+};
+
+}  // namespace
+
 std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset limit) {
-  Csr<double> const T = transpose(B.view());
+  EntriesAbove const above(B);
   Index const n = B.rows;
   std::vector<Index> parent(n, nobody), seen_by(n, nobody);
   // f(i, j) for the entries l_ij: the paths in the elimination tree from the columns of row i of B,
@@ -331,35 +356,47 @@ std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset l
     seen_by.assign(n, nobody);
     for (Index i = 0; i < n; ++i) {
       seen_by[i] = i;
-      for (Csr<double> const* part : {&B, &T})
-        for (Offset k = part->offsets[i]; k < part->offsets[i + 1] && part->columns[k] < i; ++k)
-          for (Index j = part->columns[k]; seen_by[j] != i; j = parent[j]) {
-            if (parent[j] == nobody) parent[j] = i;
-            seen_by[j] = i;
-            if (!f(i, j)) return false;
-          }
+      auto const climb = [&](Index j) {
+        for (; seen_by[j] != i; j = parent[j]) {
+          if (parent[j] == nobody) parent[j] = i;
+          seen_by[j] = i;
+          if (!f(i, j)) return false;
+        }
+        return true;
+      };
+      for (Offset k = B.offsets[i]; k < B.offsets[i + 1] && B.columns[k] < i; ++k)
+        if (!climb(B.columns[k])) return false;
+      for (Offset k = above.begin[i]; k < above.begin[i + 1]; ++k)
+        if (!climb(above.rows[k])) return false;
     }
     return true;
   };
   TriangularFactors factors;
-  Csr<double>& U = factors.upper;
-  U.rows = U.cols = n;
-  U.offsets.assign(static_cast<std::size_t>(n) + 1, 0);
+  Csr<double>&L = factors.lower, &U = factors.upper;
+  for (Csr<double>* part : {&L, &U}) {
+    part->rows = part->cols = n;
+    part->offsets.assign(static_cast<std::size_t>(n) + 1, 0);
+  }
   Offset count = n;
-  if (!visit([&](Index, Index j) {
+  if (!visit([&](Index i, Index j) {
+        ++L.offsets[i + 1];
         ++U.offsets[j + 1];
         return (count += 2) <= limit;
       }))
     return std::nullopt;
-  for (Index j = 0; j < n; ++j) U.offsets[j + 1] += U.offsets[j];
-  U.columns.resize(static_cast<std::size_t>(U.offsets[n]));
-  U.values.assign(U.columns.size(), 0.0);
+  for (Csr<double>* part : {&L, &U}) {
+    accumulate(part->offsets);
+    part->columns.resize(static_cast<std::size_t>(part->offsets[n]));
+    part->values.assign(part->columns.size(), 0.0);
+  }
   std::vector<Offset> next(U.offsets.begin(), U.offsets.end() - 1);
   visit([&](Index i, Index j) {
     U.columns[next[j]++] = i;
     return true;
   });
-  factors.lower = transpose(U.view());
+  next.assign(L.offsets.begin(), L.offsets.end() - 1);
+  for (Index j = 0; j < n; ++j)
+    for (Index const i : U.row_columns(j)) L.columns[next[i]++] = j;
   factors.inverse_pivots.assign(static_cast<std::size_t>(n), 1.0);
   factors.complete = true;
   return factors;

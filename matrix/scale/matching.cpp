@@ -53,9 +53,11 @@ class Assignment {
                               " is not finite"));
       largest_[i] = std::max(largest_[i], std::abs(a_.values[k]));
     }
+    double const largest = largest_[i] > 0 ? std::log(largest_[i]) : 0;
     for (Offset k = begin; k < end; ++k) {
       if (a_.values[k] == 0) continue;
-      cost_[k] = std::log(largest_[i]) - std::log(std::abs(a_.values[k]));
+      double const size = std::abs(a_.values[k]);
+      cost_[k] = size == largest_[i] ? 0 : largest - std::log(size);
       double& v = v_[a_.columns[k]];
       v = std::min(v, cost_[k]);
     }
