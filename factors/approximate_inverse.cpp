@@ -50,12 +50,19 @@ Csr<double> triangular_inverse(Context& ctx, Csr<double> const& t, bool lower) {
   return w;
 }
 
+ApproximateTriangles triangular_inverses(Context& ctx, TriangularFactors const& factors,
+                                         bool symmetric) {
+  ApproximateTriangles W;
+  W.lower = triangular_inverse(ctx, factors.lower, true);
+  W.upper = symmetric ? transpose(W.lower.view()) : triangular_inverse(ctx, factors.upper, false);
+  return W;
+}
+
 InverseFactors inverse_factors(Context& ctx, TriangularFactors const& factors,
                                TwoSided const& sides, bool symmetric) {
   InverseFactors result;
-  Csr<double> w = triangular_inverse(ctx, factors.lower, true);
-  Csr<double> upper =
-      symmetric ? transpose(w.view()) : triangular_inverse(ctx, factors.upper, false);
+  ApproximateTriangles W = triangular_inverses(ctx, factors, symmetric);
+  Csr<double>& w = W.lower;
   for (Index i = 0; i < w.rows; ++i)
     for (Offset k = w.offsets[i]; k < w.offsets[i + 1]; ++k) {
       Index const j = w.columns[k];
@@ -63,7 +70,7 @@ InverseFactors inverse_factors(Context& ctx, TriangularFactors const& factors,
       w.columns[k] = sides.row[j];
     }
   result.first = canonical(w.view(), Duplicates::refuse, NonFinite::keep);
-  w = std::move(upper);
+  w = std::move(W.upper);
   // Rows in A's order.
   Csr<double>& out = result.second;
   out.rows = out.cols = w.rows;

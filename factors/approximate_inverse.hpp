@@ -15,6 +15,12 @@ namespace tcsolve {
 /// own length; rows are shared between the host's threads.
 Csr<double> triangular_inverse(Context&, Csr<double> const& triangle, bool lower);
 
+/// W of both factors. Of symmetric factors, U = L^T, that of U is the transpose of that of L.
+struct ApproximateTriangles {
+  Csr<double> lower, upper;
+};
+ApproximateTriangles triangular_inverses(Context&, TriangularFactors const&, bool symmetric);
+
 /// The two factors of M = (C Q^T W_U) (D^-1 W_L P R): W_U's rows and W_L's columns are in A's
 /// numbers.
 struct InverseFactors {

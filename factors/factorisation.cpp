@@ -85,12 +85,8 @@ double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values) {
 Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecipe recipe)
     : LinearOperator<double>(a.rows, a.cols), recipe_(std::move(recipe)), entries_of_A_(a.entries) {
   ArrangementParams params = recipe_.arrangement;
-  // Colours leave a device few levels to wait for.
   if (params.order == FactorOrder::automatic)
-    params.order = recipe_.fill == FillIn::by_size ? FactorOrder::amd
-                   : recipe_.fill == FillIn::by_level && ctx.space() != Space::host
-                       ? FactorOrder::colours
-                       : FactorOrder::none;
+    params.order = recipe_.fill == FillIn::by_size ? FactorOrder::amd : FactorOrder::none;
   arrangement_ = Arrangement(a, params, recipe_.symmetric, ctx.cancel_flag());
   sides_ = arrangement_.sides();
   Csr<double> const& B = arrangement_.matrix();
@@ -198,11 +194,26 @@ void Factorisation::choose_solves(Context& ctx) {
     recipe_.solves = TriangularSolves::host;
 }
 
+template <class S>
+void Factorisation::sweep(Context& ctx, TriangularFactors const& factors, int sweeps,
+                          ApproximateTriangles const* W) {
+  if (auto const own = std::dynamic_pointer_cast<SweptInverse<S> const>(inverse_))
+    std::const_pointer_cast<SweptInverse<S>>(own)->update(ctx, factors, sides_, W);
+  else
+    inverse_ = std::make_shared<SweptInverse<S>>(ctx, factors, sides_, sweeps, W);
+}
+
 void Factorisation::make_inverse(Context& ctx) {
   choose_solves(ctx);
   by_stored_type(recipe_.values, [&]<class S>(S) {
     switch (recipe_.solves) {
       case TriangularSolves::isai: {
+        if (recipe_.corrections > 0 && !recipe_.right_factor) {
+          auto const made = factors(ctx);
+          ApproximateTriangles const W = triangular_inverses(ctx, *made, recipe_.symmetric);
+          sweep<S>(ctx, *made, recipe_.corrections, &W);
+          return;
+        }
         InverseFactors inverses =
             inverse_factors(ctx, *factors(ctx), sides_, recipe_.symmetric && !recipe_.right_factor);
         first_ = stored_product<S>(ctx, std::move(inverses.first), first_);
@@ -210,12 +221,7 @@ void Factorisation::make_inverse(Context& ctx) {
         if (!inverse_) inverse_ = std::make_shared<Product<double>>(second_, first_);
         return;
       }
-      case TriangularSolves::sweeps:
-        if (auto const own = std::dynamic_pointer_cast<SweptInverse<S> const>(inverse_))
-          std::const_pointer_cast<SweptInverse<S>>(own)->update(ctx, *factors(ctx), sides_);
-        else
-          inverse_ = std::make_shared<SweptInverse<S>>(ctx, *factors(ctx), sides_, recipe_.sweeps);
-        return;
+      case TriangularSolves::sweeps: sweep<S>(ctx, *factors(ctx), recipe_.sweeps, nullptr); return;
       case TriangularSolves::host:
         if (!host_) host_ = std::make_shared<Context>(Backend::host, host_options(ctx));
         there_ = exact<S>(*host_, factors(ctx), sides_, there_, levels_);
@@ -248,7 +254,8 @@ std::string Factorisation::details() const {
   if (joint_) text += "; made on the device";
   if (recipe_.right_factor) text += "; its right factor";
   if (recipe_.solves == TriangularSolves::isai)
-    text += "; sparse approximate inverses of the factors";
+    text += cat("; sparse approximate inverses of the factors",
+                recipe_.right_factor ? "" : cat(", corrected ", recipe_.corrections, " times"));
   else if (recipe_.solves == TriangularSolves::sweeps)
     text += cat("; ", recipe_.sweeps, " Jacobi sweeps for each factor");
   else

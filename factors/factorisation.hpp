@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include <tcsolve/factors/approximate_inverse.hpp>
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/incomplete.hpp>
 #include <tcsolve/factors/joint_factors.hpp>
@@ -27,7 +28,7 @@ namespace tcsolve {
 enum class TriangularSolves {
   automatic,  ///< exact; on a device isai or host where the factors have many levels
   exact,      ///< level by level
-  isai,       ///< products with sparse approximate inverses
+  isai,       ///< products with sparse approximate inverses, and sweeps that correct them
   sweeps,     ///< FactorRecipe::sweeps Jacobi sweeps
   host        ///< level by level on the host; the vectors travel
 };
@@ -60,7 +61,8 @@ struct FactorRecipe {
   ArrangementParams arrangement;
   Real values = Real::f64;
   TriangularSolves solves = TriangularSolves::automatic;
-  int sweeps = 5;
+  int sweeps = 5;       ///< with TriangularSolves::sweeps
+  int corrections = 1;  ///< with isai: sweeps that follow the product with W
 };
 
 /// Bytes of a factorisation that keeps `kept` entries of a matrix with so many: stored triangles
@@ -98,6 +100,8 @@ class Factorisation final : public LinearOperator<double> {
   void keep_right_factor();
   void choose_solves(Context&);
   void make_inverse(Context&);
+  template <class S>
+  void sweep(Context&, TriangularFactors const&, int sweeps, ApproximateTriangles const* W);
 
   FactorRecipe recipe_;
   Offset entries_of_A_;

@@ -14,16 +14,12 @@
 
 #include <memory>
 
+#include <tcsolve/factors/approximate_inverse.hpp>
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/incomplete.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
-
-/// W of L and of U.
-struct ApproximateTriangles {
-  Csr<double> lower, upper;
-};
 
 /// Factors stored as S, in FP64 arithmetic; one column at a time. Cost of an application: `sweeps`
 /// products with each triangle, one more than that with each W, three with a diagonal.

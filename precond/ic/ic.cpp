@@ -27,7 +27,8 @@ OperatorPtr<double> IcFactory::build(Context& ctx, System const& system) const {
                        .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
                        .values = p.values,
                        .solves = p.triangular,
-                       .sweeps = p.sweeps});
+                       .sweeps = p.sweeps,
+                       .corrections = p.corrections});
 }
 
 double IcFactory::bytes(Index rows, Offset entries) const {

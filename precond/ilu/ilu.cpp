@@ -27,7 +27,8 @@ OperatorPtr<double> IluFactory::build(Context& ctx, System const& system) const 
                        .arrangement = p.arrangement,
                        .values = p.values,
                        .solves = p.triangular,
-                       .sweeps = p.sweeps});
+                       .sweeps = p.sweeps,
+                       .corrections = p.corrections});
 }
 
 double IluFactory::bytes(Index rows, Offset entries) const {

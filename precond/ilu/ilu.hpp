@@ -20,6 +20,7 @@ struct IluParams {
   Real values = Real::f64;
   TriangularSolves triangular = TriangularSolves::automatic;
   int sweeps = 5;
+  int corrections = 1;
 
   std::string check() const;
   static constexpr auto schema() {
@@ -43,7 +44,10 @@ struct IluParams {
               "exact: level by level; isai: products with sparse approximate inverses of L and U; "
               "sweeps: that many Jacobi sweeps; host: exact, on the host, and the vectors travel; "
               "auto: exact on the host, on a device what suits the number of levels"),
-        field(&P::sweeps, "sweeps", between(1, 1000), "with triangular: sweeps; how many")};
+        field(&P::sweeps, "sweeps", between(1, 1000), "with triangular: sweeps; how many"),
+        field(&P::corrections, "corrections", between(0, 20),
+              "with triangular: isai; y += W (b - L y) so many times after y = W b, W the "
+              "approximate inverse")};
   }
 };
 
