@@ -204,6 +204,7 @@ std::string Factorisation::details() const {
   std::snprintf(ratio, sizeof ratio, "%.2f", entries / of_A);
   text += cat(text.empty() ? "" : "; ", factors_->entries(), " entries, ", ratio, " times A's");
   if (factors_->complete) text += "; complete, since fill is little";
+  if (recipe_.fill == FillIn::complete) text += "; by Eigen on the host";
   if (factors_->replaced > 0) text += cat("; ", factors_->replaced, " small pivots replaced");
   if (factors_->shift > 0) text += cat("; diagonal shifted by ", factors_->shift, " of itself");
   if (recipe_.right_factor) text += "; its right factor";
