@@ -46,7 +46,20 @@ Permutation order_of(FactorOrder order, Csr<double> const& b, CancelFlag cancel)
   return minimum_degree(graph);
 }
 
+/// The matrix with value[i] in row i and column[i].
+Csr<double> one_a_row(std::vector<Index> const& column, std::vector<double> const& value) {
+  Csr<double> m;
+  m.rows = m.cols = static_cast<Index>(column.size());
+  m.columns = column;
+  m.values = value;
+  for (Index i = 1; i <= m.rows; ++i) m.offsets.push_back(i);
+  return m;
+}
+
 }  // namespace
+
+Csr<double> TwoSided::entering() const { return one_a_row(row, row_scale); }
+Csr<double> TwoSided::leaving() const { return transpose(one_a_row(column, column_scale).view()); }
 
 Arrangement::Arrangement(CsrView<double> const& a, ArrangementParams const& params, bool symmetric,
                          CancelFlag cancel)

@@ -73,6 +73,9 @@ struct TwoSided {
   std::vector<double> row_scale, column_scale;
   /// Of the transposed matrix.
   TwoSided transposed() const { return {column, row, column_scale, row_scale}; }
+  /// P R and C Q^T, one entry a row and a column.
+  Csr<double> entering() const;
+  Csr<double> leaving() const;
 };
 
 class Arrangement {
@@ -90,6 +93,8 @@ class Arrangement {
   /// B, canonical.
   Csr<double> const& matrix() const { return matrix_; }
   TwoSided const& sides() const { return sides_; }
+  /// How many rows have a column of their own, where they were matched; else all.
+  Index rank() const { return rank_; }
   /// "matching: 12 rows moved; order: amd".
   std::string text() const;
 

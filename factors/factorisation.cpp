@@ -249,6 +249,7 @@ std::string Factorisation::details() const {
   std::snprintf(ratio, sizeof ratio, "%.2f", entries / of_A);
   text += cat(text.empty() ? "" : "; ", pattern.entries(), " entries, ", ratio, " times A's");
   if (pattern.complete) text += "; complete, since fill is little";
+  if (recipe_.fill == FillIn::complete) text += "; by Eigen on the host";
   if (replaced > 0) text += cat("; ", replaced, " small pivots replaced");
   if (shift > 0) text += cat("; diagonal shifted by ", shift, " of itself");
   if (joint_) text += "; made on the device";

@@ -9,22 +9,15 @@
 namespace tcsolve {
 namespace {
 
-/// The matrix with one entry a row: value[i] in column[i], or by columns.
-Csr<double> one_a_row(std::vector<Index> const& column, std::vector<double> const& value) {
+Csr<double> diagonal_matrix(std::vector<double> const& value) {
   Csr<double> m;
-  m.rows = m.cols = static_cast<Index>(column.size());
-  for (std::size_t i = 0; i < column.size(); ++i) {
-    m.columns.push_back(column[i]);
-    m.values.push_back(value[i]);
-    m.offsets.push_back(m.entries());
+  m.rows = m.cols = static_cast<Index>(value.size());
+  m.values = value;
+  for (Index i = 0; i < m.rows; ++i) {
+    m.columns.push_back(i);
+    m.offsets.push_back(i + 1);
   }
   return m;
-}
-
-Csr<double> diagonal_matrix(std::vector<double> const& value) {
-  std::vector<Index> own(value.size());
-  for (std::size_t i = 0; i < own.size(); ++i) own[i] = static_cast<Index>(i);
-  return one_a_row(own, value);
 }
 
 }  // namespace
@@ -39,12 +32,11 @@ SweptInverse<S>::SweptInverse(Context& ctx, TriangularFactors const& factors, Tw
 template <class S>
 void SweptInverse<S>::update(Context& ctx, TriangularFactors const& factors, TwoSided const& sides,
                              ApproximateTriangles const* W) {
-  enter_ = stored_product<double>(ctx, one_a_row(sides.row, sides.row_scale), enter_);
+  enter_ = stored_product<double>(ctx, sides.entering(), enter_);
   lower_.N = stored_product<S>(ctx, factors.lower, lower_.N);
   pivots_ = stored_product<double>(ctx, diagonal_matrix(factors.inverse_pivots), pivots_);
   upper_.N = stored_product<S>(ctx, factors.upper, upper_.N);
-  Csr<double> const left = one_a_row(sides.column, sides.column_scale);
-  leave_ = stored_product<double>(ctx, transpose(left.view()), leave_);
+  leave_ = stored_product<double>(ctx, sides.leaving(), leave_);
   if (W == nullptr) return;
   lower_.W = stored_product<S>(ctx, W->lower, lower_.W);
   upper_.W = stored_product<S>(ctx, W->upper, upper_.W);

@@ -2,6 +2,8 @@
 #include <tcsolve/precond/direct/direct.hpp>
 
 #include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/factors/complete_on_device.hpp>
+#include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
@@ -29,9 +31,37 @@ FactorRecipe recipe(DirectParams const& params, bool symmetric) {
           .solves = TriangularSolves::automatic};
 }
 
+/// Why cuDSS cannot be used, and what to do about it; empty where it can.
+std::string obstacle(Context const& ctx, DirectParams const& params) {
+  if (ctx.space() == Space::host)
+    return "it computes on a device, and this runs on the host; take backend: cuda or library: "
+           "eigen";
+  if (params.values == Real::f16)
+    return "it has no fp16; take values: fp64 or fp32, or library: eigen";
+  if (!cudss().there)
+    return cat(cudss().problem,
+               "; install it (e.g. the Python package nvidia-cudss-cu13), name its libcudss.so in "
+               "the environment variable TCSOLVE_CUDSS, or take library: eigen");
+  return "";
+}
+
 }  // namespace
 
 std::string DirectParams::check() const { return stored_type_problem(values); }
+
+/// By cuDSS. L L^T where A looks definite; L U where it is not after all, unless that was asked
+/// for.
+OperatorPtr<double> DirectFactory::on_device(Context& ctx, CsrView<double> const& a,
+                                             bool symmetric) const {
+  if (symmetric) {
+    try {
+      return std::make_shared<CompleteOnDevice>(ctx, a, true, params_.values);
+    } catch (MatrixError const&) {
+      if (params_.factorisation == CompleteKind::cholesky) throw;
+    }
+  }
+  return std::make_shared<CompleteOnDevice>(ctx, a, false, params_.values);
+}
 
 OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
@@ -41,7 +71,34 @@ OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) con
   }
   bool symmetric = p.factorisation == CompleteKind::cholesky;
   if (p.factorisation == CompleteKind::automatic) symmetric = looks_definite(system.matrix);
+  if (p.library != FactorLibrary::eigen) {
+    std::string const problem = obstacle(ctx, p);
+    bool const asked = p.library == FactorLibrary::cudss;
+    if (asked && !problem.empty()) throw SetupError("direct: no cuDSS: " + problem);
+    try {
+      if (problem.empty()) return on_device(ctx, system.matrix, symmetric);
+    } catch (MatrixError const& e) {
+      if (asked) throw SetupError(cat("direct: ", e.what()));
+      ctx.log(Severity::note, cat("direct: on the device, ", e.what(), "; Eigen tries it"));
+    }
+  }
   return from_factors(ctx, system.matrix, recipe(p, symmetric));
+}
+
+OperatorPtr<double> DirectFactory::update(Context& ctx, System const& system,
+                                          OperatorPtr<double> const& M) const {
+  auto const own = std::dynamic_pointer_cast<CompleteOnDevice const>(M);
+  if (!own) return FromFactors::update(ctx, system, M);
+  if (system.matrix.space != Space::host) {
+    Csr<double> const here = to_host(ctx, system.matrix);
+    return update(ctx, {here.view(), system.A}, M);
+  }
+  try {
+    std::const_pointer_cast<CompleteOnDevice>(own)->update(ctx, system.matrix);
+    return M;
+  } catch (MatrixError const&) {  // other values may ask for another matching
+    return build(ctx, system);
+  }
 }
 
 }  // namespace tcsolve

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// M = A^-1, up to rounding: a complete factorisation (Davis 2006), made on the host and applied
-/// where the Context computes. The last resort where nothing else converges: the solver around it
-/// refines what rounding left, and judges it as any other x.
+/// M = A^-1, up to rounding: a complete factorisation (Davis 2006), made on the host by Eigen and
+/// applied where the Context computes, or made and applied on a device by cuDSS, where that library
+/// is found. The last resort where nothing else converges: the solver around it refines what
+/// rounding left, and judges it as any other x.
 #pragma once
 
 #include <array>
@@ -19,8 +20,16 @@ constexpr auto names(CompleteKind) {
                     std::pair{CompleteKind::cholesky, "cholesky"}};
 }
 
+enum class FactorLibrary { automatic, eigen, cudss };
+constexpr auto names(FactorLibrary) {
+  return std::array{std::pair{FactorLibrary::automatic, "auto"},
+                    std::pair{FactorLibrary::eigen, "eigen"},
+                    std::pair{FactorLibrary::cudss, "cudss"}};
+}
+
 struct DirectParams {
   CompleteKind factorisation = CompleteKind::automatic;
+  FactorLibrary library = FactorLibrary::automatic;
   Real values = Real::f64;
 
   std::string check() const;
@@ -30,7 +39,11 @@ struct DirectParams {
         field(&P::factorisation, "factorisation",
               "lu: partial pivoting, any square matrix; cholesky: L D L^T of a symmetric positive "
               "definite one; auto looks at the values"),
-        field(&P::values, "values", "type that the factors are stored in once they are made")};
+        field(&P::library, "library",
+              "eigen: on the host; cudss: on the device, by NVIDIA's library where it is installed "
+              "(TCSOLVE_CUDSS may name its file); auto: cudss where it can be used"),
+        field(&P::values, "values",
+              "type of the factors; cudss makes them in it, eigen stores them in it")};
   }
 };
 
@@ -40,8 +53,10 @@ class DirectFactory final : public FromFactors {
   using Params = DirectParams;
   explicit DirectFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
+  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
 
  private:
+  OperatorPtr<double> on_device(Context&, CsrView<double> const& a, bool symmetric) const;
   Params params_;
 };
 

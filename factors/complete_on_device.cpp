@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/complete_on_device.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <tcsolve/factors/cudss_inverse.hpp>
+#include <tcsolve/factors/cudss_library.hpp>
+#include <tcsolve/factors/stored_product.hpp>
+#include <tcsolve/operators/column.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// B^-1: `old` with new values, or a new one where it is null.
+template <class S>
+OperatorPtr<double> made(Context& ctx, Csr<double> const& B, bool definite,
+                         OperatorPtr<double> const& old) {
+  if (!old) return std::make_shared<CudssInverse<S>>(ctx, B, definite);
+  auto const own = std::static_pointer_cast<CudssInverse<S> const>(old);
+  std::const_pointer_cast<CudssInverse<S>>(own)->update(ctx, B);
+  return old;
+}
+
+template <class S>
+std::string facts(OperatorPtr<double> const& inverse, Offset entries_of_A) {
+  auto const& M = static_cast<CudssInverse<S> const&>(*inverse);
+  char ratio[32];
+  std::snprintf(
+      ratio, sizeof ratio, "%.2f",
+      static_cast<double>(M.entries()) / static_cast<double>(std::max<Offset>(1, entries_of_A)));
+  std::string text = cat(M.entries(), " entries, ", ratio, " times A's");
+  if (M.replaced() > 0) text += cat("; ", M.replaced(), " small pivots replaced");
+  return text;
+}
+
+}  // namespace
+
+CompleteOnDevice::CompleteOnDevice(Context& ctx, CsrView<double> const& a, bool definite,
+                                   Real values)
+    : LinearOperator<double>(a.rows, a.cols),
+      definite_(definite),
+      values_(values),
+      entries_of_A_(a.entries),
+      arrangement_(a, {UseMatching::automatic, FactorScaling::largest, FactorOrder::none}, definite,
+                   ctx.cancel_flag()) {
+  if (arrangement_.rank() < a.rows)
+    throw MatrixError(cat("the matrix is singular: of its ", a.rows, " rows, ", arrangement_.rank(),
+                          " can be given columns of their own"));
+  place(ctx);
+}
+
+void CompleteOnDevice::update(Context& ctx, CsrView<double> const& a) {
+  arrangement_.update(a);
+  place(ctx);
+}
+
+void CompleteOnDevice::place(Context& ctx) {
+  Csr<double> const& B = arrangement_.matrix();
+  inverse_ = inverse(ctx, B, inverse_);
+  if (transposed_) transposed_ = inverse(ctx, transpose(B.view()), transposed_);
+  enter_ = stored_product<double>(ctx, arrangement_.sides().entering(), enter_);
+  leave_ = stored_product<double>(ctx, arrangement_.sides().leaving(), leave_);
+}
+
+OperatorPtr<double> CompleteOnDevice::inverse(Context& ctx, Csr<double> const& B,
+                                              OperatorPtr<double> const& old) const {
+  return values_ == Real::f32 ? made<float>(ctx, B, definite_, old)
+                              : made<double>(ctx, B, definite_, old);
+}
+
+void CompleteOnDevice::prepare(Context& ctx, Op op) const {
+  enter_->prepare(ctx, op);
+  leave_->prepare(ctx, op);
+  if (op == Op::none || definite_) return;
+  std::call_once(transposed_once_, [&] {
+    transposed_ = inverse(ctx, transpose(arrangement_.matrix().view()), nullptr);
+  });
+}
+
+Traits CompleteOnDevice::traits() const {
+  Traits traits = inverse_->traits();
+  traits.transpose = true;
+  return traits;
+}
+
+Cost CompleteOnDevice::cost(Index k) const {
+  Cost total;
+  for (auto const& part : {enter_, inverse_, leave_}) {
+    Cost const cost = part->cost(k);
+    total.flops += cost.flops;
+    total.bytes += cost.bytes;
+  }
+  return total;
+}
+
+std::string CompleteOnDevice::details() const {
+  std::string text = arrangement_.text();
+  text +=
+      cat(text.empty() ? "" : "; ", values_ == Real::f32 ? facts<float>(inverse_, entries_of_A_)
+                                                         : facts<double>(inverse_, entries_of_A_));
+  return text + cat("; ", tcsolve::name(values_), definite_ ? " L L^T" : " L U",
+                    " on the device by cuDSS ", cudss().version);
+}
+
+void CompleteOnDevice::do_apply(Context& ctx, double alpha, In<double> x, double beta,
+                                Out<double> y, Op op) const {
+  bool const plain = op == Op::none;
+  if (!plain) prepare(ctx, op);
+  OperatorPtr<double> const& B = plain || definite_ ? inverse_ : transposed_;
+  auto scope = ctx.arena().scope();
+  Out<double> const t = scope.template vectors<double>(rows(), 1);
+  Out<double> const u = scope.template vectors<double>(rows(), 1);
+  for (Index j = 0; j < x.cols; ++j) {
+    (plain ? enter_ : leave_)->apply(ctx, 1, column(x, j), 0, t, op);
+    B->apply(ctx, 1, t, 0, u);
+    (plain ? leave_ : enter_)->apply(ctx, alpha, u, beta, column(y, j), op);
+  }
+}
+
+}  // namespace tcsolve

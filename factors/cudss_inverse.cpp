@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/cudss_inverse.hpp>
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <tcsolve/factors/cudss_library.hpp>
+#include <tcsolve/operators/column.hpp>
+
+namespace tcsolve {
+namespace {
+
+using Object = CudssLibrary::Object;
+
+template <class S>
+constexpr int type_of = std::is_same_v<S, float> ? CudssLibrary::f32 : CudssLibrary::f64;
+
+/// Throws for a status other than success.
+void require(int status, char const* what) {
+  if (status == CudssLibrary::success) return;
+  std::string const text = cat("cuDSS ", cudss().version, ": ", what, " failed, status ", status);
+  if (status == CudssLibrary::allocation_failed)
+    throw MemoryError(text + ": no memory; a preconditioner with less fill takes less");
+  if (status == CudssLibrary::not_supported) throw Unsupported(text + ": not supported");
+  throw DeviceError(text);
+}
+
+/// The entries on and above a diagonal that is to be positive.
+Csr<double> upper_triangle(Csr<double> const& B) {
+  Csr<double> U;
+  U.rows = U.cols = B.rows;
+  for (Index i = 0; i < B.rows; ++i) {
+    double diagonal = 0;
+    for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k)
+      if (B.columns[k] >= i) {
+        if (B.columns[k] == i) diagonal = B.values[k];
+        U.columns.push_back(B.columns[k]);
+        U.values.push_back(B.values[k]);
+      }
+    if (!(diagonal > 0))
+      throw MatrixError(
+          cat("the matrix has no positive pivots: row ", i, " has ", diagonal, " on the diagonal"));
+    U.offsets.push_back(U.entries());
+  }
+  return U;
+}
+
+/// r - B z.
+std::vector<double> remainder(Csr<double> const& B, std::vector<double> r,
+                              std::vector<double> const& z) {
+  for (Index i = 0; i < B.rows; ++i)
+    for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k) r[i] -= B.values[k] * z[B.columns[k]];
+  return r;
+}
+
+double norm(std::vector<double> const& r) {
+  double sum = 0;
+  for (double const value : r) sum += value * value;
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+/// What cuDSS keeps of a system, on one device.
+template <class S>
+struct CudssInverse<S>::Objects {
+  int ordinal;
+  Object handle = nullptr, config = nullptr, data = nullptr;
+  Object A = nullptr, x = nullptr, b = nullptr;
+
+  explicit Objects(int device) : ordinal(device) {}
+  Objects(Objects const&) = delete;
+  Objects& operator=(Objects const&) = delete;
+  ~Objects() {
+    CudssLibrary const& library = cudss();
+    cuda::Current const current(ordinal);
+    for (Object const matrix : {A, x, b})
+      if (matrix != nullptr) library.matrix_destroy(matrix);
+    if (data != nullptr) library.data_destroy(handle, data);
+    if (config != nullptr) library.config_destroy(config);
+    if (handle != nullptr) library.destroy(handle);
+  }
+
+  /// Of the device's memory, at most, for the factors; known after the analysis.
+  std::int64_t peak_bytes() const {
+    std::int64_t told[16] = {};  // device: lasting, peak; host: lasting, peak; ...
+    std::size_t written = 0;
+    require(cudss().data_get(handle, data, cudss().memory_estimates, told, sizeof told, &written),
+            "the estimate of memory");
+    return told[1];
+  }
+  template <class V>
+  V value(int key, char const* what) const {
+    V told = 0;
+    std::size_t written = 0;
+    require(cudss().data_get(handle, data, key, &told, sizeof told, &written), what);
+    return told;
+  }
+};
+
+template <class S>
+CudssInverse<S>::CudssInverse(Context& ctx, Csr<double> const& B, bool definite)
+    : LinearOperator<double>(B.rows, B.rows),
+      definite_(definite),
+      b_(ctx.space(), static_cast<std::size_t>(B.rows)),
+      x_(ctx.space(), static_cast<std::size_t>(B.rows)),
+      objects_(std::make_unique<Objects>(ordinal_of(ctx.space()))) {
+  if (B.rows == 0) return;
+  place(ctx, B);
+  analyse(ctx);
+  ctx.cancel_flag().check();
+  factorise(ctx, CudssLibrary::factorisation);
+  try_out(ctx, B);
+}
+
+template <class S>
+CudssInverse<S>::~CudssInverse() = default;
+
+template <class S>
+void CudssInverse<S>::update(Context& ctx, Csr<double> const& B) {
+  if (B.rows == 0) return;
+  place(ctx, B);
+  factorise(ctx, CudssLibrary::refactorisation);
+  try_out(ctx, B);
+}
+
+/// Brings the entries that cuDSS reads to the device, the pattern only once.
+template <class S>
+void CudssInverse<S>::place(Context& ctx, Csr<double> const& B) {
+  Csr<S> here = converted<S>(definite_ ? upper_triangle(B) : B);
+  if (here.entries() > std::numeric_limits<std::int32_t>::max())
+    throw SizeError(
+        cat("cudss: ", here.entries(), " entries need 64-bit offsets; at most 2^31 - 1 are taken"));
+  if (values_.size() == 0) {
+    std::vector<Index> const offsets(here.offsets.begin(), here.offsets.end());
+    offsets_ = to_space(ctx, offsets.data(), offsets.size());
+    columns_ = to_space(ctx, here.columns.data(), here.columns.size());
+    values_ = Array<S>(ctx.space(), here.values.size());
+  }
+  if (values_.size() != here.values.size())
+    throw ShapeError(cat("cudss: new values of ", here.values.size(), " entries where ",
+                         values_.size(), " are stored"));
+  copy_bytes(ctx, values_.data(), ctx.space(), here.values.data(), Space::host, values_.bytes());
+}
+
+template <class S>
+void CudssInverse<S>::analyse(Context& ctx) {
+  CudssLibrary const& library = cudss();
+  cuda::Current const current(objects_->ordinal);
+  Objects& o = *objects_;
+  require(library.create(&o.handle), "cudssCreate");
+  require(library.config_create(&o.config), "cudssConfigCreate");
+  require(library.data_create(o.handle, &o.data), "cudssDataCreate");
+  int const on = 1, off = 0;
+  if (ctx.options().deterministic)
+    require(library.config_set(o.config, library.deterministic_mode, &on, sizeof on),
+            "cudssConfigSet (deterministic mode)");
+  if (library.matching >= 0)
+    require(library.config_set(o.config, library.matching, &off, sizeof off),
+            "cudssConfigSet (matching)");
+  int const kind = definite_ ? CudssLibrary::positive_definite : CudssLibrary::general;
+  int const view = definite_ ? CudssLibrary::upper : CudssLibrary::full;
+  require(library.matrix_create_csr(&o.A, rows(), static_cast<std::int64_t>(values_.size()),
+                                    offsets_.data(), columns_.data(), values_.data(), type_of<S>,
+                                    kind, view),
+          "cudssMatrixCreateCsr");
+  for (auto const& [vector, data] : {std::pair{&o.b, b_.data()}, std::pair{&o.x, x_.data()}})
+    require(library.matrix_create_dense(vector, rows(), 1, rows(), data, type_of<S>,
+                                        CudssLibrary::by_columns),
+            "cudssMatrixCreateDn");
+  run(ctx, CudssLibrary::analysis);
+  double const needed = static_cast<double>(o.peak_bytes());
+  double const available = static_cast<double>(ctx.available_memory());
+  if (needed > available)
+    throw MemoryError(cat("cuDSS needs ", needed / 1e9, " GB on the device for the factors, and ",
+                          available / 1e9,
+                          " GB are free; a preconditioner with less fill takes "
+                          "less"));
+}
+
+template <class S>
+void CudssInverse<S>::factorise(Context& ctx, int phase) {
+  run(ctx, phase);
+  cuda::Current const current(objects_->ordinal);
+  if (int const info = objects_->template value<int>(CudssLibrary::info, "the factorisation"))
+    throw MatrixError(
+        cat(definite_ ? "the matrix has no positive pivots" : "the matrix is singular",
+            ": cuDSS says ", info));
+  entries_ = objects_->template value<std::int64_t>(CudssLibrary::entries_of_factors,
+                                                    "the count of entries");
+  replaced_ = objects_->template value<int>(CudssLibrary::replaced_pivots, "the count of pivots");
+}
+
+/// Throws MatrixError where another step with these factors gains nothing.
+template <class S>
+void CudssInverse<S>::try_out(Context& ctx, Csr<double> const& B) const {
+  auto const n = static_cast<std::size_t>(rows());
+  std::vector<double> r(n);
+  for (std::size_t i = 0; i < n; ++i) r[i] = random_value(1, static_cast<std::int64_t>(i));
+  double before = 0;
+  for (int step = 0; step < 2; ++step) {
+    before = norm(r);
+    if (before == 0) return;
+    std::vector<S> small(n);
+    for (std::size_t i = 0; i < n; ++i) small[i] = static_cast<S>(r[i] / before);
+    copy_bytes(ctx, b_.data(), ctx.space(), small.data(), Space::host, b_.bytes());
+    run(ctx, CudssLibrary::solve);
+    small = to_host(ctx, x_);
+    std::vector<double> z(n);
+    for (std::size_t i = 0; i < n; ++i) z[i] = before * static_cast<double>(small[i]);
+    r = remainder(B, std::move(r), z);
+  }
+  if (norm(r) <= 0.5 * before) return;
+  throw MatrixError(cat("the matrix is singular, or too near it for ", tcsolve::name(real_of<S>),
+                        " factors without a search for pivots (", replaced_, " were replaced)"));
+}
+
+template <class S>
+void CudssInverse<S>::run(Context& ctx, int phase) const {
+  CudssLibrary const& library = cudss();
+  cuda::Current const current(objects_->ordinal);
+  Objects const& o = *objects_;
+  require(library.set_stream(o.handle, ctx.stream()), "cudssSetStream");
+  require(library.execute(o.handle, phase, o.config, o.data, o.A, o.x, o.b),
+          phase == CudssLibrary::analysis ? "the analysis"
+          : phase == CudssLibrary::solve  ? "the solve"
+                                          : "the factorisation");
+}
+
+template <class S>
+Traits CudssInverse<S>::traits() const {
+  return {.precision = {real_of<S>, real_of<S>, real_of<S>},
+          .transpose = definite_,
+          .capturable = false,
+          .isolates_nonfinite = false};
+}
+
+template <class S>
+Cost CudssInverse<S>::cost(Index k) const {
+  // The factor of a positive definite matrix is read twice, as L and as L^T.
+  double const read = static_cast<double>(entries_) * (definite_ ? 2 : 1), n = rows();
+  return {2 * read * k, (sizeof(S) * read + 4 * sizeof(S) * n + 16 * n) * k, 1};
+}
+
+template <class S>
+void CudssInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
+                               Op op) const {
+  if (op == Op::transpose && !definite_) throw Unsupported("cudss: transpose");
+  ctx.submit(
+      "cudss",
+      [this, alpha, x, beta, y](Context& c) {
+        if (rows() == 0) return;
+        for (Index j = 0; j < x.cols; ++j) {
+          copy<double, S>(c, column(x, j), b_.view());
+          run(c, CudssLibrary::solve);
+          axpby<S, double>(c, alpha, x_.view(), beta, column(y, j));
+        }
+      },
+      false);
+}
+
+template class CudssInverse<double>;
+template class CudssInverse<float>;
+
+}  // namespace tcsolve

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// B^-1 x by cuDSS: factors made and applied on the device, in FP64 or FP32.
+///
+///     analyse      order, pattern of the factors, memory      once for a pattern
+///     factorise    L U, or L L^T of a positive definite B     for each set of values
+///     solve        x = U^-1 L^-1 b                            one column at a time
+///
+/// It pivots within blocks alone and replaces pivots that are tiny, so that B should be scaled with
+/// large entries on its diagonal (factors/arrangement.hpp), and factors may be made of a singular
+/// matrix. They are therefore tried before anybody uses them: r <- r - B M r twice, from a random
+/// r. The second step must halve the norm, which it does not where I - B M has an eigenvalue
+/// near 1.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// Factors, matrix and vectors in S, float or double.
+///
+///   bytes   those that cuDSS tells after the analysis, the matrix in S, two vectors
+///   op      M^T of a positive definite B alone, where it is M
+///
+/// Not capturable. One operator serves one Context at a time: its vectors lie in it.
+template <class S>
+class CudssInverse final : public LinearOperator<double> {
+ public:
+  /// Of a square host matrix, in a Context on a device, with cudss().there. `definite`: symmetric
+  /// positive definite, of which the upper triangle is read. Throws MatrixError (singular, no
+  /// positive pivots, beyond S), SizeError (entries that need 64-bit offsets), MemoryError,
+  /// DeviceError, Cancelled. Waits for the device.
+  CudssInverse(Context&, Csr<double> const& B, bool definite);
+  ~CudssInverse() override;
+  /// New values on the same pattern, whose analysis stays. Throws as the constructor; the inverse
+  /// is then not to be used.
+  void update(Context&, Csr<double> const& B);
+
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "cudss"; }
+  /// Entries of the factors, and pivots that were too small and were replaced.
+  std::int64_t entries() const { return entries_; }
+  int replaced() const { return replaced_; }
+
+ private:
+  struct Objects;
+  void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
+                Op) const override;
+  void place(Context&, Csr<double> const& B);
+  void analyse(Context&);
+  void factorise(Context&, int phase);
+  void try_out(Context&, Csr<double> const& B) const;
+  void run(Context&, int phase) const;
+
+  bool definite_;
+  std::int64_t entries_ = 0;
+  int replaced_ = 0;
+  Array<Index> offsets_, columns_;
+  Array<S> values_;
+  mutable Array<S> b_, x_;
+  std::unique_ptr<Objects> objects_;
+};
+
+}  // namespace tcsolve
