@@ -10,6 +10,7 @@
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/phase.hpp>
+#include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
 #include <tcsolve/solvers/projected_solver.hpp>
@@ -76,7 +77,7 @@ void AutoSolver::look(Context& ctx, CsrView<double> const& a) {
   else if (kept_preconditioner_)
     list_ = choices_with(facts, *make<PreconditionerRegistry>(kept_preconditioner_));
   else
-    list_ = choices(facts, on_device);
+    list_ = choices(facts, on_device, on_device && direct_comes_first(facts) && cudss().there);
   at_ = 0;
   begun_ = false;
   definite_ = true;

@@ -9,7 +9,7 @@
 namespace tcsolve {
 namespace {
 
-constexpr char const* weak_ilu = "{type: ilu, drop_tolerance: 0.1, complete_below: 5}";
+constexpr char const* weak_ilu = "{type: ilu, drop_tolerance: 0.1, complete_below: 8}";
 constexpr char const* ilu = "{type: ilu, drop_tolerance: 0.01}";
 constexpr char const* strong_ilu = "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}";
 constexpr char const* threshold_ic = "{type: ic, drop_tolerance: 0.01, complete_below: 5}";
@@ -25,12 +25,20 @@ std::string square_reason(MatrixFacts const& f) {
 
 bool dominant(MatrixFacts const& f) { return f.dominant_rows == f.rows && f.zero_diagonal == 0; }
 
-/// Iterations with jacobi that a device makes in a tenth of the time in which the host makes an
+/// Entries up to which the host makes complete factors of a definite matrix in about the time of a
+/// hundred iterations on a device.
+constexpr Offset few_entries = 10000;
+/// Entries from which incomplete factors take the host longer than a device takes for complete
+/// ones, and rows from which these may not fit.
+constexpr Offset many_entries = 200000;
+constexpr Index many_rows = 60000;
+
+/// Iterations with jacobi that a device makes in a twentieth of the time in which the host makes an
 /// incomplete factorisation: both grow with the entries (docs/internals/factorisations.md).
 int cheap_iterations(MatrixFacts const& f) {
   double const entries = static_cast<double>(f.entries);
   return static_cast<int>(
-      std::clamp(0.1 * 0.27e-6 * entries / (25e-6 + 7e-12 * entries), 30., 5e3));
+      std::clamp(0.05 * 0.27e-6 * entries / (25e-6 + 7e-12 * entries), 30., 5e3));
 }
 
 void add_jacobi(std::vector<Choice>& list, std::string const& solver, MatrixFacts const& f,
@@ -47,14 +55,16 @@ void add_definite(std::vector<Choice>& list, std::string const& solver, Offset e
   std::string const why = "the matrix is symmetric with a positive diagonal";
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
   auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
-  list.push_back({solver, jacobi, why, true, on_device ? cheap : 50});
+  if (entries > few_entries) list.push_back({solver, jacobi, why, true, on_device ? cheap : 50});
   list.push_back({solver, threshold_ic, why, true, 600});
   list.push_back({solver, direct, why, true, 100});
   list.push_back({solver, jacobi, why, true, 100000});
 }
 
 void add_general(std::vector<Choice>& list, std::string const& gmres, std::string const& bicgstab,
-                 MatrixFacts const& f, std::string const& why) {
+                 MatrixFacts const& f, std::string const& why, bool direct_first = false) {
+  if (direct_first)
+    list.push_back({gmres, direct, why + ", and the device factorises", false, 100});
   // Of large systems GMRES would have to keep too many vectors.
   if (f.rows >= 100000) {
     list.push_back({bicgstab, ilu, why, false, 500});
@@ -63,7 +73,7 @@ void add_general(std::vector<Choice>& list, std::string const& gmres, std::strin
     list.push_back({gmres, ilu, why, false, 400, 50});
   }
   list.push_back({gmres, strong_ilu, why, false, 400, 50});
-  list.push_back({gmres, direct, why, false, 100});
+  if (!direct_first) list.push_back({gmres, direct, why, false, 100});
 }
 
 }  // namespace
@@ -99,14 +109,19 @@ MatrixFacts matrix_facts(CsrView<double> const& a) {
   return f;
 }
 
-std::vector<Choice> choices(MatrixFacts const& f, bool on_device) {
+bool direct_comes_first(MatrixFacts const& f) {
+  return f.square() && f.entries > many_entries && f.rows < many_rows &&
+         !(f.symmetric && f.positive_diagonal());
+}
+
+std::vector<Choice> choices(MatrixFacts const& f, bool on_device, bool direct_first) {
   if (!f.square())
     return {{"{type: lsmr}", "{type: column_scaling}", "the matrix is not square: least squares",
              false, 100000}};
   std::vector<Choice> list;
   if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", f.entries, on_device);
   if (!f.symmetric) add_jacobi(list, "{type: bicgstab}", f, on_device);
-  add_general(list, gmres, "{type: bicgstab}", f, square_reason(f));
+  add_general(list, gmres, "{type: bicgstab}", f, square_reason(f), direct_first);
   return list;
 }
 

@@ -4,7 +4,8 @@
 ///
 ///     not square                     lsmr
 ///     symmetric, positive diagonal   cg with jacobi, on the host for some iterations only; ic;
-///                                    direct. Where cg finds that it is indefinite, as `square`
+///                                    direct. Small systems begin with ic. Where cg finds that it
+///                                    is indefinite, as `square`
 ///     square                         gmres, for large systems bicgstab, with ilu; a stronger ilu;
 ///                                    direct. Where rows are diagonally dominant, and for some
 ///                                    iterations on every device, bicgstab with jacobi before these
@@ -45,8 +46,13 @@ struct Choice {
   int trial = 0;  ///< above 0: it is tried, too, after so many iterations that gain no digit
 };
 
-/// Choices for a matrix. Cost: none.
-std::vector<Choice> choices(MatrixFacts const&, bool on_device);
+/// Whether a device that has a complete factorisation of its own should try it before the host
+/// makes incomplete factors: a large system whose factors may still fit.
+bool direct_comes_first(MatrixFacts const&);
+
+/// Choices for a matrix. `direct_first`: complete factors, made by the device, come before
+/// incomplete ones. Cost: none.
+std::vector<Choice> choices(MatrixFacts const&, bool on_device, bool direct_first = false);
 /// Preconditioners for a method that has been chosen already, and methods for a preconditioner.
 std::vector<Choice> choices_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs);
 std::vector<Choice> choices_with(MatrixFacts const&, PreconditionerFactory const& M);

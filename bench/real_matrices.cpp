@@ -6,6 +6,7 @@
 /// after a system that wakes the device. `which`:
 ///
 ///     auto    solver and preconditioner auto
+///     device  the same on the device alone, beside gmres with the complete factors of cuDSS
 ///     sweep   twenty configurations that a careful user would try, a line each
 ///     advise  the first of `tcsolve advise` beside the best of that sweep, on the device where
 ///     there
@@ -30,6 +31,7 @@
 #include <tcsolve/api/choices.hpp>
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/api/ranking.hpp>
+#include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/matrix/csr.hpp>
@@ -250,6 +252,18 @@ int main(int argc, char** argv) {
       Outcome const o = best(*contexts.front(), a, limited(automatic, limit), limit);
       row(name, a, *contexts.front(), story(o.report), o);
       beside_eigen(name, a);
+      continue;
+    }
+    if (which == "device") {
+      Context& ctx = *contexts.back();
+      Outcome const o = best(ctx, a, limited(automatic, limit), limit);
+      row(name, a, ctx, story(o.report), o);
+      if (cudss().there)
+        row(name, a, ctx, "gmres + direct by cuDSS",
+            best(ctx, a,
+                 limited("solver: {type: gmres}\npreconditioner: {type: direct, library: cudss}\n",
+                         limit),
+                 limit));
       continue;
     }
     for (auto& ctx : contexts) {
