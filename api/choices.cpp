@@ -32,6 +32,8 @@ constexpr Offset few_entries = 10000;
 /// ones, and rows from which these may not fit.
 constexpr Offset many_entries = 200000;
 constexpr Index many_rows = 60000;
+/// Entries of a row below which incomplete factors take the host less.
+constexpr Offset long_row = 10;
 
 /// Iterations with jacobi that a device makes in a twentieth of the time in which the host makes an
 /// incomplete factorisation: both grow with the entries (docs/internals/factorisations.md).
@@ -54,7 +56,7 @@ void add_definite(std::vector<Choice>& list, std::string const& solver, Offset e
                   bool on_device) {
   std::string const why = "the matrix is symmetric with a positive diagonal";
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
-  auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
+  auto const cheap = static_cast<int>(std::min(1e5, 600 + 4e-3 * static_cast<double>(entries)));
   if (entries > few_entries) list.push_back({solver, jacobi, why, true, on_device ? cheap : 50});
   list.push_back({solver, threshold_ic, why, true, 600});
   list.push_back({solver, direct, why, true, 100});
@@ -111,7 +113,7 @@ MatrixFacts matrix_facts(CsrView<double> const& a) {
 
 bool direct_comes_first(MatrixFacts const& f) {
   return f.square() && f.entries > many_entries && f.rows < many_rows &&
-         !(f.symmetric && f.positive_diagonal());
+         f.entries > long_row * f.rows && !(f.symmetric && f.positive_diagonal());
 }
 
 std::vector<Choice> choices(MatrixFacts const& f, bool on_device, bool direct_first) {

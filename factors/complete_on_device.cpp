@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <tcsolve/factors/cudss_inverse.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/operators/column.hpp>
@@ -14,9 +13,9 @@ namespace {
 
 /// B^-1: `old` with new values, or a new one where it is null.
 template <class S>
-OperatorPtr<double> made(Context& ctx, Csr<double> const& B, bool definite,
+OperatorPtr<double> made(Context& ctx, Csr<double> const& B, Definiteness kind,
                          OperatorPtr<double> const& old) {
-  if (!old) return std::make_shared<CudssInverse<S>>(ctx, B, definite);
+  if (!old) return std::make_shared<CudssInverse<S>>(ctx, B, kind);
   auto const own = std::static_pointer_cast<CudssInverse<S> const>(old);
   std::const_pointer_cast<CudssInverse<S>>(own)->update(ctx, B);
   return old;
@@ -36,14 +35,14 @@ std::string facts(OperatorPtr<double> const& inverse, Offset entries_of_A) {
 
 }  // namespace
 
-CompleteOnDevice::CompleteOnDevice(Context& ctx, CsrView<double> const& a, bool definite,
+CompleteOnDevice::CompleteOnDevice(Context& ctx, CsrView<double> const& a, Definiteness kind,
                                    Real values)
     : LinearOperator<double>(a.rows, a.cols),
-      definite_(definite),
+      kind_(kind),
       values_(values),
       entries_of_A_(a.entries),
-      arrangement_(a, {UseMatching::automatic, FactorScaling::largest, FactorOrder::none}, definite,
-                   ctx.cancel_flag()) {
+      arrangement_(a, {UseMatching::automatic, FactorScaling::largest, FactorOrder::none},
+                   kind != Definiteness::general, ctx.cancel_flag()) {
   if (arrangement_.rank() < a.rows)
     throw MatrixError(cat("the matrix is singular: of its ", a.rows, " rows, ", arrangement_.rank(),
                           " can be given columns of their own"));
@@ -65,14 +64,13 @@ void CompleteOnDevice::place(Context& ctx) {
 
 OperatorPtr<double> CompleteOnDevice::inverse(Context& ctx, Csr<double> const& B,
                                               OperatorPtr<double> const& old) const {
-  return values_ == Real::f32 ? made<float>(ctx, B, definite_, old)
-                              : made<double>(ctx, B, definite_, old);
+  return values_ == Real::f32 ? made<float>(ctx, B, kind_, old) : made<double>(ctx, B, kind_, old);
 }
 
 void CompleteOnDevice::prepare(Context& ctx, Op op) const {
   enter_->prepare(ctx, op);
   leave_->prepare(ctx, op);
-  if (op == Op::none || definite_) return;
+  if (op == Op::none || kind_ != Definiteness::general) return;
   std::call_once(transposed_once_, [&] {
     transposed_ = inverse(ctx, transpose(arrangement_.matrix().view()), nullptr);
   });
@@ -99,7 +97,10 @@ std::string CompleteOnDevice::details() const {
   text +=
       cat(text.empty() ? "" : "; ", values_ == Real::f32 ? facts<float>(inverse_, entries_of_A_)
                                                          : facts<double>(inverse_, entries_of_A_));
-  return text + cat("; ", tcsolve::name(values_), definite_ ? " L L^T" : " L U",
+  return text + cat("; ", tcsolve::name(values_),
+                    kind_ == Definiteness::general     ? " L U"
+                    : kind_ == Definiteness::symmetric ? " L D L^T"
+                                                       : " L L^T",
                     " on the device by cuDSS ", cudss().version);
 }
 
@@ -107,7 +108,7 @@ void CompleteOnDevice::do_apply(Context& ctx, double alpha, In<double> x, double
                                 Out<double> y, Op op) const {
   bool const plain = op == Op::none;
   if (!plain) prepare(ctx, op);
-  OperatorPtr<double> const& B = plain || definite_ ? inverse_ : transposed_;
+  OperatorPtr<double> const& B = plain || kind_ != Definiteness::general ? inverse_ : transposed_;
   auto scope = ctx.arena().scope();
   Out<double> const t = scope.template vectors<double>(rows(), 1);
   Out<double> const u = scope.template vectors<double>(rows(), 1);

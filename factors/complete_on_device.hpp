@@ -2,7 +2,7 @@
 /// M = A^-1 by a complete factorisation on the device.
 ///
 ///     arrange      A -> B = P R A C Q^T, on the host          factors/arrangement.hpp
-///     factorise    B = L U or L L^T, and apply, by cuDSS      factors/cudss_inverse.hpp
+///     factorise    B = L U, L D L^T, L L^T; apply, by cuDSS      factors/cudss_inverse.hpp
 ///
 ///     M x = C Q^T B^-1 P R x
 #pragma once
@@ -12,6 +12,7 @@
 #include <string>
 
 #include <tcsolve/factors/arrangement.hpp>
+#include <tcsolve/factors/cudss_inverse.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -20,10 +21,10 @@ namespace tcsolve {
 /// when it is first asked for. Not capturable. One operator serves one Context at a time.
 class CompleteOnDevice final : public LinearOperator<double> {
  public:
-  /// Of a square host matrix, in a Context on a device, with cudss().there. `definite`: symmetric
-  /// positive definite. `values`: Real::f64 or Real::f32. Throws ShapeError, MatrixError,
-  /// MemoryError, DeviceError, Cancelled as CudssInverse does.
-  CompleteOnDevice(Context&, CsrView<double> const& a, bool definite, Real values);
+  /// Of a square host matrix, in a Context on a device, with cudss().there. `values`: Real::f64 or
+  /// Real::f32. Throws ShapeError, MatrixError, MemoryError, DeviceError, Cancelled as CudssInverse
+  /// does.
+  CompleteOnDevice(Context&, CsrView<double> const& a, Definiteness kind, Real values);
   /// New values on the pattern of A: permutations and analysis stay, numbers are made anew;
   /// recordings stay valid. Throws as the constructor; the operator is then not to be used.
   void update(Context&, CsrView<double> const& a);
@@ -40,7 +41,7 @@ class CompleteOnDevice final : public LinearOperator<double> {
   OperatorPtr<double> inverse(Context&, Csr<double> const& B, OperatorPtr<double> const& old) const;
   void place(Context&);
 
-  bool definite_;
+  Definiteness kind_;
   Real values_;
   Offset entries_of_A_;
   Arrangement arrangement_;

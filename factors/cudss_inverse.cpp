@@ -27,8 +27,14 @@ void require(int status, char const* what) {
   throw DeviceError(text);
 }
 
-/// The entries on and above a diagonal that is to be positive.
-Csr<double> upper_triangle(Csr<double> const& B) {
+int matrix_type(Definiteness kind) {
+  return kind == Definiteness::general     ? CudssLibrary::general
+         : kind == Definiteness::symmetric ? CudssLibrary::symmetric
+                                           : CudssLibrary::positive_definite;
+}
+
+/// The entries on and above the diagonal, which is to be positive where B is definite.
+Csr<double> upper_triangle(Csr<double> const& B, bool definite) {
   Csr<double> U;
   U.rows = U.cols = B.rows;
   for (Index i = 0; i < B.rows; ++i) {
@@ -39,7 +45,7 @@ Csr<double> upper_triangle(Csr<double> const& B) {
         U.columns.push_back(B.columns[k]);
         U.values.push_back(B.values[k]);
       }
-    if (!(diagonal > 0))
+    if (definite && !(diagonal > 0))
       throw MatrixError(
           cat("the matrix has no positive pivots: row ", i, " has ", diagonal, " on the diagonal"));
     U.offsets.push_back(U.entries());
@@ -101,9 +107,9 @@ struct CudssInverse<S>::Objects {
 };
 
 template <class S>
-CudssInverse<S>::CudssInverse(Context& ctx, Csr<double> const& B, bool definite)
+CudssInverse<S>::CudssInverse(Context& ctx, Csr<double> const& B, Definiteness kind)
     : LinearOperator<double>(B.rows, B.rows),
-      definite_(definite),
+      kind_(kind),
       b_(ctx.space(), static_cast<std::size_t>(B.rows)),
       x_(ctx.space(), static_cast<std::size_t>(B.rows)),
       objects_(std::make_unique<Objects>(ordinal_of(ctx.space()))) {
@@ -129,7 +135,9 @@ void CudssInverse<S>::update(Context& ctx, Csr<double> const& B) {
 /// Brings the entries that cuDSS reads to the device, the pattern only once.
 template <class S>
 void CudssInverse<S>::place(Context& ctx, Csr<double> const& B) {
-  Csr<S> here = converted<S>(definite_ ? upper_triangle(B) : B);
+  Csr<S> here = converted<S>(kind_ == Definiteness::general
+                                 ? B
+                                 : upper_triangle(B, kind_ == Definiteness::positive_definite));
   if (here.entries() > std::numeric_limits<std::int32_t>::max())
     throw SizeError(
         cat("cudss: ", here.entries(), " entries need 64-bit offsets; at most 2^31 - 1 are taken"));
@@ -151,6 +159,8 @@ void CudssInverse<S>::analyse(Context& ctx) {
   cuda::Current const current(objects_->ordinal);
   Objects& o = *objects_;
   require(library.create(&o.handle), "cudssCreate");
+  if (!library.threading.empty())
+    require(library.set_threading(o.handle, library.threading.c_str()), "cudssSetThreadingLayer");
   require(library.config_create(&o.config), "cudssConfigCreate");
   require(library.data_create(o.handle, &o.data), "cudssDataCreate");
   int const on = 1, off = 0;
@@ -160,11 +170,10 @@ void CudssInverse<S>::analyse(Context& ctx) {
   if (library.matching >= 0)
     require(library.config_set(o.config, library.matching, &off, sizeof off),
             "cudssConfigSet (matching)");
-  int const kind = definite_ ? CudssLibrary::positive_definite : CudssLibrary::general;
-  int const view = definite_ ? CudssLibrary::upper : CudssLibrary::full;
+  int const view = kind_ == Definiteness::general ? CudssLibrary::full : CudssLibrary::upper;
   require(library.matrix_create_csr(&o.A, rows(), static_cast<std::int64_t>(values_.size()),
                                     offsets_.data(), columns_.data(), values_.data(), type_of<S>,
-                                    kind, view),
+                                    matrix_type(kind_), view),
           "cudssMatrixCreateCsr");
   for (auto const& [vector, data] : {std::pair{&o.b, b_.data()}, std::pair{&o.x, x_.data()}})
     require(library.matrix_create_dense(vector, rows(), 1, rows(), data, type_of<S>,
@@ -185,9 +194,10 @@ void CudssInverse<S>::factorise(Context& ctx, int phase) {
   run(ctx, phase);
   cuda::Current const current(objects_->ordinal);
   if (int const info = objects_->template value<int>(CudssLibrary::info, "the factorisation"))
-    throw MatrixError(
-        cat(definite_ ? "the matrix has no positive pivots" : "the matrix is singular",
-            ": cuDSS says ", info));
+    throw MatrixError(cat(kind_ == Definiteness::positive_definite
+                              ? "the matrix has no positive pivots"
+                              : "the matrix is singular",
+                          ": cuDSS says ", info));
   entries_ = objects_->template value<std::int64_t>(CudssLibrary::entries_of_factors,
                                                     "the count of entries");
   replaced_ = objects_->template value<int>(CudssLibrary::replaced_pivots, "the count of pivots");
@@ -232,22 +242,23 @@ void CudssInverse<S>::run(Context& ctx, int phase) const {
 template <class S>
 Traits CudssInverse<S>::traits() const {
   return {.precision = {real_of<S>, real_of<S>, real_of<S>},
-          .transpose = definite_,
+          .transpose = kind_ != Definiteness::general,
           .capturable = false,
           .isolates_nonfinite = false};
 }
 
 template <class S>
 Cost CudssInverse<S>::cost(Index k) const {
-  // The factor of a positive definite matrix is read twice, as L and as L^T.
-  double const read = static_cast<double>(entries_) * (definite_ ? 2 : 1), n = rows();
+  // The factor of a symmetric matrix is read twice, as L and as L^T.
+  double const read = static_cast<double>(entries_) * (kind_ == Definiteness::general ? 1 : 2),
+               n = rows();
   return {2 * read * k, (sizeof(S) * read + 4 * sizeof(S) * n + 16 * n) * k, 1};
 }
 
 template <class S>
 void CudssInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
                                Op op) const {
-  if (op == Op::transpose && !definite_) throw Unsupported("cudss: transpose");
+  if (op == Op::transpose && kind_ == Definiteness::general) throw Unsupported("cudss: transpose");
   ctx.submit(
       "cudss",
       [this, alpha, x, beta, y](Context& c) {

@@ -2,7 +2,7 @@
 /// B^-1 x by cuDSS: factors made and applied on the device, in FP64 or FP32.
 ///
 ///     analyse      order, pattern of the factors, memory      once for a pattern
-///     factorise    L U, or L L^T of a positive definite B     for each set of values
+///     factorise    L U, L D L^T or L L^T                      for each set of values
 ///     solve        x = U^-1 L^-1 b                            one column at a time
 ///
 /// It pivots within blocks alone and replaces pivots that are tiny, so that B should be scaled with
@@ -21,20 +21,23 @@
 
 namespace tcsolve {
 
+/// What is known of a matrix beside its entries, and the factors that it has: L U, L D L^T with
+/// pivots of either sign, L L^T. Of the latter two the upper triangle is read.
+enum class Definiteness { general, symmetric, positive_definite };
+
 /// Factors, matrix and vectors in S, float or double.
 ///
 ///   bytes   those that cuDSS tells after the analysis, the matrix in S, two vectors
-///   op      M^T of a positive definite B alone, where it is M
+///   op      M^T of a symmetric B alone, where it is M
 ///
 /// Not capturable. One operator serves one Context at a time: its vectors lie in it.
 template <class S>
 class CudssInverse final : public LinearOperator<double> {
  public:
-  /// Of a square host matrix, in a Context on a device, with cudss().there. `definite`: symmetric
-  /// positive definite, of which the upper triangle is read. Throws MatrixError (singular, no
-  /// positive pivots, beyond S), SizeError (entries that need 64-bit offsets), MemoryError,
-  /// DeviceError, Cancelled. Waits for the device.
-  CudssInverse(Context&, Csr<double> const& B, bool definite);
+  /// Of a square host matrix, in a Context on a device, with cudss().there. Throws MatrixError
+  /// (singular, no positive pivots, beyond S), SizeError (entries that need 64-bit offsets),
+  /// MemoryError, DeviceError, Cancelled. Waits for the device.
+  CudssInverse(Context&, Csr<double> const& B, Definiteness kind);
   ~CudssInverse() override;
   /// New values on the same pattern, whose analysis stays. Throws as the constructor; the inverse
   /// is then not to be used.
@@ -57,7 +60,7 @@ class CudssInverse final : public LinearOperator<double> {
   void try_out(Context&, Csr<double> const& B) const;
   void run(Context&, int phase) const;
 
-  bool definite_;
+  Definiteness kind_;
   std::int64_t entries_ = 0;
   int replaced_ = 0;
   Array<Index> offsets_, columns_;

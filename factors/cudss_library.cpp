@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include <tcsolve/core/error.hpp>
@@ -19,6 +21,16 @@ void* open_first(std::vector<char const*> const& files, std::string& problem) {
     problem += cat(problem.empty() ? "" : "; ", why != nullptr ? why : file);
   }
   return nullptr;
+}
+
+/// The file with which cuDSS starts threads by OpenMP, beside the file that `function` is from.
+std::string threading_beside(void* function) {
+  Dl_info info{};
+  if (dladdr(function, &info) == 0 || info.dli_fname == nullptr) return "";
+  std::filesystem::path const folder = std::filesystem::path(info.dli_fname).parent_path();
+  for (char const* name : {"libcudss_mtlayer_gomp.so.1", "libcudss_mtlayer_gomp.so.0"})
+    if (std::error_code none; std::filesystem::exists(folder / name, none)) return folder / name;
+  return "";
 }
 
 }  // namespace
@@ -40,6 +52,7 @@ CudssLibrary load_cudss(char const* file) {
   find(library.create, "cudssCreate");
   find(library.destroy, "cudssDestroy");
   find(library.set_stream, "cudssSetStream");
+  find(library.set_threading, "cudssSetThreadingLayer");
   find(library.config_create, "cudssConfigCreate");
   find(library.config_destroy, "cudssConfigDestroy");
   find(library.config_set, "cudssConfigSet");
@@ -69,6 +82,7 @@ CudssLibrary load_cudss(char const* file) {
   library.deterministic_mode = later ? 24 : 25;
   library.matching = later ? 3 : -1;
   library.type_of_offsets_ = later;
+  library.threading = threading_beside(library.create_csr_);
   library.there = true;
   return library;
 }

@@ -35,7 +35,7 @@ struct CudssLibrary {
   /// cudssDataParam_t.
   static constexpr int info = 0, entries_of_factors = 1, replaced_pivots = 2;
   /// cudssMatrixType_t, cudssMatrixViewType_t.
-  static constexpr int general = 0, positive_definite = 3, full = 0, upper = 2;
+  static constexpr int general = 0, symmetric = 1, positive_definite = 3, full = 0, upper = 2;
   /// cudssIndexBase_t, cudssLayout_t.
   static constexpr int from_zero = 0, by_columns = 0;
   /// cudaDataType_t.
@@ -44,6 +44,7 @@ struct CudssLibrary {
   Create create = nullptr, config_create = nullptr;
   Destroy destroy = nullptr, config_destroy = nullptr, matrix_destroy = nullptr;
   int (*set_stream)(Object handle, void* stream) = nullptr;
+  int (*set_threading)(Object handle, char const* file) = nullptr;
   int (*get_property)(int property, int* value) = nullptr;
   int (*config_set)(Object config, int key, void const* value, std::size_t bytes) = nullptr;
   int (*data_create)(Object handle, Object*) = nullptr;
@@ -63,6 +64,9 @@ struct CudssLibrary {
   int deterministic_mode = 0;  ///< cudssConfigParam_t
   int matching = -1;           ///< cudssConfigParam_t; -1: off unless it is asked for
 
+  /// What lets the analysis take several threads of the host: the file that lies beside cuDSS;
+  /// empty where none does, and the analysis takes one.
+  std::string threading;
   bool there = false;
   std::string version;  ///< "0.7.1"
   std::string problem;  ///< why it is not there

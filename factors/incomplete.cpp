@@ -109,7 +109,32 @@ class ColumnLists {
 
 }  // namespace
 
+namespace {
+
+/// The triangles of B.
+TriangularFactors pattern_without_fill(Csr<double> const& B) {
+  TriangularFactors factors;
+  RowWriter lower(factors.lower, B.rows), upper(factors.upper, B.rows);
+  for (Index i = 0; i < B.rows; ++i) {
+    for (Index const j : B.row_columns(i))
+      if (j < i)
+        lower.add(j, 0);
+      else if (j > i)
+        upper.add(j, 0);
+    lower.end_row();
+    upper.end_row();
+  }
+  factors.inverse_pivots.assign(static_cast<std::size_t>(B.rows), 1.0);
+  return factors;
+}
+
+}  // namespace
+
 TriangularFactors fill_pattern(Csr<double> const& B, int level, Offset limit, CancelFlag cancel) {
+  if (level == 0) {
+    require_within(B.entries(), limit);
+    return pattern_without_fill(B);
+  }
   Index const n = B.rows;
   TriangularFactors factors;
   RowWriter lower(factors.lower, n), upper(factors.upper, n);

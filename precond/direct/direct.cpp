@@ -10,16 +10,16 @@
 namespace tcsolve {
 namespace {
 
-/// What has a factorisation L D L^T with positive D, as far as can be seen.
-bool looks_definite(CsrView<double> const& a) {
-  if (!is_symmetric(a)) return false;
+/// What can be seen of a matrix: a positive diagonal does not make a symmetric one definite.
+Definiteness kind_of(CsrView<double> const& a) {
+  if (!is_symmetric(a)) return Definiteness::general;
   for (Index i = 0; i < a.rows; ++i) {
     bool positive = false;
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
       positive = positive || (a.columns[k] == i && a.values[k] > 0);
-    if (!positive) return false;
+    if (!positive) return Definiteness::symmetric;
   }
-  return true;
+  return Definiteness::positive_definite;
 }
 
 FactorRecipe recipe(DirectParams const& params, bool symmetric) {
@@ -49,18 +49,17 @@ std::string obstacle(Context const& ctx, DirectParams const& params) {
 
 std::string DirectParams::check() const { return stored_type_problem(values); }
 
-/// By cuDSS. L L^T where A looks definite; L U where it is not after all, unless that was asked
-/// for.
+/// By cuDSS. A weaker assumption is made where the matrix turns out not to be what it looked like.
 OperatorPtr<double> DirectFactory::on_device(Context& ctx, CsrView<double> const& a,
-                                             bool symmetric) const {
-  if (symmetric) {
-    try {
-      return std::make_shared<CompleteOnDevice>(ctx, a, true, params_.values);
-    } catch (MatrixError const&) {
-      if (params_.factorisation == CompleteKind::cholesky) throw;
-    }
+                                             Definiteness kind) const {
+  try {
+    return std::make_shared<CompleteOnDevice>(ctx, a, kind, params_.values);
+  } catch (MatrixError const&) {
+    if (kind == Definiteness::general || params_.factorisation == CompleteKind::cholesky) throw;
   }
-  return std::make_shared<CompleteOnDevice>(ctx, a, false, params_.values);
+  return on_device(
+      ctx, a,
+      kind == Definiteness::positive_definite ? Definiteness::symmetric : Definiteness::general);
 }
 
 OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) const {
@@ -69,20 +68,22 @@ OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) con
     Csr<double> const here = to_host(ctx, system.matrix);
     return build(ctx, {here.view(), system.A});
   }
-  bool symmetric = p.factorisation == CompleteKind::cholesky;
-  if (p.factorisation == CompleteKind::automatic) symmetric = looks_definite(system.matrix);
+  Definiteness const kind = p.factorisation == CompleteKind::cholesky
+                                ? Definiteness::positive_definite
+                            : p.factorisation == CompleteKind::lu ? Definiteness::general
+                                                                  : kind_of(system.matrix);
   if (p.library != FactorLibrary::eigen) {
     std::string const problem = obstacle(ctx, p);
     bool const asked = p.library == FactorLibrary::cudss;
     if (asked && !problem.empty()) throw SetupError("direct: no cuDSS: " + problem);
     try {
-      if (problem.empty()) return on_device(ctx, system.matrix, symmetric);
+      if (problem.empty()) return on_device(ctx, system.matrix, kind);
     } catch (MatrixError const& e) {
       if (asked) throw SetupError(cat("direct: ", e.what()));
       ctx.log(Severity::note, cat("direct: on the device, ", e.what(), "; Eigen tries it"));
     }
   }
-  return from_factors(ctx, system.matrix, recipe(p, symmetric));
+  return from_factors(ctx, system.matrix, recipe(p, kind == Definiteness::positive_definite));
 }
 
 OperatorPtr<double> DirectFactory::update(Context& ctx, System const& system,

@@ -9,6 +9,7 @@
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/factors/arrangement.hpp>
+#include <tcsolve/factors/cudss_inverse.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/precond/from_factors.hpp>
 
@@ -56,7 +57,7 @@ class DirectFactory final : public FromFactors {
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
 
  private:
-  OperatorPtr<double> on_device(Context&, CsrView<double> const& a, bool symmetric) const;
+  OperatorPtr<double> on_device(Context&, CsrView<double> const& a, Definiteness kind) const;
   Params params_;
 };
 

@@ -49,6 +49,18 @@ Csr<double> definite(Index n, std::uint64_t seed) {
   return csr(d);
 }
 
+constexpr Definiteness kinds[] = {Definiteness::general, Definiteness::symmetric,
+                                  Definiteness::positive_definite};
+
+/// A matrix that has no stronger property; the symmetric one has diagonal entries of both signs.
+Csr<double> of_kind(Definiteness kind, Index n) {
+  if (kind == Definiteness::general) return hollow(n, 6);
+  Matrix d = dense(definite(n, 6));
+  if (kind == Definiteness::symmetric)
+    for (Index i = 0; i < n; i += 3) d(i, i) = -d(i, i);
+  return csr(d);
+}
+
 /// Other values on the same pattern; symmetric as before.
 Csr<double> changed(Csr<double> a) {
   for (Index i = 0; i < a.rows; ++i)
@@ -176,7 +188,7 @@ TEST_F(CudssFactorsGpu, AreTheInverseOfAGeneralMatrix) {
     for (Index n : {1, 2, 33, 400}) {
       SCOPED_TRACE(cat(n, " rows in ", name(values)));
       Csr<double> const a = hollow(n, 5);
-      CompleteOnDevice const M(ctx(), a.view(), false, values);
+      CompleteOnDevice const M(ctx(), a.view(), Definiteness::general, values);
       inverts(M, a, tolerance);
       EXPECT_THAT(M.details(), HasSubstr("L U on the device by cuDSS " + cudss().version));
       EXPECT_FALSE(M.traits().capturable);
@@ -188,18 +200,27 @@ TEST_F(CudssFactorsGpu, AreTheInverseOfADefiniteMatrix) {
     for (Index n : {1, 2, 33, 400}) {
       SCOPED_TRACE(cat(n, " rows in ", name(values)));
       Csr<double> const a = definite(n, 5);
-      CompleteOnDevice const M(ctx(), a.view(), true, values);
+      CompleteOnDevice const M(ctx(), a.view(), Definiteness::positive_definite, values);
       inverts(M, a, tolerance);
       EXPECT_THAT(M.details(), HasSubstr("L L^T on the device by cuDSS"));
     }
 }
 
+TEST_F(CudssFactorsGpu, AreTheInverseOfAnIndefiniteMatrix) {
+  for (auto const& [values, tolerance] : precisions) {
+    Csr<double> const a = of_kind(Definiteness::symmetric, 300);
+    CompleteOnDevice const M(ctx(), a.view(), Definiteness::symmetric, values);
+    inverts(M, a, tolerance);
+    EXPECT_THAT(M.details(), HasSubstr("L D L^T on the device by cuDSS"));
+  }
+}
+
 TEST_F(CudssFactorsGpu, FollowNewValues) {
-  for (bool const symmetric : {false, true})
+  for (Definiteness const kind : kinds)
     for (auto const& [values, tolerance] : precisions) {
-      SCOPED_TRACE(cat(symmetric ? "definite, " : "general, ", name(values)));
-      Csr<double> const a = symmetric ? definite(90, 6) : hollow(90, 6), b = changed(a);
-      CompleteOnDevice M(ctx(), a.view(), symmetric, values);
+      SCOPED_TRACE(cat("kind ", int(kind), ", ", name(values)));
+      Csr<double> const a = of_kind(kind, 90), b = changed(a);
+      CompleteOnDevice M(ctx(), a.view(), kind, values);
       M.prepare(ctx(), Op::transpose);
       M.update(ctx(), b.view());
       inverts(M, b, tolerance);
@@ -240,11 +261,13 @@ TEST_F(CudssFactorsGpu, RefuseASingularMatrix) {
   }();
   for (Csr<double> const* a : {&rank_deficient, &no_entries, &constants})
     for (Real values : {Real::f64, Real::f32}) {
-      EXPECT_THROW(CompleteOnDevice(ctx(), a->view(), false, values), MatrixError);
+      EXPECT_THROW(CompleteOnDevice(ctx(), a->view(), Definiteness::general, values), MatrixError);
       EXPECT_THROW(direct(ctx(), *a, {.library = FactorLibrary::cudss, .values = values}),
                    SetupError);
     }
-  EXPECT_THROW(CompleteOnDevice(ctx(), constants.view(), true, Real::f64), MatrixError);
+  EXPECT_THROW(
+      CompleteOnDevice(ctx(), constants.view(), Definiteness::positive_definite, Real::f64),
+      MatrixError);
 }
 
 TEST_F(CudssFactorsGpu, RefuseAnIndefiniteMatrixAsCholesky) {
@@ -254,12 +277,13 @@ TEST_F(CudssFactorsGpu, RefuseAnIndefiniteMatrixAsCholesky) {
   positive(20, 21) = positive(21, 20) = 3 * std::sqrt(positive(20, 20) * positive(21, 21));
   for (Matrix const& d : {negative, positive}) {
     Csr<double> const a = csr(d);
-    EXPECT_THROW(CompleteOnDevice(ctx(), a.view(), true, Real::f64), MatrixError);
+    EXPECT_THROW(CompleteOnDevice(ctx(), a.view(), Definiteness::positive_definite, Real::f64),
+                 MatrixError);
     EXPECT_THROW(direct(ctx(), a,
                         {.factorisation = CompleteKind::cholesky, .library = FactorLibrary::cudss}),
                  SetupError);
     OperatorPtr<double> const M = direct(ctx(), a, {});
-    EXPECT_THAT(M->details(), HasSubstr("L U on the device"));
+    EXPECT_THAT(M->details(), HasSubstr("L D L^T on the device"));
     inverts(*M, a, 1e-10);
   }
 }
@@ -281,11 +305,11 @@ TEST_F(CudssFactorsGpu, AreTakenByAutoAndLeftOutByEigen) {
 TEST_F(CudssFactorsGpu, GiveTheSameBitsOnEveryRun) {
   Csr<double> const a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
   std::vector<double> const x = random_values(static_cast<std::size_t>(a.rows), 3);
-  for (bool const symmetric : {true, false}) {
+  for (Definiteness const kind : kinds) {
     std::vector<double> const first =
-        applied(CompleteOnDevice(ctx(), a.view(), symmetric, Real::f64), x);
+        applied(CompleteOnDevice(ctx(), a.view(), kind, Real::f64), x);
     for (int run = 0; run < 3; ++run)
-      EXPECT_EQ(applied(CompleteOnDevice(ctx(), a.view(), symmetric, Real::f64), x), first);
+      EXPECT_EQ(applied(CompleteOnDevice(ctx(), a.view(), kind, Real::f64), x), first);
   }
 }
 
