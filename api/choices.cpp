@@ -56,7 +56,7 @@ void add_definite(std::vector<Choice>& list, std::string const& solver, Offset e
                   bool on_device) {
   std::string const why = "the matrix is symmetric with a positive diagonal";
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
-  auto const cheap = static_cast<int>(std::min(1e5, 600 + 4e-3 * static_cast<double>(entries)));
+  auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
   if (entries > few_entries) list.push_back({solver, jacobi, why, true, on_device ? cheap : 50});
   list.push_back({solver, threshold_ic, why, true, 600});
   list.push_back({solver, direct, why, true, 100});

@@ -108,9 +108,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::vector<std::unique_ptr<Context>> contexts;
-  contexts.push_back(std::make_unique<Context>(Backend::host));
   if (std::string why; cuda::available(why))
     contexts.push_back(std::make_unique<Context>(Backend::cuda));
+  contexts.push_back(std::make_unique<Context>(Backend::host));
   std::cout << "tcsolve " << version::release << " (" << version::revision << ")";
   for (auto const& c : contexts) std::cout << "; " << c->device_name();
   std::cout << "\n\nmatrix | on | preconditioner | set-up ms | update ms | ratio | always ms "

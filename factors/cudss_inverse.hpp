@@ -9,7 +9,7 @@
 /// large entries on its diagonal (factors/arrangement.hpp), and factors may be made of a singular
 /// matrix. They are therefore tried before anybody uses them: r <- r - B M r twice, from a random
 /// r. The second step must halve the norm, which it does not where I - B M has an eigenvalue
-/// near 1.
+/// near 1; L D L^T, in whose place there is L U, must gain three digits.
 #pragma once
 
 #include <memory>

@@ -10,6 +10,7 @@
 ///     w        in shared memory where the row fits, else in place
 ///     flag     1 / d_k is `waiting` until row k is done
 ///     order    by levels, taken by a ticket: what a row waits for is running or done
+///     fails    rows after one whose pivot is not positive do nothing
 ///     bits     each w_j has one writer at a time, in ascending order of k: the same on every run
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/factors/joint_factors.hpp>
@@ -97,6 +98,10 @@ __global__ void __launch_bounds__(warps * 32)
   unsigned const p = __shfl_sync(all, lane == 0 ? atomicAdd(&counters->ticket, 1u) : 0, 0);
   Index const i = p < static_cast<unsigned>(f.places) ? f.row_of[p] : -1;
   if (i < 0) return;
+  if (rule.definite && peek(&counters->failed) != 0) {  // a larger shift will follow
+    if (lane == 0) post_after(f.inverse_pivots + i, 1);
+    return;
+  }
   Offset const begin = f.begin[i];
   int const count = static_cast<int>(f.begin[i + 1] - begin);
   int const diagonal = static_cast<int>(f.diagonal[i] - begin);

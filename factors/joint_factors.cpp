@@ -154,8 +154,8 @@ PivotCounts eliminate(Host&, EliminationView const& f, CsrView<double> const& B,
     Index replaced = 0;
     if (rule.definite) {
       bool const fails = !(pivot > least_pivot * own);
-      counts.failed += fails;
-      f.inverse_pivots[i] = fails ? 1 : 1 / pivot;
+      if (fails) return {.failed = 1};
+      f.inverse_pivots[i] = 1 / pivot;
     } else {
       f.inverse_pivots[i] = inverse_pivot(pivot, rule.floor * row_size(B, i), replaced);
       counts.replaced += static_cast<unsigned>(replaced);

@@ -12,6 +12,11 @@ __device__ inline unsigned long long peek(double const* p) {
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
   return bits;
 }
+__device__ inline unsigned peek(unsigned const* p) {
+  unsigned value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+  return value;
+}
 /// What its writer wrote before post_after() is seen by those who saw the number here.
 __device__ inline unsigned long long peek_before(double const* p) {
   unsigned long long bits;
