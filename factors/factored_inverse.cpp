@@ -11,7 +11,38 @@ std::shared_ptr<TriangularFactors const> transposed(TriangularFactors const& fac
   result->lower = transpose(factors.upper.view());
   result->upper = transpose(factors.lower.view());
   result->inverse_pivots = factors.inverse_pivots;
+  result->pivot_blocks = transpose(factors.pivot_blocks.view());
   return result;
+}
+
+/// What is solved first, L y = P R x, and with it w = D^-1 y where D is made of blocks: the
+/// unknowns w stand behind y, a level after those of their block.
+///
+///     [  L        ] [ y ]   [ P R x ]
+///     [ -D^-1   I ] [ w ] = [   0   ]
+struct FirstSystem {
+  Csr<double> triangle;
+  std::vector<Index> from;
+  std::vector<double> scale;
+};
+FirstSystem with_blocks(TriangularFactors const& factors, TwoSided const& sides) {
+  Index const n = factors.lower.rows;
+  Csr<double> const& blocks = factors.pivot_blocks;
+  FirstSystem first{factors.lower, sides.row, sides.row_scale};
+  Csr<double>& t = first.triangle;
+  t.rows = t.cols = narrow(2 * std::int64_t{n}, "rows of two triangles");
+  Offset const behind = t.entries();
+  t.columns.insert(t.columns.end(), blocks.columns.begin(), blocks.columns.end());
+  for (double const v : blocks.values) t.values.push_back(-v);
+  for (Index i = 0; i < n; ++i) t.offsets.push_back(behind + blocks.offsets[i + 1]);
+  first.from.insert(first.from.end(), sides.row.begin(), sides.row.end());
+  first.scale.resize(first.from.size(), 0.0);
+  return first;
+}
+
+/// Where the first system leaves what the second one, U z = w, begins with.
+std::vector<Index> places_between(LevelOrder const& first, Index n) {
+  return {first.place_of.end() - n, first.place_of.end()};
 }
 
 }  // namespace
@@ -22,8 +53,9 @@ FactoredInverse<S>::FactoredInverse(Context& ctx, std::shared_ptr<TriangularFact
     : LinearOperator<double>(factors->lower.rows, factors->lower.rows),
       factors_(std::move(factors)),
       sides_(std::move(sides)),
-      lower_(ctx, factors_->lower, true, sides_.row, sides_.row_scale),
-      upper_(ctx, factors_->upper, false, lower_.order().place_of, factors_->inverse_pivots) {
+      lower_(first_triangle(ctx)),
+      upper_(ctx, factors_->upper, false, places_between(lower_.order(), factors_->lower.rows),
+             factors_->inverse_pivots) {
   Space const space = ctx.space();
   y_ = Array<double>(space, lower_.order().row_of.size());
   z_ = Array<double>(space, upper_.order().row_of.size());
@@ -47,6 +79,14 @@ template <class S>
 FactoredInverse<S>::~FactoredInverse() = default;
 
 template <class S>
+Triangle<S> FactoredInverse<S>::first_triangle(Context& ctx) const {
+  if (factors_->pivot_blocks.rows == 0)
+    return {ctx, factors_->lower, true, sides_.row, sides_.row_scale};
+  FirstSystem const first = with_blocks(*factors_, sides_);
+  return {ctx, first.triangle, true, first.from, first.scale};
+}
+
+template <class S>
 void FactoredInverse<S>::place_columns(Context& ctx) {
   std::vector<double> factor(z_.size(), 0.0);
   for (std::size_t p = 0; p < factor.size(); ++p)
@@ -60,7 +100,12 @@ void FactoredInverse<S>::update(Context& ctx, std::shared_ptr<TriangularFactors 
                                 TwoSided sides) {
   factors_ = std::move(factors);
   sides_ = std::move(sides);
-  lower_.update(ctx, factors_->lower, sides_.row_scale);
+  if (factors_->pivot_blocks.rows == 0) {
+    lower_.update(ctx, factors_->lower, sides_.row_scale);
+  } else {
+    FirstSystem const first = with_blocks(*factors_, sides_);
+    lower_.update(ctx, first.triangle, first.scale);
+  }
   upper_.update(ctx, factors_->upper, factors_->inverse_pivots);
   place_columns(ctx);
   if (transposed_) transposed_->update(ctx, transposed(*factors_), sides_.transposed());
@@ -111,6 +156,9 @@ void FactoredInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, doub
                                      false,     tickets_.data(), tickets_.data() + 1};
           TriangleScratch const up{z_.data(), y_.data(),           0,
                                    true,      tickets_.data() + 1, tickets_.data()};
+          // The second solve leaves those unknowns alone that it does not begin with.
+          if (factors_->pivot_blocks.rows > 0)
+            prepare_scratch(on, y_.data(), static_cast<std::int64_t>(y_.size()));
           solve_triangle(on, lower_.view(), lower_.longest_mean(), from, stride(x), down, {});
           solve_triangle(on, upper_.view(), upper_.longest_mean(), y_.data(), 1, up, target);
         } else {

@@ -8,11 +8,13 @@
 
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/factors/approximate_inverse.hpp>
+#include <tcsolve/factors/block_factors.hpp>
 #include <tcsolve/factors/complete.hpp>
 #include <tcsolve/factors/factored_inverse.hpp>
 #include <tcsolve/factors/on_host.hpp>
 #include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/factors/swept_inverse.hpp>
+#include <tcsolve/matrix/blocks.hpp>
 #include <tcsolve/operators/composite.hpp>
 
 namespace tcsolve {
@@ -33,14 +35,10 @@ double host_seconds(TriangularFactors const& f) {
   return 60e-6 + 1.1e-9 * static_cast<double>(f.entries()) + 6e-9 * f.lower.rows;
 }
 
-/// Entries that the factors may have: half of the memory that is free, at 40 bytes an entry while
-/// they are made.
-Offset most_entries() { return static_cast<Offset>(0.5 * available_memory() / 40); }
-
-Dropping dropping_of(FactorRecipe const& recipe, Csr<double> const& B) {
-  double const mean = static_cast<double>(B.entries()) / std::max<Index>(B.rows, 1);
-  double const most = std::ceil(recipe.fill_factor * mean);
-  return {recipe.drop_tolerance, static_cast<Index>(std::min<double>(most, B.rows))};
+/// Entries that the factors may have: of 80 % of the memory that is free, at 40 bytes an entry
+/// while they are made.
+Offset most_entries() {
+  return static_cast<Offset>(0.8 * static_cast<double>(available_memory()) / 40);
 }
 
 /// The inverse by exact solves: `old` with new values, or a new one where there is none.
@@ -65,21 +63,35 @@ ContextOptions host_options(Context const& ctx) {
 
 }  // namespace
 
-double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values) {
-  double const triangles = kept * (4.0 + size_of(values) + 8), made = 12 * kept;
-  return triangles + made + 20.0 * static_cast<double>(entries_of_A) + 130.0 * rows;
+ArrangementParams arrangement_of(FactorRecipe const& recipe, bool on_device) {
+  ArrangementParams params = recipe.arrangement;
+  // Colours leave a device few levels to wait for.
+  if (params.order == FactorOrder::automatic)
+    params.order = recipe.fill == FillIn::by_size                 ? FactorOrder::amd
+                   : recipe.fill == FillIn::by_level && on_device ? FactorOrder::colours
+                                                                  : FactorOrder::none;
+  return params;
+}
+
+std::vector<Index> nodes_of(FactorRecipe const& recipe, CsrView<double> const& a) {
+  if (recipe.block == 1) return {};
+  if (recipe.block == 0) return natural_blocks(a, most_unknowns);
+  if (a.rows % recipe.block != 0)
+    throw MatrixError(cat("'block' = ", recipe.block, " does not divide ", a.rows,
+                          " rows; take a divisor, or 0, which finds nodes of any size"));
+  return uniform_blocks(a.rows, recipe.block);
+}
+
+Dropping dropping_of(FactorRecipe const& recipe, Csr<double> const& B) {
+  double const mean = static_cast<double>(B.entries()) / std::max<Index>(B.rows, 1);
+  double const most = std::ceil(recipe.fill_factor * mean);
+  return {recipe.drop_tolerance, static_cast<Index>(std::min<double>(most, B.rows))};
 }
 
 Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecipe recipe)
     : LinearOperator<double>(a.rows, a.cols), recipe_(std::move(recipe)), entries_of_A_(a.entries) {
-  ArrangementParams params = recipe_.arrangement;
-  // Colours leave a device few levels to wait for.
-  if (params.order == FactorOrder::automatic)
-    params.order = recipe_.fill == FillIn::by_size ? FactorOrder::amd
-                   : recipe_.fill == FillIn::by_level && ctx.space() != Space::host
-                       ? FactorOrder::colours
-                       : FactorOrder::none;
-  arrangement_ = Arrangement(a, params, recipe_.symmetric, ctx.cancel_flag());
+  arrangement_ = Arrangement(a, arrangement_of(recipe_, ctx.space() != Space::host),
+                             recipe_.symmetric, ctx.cancel_flag(), nodes_of(recipe_, a));
   sides_ = arrangement_.sides();
   factors_ = std::make_shared<TriangularFactors>();
   if (recipe_.fill == FillIn::by_level)
@@ -143,11 +155,17 @@ void Factorisation::factorise_completely() {
 /// P A P^T = C^-1 L D L^T C^-1, so that R^-1 = C L^-T D^-1/2, between permutations.
 void Factorisation::keep_right_factor() {
   Csr<double>& L = factors_->lower;
-  L.columns.clear();
-  L.values.clear();
+  L.columns = std::vector<Index>();
+  L.values = std::vector<double>();
   std::fill(L.offsets.begin(), L.offsets.end(), 0);
   for (double& d : factors_->inverse_pivots) d = std::sqrt(d);
   std::fill(sides_.row_scale.begin(), sides_.row_scale.end(), 1.0);
+}
+
+/// What the exact solves go through.
+std::shared_ptr<TriangularFactors const> Factorisation::exact_factors() const {
+  if (arrangement_.nodes().empty()) return factors_;
+  return std::make_shared<TriangularFactors>(by_blocks(*factors_, arrangement_.nodes()));
 }
 
 void Factorisation::choose_solves(Context& ctx) {
@@ -157,7 +175,7 @@ void Factorisation::choose_solves(Context& ctx) {
             ? recipe_.solves
             : TriangularSolves::exact;
   if (recipe_.solves != TriangularSolves::automatic) return;
-  Index const lower = recipe_.right_factor ? 1 : level_order(factors_->lower, true).levels();
+  Index const lower = recipe_.right_factor ? 1 : level_order(exact_factors()->lower, true).levels();
   recipe_.solves = TriangularSolves::exact;
   if (recipe_.fill == FillIn::by_level) {
     if (lower > many_levels) recipe_.solves = TriangularSolves::isai;
@@ -188,10 +206,10 @@ void Factorisation::make_inverse(Context& ctx) {
         return;
       case TriangularSolves::host:
         if (!host_) host_ = std::make_shared<Context>(Backend::host, host_options(ctx));
-        there_ = exact<S>(*host_, factors_, sides_, there_, levels_);
+        there_ = exact<S>(*host_, exact_factors(), sides_, there_, levels_);
         if (!inverse_) inverse_ = std::make_shared<OnHost>(host_, there_);
         return;
-      default: inverse_ = exact<S>(ctx, factors_, sides_, inverse_, levels_);
+      default: inverse_ = exact<S>(ctx, exact_factors(), sides_, inverse_, levels_);
     }
   });
 }
@@ -203,6 +221,8 @@ std::string Factorisation::details() const {
   char ratio[32];
   std::snprintf(ratio, sizeof ratio, "%.2f", entries / of_A);
   text += cat(text.empty() ? "" : "; ", factors_->entries(), " entries, ", ratio, " times A's");
+  if (auto const& nodes = arrangement_.nodes(); !nodes.empty())
+    text += cat("; by blocks, ", nodes.size() - 1, " nodes");
   if (factors_->complete) text += "; complete, since fill is little";
   if (factors_->replaced > 0) text += cat("; ", factors_->replaced, " small pivots replaced");
   if (factors_->shift > 0) text += cat("; diagonal shifted by ", factors_->shift, " of itself");

@@ -55,15 +55,22 @@ struct FactorRecipe {
   double fill_factor = 10;    ///< entries of a row of L, or U, over A's mean
   double complete_below = 0;  ///< entries of complete factors over A's up to which all is kept
   double pivot_floor = 0;     ///< smallest pivot, relative to its row
+  int block = 1;              ///< unknowns of a node: blocks are kept whole; 0: as they are found
   ArrangementParams arrangement;
   Real values = Real::f64;
   TriangularSolves solves = TriangularSolves::automatic;
   int sweeps = 5;
 };
 
-/// Bytes of a factorisation that keeps `kept` entries of a matrix with so many: stored triangles
-/// and where their values come from, the factors as made, the arranged matrix.
-double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values);
+/// Its arrangement with what is automatic decided.
+ArrangementParams arrangement_of(FactorRecipe const&, bool on_device);
+/// Of a node that is found.
+constexpr Index most_unknowns = 16;
+/// The nodes of a matrix (matrix/blocks.hpp); empty where each unknown is one. Throws MatrixError
+/// where recipe.block does not divide its rows.
+std::vector<Index> nodes_of(FactorRecipe const&, CsrView<double> const& a);
+/// Its Dropping for a matrix B.
+Dropping dropping_of(FactorRecipe const&, Csr<double> const& B);
 
 /// Made on the host, applied where the Context computes. M^T is offered.
 class Factorisation final : public LinearOperator<double> {
@@ -92,6 +99,7 @@ class Factorisation final : public LinearOperator<double> {
   void factorise(CancelFlag);
   void factorise_completely();
   void keep_right_factor();
+  std::shared_ptr<TriangularFactors const> exact_factors() const;
   void choose_solves(Context&);
   void make_inverse(Context&);
 

@@ -14,35 +14,17 @@
 
 namespace tcsolve {
 
-std::vector<Index> uniform_blocks(Index rows, Index block) {
-  std::vector<Index> starts;
-  for (Index i = 0; i < rows; i += block) starts.push_back(i);
-  starts.push_back(rows);
-  return starts;
-}
-
-std::vector<Index> find_blocks(CsrView<double> const& a, Index max_block) {
-  auto same_columns = [&](Index i, Index j) {
-    Offset length = a.offsets[i + 1] - a.offsets[i];
-    return length == a.offsets[j + 1] - a.offsets[j] &&
-           std::equal(a.columns + a.offsets[i], a.columns + a.offsets[i + 1],
-                      a.columns + a.offsets[j]);
-  };
-  std::vector<Index> starts;
-  for (Index i = 0; i < a.rows;) {
-    starts.push_back(i);
-    Index end = i + 1;
-    while (end < a.rows && end - i < max_block && same_columns(i, end)) ++end;
-    i = end;
-  }
-  starts.push_back(a.rows);
-  // Mostly single rows: no natural blocks, so that grouping neighbours gains more.
-  if (static_cast<Index>(starts.size()) - 1 > a.rows / 2 + 1)
-    return uniform_blocks(a.rows, std::min<Index>(max_block, 8));
-  return starts;
+std::vector<Index> find_blocks(Pattern const& a, Index max_block) {
+  std::vector<Index> starts = natural_blocks(a, max_block);
+  // No natural blocks: grouping neighbours gains more than single rows.
+  return starts.empty() ? uniform_blocks(a.rows, std::min<Index>(max_block, 8)) : starts;
 }
 
 namespace {
+
+std::vector<Index> blocks_of(Pattern const& a, BlockJacobiParams const& params) {
+  return params.block > 0 ? uniform_blocks(a.rows, params.block) : find_blocks(a, params.max_block);
+}
 
 /// B^-1, and the smallest pivot of B once its largest entry of each row and column is about 1:
 /// unknowns of different units make a block badly scaled, not singular.
@@ -73,8 +55,7 @@ BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiP
     throw ShapeError(cat("block_jacobi needs a square matrix, this is ", a.rows, " x ", a.cols,
                          "; remove the preconditioner"));
   checked(params, "block_jacobi");
-  blocks_ =
-      params.block > 0 ? uniform_blocks(a.rows, params.block) : find_blocks(a, params.max_block);
+  blocks_ = blocks_of(a, params);
   std::vector<Index> start(a.rows), width(a.rows);
   std::vector<Offset> offset(a.rows), offset_t(a.rows);
   Offset total = 0;
@@ -142,6 +123,21 @@ Index BlockJacobiFactory::reaches_across(LinearOperator<double> const& M,
   for (Index const start : starts)
     if (!std::binary_search(blocks.begin(), blocks.end(), start)) return start;
   return -1;
+}
+
+MemoryNeed BlockJacobiFactory::memory(Context& ctx, System const& system) const {
+  return with_pattern(ctx, system.matrix, [&](Pattern const& pattern) {
+    std::vector<Index> const starts = blocks_of(pattern, params_);
+    MemoryNeed need;
+    need.host = 4.0 * static_cast<double>(starts.size());
+    need.space = 24.0 * pattern.rows;
+    for (std::size_t k = 0; k + 1 < starts.size(); ++k) {
+      double const b = starts[k + 1] - starts[k];
+      need.space += 2 * 8 * b * b;
+    }
+    need.passing = need.space;  // as it is made, before it goes to its space
+    return need;
+  });
 }
 
 OperatorPtr<double> BlockJacobiFactory::build(Context& ctx, System const& system) const {

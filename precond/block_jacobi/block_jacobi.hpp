@@ -4,6 +4,7 @@
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/core/array.hpp>
+#include <tcsolve/matrix/blocks.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
 
@@ -22,11 +23,9 @@ struct BlockJacobiParams {
   }
 };
 
-/// First rows of the blocks, and the number of rows at the end: [0, b1, b2, ..., n].
-std::vector<Index> uniform_blocks(Index rows, Index block);
 /// Neighbouring rows whose columns are the same, as the unknowns of one FEM node are; where few
 /// rows pair up that way, groups of neighbouring rows up to max_block.
-std::vector<Index> find_blocks(CsrView<double> const& a, Index max_block);
+std::vector<Index> find_blocks(Pattern const& a, Index max_block);
 
 /// Each block is inverted once, densely, with partial pivoting, in FP64 on the host.
 /// Memory: sum of block^2 values; bytes per application: that and 2 n values.
@@ -57,6 +56,7 @@ class BlockJacobiFactory final : public PreconditionerFactory {
   double bytes(Index rows, Offset) const override {
     return 16.0 * rows * (params_.block > 0 ? params_.block : params_.max_block);
   }
+  MemoryNeed memory(Context&, System const&) const override;
   bool goes_by_blocks() const override { return true; }
   Index reaches_across(LinearOperator<double> const& M,
                        std::vector<Index> const& starts) const override;

@@ -3,7 +3,6 @@
 
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
-#include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {
 namespace {
@@ -33,15 +32,27 @@ FactorRecipe recipe(DirectParams const& params, bool symmetric) {
 
 std::string DirectParams::check() const { return stored_type_problem(values); }
 
-OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) const {
+/// f(recipe) of a matrix on the host.
+template <class F>
+auto DirectFactory::with_recipe(Context& ctx, System const& system, F const& f) const {
   Params const& p = checked(params_, "direct");
-  if (system.matrix.space != Space::host) {
-    Csr<double> const here = to_host(ctx, system.matrix);
-    return build(ctx, {here.view(), system.A});
-  }
-  bool symmetric = p.factorisation == CompleteKind::cholesky;
-  if (p.factorisation == CompleteKind::automatic) symmetric = looks_definite(system.matrix);
-  return from_factors(ctx, system.matrix, recipe(p, symmetric));
+  return on_host(ctx, system.matrix, "direct", [&](CsrView<double> const& a) {
+    bool symmetric = p.factorisation == CompleteKind::cholesky;
+    if (p.factorisation == CompleteKind::automatic) symmetric = looks_definite(a);
+    return f(a, recipe(p, symmetric));
+  });
+}
+
+OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) const {
+  return with_recipe(ctx, system, [&](CsrView<double> const& a, FactorRecipe const& recipe) {
+    return from_factors(ctx, a, recipe);
+  });
+}
+
+MemoryNeed DirectFactory::memory(Context& ctx, System const& system) const {
+  return with_recipe(ctx, system, [&](CsrView<double> const& a, FactorRecipe const& recipe) {
+    return factors_need(ctx, a, recipe);
+  });
 }
 
 }  // namespace tcsolve

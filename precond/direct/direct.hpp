@@ -40,8 +40,11 @@ class DirectFactory final : public FromFactors {
   using Params = DirectParams;
   explicit DirectFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
+  MemoryNeed memory(Context&, System const&) const override;
 
  private:
+  template <class F>
+  auto with_recipe(Context&, System const&, F const& f) const;
   Params params_;
 };
 
