@@ -13,6 +13,8 @@ class AutoPreconditionerFactory final : public PreconditionerFactory {
   using Params = NoParams;
   explicit AutoPreconditionerFactory(Params const& = {}) {}
   OperatorPtr<double> build(Context&, System const&) const override;
+  /// Of the first choice that fits. build() refuses each choice by itself.
+  MemoryNeed memory(Context&, System const&) const override;
 };
 
 }  // namespace tcsolve

@@ -162,7 +162,7 @@ void AutoSolver::begin(Choice const& choice) {
   if (given_M_)
     M_ = given_M_;
   else if (!factory_->is_identity())
-    M_ = factory_->build(ctx, system_);
+    M_ = build_within_memory(ctx, *factory_, system_, preconditioner.type());
   if (M_ && !M_->details().empty()) ctx.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
   solver_ = make<SolverRegistry>(solver);
   if (!nullspace_.empty()) solver_ = std::make_shared<ProjectedSolver>(solver_, nullspace_);

@@ -265,7 +265,7 @@ void PreparedSystem::make_preconditioner() {
     throw Unsupported(cat("the preconditioner '", options_.preconditioner.type(),
                           "' is made of a matrix, and ", A_->name(),
                           " is none in csr; give one of your own, or take 'none'"));
-  M_ = factory.build(ctx_, system());
+  M_ = build_within_memory(ctx_, factory, system(), options_.preconditioner.type());
   if (!M_->details().empty()) ctx_.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
 }
 

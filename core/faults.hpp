@@ -24,6 +24,9 @@ void fail_allocation_after(std::int64_t n);
 void fail_device_call_after(std::int64_t n);
 /// Whether no injected fault has occurred yet.
 bool pending();
+/// At most so many bytes are said to be available, on the host and on devices, from now on;
+/// negative: what there is.
+void limit_available_memory(std::int64_t bytes);
 /// The driver has no conditional graph nodes from now on.
 void forget_conditional_nodes(bool);
 /// No cooperative kernel fits the device from now on.
@@ -32,6 +35,8 @@ void refuse_cooperative_launches(bool);
 // Called by the core.
 bool allocation_fails();
 bool device_call_fails();
+/// The lesser of `bytes` and the limit.
+std::int64_t available_at_most(std::int64_t bytes);
 bool conditional_nodes_forgotten();
 bool cooperative_launches_refused();
 

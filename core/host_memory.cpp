@@ -2,6 +2,7 @@
 #include <tcsolve/core/host_memory.hpp>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/core/faults.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -55,7 +56,9 @@ std::string gib(std::int64_t bytes) {
 
 }  // namespace
 
-std::int64_t available_memory() { return std::min(available_in_system(), available_in_cgroup()); }
+std::int64_t available_memory() {
+  return faults::available_at_most(std::min(available_in_system(), available_in_cgroup()));
+}
 
 void require_memory(std::int64_t bytes, std::int64_t limit, std::string const& what) {
   std::int64_t const allowed = limit > 0 ? limit : available_memory() / 10 * 8;

@@ -110,7 +110,8 @@ std::size_t Context::cache_bytes() const {
 std::size_t Context::available_memory() const {
   std::size_t const free =
       device_ ? cuda::free_memory(*device_) : static_cast<std::size_t>(tcsolve::available_memory());
-  return free + arena_.idle_bytes();
+  return static_cast<std::size_t>(
+      faults::available_at_most(static_cast<std::int64_t>(free + arena_.idle_bytes())));
 }
 
 }  // namespace tcsolve

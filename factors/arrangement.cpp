@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/factors/arrangement.hpp>
 
+#include <Eigen/LU>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include <tcsolve/matrix/reorder/colouring.hpp>
 #include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
@@ -35,6 +38,9 @@ double inverse_power(double x) {
   return x > 0 && std::isfinite(x) ? std::ldexp(1.0, -std::clamp(std::ilogb(x), -500, 500)) : 1.0;
 }
 
+/// Of an entry of B.
+double value(CsrView<double> const& a, Offset source) { return source < 0 ? 0 : a.values[source]; }
+
 Permutation order_of(FactorOrder order, Csr<double> const& b, CancelFlag cancel) {
   if (order == FactorOrder::none) return Permutation::identity(b.rows);
   Pattern const pattern(b);
@@ -56,21 +62,49 @@ Csr<double> one_a_row(std::vector<Index> const& column, std::vector<double> cons
   return m;
 }
 
+/// The node of each row.
+std::vector<Index> numbers_of(std::vector<Index> const& nodes) {
+  std::vector<Index> node;
+  node.reserve(static_cast<std::size_t>(nodes.back()));
+  for (std::size_t I = 0; I + 1 < nodes.size(); ++I)
+    node.insert(node.end(), static_cast<std::size_t>(nodes[I + 1] - nodes[I]),
+                static_cast<Index>(I));
+  return node;
+}
+
+/// The nodes, ascending, in which rows row[first .. end) of A have an entry, and the rows' own.
+std::vector<Index> nodes_in(CsrView<double> const& a, std::vector<Index> const& row, Index first,
+                            Index end, std::vector<Index> const& node_of_column) {
+  std::vector<Index> nodes;
+  for (Index i = first; i < end; ++i) {
+    nodes.push_back(node_of_column[row[i]]);
+    for (Offset k = a.offsets[row[i]]; k < a.offsets[row[i] + 1]; ++k)
+      nodes.push_back(node_of_column[a.columns[k]]);
+  }
+  std::ranges::sort(nodes);
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
 }  // namespace
 
 Csr<double> TwoSided::entering() const { return one_a_row(row, row_scale); }
 Csr<double> TwoSided::leaving() const { return transpose(one_a_row(column, column_scale).view()); }
 
 Arrangement::Arrangement(CsrView<double> const& a, ArrangementParams const& params, bool symmetric,
-                         CancelFlag cancel)
-    : scaling_(params.scaling), symmetric_(symmetric), order_(params.order) {
+                         CancelFlag cancel, std::vector<Index> nodes)
+    : scaling_(params.scaling),
+      symmetric_(symmetric),
+      order_(params.order),
+      nodes_(std::move(nodes)) {
   if (a.rows != a.cols)
     throw ShapeError(cat("a factorisation needs a square matrix, this is ", a.rows, " x ", a.cols,
                          "; take solver lsmr"));
   if (params.order == FactorOrder::metis) require_metis();
   rank_ = a.rows;
-  matched_ = !symmetric && (params.matching == UseMatching::on ||
-                            (params.matching == UseMatching::automatic && has_small_diagonal(a)));
+  matched_ = !symmetric && nodes_.empty() &&
+             (params.matching == UseMatching::on ||
+              (params.matching == UseMatching::automatic && has_small_diagonal(a)));
   sides_.row.resize(static_cast<std::size_t>(a.rows));
   std::iota(sides_.row.begin(), sides_.row.end(), Index{0});
   sides_.column = sides_.row;
@@ -85,17 +119,7 @@ Arrangement::Arrangement(CsrView<double> const& a, ArrangementParams const& para
     for (double& c : sides_.column_scale) c = inverse_power(1 / c);
   }
   cancel.check();
-  if (order_ != FactorOrder::none) {
-    fill(a);  // the graph of B in the present order
-    Permutation const P = order_of(order_, matrix_, cancel);
-    std::vector<Index> row(a.rows), column(a.rows);
-    for (Index i = 0; i < a.rows; ++i) {
-      row[i] = sides_.row[P.old_numbers()[i]];
-      column[i] = sides_.column[P.old_numbers()[i]];
-    }
-    sides_.row = std::move(row);
-    sides_.column = std::move(column);
-  }
+  if (order_ != FactorOrder::none) nodes_.empty() ? order(a, cancel) : order_nodes(a, cancel);
   if (matched_) {  // the factors by B's numbers
     std::vector<double> r(a.rows), c(a.rows);
     for (Index i = 0; i < a.rows; ++i) {
@@ -105,8 +129,108 @@ Arrangement::Arrangement(CsrView<double> const& a, ArrangementParams const& para
     sides_.row_scale = std::move(r);
     sides_.column_scale = std::move(c);
   }
-  fill(a);
+  if (nodes_.empty()) {
+    fill(a);
+  } else {
+    if (!symmetric_) place_pivots(a);
+    fill_blocks(a);
+  }
   update(a);
+}
+
+void Arrangement::order(CsrView<double> const& a, CancelFlag cancel) {
+  fill(a);  // the graph of B in the present order
+  Permutation const P = order_of(order_, matrix_, cancel);
+  std::vector<Index> row(a.rows), column(a.rows);
+  for (Index i = 0; i < a.rows; ++i) {
+    row[i] = sides_.row[P.old_numbers()[i]];
+    column[i] = sides_.column[P.old_numbers()[i]];
+  }
+  sides_.row = std::move(row);
+  sides_.column = std::move(column);
+}
+
+/// By the graph of the nodes.
+void Arrangement::order_nodes(CsrView<double> const& a, CancelFlag cancel) {
+  std::vector<Index> const node = numbers_of(nodes_);
+  Csr<double> quotient;
+  quotient.rows = quotient.cols = static_cast<Index>(nodes_.size()) - 1;
+  for (Index I = 0; I < quotient.rows; ++I) {
+    auto const columns = nodes_in(a, sides_.row, nodes_[I], nodes_[I + 1], node);
+    quotient.columns.insert(quotient.columns.end(), columns.begin(), columns.end());
+    quotient.offsets.push_back(quotient.entries());
+  }
+  quotient.values.assign(quotient.columns.size(), 1.0);
+  Permutation const P = order_of(order_, quotient, cancel);
+  std::vector<Index> row, starts = {0};
+  row.reserve(sides_.row.size());
+  starts.reserve(nodes_.size());
+  for (Index const I : P.old_numbers()) {
+    for (Index i = nodes_[I]; i < nodes_[I + 1]; ++i) row.push_back(i);
+    starts.push_back(static_cast<Index>(row.size()));
+  }
+  sides_.row = std::move(row);
+  sides_.column = sides_.row;
+  nodes_ = std::move(starts);
+}
+
+/// Rows of a node go where partial pivoting in its diagonal block takes them.
+void Arrangement::place_pivots(CsrView<double> const& a) {
+  std::vector<Index> new_column(static_cast<std::size_t>(a.rows));
+  for (Index j = 0; j < a.rows; ++j) new_column[sides_.column[j]] = j;
+  for (std::size_t I = 0; I + 1 < nodes_.size(); ++I) {
+    Index const first = nodes_[I], b = nodes_[I + 1] - first;
+    Eigen::MatrixXd block = Eigen::MatrixXd::Zero(b, b);
+    for (Index r = 0; r < b; ++r) {
+      Index const row = sides_.row[first + r];
+      double largest = 0;
+      for (Offset k = a.offsets[row]; k < a.offsets[row + 1]; ++k) {
+        Index const c = new_column[a.columns[k]] - first;
+        largest = std::max(largest, std::abs(a.values[k]));
+        if (c >= 0 && c < b) block(r, c) = a.values[k];
+      }
+      block.row(r) *= inverse_power(largest);
+    }
+    auto const P = Eigen::PartialPivLU<Eigen::MatrixXd>(block).permutationP();
+    std::vector<Index> const old(sides_.row.begin() + first, sides_.row.begin() + first + b);
+    for (Index r = 0; r < b; ++r) sides_.row[first + P.indices()(r)] = old[r];
+  }
+}
+
+/// The pattern of B made of whole blocks.
+void Arrangement::fill_blocks(CsrView<double> const& a) {
+  Index const n = a.rows;
+  std::vector<Index> const node = numbers_of(nodes_);
+  std::vector<Index> new_column(n), node_of_column(n);
+  for (Index j = 0; j < n; ++j) {
+    new_column[sides_.column[j]] = j;
+    node_of_column[sides_.column[j]] = node[j];
+  }
+  matrix_ = {};
+  matrix_.rows = matrix_.cols = n;
+  source_.clear();
+  std::vector<Index> place(n, 0);  // of a column in the rows of the node at hand
+  for (std::size_t I = 0; I + 1 < nodes_.size(); ++I) {
+    std::vector<Index> columns;
+    for (Index const J : nodes_in(a, sides_.row, nodes_[I], nodes_[I + 1], node_of_column))
+      for (Index j = nodes_[J]; j < nodes_[J + 1]; ++j) {
+        place[j] = static_cast<Index>(columns.size());
+        columns.push_back(j);
+      }
+    for (Index i = nodes_[I]; i < nodes_[I + 1]; ++i) {
+      std::size_t const begin = source_.size();
+      matrix_.columns.insert(matrix_.columns.end(), columns.begin(), columns.end());
+      matrix_.offsets.push_back(matrix_.entries());
+      source_.resize(begin + columns.size(), -1);
+      Index const row = sides_.row[i];
+      for (Offset k = a.offsets[row]; k < a.offsets[row + 1]; ++k)
+        source_[begin + place[new_column[a.columns[k]]]] = k;
+    }
+  }
+  matrix_.columns.shrink_to_fit();
+  matrix_.offsets.shrink_to_fit();
+  source_.shrink_to_fit();
+  matrix_.values.resize(matrix_.columns.size());
 }
 
 /// The pattern of B in the present permutations, and where its entries come from. Entries go into
@@ -149,7 +273,7 @@ void Arrangement::update(CsrView<double> const& a) {
   for (Index i = 0; i < a.rows; ++i)
     for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k)
       matrix_.values[k] =
-          sides_.row_scale[i] * a.values[source_[k]] * sides_.column_scale[matrix_.columns[k]];
+          sides_.row_scale[i] * value(a, source_[k]) * sides_.column_scale[matrix_.columns[k]];
 }
 
 void Arrangement::scale(CsrView<double> const& a) {
@@ -161,7 +285,7 @@ void Arrangement::scale(CsrView<double> const& a) {
     for (Index i = 0; i < n; ++i)
       for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k)
         if (matrix_.columns[k] == i) {
-          double const size = std::abs(a.values[source_[k]]);
+          double const size = std::abs(value(a, source_[k]));
           sides_.row_scale[i] = sides_.column_scale[i] = inverse_power(std::sqrt(size));
         }
     return;
@@ -170,11 +294,11 @@ void Arrangement::scale(CsrView<double> const& a) {
   for (Index i = 0; i < n; ++i) {
     double row = 0;
     for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k)
-      row = std::max(row, std::abs(a.values[source_[k]]));
+      row = std::max(row, std::abs(value(a, source_[k])));
     sides_.row_scale[i] = inverse_power(row);
     for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k) {
       double& column = largest[matrix_.columns[k]];
-      column = std::max(column, sides_.row_scale[i] * std::abs(a.values[source_[k]]));
+      column = std::max(column, sides_.row_scale[i] * std::abs(value(a, source_[k])));
     }
   }
   for (Index j = 0; j < n; ++j) sides_.column_scale[j] = inverse_power(largest[j]);

@@ -11,6 +11,10 @@
 ///     scaling    without a matching: 1 / sqrt |a_ii| on both sides, or the largest entry of each
 ///                row and column
 ///     order      rows and columns alike, by the graph of B + B^T
+///
+/// With nodes, blocks of rows that belong together, B is made of whole blocks: zeros are stored
+/// where a block has an entry elsewhere, the order is one of nodes, and within a node, where
+/// nothing is symmetric, rows go where its own diagonal block has its pivots.
 #pragma once
 
 #include <array>
@@ -84,8 +88,10 @@ class Arrangement {
   /// Of a square host matrix; `symmetric`: rows and columns are permuted and scaled alike, and
   /// nothing is matched. Throws ShapeError, MatrixError (a value that is not finite), NotBuilt
   /// (order: metis). Cost: of the matching and the order, and two passes.
+  /// `nodes`: the first rows of blocks (matrix/blocks.hpp), which nothing is matched across; empty:
+  /// none.
   Arrangement(CsrView<double> const& a, ArrangementParams const& params, bool symmetric,
-              CancelFlag cancel = {});
+              CancelFlag cancel = {}, std::vector<Index> nodes = {});
   /// New values on the pattern of A: permutations and the factors of a matching stay, other scaling
   /// is made again. Cost: a pass.
   void update(CsrView<double> const& a);
@@ -95,19 +101,26 @@ class Arrangement {
   TwoSided const& sides() const { return sides_; }
   /// How many rows have a column of their own, where they were matched; else all.
   Index rank() const { return rank_; }
+  /// The first rows of the nodes in B; empty: none.
+  std::vector<Index> const& nodes() const { return nodes_; }
   /// "matching: 12 rows moved; order: amd".
   std::string text() const;
 
  private:
   void scale(CsrView<double> const& a);
+  void order(CsrView<double> const& a, CancelFlag cancel);
+  void order_nodes(CsrView<double> const& a, CancelFlag cancel);
+  void place_pivots(CsrView<double> const& a);
   void fill(CsrView<double> const& a);
+  void fill_blocks(CsrView<double> const& a);
   FactorScaling scaling_ = FactorScaling::none;
   bool symmetric_ = false, matched_ = false;
   Index moved_ = 0, rank_ = 0;
   FactorOrder order_ = FactorOrder::none;
   Csr<double> matrix_;
-  std::vector<Offset> source_;  // where an entry of B lies in A
+  std::vector<Offset> source_;  // where an entry of B lies in A; -1: nowhere, it is 0
   TwoSided sides_;
+  std::vector<Index> nodes_;
 };
 
 }  // namespace tcsolve

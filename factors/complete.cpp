@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include <tcsolve/matrix/reorder/minimum_degree.hpp>
+
 namespace tcsolve {
 namespace {
 
@@ -48,6 +50,15 @@ void require_pivots(std::vector<double> const& inverse) {
 }
 
 }  // namespace
+
+Permutation complete_order(Csr<double> const& B, bool symmetric) {
+  if (symmetric) return minimum_degree(adjacency(Pattern(B)));
+  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, Index> order;
+  Eigen::COLAMDOrdering<Index>()(Columns(eigen_rows(B)), order);
+  std::vector<Index> old(static_cast<std::size_t>(B.rows));
+  for (Index i = 0; i < B.rows; ++i) old[order.indices()(i)] = i;
+  return Permutation(std::move(old));
+}
 
 CompleteFactors complete_lu(Csr<double> const& B) {
   Index const n = B.rows;

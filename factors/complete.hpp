@@ -4,6 +4,7 @@
 
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/incomplete.hpp>
+#include <tcsolve/matrix/reorder/permutation.hpp>
 
 namespace tcsolve {
 
@@ -12,6 +13,9 @@ struct CompleteFactors {
   TriangularFactors factors;
   std::vector<Index> row, column;  ///< of B, for each row and column of the factors
 };
+
+/// The order that complete_cholesky(B), or complete_lu(B), factorises in, but for its pivoting.
+Permutation complete_order(Csr<double> const& B, bool symmetric);
 
 /// P B Q^T = L D U with partial pivoting, supernodes and columns ordered by COLAMD (Li and Demmel's
 /// SuperLU, in Eigen). Throws MatrixError where B is singular. Serial.

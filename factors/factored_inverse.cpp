@@ -15,6 +15,7 @@ std::shared_ptr<TriangularFactors const> transposed(TriangularFactors const& fac
   result->lower = transpose(factors.upper.view());
   result->upper = transpose(factors.lower.view());
   result->inverse_pivots = factors.inverse_pivots;
+  result->pivot_blocks = transpose(factors.pivot_blocks.view());
   return result;
 }
 
@@ -22,6 +23,31 @@ std::shared_ptr<TriangularFactors const> transposed(TriangularFactors const& fac
 OffsetsView following(OffsetsView const& begin) {
   return begin.wide ? OffsetsView(static_cast<std::int64_t const*>(begin.data) + 1)
                     : OffsetsView(static_cast<std::int32_t const*>(begin.data) + 1);
+}
+
+/// What is solved first, L y = P R x, and with it w = D^-1 y where D is made of blocks: the
+/// unknowns w stand behind y, a level after those of their block.
+///
+///     [  L        ] [ y ]   [ P R x ]
+///     [ -D^-1   I ] [ w ] = [   0   ]
+Csr<double> first_triangle(TriangularFactors const& factors) {
+  Index const n = factors.lower.rows;
+  Csr<double> const& blocks = factors.pivot_blocks;
+  Csr<double> t = factors.lower;
+  if (blocks.rows == 0) return t;
+  t.rows = t.cols = narrow(2 * std::int64_t{n}, "rows of two triangles");
+  Offset const behind = t.entries();
+  t.columns.insert(t.columns.end(), blocks.columns.begin(), blocks.columns.end());
+  for (double const v : blocks.values) t.values.push_back(-v);
+  for (Index i = 0; i < n; ++i) t.offsets.push_back(behind + blocks.offsets[i + 1]);
+  return t;
+}
+
+/// v for the rows of that triangle: `behind` for those of w.
+template <class T>
+std::vector<T> for_first(std::vector<T> v, Index rows, T behind) {
+  v.resize(static_cast<std::size_t>(rows), behind);
+  return v;
 }
 
 template <class T>
@@ -36,9 +62,10 @@ template <class S>
 FactoredInverse<S>::FactoredInverse(Context& ctx, Host factors, TwoSided sides)
     : LinearOperator<double>(factors->lower.rows, factors->lower.rows),
       factors_(std::move(factors)) {
-  lower_.order = level_order(factors_->lower, true);
+  Csr<double> const first = first_triangle(*factors_);
+  lower_.order = level_order(first, true);
   upper_.order = level_order(factors_->upper, false);
-  store(ctx, lower_, factors_->lower);
+  store(ctx, lower_, first);
   store(ctx, upper_, factors_->upper);
   arrange(ctx, std::move(sides));
   replace(ctx, inverse_pivots_, factors_->inverse_pivots);
@@ -59,7 +86,7 @@ FactoredInverse<S>::~FactoredInverse() = default;
 template <class S>
 void FactoredInverse<S>::update(Context& ctx, Host factors, TwoSided sides) {
   factors_ = std::move(factors);
-  store(ctx, lower_, factors_->lower);
+  store(ctx, lower_, first_triangle(*factors_));
   store(ctx, upper_, factors_->upper);
   scale(ctx, std::move(sides));
   replace(ctx, inverse_pivots_, factors_->inverse_pivots);
@@ -136,17 +163,17 @@ void FactoredInverse<S>::arrange(Context& ctx, TwoSided sides) {
     part->view.places = static_cast<Index>(row_of.size());
     part->view.mean_row = static_cast<Index>(entries / 2 / std::max<Index>(1, rows()));
   }
-  replace(ctx, from_, sides.row);
+  Index const first = lower_.view.rows;
+  replace(ctx, from_, for_first(sides.row, first, Index{0}));
   replace(ctx, to_, sides.column);
   scale(ctx, std::move(sides));
-  auto const n = static_cast<std::size_t>(rows());
-  y_ = Array<double>(ctx.space(), n);
-  z_ = Array<double>(ctx.space(), n);
+  y_ = Array<double>(ctx.space(), static_cast<std::size_t>(first));
+  z_ = Array<double>(ctx.space(), static_cast<std::size_t>(rows()));
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {
       unsigned const zeros[2] = {0, 0};
       tickets_ = to_space(ctx, zeros, 2);
-      prepare_scratch(on, y_.data(), rows());
+      prepare_scratch(on, y_.data(), first);
       prepare_scratch(on, z_.data(), rows());
     }
   });
@@ -155,7 +182,7 @@ void FactoredInverse<S>::arrange(Context& ctx, TwoSided sides) {
 template <class S>
 void FactoredInverse<S>::scale(Context& ctx, TwoSided sides) {
   sides_ = std::move(sides);
-  replace(ctx, row_scale_, sides_.row_scale);
+  replace(ctx, row_scale_, for_first(sides_.row_scale, lower_.view.rows, 0.0));
   replace(ctx, column_scale_, sides_.column_scale);
 }
 
@@ -200,13 +227,14 @@ void FactoredInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, doub
   };
   ctx.submit("factored_inverse", [this, alpha, x, beta, y, stride](Context& c) {
     double const* const inverse_pivots = joint_ ? joint_->inverse_pivots() : inverse_pivots_.data();
+    double* const between = y_.data() + (lower_.view.rows - rows());  // y, or w
     c.visit([&]<class On>(On& on) {
       for (Index j = 0; j < x.cols; ++j) {
         TriangleSolve const down{.source = x.data + x.offset(0, j),
                                  .stride = stride(x),
                                  .from = from_.data(),
                                  .scale = row_scale_.data()};
-        TriangleSolve const up{.source = y_.data(),
+        TriangleSolve const up{.source = between,
                                .scale = inverse_pivots,
                                .to = to_.data(),
                                .factor = column_scale_.data(),
@@ -216,8 +244,10 @@ void FactoredInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, doub
                                .out_stride = stride(y)};
         if constexpr (OnDevice<On>) {
           unsigned* const t = tickets_.data();
-          solve_triangle(on, lower_.view, down, {y_.data(), z_.data(), false, t, t + 1});
-          solve_triangle(on, upper_.view, up, {z_.data(), y_.data(), true, t + 1, t});
+          // The second solve leaves those unknowns alone that it does not begin with.
+          if (between != y_.data()) prepare_scratch(on, y_.data(), lower_.view.rows);
+          solve_triangle(on, lower_.view, down, {y_.data(), z_.data(), rows(), false, t, t + 1});
+          solve_triangle(on, upper_.view, up, {z_.data(), between, rows(), true, t + 1, t});
         } else {
           solve_triangle(on, lower_.view, lower_.order, down, y_.data());
           solve_triangle(on, upper_.view, upper_.order, up, z_.data());

@@ -18,7 +18,8 @@
 namespace tcsolve {
 
 /// Exact triangular solves with factors stored as S, in FP64 arithmetic; a launch for each triangle
-/// on a device. One column at a time.
+/// on a device; a third where D is made of blocks, whose product joins the first triangle. One
+/// column at a time.
 ///
 ///   bytes   entries (sizeof(S) + 4), 36 a row for each triangle, x and y once
 ///   bounds  levels: an unknown of a level waits for the one before, about a microsecond on a

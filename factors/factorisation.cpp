@@ -8,11 +8,13 @@
 
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/factors/approximate_inverse.hpp>
+#include <tcsolve/factors/block_factors.hpp>
 #include <tcsolve/factors/complete.hpp>
 #include <tcsolve/factors/factored_inverse.hpp>
 #include <tcsolve/factors/on_host.hpp>
 #include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/factors/swept_inverse.hpp>
+#include <tcsolve/matrix/blocks.hpp>
 #include <tcsolve/operators/composite.hpp>
 
 namespace tcsolve {
@@ -46,14 +48,10 @@ bool quicker_on_device(TriangularFactors const& patterns) {
   return device < host;
 }
 
-/// Entries that the factors may have: half of the memory that is free, at 40 bytes an entry while
-/// they are made.
-Offset most_entries() { return static_cast<Offset>(0.5 * available_memory() / 40); }
-
-Dropping dropping_of(FactorRecipe const& recipe, Csr<double> const& B) {
-  double const mean = static_cast<double>(B.entries()) / std::max<Index>(B.rows, 1);
-  double const most = std::ceil(recipe.fill_factor * mean);
-  return {recipe.drop_tolerance, static_cast<Index>(std::min<double>(most, B.rows))};
+/// Entries that the factors may have: of 80 % of the memory that is free, at 40 bytes an entry
+/// while they are made.
+Offset most_entries() {
+  return static_cast<Offset>(0.8 * static_cast<double>(available_memory()) / 40);
 }
 
 /// The inverse by exact solves: `old` with new values, or a new one where there is none.
@@ -78,17 +76,32 @@ ContextOptions host_options(Context const& ctx) {
 
 }  // namespace
 
-double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values) {
-  double const triangles = kept * (4.0 + size_of(values) + 8), made = 12 * kept;
-  return triangles + made + 20.0 * static_cast<double>(entries_of_A) + 130.0 * rows;
+ArrangementParams arrangement_of(FactorRecipe const& recipe) {
+  ArrangementParams params = recipe.arrangement;
+  if (params.order == FactorOrder::automatic)
+    params.order = recipe.fill == FillIn::by_size ? FactorOrder::amd : FactorOrder::none;
+  return params;
+}
+
+std::vector<Index> nodes_of(FactorRecipe const& recipe, CsrView<double> const& a) {
+  if (recipe.block == 1) return {};
+  if (recipe.block == 0) return natural_blocks(a, most_unknowns);
+  if (a.rows % recipe.block != 0)
+    throw MatrixError(cat("'block' = ", recipe.block, " does not divide ", a.rows,
+                          " rows; take a divisor, or 0, which finds nodes of any size"));
+  return uniform_blocks(a.rows, recipe.block);
+}
+
+Dropping dropping_of(FactorRecipe const& recipe, Csr<double> const& B) {
+  double const mean = static_cast<double>(B.entries()) / std::max<Index>(B.rows, 1);
+  double const most = std::ceil(recipe.fill_factor * mean);
+  return {recipe.drop_tolerance, static_cast<Index>(std::min<double>(most, B.rows))};
 }
 
 Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecipe recipe)
     : LinearOperator<double>(a.rows, a.cols), recipe_(std::move(recipe)), entries_of_A_(a.entries) {
-  ArrangementParams params = recipe_.arrangement;
-  if (params.order == FactorOrder::automatic)
-    params.order = recipe_.fill == FillIn::by_size ? FactorOrder::amd : FactorOrder::none;
-  arrangement_ = Arrangement(a, params, recipe_.symmetric, ctx.cancel_flag());
+  arrangement_ = Arrangement(a, arrangement_of(recipe_), recipe_.symmetric, ctx.cancel_flag(),
+                             nodes_of(recipe_, a));
   sides_ = arrangement_.sides();
   Csr<double> const& B = arrangement_.matrix();
   CancelFlag const cancel = ctx.cancel_flag();
@@ -133,7 +146,7 @@ void Factorisation::update(Context& ctx, CsrView<double> const& a) {
 void Factorisation::factorise_on_pattern(Context& ctx) {
   Csr<double> const& B = arrangement_.matrix();
   if (!joint_ && !inverse_ && ctx.space() != Space::host && !recipe_.right_factor &&
-      quicker_on_device(*factors_))
+      arrangement_.nodes().empty() && quicker_on_device(*factors_))
     joint_ = std::make_shared<JointFactors>(ctx, B, std::move(*std::exchange(factors_, nullptr)));
   if (joint_ && recipe_.symmetric)
     joint_->factorise_definite(ctx, B);
@@ -165,11 +178,17 @@ void Factorisation::factorise_completely() {
 /// P A P^T = C^-1 L D L^T C^-1, so that R^-1 = C L^-T D^-1/2, between permutations.
 void Factorisation::keep_right_factor() {
   Csr<double>& L = factors_->lower;
-  L.columns.clear();
-  L.values.clear();
+  L.columns = std::vector<Index>();
+  L.values = std::vector<double>();
   std::fill(L.offsets.begin(), L.offsets.end(), 0);
   for (double& d : factors_->inverse_pivots) d = std::sqrt(d);
   std::fill(sides_.row_scale.begin(), sides_.row_scale.end(), 1.0);
+}
+
+/// What the exact solves go through.
+std::shared_ptr<TriangularFactors const> Factorisation::exact_factors(Context& ctx) const {
+  if (arrangement_.nodes().empty()) return factors(ctx);
+  return std::make_shared<TriangularFactors>(by_blocks(*factors_, arrangement_.nodes()));
 }
 
 void Factorisation::choose_solves(Context& ctx) {
@@ -181,9 +200,10 @@ void Factorisation::choose_solves(Context& ctx) {
   if (recipe_.solves != TriangularSolves::automatic) return;
   TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
   auto const entries = static_cast<double>(pattern.entries());
-  Index const lower = joint_                 ? joint_->lower_order().levels()
-                      : recipe_.right_factor ? 1
-                                             : level_order(pattern.lower, true).levels();
+  Index const lower = joint_ ? joint_->lower_order().levels()
+                      : recipe_.right_factor
+                          ? 1
+                          : level_order(exact_factors(ctx)->lower, true).levels();
   recipe_.solves = TriangularSolves::exact;
   if (recipe_.fill == FillIn::by_level) {
     if (lower > many_levels) recipe_.solves = TriangularSolves::isai;
@@ -225,7 +245,7 @@ void Factorisation::make_inverse(Context& ctx) {
       case TriangularSolves::sweeps: sweep<S>(ctx, *factors(ctx), recipe_.sweeps, nullptr); return;
       case TriangularSolves::host:
         if (!host_) host_ = std::make_shared<Context>(Backend::host, host_options(ctx));
-        there_ = exact<S>(*host_, factors(ctx), sides_, there_, levels_);
+        there_ = exact<S>(*host_, exact_factors(ctx), sides_, there_, levels_);
         if (!inverse_) inverse_ = std::make_shared<OnHost>(host_, there_);
         return;
       default:
@@ -233,8 +253,7 @@ void Factorisation::make_inverse(Context& ctx) {
           inverse_ =
               exact<S>(ctx, std::shared_ptr<JointFactors const>(joint_), sides_, inverse_, levels_);
         else
-          inverse_ = exact<S>(ctx, std::shared_ptr<TriangularFactors const>(factors_), sides_,
-                              inverse_, levels_);
+          inverse_ = exact<S>(ctx, exact_factors(ctx), sides_, inverse_, levels_);
     }
   });
 }
@@ -249,6 +268,8 @@ std::string Factorisation::details() const {
   char ratio[32];
   std::snprintf(ratio, sizeof ratio, "%.2f", entries / of_A);
   text += cat(text.empty() ? "" : "; ", pattern.entries(), " entries, ", ratio, " times A's");
+  if (auto const& nodes = arrangement_.nodes(); !nodes.empty())
+    text += cat("; by blocks, ", nodes.size() - 1, " nodes");
   if (pattern.complete) text += "; complete, since fill is little";
   if (recipe_.fill == FillIn::complete) text += "; by Eigen on the host";
   if (replaced > 0) text += cat("; ", replaced, " small pivots replaced");

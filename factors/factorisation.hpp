@@ -58,6 +58,7 @@ struct FactorRecipe {
   double fill_factor = 10;    ///< entries of a row of L, or U, over A's mean
   double complete_below = 0;  ///< entries of complete factors over A's up to which all is kept
   double pivot_floor = 0;     ///< smallest pivot, relative to its row
+  int block = 1;              ///< unknowns of a node: blocks are kept whole; 0: as they are found
   ArrangementParams arrangement;
   Real values = Real::f64;
   TriangularSolves solves = TriangularSolves::automatic;
@@ -65,9 +66,15 @@ struct FactorRecipe {
   int corrections = 1;  ///< with isai: sweeps that follow the product with W
 };
 
-/// Bytes of a factorisation that keeps `kept` entries of a matrix with so many: stored triangles
-/// and where their values come from, the factors as made, the arranged matrix.
-double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values);
+/// Its arrangement with what is automatic decided.
+ArrangementParams arrangement_of(FactorRecipe const&);
+/// Of a node that is found.
+constexpr Index most_unknowns = 16;
+/// The nodes of a matrix (matrix/blocks.hpp); empty where each unknown is one. Throws MatrixError
+/// where recipe.block does not divide its rows.
+std::vector<Index> nodes_of(FactorRecipe const&, CsrView<double> const& a);
+/// Its Dropping for a matrix B.
+Dropping dropping_of(FactorRecipe const&, Csr<double> const& B);
 
 /// Patterns are made on the host, numbers on a pattern where it is quicker, and M is applied where
 /// the Context computes. M^T is offered.
@@ -98,6 +105,7 @@ class Factorisation final : public LinearOperator<double> {
   void factorise_on_pattern(Context&);
   void factorise_completely();
   void keep_right_factor();
+  std::shared_ptr<TriangularFactors const> exact_factors(Context&) const;
   void choose_solves(Context&);
   void make_inverse(Context&);
   template <class S>

@@ -27,6 +27,12 @@ class RowWriter {
     to_.values.push_back(value);
   }
   void end_row() { to_.offsets.push_back(to_.entries()); }
+  /// Gives back what the arrays have grown beyond their entries.
+  void finish() {
+    to_.offsets.shrink_to_fit();
+    to_.columns.shrink_to_fit();
+    to_.values.shrink_to_fit();
+  }
 
  private:
   Csr<double>& to_;
@@ -178,6 +184,8 @@ TriangularFactors fill_pattern(Csr<double> const& B, int level, Offset limit, Ca
     upper.end_row();
     require_within(factors.lower.entries() + factors.upper.entries(), limit);
   }
+  lower.finish();
+  upper.finish();
   factors.inverse_pivots.assign(static_cast<std::size_t>(n), 1.0);
   return factors;
 }
@@ -300,6 +308,8 @@ TriangularFactors threshold_lu(Csr<double> const& B, Dropping const& dropping, d
     upper.end_row();
     require_within(factors.lower.entries() + factors.upper.entries(), limit);
   }
+  lower.finish();
+  upper.finish();
   return factors;
 }
 
@@ -312,6 +322,7 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
     RowWriter upper(factors.upper, n);
     Csr<double> const& U = factors.upper;
     factors.inverse_pivots.clear();
+    factors.inverse_pivots.reserve(static_cast<std::size_t>(n));
     ColumnLists rows_at(n);
     SparseRow w(n);
     std::vector<Index> right;
@@ -340,6 +351,7 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
       rows_at.enter(i, U);
       require_within(2 * U.entries(), limit);
     }
+    upper.finish();
     return true;
   });
   mirror(factors);

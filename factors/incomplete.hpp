@@ -21,9 +21,10 @@ struct TriangularFactors {
   Csr<double> lower;  ///< strictly lower, canonical
   Csr<double> upper;  ///< strictly upper, canonical
   std::vector<double> inverse_pivots;
-  Index replaced = 0;     ///< pivots that were too small, or of the wrong sign
-  double shift = 0;       ///< B + shift |diag B| is what was factorised
-  bool complete = false;  ///< no fill falls outside the patterns
+  Csr<double> pivot_blocks;  ///< D^-1 where D is block diagonal (factors/block_factors.hpp)
+  Index replaced = 0;        ///< pivots that were too small, or of the wrong sign
+  double shift = 0;          ///< B + shift |diag B| is what was factorised
+  bool complete = false;     ///< no fill falls outside the patterns
 
   Offset entries() const { return lower.entries() + upper.entries() + lower.rows; }
 };

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(block)
   std::int64_t const thread = std::int64_t{blockIdx.x} * block + threadIdx.x;
   if (thread == 0) *at.other_ticket = 0;
   if (!at.consume)
-    for (std::int64_t i = thread; i < t.rows; i += std::int64_t{gridDim.x} * block)
+    for (std::int64_t i = thread; i < at.other_rows; i += std::int64_t{gridDim.x} * block)
       reset(at.other + i);
   __syncthreads();
   constexpr int rows = block / lanes;

@@ -62,8 +62,9 @@ struct TriangleSolve {
 /// What the device's kernels of a pair of solves share: at first all unknowns are `waiting` and the
 /// tickets are 0 (prepare_scratch()), and each solve leaves what the other needs so.
 struct TriangleScratch {
-  double* y = nullptr;         ///< (rows) of this solve
-  double* other = nullptr;     ///< (rows) that the other solve writes
+  double* y = nullptr;      ///< (rows) of this solve
+  double* other = nullptr;  ///< that the other solve writes
+  Index other_rows = 0;
   bool consume = false;        ///< `source` is `other` and is reset as it is read
   unsigned* ticket = nullptr;  ///< [0] of this solve, [1] of the other
   unsigned* other_ticket = nullptr;

@@ -1,23 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/from_factors.hpp>
 
-#include <tcsolve/matrix/transfer.hpp>
-
 namespace tcsolve {
-namespace {
-
-/// f(a) of a matrix on the host. What the matrix does not admit is a SetupError.
-template <class F>
-auto on_host(Context& ctx, CsrView<double> const& a, std::string const& name, F const& f) {
-  try {
-    if (a.space == Space::host) return f(a);
-    Csr<double> const here = to_host(ctx, a);
-    return f(here.view());
-  } catch (MatrixError const& e) { throw SetupError(cat(name, ": ", e.what())); }
-}
-
-}  // namespace
-
 std::string stored_type_problem(Real values) {
   return values == Real::bf16 ? "'values: bf16' is not offered; take fp64, fp32 or fp16" : "";
 }
@@ -40,6 +24,17 @@ OperatorPtr<double> from_entries(Context& ctx, CsrView<double> const& a, std::st
     M->say(std::move(text));
     return M;
   });
+}
+
+MemoryNeed factors_need(Context& ctx, CsrView<double> const& a, FactorRecipe const& recipe) {
+  return on_host(ctx, a, recipe.name, [&](CsrView<double> const& here) {
+    return factorisation_need(ctx, here, recipe);
+  });
+}
+
+double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values) {
+  return kept * (4.0 + size_of(values) + 8 + 12) + 20.0 * static_cast<double>(entries_of_A) +
+         130.0 * rows;
 }
 
 bool update_factors(Context& ctx, CsrView<double> const& a, OperatorPtr<double> const& M) {

@@ -5,7 +5,9 @@
 #include <string>
 
 #include <tcsolve/factors/explicit_inverse.hpp>
+#include <tcsolve/factors/factor_memory.hpp>
 #include <tcsolve/factors/factorisation.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
 
 namespace tcsolve {
@@ -25,6 +27,20 @@ OperatorPtr<double> from_factors(Context&, CsrView<double> const& a, FactorRecip
 /// The same for an approximate inverse given by its entries; `text` goes into its details().
 OperatorPtr<double> from_entries(Context&, CsrView<double> const& a, std::string name, Real values,
                                  InverseMaker make, std::string text = "");
+/// What they will hold. Throws as they do, but for memory.
+MemoryNeed factors_need(Context&, CsrView<double> const& a, FactorRecipe const& recipe);
+/// f(a) of a matrix on the host. What the matrix does not admit is a SetupError, which names
+/// `name`.
+template <class F>
+auto on_host(Context& ctx, CsrView<double> const& a, std::string const& name, F const& f) {
+  try {
+    if (a.space == Space::host) return f(a);
+    Csr<double> const here = to_host(ctx, a);
+    return f(here.view());
+  } catch (MatrixError const& e) { throw SetupError(cat(name, ": ", e.what())); }
+}
+/// A guess from the numbers of rows, of kept entries and of A's alone.
+double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values);
 /// Gives the values of `a` to M. False where M was made by neither.
 bool update_factors(Context&, CsrView<double> const& a, OperatorPtr<double> const& M);
 

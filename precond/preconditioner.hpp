@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/core/memory_need.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -36,9 +38,21 @@ class PreconditionerFactory {
                                      OperatorPtr<double> const& /*M*/) const {
     return build(ctx, system);
   }
-  /// Bytes that the preconditioner of a matrix with so many rows and entries will take, about, with
-  /// those inside it.
+  /// Bytes that the preconditioner of a matrix with so many rows and entries will take, a guess for
+  /// the time before there is a matrix, with those inside it.
   virtual double bytes(Index rows, Offset /*entries*/) const { return 8.0 * rows; }
+  /// What M will hold once build() has made it, with those inside it: right within 25 % where it is
+  /// counted (MemoryNeed::exact), by the pattern, else inferred from a sample of rows. What build()
+  /// takes meanwhile is known roughly. Throws as build() where that is seen from the pattern. Cost:
+  /// of the symbolic part of build().
+  virtual MemoryNeed memory(Context&, System const& system) const {
+    return {.host = 0, .space = 8.0 * system.A->rows()};
+  }
+  /// No fewer bytes than memory() says, the passing ones among them, of any matrix with so many
+  /// rows and entries; by default those of a dense M.
+  virtual double most_bytes(Index rows, Offset /*entries*/) const {
+    return 100.0 * rows * (rows + 64.0);
+  }
 
   /// M = I: a solver needs none.
   virtual bool is_identity() const { return false; }
@@ -60,5 +74,11 @@ class PreconditionerFactory {
     return -1;
   }
 };
+
+/// factory.build(), refused before it begins where M would not fit into the memory that there is.
+/// Throws MemoryError, which calls M by `name`, and as build(). Cost: that of memory() where
+/// most_bytes() would not fit, else none.
+OperatorPtr<double> build_within_memory(Context&, PreconditionerFactory const&, System const&,
+                                        std::string const& name);
 
 }  // namespace tcsolve

@@ -25,6 +25,7 @@ class NoneFactory final : public PreconditionerFactory {
   OperatorPtr<double> build(Context&, System const& system) const override {
     return std::make_shared<Identity<double>>(system.A->cols());
   }
+  MemoryNeed memory(Context&, System const&) const override { return {}; }
   bool is_identity() const override { return true; }
   bool needs_matrix() const override { return false; }
 };

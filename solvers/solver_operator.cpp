@@ -74,9 +74,22 @@ bool SolverOperatorFactory::needs_definite() const {
   return needs.definite || inner()->needs_definite();
 }
 
+double SolverOperatorFactory::vector_bytes(Index rows) const {
+  return 8.0 * rows * make<SolverRegistry>(params_.solver)->cost().vectors;
+}
+
 double SolverOperatorFactory::bytes(Index rows, Offset entries) const {
-  double const vectors = make<SolverRegistry>(params_.solver)->cost().vectors;
-  return 8.0 * rows * vectors + inner()->bytes(rows, entries);
+  return vector_bytes(rows) + inner()->bytes(rows, entries);
+}
+
+double SolverOperatorFactory::most_bytes(Index rows, Offset entries) const {
+  return vector_bytes(rows) + inner()->most_bytes(rows, entries);
+}
+
+MemoryNeed SolverOperatorFactory::memory(Context& ctx, System const& system) const {
+  MemoryNeed need = inner()->memory(ctx, system);
+  need.space += vector_bytes(system.A->rows());
+  return need;
 }
 
 OperatorPtr<double> SolverOperatorFactory::build(Context& ctx, System const& system) const {

@@ -61,6 +61,8 @@ class SolverOperatorFactory final : public PreconditionerFactory {
   OperatorPtr<double> build(Context&, System const&) const override;
   /// Of the inner method and its preconditioner.
   double bytes(Index rows, Offset entries) const override;
+  MemoryNeed memory(Context&, System const&) const override;
+  double most_bytes(Index rows, Offset entries) const override;
   bool is_fixed() const override { return false; }
   bool needs_definite() const override;
   bool needs_matrix() const override { return inner()->needs_matrix(); }
@@ -68,6 +70,7 @@ class SolverOperatorFactory final : public PreconditionerFactory {
 
  private:
   std::unique_ptr<PreconditionerFactory> inner() const;
+  double vector_bytes(Index rows) const;
   Params params_;
 };
 

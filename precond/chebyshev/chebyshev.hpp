@@ -66,6 +66,13 @@ class ChebyshevFactory final : public PreconditionerFactory {
   double bytes(Index rows, Offset entries) const override {
     return 5 * 8.0 * rows + inner()->bytes(rows, entries);
   }
+  /// Its own vectors are the Context's workspace.
+  MemoryNeed memory(Context& ctx, System const& system) const override {
+    return inner()->memory(ctx, system);
+  }
+  double most_bytes(Index rows, Offset entries) const override {
+    return inner()->most_bytes(rows, entries);
+  }
   bool is_fixed() const override { return inner()->is_fixed(); }
   bool needs_definite() const override { return true; }
   bool needs_matrix() const override { return inner()->needs_matrix(); }

@@ -12,6 +12,9 @@ std::vector<Csr<double>> inverse_lengths(Context&, CsrView<double> const& a) {
     length[a.columns[k]] = std::hypot(length[a.columns[k]], a.values[k]);
   Csr<double> M;
   M.rows = M.cols = a.cols;
+  M.offsets.reserve(length.size() + 1);
+  M.columns.reserve(length.size());
+  M.values.reserve(length.size());
   for (Index j = 0; j < a.cols; ++j) {
     double const inverse = length[j] > 0 ? 1 / length[j] : 1;
     M.columns.push_back(j);

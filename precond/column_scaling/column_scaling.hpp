@@ -14,6 +14,10 @@ class ColumnScalingFactory final : public FromFactors {
   using Params = NoParams;
   explicit ColumnScalingFactory(Params const& = {}) {}
   OperatorPtr<double> build(Context&, System const&) const override;
+  MemoryNeed memory(Context& ctx, System const& system) const override {
+    Index const n = system.matrix.cols;
+    return stored_need(ctx, n, n, Real::f64);
+  }
 };
 
 }  // namespace tcsolve

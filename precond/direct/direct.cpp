@@ -49,6 +49,15 @@ std::string obstacle(Context const& ctx, DirectParams const& params) {
 
 std::string DirectParams::check() const { return stored_type_problem(values); }
 
+/// As it is asked for, or as it is seen to be.
+Definiteness DirectFactory::kind(CsrView<double> const& a) const {
+  switch (params_.factorisation) {
+    case CompleteKind::cholesky: return Definiteness::positive_definite;
+    case CompleteKind::lu: return Definiteness::general;
+    default: return kind_of(a);
+  }
+}
+
 /// By cuDSS. A weaker assumption is made where the matrix turns out not to be what it looked like.
 OperatorPtr<double> DirectFactory::on_device(Context& ctx, CsrView<double> const& a,
                                              Definiteness kind) const {
@@ -68,10 +77,7 @@ OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) con
     Csr<double> const here = to_host(ctx, system.matrix);
     return build(ctx, {here.view(), system.A});
   }
-  Definiteness const kind = p.factorisation == CompleteKind::cholesky
-                                ? Definiteness::positive_definite
-                            : p.factorisation == CompleteKind::lu ? Definiteness::general
-                                                                  : kind_of(system.matrix);
+  Definiteness const kind = this->kind(system.matrix);
   if (p.library != FactorLibrary::eigen) {
     std::string const problem = obstacle(ctx, p);
     bool const asked = p.library == FactorLibrary::cudss;
@@ -100,6 +106,13 @@ OperatorPtr<double> DirectFactory::update(Context& ctx, System const& system,
   } catch (MatrixError const&) {  // other values may ask for another matching
     return build(ctx, system);
   }
+}
+
+MemoryNeed DirectFactory::memory(Context& ctx, System const& system) const {
+  Params const& p = checked(params_, "direct");
+  return on_host(ctx, system.matrix, "direct", [&](CsrView<double> const& a) {
+    return factors_need(ctx, a, recipe(p, kind(a) == Definiteness::positive_definite));
+  });
 }
 
 }  // namespace tcsolve

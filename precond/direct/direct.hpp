@@ -55,8 +55,10 @@ class DirectFactory final : public FromFactors {
   explicit DirectFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  MemoryNeed memory(Context&, System const&) const override;
 
  private:
+  Definiteness kind(CsrView<double> const& a) const;
   OperatorPtr<double> on_device(Context&, CsrView<double> const& a, Definiteness kind) const;
   Params params_;
 };

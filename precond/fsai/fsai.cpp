@@ -8,6 +8,7 @@
 
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/factors/each_row.hpp>
+#include <tcsolve/factors/reach.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 
 namespace tcsolve {
@@ -67,6 +68,14 @@ std::vector<double> diagonal_of(CsrView<double> const& a) {
   return diagonal;
 }
 
+/// Whether the pattern takes entry k of row i over.
+bool keeps(CsrView<double> const& a, std::vector<double> const& diagonal, Index i, Offset k,
+           double tolerance) {
+  Index const j = a.columns[k];
+  double const size = std::sqrt(std::abs(diagonal[i] * diagonal[j]));
+  return i == j || tolerance == 0 || std::abs(a.values[k]) > tolerance * size;
+}
+
 [[noreturn]] void not_definite(Index i) {
   throw MatrixError(cat("the rows that row ", i + 1,
                         " is made of are not positive definite, nor then is the matrix"));
@@ -92,12 +101,8 @@ std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int powe
   std::vector<double> const diagonal = diagonal_of(a);
   std::vector<std::vector<Index>> kept(a.rows);  // of A
   for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
-      Index const j = a.columns[k];
-      double const size = std::sqrt(std::abs(diagonal[i] * diagonal[j]));
-      if (i == j || tolerance == 0 || std::abs(a.values[k]) > tolerance * size)
-        kept[i].push_back(j);
-    }
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (keeps(a, diagonal, i, k, tolerance)) kept[i].push_back(a.columns[k]);
   std::vector<std::vector<Index>> pattern = kept;
   std::vector<Index> seen(a.rows, -1);
   for (int p = 1; p < power; ++p)
@@ -113,59 +118,70 @@ std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int powe
     std::erase_if(row, [&](Index j) { return j >= i; });
     std::ranges::sort(row);
     row.push_back(i);
+    row.shrink_to_fit();
   }
   return pattern;
 }
 
+namespace {
+
 // psi(g) = g^T A g with g_i = 1; its gradient is 2 A g, and a step along column j alone takes
 // (A g)_j^2 / a_jj off it.
+std::vector<Index> grown_row(CsrView<double> const& a, std::vector<double> const& diagonal, Index i,
+                             FsaiParams const& params) {
+  thread_local Growth growth;
+  thread_local std::vector<double> block, y;
+  if (growth.gradient.size() < static_cast<std::size_t>(a.rows))
+    growth.gradient.assign(static_cast<std::size_t>(a.rows), 0.0);
+  std::vector<Index> P = {i};
+  if (!(diagonal[i] > 0)) not_definite(i);
+  std::vector<double> g = {1.0};
+  double psi = diagonal[i];
+  for (int step = 0; step < params.steps; ++step) {
+    for (std::size_t r = 0; r < P.size(); ++r)
+      for (Offset k = a.offsets[P[r]]; k < a.offsets[P[r] + 1] && a.columns[k] < i; ++k) {
+        Index const j = a.columns[k];
+        if (growth.gradient[j] == 0) growth.touched.push_back(j);
+        growth.gradient[j] += a.values[k] * g[r];
+      }
+    std::vector<std::pair<double, Index>> gains;
+    for (Index const j : growth.touched) {
+      double const v = std::exchange(growth.gradient[j], 0.0);
+      if (v != 0 && !std::ranges::binary_search(P, j))
+        gains.emplace_back(v * v / std::max(diagonal[j], 1e-300), j);
+    }
+    growth.touched.clear();
+    std::ranges::sort(gains, [](auto const& x, auto const& z) {
+      return x.first != z.first ? x.first > z.first : x.second < z.second;
+    });
+    gains.erase(std::unique(gains.begin(), gains.end()), gains.end());
+    if (gains.empty()) break;
+    for (std::size_t k = 0; k < gains.size() && k < static_cast<std::size_t>(params.step_size); ++k)
+      P.insert(std::ranges::lower_bound(P, gains[k].second), gains[k].second);
+    gather(a, P, block);
+    y.resize(P.size());
+    if (!solve_for_last(block, y)) not_definite(i);
+    g.assign(y.begin(), y.end());
+    for (double& v : g) v /= y.back();
+    double const now = 1 / y.back();  // g^T A g
+    bool const enough = psi - now < params.enough * psi;
+    psi = now;
+    if (enough) break;
+  }
+  P.shrink_to_fit();
+  return P;
+}
+
+/// Bytes of a pattern of rows, each in a piece of memory of its own.
+double pattern_bytes(double rows, double entries) { return 40 * rows + 4 * entries; }
+
+}  // namespace
+
 std::vector<std::vector<Index>> grown_pattern(Context& ctx, CsrView<double> const& a,
                                               FsaiParams const& params) {
   std::vector<double> const diagonal = diagonal_of(a);
   std::vector<std::vector<Index>> pattern(a.rows);
-  each_row(ctx, a.rows, stretch, [&](Index i) {
-    thread_local Growth growth;
-    thread_local std::vector<double> block, y;
-    if (growth.gradient.size() < static_cast<std::size_t>(a.rows))
-      growth.gradient.assign(static_cast<std::size_t>(a.rows), 0.0);
-    std::vector<Index>& P = pattern[i];
-    P = {i};
-    if (!(diagonal[i] > 0)) not_definite(i);
-    std::vector<double> g = {1.0};
-    double psi = diagonal[i];
-    for (int step = 0; step < params.steps; ++step) {
-      for (std::size_t r = 0; r < P.size(); ++r)
-        for (Offset k = a.offsets[P[r]]; k < a.offsets[P[r] + 1] && a.columns[k] < i; ++k) {
-          Index const j = a.columns[k];
-          if (growth.gradient[j] == 0) growth.touched.push_back(j);
-          growth.gradient[j] += a.values[k] * g[r];
-        }
-      std::vector<std::pair<double, Index>> gains;
-      for (Index const j : growth.touched) {
-        double const v = std::exchange(growth.gradient[j], 0.0);
-        if (v != 0 && !std::ranges::binary_search(P, j))
-          gains.emplace_back(v * v / std::max(diagonal[j], 1e-300), j);
-      }
-      growth.touched.clear();
-      std::ranges::sort(gains, [](auto const& x, auto const& z) {
-        return x.first != z.first ? x.first > z.first : x.second < z.second;
-      });
-      gains.erase(std::unique(gains.begin(), gains.end()), gains.end());
-      if (gains.empty()) break;
-      for (std::size_t k = 0; k < gains.size() && k < static_cast<std::size_t>(params.step_size);
-           ++k)
-        P.insert(std::ranges::lower_bound(P, gains[k].second), gains[k].second);
-      gather(a, P, block);
-      y.resize(P.size());
-      if (!solve_for_last(block, y)) not_definite(i);
-      g.assign(y.begin(), y.end());
-      for (double& v : g) v /= y.back();
-      double const now = 1 / y.back();  // g^T A g
-      bool const enough = psi - now < params.enough * psi;
-      psi = now;
-      if (enough) break;
-    }
-  });
+  each_row(ctx, a.rows, stretch, [&](Index i) { pattern[i] = grown_row(a, diagonal, i, params); });
   return pattern;
 }
 
@@ -173,6 +189,10 @@ Csr<double> fsai(Context& ctx, CsrView<double> const& a,
                  std::vector<std::vector<Index>> const& pattern) {
   Csr<double> G;
   G.rows = G.cols = a.rows;
+  std::size_t entries = 0;
+  for (std::vector<Index> const& row : pattern) entries += row.size();
+  G.columns.reserve(entries);
+  G.offsets.reserve(pattern.size() + 1);
   for (std::vector<Index> const& row : pattern) {
     G.columns.insert(G.columns.end(), row.begin(), row.end());
     G.offsets.push_back(G.entries());
@@ -210,7 +230,42 @@ OperatorPtr<double> FsaiFactory::build(Context& ctx, System const& system) const
 double FsaiFactory::bytes(Index rows, Offset entries) const {
   double const triangle = params_.steps > 0 ? rows * (1.0 + params_.steps * params_.step_size)
                                             : 0.5 * (static_cast<double>(entries) + rows);
-  return 2 * (triangle * (4.0 + size_of(params_.values)) + 8.0 * rows) + 4 * triangle;
+  return 2 * (triangle * (4.0 + size_of(params_.values)) + 8.0 * rows) +
+         pattern_bytes(rows, triangle);
+}
+
+MemoryNeed FsaiFactory::memory(Context& ctx, System const& system) const {
+  Params const p = checked(params_, "fsai");
+  return on_host(ctx, system.matrix, "fsai", [&](CsrView<double> const& a) {
+    require_square(Pattern(a));
+    std::vector<double> const diagonal = diagonal_of(a);
+    double entries = a.rows;
+    bool exact = true;
+    if (p.steps > 0) {
+      constexpr Index sample = 4096;
+      Index const every = (a.rows + sample - 1) / std::max<Index>(1, sample), first = every / 2;
+      double grown = 0, rows = 0;
+      for (Index i = first; i < a.rows; i += std::max<Index>(1, every), ++rows)
+        grown += static_cast<double>(grown_row(a, diagonal, i, p).size());
+      entries = rows > 0 ? grown / rows * a.rows : 0;
+      exact = every <= 1;
+    } else {
+      auto const neighbours = [&](Index v, auto const& f) {
+        for (Offset k = a.offsets[v]; k < a.offsets[v + 1]; ++k)
+          if (keeps(a, diagonal, v, k, p.tolerance)) f(a.columns[k]);
+      };
+      entries += static_cast<double>(count_reached(
+          ctx, a.rows, 1, p.power, neighbours, [](Index i, Index w) { return w < i; },
+          [](Index, Index) { return true; }));
+    }
+    MemoryNeed need = stored_need(ctx, a.rows, entries, p.values);
+    need += need;
+    need.host += pattern_bytes(a.rows, entries);
+    need.passing = 16 * entries + 40.0 * a.rows;
+    if (p.steps == 0) need.passing += 4.0 * static_cast<double>(a.entries);
+    need.exact = exact;
+    return need;
+  });
 }
 
 }  // namespace tcsolve

@@ -63,6 +63,13 @@ class FsaiFactory final : public FromFactors {
   OperatorPtr<double> build(Context&, System const&) const override;
   bool needs_definite() const override { return true; }
   double bytes(Index rows, Offset entries) const override;
+  /// A pattern that grows is counted on 4096 rows.
+  MemoryNeed memory(Context&, System const&) const override;
+  double most_bytes(Index rows, Offset entries) const override {
+    return params_.steps > 0 || params_.power == 1
+               ? 2 * bytes(rows, 2 * entries + rows)
+               : PreconditionerFactory::most_bytes(rows, entries);
+  }
 
  private:
   Params params_;

@@ -9,26 +9,40 @@ namespace tcsolve {
 
 std::string IcParams::check() const {
   if (std::string problem = stored_type_problem(values); !problem.empty()) return problem;
+  if (block != 1 && drop_tolerance > 0)
+    return "'block' and 'drop_tolerance' exclude each other: blocks are kept whole";
   return level > 0 && drop_tolerance > 0
              ? "'level' and 'drop_tolerance' exclude each other: fill goes by level or by size"
              : "";
 }
 
-OperatorPtr<double> IcFactory::build(Context& ctx, System const& system) const {
+FactorRecipe IcFactory::recipe() const {
   Params const& p = checked(params_, "ic");
-  return from_factors(ctx, system.matrix,
-                      {.name = "ic",
-                       .symmetric = true,
-                       .fill = p.drop_tolerance > 0 ? FillIn::by_size : FillIn::by_level,
-                       .level = p.level,
-                       .drop_tolerance = p.drop_tolerance,
-                       .fill_factor = p.fill_factor,
-                       .complete_below = p.complete_below,
-                       .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
-                       .values = p.values,
-                       .solves = p.triangular,
-                       .sweeps = p.sweeps,
-                       .corrections = p.corrections});
+  return {.name = "ic",
+          .symmetric = true,
+          .fill = p.drop_tolerance > 0 ? FillIn::by_size : FillIn::by_level,
+          .level = p.level,
+          .drop_tolerance = p.drop_tolerance,
+          .fill_factor = p.fill_factor,
+          .complete_below = p.complete_below,
+          .block = p.block,
+          .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
+          .values = p.values,
+          .solves = p.triangular,
+          .sweeps = p.sweeps,
+          .corrections = p.corrections};
+}
+
+OperatorPtr<double> IcFactory::build(Context& ctx, System const& system) const {
+  return from_factors(ctx, system.matrix, recipe());
+}
+
+MemoryNeed IcFactory::memory(Context& ctx, System const& system) const {
+  return factors_need(ctx, system.matrix, recipe());
+}
+
+double IcFactory::most_bytes(Index rows, Offset entries) const {
+  return most_factor_bytes(recipe(), rows, entries);
 }
 
 double IcFactory::bytes(Index rows, Offset entries) const {

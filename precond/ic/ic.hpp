@@ -15,6 +15,7 @@ struct IcParams {
   double drop_tolerance = 0;
   double fill_factor = 10;
   double complete_below = 0;
+  int block = 1;
   FactorOrder order = FactorOrder::automatic;
   Real values = Real::f64;
   TriangularSolves triangular = TriangularSolves::automatic;
@@ -35,6 +36,10 @@ struct IcParams {
         field(&P::complete_below, "complete_below", at_least(0.0),
               "with drop_tolerance: nothing is dropped where complete factors have at most so many "
               "times the entries of A"),
+        field(&P::block, "block", between(0, 64),
+              "unknowns of a node: above 1, blocks of so many rows and columns are kept whole and "
+              "take the part of entries; 0 finds nodes, rows that follow each other with the same "
+              "pattern"),
         field(&P::order, "order",
               "of the factors: rcm, amd (little fill), metis (nested dissection: little fill, few "
               "steps), colours (fewest steps); auto takes amd where fill is kept, else none"),
@@ -56,9 +61,13 @@ class IcFactory final : public FromFactors {
   explicit IcFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   double bytes(Index rows, Offset entries) const override;
+  MemoryNeed memory(Context&, System const&) const override;
+  double most_bytes(Index rows, Offset entries) const override;
+  bool goes_by_blocks() const override { return params_.block != 1; }
   bool needs_definite() const override { return true; }
 
  private:
+  FactorRecipe recipe() const;
   Params params_;
 };
 

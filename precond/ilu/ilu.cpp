@@ -9,26 +9,42 @@ namespace tcsolve {
 
 std::string IluParams::check() const {
   if (std::string problem = stored_type_problem(values); !problem.empty()) return problem;
+  if (block != 1 && drop_tolerance > 0)
+    return "'block' and 'drop_tolerance' exclude each other: blocks are kept whole";
+  if (block != 1 && arrangement.matching == UseMatching::on)
+    return "'block' and 'matching: on' exclude each other: rows of a node stay together";
   return level > 0 && drop_tolerance > 0
              ? "'level' and 'drop_tolerance' exclude each other: fill goes by level or by size"
              : "";
 }
 
-OperatorPtr<double> IluFactory::build(Context& ctx, System const& system) const {
+FactorRecipe IluFactory::recipe() const {
   Params const& p = checked(params_, "ilu");
-  return from_factors(ctx, system.matrix,
-                      {.name = "ilu",
-                       .fill = p.drop_tolerance > 0 ? FillIn::by_size : FillIn::by_level,
-                       .level = p.level,
-                       .drop_tolerance = p.drop_tolerance,
-                       .fill_factor = p.fill_factor,
-                       .complete_below = p.complete_below,
-                       .pivot_floor = p.pivot_floor,
-                       .arrangement = p.arrangement,
-                       .values = p.values,
-                       .solves = p.triangular,
-                       .sweeps = p.sweeps,
-                       .corrections = p.corrections});
+  return {.name = "ilu",
+          .fill = p.drop_tolerance > 0 ? FillIn::by_size : FillIn::by_level,
+          .level = p.level,
+          .drop_tolerance = p.drop_tolerance,
+          .fill_factor = p.fill_factor,
+          .complete_below = p.complete_below,
+          .pivot_floor = p.pivot_floor,
+          .block = p.block,
+          .arrangement = p.arrangement,
+          .values = p.values,
+          .solves = p.triangular,
+          .sweeps = p.sweeps,
+          .corrections = p.corrections};
+}
+
+OperatorPtr<double> IluFactory::build(Context& ctx, System const& system) const {
+  return from_factors(ctx, system.matrix, recipe());
+}
+
+MemoryNeed IluFactory::memory(Context& ctx, System const& system) const {
+  return factors_need(ctx, system.matrix, recipe());
+}
+
+double IluFactory::most_bytes(Index rows, Offset entries) const {
+  return most_factor_bytes(recipe(), rows, entries);
 }
 
 double IluFactory::bytes(Index rows, Offset entries) const {

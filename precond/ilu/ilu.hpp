@@ -15,6 +15,7 @@ struct IluParams {
   double drop_tolerance = 0;
   double fill_factor = 10;
   double complete_below = 0;
+  int block = 1;
   double pivot_floor = 1e-6;
   ArrangementParams arrangement;
   Real values = Real::f64;
@@ -36,6 +37,10 @@ struct IluParams {
         field(&P::complete_below, "complete_below", at_least(0.0),
               "with drop_tolerance: nothing is dropped where complete factors have at most so many "
               "times the entries of A"),
+        field(&P::block, "block", between(0, 64),
+              "unknowns of a node: above 1, blocks of so many rows and columns are kept whole and "
+              "take the part of entries; 0 finds nodes, rows that follow each other with the same "
+              "pattern"),
         field(&P::pivot_floor, "pivot_floor", between(0.0, 1.0),
               "a smaller pivot, relative to its row, takes this size"),
         include(&P::arrangement),
@@ -57,8 +62,12 @@ class IluFactory final : public FromFactors {
   explicit IluFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   double bytes(Index rows, Offset entries) const override;
+  MemoryNeed memory(Context&, System const&) const override;
+  double most_bytes(Index rows, Offset entries) const override;
+  bool goes_by_blocks() const override { return params_.block != 1; }
 
  private:
+  FactorRecipe recipe() const;
   Params params_;
 };
 

@@ -62,20 +62,30 @@ Csr<double> normal_matrix(CsrView<double> const& a) {
   return N;
 }
 
-OperatorPtr<double> NormalIcFactory::build(Context& ctx, System const& system) const {
+FactorRecipe NormalIcFactory::recipe() const {
   Params const& p = checked(params_, "normal_ic");
+  return {.name = "normal_ic",
+          .symmetric = true,
+          .right_factor = true,
+          .fill = FillIn::by_size,
+          .drop_tolerance = p.drop_tolerance,
+          .fill_factor = p.fill_factor,
+          .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
+          .values = p.values,
+          .solves = p.triangular,
+          .sweeps = p.sweeps};
+}
+
+OperatorPtr<double> NormalIcFactory::build(Context& ctx, System const& system) const {
   Csr<double> const N = normal_matrix_of(ctx, system.matrix);
-  return from_factors(ctx, N.view(),
-                      {.name = "normal_ic",
-                       .symmetric = true,
-                       .right_factor = true,
-                       .fill = FillIn::by_size,
-                       .drop_tolerance = p.drop_tolerance,
-                       .fill_factor = p.fill_factor,
-                       .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
-                       .values = p.values,
-                       .solves = p.triangular,
-                       .sweeps = p.sweeps});
+  return from_factors(ctx, N.view(), recipe());
+}
+
+MemoryNeed NormalIcFactory::memory(Context& ctx, System const& system) const {
+  Csr<double> const N = normal_matrix_of(ctx, system.matrix);
+  MemoryNeed need = factors_need(ctx, N.view(), recipe());
+  need.passing += 12.0 * static_cast<double>(N.entries() + system.matrix.entries);
+  return need;
 }
 
 OperatorPtr<double> NormalIcFactory::update(Context& ctx, System const& system,

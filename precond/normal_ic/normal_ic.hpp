@@ -47,8 +47,11 @@ class NormalIcFactory final : public PreconditionerFactory {
   explicit NormalIcFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  /// A^T A is made for it.
+  MemoryNeed memory(Context&, System const&) const override;
 
  private:
+  FactorRecipe recipe() const;
   Params params_;
 };
 

@@ -18,6 +18,9 @@
 namespace tcsolve {
 namespace {
 
+/// Parts that are inverted at a time.
+constexpr std::size_t batch = 256;
+
 using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Dense inverse_of(CsrView<double> const& a, std::vector<Index> const& rows, std::size_t part) {
@@ -39,6 +42,32 @@ Dense inverse_of(CsrView<double> const& a, std::vector<Index> const& rows, std::
     throw MatrixError(cat("part ", part + 1, " of ", m, " rows around row ", rows.front() + 1,
                           " is singular; take another size or overlap"));
   return inverse;
+}
+
+/// f(i, p) for each part p and each row i that takes its corrections.
+template <class F>
+void each_taken(OverlappingParts const& parts, bool restricted, F const& f) {
+  for (std::size_t p = 0; p < parts.rows.size(); ++p) {
+    auto const taken = restricted ? static_cast<std::size_t>(parts.own[p]) : parts.rows[p].size();
+    for (std::size_t r = 0; r < taken; ++r) f(parts.rows[p][r], p);
+  }
+}
+
+bool restricts(SchwarzParams const& p, CsrView<double> const& a) {
+  return p.combine == Combine::restricted || (p.combine == Combine::automatic && !is_symmetric(a));
+}
+
+/// Entries of schwarz(). Cost: O(sum of the squares of the parts' sizes), 8 bytes a row and part.
+double count_entries(Index rows, OverlappingParts const& parts, bool restricted) {
+  std::vector<std::vector<Index>> parts_of(rows);
+  each_taken(parts, restricted,
+             [&](Index i, std::size_t p) { parts_of[i].push_back(static_cast<Index>(p)); });
+  std::vector<Index> seen_by(rows, -1);
+  double entries = 0;
+  for (Index i = 0; i < rows; ++i)
+    for (Index const p : parts_of[i])
+      for (Index const j : parts.rows[p]) entries += std::exchange(seen_by[j], i) != i;
+  return entries;
 }
 
 }  // namespace
@@ -73,6 +102,7 @@ OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overl
       begin = end;
     }
     std::sort(rows.begin() + own, rows.end());
+    rows.shrink_to_fit();
   }
   return parts;
 }
@@ -88,25 +118,27 @@ Csr<double> schwarz(Context& ctx, CsrView<double> const& a, OverlappingParts con
   if (40 * entries > available_memory())
     throw MemoryError(cat("schwarz: up to ", static_cast<std::int64_t>(entries),
                           " entries of the parts' inverses do not fit; take a smaller size"));
-  for (std::size_t p = 0; p < parts.rows.size(); ++p)
-    for (Index r = 0; r < (restricted ? parts.own[p] : static_cast<Index>(parts.rows[p].size()));
-         ++r) {
-      std::vector<Index>& row = columns[parts.rows[p][r]];
-      row.insert(row.end(), parts.rows[p].begin(), parts.rows[p].end());
-    }
-  Csr<double> M;
-  M.rows = M.cols = a.rows;
+  each_taken(parts, restricted, [&](Index i, std::size_t p) {
+    columns[i].insert(columns[i].end(), parts.rows[p].begin(), parts.rows[p].end());
+  });
+  std::size_t kept = 0;
   for (std::vector<Index>& row : columns) {
     std::ranges::sort(row);
     row.erase(std::unique(row.begin(), row.end()), row.end());
+    kept += row.size();
+  }
+  Csr<double> M;
+  M.rows = M.cols = a.rows;
+  M.columns.reserve(kept);
+  M.offsets.reserve(columns.size() + 1);
+  for (std::vector<Index>& row : columns) {
     M.columns.insert(M.columns.end(), row.begin(), row.end());
     M.offsets.push_back(M.entries());
-    row = {};
+    row = std::vector<Index>();
   }
   M.values.assign(M.columns.size(), 0.0);
   // Inverses on all threads, some at a time; their sum in the order of the parts.
   CancelFlag const cancel = ctx.cancel_flag();
-  constexpr std::size_t batch = 256;
   std::vector<Dense> inverses(batch);
   host::Visit const visit(ctx.threads());
   for (std::size_t begin = 0; begin < parts.rows.size(); begin += batch) {
@@ -143,12 +175,29 @@ OperatorPtr<double> SchwarzFactory::build(Context& ctx, System const& system) co
     require_square(Pattern(a));
     if (plan->parts.rows.empty()) {
       plan->parts = overlapping_parts(a, p.size, p.overlap);
-      plan->restricted =
-          p.combine == Combine::restricted || (p.combine == Combine::automatic && !is_symmetric(a));
+      plan->restricted = restricts(p, a);
     }
     return std::vector<Csr<double>>{schwarz(c, a, plan->parts, plan->restricted)};
   };
   return from_entries(ctx, system.matrix, "schwarz", p.values, make);
+}
+
+MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
+  Params const p = checked(params_, "schwarz");
+  return on_host(ctx, system.matrix, "schwarz", [&](CsrView<double> const& a) {
+    OverlappingParts const parts = overlapping_parts(a, p.size, p.overlap);
+    MemoryNeed need =
+        stored_need(ctx, a.rows, count_entries(a.rows, parts, restricts(p, a)), p.values);
+    double largest = 0;
+    for (std::vector<Index> const& rows : parts.rows) {
+      auto const m = static_cast<double>(rows.size());
+      need.host += 44 + 4 * m;
+      need.passing += 6 * m * m;  // columns of its rows before those that parts share are one
+      largest = std::max(largest, m);
+    }
+    need.passing += 8 * largest * largest * static_cast<double>(std::min(batch, parts.rows.size()));
+    return need;
+  });
 }
 
 }  // namespace tcsolve

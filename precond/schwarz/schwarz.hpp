@@ -72,6 +72,13 @@ class SchwarzFactory final : public FromFactors {
   double bytes(Index rows, Offset) const override {
     return rows * (1.0 + params_.overlap) * params_.size * (4.0 + size_of(params_.values));
   }
+  /// The parts are made for it.
+  MemoryNeed memory(Context&, System const&) const override;
+  /// As if every part reached everywhere.
+  double most_bytes(Index rows, Offset) const override {
+    double const n = rows, parts = n / params_.size + 1;
+    return n * n * (20 + 10 * parts + 8 * 256) + 100 * n;
+  }
 
  private:
   Params params_;

@@ -76,4 +76,16 @@ OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const
   return from_entries(ctx, system.matrix, "spai", p.values, make);
 }
 
+MemoryNeed SpaiFactory::memory(Context& ctx, System const& system) const {
+  return on_host(ctx, system.matrix, "spai", [&](CsrView<double> const& a) {
+    double entries = a.rows;
+    if (params_.level > 0)
+      for (Index i = 0; i < a.rows; ++i)
+        for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) entries += a.columns[k] != i;
+    MemoryNeed need = stored_need(ctx, a.rows, entries, params_.values);
+    need.passing = 12 * (static_cast<double>(a.entries) + entries) + 16.0 * a.rows;
+    return need;
+  });
+}
+
 }  // namespace tcsolve

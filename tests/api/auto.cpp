@@ -3,6 +3,7 @@
 /// real matrix of the folder TCSOLVE_MATRICES.
 #include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/api/choices.hpp>
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 
@@ -12,6 +13,7 @@
 #include <filesystem>
 
 #include "tests/api/systems.hpp"
+#include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
@@ -93,6 +95,32 @@ TEST_P(Auto, GoesOnWhereAMethodFails) {
   for (ChoiceReport const& c : r.choices) sum += c.iterations;
   EXPECT_EQ(r.iterations, sum);
   EXPECT_EQ(r.history.size(), std::size_t(sum));
+}
+
+/// Where a preconditioner would not fit, the next choice is taken, and the report says why.
+TEST(AutoWithLittleMemory, TakesTheNextChoice) {
+  Context ctx(Backend::host);
+  Csr<double> const a = generate(Poisson7Params{.n = 20, .coefficient = Coefficient::random});
+  Column const b = Column::Ones(a.rows);
+  Column x = Column::Zero(a.rows);
+  struct Limit {  // jacobi fits, and A as a factorisation arranges it does not
+    explicit Limit(std::int64_t bytes) { faults::limit_available_memory(bytes); }
+    ~Limit() { faults::limit_available_memory(-1); }
+  } const limit(10 * a.entries());
+  LinearSolver solver = LinearSolver::from_yaml(ctx, a.view(), all_auto);
+  SolveReport const r = solve(solver, b, x);
+  EXPECT_TRUE(r.converged()) << r.message;
+  ASSERT_EQ(r.choices.size(), 4u);
+  EXPECT_EQ(r.choices[0].preconditioner, "jacobi");
+  EXPECT_EQ(r.choices[1].preconditioner, "ic");
+  EXPECT_THAT(r.choices[1].outcome, HasSubstr("the preconditioner 'ic' needs about"));
+  EXPECT_THAT(r.choices[2].outcome, HasSubstr("the preconditioner 'direct' needs about"));
+  EXPECT_EQ(r.choices[3].preconditioner, "jacobi");
+  EXPECT_THAT(message_of<MemoryError>([&] {
+                LinearSolver::from_yaml(ctx, a.view(),
+                                        "solver: {type: cg}\npreconditioner: {type: ic}\n");
+              }),
+              HasSubstr("the preconditioner 'ic' needs about"));
 }
 
 TEST_P(Auto, StaysWithWhatConverged) {

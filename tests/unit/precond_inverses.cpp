@@ -12,8 +12,6 @@
 
 #include <Eigen/Dense>
 
-#include <malloc.h>
-
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -309,37 +307,6 @@ TEST_P(Inverses, FollowNewValues) {
     EXPECT_EQ(entries(*M), before) << "the same values, the same bits";
     if (block.find("steps") != std::string::npos) continue;  // its pattern is that of a
     EXPECT_LE((entries(*make(block, b)) - now).norm(), 1e-13 * now.norm());
-  }
-}
-
-/// Bytes that the process has from the heap.
-double heap_bytes() {
-  auto const info = mallinfo2();
-  return static_cast<double>(info.uordblks + info.hblkhd);
-}
-
-// What the plan of a run allows for is what is taken, on the host, where the heap can be asked.
-TEST(PreconditionerBytes, ArePredicted) {
-  Context ctx(Backend::host, {.threads = 1});
-  for (Csr<double> const& a :
-       {generate(Poisson27Params{.n = 24, .coefficient = Coefficient::random}),
-        generate(Poisson7Params{.n = 36, .coefficient = Coefficient::random})}) {
-    auto const A = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a));
-    for (std::string const block :
-         {"{type: ilu}", "{type: ic}", "{type: ilu, values: fp32}", "{type: spai, level: 0}",
-          "{type: spai, level: 0, values: fp32}"}) {
-      SCOPED_TRACE(block);
-      Diagnostics problems;
-      auto factory = solver_registries().preconditioners.make(parse_yaml(block, "test"), problems,
-                                                              solver_registries().catalog);
-      problems.throw_if_any();
-      factory->build(ctx, {A->view(), A});  // what stays in the Context
-      double const before = heap_bytes();
-      auto const M = factory->build(ctx, {A->view(), A});
-      double const taken = heap_bytes() - before;
-      double const predicted = factory->bytes(a.rows, a.entries());
-      EXPECT_LE(std::abs(predicted - taken), 0.25 * taken) << predicted << " " << taken;
-    }
   }
 }
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/factor_memory.hpp>
+
+#include <algorithm>
+
+#include <tcsolve/factors/complete.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// Rows that are factorised to learn how much is kept by size.
+constexpr Index sample = 20000;
+
+bool pattern_is_symmetric(Csr<double> const& B) {
+  Csr<double> const T = transpose(B.view());
+  return T.offsets == B.offsets && T.columns == B.columns;
+}
+
+FillCount count(Context& ctx, Arrangement const& arrangement, FactorRecipe const& recipe) {
+  Csr<double> const& B = arrangement.matrix();
+  CancelFlag const cancel = ctx.cancel_flag();
+  switch (recipe.fill) {
+    case FillIn::by_level: return count_by_level(ctx, B, recipe.level, arrangement.nodes());
+    case FillIn::complete: {
+      Permutation const order = complete_order(B, recipe.symmetric);
+      FillCount all = *count_complete(B, order, 0, cancel);
+      if (recipe.symmetric) return all;
+      if (!pattern_is_symmetric(B)) all = count_unsymmetric(ctx, B, order, all);
+      all.exact = false;
+      return all;
+    }
+    default: break;
+  }
+  auto const little = static_cast<Offset>(recipe.complete_below * static_cast<double>(B.entries()));
+  if (little > 0)
+    if (auto const all = count_complete(B, Permutation::identity(B.rows), little, cancel))
+      return *all;
+  Dropping const dropping = dropping_of(recipe, B);
+  return count_by_size(B, sample, [&](Csr<double> const& part) {
+    return recipe.symmetric ? threshold_cholesky(part, dropping, 0, cancel)
+                            : threshold_lu(part, dropping, recipe.pivot_floor, 0, cancel);
+  });
+}
+
+}  // namespace
+
+MemoryNeed stored_need(Context const& ctx, Index rows, double entries, Real values) {
+  double const offset = ctx.space() == Space::host ? 8 : 4;
+  return {.host = 0, .space = entries * (4.0 + size_of(values)) + offset * rows};
+}
+
+double most_factor_bytes(FactorRecipe const& recipe, Index rows, Offset entries_of_A) {
+  double const n = rows;
+  // Whole blocks around single entries, and the factors in two forms.
+  double const unknowns = recipe.block == 0 ? most_unknowns : recipe.block;
+  double const forms = recipe.block == 1 ? 1 : 2;
+  double const z = std::min(n * n, unknowns * unknowns * static_cast<double>(entries_of_A));
+  double kept = n * n;
+  if (recipe.fill == FillIn::by_size)
+    kept = 2 * (std::max(recipe.fill_factor, recipe.complete_below) * z + n);
+  else if (recipe.fill == FillIn::by_level && recipe.level == 0)
+    kept = 2 * z;
+  constexpr double each = 12 + 8 + 12 + 30;  // as made, where from, as stored, passing
+  return forms * each * std::min(kept, n * n) + 20 * z + 1200 * n;
+}
+
+MemoryNeed factorisation_need(Context const& ctx, FactorRecipe const& recipe, Index rows,
+                              Offset entries_of_B, FillCount const& fill) {
+  double const n = rows, z = static_cast<double>(entries_of_B);
+  double stored = fill.lower + fill.upper;
+  MemoryNeed need;
+  need.exact = fill.exact;
+  need.host = 20 * z + 8 * n + 2 * 24 * n;  // B, where its entries come from; permutations, scales
+  need.host += 12 * stored + 24 * n;        // the factors
+  bool const on_device = ctx.space() != Space::host;
+  // A device keeps B and the factors that it makes on a pattern (factors/joint_factors.hpp).
+  bool const joint = on_device && !recipe.right_factor && !fill.by_blocks &&
+                     (recipe.fill == FillIn::by_level || fill.exact);
+  if (joint) need.space += 12 * z + 4 * n;
+  auto const add = [&](double entries) { need += stored_need(ctx, rows, entries, recipe.values); };
+  auto const add_diagonals = [&] {
+    for (int part = 0; part < 3; ++part) need += stored_need(ctx, rows, n, Real::f64);
+  };
+  switch (recipe.solves) {
+    case TriangularSolves::isai:
+      if (recipe.corrections > 0 && !recipe.right_factor) {
+        add(fill.lower);
+        add(fill.upper);
+        add_diagonals();
+      }
+      add(fill.lower + n);
+      add(fill.upper + n);
+      if (joint) need.space += 12 * stored + 28 * n;
+      need.passing += 16 * (stored + 2 * n);
+      break;
+    case TriangularSolves::sweeps:
+      add(fill.lower);
+      add(fill.upper);
+      add_diagonals();
+      if (joint) need.space += 12 * stored + 28 * n;
+      break;
+    default: {
+      if (fill.by_blocks) {  // the factors by blocks, beside those by entries
+        stored += n;         // two triangles of each diagonal block become a whole one
+        need.host += 12 * stored + 32 * n + 4 * n;
+      }
+      double const places = fill.lower_places + fill.upper_places;
+      double const offsets = 2 * (on_device ? 4 : 8) * n;
+      need.host += 4 * places + 24 * n;  // levels, sides
+      (recipe.solves == TriangularSolves::host ? need.host : need.space) +=
+          (4.0 + size_of(recipe.values)) * stored + offsets + 4 * places + 48 * n;
+      need.passing += 12 * std::max(fill.lower, fill.upper) + (fill.by_blocks ? 12 * stored : 0);
+    }
+  }
+  // Arrays that grow; Eigen's own factors. By rows: work arrays, and copies that are sorted.
+  if (recipe.fill == FillIn::by_size) need.passing = std::max(need.passing, 12 * stored);
+  if (recipe.fill == FillIn::complete) need.passing = std::max(need.passing, 8 * stored);
+  need.passing += 200 * n;
+  return need;
+}
+
+MemoryNeed factorisation_need(Context& ctx, CsrView<double> const& a, FactorRecipe const& recipe) {
+  Arrangement const arrangement(a, arrangement_of(recipe), recipe.symmetric, ctx.cancel_flag(),
+                                nodes_of(recipe, a));
+  FillCount fill = count(ctx, arrangement, recipe);
+  if (recipe.symmetric) fill.lower = fill.upper;  // L = U^T
+  if (recipe.right_factor) {
+    fill.lower = 0;
+    fill.lower_places = a.rows;
+  }
+  return factorisation_need(ctx, recipe, a.rows, arrangement.matrix().entries(), fill);
+}
+
+}  // namespace tcsolve

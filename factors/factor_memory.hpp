@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a Factorisation will hold once it is made, told before it is.
+///
+///     host     A as arranged and where its entries come from       20 an entry of A
+///              the factors as made                                 12 an entry
+///              of each stored entry, where it comes from            8
+///     space    the triangles                                       values and a column an entry
+///     both     offsets, permutations, scales, unknowns             some 180 a row
+///
+///     by level and complete Cholesky factors   counted
+///     complete LU                               as if all pivots lay on the diagonal
+///     by size                                   counted up to 20000 rows, else from a sample
+#pragma once
+
+#include <tcsolve/core/memory_need.hpp>
+#include <tcsolve/factors/factorisation.hpp>
+#include <tcsolve/factors/fill_count.hpp>
+
+namespace tcsolve {
+
+/// Of Factorisation(ctx, a, recipe). Throws as that does, but for memory. Cost: of the arrangement
+/// and of the counts (factors/fill_count.hpp).
+MemoryNeed factorisation_need(Context&, CsrView<double> const& a, FactorRecipe const& recipe);
+/// With factors of so many entries of B, the arranged A.
+MemoryNeed factorisation_need(Context const&, FactorRecipe const&, Index rows, Offset entries_of_B,
+                              FillCount const&);
+/// Of a product with a stored matrix (factors/stored_product.hpp).
+MemoryNeed stored_need(Context const&, Index rows, double entries, Real values);
+/// No fewer bytes than a factorisation of any matrix with so many rows and entries has.
+double most_factor_bytes(FactorRecipe const&, Index rows, Offset entries_of_A);
+
+}  // namespace tcsolve

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the process has from the heap at this moment.
+#pragma once
+
+#include <malloc.h>
+
+#include <cstddef>
+
+/// Of a build under a sanitizer, whose heap the C library knows nothing of.
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes() __attribute__((weak));
+
+namespace tcsolve::test {
+
+inline double heap_bytes() {
+  if (__sanitizer_get_current_allocated_bytes != nullptr)
+    return static_cast<double>(__sanitizer_get_current_allocated_bytes());
+  auto const info = mallinfo2();
+  return static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+}  // namespace tcsolve::test
