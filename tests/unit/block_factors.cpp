@@ -197,7 +197,7 @@ TEST_P(BlockFactors, ShiftWherePivotsAreNotPositive) {
   Dense d = chain(uniform_blocks(12, 2), Kind::definite);
   for (Index i = 0; i < 12; ++i) d(i, i) = 0.5;
   Factorisation const M(ctx(), sparse(d).view(), recipe(2, true, FactorOrder::none));
-  EXPECT_GT(M.factors().shift, 0);
+  EXPECT_GT(M.factors(ctx())->shift, 0);
   EXPECT_GT(Eigen::SelfAdjointEigenSolver<Dense>(entries(M)).eigenvalues().minCoeff(), 0);
 }
 
