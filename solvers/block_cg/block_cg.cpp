@@ -23,7 +23,8 @@ double const* BlockCgMethod::do_allocate(Context& ctx) {
         .G = square(),
         .P = {.T = square(), .again = take(1), .rank = take(1)},
         .goal2 = s.goal2.data(),
-        .measure2 = take(1)};
+        .measure2 = take(1),
+        .narrow = take(1)};
   return k_.measure2;
 }
 

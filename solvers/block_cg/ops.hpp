@@ -21,11 +21,13 @@ struct BlockCgScalars {
   OrthonormalBlock P;   ///< P, as orthonormalise() has made it
   double const* goal2;  ///< (w)  squares of what the norms of R's columns are to fall to
   double* measure2;     ///< the largest ||r_j||^2 / goal_j^2: at 1 all columns are there
+  double* narrow;       ///< 1: so many columns are there that a narrower block is to go on, else 0
 
-  static constexpr std::size_t doubles(Index w) { return 7 * std::size_t(w) * w + 3; }
+  static constexpr std::size_t doubles(Index w) { return 7 * std::size_t(w) * w + 4; }
 };
 
-/// alpha = (P^T Q)^-1 P^T R. P^T A P has to be positive definite.
+/// alpha = (P^T Q)^-1 P^T R. P^T A P has to be positive definite. Raises Stop::replacement, before
+/// anything has changed, where a narrower block is to go on.
 struct BlockCgLengths {
   static constexpr char const* name = "block_cg_lengths";
   BlockCgScalars k;
@@ -35,6 +37,7 @@ struct BlockCgLengths {
     auto raise = [&](Stop stop, Cause cause, double value) {
       if (t.leads()) f.raise(stop, cause, value);
     };
+    if (*k.narrow != 0) return raise(Stop::replacement, Cause::none, *k.measure2);
     if (r < 0) return raise(Stop::nonfinite, Cause::preconditioner, *k.P.rank);
     if (r == 0) return raise(Stop::breakdown, Cause::singular_operator, 0);
     double sum = 0, largest = 0;
@@ -65,8 +68,10 @@ struct BlockCgLengths {
   }
 };
 
-/// beta = -(P^T Q)^-1 Q^T Z, and how far the columns are from their goals. `first`: there is no P
-/// yet; an M that is not positive definite makes the measure one that no loop begins from
+/// beta = -(P^T Q)^-1 Q^T Z, and how far the columns are from their goals. A narrower block goes
+/// on, from its residuals, when half of the columns are there and one of the others has two digits
+/// to go: what is lost by beginning again is less than what the finished ones cost. `first`: there
+/// is no P yet; an M that is not positive definite makes the measure one that no loop begins from
 /// (core/judgement.hpp, before_first_step).
 struct BlockCgTurn {
   static constexpr char const* name = "block_cg_turn";
@@ -75,13 +80,20 @@ struct BlockCgTurn {
   Index work() const { return 2 * k.w * k.w; }
   TCSOLVE_HD void run(SmallTeam t, Frame f, double* memory) const {
     Index const w = k.w, r = static_cast<Index>(*k.P.rank);
-    double measure2 = 0;
+    constexpr double far2 = 1e4, fallen2 = 0.25;
+    double measure2 = 0, largest = 0;
+    Index finished = 0;
     bool positive = true;
     double rho = 1;
     for (Index j = 0; j < w; ++j) {
       double const m = k.RR[j * w + j] / k.goal2[j];
       if (measure2 == measure2 && !(m <= measure2)) measure2 = m;  // NaN stays
-      if (k.RZ == nullptr || m <= 1) continue;
+      if (m <= 1) {
+        ++finished;
+        continue;
+      }
+      largest = k.RR[j * w + j] > largest ? k.RR[j * w + j] : largest;
+      if (k.RZ == nullptr) continue;
       double const now = k.RZ[j * w + j];
       if (now > 0 && is_finite(now)) continue;
       positive = false;
@@ -89,6 +101,7 @@ struct BlockCgTurn {
     }
     if (t.leads()) {
       *k.measure2 = first && !positive ? rho : measure2;
+      *k.narrow = 2 * finished >= w && measure2 > far2 && largest < fallen2 ? 1 : 0;
       if (!positive && !is_finite(rho)) f.raise(Stop::nonfinite, Cause::preconditioner, rho);
       if (!positive) f.raise(Stop::indefinite_preconditioner, Cause::none, rho);
     }

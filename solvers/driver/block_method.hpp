@@ -42,7 +42,8 @@ class BlockMethod {
     return do_allocate(ctx);
   }
   virtual void begin(Context&) = 0;
-  /// Ends in observe().
+  /// Ends in observe(). May raise Stop::replacement, before it changes anything, where some columns
+  /// are there and the others have each improved and are better off as a block of their own.
   virtual void step(Context&) = 0;
 
  protected:

@@ -301,8 +301,13 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   RunLimits const norms{1, std::max(rise, stopping_.divtol) * farthest, farthest, u};
   Run out;
   auto const loop_start = Clock::now();
-  out.state = loop_->run(ctx, {steps, window, measure2_, norms}, watch, out.measures,
-                         {nullptr, adapt, nullptr});
+  // A method raises Stop::replacement where a narrower block is to go on.
+  auto look = [&](LoopState& state, bool asked) {
+    if (asked) state.stop = static_cast<std::int32_t>(Stop::cycle_end);
+    return !asked;
+  };
+  out.state =
+      loop_->run(ctx, {steps, window, measure2_, norms}, watch, out.measures, {[] {}, adapt, look});
   account(ctx, out.state.iteration - accounted);
   out.seconds = seconds_since(loop_start);
   for (double& m : out.measures) m = std::sqrt(m);

@@ -10,9 +10,10 @@
 ///       verdict on column j                as of a single solve (core/judgement.hpp)
 ///
 /// A column that is zero, solved by its guess or not finite has its verdict before the first run
-/// and never enters a block. The loop ends when every column of the block claims to meet its own
-/// tolerance, so a column may be iterated further than it asks for. A column that the true residual
-/// refutes goes on in the next, narrower block.
+/// and never enters a block. A run ends when every column of the block claims to meet its own
+/// tolerance, so a column may be iterated further than it asks for, or when the method asks for a
+/// narrower block. Columns without a verdict, also those that the true residual refutes, go on in
+/// the next block.
 ///
 /// A step is recorded for a number of columns, at the first solve that has so many and whenever a
 /// block becomes narrower.

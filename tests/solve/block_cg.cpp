@@ -72,6 +72,26 @@ TEST_P(SolveBlocks, MoreColumnsTakeFewerIterations) {
   EXPECT_LE(before, alone / 2);
 }
 
+/// Six columns whose Krylov spaces have three dimensions leave the block to the two others.
+TEST_P(SolveBlocks, FinishedColumnsLeaveTheBlock) {
+  Matrix const A = random_spd(200, 5, 17);
+  Eigen::SelfAdjointEigenSolver<Matrix> const modes(A);
+  Matrix B = random_matrix(200, 8, 19), X;
+  for (Index j = 0; j < 6; ++j)
+    B.col(j) = modes.eigenvectors().rightCols(3) * random_column(3, 23 + j);
+  BlockCg solver({{.rtol = 1e-9, .max_iters = 5000}, execution()});
+  solver.setup(ctx(), matrix(ctx(), A));
+  auto const reports = solve_block(solver, B, X);
+  for (Index j = 0; j < 8; ++j) {
+    EXPECT_TRUE(reports[j].converged()) << reports[j].message;
+    EXPECT_LE(exact_norm(exact_residual(A, B.col(j), X.col(j))),
+              1.0001e-9L * exact_norm(Column(B.col(j))));
+  }
+  EXPECT_LT(2 * reports[0].iterations, reports[7].iterations);
+  EXPECT_EQ(reports[0].restarts, 0);
+  EXPECT_GE(reports[7].restarts, 1);
+}
+
 TEST_P(SolveBlocks, PreconditionersAndOrdersKeepTheAnswer) {
   Matrix A = grid(10);
   for (Index i = 0; i < 100; ++i) A(i, i) += std::pow(10.0, i % 4);
