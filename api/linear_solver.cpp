@@ -116,6 +116,12 @@ std::vector<SolveReport> LinearSolver::solve_columns(In<double> b, Out<double> x
                                                      SolveCallbacks const& callbacks) {
   if (b.cols != x.cols)
     throw ShapeError(cat("LinearSolver: b has ", b.cols, " columns, x has ", x.cols));
+  Impl& impl = with_matrix("solve_columns");
+  Solver& solver = *impl.system.solver();
+  if (solver.columns_at_once() > 1) {
+    SolveWatch const watch(impl.ctx, solver.name(), callbacks);
+    return impl.system.solve_columns(b, x);
+  }
   std::vector<SolveReport> reports;
   for (Index j = 0; j < b.cols; ++j) {
     reports.push_back(solve(column(b, j), column(x, j), callbacks));

@@ -106,8 +106,11 @@ class LinearSolver {
   /// The same on host vectors.
   SolveReport solve(std::span<double const> b, std::span<double> x,
                     SolveCallbacks const& callbacks = {});
-  /// Solves for the columns of b in turn, each from the guess in its column of x; stops after a
-  /// cancelled solve. Throws ShapeError where b and x differ in their columns.
+  /// Solves for every column of b from the guess in its column of x; a report each. A block method
+  /// (`block_cg`) iterates the columns together, up to parts().method->columns_at_once(); any other
+  /// takes them in turn and stops after a cancelled solve. Blocks in another space than the
+  /// Context's are column-major, or row-major without gaps. Throws ShapeError where b and x differ
+  /// in their columns.
   std::vector<SolveReport> solve_columns(In<double> b, Out<double> x,
                                          SolveCallbacks const& callbacks = {});
 

@@ -321,6 +321,20 @@ SolveReport PreparedSystem::solve(In<double> b, Out<double> x) {
   return following(std::move(report), std::move(again));
 }
 
+std::vector<SolveReport> PreparedSystem::solve_columns(In<double> b, Out<double> x) {
+  std::vector<SolveReport> reports = solver_->solve_columns(b, x);
+  if (!reports.empty()) renewal_.solved(reports.front().seconds);
+  bool const renews = old_ && std::ranges::any_of(reports, may_be_the_preconditioner);
+  if (!renews) return reports;
+  ctx_.log(Severity::note, "columns failed with a preconditioner of older values: made anew");
+  or_clear([&] { as_setup_errors([&] { renew(); }); });
+  std::vector<SolveReport> again = solver_->solve_columns(b, x);
+  renewal_.solved(again.front().seconds);
+  for (std::size_t j = 0; j < again.size(); ++j)
+    if (!reports[j].converged()) reports[j] = following(std::move(reports[j]), std::move(again[j]));
+  return reports;
+}
+
 /// Gives the values of `a` to the operators and the preconditioner.
 void PreparedSystem::follow(CsrView<double> const& a) {
   Permutation const* const P = reordered_ ? &reordered_->order() : nullptr;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <tcsolve/api/parts.hpp>
 #include <tcsolve/api/setup_report.hpp>
@@ -36,6 +37,8 @@ class PreparedSystem {
   /// Solver::solve(). Where a preconditioner of older values fails, it is made anew and the solve
   /// goes on.
   SolveReport solve(In<double> b, Out<double> x);
+  /// Solver::solve_columns() of a solver that takes columns together, likewise.
+  std::vector<SolveReport> solve_columns(In<double> b, Out<double> x);
 
   Solver* solver() const { return solver_.get(); }
   SolverParts const& parts() const { return parts_; }

@@ -52,6 +52,9 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
                        ProblemSize const& size) {
   OperatorFactory const& factory = *parts.matrix_operator;
   double const vector = 8.0 * std::max(size.rows, size.cols);
+  // b, x0, x and the known solution, of every column; work vectors of those solved together.
+  double const blocks = 4 * vector * size.columns;
+  double const together = std::min(size.columns, parts.method->columns_at_once());
   double const csr = static_cast<double>(size.csr_bytes);
   double const stored = factory.bytes(size.rows, size.cols, size.entries);
   bool const is_csr = factory.may_borrow();  // where the format is open: unless there is room
@@ -60,7 +63,7 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   bool const reorders =
       factory.reorder() != Reorder::none && factory.reorder() != Reorder::automatic;
   // P b, P x, a staged copy and P itself: solvers/reordered_solver.hpp.
-  double const solving = vector * (parts.method->cost().vectors + 4 * reorders) +
+  double const solving = vector * together * (parts.method->cost().vectors + 4 * reorders) +
                          parts.preconditioner->bytes(size.rows, size.entries);
   // Beside the solver, where an iteration goes to memory.
   double const bandwidth_test =
@@ -69,7 +72,7 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   MemoryPlan plan;
   plan.on_device = ctx.space() == Space::cuda;
   plan.host_available = available_memory();
-  double host = csr + 4 * vector;  // with b, x0, x and the known solution
+  double host = csr + blocks;
   if (plan.on_device) {
     double const device = stored + (needs_csr && !is_csr ? csr : 0) + solving;
     plan.device = static_cast<std::int64_t>(device + bandwidth_test);
@@ -80,7 +83,7 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   // Beside A lie its graph with a transposed pattern and METIS' own graphs, then P A P^T.
   bool const partitions = factory.reorder() == Reorder::metis;
   double const ordering = !reorders ? 0 : partitions ? 3 * csr + 8 * vector : csr + 6 * vector;
-  host = std::max(host, csr + ordering + 4 * vector);
+  host = std::max(host, csr + ordering + blocks);
   plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);
   return plan;
 }

@@ -19,11 +19,13 @@ struct ProblemSize {
   Offset entries = 0;           ///< an upper bound
   std::int64_t csr_bytes = 0;   ///< of the CSR matrix in host memory
   std::int64_t peak_bytes = 0;  ///< of host memory while it is made
+  Index columns = 1;            ///< right-hand sides
 };
 
 struct Problem {
   Csr<double> A;
-  std::vector<double> b, x0, solution;  ///< solution: empty when not known
+  Index columns = 1;                    ///< right-hand sides
+  std::vector<double> b, x0, solution;  ///< column after column; solution: empty when not known
 };
 
 /// From the header of the file or the parameters of the generator; allocates nothing large.

@@ -44,18 +44,17 @@ std::string RepeatTimes::text() const {
   return text;
 }
 
-SolveReport repeat_solve(LinearSolver& solver, std::vector<double> const& b, std::vector<double>& x,
-                         int count, RepeatTimes& times) {
+SolveReport repeat_solve(Context& ctx, std::vector<double>& x,
+                         std::function<SolveReport()> const& solve, int count, RepeatTimes& times) {
   std::vector<double> const start = x;
-  SolveReport report = solver.solve(b, x);
+  SolveReport report = solve();
   for (int i = 1; i <= count && report.reason != Stop::cancelled; ++i) {
     x = start;
     double seconds = 0;
-    timed(seconds, [&] { report = solver.solve(b, x); });
+    timed(seconds, [&] { report = solve(); });
     if (report.reason == Stop::cancelled) break;
     times.seconds.push_back(seconds);
-    solver.context().log(Severity::note,
-                         cat("solve ", i, " of ", count, ": ", brief(seconds), " s"));
+    ctx.log(Severity::note, cat("solve ", i, " of ", count, ": ", brief(seconds), " s"));
   }
   return report;
 }

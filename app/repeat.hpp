@@ -4,6 +4,7 @@
 
 #include <tcsolve/api/linear_solver.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,10 @@ struct RepeatTimes {
   std::string text() const;
 };
 
-/// Solves A x = b from the start x once to warm up (pages, clocks, what is compiled or recorded
-/// once), then `count` times, each timed. x becomes the answer of the last, whose report is
-/// returned; a note of each is logged. A solve that is cancelled is the last. Memory: one vector.
-SolveReport repeat_solve(LinearSolver& solver, std::vector<double> const& b, std::vector<double>& x,
-                         int count, RepeatTimes& times);
+/// Solves from the start x once to warm up (pages, clocks, what is compiled or recorded once), then
+/// `count` times, each timed: solve() makes the answer of x. It is that of the last, whose report
+/// is returned; a note of each is logged. A solve that is cancelled is the last. Memory: x again.
+SolveReport repeat_solve(Context& ctx, std::vector<double>& x,
+                         std::function<SolveReport()> const& solve, int count, RepeatTimes& times);
 
 }  // namespace tcsolve

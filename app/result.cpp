@@ -31,7 +31,7 @@ constexpr char const* history_name = "history.csv";
 constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
 constexpr char const* plot_name = "convergence.svg";
 constexpr char const* report_name = "report.html";
-constexpr int schema_version = 4;  // 4: choices, preconditioner
+constexpr int schema_version = 5;  // 5: columns
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Json number(double v) {
@@ -150,6 +150,22 @@ Json choices_json(RunResult const& run) {
                     {"true_residual", number(c.true_residual)},
                     {"setup_seconds", c.setup_seconds},
                     {"solve_seconds", c.seconds}});
+  return list;
+}
+
+/// The verdicts on several right-hand sides, in order; null where there is one.
+Json columns_json(RunResult const& run) {
+  if (run.failure || run.columns.empty()) return nullptr;
+  Json list = Json::array();
+  for (SolveReport const& r : run.columns)
+    list.push_back({{"outcome", r.outcome()},
+                    {"converged", r.converged()},
+                    {"iterations", r.iterations},
+                    {"true_residual", number(r.true_residual)},
+                    {"true_relative", ratio(r.true_residual, r.rhs_norm)},
+                    {"tolerance", number(r.tolerance)},
+                    {"rhs_norm", number(r.rhs_norm)},
+                    {"message", r.message}});
   return list;
 }
 
@@ -283,6 +299,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"reordering", reordering_json(run.reordering)},
                        {"preconditioner", text_or_null(run.preconditioner)},
                        {"choices", choices_json(run)},
+                       {"columns", columns_json(run)},
                        {"seconds", seconds(run.times)},
                        {"repeat", repeat_json(run.repeat)},
                        {"work", work(run)},
@@ -354,10 +371,12 @@ void write_results(RunResult& run, RunConfig const& config, std::vector<double> 
   if (solved && config.output.solution)
     files.solution = written(files.failed, [&] {
       fs::path const file = directory / solution_name(config.output);
+      auto const columns =
+          run.cols > 0 ? static_cast<Index>(x.size() / static_cast<std::size_t>(run.cols)) : 1;
       if (config.output.solution_format == SolutionFormat::npy)
-        write_numpy_vector(file, x);
+        write_numpy_vector(file, x, columns);
       else
-        write_vector(file, x);
+        write_vector(file, x, columns);
     });
   if (solved) write_pictures(run, config);
   constexpr int file_error = 2;

@@ -52,8 +52,9 @@ struct WrittenFiles {
 };
 
 struct RunResult {
-  SolveReport report;              ///< of the solver; nothing where there is a failure
-  std::optional<Failure> failure;  ///< what ended the run before its solver had an outcome
+  SolveReport report;                ///< of the solver; nothing where there is a failure
+  std::vector<SolveReport> columns;  ///< of each right-hand side, where there are several
+  std::optional<Failure> failure;    ///< what ended the run before its solver had an outcome
   WrittenFiles files;
   RunTimes times;
   double bandwidth = 0;  ///< bytes per second of a plain vector update; 0: not measured

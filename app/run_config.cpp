@@ -51,6 +51,30 @@ void let_sets_replace(ConfigNode& root) {
   problem->entries.erase(from_set(*matrix) ? generator : matrix);
 }
 
+/// `rhs: {file: B.mtx}` becomes `rhs: B.mtx`, and `rhs: {columns: 16}` two keys of `problem`, `rhs:
+/// random` and `columns: 16`.
+void unfold_rhs(ConfigNode& root, Diagnostics& problems) {
+  ConfigNode* const problem = root.find("problem");
+  ConfigNode* const rhs = problem ? problem->find("rhs") : nullptr;
+  if (!rhs || rhs->kind == ConfigNode::Kind::scalar) return;
+  ConfigNode const *const file = rhs->find("file"), *const columns = rhs->find("columns");
+  bool const one = rhs->kind == ConfigNode::Kind::map && rhs->entries.size() == 1;
+  if (rhs->kind == ConfigNode::Kind::sequence)
+    problems.add(rhs->at, "write the elements of 'rhs' to a file, one a line, and its name here");
+  else if (!one || (!file && !columns))
+    problems.add(rhs->at, "'rhs' is {file: NAME} or {columns: K}");
+  if (!one || (!file && !columns)) return;
+  if (file) {
+    *rhs = ConfigNode(*file);
+    return;
+  }
+  ConfigNode::Entry count{"columns", columns->at, *columns};
+  ConfigNode value = ConfigNode::of_text("random");
+  value.at = rhs->at;
+  *rhs = std::move(value);
+  problem->entries.push_back(std::move(count));
+}
+
 /// The file that a key of `problem` names; empty when the value is one of the `words`.
 fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string const& key,
                     std::vector<std::string> const& words, std::string& missing) {
@@ -86,10 +110,7 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
   Diagnostics problems;
   apply_sets(root, sets, problems);
   let_sets_replace(root);
-  if (ConfigNode const* const problem = root.find("problem"))
-    if (ConfigNode const* const rhs = problem->find("rhs");
-        rhs && rhs->kind == ConfigNode::Kind::sequence)
-      problems.add(rhs->at, "write the elements of 'rhs' to a file, one a line, and its name here");
+  unfold_rhs(root, problems);
   resolve_paths(root, folder.string());
   ParsedConfig parsed;
   read_params(root, parsed.run, problems, "the config", catalog);

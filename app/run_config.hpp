@@ -19,6 +19,7 @@ struct ProblemConfig {
   std::string matrix;
   Block generator;
   std::string rhs = "A_times_ones";
+  int columns = 1;
   std::string x0 = "zero";
   std::string solution;
 
@@ -30,8 +31,13 @@ struct ProblemConfig {
               "collection; "
               "- is standard input"),
         field(&P::generator, "generator", block_of("generator"), "a generated matrix instead"),
-        field(&P::rhs, "rhs", non_empty(),
-              "b: a file, or ones, random (in [-1, 1), drawn from `seed`) or A_times_ones"),
+        field(
+            &P::rhs, "rhs", non_empty(),
+            "b: a file, of several columns if it has them, or ones, random (in [-1, 1), drawn from "
+            "`seed`) or A_times_ones; {file: NAME} and {columns: K} are other ways to write a file "
+            "and K random columns"),
+        field(&P::columns, "columns", between(1, 1 << 20),
+              "right-hand sides, where rhs is random; a block method solves them together"),
         field(&P::x0, "x0", non_empty(), "initial guess: a file, or zero or random"),
         field(&P::solution, "solution",
               "file with the known solution; the error against it is reported")};
@@ -39,6 +45,8 @@ struct ProblemConfig {
   std::string check() const {
     if (!matrix.empty() && generator) return "give one of 'matrix' and 'generator', not both";
     if (matrix.empty() && !generator) return "give a 'matrix' or a 'generator'";
+    if (columns > 1 && rhs != "random")
+      return "'columns' is for 'rhs: random'; a file has as many as it holds";
     return "";
   }
 };

@@ -32,51 +32,13 @@
 #include <tcsolve/matrix/scaled.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
+#include "clock.hpp"
 #include "measure.hpp"
 #include "spmv_cusparse.hpp"
 
 using namespace tcsolve;
 
 namespace {
-
-using cuda::check;
-
-class Clock {
- public:
-  explicit Clock(cuda::Device& on) : on_(on), sweep_(Space::cuda, std::size_t{256} << 20) {
-    check(cudaMemset(sweep_.data(), 0, sweep_.bytes()));
-    check(cudaEventCreate(&begin_));
-    check(cudaEventCreate(&end_));
-  }
-  ~Clock() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  Clock(Clock const&) = delete;
-  /// Median of `repetitions`, in us of one call.
-  double median(int repetitions, bool cold, std::function<void()> const& f) {
-    int calls = cold ? 1 : 10;
-    for (int i = 0; i < 3; ++i) f();
-    std::vector<double> times;
-    for (int i = 0; i < repetitions; ++i) {
-      if (cold) bench::read_all(on_, sweep_.data(), sweep_.bytes());
-      check(cudaEventRecord(begin_, on_.stream));
-      for (int c = 0; c < calls; ++c) f();
-      check(cudaEventRecord(end_, on_.stream));
-      check(cudaEventSynchronize(end_));
-      float ms = 0;
-      check(cudaEventElapsedTime(&ms, begin_, end_));
-      times.push_back(1e3 * ms / calls);
-    }
-    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-    return times[times.size() / 2];
-  }
-
- private:
-  cuda::Device& on_;
-  Array<std::byte> sweep_;
-  cudaEvent_t begin_, end_;
-};
 
 /// y = A x and |A||x| in long double, by all threads.
 struct Reference {
@@ -238,7 +200,7 @@ class Table {
   }
 
   Context& ctx_;
-  Clock clock_;
+  bench::Clock clock_;
   int times_;
   std::string name_, type_;
   Index rows_ = 0;

@@ -18,6 +18,7 @@ void register_formats(FormatList& formats) {
   TCSOLVE_ADD(bsell);
   TCSOLVE_ADD(dasp);
   TCSOLVE_ADD(spaden);
+  TCSOLVE_ADD(bitblock);
 }
 
 void register_operators(OperatorRegistry& r, FormatList const& among) {

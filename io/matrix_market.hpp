@@ -87,7 +87,8 @@ std::vector<double> read_vector(TextInput const& input, ReadOptions const& optio
 /// bits. The file appears whole or not at all (AtomicFile). Throws Error when it can't be written.
 void write_matrix_market(std::filesystem::path const& path, Csr<double> const& a, int threads = 0);
 
-/// Writes `array real general`, n x 1, in the same manner.
-void write_vector(std::filesystem::path const& path, std::span<double const> x, int threads = 0);
+/// Writes `array real general`, n x columns, in the same manner: x has one column after another.
+void write_vector(std::filesystem::path const& path, std::span<double const> x, Index columns = 1,
+                  int threads = 0);
 
 }  // namespace tcsolve

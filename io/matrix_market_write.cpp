@@ -57,9 +57,11 @@ void write_matrix_market(std::filesystem::path const& path, Csr<double> const& a
   file.commit();
 }
 
-void write_vector(std::filesystem::path const& path, std::span<double const> x, int threads) {
+void write_vector(std::filesystem::path const& path, std::span<double const> x, Index columns,
+                  int threads) {
   AtomicFile file(path);
-  file.write(cat("%%MatrixMarket matrix array real general\n", x.size(), " 1\n"));
+  file.write(cat("%%MatrixMarket matrix array real general\n",
+                 x.size() / static_cast<std::size_t>(columns), " ", columns, "\n"));
   write_lines(file, static_cast<std::int64_t>(x.size()), thread_count(threads),
               [&](std::int64_t first, std::int64_t last, std::string& out) {
                 for (std::int64_t i = first; i < last; ++i)

@@ -307,10 +307,13 @@ std::vector<double> read_numpy_vector(BinaryReader& in, ReadOptions const& optio
   return x;
 }
 
-void write_numpy_vector(std::filesystem::path const& path, std::span<double const> x) {
+void write_numpy_vector(std::filesystem::path const& path, std::span<double const> x,
+                        Index columns) {
   static_assert(std::endian::native == std::endian::little, "the header says '<f8'");
   std::string header =
-      cat("{'descr': '<f8', 'fortran_order': False, 'shape': (", x.size(), ",), }");
+      columns == 1 ? cat("{'descr': '<f8', 'fortran_order': False, 'shape': (", x.size(), ",), }")
+                   : cat("{'descr': '<f8', 'fortran_order': True, 'shape': (",
+                         x.size() / static_cast<std::size_t>(columns), ", ", columns, "), }");
   // Data begins at a multiple of 64 bytes; the header ends in a newline.
   std::size_t const before = magic.size() + 4;
   header.append(63 - (before + header.size()) % 64, ' ');

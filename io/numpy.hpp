@@ -35,9 +35,11 @@ NumpyHeader read_numpy_header(BinaryReader& in);
 /// The vector in an .npy file.
 std::vector<double> read_numpy_vector(BinaryReader& in, ReadOptions const& options);
 
-/// Writes x as a float64 array of shape (n,), version 1.0. The file appears whole or not at all.
-/// Throws Error when it can't be written.
-void write_numpy_vector(std::filesystem::path const& path, std::span<double const> x);
+/// Writes x as a float64 array of shape (n,), or (n, columns) where there are several, one after
+/// another in x; version 1.0. The file appears whole or not at all. Throws Error when it can't be
+/// written.
+void write_numpy_vector(std::filesystem::path const& path, std::span<double const> x,
+                        Index columns = 1);
 
 /// The matrix in an archive that save_npz() wrote, canonical; duplicates as the options say.
 Csr<double> read_numpy_matrix(Archive& archive, std::string const& name,

@@ -2,6 +2,7 @@
 #include <tcsolve/solvers/register.hpp>
 
 #include <tcsolve/solvers/bicgstab/bicgstab.hpp>
+#include <tcsolve/solvers/block_cg/block_cg.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
 #include <tcsolve/solvers/gmres/gmres.hpp>
 #include <tcsolve/solvers/lsmr/lsmr.hpp>
@@ -17,6 +18,7 @@ void register_solvers(SolverRegistry& r) {
                                   "cg with one reduction an iteration; A and M as for cg");
   r.add<PipelinedCg<double>>("pipelined_cg",
                              "cg whose one reduction overlaps the products; A and M as for cg");
+  r.add<BlockCg>("block_cg", "cg on many right-hand sides together; A and M as for cg");
   r.add<Minres<double>>("minres", "minimal residuals; A symmetric, M symmetric positive definite");
   r.add<Bicgstab<double>>("bicgstab", "BiCGStab, right preconditioned; any square A");
   r.add<Gmres<double>>("gmres", "restarted GMRES, right or left preconditioned; any square A");

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <tcsolve/solvers/driver/block_columns.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
 
 namespace tcsolve {
@@ -47,6 +48,27 @@ SolveReport ReorderedSolver::solve(In<double> b, Out<double> x) {
   }
   leave(x_, x);
   return report;
+}
+
+std::vector<SolveReport> ReorderedSolver::solve_columns(In<double> b, Out<double> x) {
+  if (columns_at_once() == 1) return Solver::solve_columns(b, x);
+  if (ctx_ == nullptr) throw ShapeError(cat(name(), ": solve before setup"));
+  if (b.cols != x.cols)
+    throw ShapeError(cat(name(), ": b has ", b.cols, " columns, x has ", x.cols));
+  for (Index j = 0; j < b.cols; ++j)
+    require_vectors(name(), P_.size(), P_.size(), column(b, j), column(x, j));
+  Context& ctx = *ctx_;
+  Context::Entry const entry(ctx);
+  for (MultiVector<double>* v : {&block_b_, &block_x_, &block_staged_})
+    v->resize(ctx.space(), P_.size(), b.cols);
+  for (auto const& [from, to] : {std::pair{b, &block_b_}, {In<double>(x), &block_x_}}) {
+    fetch(ctx, name(), from, block_staged_);
+    permute<double>(ctx, old_numbers_.data(), block_staged_, *to);
+  }
+  std::vector<SolveReport> reports = method_->solve_columns(block_b_, block_x_);
+  permute<double>(ctx, new_numbers_.data(), block_x_, block_staged_);
+  deliver(ctx, name(), block_staged_, x);
+  return reports;
 }
 
 SolveReport ReorderedSolver::approximate(In<double> b, Out<double> x) {

@@ -29,8 +29,10 @@ class ReorderedSolver final : public Solver {
   /// b and x in the caller's numbers, as for every Solver. Cost beyond the method's: three
   /// permutations of a vector, and for b or x in another space than the Context's a copy of each.
   SolveReport solve(In<double> b, Out<double> x) override;
+  std::vector<SolveReport> solve_columns(In<double> b, Out<double> x) override;
   SolveReport approximate(In<double> b, Out<double> x) override;
 
+  Index columns_at_once() const override { return method_->columns_at_once(); }
   Permutation const& order() const { return P_; }
   std::string name() const override { return method_->name(); }
   /// The method's, with P b, P x, a staged copy and two arrays of 32-bit numbers.
@@ -50,6 +52,7 @@ class ReorderedSolver final : public Solver {
   Context* ctx_ = nullptr;
   Array<Index> old_numbers_, new_numbers_;
   Vector<double> b_, x_, staged_;
+  MultiVector<double> block_b_, block_x_, block_staged_;  // of solve_columns()
 };
 
 }  // namespace tcsolve

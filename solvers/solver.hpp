@@ -10,7 +10,9 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include <tcsolve/operators/column.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
 #include <tcsolve/solvers/driver/stopping.hpp>
@@ -58,6 +60,22 @@ class Solver {
   /// in place. Throws ShapeError; what an operator throws passes through and leaves x as it was at
   /// the last restart. Cost: one product with A_true more than the iterations' own, per restart.
   virtual SolveReport solve(In<double> b, Out<double> x) = 0;
+
+  /// The same for every column of b and x, with a report each. A solver of blocks
+  /// (columns_at_once() > 1) iterates them together; any other takes them in turn, and stops after
+  /// a cancelled solve. Throws ShapeError where b and x differ in their columns.
+  virtual std::vector<SolveReport> solve_columns(In<double> b, Out<double> x) {
+    if (b.cols != x.cols)
+      throw ShapeError(cat(name(), ": b has ", b.cols, " columns, x has ", x.cols));
+    std::vector<SolveReport> reports;
+    for (Index j = 0; j < b.cols; ++j) {
+      reports.push_back(solve(column(b, j), column(x, j)));
+      if (reports.back().reason == Stop::cancelled) break;
+    }
+    return reports;
+  }
+  /// Columns that solve_columns() iterates together, at most.
+  virtual Index columns_at_once() const { return 1; }
 
   /// x <- what the method makes of b from x = 0, for use as a preconditioner: its last iterate,
   /// whatever ended it, and 0 when it made no step. Nothing is verified and nothing given up: the

@@ -102,9 +102,10 @@ TEST_F(Messages, FilesOfOtherKindsSayWhatToDo) {
   refused("problem: {matrix: ~/a.mtx}\nsolver: {type: cg}\n", "~ is not expanded", 2);
   refused("problem: {matrix: $HOME/a.mtx}\nsolver: {type: cg}\n", "$ is not expanded", 2);
   refused("problem: {matrix: small.mtx, rhs: [1]}\nsolver: {type: cg}\n", "to a file");
-  write_text(folder_ / "b2.mtx", "%%MatrixMarket matrix array real general\n1 2\n1\n2\n");
-  refused("problem: {matrix: small.mtx, rhs: b2.mtx}\nsolver: {type: cg}\n",
-          "several right-hand sides", 2);
+  refused("problem: {matrix: small.mtx, rhs: {columns: 2, from: x}}\nsolver: {type: cg}\n",
+          "'rhs' is {file: NAME} or {columns: K}");
+  refused("problem: {matrix: small.mtx, rhs: ones, columns: 2}\nsolver: {type: cg}\n",
+          "'columns' is for 'rhs: random'");
 }
 
 TEST_F(Messages, ShapesNameTheMatrixAndAWayOut) {

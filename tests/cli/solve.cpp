@@ -41,7 +41,7 @@ TEST_F(Program, WritesTheResult) {
   ASSERT_EQ(solve(small_config).code, 0);
   auto const r = result();
   ASSERT_TRUE(r.is_object());
-  EXPECT_EQ(r["schema"], 4);
+  EXPECT_EQ(r["schema"], 5);
   EXPECT_EQ(r["verdict"]["outcome"], "converged");
   EXPECT_EQ(r["verdict"]["reason"], "converged");
   EXPECT_EQ(r["verdict"]["exit_code"], 0);

@@ -114,11 +114,12 @@ class Analyst {
 
   void schema() {
     require_keys(result_,
-                 {"schema",           "verdict", "iterations", "restarts",       "residual",
-                  "solution_error",   "problem", "format",     "preconditioner", "choices",
-                  "reordering",       "seconds", "repeat",     "work",           "memory",
-                  "traffic_estimate", "files",   "backend",    "device",         "driver",
-                  "clocks_mhz",       "process", "versions",   "warnings",       "config"},
+                 {"schema",         "verdict",          "iterations", "restarts",       "residual",
+                  "solution_error", "problem",          "format",     "preconditioner", "choices",
+                  "columns",        "reordering",       "seconds",    "repeat",         "work",
+                  "memory",         "traffic_estimate", "files",      "backend",        "device",
+                  "driver",         "clocks_mhz",       "process",    "versions",       "warnings",
+                  "config"},
                  "result.json");
     Json const& verdict = result_.at("verdict");
     require_keys(verdict, {"outcome", "reason", "cause", "converged", "exit_code", "message"},

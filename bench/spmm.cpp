@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/// bench_spmm [REPETITIONS = 30 [MATRIX [--pass]]]: FP64 products with blocks of 8, 16 and 32
+/// columns, row-major, in every format, beside cuSPARSE's SpMM in all algorithms and both layouts
+/// (the best of them is the baseline) and beside one product with one vector.
+///
+/// Before a product is timed, its first, middle and last columns are checked against a sum in long
+/// double: |error|_i <= 4 u m_i (|A||x|)_i, u = 2^-53, m_i = max(entries in row i, 1).
+///
+///   cold    256 MB are read before each repetition, median of all
+///   floor   the bytes of the stored matrix, X and Y once, against the bandwidth of a copy
+///   --pass  tunings of the formats as well
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <iostream>
+
+#include <tcsolve/formats/format.hpp>
+#include <tcsolve/io/generators.hpp>
+#include <tcsolve/kernels/padding.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+
+#include "clock.hpp"
+#include "measure.hpp"
+#include "spmm_cusparse.hpp"
+
+using namespace tcsolve;
+
+namespace {
+
+struct BlockRow {
+  std::string variant;
+  Index columns;
+  double cold, error, floor;
+};
+
+/// Element (i, j) of X, the same in every layout.
+double element(Index i, Index j) { return random_value(7 + j, i); }
+
+/// Column j of A X and what its rounding is allowed.
+struct ColumnCheck {
+  Index j;
+  std::vector<long double> y, allowed;
+  ColumnCheck(Csr<double> const& a, Index column) : j(column), y(a.rows), allowed(a.rows) {
+    for (Index i = 0; i < a.rows; ++i) {
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+        long double const p = static_cast<long double>(a.values[k]) * element(a.columns[k], j);
+        y[i] += p, allowed[i] += std::abs(p);
+      }
+      allowed[i] *= 0x1p-53L * std::max<Offset>(a.offsets[i + 1] - a.offsets[i], 1);
+    }
+  }
+  /// Largest |error|_i over what is allowed for one rounding an entry.
+  double worst(std::vector<double> const& Y, Index columns, bool row_major) const {
+    double most = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      double const got = Y[row_major ? i * columns + j : i + j * y.size()];
+      auto const off = static_cast<double>(std::abs(got - y[i]));
+      double const ratio = off == 0 ? 0 : off / static_cast<double>(allowed[i]);
+      if (!(ratio <= most)) most = std::isnan(ratio) ? INFINITY : ratio;
+    }
+    return most;
+  }
+};
+
+class Blocks {
+ public:
+  Blocks(Context& ctx, std::string name, Csr<double> a, int repetitions, bool sweep)
+      : ctx_(ctx),
+        clock_(*ctx.device()),
+        name_(std::move(name)),
+        a_(std::move(a)),
+        repetitions_(repetitions),
+        sweep_(sweep) {}
+
+  void run() {
+    single();
+    for (Index k : {8, 16, 32}) {
+      checks_.clear();
+      for (Index j : {Index{0}, k / 2, k - 1}) checks_.emplace_back(a_, j);
+      cusparse(k);
+      formats_with(k);
+    }
+    print();
+  }
+
+ private:
+  std::vector<double> block(Index rows, Index k, bool row_major) const {
+    std::vector<double> X(std::size_t(rows) * k);
+    for (Index i = 0; i < rows; ++i)
+      for (Index j = 0; j < k; ++j)
+        X[row_major ? std::size_t(i) * k + j : i + std::size_t(j) * rows] = element(i, j);
+    return X;
+  }
+
+  /// cuSPARSE's CSR with one vector.
+  void single() {
+    double best = INFINITY;
+    for (auto const algorithm : {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2}) {
+      auto const p = bench::Cusparse<double>::csr(*ctx_.device(), a_, algorithm);
+      best = std::fmin(best, clock_.median(repetitions_, true, [&] { p->run(); }));
+    }
+    std::cout << "{\"matrix\": \"" << name_ << "\", \"one_vector_us\": " << best << "}"
+              << std::endl;
+    one_ = best;
+  }
+
+  void cusparse(Index k) {
+    best_ = INFINITY;
+    for (bool const row_major : {true, false})
+      for (auto const& [name, algorithm] : {std::pair{"default", CUSPARSE_SPMM_ALG_DEFAULT},
+                                            {"ALG1", CUSPARSE_SPMM_CSR_ALG1},
+                                            {"ALG2", CUSPARSE_SPMM_CSR_ALG2},
+                                            {"ALG3", CUSPARSE_SPMM_CSR_ALG3}}) {
+        std::string const variant =
+            cat("cuSPARSE ", name, row_major ? ", row-major" : ", column-major");
+        try {
+          bench::CusparseBlocks p(*ctx_.device(), a_, k, row_major, algorithm);
+          auto const X = block(a_.cols, k, row_major);
+          cuda::check(
+              cudaMemcpy(p.X(), X.data(), X.size() * sizeof(double), cudaMemcpyHostToDevice));
+          p.run();
+          double const error = worst(p.Y(), k, row_major);
+          add(variant, k, error, 12.0 * a_.entries() + 4.0 * a_.rows, [&] { p.run(); });
+          if (table_.back().cold < best_) best_ = table_.back().cold;
+        } catch (Error const& e) {
+          std::cout << "{\"variant\": \"" << variant << "\", \"refused\": true}" << std::endl;
+        }
+      }
+  }
+
+  void formats_with(Index k) {
+    auto const X = block(a_.cols, k, true);
+    Array<double> const there = to_space(ctx_, X.data(), X.size());
+    Array<double> Y(ctx_.space(), std::size_t(a_.rows) * k);
+    In<double> const x{there.data(), a_.cols, k, k, Layout::row_major, ctx_.space()};
+    Out<double> const y{Y.data(), a_.rows, k, k, Layout::row_major, ctx_.space()};
+    CsrStorage<double> const csr(ctx_, a_);
+    Features const f = features(ctx_, csr.view());
+    auto time = [&](std::string const& variant, Makers const& makers) {
+      std::shared_ptr<LinearOperator<double>> A;
+      try {
+        A = std::get<Maker<double, double>>(makers).make(ctx_, csr.view(), nullptr);
+      } catch (MatrixError const&) { return; }  // the tuning is not for this matrix
+      A->apply(ctx_, x, y);
+      double const error = worst(Y.data(), k, true);
+      double const vectors = 8.0 * k * (double(a_.rows) + a_.cols);
+      add(variant, k, error, A->cost(k).bytes - vectors, [&] { A->apply(ctx_, x, y); });
+    };
+    for (Format const& format : formats()) {
+      double const positions = format.layout(f, Real::f64).slots;
+      if (positions == 0 || !padding_pays(positions, a_.entries())) continue;
+      time(format.name, format.makers);
+      if (!format.variants || !sweep_ || format.can.columns == false) continue;
+      for (Variant const& variant : format.variants())
+        if (!variant.differs || variant.differs(f, Real::f64, Real::f64))
+          time(variant.name, variant.makers);
+    }
+  }
+
+  double worst(double const* Y, Index k, bool row_major) {
+    auto const got = to_host(ctx_, Y, ctx_.space(), std::size_t(a_.rows) * k);
+    double most = 0;
+    for (ColumnCheck const& check : checks_) most = std::fmax(most, check.worst(got, k, row_major));
+    return most;
+  }
+
+  void add(std::string const& variant, Index k, double error, double matrix_bytes,
+           std::function<void()> const& f) {
+    double const bytes = matrix_bytes + 8.0 * k * (double(a_.rows) + a_.cols);
+    BlockRow row{variant, k, INFINITY, error, 1e6 * bytes / bench::bandwidth};
+    if (error <= 4) row.cold = clock_.median(repetitions_, true, f);
+    table_.push_back(row);
+    std::cout << "{\"matrix\": \"" << name_ << "\", \"columns\": " << k << ", \"variant\": \""
+              << variant << "\", \"us_cold\": "
+              << (std::isfinite(row.cold) ? cat(row.cold) : std::string("null"))
+              << ", \"error\": " << error << ", \"floor_us\": " << row.floor
+              << ", \"best_cusparse_us\": " << (std::isfinite(best_) ? cat(best_) : "null") << "}"
+              << std::endl;
+  }
+
+  void print() const {
+    std::cout << "matrix | columns | variant | us cold | error | byte floor, us | vs best cuSPARSE "
+                 "SpMM | vs one CSR SpMV\n---|---|---|---|---|---|---|---\n";
+    for (BlockRow const& r : table_) {
+      double best = INFINITY;
+      for (BlockRow const& other : table_)
+        if (other.columns == r.columns && other.variant.starts_with("cuSPARSE"))
+          best = std::fmin(best, other.cold);
+      std::cout.precision(4);
+      std::cout << name_ << " | " << r.columns << " | " << r.variant << " | " << r.cold << " | "
+                << r.error << " | " << r.floor << " | " << best / r.cold << " | " << r.cold / one_
+                << "\n";
+    }
+  }
+
+  Context& ctx_;
+  bench::Clock clock_;
+  std::string name_;
+  Csr<double> a_;
+  int repetitions_;
+  bool sweep_;
+  double one_ = 0, best_ = INFINITY;
+  std::vector<ColumnCheck> checks_;
+  std::vector<BlockRow> table_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string why;
+  if (!cuda::available(why)) {
+    std::cout << "bench_spmm: " << why << ": nothing to measure\n";
+    return 0;
+  }
+  bool const brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
+  int const repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 5 : 30;
+  std::string const only = argc > 2 ? argv[2] : "";
+  bool const sweep = argc > 3 && std::strcmp(argv[3], "--pass") == 0;
+  Context ctx(Backend::cuda);
+  bench::print_device(ctx, repetitions);
+  constexpr auto random = Coefficient::random;
+  std::vector<std::pair<std::string, std::function<Csr<double>()>>> matrices;
+  auto add = [&](std::string const& name, auto params) {
+    params.coefficient = random;
+    if (only.empty() || only == name) matrices.push_back({name, [=] { return generate(params); }});
+  };
+  if (!brief) {
+    add("poisson27_96", Poisson27Params{.n = 96});
+    add("elasticity_56", ElasticityParams{.n = 56});
+    add("poisson7_160", Poisson7Params{.n = 160});
+    add("rmat_20_16", RmatParams{.scale = 20});
+  }
+  add("poisson27_32", Poisson27Params{.n = 32});
+  add("elasticity_16", ElasticityParams{.n = 16});
+  for (auto const& [name, make] : matrices) Blocks(ctx, name, make(), repetitions, sweep).run();
+}

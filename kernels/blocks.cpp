@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/kernels/blocks.hpp>
+
+namespace tcsolve {
+
+namespace {
+
+void require_block(In<double> v) {
+  if (v.cols > most_block_columns || v.layout != Layout::row_major)
+    throw Unsupported(cat("blocks of vectors are row-major with at most ", most_block_columns,
+                          " columns; this one has ", v.cols,
+                          v.layout == Layout::row_major ? "" : ", column-major"));
+}
+
+}  // namespace
+
+void gram(Context& ctx, In<double> X, In<double> Y, double* C, double const* wanted) {
+  require_block(X);
+  require_block(Y);
+  auto const partials =
+      ctx.visit([&](auto& on) { return gram_partials(on, X.rows, X.cols, Y.cols); });
+  auto scope = ctx.arena().scope();
+  double* const memory = scope.take<double>(static_cast<std::size_t>(partials));
+  submit(ctx, BlockGram{X.rows, X.data, Y.data, X.cols, Y.cols, X.ld, Y.ld, C, memory, wanted});
+}
+
+void combine(Context& ctx, double alpha, In<double> X, double const* C, double const* S,
+             Out<double> Y, double const* wanted) {
+  require_block(X);
+  require_block(Y);
+  submit(ctx,
+         BlockCombine{Y.rows, X.data, X.cols, Y.cols, X.ld, alpha, C, S, Y.data, Y.ld, wanted});
+}
+
+void orthonormalise(Context& ctx, In<double> W, double* G, OrthonormalBlock const& to,
+                    Out<double> P) {
+  Index const w = W.cols;
+  gram(ctx, W, W, G);
+  submit(ctx, OrthonormaliseRound{w, false, G, to});
+  combine(ctx, 1, W, to.T, nullptr, P);
+  gram(ctx, P, P, G, to.again);
+  submit(ctx, OrthonormaliseRound{w, true, G, to});
+  combine(ctx, 1, P, to.T, nullptr, P, to.again);
+}
+
+}  // namespace tcsolve

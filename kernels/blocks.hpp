@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Passes over blocks of n x k vectors, k at most 64, row-major and FP64, which block methods are
+/// made of. The small matrices lie in the Context's space, so that nothing waits for the host.
+///
+///     gram        C = X^T Y                p x q, added in a fixed order
+///     combine     Y = S + alpha X C        X n x p, C p x q; S may be Y or nothing; C of columns
+///                                          beyond p or q is not read
+///     orthonormalise_block                 P = W T with P^T P = I, W's dependent columns left out
+///
+///           k columns            a warp of the device takes 4 rows (gram) or 8 (combine) at a time
+///         +-----------+          and multiplies by m8n8k4.f64, 8 x 8 sums a tile of C: at k = 16
+///     n   |     X     |          the passes are bound by memory, 8 n (p + q) bytes
+///         +-----------+
+///
+/// The host adds stretches of rows, whose number depends on n alone, in order; the device adds its
+/// blocks in order. Each gives the same bits on every run; they differ from one to the other by
+/// rounding.
+#pragma once
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/kernels/operation.hpp>
+#include <tcsolve/kernels/small_matrix.hpp>
+
+namespace tcsolve {
+
+constexpr Index most_block_columns = 64;
+
+/// C = X^T Y; C is row-major, its rows q apart.                        reads n (p + q) values
+struct BlockGram {
+  static constexpr char const* name = "block_gram";
+  static constexpr bool only_sums = true;
+  std::int64_t n;
+  double const *X, *Y;
+  Index p, q;
+  std::int64_t ldx, ldy;
+  double* C;
+  double* partials;      ///< gram_partials() doubles
+  double const* wanted;  ///< nothing happens where this is 0; null: it always happens
+};
+
+/// Y = S + alpha X C; C is row-major, its rows q apart. S = null stands for 0. Y may be S, and X
+/// where p = q.                                                 reads n (p + q), writes n q values
+struct BlockCombine {
+  static constexpr char const* name = "block_combine";
+  std::int64_t n;
+  double const* X;
+  Index p, q;
+  std::int64_t ldx;
+  double alpha;
+  double const* C;
+  double const* S;
+  double* Y;
+  std::int64_t ldy;      ///< of S too
+  double const* wanted;  ///< as in BlockGram
+};
+
+/// How a block is made orthonormal: two rounds of CholeskyQR (Yamamoto et al. 2015), each with the
+/// largest pivot first. In the first round a column that depends on the others but for a part of
+/// 1e-5 of its length or less keeps this part, enlarged; the second measures it anew and leaves out
+/// what was rounding. So columns count as dependent below about 1e-10 of their length, where one
+/// round could tell them apart to 1e-8 at best. Where the first round met no small pivot, the
+/// second is left out.
+struct OrthonormalBlock {
+  static TCSOLVE_HD Dependence rule(bool second) {
+    return second ? Dependence{.scale = false, .drop = 1e-6, .least = 0}
+                  : Dependence{.scale = true, .drop = 1e-10, .least = 1e-14};
+  }
+  static constexpr double good = 1e-4;  ///< pivots of a first round that is enough
+  double* T;                            ///< (w, w)  of the round at hand
+  double* again;                        ///< whether there is a second round, 0 or 1
+  double* rank;  ///< columns of P that are not zero, the first ones; -1: W holds no numbers
+};
+
+/// T of a round from G = W^T W (w x w). Where G holds no numbers, the rank is -1.
+struct OrthonormaliseRound {
+  static constexpr char const* name = "orthonormalise_round";
+  Index w;
+  bool second;
+  double const* G;
+  OrthonormalBlock to;
+  static constexpr Index work(Index w) { return 2 * w * w + w; }
+  Index work() const { return work(w); }
+  TCSOLVE_HD void run(SmallTeam t, Frame, double* memory) const {
+    if (second && *to.again == 0) return;
+    double sum = 0;
+    for (Index i = 0; i < w; ++i) sum += G[i * w + i];
+    if (!(sum - sum == 0)) {
+      if (t.leads()) *to.rank = -1;
+      return;
+    }
+    Independent const found = orthogonalise(t, w, G, to.T, OrthonormalBlock::rule(second), memory);
+    if (!t.leads()) return;
+    *to.rank = found.taken;
+    if (!second) *to.again = found.taken == w && found.pivot > OrthonormalBlock::good ? 0 : 1;
+  }
+};
+
+namespace host {
+void execute(Host&, LoopState*, BlockGram const&);
+void execute(Host&, LoopState*, BlockCombine const&);
+void execute(Host&, LoopState*, OrthonormaliseRound const&);
+std::int64_t gram_partials(Host&, std::int64_t n, Index p, Index q);
+}  // namespace host
+namespace cuda {
+void execute(Device&, LoopState*, BlockGram const&);
+void execute(Device&, LoopState*, BlockCombine const&);
+void execute(Device&, LoopState*, OrthonormaliseRound const&);
+std::int64_t gram_partials(Device&, std::int64_t n, Index p, Index q);
+}  // namespace cuda
+
+/// C = X^T Y. Throws Unsupported beyond 64 columns.
+void gram(Context&, In<double> X, In<double> Y, double* C, double const* wanted = nullptr);
+/// Y = S + alpha X C, S null or of Y's shape. Throws Unsupported beyond 64 columns.
+void combine(Context&, double alpha, In<double> X, double const* C, double const* S, Out<double> Y,
+             double const* wanted = nullptr);
+/// The first *to.rank columns of P are an orthonormal basis of the span of W's columns, the others
+/// are zero. W and P have w columns each and are distinct; G (w, w) is scratch.
+/// Cost: three passes, and three more where W's columns are nearly dependent; no wait.
+void orthonormalise(Context&, In<double> W, double* G, OrthonormalBlock const& to, Out<double> P);
+
+}  // namespace tcsolve

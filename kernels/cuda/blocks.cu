@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Passes over blocks of vectors on the device (kernels/blocks.hpp), by m8n8k4.f64 (PTX ISA,
+/// "Matrix Fragments for mma"). Lane l holds row l / 4, column l % 4 of the left operand, row l %
+/// 4, column l / 4 of the right one, and of the sums row l / 4, columns 2 (l % 4) and one more.
+///
+///   gram      left: X^T, 8 columns of X by 4 rows; right: 4 rows of Y by 8 columns. A warp keeps
+///             TP x TQ tiles of sums and goes through its 4 rows at a time; the warps of a block
+///             are added in shared memory, the blocks by sum_kernel, both in order
+///   combine   left: 8 rows of X by 4 columns; right: C from shared memory, zeros beyond p and q.
+///             A warp has read its rows before it writes them, so Y may be X
+///   bytes     8 n (p + q), and 8 n q written by combine
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/blocks.hpp>
+#include <tcsolve/kernels/cuda/small_op.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+
+namespace tcsolve::cuda {
+
+namespace {
+
+constexpr int block = 256, warps = block / 32;
+constexpr int blocks_each = 2;  // a multiprocessor
+constexpr int side = 4;         // tiles of a warp's sums in a row or column, at most
+
+__device__ void mma(double (&sum)[2], double a, double b) {
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
+               : "+d"(sum[0]), "+d"(sum[1])
+               : "d"(a), "d"(b));
+}
+
+__device__ bool idle(LoopState const* state, double const* wanted) {
+  return (state != nullptr && state->stop != 0) || (wanted != nullptr && *wanted == 0);
+}
+
+/// Sums of the tiles from column i0 of X and j0 of Y on, 8 TP x 8 TQ of them.
+template <int TP, int TQ>
+__global__ void __launch_bounds__(block, blocks_each)
+    gram_kernel(BlockGram op, LoopState const* state) {
+  if (idle(state, op.wanted)) return;
+  constexpr int size = 64 * TP * TQ;
+  __shared__ double total[size];
+  int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = lane % 4, column = lane / 4;
+  int const i0 = static_cast<int>(blockIdx.y) * 8 * TP, j0 = static_cast<int>(blockIdx.z) * 8 * TQ;
+  double sum[TP][TQ][2] = {};
+  constexpr int ahead = TP + TQ < 8 ? 8 / (TP + TQ) : 1;  // fours of rows on their way
+  std::int64_t const step = std::int64_t{gridDim.x} * warps * 4;
+  for (std::int64_t r0 = (std::int64_t{blockIdx.x} * warps + warp) * 4; r0 < op.n;
+       r0 += ahead * step) {
+    double x[ahead][TP], y[ahead][TQ];
+#pragma unroll
+    for (int a = 0; a < ahead; ++a) {
+      std::int64_t const r = r0 + a * step + row;
+      bool const here = r < op.n;
+#pragma unroll
+      for (int t = 0; t < TP; ++t) {
+        int const i = i0 + 8 * t + column;
+        x[a][t] = here && i < op.p ? __ldg(op.X + r * op.ldx + i) : 0.0;
+      }
+#pragma unroll
+      for (int t = 0; t < TQ; ++t) {
+        int const j = j0 + 8 * t + column;
+        y[a][t] = here && j < op.q ? __ldg(op.Y + r * op.ldy + j) : 0.0;
+      }
+    }
+#pragma unroll
+    for (int a = 0; a < ahead; ++a)
+#pragma unroll
+      for (int s = 0; s < TP; ++s)
+#pragma unroll
+        for (int t = 0; t < TQ; ++t) mma(sum[s][t], x[a][s], y[a][t]);
+  }
+  for (int w = 0; w < warps; ++w) {
+    if (warp == w)
+      for (int s = 0; s < TP; ++s)
+        for (int t = 0; t < TQ; ++t)
+          for (int e = 0; e < 2; ++e) {
+            double& to = total[(8 * s + lane / 4) * 8 * TQ + 8 * t + 2 * (lane % 4) + e];
+            to = w == 0 ? sum[s][t][e] : to + sum[s][t][e];
+          }
+    __syncthreads();
+  }
+  for (int e = threadIdx.x; e < size; e += block) {
+    int const i = i0 + e / (8 * TQ), j = j0 + e % (8 * TQ);
+    if (i < op.p && j < op.q)
+      op.partials[(std::int64_t{i} * op.q + j) * gridDim.x + blockIdx.x] = total[e];
+  }
+}
+
+/// C_e is the sum of the blocks' parts, in order. A warp each.
+__global__ void __launch_bounds__(block)
+    sum_kernel(BlockGram op, LoopState const* state, unsigned int parts) {
+  if (idle(state, op.wanted)) return;
+  int const e = static_cast<int>(blockIdx.x) * warps + threadIdx.x / 32;
+  if (e >= op.p * op.q) return;
+  double sum = 0;
+  for (unsigned int b = threadIdx.x % 32; b < parts; b += 32)
+    sum += __ldcg(op.partials + std::int64_t{e} * parts + b);
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0) op.C[e] = sum;
+}
+
+/// KP fours of X's columns, all of q in eights.
+template <int KP>
+__global__ void __launch_bounds__(block) combine_kernel(BlockCombine op, LoopState const* state) {
+  if (idle(state, op.wanted)) return;
+  extern __shared__ double sC[];                            // (4 KP, width): zeros beyond p and q
+  int const tiles = (op.q + 7) / 8, width = 8 * tiles + 4;  // + 4: rows begin in other banks
+  for (int e = threadIdx.x; e < 4 * KP * width; e += block) {
+    int const i = e / width, j = e % width;
+    sC[e] = i < op.p && j < op.q ? op.C[i * op.q + j] : 0.0;
+  }
+  __syncthreads();
+  int const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  bool const paired = op.ldy % 2 == 0 && reinterpret_cast<std::uintptr_t>(op.Y) % 16 == 0 &&
+                      reinterpret_cast<std::uintptr_t>(op.S) % 16 == 0;
+  for (std::int64_t r0 = (std::int64_t{blockIdx.x} * warps + warp) * 8; r0 < op.n;
+       r0 += std::int64_t{gridDim.x} * warps * 8) {
+    std::int64_t const r = r0 + lane / 4;
+    double x[KP];
+#pragma unroll
+    for (int k = 0; k < KP; ++k) {
+      int const i = 4 * k + lane % 4;
+      x[k] = r < op.n && i < op.p ? op.X[r * op.ldx + i] : 0.0;
+    }
+    __syncwarp();
+    for (int t = 0; t < tiles; ++t) {
+      double sum[2] = {0, 0};
+#pragma unroll
+      for (int k = 0; k < KP; ++k)
+        mma(sum, x[k], sC[(4 * k + lane % 4) * width + 8 * t + lane / 4]);
+      int const j = 8 * t + 2 * (lane % 4);
+      if (r >= op.n || j >= op.q) continue;
+      double* const y = op.Y + r * op.ldy + j;
+      double const* const s = op.S == nullptr ? nullptr : op.S + r * op.ldy + j;
+      if (paired && j + 1 < op.q) {
+        double2 out = s == nullptr ? double2{0, 0} : *reinterpret_cast<double2 const*>(s);
+        out.x += op.alpha * sum[0];
+        out.y += op.alpha * sum[1];
+        *reinterpret_cast<double2*>(y) = out;
+      } else {
+        y[0] = (s == nullptr ? 0.0 : s[0]) + op.alpha * sum[0];
+        if (j + 1 < op.q) y[1] = (s == nullptr ? 0.0 : s[1]) + op.alpha * sum[1];
+      }
+    }
+  }
+}
+
+int tiles_of(Index k) { return k > 16 ? side : k > 8 ? 2 : 1; }
+
+unsigned int gram_blocks(Device& on, std::int64_t n) {
+  std::int64_t const wanted = (n + 4 * warps - 1) / (4 * warps),
+                     most = std::int64_t{blocks_each} * on.properties.multiProcessorCount;
+  return static_cast<unsigned int>(wanted < 1 ? 1 : wanted > most ? most : wanted);
+}
+
+template <int TP, int TQ>
+void launch_gram(Device& on, LoopState* state, BlockGram const& op, unsigned int blocks) {
+  auto const parts = [](Index k, int tiles) {
+    return static_cast<unsigned int>((k + 8 * tiles - 1) / (8 * tiles));
+  };
+  dim3 const grid(blocks, parts(op.p, TP), parts(op.q, TQ));
+  gram_kernel<TP, TQ><<<grid, block, 0, on.stream>>>(op, state);
+  check(cudaGetLastError());
+}
+
+template <int TP>
+void launch_gram(Device& on, LoopState* state, BlockGram const& op, unsigned int blocks) {
+  switch (tiles_of(op.q)) {
+    case 1: return launch_gram<TP, 1>(on, state, op, blocks);
+    case 2: return launch_gram<TP, 2>(on, state, op, blocks);
+    default: return launch_gram<TP, side>(on, state, op, blocks);
+  }
+}
+
+template <int KP>
+void launch_combine(Device& on, LoopState* state, BlockCombine const& op) {
+  std::int64_t const wanted = (op.n + 8 * warps - 1) / (8 * warps),
+                     most = 8ll * on.properties.multiProcessorCount;
+  auto const blocks = static_cast<unsigned int>(wanted < most ? wanted : most);
+  std::size_t const bytes = 4 * KP * (8 * ((op.q + 7) / 8) + 4) * sizeof(double);
+  combine_kernel<KP><<<blocks, block, bytes, on.stream>>>(op, state);
+  check(cudaGetLastError());
+}
+
+}  // namespace
+
+std::int64_t gram_partials(Device& on, std::int64_t n, Index p, Index q) {
+  return std::int64_t{gram_blocks(on, n)} * p * q;
+}
+
+void execute(Device& on, LoopState* state, BlockGram const& op) {
+  if (op.p == 0 || op.q == 0) return;
+  unsigned int const blocks = gram_blocks(on, op.n);
+  switch (tiles_of(op.p)) {
+    case 1: launch_gram<1>(on, state, op, blocks); break;
+    case 2: launch_gram<2>(on, state, op, blocks); break;
+    default: launch_gram<side>(on, state, op, blocks);
+  }
+  auto const sums = static_cast<unsigned int>((op.p * op.q + warps - 1) / warps);
+  sum_kernel<<<sums, block, 0, on.stream>>>(op, state, blocks);
+  check(cudaGetLastError());
+}
+
+void execute(Device& on, LoopState* state, BlockCombine const& op) {
+  if (op.n == 0 || op.q == 0) return;
+  if (op.p <= 8) return launch_combine<2>(on, state, op);
+  if (op.p <= 16) return launch_combine<4>(on, state, op);
+  if (op.p <= 32) return launch_combine<8>(on, state, op);
+  launch_combine<16>(on, state, op);
+}
+
+void execute(Device& on, LoopState* state, OrthonormaliseRound const& op) {
+  run_small(on, state, op);
+}
+
+}  // namespace tcsolve::cuda

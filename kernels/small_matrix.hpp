@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Dense matrices of at most 64 x 64, as block methods need them between two passes: factors and
+/// solutions by the threads of one block, or by one thread of the host. Every function is called by
+/// all threads of the team, whose decisions are the same, and ends with a barrier. Row-major, the
+/// next row `w` elements on. The result does not depend on the number of threads.
+#pragma once
+
+#include <cmath>
+
+#include <tcsolve/core/portable.hpp>
+#include <tcsolve/core/types.hpp>
+
+namespace tcsolve {
+
+/// Threads that share a matrix: those of one block on the device, one on the host.
+struct SmallTeam {
+  int rank = 0, size = 1;
+  TCSOLVE_HD bool leads() const { return rank == 0; }
+  TCSOLVE_HD void sync() const {
+#if defined(__CUDA_ARCH__)
+    __syncthreads();
+#endif
+  }
+  /// f(i) for i in [0, n), shared out.
+  template <class F>
+  TCSOLVE_HD void each(Index n, F const& f) const {
+    for (Index i = rank; i < n; i += size) f(i);
+    sync();
+  }
+};
+
+/// How a Cholesky factorisation ended: `rows` of it are made, the next pivot is `pivot` where that
+/// is less than all.
+struct SmallFactor {
+  Index rows;
+  double pivot;
+};
+
+/// G = L L^T of the leading r x r part: L takes the place of the lower triangle. Stops at a pivot
+/// that is not positive.                                        Golub and Van Loan 2013,
+/// section 4.2
+TCSOLVE_HD SmallFactor factor_cholesky(SmallTeam t, Index r, double* G, Index w) {
+  for (Index j = 0; j < r; ++j) {
+    double const pivot = G[j * w + j];
+    if (!(pivot > 0)) return {j, pivot};
+    double const s = 1 / sqrt(pivot);
+    t.sync();
+    t.each(r - j, [&](Index i) { G[(j + i) * w + j] *= s; });
+    Index const m = r - j - 1;
+    t.each(m * m, [&](Index e) {
+      Index const i = j + 1 + e / m, k = j + 1 + e % m;
+      if (k <= i) G[i * w + k] -= G[i * w + j] * G[k * w + j];
+    });
+  }
+  return {r, 0};
+}
+
+/// B = (L L^T)^-1 B: L of r rows, B of r rows and q columns, its rows w elements apart too.
+TCSOLVE_HD void solve_cholesky(SmallTeam t, Index r, double const* L, Index q, double* B, Index w) {
+  auto eliminate = [&](Index j, Index first, Index count, auto const& factor) {
+    double const s = 1 / L[j * w + j];
+    t.each(q, [&](Index c) { B[j * w + c] *= s; });
+    t.each(count * q, [&](Index e) {
+      Index const i = first + e / q, c = e % q;
+      B[i * w + c] -= factor(i) * B[j * w + c];
+    });
+  };
+  for (Index j = 0; j < r; ++j)
+    eliminate(j, j + 1, r - j - 1, [&](Index i) { return L[i * w + j]; });
+  for (Index j = r - 1; j >= 0; --j) eliminate(j, 0, j, [&](Index i) { return L[j * w + i]; });
+}
+
+/// When a column of a Gram matrix counts as dependent on those taken before it.
+struct Dependence {
+  bool scale;    ///< columns are scaled to length 1 first
+  double drop;   ///< pivots, squares of what is left of a column, that are no more than this
+  double least;  ///< dependent columns are kept, as if their pivot were at least this; 0: left out
+};
+
+/// What became of the columns: `taken` independent ones, the smallest of whose pivots is `pivot`.
+struct Independent {
+  Index taken;
+  double pivot;
+};
+
+/// T (w x w), so that the columns of W T are orthonormal where G = W^T W: by the Cholesky
+/// factorisation with the largest pivot first, whose order the columns of W T have. Columns that
+/// depend on others come last, what is left of them divided by sqrt(max(pivot, least)), or as zeros
+/// where least = 0. `work`: 2 w^2 + w doubles.     Golub and Van Loan 2013, section 4.2.8
+TCSOLVE_HD Independent orthogonalise(SmallTeam t, Index w, double const* G, double* T,
+                                     Dependence const& rule, double* work) {
+  constexpr double negligible = 1e-290;  // a square that may have lost its digits
+  double *const H = work, *const U = work + w * w, *const place = U + w * w;
+  auto length = [&](Index i) {
+    double const g = G[i * w + i];
+    return !rule.scale ? 1.0 : g > negligible ? 1 / sqrt(g) : 0.0;
+  };
+  t.each(w * w, [&](Index e) {
+    Index const i = e / w, j = e % w;
+    H[e] = length(i) * G[e] * length(j);
+    U[e] = i == j ? length(i) : 0.0;
+    if (e < w) place[e] = -1;  // the column of T that column e goes to
+    T[e] = 0;
+  });
+  Index taken = 0;
+  double smallest = 1;
+  for (; taken < w; ++taken) {
+    Index p = -1;
+    double pivot = rule.drop;
+    for (Index i = 0; i < w; ++i) {
+      if (place[i] < 0 && H[i * w + i] > pivot) {
+        pivot = H[i * w + i];
+        p = i;
+      }
+    }
+    t.sync();  // all have looked
+    if (p < 0) break;
+    smallest = pivot < smallest ? pivot : smallest;
+    double const s = 1 / sqrt(pivot);
+    t.each(w, [&](Index i) {
+      U[i * w + p] *= s;
+      T[i * w + taken] = U[i * w + p];
+      if (i == p) place[i] = taken;
+    });
+    t.each(w * w, [&](Index e) {
+      Index const i = e / w, j = e % w;
+      if (place[j] >= 0) return;
+      double const c = H[p * w + j] * s;
+      U[e] -= U[i * w + p] * c;
+      if (place[i] < 0) H[e] -= (H[p * w + i] * s) * c;
+    });
+  }
+  if (rule.least > 0) {
+    t.each(w * w, [&](Index e) {
+      Index const i = e / w, j = e % w;
+      if (place[j] >= 0) return;
+      Index at = taken;
+      for (Index k = 0; k < j; ++k) at += place[k] < 0;
+      double const left = H[j * w + j];
+      T[i * w + at] = U[e] / sqrt(left > rule.least ? left : rule.least);
+    });
+  }
+  return {taken, smallest};
+}
+
+}  // namespace tcsolve

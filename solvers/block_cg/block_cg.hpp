@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Block conjugate gradients for A X = B with several columns, in the form that never breaks down
+/// (Ji and Li 2017, BFBCG). A and M symmetric positive definite.
+///
+///     Z = M R,  P = orth(Z)                              begin
+///     repeat                                             step
+///       Q = A P
+///       alpha = (P^T Q)^-1 P^T R
+///       X += P alpha;  R -= Q alpha
+///       Z = M R
+///       beta = -(P^T Q)^-1 Q^T Z
+///       P = orth(Z + P beta)
+///       every ||r_j|| <= tolerance_j ?                   observe: the stopping test
+///
+/// orth() leaves out what depends on other columns (kernels/blocks.hpp), so P has at most as many
+/// columns as R, full rank and length 1, and P^T A P is as well conditioned as A. Columns of R that
+/// are equal, zero or dependent only make P narrower: every column of X minimises its error in the
+/// A-norm over P, whatever the others are. One iteration searches in the directions of all columns,
+/// so that k columns take fewer iterations than one, and the product goes once through A for all.
+///
+/// X solves A X = R for the R that the driver hands over (solvers/driver/block_solver.hpp): it has
+/// scaled each column to length 1, leaves out those that are solved and judges each by its true
+/// residual.
+///
+/// Paper: H. Ji and Y. Li, A breakdown-free block conjugate gradient method, BIT 57 (2017).
+/// There P is made orthonormal by a rank-revealing QR; here by two rounds of pivoted CholeskyQR.
+#pragma once
+
+#include <tcsolve/solvers/block_cg/ops.hpp>
+#include <tcsolve/solvers/driver/block_solver.hpp>
+
+namespace tcsolve {
+
+struct BlockCgParams {
+  StoppingParams stopping;
+  Execution execution = Execution::automatic;
+  int columns = 64;
+  std::string check() const { return stopping.check(); }
+  static constexpr auto schema() {
+    using P = BlockCgParams;
+    return std::tuple{
+        include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::columns, "columns", between(1, 64),
+              "right-hand sides solved together, at most; more are solved in groups")};
+  }
+};
+
+/// Per iteration with k columns: one product with A and one with M of n x k, 21 passes over n x k
+/// values, 24 where columns are nearly dependent. Memory: 8 blocks of n x k and 6 vectors.
+class BlockCgMethod final : public BlockMethod {
+ public:
+  MethodFacts facts() const override {
+    return {.name = "block_cg",
+            .cost = {.vectors = 14, .products = 1, .applications = 1, .passes = 19},
+            .needs = {.symmetric = true, .definite = true}};
+  }
+
+ private:
+  double const* do_allocate(Context&) override;
+  void begin(Context&) override;
+  void step(Context&) override;
+  In<double> precondition(Context&);
+  void direct(Context&, In<double> Z, double const* beta);
+
+  MultiVector<double> P_, Q_, W_;
+  Array<double> small_;
+  BlockCgScalars k_{};
+};
+
+class BlockCg final : public BlockSolver {
+ public:
+  using Params = BlockCgParams;
+  /// Throws ConfigError where a parameter is outside its range.
+  explicit BlockCg(BlockCgParams const& params = {});
+};
+
+}  // namespace tcsolve

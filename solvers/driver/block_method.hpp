@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The recurrences of a block method, which improves several columns at once, without the verdicts
+/// on them. The driver (solvers/driver/block_solver.hpp) owns the method and passes it a block of
+/// residuals R; the method solves A X = R from X = 0:
+///
+///     allocate    work vectors, for a number of columns
+///     begin       from R to the first step
+///     step        one iteration, recorded once and repeated by a loop (solvers/loop/)
+///
+/// Nothing in begin() and step() reads a number on the host. Vectors are FP64.
+#pragma once
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/solvers/driver/method.hpp>
+
+namespace tcsolve {
+
+/// What a block method works on: made by the driver, for operators and columns of size about 1.
+struct BlockSystem {
+  OperatorPtr<double> A, M;     ///< M: the identity where there is no preconditioner
+  bool preconditioned = false;  ///< M is more than the identity
+  MultiVector<double> R;        ///< (n, w) given to begin(), and the method's from then on
+  MultiVector<double> X;        ///< (n, w) 0 at begin(), the solution of A X = R after any step
+  /// (w) squares of what the norms of R's columns are to fall to, in the Context's space.
+  Array<double> goal2;
+  Index columns() const { return R.cols(); }
+};
+
+class BlockMethod {
+ public:
+  virtual ~BlockMethod() = default;
+  BlockMethod() = default;
+  BlockMethod(BlockMethod const&) = delete;
+  BlockMethod& operator=(BlockMethod const&) = delete;
+  virtual MethodFacts facts() const = 0;
+
+  /// Sizes the work vectors for the columns of `system`, which stays where it is. Returns where the
+  /// largest ||r_j||^2 / goal_j^2 will lie, which ends the loop at 1.
+  double const* allocate(Context& ctx, BlockSystem& system) {
+    system_ = &system;
+    return do_allocate(ctx);
+  }
+  virtual void begin(Context&) = 0;
+  /// Ends in observe(). May raise Stop::replacement, before it changes anything, where some columns
+  /// are there and the others have each improved and are better off as a block of their own.
+  virtual void step(Context&) = 0;
+
+ protected:
+  BlockSystem& system() const { return *system_; }
+
+ private:
+  virtual double const* do_allocate(Context&) = 0;
+  BlockSystem* system_ = nullptr;
+};
+
+}  // namespace tcsolve

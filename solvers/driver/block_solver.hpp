@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The driver around a block method, for many right-hand sides at once. As that of one column
+/// (solvers/driver/krylov_solver.hpp) it keeps B, X and all judgement; the method sees residuals,
+/// each scaled by a power of two to a length in [1, 2), and makes corrections D from zero:
+///
+///     r_j = b_j - A_true x_j               FP64, column by column
+///     until no column is left:
+///       D = method(R)                      the columns that are left, as one block
+///       r_j' = b_j - A_true (x_j + d_j)    summed exactly; kept where it is smaller
+///       verdict on column j                as of a single solve (core/judgement.hpp)
+///
+/// A column that is zero, solved by its guess or not finite has its verdict before the first run
+/// and never enters a block. A run ends when every column of the block claims to meet its own
+/// tolerance, so a column may be iterated further than it asks for, or when the method asks for a
+/// narrower block. Columns without a verdict, also those that the true residual refutes, go on in
+/// the next block.
+///
+/// A step is recorded for a number of columns, at the first solve that has so many and whenever a
+/// block becomes narrower.
+#pragma once
+
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tcsolve/core/judgement.hpp>
+#include <tcsolve/solvers/driver/block_method.hpp>
+#include <tcsolve/solvers/loop/execution.hpp>
+#include <tcsolve/solvers/solver.hpp>
+
+namespace tcsolve {
+
+class BlockSolver : public Solver {
+ public:
+  /// At most `columns` at a time.
+  BlockSolver(std::unique_ptr<BlockMethod> method, StoppingParams const& stopping,
+              Execution execution, Index columns);
+
+  void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
+             OperatorPtr<double> A_true = nullptr) final;
+  SolveReport solve(In<double> b, Out<double> x) final;
+  /// A report for each column, in order; `seconds`, the execution and the history are those of its
+  /// block, the norm in the history being that of the column farthest from its tolerance, in terms
+  /// of this one's tolerance; bytes are its share. x_j is the better of its guess and the last
+  /// iterate of a run, by their true residuals.
+  std::vector<SolveReport> solve_columns(In<double> b, Out<double> x) final;
+  SolveReport approximate(In<double> b, Out<double> x) final;
+
+  std::string name() const final { return facts_.name; }
+  SolverCost cost() const final { return facts_.cost; }
+  SolverNeeds needs() const final { return facts_.needs; }
+  Advice advice() const final { return facts_.advice; }
+  SolveLimits limits() const final {
+    return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
+  }
+  Index columns_at_once() const final { return most_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Sum { plain, exact };
+  /// What is known of a column while it is solved.
+  struct ColumnState {
+    Index j = 0;  ///< of the caller's block
+    SolveReport report;
+    Judgement judgement = {};
+    double x_norm = 0;
+    int exponent = 0;    ///< the method's r is 2^-exponent times the residual
+    bool exact = false;  ///< the residual was summed as exactly as A_true can
+    bool decided = false;
+    void end(Stop reason, Cause cause) {
+      report.reason = reason;
+      report.cause = cause;
+      decided = true;
+    }
+  };
+  /// What a run of the method came to.
+  struct Run {
+    LoopState state;
+    std::vector<double> measures;  ///< the largest ||r_j|| over its tolerance, after each step
+    double seconds = 0;
+  };
+  void scale_operators(Context&);
+  void size_for(Context&, Index columns);
+  void record(Context&);
+  double account(Context&, double steps);
+  std::uint64_t revision() const { return system_.A->revision() + system_.M->revision(); }
+  std::vector<SolveReport> solve_group(In<double> b, Out<double> x);
+  void open(ColumnState&);
+  bool opens(ColumnState&, double b_norm, double x_norm);
+  void iterate(std::vector<ColumnState*> active, Clock::time_point start);
+  Run run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start);
+  void judge(ColumnState&, Run const&, Index i, bool exhausted);
+  Cause diagnose();
+  void close(ColumnState&, Index together);
+  double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
+  double attainable(ColumnState const&, double x_norm) const;
+  void heed(LoopState&) const;
+
+  std::unique_ptr<BlockMethod> method_;
+  MethodFacts facts_;
+  StoppingParams stopping_;
+  Execution execution_;
+  Index most_;
+  Context* ctx_ = nullptr;
+  BlockSystem system_;
+  OperatorPtr<double> A_true_;
+  double norm_A_ = 0;
+  int exponent_ = 0;  // A is 2^-exponent times the operator given
+  double const* measure2_ = nullptr;
+  Index width_ = 0;  // columns that a step is recorded for
+  std::optional<Loop> loop_;
+  std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
+  MultiVector<double> B_, X_, residuals_;
+  Vector<double> b_, x_, r_, trial_, trial_residual_, d_;
+  InnerSolves inner_;
+  Index residuals_made_ = 0;
+};
+
+}  // namespace tcsolve

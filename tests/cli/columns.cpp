@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Several right-hand sides from the command line.
+#include "tests/cli/program.hpp"
+
+#include <tcsolve/io/matrix_market.hpp>
+
+namespace tcsolve::cli {
+namespace {
+
+constexpr char const* laplace = "problem: {generator: {type: poisson7, n: 6}, ";
+
+TEST_F(Program, SolvesRandomColumnsTogetherOrInTurn) {
+  std::string const rest = "rhs: {columns: 5}}\npreconditioner: {type: jacobi}\n";
+  int before = 0;
+  for (std::string const method : {"cg", "block_cg"}) {
+    SCOPED_TRACE(method);
+    Outcome const o =
+        solve(laplace + rest + "solver: {type: " + method + "}\noutput: {solution: true}\n");
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.verdict().find("5 of 5 columns solved"), std::string::npos) << o.out;
+    auto const r = result();
+    ASSERT_EQ(r["columns"].size(), 5u);
+    for (auto const& column : r["columns"]) EXPECT_LE(column["true_relative"], 1e-8);
+    EXPECT_EQ(r["config"]["problem"]["columns"], 5);
+    MatrixHeader const x = read_matrix_market_header(folder_ / "tcsolve-out/x.mtx");
+    EXPECT_EQ(x.rows, 216);
+    EXPECT_EQ(x.cols, 5);
+    int const iterations = r["iterations"];
+    if (before > 0) EXPECT_LT(iterations, before);
+    before = iterations;
+  }
+}
+
+TEST_F(Program, SolvesTheColumnsOfAFile) {
+  write_text(folder_ / "a.mtx",
+             "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2\n2 2 4\n3 3 8\n");
+  write_text(folder_ / "b.mtx",
+             "%%MatrixMarket matrix array real general\n3 2\n2\n4\n8\n0\n0\n0\n");
+  ASSERT_EQ(solve("problem: {matrix: a.mtx, rhs: {file: b.mtx}}\nsolver: {type: block_cg}\n"
+                  "output: {solution: true, solution_format: npy}\n")
+                .code,
+            0);
+  auto const r = result();
+  EXPECT_EQ(r["columns"][0]["outcome"], "converged");
+  EXPECT_EQ(r["columns"][1]["iterations"], 0);
+  EXPECT_EQ(r["files"]["solution"], "x.npy");
+}
+
+TEST_F(Program, TheWorstColumnDecides) {
+  Outcome const o =
+      solve(std::string(laplace) + "rhs: {columns: 2}}\nsolver: {type: block_cg, max_iters: 2}\n");
+  EXPECT_EQ(o.code, 3);
+  EXPECT_NE(o.verdict().find("0 of 2 columns solved; column 1: block_cg: max_iterations"),
+            std::string::npos)
+      << o.out;
+}
+
+}  // namespace
+}  // namespace tcsolve::cli

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Passes over blocks of vectors against Eigen, at the sizes where a tile, a stretch or a grid
+/// ends, and what counts as independent.
+#include <tcsolve/kernels/blocks.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+
+#include <Eigen/Dense>
+
+#include "tests/support/backend.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+using Block = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr Index rows[] = {0, 1, 5, 33, 1024, 5003};
+constexpr std::pair<Index, Index> shapes[] = {{1, 1},   {3, 8},   {8, 3},  {9, 17},
+                                              {16, 16}, {32, 33}, {64, 64}};
+
+Block random_block(Index n, Index k, std::uint64_t seed) {
+  Block x(n, k);
+  for (Index i = 0; i < x.size(); ++i) x.data()[i] = random_value(seed, i);
+  return x;
+}
+
+class KernelsBlocks : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override { open_context(GetParam(), ctx_); }
+  Context& ctx() { return *ctx_; }
+  There<double> there(Block const& x) {
+    return {ctx(), std::vector<double>(x.data(), x.data() + x.size())};
+  }
+  Out<double> view(There<double>& v, Index n, Index k) {
+    return {v.data(), n, k, k, Layout::row_major, ctx().space()};
+  }
+  static Block block(std::vector<double> const& v, Index n, Index k) {
+    return Eigen::Map<Block const>(v.data(), n, k);
+  }
+  /// The columns of P that are not zero, as orthonormalise() makes them of W.
+  Block orthonormal(Block const& W) {
+    auto const n = static_cast<Index>(W.rows()), w = static_cast<Index>(W.cols());
+    auto from = there(W);
+    There<double> P(ctx(), std::vector<double>(W.size(), 7.0)),
+        small(ctx(), std::vector<double>(2 * w * w + 2));
+    double* const T = small.data() + w * w;
+    OrthonormalBlock const to{.T = T, .again = T + w * w, .rank = T + w * w + 1};
+    orthonormalise(ctx(), view(from, n, w), small.data(), to, view(P, n, w));
+    auto const rank = static_cast<Index>(small.all().back());
+    Block const all = block(P.all(), n, w);
+    EXPECT_EQ(all.rightCols(w - rank), Block::Zero(n, w - rank));
+    return all.leftCols(rank);
+  }
+
+ private:
+  std::unique_ptr<Context> ctx_;
+};
+INSTANTIATE_TEST_SUITE_P(at, KernelsBlocks, ::testing::ValuesIn(backends()),
+                         [](auto const& info) { return std::string(label(info.param)); });
+
+TEST_P(KernelsBlocks, GramIsXtY) {
+  for (Index n : rows)
+    for (auto [p, q] : shapes) {
+      SCOPED_TRACE(cat(n, ": ", p, " x ", q));
+      Block const X = random_block(n, p, 1), Y = random_block(n, q, 2);
+      auto x = there(X), y = there(Y);
+      There<double> C(ctx(), std::vector<double>(p * q, 7.0));
+      gram(ctx(), view(x, n, p), view(y, n, q), C.data());
+      Block const first = block(C.all(), p, q);
+      EXPECT_LE((first - X.transpose() * Y).cwiseAbs().maxCoeff(), 1e-15 * n);
+      gram(ctx(), view(x, n, p), view(y, n, q), C.data());
+      EXPECT_EQ(block(C.all(), p, q), first);
+    }
+}
+
+TEST_P(KernelsBlocks, CombineIsSPlusXC) {
+  for (Index n : rows)
+    for (auto [p, q] : shapes) {
+      SCOPED_TRACE(cat(n, ": ", p, " x ", q));
+      Block const X = random_block(n, p, 3), C = random_block(p, q, 4), S = random_block(n, q, 5);
+      auto x = there(X), c = there(C), s = there(S);
+      There<double> y(ctx(), std::vector<double>(S.size(), NAN));
+      combine(ctx(), 1, view(x, n, p), c.data(), nullptr, view(y, n, q));
+      EXPECT_TRUE(block(y.all(), n, q).isApprox(X * C, 1e-14));
+      combine(ctx(), -2, view(x, n, p), c.data(), s.data(), view(s, n, q));
+      EXPECT_TRUE(block(s.all(), n, q).isApprox(S - 2 * X * C, 1e-14));
+      if (p != q) continue;
+      combine(ctx(), 1, view(x, n, p), c.data(), nullptr, view(x, n, p));  // in place
+      EXPECT_EQ(x.all(), y.all());
+    }
+}
+
+TEST_P(KernelsBlocks, NothingHappensWhereItIsNotWanted) {
+  There<double> no(ctx(), 0.0), x(ctx(), std::vector<double>{1, 2}), y(ctx(), 5.0);
+  gram(ctx(), view(x, 2, 1), view(x, 2, 1), y.data(), no.data());
+  combine(ctx(), 1, view(x, 2, 1), y.data(), nullptr, view(x, 2, 1), no.data());
+  EXPECT_EQ(y.get(), 5);
+  EXPECT_EQ(x.all(), (std::vector<double>{1, 2}));
+}
+
+TEST_P(KernelsBlocks, MoreThan64ColumnsAreRefused) {
+  There<double> x(ctx(), std::vector<double>(65));
+  EXPECT_THROW(gram(ctx(), view(x, 1, 65), view(x, 1, 65), x.data()), Unsupported);
+}
+
+TEST_P(KernelsBlocks, OrthonormalColumnsSpanTheBlock) {
+  for (Index w : {1, 7, 16, 64}) {
+    SCOPED_TRACE(w);
+    Block W = random_block(500, w, 6);
+    for (Index j = 0; j < w; ++j) W.col(j) *= std::pow(10.0, (j * 5) % 13 - 6);  // any lengths
+    Block const P = orthonormal(W);
+    ASSERT_EQ(P.cols(), w);
+    EXPECT_LE((P.transpose() * P - Block::Identity(w, w)).norm(), 1e-9);
+    Block const rest = W - P * (P.transpose() * W);
+    for (Index j = 0; j < w; ++j) EXPECT_LE(rest.col(j).norm(), 1e-9 * W.col(j).norm());
+  }
+}
+
+TEST_P(KernelsBlocks, DependentColumnsAreLeftOut) {
+  Block W = random_block(300, 6, 7);
+  W.col(1) = W.col(0);                          // equal
+  W.col(2).setZero();                           // zero
+  W.col(4) = 1e12 * (W.col(0) - 3 * W.col(3));  // dependent, of another size
+  EXPECT_EQ(orthonormal(W).cols(), 3);
+  // One Gram matrix alone sees nothing below 1e-8.
+  W.col(1) += 1e-8 * random_block(300, 1, 8);
+  Block const P = orthonormal(W);
+  EXPECT_EQ(P.cols(), 4);
+  EXPECT_LE((P.transpose() * P - Block::Identity(4, 4)).norm(), 1e-7);
+  EXPECT_EQ(orthonormal(Block::Zero(10, 3)).cols(), 0);
+}
+
+TEST(SmallMatrix, CholeskySolvesAndNamesThePivotThatIsNone) {
+  Index const r = 5, w = 7;
+  Block const F = random_block(r, r, 9), A = F * F.transpose() + Block::Identity(r, r);
+  Block G = Block::Zero(w, w), B = random_block(w, w, 10);
+  G.topLeftCorner(r, r) = A;
+  Block const expected = A.ldlt().solve(B.topRows(r));
+  EXPECT_EQ(factor_cholesky({}, r, G.data(), w).rows, r);
+  solve_cholesky({}, r, G.data(), w, B.data(), w);
+  EXPECT_TRUE(B.topRows(r).isApprox(expected, 1e-12));
+  G.topLeftCorner(r, r) = A;
+  G(3, 3) = -50;
+  SmallFactor const failed = factor_cholesky({}, r, G.data(), w);
+  EXPECT_EQ(failed.rows, 3);
+  EXPECT_LT(failed.pivot, -50);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
