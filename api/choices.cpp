@@ -27,7 +27,7 @@ bool dominant(MatrixFacts const& f) { return f.dominant_rows == f.rows && f.zero
 
 /// Entries up to which the host makes complete factors of a definite matrix in about the time of a
 /// hundred iterations on a device.
-constexpr Offset few_entries = 10000;
+constexpr Offset few_entries = 30000;
 /// Entries from which incomplete factors take the host longer than a device takes for complete
 /// ones, and rows from which these may not fit.
 constexpr Offset many_entries = 200000;

@@ -44,7 +44,7 @@ bool quicker_on_device(TriangularFactors const& patterns) {
   double const row = static_cast<double>(patterns.upper.entries()) / rows;
   double const host = (patterns.complete ? 0.9e-9 : 2.5e-9) * subtractions +
                       10e-9 * static_cast<double>(patterns.entries());
-  double const device = 300e-6 + levels * (1.5e-6 + 0.05e-6 * row) + 0.2e-9 * subtractions;
+  double const device = 300e-6 + levels * (1.5e-6 + 0.07e-6 * row) + 0.15e-9 * subtractions;
   return device < host;
 }
 
