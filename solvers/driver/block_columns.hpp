@@ -3,7 +3,9 @@
 /// Context's space.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
@@ -23,8 +25,15 @@ bool packed(MultiView<T> const& v) {
   return v.ld == (v.layout == Layout::row_major ? v.cols : v.rows);
 }
 
-/// there = v, from any space. A v of another space than the Context's is packed, or its columns are
-/// of adjacent elements: what column-major blocks are. Else throws ShapeError, naming `who`.
+/// Rows with gaps between them are gathered on the host.
+inline void require_host_rows(std::string const& who, Space space, Index cols, std::int64_t ld) {
+  if (space != Space::host)
+    throw ShapeError(cat(who, ": a row-major block with ", cols, " columns and rows ", ld,
+                         " apart must lie on the host or in the Context's space"));
+}
+
+/// there = v, from any space. Rows of a row-major v on another device have no gaps between them.
+/// Else throws ShapeError, naming `who`.
 inline void fetch(Context& ctx, std::string const& who, In<double> v, Out<double> there) {
   if (v.size() == 0) return;
   if (v.space == ctx.space()) return copy<double, double>(ctx, v, there);
@@ -33,10 +42,15 @@ inline void fetch(Context& ctx, std::string const& who, In<double> v, Out<double
   Out<double> here = v.layout == Layout::row_major ? scope.vectors<double>(v.rows, v.cols)
                                                    : scope.vectors<double>(v.rows, 1);
   if (v.layout == Layout::row_major) {
-    if (!packed(v))
-      throw ShapeError(cat(who, ": a row-major block with ", v.cols, " columns and rows ", v.ld,
-                           " apart must lie in the Context's space"));
-    copy_bytes(ctx, here.data, here.space, v.data, v.space, bytes(v.size()));
+    std::vector<double> rows;
+    if (!packed(v)) {
+      require_host_rows(who, v.space, v.cols, v.ld);
+      rows.reserve(static_cast<std::size_t>(v.size()));
+      for (Index i = 0; i < v.rows; ++i)
+        rows.insert(rows.end(), v.data + v.offset(i, 0), v.data + v.offset(i, 0) + v.cols);
+    }
+    copy_bytes(ctx, here.data, here.space, packed(v) ? v.data : rows.data(), v.space,
+               bytes(v.size()));
     return copy<double, double>(ctx, here, there);
   }
   for (Index j = 0; j < v.cols; ++j) {
@@ -57,11 +71,14 @@ inline void deliver(Context& ctx, std::string const& who, In<double> there, Out<
   Out<double> here = v.layout == Layout::row_major ? scope.vectors<double>(v.rows, v.cols)
                                                    : scope.vectors<double>(v.rows, 1);
   if (v.layout == Layout::row_major) {
-    if (!packed(v))
-      throw ShapeError(cat(who, ": a row-major block with ", v.cols, " columns and rows ", v.ld,
-                           " apart must lie in the Context's space"));
     copy<double, double>(ctx, there, here);
-    return copy_bytes(ctx, v.data, v.space, here.data, here.space, bytes(v.size()));
+    if (packed(v)) return copy_bytes(ctx, v.data, v.space, here.data, here.space, bytes(v.size()));
+    require_host_rows(who, v.space, v.cols, v.ld);
+    std::vector<double> rows(static_cast<std::size_t>(v.size()));
+    copy_bytes(ctx, rows.data(), Space::host, here.data, here.space, bytes(v.size()));
+    for (Index i = 0; i < v.rows; ++i)
+      std::copy_n(rows.data() + std::int64_t{i} * v.cols, v.cols, v.data + v.offset(i, 0));
+    return;
   }
   for (Index j = 0; j < v.cols; ++j) {
     copy<double, double>(ctx, column(there, j), here);
