@@ -98,9 +98,7 @@ std::string CompleteOnDevice::details() const {
       cat(text.empty() ? "" : "; ", values_ == Real::f32 ? facts<float>(inverse_, entries_of_A_)
                                                          : facts<double>(inverse_, entries_of_A_));
   return text + cat("; ", tcsolve::name(values_),
-                    kind_ == Definiteness::general     ? " L U"
-                    : kind_ == Definiteness::symmetric ? " L D L^T"
-                                                       : " L L^T",
+                    kind_ == Definiteness::general ? " L U" : " L D L^T",
                     " on the device by cuDSS ", cudss().version);
 }
 

@@ -2,7 +2,7 @@
 /// M = A^-1 by a complete factorisation on the device.
 ///
 ///     arrange      A -> B = P R A C Q^T, on the host          factors/arrangement.hpp
-///     factorise    B = L U, L D L^T, L L^T; apply, by cuDSS      factors/cudss_inverse.hpp
+///     factorise    B = L U or L D L^T, and apply, by cuDSS      factors/cudss_inverse.hpp
 ///
 ///     M x = C Q^T B^-1 P R x
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/factors/cudss_inverse.hpp>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -25,12 +26,6 @@ void require(int status, char const* what) {
     throw MemoryError(text + ": no memory; a preconditioner with less fill takes less");
   if (status == CudssLibrary::not_supported) throw Unsupported(text + ": not supported");
   throw DeviceError(text);
-}
-
-int matrix_type(Definiteness kind) {
-  return kind == Definiteness::general     ? CudssLibrary::general
-         : kind == Definiteness::symmetric ? CudssLibrary::symmetric
-                                           : CudssLibrary::positive_definite;
 }
 
 /// The entries on and above the diagonal, which is to be positive where B is definite.
@@ -99,7 +94,7 @@ struct CudssInverse<S>::Objects {
   }
   template <class V>
   V value(int key, char const* what) const {
-    V told = 0;
+    V told{};
     std::size_t written = 0;
     require(cudss().data_get(handle, data, key, &told, sizeof told, &written), what);
     return told;
@@ -171,10 +166,12 @@ void CudssInverse<S>::analyse(Context& ctx) {
     require(library.config_set(o.config, library.matching, &off, sizeof off),
             "cudssConfigSet (matching)");
   int const view = kind_ == Definiteness::general ? CudssLibrary::full : CudssLibrary::upper;
-  require(library.matrix_create_csr(&o.A, rows(), static_cast<std::int64_t>(values_.size()),
-                                    offsets_.data(), columns_.data(), values_.data(), type_of<S>,
-                                    matrix_type(kind_), view),
-          "cudssMatrixCreateCsr");
+  require(
+      library.matrix_create_csr(
+          &o.A, rows(), static_cast<std::int64_t>(values_.size()), offsets_.data(), columns_.data(),
+          values_.data(), type_of<S>,
+          kind_ == Definiteness::general ? CudssLibrary::general : CudssLibrary::symmetric, view),
+      "cudssMatrixCreateCsr");
   for (auto const& [vector, data] : {std::pair{&o.b, b_.data()}, std::pair{&o.x, x_.data()}})
     require(library.matrix_create_dense(vector, rows(), 1, rows(), data, type_of<S>,
                                         CudssLibrary::by_columns),
@@ -194,10 +191,14 @@ void CudssInverse<S>::factorise(Context& ctx, int phase) {
   run(ctx, phase);
   cuda::Current const current(objects_->ordinal);
   if (int const info = objects_->template value<int>(CudssLibrary::info, "the factorisation"))
-    throw MatrixError(cat(kind_ == Definiteness::positive_definite
-                              ? "the matrix has no positive pivots"
-                              : "the matrix is singular",
-                          ": cuDSS says ", info));
+    throw MatrixError(cat("the matrix is singular: cuDSS says ", info));
+  if (kind_ == Definiteness::positive_definite) {
+    auto const [positive, negative] =
+        objects_->template value<std::array<int, 2>>(CudssLibrary::inertia, "the inertia");
+    if (negative > 0 || positive < rows())
+      throw MatrixError(cat("the matrix is not positive definite: of ", rows(), " pivots ",
+                            negative, " are negative, ", positive, " positive"));
+  }
   entries_ = objects_->template value<std::int64_t>(CudssLibrary::entries_of_factors,
                                                     "the count of entries");
   replaced_ = objects_->template value<int>(CudssLibrary::replaced_pivots, "the count of pivots");

@@ -2,7 +2,7 @@
 /// B^-1 x by cuDSS: factors made and applied on the device, in FP64 or FP32.
 ///
 ///     analyse      order, pattern of the factors, memory      once for a pattern
-///     factorise    L U, L D L^T or L L^T                      for each set of values
+///     factorise    L U or L D L^T                             for each set of values
 ///     solve        x = U^-1 L^-1 b                            one column at a time
 ///
 /// It pivots within blocks alone and replaces pivots that are tiny, so that B should be scaled with
@@ -21,8 +21,9 @@
 
 namespace tcsolve {
 
-/// What is known of a matrix beside its entries, and the factors that it has: L U, L D L^T with
-/// pivots of either sign, L L^T. Of the latter two the upper triangle is read.
+/// What is known of a matrix beside its entries. General ones have L U, the others L D L^T, of
+/// which the upper triangle is read; a positive definite one has positive pivots. cuDSS' own L L^T
+/// is not used: 0.7.1 does not come back from a matrix that is not definite.
 enum class Definiteness { general, symmetric, positive_definite };
 
 /// Factors, matrix and vectors in S, float or double.

@@ -33,9 +33,9 @@ struct CudssLibrary {
   /// cudssPhase_t.
   static constexpr int analysis = 3, factorisation = 4, refactorisation = 8, solve = 1008;
   /// cudssDataParam_t.
-  static constexpr int info = 0, entries_of_factors = 1, replaced_pivots = 2;
+  static constexpr int info = 0, entries_of_factors = 1, replaced_pivots = 2, inertia = 3;
   /// cudssMatrixType_t, cudssMatrixViewType_t.
-  static constexpr int general = 0, symmetric = 1, positive_definite = 3, full = 0, upper = 2;
+  static constexpr int general = 0, symmetric = 1, full = 0, upper = 2;
   /// cudssIndexBase_t, cudssLayout_t.
   static constexpr int from_zero = 0, by_columns = 0;
   /// cudaDataType_t.

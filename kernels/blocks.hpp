@@ -78,7 +78,8 @@ struct OrthonormaliseRound {
   bool second;
   double const* G;
   OrthonormalBlock to;
-  static constexpr Index work(Index w) { return 2 * w * w + w; }
+  /// Two more than are used: the device's compiler reads them in pairs.
+  static constexpr Index work(Index w) { return 2 * w * w + w + 2; }
   Index work() const { return work(w); }
   TCSOLVE_HD void run(SmallTeam t, Frame, double* memory) const {
     if (second && *to.again == 0) return;
