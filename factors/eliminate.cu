@@ -145,21 +145,13 @@ __global__ void __launch_bounds__(warps * 32)
   if (lane == 0) post_after(f.inverse_pivots + i, inverse);
 }
 
-__global__ void reset_kernel(double* values, std::int64_t n) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * blockDim.x)
-    reset(values + i);
-}
-
 }  // namespace
 
 PivotCounts eliminate(Device& on, EliminationView const& f, CsrView<double> const& B,
                       PivotRule const& rule, unsigned* counters) {
   static_assert(sizeof(Counters) == 3 * sizeof(unsigned));
   check(cudaMemsetAsync(counters, 0, sizeof(Counters), on.stream));
-  reset_kernel<<<std::min((f.rows + 255) / 256, 4096), 256, 0, on.stream>>>(f.inverse_pivots,
-                                                                            f.rows);
-  check(cudaGetLastError());
+  prepare_scratch(on, f.inverse_pivots, f.rows);
   auto* const shared = reinterpret_cast<Counters*>(counters);
   eliminate_kernel<<<(f.places + warps - 1) / warps, warps * 32, 0, on.stream>>>(f, B, rule,
                                                                                  shared);

@@ -83,8 +83,8 @@ void SweptInverse<S>::solve(Context& ctx, Triangle const& t, Out<double> y, Op o
   copy<double, double>(ctx, y, b);
   t.W->apply(ctx, 1, b, 0, y, op);
   for (int k = 0; k < sweeps_; ++k) {
-    // r = b - y - N y. The transposed map takes W^T first and T^T = I + N^T next, which is the same
-    // polynomial in W T: (W - W T W) ^T = W^T - W^T T^T W^T.
+    // r = b - T y. With W^T and T^T this makes the transposed map: 2 W^T - W^T T^T W^T after a
+    // sweep.
     axpby<double, double>(ctx, 1.0, b, 0.0, r);
     axpby<double, double>(ctx, -1.0, y, 1.0, r);
     t.N->apply(ctx, -1, y, 1, r, op);

@@ -78,6 +78,7 @@ void solve_triangle(Host&, TriangleView<S> const&, LevelOrder const&, TriangleSo
 }  // namespace host
 
 namespace cuda {
+/// All of y becomes `waiting` (factors/waiting.cuh).
 void prepare_scratch(Device&, double* y, std::int64_t rows);
 template <class S>
 void solve_triangle(Device&, TriangleView<S> const&, TriangleSolve const&, TriangleScratch const&);
