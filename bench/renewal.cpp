@@ -4,13 +4,14 @@
 ///     set-up        everything before the first iteration, and update_values() beside it (the
 ///                   medians of five)
 ///     a sequence    fifty steps, entries drifting by up to 1 % of themselves a step, definite
-///                   matrices staying so; a solve to 1e-8 from 0 in each; `renew: always` beside
-///                   `auto` and `never`
+///                   matrices staying so; a solve to 1e-8 from 0 in each: with a solver made anew
+///                   each step, and with one that is kept, by `renew: always`, `auto` and `never`
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
+#include <optional>
 
 #include <tcsolve/api/choices.hpp>
 #include <tcsolve/api/linear_solver.hpp>
@@ -56,21 +57,27 @@ struct Sequence {
   int failed = 0, renewals = 0;
 };
 
-Sequence sequence(Context& ctx, Csr<double> const& a, std::string const& yaml) {
+/// `kept`: one solver for all steps.
+Sequence sequence(Context& ctx, Csr<double> const& a, std::string const& yaml, bool kept) {
   Sequence s;
-  LinearSolver solver(ctx, a.view(), SolverOptions::from_yaml(yaml));
+  SolverOptions const options = SolverOptions::from_yaml(yaml);
+  std::optional<LinearSolver> solver(std::in_place, ctx, a.view(), options);
   std::vector<double> const b(a.rows, 1.0);
   for (int step = 0; step < 50; ++step) {
     Csr<double> const now = at_step(a, step);
     std::vector<double> x(a.rows, 0.0);
+    if (!kept) solver.reset();
     auto const start = Clock::now();
-    solver.update_values(now.view());
-    SolveReport const report = solver.solve(b, x);
+    if (kept)
+      solver->update_values(now.view());
+    else
+      solver.emplace(ctx, now.view(), options);
+    SolveReport const report = solver->solve(b, x);
     s.seconds += seconds_since(start);
     s.iterations += report.iterations;
     s.failed += !report.converged();
   }
-  s.renewals = solver.setup_report().renewals;
+  s.renewals = solver->setup_report().renewals;
   return s;
 }
 
@@ -88,16 +95,17 @@ void bench(Context& ctx, std::string const& name, Csr<double> const& a, std::str
     made.update_values(now.view());
     update.push_back(seconds_since(start));
   }
-  Sequence const always = sequence(ctx, a, yaml),
-                 automatic = sequence(ctx, a, yaml + "renew: auto\n"),
-                 never = sequence(ctx, a, yaml + "renew: never\n");
+  Sequence const anew = sequence(ctx, a, yaml, false), always = sequence(ctx, a, yaml, true),
+                 automatic = sequence(ctx, a, yaml + "renew: auto\n", true),
+                 never = sequence(ctx, a, yaml + "renew: never\n", true);
   std::cout << name << " | " << tcsolve::name(ctx.space()) << " | " << preconditioner << " | "
             << std::fixed << std::setprecision(2) << 1e3 * median(setup) << " | "
             << 1e3 * median(update) << " | " << median(update) / median(setup);
-  for (Sequence const* s : {&always, &automatic, &never})
+  for (Sequence const* s : {&anew, &always, &automatic, &never})
     std::cout << " | " << std::setprecision(1) << 1e3 * s->seconds << " (" << s->renewals << ", "
               << s->iterations << (s->failed > 0 ? cat(", ", s->failed, " failed") : "") << ")";
-  std::cout << " | " << std::setprecision(2) << always.seconds / automatic.seconds << std::endl;
+  std::cout << " | " << std::setprecision(2) << anew.seconds / automatic.seconds << " | "
+            << always.seconds / automatic.seconds << std::endl;
 }
 
 }  // namespace
@@ -113,9 +121,9 @@ int main(int argc, char** argv) {
   contexts.push_back(std::make_unique<Context>(Backend::host));
   std::cout << "tcsolve " << version::release << " (" << version::revision << ")";
   for (auto const& c : contexts) std::cout << "; " << c->device_name();
-  std::cout << "\n\nmatrix | on | preconditioner | set-up ms | update ms | ratio | always ms "
-               "(renewals, iterations) | auto | never | always / auto\n"
-               "---|---|---|---|---|---|---|---|---|---\n";
+  std::cout << "\n\nmatrix | on | preconditioner | set-up ms | update ms | ratio | anew ms "
+               "(renewals, iterations) | always | auto | never | anew / auto | always / auto\n"
+               "---|---|---|---|---|---|---|---|---|---|---|---\n";
   for (int k = 2; k < argc; ++k)
     for (auto const& entry : std::filesystem::directory_iterator(argv[1])) {
       std::string const file = entry.path().filename().string();

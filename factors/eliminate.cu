@@ -13,6 +13,7 @@
 ///     fails    rows after one whose pivot is not positive do nothing
 ///     bits     each w_j has one writer at a time, in ascending order of k: the same on every run
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/factors/find.cuh>
 #include <tcsolve/factors/joint_factors.hpp>
 #include <tcsolve/factors/pivots.hpp>
 #include <tcsolve/factors/waiting.cuh>
@@ -26,19 +27,6 @@ constexpr unsigned all = 0xffffffffu;
 struct Counters {
   unsigned ticket, replaced, failed;
 };
-
-/// The place of j in c[from, count), ascending; -1 where it is not there.
-__device__ int find(Index const* c, int from, int count, Index j) {
-  int low = from, high = count;
-  while (low < high) {
-    int const middle = (low + high) / 2;
-    if (c[middle] < j)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < count && c[low] == j ? low : -1;
-}
 
 __device__ double sum_of_warp(double v) {
 #pragma unroll
@@ -91,7 +79,8 @@ __device__ double inverse_of(double pivot, double own, double size, PivotRule co
 }
 
 __global__ void __launch_bounds__(warps * 32)
-    eliminate_kernel(EliminationView f, CsrView<double> B, PivotRule rule, Counters* counters) {
+    eliminate_kernel(JointArrays f, double* values, double* inverse_pivots, CsrView<double> B,
+                     PivotRule rule, Counters* counters) {
   __shared__ Index own_columns[warps][room];
   __shared__ double own_values[warps][room];
   int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -99,7 +88,7 @@ __global__ void __launch_bounds__(warps * 32)
   Index const i = p < static_cast<unsigned>(f.places) ? f.row_of[p] : -1;
   if (i < 0) return;
   if (rule.definite && peek(&counters->failed) != 0) {  // a larger shift will follow
-    if (lane == 0) post_after(f.inverse_pivots + i, 1);
+    if (lane == 0) post_after(inverse_pivots + i, 1);
     return;
   }
   Offset const begin = f.begin[i];
@@ -107,7 +96,7 @@ __global__ void __launch_bounds__(warps * 32)
   int const diagonal = static_cast<int>(f.diagonal[i] - begin);
   bool const fits = count <= room;
   Index const* const c = fits ? own_columns[warp] : f.columns + begin;
-  double* const w = fits ? own_values[warp] : f.values + begin;
+  double* const w = fits ? own_values[warp] : values + begin;
   for (int e = lane; e < count; e += 32) {
     if (fits) own_columns[warp][e] = f.columns[begin + e];
     w[e] = 0;
@@ -121,13 +110,13 @@ __global__ void __launch_bounds__(warps * 32)
     double const v = w[e];  // (L D)_ik
     Offset const first = f.diagonal[k] + 1 + lane, last = f.begin[k + 1];
     unsigned long long bits;
-    do bits = peek_before(f.inverse_pivots + k);
+    do bits = peek_before(inverse_pivots + k);
     while (bits == waiting);
     __syncwarp();
     if (v != 0)
       for (Offset g = first; g < last; g += 32) {
         int const at = find(c, e + 1, count, f.columns[g]);
-        if (at >= 0) w[at] -= v * __ldcg(f.values + g);
+        if (at >= 0) w[at] -= v * __ldcg(values + g);
       }
     __syncwarp();
     if (lane == 0) w[e] = v * __longlong_as_double(static_cast<long long>(bits));
@@ -138,23 +127,23 @@ __global__ void __launch_bounds__(warps * 32)
   inverse = __shfl_sync(all, inverse, 0);
   for (int e = lane; e < count; e += 32) {
     double const v = e > diagonal ? w[e] * inverse : e < diagonal ? w[e] : 0;
-    if (fits || e >= diagonal) f.values[begin + e] = v;
+    if (fits || e >= diagonal) values[begin + e] = v;
   }
   __threadfence();
   __syncwarp();
-  if (lane == 0) post_after(f.inverse_pivots + i, inverse);
+  if (lane == 0) post_after(inverse_pivots + i, inverse);
 }
 
 }  // namespace
 
-PivotCounts eliminate(Device& on, EliminationView const& f, CsrView<double> const& B,
-                      PivotRule const& rule, unsigned* counters) {
+PivotCounts eliminate(Device& on, JointArrays const& f, double* values, double* inverse_pivots,
+                      CsrView<double> const& B, PivotRule const& rule, unsigned* counters) {
   static_assert(sizeof(Counters) == 3 * sizeof(unsigned));
   check(cudaMemsetAsync(counters, 0, sizeof(Counters), on.stream));
-  prepare_scratch(on, f.inverse_pivots, f.rows);
+  prepare_scratch(on, inverse_pivots, f.rows);
   auto* const shared = reinterpret_cast<Counters*>(counters);
-  eliminate_kernel<<<(f.places + warps - 1) / warps, warps * 32, 0, on.stream>>>(f, B, rule,
-                                                                                 shared);
+  eliminate_kernel<<<(f.places + warps - 1) / warps, warps * 32, 0, on.stream>>>(
+      f, values, inverse_pivots, B, rule, shared);
   check(cudaGetLastError());
   Counters result{};
   copy(on, &result, counters, sizeof result);

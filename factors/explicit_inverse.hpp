@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,29 @@
 
 namespace tcsolve {
 
-/// The factors of M for a matrix on the host. Called again for new values on the same pattern, it
-/// gives factors of the same patterns.
-using InverseMaker = std::function<std::vector<Csr<double>>(Context&, CsrView<double> const& a)>;
+/// A factor in the Context's space: where its entries are, and the product that has their values.
+struct StoredFactor {
+  CsrView<double> pattern;
+  std::shared_ptr<LinearOperator<double>> product;
+};
 
-/// Made on the host, applied where the Context computes. M^T is offered.
+/// What makes the factors of M.
+struct InverseMaker {
+  /// For a matrix on the host. Called again for new values on the same pattern, it gives factors of
+  /// the same patterns.
+  std::function<std::vector<Csr<double>>(Context&, CsrView<double> const& a)> make;
+  /// Where there is one, it makes the numbers, from a matrix in the Context's space, and `make` is
+  /// called once, for the patterns.
+  std::function<void(Context&, CsrView<double> const& a, std::vector<StoredFactor> const&)> numbers;
+};
+
+/// Applied where the Context computes. M^T is offered.
 class ExplicitInverse final : public LinearOperator<double> {
  public:
-  /// Of a host matrix. `values`: the type that the factors are stored in. Throws what `make`
-  /// throws, MatrixError for values beyond the range of that type.
+  /// Of a matrix in either space. `values`: the type that the factors are stored in. Throws what
+  /// `make` throws, MatrixError for values beyond the range of that type.
   ExplicitInverse(Context&, CsrView<double> const& a, std::string name, Real values,
-                  InverseMaker make);
+                  InverseMaker maker);
   /// New values on the pattern of A; recordings stay valid. Throws as the constructor.
   void update(Context&, CsrView<double> const& a);
 
@@ -40,11 +53,12 @@ class ExplicitInverse final : public LinearOperator<double> {
                 Op op) const override {
     product_->apply(ctx, alpha, x, beta, y, op);
   }
-  void fill(Context&, CsrView<double> const& a);
+  void make(Context&, CsrView<double> const& a);
+  void make_numbers(Context&, CsrView<double> const& a);
 
   std::string name_, text_;
   Real values_;
-  InverseMaker make_;
+  InverseMaker maker_;
   Offset entries_ = 0, entries_of_A_;
   std::vector<OperatorPtr<double>> factors_;
   OperatorPtr<double> product_;

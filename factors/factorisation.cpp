@@ -142,12 +142,15 @@ void Factorisation::update(Context& ctx, CsrView<double> const& a) {
   make_inverse(ctx);
 }
 
-/// Numbers on the patterns that there are. Which of both makes them is decided once.
+/// Numbers on the patterns that there are. Which of both makes them is decided once, for factors
+/// by size at the first update.
 void Factorisation::factorise_on_pattern(Context& ctx) {
   Csr<double> const& B = arrangement_.matrix();
-  if (!joint_ && !inverse_ && ctx.space() != Space::host && !recipe_.right_factor &&
-      arrangement_.nodes().empty() && quicker_on_device(*factors_))
+  if (!std::exchange(decided_, true) && ctx.space() != Space::host && !recipe_.right_factor &&
+      arrangement_.nodes().empty() && quicker_on_device(*factors_)) {
     joint_ = std::make_shared<JointFactors>(ctx, B, std::move(*std::exchange(factors_, nullptr)));
+    if (std::exchange(inverse_, nullptr)) ++revision_;
+  }
   if (joint_ && recipe_.symmetric)
     joint_->factorise_definite(ctx, B);
   else if (joint_)
@@ -224,11 +227,22 @@ void Factorisation::sweep(Context& ctx, TriangularFactors const& factors, int sw
     inverse_ = std::make_shared<SweptInverse<S>>(ctx, factors, sides_, sweeps, W);
 }
 
+/// The same with W, of numbers that lie in the Context's space.
+template <class S>
+void Factorisation::sweep_joint(Context& ctx) {
+  if (auto const own = std::dynamic_pointer_cast<SweptInverse<S> const>(inverse_))
+    std::const_pointer_cast<SweptInverse<S>>(own)->update(ctx, *joint_, sides_, recipe_.symmetric);
+  else
+    inverse_ = std::make_shared<SweptInverse<S>>(ctx, *joint_, sides_, recipe_.corrections,
+                                                 recipe_.symmetric);
+}
+
 void Factorisation::make_inverse(Context& ctx) {
   choose_solves(ctx);
   by_stored_type(recipe_.values, [&]<class S>(S) {
     switch (recipe_.solves) {
       case TriangularSolves::isai: {
+        if (recipe_.corrections > 0 && joint_) return sweep_joint<S>(ctx);
         if (recipe_.corrections > 0 && !recipe_.right_factor) {
           auto const made = factors(ctx);
           ApproximateTriangles const W = triangular_inverses(ctx, *made, recipe_.symmetric);

@@ -85,7 +85,8 @@ class Factorisation final : public LinearOperator<double> {
   Factorisation(Context&, CsrView<double> const& a, FactorRecipe recipe);
   /// New values on the pattern of A: permutations, the patterns of incomplete factors, levels and
   /// arrays stay, numbers are made anew. A complete factorisation, which pivots, is made anew
-  /// altogether, and revision() changes. Throws as the constructor.
+  /// altogether, and revision() changes; so it does once where the device takes the numbers over.
+  /// Throws as the constructor.
   void update(Context&, CsrView<double> const& a);
 
   void prepare(Context& ctx, Op op) const override { inverse_->prepare(ctx, op); }
@@ -110,6 +111,8 @@ class Factorisation final : public LinearOperator<double> {
   void make_inverse(Context&);
   template <class S>
   void sweep(Context&, TriangularFactors const&, int sweeps, ApproximateTriangles const* W);
+  template <class S>
+  void sweep_joint(Context&);
 
   FactorRecipe recipe_;
   Offset entries_of_A_;
@@ -122,6 +125,7 @@ class Factorisation final : public LinearOperator<double> {
   std::shared_ptr<Context> host_;       // of the solves on the host, with their inverse
   OperatorPtr<double> there_;
   Index levels_ = 0;
+  bool decided_ = false;
   std::uint64_t revision_ = 0;
 };
 

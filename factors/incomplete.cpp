@@ -230,7 +230,7 @@ void cholesky_on_pattern(Csr<double> const& B, TriangularFactors& factors, Cance
   Csr<double>& U = factors.upper;
   std::vector<double> const diagonal = positive_diagonal(B);
   factors.replaced = 0;
-  factors.shift = with_shifts([&](double shift) {
+  factors.shift = with_shifts(factors.shift, [&](double shift) {
     ColumnLists rows_at(n);
     SparseRow row(n);
     for (Index i = 0; i < n; ++i) {
@@ -318,7 +318,7 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
   Index const n = B.rows;
   std::vector<double> const diagonal = positive_diagonal(B);
   TriangularFactors factors;
-  factors.shift = with_shifts([&](double shift) {
+  factors.shift = with_shifts(0, [&](double shift) {
     RowWriter upper(factors.upper, n);
     Csr<double> const& U = factors.upper;
     factors.inverse_pivots.clear();

@@ -50,8 +50,9 @@ void factorise_on_pattern(Csr<double> const& B, double floor, TriangularFactors&
 
 /// The same for a symmetric B, of which the upper triangle is read; U alone is computed, L = U^T.
 /// Where a pivot is not positive, B + shift diag B is factorised instead, the shift growing from
-/// 1e-3 by factors of 2 (Manteuffel 1980; Lin and More 1999). Throws MatrixError where B has a
-/// diagonal entry that is not positive.
+/// 1e-3 by factors of 2 (Manteuffel 1980; Lin and More 1999). It begins with factors.shift, 0 in a
+/// new pattern: what earlier values needed, new ones will need too. Throws MatrixError where B has
+/// a diagonal entry that is not positive.
 void cholesky_on_pattern(Csr<double> const& B, TriangularFactors& factors, CancelFlag cancel = {});
 
 /// ILUT: threshold and largest entries of each row (Saad 1994; Saad 2003, algorithm 10.6), with

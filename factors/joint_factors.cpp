@@ -22,7 +22,10 @@ JointFactors::JointFactors(Context& ctx, Csr<double> const& B, TriangularFactors
       pattern_(std::move(patterns)),
       lower_order_(level_order(pattern_.lower, true)),
       upper_order_(level_order(pattern_.upper, false)),
-      B_(ctx, B.view(), Arrays::copied) {
+      B_(ctx, B.view(), Arrays::copied),
+      shift_(pattern_.shift) {
+  std::fill(pattern_.lower.values.begin(), pattern_.lower.values.end(), 0.0);
+  std::fill(pattern_.upper.values.begin(), pattern_.upper.values.end(), 0.0);
   Csr<double> const &L = pattern_.lower, &U = pattern_.upper;
   auto const n = static_cast<std::size_t>(rows_);
   Offset const entries = pattern_.entries();
@@ -56,15 +59,19 @@ JointFactors::JointFactors(Context& ctx, Csr<double> const& B, TriangularFactors
 PivotCounts JointFactors::run(Context& ctx, Csr<double> const& B, PivotRule const& rule) {
   if (rows_ == 0) return {};
   B_.update_values(ctx, B.view());
-  EliminationView const f{.rows = rows_,
-                          .begin = part(narrow_, wide_, 0),
-                          .diagonal = part(narrow_, wide_, rows_ + 1),
-                          .columns = columns_.data(),
-                          .values = values_.data(),
-                          .inverse_pivots = inverse_pivots_.data(),
-                          .row_of = row_of_.data(),
-                          .places = static_cast<Index>(row_of_.size())};
-  return ctx.visit([&](auto& on) { return eliminate(on, f, B_.view(), rule, counters_.data()); });
+  return ctx.visit([&](auto& on) {
+    return eliminate(on, arrays(), values_.data(), inverse_pivots_.data(), B_.view(), rule,
+                     counters_.data());
+  });
+}
+
+JointArrays JointFactors::arrays() const {
+  return {.rows = rows_,
+          .begin = part(narrow_, wide_, 0),
+          .diagonal = part(narrow_, wide_, rows_ + 1),
+          .columns = columns_.data(),
+          .row_of = row_of_.data(),
+          .places = static_cast<Index>(row_of_.size())};
 }
 
 void JointFactors::factorise(Context& ctx, Csr<double> const& B, double floor) {
@@ -75,7 +82,7 @@ void JointFactors::factorise(Context& ctx, Csr<double> const& B, double floor) {
 void JointFactors::factorise_definite(Context& ctx, Csr<double> const& B) {
   positive_diagonal(B);
   replaced_ = 0;
-  shift_ = with_shifts([&](double shift) {
+  shift_ = with_shifts(shift_, [&](double shift) {
     ctx.cancel_flag().check();
     return run(ctx, B, {.definite = true, .shift = shift}).failed == 0;
   });
@@ -123,8 +130,8 @@ CsrView<double> JointFactors::matrix() const {
 
 namespace host {
 
-PivotCounts eliminate(Host&, EliminationView const& f, CsrView<double> const& B,
-                      PivotRule const& rule, unsigned*) {
+PivotCounts eliminate(Host&, JointArrays const& f, double* values, double* inverse_pivots,
+                      CsrView<double> const& B, PivotRule const& rule, unsigned*) {
   PivotCounts counts;
   std::vector<Offset> place(static_cast<std::size_t>(f.rows), -1);  // of a column in the row
   for (Index p = 0; p < f.places; ++p) {
@@ -133,35 +140,35 @@ PivotCounts eliminate(Host&, EliminationView const& f, CsrView<double> const& B,
     Offset const begin = f.begin[i], end = f.begin[i + 1], diagonal = f.diagonal[i];
     for (Offset e = begin; e < end; ++e) {
       place[f.columns[e]] = e;
-      f.values[e] = 0;
+      values[e] = 0;
     }
     double own = 0;
     for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k) {
       Offset const e = place[B.columns[k]];
       if (e < 0) continue;
       if (e == diagonal) own = B.values[k];
-      f.values[e] = e == diagonal ? (1 + rule.shift) * B.values[k] : B.values[k];
+      values[e] = e == diagonal ? (1 + rule.shift) * B.values[k] : B.values[k];
     }
     for (Offset e = begin; e < diagonal; ++e) {
       Index const k = f.columns[e];
-      double const v = f.values[e];  // (L D)_ik
+      double const v = values[e];  // (L D)_ik
       if (v != 0)
         for (Offset g = f.diagonal[k] + 1; g < f.begin[k + 1]; ++g)
-          if (Offset const to = place[f.columns[g]]; to >= 0) f.values[to] -= v * f.values[g];
-      f.values[e] = v * f.inverse_pivots[k];
+          if (Offset const to = place[f.columns[g]]; to >= 0) values[to] -= v * values[g];
+      values[e] = v * inverse_pivots[k];
     }
-    double const pivot = f.values[diagonal];
+    double const pivot = values[diagonal];
     Index replaced = 0;
     if (rule.definite) {
       bool const fails = !(pivot > least_pivot * own);
       if (fails) return {.failed = 1};
-      f.inverse_pivots[i] = 1 / pivot;
+      inverse_pivots[i] = 1 / pivot;
     } else {
-      f.inverse_pivots[i] = inverse_pivot(pivot, rule.floor * row_size(B, i), replaced);
+      inverse_pivots[i] = inverse_pivot(pivot, rule.floor * row_size(B, i), replaced);
       counts.replaced += static_cast<unsigned>(replaced);
     }
-    f.values[diagonal] = 0;
-    for (Offset e = diagonal + 1; e < end; ++e) f.values[e] *= f.inverse_pivots[i];
+    values[diagonal] = 0;
+    for (Offset e = diagonal + 1; e < end; ++e) values[e] *= inverse_pivots[i];
     for (Offset e = begin; e < end; ++e) place[f.columns[e]] = -1;
   }
   return counts;

@@ -20,16 +20,14 @@
 
 namespace tcsolve {
 
-/// The arrays of an elimination: row i has the entries [begin_i, begin_{i+1}) with ascending
+/// The pattern of both factors: row i has the entries [begin_i, begin_{i+1}) with ascending
 /// columns, and diagonal_i is where it has its diagonal.
-struct EliminationView {
+struct JointArrays {
   Index rows = 0;
   OffsetsView begin;     // (rows + 1)
   OffsetsView diagonal;  // (rows)
   Index const* columns = nullptr;
-  double* values = nullptr;
-  double* inverse_pivots = nullptr;  // (rows)
-  Index const* row_of = nullptr;     // (places), by levels; -1 for padding
+  Index const* row_of = nullptr;  // (places), by levels; -1 for padding
   Index places = 0;
 };
 
@@ -47,13 +45,13 @@ struct PivotCounts {
 
 class JointFactors {
  public:
-  /// `patterns`: of a factorisation of B, complete or on a pattern that has B's.
+  /// `patterns`: of a factorisation of B; their numbers are dropped, their shift is the first one.
   JointFactors(Context&, Csr<double> const& B, TriangularFactors patterns);
   /// Numbers from the values of B, which has the same pattern, as factorise_on_pattern() makes
   /// them.
   void factorise(Context&, Csr<double> const& B, double floor);
-  /// As cholesky_on_pattern() makes them, L and U apart. Throws MatrixError where B has a diagonal
-  /// entry that is not positive.
+  /// As cholesky_on_pattern() makes them, L and U apart, with the last shift or a larger one.
+  /// Throws MatrixError where B has a diagonal entry that is not positive.
   void factorise_definite(Context&, Csr<double> const& B);
 
   /// L, D and U apart, on the host.
@@ -72,6 +70,7 @@ class JointFactors {
   double const* inverse_pivots() const { return inverse_pivots_.data(); }
   Offset entries() const { return static_cast<Offset>(values_.size()); }
   double const* values() const { return values_.data(); }
+  JointArrays arrays() const;
   /// All of it, zeros for the diagonal.
   CsrView<double> matrix() const;
 
@@ -92,13 +91,14 @@ class JointFactors {
 };
 
 namespace host {
-PivotCounts eliminate(Host&, EliminationView const&, CsrView<double> const& B, PivotRule const&,
-                      unsigned* counters);
+/// `values` on the pattern and `inverse_pivots` (rows) become those of B.
+PivotCounts eliminate(Host&, JointArrays const&, double* values, double* inverse_pivots,
+                      CsrView<double> const& B, PivotRule const&, unsigned* counters);
 }  // namespace host
 namespace cuda {
 /// `counters` (3). Waits for the result.
-PivotCounts eliminate(Device&, EliminationView const&, CsrView<double> const& B, PivotRule const&,
-                      unsigned* counters);
+PivotCounts eliminate(Device&, JointArrays const&, double* values, double* inverse_pivots,
+                      CsrView<double> const& B, PivotRule const&, unsigned* counters);
 }  // namespace cuda
 
 }  // namespace tcsolve

@@ -24,10 +24,11 @@ double inverse_pivot(double pivot, double floor, Index& replaced);
 std::vector<double> positive_diagonal(Csr<double> const& B);
 
 /// Calls factorise(shift), which says whether all pivots were positive, with shifts that grow from
-/// 0 by 1e-3 and then by factors of 2 (Manteuffel 1980; Lin and More 1999). Returns the last one.
+/// `first` (that of earlier values, or 0) to 1e-3 and then by factors of 2 (Manteuffel 1980; Lin
+/// and More 1999). Returns the last one.
 template <class F>
-double with_shifts(F const& factorise) {
-  for (double shift = 0;; shift = shift == 0 ? 1e-3 : 2 * shift) {
+double with_shifts(double first, F const& factorise) {
+  for (double shift = first;; shift = shift == 0 ? 1e-3 : 2 * shift) {
     if (factorise(shift)) return shift;
     if (shift > 1e6) throw MatrixError("no shift of the diagonal makes all pivots positive");
   }

@@ -36,4 +36,11 @@ OperatorPtr<double> stored_product(Context& ctx, Csr<double> a, OperatorPtr<doub
     return std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
 }
 
+/// Its pattern, where it lies.
+template <class S>
+CsrView<double> csr_pattern(LinearOperator<double> const& product) {
+  CsrView<S> const& a = dynamic_cast<CsrOperator<double, S> const&>(product).view();
+  return {a.rows, a.cols, a.entries, a.offsets, a.columns, nullptr, a.space};
+}
+
 }  // namespace tcsolve

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <tcsolve/factors/joint_inverse.hpp>
 #include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/operators/column.hpp>
 
@@ -40,6 +41,45 @@ void SweptInverse<S>::update(Context& ctx, TriangularFactors const& factors, Two
   if (W == nullptr) return;
   lower_.W = stored_product<S>(ctx, W->lower, lower_.W);
   upper_.W = stored_product<S>(ctx, W->upper, upper_.W);
+}
+
+template <class S>
+SweptInverse<S>::SweptInverse(Context& ctx, JointFactors const& factors, TwoSided const& sides,
+                              int sweeps, bool symmetric)
+    : LinearOperator<double>(factors.rows(), factors.rows()), sweeps_(sweeps) {
+  // Of the patterns, whose numbers are zeros: W is the identity on them.
+  TriangularFactors const& patterns = factors.pattern();
+  ApproximateTriangles const W = triangular_inverses(ctx, patterns, false);
+  update(ctx, patterns, sides, &W);
+  update(ctx, factors, sides, symmetric);
+}
+
+template <class S>
+void SweptInverse<S>::update(Context& ctx, JointFactors const& factors, TwoSided const& sides,
+                             bool symmetric) {
+  Context::Entry const entry(ctx);
+  enter_ = stored_product<double>(ctx, sides.entering(), enter_);
+  leave_ = stored_product<double>(ctx, sides.leaving(), leave_);
+  JointArrays const f = factors.arrays();
+  auto memory = ctx.arena().scope();
+  double* const W = memory.template take<double>(factors.entries());
+  double* const values = memory.template take<double>(factors.entries());
+  ctx.visit([&](auto& on) { invert_triangles(on, f, factors.values(), symmetric, W); });
+  auto const give = [&](OperatorPtr<double> const& to, double const* from, JointPart part) {
+    auto const own = std::const_pointer_cast<LinearOperator<double>>(to);
+    CsrView<double> now = csr_pattern<S>(*own);
+    ctx.visit([&](auto& on) { take_part(on, f, from, part, now.offsets, values); });
+    now.values = values;
+    own->update_values(ctx, now);
+  };
+  give(lower_.N, factors.values(), JointPart::lower);
+  give(upper_.N, factors.values(), JointPart::upper);
+  give(lower_.W, W, JointPart::lower_with_diagonal);
+  give(upper_.W, W, JointPart::upper_with_diagonal);
+  auto const pivots = std::const_pointer_cast<LinearOperator<double>>(pivots_);
+  CsrView<double> diagonal = csr_pattern<double>(*pivots);
+  diagonal.values = factors.inverse_pivots();
+  pivots->update_values(ctx, diagonal);
 }
 
 template <class S>

@@ -17,6 +17,7 @@
 #include <tcsolve/factors/approximate_inverse.hpp>
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/incomplete.hpp>
+#include <tcsolve/factors/joint_factors.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -33,6 +34,11 @@ class SweptInverse final : public LinearOperator<double> {
   /// Factors of the same patterns with other values; recordings stay valid.
   void update(Context&, TriangularFactors const& factors, TwoSided const& sides,
               ApproximateTriangles const* W = nullptr);
+  /// With W by its entries, of factors in the Context's space; nothing of their size passes the
+  /// host. `symmetric`: W_U = W_L^T.
+  SweptInverse(Context&, JointFactors const& factors, TwoSided const& sides, int sweeps,
+               bool symmetric);
+  void update(Context&, JointFactors const& factors, TwoSided const& sides, bool symmetric);
 
   void prepare(Context&, Op) const override;
   Traits traits() const override;

@@ -18,9 +18,9 @@ OperatorPtr<double> from_factors(Context& ctx, CsrView<double> const& a, FactorR
 }
 
 OperatorPtr<double> from_entries(Context& ctx, CsrView<double> const& a, std::string name,
-                                 Real values, InverseMaker make, std::string text) {
-  return on_host(ctx, a, name, [&](CsrView<double> const& here) {
-    auto M = std::make_shared<ExplicitInverse>(ctx, here, name, values, std::move(make));
+                                 Real values, InverseMaker maker, std::string text) {
+  return admitted(name, [&] {
+    auto M = std::make_shared<ExplicitInverse>(ctx, a, name, values, std::move(maker));
     M->say(std::move(text));
     return M;
   });
@@ -38,14 +38,16 @@ double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values) {
 }
 
 bool update_factors(Context& ctx, CsrView<double> const& a, OperatorPtr<double> const& M) {
-  return on_host(ctx, a, M->name(), [&](CsrView<double> const& here) {
-    auto const give = [&]<class Made>(std::shared_ptr<Made const> const& own) {
-      if (own) std::const_pointer_cast<Made>(own)->update(ctx, here);
-      return own != nullptr;
-    };
-    return give(std::dynamic_pointer_cast<Factorisation const>(M)) ||
-           give(std::dynamic_pointer_cast<ExplicitInverse const>(M));
-  });
+  if (auto const own = std::dynamic_pointer_cast<ExplicitInverse const>(M)) {
+    admitted(M->name(), [&] { std::const_pointer_cast<ExplicitInverse>(own)->update(ctx, a); });
+    return true;
+  }
+  auto const own = std::dynamic_pointer_cast<Factorisation const>(M);
+  if (own)
+    on_host(ctx, a, M->name(), [&](CsrView<double> const& here) {
+      std::const_pointer_cast<Factorisation>(own)->update(ctx, here);
+    });
+  return own != nullptr;
 }
 
 }  // namespace tcsolve

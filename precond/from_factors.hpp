@@ -26,18 +26,24 @@ class FromFactors : public PreconditionerFactory {
 OperatorPtr<double> from_factors(Context&, CsrView<double> const& a, FactorRecipe recipe);
 /// The same for an approximate inverse given by its entries; `text` goes into its details().
 OperatorPtr<double> from_entries(Context&, CsrView<double> const& a, std::string name, Real values,
-                                 InverseMaker make, std::string text = "");
+                                 InverseMaker maker, std::string text = "");
 /// What they will hold. Throws as they do, but for memory.
 MemoryNeed factors_need(Context&, CsrView<double> const& a, FactorRecipe const& recipe);
-/// f(a) of a matrix on the host. What the matrix does not admit is a SetupError, which names
-/// `name`.
+/// f(). What the matrix does not admit is a SetupError, which names `name`.
+template <class F>
+auto admitted(std::string const& name, F const& f) {
+  try {
+    return f();
+  } catch (MatrixError const& e) { throw SetupError(cat(name, ": ", e.what())); }
+}
+/// The same for f(a) of a matrix on the host.
 template <class F>
 auto on_host(Context& ctx, CsrView<double> const& a, std::string const& name, F const& f) {
-  try {
+  return admitted(name, [&] {
     if (a.space == Space::host) return f(a);
     Csr<double> const here = to_host(ctx, a);
     return f(here.view());
-  } catch (MatrixError const& e) { throw SetupError(cat(name, ": ", e.what())); }
+  });
 }
 /// A guess from the numbers of rows, of kept entries and of A's alone.
 double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values);

@@ -10,11 +10,11 @@
 #include <tcsolve/factors/each_row.hpp>
 #include <tcsolve/factors/reach.hpp>
 #include <tcsolve/matrix/pattern.hpp>
+#include <tcsolve/precond/fsai/dense.hpp>
+#include <tcsolve/precond/fsai/rows.hpp>
 
 namespace tcsolve {
-namespace {
 
-/// A_PP, by rows, into `block`.
 void gather(CsrView<double> const& a, std::span<Index const> P, std::vector<double>& block) {
   std::size_t const m = P.size();
   block.assign(m * m, 0.0);
@@ -32,8 +32,6 @@ void gather(CsrView<double> const& a, std::span<Index const> P, std::vector<doub
   }
 }
 
-/// y with A_PP y = e_last, by Cholesky's factors in the lower triangle of `block`; false where it
-/// has no positive pivots.
 bool solve_for_last(std::vector<double>& block, std::vector<double>& y) {
   std::size_t const m = y.size();
   for (std::size_t i = 0; i < m; ++i)
@@ -57,6 +55,8 @@ bool solve_for_last(std::vector<double>& block, std::vector<double>& y) {
   }
   return true;
 }
+
+namespace {
 
 constexpr std::int64_t stretch = 64;  // rows that a thread takes at a time
 
@@ -185,10 +185,18 @@ std::vector<std::vector<Index>> grown_pattern(Context& ctx, CsrView<double> cons
   return pattern;
 }
 
-Csr<double> fsai(Context& ctx, CsrView<double> const& a,
-                 std::vector<std::vector<Index>> const& pattern) {
+namespace {
+
+Index longest_row(Csr<double> const& G) {
+  Offset longest = 0;
+  for (Index i = 0; i < G.rows; ++i) longest = std::max(longest, G.offsets[i + 1] - G.offsets[i]);
+  return static_cast<Index>(longest);
+}
+
+/// On a pattern, with zeros.
+Csr<double> zeros_on(std::vector<std::vector<Index>> const& pattern) {
   Csr<double> G;
-  G.rows = G.cols = a.rows;
+  G.rows = G.cols = static_cast<Index>(pattern.size());
   std::size_t entries = 0;
   for (std::vector<Index> const& row : pattern) entries += row.size();
   G.columns.reserve(entries);
@@ -197,41 +205,65 @@ Csr<double> fsai(Context& ctx, CsrView<double> const& a,
     G.columns.insert(G.columns.end(), row.begin(), row.end());
     G.offsets.push_back(G.entries());
   }
-  G.values.resize(G.columns.size());
-  each_row(ctx, a.rows, stretch, [&](Index i) {
-    thread_local std::vector<double> block, y;
-    gather(a, pattern[i], block);
-    y.resize(pattern[i].size());
-    if (!solve_for_last(block, y)) not_definite(i);
-    double const scale = 1 / std::sqrt(y.back());
-    for (std::size_t k = 0; k < y.size(); ++k) G.values[G.offsets[i] + k] = y[k] * scale;
-  });
+  G.values.assign(entries, 0.0);
   return G;
+}
+
+/// The numbers of G; everything lies in the Context's space.
+void make_rows(Context& ctx, CsrView<double> const& a, CsrView<double> const& pattern,
+               Index longest, double* values) {
+  Index const bad = ctx.visit([&](auto& on) {
+    return fsai_rows(on, ctx.arena(), ctx.cancel_flag(), a, pattern, longest, values);
+  });
+  if (bad >= 0) not_definite(bad);
+}
+
+}  // namespace
+
+Csr<double> fsai(Context& ctx, CsrView<double> const& a,
+                 std::vector<std::vector<Index>> const& pattern) {
+  Context::Entry const entry(ctx);
+  Csr<double> const G = zeros_on(pattern);
+  CsrStorage<double> const A(ctx, a);
+  CsrStorage<double> made(ctx, G.view(), Arrays::copied);
+  make_rows(ctx, A.view(), made.view(), longest_row(G), made.own_values());
+  return to_host(ctx, made.view());
 }
 
 OperatorPtr<double> FsaiFactory::build(Context& ctx, System const& system) const {
   Params const p = checked(params_, "fsai");
-  auto pattern = std::make_shared<std::vector<std::vector<Index>>>();
-  auto const make = [pattern, p](Context& c, CsrView<double> const& a) {
+  auto longest = std::make_shared<Index>(0);
+  auto const make = [longest, p](Context& c, CsrView<double> const& a) {
     require_square(Pattern(a));
-    if (pattern->empty())
-      *pattern = p.steps > 0 ? grown_pattern(c, a, p) : lower_pattern(a, p.power, p.tolerance);
-    Csr<double> G = fsai(c, a, *pattern);
-    Csr<double> Gt = transpose(G.view());
+    Csr<double> G =
+        zeros_on(p.steps > 0 ? grown_pattern(c, a, p) : lower_pattern(a, p.power, p.tolerance));
+    *longest = longest_row(G);
     std::vector<Csr<double>> factors;
-    factors.push_back(std::move(Gt));
+    factors.push_back(transpose(G.view()));
     factors.push_back(std::move(G));
     return factors;
   };
-  return from_entries(ctx, system.matrix, "fsai", p.values, make);
+  auto const numbers = [longest](Context& c, CsrView<double> const& a,
+                                 std::vector<StoredFactor> const& factors) {
+    auto memory = c.arena().scope();
+    CsrView<double> Gt = factors[0].pattern, G = factors[1].pattern;
+    auto* const values = memory.take<double>(static_cast<std::size_t>(G.entries));
+    auto* const moved = memory.take<double>(static_cast<std::size_t>(G.entries));
+    make_rows(c, a, G, *longest, values);
+    c.visit([&](auto& on) { transposed_values(on, G, Gt, values, moved); });
+    G.values = values;
+    Gt.values = moved;
+    factors[1].product->update_values(c, G);
+    factors[0].product->update_values(c, Gt);
+  };
+  return from_entries(ctx, system.matrix, "fsai", p.values, {make, numbers});
 }
 
 /// Of a pattern that grows, or of a power, as if it had the entries of A or as many as it may.
 double FsaiFactory::bytes(Index rows, Offset entries) const {
   double const triangle = params_.steps > 0 ? rows * (1.0 + params_.steps * params_.step_size)
                                             : 0.5 * (static_cast<double>(entries) + rows);
-  return 2 * (triangle * (4.0 + size_of(params_.values)) + 8.0 * rows) +
-         pattern_bytes(rows, triangle);
+  return 2 * (triangle * (4.0 + size_of(params_.values)) + 8.0 * rows);
 }
 
 MemoryNeed FsaiFactory::memory(Context& ctx, System const& system) const {
@@ -260,8 +292,7 @@ MemoryNeed FsaiFactory::memory(Context& ctx, System const& system) const {
     }
     MemoryNeed need = stored_need(ctx, a.rows, entries, p.values);
     need += need;
-    need.host += pattern_bytes(a.rows, entries);
-    need.passing = 16 * entries + 40.0 * a.rows;
+    need.passing = pattern_bytes(a.rows, entries) + 24 * entries + 8.0 * a.rows;
     if (p.steps == 0) need.passing += 4.0 * static_cast<double>(a.entries);
     need.exact = exact;
     return need;

@@ -67,7 +67,7 @@ class FsaiFactory final : public FromFactors {
   MemoryNeed memory(Context&, System const&) const override;
   double most_bytes(Index rows, Offset entries) const override {
     return params_.steps > 0 || params_.power == 1
-               ? 2 * bytes(rows, 2 * entries + rows)
+               ? 3 * bytes(rows, 2 * entries + rows)
                : PreconditionerFactory::most_bytes(rows, entries);
   }
 

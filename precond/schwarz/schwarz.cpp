@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/schwarz/schwarz.hpp>
 
-#include <Eigen/LU>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -14,6 +12,7 @@
 #include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
+#include <tcsolve/precond/schwarz/dense_blocks.hpp>
 
 namespace tcsolve {
 namespace {
@@ -21,27 +20,47 @@ namespace {
 /// Parts that are inverted at a time.
 constexpr std::size_t batch = 256;
 
-using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-Dense inverse_of(CsrView<double> const& a, std::vector<Index> const& rows, std::size_t part) {
-  auto const m = static_cast<Eigen::Index>(rows.size());
-  std::vector<std::pair<Index, Eigen::Index>> place;  // of a column of A in the part
-  for (Eigen::Index c = 0; c < m; ++c) place.emplace_back(rows[static_cast<std::size_t>(c)], c);
+/// The rows and columns of a part, by rows, into `block`.
+void gather(CsrView<double> const& a, std::vector<Index> const& rows, double* block) {
+  std::size_t const m = rows.size();
+  std::vector<std::pair<Index, std::size_t>> place;  // of a column of A in the part
+  for (std::size_t c = 0; c < m; ++c) place.emplace_back(rows[c], c);
   std::ranges::sort(place);
-  Dense block = Dense::Zero(m, m);
-  for (Eigen::Index r = 0; r < m; ++r) {
+  std::fill_n(block, m * m, 0.0);
+  for (std::size_t r = 0; r < m; ++r) {
     auto at = place.begin();
-    Index const row = rows[static_cast<std::size_t>(r)];
-    for (Offset k = a.offsets[row]; k < a.offsets[row + 1] && at != place.end(); ++k) {
+    for (Offset k = a.offsets[rows[r]]; k < a.offsets[rows[r] + 1] && at != place.end(); ++k) {
       while (at != place.end() && at->first < a.columns[k]) ++at;
-      if (at != place.end() && at->first == a.columns[k]) block(r, at->second) = a.values[k];
+      if (at != place.end() && at->first == a.columns[k]) block[r * m + at->second] = a.values[k];
     }
   }
-  Dense inverse = Eigen::PartialPivLU<Dense>(block).inverse();
-  if (!inverse.allFinite())
-    throw MatrixError(cat("part ", part + 1, " of ", m, " rows around row ", rows.front() + 1,
+}
+
+/// Inverses of the parts [begin, end), one after the other.
+std::vector<double> inverses_of(Context& ctx, CsrView<double> const& a,
+                                OverlappingParts const& parts, std::size_t begin, std::size_t end) {
+  DenseBlocks blocks;
+  for (std::size_t p = begin; p < end; ++p) blocks.add(static_cast<Index>(parts.rows[p].size()));
+  std::vector<double> values(static_cast<std::size_t>(blocks.starts.back()));
+  CancelFlag const cancel = ctx.cancel_flag();
+  {
+    host::Visit const visit(ctx.threads());
+    host::parallel(static_cast<std::int64_t>(end - begin), 2, [&](std::int64_t k) {
+      cancel.check();
+      gather(a, parts.rows[begin + static_cast<std::size_t>(k)],
+             values.data() + blocks.starts[static_cast<std::size_t>(k)]);
+    });
+  }
+  Context::Entry const entry(ctx);
+  Index const bad = ctx.visit(
+      [&](auto& on) { return invert_blocks(on, ctx.arena(), cancel, blocks, values.data()); });
+  if (bad >= 0) {
+    std::vector<Index> const& rows = parts.rows[begin + static_cast<std::size_t>(bad)];
+    throw MatrixError(cat("part ", begin + static_cast<std::size_t>(bad) + 1, " of ", rows.size(),
+                          " rows around row ", rows.front() + 1,
                           " is singular; take another size or overlap"));
-  return inverse;
+  }
+  return values;
 }
 
 /// f(i, p) for each part p and each row i that takes its corrections.
@@ -137,28 +156,22 @@ Csr<double> schwarz(Context& ctx, CsrView<double> const& a, OverlappingParts con
     row = std::vector<Index>();
   }
   M.values.assign(M.columns.size(), 0.0);
-  // Inverses on all threads, some at a time; their sum in the order of the parts.
-  CancelFlag const cancel = ctx.cancel_flag();
-  std::vector<Dense> inverses(batch);
-  host::Visit const visit(ctx.threads());
+  // Some inverses at a time; their sum in the order of the parts.
   for (std::size_t begin = 0; begin < parts.rows.size(); begin += batch) {
     std::size_t const end = std::min(parts.rows.size(), begin + batch);
-    host::parallel(static_cast<std::int64_t>(end - begin), 2, [&](std::int64_t k) {
-      cancel.check();
-      std::size_t const p = begin + static_cast<std::size_t>(k);
-      inverses[static_cast<std::size_t>(k)] = inverse_of(a, parts.rows[p], p);
-    });
+    std::vector<double> const inverses = inverses_of(ctx, a, parts, begin, end);
+    double const* inverse = inverses.data();
     for (std::size_t p = begin; p < end; ++p) {
       std::vector<Index> const& rows = parts.rows[p];
-      Dense const& inverse = inverses[p - begin];
-      Index const taken = restricted ? parts.own[p] : static_cast<Index>(rows.size());
-      for (Index r = 0; r < taken; ++r) {
+      std::size_t const m = rows.size();
+      auto const taken = restricted ? static_cast<std::size_t>(parts.own[p]) : m;
+      for (std::size_t r = 0; r < taken; ++r) {
         auto const there = M.row_columns(rows[r]);
         double* const values = M.values.data() + M.offsets[rows[r]];
-        for (std::size_t c = 0; c < rows.size(); ++c)
-          values[std::ranges::lower_bound(there, rows[c]) - there.begin()] +=
-              inverse(r, static_cast<Eigen::Index>(c));
+        for (std::size_t c = 0; c < m; ++c)
+          values[std::ranges::lower_bound(there, rows[c]) - there.begin()] += inverse[r * m + c];
       }
+      inverse += m * m;
     }
   }
   return M;
@@ -179,7 +192,7 @@ OperatorPtr<double> SchwarzFactory::build(Context& ctx, System const& system) co
     }
     return std::vector<Csr<double>>{schwarz(c, a, plan->parts, plan->restricted)};
   };
-  return from_entries(ctx, system.matrix, "schwarz", p.values, make);
+  return from_entries(ctx, system.matrix, "schwarz", p.values, {make, {}});
 }
 
 MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {

@@ -73,7 +73,7 @@ OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const
   auto const make = [p](Context& c, CsrView<double> const& a) {
     return std::vector<Csr<double>>{spai(c, a, p.level)};
   };
-  return from_entries(ctx, system.matrix, "spai", p.values, make);
+  return from_entries(ctx, system.matrix, "spai", p.values, {make, {}});
 }
 
 MemoryNeed SpaiFactory::memory(Context& ctx, System const& system) const {

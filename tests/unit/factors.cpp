@@ -5,7 +5,6 @@
 #include <tcsolve/factors/complete.hpp>
 #include <tcsolve/factors/factored_inverse.hpp>
 #include <tcsolve/factors/factorisation.hpp>
-#include <tcsolve/factors/joint_factors.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/matrix/reorder/colouring.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
@@ -364,113 +363,6 @@ TEST_P(FactorOperators, ApproximateInversesMeetTheirEquations) {
   Dense full = Dense::Random(12, 12).triangularView<Eigen::StrictlyLower>();
   Dense const w = dense(triangular_inverse(ctx(), sparse(full), true));
   EXPECT_LE((w * (full + Dense::Identity(12, 12)) - Dense::Identity(12, 12)).norm(), 1e-9);
-}
-
-/// The numbers that a Context makes on a pattern against those of the host's serial loops.
-class Eliminations : public OnEachBackend {
- protected:
-  void same(Csr<double> const& got, Csr<double> const& expected, double tolerance) {
-    ASSERT_EQ(got.columns, expected.columns);
-    for (std::size_t k = 0; k < got.values.size(); ++k)
-      ASSERT_NEAR(got.values[k], expected.values[k],
-                  tolerance * std::max(1.0, std::abs(expected.values[k])))
-          << "entry " << k;
-  }
-  void check(Csr<double> const& B, TriangularFactors patterns, bool definite, double floor) {
-    JointFactors joint(ctx(), B, patterns);
-    for (int run = 0; run < 2; ++run) {  // the second one over old numbers
-      if (definite) {
-        joint.factorise_definite(ctx(), B);
-        cholesky_on_pattern(B, patterns);
-      } else {
-        joint.factorise(ctx(), B, floor);
-        factorise_on_pattern(B, floor, patterns);
-      }
-      TriangularFactors const got = joint.to_host(ctx());
-      same(got.lower, patterns.lower, 1e-11);
-      same(got.upper, patterns.upper, 1e-11);
-      EXPECT_EQ(got.replaced, patterns.replaced);
-      EXPECT_EQ(got.shift, patterns.shift);
-      for (Index i = 0; i < B.rows; ++i)
-        ASSERT_NEAR(got.inverse_pivots[i], patterns.inverse_pivots[i],
-                    1e-11 * std::abs(patterns.inverse_pivots[i]));
-    }
-  }
-};
-TCSOLVE_ON_EACH_BACKEND(Eliminations);
-
-TEST_P(Eliminations, MakeTheNumbersOfTheSerialLoops) {
-  for (Index n : {1, 31, 400}) {
-    SCOPED_TRACE(n);
-    Csr<double> const a = dominant(n, 5, 3), s = definite(std::min<Index>(n, 150), 4);
-    for (int level : {0, 1, 1000}) {
-      check(a, fill_pattern(a, level), false, 1e-6);
-      check(s, fill_pattern(s, level), true, 0);
-    }
-    check(a, *complete_pattern(a, 1000000), false, 0);
-  }
-  check(generate(Poisson27Params{.n = 14}), fill_pattern(generate(Poisson27Params{.n = 14}), 0),
-        true, 0);
-}
-
-TEST_P(Eliminations, OfRowsBeyondTheSharedMemory) {
-  // An arrow: row and column 0 are full, so that all fill of a complete factor is there.
-  Index const n = 560;
-  std::set<std::pair<Index, Index>> entries;
-  for (Index i = 0; i < n; ++i) entries.insert({{i, i}, {i, 0}, {0, i}});
-  Csr<double> a = with_entries(n, entries);
-  for (Index i = 0; i < n; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      if (a.columns[k] == i) a.values[k] = 50;
-  check(a, fill_pattern(a, 1000), false, 0);
-}
-
-TEST_P(Eliminations, ReplaceAndShiftPivotsAsTheSerialLoops) {
-  Csr<double> a = dominant(120, 5, 8);
-  for (Index i = 0; i < a.rows; i += 7)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      if (a.columns[k] == i) a.values[k] = 0;
-  check(a, fill_pattern(a, 0), false, 1e-2);
-  Csr<double> s = definite(120, 9);
-  for (Index i = 0; i < s.rows; ++i)
-    for (Offset k = s.offsets[i]; k < s.offsets[i + 1]; ++k)
-      if (s.columns[k] == i) s.values[k] *= 0.05;
-  TriangularFactors patterns = fill_pattern(s, 0);
-  cholesky_on_pattern(s, patterns);
-  ASSERT_GT(patterns.shift, 0);
-  check(s, fill_pattern(s, 0), true, 0);
-  s.values[0] = -1;
-  EXPECT_THROW(JointFactors(ctx(), s, fill_pattern(s, 0)).factorise_definite(ctx(), s),
-               MatrixError);
-}
-
-TEST_P(Eliminations, AreTakenForLargeFactorsAndFollowNewValues) {
-  Csr<double> const a = generate(Poisson27Params{.n = 20, .coefficient = Coefficient::random});
-  Csr<double> b = a;
-  for (double& v : b.values) v *= 1.5;
-  for (bool symmetric : {true, false})
-    for (Real values : {Real::f64, Real::f32}) {
-      FactorRecipe recipe = complete(values, FactorOrder::colours);
-      recipe.level = 0;
-      recipe.symmetric = symmetric;
-      Factorisation M(ctx(), a.view(), recipe);
-      EXPECT_EQ(M.details().find("on the device") != std::string::npos,
-                ctx().space() != Space::host);
-      Context host(Backend::host);
-      Factorisation const H(host, b.view(), recipe);
-      M.update(ctx(), b.view());
-      auto const x = random_values(a.rows, 5);
-      std::vector<double> there(a.rows);
-      for (Op op : {Op::none, Op::transpose}) {
-        H.apply(host, 1, vector_view(x.data(), a.rows), 0, vector_view(there.data(), a.rows), op);
-        Guarded<double> gx(ctx(), x), y(ctx(), std::vector<double>(a.rows, nan));
-        M.apply(ctx(), 1, gx.in(), 0, y.view(), op);
-        auto const got = y.get();
-        double const size = std::abs(*std::max_element(there.begin(), there.end()));
-        double const tolerance = values == Real::f64 ? 1e-12 : 1e-6;
-        for (Index i = 0; i < a.rows; ++i) ASSERT_NEAR(got[i], there[i], tolerance * size);
-      }
-    }
 }
 
 TEST_P(FactorOperators, RefuseWhatTheirTypeCannotHold) {

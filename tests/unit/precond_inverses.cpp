@@ -94,24 +94,33 @@ TEST_P(Inverses, FsaiMeetsItsEquations) {
   EXPECT_LE((entries(*M, Op::transpose) - entries(*M)).norm(), 1e-13 * entries(*M).norm());
 }
 
-TEST_P(Inverses, FsaiOfAFullPatternIsTheInverse) {
-  Dense const root = Dense::Random(24, 24);
-  Dense const A = root * root.transpose() + 24 * Dense::Identity(24, 24);
+Csr<double> full(Dense const& A) {
   Csr<double> a;
-  a.rows = a.cols = 24;
-  for (Index i = 0; i < 24; ++i) {
-    for (Index j = 0; j < 24; ++j) {
+  a.rows = a.cols = static_cast<Index>(A.rows());
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Index j = 0; j < a.cols; ++j) {
       a.columns.push_back(j);
-      a.values.push_back((A(i, j) + A(j, i)) / 2);
+      a.values.push_back(A(i, j));
     }
     a.offsets.push_back(a.entries());
   }
-  for (std::string const block : {"{type: fsai}", "{type: fsai, steps: 24, enough: 0}"}) {
-    auto const M = make(block, a);
-    EXPECT_LE((entries(*M) - A.inverse()).norm(), 1e-11 * A.inverse().norm());
+  return a;
+}
+
+// Rows for every launch of the device, and beyond its shared memory.
+TEST_P(Inverses, FsaiOfAFullPatternIsTheInverse) {
+  for (Index n : {24, 60, 120, 180, 230}) {
+    SCOPED_TRACE(n);
+    Dense const root = Dense::Random(n, n), square = root * root.transpose();
+    Dense const A = 0.5 * (square + square.transpose()) + n * Dense::Identity(n, n);
+    Csr<double> const a = full(A);
+    EXPECT_LE((entries(*make("{type: fsai}", a)) - A.inverse()).norm(), 1e-11 * A.inverse().norm());
+    EXPECT_LE((entries(*make("{type: fsai, values: fp32}", a)) - A.inverse()).norm(),
+              1e-5 * A.inverse().norm());
+    if (n > 24) continue;
+    EXPECT_LE((entries(*make("{type: fsai, steps: 24, enough: 0}", a)) - A.inverse()).norm(),
+              1e-11 * A.inverse().norm());
   }
-  EXPECT_LE((entries(*make("{type: fsai, values: fp32}", a)) - A.inverse()).norm(),
-            1e-5 * A.inverse().norm());
 }
 
 // Each step lessens the Kaporin number.
@@ -241,6 +250,15 @@ TEST_P(Inverses, SchwarzIsSymmetricForSymmetricMatrices) {
             1e-11 * inverse.norm());
   Csr<double> const singular = with_entries(4, {{0, 0}, {1, 1}, {2, 2}});
   EXPECT_THROW(make("{type: schwarz, size: 2, overlap: 0}", singular), SetupError);
+}
+
+TEST_P(Inverses, SchwarzPivots) {
+  for (Index n : {2, 90, 170}) {
+    Dense A = Dense::Random(n, n);
+    A.diagonal().setZero();
+    Dense const inverse = A.inverse(), got = entries(*make("{type: schwarz, size: 4096}", full(A)));
+    EXPECT_LE((got - inverse).norm(), 1e-9 * inverse.norm()) << n;
+  }
 }
 
 // R^T R = A^T A where nothing is dropped, so that A M has orthonormal columns.

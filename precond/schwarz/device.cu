@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Inverses of dense blocks on the device, a block of threads to each, in place (Gauss and Jordan):
+///
+///     for k:  p_k = row of the largest |a_rk|, r >= k;  rows k and p_k change places
+///             a_k. /= a_kk, a_kk = 1 / a_kk;  a_r. -= a_rk a_k. for all other rows
+///     for k from the last:  columns k and p_k change places
+///
+///     memory   the blocks in shared memory where all fit (160 rows), else where they lie
+///     bits     each value has one writer at a time: the same on every run
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/precond/schwarz/dense_blocks.hpp>
+
+#include <algorithm>
+
+namespace tcsolve::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr unsigned all = 0xffffffffu;
+constexpr Index room = 160;  // rows of a block in shared memory
+
+/// The row of the largest entry of column k from row k on, by the first warp; the lowest of equals.
+__device__ int pivot_row(double const* a, int m, int k) {
+  double largest = -1;
+  int row = k;
+  for (int r = k + static_cast<int>(threadIdx.x); r < m; r += 32) {
+    double const v = fabs(a[std::int64_t{r} * m + k]);
+    if (v > largest || v != v) largest = v, row = r;
+  }
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) {
+    double const v = __shfl_xor_sync(all, largest, offset);
+    int const r = __shfl_xor_sync(all, row, offset);
+    if (v > largest || (v == largest && r < row)) largest = v, row = r;
+  }
+  return row;
+}
+
+/// `column` (m) and `pivots` (m) are the block's.
+__device__ void invert(double* a, int m, double* column, int* pivots) {
+  int const t = static_cast<int>(threadIdx.x);
+  for (int k = 0; k < m; ++k) {
+    if (t < 32) {
+      int const row = pivot_row(a, m, k);
+      if (t == 0) pivots[k] = row;
+    }
+    __syncthreads();
+    int const p = pivots[k];
+    double* const top = a + std::int64_t{k} * m;
+    if (p != k)
+      for (int c = t; c < m; c += threads) {
+        double const v = top[c];
+        top[c] = a[std::int64_t{p} * m + c];
+        a[std::int64_t{p} * m + c] = v;
+      }
+    __syncthreads();
+    double const inverse = 1 / top[k];
+    for (int r = t; r < m; r += threads) column[r] = a[std::int64_t{r} * m + k];
+    __syncthreads();
+    for (int c = t; c < m; c += threads) top[c] = c == k ? inverse : top[c] * inverse;
+    __syncthreads();
+    for (std::int64_t e = t; e < std::int64_t{m} * m; e += threads) {
+      int const r = static_cast<int>(e / m), c = static_cast<int>(e - std::int64_t{r} * m);
+      if (r != k) a[e] = (c == k ? 0.0 : a[e]) - column[r] * top[c];
+    }
+    __syncthreads();
+  }
+  for (int k = m - 1; k >= 0; --k) {
+    int const p = pivots[k];
+    if (p != k)
+      for (int r = t; r < m; r += threads) {
+        double* const row = a + std::int64_t{r} * m;
+        double const v = row[k];
+        row[k] = row[p];
+        row[p] = v;
+      }
+    __syncthreads();
+  }
+}
+
+__global__ void __launch_bounds__(threads)
+    invert_kernel(Index const* sizes, Offset const* starts, double* values, int longest,
+                  double* work, Index* bad) {
+  extern __shared__ double shared[];
+  int const m = sizes[blockIdx.x];
+  double* const block = values + starts[blockIdx.x];
+  std::int64_t const count = std::int64_t{m} * m;
+  bool const fits = work == nullptr;
+  double* const column = fits ? shared : work + 2 * std::int64_t{longest} * blockIdx.x;
+  auto* const pivots = reinterpret_cast<int*>(column + longest);
+  double* const a = fits ? column + 2 * longest : block;
+  if (fits)
+    for (std::int64_t e = threadIdx.x; e < count; e += threads) a[e] = block[e];
+  __syncthreads();
+  invert(a, m, column, pivots);
+  bool finite = true;
+  for (std::int64_t e = threadIdx.x; e < count; e += threads) {
+    finite = finite && isfinite(a[e]);
+    block[e] = a[e];
+  }
+  if (!finite) atomicMin(bad, static_cast<Index>(blockIdx.x));
+}
+
+}  // namespace
+
+Index invert_blocks(Device& on, Arena& arena, CancelFlag cancel, DenseBlocks const& blocks,
+                    double* values) {
+  cancel.check();
+  auto const count = static_cast<Index>(blocks.sizes.size());
+  auto const entries = static_cast<std::size_t>(blocks.starts.back());
+  if (entries == 0) return -1;
+  Index const longest = *std::max_element(blocks.sizes.begin(), blocks.sizes.end());
+  auto scope = arena.scope();
+  auto* const sizes = scope.take<Index>(static_cast<std::size_t>(count));
+  auto* const starts = scope.take<Offset>(static_cast<std::size_t>(count));
+  auto* const there = scope.take<double>(entries);
+  auto* const bad = scope.take<Index>(1);
+  copy(on, sizes, blocks.sizes.data(), static_cast<std::size_t>(count) * sizeof(Index));
+  copy(on, starts, blocks.starts.data(), static_cast<std::size_t>(count) * sizeof(Offset));
+  copy(on, there, values, entries * sizeof(double));
+  copy(on, bad, &count, sizeof count);
+  bool const fits = longest <= room;
+  auto const side = static_cast<std::size_t>(longest);
+  std::size_t const bytes = fits ? (side + 2) * side * sizeof(double) : 0;
+  double* const work =
+      fits ? nullptr : scope.take<double>(2 * side * static_cast<std::size_t>(count));
+  check(cudaFuncSetAttribute(invert_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)));
+  invert_kernel<<<static_cast<unsigned>(count), threads, bytes, on.stream>>>(sizes, starts, there,
+                                                                             longest, work, bad);
+  check(cudaGetLastError());
+  copy(on, values, there, entries * sizeof(double));
+  Index first = 0;
+  copy(on, &first, bad, sizeof first);
+  return first < count ? first : -1;
+}
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Numbers of factors, and of their approximate inverses, that a Context makes on a pattern where
+/// it computes, against the host's serial loops.
+#include <tcsolve/factors/approximate_inverse.hpp>
+#include <tcsolve/factors/factorisation.hpp>
+#include <tcsolve/factors/joint_factors.hpp>
+#include <tcsolve/factors/joint_inverse.hpp>
+#include <tcsolve/factors/swept_inverse.hpp>
+#include <tcsolve/io/generators.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "tests/support/each_backend.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Symmetric positive definite, random.
+Csr<double> definite(Index n, std::uint64_t seed) {
+  Csr<double> const a = dominant(n, 4, seed), t = transpose(a.view());
+  std::vector<std::map<Index, double>> rows(n);
+  for (Csr<double> const* part : {&a, &t})
+    for (Index i = 0; i < n; ++i)
+      for (Offset k = part->offsets[i]; k < part->offsets[i + 1]; ++k)
+        rows[i][part->columns[k]] += part->values[k];
+  Csr<double> s;
+  s.rows = s.cols = n;
+  for (Index i = 0; i < n; ++i) {
+    double sum = 0.1 * (i % 7);
+    for (auto const& [j, v] : rows[i]) sum += std::abs(v);
+    rows[i][i] = sum;
+    for (auto const& [j, v] : rows[i]) {
+      s.columns.push_back(j);
+      s.values.push_back(v);
+    }
+    s.offsets.push_back(s.entries());
+  }
+  return s;
+}
+
+class Eliminations : public OnEachBackend {
+ protected:
+  void same(Csr<double> const& got, Csr<double> const& expected, double tolerance) {
+    ASSERT_EQ(got.columns, expected.columns);
+    for (std::size_t k = 0; k < got.values.size(); ++k)
+      ASSERT_NEAR(got.values[k], expected.values[k],
+                  tolerance * std::max(1.0, std::abs(expected.values[k])))
+          << "entry " << k;
+  }
+  void check(Csr<double> const& B, TriangularFactors patterns, bool definite, double floor) {
+    JointFactors joint(ctx(), B, patterns);
+    for (int run = 0; run < 2; ++run) {  // the second one over old numbers
+      if (definite) {
+        joint.factorise_definite(ctx(), B);
+        cholesky_on_pattern(B, patterns);
+      } else {
+        joint.factorise(ctx(), B, floor);
+        factorise_on_pattern(B, floor, patterns);
+      }
+      TriangularFactors const got = joint.to_host(ctx());
+      same(got.lower, patterns.lower, 1e-11);
+      same(got.upper, patterns.upper, 1e-11);
+      EXPECT_EQ(got.replaced, patterns.replaced);
+      EXPECT_EQ(got.shift, patterns.shift);
+      for (Index i = 0; i < B.rows; ++i)
+        ASSERT_NEAR(got.inverse_pivots[i], patterns.inverse_pivots[i],
+                    1e-11 * std::abs(patterns.inverse_pivots[i]));
+    }
+  }
+};
+TCSOLVE_ON_EACH_BACKEND(Eliminations);
+
+TEST_P(Eliminations, MakeTheNumbersOfTheSerialLoops) {
+  for (Index n : {1, 31, 400}) {
+    SCOPED_TRACE(n);
+    Csr<double> const a = dominant(n, 5, 3), s = definite(std::min<Index>(n, 150), 4);
+    for (int level : {0, 1, 1000}) {
+      check(a, fill_pattern(a, level), false, 1e-6);
+      check(s, fill_pattern(s, level), true, 0);
+    }
+    check(a, *complete_pattern(a, 1000000), false, 0);
+  }
+  check(generate(Poisson27Params{.n = 14}), fill_pattern(generate(Poisson27Params{.n = 14}), 0),
+        true, 0);
+}
+
+TEST_P(Eliminations, OfRowsBeyondTheSharedMemory) {
+  // An arrow: row and column 0 are full, so that all fill of a complete factor is there.
+  Index const n = 560;
+  std::set<std::pair<Index, Index>> entries;
+  for (Index i = 0; i < n; ++i) entries.insert({{i, i}, {i, 0}, {0, i}});
+  Csr<double> a = with_entries(n, entries);
+  for (Index i = 0; i < n; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] == i) a.values[k] = 50;
+  check(a, fill_pattern(a, 1000), false, 0);
+}
+
+TEST_P(Eliminations, ReplaceAndShiftPivotsAsTheSerialLoops) {
+  Csr<double> a = dominant(120, 5, 8);
+  for (Index i = 0; i < a.rows; i += 7)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] == i) a.values[k] = 0;
+  check(a, fill_pattern(a, 0), false, 1e-2);
+  Csr<double> s = definite(120, 9);
+  for (Index i = 0; i < s.rows; ++i)
+    for (Offset k = s.offsets[i]; k < s.offsets[i + 1]; ++k)
+      if (s.columns[k] == i) s.values[k] *= 0.05;
+  TriangularFactors patterns = fill_pattern(s, 0);
+  cholesky_on_pattern(s, patterns);
+  ASSERT_GT(patterns.shift, 0);
+  check(s, fill_pattern(s, 0), true, 0);
+  s.values[0] = -1;
+  EXPECT_THROW(JointFactors(ctx(), s, fill_pattern(s, 0)).factorise_definite(ctx(), s),
+               MatrixError);
+}
+
+TEST_P(Eliminations, AreTakenForLargeFactorsAndFollowNewValues) {
+  Csr<double> const a = generate(Poisson27Params{.n = 20, .coefficient = Coefficient::random});
+  Csr<double> b = a;
+  for (double& v : b.values) v *= 1.5;
+  for (bool symmetric : {true, false})
+    for (Real values : {Real::f64, Real::f32}) {
+      FactorRecipe const recipe{
+          .name = "factors",
+          .symmetric = symmetric,
+          .pivot_floor = symmetric ? 0 : 1e-6,
+          .arrangement = {UseMatching::off,
+                          symmetric ? FactorScaling::diagonal : FactorScaling::largest,
+                          FactorOrder::colours},
+          .values = values,
+          .solves = TriangularSolves::exact};
+      Factorisation M(ctx(), a.view(), recipe);
+      EXPECT_EQ(M.details().find("on the device") != std::string::npos,
+                ctx().space() != Space::host);
+      Context host(Backend::host);
+      Factorisation const H(host, b.view(), recipe);
+      M.update(ctx(), b.view());
+      auto const x = random_values(a.rows, 5);
+      std::vector<double> there(a.rows);
+      for (Op op : {Op::none, Op::transpose}) {
+        H.apply(host, 1, vector_view(x.data(), a.rows), 0, vector_view(there.data(), a.rows), op);
+        Guarded<double> gx(ctx(), x), y(ctx(), std::vector<double>(a.rows, nan));
+        M.apply(ctx(), 1, gx.in(), 0, y.view(), op);
+        auto const got = y.get();
+        double const size = std::abs(*std::max_element(there.begin(), there.end()));
+        double const tolerance = values == Real::f64 ? 1e-12 : 1e-6;
+        for (Index i = 0; i < a.rows; ++i) ASSERT_NEAR(got[i], there[i], tolerance * size);
+      }
+    }
+}
+
+TEST_P(Eliminations, HaveApproximateInversesWhereTheyLie) {
+  auto const check = [&](Csr<double> const& B, int level, bool symmetric) {
+    TriangularFactors factors = fill_pattern(B, level);
+    JointFactors joint(ctx(), B, factors);
+    if (symmetric) {
+      joint.factorise_definite(ctx(), B);
+    } else {
+      joint.factorise(ctx(), B, 1e-6);
+    }
+    factors = joint.to_host(ctx());
+    ApproximateTriangles const expected = triangular_inverses(ctx(), factors, symmetric);
+    std::vector<double> const nothing(static_cast<std::size_t>(joint.entries()), nan);
+    Array<double> W = to_space(ctx(), nothing.data(), nothing.size());
+    JointArrays const f = joint.arrays();
+    ctx().visit([&](auto& on) { invert_triangles(on, f, joint.values(), symmetric, W.data()); });
+    auto const part = [&](Csr<double> const& like, JointPart which) {
+      CsrStorage<double> got(ctx(), like.view(), Arrays::copied);
+      ctx().visit([&](auto& on) {
+        take_part(on, f, W.data(), which, got.view().offsets, got.own_values());
+      });
+      return to_host(ctx(), got.view());
+    };
+    same(part(expected.lower, JointPart::lower_with_diagonal), expected.lower, 1e-11);
+    same(part(expected.upper, JointPart::upper_with_diagonal), expected.upper, 1e-11);
+  };
+  for (Index n : {1, 33, 300}) {
+    SCOPED_TRACE(n);
+    for (int level : {0, 2}) {
+      check(dominant(n, 5, 3), level, false);
+      check(definite(n, 4), level, true);
+    }
+  }
+  Index const n = 560;  // rows beyond the shared memory
+  std::set<std::pair<Index, Index>> entries;
+  for (Index i = 0; i < n; ++i) entries.insert({{i, i}, {i, 0}, {0, i}, {n - 1, i}, {i, n - 1}});
+  Csr<double> arrow = with_entries(n, entries);
+  for (Index i = 0; i < n; ++i)
+    for (Offset k = arrow.offsets[i]; k < arrow.offsets[i + 1]; ++k)
+      if (arrow.columns[k] == i) arrow.values[k] = 600;
+  check(arrow, 0, false);
+}
+
+TEST_P(Eliminations, SweepWithThoseInversesAsOnTheHost) {
+  Csr<double> const B = definite(400, 11);
+  for (bool symmetric : {true, false}) {
+    JointFactors joint(ctx(), B, fill_pattern(B, 0));
+    TwoSided sides;
+    for (Index i = 0; i < B.rows; ++i) {
+      sides.row.push_back((i * 7) % B.rows);
+      sides.row_scale.push_back(1 + 0.01 * (i % 5));
+    }
+    sides.column = sides.row;
+    sides.column_scale = sides.row_scale;
+    auto const factorise = [&](Csr<double> const& now) {
+      if (symmetric) {
+        joint.factorise_definite(ctx(), now);
+      } else {
+        joint.factorise(ctx(), now, 0);
+      }
+    };
+    factorise(B);
+    SweptInverse<double> M(ctx(), joint, sides, 1, symmetric);
+    Csr<double> now = B;
+    for (double& v : now.values) v *= 3;
+    for (Csr<double> const* step : std::initializer_list<Csr<double> const*>{&B, &now}) {
+      factorise(*step);
+      M.update(ctx(), joint, sides, symmetric);
+      TriangularFactors const factors = joint.to_host(ctx());
+      Context host(Backend::host);
+      ApproximateTriangles const W = triangular_inverses(host, factors, symmetric);
+      SweptInverse<double> const H(host, factors, sides, 1, &W);
+      auto const x = random_values(B.rows, 5);
+      std::vector<double> there(B.rows);
+      for (Op op : {Op::none, Op::transpose}) {
+        H.apply(host, 1, vector_view(x.data(), B.rows), 0, vector_view(there.data(), B.rows), op);
+        Guarded<double> gx(ctx(), x), y(ctx(), std::vector<double>(B.rows, nan));
+        M.apply(ctx(), 1, gx.in(), 0, y.view(), op);
+        auto const got = y.get();
+        for (Index i = 0; i < B.rows; ++i)
+          ASSERT_NEAR(got[i], there[i], 1e-11 * std::max(1.0, std::abs(there[i])));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tcsolve::test
