@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include <tcsolve/factors/power_scale.hpp>
 #include <tcsolve/matrix/reorder/colouring.hpp>
 #include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
@@ -31,11 +32,6 @@ bool has_small_diagonal(CsrView<double> const& a) {
     if (!(diagonal >= small_pivot * largest) || diagonal == 0) return true;
   }
   return false;
-}
-
-/// 2^-e with 2^e <= x < 2^(e+1): scaling by it rounds nothing.
-double inverse_power(double x) {
-  return x > 0 && std::isfinite(x) ? std::ldexp(1.0, -std::clamp(std::ilogb(x), -500, 500)) : 1.0;
 }
 
 /// Of an entry of B.

@@ -25,6 +25,7 @@
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/core/cancel.hpp>
+#include <tcsolve/factors/arranged_view.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 namespace tcsolve {
@@ -103,6 +104,14 @@ class Arrangement {
   Index rank() const { return rank_; }
   /// The first rows of the nodes in B; empty: none.
   std::vector<Index> const& nodes() const { return nodes_; }
+  /// How the scales follow from new values.
+  ScaledBy scaling_by_values() const {
+    if (matched_ || scaling_ == FactorScaling::none) return ScaledBy::nothing;
+    return symmetric_ || scaling_ == FactorScaling::diagonal ? ScaledBy::diagonal
+                                                             : ScaledBy::largest;
+  }
+  /// Where an entry of B lies in A; -1: nowhere, it is 0.
+  std::vector<Offset> const& source() const { return source_; }
   /// "matching: 12 rows moved; order: amd".
   std::string text() const;
 
@@ -118,7 +127,7 @@ class Arrangement {
   Index moved_ = 0, rank_ = 0;
   FactorOrder order_ = FactorOrder::none;
   Csr<double> matrix_;
-  std::vector<Offset> source_;  // where an entry of B lies in A; -1: nowhere, it is 0
+  std::vector<Offset> source_;
   TwoSided sides_;
   std::vector<Index> nodes_;
 };

@@ -73,10 +73,11 @@ MemoryNeed factorisation_need(Context const& ctx, FactorRecipe const& recipe, In
   need.host = 20 * z + 8 * n + 2 * 24 * n;  // B, where its entries come from; permutations, scales
   need.host += 12 * stored + 24 * n;        // the factors
   bool const on_device = ctx.space() != Space::host;
-  // A device keeps B and the factors that it makes on a pattern (factors/joint_factors.hpp).
+  // A device keeps B, where its entries come from, and the factors that it makes on a pattern
+  // (factors/arranged_values.hpp, factors/joint_factors.hpp).
   bool const joint = on_device && !recipe.right_factor && !fill.by_blocks &&
                      (recipe.fill == FillIn::by_level || fill.exact);
-  if (joint) need.space += 12 * z + 4 * n;
+  if (joint) need.space += 16 * z + 20 * n;
   auto const add = [&](double entries) { need += stored_need(ctx, rows, entries, recipe.values); };
   auto const add_diagonals = [&] {
     for (int part = 0; part < 3; ++part) need += stored_need(ctx, rows, n, Real::f64);

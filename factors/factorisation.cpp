@@ -129,7 +129,16 @@ Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecip
 }
 
 void Factorisation::update(Context& ctx, CsrView<double> const& a) {
-  arrangement_.update(a);
+  if (joint_) {
+    Context::Entry const entry(ctx);
+    arranged_->update(ctx, CsrStorage<double>(ctx, a).view(), sides_);
+    make_joint_numbers(ctx);
+    return make_inverse(ctx);
+  }
+  if (a.space == Space::host)
+    arrangement_.update(a);
+  else
+    arrangement_.update(to_host(ctx, a).view());
   sides_ = arrangement_.sides();
   if (recipe_.fill == FillIn::complete) {
     factorise_completely();
@@ -148,17 +157,22 @@ void Factorisation::factorise_on_pattern(Context& ctx) {
   Csr<double> const& B = arrangement_.matrix();
   if (!std::exchange(decided_, true) && ctx.space() != Space::host && !recipe_.right_factor &&
       arrangement_.nodes().empty() && quicker_on_device(*factors_)) {
-    joint_ = std::make_shared<JointFactors>(ctx, B, std::move(*std::exchange(factors_, nullptr)));
+    joint_ = std::make_shared<JointFactors>(ctx, std::move(*std::exchange(factors_, nullptr)));
+    arranged_ = std::make_shared<ArrangedValues>(ctx, arrangement_);
     if (std::exchange(inverse_, nullptr)) ++revision_;
+    return make_joint_numbers(ctx);
   }
-  if (joint_ && recipe_.symmetric)
-    joint_->factorise_definite(ctx, B);
-  else if (joint_)
-    joint_->factorise(ctx, B, recipe_.pivot_floor);
-  else if (recipe_.symmetric)
+  if (recipe_.symmetric)
     cholesky_on_pattern(B, *factors_, ctx.cancel_flag());
   else
     tcsolve::factorise_on_pattern(B, recipe_.pivot_floor, *factors_, ctx.cancel_flag());
+}
+
+void Factorisation::make_joint_numbers(Context& ctx) {
+  if (recipe_.symmetric)
+    joint_->factorise_definite(ctx, arranged_->matrix());
+  else
+    joint_->factorise(ctx, arranged_->matrix(), recipe_.pivot_floor);
 }
 
 std::shared_ptr<TriangularFactors const> Factorisation::factors(Context& ctx) const {

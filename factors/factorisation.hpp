@@ -3,6 +3,7 @@
 /// direct have in common.
 ///
 ///     arrange      A -> B = P R A C Q^T          factors/arrangement.hpp
+///                  new values, on the device     factors/arranged_values.hpp
 ///     factorise    B ~ L D U                     factors/incomplete.hpp, factors/complete.hpp
 ///                  on a pattern, on the device   factors/joint_factors.hpp
 ///     apply        exactly, level by level       factors/factored_inverse.hpp
@@ -17,6 +18,7 @@
 #include <utility>
 
 #include <tcsolve/factors/approximate_inverse.hpp>
+#include <tcsolve/factors/arranged_values.hpp>
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/incomplete.hpp>
 #include <tcsolve/factors/joint_factors.hpp>
@@ -83,10 +85,10 @@ class Factorisation final : public LinearOperator<double> {
   /// From a host matrix. Throws MatrixError (no positive pivots, factors beyond the values' range),
   /// ShapeError, MemoryError (more fill than memory), Cancelled.
   Factorisation(Context&, CsrView<double> const& a, FactorRecipe recipe);
-  /// New values on the pattern of A: permutations, the patterns of incomplete factors, levels and
-  /// arrays stay, numbers are made anew. A complete factorisation, which pivots, is made anew
-  /// altogether, and revision() changes; so it does once where the device takes the numbers over.
-  /// Throws as the constructor.
+  /// New values, in either space, on the pattern of A: permutations, the patterns of incomplete
+  /// factors, levels and arrays stay, numbers are made anew. A complete factorisation, which
+  /// pivots, is made anew altogether, and revision() changes; so it does once where the device
+  /// takes the numbers over. Throws as the constructor.
   void update(Context&, CsrView<double> const& a);
 
   void prepare(Context& ctx, Op op) const override { inverse_->prepare(ctx, op); }
@@ -104,6 +106,7 @@ class Factorisation final : public LinearOperator<double> {
     inverse_->apply(ctx, alpha, x, beta, y, op);
   }
   void factorise_on_pattern(Context&);
+  void make_joint_numbers(Context&);
   void factorise_completely();
   void keep_right_factor();
   std::shared_ptr<TriangularFactors const> exact_factors(Context&) const;
@@ -119,7 +122,8 @@ class Factorisation final : public LinearOperator<double> {
   Arrangement arrangement_;
   TwoSided sides_;
   std::shared_ptr<TriangularFactors> factors_;  // or
-  std::shared_ptr<JointFactors> joint_;         // of which the device makes the numbers
+  std::shared_ptr<JointFactors> joint_;         // of which the device makes the numbers, and
+  std::shared_ptr<ArrangedValues> arranged_;    // those of B, whose host copy then stays as it was
   OperatorPtr<double> inverse_;
   OperatorPtr<double> first_, second_;  // of isai
   std::shared_ptr<Context> host_;       // of the solves on the host, with their inverse

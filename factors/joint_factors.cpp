@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <tcsolve/factors/pivots.hpp>
 
@@ -17,12 +18,11 @@ OffsetsView part(Array<std::int32_t> const& narrow, Array<std::int64_t> const& w
 
 }  // namespace
 
-JointFactors::JointFactors(Context& ctx, Csr<double> const& B, TriangularFactors patterns)
-    : rows_(B.rows),
+JointFactors::JointFactors(Context& ctx, TriangularFactors patterns)
+    : rows_(patterns.lower.rows),
       pattern_(std::move(patterns)),
       lower_order_(level_order(pattern_.lower, true)),
       upper_order_(level_order(pattern_.upper, false)),
-      B_(ctx, B.view(), Arrays::copied),
       shift_(pattern_.shift) {
   std::fill(pattern_.lower.values.begin(), pattern_.lower.values.end(), 0.0);
   std::fill(pattern_.upper.values.begin(), pattern_.upper.values.end(), 0.0);
@@ -56,11 +56,10 @@ JointFactors::JointFactors(Context& ctx, Csr<double> const& B, TriangularFactors
   counters_ = Array<unsigned>(ctx.space(), 3);
 }
 
-PivotCounts JointFactors::run(Context& ctx, Csr<double> const& B, PivotRule const& rule) {
+PivotCounts JointFactors::run(Context& ctx, CsrView<double> const& B, PivotRule const& rule) {
   if (rows_ == 0) return {};
-  B_.update_values(ctx, B.view());
   return ctx.visit([&](auto& on) {
-    return eliminate(on, arrays(), values_.data(), inverse_pivots_.data(), B_.view(), rule,
+    return eliminate(on, arrays(), values_.data(), inverse_pivots_.data(), B, rule,
                      counters_.data());
   });
 }
@@ -74,17 +73,19 @@ JointArrays JointFactors::arrays() const {
           .places = static_cast<Index>(row_of_.size())};
 }
 
-void JointFactors::factorise(Context& ctx, Csr<double> const& B, double floor) {
+void JointFactors::factorise(Context& ctx, CsrView<double> const& B, double floor) {
   replaced_ = static_cast<Index>(run(ctx, B, {.floor = floor}).replaced);
   shift_ = 0;
 }
 
-void JointFactors::factorise_definite(Context& ctx, Csr<double> const& B) {
-  positive_diagonal(B);
+void JointFactors::factorise_definite(Context& ctx, CsrView<double> const& B) {
   replaced_ = 0;
+  bool positive = false;  // the diagonal, looked at where a pivot fails
   shift_ = with_shifts(shift_, [&](double shift) {
     ctx.cancel_flag().check();
-    return run(ctx, B, {.definite = true, .shift = shift}).failed == 0;
+    if (run(ctx, B, {.definite = true, .shift = shift}).failed == 0) return true;
+    if (!std::exchange(positive, true)) positive_diagonal(tcsolve::to_host(ctx, B));
+    return false;
   });
 }
 

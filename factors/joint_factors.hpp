@@ -45,14 +45,13 @@ struct PivotCounts {
 
 class JointFactors {
  public:
-  /// `patterns`: of a factorisation of B; their numbers are dropped, their shift is the first one.
-  JointFactors(Context&, Csr<double> const& B, TriangularFactors patterns);
-  /// Numbers from the values of B, which has the same pattern, as factorise_on_pattern() makes
-  /// them.
-  void factorise(Context&, Csr<double> const& B, double floor);
+  /// `patterns`: of a factorisation; their numbers are dropped, their shift is the first one.
+  JointFactors(Context&, TriangularFactors patterns);
+  /// Numbers from B, a matrix in the Context's space, as factorise_on_pattern() makes them.
+  void factorise(Context&, CsrView<double> const& B, double floor);
   /// As cholesky_on_pattern() makes them, L and U apart, with the last shift or a larger one.
   /// Throws MatrixError where B has a diagonal entry that is not positive.
-  void factorise_definite(Context&, Csr<double> const& B);
+  void factorise_definite(Context&, CsrView<double> const& B);
 
   /// L, D and U apart, on the host.
   TriangularFactors to_host(Context&) const;
@@ -75,12 +74,11 @@ class JointFactors {
   CsrView<double> matrix() const;
 
  private:
-  PivotCounts run(Context&, Csr<double> const& B, PivotRule const&);
+  PivotCounts run(Context&, CsrView<double> const& B, PivotRule const&);
 
   Index rows_;
   TriangularFactors pattern_;
   LevelOrder lower_order_, upper_order_;
-  CsrStorage<double> B_;
   Array<std::int32_t> narrow_;  // begin (rows + 1), diagonal (rows), diagonal + 1 (rows)
   Array<std::int64_t> wide_;    // the same where the entries need it
   Array<Index> columns_, row_of_;

@@ -44,9 +44,7 @@ bool update_factors(Context& ctx, CsrView<double> const& a, OperatorPtr<double> 
   }
   auto const own = std::dynamic_pointer_cast<Factorisation const>(M);
   if (own)
-    on_host(ctx, a, M->name(), [&](CsrView<double> const& here) {
-      std::const_pointer_cast<Factorisation>(own)->update(ctx, here);
-    });
+    admitted(M->name(), [&] { std::const_pointer_cast<Factorisation>(own)->update(ctx, a); });
   return own != nullptr;
 }
 

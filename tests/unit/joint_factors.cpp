@@ -2,6 +2,7 @@
 /// Numbers of factors, and of their approximate inverses, that a Context makes on a pattern where
 /// it computes, against the host's serial loops.
 #include <tcsolve/factors/approximate_inverse.hpp>
+#include <tcsolve/factors/arranged_values.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/factors/joint_factors.hpp>
 #include <tcsolve/factors/joint_inverse.hpp>
@@ -56,13 +57,14 @@ class Eliminations : public OnEachBackend {
           << "entry " << k;
   }
   void check(Csr<double> const& B, TriangularFactors patterns, bool definite, double floor) {
-    JointFactors joint(ctx(), B, patterns);
+    JointFactors joint(ctx(), patterns);
+    CsrStorage<double> const here(ctx(), B.view());
     for (int run = 0; run < 2; ++run) {  // the second one over old numbers
       if (definite) {
-        joint.factorise_definite(ctx(), B);
+        joint.factorise_definite(ctx(), here.view());
         cholesky_on_pattern(B, patterns);
       } else {
-        joint.factorise(ctx(), B, floor);
+        joint.factorise(ctx(), here.view(), floor);
         factorise_on_pattern(B, floor, patterns);
       }
       TriangularFactors const got = joint.to_host(ctx());
@@ -119,7 +121,8 @@ TEST_P(Eliminations, ReplaceAndShiftPivotsAsTheSerialLoops) {
   ASSERT_GT(patterns.shift, 0);
   check(s, fill_pattern(s, 0), true, 0);
   s.values[0] = -1;
-  EXPECT_THROW(JointFactors(ctx(), s, fill_pattern(s, 0)).factorise_definite(ctx(), s),
+  CsrStorage<double> const here(ctx(), s.view());
+  EXPECT_THROW(JointFactors(ctx(), fill_pattern(s, 0)).factorise_definite(ctx(), here.view()),
                MatrixError);
 }
 
@@ -158,14 +161,44 @@ TEST_P(Eliminations, AreTakenForLargeFactorsAndFollowNewValues) {
     }
 }
 
+TEST_P(Eliminations, OfArrangedValuesAreThoseOfTheHost) {
+  Csr<double> const a = dominant(300, 6, 21), s = definite(200, 22);
+  auto const check = [&](Csr<double> const& A, ArrangementParams const& params, bool symmetric) {
+    Arrangement B(A.view(), params, symmetric);
+    ArrangedValues there(ctx(), B);
+    Csr<double> now = A;
+    for (Index i = 0; i < A.rows; ++i)  // symmetric where A is
+      for (Offset k = A.offsets[i]; k < A.offsets[i + 1]; ++k)
+        now.values[k] *= std::ldexp(1.25, (i + A.columns[k]) % 9 - 4);
+    CsrStorage<double> const here(ctx(), now.view());
+    TwoSided sides = B.sides();
+    there.update(ctx(), here.view(), sides);
+    B.update(now.view());
+    Csr<double> const got = to_host(ctx(), there.matrix());
+    EXPECT_EQ(got.columns, B.matrix().columns);
+    EXPECT_EQ(got.values, B.matrix().values);
+    EXPECT_EQ(sides.row_scale, B.sides().row_scale);
+    EXPECT_EQ(sides.column_scale, B.sides().column_scale);
+  };
+  for (FactorScaling scaling :
+       {FactorScaling::none, FactorScaling::diagonal, FactorScaling::largest})
+    for (FactorOrder order : {FactorOrder::none, FactorOrder::amd}) {
+      check(a, {UseMatching::off, scaling, order}, false);
+      check(a, {UseMatching::on, scaling, order}, false);
+      check(s, {UseMatching::off, scaling, order}, true);
+    }
+  check(with_entries(7, {{0, 0}, {1, 2}, {2, 1}, {3, 3}}), {UseMatching::off}, false);
+}
+
 TEST_P(Eliminations, HaveApproximateInversesWhereTheyLie) {
   auto const check = [&](Csr<double> const& B, int level, bool symmetric) {
     TriangularFactors factors = fill_pattern(B, level);
-    JointFactors joint(ctx(), B, factors);
+    JointFactors joint(ctx(), factors);
+    CsrStorage<double> const here(ctx(), B.view());
     if (symmetric) {
-      joint.factorise_definite(ctx(), B);
+      joint.factorise_definite(ctx(), here.view());
     } else {
-      joint.factorise(ctx(), B, 1e-6);
+      joint.factorise(ctx(), here.view(), 1e-6);
     }
     factors = joint.to_host(ctx());
     ApproximateTriangles const expected = triangular_inverses(ctx(), factors, symmetric);
@@ -203,7 +236,7 @@ TEST_P(Eliminations, HaveApproximateInversesWhereTheyLie) {
 TEST_P(Eliminations, SweepWithThoseInversesAsOnTheHost) {
   Csr<double> const B = definite(400, 11);
   for (bool symmetric : {true, false}) {
-    JointFactors joint(ctx(), B, fill_pattern(B, 0));
+    JointFactors joint(ctx(), fill_pattern(B, 0));
     TwoSided sides;
     for (Index i = 0; i < B.rows; ++i) {
       sides.row.push_back((i * 7) % B.rows);
@@ -212,10 +245,11 @@ TEST_P(Eliminations, SweepWithThoseInversesAsOnTheHost) {
     sides.column = sides.row;
     sides.column_scale = sides.row_scale;
     auto const factorise = [&](Csr<double> const& now) {
+      CsrStorage<double> const here(ctx(), now.view());
       if (symmetric) {
-        joint.factorise_definite(ctx(), now);
+        joint.factorise_definite(ctx(), here.view());
       } else {
-        joint.factorise(ctx(), now, 0);
+        joint.factorise(ctx(), here.view(), 0);
       }
     };
     factorise(B);
