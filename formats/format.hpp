@@ -27,6 +27,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <tcsolve/formats/choose/survey.hpp>
@@ -99,6 +100,13 @@ struct FormatFactory {
       with;
 };
 
+/// What a format predicts of its products by a model of its own.
+struct FormatModel {
+  std::vector<std::pair<std::string, double>> terms;  ///< by the letters of the source
+  double intensity = 0;                               ///< operations a byte that is moved
+  std::string decision;                               ///< what the model has decided, in words
+};
+
 struct Format {
   std::string name;  ///< of the operators too
   std::string doc;   ///< one line for `--list`
@@ -129,6 +137,9 @@ struct Format {
   std::optional<Makers> miniature = {};
   /// Empty: the format has one tuning.
   std::function<std::vector<Variant>()> variants = {};
+  /// Of many columns of this type and layout times a canonical matrix in the Context's space, for
+  /// `info` and the benches. Empty: it has no model of its own. Cost: that of a conversion.
+  std::function<FormatModel(Context&, CsrView<double> const&, Real type, Layout)> model = {};
 
   /// y = A x in this format. Throws what the operator's constructor throws.
   template <class T, class S = T>
