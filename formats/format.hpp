@@ -100,11 +100,12 @@ struct FormatFactory {
       with;
 };
 
-/// What a format predicts of its products by a model of its own.
+/// What a format predicts of its products with many columns, by a model of its own.
 struct FormatModel {
-  std::vector<std::pair<std::string, double>> terms;  ///< by the letters of the source
-  double intensity = 0;                               ///< operations a byte that is moved
-  std::string decision;                               ///< what the model has decided, in words
+  std::vector<std::pair<std::string, double>> terms;  ///< counts, by the letters of the source
+  std::string decision;                               ///< what was decided by them, in words
+  /// Operations a byte of device memory, vectors of the values' type (FP32 at least) and layout.
+  std::function<double(Real values, Layout)> intensity;
 };
 
 struct Format {
@@ -137,9 +138,9 @@ struct Format {
   std::optional<Makers> miniature = {};
   /// Empty: the format has one tuning.
   std::function<std::vector<Variant>()> variants = {};
-  /// Of many columns of this type and layout times a canonical matrix in the Context's space, for
-  /// `info` and the benches. Empty: it has no model of its own. Cost: that of a conversion.
-  std::function<FormatModel(Context&, CsrView<double> const&, Real type, Layout)> model = {};
+  /// Of a canonical matrix in the Context's space, for `info` and the benches. Empty: it has no
+  /// model of its own. Cost: that of a conversion.
+  std::function<FormatModel(Context&, CsrView<double> const&)> model = {};
 
   /// y = A x in this format. Throws what the operator's constructor throws.
   template <class T, class S = T>

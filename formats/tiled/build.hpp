@@ -188,6 +188,17 @@ struct FillSlots {
   TCSOLVE_HD void operator()(std::int64_t I) const { slices.each(I, Fill{*this}); }
 };
 
+/// The most chunks that a warp has in a stage.
+struct MeasureWarps {
+  std::uint32_t const* start;
+  Index slices;  ///< of a warp, which divides a panel
+  std::int32_t* most;
+  TCSOLVE_HD void operator()(std::int64_t warp) const {
+    std::uint32_t const* const at = start + warp * slices;
+    raise_to(most, static_cast<std::int32_t>(at[slices] - at[0]));
+  }
+};
+
 struct TakeTargets {
   Line const* lines;
   std::int32_t* target;
@@ -240,6 +251,7 @@ TiledArrays<S> build(On& on, CsrView<S> const& a, TiledTuning const& tuning) {
   TiledView<S>& v = m.view;
   v.rows = a.rows, v.cols = a.cols, v.entries = a.entries, v.space = on.space();
   v.panel_rows = tuning.panel_rows;
+  v.tile_bytes = tuning.tile_bytes;
   LaidOut const laid = LayOut<On, S>(on, a, tuning).run(m);
   v.panels = laid.panels;
   v.direct = m.model.direct;

@@ -5,7 +5,11 @@
 namespace tcsolve {
 namespace {
 
-std::string refuses(Features const& f, PlanRequest const&) { return beyond_31_bits(f); }
+/// Plans are for one column.
+std::string refuses(Features const& f, PlanRequest const&) {
+  std::string const many = beyond_31_bits(f);
+  return many.empty() ? "for blocks of columns, by its name" : many;
+}
 
 /// An estimate: what a panel gathers is not counted by features. With a fifth of padding and four
 /// entries to a gathered row.
@@ -20,21 +24,23 @@ FormatLayout layout(Features const& f, Real values) {
           .walked = double(f.longest)};
 }
 
-/// Of columns of vectors of the values' type, FP32 at least.
-FormatModel model(Context& ctx, CsrView<double> const& a, Real values, Layout layout) {
-  TiledModel const m = Tiled<double>(ctx, a).model();
+TiledTerms terms(Real values, Layout layout) {
   bool const wide = values == Real::f64;
-  TiledTerms const terms{.B_V = double(size_of(values)),
-                         .B_T = wide ? 8.0 : 4.0,
-                         .R = wide ? 16.0 : 32.0,
-                         .row_major = layout == Layout::row_major};
-  std::string decision = m.underutilised() ? "underutilised" : m.imbalanced() ? "imbalanced" : "";
-  if (m.segment > 0)
-    decision += cat(": rows in segments of ", m.segment, " entries");
-  else
-    decision += cat(decision.empty() ? "" : ", but ", "rows stay whole");
-  decision += m.reordered ? ", sorted by their pattern" : ", in order";
-  decision += m.direct ? ", X is read where it lies" : ", X is gathered by panels";
+  return {.B_V = double(size_of(values)),
+          .B_T = wide ? 8.0 : 4.0,
+          .R = wide ? 16.0 : 32.0,
+          .row_major = layout == Layout::row_major};
+}
+
+std::string decision(TiledModel const& m) {
+  std::string text = m.underutilised() ? "underutilised, " : m.imbalanced() ? "imbalanced, " : "";
+  text += m.segment > 0 ? cat("rows in segments of ", m.segment, " entries") : "rows stay whole";
+  text += m.reordered ? ", sorted by their pattern" : ", in order";
+  return text + (m.direct ? "; X is read where it lies" : "; X is gathered by panels");
+}
+
+FormatModel model(Context& ctx, CsrView<double> const& a) {
+  TiledModel const m = Tiled<double>(ctx, a).model();
   return {.terms = {{"mu", m.mu},
                     {"sigma", m.sigma},
                     {"U", m.U},
@@ -44,12 +50,14 @@ FormatModel model(Context& ctx, CsrView<double> const& a, Real values, Layout la
                     {"Z", m.Z},
                     {"C", m.C},
                     {"L", m.L},
-                    {"R", terms.R},
-                    {"I untiled (Eq. 2)", tiled::untiled_intensity(m, terms)},
-                    {"I all miss (Eq. 3, 6)", tiled::all_miss(m, terms)},
-                    {"I cold miss", tiled::cold_miss(m, terms)}},
-          .intensity = tiled::cold_miss(m, terms),
-          .decision = decision};
+                    {"R", terms(Real::f32, Layout::row_major).R},
+                    {"I untiled (Eq. 2)", tiled::untiled_intensity(m, {})},
+                    {"I all miss (Eq. 3, 6)", tiled::all_miss(m, {})},
+                    {"I cold miss", tiled::cold_miss(m, {})}},
+          .decision = decision(m),
+          .intensity = [m](Real values, Layout layout) {
+            return tiled::predicted(m, terms(values, layout));
+          }};
 }
 
 std::vector<Variant> variants() {
@@ -57,11 +65,11 @@ std::vector<Variant> variants() {
   auto const add = [&](std::string const& name, TiledTuning const& tuning) {
     all.push_back({.name = "tiled, " + name, .makers = makers_of<TiledOperator>(tuning)});
   };
-  for (Index const rows : {32, 128}) add(cat("panels of ", rows), {.panel_rows = rows});
-  for (Index const capacity : {320, 880, 1700})
-    add(cat("stages of ", capacity), {.capacity = capacity});
-  add("panels of 128, stages of 880", {.panel_rows = 128, .capacity = 880});
-  add("panels of 128, stages of 1700", {.panel_rows = 128, .capacity = 1700});
+  for (int const bytes : {64, 128})
+    for (Index const rows : {32, 64, 128, 256})
+      for (Index const capacity : {640, 880, 1400})
+        add(cat("panels of ", rows, ", stages of ", capacity, ", ", bytes, " bytes"),
+            {.panel_rows = rows, .capacity = capacity, .tile_bytes = bytes});
   add("gathered", {.direct_below = 0});
   add("direct", {.direct_below = 1e9});
   add("whole rows", {.balance = false});

@@ -296,7 +296,8 @@ class LayOut {
     f.entry = on_.template take<std::uint32_t>(n);
     f.rank = on_.template take<std::uint32_t>(n + 1);
     f.begin = on_.template take<std::uint32_t>(out.lines + 1);
-    auto* const marks = on_.template take<std::uint32_t>(std::max(n, out.lines) + 1);
+    if (marks_ == nullptr) marks_ = on_.template take<std::uint32_t>(std::max(n, out.lines) + 1);
+    std::uint32_t* const marks = marks_;
     on_.each(out.lines + 1, CountEntries{lines, out.lines, marks});
     on_.scan(marks, f.begin, out.lines + 1, Plus{});
     on_.each(out.lines, MarkPanels{lines, t_.panel_rows, out.panel_of});
@@ -327,6 +328,7 @@ class LayOut {
   On& on_;
   CsrView<S> const& a_;
   TiledTuning const& t_;
+  std::uint32_t* marks_ = nullptr;
 };
 
 }  // namespace tcsolve::tiled

@@ -95,5 +95,11 @@ inline double cold_miss(TiledModel const& m, TiledTerms const& t) {
   return intensity(m, t, cost_of_access(m, t) / (m.direct ? m.L * m.rho : m.L));
 }
 
+/// What is shown as predicted: cold misses, and Y written once, which Eq. 3 leaves out.
+inline double predicted(TiledModel const& m, TiledTerms const& t) {
+  double const cold = cold_miss(m, t);
+  return cold == 0 || m.segment > 0 ? cold : 2 / (2 / cold + t.B_T / m.mu);
+}
+
 }  // namespace tiled
 }  // namespace tcsolve

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// y = alpha A x + beta y, A in panels. A thread block has a panel and a tile of columns, 128 bytes
-/// of a row of X; tiles of a panel are neighbours, so that A comes from device memory once.
+/// y = alpha A x + beta y, A in panels. A thread block has a panel and a tile of columns, 128 or 64
+/// bytes of a row of X; tiles of a panel are neighbours, so that A comes from device memory once.
 ///
 ///   gather   rows of X of a stage to shared memory, behind one row of zeros: row-major by copies
 ///   of
 ///            16 bytes that pass no register; column-major by loads of four (FP64: two) columns,
 ///            neighbouring threads having neighbouring rows
+///   A        what a warp needs of A in a stage lies together and comes by the same copies, at most
+///            4 KB at a time, so that one wait is for all
 ///   banks    16 bytes c of row r stand at c ^ r % 8, so that eight lanes write one row or one
 ///            column of eight rows without conflict, and read one row
-///   lanes    eight lanes have a line and 16 bytes of its columns each, four lines a warp step: the
-///            paper's register tile, R = 32 columns in FP32, spread over lanes so that a long line
-///            holds up three others, not 31
-///   A        8 bytes of numbers and 4 values of a line a load, which its lanes share; a chunk
-///   ahead direct   the same without gathering: 16 bytes of four rows of X at once narrow   a few
-///   columns: a thread a line, X where it lies parts    of long rows to workspace, joined by a
-///   kernel of their own, a warp a row, in order bytes    for every tile the matrix and 128 bytes
-///   of the footprint's rows; Y once
+///   lanes    eight (four) lanes have a line and 16 bytes of its columns each, four (eight) lines a
+///            warp step: the paper's register tile, R = 32 columns in FP32, spread over lanes so
+///            that a long line holds up three others, not 31
+///   direct   the same without gathering: 16 bytes of a row of X a lane from where they lie
+///   narrow   a few columns: a thread a line
+///   parts    of long rows to workspace, joined by a kernel of their own, a warp a row, in order
+///   bytes    for every tile the matrix and the tile's bytes of the footprint's rows; Y once
 ///
 ///            gathered rows       lanes 0 .. 7      8 .. 15  ...
 ///            0  [ 0 0 ... 0 ]    line 0            line 1        numbers [ 1 3 0 0 | 1 2 0 0 | ..
@@ -29,12 +30,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace tcsolve::cuda {
 
 namespace {
 
-constexpr int lines_of_warp = 8, most_threads = 512;
+constexpr int most_threads = 512, staged_bytes = 4096;  // of A, a warp
 
 /// Elements of 16 bytes.
 template <class T>
@@ -72,42 +74,54 @@ struct Columns {
   int tiles;
 };
 
-/// Four neighbours, by as few loads as there can be.
-template <class E>
-__device__ void load_four(E const* from, E (&to)[4]) {
-  if constexpr (sizeof(E) == 2) {
-    uint2 const v = __ldg(reinterpret_cast<uint2 const*>(from));
-    memcpy(to, &v, sizeof v);
-  } else {
-#pragma unroll
-    for (int i = 0; i < static_cast<int>(sizeof(E)) / 4; ++i) {
-      uint4 const v = __ldg(reinterpret_cast<uint4 const*>(from) + i);
-      memcpy(reinterpret_cast<char*>(to) + 16 * i, &v, sizeof v);
-    }
-  }
-}
-
-/// A line's entries of a chunk.
-template <bool direct, class S>
-struct Chunk {
-  static constexpr int size = TiledView<S>::chunk;
-  std::conditional_t<direct, std::int32_t, std::uint16_t> number[size];
-  S value[size];
-  __device__ void load(TiledView<S> const& a, std::uint32_t chunk, int within) {
-    std::int64_t const at = std::int64_t{chunk} * TiledView<S>::group + within * size;
-    if constexpr (direct)
-      load_four(a.columns + at, number);
-    else
-      load_four(a.local + at, number);
-    load_four(a.values + at, value);
-  }
-};
-
 __device__ inline void copy_to_shared(void* shared, void const* global) {
   auto const to = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
 }
 __device__ inline void copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+/// Four neighbours in shared memory.
+template <class E>
+struct alignas(sizeof(E) == 2 ? 8 : 16) Four {
+  E v[4];
+};
+
+/// What a warp has of A in shared memory: up to `capacity` chunks of its slices.
+template <bool direct, class S>
+struct StagedChunks {
+  using Number = std::conditional_t<direct, std::int32_t, std::uint16_t>;
+  static constexpr int group = TiledView<S>::group, size = TiledView<S>::chunk;
+  static constexpr int bytes = group * static_cast<int>(sizeof(Number) + sizeof(S));
+  static constexpr int most = staged_bytes / bytes;
+  char* memory;
+  int capacity;
+
+  /// Begins to copy chunks [first, first + count).
+  __device__ void copy(TiledView<S> const& a, std::uint32_t first, int count, int lane) const {
+    constexpr int number_pieces = group * sizeof(Number) / 16,
+                  value_pieces = group * sizeof(S) / 16;
+    char const* numbers;
+    if constexpr (direct)
+      numbers = reinterpret_cast<char const*>(a.columns + std::int64_t{first} * group);
+    else
+      numbers = reinterpret_cast<char const*>(a.local + std::int64_t{first} * group);
+    auto const* const values =
+        reinterpret_cast<char const*>(a.values + std::int64_t{first} * group);
+    for (int i = lane; i < count * number_pieces; i += 32)
+      copy_to_shared(memory + 16 * i, numbers + 16 * i);
+    char* const to = memory + capacity * number_pieces * 16;
+    for (int i = lane; i < count * value_pieces; i += 32)
+      copy_to_shared(to + 16 * i, values + 16 * i);
+  }
+  __device__ Four<Number> numbers(int chunk, int within) const {
+    return reinterpret_cast<Four<Number> const*>(memory)[chunk * (group / size) + within];
+  }
+  __device__ Four<S> values(int chunk, int within) const {
+    auto const* const from =
+        reinterpret_cast<Four<S> const*>(memory + capacity * group * sizeof(Number));
+    return from[chunk * (group / size) + within];
+  }
+};
 
 /// Where 16 bytes number c of a gathered row stand.
 template <int lanes>
@@ -136,16 +150,27 @@ __device__ void gather(std::int32_t const* map, int count, Strided<T const> cons
                        std::int64_t first_column, int columns, Together<T>* shared) {
   constexpr int n = adjacent<T>;
   if (x.column == 1) {
-    int const c = threadIdx.x % lanes, valid = min(max(columns - c * n, 0), n);
+    int const lane = threadIdx.x % 32, c = lane % lanes, valid = min(max(columns - c * n, 0), n);
     bool const whole = x.aligned && valid == n;
-#pragma unroll 4
-    for (int f = threadIdx.x / lanes; f < count; f += blockDim.x / lanes) {
-      T const* const from = x.data + __ldg(map + f) * x.row + first_column + c * n;
-      Together<T>* const to = shared + place<lanes>(f + 1, c);
-      if (whole)
-        copy_to_shared(to, from);
-      else
-        *to = load_elements(x, from, valid);
+    int const stride = static_cast<int>(blockDim.x);
+    // A warp has 32 rows: one load for their columns, the next ones on their way.
+    int base = static_cast<int>(threadIdx.x) - lane;
+    int next = base + lane < count ? __ldg(map + base + lane) : 0;
+    for (; base < count; base += stride) {
+      int const mine = next;
+      if (base + stride + lane < count) next = __ldg(map + base + stride + lane);
+#pragma unroll
+      for (int u = 0; u < lanes; ++u) {
+        int const f = u * (32 / lanes) + lane / lanes;
+        std::int64_t const row = __shfl_sync(~0u, mine, f);
+        if (base + f >= count) continue;
+        T const* const from = x.data + row * x.row + first_column + c * n;
+        Together<T>* const to = shared + place<lanes>(base + f + 1, c);
+        if (whole)
+          copy_to_shared(to, from);
+        else
+          *to = load_elements(x, from, valid);
+      }
     }
   } else {
 #pragma unroll 2
@@ -191,69 +216,100 @@ __device__ std::int32_t target_of(TiledView<S> const& a, std::int64_t line) {
   return a.target != nullptr ? __ldg(a.target + line) : static_cast<std::int32_t>(line);
 }
 
-template <int lanes, bool direct, class S, class T>
-__global__ void __launch_bounds__(most_threads) wide_kernel(TiledView<S> a, Columns<T> g) {
-  constexpr int n = adjacent<T>, tile = lanes * n, together = 32 / lanes,
-                steps = lines_of_warp / together, height = TiledView<S>::height;
+/// Lines [0, lines) of a warp, its chunks [first, first + count) having come.
+template <int lanes, bool direct, int steps, class S, class T>
+__device__ void multiply(StagedChunks<direct, S> const& staged, std::uint32_t first, int count,
+                         std::uint32_t const (&begin)[steps], std::uint32_t const (&end)[steps],
+                         int within, int c, Together<T> const* shared, Strided<T const> const& x,
+                         T const* columns, int valid, T (&sum)[steps][adjacent<T>]) {
+  constexpr int size = StagedChunks<direct, S>::size;
+#pragma unroll
+  for (int s = 0; s < steps; ++s) {
+    std::uint32_t const from = max(begin[s], first), to = min(end[s], first + count);
+#pragma unroll 2
+    for (std::uint32_t at = from; at < to; ++at) {
+      int const chunk = static_cast<int>(at - first);
+      auto const number = staged.numbers(chunk, within);
+      auto const value = staged.values(chunk, within);
+      Together<T> rows[size];
+#pragma unroll
+      for (int j = 0; j < size; ++j) {
+        if constexpr (!direct) {
+          rows[j] = shared[place<lanes>(number.v[j], c)];
+        } else {
+          rows[j] = {};
+          if (number.v[j] >= 0) rows[j] = load_elements(x, columns + number.v[j] * x.row, valid);
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < size; ++j) add(sum[s], T(value.v[j]), rows[j]);
+    }
+  }
+}
+
+template <int lanes, bool direct, int lines, class S, class T>
+__global__ void __launch_bounds__(most_threads, 1)
+    wide_kernel(TiledView<S> a, Columns<T> g, int capacity) {
+  constexpr int n = adjacent<T>, tile = lanes * n, together = 32 / lanes, steps = lines / together,
+                height = TiledView<S>::height;
   extern __shared__ uint4 memory[];
-  auto* const shared = reinterpret_cast<Together<T>*>(memory);
+  int const lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  StagedChunks<direct, S> staged;
+  staged.capacity = capacity;
+  staged.memory = reinterpret_cast<char*>(memory) + warp * capacity * staged.bytes;
+  auto* const shared = reinterpret_cast<Together<T>*>(reinterpret_cast<char*>(memory) +
+                                                      warps * capacity * staged.bytes);
   Index const panel = static_cast<Index>(blockIdx.x) / g.tiles;
   std::int64_t const first_column = static_cast<std::int64_t>(blockIdx.x % g.tiles) * tile;
   int const columns = min(tile, static_cast<int>(g.count - first_column));
-  int const lane = threadIdx.x % 32, c = lane % lanes, valid = min(max(columns - c * n, 0), n);
-  int const own = lines_of_warp * (threadIdx.x / 32) + lane / lanes, within = own % height;
+  int const c = lane % lanes, valid = min(max(columns - c * n, 0), n);
+  T const* const own_columns = g.x.data + (first_column + c * n) * g.x.column;
+  int const own = lines * warp + lane / lanes, within = own % height;
   Index const slices = a.slices();
 
   T sum[steps][n] = {};
-  std::uint32_t const first = __ldg(a.stage_start + panel), last = __ldg(a.stage_start + panel + 1);
+  // Where every panel has one stage, its number need not be waited for.
+  bool const single = a.stages == a.panels;
+  std::uint32_t const first = single ? panel : __ldg(a.stage_start + panel),
+                      last = single ? panel + 1 : __ldg(a.stage_start + panel + 1);
   if constexpr (!direct)
     if (threadIdx.x < lanes) shared[threadIdx.x] = {};
   for (std::uint32_t t = first; t < last; ++t) {
-    if constexpr (!direct) {
-      if (t > first) __syncthreads();
-      std::uint32_t const from = __ldg(a.map_start + t);
-      gather<lanes>(a.map + from, static_cast<int>(__ldg(a.map_start + t + 1) - from), g.x,
-                    first_column, columns, shared);
-    }
-    // What comes first of A is on its way while X is.
-    Chunk<direct, S> next[steps];
-    std::uint32_t at[steps], end[steps];
+    std::uint32_t const* const slice = a.start + std::int64_t{t} * slices;
+    std::uint32_t at = __ldg(slice + lines / height * warp);
+    std::uint32_t const all = __ldg(slice + lines / height * (warp + 1));
+    std::uint32_t begin[steps], end[steps];
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
-      std::uint32_t const* const slice =
-          a.start + std::int64_t{t} * slices + (own + s * together) / height;
-      at[s] = __ldg(slice);
-      end[s] = __ldg(slice + 1);
-      if (at[s] < end[s]) next[s].load(a, at[s], within);
+      begin[s] = __ldg(slice + (own + s * together) / height);
+      end[s] = __ldg(slice + (own + s * together) / height + 1);
     }
+    int count = static_cast<int>(min(all - at, static_cast<std::uint32_t>(capacity)));
     if constexpr (!direct) {
+      std::uint32_t const from = __ldg(a.map_start + t);
+      int const rows = static_cast<int>(__ldg(a.map_start + t + 1) - from);
+      if (t > first) __syncthreads();
+      staged.copy(a, at, count, lane);
+      gather<lanes>(a.map + from, rows, g.x, first_column, columns, shared);
       copies_done();
       __syncthreads();
+    } else {
+      staged.copy(a, at, count, lane);
+      copies_done();
+      __syncwarp();
     }
-#pragma unroll
-    for (int s = 0; s < steps; ++s) {
-      while (at[s] < end[s]) {
-        Chunk<direct, S> const now = next[s];
-        if (++at[s] < end[s]) next[s].load(a, at[s], within);
-        if constexpr (direct) {
-          Together<T> x[Chunk<direct, S>::size];
-#pragma unroll
-          for (int j = 0; j < Chunk<direct, S>::size; ++j) {
-            x[j] = {};
-            if (now.number[j] >= 0)
-              x[j] = load_elements(
-                  g.x, g.x.data + now.number[j] * g.x.row + (first_column + c * n) * g.x.column,
-                  valid);
-          }
-#pragma unroll
-          for (int j = 0; j < Chunk<direct, S>::size; ++j) add(sum[s], T(now.value[j]), x[j]);
-        } else {
-#pragma unroll
-          for (int j = 0; j < Chunk<direct, S>::size; ++j)
-            add(sum[s], T(now.value[j]), shared[place<lanes>(now.number[j], c)]);
-        }
-      }
+    while (true) {
+      multiply<lanes, direct>(staged, at, count, begin, end, within, c, shared, g.x, own_columns,
+                              valid, sum);
+      at += count;
+      if (at >= all) break;
+      count = static_cast<int>(min(all - at, static_cast<std::uint32_t>(capacity)));
+      __syncwarp();
+      staged.copy(a, at, count, lane);
+      copies_done();
+      __syncwarp();
     }
+    if (direct) __syncwarp();
   }
 
   std::int64_t const first_line = std::int64_t{panel} * a.panel_rows;
@@ -357,34 +413,43 @@ inline unsigned int blocks(std::int64_t n, std::int64_t each) {
   return static_cast<unsigned int>((n + each - 1) / each);
 }
 
+/// Chunks of A that a warp of wide_kernel copies at once.
+template <class S>
+int chunks_at_once(TiledView<S> const& a) {
+  int const most = a.direct ? StagedChunks<true, S>::most : StagedChunks<false, S>::most;
+  return std::max(1, std::min(most, a.most_chunks));
+}
 /// Shared memory of wide_kernel with `lanes` lanes a line.
 template <class S, class T>
 std::size_t shared_bytes(TiledView<S> const& a, Columns<T> const& g, int lanes) {
+  int const chunk = a.direct ? StagedChunks<true, S>::bytes : StagedChunks<false, S>::bytes;
+  std::size_t const staged = std::size_t(a.panel_rows / a.warp_lines()) * chunks_at_once(a) * chunk;
   std::size_t const gathered = a.direct ? 0 : std::size_t(a.widest + 1) * lanes * 16;
   std::size_t const turned =
       g.y.column == 1 ? 0 : std::size_t(a.panel_rows) * (lanes * adjacent<T> + 1) * sizeof(T);
-  return std::max(gathered, turned);
+  return std::max(staged + gathered, turned);
 }
 
-template <int lanes, bool direct, class S, class T>
-void launch_wide(Device& on, TiledView<S> const& a, Columns<T> const& g) {
-  auto* const kernel = wide_kernel<lanes, direct, S, T>;
+template <int lanes, bool direct, int lines, class S, class T>
+void launch_kernel(Device& on, TiledView<S> const& a, Columns<T> const& g) {
+  auto* const kernel = wide_kernel<lanes, direct, lines, S, T>;
   auto const bytes = static_cast<int>(shared_bytes(a, g, lanes));
   // Always the most: beside another product, the size of either might come between the other's size
   // and its launch.
   if (bytes > 48 * 1024)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(on.properties.sharedMemPerBlockOptin)));
-  kernel<<<static_cast<unsigned int>(a.panels * std::int64_t{g.tiles}),
-           32 * a.panel_rows / lines_of_warp, bytes, on.stream>>>(a, g);
+  kernel<<<static_cast<unsigned int>(a.panels * std::int64_t{g.tiles}), 32 * a.panel_rows / lines,
+           bytes, on.stream>>>(a, g, chunks_at_once(a));
   check(cudaGetLastError());
 }
 template <int lanes, class S, class T>
 void launch_wide(Device& on, TiledView<S> const& a, Columns<T> const& g) {
-  if (a.direct)
-    launch_wide<lanes, true>(on, a, g);
-  else
-    launch_wide<lanes, false>(on, a, g);
+  bool const few = a.warp_lines() == 8;
+  if (a.direct && few) launch_kernel<lanes, true, 8>(on, a, g);
+  if (a.direct && !few) launch_kernel<lanes, true, 16>(on, a, g);
+  if (!a.direct && few) launch_kernel<lanes, false, 8>(on, a, g);
+  if (!a.direct && !few) launch_kernel<lanes, false, 16>(on, a, g);
 }
 
 /// Columns [j, k): as many as the next launch takes.
@@ -395,13 +460,14 @@ Index launch(Device& on, TiledView<S> const& a, Columns<T> g) {
   auto const fits = [&](int lanes) {
     return shared_bytes(a, g, lanes) <= on.properties.sharedMemPerBlockOptin;
   };
-  if (left > half && fits(8)) {
+  if (a.tile_bytes == 128 && left > half && fits(8)) {
     g.tiles = left / whole + (left % whole > half ? 1 : 0);
     g.count = std::min(left, g.tiles * whole);
     launch_wide<8>(on, a, g);
   } else if (left >= n && fits(4)) {
-    g.tiles = 1;
-    g.count = std::min(left, half);
+    // What is left of 128 bytes of columns, or all that is not narrow.
+    g.tiles = a.tile_bytes == 128 ? 1 : left / half + (left % half >= n ? 1 : 0);
+    g.count = std::min(left, g.tiles * half);
     launch_wide<4>(on, a, g);
   } else {
     g.count = std::min(left, adjacent<float>);

@@ -18,13 +18,16 @@ void require(TiledTuning const& t) {
     if (v < low || v > high)
       throw ShapeError(cat("tiled: ", name, " = ", v, " is outside [", low, ", ", high, "]"));
   };
-  within("panel_rows", t.panel_rows, 8, 128);
+  within("panel_rows", t.panel_rows, 8, 256);
   within("capacity", t.capacity, 1, 1700);
   within("least_segment", t.least_segment, 1, 1 << 30);
   within("most_segments", t.most_segments, 2, 1 << 30);
   within("multiprocessors", t.multiprocessors, 1, 1 << 20);
-  if (t.panel_rows % 8 != 0)
-    throw ShapeError(cat("tiled: panel_rows = ", t.panel_rows, " is no multiple of 8"));
+  if (t.panel_rows % (t.panel_rows > 128 ? 16 : 8) != 0)
+    throw ShapeError(cat("tiled: panel_rows = ", t.panel_rows, " is no multiple of ",
+                         t.panel_rows > 128 ? 16 : 8));
+  if (t.tile_bytes != 64 && t.tile_bytes != 128)
+    throw ShapeError(cat("tiled: tile_bytes = ", t.tile_bytes, " is neither 64 nor 128"));
 }
 
 }  // namespace

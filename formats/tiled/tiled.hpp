@@ -52,8 +52,10 @@ struct TiledView {
   Index rows = 0, cols = 0;
   Offset entries = 0;
   Index lines = 0, panels = 0, panel_rows = 0;
-  Index stages = 0;  ///< of all panels
-  Index widest = 0;  ///< most rows of X of a stage
+  Index stages = 0;       ///< of all panels
+  Index widest = 0;       ///< most rows of X of a stage
+  Index most_chunks = 0;  ///< most chunks of a warp in a stage
+  int tile_bytes = 128;   ///< of a row of X that a thread block has
   Index parts = 0, long_rows = 0;
   bool direct = false;
   bool scattered = false;  ///< columns of X are worth being made row-major (model.hpp)
@@ -70,11 +72,13 @@ struct TiledView {
   Space space = Space::host;
 
   TCSOLVE_HD Index slices() const { return panel_rows / height; }  ///< of a panel
+  TCSOLVE_HD Index warp_lines() const { return panel_rows > 128 ? 16 : 8; }
 };
 
 struct TiledTuning {
-  Index panel_rows = 64;      ///< multiple of 8, at most 128; a warp takes eight
+  Index panel_rows = 64;      ///< 8 lines a warp; beyond 128, up to 256, 16
   Index capacity = 640;       ///< rows of X that a stage gathers, at most
+  int tile_bytes = 128;       ///< or 64: columns of X that are gathered together
   Index least_segment = 16;   ///< a long row is not cut into smaller pieces,
   Index most_segments = 512;  ///< nor into more
   double direct_below = 1.5;  ///< entries that meet in a gathered row, on average

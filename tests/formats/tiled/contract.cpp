@@ -16,8 +16,11 @@ std::vector<TiledTuning> tunings() {
   return {{},
           {.panel_rows = 8, .capacity = 3, .direct_below = 0},
           {.panel_rows = 128, .capacity = 1700, .direct_below = 0},
+          {.panel_rows = 256, .capacity = 60, .tile_bytes = 64, .direct_below = 0},
+          {.panel_rows = 256, .direct_below = 1e9},
           {.panel_rows = 16, .capacity = 9, .least_segment = 2, .direct_below = 0, .least_gain = 0},
           {.panel_rows = 64, .least_segment = 3, .most_segments = 4, .direct_below = 1e9},
+          {.direct_below = 0, .balance = false},  // more of a long row than a warp copies at once
           {.direct_below = 1e9, .balance = false, .reorder = false}};
 }
 
@@ -141,9 +144,10 @@ TYPED_TEST(TiledContract, RowsAreSortedWhereThatGathersLess) {
 TYPED_TEST(TiledContract, TuningsOutOfRangeAreRefused) {
   using S = typename TestFixture::T;
   CsrStorage<S> const there(this->ctx(), representable<S>(drawn()));
-  for (TiledTuning const& bad : {TiledTuning{.panel_rows = 12}, TiledTuning{.panel_rows = 256},
-                                 TiledTuning{.capacity = 0}, TiledTuning{.capacity = 70000},
-                                 TiledTuning{.least_segment = 0}, TiledTuning{.most_segments = 1}})
+  for (TiledTuning const& bad :
+       {TiledTuning{.panel_rows = 12}, TiledTuning{.panel_rows = 264}, TiledTuning{.capacity = 0},
+        TiledTuning{.capacity = 70000}, TiledTuning{.tile_bytes = 32},
+        TiledTuning{.least_segment = 0}, TiledTuning{.most_segments = 1}})
     EXPECT_THROW(Tiled<S>(this->ctx(), there.view(), bad), ShapeError);
 }
 

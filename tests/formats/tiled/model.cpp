@@ -30,6 +30,7 @@ TEST(TiledModel, EquationsThreeAndSix) {
   EXPECT_DOUBLE_EQ(tiled::intensity(m, t, 1), 2 / (tiles + 4 / 4.0 + map + 8 / 160.0));
   EXPECT_DOUBLE_EQ(tiled::all_miss(m, t), tiled::intensity(m, t, 2));
   EXPECT_DOUBLE_EQ(tiled::cold_miss(m, t), tiled::intensity(m, t, 2 / 1.5));
+  EXPECT_DOUBLE_EQ(tiled::predicted(m, t), 2 / (2 / tiled::cold_miss(m, t) + 4 / 10.0));
   m.segment = 5, m.mu_star = 4;
   EXPECT_DOUBLE_EQ(tiled::intensity(m, t, 2),
                    2 / (tiles + 4 * 2 / 4.0 + 4 / 16.0 + 12 / 64.0 + 4 / 10.0));
@@ -62,12 +63,15 @@ TEST(TiledModel, IsAFactOfTheFormat) {
   Context ctx(Backend::host);
   for (Format const& format : formats()) {
     if (!format.model) continue;
-    FormatModel const single = format.model(ctx, a.view(), Real::f32, Layout::row_major);
-    FormatModel const dual = format.model(ctx, a.view(), Real::f64, Layout::row_major);
-    EXPECT_GT(single.intensity, dual.intensity) << format.name;
-    EXPECT_GT(dual.intensity, 0.2) << format.name;
-    EXPECT_FALSE(single.terms.empty());
-    EXPECT_FALSE(single.decision.empty());
+    FormatModel const model = format.model(ctx, a.view());
+    double const single = model.intensity(Real::f32, Layout::row_major),
+                 dual = model.intensity(Real::f64, Layout::row_major),
+                 columns = model.intensity(Real::f32, Layout::col_major);
+    EXPECT_GT(single, dual) << format.name;
+    EXPECT_GE(single, columns) << format.name;
+    EXPECT_GT(dual, 0.2) << format.name;
+    EXPECT_FALSE(model.terms.empty());
+    EXPECT_FALSE(model.decision.empty());
   }
 }
 
