@@ -129,15 +129,16 @@ __device__ int place(int row, int c) {
   return row * lanes + (lanes == 8 ? c ^ (row & 7) : c ^ (row >> 1 & 3));
 }
 
+template <class T>
+__device__ Together<T> load_together(T const* from) {
+  uint4 const v = __ldg(reinterpret_cast<uint4 const*>(from));
+  Together<T> out;
+  memcpy(&out, &v, sizeof v);
+  return out;
+}
 /// Up to 16 bytes of a row of X: `valid` elements, zeros behind them.
 template <class T>
 __device__ Together<T> load_elements(Strided<T const> const& x, T const* from, int valid) {
-  if (x.aligned && valid == adjacent<T>) {
-    uint4 const v = __ldg(reinterpret_cast<uint4 const*>(from));
-    Together<T> out;
-    memcpy(&out, &v, sizeof v);
-    return out;
-  }
   Together<T> out;
 #pragma unroll
   for (int e = 0; e < adjacent<T>; ++e) out.v[e] = e < valid ? __ldg(from + e * x.column) : T(0);
@@ -173,7 +174,7 @@ __device__ void gather(std::int32_t const* map, int count, Strided<T const> cons
       }
     }
   } else {
-#pragma unroll 2
+#pragma unroll 4
     for (int i = threadIdx.x; i < count * lanes; i += blockDim.x) {
       int const c = i / count, f = i - c * count, valid = min(max(columns - c * n, 0), n);
       T const* const from = x.data + __ldg(map + f) * x.row + (first_column + c * n) * x.column;
@@ -216,8 +217,10 @@ __device__ std::int32_t target_of(TiledView<S> const& a, std::int64_t line) {
   return a.target != nullptr ? __ldg(a.target + line) : static_cast<std::int32_t>(line);
 }
 
-/// Lines [0, lines) of a warp, its chunks [first, first + count) having come.
-template <int lanes, bool direct, int steps, class S, class T>
+/// Lines of a warp, its chunks [first, first + count) having come. whole: where rows of X are read
+/// in place, each by one load of 16 bytes, without a branch between them, so that eight are on
+/// their way at once.
+template <int lanes, bool direct, bool whole, int steps, class S, class T>
 __device__ void multiply(StagedChunks<direct, S> const& staged, std::uint32_t first, int count,
                          std::uint32_t const (&begin)[steps], std::uint32_t const (&end)[steps],
                          int within, int c, Together<T> const* shared, Strided<T const> const& x,
@@ -238,7 +241,9 @@ __device__ void multiply(StagedChunks<direct, S> const& staged, std::uint32_t fi
           rows[j] = shared[place<lanes>(number.v[j], c)];
         } else {
           rows[j] = {};
-          if (number.v[j] >= 0) rows[j] = load_elements(x, columns + number.v[j] * x.row, valid);
+          T const* const from = columns + number.v[j] * x.row;
+          if (number.v[j] >= 0)
+            rows[j] = whole ? load_together(from) : load_elements(x, from, valid);
         }
       }
 #pragma unroll
@@ -299,8 +304,12 @@ __global__ void __launch_bounds__(most_threads, 1)
       __syncwarp();
     }
     while (true) {
-      multiply<lanes, direct>(staged, at, count, begin, end, within, c, shared, g.x, own_columns,
-                              valid, sum);
+      if (direct && g.x.aligned && valid == n)
+        multiply<lanes, direct, direct>(staged, at, count, begin, end, within, c, shared, g.x,
+                                        own_columns, valid, sum);
+      else
+        multiply<lanes, direct, false>(staged, at, count, begin, end, within, c, shared, g.x,
+                                       own_columns, valid, sum);
       at += count;
       if (at >= all) break;
       count = static_cast<int>(min(all - at, static_cast<std::uint32_t>(capacity)));
