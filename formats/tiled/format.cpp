@@ -72,6 +72,8 @@ std::vector<Variant> variants() {
             {.panel_rows = rows, .capacity = capacity, .tile_bytes = bytes});
   add("gathered", {.direct_below = 0});
   add("direct", {.direct_below = 1e9});
+  add("tile by tile", {.by_tiles = true});
+  for (Index const least : {8, 32, 64}) add(cat("segments of ", least), {.least_segment = least});
   add("whole rows", {.balance = false});
   add("in order", {.reorder = false});
   return all;

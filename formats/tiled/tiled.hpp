@@ -29,8 +29,7 @@
 /// + (4 lines where they are no rows).
 ///
 /// Sources: "Optimizing Tiled Sparse Matrix Multiplication with Performance Modeling on GPUs",
-/// whose thread has a row where ours has a sixteenth of the bytes of one; S-ELL: Mahmoud et al.
-/// 2018.
+/// where a thread has a row; here eight lanes share one (product.cuh). S-ELL: Mahmoud et al. 2018.
 #pragma once
 
 #include <tcsolve/core/context.hpp>
@@ -56,6 +55,7 @@ struct TiledView {
   Index widest = 0;       ///< most rows of X of a stage
   Index most_chunks = 0;  ///< most chunks of a warp in a stage
   int tile_bytes = 128;   ///< of a row of X that a thread block has
+  bool by_tiles = false;  ///< a tile of columns of all panels before the next one
   Index parts = 0, long_rows = 0;
   bool direct = false;
   bool scattered = false;  ///< columns of X are worth being made row-major (model.hpp)
@@ -76,9 +76,11 @@ struct TiledView {
 };
 
 struct TiledTuning {
-  Index panel_rows = 64;      ///< 8 lines a warp; beyond 128, up to 256, 16
-  Index capacity = 640;       ///< rows of X that a stage gathers, at most
-  int tile_bytes = 128;       ///< or 64: columns of X that are gathered together
+  Index panel_rows = 64;  ///< 8 lines a warp; beyond 128, up to 256, 16
+  Index capacity = 640;   ///< rows of X that a stage gathers, at most
+  int tile_bytes = 128;   ///< or 64: columns of X that are gathered together
+  bool by_tiles = false;  ///< all panels for one tile of columns, then the next: A comes again for
+                          ///< each, X a tile at a time
   Index least_segment = 16;   ///< a long row is not cut into smaller pieces,
   Index most_segments = 512;  ///< nor into more
   double direct_below = 1.5;  ///< entries that meet in a gathered row, on average
@@ -104,8 +106,8 @@ struct TiledArrays {
 // spmm_tiled: y = alpha A x + beta y, any number of columns in any layout.
 //
 //   bytes   those of the matrix, k sizeof(T) (rows + cols), and 2 k sizeof(T) parts
-//   moved   beyond the second-level cache: the matrix and the footprint k sizeof(T) for every tile
-//           of 128 bytes of a row of X
+//   cache   from the second level come k sizeof(T) bytes of each row of the footprint (direct: of
+//           each slot), and the matrix once for every tile of 128 bytes of columns
 //   error   of STYLE section 11 with u_acc of T, m = 2 + entries of the row
 //   bits    the same on every run: entries of a line in order, parts of a row in order
 namespace host {
@@ -132,7 +134,7 @@ class Tiled {
  public:
   /// From a canonical CSR matrix in the Context's space. Throws SizeError beyond 2^31 - 1 entries,
   /// ShapeError for a tuning out of range. Cost: two or three sorts of the entries by 32-bit keys,
-  /// 24 bytes of workspace an entry, three waits for the device.
+  /// about 44 bytes of workspace an entry, eight or nine waits for the device.
   Tiled(Context&, CsrView<S> const& a, TiledTuning const& = {});
   /// Values of the same pattern, which is not looked at. No memory is taken, nothing is waited for.
   /// Throws ShapeError where extents or the number of entries differ.

@@ -15,7 +15,7 @@ namespace {
 std::vector<TiledTuning> tunings() {
   return {{},
           {.panel_rows = 8, .capacity = 3, .direct_below = 0},
-          {.panel_rows = 128, .capacity = 1700, .direct_below = 0},
+          {.panel_rows = 128, .capacity = 1700, .by_tiles = true, .direct_below = 0},
           {.panel_rows = 256, .capacity = 60, .tile_bytes = 64, .direct_below = 0},
           {.panel_rows = 256, .direct_below = 1e9},
           {.panel_rows = 16, .capacity = 9, .least_segment = 2, .direct_below = 0, .least_gain = 0},
