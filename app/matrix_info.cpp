@@ -56,12 +56,19 @@ struct DevicePlan {
   std::optional<OrderPlan> orders;  ///< of a square matrix
 };
 
+/// What formats say of their own products with many columns.
+struct NamedModel {
+  std::string format;
+  FormatModel model;
+};
+
 struct FileFacts {
   std::string file;
   MatrixFileSize size;
   CsrSummary summary;
   Locality locality;
   std::vector<DevicePlan> plans;
+  std::vector<NamedModel> models;
 };
 
 std::vector<DevicePlan> plans(Csr<double> const& a, std::string const& calibration) {
@@ -76,21 +83,63 @@ std::vector<DevicePlan> plans(Csr<double> const& a, std::string const& calibrati
   return {plan(CostTable::h200()), plan(CostTable::host())};
 }
 
+/// Of formats that have one, where there is memory for their conversions: about 64 bytes an entry.
+std::vector<NamedModel> models(Csr<double> const& a) {
+  Context ctx(Backend::host);
+  std::vector<NamedModel> all;
+  if (64 * a.entries() > available_memory() / 2) return all;
+  for (Format const& format : formats()) {
+    if (!format.model) continue;
+    try {
+      all.push_back({format.name, format.model(ctx, a.view())});
+    } catch (SizeError const&) {}  // it is not for so many entries
+  }
+  return all;
+}
+
 FileFacts gather(std::filesystem::path const& file, std::string const& calibration) {
   MatrixFileSize const size = matrix_file_size(file);
   // The summary transposes the matrix: twice its size, and what reading takes.
   require_memory(std::max(2 * size.csr_bytes, size.reading_bytes), 0, file_name(file));
   Csr<double> const a = read_matrix(file);
-  return {file_name(file), size, summarize(a), locality(a), plans(a, calibration)};
+  return {file_name(file), size, summarize(a), locality(a), plans(a, calibration), models(a)};
 }
 
 double mean_row(CsrSummary const& s) { return s.rows > 0 ? double(s.entries) / s.rows : 0; }
+
+/// Types and layouts of blocks of columns that models are shown for.
+struct BlockKind {
+  char const* name;
+  Real values;
+  Layout layout;
+};
+constexpr BlockKind block_kinds[] = {
+    {"fp32, row-major", Real::f32, Layout::row_major},
+    {"fp32, column-major", Real::f32, Layout::col_major},
+    {"fp64, row-major", Real::f64, Layout::row_major},
+    {"fp16 values, fp32, row-major", Real::f16, Layout::row_major}};
+
+std::string model_text(NamedModel const& named) {
+  std::string text =
+      cat("model of ", named.format, " for many columns: ", named.model.decision, "\n ");
+  std::size_t on_line = 0;
+  for (auto const& [name, value] : named.model.terms) {
+    if (on_line++ == 8) text += "\n ", on_line = 1;
+    text += cat(" ", name, " ", number(value), ",");
+  }
+  text.back() = '\n';
+  for (BlockKind const& kind : block_kinds)
+    text += cat("  ", number(named.model.intensity(kind.values, kind.layout)),
+                " operations a byte (", kind.name, ")\n");
+  return text;
+}
 
 std::string info_text(FileFacts const& facts) {
   CsrSummary const& s = facts.summary;
   std::string decisions;
   for (DevicePlan const& plan : facts.plans)
     decisions += text(plan.formats) + (plan.orders ? text(*plan.orders) : "");
+  for (NamedModel const& named : facts.models) decisions += model_text(named);
   return cat("file            ", facts.file, "\n",                                            //
              "size            ", s.rows, " x ", s.cols, "\n",                                 //
              "entries         ", s.entries, " (", facts.size.stored, " in the file)\n",       //
@@ -142,6 +191,21 @@ Json plan_json(DevicePlan const& plan) {
           {"formats", formats}};
 }
 
+Json models_json(std::vector<NamedModel> const& models) {
+  Json all = Json::array();
+  for (NamedModel const& named : models) {
+    Json terms = Json::object(), intensities = Json::object();
+    for (auto const& [name, value] : named.model.terms) terms[name] = value;
+    for (BlockKind const& kind : block_kinds)
+      intensities[kind.name] = named.model.intensity(kind.values, kind.layout);
+    all.push_back({{"format", named.format},
+                   {"decision", named.model.decision},
+                   {"terms", terms},
+                   {"operations_per_byte", intensities}});
+  }
+  return all;
+}
+
 std::string info_json(FileFacts const& facts) {
   CsrSummary const& s = facts.summary;
   Json plans = Json::array();
@@ -169,7 +233,8 @@ std::string info_json(FileFacts const& facts) {
         {"most", s.max_row},
         {"empty_rows", s.empty_rows},
         {"histogram", histogram_json(s)}}},
-      {"plans", plans}};
+      {"plans", plans},
+      {"models", models_json(facts.models)}};
   return info.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

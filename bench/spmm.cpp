@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_spmm [REPETITIONS = 30 [MATRIX [--pass]]]: FP64 products with blocks of 8, 16 and 32
-/// columns, row-major, in every format, beside cuSPARSE's SpMM in all algorithms and both layouts
-/// (the best of them is the baseline) and beside one product with one vector.
+/// bench_spmm [REPETITIONS = 30 [MATRIX]] [OPTIONS]: products with blocks of columns in every
+/// format, beside cuSPARSE's SpMM in all algorithms and both layouts and beside one product with
+/// one vector. MATRIX is a name of the list below, or a file.
+///
+///   --columns=8,16,32   how many
+///   --values=fp64       fp64; fp32, vectors too; fp16, vectors and cuSPARSE's values in fp32
+///   --layout=row        of x and y of the formats: row, column or both
+///   --only=FORMAT       of the formats
+///   --pass              tunings of the formats as well
 ///
 /// Before a product is timed, its first, middle and last columns are checked against a sum in long
-/// double: |error|_i <= 4 u m_i (|A||x|)_i, u = 2^-53, m_i = max(entries in row i, 1).
+/// double: |error|_i <= 4 u m_i (|A||x|)_i, u that of the vectors, m_i = max(entries in row i, 1).
 ///
 ///   cold    256 MB are read before each repetition, median of all
 ///   floor   the bytes of the stored matrix, X and Y once, against the bandwidth of a copy
-///   --pass  tunings of the formats as well
+///   model   of formats that have one: operations a second that it predicts, and those measured
+///   means   geometric, over matrices, of the time of cuSPARSE over that of a format
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
+#include <filesystem>
 #include <functional>
 #include <iostream>
+#include <map>
+#include <sstream>
 
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/matrix_file.hpp>
 #include <tcsolve/kernels/padding.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/matrix/transfer.hpp>
@@ -29,30 +39,54 @@ using namespace tcsolve;
 
 namespace {
 
+struct Settings {
+  int repetitions = 30;
+  std::string only_matrix, only_format;
+  std::vector<Index> columns = {8, 16, 32};
+  std::string values = "fp64";
+  std::vector<Layout> layouts = {Layout::row_major};
+  bool sweep = false;
+};
+
 struct BlockRow {
   std::string variant;
   Index columns;
+  bool row_major;
   double cold, error, floor;
+  double predicted = 0, measured = 0;  ///< operations a second; 0: there is no model
 };
 
+/// Of all matrices: times of cuSPARSE over those of a variant, columns and layout.
+struct Ratios {
+  double column_major = 0, best = 0, worst = INFINITY;  ///< sums of logarithms; against the best
+  int count = 0;
+};
+using Means = std::map<std::string, Ratios>;
+
+char const* name_of(bool row_major) { return row_major ? "row-major" : "column-major"; }
+
 /// Element (i, j) of X, the same in every layout.
-double element(Index i, Index j) { return random_value(7 + j, i); }
+template <class T>
+T element(Index i, Index j) {
+  return T(random_value(7 + j, i));
+}
 
 /// Column j of A X and what its rounding is allowed.
+template <class T>
 struct ColumnCheck {
   Index j;
   std::vector<long double> y, allowed;
   ColumnCheck(Csr<double> const& a, Index column) : j(column), y(a.rows), allowed(a.rows) {
     for (Index i = 0; i < a.rows; ++i) {
       for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
-        long double const p = static_cast<long double>(a.values[k]) * element(a.columns[k], j);
+        long double const p = static_cast<long double>(a.values[k]) * element<T>(a.columns[k], j);
         y[i] += p, allowed[i] += std::abs(p);
       }
-      allowed[i] *= 0x1p-53L * std::max<Offset>(a.offsets[i + 1] - a.offsets[i], 1);
+      allowed[i] *= roundoff(real_of<T>) * std::max<Offset>(a.offsets[i + 1] - a.offsets[i], 1);
     }
   }
   /// Largest |error|_i over what is allowed for one rounding an entry.
-  double worst(std::vector<double> const& Y, Index columns, bool row_major) const {
+  double worst(std::vector<T> const& Y, Index columns, bool row_major) const {
     double most = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
       double const got = Y[row_major ? i * columns + j : i + j * y.size()];
@@ -64,42 +98,50 @@ struct ColumnCheck {
   }
 };
 
+/// Vectors of T, values of S.
+template <class T, class S>
 class Blocks {
  public:
-  Blocks(Context& ctx, std::string name, Csr<double> a, int repetitions, bool sweep)
+  Blocks(Context& ctx, std::string name, Csr<double> const& a, Settings const& settings,
+         Means& means)
       : ctx_(ctx),
         clock_(*ctx.device()),
         name_(std::move(name)),
-        a_(std::move(a)),
-        repetitions_(repetitions),
-        sweep_(sweep) {}
+        a_(rounded(a)),
+        settings_(settings),
+        means_(means) {}
 
   void run() {
     single();
-    for (Index k : {8, 16, 32}) {
+    for (Index k : settings_.columns) {
       checks_.clear();
       for (Index j : {Index{0}, k / 2, k - 1}) checks_.emplace_back(a_, j);
       cusparse(k);
-      formats_with(k);
+      for (Layout layout : settings_.layouts) formats_with(k, layout == Layout::row_major);
     }
     print();
   }
 
  private:
-  std::vector<double> block(Index rows, Index k, bool row_major) const {
-    std::vector<double> X(std::size_t(rows) * k);
+  static Csr<double> rounded(Csr<double> a) {
+    for (double& v : a.values) v = double(S(v));
+    return a;
+  }
+  std::vector<T> block(Index rows, Index k, bool row_major) const {
+    std::vector<T> X(std::size_t(rows) * k);
     for (Index i = 0; i < rows; ++i)
       for (Index j = 0; j < k; ++j)
-        X[row_major ? std::size_t(i) * k + j : i + std::size_t(j) * rows] = element(i, j);
+        X[row_major ? std::size_t(i) * k + j : i + std::size_t(j) * rows] = element<T>(i, j);
     return X;
   }
 
   /// cuSPARSE's CSR with one vector.
   void single() {
     double best = INFINITY;
+    Csr<T> const a = converted<T>(a_);
     for (auto const algorithm : {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2}) {
-      auto const p = bench::Cusparse<double>::csr(*ctx_.device(), a_, algorithm);
-      best = std::fmin(best, clock_.median(repetitions_, true, [&] { p->run(); }));
+      auto const p = bench::Cusparse<T>::csr(*ctx_.device(), a, algorithm);
+      best = std::fmin(best, clock_.median(settings_.repetitions, true, [&] { p->run(); }));
     }
     std::cout << "{\"matrix\": \"" << name_ << "\", \"one_vector_us\": " << best << "}"
               << std::endl;
@@ -108,21 +150,21 @@ class Blocks {
 
   void cusparse(Index k) {
     best_ = INFINITY;
+    Csr<T> const a = converted<T>(a_);
     for (bool const row_major : {true, false})
       for (auto const& [name, algorithm] : {std::pair{"default", CUSPARSE_SPMM_ALG_DEFAULT},
                                             {"ALG1", CUSPARSE_SPMM_CSR_ALG1},
                                             {"ALG2", CUSPARSE_SPMM_CSR_ALG2},
                                             {"ALG3", CUSPARSE_SPMM_CSR_ALG3}}) {
-        std::string const variant =
-            cat("cuSPARSE ", name, row_major ? ", row-major" : ", column-major");
+        std::string const variant = cat("cuSPARSE ", name, ", ", name_of(row_major));
         try {
-          bench::CusparseBlocks p(*ctx_.device(), a_, k, row_major, algorithm);
+          bench::CusparseBlocks<T> p(*ctx_.device(), a, k, row_major, algorithm);
           auto const X = block(a_.cols, k, row_major);
-          cuda::check(
-              cudaMemcpy(p.X(), X.data(), X.size() * sizeof(double), cudaMemcpyHostToDevice));
+          cuda::check(cudaMemcpy(p.X(), X.data(), X.size() * sizeof(T), cudaMemcpyHostToDevice));
           p.run();
           double const error = worst(p.Y(), k, row_major);
-          add(variant, k, error, 12.0 * a_.entries() + 4.0 * a_.rows, [&] { p.run(); });
+          double const bytes = (4.0 + sizeof(T)) * a_.entries() + 4.0 * a_.rows;
+          add({variant, k, row_major, INFINITY, error, 0}, bytes, [&] { p.run(); });
           if (table_.back().cold < best_) best_ = table_.back().cold;
         } catch (Error const& e) {
           std::cout << "{\"variant\": \"" << variant << "\", \"refused\": true}" << std::endl;
@@ -130,68 +172,104 @@ class Blocks {
       }
   }
 
-  void formats_with(Index k) {
-    auto const X = block(a_.cols, k, true);
-    Array<double> const there = to_space(ctx_, X.data(), X.size());
-    Array<double> Y(ctx_.space(), std::size_t(a_.rows) * k);
-    In<double> const x{there.data(), a_.cols, k, k, Layout::row_major, ctx_.space()};
-    Out<double> const y{Y.data(), a_.rows, k, k, Layout::row_major, ctx_.space()};
-    CsrStorage<double> const csr(ctx_, a_);
+  void formats_with(Index k, bool row_major) {
+    Layout const layout = row_major ? Layout::row_major : Layout::col_major;
+    auto const X = block(a_.cols, k, row_major);
+    Array<T> const there = to_space(ctx_, X.data(), X.size());
+    Array<T> Y(ctx_.space(), std::size_t(a_.rows) * k);
+    In<T> const x{there.data(), a_.cols, k, row_major ? k : a_.cols, layout, ctx_.space()};
+    Out<T> const y{Y.data(), a_.rows, k, row_major ? k : a_.rows, layout, ctx_.space()};
+    CsrStorage<S> const csr(ctx_, converted<S>(a_));
     Features const f = features(ctx_, csr.view());
-    auto time = [&](std::string const& variant, Makers const& makers) {
-      std::shared_ptr<LinearOperator<double>> A;
+    auto time = [&](std::string const& variant, Makers const& makers, double predicted) {
+      std::shared_ptr<LinearOperator<T>> A;
       try {
-        A = std::get<Maker<double, double>>(makers).make(ctx_, csr.view(), nullptr);
+        A = std::get<Maker<T, S>>(makers).make(ctx_, csr.view(), nullptr);
       } catch (MatrixError const&) { return; }  // the tuning is not for this matrix
       A->apply(ctx_, x, y);
-      double const error = worst(Y.data(), k, true);
-      double const vectors = 8.0 * k * (double(a_.rows) + a_.cols);
-      add(variant, k, error, A->cost(k).bytes - vectors, [&] { A->apply(ctx_, x, y); });
+      double const error = worst(Y.data(), k, row_major);
+      double const vectors = double(sizeof(T)) * k * (double(a_.rows) + a_.cols);
+      add({variant, k, row_major, INFINITY, error, 0, predicted}, A->cost(k).bytes - vectors,
+          [&] { A->apply(ctx_, x, y); });
     };
     for (Format const& format : formats()) {
-      double const positions = format.layout(f, Real::f64).slots;
+      if (!settings_.only_format.empty() && settings_.only_format != format.name) continue;
+      double const positions = format.layout(f, real_of<S>).slots;
       if (positions == 0 || !padding_pays(positions, a_.entries())) continue;
-      time(format.name, format.makers);
-      if (!format.variants || !sweep_ || format.can.columns == false) continue;
+      time(format.name, format.makers, predicted(format, layout));
+      if (!format.variants || !settings_.sweep || format.can.columns == false) continue;
       for (Variant const& variant : format.variants())
-        if (!variant.differs || variant.differs(f, Real::f64, Real::f64))
-          time(variant.name, variant.makers);
+        if (!variant.differs || variant.differs(f, real_of<S>, real_of<T>))
+          time(variant.name, variant.makers, 0);
     }
   }
 
-  double worst(double const* Y, Index k, bool row_major) {
+  /// Operations a second; 0 where the format has no model.
+  double predicted(Format const& format, Layout layout) {
+    if (!format.model) return 0;
+    auto const at = models_.find(format.name);
+    FormatModel const& model =
+        at != models_.end()
+            ? at->second
+            : models_.emplace(format.name, format.model(ctx_, CsrStorage<double>(ctx_, a_).view()))
+                  .first->second;
+    return bench::bandwidth * model.intensity(real_of<S>, layout);
+  }
+
+  double worst(T const* Y, Index k, bool row_major) {
     auto const got = to_host(ctx_, Y, ctx_.space(), std::size_t(a_.rows) * k);
     double most = 0;
-    for (ColumnCheck const& check : checks_) most = std::fmax(most, check.worst(got, k, row_major));
+    for (auto const& check : checks_) most = std::fmax(most, check.worst(got, k, row_major));
     return most;
   }
 
-  void add(std::string const& variant, Index k, double error, double matrix_bytes,
-           std::function<void()> const& f) {
-    double const bytes = matrix_bytes + 8.0 * k * (double(a_.rows) + a_.cols);
-    BlockRow row{variant, k, INFINITY, error, 1e6 * bytes / bench::bandwidth};
-    if (error <= 4) row.cold = clock_.median(repetitions_, true, f);
+  void add(BlockRow row, double matrix_bytes, std::function<void()> const& f) {
+    double const vectors = double(sizeof(T)) * row.columns * (double(a_.rows) + a_.cols);
+    row.floor = 1e6 * (matrix_bytes + vectors) / bench::bandwidth;
+    if (row.error <= 4) row.cold = clock_.median(settings_.repetitions, true, f);
+    if (row.predicted > 0) row.measured = 2e6 * double(a_.entries()) * row.columns / row.cold;
     table_.push_back(row);
-    std::cout << "{\"matrix\": \"" << name_ << "\", \"columns\": " << k << ", \"variant\": \""
-              << variant << "\", \"us_cold\": "
-              << (std::isfinite(row.cold) ? cat(row.cold) : std::string("null"))
-              << ", \"error\": " << error << ", \"floor_us\": " << row.floor
-              << ", \"best_cusparse_us\": " << (std::isfinite(best_) ? cat(best_) : "null") << "}"
-              << std::endl;
+    auto const number = [](double v) { return std::isfinite(v) ? cat(v) : std::string("null"); };
+    std::cout << "{\"matrix\": \"" << name_ << "\", \"values\": \"" << settings_.values
+              << "\", \"columns\": " << row.columns << ", \"layout\": \"" << name_of(row.row_major)
+              << "\", \"variant\": \"" << row.variant << "\", \"us_cold\": " << number(row.cold)
+              << ", \"error\": " << number(row.error) << ", \"floor_us\": " << row.floor
+              << ", \"best_cusparse_us\": " << number(best_);
+    if (row.predicted > 0)
+      std::cout << ", \"predicted_gflops\": " << row.predicted * 1e-9
+                << ", \"measured_gflops\": " << row.measured * 1e-9;
+    std::cout << "}" << std::endl;
   }
 
-  void print() const {
-    std::cout << "matrix | columns | variant | us cold | error | byte floor, us | vs best cuSPARSE "
-                 "SpMM | vs one CSR SpMV\n---|---|---|---|---|---|---|---\n";
+  /// Least time of cuSPARSE, in any layout or column-major alone.
+  double cusparse_time(Index columns, bool column_major_only) const {
+    double best = INFINITY;
+    for (BlockRow const& r : table_)
+      if (r.columns == columns && r.variant.starts_with("cuSPARSE") &&
+          !(column_major_only && r.row_major))
+        best = std::fmin(best, r.cold);
+    return best;
+  }
+
+  void print() {
+    std::cout << "matrix | columns | variant | layout | us cold | error | byte floor, us | vs best "
+                 "cuSPARSE SpMM | vs its column-major | vs one CSR SpMV | GFLOP/s predicted | "
+                 "measured\n---|---|---|---|---|---|---|---|---|---|---|---\n";
     for (BlockRow const& r : table_) {
-      double best = INFINITY;
-      for (BlockRow const& other : table_)
-        if (other.columns == r.columns && other.variant.starts_with("cuSPARSE"))
-          best = std::fmin(best, other.cold);
+      double const best = cusparse_time(r.columns, false),
+                   column_major = cusparse_time(r.columns, true);
       std::cout.precision(4);
-      std::cout << name_ << " | " << r.columns << " | " << r.variant << " | " << r.cold << " | "
-                << r.error << " | " << r.floor << " | " << best / r.cold << " | " << r.cold / one_
+      std::cout << name_ << " | " << r.columns << " | " << r.variant << " | "
+                << name_of(r.row_major) << " | " << r.cold << " | " << r.error << " | " << r.floor
+                << " | " << best / r.cold << " | " << column_major / r.cold << " | "
+                << r.cold / one_ << " | " << r.predicted * 1e-9 << " | " << r.measured * 1e-9
                 << "\n";
+      if (r.variant.starts_with("cuSPARSE") || !std::isfinite(r.cold)) continue;
+      Ratios& ratios = means_[cat(r.variant, " | ", r.columns, " | ", name_of(r.row_major))];
+      ratios.best += std::log(best / r.cold);
+      ratios.column_major += std::log(column_major / r.cold);
+      ratios.worst = std::fmin(ratios.worst, best / r.cold);
+      ++ratios.count;
     }
   }
 
@@ -199,12 +277,47 @@ class Blocks {
   bench::Clock clock_;
   std::string name_;
   Csr<double> a_;
-  int repetitions_;
-  bool sweep_;
+  Settings const& settings_;
+  Means& means_;
   double one_ = 0, best_ = INFINITY;
-  std::vector<ColumnCheck> checks_;
+  std::map<std::string, FormatModel> models_;
+  std::vector<ColumnCheck<T>> checks_;
   std::vector<BlockRow> table_;
 };
+
+/// What stands behind `key` of "--key=value".
+bool option(std::string const& argument, std::string const& key, std::string& value) {
+  if (!argument.starts_with(key + "=")) return false;
+  value = argument.substr(key.size() + 1);
+  return true;
+}
+
+Settings settings_of(int argc, char** argv, bool brief) {
+  Settings s;
+  if (brief) s.repetitions = 5;
+  int position = 0;
+  for (int i = 1; i < argc; ++i) {
+    std::string const argument = argv[i];
+    std::string value;
+    if (argument == "--pass") {
+      s.sweep = true;
+    } else if (option(argument, "--columns", value)) {
+      s.columns.clear();
+      std::istringstream list(value);
+      for (std::string k; std::getline(list, k, ',');) s.columns.push_back(std::atoi(k.c_str()));
+    } else if (option(argument, "--layout", value)) {
+      s.layouts.clear();
+      if (value != "column") s.layouts.push_back(Layout::row_major);
+      if (value != "row") s.layouts.push_back(Layout::col_major);
+    } else if (!option(argument, "--values", s.values) &&
+               !option(argument, "--only", s.only_format)) {
+      if (position == 0) s.repetitions = std::atoi(argv[i]);
+      if (position == 1) s.only_matrix = argument;
+      ++position;
+    }
+  }
+  return s;
+}
 
 }  // namespace
 
@@ -215,11 +328,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   bool const brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
-  int const repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 5 : 30;
-  std::string const only = argc > 2 ? argv[2] : "";
-  bool const sweep = argc > 3 && std::strcmp(argv[3], "--pass") == 0;
+  Settings const settings = settings_of(argc, argv, brief);
+  std::string const& only = settings.only_matrix;
   Context ctx(Backend::cuda);
-  bench::print_device(ctx, repetitions);
+  bench::print_device(ctx, settings.repetitions);
   constexpr auto random = Coefficient::random;
   std::vector<std::pair<std::string, std::function<Csr<double>()>>> matrices;
   auto add = [&](std::string const& name, auto params) {
@@ -234,5 +346,22 @@ int main(int argc, char** argv) {
   }
   add("poisson27_32", Poisson27Params{.n = 32});
   add("elasticity_16", ElasticityParams{.n = 16});
-  for (auto const& [name, make] : matrices) Blocks(ctx, name, make(), repetitions, sweep).run();
+  if (matrices.empty())
+    matrices.push_back({std::filesystem::path(only).stem(), [=] { return read_matrix(only); }});
+  Means means;
+  for (auto const& [name, make] : matrices) {
+    Csr<double> const a = make();
+    if (settings.values == "fp32")
+      Blocks<float, float>(ctx, name, a, settings, means).run();
+    else if (settings.values == "fp16")
+      Blocks<float, tcsolve::half>(ctx, name, a, settings, means).run();
+    else
+      Blocks<double, double>(ctx, name, a, settings, means).run();
+  }
+  std::cout
+      << "variant | columns | layout | matrices | mean vs best cuSPARSE | least | mean vs its "
+         "column-major\n---|---|---|---|---|---|---\n";
+  for (auto const& [name, r] : means)
+    std::cout << name << " | " << r.count << " | " << std::exp(r.best / r.count) << " | " << r.worst
+              << " | " << std::exp(r.column_major / r.count) << "\n";
 }

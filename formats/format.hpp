@@ -27,6 +27,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <tcsolve/formats/choose/survey.hpp>
@@ -99,6 +100,14 @@ struct FormatFactory {
       with;
 };
 
+/// What a format predicts of its products with many columns, by a model of its own.
+struct FormatModel {
+  std::vector<std::pair<std::string, double>> terms;  ///< counts, by the letters of the source
+  std::string decision;                               ///< what was decided by them, in words
+  /// Operations a byte of device memory, vectors of the values' type (FP32 at least) and layout.
+  std::function<double(Real values, Layout)> intensity;
+};
+
 struct Format {
   std::string name;  ///< of the operators too
   std::string doc;   ///< one line for `--list`
@@ -129,6 +138,9 @@ struct Format {
   std::optional<Makers> miniature = {};
   /// Empty: the format has one tuning.
   std::function<std::vector<Variant>()> variants = {};
+  /// Of a canonical matrix in the Context's space, for `info` and the benches. Empty: it has no
+  /// model of its own. Cost: that of a conversion.
+  std::function<FormatModel(Context&, CsrView<double> const&)> model = {};
 
   /// y = A x in this format. Throws what the operator's constructor throws.
   template <class T, class S = T>

@@ -98,6 +98,12 @@ TEST_F(Program, InfoIsJsonToo) {
     EXPECT_TRUE(has(text, plan["device"])) << plan["device"];
     EXPECT_GT(plan["formats"][0]["total"], 0);
   }
+  ASSERT_FALSE(info["models"].empty());
+  for (auto const& model : info["models"]) {
+    EXPECT_TRUE(has(text, cat("model of ", model["format"].get<std::string>())));
+    EXPECT_EQ(model["terms"]["mu"], 5 / 3.0);
+    EXPECT_GT(model["operations_per_byte"]["fp32, row-major"], 0);
+  }
   write_text(folder_ / "b.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
   auto const wide = nlohmann::json::parse(tcsolve({"info", "b.mtx", "--json"}).out);
   EXPECT_TRUE(wide["asymmetry"].is_null());
