@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_spmm [REPETITIONS = 30 [MATRIX [--pass]]]: FP64 products with blocks of 8, 16 and 32
-/// columns, row-major, in every format, beside cuSPARSE's SpMM in all algorithms and both layouts
-/// (the best of them is the baseline) and beside one product with one vector.
+/// bench_spmm [REPETITIONS = 30 [MATRIX | all] [--fp32] [--pass]]: FP64 or FP32 products with
+/// blocks of 8, 16 and 32 columns, row-major, in every format, beside cuSPARSE's SpMM in all
+/// algorithms and both layouts (the best of them is the baseline) and beside one product with one
+/// vector.
 ///
 /// Before a product is timed, its first, middle and last columns are checked against a sum in long
-/// double: |error|_i <= 4 u m_i (|A||x|)_i, u = 2^-53, m_i = max(entries in row i, 1).
+/// double: |error|_i <= 4 (u m_i + 2 u_in) (|A||x|)_i, u that of the sums, u_in that of a
+/// multiplication that is coarser than the vectors (2^-11 in TF32), m_i = max(entries in row i, 1).
 ///
 ///   cold    256 MB are read before each repetition, median of all
 ///   floor   the bytes of the stored matrix, X and Y once, against the bandwidth of a copy
+///   --fp32  values and vectors of FP32; a format may multiply in TF32
 ///   --pass  tunings of the formats as well
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +36,7 @@ namespace {
 struct BlockRow {
   std::string variant;
   Index columns;
-  double cold, error, floor;
+  double cold, error, floor, teraflops;
 };
 
 /// Element (i, j) of X, the same in every layout.
@@ -41,32 +45,41 @@ double element(Index i, Index j) { return random_value(7 + j, i); }
 /// Column j of A X and what its rounding is allowed.
 struct ColumnCheck {
   Index j;
-  std::vector<long double> y, allowed;
-  ColumnCheck(Csr<double> const& a, Index column) : j(column), y(a.rows), allowed(a.rows) {
+  std::vector<long double> y, magnitude;
+  std::vector<Offset> length;
+  template <class T>
+  ColumnCheck(Csr<T> const& a, Index column)
+      : j(column), y(a.rows), magnitude(a.rows), length(a.rows) {
     for (Index i = 0; i < a.rows; ++i) {
       for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
-        long double const p = static_cast<long double>(a.values[k]) * element(a.columns[k], j);
-        y[i] += p, allowed[i] += std::abs(p);
+        long double const p = static_cast<long double>(a.values[k]) * T(element(a.columns[k], j));
+        y[i] += p, magnitude[i] += std::abs(p);
       }
-      allowed[i] *= 0x1p-53L * std::max<Offset>(a.offsets[i + 1] - a.offsets[i], 1);
+      length[i] = std::max<Offset>(a.offsets[i + 1] - a.offsets[i], 1);
     }
   }
   /// Largest |error|_i over what is allowed for one rounding an entry.
-  double worst(std::vector<double> const& Y, Index columns, bool row_major) const {
+  template <class T>
+  double worst(std::vector<T> const& Y, Index columns, bool row_major, Precision const& p) const {
+    double const coarse = size_of(p.multiply) < sizeof(T) ? 2 * roundoff(p.multiply) : 0;
     double most = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
       double const got = Y[row_major ? i * columns + j : i + j * y.size()];
+      double const allowed =
+          (double(length[i]) * std::max(roundoff(p.accumulate), roundoff(real_of<T>)) + coarse) *
+          static_cast<double>(magnitude[i]);
       auto const off = static_cast<double>(std::abs(got - y[i]));
-      double const ratio = off == 0 ? 0 : off / static_cast<double>(allowed[i]);
+      double const ratio = off == 0 ? 0 : off / allowed;
       if (!(ratio <= most)) most = std::isnan(ratio) ? INFINITY : ratio;
     }
     return most;
   }
 };
 
+template <class T>
 class Blocks {
  public:
-  Blocks(Context& ctx, std::string name, Csr<double> a, int repetitions, bool sweep)
+  Blocks(Context& ctx, std::string name, Csr<T> a, int repetitions, bool sweep)
       : ctx_(ctx),
         clock_(*ctx.device()),
         name_(std::move(name)),
@@ -86,11 +99,11 @@ class Blocks {
   }
 
  private:
-  std::vector<double> block(Index rows, Index k, bool row_major) const {
-    std::vector<double> X(std::size_t(rows) * k);
+  std::vector<T> block(Index rows, Index k, bool row_major) const {
+    std::vector<T> X(std::size_t(rows) * k);
     for (Index i = 0; i < rows; ++i)
       for (Index j = 0; j < k; ++j)
-        X[row_major ? std::size_t(i) * k + j : i + std::size_t(j) * rows] = element(i, j);
+        X[row_major ? std::size_t(i) * k + j : i + std::size_t(j) * rows] = T(element(i, j));
     return X;
   }
 
@@ -98,7 +111,7 @@ class Blocks {
   void single() {
     double best = INFINITY;
     for (auto const algorithm : {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2}) {
-      auto const p = bench::Cusparse<double>::csr(*ctx_.device(), a_, algorithm);
+      auto const p = bench::Cusparse<T>::csr(*ctx_.device(), a_, algorithm);
       best = std::fmin(best, clock_.median(repetitions_, true, [&] { p->run(); }));
     }
     std::cout << "{\"matrix\": \"" << name_ << "\", \"one_vector_us\": " << best << "}"
@@ -116,13 +129,13 @@ class Blocks {
         std::string const variant =
             cat("cuSPARSE ", name, row_major ? ", row-major" : ", column-major");
         try {
-          bench::CusparseBlocks p(*ctx_.device(), a_, k, row_major, algorithm);
+          bench::CusparseBlocks<T> p(*ctx_.device(), a_, k, row_major, algorithm);
           auto const X = block(a_.cols, k, row_major);
-          cuda::check(
-              cudaMemcpy(p.X(), X.data(), X.size() * sizeof(double), cudaMemcpyHostToDevice));
+          cuda::check(cudaMemcpy(p.X(), X.data(), X.size() * sizeof(T), cudaMemcpyHostToDevice));
           p.run();
-          double const error = worst(p.Y(), k, row_major);
-          add(variant, k, error, 12.0 * a_.entries() + 4.0 * a_.rows, [&] { p.run(); });
+          double const error = worst(p.Y(), k, row_major, {real_of<T>, real_of<T>, real_of<T>});
+          double const entry = sizeof(T) + 4.0;
+          add(variant, k, error, entry * a_.entries() + 4.0 * a_.rows, [&] { p.run(); });
           if (table_.back().cold < best_) best_ = table_.back().cold;
         } catch (Error const& e) {
           std::cout << "{\"variant\": \"" << variant << "\", \"refused\": true}" << std::endl;
@@ -132,57 +145,63 @@ class Blocks {
 
   void formats_with(Index k) {
     auto const X = block(a_.cols, k, true);
-    Array<double> const there = to_space(ctx_, X.data(), X.size());
-    Array<double> Y(ctx_.space(), std::size_t(a_.rows) * k);
-    In<double> const x{there.data(), a_.cols, k, k, Layout::row_major, ctx_.space()};
-    Out<double> const y{Y.data(), a_.rows, k, k, Layout::row_major, ctx_.space()};
-    CsrStorage<double> const csr(ctx_, a_);
+    Array<T> const there = to_space(ctx_, X.data(), X.size());
+    Array<T> Y(ctx_.space(), std::size_t(a_.rows) * k);
+    In<T> const x{there.data(), a_.cols, k, k, Layout::row_major, ctx_.space()};
+    Out<T> const y{Y.data(), a_.rows, k, k, Layout::row_major, ctx_.space()};
+    CsrStorage<T> const csr(ctx_, a_);
     Features const f = features(ctx_, csr.view());
     auto time = [&](std::string const& variant, Makers const& makers) {
-      std::shared_ptr<LinearOperator<double>> A;
+      std::shared_ptr<LinearOperator<T>> A;
       try {
-        A = std::get<Maker<double, double>>(makers).make(ctx_, csr.view(), nullptr);
+        A = std::get<Maker<T, T>>(makers).make(ctx_, csr.view(), nullptr);
       } catch (MatrixError const&) { return; }  // the tuning is not for this matrix
       A->apply(ctx_, x, y);
-      double const error = worst(Y.data(), k, true);
-      double const vectors = 8.0 * k * (double(a_.rows) + a_.cols);
+      double const error = worst(Y.data(), k, true, A->traits().precision);
+      double const vectors = double(sizeof(T)) * k * (double(a_.rows) + a_.cols);
       add(variant, k, error, A->cost(k).bytes - vectors, [&] { A->apply(ctx_, x, y); });
     };
     for (Format const& format : formats()) {
-      double const positions = format.layout(f, Real::f64).slots;
+      double const positions = format.layout(f, real_of<T>).slots;
       if (positions == 0 || !padding_pays(positions, a_.entries())) continue;
       time(format.name, format.makers);
       if (!format.variants || !sweep_ || format.can.columns == false) continue;
       for (Variant const& variant : format.variants())
-        if (!variant.differs || variant.differs(f, Real::f64, Real::f64))
+        if (!variant.differs || variant.differs(f, real_of<T>, real_of<T>))
           time(variant.name, variant.makers);
     }
   }
 
-  double worst(double const* Y, Index k, bool row_major) {
+  double worst(T const* Y, Index k, bool row_major, Precision const& p) {
     auto const got = to_host(ctx_, Y, ctx_.space(), std::size_t(a_.rows) * k);
     double most = 0;
-    for (ColumnCheck const& check : checks_) most = std::fmax(most, check.worst(got, k, row_major));
+    for (ColumnCheck const& check : checks_)
+      most = std::fmax(most, check.worst(got, k, row_major, p));
     return most;
   }
 
   void add(std::string const& variant, Index k, double error, double matrix_bytes,
            std::function<void()> const& f) {
-    double const bytes = matrix_bytes + 8.0 * k * (double(a_.rows) + a_.cols);
-    BlockRow row{variant, k, INFINITY, error, 1e6 * bytes / bench::bandwidth};
-    if (error <= 4) row.cold = clock_.median(repetitions_, true, f);
+    double const bytes = matrix_bytes + double(sizeof(T)) * k * (double(a_.rows) + a_.cols);
+    BlockRow row{variant, k, INFINITY, error, 1e6 * bytes / bench::bandwidth, 0};
+    if (error <= 4) {
+      row.cold = clock_.median(repetitions_, true, f);
+      row.teraflops = 2e-6 * double(a_.entries()) * k / row.cold;
+    }
     table_.push_back(row);
     std::cout << "{\"matrix\": \"" << name_ << "\", \"columns\": " << k << ", \"variant\": \""
               << variant << "\", \"us_cold\": "
               << (std::isfinite(row.cold) ? cat(row.cold) : std::string("null"))
-              << ", \"error\": " << error << ", \"floor_us\": " << row.floor
+              << ", \"tflops\": " << row.teraflops << ", \"error\": " << error
+              << ", \"floor_us\": " << row.floor
               << ", \"best_cusparse_us\": " << (std::isfinite(best_) ? cat(best_) : "null") << "}"
               << std::endl;
   }
 
   void print() const {
-    std::cout << "matrix | columns | variant | us cold | error | byte floor, us | vs best cuSPARSE "
-                 "SpMM | vs one CSR SpMV\n---|---|---|---|---|---|---|---\n";
+    std::cout
+        << "matrix | columns | variant | us cold | TFLOP/s | error | byte floor, us | vs best "
+           "cuSPARSE SpMM | vs one CSR SpMV\n---|---|---|---|---|---|---|---|---\n";
     for (BlockRow const& r : table_) {
       double best = INFINITY;
       for (BlockRow const& other : table_)
@@ -190,15 +209,15 @@ class Blocks {
           best = std::fmin(best, other.cold);
       std::cout.precision(4);
       std::cout << name_ << " | " << r.columns << " | " << r.variant << " | " << r.cold << " | "
-                << r.error << " | " << r.floor << " | " << best / r.cold << " | " << r.cold / one_
-                << "\n";
+                << r.teraflops << " | " << r.error << " | " << r.floor << " | " << best / r.cold
+                << " | " << r.cold / one_ << "\n";
     }
   }
 
   Context& ctx_;
   bench::Clock clock_;
   std::string name_;
-  Csr<double> a_;
+  Csr<T> a_;
   int repetitions_;
   bool sweep_;
   double one_ = 0, best_ = INFINITY;
@@ -216,8 +235,12 @@ int main(int argc, char** argv) {
   }
   bool const brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
   int const repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 5 : 30;
-  std::string const only = argc > 2 ? argv[2] : "";
-  bool const sweep = argc > 3 && std::strcmp(argv[3], "--pass") == 0;
+  auto const given = [&](char const* flag) {
+    return std::any_of(argv, argv + argc, [&](char const* a) { return std::strcmp(a, flag) == 0; });
+  };
+  bool const sweep = given("--pass"), fp32 = given("--fp32");
+  bool const named = argc > 2 && argv[2][0] != '-' && std::strcmp(argv[2], "all") != 0;
+  std::string const only = named ? argv[2] : "";
   Context ctx(Backend::cuda);
   bench::print_device(ctx, repetitions);
   constexpr auto random = Coefficient::random;
@@ -234,5 +257,10 @@ int main(int argc, char** argv) {
   }
   add("poisson27_32", Poisson27Params{.n = 32});
   add("elasticity_16", ElasticityParams{.n = 16});
-  for (auto const& [name, make] : matrices) Blocks(ctx, name, make(), repetitions, sweep).run();
+  for (auto const& [name, make] : matrices) {
+    if (fp32)
+      Blocks<float>(ctx, name, converted<float>(make()), repetitions, sweep).run();
+    else
+      Blocks<double>(ctx, name, make(), repetitions, sweep).run();
+  }
 }

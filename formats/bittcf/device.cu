@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+/// y = alpha A x + beta y, A in BitTCF (Acc-SpMM: Zhao et al. 2025, Algorithm 2). A warp takes a
+/// window of eight rows, or a piece of a long one.
+///
+///   columns  8, 16 and 32 at a time where x and y are row-major and aligned; the others, and what
+///            is left of them, 16 at a time by the same kernel with strides and a bound
+///   mma      m16n8k8.tf32 for FP32, m8n8k4.f64 for FP64, the operands swapped (section 3.4): x^T
+///            is the left one, with 16 or 8 columns of x as its rows, the block the right one
+///
+///                left: x^T             right: block^T          sums
+///                rows  columns of x    rows  its columns       rows     columns of x
+///                cols  rows of x       cols  its rows          columns  rows of y
+///
+///   lanes    lane l, g = l / 4, t = l % 4, has row g of a block, its columns 2 t and 2 t + 1,
+///   which
+///            are neighbours in the packed values; the elements of x of these two columns in
+///            `width` columns of x from width g on, so that 8 lanes load a row in one run; the sums
+///            of rows 2 t and 2 t + 1 of y and the same columns
+///   ahead    values and rows of x of `ahead` blocks are loaded before the first is multiplied, and
+///            the columns of the blocks behind them; the bitmaps of 32 blocks come by one load a
+///            lane and are handed round by shuffles
+///   aside    side entries of rows 2 t and 2 t + 1 are added by the lanes of t on the CUDA cores
+///   order    a thread block takes neighbouring windows, one after the other, so that rows of x
+///            that several of them need stay in the first-level cache; values are not kept there
+///   pieces   are added by a launch before, and their sums by the windows that they are cut from
+///   bytes    the matrix once for every group of columns, k sizeof(T) (rows + cols)
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/formats/bittcf/ops.hpp>
+#include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/value_pairs.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace tcsolve::cuda {
+
+namespace {
+
+/// Elements of a kind that is read once.
+template <class S>
+__device__ S streamed(S const* p) {
+  if constexpr (sizeof(S) == 2) {
+    unsigned short const bits = __ldcs(reinterpret_cast<unsigned short const*>(p));
+    S v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+  } else {
+    return __ldcs(p);
+  }
+}
+
+/// The matrix unit for vectors of T: the operands that it takes, and its product
+/// sum[row][column] += value[k] x[k][column] of `width` columns and both rows of a lane.
+template <class T>
+struct Unit;
+
+template <>
+struct Unit<float> {
+  using Value = std::uint32_t;
+  static constexpr int warps = 20;  ///< of a thread block
+  static constexpr int ahead(int width) { return width == 1 ? 8 : 4; }
+
+  __device__ static std::uint32_t rounded(float v) {
+    std::uint32_t bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+    return bits;
+  }
+  template <class S>
+  __device__ static Value value(S v) {
+    if constexpr (sizeof(S) == 2)
+      return __float_as_uint(float(v));  // a TF32 number as it is
+    else
+      return rounded(v);
+  }
+  template <int width>
+  __device__ static void multiply(float (&sum)[2][width], Value const (&v)[2],
+                                  float const (&x)[2][width]) {
+    if constexpr (width == 1) {
+      float unused[2] = {};
+      mma(sum[0][0], sum[1][0], unused[0], unused[1], rounded(x[0][0]), 0, rounded(x[1][0]), 0, v);
+    } else {
+#pragma unroll
+      for (int j = 0; j < width; j += 2)
+        mma(sum[0][j], sum[1][j], sum[0][j + 1], sum[1][j + 1], rounded(x[0][j]),
+            rounded(x[0][j + 1]), rounded(x[1][j]), rounded(x[1][j + 1]), v);
+    }
+  }
+
+ private:
+  /// Sums of rows g and g + 8 of the left operand with columns 2 t and 2 t + 1 of the right one.
+  __device__ static void mma(float& c0, float& c1, float& c2, float& c3, std::uint32_t a0,
+                             std::uint32_t a1, std::uint32_t a2, std::uint32_t a3,
+                             Value const (&b)[2]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"
+        "{%0,%1,%2,%3};"
+        : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b[0]), "r"(b[1]));
+  }
+};
+
+template <>
+struct Unit<double> {
+  using Value = double;
+  static constexpr int warps = 16;
+  static constexpr int ahead(int width) { return width == 1 ? 4 : 2; }
+
+  template <class S>
+  __device__ static Value value(S v) {
+    return double(v);
+  }
+  template <int width>
+  __device__ static void multiply(double (&sum)[2][width], Value const (&v)[2],
+                                  double const (&x)[2][width]) {
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+#pragma unroll
+      for (int j = 0; j < width; ++j)
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
+                     : "+d"(sum[0][j]), "+d"(sum[1][j])
+                     : "d"(x[k][j]), "d"(v[k]));
+  }
+};
+
+/// n neighbours, loaded and stored 16 bytes at a time, or 8 where they are no more.
+template <class T, int n>
+struct alignas(n * sizeof(T) < 16 ? n * sizeof(T) : 16) Pack {
+  T v[n];
+};
+
+/// 8 `width_` columns of x and y, row-major and aligned to what a lane loads.
+template <class T, int width_>
+struct Adjacent {
+  static constexpr int width = width_, columns = 8 * width;
+  T const* x;
+  T* y;
+  std::int32_t ldx, ldy;
+  T alpha, beta;
+  /// The columns of lanes g, of row i of x.
+  __device__ void row(Index i, int g, T (&v)[width]) const {
+    load(x + std::int64_t{i} * ldx + width * g, v);
+  }
+  __device__ void write(Index i, int g, T const (&sum)[width]) const {
+    T* const to = y + std::int64_t{i} * ldy + width * g;
+    T v[width];
+#pragma unroll
+    for (int j = 0; j < width; ++j) v[j] = alpha * sum[j];
+    if (beta != T(0)) {
+      T before[width];
+      load(to, before);
+#pragma unroll
+      for (int j = 0; j < width; ++j) v[j] += beta * before[j];
+    }
+    store(to, v);
+  }
+
+  __device__ static void load(T const* from, T (&v)[width]) {
+    Pack<T, width> const pack = *reinterpret_cast<Pack<T, width> const*>(from);
+#pragma unroll
+    for (int j = 0; j < width; ++j) v[j] = pack.v[j];
+  }
+  __device__ static void store(T* to, T const (&v)[width]) {
+    Pack<T, width> pack;
+#pragma unroll
+    for (int j = 0; j < width; ++j) pack.v[j] = v[j];
+    *reinterpret_cast<Pack<T, width>*>(to) = pack;
+  }
+};
+
+/// Up to 16 columns of any layout.
+template <class T>
+struct Strided {
+  static constexpr int width = 2, columns = 16;
+  T const* x;
+  T* y;
+  std::int64_t x_row, x_column, y_row, y_column;
+  int count;
+  T alpha, beta;
+  __device__ void row(Index i, int g, T (&v)[width]) const {
+#pragma unroll
+    for (int e = 0; e < width; ++e) {
+      int const j = width * g + e;
+      v[e] = j < count ? x[i * x_row + j * x_column] : T(0);
+    }
+  }
+  __device__ void write(Index i, int g, T const (&sum)[width]) const {
+#pragma unroll
+    for (int e = 0; e < width; ++e) {
+      int const j = width * g + e;
+      if (j >= count) return;
+      T& out = y[i * y_row + j * y_column];
+      out = beta == T(0) ? alpha * sum[e] : alpha * sum[e] + beta * out;
+    }
+  }
+};
+
+/// Where the entries of a lane are in a bitmap: columns 2 t and 2 t + 1 of row g.
+struct Place {
+  int shift;
+  unsigned below;
+  bool lower;
+  __device__ explicit Place(int lane)
+      : shift(8 * (lane / 4 % 4) + 2 * (lane % 4)), below((1u << shift) - 1), lower(lane < 16) {}
+  __device__ unsigned bits(unsigned low, unsigned high) const {
+    return (lower ? low : high) >> shift & 3u;
+  }
+  /// Entries before them.
+  __device__ int before(unsigned low, unsigned high) const {
+    return __popc((lower ? low : high) & below) + (lower ? 0 : __popc(low));
+  }
+};
+
+/// Blocks [begin, end) of a window.
+template <class S, class T, class Columns, int width>
+__device__ void add_blocks(BittcfView<S> const& a, Columns const& at, std::uint32_t begin,
+                           std::uint32_t end, int lane, T (&sum)[2][width]) {
+  constexpr int ahead = Unit<T>::ahead(width);
+  static_assert(32 % ahead == 0);
+  Place const place(lane);
+  int2 const* const pairs = reinterpret_cast<int2 const*>(a.column) + lane % 4;
+  int2 column[ahead];
+  auto const load_columns = [&](std::uint32_t b) {
+#pragma unroll
+    for (int u = 0; u < ahead; ++u)
+      if (b + u < end) column[u] = __ldg(pairs + 4 * std::size_t(b + u));
+  };
+  load_columns(begin);
+  for (std::uint32_t b = begin; b < end; b += 32) {
+    int const count = min(32u, end - b);
+    uint2 bitmap{0, 0};
+    std::uint32_t offset = 0;
+    if (lane < count) {
+      bitmap = __ldcs(reinterpret_cast<uint2 const*>(a.bitmaps + b) + lane);
+      offset = __ldcs(a.offsets + b + lane);
+    }
+    for (int k = 0; k < count; k += ahead) {
+      typename Unit<T>::Value v[ahead][2];
+      T x[ahead][2][width];
+#pragma unroll
+      for (int u = 0; u < ahead; ++u) {
+        if (k + u < count) {
+          at.row(column[u].x, lane / 4, x[u][0]);
+          at.row(column[u].y, lane / 4, x[u][1]);
+        }
+        // Beyond the last one: no bits, so nothing is loaded.
+        unsigned const low = __shfl_sync(all, bitmap.x, k + u),
+                       high = __shfl_sync(all, bitmap.y, k + u), bits = place.bits(low, high);
+        S const* const values =
+            a.values + (__shfl_sync(all, offset, k + u) + place.before(low, high));
+        v[u][0] = (bits & 1u) != 0 ? Unit<T>::value(streamed(values)) : 0;
+        v[u][1] = (bits & 2u) != 0 ? Unit<T>::value(streamed(values + (bits & 1u))) : 0;
+      }
+      load_columns(b + k + ahead);
+#pragma unroll
+      for (int u = 0; u < ahead; ++u)
+        if (k + u < count) Unit<T>::multiply(sum, v[u], x[u]);
+    }
+  }
+}
+
+/// The side entries of a row.
+template <class S, class T, class Columns, int width>
+__device__ void add_side(BittcfView<S> const& a, Columns const& at, Index row, int g,
+                         T (&sum)[width]) {
+  std::uint32_t const end = __ldg(a.side_start + row + 1);
+#pragma unroll 2
+  for (std::uint32_t e = __ldg(a.side_start + row); e < end; ++e) {
+    T x[width];
+    at.row(__ldcs(a.side_columns + e), g, x);
+    T const v = T(streamed(a.side_values + e));
+#pragma unroll
+    for (int j = 0; j < width; ++j) sum[j] = fma(v, x[j], sum[j]);
+  }
+}
+
+/// Eight rows of what the pieces came to, as many columns as are multiplied at a time.
+template <class T, int width>
+struct Parts {
+  T* data;
+  __device__ T* row(std::uint32_t piece, int r, int g) const {
+    return data + (8 * std::size_t(piece) + r) * (8 * width) + width * g;
+  }
+};
+
+/// `chunk` neighbouring windows, or pieces, a thread block: a warp takes the next one.
+template <class S, class T, class Columns>
+__global__ void __launch_bounds__(32 * Unit<T>::warps, 1)
+    bittcf_kernel(BittcfView<S> a, Columns at, T* parts_of, bool pieces, Index chunk) {
+  constexpr int width = Columns::width;
+  using Own = Adjacent<T, width>;
+  __shared__ int next;
+  if (threadIdx.x == 0) next = Unit<T>::warps;
+  __syncthreads();
+  int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
+  Parts<T, width> const parts{parts_of};
+  Index const first = blockIdx.x * chunk;
+  Index const here = min(chunk, (pieces ? a.pieces : a.windows) - first);
+  for (int turn = threadIdx.x / 32; turn < here;) {
+    Index const I = first + turn;
+    T sum[2][width] = {};
+    if (pieces) {
+      BittcfPiece const piece = a.piece[I];
+      add_blocks(a, at, piece.first, piece.first + piece.count, lane, sum);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) Own::store(parts.row(I, r + h, g), sum[h]);
+    } else {
+      std::uint32_t begin = __ldg(a.start + I);
+      std::uint32_t const end = __ldg(a.start + I + 1);
+      Index const row = 8 * I + r;
+      if (a.side_start != nullptr)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+          if (row + h < a.rows) add_side(a, at, row + h, g, sum[h]);
+      if (a.piece_start != nullptr) {
+        std::uint32_t const last = __ldg(a.piece_start + I + 1);
+#pragma unroll 2
+        for (std::uint32_t p = __ldg(a.piece_start + I); p < last; ++p) {
+          begin = end;
+#pragma unroll
+          for (int h = 0; h < 2; ++h) {
+            T part[width];
+            Own::load(parts.row(p, r + h, g), part);
+#pragma unroll
+            for (int j = 0; j < width; ++j) sum[h][j] += part[j];
+          }
+        }
+      }
+      add_blocks(a, at, begin, end, lane, sum);
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        if (row + h < a.rows) at.write(row + h, g, sum[h]);
+    }
+    if (lane == 0) turn = atomicAdd(&next, 1);
+    turn = __shfl_sync(all, turn, 0);
+  }
+}
+
+template <class S, class T, class Columns>
+void launch(Device& on, BittcfView<S> const& a, T* parts, Columns const& at) {
+  // Eight chunks a multiprocessor, of whole rounds.
+  constexpr Index rounds = 8, warps = Unit<T>::warps;
+  auto const items = [&](bool pieces) {
+    Index const count = pieces ? a.pieces : a.windows;
+    if (count == 0) return;
+    Index const share = count / (rounds * on.properties.multiProcessorCount) + 1,
+                chunk = (share + warps - 1) / warps * warps;
+    bittcf_kernel<<<static_cast<unsigned int>((count + chunk - 1) / chunk), 32 * warps, 0,
+                    on.stream>>>(a, at, parts, pieces, chunk);
+    check(cudaGetLastError());
+  };
+  items(true);
+  items(false);
+}
+
+/// Rows from `data` on can be loaded 16 bytes at a time, and their addresses computed in 32 bits.
+template <class T>
+bool in_runs(T const* data, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * sizeof(T) % 16 == 0 &&
+         ld < std::int64_t{1} << 31;
+}
+
+}  // namespace
+
+template <class S, class T>
+void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x, T beta, Out<T> y) {
+  if (a.rows == 0) return;
+  auto const strides = [](auto const& v) {
+    bool const rows = v.layout == Layout::row_major;
+    return std::pair{rows ? std::int64_t{v.ld} : 1, rows ? 1 : std::int64_t{v.ld}};
+  };
+  bool const adjacent = x.layout == Layout::row_major && y.layout == Layout::row_major &&
+                        in_runs(x.data, x.ld) && in_runs(y.data, y.ld);
+  for (Index j = 0; j < y.cols;) {
+    Index const left = y.cols - j;
+    T const* const from = x.data + x.offset(0, j);
+    T* const to = y.data + y.offset(0, j);
+    auto const runs = [&]<int width>(std::integral_constant<int, width>) {
+      Adjacent<T, width> const at{
+          from, to, static_cast<std::int32_t>(x.ld), static_cast<std::int32_t>(y.ld), alpha, beta};
+      launch(on, a, parts, at);
+      j += at.columns;
+    };
+    if (adjacent && left >= 32) {
+      runs(std::integral_constant<int, 4>{});
+    } else if (adjacent && left >= 16) {
+      runs(std::integral_constant<int, 2>{});
+    } else if (adjacent && left >= 8) {
+      runs(std::integral_constant<int, 1>{});
+    } else {
+      auto const [x_row, x_column] = strides(x);
+      auto const [y_row, y_column] = strides(y);
+      int const count = left < Strided<T>::columns ? left : Strided<T>::columns;
+      launch(on, a, parts,
+             Strided<T>{from, to, x_row, x_column, y_row, y_column, count, alpha, beta});
+      j += count;
+    }
+  }
+}
+
+#define TCSOLVE_INSTANTIATE(S, T) \
+  template void spmm_bittcf<S, T>(Device&, T, BittcfView<S> const&, T*, In<T>, T, Out<T>);
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+
+template struct Executes<BittcfExactOps>;
+
+}  // namespace tcsolve::cuda
