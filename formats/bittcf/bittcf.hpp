@@ -21,8 +21,8 @@
 ///              3.5), more of them where the numbers of blocks differ much: where
 ///              IBD = sum over windows |blocks - mean blocks| / windows is beyond 8
 ///
-/// Bytes: 44 blocks + sizeof(value) entries + 4 windows + (4 rows + 4 side entries where there are
-/// side entries) + (4 windows + 8 pieces where there are pieces).
+/// Bytes: 44 (blocks + 8) + sizeof(value) entries + 4 windows + (4 rows + 4 side entries where
+/// there are side entries) + (4 windows + 8 pieces where there are pieces).
 #pragma once
 
 #include <tcsolve/core/context.hpp>
@@ -43,13 +43,15 @@ template <class S>
 struct BittcfView {
   static constexpr int side = 8;      ///< rows of a window, rows and columns of a block
   static constexpr int columns = 32;  ///< of x and y that are multiplied at a time, at most
+  static constexpr int behind = 8;    ///< blocks without entries, in column 0, behind the last
 
   Index rows = 0, cols = 0, windows = 0, pieces = 0;
   Offset entries = 0, side_entries = 0, block_count = 0;
-  std::uint32_t const* start = nullptr;       ///< (windows + 1) first block of each
-  std::uint64_t const* bitmaps = nullptr;     ///< (blocks) bit 8 r + c: entry (r, c) is stored
-  std::uint32_t const* offsets = nullptr;     ///< (blocks) values before its first
-  std::int32_t const* column = nullptr;       ///< (8 blocks) ascending in a window
+  std::uint32_t const* start = nullptr;  ///< (windows + 1) first block of each
+  // Of each block, and of those behind.
+  std::uint64_t const* bitmaps = nullptr;     ///< bit 8 r + c: entry (r, c) is stored
+  std::uint32_t const* offsets = nullptr;     ///< values before its first
+  std::int32_t const* column = nullptr;       ///< (8 each) ascending in a window
   S const* values = nullptr;                  ///< packed, row by row in a block
   std::uint32_t const* side_start = nullptr;  ///< (rows + 1); null: there are no side entries
   std::int32_t const* side_columns = nullptr;
@@ -90,8 +92,10 @@ struct BittcfArrays {
 //           beside them are not rounded. T = float on the host: sums in FP64, nothing is rounded
 //   range   TF32 has the exponents of FP32, but what rounds beyond (1 - 2^-12) 2^128 is infinite
 //   bits    the same on every run: side entries in order, then blocks in order, pieces in order
-//   note    device: stored zeros of a block multiply x, so an Inf or NaN in x reaches every row of
-//           a window that has its column
+//   note    device: stored zeros of a block multiply x, and so do blocks of the next windows,
+//   without
+//           their entries; so an Inf or NaN in x reaches every row of a window that has its column,
+//           and of windows before it
 namespace host {
 /// Throws SizeError beyond 2^31 - 1 entries.
 template <class S>

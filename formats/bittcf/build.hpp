@@ -335,9 +335,13 @@ BittcfArrays<S> build(On& on, CsrView<S> const& a, BittcfTuning const& tuning) {
   v.side_entries = a.entries - total.counts.values;
   v.pieces = static_cast<Index>(total.pieces);
   m.start = Array<std::uint32_t>(on.space(), lines);
-  m.bitmaps = Array<std::uint64_t>(on.space(), std::size_t(v.block_count));
-  m.offsets = Array<std::uint32_t>(on.space(), std::size_t(v.block_count));
-  m.column = Array<std::int32_t>(on.space(), 8 * std::size_t(v.block_count));
+  std::size_t const blocks = total.counts.blocks, all = blocks + v.behind;
+  m.bitmaps = Array<std::uint64_t>(on.space(), all);
+  m.offsets = Array<std::uint32_t>(on.space(), all);
+  m.column = Array<std::int32_t>(on.space(), 8 * all);
+  on.clear(m.bitmaps.data() + blocks, v.behind);
+  on.clear(m.offsets.data() + blocks, v.behind);
+  on.clear(m.column.data() + 8 * blocks, 8 * v.behind);
   m.values = Array<S>(on.space(), total.counts.values);
   m.side_columns = Array<std::int32_t>(on.space(), std::size_t(v.side_entries));
   m.side_values = Array<S>(on.space(), std::size_t(v.side_entries));

@@ -17,8 +17,7 @@
 ///            `width` columns of x from width g on, so that 8 lanes load a row in one run; the sums
 ///            of rows 2 t and 2 t + 1 of y and the same columns
 ///   ahead    values and rows of x of `ahead` blocks are loaded before the first is multiplied, and
-///            the columns of the blocks behind them; the bitmaps of 32 blocks come by one load a
-///            lane and are handed round by shuffles
+///            columns, bitmaps and offsets of the blocks behind them
 ///   aside    side entries of rows 2 t and 2 t + 1 are added by the lanes of t on the CUDA cores
 ///   order    a thread block takes neighbouring windows, one after the other, so that rows of x
 ///            that several of them need stay in the first-level cache; values are not kept there
@@ -30,6 +29,7 @@
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -37,17 +37,19 @@ namespace tcsolve::cuda {
 
 namespace {
 
-/// Elements of a kind that is read once.
+/// A value as it is stored, until it is multiplied.
 template <class S>
-__device__ S streamed(S const* p) {
-  if constexpr (sizeof(S) == 2) {
-    unsigned short const bits = __ldcs(reinterpret_cast<unsigned short const*>(p));
-    S v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-  } else {
-    return __ldcs(p);
-  }
+using Raw = std::conditional_t<sizeof(S) == 2, unsigned short, S>;
+/// One that is read once.
+template <class S>
+__device__ Raw<S> streamed(S const* p) {
+  return __ldcs(reinterpret_cast<Raw<S> const*>(p));
+}
+template <class S>
+__device__ S decoded(Raw<S> raw) {
+  S value;
+  memcpy(&value, &raw, sizeof value);
+  return value;
 }
 
 /// The matrix unit for vectors of T: the operands that it takes, and its product
@@ -58,12 +60,18 @@ struct Unit;
 template <>
 struct Unit<float> {
   using Value = std::uint32_t;
-  static constexpr int warps = 20;  ///< of a thread block
+  static constexpr int warps = 16;  ///< of a thread block
   static constexpr int ahead(int width) { return width == 1 ? 8 : 4; }
 
+  /// To nearest. Ties go to even where that is one instruction, away from zero where it is three
+  /// either way.
   __device__ static std::uint32_t rounded(float v) {
     std::uint32_t bits;
+#if __CUDA_ARCH__ >= 900
+    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+#else
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+#endif
     return bits;
   }
   template <class S>
@@ -135,14 +143,16 @@ struct Adjacent {
   static constexpr int width = width_, columns = 8 * width;
   T const* x;
   T* y;
-  std::int32_t ldx, ldy;
+  std::uint32_t stepx, stepy;  ///< bytes from row to row
   T alpha, beta;
   /// The columns of lanes g, of row i of x.
   __device__ void row(Index i, int g, T (&v)[width]) const {
-    load(x + std::int64_t{i} * ldx + width * g, v);
+    auto const* const lane = reinterpret_cast<std::byte const*>(x + width * g);
+    load(reinterpret_cast<T const*>(lane + far(i, stepx)), v);
   }
   __device__ void write(Index i, int g, T const (&sum)[width]) const {
-    T* const to = y + std::int64_t{i} * ldy + width * g;
+    auto* const lane = reinterpret_cast<std::byte*>(y + width * g);
+    T* const to = reinterpret_cast<T*>(lane + far(i, stepy));
     T v[width];
 #pragma unroll
     for (int j = 0; j < width; ++j) v[j] = alpha * sum[j];
@@ -155,6 +165,10 @@ struct Adjacent {
     store(to, v);
   }
 
+  /// One instruction, which the product of signed numbers is not.
+  __device__ static std::uint64_t far(Index i, std::uint32_t step) {
+    return std::uint64_t{static_cast<std::uint32_t>(i)} * step;
+  }
   __device__ static void load(T const* from, T (&v)[width]) {
     Pack<T, width> const pack = *reinterpret_cast<Pack<T, width> const*>(from);
 #pragma unroll
@@ -211,50 +225,57 @@ struct Place {
   }
 };
 
-/// Blocks [begin, end) of a window.
+/// What the lane needs to know of blocks b to b + n - 1.
+template <int n>
+struct Description {
+  int2 column[n];
+  uint2 bitmap[n];
+  std::uint32_t offset[n];
+  template <class S>
+  __device__ void load(BittcfView<S> const& a, std::uint32_t b, int lane) {
+    auto const* const columns = reinterpret_cast<int2 const*>(a.column) + 4 * std::size_t(b);
+    auto const* const bitmaps = reinterpret_cast<uint2 const*>(a.bitmaps) + b;
+#pragma unroll
+    for (int u = 0; u < n; ++u) {
+      column[u] = __ldg(columns + lane % 4 + 4 * u);
+      bitmap[u] = __ldg(bitmaps + u);
+      offset[u] = __ldg(a.offsets + b + u);
+    }
+  }
+};
+
+/// Blocks [begin, end) of a window. Up to `ahead` blocks behind them are taken without their
+/// entries, which costs less than a branch: most are those of the next window.
 template <class S, class T, class Columns, int width>
 __device__ void add_blocks(BittcfView<S> const& a, Columns const& at, std::uint32_t begin,
                            std::uint32_t end, int lane, T (&sum)[2][width]) {
   constexpr int ahead = Unit<T>::ahead(width);
-  static_assert(32 % ahead == 0);
+  static_assert(ahead <= BittcfView<S>::behind);
   Place const place(lane);
-  int2 const* const pairs = reinterpret_cast<int2 const*>(a.column) + lane % 4;
-  int2 column[ahead];
-  auto const load_columns = [&](std::uint32_t b) {
+  Description<ahead> blocks;
+  blocks.load(a, begin, lane);
+  for (std::uint32_t b = begin; b < end; b += ahead) {
+    Raw<S> v[ahead][2];
+    T x[ahead][2][width];
 #pragma unroll
-    for (int u = 0; u < ahead; ++u)
-      if (b + u < end) column[u] = __ldg(pairs + 4 * std::size_t(b + u));
-  };
-  load_columns(begin);
-  for (std::uint32_t b = begin; b < end; b += 32) {
-    int const count = min(32u, end - b);
-    uint2 bitmap{0, 0};
-    std::uint32_t offset = 0;
-    if (lane < count) {
-      bitmap = __ldcs(reinterpret_cast<uint2 const*>(a.bitmaps + b) + lane);
-      offset = __ldcs(a.offsets + b + lane);
+    for (int u = 0; u < ahead; ++u) {
+      at.row(blocks.column[u].x, lane / 4, x[u][0]);
+      at.row(blocks.column[u].y, lane / 4, x[u][1]);
     }
-    for (int k = 0; k < count; k += ahead) {
-      typename Unit<T>::Value v[ahead][2];
-      T x[ahead][2][width];
 #pragma unroll
-      for (int u = 0; u < ahead; ++u) {
-        if (k + u < count) {
-          at.row(column[u].x, lane / 4, x[u][0]);
-          at.row(column[u].y, lane / 4, x[u][1]);
-        }
-        // Beyond the last one: no bits, so nothing is loaded.
-        unsigned const low = __shfl_sync(all, bitmap.x, k + u),
-                       high = __shfl_sync(all, bitmap.y, k + u), bits = place.bits(low, high);
-        S const* const values =
-            a.values + (__shfl_sync(all, offset, k + u) + place.before(low, high));
-        v[u][0] = (bits & 1u) != 0 ? Unit<T>::value(streamed(values)) : 0;
-        v[u][1] = (bits & 2u) != 0 ? Unit<T>::value(streamed(values + (bits & 1u))) : 0;
-      }
-      load_columns(b + k + ahead);
+    for (int u = 0; u < ahead; ++u) {
+      unsigned const low = blocks.bitmap[u].x, high = blocks.bitmap[u].y,
+                     bits = b + u < end ? place.bits(low, high) : 0;
+      S const* const values = a.values + (blocks.offset[u] + place.before(low, high));
+      v[u][0] = (bits & 1u) != 0 ? streamed(values) : Raw<S>(0);
+      v[u][1] = (bits & 2u) != 0 ? streamed(values + (bits & 1u)) : Raw<S>(0);
+    }
+    blocks.load(a, min(b + ahead, end), lane);
 #pragma unroll
-      for (int u = 0; u < ahead; ++u)
-        if (k + u < count) Unit<T>::multiply(sum, v[u], x[u]);
+    for (int u = 0; u < ahead; ++u) {
+      typename Unit<T>::Value const values[2] = {Unit<T>::value(decoded<S>(v[u][0])),
+                                                 Unit<T>::value(decoded<S>(v[u][1]))};
+      Unit<T>::multiply(sum, values, x[u]);
     }
   }
 }
@@ -268,7 +289,7 @@ __device__ void add_side(BittcfView<S> const& a, Columns const& at, Index row, i
   for (std::uint32_t e = __ldg(a.side_start + row); e < end; ++e) {
     T x[width];
     at.row(__ldcs(a.side_columns + e), g, x);
-    T const v = T(streamed(a.side_values + e));
+    T const v = T(decoded<S>(streamed(a.side_values + e)));
 #pragma unroll
     for (int j = 0; j < width; ++j) sum[j] = fma(v, x[j], sum[j]);
   }
@@ -356,8 +377,9 @@ void launch(Device& on, BittcfView<S> const& a, T* parts, Columns const& at) {
 /// Rows from `data` on can be loaded 16 bytes at a time, and their addresses computed in 32 bits.
 template <class T>
 bool in_runs(T const* data, std::int64_t ld) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld * sizeof(T) % 16 == 0 &&
-         ld < std::int64_t{1} << 31;
+  std::int64_t const step = ld * std::int64_t{sizeof(T)};
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && step % 16 == 0 &&
+         step < std::int64_t{1} << 31;
 }
 
 }  // namespace
@@ -376,8 +398,8 @@ void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x,
     T const* const from = x.data + x.offset(0, j);
     T* const to = y.data + y.offset(0, j);
     auto const runs = [&]<int width>(std::integral_constant<int, width>) {
-      Adjacent<T, width> const at{
-          from, to, static_cast<std::int32_t>(x.ld), static_cast<std::int32_t>(y.ld), alpha, beta};
+      auto const step = [](std::int64_t ld) { return static_cast<std::uint32_t>(ld * sizeof(T)); };
+      Adjacent<T, width> const at{from, to, step(x.ld), step(y.ld), alpha, beta};
       launch(on, a, parts, at);
       j += at.columns;
     };

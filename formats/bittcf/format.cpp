@@ -23,7 +23,7 @@ std::string refuses(Features const& f, PlanRequest const&) {
 
 FormatLayout layout(Features const& f, Real values) {
   auto const s = double(size_of(values)), rows = double(f.rows), entries = double(f.entries);
-  return {.stored = 44 * blocks(f) + s * entries + rows / 2,
+  return {.stored = 44 * (blocks(f) + 8) + s * entries + rows / 2,
           .slots = entries,
           .scratch = 4 * rows + 5 * rows,
           .walked = double(f.longest)};
