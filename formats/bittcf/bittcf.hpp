@@ -35,7 +35,7 @@
 namespace tcsolve {
 
 /// Part of a long window: the work of one warp.
-struct BittcfPiece {
+struct alignas(8) BittcfPiece {
   std::uint32_t first, count;  ///< blocks
 };
 

@@ -304,56 +304,70 @@ struct Parts {
   }
 };
 
-/// `chunk` neighbouring windows, or pieces, a thread block: a warp takes the next one.
+/// The sums of window I from its side entries and its pieces; true where it has pieces.
+template <class S, class T, class Columns, int width>
+__device__ bool add_others(BittcfView<S> const& a, Columns const& at, Parts<T, width> const& parts,
+                           Index I, int lane, T (&sum)[2][width]) {
+  int const g = lane / 4, r = 2 * (lane % 4);
+  if (a.side_start != nullptr)
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+      if (8 * I + r + h < a.rows) add_side(a, at, 8 * I + r + h, g, sum[h]);
+  if (a.piece_start == nullptr) return false;
+  std::uint32_t const begin = __ldg(a.piece_start + I), end = __ldg(a.piece_start + I + 1);
+#pragma unroll 2
+  for (std::uint32_t p = begin; p < end; ++p) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      T part[width];
+      Adjacent<T, width>::load(parts.row(p, r + h, g), part);
+#pragma unroll
+      for (int j = 0; j < width; ++j) sum[h][j] += part[j];
+    }
+  }
+  return begin < end;
+}
+
+/// `chunk` neighbouring windows, or pieces, a thread block: a warp takes the next one, and looks
+/// where its blocks are while it multiplies those of the one before.
 template <class S, class T, class Columns>
 __global__ void __launch_bounds__(32 * Unit<T>::warps, 1)
     bittcf_kernel(BittcfView<S> a, Columns at, T* parts_of, bool pieces, Index chunk) {
   constexpr int width = Columns::width;
-  using Own = Adjacent<T, width>;
-  __shared__ int next;
-  if (threadIdx.x == 0) next = Unit<T>::warps;
+  __shared__ int taken;
+  if (threadIdx.x == 0) taken = Unit<T>::warps;
   __syncthreads();
   int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
   Parts<T, width> const parts{parts_of};
   Index const first = blockIdx.x * chunk;
   Index const here = min(chunk, (pieces ? a.pieces : a.windows) - first);
-  for (int turn = threadIdx.x / 32; turn < here;) {
+  // First block, and the one behind the last.
+  auto const blocks_of = [&](int turn) -> uint2 {
+    Index const I = first + min(turn, here - 1);
+    if (!pieces) return {__ldg(a.start + I), __ldg(a.start + I + 1)};
+    uint2 const piece = __ldg(reinterpret_cast<uint2 const*>(a.piece + I));
+    return {piece.x, piece.x + piece.y};
+  };
+  int turn = threadIdx.x / 32;
+  uint2 blocks = blocks_of(turn);
+  while (turn < here) {
+    int next = 0;
+    if (lane == 0) next = atomicAdd(&taken, 1);
+    next = __shfl_sync(all, next, 0);
+    uint2 const blocks_ahead = blocks_of(next);
     Index const I = first + turn;
     T sum[2][width] = {};
-    if (pieces) {
-      BittcfPiece const piece = a.piece[I];
-      add_blocks(a, at, piece.first, piece.first + piece.count, lane, sum);
+    if (!pieces && add_others(a, at, parts, I, lane, sum)) blocks.x = blocks.y;
+    add_blocks(a, at, blocks.x, blocks.y, lane, sum);
 #pragma unroll
-      for (int h = 0; h < 2; ++h) Own::store(parts.row(I, r + h, g), sum[h]);
-    } else {
-      std::uint32_t begin = __ldg(a.start + I);
-      std::uint32_t const end = __ldg(a.start + I + 1);
-      Index const row = 8 * I + r;
-      if (a.side_start != nullptr)
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-          if (row + h < a.rows) add_side(a, at, row + h, g, sum[h]);
-      if (a.piece_start != nullptr) {
-        std::uint32_t const last = __ldg(a.piece_start + I + 1);
-#pragma unroll 2
-        for (std::uint32_t p = __ldg(a.piece_start + I); p < last; ++p) {
-          begin = end;
-#pragma unroll
-          for (int h = 0; h < 2; ++h) {
-            T part[width];
-            Own::load(parts.row(p, r + h, g), part);
-#pragma unroll
-            for (int j = 0; j < width; ++j) sum[h][j] += part[j];
-          }
-        }
-      }
-      add_blocks(a, at, begin, end, lane, sum);
-#pragma unroll
-      for (int h = 0; h < 2; ++h)
-        if (row + h < a.rows) at.write(row + h, g, sum[h]);
+    for (int h = 0; h < 2; ++h) {
+      if (pieces)
+        Adjacent<T, width>::store(parts.row(I, r + h, g), sum[h]);
+      else if (8 * I + r + h < a.rows)
+        at.write(8 * I + r + h, g, sum[h]);
     }
-    if (lane == 0) turn = atomicAdd(&next, 1);
-    turn = __shfl_sync(all, turn, 0);
+    turn = next;
+    blocks = blocks_ahead;
   }
 }
 
