@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_spmm [REPETITIONS = 30 [MATRIX | all] [--fp32] [--pass]]: FP64 or FP32 products with
-/// blocks of 8, 16 and 32 columns, row-major, in every format, beside cuSPARSE's SpMM in all
-/// algorithms and both layouts (the best of them is the baseline) and beside one product with one
-/// vector.
+/// bench_spmm [REPETITIONS = 30 [MATRIX | all] [--fp32] [--pass] [--shuffle] [--order NAME]]: FP64
+/// or FP32 products with blocks of 8, 16 and 32 columns, row-major, in every format, beside
+/// cuSPARSE's SpMM in all algorithms and both layouts (the best of them is the baseline) and beside
+/// one product with one vector.
 ///
 /// Before a product is timed, its first, middle and last columns are checked against a sum in long
 /// double: |error|_i <= 4 (u m_i + 2 u_in) (|A||x|)_i, u that of the sums, u_in that of a
@@ -12,7 +12,11 @@
 ///   floor   the bytes of the stored matrix, X and Y once, against the bandwidth of a copy
 ///   --fp32  values and vectors of FP32; a format may multiply in TF32
 ///   --pass  tunings of the formats as well
+///   --shuffle, --order rcm | metis | affinity
+///           the rows of every matrix renumbered at random, then in an order; its time on the host
+///           and the entries of a block of eight rows, their columns moved together
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -21,8 +25,11 @@
 
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/renumber.hpp>
 #include <tcsolve/kernels/padding.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/matrix/reorder/affinity.hpp>
+#include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include "clock.hpp"
@@ -225,6 +232,21 @@ class Blocks {
   std::vector<BlockRow> table_;
 };
 
+/// The matrix as it is to be multiplied.
+Csr<double> arranged(std::string const& name, Csr<double> a, bool shuffle,
+                     std::string const& order) {
+  if (shuffle) a = permuted(a.view(), random_permutation(a.rows, 5));
+  auto const start = std::chrono::steady_clock::now();
+  for (auto const& [reorder, text] : names(Reorder{}))
+    if (order == text && reorder != Reorder::none) a = permuted(a.view(), reordering(a, reorder).P);
+  std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - start;
+  std::cout << "{\"matrix\": \"" << name << "\", \"shuffled\": " << (shuffle ? "true" : "false")
+            << ", \"order\": \"" << order << "\", \"order_s\": " << taken.count()
+            << ", \"entries_a_block\": "
+            << double(a.entries()) / std::max(1.0, double(condensed_blocks(a))) << "}" << std::endl;
+  return a;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -238,7 +260,10 @@ int main(int argc, char** argv) {
   auto const given = [&](char const* flag) {
     return std::any_of(argv, argv + argc, [&](char const* a) { return std::strcmp(a, flag) == 0; });
   };
-  bool const sweep = given("--pass"), fp32 = given("--fp32");
+  bool const sweep = given("--pass"), fp32 = given("--fp32"), shuffle = given("--shuffle");
+  std::string order = "none";
+  for (int k = 1; k + 1 < argc; ++k)
+    if (std::strcmp(argv[k], "--order") == 0) order = argv[k + 1];
   bool const named = argc > 2 && argv[2][0] != '-' && std::strcmp(argv[2], "all") != 0;
   std::string const only = named ? argv[2] : "";
   Context ctx(Backend::cuda);
@@ -258,9 +283,10 @@ int main(int argc, char** argv) {
   add("poisson27_32", Poisson27Params{.n = 32});
   add("elasticity_16", ElasticityParams{.n = 16});
   for (auto const& [name, make] : matrices) {
+    Csr<double> const a = arranged(name, make(), shuffle, order);
     if (fp32)
-      Blocks<float>(ctx, name, converted<float>(make()), repetitions, sweep).run();
+      Blocks<float>(ctx, name, converted<float>(a), repetitions, sweep).run();
     else
-      Blocks<double>(ctx, name, make(), repetitions, sweep).run();
+      Blocks<double>(ctx, name, a, repetitions, sweep).run();
   }
 }
