@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// bench_spmm [REPETITIONS = 30 [MATRIX | all] [--fp32] [--pass] [--shuffle] [--order NAME]]: FP64
-/// or FP32 products with blocks of 8, 16 and 32 columns, row-major, in every format, beside
-/// cuSPARSE's SpMM in all algorithms and both layouts (the best of them is the baseline) and beside
-/// one product with one vector.
+/// or FP32 products with blocks of 8, 16 and 32 columns, in FP32 64 and 128 too, row-major, in
+/// every format, beside cuSPARSE's SpMM in all algorithms and both layouts (the best of them is the
+/// baseline) and beside one product with one vector.
 ///
 /// Before a product is timed, its first, middle and last columns are checked against a sum in long
 /// double: |error|_i <= 4 (u m_i + 2 u_in) (|A||x|)_i, u that of the sums, u_in that of a
@@ -22,6 +22,7 @@
 #include <cstring>
 #include <functional>
 #include <iostream>
+#include <type_traits>
 
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
@@ -96,7 +97,8 @@ class Blocks {
 
   void run() {
     single();
-    for (Index k : {8, 16, 32}) {
+    for (Index k : {8, 16, 32, 64, 128}) {
+      if (k > 32 && std::is_same_v<T, double>) break;
       checks_.clear();
       for (Index j : {Index{0}, k / 2, k - 1}) checks_.emplace_back(a_, j);
       cusparse(k);

@@ -42,7 +42,7 @@ struct alignas(8) BittcfPiece {
 template <class S>
 struct BittcfView {
   static constexpr int side = 8;      ///< rows of a window, rows and columns of a block
-  static constexpr int columns = 32;  ///< of x and y that are multiplied at a time, at most
+  static constexpr int columns = 64;  ///< of x and y that are multiplied at a time, at most
   static constexpr int behind = 8;    ///< blocks without entries, in column 0, behind the last
 
   Index rows = 0, cols = 0, windows = 0, pieces = 0;
@@ -85,8 +85,9 @@ struct BittcfArrays {
 // spmm_bittcf: y = alpha A x + beta y, any number of columns in any layout.
 //
 //   parts   device: (8 pieces, BittcfView::columns), what the pieces come to
-//   bytes   those of the matrix once for every 32 columns, k sizeof(T) (rows + cols)
-//   error   of STYLE section 11, m = 2 + entries of the row; T = double: u_acc = 2^-53. T = float
+//   bytes   those of the matrix once for every 32 columns, of FP32 for every 64, k sizeof(T) (rows
+//   + cols) error   of STYLE section 11, m = 2 + entries of the row; T = double: u_acc = 2^-53. T =
+//   float
 //           on the device: values and x are rounded to TF32, u_in = 2^-11 (values of 16 bits are
 //           TF32 numbers and are not), and u_acc = 2^-23 on the matrix unit; side entries and x
 //           beside them are not rounded. T = float on the host: sums in FP64, nothing is rounded

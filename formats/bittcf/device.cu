@@ -2,8 +2,8 @@
 /// y = alpha A x + beta y, A in BitTCF (Acc-SpMM: Zhao et al. 2025, Algorithm 2). A warp takes a
 /// window of eight rows, or a piece of a long one.
 ///
-///   columns  8, 16 and 32 at a time where x and y are row-major and aligned; the others, and what
-///            is left of them, 16 at a time by the same kernel with strides and a bound
+///   columns  8, 16 and 32 at a time, in FP32 64 too, where x and y are row-major and aligned; the
+///            others, and what is left of them, 16 at a time by the same kernel with strides
 ///   mma      m16n8k8.tf32 for FP32, m8n8k4.f64 for FP64, the operands swapped (section 3.4): x^T
 ///            is the left one, with 16 or 8 columns of x as its rows, the block the right one
 ///
@@ -11,11 +11,9 @@
 ///                rows  columns of x    rows  its columns       rows     columns of x
 ///                cols  rows of x       cols  its rows          columns  rows of y
 ///
-///   lanes    lane l, g = l / 4, t = l % 4, has row g of a block, its columns 2 t and 2 t + 1,
-///   which
-///            are neighbours in the packed values; the elements of x of these two columns in
-///            `width` columns of x from width g on, so that 8 lanes load a row in one run; the sums
-///            of rows 2 t and 2 t + 1 of y and the same columns
+///   lanes    lane l, g = l / 4, t = l % 4, has row g of a block, columns 2 t and 2 t + 1, whose
+///            values are neighbours; of x the rows of these two, `width` columns, so that 8 lanes
+///            load a row in one run; the sums of rows 2 t and 2 t + 1 of y and the same columns
 ///   ahead    values and rows of x of `ahead` blocks are loaded before the first is multiplied, and
 ///            columns, bitmaps and offsets of the blocks behind them
 ///   aside    side entries of rows 2 t and 2 t + 1 are added by the lanes of t on the CUDA cores
@@ -61,7 +59,8 @@ template <>
 struct Unit<float> {
   using Value = std::uint32_t;
   static constexpr int warps = 16;  ///< of a thread block
-  static constexpr int ahead(int width) { return width == 1 ? 8 : 4; }
+  static constexpr int widest = 8;  ///< columns of a lane
+  static constexpr int ahead(int width) { return width == 1 ? 8 : width == 8 ? 2 : 4; }
 
   /// To nearest. Ties go to even where that is one instruction, away from zero where it is three
   /// either way.
@@ -112,6 +111,7 @@ template <>
 struct Unit<double> {
   using Value = double;
   static constexpr int warps = 16;
+  static constexpr int widest = 4;
   static constexpr int ahead(int width) { return width == 1 ? 4 : 2; }
 
   template <class S>
@@ -131,13 +131,9 @@ struct Unit<double> {
   }
 };
 
-/// n neighbours, loaded and stored 16 bytes at a time, or 8 where they are no more.
-template <class T, int n>
-struct alignas(n * sizeof(T) < 16 ? n * sizeof(T) : 16) Pack {
-  T v[n];
-};
-
-/// 8 `width_` columns of x and y, row-major and aligned to what a lane loads.
+/// 8 `width_` columns of x and y, row-major and aligned to what a lane loads. A lane has runs of 16
+/// bytes, or less where it has no more in all, the first in run g, the next eight runs further: so
+/// each load of eight lanes is one run, without gaps.
 template <class T, int width_>
 struct Adjacent {
   static constexpr int width = width_, columns = 8 * width;
@@ -147,12 +143,10 @@ struct Adjacent {
   T alpha, beta;
   /// The columns of lanes g, of row i of x.
   __device__ void row(Index i, int g, T (&v)[width]) const {
-    auto const* const lane = reinterpret_cast<std::byte const*>(x + width * g);
-    load(reinterpret_cast<T const*>(lane + far(i, stepx)), v);
+    load(reinterpret_cast<std::byte const*>(x + run * g) + far(i, stepx), v);
   }
   __device__ void write(Index i, int g, T const (&sum)[width]) const {
-    auto* const lane = reinterpret_cast<std::byte*>(y + width * g);
-    T* const to = reinterpret_cast<T*>(lane + far(i, stepy));
+    auto* const to = reinterpret_cast<std::byte*>(y + run * g) + far(i, stepy);
     T v[width];
 #pragma unroll
     for (int j = 0; j < width; ++j) v[j] = alpha * sum[j];
@@ -162,23 +156,45 @@ struct Adjacent {
 #pragma unroll
       for (int j = 0; j < width; ++j) v[j] += beta * before[j];
     }
-    store(to, v);
+    // Written once: x is what should stay in the caches.
+    each_run([&](int q) { __stcs(word(to, q), packed(v, q)); });
+  }
+  /// The same columns of rows that are these columns alone.
+  __device__ static void load_own(T const* row, int g, T (&v)[width]) {
+    load(reinterpret_cast<std::byte const*>(row + run * g), v);
+  }
+  __device__ static void store_own(T* row, int g, T const (&v)[width]) {
+    auto* const to = reinterpret_cast<std::byte*>(row + run * g);
+    each_run([&](int q) { *word(to, q) = packed(v, q); });
   }
 
+ private:
+  static constexpr int most = 16 / sizeof(T), run = width < most ? width : most;
+  static constexpr int bytes = run * sizeof(T);
+  using Word = std::conditional_t<bytes == 16, int4, std::conditional_t<bytes == 8, int2, int>>;
+  template <class F>
+  __device__ static void each_run(F const& f) {
+#pragma unroll
+    for (int q = 0; q < width / run; ++q) f(q);
+  }
+  __device__ static Word* word(std::byte* p, int q) { return reinterpret_cast<Word*>(p) + 8 * q; }
+  __device__ static Word const* word(std::byte const* p, int q) {
+    return reinterpret_cast<Word const*>(p) + 8 * q;
+  }
+  __device__ static Word packed(T const (&v)[width], int q) {
+    Word w;
+    memcpy(&w, v + run * q, sizeof w);
+    return w;
+  }
+  __device__ static void load(std::byte const* from, T (&v)[width]) {
+    each_run([&](int q) {
+      Word const w = *word(from, q);
+      memcpy(v + run * q, &w, sizeof w);
+    });
+  }
   /// One instruction, which the product of signed numbers is not.
   __device__ static std::uint64_t far(Index i, std::uint32_t step) {
     return std::uint64_t{static_cast<std::uint32_t>(i)} * step;
-  }
-  __device__ static void load(T const* from, T (&v)[width]) {
-    Pack<T, width> const pack = *reinterpret_cast<Pack<T, width> const*>(from);
-#pragma unroll
-    for (int j = 0; j < width; ++j) v[j] = pack.v[j];
-  }
-  __device__ static void store(T* to, T const (&v)[width]) {
-    Pack<T, width> pack;
-#pragma unroll
-    for (int j = 0; j < width; ++j) pack.v[j] = v[j];
-    *reinterpret_cast<Pack<T, width>*>(to) = pack;
   }
 };
 
@@ -299,8 +315,8 @@ __device__ void add_side(BittcfView<S> const& a, Columns const& at, Index row, i
 template <class T, int width>
 struct Parts {
   T* data;
-  __device__ T* row(std::uint32_t piece, int r, int g) const {
-    return data + (8 * std::size_t(piece) + r) * (8 * width) + width * g;
+  __device__ T* row(std::uint32_t piece, int r) const {
+    return data + (8 * std::size_t(piece) + r) * (8 * width);
   }
 };
 
@@ -320,7 +336,7 @@ __device__ bool add_others(BittcfView<S> const& a, Columns const& at, Parts<T, w
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       T part[width];
-      Adjacent<T, width>::load(parts.row(p, r + h, g), part);
+      Adjacent<T, width>::load_own(parts.row(p, r + h), g, part);
 #pragma unroll
       for (int j = 0; j < width; ++j) sum[h][j] += part[j];
     }
@@ -362,7 +378,7 @@ __global__ void __launch_bounds__(32 * Unit<T>::warps, 1)
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       if (pieces)
-        Adjacent<T, width>::store(parts.row(I, r + h, g), sum[h]);
+        Adjacent<T, width>::store_own(parts.row(I, r + h), g, sum[h]);
       else if (8 * I + r + h < a.rows)
         at.write(8 * I + r + h, g, sum[h]);
     }
@@ -417,7 +433,11 @@ void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x,
       launch(on, a, parts, at);
       j += at.columns;
     };
-    if (adjacent && left >= 32) {
+    constexpr int widest = Unit<T>::widest;
+    static_assert(8 * widest <= BittcfView<S>::columns);
+    if (widest > 4 && adjacent && left >= 8 * widest) {
+      runs(std::integral_constant<int, widest>{});
+    } else if (adjacent && left >= 32) {
       runs(std::integral_constant<int, 4>{});
     } else if (adjacent && left >= 16) {
       runs(std::integral_constant<int, 2>{});

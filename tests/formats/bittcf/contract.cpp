@@ -244,6 +244,11 @@ TYPED_TEST(BittcfProducts, AnyNumberOfColumnsIsExact) {
         this->is_exact(A, a, {k, row_major, row_major, pads[k % 3]});
         if (this->HasFatalFailure()) return;
       }
+      for (Index const k : {8, 16, 24, 32, 40, 64, 120})  // rows that are aligned
+        for (Index const pad : {0, 8}) {
+          this->is_exact(A, a, {k, row_major, row_major, pad});
+          if (this->HasFatalFailure()) return;
+        }
       for (Index const k : {1, 8, 17, 33}) {
         this->is_exact(A, a, {k, col_major, col_major, pads[k % 3]});
         this->is_exact(A, a, {k, row_major, col_major, 0});
