@@ -93,10 +93,8 @@ struct BittcfArrays {
 //           beside them are not rounded. T = float on the host: sums in FP64, nothing is rounded
 //   range   TF32 has the exponents of FP32, but what rounds beyond (1 - 2^-12) 2^128 is infinite
 //   bits    the same on every run: side entries in order, then blocks in order, pieces in order
-//   note    device: stored zeros of a block multiply x, and so do blocks of the next windows,
-//   without
-//           their entries; so an Inf or NaN in x reaches every row of a window that has its column,
-//           and of windows before it
+//   note    device: stored zeros of a block multiply x, so an Inf or NaN in x reaches every row of
+//           a window that has its column
 namespace host {
 /// Throws SizeError beyond 2^31 - 1 entries.
 template <class S>

@@ -260,8 +260,39 @@ struct Description {
   }
 };
 
-/// Blocks [begin, end) of a window. Up to `ahead` blocks behind them are taken without their
-/// entries, which costs less than a branch: most are those of the next window.
+/// `ahead` blocks, of which `count` are there, all if `whole`: the others are taken without their
+/// entries, which costs less than branches, and with columns of the first, so that nothing else is
+/// read of x. The description becomes that of the blocks from `next` on.
+template <bool whole, int ahead, class S, class T, class Columns, int width>
+__device__ void add_batch(BittcfView<S> const& a, Columns const& at, Description<ahead>& blocks,
+                          int count, std::uint32_t next, Place const& place, int lane,
+                          T (&sum)[2][width]) {
+  Raw<S> v[ahead][2];
+  T x[ahead][2][width];
+#pragma unroll
+  for (int u = 0; u < ahead; ++u) {
+    int2 const column = whole || u < count ? blocks.column[u] : blocks.column[0];
+    at.row(column.x, lane / 4, x[u][0]);
+    at.row(column.y, lane / 4, x[u][1]);
+  }
+#pragma unroll
+  for (int u = 0; u < ahead; ++u) {
+    unsigned const low = blocks.bitmap[u].x, high = blocks.bitmap[u].y,
+                   bits = whole || u < count ? place.bits(low, high) : 0;
+    S const* const values = a.values + (blocks.offset[u] + place.before(low, high));
+    v[u][0] = (bits & 1u) != 0 ? streamed(values) : Raw<S>(0);
+    v[u][1] = (bits & 2u) != 0 ? streamed(values + (bits & 1u)) : Raw<S>(0);
+  }
+  if constexpr (whole) blocks.load(a, next, lane);
+#pragma unroll
+  for (int u = 0; u < ahead; ++u) {
+    typename Unit<T>::Value const values[2] = {Unit<T>::value(decoded<S>(v[u][0])),
+                                               Unit<T>::value(decoded<S>(v[u][1]))};
+    Unit<T>::multiply(sum, values, x[u]);
+  }
+}
+
+/// Blocks [begin, end) of a window.
 template <class S, class T, class Columns, int width>
 __device__ void add_blocks(BittcfView<S> const& a, Columns const& at, std::uint32_t begin,
                            std::uint32_t end, int lane, T (&sum)[2][width]) {
@@ -270,30 +301,10 @@ __device__ void add_blocks(BittcfView<S> const& a, Columns const& at, std::uint3
   Place const place(lane);
   Description<ahead> blocks;
   blocks.load(a, begin, lane);
-  for (std::uint32_t b = begin; b < end; b += ahead) {
-    Raw<S> v[ahead][2];
-    T x[ahead][2][width];
-#pragma unroll
-    for (int u = 0; u < ahead; ++u) {
-      at.row(blocks.column[u].x, lane / 4, x[u][0]);
-      at.row(blocks.column[u].y, lane / 4, x[u][1]);
-    }
-#pragma unroll
-    for (int u = 0; u < ahead; ++u) {
-      unsigned const low = blocks.bitmap[u].x, high = blocks.bitmap[u].y,
-                     bits = b + u < end ? place.bits(low, high) : 0;
-      S const* const values = a.values + (blocks.offset[u] + place.before(low, high));
-      v[u][0] = (bits & 1u) != 0 ? streamed(values) : Raw<S>(0);
-      v[u][1] = (bits & 2u) != 0 ? streamed(values + (bits & 1u)) : Raw<S>(0);
-    }
-    blocks.load(a, min(b + ahead, end), lane);
-#pragma unroll
-    for (int u = 0; u < ahead; ++u) {
-      typename Unit<T>::Value const values[2] = {Unit<T>::value(decoded<S>(v[u][0])),
-                                                 Unit<T>::value(decoded<S>(v[u][1]))};
-      Unit<T>::multiply(sum, values, x[u]);
-    }
-  }
+  std::uint32_t b = begin;
+  for (; b + ahead <= end; b += ahead)
+    add_batch<true>(a, at, blocks, ahead, b + ahead, place, lane, sum);
+  if (b < end) add_batch<false>(a, at, blocks, static_cast<int>(end - b), end, place, lane, sum);
 }
 
 /// The side entries of a row.
