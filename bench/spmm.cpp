@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_spmm [REPETITIONS = 30 [MATRIX | all] [--fp32] [--pass] [--shuffle] [--order NAME]]: FP64
-/// or FP32 products with blocks of 8, 16 and 32 columns, in FP32 64 and 128 too, row-major, in
-/// every format, beside cuSPARSE's SpMM in all algorithms and both layouts (the best of them is the
-/// baseline) and beside one product with one vector.
+/// bench_spmm [REPETITIONS = 30 [MATRIX | all] [FLAG ...]]: products with blocks of 8, 16 and 32
+/// columns of FP64, or of 8 to 128 of FP32, row-major, in every format, beside cuSPARSE's SpMM in
+/// all algorithms and both layouts (the best of them is the baseline) and beside one product with
+/// one vector.
 ///
 /// Before a product is timed, its first, middle and last columns are checked against a sum in long
 /// double: |error|_i <= 4 (u m_i + 2 u_in) (|A||x|)_i, u that of the sums, u_in that of a
@@ -11,6 +11,7 @@
 ///   cold    256 MB are read before each repetition, median of all
 ///   floor   the bytes of the stored matrix, X and Y once, against the bandwidth of a copy
 ///   --fp32  values and vectors of FP32; a format may multiply in TF32
+///   --fp16  the same with values of FP16, which cuSPARSE has as FP32
 ///   --pass  tunings of the formats as well
 ///   --shuffle, --order rcm | metis | affinity
 ///           the rows of every matrix renumbered at random, then in an order; its time on the host
@@ -84,14 +85,16 @@ struct ColumnCheck {
   }
 };
 
-template <class T>
+/// Values stored as S, vectors of T.
+template <class T, class S>
 class Blocks {
  public:
-  Blocks(Context& ctx, std::string name, Csr<T> a, int repetitions, bool sweep)
+  Blocks(Context& ctx, std::string name, Csr<T> a, Csr<S> stored, int repetitions, bool sweep)
       : ctx_(ctx),
         clock_(*ctx.device()),
         name_(std::move(name)),
         a_(std::move(a)),
+        stored_(std::move(stored)),
         repetitions_(repetitions),
         sweep_(sweep) {}
 
@@ -158,12 +161,12 @@ class Blocks {
     Array<T> Y(ctx_.space(), std::size_t(a_.rows) * k);
     In<T> const x{there.data(), a_.cols, k, k, Layout::row_major, ctx_.space()};
     Out<T> const y{Y.data(), a_.rows, k, k, Layout::row_major, ctx_.space()};
-    CsrStorage<T> const csr(ctx_, a_);
+    CsrStorage<S> const csr(ctx_, stored_);
     Features const f = features(ctx_, csr.view());
     auto time = [&](std::string const& variant, Makers const& makers) {
       std::shared_ptr<LinearOperator<T>> A;
       try {
-        A = std::get<Maker<T, T>>(makers).make(ctx_, csr.view(), nullptr);
+        A = std::get<Maker<T, S>>(makers).make(ctx_, csr.view(), nullptr);
       } catch (MatrixError const&) { return; }  // the tuning is not for this matrix
       A->apply(ctx_, x, y);
       double const error = worst(Y.data(), k, true, A->traits().precision);
@@ -171,12 +174,12 @@ class Blocks {
       add(variant, k, error, A->cost(k).bytes - vectors, [&] { A->apply(ctx_, x, y); });
     };
     for (Format const& format : formats()) {
-      double const positions = format.layout(f, real_of<T>).slots;
+      double const positions = format.layout(f, real_of<S>).slots;
       if (positions == 0 || !padding_pays(positions, a_.entries())) continue;
       time(format.name, format.makers);
       if (!format.variants || !sweep_ || format.can.columns == false) continue;
       for (Variant const& variant : format.variants())
-        if (!variant.differs || variant.differs(f, real_of<T>, real_of<T>))
+        if (!variant.differs || variant.differs(f, real_of<S>, real_of<T>))
           time(variant.name, variant.makers);
     }
   }
@@ -227,12 +230,21 @@ class Blocks {
   bench::Clock clock_;
   std::string name_;
   Csr<T> a_;
+  Csr<S> stored_;  // the same numbers
   int repetitions_;
   bool sweep_;
   double one_ = 0, best_ = INFINITY;
   std::vector<ColumnCheck> checks_;
   std::vector<BlockRow> table_;
 };
+
+/// Values of FP16 as they are to cuSPARSE, which has no product with vectors of FP32.
+Csr<float> rounded(Csr<double> const& a) {
+  Csr<tcsolve::half> const narrow = converted<tcsolve::half>(a);
+  Csr<float> out{a.rows, a.cols, a.offsets, a.columns, {}};
+  for (tcsolve::half const v : narrow.values) out.values.push_back(float(v));
+  return out;
+}
 
 /// The matrix as it is to be multiplied.
 Csr<double> arranged(std::string const& name, Csr<double> a, bool shuffle,
@@ -262,7 +274,8 @@ int main(int argc, char** argv) {
   auto const given = [&](char const* flag) {
     return std::any_of(argv, argv + argc, [&](char const* a) { return std::strcmp(a, flag) == 0; });
   };
-  bool const sweep = given("--pass"), fp32 = given("--fp32"), shuffle = given("--shuffle");
+  bool const sweep = given("--pass"), fp32 = given("--fp32"), fp16 = given("--fp16"),
+             shuffle = given("--shuffle");
   std::string order = "none";
   for (int k = 1; k + 1 < argc; ++k)
     if (std::strcmp(argv[k], "--order") == 0) order = argv[k + 1];
@@ -286,9 +299,14 @@ int main(int argc, char** argv) {
   add("elasticity_16", ElasticityParams{.n = 16});
   for (auto const& [name, make] : matrices) {
     Csr<double> const a = arranged(name, make(), shuffle, order);
-    if (fp32)
-      Blocks<float>(ctx, name, converted<float>(a), repetitions, sweep).run();
+    auto const run = [&]<class T, class S>(Csr<T> const& values, Csr<S> const& stored) {
+      Blocks<T, S>(ctx, name, values, stored, repetitions, sweep).run();
+    };
+    if (fp16)
+      run(rounded(a), converted<tcsolve::half>(a));
+    else if (fp32)
+      run(converted<float>(a), converted<float>(a));
     else
-      Blocks<double>(ctx, name, a, repetitions, sweep).run();
+      run(a, a);
   }
 }

@@ -267,10 +267,9 @@ struct Fill {
 /// Another pattern, which nobody has looked at, leads nowhere outside the row's places.
 template <class S>
 struct Refill {
-  CsrView<S> a;
   BittcfView<S> m;
   S *values, *side_values;
-  TCSOLVE_HD void operator()(std::int64_t i) const {
+  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
     Offset at = a.offsets[i];
     Offset const last = a.offsets[i + 1];
     std::uint32_t side = m.side_start != nullptr ? m.side_start[i] : 0;
@@ -295,7 +294,7 @@ struct Refill {
 
 template <class On, class S>
 void refill(On& on, CsrView<S> const& a, BittcfArrays<S>& m) {
-  on.each(a.rows, Refill<S>{a, m.view, m.values.data(), m.side_values.data()});
+  on.each_row_of_values(a.rows, a, Refill<S>{m.view, m.values.data(), m.side_values.data()});
 }
 
 template <class On, class S>
