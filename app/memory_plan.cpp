@@ -80,8 +80,10 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   } else {
     host += (is_csr ? 0 : stored) + solving + bandwidth_test;
   }
-  // Beside A lie its graph with a transposed pattern and METIS' own graphs, then P A P^T.
-  bool const partitions = factory.reorder() == Reorder::metis;
+  // Beside A lie its graph with a transposed pattern and METIS' own graphs, or the edges between
+  // communities, then P A P^T.
+  bool const partitions =
+      factory.reorder() == Reorder::metis || factory.reorder() == Reorder::affinity;
   double const ordering = !reorders ? 0 : partitions ? 3 * csr + 8 * vector : csr + 6 * vector;
   host = std::max(host, csr + ordering + blocks);
   plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);

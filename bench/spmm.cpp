@@ -8,14 +8,19 @@
 ///   --layout=row        of x and y of the formats: row, column or both
 ///   --only=FORMAT       of the formats
 ///   --pass              tunings of the formats as well
+///   --shuffle           the rows of every matrix renumbered at random
+///   --order=NAME        then in an order (rcm, metis or affinity); its time on the host and the
+///                       entries of a block of eight rows, their columns moved together
 ///
 /// Before a product is timed, its first, middle and last columns are checked against a sum in long
-/// double: |error|_i <= 4 u m_i (|A||x|)_i, u that of the vectors, m_i = max(entries in row i, 1).
+/// double: |error|_i <= 4 (u m_i + 2 u_in) (|A||x|)_i, u that of the sums, u_in that of a
+/// multiplication that is coarser than the vectors (2^-11 in TF32), m_i = max(entries in row i, 1).
 ///
 ///   cold    256 MB are read before each repetition, median of all
 ///   floor   the bytes of the stored matrix, X and Y once, against the bandwidth of a copy
 ///   model   of formats that have one: operations a second that it predicts, and those measured
 ///   means   geometric, over matrices, of the time of cuSPARSE over that of a format
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -27,8 +32,11 @@
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_file.hpp>
+#include <tcsolve/io/renumber.hpp>
 #include <tcsolve/kernels/padding.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/matrix/reorder/affinity.hpp>
+#include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include "clock.hpp"
@@ -45,7 +53,8 @@ struct Settings {
   std::vector<Index> columns = {8, 16, 32};
   std::string values = "fp64";
   std::vector<Layout> layouts = {Layout::row_major};
-  bool sweep = false;
+  bool sweep = false, shuffle = false;
+  std::string order = "none";
 };
 
 struct BlockRow {
@@ -53,7 +62,7 @@ struct BlockRow {
   Index columns;
   bool row_major;
   double cold, error, floor;
-  double predicted = 0, measured = 0;  ///< operations a second; 0: there is no model
+  double predicted = 0, measured = 0;  ///< operations a second; predicted 0: there is no model
 };
 
 /// Of all matrices: times of cuSPARSE over those of a variant, columns and layout.
@@ -75,23 +84,29 @@ T element(Index i, Index j) {
 template <class T>
 struct ColumnCheck {
   Index j;
-  std::vector<long double> y, allowed;
-  ColumnCheck(Csr<double> const& a, Index column) : j(column), y(a.rows), allowed(a.rows) {
+  std::vector<long double> y, magnitude;
+  std::vector<Offset> length;
+  ColumnCheck(Csr<double> const& a, Index column)
+      : j(column), y(a.rows), magnitude(a.rows), length(a.rows) {
     for (Index i = 0; i < a.rows; ++i) {
       for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
         long double const p = static_cast<long double>(a.values[k]) * element<T>(a.columns[k], j);
-        y[i] += p, allowed[i] += std::abs(p);
+        y[i] += p, magnitude[i] += std::abs(p);
       }
-      allowed[i] *= roundoff(real_of<T>) * std::max<Offset>(a.offsets[i + 1] - a.offsets[i], 1);
+      length[i] = std::max<Offset>(a.offsets[i + 1] - a.offsets[i], 1);
     }
   }
   /// Largest |error|_i over what is allowed for one rounding an entry.
-  double worst(std::vector<T> const& Y, Index columns, bool row_major) const {
+  double worst(std::vector<T> const& Y, Index columns, bool row_major, Precision const& p) const {
+    double const coarse = size_of(p.multiply) < sizeof(T) ? 2 * roundoff(p.multiply) : 0;
+    double const sums = std::max(roundoff(p.accumulate), roundoff(real_of<T>));
     double most = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
       double const got = Y[row_major ? i * columns + j : i + j * y.size()];
       auto const off = static_cast<double>(std::abs(got - y[i]));
-      double const ratio = off == 0 ? 0 : off / static_cast<double>(allowed[i]);
+      double const allowed =
+          (static_cast<double>(length[i]) * sums + coarse) * static_cast<double>(magnitude[i]);
+      double const ratio = off == 0 ? 0 : off / allowed;
       if (!(ratio <= most)) most = std::isnan(ratio) ? INFINITY : ratio;
     }
     return most;
@@ -162,7 +177,7 @@ class Blocks {
           auto const X = block(a_.cols, k, row_major);
           cuda::check(cudaMemcpy(p.X(), X.data(), X.size() * sizeof(T), cudaMemcpyHostToDevice));
           p.run();
-          double const error = worst(p.Y(), k, row_major);
+          double const error = worst(p.Y(), k, row_major, {real_of<T>, real_of<T>, real_of<T>});
           double const bytes = (4.0 + sizeof(T)) * a_.entries() + 4.0 * a_.rows;
           add({variant, k, row_major, INFINITY, error, 0}, bytes, [&] { p.run(); });
           if (table_.back().cold < best_) best_ = table_.back().cold;
@@ -187,7 +202,7 @@ class Blocks {
         A = std::get<Maker<T, S>>(makers).make(ctx_, csr.view(), nullptr);
       } catch (MatrixError const&) { return; }  // the tuning is not for this matrix
       A->apply(ctx_, x, y);
-      double const error = worst(Y.data(), k, row_major);
+      double const error = worst(Y.data(), k, row_major, A->traits().precision);
       double const vectors = double(sizeof(T)) * k * (double(a_.rows) + a_.cols);
       add({variant, k, row_major, INFINITY, error, 0, predicted}, A->cost(k).bytes - vectors,
           [&] { A->apply(ctx_, x, y); });
@@ -216,10 +231,10 @@ class Blocks {
     return bench::bandwidth * model.intensity(real_of<S>, layout);
   }
 
-  double worst(T const* Y, Index k, bool row_major) {
+  double worst(T const* Y, Index k, bool row_major, Precision const& p) {
     auto const got = to_host(ctx_, Y, ctx_.space(), std::size_t(a_.rows) * k);
     double most = 0;
-    for (auto const& check : checks_) most = std::fmax(most, check.worst(got, k, row_major));
+    for (auto const& check : checks_) most = std::fmax(most, check.worst(got, k, row_major, p));
     return most;
   }
 
@@ -227,17 +242,16 @@ class Blocks {
     double const vectors = double(sizeof(T)) * row.columns * (double(a_.rows) + a_.cols);
     row.floor = 1e6 * (matrix_bytes + vectors) / bench::bandwidth;
     if (row.error <= 4) row.cold = clock_.median(settings_.repetitions, true, f);
-    if (row.predicted > 0) row.measured = 2e6 * double(a_.entries()) * row.columns / row.cold;
+    row.measured = 2e6 * double(a_.entries()) * row.columns / row.cold;
     table_.push_back(row);
     auto const number = [](double v) { return std::isfinite(v) ? cat(v) : std::string("null"); };
     std::cout << "{\"matrix\": \"" << name_ << "\", \"values\": \"" << settings_.values
               << "\", \"columns\": " << row.columns << ", \"layout\": \"" << name_of(row.row_major)
               << "\", \"variant\": \"" << row.variant << "\", \"us_cold\": " << number(row.cold)
               << ", \"error\": " << number(row.error) << ", \"floor_us\": " << row.floor
-              << ", \"best_cusparse_us\": " << number(best_);
-    if (row.predicted > 0)
-      std::cout << ", \"predicted_gflops\": " << row.predicted * 1e-9
-                << ", \"measured_gflops\": " << row.measured * 1e-9;
+              << ", \"best_cusparse_us\": " << number(best_)
+              << ", \"gflops\": " << row.measured * 1e-9;
+    if (row.predicted > 0) std::cout << ", \"predicted_gflops\": " << row.predicted * 1e-9;
     std::cout << "}" << std::endl;
   }
 
@@ -285,6 +299,21 @@ class Blocks {
   std::vector<BlockRow> table_;
 };
 
+/// The matrix as it is to be multiplied.
+Csr<double> arranged(std::string const& name, Csr<double> a, bool shuffle,
+                     std::string const& order) {
+  if (shuffle) a = permuted(a.view(), random_permutation(a.rows, 5));
+  auto const start = std::chrono::steady_clock::now();
+  for (auto const& [reorder, text] : names(Reorder{}))
+    if (order == text && reorder != Reorder::none) a = permuted(a.view(), reordering(a, reorder).P);
+  std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - start;
+  std::cout << "{\"matrix\": \"" << name << "\", \"shuffled\": " << (shuffle ? "true" : "false")
+            << ", \"order\": \"" << order << "\", \"order_s\": " << taken.count()
+            << ", \"entries_a_block\": "
+            << double(a.entries()) / std::max(1.0, double(condensed_blocks(a))) << "}" << std::endl;
+  return a;
+}
+
 /// What stands behind `key` of "--key=value".
 bool option(std::string const& argument, std::string const& key, std::string& value) {
   if (!argument.starts_with(key + "=")) return false;
@@ -301,6 +330,8 @@ Settings settings_of(int argc, char** argv, bool brief) {
     std::string value;
     if (argument == "--pass") {
       s.sweep = true;
+    } else if (argument == "--shuffle") {
+      s.shuffle = true;
     } else if (option(argument, "--columns", value)) {
       s.columns.clear();
       std::istringstream list(value);
@@ -310,7 +341,8 @@ Settings settings_of(int argc, char** argv, bool brief) {
       if (value != "column") s.layouts.push_back(Layout::row_major);
       if (value != "row") s.layouts.push_back(Layout::col_major);
     } else if (!option(argument, "--values", s.values) &&
-               !option(argument, "--only", s.only_format)) {
+               !option(argument, "--only", s.only_format) &&
+               !option(argument, "--order", s.order)) {
       if (position == 0) s.repetitions = std::atoi(argv[i]);
       if (position == 1) s.only_matrix = argument;
       ++position;
@@ -350,7 +382,7 @@ int main(int argc, char** argv) {
     matrices.push_back({std::filesystem::path(only).stem(), [=] { return read_matrix(only); }});
   Means means;
   for (auto const& [name, make] : matrices) {
-    Csr<double> const a = make();
+    Csr<double> const a = arranged(name, make(), settings.shuffle, settings.order);
     if (settings.values == "fp32")
       Blocks<float, float>(ctx, name, a, settings, means).run();
     else if (settings.values == "fp16")

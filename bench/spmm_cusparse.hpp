@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// cuSPARSE's products with a block of FP64 or FP32 vectors, as bench_spmm sets its own beside
-/// them: CSR, by every algorithm, with blocks that are row-major or column-major.
+/// them: CSR, by every algorithm, with blocks that are row-major or column-major. It has no TF32
+/// for CSR.
 #pragma once
 
 #include <memory>

@@ -32,11 +32,13 @@ struct MatrixParams {
         field(&P::values, "values",
               "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
               "FP64 matrix whatever is chosen here"),
-        field(&P::reorder, "reorder",
-              "renumbers rows and columns for cache locality: rcm (reverse Cuthill-McKee), metis "
-              "(parts by METIS), or auto: the one that saves more time than it takes over the "
-              "expected products, if any. b, x0 and x stay in the order given; preconditioners see "
-              "the new one")};
+        field(
+            &P::reorder, "reorder",
+            "renumbers rows and columns for cache locality: rcm (reverse Cuthill-McKee), metis "
+            "(parts by METIS), affinity (rows with the same columns together, for many right-hand "
+            "sides), or auto: that of rcm and metis which saves more time than it takes over the "
+            "expected products, if any. b, x0 and x stay in the order given; preconditioners see "
+            "the new one")};
   }
 };
 

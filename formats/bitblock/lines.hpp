@@ -3,27 +3,13 @@
 #pragma once
 
 #include <tcsolve/formats/bitblock/bitblock.hpp>
+#include <tcsolve/formats/bitmap.hpp>
 #include <tcsolve/kernels/lines.hpp>
 
 namespace tcsolve {
 
-TCSOLVE_HD int set_bits(std::uint64_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __popcll(bits);
-#else
-  return __builtin_popcountll(bits);
-#endif
-}
-
-/// What row r of a block has: its bits, the leftmost lowest, and the values before its first.
-struct BitRow {
-  unsigned bits;
-  std::uint32_t first;
-};
 TCSOLVE_HD BitRow row_of(BitBlock const& block, int r) {
-  std::uint64_t const before = block.bitmap & ((std::uint64_t{1} << (8 * r)) - 1);
-  return {static_cast<unsigned>(block.bitmap >> (8 * r)) & 255u,
-          block.offset + static_cast<std::uint32_t>(set_bits(before))};
+  return row_of(block.bitmap, block.offset, r);
 }
 
 template <class S>

@@ -32,7 +32,7 @@
 namespace tcsolve {
 
 struct OrderRequest {
-  Reorder asked = Reorder::automatic;  ///< rcm and metis are made, whatever they cost
+  Reorder asked = Reorder::automatic;  ///< an order by name is made, whatever it costs
   PlanRequest plan;
   Format const* format = nullptr;    ///< the only one there is; null: the one that costs least
   DiskCache const* cache = nullptr;  ///< where orders are kept; null: nowhere

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include <tcsolve/matrix/reorder/affinity.hpp>
 #include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
 #include <tcsolve/matrix/reorder/partition_order.hpp>
@@ -15,6 +16,7 @@ constexpr double enough = 0.8;
 
 Permutation order_of(Graph const& graph, Reorder reorder) {
   if (reorder == Reorder::metis) return partition_order(graph);
+  if (reorder == Reorder::affinity) return affinity_order(graph);
   return reverse_cuthill_mckee(graph, Permutation::identity(graph.vertices()).old_numbers());
 }
 
@@ -31,9 +33,10 @@ Reordering reordering(Context& ctx, CsrView<double> const& a, Reorder reorder,
   require_square(ctx, a);
   Reordering order;
   order.taken = reorder;
-  order.P = reorder == Reorder::rcm
-                ? reverse_cuthill_mckee(ctx, a)
-                : with_pattern(ctx, a, [](Pattern const& p) { return partition_order(p); });
+  order.P =
+      reorder == Reorder::rcm
+          ? reverse_cuthill_mckee(ctx, a)
+          : with_pattern(ctx, a, [&](Pattern const& p) { return order_of(adjacency(p), reorder); });
   moved = std::make_shared<CsrStorage<double>>(permuted(ctx, a, order.P));
   order.before = locality(ctx, a);
   order.after = locality(ctx, moved->view());

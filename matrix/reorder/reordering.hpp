@@ -19,10 +19,11 @@
 
 namespace tcsolve {
 
-enum class Reorder { none, rcm, metis, automatic };
+enum class Reorder { none, rcm, metis, automatic, affinity };
 constexpr auto names(Reorder) {
   return std::array{std::pair{Reorder::none, "none"}, std::pair{Reorder::rcm, "rcm"},
-                    std::pair{Reorder::metis, "metis"}, std::pair{Reorder::automatic, "auto"}};
+                    std::pair{Reorder::metis, "metis"}, std::pair{Reorder::affinity, "affinity"},
+                    std::pair{Reorder::automatic, "auto"}};
 }
 constexpr char const* name(Reorder reorder) {
   for (auto const& [value, text] : names(Reorder{}))
@@ -32,7 +33,7 @@ constexpr char const* name(Reorder reorder) {
 
 /// A numbering and what it does to the pattern.
 struct Reordering {
-  Reorder taken = Reorder::none;  ///< none, rcm or metis
+  Reorder taken = Reorder::none;  ///< none, rcm, metis or affinity
   Permutation P;                  ///< the identity when none was taken; empty when none was tried
   Locality before, after;
   bool measured = true;  ///< before and after are known
@@ -44,9 +45,9 @@ bool pays(Locality const& candidate, Locality const& present);
 /// False when no order can pay: even perfect locality would not satisfy pays().
 bool could_pay(Locality const& present);
 
-/// The order rcm or metis of a matrix in the Context's space; rcm is computed there, metis on the
-/// host. `moved` becomes P A P^T, in the Context's space too. Throws as the one below, and
-/// ShapeError where the matrix is not there.
+/// The order asked for, but `automatic`, of a matrix in the Context's space; rcm is computed there,
+/// metis and affinity on the host. `moved` becomes P A P^T, in the Context's space too. Throws as
+/// the one below, and ShapeError where the matrix is not there.
 Reordering reordering(Context&, CsrView<double> const& a, Reorder reorder,
                       std::shared_ptr<CsrStorage<double>>& moved);
 
@@ -55,6 +56,7 @@ Reordering reordering(Context&, CsrView<double> const& a, Reorder reorder,
 ///
 ///   rcm        reverse_cuthill_mckee (cuthill_mckee.hpp)
 ///   metis      partition_order (partition_order.hpp)
+///   affinity   affinity_order (affinity.hpp), which serves products with many columns
 ///   automatic  starts from the order given; rcm, then metis where it is built, are tried as long
 ///   as
 ///              could_pay(), and each replaces the present order if it pays(). A function of the

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+/// y = alpha A x + beta y, A in BitTCF (Acc-SpMM: Zhao et al. 2025, Algorithm 2). A warp takes a
+/// window of eight rows, or a piece of a long one.
+///
+///   columns  8, 16 and 32 at a time, in FP32 64 too, where x and y are row-major and aligned; the
+///            others, and what is left of them, 16 at a time by the same kernel with strides
+///   mma      m16n8k8.tf32 for FP32, m8n8k4.f64 for FP64, the operands swapped (section 3.4): x^T
+///            is the left one, with 16 or 8 columns of x as its rows, the block the right one
+///
+///                left: x^T             right: block^T          sums
+///                rows  columns of x    rows  its columns       rows     columns of x
+///                cols  rows of x       cols  its rows          columns  rows of y
+///
+///   lanes    lane l, g = l / 4, t = l % 4, has row g of a block, columns 2 t and 2 t + 1, whose
+///            values are neighbours; of x the rows of these two, `width` columns, so that 8 lanes
+///            load a row in one run; the sums of rows 2 t and 2 t + 1 of y and the same columns
+///   ahead    values and rows of x of `ahead` blocks are loaded before the first is multiplied, and
+///            columns, bitmaps and offsets of the blocks behind them
+///   aside    side entries of rows 2 t and 2 t + 1 are added by the lanes of t on the CUDA cores
+///   order    a thread block takes neighbouring windows, one after the other, so that rows of x
+///            that several of them need stay in the first-level cache; values are not kept there
+///   pieces   are added by a launch before, and their sums by the windows that they are cut from
+///   bytes    the matrix once for every group of columns, k sizeof(T) (rows + cols)
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/formats/bittcf/ops.hpp>
+#include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/value_pairs.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace tcsolve::cuda {
+
+namespace {
+
+/// A value as it is stored, until it is multiplied.
+template <class S>
+using Raw = std::conditional_t<sizeof(S) == 2, unsigned short, S>;
+/// One that is read once.
+template <class S>
+__device__ Raw<S> streamed(S const* p) {
+  return __ldcs(reinterpret_cast<Raw<S> const*>(p));
+}
+template <class S>
+__device__ S decoded(Raw<S> raw) {
+  S value;
+  memcpy(&value, &raw, sizeof value);
+  return value;
+}
+
+/// The matrix unit for vectors of T: the operands that it takes, and its product
+/// sum[row][column] += value[k] x[k][column] of `width` columns and both rows of a lane.
+template <class T>
+struct Unit;
+
+template <>
+struct Unit<float> {
+  using Value = std::uint32_t;
+  static constexpr int warps = 16;  ///< of a thread block
+  static constexpr int widest = 8;  ///< columns of a lane
+  static constexpr int ahead(int width) { return width == 1 ? 8 : width == 8 ? 2 : 4; }
+
+  /// To nearest. Ties go to even where that is one instruction, away from zero where it is three
+  /// either way.
+  __device__ static std::uint32_t rounded(float v) {
+    std::uint32_t bits;
+#if __CUDA_ARCH__ >= 900
+    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+#else
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
+#endif
+    return bits;
+  }
+  template <class S>
+  __device__ static Value value(S v) {
+    if constexpr (sizeof(S) == 2)
+      return __float_as_uint(float(v));  // a TF32 number as it is
+    else
+      return rounded(v);
+  }
+  template <int width>
+  __device__ static void multiply(float (&sum)[2][width], Value const (&v)[2],
+                                  float const (&x)[2][width]) {
+    if constexpr (width == 1) {
+      float unused[2] = {};
+      mma(sum[0][0], sum[1][0], unused[0], unused[1], rounded(x[0][0]), 0, rounded(x[1][0]), 0, v);
+    } else {
+#pragma unroll
+      for (int j = 0; j < width; j += 2)
+        mma(sum[0][j], sum[1][j], sum[0][j + 1], sum[1][j + 1], rounded(x[0][j]),
+            rounded(x[0][j + 1]), rounded(x[1][j]), rounded(x[1][j + 1]), v);
+    }
+  }
+
+ private:
+  /// Sums of rows g and g + 8 of the left operand with columns 2 t and 2 t + 1 of the right one.
+  __device__ static void mma(float& c0, float& c1, float& c2, float& c3, std::uint32_t a0,
+                             std::uint32_t a1, std::uint32_t a2, std::uint32_t a3,
+                             Value const (&b)[2]) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"
+        "{%0,%1,%2,%3};"
+        : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b[0]), "r"(b[1]));
+  }
+};
+
+template <>
+struct Unit<double> {
+  using Value = double;
+  static constexpr int warps = 16;
+  static constexpr int widest = 4;
+  static constexpr int ahead(int width) { return width == 1 ? 4 : 2; }
+
+  template <class S>
+  __device__ static Value value(S v) {
+    return double(v);
+  }
+  template <int width>
+  __device__ static void multiply(double (&sum)[2][width], Value const (&v)[2],
+                                  double const (&x)[2][width]) {
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+#pragma unroll
+      for (int j = 0; j < width; ++j)
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
+                     : "+d"(sum[0][j]), "+d"(sum[1][j])
+                     : "d"(x[k][j]), "d"(v[k]));
+  }
+};
+
+/// 8 `width_` columns of x and y, row-major and aligned to what a lane loads. A lane has runs of 16
+/// bytes, or less where it has no more in all, the first in run g, the next eight runs further: so
+/// each load of eight lanes is one run, without gaps.
+template <class T, int width_>
+struct Adjacent {
+  static constexpr int width = width_, columns = 8 * width;
+  T const* x;
+  T* y;
+  std::uint32_t stepx, stepy;  ///< bytes from row to row
+  T alpha, beta;
+  /// The columns of lanes g, of row i of x.
+  __device__ void row(Index i, int g, T (&v)[width]) const {
+    load(reinterpret_cast<std::byte const*>(x + run * g) + far(i, stepx), v);
+  }
+  __device__ void write(Index i, int g, T const (&sum)[width]) const {
+    auto* const to = reinterpret_cast<std::byte*>(y + run * g) + far(i, stepy);
+    T v[width];
+#pragma unroll
+    for (int j = 0; j < width; ++j) v[j] = alpha * sum[j];
+    if (beta != T(0)) {
+      T before[width];
+      load(to, before);
+#pragma unroll
+      for (int j = 0; j < width; ++j) v[j] += beta * before[j];
+    }
+    // Written once: x is what should stay in the caches.
+    each_run([&](int q) { __stcs(word(to, q), packed(v, q)); });
+  }
+  /// The same columns of rows that are these columns alone.
+  __device__ static void load_own(T const* row, int g, T (&v)[width]) {
+    load(reinterpret_cast<std::byte const*>(row + run * g), v);
+  }
+  __device__ static void store_own(T* row, int g, T const (&v)[width]) {
+    auto* const to = reinterpret_cast<std::byte*>(row + run * g);
+    each_run([&](int q) { *word(to, q) = packed(v, q); });
+  }
+
+ private:
+  static constexpr int most = 16 / sizeof(T), run = width < most ? width : most;
+  static constexpr int bytes = run * sizeof(T);
+  using Word = std::conditional_t<bytes == 16, int4, std::conditional_t<bytes == 8, int2, int>>;
+  template <class F>
+  __device__ static void each_run(F const& f) {
+#pragma unroll
+    for (int q = 0; q < width / run; ++q) f(q);
+  }
+  __device__ static Word* word(std::byte* p, int q) { return reinterpret_cast<Word*>(p) + 8 * q; }
+  __device__ static Word const* word(std::byte const* p, int q) {
+    return reinterpret_cast<Word const*>(p) + 8 * q;
+  }
+  __device__ static Word packed(T const (&v)[width], int q) {
+    Word w;
+    memcpy(&w, v + run * q, sizeof w);
+    return w;
+  }
+  __device__ static void load(std::byte const* from, T (&v)[width]) {
+    each_run([&](int q) {
+      Word const w = *word(from, q);
+      memcpy(v + run * q, &w, sizeof w);
+    });
+  }
+  /// One instruction, which the product of signed numbers is not.
+  __device__ static std::uint64_t far(Index i, std::uint32_t step) {
+    return std::uint64_t{static_cast<std::uint32_t>(i)} * step;
+  }
+};
+
+/// Up to 16 columns of any layout.
+template <class T>
+struct Strided {
+  static constexpr int width = 2, columns = 16;
+  T const* x;
+  T* y;
+  std::int64_t x_row, x_column, y_row, y_column;
+  int count;
+  T alpha, beta;
+  __device__ void row(Index i, int g, T (&v)[width]) const {
+#pragma unroll
+    for (int e = 0; e < width; ++e) {
+      int const j = width * g + e;
+      v[e] = j < count ? x[i * x_row + j * x_column] : T(0);
+    }
+  }
+  __device__ void write(Index i, int g, T const (&sum)[width]) const {
+#pragma unroll
+    for (int e = 0; e < width; ++e) {
+      int const j = width * g + e;
+      if (j >= count) return;
+      T& out = y[i * y_row + j * y_column];
+      out = beta == T(0) ? alpha * sum[e] : alpha * sum[e] + beta * out;
+    }
+  }
+};
+
+/// Where the entries of a lane are in a bitmap: columns 2 t and 2 t + 1 of row g.
+struct Place {
+  int shift;
+  unsigned below;
+  bool lower;
+  __device__ explicit Place(int lane)
+      : shift(8 * (lane / 4 % 4) + 2 * (lane % 4)), below((1u << shift) - 1), lower(lane < 16) {}
+  __device__ unsigned bits(unsigned low, unsigned high) const {
+    return (lower ? low : high) >> shift & 3u;
+  }
+  /// Entries before them.
+  __device__ int before(unsigned low, unsigned high) const {
+    return __popc((lower ? low : high) & below) + (lower ? 0 : __popc(low));
+  }
+};
+
+/// What the lane needs to know of blocks b to b + n - 1.
+template <int n>
+struct Description {
+  int2 column[n];
+  uint2 bitmap[n];
+  std::uint32_t offset[n];
+  template <class S>
+  __device__ void load(BittcfView<S> const& a, std::uint32_t b, int lane) {
+    auto const* const columns = reinterpret_cast<int2 const*>(a.column) + 4 * std::size_t(b);
+    auto const* const bitmaps = reinterpret_cast<uint2 const*>(a.bitmaps) + b;
+#pragma unroll
+    for (int u = 0; u < n; ++u) {
+      column[u] = __ldg(columns + lane % 4 + 4 * u);
+      bitmap[u] = __ldg(bitmaps + u);
+      offset[u] = __ldg(a.offsets + b + u);
+    }
+  }
+};
+
+/// `ahead` blocks, of which `count` are there, all if `whole`: the others are taken without their
+/// entries, which costs less than branches, and with columns of the first, so that nothing else is
+/// read of x. The description becomes that of the blocks from `next` on.
+template <bool whole, int ahead, class S, class T, class Columns, int width>
+__device__ void add_batch(BittcfView<S> const& a, Columns const& at, Description<ahead>& blocks,
+                          int count, std::uint32_t next, Place const& place, int lane,
+                          T (&sum)[2][width]) {
+  Raw<S> v[ahead][2];
+  T x[ahead][2][width];
+#pragma unroll
+  for (int u = 0; u < ahead; ++u) {
+    int2 const column = whole || u < count ? blocks.column[u] : blocks.column[0];
+    at.row(column.x, lane / 4, x[u][0]);
+    at.row(column.y, lane / 4, x[u][1]);
+  }
+#pragma unroll
+  for (int u = 0; u < ahead; ++u) {
+    unsigned const low = blocks.bitmap[u].x, high = blocks.bitmap[u].y,
+                   bits = whole || u < count ? place.bits(low, high) : 0;
+    S const* const values = a.values + (blocks.offset[u] + place.before(low, high));
+    v[u][0] = (bits & 1u) != 0 ? streamed(values) : Raw<S>(0);
+    v[u][1] = (bits & 2u) != 0 ? streamed(values + (bits & 1u)) : Raw<S>(0);
+  }
+  if constexpr (whole) blocks.load(a, next, lane);
+#pragma unroll
+  for (int u = 0; u < ahead; ++u) {
+    typename Unit<T>::Value const values[2] = {Unit<T>::value(decoded<S>(v[u][0])),
+                                               Unit<T>::value(decoded<S>(v[u][1]))};
+    Unit<T>::multiply(sum, values, x[u]);
+  }
+}
+
+/// Blocks [begin, end) of a window.
+template <class S, class T, class Columns, int width>
+__device__ void add_blocks(BittcfView<S> const& a, Columns const& at, std::uint32_t begin,
+                           std::uint32_t end, int lane, T (&sum)[2][width]) {
+  constexpr int ahead = Unit<T>::ahead(width);
+  static_assert(ahead <= BittcfView<S>::behind);
+  Place const place(lane);
+  Description<ahead> blocks;
+  blocks.load(a, begin, lane);
+  std::uint32_t b = begin;
+  for (; b + ahead <= end; b += ahead)
+    add_batch<true>(a, at, blocks, ahead, b + ahead, place, lane, sum);
+  if (b < end) add_batch<false>(a, at, blocks, static_cast<int>(end - b), end, place, lane, sum);
+}
+
+/// The side entries of a row.
+template <class S, class T, class Columns, int width>
+__device__ void add_side(BittcfView<S> const& a, Columns const& at, Index row, int g,
+                         T (&sum)[width]) {
+  std::uint32_t const end = __ldg(a.side_start + row + 1);
+#pragma unroll 2
+  for (std::uint32_t e = __ldg(a.side_start + row); e < end; ++e) {
+    T x[width];
+    at.row(__ldcs(a.side_columns + e), g, x);
+    T const v = T(decoded<S>(streamed(a.side_values + e)));
+#pragma unroll
+    for (int j = 0; j < width; ++j) sum[j] = fma(v, x[j], sum[j]);
+  }
+}
+
+/// Eight rows of what the pieces came to, as many columns as are multiplied at a time.
+template <class T, int width>
+struct Parts {
+  T* data;
+  __device__ T* row(std::uint32_t piece, int r) const {
+    return data + (8 * std::size_t(piece) + r) * (8 * width);
+  }
+};
+
+/// The sums of window I from its side entries and its pieces; true where it has pieces.
+template <class S, class T, class Columns, int width>
+__device__ bool add_others(BittcfView<S> const& a, Columns const& at, Parts<T, width> const& parts,
+                           Index I, int lane, T (&sum)[2][width]) {
+  int const g = lane / 4, r = 2 * (lane % 4);
+  if (a.side_start != nullptr)
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+      if (8 * I + r + h < a.rows) add_side(a, at, 8 * I + r + h, g, sum[h]);
+  if (a.piece_start == nullptr) return false;
+  std::uint32_t const begin = __ldg(a.piece_start + I), end = __ldg(a.piece_start + I + 1);
+#pragma unroll 2
+  for (std::uint32_t p = begin; p < end; ++p) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      T part[width];
+      Adjacent<T, width>::load_own(parts.row(p, r + h), g, part);
+#pragma unroll
+      for (int j = 0; j < width; ++j) sum[h][j] += part[j];
+    }
+  }
+  return begin < end;
+}
+
+/// `chunk` neighbouring windows, or pieces, a thread block: a warp takes the next one, and looks
+/// where its blocks are while it multiplies those of the one before.
+template <class S, class T, class Columns>
+__global__ void __launch_bounds__(32 * Unit<T>::warps, 1)
+    bittcf_kernel(BittcfView<S> a, Columns at, T* parts_of, bool pieces, Index chunk) {
+  constexpr int width = Columns::width;
+  __shared__ int taken;
+  if (threadIdx.x == 0) taken = Unit<T>::warps;
+  __syncthreads();
+  int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
+  Parts<T, width> const parts{parts_of};
+  Index const first = blockIdx.x * chunk;
+  Index const here = min(chunk, (pieces ? a.pieces : a.windows) - first);
+  // First block, and the one behind the last.
+  auto const blocks_of = [&](int turn) -> uint2 {
+    Index const I = first + min(turn, here - 1);
+    if (!pieces) return {__ldg(a.start + I), __ldg(a.start + I + 1)};
+    uint2 const piece = __ldg(reinterpret_cast<uint2 const*>(a.piece + I));
+    return {piece.x, piece.x + piece.y};
+  };
+  int turn = threadIdx.x / 32;
+  uint2 blocks = blocks_of(turn);
+  while (turn < here) {
+    int next = 0;
+    if (lane == 0) next = atomicAdd(&taken, 1);
+    next = __shfl_sync(all, next, 0);
+    uint2 const blocks_ahead = blocks_of(next);
+    Index const I = first + turn;
+    T sum[2][width] = {};
+    if (!pieces && add_others(a, at, parts, I, lane, sum)) blocks.x = blocks.y;
+    add_blocks(a, at, blocks.x, blocks.y, lane, sum);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      if (pieces)
+        Adjacent<T, width>::store_own(parts.row(I, r + h), g, sum[h]);
+      else if (8 * I + r + h < a.rows)
+        at.write(8 * I + r + h, g, sum[h]);
+    }
+    turn = next;
+    blocks = blocks_ahead;
+  }
+}
+
+template <class S, class T, class Columns>
+void launch(Device& on, BittcfView<S> const& a, T* parts, Columns const& at) {
+  // Eight chunks a multiprocessor, of whole rounds.
+  constexpr Index rounds = 8, warps = Unit<T>::warps;
+  auto const items = [&](bool pieces) {
+    Index const count = pieces ? a.pieces : a.windows;
+    if (count == 0) return;
+    Index const share = count / (rounds * on.properties.multiProcessorCount) + 1,
+                chunk = (share + warps - 1) / warps * warps;
+    bittcf_kernel<<<static_cast<unsigned int>((count + chunk - 1) / chunk), 32 * warps, 0,
+                    on.stream>>>(a, at, parts, pieces, chunk);
+    check(cudaGetLastError());
+  };
+  items(true);
+  items(false);
+}
+
+/// Rows from `data` on can be loaded 16 bytes at a time, and their addresses computed in 32 bits.
+template <class T>
+bool in_runs(T const* data, std::int64_t ld) {
+  std::int64_t const step = ld * std::int64_t{sizeof(T)};
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && step % 16 == 0 &&
+         step < std::int64_t{1} << 31;
+}
+
+}  // namespace
+
+template <class S, class T>
+void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x, T beta, Out<T> y) {
+  if (a.rows == 0) return;
+  auto const strides = [](auto const& v) {
+    bool const rows = v.layout == Layout::row_major;
+    return std::pair{rows ? std::int64_t{v.ld} : 1, rows ? 1 : std::int64_t{v.ld}};
+  };
+  bool const adjacent = x.layout == Layout::row_major && y.layout == Layout::row_major &&
+                        in_runs(x.data, x.ld) && in_runs(y.data, y.ld);
+  for (Index j = 0; j < y.cols;) {
+    Index const left = y.cols - j;
+    T const* const from = x.data + x.offset(0, j);
+    T* const to = y.data + y.offset(0, j);
+    auto const runs = [&]<int width>(std::integral_constant<int, width>) {
+      auto const step = [](std::int64_t ld) { return static_cast<std::uint32_t>(ld * sizeof(T)); };
+      Adjacent<T, width> const at{from, to, step(x.ld), step(y.ld), alpha, beta};
+      launch(on, a, parts, at);
+      j += at.columns;
+    };
+    constexpr int widest = Unit<T>::widest;
+    static_assert(8 * widest <= BittcfView<S>::columns);
+    if (widest > 4 && adjacent && left >= 8 * widest) {
+      runs(std::integral_constant<int, widest>{});
+    } else if (adjacent && left >= 32) {
+      runs(std::integral_constant<int, 4>{});
+    } else if (adjacent && left >= 16) {
+      runs(std::integral_constant<int, 2>{});
+    } else if (adjacent && left >= 8) {
+      runs(std::integral_constant<int, 1>{});
+    } else {
+      auto const [x_row, x_column] = strides(x);
+      auto const [y_row, y_column] = strides(y);
+      int const count = left < Strided<T>::columns ? left : Strided<T>::columns;
+      launch(on, a, parts,
+             Strided<T>{from, to, x_row, x_column, y_row, y_column, count, alpha, beta});
+      j += count;
+    }
+  }
+}
+
+#define TCSOLVE_INSTANTIATE(S, T) \
+  template void spmm_bittcf<S, T>(Device&, T, BittcfView<S> const&, T*, In<T>, T, Out<T>);
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+
+template struct Executes<BittcfExactOps>;
+
+}  // namespace tcsolve::cuda

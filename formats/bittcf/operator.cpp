@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/formats/bittcf/operator.hpp>
+
+#include <type_traits>
+
+#include <tcsolve/kernels/value_pairs.hpp>
+
+namespace tcsolve {
+
+template <class T, class S>
+BittcfOperator<T, S>::BittcfOperator(Context& ctx, CsrView<S> const& a, BittcfTuning const& tuning)
+    : ConvertedOperator<T, S, Bittcf<S>>(ctx, a, tuning) {
+  BittcfView<S> const& m = this->matrix().view();
+  if (ctx.space() != Space::host)
+    parts_ = Array<T>(ctx.space(), std::size_t(m.pieces) * m.side * m.columns);
+}
+
+template <class T, class S>
+Traits BittcfOperator<T, S>::traits() const {
+  // TF32 rounds as FP16 does.
+  constexpr bool tf32 = std::is_same_v<T, float>;
+  return {.precision = {real_of<S>, tf32 ? Real::f16 : Real::f64, tf32 ? Real::f32 : Real::f64},
+          .isolates_nonfinite = false};
+}
+
+template <class T, class S>
+void BittcfOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
+  ctx.visit(
+      [&](auto& on) { spmm_bittcf(on, alpha, this->matrix().view(), parts_.data(), x, beta, y); });
+}
+
+#define TCSOLVE_INSTANTIATE(S, T) template class BittcfOperator<T, S>;
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+
+}  // namespace tcsolve

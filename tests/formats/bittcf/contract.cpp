@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+/// BitTCF inside: the drawn arrays, there and back, the same arrays from host and device, new
+/// values, which windows are cut to pieces, and blocks of columns that the matrix unit takes. What
+/// else it computes is in operator_contract.cpp with all other formats.
+#include <tcsolve/formats/bittcf/operator.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+
+#include "tests/support/cost.hpp"
+#include "tests/support/tensor_formats.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+constexpr BittcfTuning tunings[] = {{},
+                                    {.aside = 1},
+                                    {.aside = 2, .aside_window = 40},
+                                    {.imbalance = 0},
+                                    {.aside = 8, .imbalance = 0, .long_window = 1},
+                                    {.imbalance = 1000, .long_window = 3}};
+
+/// Row i has columns 10 i and 10 (i + 1), 10 x 100, the last one column 0.
+Csr<double> staircase() {
+  Csr<double> a;
+  a.rows = 10, a.cols = 100;
+  for (Index i = 0; i < 10; ++i) {
+    for (Index const j : {i < 9 ? 10 * i : 0, i < 9 ? 10 * i + 10 : 90}) {
+      a.columns.push_back(j);
+      a.values.push_back(i + 1);
+    }
+    a.offsets.push_back(a.entries());
+  }
+  return a;
+}
+
+/// Rows of the lengths given, as far from each other as `cols` allow.
+Csr<double> of_lengths(std::vector<Index> const& lengths, Index cols) {
+  Csr<double> a;
+  a.rows = static_cast<Index>(lengths.size()), a.cols = cols;
+  for (Index const length : lengths) {
+    for (Index k = 0; k < length; ++k) {
+      a.columns.push_back(static_cast<Index>(std::int64_t{k} * cols / length));
+      a.values.push_back(double(a.entries() % 7) - 3);
+    }
+    a.offsets.push_back(a.entries());
+  }
+  return a;
+}
+
+/// What an array holds of the blocks, without those behind the last one.
+template <class V>
+std::vector<V> of_blocks(Context& ctx, Array<V> const& array, std::size_t each) {
+  std::vector<V> all = to_host(ctx, array);
+  std::size_t const behind = BittcfView<float>::behind * each;
+  EXPECT_GE(all.size(), behind);
+  for (std::size_t k = all.size() - behind; k < all.size(); ++k) EXPECT_EQ(all[k], V(0));
+  all.resize(all.size() - behind);
+  return all;
+}
+
+template <class P>
+class BittcfContract : public BackendTest<P> {};
+TYPED_TEST_SUITE(BittcfContract, StoredOnBoth, Label);
+
+TYPED_TEST(BittcfContract, HoldsTheDrawnArrays) {
+  using S = typename TestFixture::T;
+  CsrStorage<S> const there(this->ctx(), representable<S>(staircase()));
+  Bittcf<S> const m(this->ctx(), there.view());
+  auto const& arrays = m.arrays();
+  EXPECT_EQ(to_host(this->ctx(), arrays.start), (std::vector<std::uint32_t>{0, 2, 3}));
+  EXPECT_EQ(of_blocks(this->ctx(), arrays.column, 8),
+            (std::vector<std::int32_t>{0,  10, 20, 30, 40, 50, 60, 70, 80, 80, 80, 80,
+                                       80, 80, 80, 80, 0,  80, 90, 90, 90, 90, 90, 90}));
+  EXPECT_EQ(of_blocks(this->ctx(), arrays.bitmaps, 1),
+            (std::vector<std::uint64_t>{0x80c06030180c0603u, 0x0100000000000000u, 0x0506u}));
+  EXPECT_EQ(of_blocks(this->ctx(), arrays.offsets, 1), (std::vector<std::uint32_t>{0, 15, 16}));
+  EXPECT_EQ(m.bytes(), 3 * 4 + (3 + 8) * 44 + 20 * sizeof(S));
+  EXPECT_EQ(m.view().pieces, 0);
+}
+
+TYPED_TEST(BittcfContract, ColumnsOfFewEntriesStandAside) {
+  using S = typename TestFixture::T;
+  CsrStorage<S> const there(this->ctx(), representable<S>(staircase()));
+  Bittcf<S> const m(this->ctx(), there.view(), {.aside = 1});
+  auto const& arrays = m.arrays();
+  EXPECT_EQ(of_blocks(this->ctx(), arrays.column, 8),
+            (std::vector<std::int32_t>{10, 20, 30, 40, 50, 60, 70, 70,  //
+                                       90, 90, 90, 90, 90, 90, 90, 90}));
+  EXPECT_EQ(to_host(this->ctx(), arrays.side_start),
+            (std::vector<std::uint32_t>{0, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4}));
+  EXPECT_EQ(to_host(this->ctx(), arrays.side_columns), (std::vector<std::int32_t>{0, 80, 80, 0}));
+  // Not where a window has more entries than that.
+  Bittcf<S> const none(this->ctx(), there.view(), {.aside = 1, .aside_window = 3});
+  EXPECT_EQ(none.view().side_entries, 0);
+}
+
+TYPED_TEST(BittcfContract, ThereAndBackIsTheSameFromHostAndDevice) {
+  using S = typename TestFixture::T;
+  Context host(Backend::host);
+  for (Named const& named : for_conversion()) {
+    SCOPED_TRACE(named.name);
+    Csr<S> const a = representable<S>(named.matrix);
+    CsrStorage<S> const there(this->ctx(), a);
+    for (BittcfTuning const& tuning : tunings) {
+      SCOPED_TRACE(cat("tuning ", &tuning - tunings));
+      Bittcf<S> m(this->ctx(), there.view(), tuning);
+      ASSERT_EQ(m.to_csr(this->ctx()), a);
+      Bittcf<S> const expected(host, a.view(), tuning);
+      auto const &x = m.arrays(), &y = expected.arrays();
+      ASSERT_TRUE(same_bits(this->ctx(), x.start, y.start));
+      ASSERT_TRUE(same_bits(this->ctx(), x.bitmaps, y.bitmaps));
+      ASSERT_TRUE(same_bits(this->ctx(), x.offsets, y.offsets));
+      ASSERT_TRUE(same_bits(this->ctx(), x.column, y.column));
+      ASSERT_TRUE(same_bits(this->ctx(), x.values, y.values));
+      ASSERT_TRUE(same_bits(this->ctx(), x.side_start, y.side_start));
+      ASSERT_TRUE(same_bits(this->ctx(), x.side_columns, y.side_columns));
+      ASSERT_TRUE(same_bits(this->ctx(), x.side_values, y.side_values));
+      ASSERT_TRUE(same_bits(this->ctx(), x.piece_start, y.piece_start));
+      ASSERT_TRUE(same_bits(this->ctx(), x.piece, y.piece));
+      // Every value another one.
+      Csr<S> other = a;
+      for (std::size_t k = 0; k < other.values.size(); ++k)
+        other.values[k] = S(double(k % 251) + 1);
+      m.update_values(this->ctx(), CsrStorage<S>(this->ctx(), other).view());
+      ASSERT_EQ(m.to_csr(this->ctx()), other);
+    }
+  }
+}
+
+/// Blocks: 50, 1, 1, 1. Their mean is 13, IBD is (37 + 3 * 12) / 4, a little more than 18.
+TYPED_TEST(BittcfContract, LongWindowsAreCutByTheImbalance) {
+  using S = typename TestFixture::T;
+  std::vector<Index> lengths(32, 2);
+  lengths[3] = 400;
+  CsrStorage<S> const there(this->ctx(), representable<S>(of_lengths(lengths, 400)));
+  auto const pieces = [&](BittcfTuning const& tuning) {
+    Bittcf<S> const m(this->ctx(), there.view(), tuning);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+    for (BittcfPiece const& p : to_host(this->ctx(), m.arrays().piece))
+      found.emplace_back(p.first, p.count);
+    return found;
+  };
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> const two{{0, 32}, {32, 18}};
+  EXPECT_EQ(pieces({}), two);
+  EXPECT_TRUE(pieces({.imbalance = 19}).empty());
+  EXPECT_EQ(pieces({.imbalance = 18}), two);
+  EXPECT_EQ(pieces({.imbalance = 19, .long_window = 49}), two);
+  EXPECT_TRUE(pieces({.imbalance = 19, .long_window = 50}).empty());
+}
+
+TYPED_TEST(BittcfContract, TuningsOutOfRangeAreRefused) {
+  using S = typename TestFixture::T;
+  CsrStorage<S> const there(this->ctx(), representable<S>(staircase()));
+  for (BittcfTuning const& wrong :
+       {BittcfTuning{.aside = -1}, BittcfTuning{.aside = 9}, BittcfTuning{.aside_window = -1},
+        BittcfTuning{.imbalance = -1}, BittcfTuning{.long_window = 0}})
+    EXPECT_THROW(Bittcf<S>(this->ctx(), there.view(), wrong), ShapeError);
+}
+
+template <class P>
+class BittcfProducts : public BackendTest<P> {
+ public:
+  using T = typename BackendTest<P>::T;
+  using S = typename P::Stored;
+  struct Way {
+    Index k;
+    Layout x, y;
+    Index pad;  ///< elements between rows or columns
+  };
+  /// 2 A X - 3 Y in small integers, whose sums are exact, to the last bit.
+  void is_exact(LinearOperator<T> const& A, Csr<double> const& a, Way const& way) {
+    SCOPED_TRACE(cat(a.rows, " x ", a.cols, ", ", way.k, " columns, layouts ", int(way.x),
+                     int(way.y), ", padding ", way.pad));
+    auto const integers = [&](Index rows, unsigned seed) {
+      std::mt19937 random(seed);
+      std::vector<double> v(std::size_t(rows) * way.k);
+      for (double& e : v) e = double(random() % 9) - 4;
+      return v;
+    };
+    auto const X = integers(a.cols, 1), Y = integers(a.rows, 2);
+    std::vector<double> expected(Y.size()), once(Y.size());
+    for (Index i = 0; i < a.rows; ++i)
+      for (Index j = 0; j < way.k; ++j) {
+        double sum = 0;
+        for (Offset e = a.offsets[i]; e < a.offsets[i + 1]; ++e)
+          sum += a.values[e] * X[std::size_t(a.columns[e]) * way.k + j];
+        std::size_t const at = std::size_t(i) * way.k + j;
+        expected[at] = 2 * sum - 3 * Y[at], once[at] = sum;
+      }
+    Guarded<T> x(this->ctx(), a.cols, way.k, way.x, way.pad, X);
+    Guarded<T> y(this->ctx(), a.rows, way.k, way.y, way.pad, Y);
+    A.apply(this->ctx(), T(2), x.in(), T(-3), y.view());
+    ASSERT_EQ(y.get(), expected);
+    ASSERT_TRUE(y.untouched());
+    // beta = 0 does not read y.
+    std::vector<double> const unset(Y.size(), std::numeric_limits<double>::quiet_NaN());
+    Guarded<T> fresh(this->ctx(), a.rows, way.k, way.y, way.pad, unset);
+    A.apply(this->ctx(), x.in(), fresh.view());
+    ASSERT_EQ(fresh.get(), once);
+    ASSERT_TRUE(x.unchanged());
+  }
+};
+TYPED_TEST_SUITE(BittcfProducts, PairsOnBoth, Label);
+
+TYPED_TEST(BittcfProducts, MovesTheCompulsoryTraffic) {
+  check_cost_of<BittcfOperator<typename TestFixture::T, typename TypeParam::Stored>,
+                typename TestFixture::T, typename TypeParam::Stored>(this->ctx());
+}
+
+/// Matrices with dense parts, empty rows and a row of all columns.
+std::vector<Csr<double>> integer_matrices() {
+  std::vector<Csr<double>> all;
+  std::mt19937 random(5);
+  for (auto const& [rows, cols] : {std::pair<Index, Index>{1, 1}, {8, 8}, {133, 61}, {300, 301}}) {
+    Csr<double> a;
+    a.rows = rows, a.cols = cols;
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; j < cols; ++j) {
+        bool const dense = i / 16 % 2 == 0 && j / 8 % 3 == 0;
+        if (random() % (dense ? 2 : 29) != 0) continue;
+        a.columns.push_back(j);
+        a.values.push_back(double(random() % 7) - 3);
+      }
+      a.offsets.push_back(a.entries());
+    }
+    all.push_back(a);
+  }
+  std::vector<Index> lengths(70, 3);
+  lengths[0] = lengths[33] = lengths[69] = 0;
+  lengths[40] = 9000;
+  all.push_back(of_lengths(lengths, 9000));
+  return all;
+}
+
+TYPED_TEST(BittcfProducts, AnyNumberOfColumnsIsExact) {
+  using T = typename TestFixture::T;
+  using S = typename TypeParam::Stored;
+  using enum Layout;
+  for (Csr<double> const& a : integer_matrices()) {
+    Csr<S> const stored = converted<S>(a);
+    for (BittcfTuning const& tuning : {tunings[0], tunings[1], tunings[4]}) {
+      BittcfOperator<T, S> const A(this->ctx(), stored.view(), tuning);
+      Index const pads[] = {0, 4, 3};
+      for (Index k = 1; k <= 70; k += k < 34 ? 1 : 9) {
+        this->is_exact(A, a, {k, row_major, row_major, pads[k % 3]});
+        if (this->HasFatalFailure()) return;
+      }
+      for (Index const k : {8, 16, 24, 32, 40, 64, 120})  // rows that are aligned
+        for (Index const pad : {0, 8}) {
+          this->is_exact(A, a, {k, row_major, row_major, pad});
+          if (this->HasFatalFailure()) return;
+        }
+      for (Index const k : {1, 8, 17, 33}) {
+        this->is_exact(A, a, {k, col_major, col_major, pads[k % 3]});
+        this->is_exact(A, a, {k, row_major, col_major, 0});
+        this->is_exact(A, a, {k, col_major, row_major, 0});
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+/// What TF32 rounds the most: halves of its last digit, in single entries.
+TYPED_TEST(BittcfProducts, RoundingIsWithinWhatTheTraitsSay) {
+  using T = typename TestFixture::T;
+  using S = typename TypeParam::Stored;
+  Csr<double> a;
+  a.rows = a.cols = 24;
+  for (Index i = 0; i < a.rows; ++i) {
+    a.columns.push_back(i);
+    a.values.push_back(rounded<S>((i % 2 == 0 ? 1 : -1) * (1 + 0x1p-11 + i * 0x1p-13)));
+    a.offsets.push_back(a.entries());
+  }
+  BittcfOperator<T, S> const A(this->ctx(), converted<S>(a).view());
+  for (Index k : {1, 8, 32}) {
+    std::vector<double> X(std::size_t(a.cols) * k);
+    for (std::size_t e = 0; e < X.size(); ++e) X[e] = rounded<T>(1 + 0x1p-11 + double(e) * 0x1p-20);
+    Guarded<T> x(this->ctx(), a.cols, k, Layout::row_major, 0, X);
+    Guarded<T> y(this->ctx(), a.rows, k, Layout::row_major, 0, X);
+    A.apply(this->ctx(), x.in(), y.view());
+    EXPECT_TRUE(within(A.traits().precision, real_of<T>, exact_apply(a, Op::none, 1, X, 0, {}, k),
+                       y.get()));
+  }
+}
+
+}  // namespace
+}  // namespace tcsolve::test
