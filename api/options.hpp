@@ -79,6 +79,8 @@ struct SolverOptions {
   int threads = 0;
 
   // In C++ only.
+  int columns = 0;             ///< right-hand sides of a solve, about, by which a block method's
+                               ///< format is chosen; 0: not known
   int device = 0;              ///< CUDA ordinal (ContextOptions::device)
   void* stream = nullptr;      ///< the caller's stream (ContextOptions::stream)
   bool check_matrices = true;  ///< check host matrices before they are used

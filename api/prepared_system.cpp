@@ -172,7 +172,11 @@ void PreparedSystem::as_setup_errors(F const& f) const {
 OperatorUse PreparedSystem::use() const {
   SolverCost const cost = parts_.method->cost();
   constexpr double enough = 500;  // products after which any conversion has paid for itself
+  constexpr Index unknown = 8;    // columns, where a block method may get any number
+  Index const together = parts_.method->columns_at_once();
+  Index const given = options_.columns > 0 ? options_.columns : unknown;
   return {.applies = std::min(enough, cost.products * parts_.method->limits().iterations),
+          .columns = std::min(together, given),
           .transpose = cost.transpose,
           .persistent = one_kernel(),
           .cache = cache_ ? &*cache_ : nullptr,

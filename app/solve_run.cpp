@@ -195,7 +195,9 @@ class Setting {
              &progress_) {
     parsed.require_files();
     size_ = problem_size(parsed);
-    solver_.emplace(ctx_, options_of(parsed.run));
+    SolverOptions options = options_of(parsed.run);
+    options.columns = static_cast<int>(size_.columns);
+    solver_.emplace(ctx_, options);
     progress_.set_time_limit(solver_->parts().method->limits().seconds);
     progress_.set_method(solver_->parts().method->name());
     memory_ = plan_memory(ctx_, solver_->parts(), parsed.run, size_);

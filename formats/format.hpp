@@ -49,6 +49,7 @@ FormatList const& formats();
 struct PlanRequest {
   Real values = Real::f64, vectors = Real::f64;
   double applies = 200;    ///< products that the conversion is to pay for
+  Index columns = 1;       ///< of the blocks that are multiplied
   bool transpose = false;  ///< A^T is needed too
   bool persistent = true;  ///< the step may run as one kernel where it is small enough
   /// Bytes that the operator, the CSR matrix that it is made from and what the conversion needs

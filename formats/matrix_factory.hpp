@@ -103,6 +103,7 @@ class MatrixFactory : public OperatorFactory {
     }
     return {.values = values_,
             .applies = use.applies,
+            .columns = use.columns,
             .transpose = use.transpose,
             .persistent = use.persistent,
             .memory = 0.9 * double(ctx.available_memory()) + resident,

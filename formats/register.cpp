@@ -18,7 +18,6 @@ void register_formats(FormatList& formats) {
   TCSOLVE_ADD(bsell);
   TCSOLVE_ADD(dasp);
   TCSOLVE_ADD(spaden);
-  TCSOLVE_ADD(bitblock);
   TCSOLVE_ADD(tiled);
   TCSOLVE_ADD(bittcf);
 }

@@ -13,6 +13,7 @@ namespace tcsolve {
 /// What a solver will do with an operator: what a format is chosen by, where that is left open.
 struct OperatorUse {
   double applies = 200;              ///< products expected, over all solves
+  Index columns = 1;                 ///< of the blocks that are multiplied
   bool transpose = false;            ///< A^T as well
   bool persistent = true;            ///< all else in a step may be part of one kernel
   bool keep_order = false;           ///< order() makes none where that is left to it

@@ -14,6 +14,9 @@
 /// Entry (r, c) of a block is popcount(the bits below bit 8 r + c) behind the block's offset, and
 /// its column is columns[8 block + c]. The last block of a window repeats its last column.
 ///
+///     slots    the ascending columns of a block have the places c = 0 2 4 6 1 3 5 7: a lane takes
+///              two neighbours, so that four lanes read rows of X that mostly follow each other
+///
 ///     aside    columns of few entries may stand aside, row by row, for the CUDA cores (the split
 ///              of Libra, Shi et al. 2025); only of windows of at most `aside_window` entries, so
 ///              that no row has many of them
@@ -34,6 +37,9 @@
 
 namespace tcsolve {
 
+/// The place in a block of its k-th column.
+TCSOLVE_HD int slot_of(int k) { return k < 4 ? 2 * k : 2 * k - 7; }
+
 /// Part of a long window: the work of one warp.
 struct alignas(8) BittcfPiece {
   std::uint32_t first, count;  ///< blocks
@@ -51,7 +57,7 @@ struct BittcfView {
   // Of each block, and of those behind.
   std::uint64_t const* bitmaps = nullptr;     ///< bit 8 r + c: entry (r, c) is stored
   std::uint32_t const* offsets = nullptr;     ///< values before its first
-  std::int32_t const* column = nullptr;       ///< (8 each) ascending in a window
+  std::int32_t const* column = nullptr;       ///< (8 each) by slots
   S const* values = nullptr;                  ///< packed, row by row in a block
   std::uint32_t const* side_start = nullptr;  ///< (rows + 1); null: there are no side entries
   std::int32_t const* side_columns = nullptr;

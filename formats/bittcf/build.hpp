@@ -203,8 +203,8 @@ struct OpenBlock {
   TCSOLVE_HD void add(Walk<W, S> const& walk) {
     auto const column = static_cast<std::int32_t>(walk.column);
     warp.each([&](int l) {
-      bits[l] |= walk.has[l] << width;
-      if (l == 0) columns[8 * std::size_t(block) + width] = column;
+      bits[l] |= walk.has[l] << slot_of(width);
+      if (l == 0) columns[8 * std::size_t(block) + slot_of(width)] = column;
     });
     held += static_cast<std::uint32_t>(walk.count);
     if (++width == 8) close(column);
@@ -214,7 +214,7 @@ struct OpenBlock {
     if (width == 0) return;
     auto const low = half(0), high = half(4);
     warp.each([&](int l) {
-      if (l >= width && l < 8) columns[8 * std::size_t(block) + l] = column;
+      if (l >= width && l < 8) columns[8 * std::size_t(block) + slot_of(l)] = column;
       if (l == 0) bitmaps[block] = high << 32 | low, offsets[block] = offset;
     });
     ++block;
@@ -280,12 +280,11 @@ struct Refill {
     };
     for (std::uint32_t b = m.start[i / 8]; b < m.start[i / 8 + 1]; ++b) {
       BitRow const row = row_of(m.bitmaps[b], m.offsets[b], static_cast<int>(i % 8));
-      S* to = values + row.first;
-      for (int c = 0; c < 8; ++c) {
+      for (int k = 0; k < 8; ++k) {
+        int const c = slot_of(k);
         if ((row.bits >> c & 1u) == 0) continue;
         if (side < side_end) aside(m.column[8 * std::size_t(b) + c]);
-        if (at < last) *to = a.values[at++];
-        ++to;
+        if (at < last) values[row.first + set_bits(row.bits & ((1u << c) - 1))] = a.values[at++];
       }
     }
     aside(std::numeric_limits<Index>::max());

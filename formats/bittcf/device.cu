@@ -17,8 +17,8 @@
 ///   ahead    values and rows of x of `ahead` blocks are loaded before the first is multiplied, and
 ///            columns, bitmaps and offsets of the blocks behind them
 ///   aside    side entries of rows 2 t and 2 t + 1 are added by the lanes of t on the CUDA cores
-///   order    a thread block takes neighbouring windows, one after the other, so that rows of x
-///            that several of them need stay in the first-level cache; values are not kept there
+///   order    a thread block takes four neighbouring windows, which share rows of x in the
+///            first-level cache; values are not kept there
 ///   pieces   are added by a launch before, and their sums by the windows that they are cut from
 ///   bytes    the matrix once for every group of columns, k sizeof(T) (rows + cols)
 #include <tcsolve/core/cuda/device.hpp>
@@ -34,6 +34,10 @@
 namespace tcsolve::cuda {
 
 namespace {
+
+// Small thread blocks and 85 registers a thread: six blocks share a multiprocessor, and no warp waits
+// for the slowest of sixteen (docs/internals/bittcf.md).
+constexpr int warps = 4, blocks_together = 6;
 
 /// A value as it is stored, until it is multiplied.
 template <class S>
@@ -58,9 +62,8 @@ struct Unit;
 template <>
 struct Unit<float> {
   using Value = std::uint32_t;
-  static constexpr int warps = 16;  ///< of a thread block
   static constexpr int widest = 8;  ///< columns of a lane
-  static constexpr int ahead(int width) { return width == 1 ? 8 : width == 8 ? 2 : 4; }
+  static constexpr int ahead(int width) { return width <= 2 ? 4 : 2; }
 
   /// To nearest. Ties go to even where that is one instruction, away from zero where it is three
   /// either way.
@@ -110,9 +113,8 @@ struct Unit<float> {
 template <>
 struct Unit<double> {
   using Value = double;
-  static constexpr int warps = 16;
   static constexpr int widest = 4;
-  static constexpr int ahead(int width) { return width == 1 ? 4 : 2; }
+  static constexpr int ahead(int width) { return width == 1 ? 4 : width == 2 ? 2 : 1; }
 
   template <class S>
   __device__ static Value value(S v) {
@@ -355,60 +357,41 @@ __device__ bool add_others(BittcfView<S> const& a, Columns const& at, Parts<T, w
   return begin < end;
 }
 
-/// `chunk` neighbouring windows, or pieces, a thread block: a warp takes the next one, and looks
-/// where its blocks are while it multiplies those of the one before.
+/// A warp a window, or a piece.
 template <class S, class T, class Columns>
-__global__ void __launch_bounds__(32 * Unit<T>::warps, 1)
-    bittcf_kernel(BittcfView<S> a, Columns at, T* parts_of, bool pieces, Index chunk) {
+__global__ void __launch_bounds__(32 * warps, blocks_together)
+    bittcf_kernel(BittcfView<S> a, Columns at, T* parts_of, bool pieces) {
   constexpr int width = Columns::width;
-  __shared__ int taken;
-  if (threadIdx.x == 0) taken = Unit<T>::warps;
-  __syncthreads();
   int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
   Parts<T, width> const parts{parts_of};
-  Index const first = blockIdx.x * chunk;
-  Index const here = min(chunk, (pieces ? a.pieces : a.windows) - first);
-  // First block, and the one behind the last.
-  auto const blocks_of = [&](int turn) -> uint2 {
-    Index const I = first + min(turn, here - 1);
-    if (!pieces) return {__ldg(a.start + I), __ldg(a.start + I + 1)};
-    uint2 const piece = __ldg(reinterpret_cast<uint2 const*>(a.piece + I));
-    return {piece.x, piece.x + piece.y};
-  };
-  int turn = threadIdx.x / 32;
-  uint2 blocks = blocks_of(turn);
-  while (turn < here) {
-    int next = 0;
-    if (lane == 0) next = atomicAdd(&taken, 1);
-    next = __shfl_sync(all, next, 0);
-    uint2 const blocks_ahead = blocks_of(next);
-    Index const I = first + turn;
-    T sum[2][width] = {};
-    if (!pieces && add_others(a, at, parts, I, lane, sum)) blocks.x = blocks.y;
-    add_blocks(a, at, blocks.x, blocks.y, lane, sum);
+  Index const I = blockIdx.x * warps + threadIdx.x / 32;
+  if (I >= (pieces ? a.pieces : a.windows)) return;
+  uint2 blocks;  // first, and the one behind the last
+  if (pieces) {
+    blocks = __ldg(reinterpret_cast<uint2 const*>(a.piece + I));
+    blocks.y += blocks.x;
+  } else {
+    blocks = {__ldg(a.start + I), __ldg(a.start + I + 1)};
+  }
+  T sum[2][width] = {};
+  if (!pieces && add_others(a, at, parts, I, lane, sum)) blocks.x = blocks.y;
+  add_blocks(a, at, blocks.x, blocks.y, lane, sum);
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      if (pieces)
-        Adjacent<T, width>::store_own(parts.row(I, r + h), g, sum[h]);
-      else if (8 * I + r + h < a.rows)
-        at.write(8 * I + r + h, g, sum[h]);
-    }
-    turn = next;
-    blocks = blocks_ahead;
+  for (int h = 0; h < 2; ++h) {
+    if (pieces)
+      Adjacent<T, width>::store_own(parts.row(I, r + h), g, sum[h]);
+    else if (8 * I + r + h < a.rows)
+      at.write(8 * I + r + h, g, sum[h]);
   }
 }
 
 template <class S, class T, class Columns>
 void launch(Device& on, BittcfView<S> const& a, T* parts, Columns const& at) {
-  // Eight chunks a multiprocessor, of whole rounds.
-  constexpr Index rounds = 8, warps = Unit<T>::warps;
   auto const items = [&](bool pieces) {
     Index const count = pieces ? a.pieces : a.windows;
     if (count == 0) return;
-    Index const share = count / (rounds * on.properties.multiProcessorCount) + 1,
-                chunk = (share + warps - 1) / warps * warps;
-    bittcf_kernel<<<static_cast<unsigned int>((count + chunk - 1) / chunk), 32 * warps, 0,
-                    on.stream>>>(a, at, parts, pieces, chunk);
+    bittcf_kernel<<<static_cast<unsigned int>((count + warps - 1) / warps), 32 * warps, 0,
+                    on.stream>>>(a, at, parts, pieces);
     check(cudaGetLastError());
   };
   items(true);

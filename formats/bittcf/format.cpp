@@ -15,9 +15,8 @@ double blocks(Features const& f) {
   return std::max(tiles * (1 - std::pow(7.0 / 8, entries / tiles)), entries / 64);
 }
 
-/// Predictions are for one column, of which small matrices have no use for the matrix unit.
-std::string refuses(Features const& f, PlanRequest const&) {
-  if (f.rows < 65536) return "fewer than 8192 windows of eight rows";
+std::string refuses(Features const& f, PlanRequest const& request) {
+  if (request.columns == 1) return "for blocks of columns";
   return beyond_31_bits(f);
 }
 

@@ -26,6 +26,12 @@ double dot(Terms const& rates, Terms const& work) {
   return sum;
 }
 
+double product_time(FormatRates const& rates, Terms const& work, Index columns) {
+  if (columns == 1 || rates.block == Terms{}) return columns * dot(rates.product, work);
+  Index const passes = (columns + columns_of_block - 1) / columns_of_block;
+  return passes * dot(rates.block, work) + columns * dot(rates.column, work);
+}
+
 Terms work(Format const& format, Features const& f, Real values, Real vectors) {
   FormatLayout const layout = format.layout(f, values);
   double const xy = double(size_of(vectors)) * (double(f.rows) + f.cols);
@@ -106,12 +112,16 @@ double fp64_floor(cuda::Facts const& facts, cuda::Speeds const& of) {
   return 1e12 * of.single_to_double / (single * of.clock * facts.multiprocessors);
 }
 
-void scale(FormatRates& rates, Factors const& by, double floor) {
-  Terms& p = rates.product;
-  if (p == Terms{}) return;
+void scale(Terms& p, Factors const& by) {
   p.stream *= by.memory, p.slots *= by.memory, p.rows *= by.memory, p.long_entries *= by.memory;
   p.tiles *= by.caches, p.longest *= by.clock;
-  p.slots = std::max(p.slots, floor);
+}
+
+void scale(FormatRates& rates, Factors const& by, double floor) {
+  if (rates.product == Terms{}) return;
+  for (Terms* p : {&rates.product, &rates.block, &rates.column}) scale(*p, by);
+  rates.product.slots = std::max(rates.product.slots, floor);
+  if (rates.column != Terms{}) rates.column.slots = std::max(rates.column.slots, floor);
   rates.convert_entries *= by.memory, rates.convert_rows *= by.memory;
 }
 

@@ -60,9 +60,14 @@ double dot(Terms const& rates, Terms const& work);
 /// Work of a product with one vector.
 Terms work(Format const&, Features const&, Real values, Real vectors);
 
+constexpr Index columns_of_block = 32;
+
 /// What a format costs for values of one type.
 struct FormatRates {
   Terms product;
+  /// Of a product with many columns: once for every 32 of them, and for each. Zero: columns are
+  /// multiplied one by one.
+  Terms block, column;
   double convert = 0;          ///< us
   double convert_entries = 0;  ///< us a million
   double convert_rows = 0;     ///< us a million
@@ -70,12 +75,17 @@ struct FormatRates {
     using P = FormatRates;
     auto const least = at_least(0.0);
     return std::tuple{field(&P::product, "product", "of y = A x"),
+                      field(&P::block, "block", "of Y = A X, for every 32 columns"),
+                      field(&P::column, "column", "of Y = A X, for each column besides"),
                       field(&P::convert, "convert", least, "us to convert from CSR, besides"),
                       field(&P::convert_entries, "convert_entries", least, "us a million entries"),
                       field(&P::convert_rows, "convert_rows", least, "us a million rows")};
   }
   bool operator==(FormatRates const&) const = default;
 };
+
+/// us of a product with `columns` columns, `work` that of a product with one.
+double product_time(FormatRates const&, Terms const& work, Index columns);
 
 /// Of a format. Values have the rates of their bytes, so BF16 those of FP16 (on the host, which
 /// widens BF16 faster, too much); FP32 and 2 bytes were measured with x in FP32.

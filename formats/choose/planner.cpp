@@ -24,7 +24,7 @@ std::string why_not(Format const& format, Features const& f, PlanRequest const& 
                     CostTable const& table) {
   bool const asked_too_much = request.transpose && !format.can.transpose;
   FormatRates const& rates = table.rates(format.name, request.values, request.vectors);
-  if (format.converted && !asked_too_much && rates.product == Terms{})
+  if (format.converted && !asked_too_much && rates.product == Terms{} && rates.block == Terms{})
     return cat("no rates for ", format.name, " in this table; run tcsolve calibrate");
   return why_not(format, f, request);
 }
@@ -43,7 +43,7 @@ double persistent_step(Format const& format, double bytes, Features const& f,
   double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
   double const touched = bytes / 1e6 + step_vectors * vector;
   double const counted = bytes / 1e6 + loop_vectors * vector;
-  if (rates.persistent == 0 || !request.persistent || !multiplies_in_loop(format, request) ||
+  if (rates.persistent == 0 || !request.persistent || request.columns > 1 || !multiplies_in_loop(format, request) ||
       counted > persistent_share * table.cache)
     return 0;
   double const near = std::min(touched, table.cache);
@@ -58,9 +58,11 @@ Candidate candidate(Format const& format, Features const& f, PlanRequest const& 
   c.format = &format;
   c.excluded = why_not(format, f, request, table);
   c.bytes = format.layout(f, request.values).stored;
-  c.product = dot(rates.product, work(format, f, request.values, request.vectors));
-  c.step = table.step + c.product + step_vectors * vector * table.pass_stream;
-  if (!format.can.dot) c.step += table.pass + 2 * vector * table.pass_stream;
+  double const k = request.columns;
+  c.product =
+      product_time(rates, work(format, f, request.values, request.vectors), request.columns);
+  c.step = table.step + c.product + k * step_vectors * vector * table.pass_stream;
+  if (!format.can.dot) c.step += table.pass + 2 * k * vector * table.pass_stream;
   double const one_kernel = persistent_step(format, c.bytes, f, request, table);
   c.persistent = one_kernel > 0 && one_kernel < c.step;
   if (c.persistent) c.step = one_kernel;
@@ -122,8 +124,11 @@ Plan make_plan(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest
 
 std::string text(Plan const& plan) {
   char line[160];
-  std::snprintf(line, sizeof line, "format for %.4g products, %s values, %s\n",
-                plan.request.applies, name(plan.request.values), plan.device.c_str());
+  std::string const columns =
+      plan.request.columns > 1 ? cat(" with ", plan.request.columns, " columns") : "";
+  std::snprintf(line, sizeof line, "format for %.4g products%s, %s values, %s\n",
+                plan.request.applies, columns.c_str(), name(plan.request.values),
+                plan.device.c_str());
   std::string text = line;
   text += "  format   MB stored   us product   us step   us conversion   ms in all\n";
   for (Candidate const& c : plan.candidates) {

@@ -25,7 +25,7 @@ namespace tcsolve {
 struct Candidate {
   Format const* format = nullptr;
   double bytes = 0;         ///< of the stored matrix
-  double product = 0;       ///< y = A x
+  double product = 0;       ///< y = A x, all columns of a block
   double step = 0;          ///< a solver's step: the product, <x, A x>, updates of vectors
   bool persistent = false;  ///< as one kernel
   double conversion = 0;    ///< from CSR, once

@@ -5,10 +5,9 @@
 namespace tcsolve {
 namespace {
 
-/// Plans are for one column.
-std::string refuses(Features const& f, PlanRequest const&) {
-  std::string const many = beyond_31_bits(f);
-  return many.empty() ? "for blocks of columns, by its name" : many;
+std::string refuses(Features const& f, PlanRequest const& request) {
+  if (request.columns == 1) return "for blocks of columns";
+  return beyond_31_bits(f);
 }
 
 /// An estimate: what a panel gathers is not counted by features. With a fifth of padding and four
