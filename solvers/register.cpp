@@ -8,6 +8,8 @@
 #include <tcsolve/solvers/lsmr/lsmr.hpp>
 #include <tcsolve/solvers/minres/minres.hpp>
 #include <tcsolve/solvers/pipelined_cg/pipelined_cg.hpp>
+#include <tcsolve/solvers/pseudo_block_bicgstab/pseudo_block_bicgstab.hpp>
+#include <tcsolve/solvers/pseudo_block_cg/pseudo_block_cg.hpp>
 #include <tcsolve/solvers/solver_operator.hpp>
 
 namespace tcsolve {
@@ -19,6 +21,10 @@ void register_solvers(SolverRegistry& r) {
   r.add<PipelinedCg<double>>("pipelined_cg",
                              "cg whose one reduction overlaps the products; A and M as for cg");
   r.add<BlockCg>("block_cg", "cg on many right-hand sides together; A and M as for cg");
+  r.add<PseudoBlockCg>("pseudo_block_cg",
+                       "cg on each of many right-hand sides, sharing products; A and M as for cg");
+  r.add<PseudoBlockBicgstab>("pseudo_block_bicgstab",
+                             "bicgstab on each of many right-hand sides, sharing products");
   r.add<Minres<double>>("minres", "minimal residuals; A symmetric, M symmetric positive definite");
   r.add<Bicgstab<double>>("bicgstab", "BiCGStab, right preconditioned; any square A");
   r.add<Gmres<double>>("gmres", "restarted GMRES, right or left preconditioned; any square A");

@@ -10,6 +10,8 @@
 /// Nothing in begin() and step() reads a number on the host. Vectors are FP64.
 #pragma once
 
+#include <vector>
+
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 #include <tcsolve/solvers/driver/method.hpp>
@@ -24,7 +26,18 @@ struct BlockSystem {
   MultiVector<double> X;        ///< (n, w) 0 at begin(), the solution of A X = R after any step
   /// (w) squares of what the norms of R's columns are to fall to, in the Context's space.
   Array<double> goal2;
+  double norm_A = 0;  ///< ||A||, estimated; 0 where it is not known
+  Index attempt = 0;  ///< runs before this one in the solve at hand
   Index columns() const { return R.cols(); }
+};
+
+/// How a column of a run ended where columns end by themselves; Stop::running: with the loop.
+struct ColumnEnd {
+  Stop stop = Stop::running;
+  Cause cause = Cause::none;
+  double value = 0;     ///< the number that raised the stop
+  Index steps = 0;      ///< that the column has made
+  double measure2 = 0;  ///< its ||r||^2 over the square of its goal, by the method's account
 };
 
 class BlockMethod {
@@ -45,6 +58,8 @@ class BlockMethod {
   /// Ends in observe(). May raise Stop::replacement, before it changes anything, where some columns
   /// are there and the others have each improved and are better off as a block of their own.
   virtual void step(Context&) = 0;
+  /// After a run, on the host: how each column ended; none where they end together.
+  virtual std::vector<ColumnEnd> column_ends(Context&) const { return {}; }
 
  protected:
   BlockSystem& system() const { return *system_; }

@@ -72,8 +72,10 @@ void BlockSolver::scale_operators(Context& ctx) {
   Index const n = system_.A->rows();
   exponent_ = 0;
   norm_A_ = A_true_->norm_estimate();
+  system_.norm_A = 0;
   if (n == 0) return;
   exponent_ = exponent_beyond(norm_A_);
+  if (std::isfinite(norm_A_)) system_.norm_A = std::ldexp(norm_A_, -exponent_);
   if (exponent_ != 0)
     system_.A = std::make_shared<Scaled<double>>(std::ldexp(1.0, -exponent_), system_.A);
   if (!system_.preconditioned) return;
@@ -245,13 +247,16 @@ bool BlockSolver::opens(ColumnState& c, double b_norm, double x_norm) {
 
 /// Runs the method on all columns that have no verdict yet, until they have.
 void BlockSolver::iterate(std::vector<ColumnState*> active, Clock::time_point start) {
-  Index done = 0;
   for (Index restarts = 0; !active.empty(); ++restarts) {
-    for (ColumnState* c : active) c->report.restarts = restarts;
+    Index done = 0;
+    for (ColumnState* c : active) {
+      c->report.restarts = restarts;
+      done = std::max(done, c->report.iterations);
+    }
+    system_.attempt = restarts;
     Run const run = this->run(active, stopping_.max_iters - done, start);
-    done += static_cast<Index>(run.measures.size());
     for (Index i = 0; i < static_cast<Index>(active.size()); ++i)
-      judge(*active[static_cast<std::size_t>(i)], run, i, done >= stopping_.max_iters);
+      judge(*active[static_cast<std::size_t>(i)], run, i);
     std::erase_if(active, [](ColumnState* c) { return c->decided; });
   }
 }
@@ -311,32 +316,50 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   account(ctx, out.state.iteration - accounted);
   out.seconds = seconds_since(loop_start);
   for (double& m : out.measures) m = std::sqrt(m);
-  heed(out.state);
+  out.ends = method_->column_ends(ctx);
   return out;
+}
+
+/// How column i of a run ended: by itself, or with the loop.
+ColumnEnd BlockSolver::end_of(Run const& run, Index i) const {
+  ColumnEnd end;
+  if (!run.ends.empty()) end = run.ends[static_cast<std::size_t>(i)];
+  if (end.stop == Stop::running) {
+    end.stop = static_cast<Stop>(run.state.stop);
+    end.cause = static_cast<Cause>(run.state.cause);
+    end.value = run.state.value;
+  }
+  if (run.ends.empty()) {
+    end.steps = static_cast<Index>(run.measures.size());
+    end.measure2 = run.measures.empty() ? nan : run.measures.back() * run.measures.back();
+  }
+  heed(end);
+  return end;
 }
 
 /// A request to end, or an inner solver's complaint, in the place of what the method concluded
 /// from it.
-void BlockSolver::heed(LoopState& state) const {
-  auto const stop = static_cast<Stop>(state.stop);
+void BlockSolver::heed(ColumnEnd& end) const {
   for (Stop const own :
        {Stop::claimed, Stop::cycle_end, Stop::stagnated, Stop::cancelled, Stop::time_limit})
-    if (stop == own) return;
+    if (end.stop == own) return;
   Stop const asked = ctx_->asked();
   if (asked == Stop::running && inner_.complaint.empty()) return;
   bool const ended = asked != Stop::running;
-  state.stop = static_cast<std::int32_t>(ended ? asked : Stop::breakdown);
-  state.cause = static_cast<std::int32_t>(ended ? Cause::none : Cause::inner_solver);
+  end.stop = ended ? asked : Stop::breakdown;
+  end.cause = ended ? Cause::none : Cause::inner_solver;
 }
 
 /// Takes x_j + d_j where its true residual is smaller, and decides whether the column goes on.
-void BlockSolver::judge(ColumnState& c, Run const& run, Index i, bool exhausted) {
+void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   Context& ctx = *ctx_;
   SolveReport& report = c.report;
   double const before = report.true_residual;
-  for (double const m : run.measures)
-    report.history.push_back({++report.iterations, m * report.tolerance});
-  if (!run.measures.empty()) report.recurrence_residual = report.history.back().norm;
+  ColumnEnd const end = end_of(run, i);
+  for (Index k = 0; k < end.steps; ++k)
+    report.history.push_back(
+        {++report.iterations, run.measures[static_cast<std::size_t>(k)] * report.tolerance});
+  if (end.steps > 0) report.recurrence_residual = std::sqrt(end.measure2) * report.tolerance;
   report.loop_seconds += run.seconds;
   report.execution = loop_->taken();
 
@@ -359,22 +382,23 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i, bool exhausted)
     report.best_residual = residual;
     report.best_iteration = report.iterations;
   }
-  Verdict const verdict = c.judgement.after({.stop = static_cast<Stop>(run.state.stop),
-                                             .cause = static_cast<Cause>(run.state.cause),
-                                             .overflow = !finite && std::isfinite(run.state.value),
-                                             .gain = step.gain,
-                                             .residual = report.true_residual,
-                                             .tolerance = report.tolerance,
-                                             .rhs_norm = report.rhs_norm,
-                                             .limit = attainable(c, c.x_norm),
-                                             .normal = infinite,
-                                             .optimal = 0,
-                                             .noise = 0,
-                                             .monitors_residual = true,
-                                             .roundoff = 0x1p-53,
-                                             .exhausted = exhausted});
+  Verdict const verdict =
+      c.judgement.after({.stop = end.stop,
+                         .cause = end.cause,
+                         .overflow = !finite && std::isfinite(end.value),
+                         .gain = step.gain,
+                         .residual = report.true_residual,
+                         .tolerance = report.tolerance,
+                         .rhs_norm = report.rhs_norm,
+                         .limit = attainable(c, c.x_norm),
+                         .normal = infinite,
+                         .optimal = 0,
+                         .noise = 0,
+                         .monitors_residual = true,
+                         .roundoff = 0x1p-53,
+                         .exhausted = report.iterations >= stopping_.max_iters});
   if (verdict.stop == Stop::running) return;
-  if (verdict.stop == static_cast<Stop>(run.state.stop)) report.value = run.state.value;
+  if (verdict.stop == end.stop) report.value = end.value;
   if (verdict.cause == Cause::inner_solver) report.inner = inner_.complaint;
   c.end(verdict.stop, verdict.stop == Stop::nonfinite ? diagnose() : verdict.cause);
 }
@@ -446,18 +470,19 @@ SolveReport BlockSolver::approximate(In<double> b, Out<double> x) {
     report.tolerance = std::min(report.tolerance, 0.999 * size);
     ctx.solving(deadline_after(start, stopping_.time_limit), inner_, [&] {
       report.true_residual = size;
+      system_.attempt = 0;
       Run const run = this->run({&c}, stopping_.max_iters, start);
+      ColumnEnd const end = end_of(run, 0);
       report.true_residual = nan;
       report.iterations = run.state.iteration;
-      report.value = run.state.value;
+      report.value = end.value;
       PowerOfTwo const two(c.exponent - exponent_);
       In<double> const d = system_.X;
       submit(ctx, Correct<double>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
-      auto const stop = static_cast<Stop>(run.state.stop);
-      c.end(stop == Stop::claimed     ? Stop::converged
-            : stop == Stop::cycle_end ? Stop::max_iterations
-                                      : stop,
-            static_cast<Cause>(run.state.cause));
+      c.end(end.stop == Stop::claimed     ? Stop::converged
+            : end.stop == Stop::cycle_end ? Stop::max_iterations
+                                          : end.stop,
+            end.cause);
     });
   }
   report.inner = inner_.complaint;

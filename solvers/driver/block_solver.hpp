@@ -12,8 +12,8 @@
 /// A column that is zero, solved by its guess or not finite has its verdict before the first run
 /// and never enters a block. A run ends when every column of the block claims to meet its own
 /// tolerance, so a column may be iterated further than it asks for, or when the method asks for a
-/// narrower block. Columns without a verdict, also those that the true residual refutes, go on in
-/// the next block.
+/// narrower block; a method of independent columns lets each end by itself. Columns without a
+/// verdict, also those that the true residual refutes, go on in the next block.
 ///
 /// A step is recorded for a number of columns, at the first solve that has so many and whenever a
 /// block becomes narrower.
@@ -80,6 +80,7 @@ class BlockSolver : public Solver {
   struct Run {
     LoopState state;
     std::vector<double> measures;  ///< the largest ||r_j|| over its tolerance, after each step
+    std::vector<ColumnEnd> ends;   ///< of the columns, where they end by themselves
     double seconds = 0;
   };
   void scale_operators(Context&);
@@ -92,12 +93,13 @@ class BlockSolver : public Solver {
   bool opens(ColumnState&, double b_norm, double x_norm);
   void iterate(std::vector<ColumnState*> active, Clock::time_point start);
   Run run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start);
-  void judge(ColumnState&, Run const&, Index i, bool exhausted);
+  ColumnEnd end_of(Run const&, Index i) const;
+  void judge(ColumnState&, Run const&, Index i);
   Cause diagnose();
   void close(ColumnState&, Index together);
   double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
   double attainable(ColumnState const&, double x_norm) const;
-  void heed(LoopState&) const;
+  void heed(ColumnEnd&) const;
 
   std::unique_ptr<BlockMethod> method_;
   MethodFacts facts_;

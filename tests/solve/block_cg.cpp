@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Block CG: answers, iterations, and where its columns may lie.
 #include <tcsolve/precond/jacobi/jacobi.hpp>
-#include <tcsolve/solvers/block_cg/block_cg.hpp>
 #include <tcsolve/solvers/reordered_solver.hpp>
 
-#include <tests/support/solve_backend.hpp>
+#include <tests/support/block_solvers.hpp>
 
 namespace tcsolve::test {
 namespace {
-
-/// The 5-point Laplacian of m x m points.
-Matrix grid(Index m) {
-  Index const n = m * m;
-  Matrix a = 4 * Matrix::Identity(n, n);
-  for (Index i = 0; i < n; ++i) {
-    if (i % m > 0) a(i, i - 1) = a(i - 1, i) = -1;
-    if (i >= m) a(i, i - m) = a(i - m, i) = -1;
-  }
-  return a;
-}
-
-std::vector<SolveReport> solve_block(Solver& solver, Matrix const& B, Matrix& X) {
-  auto const n = static_cast<Index>(B.rows()), k = static_cast<Index>(B.cols());
-  X = Matrix::Zero(n, k);
-  return solver.solve_columns({B.data(), n, k, n, Layout::col_major},
-                              {X.data(), n, k, n, Layout::col_major});
-}
 
 class SolveBlocks : public InEveryPlace {};
 TCSOLVE_IN_EVERY_PLACE(SolveBlocks);
@@ -120,7 +101,7 @@ TEST_P(SolveBlocks, PreconditionersAndOrdersKeepTheAnswer) {
 
 TEST_P(SolveBlocks, GroupsLayoutsAndRepetitionsGiveTheSameBits) {
   Matrix const A = grid(9), B = random_matrix(81, 10, 11);
-  BlockCg solver({{.rtol = 1e-9}, execution(), 4});
+  BlockCg solver({.stopping = {.rtol = 1e-9}, .execution = execution(), .columns = 4});
   solver.setup(ctx(), matrix(ctx(), A));
   Matrix X, again;
   auto const reports = solve_block(solver, B, X);
