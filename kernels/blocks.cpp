@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/kernels/blocks.hpp>
 
+#include <tcsolve/kernels/tsqr.hpp>
+
 namespace tcsolve {
 
 namespace {
@@ -41,6 +43,7 @@ void orthonormalise(Context& ctx, In<double> W, double* G, OrthonormalBlock cons
   gram(ctx, P, P, G, to.again);
   submit(ctx, OrthonormaliseRound{w, true, G, to});
   combine(ctx, 1, P, to.T, nullptr, P, to.again);
+  householder_basis(ctx, W, OrthonormalBlock::dependent, to.rank, P, to.again + 1);
 }
 
 }  // namespace tcsolve

@@ -59,16 +59,23 @@ struct BlockCombine {
 /// 1e-5 of its length or less keeps this part, enlarged; the second measures it anew and leaves out
 /// what was rounding. So columns count as dependent below about 1e-10 of their length, where one
 /// round could tell them apart to 1e-8 at best. Where the first round met no small pivot, the
-/// second is left out.
+/// second is left out; where the second kept a column that is nearly dependent, P is made anew by
+/// Householder QR (kernels/tsqr.hpp). A round whose smallest pivot is g leaves P^T P = I to about
+/// 1e-16 / g.
 struct OrthonormalBlock {
   static TCSOLVE_HD Dependence rule(bool second) {
     return second ? Dependence{.scale = false, .drop = 1e-6, .least = 0}
                   : Dependence{.scale = true, .drop = 1e-10, .least = 1e-14};
   }
-  static constexpr double good = 1e-4;  ///< pivots of a first round that is enough
-  double* T;                            ///< (w, w)  of the round at hand
-  double* again;                        ///< whether there is a second round, 0 or 1
-  double* rank;  ///< columns of P that are not zero, the first ones; -1: W holds no numbers
+  static constexpr double dependent = 1e-10;  ///< of a column's length, for Householder QR
+  /// Pivots of a round that is enough, in a recurrence that corrects itself ...
+  static constexpr double fair = 1e-4;
+  /// ... and where P^T P is to be I to 1e-14.
+  static constexpr double full = 0.05;
+  double* T;             ///< (w, w)  of the round at hand
+  double* again;         ///< (2) whether there is a second round, and Householder QR, 0 or 1
+  double* rank;          ///< columns of P that are not zero, the first ones; -1: W holds no numbers
+  double enough = fair;  ///< pivots of a round that is
 };
 
 /// T of a round from G = W^T W (w x w). Where G holds no numbers, the rank is -1.
@@ -82,17 +89,20 @@ struct OrthonormaliseRound {
   static constexpr Index work(Index w) { return 2 * w * w + w + 2; }
   Index work() const { return work(w); }
   TCSOLVE_HD void run(SmallTeam t, Frame, double* memory) const {
-    if (second && *to.again == 0) return;
+    if (second && to.again[0] == 0) return;
     double sum = 0;
     for (Index i = 0; i < w; ++i) sum += G[i * w + i];
     if (!(sum - sum == 0)) {
-      if (t.leads()) *to.rank = -1;
+      t.sync();  // all have looked
+      if (t.leads()) *to.rank = -1, to.again[0] = to.again[1] = 0;
       return;
     }
     Independent const found = orthogonalise(t, w, G, to.T, OrthonormalBlock::rule(second), memory);
     if (!t.leads()) return;
     *to.rank = found.taken;
-    if (!second) *to.again = found.taken == w && found.pivot > OrthonormalBlock::good ? 0 : 1;
+    bool const enough = found.pivot > to.enough;
+    if (!second) to.again[0] = found.taken == w && enough ? 0 : 1;
+    to.again[1] = second && !enough ? 1 : 0;
   }
 };
 
@@ -116,7 +126,8 @@ void combine(Context&, double alpha, In<double> X, double const* C, double const
              double const* wanted = nullptr);
 /// The first *to.rank columns of P are an orthonormal basis of the span of W's columns, the others
 /// are zero. W and P have w columns each and are distinct; G (w, w) is scratch.
-/// Cost: three passes, and three more where W's columns are nearly dependent; no wait.
+/// Cost: three passes, three more where W's columns are dependent, some 3 w where one is so nearly
+/// (kernels/tsqr.hpp); a block of n x w of workspace; no wait.
 void orthonormalise(Context&, In<double> W, double* G, OrthonormalBlock const& to, Out<double> P);
 
 }  // namespace tcsolve

@@ -21,7 +21,7 @@ double const* BlockCgMethod::do_allocate(Context& ctx) {
         .RR = square(),
         .RZ = s.preconditioned ? square() : nullptr,
         .G = square(),
-        .P = {.T = square(), .again = take(1), .rank = take(1)},
+        .P = {.T = square(), .again = take(2), .rank = take(1)},
         .goal2 = s.goal2.data(),
         .measure2 = take(1),
         .narrow = take(1)};

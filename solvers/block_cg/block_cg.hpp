@@ -23,7 +23,8 @@
 /// residual.
 ///
 /// Paper: H. Ji and Y. Li, A breakdown-free block conjugate gradient method, BIT 57 (2017).
-/// There P is made orthonormal by a rank-revealing QR; here by two rounds of pivoted CholeskyQR.
+/// There P is made orthonormal by a rank-revealing QR; here by two rounds of pivoted CholeskyQR
+/// and, where they do not suffice, Householder QR.
 #pragma once
 
 #include <tcsolve/solvers/block_cg/ops.hpp>
@@ -46,7 +47,7 @@ struct BlockCgParams {
 };
 
 /// Per iteration with k columns: one product with A and one with M of n x k, 21 passes over n x k
-/// values, 24 where columns are nearly dependent. Memory: 8 blocks of n x k and 6 vectors.
+/// values, 24 where columns are dependent. Memory: 9 blocks of n x k and 6 vectors.
 class BlockCgMethod final : public BlockMethod {
  public:
   MethodFacts facts() const override {

@@ -23,7 +23,7 @@ struct BlockCgScalars {
   double* measure2;     ///< the largest ||r_j||^2 / goal_j^2: at 1 all columns are there
   double* narrow;       ///< 1: so many columns are there that a narrower block is to go on, else 0
 
-  static constexpr std::size_t doubles(Index w) { return 7 * std::size_t(w) * w + 4; }
+  static constexpr std::size_t doubles(Index w) { return 7 * std::size_t(w) * w + 5; }
 };
 
 /// alpha = (P^T Q)^-1 P^T R. P^T A P has to be positive definite. Raises Stop::replacement, before
