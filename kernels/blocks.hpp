@@ -25,6 +25,15 @@ namespace tcsolve {
 
 constexpr Index most_block_columns = 64;
 
+/// Blocks of the same shape one after the other, of which the first *count exist: a basis that
+/// grows on the device. For gram() and combine() X may be one, C then is as many matrices.
+struct BlockBasis {
+  double const* data;
+  Index most;           ///< blocks that there is room for
+  std::int64_t stride;  ///< from one to the next
+  double const* count;
+};
+
 /// C = X^T Y; C is row-major, its rows q apart.                        reads n (p + q) values
 struct BlockGram {
   static constexpr char const* name = "block_gram";
@@ -34,8 +43,12 @@ struct BlockGram {
   Index p, q;
   std::int64_t ldx, ldy;
   double* C;
-  double* partials;      ///< gram_partials() doubles
+  double* partials;      ///< gram_partials() doubles, for each block of X
   double const* wanted;  ///< nothing happens where this is 0; null: it always happens
+  Index blocks = 1;      ///< of X, `stride` apart: C is as many matrices
+  std::int64_t stride = 0;
+  double const* count = nullptr;  ///< that exist; null: all
+  TCSOLVE_HD bool has(Index b) const { return count == nullptr || b < *count; }
 };
 
 /// Y = S + alpha X C; C is row-major, its rows q apart. S = null stands for 0. Y may be S, and X
@@ -52,6 +65,12 @@ struct BlockCombine {
   double* Y;
   std::int64_t ldy;      ///< of S too
   double const* wanted;  ///< as in BlockGram
+  Index blocks = 1;      ///< of X, and of C, whose products are added in order
+  std::int64_t stride = 0;
+  double const* count = nullptr;
+  TCSOLVE_HD Index present() const {
+    return count == nullptr ? blocks : static_cast<Index>(*count);
+  }
 };
 
 /// How a block is made orthonormal: two rounds of CholeskyQR (Yamamoto et al. 2015), each with the
@@ -76,6 +95,8 @@ struct OrthonormalBlock {
   double* again;         ///< (2) whether there is a second round, and Householder QR, 0 or 1
   double* rank;          ///< columns of P that are not zero, the first ones; -1: W holds no numbers
   double enough = fair;  ///< pivots of a round that is
+  /// (w) squares of the lengths at which columns are nothing but rounding; null: none are.
+  double const* floor = nullptr;
 };
 
 /// T of a round from G = W^T W (w x w). Where G holds no numbers, the rank is -1.
@@ -97,7 +118,9 @@ struct OrthonormaliseRound {
       if (t.leads()) *to.rank = -1, to.again[0] = to.again[1] = 0;
       return;
     }
-    Independent const found = orthogonalise(t, w, G, to.T, OrthonormalBlock::rule(second), memory);
+    Dependence rule = OrthonormalBlock::rule(second);
+    if (!second) rule.floor = to.floor;
+    Independent const found = orthogonalise(t, w, G, to.T, rule, memory);
     if (!t.leads()) return;
     *to.rank = found.taken;
     bool const enough = found.pivot > to.enough;
@@ -124,6 +147,11 @@ void gram(Context&, In<double> X, In<double> Y, double* C, double const* wanted 
 /// Y = S + alpha X C, S null or of Y's shape. Throws Unsupported beyond 64 columns.
 void combine(Context&, double alpha, In<double> X, double const* C, double const* S, Out<double> Y,
              double const* wanted = nullptr);
+/// C_b = X_b^T Y for the blocks of a basis, each of p columns.
+void gram(Context&, BlockBasis const& X, Index p, In<double> Y, double* C);
+/// Y = S + alpha sum_b X_b C_b.
+void combine(Context&, double alpha, BlockBasis const& X, Index p, double const* C, double const* S,
+             Out<double> Y);
 /// The first *to.rank columns of P are an orthonormal basis of the span of W's columns, the others
 /// are zero. W and P have w columns each and are distinct; G (w, w) is scratch.
 /// Cost: three passes, three more where W's columns are dependent, some 3 w where one is so nearly

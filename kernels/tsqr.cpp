@@ -4,7 +4,7 @@
 namespace tcsolve {
 
 void householder_basis(Context& ctx, In<double> W, double drop, double* rank, Out<double> P,
-                       double const* wanted) {
+                       double const* wanted, double const* floor) {
   Index const w = W.cols;
   Index const strips = ctx.visit([&](auto& on) { return tsqr_strips(on, W.rows, w); });
   auto scope = ctx.arena().scope();
@@ -23,7 +23,7 @@ void householder_basis(Context& ctx, In<double> W, double drop, double* rank, Ou
                take(2 * std::int64_t{w}),
                wanted};
   submit(ctx, TsqrLeaves{q, W.data, W.ld});
-  submit(ctx, TsqrRoot{q, drop, rank});
+  submit(ctx, TsqrRoot{q, drop, rank, floor});
   submit(ctx, TsqrForm{q, P.data, P.ld});
 }
 

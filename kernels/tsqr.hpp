@@ -61,6 +61,7 @@ struct TsqrRoot {
   Tsqr q;
   double drop;
   double* rank;
+  double const* floor;  ///< (w) squares of lengths that count as 0; null: none do
   TCSOLVE_HD void run(SmallTeam t, Index, double* scratch) const {
     constexpr double negligible = 1e-290;  // a square that may have lost its digits
     Index const w = q.w;
@@ -72,7 +73,8 @@ struct TsqrRoot {
     t.each(w, [&](Index k) {
       double length2 = 0;
       for (Index i = 0; i <= k; ++i) length2 += q.R[i * w + k] * q.R[i * w + k];
-      double const scale = length2 > negligible ? 1 / sqrt(length2) : 0.0;
+      bool const counts = length2 > negligible && (floor == nullptr || length2 > floor[k]);
+      double const scale = counts ? 1 / sqrt(length2) : 0.0;
       for (Index i = 0; i < w; ++i) R[i * w + k] = i <= k ? scale * q.R[i * w + k] : 0.0;
     });
     Index const found = pivoted_basis(r, R, of_stack + w, drop, C);
@@ -108,8 +110,8 @@ void execute(Device&, LoopState*, TsqrForm const&);
 }  // namespace cuda
 
 /// P = an orthonormal basis of the columns of W, *rank of them and zeros. W and P are distinct.
-/// Nothing happens where *wanted is 0; null: it always happens.
+/// Nothing happens where *wanted is 0; null: it always happens. `floor` as in TsqrRoot.
 void householder_basis(Context&, In<double> W, double drop, double* rank, Out<double> P,
-                       double const* wanted);
+                       double const* wanted, double const* floor = nullptr);
 
 }  // namespace tcsolve

@@ -3,6 +3,7 @@
 
 #include <tcsolve/solvers/bicgstab/bicgstab.hpp>
 #include <tcsolve/solvers/block_cg/block_cg.hpp>
+#include <tcsolve/solvers/block_gmres/block_gmres.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
 #include <tcsolve/solvers/gmres/gmres.hpp>
 #include <tcsolve/solvers/lsmr/lsmr.hpp>
@@ -21,6 +22,7 @@ void register_solvers(SolverRegistry& r) {
   r.add<PipelinedCg<double>>("pipelined_cg",
                              "cg whose one reduction overlaps the products; A and M as for cg");
   r.add<BlockCg>("block_cg", "cg on many right-hand sides together; A and M as for cg");
+  r.add<BlockGmres>("block_gmres", "gmres on many right-hand sides together; any square A");
   r.add<PseudoBlockCg>("pseudo_block_cg",
                        "cg on each of many right-hand sides, sharing products; A and M as for cg");
   r.add<PseudoBlockBicgstab>("pseudo_block_bicgstab",

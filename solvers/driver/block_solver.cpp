@@ -311,8 +311,10 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     if (asked) state.stop = static_cast<std::int32_t>(Stop::cycle_end);
     return !asked;
   };
+  std::int32_t const most = std::min(steps, facts_.cycle);
   out.state =
-      loop_->run(ctx, {steps, window, measure2_, norms}, watch, out.measures, {[] {}, adapt, look});
+      loop_->run(ctx, {most, window, measure2_, norms}, watch, out.measures, {[] {}, adapt, look});
+  method_->complete(ctx);
   account(ctx, out.state.iteration - accounted);
   out.seconds = seconds_since(loop_start);
   for (double& m : out.measures) m = std::sqrt(m);
@@ -441,54 +443,6 @@ void BlockSolver::close(ColumnState& c, Index together) {
   if (!std::isfinite(norm_A_)) return;
   report.attainable = attainable(c, c.x_norm);
   report.backward_error = backward_error(report.true_residual, norm_A_, c.x_norm, report.rhs_norm);
-}
-
-/// One run on one column from x = 0: for use as a preconditioner.
-SolveReport BlockSolver::approximate(In<double> b, Out<double> x) {
-  if (ctx_ == nullptr) throw ShapeError(cat(facts_.name, ": approximate before setup"));
-  require_vectors(facts_.name, system_.A->rows(), system_.A->cols(), b, x);
-  Context& ctx = *ctx_;
-  Context::Entry const entry(ctx);
-  auto const start = Clock::now();
-  ColumnState c;
-  SolveReport& report = c.report;
-  report.true_residual = nan;
-  inner_ = {};
-  fill<double>(ctx, x, 0);
-  double const size = report.rhs_norm = report.initial_residual = norm<double>(ctx, b);
-  if (size == 0) {
-    c.end(Stop::converged, Cause::zero_rhs);
-  } else if (!std::isfinite(size)) {
-    copy<double, double>(ctx, b, x);
-    c.end(Stop::nonfinite, Cause::rhs);
-  } else {
-    residuals_.resize(ctx.space(), b.rows, 1);
-    copy<double, double>(ctx, b, residuals_);
-    report.tolerance = std::max(
-        stopping_.baseline == Baseline::absolute ? 0.0 : stopping_.rtol * size, stopping_.atol);
-    // However loose the tolerance, one step is made.
-    report.tolerance = std::min(report.tolerance, 0.999 * size);
-    ctx.solving(deadline_after(start, stopping_.time_limit), inner_, [&] {
-      report.true_residual = size;
-      system_.attempt = 0;
-      Run const run = this->run({&c}, stopping_.max_iters, start);
-      ColumnEnd const end = end_of(run, 0);
-      report.true_residual = nan;
-      report.iterations = run.state.iteration;
-      report.value = end.value;
-      PowerOfTwo const two(c.exponent - exponent_);
-      In<double> const d = system_.X;
-      submit(ctx, Correct<double>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
-      c.end(end.stop == Stop::claimed     ? Stop::converged
-            : end.stop == Stop::cycle_end ? Stop::max_iterations
-                                          : end.stop,
-            end.cause);
-    });
-  }
-  report.inner = inner_.complaint;
-  report.execution = loop_->taken();
-  report.seconds = seconds_since(start);
-  return report;
 }
 
 }  // namespace tcsolve

@@ -12,8 +12,9 @@
 /// A column that is zero, solved by its guess or not finite has its verdict before the first run
 /// and never enters a block. A run ends when every column of the block claims to meet its own
 /// tolerance, so a column may be iterated further than it asks for, or when the method asks for a
-/// narrower block; a method of independent columns lets each end by itself. Columns without a
-/// verdict, also those that the true residual refutes, go on in the next block.
+/// narrower block or begins anew after some steps; a method of independent columns lets each end by
+/// itself. Columns without a verdict, also those that the true residual refutes, go on in the next
+/// block.
 ///
 /// A step is recorded for a number of columns, at the first solve that has so many and whenever a
 /// block becomes narrower.
@@ -100,6 +101,7 @@ class BlockSolver : public Solver {
   double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
   double attainable(ColumnState const&, double x_norm) const;
   void heed(ColumnEnd&) const;
+  void approximate_more(ColumnState&, In<double> b, Out<double> x, Clock::time_point start);
 
   std::unique_ptr<BlockMethod> method_;
   MethodFacts facts_;

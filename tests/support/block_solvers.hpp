@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/solvers/block_cg/block_cg.hpp>
+#include <tcsolve/solvers/block_gmres/block_gmres.hpp>
 #include <tcsolve/solvers/pseudo_block_bicgstab/pseudo_block_bicgstab.hpp>
 #include <tcsolve/solvers/pseudo_block_cg/pseudo_block_cg.hpp>
 
@@ -13,7 +14,7 @@ namespace tcsolve::test {
 /// Those for a symmetric positive definite A.
 inline constexpr char const* definite_block_methods = "block_cg pseudo_block_cg";
 /// Those for any A.
-inline constexpr char const* general_block_methods = "pseudo_block_bicgstab";
+inline constexpr char const* general_block_methods = "block_gmres pseudo_block_bicgstab";
 inline std::vector<std::string> block_methods() {
   return methods(cat(definite_block_methods, " ", general_block_methods));
 }
@@ -25,6 +26,9 @@ inline std::unique_ptr<BlockSolver> make_block_solver(std::string const& name,
   if (name == "block_cg")
     return std::make_unique<BlockCg>(
         BlockCgParams{.stopping = stopping, .execution = execution, .columns = columns});
+  if (name == "block_gmres")
+    return std::make_unique<BlockGmres>(BlockGmresParams{
+        .stopping = stopping, .execution = execution, .columns = std::min(columns, 16)});
   if (name == "pseudo_block_cg")
     return std::make_unique<PseudoBlockCg>(
         PseudoBlockCgParams{.stopping = stopping, .execution = execution, .columns = columns});

@@ -101,6 +101,32 @@ TEST_P(KernelsBlocks, CombineIsSPlusXC) {
     }
 }
 
+/// Of the blocks that exist, which the device counts.
+TEST_P(KernelsBlocks, ABasisIsBlocksOneAfterTheOther) {
+  constexpr Index most = 4;
+  for (Index n : rows)
+    for (Index w : {1, 5, 8, 16})
+      for (Index count : {0, 1, 3, 4}) {
+        SCOPED_TRACE(cat(n, " x ", w, ", ", count, " blocks"));
+        Block const V = random_block(most * n, w, 1), Y = random_block(n, w, 2);
+        Block const C = random_block(most * w, w, 3);
+        auto v = there(V), y = there(Y), c = there(C);
+        There<double> made(ctx(), std::vector<double>(C.size(), 7.0)), number(ctx(), double(count));
+        BlockBasis const basis{v.data(), most, std::int64_t{n} * w, number.data()};
+        gram(ctx(), basis, w, view(y, n, w), made.data());
+        combine(ctx(), -2, basis, w, c.data(), y.data(), view(y, n, w));
+        Block sum = Y;
+        Block const products = block(made.all(), most * w, w);
+        for (Index b = 0; b < count; ++b) {
+          Block const Vb = V.middleRows(b * n, n);
+          EXPECT_LE((products.middleRows(b * w, w) - Vb.transpose() * Y).cwiseAbs().maxCoeff(),
+                    1e-15 * n);
+          sum -= 2 * Vb * C.middleRows(b * w, w);
+        }
+        EXPECT_LE((block(y.all(), n, w) - sum).norm(), 1e-14 * (1 + sum.norm()));
+      }
+}
+
 TEST_P(KernelsBlocks, NothingHappensWhereItIsNotWanted) {
   There<double> no(ctx(), 0.0), x(ctx(), std::vector<double>{1, 2}), y(ctx(), 5.0);
   gram(ctx(), view(x, 2, 1), view(x, 2, 1), y.data(), no.data());
