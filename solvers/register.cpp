@@ -5,6 +5,7 @@
 #include <tcsolve/solvers/block_cg/block_cg.hpp>
 #include <tcsolve/solvers/block_gmres/block_gmres.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/deflated_cg/deflated_cg.hpp>
 #include <tcsolve/solvers/gmres/gmres.hpp>
 #include <tcsolve/solvers/lsmr/lsmr.hpp>
 #include <tcsolve/solvers/minres/minres.hpp>
@@ -21,6 +22,8 @@ void register_solvers(SolverRegistry& r) {
                                   "cg with one reduction an iteration; A and M as for cg");
   r.add<PipelinedCg<double>>("pipelined_cg",
                              "cg whose one reduction overlaps the products; A and M as for cg");
+  r.add<DeflatedCg>("deflated_cg",
+                    "cg that learns a space from each solve of a sequence; A and M as for cg");
   r.add<BlockCg>("block_cg", "cg on many right-hand sides together; A and M as for cg");
   r.add<BlockGmres>("block_gmres", "gmres on many right-hand sides together; any square A");
   r.add<PseudoBlockCg>("pseudo_block_cg",
