@@ -36,9 +36,11 @@ SolveReport BlockSolver::approximate(In<double> b, Out<double> x) {
     report.tolerance = std::min(report.tolerance, 0.999 * size);
     report.true_residual = size;
     ctx.solving(deadline_after(start, stopping_.time_limit), inner_, [&] {
+      system_.parts = parts_ > 1;
       for (system_.attempt = 0; !c.decided; ++system_.attempt) approximate_more(c, b, x, start);
     });
   }
+  system_.parts = false;
   report.true_residual = nan;
   report.inner = inner_.complaint;
   report.execution = loop_->taken();
@@ -56,7 +58,8 @@ void BlockSolver::approximate_more(ColumnState& c, In<double> b, Out<double> x,
   report.iterations += run.state.iteration;
   report.value = end.value;
   PowerOfTwo const two(c.exponent - exponent_);
-  In<double> const d = system_.X;
+  take_correction(0);
+  In<double> const d = d_;
   submit(ctx, Correct<double>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
   if (end.stop == Stop::cycle_end && report.iterations < stopping_.max_iters) {
     A_true_->residual(ctx, b, x, residuals_);

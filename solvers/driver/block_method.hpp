@@ -27,8 +27,9 @@ struct BlockSystem {
   MultiVector<double> X;        ///< (n, w) 0 at begin(), the solution of A X = R after complete()
   /// (w) squares of what the norms of R's columns are to fall to, in the Context's space.
   Array<double> goal2;
-  double norm_A = 0;  ///< ||A||, estimated; 0 where it is not known
-  Index attempt = 0;  ///< runs before this one in the solve at hand
+  double norm_A = 0;   ///< ||A||, estimated; 0 where it is not known
+  bool parts = false;  ///< R's columns are parts of one vector: the norm of their sum is monitored
+  Index attempt = 0;   ///< runs before this one in the solve at hand
   Index columns() const { return R.cols(); }
 };
 

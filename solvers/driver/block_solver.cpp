@@ -30,12 +30,14 @@ int exponent_beyond(double size) {
 }  // namespace
 
 BlockSolver::BlockSolver(std::unique_ptr<BlockMethod> method, StoppingParams const& stopping,
-                         Execution execution, Index columns)
+                         Execution execution, Index columns, BlockParts parts)
     : method_(std::move(method)),
       facts_(method_->facts()),
       stopping_(stopping),
       execution_(execution),
-      most_(columns) {}
+      most_(columns),
+      parts_(parts.count),
+      compares_(parts.compare) {}
 
 void BlockSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
                         OperatorPtr<double> A_true) {
@@ -59,6 +61,7 @@ void BlockSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double>
   system_.M = M ? std::move(M) : std::make_shared<Identity<double>>(n);
   A_true_ = std::move(A_true);
   width_ = 0;  // the next solve records its step
+  compared_.clear();
   for (Vector<double>* v : {&b_, &x_, &r_, &trial_, &trial_residual_, &d_})
     v->resize(ctx.space(), n);
   Deadline const deadline = deadline_after(Clock::now(), stopping_.time_limit);
@@ -86,10 +89,11 @@ void BlockSolver::scale_operators(Context& ctx) {
     system_.M = std::make_shared<Scaled<double>>(std::ldexp(1.0, -e), system_.M);
 }
 
-/// Work vectors and a recording for so many columns.
+/// Work vectors and a recording for so many columns, which may be parts of one.
 void BlockSolver::size_for(Context& ctx, Index columns) {
   Index const n = system_.A->rows();
-  if (width_ == columns && recorded_ == revision()) return;
+  bool const same = width_ == columns && recorded_parts_ == system_.parts;
+  if (same && recorded_ == revision()) return;
   width_ = 0;
   system_.R.resize(ctx.space(), n, columns);
   system_.X.resize(ctx.space(), n, columns);
@@ -97,6 +101,7 @@ void BlockSolver::size_for(Context& ctx, Index columns) {
   measure2_ = method_->allocate(ctx, system_);
   record(ctx);
   width_ = columns;
+  recorded_parts_ = system_.parts;
 }
 
 void BlockSolver::record(Context& ctx) {
@@ -110,7 +115,9 @@ void BlockSolver::record(Context& ctx) {
 }
 
 double BlockSolver::account(Context& ctx, double steps) {
-  return std::min(system_.A->advance(ctx, steps), system_.M->advance(ctx, steps));
+  SolverCost const each = facts_.cost;
+  return std::min(system_.A->advance(ctx, each.products * steps) / each.products,
+                  system_.M->advance(ctx, each.applications * steps) / each.applications);
 }
 
 SolveReport BlockSolver::solve(In<double> b, Out<double> x) {
@@ -146,6 +153,8 @@ std::vector<SolveReport> BlockSolver::solve_group(In<double> b, Out<double> x) {
   fetch(ctx, facts_.name, x, X_);
   inner_ = {};
   residuals_made_ = 0;
+  bool const enlarged = parts_ > 1 && b.cols == 1;
+  std::string on_parts;
   std::vector<ColumnState> columns(static_cast<std::size_t>(b.cols));
   for (Index j = 0; j < b.cols; ++j) columns[static_cast<std::size_t>(j)].j = j;
   ctx.solving(deadline_after(start, stopping_.time_limit), inner_, [&] {
@@ -154,15 +163,18 @@ std::vector<SolveReport> BlockSolver::solve_group(In<double> b, Out<double> x) {
       open(c);
       if (!c.decided) active.push_back(&c);
     }
+    system_.parts = enlarged;
     iterate(active, start);
     for (ColumnState& c : columns) close(c, b.cols);
+    if (enlarged && !active.empty()) on_parts = verdict_on_parts(columns.front().report, start);
+    system_.parts = false;
   });
   deliver(ctx, facts_.name, X_, x);
   double const seconds = seconds_since(start);
   std::vector<SolveReport> reports;
   for (ColumnState& c : columns) {
     c.report.seconds = seconds;
-    c.report.message = message_of(c.report, facts_.name, advice());
+    c.report.message = message_of(c.report, facts_.name, advice()) + on_parts;
     reports.push_back(std::move(c.report));
   }
   return reports;
@@ -268,7 +280,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   Range const range(ctx, [this] { return facts_.name + ".cycle"; });
   constexpr double u = 0x1p-53;
   auto const w = static_cast<Index>(active.size());
-  size_for(ctx, w);
+  size_for(ctx, system_.parts ? parts_ : w);
   inner_.complaint.clear();
   std::vector<double> goal2;
   double farthest = 0, rise = 1;
@@ -278,7 +290,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     c.exponent = std::ilogb(report.true_residual);
     copy<double, double>(ctx, column<double const>(residuals_, c.j), r_);
     rescale_into<double, double>(ctx, -c.exponent, r_, d_);
-    copy<double, double>(ctx, d_, column<double>(system_.R, i));
+    put_residual(i);
     // Near its roundoff a recurrence is about nothing: there the true residual is looked at first.
     double const fall = std::max(report.tolerance / report.true_residual, 100 * u);
     double const goal = fall * std::ldexp(report.true_residual, -c.exponent);
@@ -286,6 +298,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     farthest = std::max(farthest, 1 / fall);
     rise = std::max(rise, stopping_.divtol * report.rhs_norm / report.true_residual);
   }
+  goal2.resize(static_cast<std::size_t>(width_), goal2.back());  // of parts: that of their sum
   copy_bytes(ctx, system_.goal2.data(), ctx.space(), goal2.data(), Space::host,
              goal2.size() * sizeof(double));
   fill<double>(ctx, system_.X, 0);
@@ -366,7 +379,7 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   report.execution = loop_->taken();
 
   PowerOfTwo const two(c.exponent - exponent_);
-  copy<double, double>(ctx, column<double const>(system_.X, i), d_);
+  take_correction(i);
   copy<double, double>(ctx, column<double const>(X_, c.j), x_);
   copy<double, double>(ctx, column<double const>(B_, c.j), b_);
   In<double> const d = d_, x = x_;
@@ -426,10 +439,8 @@ void BlockSolver::close(ColumnState& c, Index together) {
   report.applications =
       system_.preconditioned ? std::llround(facts_.cost.applications * report.iterations) : 0;
   report.inner_iterations = inner_.iterations;
-  double const block = system_.A->cost(together).bytes +
-                       (system_.preconditioned ? system_.M->cost(together).bytes : 0.0);
   report.bytes_per_iteration =
-      block / together + facts_.cost.passes * sizeof(double) * system_.A->cols();
+      bytes_of(system_.parts ? parts_ : together, facts_.cost.passes) / together;
   report.bytes = report.bytes_per_iteration * report.iterations;
   if (std::isnan(report.true_residual)) return;
   if (!c.exact) {

@@ -16,6 +16,8 @@
 /// itself. Columns without a verdict, also those that the true residual refutes, go on in the next
 /// block.
 ///
+/// A single right-hand side may be cut into parts, whose sum is judged (enlarged.cpp).
+///
 /// A step is recorded for a number of columns, at the first solve that has so many and whenever a
 /// block becomes narrower.
 #pragma once
@@ -34,11 +36,18 @@
 
 namespace tcsolve {
 
+/// A single right-hand side as a block of `count` parts; with `compare` a single column tries as
+/// well, after the first solve of a set-up.
+struct BlockParts {
+  Index count = 1;
+  bool compare = false;
+};
+
 class BlockSolver : public Solver {
  public:
   /// At most `columns` at a time.
   BlockSolver(std::unique_ptr<BlockMethod> method, StoppingParams const& stopping,
-              Execution execution, Index columns);
+              Execution execution, Index columns, BlockParts parts = {});
 
   void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
              OperatorPtr<double> A_true = nullptr) final;
@@ -101,6 +110,10 @@ class BlockSolver : public Solver {
   double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
   double attainable(ColumnState const&, double x_norm) const;
   void heed(ColumnEnd&) const;
+  void put_residual(Index i);
+  void take_correction(Index i);
+  double bytes_of(Index w, double passes) const;
+  std::string verdict_on_parts(SolveReport const&, Clock::time_point start);
   void approximate_more(ColumnState&, In<double> b, Out<double> x, Clock::time_point start);
 
   std::unique_ptr<BlockMethod> method_;
@@ -108,6 +121,9 @@ class BlockSolver : public Solver {
   StoppingParams stopping_;
   Execution execution_;
   Index most_;
+  Index parts_;           // of a single right-hand side
+  bool compares_;         // with one column, once a set-up
+  std::string compared_;  // what came of it
   Context* ctx_ = nullptr;
   BlockSystem system_;
   OperatorPtr<double> A_true_;
@@ -115,6 +131,7 @@ class BlockSolver : public Solver {
   int exponent_ = 0;  // A is 2^-exponent times the operator given
   double const* measure2_ = nullptr;
   Index width_ = 0;  // columns that a step is recorded for
+  bool recorded_parts_ = false;
   std::optional<Loop> loop_;
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   MultiVector<double> B_, X_, residuals_;
