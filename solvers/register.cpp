@@ -12,6 +12,7 @@
 #include <tcsolve/solvers/pipelined_cg/pipelined_cg.hpp>
 #include <tcsolve/solvers/pseudo_block_bicgstab/pseudo_block_bicgstab.hpp>
 #include <tcsolve/solvers/pseudo_block_cg/pseudo_block_cg.hpp>
+#include <tcsolve/solvers/pseudo_block_gmres/pseudo_block_gmres.hpp>
 #include <tcsolve/solvers/solver_operator.hpp>
 
 namespace tcsolve {
@@ -28,6 +29,8 @@ void register_solvers(SolverRegistry& r) {
   r.add<BlockGmres>("block_gmres", "gmres on many right-hand sides together; any square A");
   r.add<PseudoBlockCg>("pseudo_block_cg",
                        "cg on each of many right-hand sides, sharing products; A and M as for cg");
+  r.add<PseudoBlockGmres>("pseudo_block_gmres",
+                          "gmres on each of many right-hand sides, sharing products");
   r.add<PseudoBlockBicgstab>("pseudo_block_bicgstab",
                              "bicgstab on each of many right-hand sides, sharing products");
   r.add<Minres<double>>("minres", "minimal residuals; A symmetric, M symmetric positive definite");

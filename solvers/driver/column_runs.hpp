@@ -87,7 +87,8 @@ struct ColumnRuns {
     double largest = 0;
     bool any = false, counts = false;
     for (Index j = 0; j < w; ++j) {
-      auto const stop = static_cast<Stop>(at[j].stop);
+      // Volatile: another block of threads may have raised it in this operation.
+      auto const stop = static_cast<Stop>(*static_cast<std::int32_t const volatile*>(&at[j].stop));
       any = any || stop == Stop::running;
       if (stop != Stop::running && stop != Stop::claimed) continue;
       counts = true;

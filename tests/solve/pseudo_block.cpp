@@ -7,6 +7,9 @@
 namespace tcsolve::test {
 namespace {
 
+constexpr char const* pseudo_block_methods =
+    "pseudo_block_cg pseudo_block_gmres pseudo_block_bicgstab";
+
 class SolvePseudoBlocks : public InEveryPlace {};
 TCSOLVE_IN_EVERY_PLACE(SolvePseudoBlocks);
 
@@ -16,8 +19,9 @@ TEST_P(SolvePseudoBlocks, AgreeWithTheSingleMethod) {
   Matrix unsymmetric = A;
   for (Index i = 1; i < 144; ++i) unsymmetric(i, i - 1) -= 0.7;
   for (bool preconditioned : {false, true})
-    for (auto const& [name, single] :
-         {std::pair{"pseudo_block_cg", "cg"}, {"pseudo_block_bicgstab", "bicgstab"}})
+    for (auto const& [name, single] : {std::pair{"pseudo_block_cg", "cg"},
+                                       {"pseudo_block_gmres", "gmres"},
+                                       {"pseudo_block_bicgstab", "bicgstab"}})
       for (Index k : {1, 2, 7, 17, 64}) {
         SCOPED_TRACE(cat(name, ", ", k, " columns", preconditioned ? ", jacobi" : ""));
         Matrix const& a = name == std::string("pseudo_block_cg") ? A : unsymmetric;
@@ -51,7 +55,7 @@ TEST_P(SolvePseudoBlocks, ColumnsEndOneByOne) {
   Matrix B = random_matrix(200, 5, 19), X;
   for (Index j = 0; j < 4; ++j)
     B.col(j) = modes.eigenvectors().rightCols(3) * random_column(3, 23 + j);
-  for (std::string const& name : methods("pseudo_block_cg pseudo_block_bicgstab")) {
+  for (std::string const& name : methods(pseudo_block_methods)) {
     SCOPED_TRACE(name);
     auto const solver = make_block_solver(name, {.rtol = 1e-6, .max_iters = 5000}, execution());
     solver->setup(ctx(), matrix(ctx(), A));
@@ -64,7 +68,7 @@ TEST_P(SolvePseudoBlocks, ColumnsEndOneByOne) {
 
 TEST_P(SolvePseudoBlocks, GroupsAndRepetitionsGiveTheSameBits) {
   Matrix const A = grid(9), B = random_matrix(81, 10, 11);
-  for (std::string const& name : methods("pseudo_block_cg pseudo_block_bicgstab")) {
+  for (std::string const& name : methods(pseudo_block_methods)) {
     SCOPED_TRACE(name);
     auto const solver = make_block_solver(name, {.rtol = 1e-9}, execution(), 4);
     solver->setup(ctx(), matrix(ctx(), A));
@@ -91,7 +95,7 @@ TEST_P(SolvePseudoBlocks, AgreeOnLongColumns) {
   }
   auto const operand = std::make_shared<CsrOperator<double>>(ctx(), a);
   Matrix const B = random_matrix(n, 11, 3);
-  for (std::string const& name : methods("pseudo_block_cg pseudo_block_bicgstab")) {
+  for (std::string const& name : methods(pseudo_block_methods)) {
     SCOPED_TRACE(name);
     auto const solver = make_block_solver(name, {.rtol = 1e-10}, execution());
     solver->setup(ctx(), operand);
@@ -106,7 +110,7 @@ TEST_P(SolvePseudoBlocks, AgreeOnLongColumns) {
 TEST_P(SolvePseudoBlocks, ApproximateAsInnerSolvers) {
   Matrix const A = grid(8);
   Column const b = random_column(64, 13);
-  for (std::string const& name : methods("pseudo_block_cg pseudo_block_bicgstab")) {
+  for (std::string const& name : methods(pseudo_block_methods)) {
     SCOPED_TRACE(name);
     auto const solver = make_block_solver(name, {.rtol = 1e-6}, execution());
     solver->setup(ctx(), matrix(ctx(), A));

@@ -6,6 +6,7 @@
 #include <tcsolve/solvers/block_gmres/block_gmres.hpp>
 #include <tcsolve/solvers/pseudo_block_bicgstab/pseudo_block_bicgstab.hpp>
 #include <tcsolve/solvers/pseudo_block_cg/pseudo_block_cg.hpp>
+#include <tcsolve/solvers/pseudo_block_gmres/pseudo_block_gmres.hpp>
 
 #include <tests/support/solve_backend.hpp>
 
@@ -14,7 +15,8 @@ namespace tcsolve::test {
 /// Those for a symmetric positive definite A.
 inline constexpr char const* definite_block_methods = "block_cg pseudo_block_cg";
 /// Those for any A.
-inline constexpr char const* general_block_methods = "block_gmres pseudo_block_bicgstab";
+inline constexpr char const* general_block_methods =
+    "block_gmres pseudo_block_gmres pseudo_block_bicgstab";
 inline std::vector<std::string> block_methods() {
   return methods(cat(definite_block_methods, " ", general_block_methods));
 }
@@ -32,6 +34,9 @@ inline std::unique_ptr<BlockSolver> make_block_solver(std::string const& name,
   if (name == "pseudo_block_cg")
     return std::make_unique<PseudoBlockCg>(
         PseudoBlockCgParams{.stopping = stopping, .execution = execution, .columns = columns});
+  if (name == "pseudo_block_gmres")
+    return std::make_unique<PseudoBlockGmres>(PseudoBlockGmresParams{
+        .stopping = stopping, .execution = execution, .columns = std::min(columns, 16)});
   if (name == "pseudo_block_bicgstab")
     return std::make_unique<PseudoBlockBicgstab>(PseudoBlockBicgstabParams{
         .stopping = stopping, .execution = execution, .columns = columns});

@@ -37,6 +37,22 @@ BlockCase with(std::string name, Matrix A, Matrix B, std::vector<Wanted> columns
   return {std::move(name), std::move(A), std::move(B), X0, std::move(columns)};
 }
 
+/// The identity but for columns whose last entry is not 0: NaN.
+OperatorPtr<double> nan_where_the_last_is_not_0(Context& made_in) {
+  (void)made_in;
+  constexpr Index n = 60;
+  return std::make_shared<FunctionOperator<double>>(
+      n, n, [](Context& ctx, In<double> x, Out<double> y) {
+        auto const size = static_cast<std::size_t>(x.size());
+        std::vector<double> values = to_host(ctx, x.data, x.space, size);
+        for (Index c = 0; c < x.cols; ++c) {
+          if (values[static_cast<std::size_t>(n - 1) * x.cols + c] == 0) continue;
+          for (Index i = 0; i < n; ++i) values[static_cast<std::size_t>(i) * x.cols + c] = nan;
+        }
+        copy_bytes(ctx, y.data, y.space, values.data(), Space::host, sizeof(double) * size);
+      });
+}
+
 std::vector<BlockCase> cases() {
   Index const n = 60;
   Matrix const A = laplace(n), random = random_matrix(n, 6, 3);
@@ -137,6 +153,14 @@ std::vector<BlockCase> cases() {
   out.push_back(with("indefinite_in_two_columns", split, B, all(6, converged)));
   out.back().columns[2] = out.back().columns[4] = {Stop::indefinite_operator};
   out.back().methods = "pseudo_block_cg";
+
+  // M has numbers for all columns but those two: the others never meet them.
+  Matrix definite = split;
+  definite.bottomRightCorner(n / 2, n / 2) *= -1;
+  out.push_back(with("nan_for_two_columns", definite, B, all(6, converged)));
+  out.back().columns[2] = out.back().columns[4] = {Stop::nonfinite, Cause::preconditioner};
+  out.back().M = nan_where_the_last_is_not_0;
+  out.back().methods = "pseudo_block_cg pseudo_block_gmres pseudo_block_bicgstab";
 
   // 0 where a column lives alone: the system of this column has no solution.
   split.bottomRightCorner(n / 2, n / 2).setZero();
