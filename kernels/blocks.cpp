@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/kernels/blocks.hpp>
 
+#include <tcsolve/kernels/tsqr.hpp>
+
 namespace tcsolve {
 
 namespace {
@@ -32,6 +34,22 @@ void combine(Context& ctx, double alpha, In<double> X, double const* C, double c
          BlockCombine{Y.rows, X.data, X.cols, Y.cols, X.ld, alpha, C, S, Y.data, Y.ld, wanted});
 }
 
+void gram(Context& ctx, BlockBasis const& X, Index p, In<double> Y, double* C) {
+  require_block(Y);
+  auto const partials = ctx.visit([&](auto& on) { return gram_partials(on, Y.rows, p, Y.cols); });
+  auto scope = ctx.arena().scope();
+  double* const memory = scope.take<double>(static_cast<std::size_t>(partials * X.most));
+  submit(ctx, BlockGram{Y.rows, X.data, Y.data, p, Y.cols, p, Y.ld, C, memory, nullptr, X.most,
+                        X.stride, X.count});
+}
+
+void combine(Context& ctx, double alpha, BlockBasis const& X, Index p, double const* C,
+             double const* S, Out<double> Y) {
+  require_block(Y);
+  submit(ctx, BlockCombine{Y.rows, X.data, p, Y.cols, p, alpha, C, S, Y.data, Y.ld, nullptr, X.most,
+                           X.stride, X.count});
+}
+
 void orthonormalise(Context& ctx, In<double> W, double* G, OrthonormalBlock const& to,
                     Out<double> P) {
   Index const w = W.cols;
@@ -41,6 +59,7 @@ void orthonormalise(Context& ctx, In<double> W, double* G, OrthonormalBlock cons
   gram(ctx, P, P, G, to.again);
   submit(ctx, OrthonormaliseRound{w, true, G, to});
   combine(ctx, 1, P, to.T, nullptr, P, to.again);
+  householder_basis(ctx, W, OrthonormalBlock::dependent, to.rank, P, to.again + 1, to.floor);
 }
 
 }  // namespace tcsolve

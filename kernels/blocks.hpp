@@ -25,6 +25,15 @@ namespace tcsolve {
 
 constexpr Index most_block_columns = 64;
 
+/// Blocks of the same shape one after the other, of which the first *count exist: a basis that
+/// grows on the device. For gram() and combine() X may be one, C then is as many matrices.
+struct BlockBasis {
+  double const* data;
+  Index most;           ///< blocks that there is room for
+  std::int64_t stride;  ///< from one to the next
+  double const* count;
+};
+
 /// C = X^T Y; C is row-major, its rows q apart.                        reads n (p + q) values
 struct BlockGram {
   static constexpr char const* name = "block_gram";
@@ -34,8 +43,12 @@ struct BlockGram {
   Index p, q;
   std::int64_t ldx, ldy;
   double* C;
-  double* partials;      ///< gram_partials() doubles
+  double* partials;      ///< gram_partials() doubles, for each block of X
   double const* wanted;  ///< nothing happens where this is 0; null: it always happens
+  Index blocks = 1;      ///< of X, `stride` apart: C is as many matrices
+  std::int64_t stride = 0;
+  double const* count = nullptr;  ///< that exist; null: all
+  TCSOLVE_HD bool has(Index b) const { return count == nullptr || b < *count; }
 };
 
 /// Y = S + alpha X C; C is row-major, its rows q apart. S = null stands for 0. Y may be S, and X
@@ -52,6 +65,12 @@ struct BlockCombine {
   double* Y;
   std::int64_t ldy;      ///< of S too
   double const* wanted;  ///< as in BlockGram
+  Index blocks = 1;      ///< of X, and of C, whose products are added in order
+  std::int64_t stride = 0;
+  double const* count = nullptr;
+  TCSOLVE_HD Index present() const {
+    return count == nullptr ? blocks : static_cast<Index>(*count);
+  }
 };
 
 /// How a block is made orthonormal: two rounds of CholeskyQR (Yamamoto et al. 2015), each with the
@@ -59,16 +78,25 @@ struct BlockCombine {
 /// 1e-5 of its length or less keeps this part, enlarged; the second measures it anew and leaves out
 /// what was rounding. So columns count as dependent below about 1e-10 of their length, where one
 /// round could tell them apart to 1e-8 at best. Where the first round met no small pivot, the
-/// second is left out.
+/// second is left out; where the second kept a column that is nearly dependent, P is made anew by
+/// Householder QR (kernels/tsqr.hpp). A round whose smallest pivot is g leaves P^T P = I to about
+/// 1e-16 / g.
 struct OrthonormalBlock {
   static TCSOLVE_HD Dependence rule(bool second) {
     return second ? Dependence{.scale = false, .drop = 1e-6, .least = 0}
                   : Dependence{.scale = true, .drop = 1e-10, .least = 1e-14};
   }
-  static constexpr double good = 1e-4;  ///< pivots of a first round that is enough
-  double* T;                            ///< (w, w)  of the round at hand
-  double* again;                        ///< whether there is a second round, 0 or 1
-  double* rank;  ///< columns of P that are not zero, the first ones; -1: W holds no numbers
+  static constexpr double dependent = 1e-10;  ///< of a column's length, for Householder QR
+  /// Pivots of a round that is enough, in a recurrence that corrects itself ...
+  static constexpr double fair = 1e-4;
+  /// ... and where P^T P is to be I to 1e-14.
+  static constexpr double full = 0.05;
+  double* T;             ///< (w, w)  of the round at hand
+  double* again;         ///< (2) whether there is a second round, and Householder QR, 0 or 1
+  double* rank;          ///< columns of P that are not zero, the first ones; -1: W holds no numbers
+  double enough = fair;  ///< pivots of a round that is
+  /// (w) squares of the lengths at which columns are nothing but rounding; null: none are.
+  double const* floor = nullptr;
 };
 
 /// T of a round from G = W^T W (w x w). Where G holds no numbers, the rank is -1.
@@ -82,17 +110,22 @@ struct OrthonormaliseRound {
   static constexpr Index work(Index w) { return 2 * w * w + w + 2; }
   Index work() const { return work(w); }
   TCSOLVE_HD void run(SmallTeam t, Frame, double* memory) const {
-    if (second && *to.again == 0) return;
+    if (second && to.again[0] == 0) return;
     double sum = 0;
     for (Index i = 0; i < w; ++i) sum += G[i * w + i];
     if (!(sum - sum == 0)) {
-      if (t.leads()) *to.rank = -1;
+      t.sync();  // all have looked
+      if (t.leads()) *to.rank = -1, to.again[0] = to.again[1] = 0;
       return;
     }
-    Independent const found = orthogonalise(t, w, G, to.T, OrthonormalBlock::rule(second), memory);
+    Dependence rule = OrthonormalBlock::rule(second);
+    if (!second) rule.floor = to.floor;
+    Independent const found = orthogonalise(t, w, G, to.T, rule, memory);
     if (!t.leads()) return;
     *to.rank = found.taken;
-    if (!second) *to.again = found.taken == w && found.pivot > OrthonormalBlock::good ? 0 : 1;
+    bool const enough = found.pivot > to.enough;
+    if (!second) to.again[0] = found.taken == w && enough ? 0 : 1;
+    to.again[1] = second && !enough ? 1 : 0;
   }
 };
 
@@ -114,9 +147,15 @@ void gram(Context&, In<double> X, In<double> Y, double* C, double const* wanted 
 /// Y = S + alpha X C, S null or of Y's shape. Throws Unsupported beyond 64 columns.
 void combine(Context&, double alpha, In<double> X, double const* C, double const* S, Out<double> Y,
              double const* wanted = nullptr);
+/// C_b = X_b^T Y for the blocks of a basis, each of p columns.
+void gram(Context&, BlockBasis const& X, Index p, In<double> Y, double* C);
+/// Y = S + alpha sum_b X_b C_b.
+void combine(Context&, double alpha, BlockBasis const& X, Index p, double const* C, double const* S,
+             Out<double> Y);
 /// The first *to.rank columns of P are an orthonormal basis of the span of W's columns, the others
 /// are zero. W and P have w columns each and are distinct; G (w, w) is scratch.
-/// Cost: three passes, and three more where W's columns are nearly dependent; no wait.
+/// Cost: three passes, three more where W's columns are dependent, some 3 w where one is so nearly
+/// (kernels/tsqr.hpp); a block of n x w of workspace; no wait.
 void orthonormalise(Context&, In<double> W, double* G, OrthonormalBlock const& to, Out<double> P);
 
 }  // namespace tcsolve

@@ -75,6 +75,7 @@ struct Dependence {
   bool scale;    ///< columns are scaled to length 1 first
   double drop;   ///< pivots, squares of what is left of a column, that are no more than this
   double least;  ///< dependent columns are kept, as if their pivot were at least this; 0: left out
+  double const* floor = nullptr;  ///< squares of lengths that count as 0, with `scale`; null: none
 };
 
 /// What became of the columns: `taken` independent ones, the smallest of whose pivots is `pivot`.
@@ -93,7 +94,9 @@ TCSOLVE_HD Independent orthogonalise(SmallTeam t, Index w, double const* G, doub
   double *const H = work, *const U = work + w * w, *const place = U + w * w;
   auto length = [&](Index i) {
     double const g = G[i * w + i];
-    return !rule.scale ? 1.0 : g > negligible ? 1 / sqrt(g) : 0.0;
+    double const least =
+        rule.floor != nullptr && rule.floor[i] > negligible ? rule.floor[i] : negligible;
+    return !rule.scale ? 1.0 : g > least ? 1 / sqrt(g) : 0.0;
   };
   t.each(w * w, [&](Index e) {
     Index const i = e / w, j = e % w;

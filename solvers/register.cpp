@@ -3,11 +3,16 @@
 
 #include <tcsolve/solvers/bicgstab/bicgstab.hpp>
 #include <tcsolve/solvers/block_cg/block_cg.hpp>
+#include <tcsolve/solvers/block_gmres/block_gmres.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve/solvers/deflated_cg/deflated_cg.hpp>
 #include <tcsolve/solvers/gmres/gmres.hpp>
 #include <tcsolve/solvers/lsmr/lsmr.hpp>
 #include <tcsolve/solvers/minres/minres.hpp>
 #include <tcsolve/solvers/pipelined_cg/pipelined_cg.hpp>
+#include <tcsolve/solvers/pseudo_block_bicgstab/pseudo_block_bicgstab.hpp>
+#include <tcsolve/solvers/pseudo_block_cg/pseudo_block_cg.hpp>
+#include <tcsolve/solvers/pseudo_block_gmres/pseudo_block_gmres.hpp>
 #include <tcsolve/solvers/solver_operator.hpp>
 
 namespace tcsolve {
@@ -18,7 +23,16 @@ void register_solvers(SolverRegistry& r) {
                                   "cg with one reduction an iteration; A and M as for cg");
   r.add<PipelinedCg<double>>("pipelined_cg",
                              "cg whose one reduction overlaps the products; A and M as for cg");
+  r.add<DeflatedCg>("deflated_cg",
+                    "cg that learns a space from each solve of a sequence; A and M as for cg");
   r.add<BlockCg>("block_cg", "cg on many right-hand sides together; A and M as for cg");
+  r.add<BlockGmres>("block_gmres", "gmres on many right-hand sides together; any square A");
+  r.add<PseudoBlockCg>("pseudo_block_cg",
+                       "cg on each of many right-hand sides, sharing products; A and M as for cg");
+  r.add<PseudoBlockGmres>("pseudo_block_gmres",
+                          "gmres on each of many right-hand sides, sharing products");
+  r.add<PseudoBlockBicgstab>("pseudo_block_bicgstab",
+                             "bicgstab on each of many right-hand sides, sharing products");
   r.add<Minres<double>>("minres", "minimal residuals; A symmetric, M symmetric positive definite");
   r.add<Bicgstab<double>>("bicgstab", "BiCGStab, right preconditioned; any square A");
   r.add<Gmres<double>>("gmres", "restarted GMRES, right or left preconditioned; any square A");

@@ -40,7 +40,11 @@ __global__ void __launch_bounds__(block, blocks_each)
   constexpr int size = 64 * TP * TQ;
   __shared__ double total[size];
   int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = lane % 4, column = lane / 4;
-  int const i0 = static_cast<int>(blockIdx.y) * 8 * TP, j0 = static_cast<int>(blockIdx.z) * 8 * TQ;
+  int const parts = (op.p + 8 * TP - 1) / (8 * TP), b = static_cast<int>(blockIdx.y) / parts;
+  if (!op.has(b)) return;
+  double const* const X = op.X + b * op.stride;
+  int const i0 = static_cast<int>(blockIdx.y) % parts * 8 * TP;
+  int const j0 = static_cast<int>(blockIdx.z) * 8 * TQ;
   double sum[TP][TQ][2] = {};
   constexpr int ahead = TP + TQ < 8 ? 8 / (TP + TQ) : 1;  // fours of rows on their way
   std::int64_t const step = std::int64_t{gridDim.x} * warps * 4;
@@ -54,7 +58,7 @@ __global__ void __launch_bounds__(block, blocks_each)
 #pragma unroll
       for (int t = 0; t < TP; ++t) {
         int const i = i0 + 8 * t + column;
-        x[a][t] = here && i < op.p ? __ldg(op.X + r * op.ldx + i) : 0.0;
+        x[a][t] = here && i < op.p ? __ldg(X + r * op.ldx + i) : 0.0;
       }
 #pragma unroll
       for (int t = 0; t < TQ; ++t) {
@@ -82,7 +86,7 @@ __global__ void __launch_bounds__(block, blocks_each)
   for (int e = threadIdx.x; e < size; e += block) {
     int const i = i0 + e / (8 * TQ), j = j0 + e % (8 * TQ);
     if (i < op.p && j < op.q)
-      op.partials[(std::int64_t{i} * op.q + j) * gridDim.x + blockIdx.x] = total[e];
+      op.partials[((std::int64_t{b} * op.p + i) * op.q + j) * gridDim.x + blockIdx.x] = total[e];
   }
 }
 
@@ -91,12 +95,51 @@ __global__ void __launch_bounds__(block)
     sum_kernel(BlockGram op, LoopState const* state, unsigned int parts) {
   if (idle(state, op.wanted)) return;
   int const e = static_cast<int>(blockIdx.x) * warps + threadIdx.x / 32;
-  if (e >= op.p * op.q) return;
+  if (e >= op.blocks * op.p * op.q || !op.has(e / (op.p * op.q))) return;
   double sum = 0;
   for (unsigned int b = threadIdx.x % 32; b < parts; b += 32)
     sum += __ldcg(op.partials + std::int64_t{e} * parts + b);
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) op.C[e] = sum;
+}
+
+/// Several blocks of X: their products are added one after the other, C from the first-level cache.
+/// As combine_kernel otherwise, but that Y may not be X; 16 columns at most.
+__global__ void __launch_bounds__(block)
+    combine_blocks_kernel(BlockCombine op, LoopState const* state) {
+  if (idle(state, op.wanted)) return;
+  int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, present = op.present();
+  for (std::int64_t r0 = (std::int64_t{blockIdx.x} * warps + warp) * 8; r0 < op.n;
+       r0 += std::int64_t{gridDim.x} * warps * 8) {
+    std::int64_t const r = r0 + lane / 4;
+    double sum[2][2] = {};
+    for (int b = 0; b < present; ++b) {
+      double const* const X = op.X + b * op.stride;
+      double const* const C = op.C + std::int64_t{b} * op.p * op.q;
+      double x[4], c[2][4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        int const i = 4 * k + lane % 4;
+        x[k] = r < op.n && i < op.p ? __ldg(X + r * op.ldx + i) : 0.0;
+#pragma unroll
+        for (int t = 0; t < 2; ++t) {
+          int const j = 8 * t + lane / 4;
+          c[t][k] = i < op.p && j < op.q ? __ldg(C + i * op.q + j) : 0.0;
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+#pragma unroll
+        for (int t = 0; t < 2; ++t) mma(sum[t], x[k], c[t][k]);
+    }
+    for (int t = 0; t < 2; ++t)
+      for (int e = 0; e < 2; ++e) {
+        int const j = 8 * t + 2 * (lane % 4) + e;
+        if (r >= op.n || j >= op.q) continue;
+        double const before = op.S == nullptr ? 0.0 : op.S[r * op.ldy + j];
+        op.Y[r * op.ldy + j] = before + op.alpha * sum[t][e];
+      }
+  }
 }
 
 /// KP fours of X's columns, all of q in eights.
@@ -158,7 +201,7 @@ void launch_gram(Device& on, LoopState* state, BlockGram const& op, unsigned int
   auto const parts = [](Index k, int tiles) {
     return static_cast<unsigned int>((k + 8 * tiles - 1) / (8 * tiles));
   };
-  dim3 const grid(blocks, parts(op.p, TP), parts(op.q, TQ));
+  dim3 const grid(blocks, op.blocks * parts(op.p, TP), parts(op.q, TQ));
   gram_kernel<TP, TQ><<<grid, block, 0, on.stream>>>(op, state);
   check(cudaGetLastError());
 }
@@ -172,13 +215,16 @@ void launch_gram(Device& on, LoopState* state, BlockGram const& op, unsigned int
   }
 }
 
+unsigned int combine_blocks(Device& on, std::int64_t n) {
+  std::int64_t const wanted = (n + 8 * warps - 1) / (8 * warps),
+                     most = 8ll * on.properties.multiProcessorCount;
+  return static_cast<unsigned int>(wanted < most ? wanted : most);
+}
+
 template <int KP>
 void launch_combine(Device& on, LoopState* state, BlockCombine const& op) {
-  std::int64_t const wanted = (op.n + 8 * warps - 1) / (8 * warps),
-                     most = 8ll * on.properties.multiProcessorCount;
-  auto const blocks = static_cast<unsigned int>(wanted < most ? wanted : most);
   std::size_t const bytes = 4 * KP * (8 * ((op.q + 7) / 8) + 4) * sizeof(double);
-  combine_kernel<KP><<<blocks, block, bytes, on.stream>>>(op, state);
+  combine_kernel<KP><<<combine_blocks(on, op.n), block, bytes, on.stream>>>(op, state);
   check(cudaGetLastError());
 }
 
@@ -196,13 +242,18 @@ void execute(Device& on, LoopState* state, BlockGram const& op) {
     case 2: launch_gram<2>(on, state, op, blocks); break;
     default: launch_gram<side>(on, state, op, blocks);
   }
-  auto const sums = static_cast<unsigned int>((op.p * op.q + warps - 1) / warps);
+  auto const sums = static_cast<unsigned int>((op.blocks * op.p * op.q + warps - 1) / warps);
   sum_kernel<<<sums, block, 0, on.stream>>>(op, state, blocks);
   check(cudaGetLastError());
 }
 
 void execute(Device& on, LoopState* state, BlockCombine const& op) {
   if (op.n == 0 || op.q == 0) return;
+  if (op.count != nullptr) {
+    if (op.p > 16 || op.q > 16) throw Unsupported("a basis of blocks of more than 16 columns");
+    combine_blocks_kernel<<<combine_blocks(on, op.n), block, 0, on.stream>>>(op, state);
+    return check(cudaGetLastError());
+  }
   if (op.p <= 8) return launch_combine<2>(on, state, op);
   if (op.p <= 16) return launch_combine<4>(on, state, op);
   if (op.p <= 32) return launch_combine<8>(on, state, op);

@@ -42,8 +42,9 @@ std::int64_t gram_partials(Host&, std::int64_t n, Index p, Index q) {
   return parts_of(n) * p * padded(q);
 }
 
-void execute(Host&, LoopState* state, BlockGram const& op) {
-  if (idle(state, op.wanted)) return;
+namespace {
+
+void multiply(BlockGram const& op, double const* X, double* C) {
   Index const width = padded(op.q);
   std::int64_t const parts = parts_of(op.n), size = std::int64_t{op.p} * width;
   parallel(parts, 2, [&](std::int64_t part) {
@@ -52,29 +53,41 @@ void execute(Host&, LoopState* state, BlockGram const& op) {
     std::int64_t const end = op.n * (part + 1) / parts;
     double y[most_block_columns] = {};
     for (std::int64_t r = op.n * part / parts; r < end; ++r) {
-      double const* const x = op.X + r * op.ldx;
+      double const* const x = X + r * op.ldx;
       std::copy_n(op.Y + r * op.ldy, op.q, y);
       for (Index i = 0; i < op.p; ++i) add_product(x[i], y, sum + i * width, width);
     }
   });
   for (std::int64_t part = 1; part < parts; ++part)
     for (std::int64_t e = 0; e < size; ++e) op.partials[e] += op.partials[part * size + e];
-  for (Index i = 0; i < op.p; ++i) std::copy_n(op.partials + i * width, op.q, op.C + i * op.q);
+  for (Index i = 0; i < op.p; ++i) std::copy_n(op.partials + i * width, op.q, C + i * op.q);
+}
+
+}  // namespace
+
+void execute(Host&, LoopState* state, BlockGram const& op) {
+  if (idle(state, op.wanted)) return;
+  for (Index b = 0; b < op.blocks && op.has(b); ++b)
+    multiply(op, op.X + b * op.stride, op.C + std::int64_t{b} * op.p * op.q);
 }
 
 void execute(Host&, LoopState* state, BlockCombine const& op) {
   if (idle(state, op.wanted)) return;
   Index const width = padded(op.q);
-  std::vector<double> C(std::size_t(op.p) * width);
-  for (Index i = 0; i < op.p; ++i) std::copy_n(op.C + i * op.q, op.q, C.data() + i * width);
+  std::int64_t const all = std::int64_t{op.present()} * op.p;  // rows of C
+  std::vector<double> C(static_cast<std::size_t>(all * width));
+  for (std::int64_t i = 0; i < all; ++i) std::copy_n(op.C + i * op.q, op.q, C.data() + i * width);
   std::int64_t const parts = (op.n + rows_each - 1) / rows_each;
   parallel(parts, 2, [&](std::int64_t part) {
     double sum[most_block_columns];
     std::int64_t const end = std::min(op.n, (part + 1) * rows_each);
     for (std::int64_t r = part * rows_each; r < end; ++r) {
-      double const* const x = op.X + r * op.ldx;
       std::fill_n(sum, width, 0.0);
-      for (Index i = 0; i < op.p; ++i) add_product(x[i], C.data() + i * width, sum, width);
+      for (Index b = 0; b < op.present(); ++b) {
+        double const* const x = op.X + b * op.stride + r * op.ldx;
+        double const* const c = C.data() + std::int64_t{b} * op.p * width;
+        for (Index i = 0; i < op.p; ++i) add_product(x[i], c + i * width, sum, width);
+      }
       double* const y = op.Y + r * op.ldy;
       for (Index j = 0; j < op.q; ++j)
         y[j] = (op.S != nullptr ? op.S[r * op.ldy + j] : 0.0) + op.alpha * sum[j];

@@ -21,9 +21,10 @@ double const* BlockCgMethod::do_allocate(Context& ctx) {
         .RR = square(),
         .RZ = s.preconditioned ? square() : nullptr,
         .G = square(),
-        .P = {.T = square(), .again = take(1), .rank = take(1)},
+        .P = {.T = square(), .again = take(2), .rank = take(1)},
         .goal2 = s.goal2.data(),
         .measure2 = take(1),
+        .parts = s.parts,
         .narrow = take(1)};
   return k_.measure2;
 }
@@ -71,7 +72,7 @@ void BlockCgMethod::step(Context& ctx) {
 
 BlockCg::BlockCg(BlockCgParams const& params)
     : BlockSolver(std::make_unique<BlockCgMethod>(), params.stopping, params.execution,
-                  params.columns) {
+                  params.columns, {.count = params.enlarge, .compare = params.compare}) {
   checked(params, name());
 }
 

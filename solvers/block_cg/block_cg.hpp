@@ -22,8 +22,13 @@
 /// scaled each column to length 1, leaves out those that are solved and judges each by its true
 /// residual.
 ///
+/// A single right-hand side may be cut into parts, stretches of rows (`enlarge`; enlarged CG:
+/// Grigori, Moufawad and Nataf 2016): R has the parts of r as its columns, x is the sum of X's, and
+/// the norm of the sum of R's is monitored. The search space holds that of cg and is larger.
+///
 /// Paper: H. Ji and Y. Li, A breakdown-free block conjugate gradient method, BIT 57 (2017).
-/// There P is made orthonormal by a rank-revealing QR; here by two rounds of pivoted CholeskyQR.
+/// There P is made orthonormal by a rank-revealing QR; here by two rounds of pivoted CholeskyQR
+/// and, where they do not suffice, Householder QR.
 #pragma once
 
 #include <tcsolve/solvers/block_cg/ops.hpp>
@@ -35,18 +40,25 @@ struct BlockCgParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
   int columns = 64;
+  int enlarge = 1;
+  bool compare = false;
   std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = BlockCgParams;
     return std::tuple{
         include(&P::stopping), field(&P::execution, "execution", execution_doc),
         field(&P::columns, "columns", between(1, 64),
-              "right-hand sides solved together, at most; more are solved in groups")};
+              "right-hand sides solved together, at most; more are solved in groups"),
+        field(&P::enlarge, "enlarge", between(1, 64),
+              "parts that a single right-hand side is cut into; 1: none"),
+        field(&P::compare, "compare",
+              "with enlarge: the first solve lets cg try as well, with as many bytes, and reports "
+              "whether the parts paid")};
   }
 };
 
 /// Per iteration with k columns: one product with A and one with M of n x k, 21 passes over n x k
-/// values, 24 where columns are nearly dependent. Memory: 8 blocks of n x k and 6 vectors.
+/// values, 24 where columns are dependent. Memory: 9 blocks of n x k and 6 vectors.
 class BlockCgMethod final : public BlockMethod {
  public:
   MethodFacts facts() const override {

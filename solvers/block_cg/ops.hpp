@@ -21,9 +21,10 @@ struct BlockCgScalars {
   OrthonormalBlock P;   ///< P, as orthonormalise() has made it
   double const* goal2;  ///< (w)  squares of what the norms of R's columns are to fall to
   double* measure2;     ///< the largest ||r_j||^2 / goal_j^2: at 1 all columns are there
+  bool parts;           ///< R's columns are parts of one vector: its norm is that of their sum
   double* narrow;       ///< 1: so many columns are there that a narrower block is to go on, else 0
 
-  static constexpr std::size_t doubles(Index w) { return 7 * std::size_t(w) * w + 4; }
+  static constexpr std::size_t doubles(Index w) { return 7 * std::size_t(w) * w + 5; }
 };
 
 /// alpha = (P^T Q)^-1 P^T R. P^T A P has to be positive definite. Raises Stop::replacement, before
@@ -88,7 +89,7 @@ struct BlockCgTurn {
     for (Index j = 0; j < w; ++j) {
       double const m = k.RR[j * w + j] / k.goal2[j];
       if (measure2 == measure2 && !(m <= measure2)) measure2 = m;  // NaN stays
-      if (m <= 1) {
+      if (k.parts ? m == 0 : m <= 1) {
         ++finished;
         continue;
       }
@@ -99,9 +100,20 @@ struct BlockCgTurn {
       positive = false;
       rho = now;
     }
+    if (k.parts && measure2 == measure2) {
+      t.each(w, [&](Index i) {
+        double row = 0;
+        for (Index j = 0; j < w; ++j) row += k.RR[i * w + j];
+        memory[i] = row;
+      });
+      double sum = 0;  // ||sum_j r_j||^2
+      for (Index i = 0; i < w; ++i) sum += memory[i];
+      measure2 = sum > 0 ? sum / k.goal2[0] : 0;
+      t.sync();  // all have looked
+    }
     if (t.leads()) {
       *k.measure2 = first && !positive ? rho : measure2;
-      *k.narrow = 2 * finished >= w && measure2 > far2 && largest < fallen2 ? 1 : 0;
+      *k.narrow = !k.parts && 2 * finished >= w && measure2 > far2 && largest < fallen2 ? 1 : 0;
       if (!positive && !is_finite(rho)) f.raise(Stop::nonfinite, Cause::preconditioner, rho);
       if (!positive) f.raise(Stop::indefinite_preconditioner, Cause::none, rho);
     }

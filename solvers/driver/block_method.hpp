@@ -6,9 +6,12 @@
 ///     allocate    work vectors, for a number of columns
 ///     begin       from R to the first step
 ///     step        one iteration, recorded once and repeated by a loop (solvers/loop/)
+///     complete    what is missing of X
 ///
-/// Nothing in begin() and step() reads a number on the host. Vectors are FP64.
+/// Nothing in begin(), step() and complete() reads a number on the host. Vectors are FP64.
 #pragma once
+
+#include <vector>
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
@@ -21,10 +24,22 @@ struct BlockSystem {
   OperatorPtr<double> A, M;     ///< M: the identity where there is no preconditioner
   bool preconditioned = false;  ///< M is more than the identity
   MultiVector<double> R;        ///< (n, w) given to begin(), and the method's from then on
-  MultiVector<double> X;        ///< (n, w) 0 at begin(), the solution of A X = R after any step
+  MultiVector<double> X;        ///< (n, w) 0 at begin(), the solution of A X = R after complete()
   /// (w) squares of what the norms of R's columns are to fall to, in the Context's space.
   Array<double> goal2;
+  double norm_A = 0;   ///< ||A||, estimated; 0 where it is not known
+  bool parts = false;  ///< R's columns are parts of one vector: the norm of their sum is monitored
+  Index attempt = 0;   ///< runs before this one in the solve at hand
   Index columns() const { return R.cols(); }
+};
+
+/// How a column of a run ended where columns end by themselves; Stop::running: with the loop.
+struct ColumnEnd {
+  Stop stop = Stop::running;
+  Cause cause = Cause::none;
+  double value = 0;     ///< the number that raised the stop
+  Index steps = 0;      ///< that the column has made
+  double measure2 = 0;  ///< its ||r||^2 over the square of its goal, by the method's account
 };
 
 class BlockMethod {
@@ -45,6 +60,10 @@ class BlockMethod {
   /// Ends in observe(). May raise Stop::replacement, before it changes anything, where some columns
   /// are there and the others have each improved and are better off as a block of their own.
   virtual void step(Context&) = 0;
+  /// Completes X from what the steps made, as operations only.
+  virtual void complete(Context&) {}
+  /// After a run, on the host: how each column ended; none where they end together.
+  virtual std::vector<ColumnEnd> column_ends(Context&) const { return {}; }
 
  protected:
   BlockSystem& system() const { return *system_; }

@@ -30,12 +30,14 @@ int exponent_beyond(double size) {
 }  // namespace
 
 BlockSolver::BlockSolver(std::unique_ptr<BlockMethod> method, StoppingParams const& stopping,
-                         Execution execution, Index columns)
+                         Execution execution, Index columns, BlockParts parts)
     : method_(std::move(method)),
       facts_(method_->facts()),
       stopping_(stopping),
       execution_(execution),
-      most_(columns) {}
+      most_(columns),
+      parts_(parts.count),
+      compares_(parts.compare) {}
 
 void BlockSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
                         OperatorPtr<double> A_true) {
@@ -59,6 +61,7 @@ void BlockSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double>
   system_.M = M ? std::move(M) : std::make_shared<Identity<double>>(n);
   A_true_ = std::move(A_true);
   width_ = 0;  // the next solve records its step
+  compared_.clear();
   for (Vector<double>* v : {&b_, &x_, &r_, &trial_, &trial_residual_, &d_})
     v->resize(ctx.space(), n);
   Deadline const deadline = deadline_after(Clock::now(), stopping_.time_limit);
@@ -72,8 +75,10 @@ void BlockSolver::scale_operators(Context& ctx) {
   Index const n = system_.A->rows();
   exponent_ = 0;
   norm_A_ = A_true_->norm_estimate();
+  system_.norm_A = 0;
   if (n == 0) return;
   exponent_ = exponent_beyond(norm_A_);
+  if (std::isfinite(norm_A_)) system_.norm_A = std::ldexp(norm_A_, -exponent_);
   if (exponent_ != 0)
     system_.A = std::make_shared<Scaled<double>>(std::ldexp(1.0, -exponent_), system_.A);
   if (!system_.preconditioned) return;
@@ -84,10 +89,11 @@ void BlockSolver::scale_operators(Context& ctx) {
     system_.M = std::make_shared<Scaled<double>>(std::ldexp(1.0, -e), system_.M);
 }
 
-/// Work vectors and a recording for so many columns.
+/// Work vectors and a recording for so many columns, which may be parts of one.
 void BlockSolver::size_for(Context& ctx, Index columns) {
   Index const n = system_.A->rows();
-  if (width_ == columns && recorded_ == revision()) return;
+  bool const same = width_ == columns && recorded_parts_ == system_.parts;
+  if (same && recorded_ == revision()) return;
   width_ = 0;
   system_.R.resize(ctx.space(), n, columns);
   system_.X.resize(ctx.space(), n, columns);
@@ -95,6 +101,7 @@ void BlockSolver::size_for(Context& ctx, Index columns) {
   measure2_ = method_->allocate(ctx, system_);
   record(ctx);
   width_ = columns;
+  recorded_parts_ = system_.parts;
 }
 
 void BlockSolver::record(Context& ctx) {
@@ -108,7 +115,9 @@ void BlockSolver::record(Context& ctx) {
 }
 
 double BlockSolver::account(Context& ctx, double steps) {
-  return std::min(system_.A->advance(ctx, steps), system_.M->advance(ctx, steps));
+  SolverCost const each = facts_.cost;
+  return std::min(system_.A->advance(ctx, each.products * steps) / each.products,
+                  system_.M->advance(ctx, each.applications * steps) / each.applications);
 }
 
 SolveReport BlockSolver::solve(In<double> b, Out<double> x) {
@@ -144,6 +153,8 @@ std::vector<SolveReport> BlockSolver::solve_group(In<double> b, Out<double> x) {
   fetch(ctx, facts_.name, x, X_);
   inner_ = {};
   residuals_made_ = 0;
+  bool const enlarged = parts_ > 1 && b.cols == 1;
+  std::string on_parts;
   std::vector<ColumnState> columns(static_cast<std::size_t>(b.cols));
   for (Index j = 0; j < b.cols; ++j) columns[static_cast<std::size_t>(j)].j = j;
   ctx.solving(deadline_after(start, stopping_.time_limit), inner_, [&] {
@@ -152,15 +163,18 @@ std::vector<SolveReport> BlockSolver::solve_group(In<double> b, Out<double> x) {
       open(c);
       if (!c.decided) active.push_back(&c);
     }
+    system_.parts = enlarged;
     iterate(active, start);
     for (ColumnState& c : columns) close(c, b.cols);
+    if (enlarged && !active.empty()) on_parts = verdict_on_parts(columns.front().report, start);
+    system_.parts = false;
   });
   deliver(ctx, facts_.name, X_, x);
   double const seconds = seconds_since(start);
   std::vector<SolveReport> reports;
   for (ColumnState& c : columns) {
     c.report.seconds = seconds;
-    c.report.message = message_of(c.report, facts_.name, advice());
+    c.report.message = message_of(c.report, facts_.name, advice()) + on_parts;
     reports.push_back(std::move(c.report));
   }
   return reports;
@@ -245,13 +259,16 @@ bool BlockSolver::opens(ColumnState& c, double b_norm, double x_norm) {
 
 /// Runs the method on all columns that have no verdict yet, until they have.
 void BlockSolver::iterate(std::vector<ColumnState*> active, Clock::time_point start) {
-  Index done = 0;
   for (Index restarts = 0; !active.empty(); ++restarts) {
-    for (ColumnState* c : active) c->report.restarts = restarts;
+    Index done = 0;
+    for (ColumnState* c : active) {
+      c->report.restarts = restarts;
+      done = std::max(done, c->report.iterations);
+    }
+    system_.attempt = restarts;
     Run const run = this->run(active, stopping_.max_iters - done, start);
-    done += static_cast<Index>(run.measures.size());
     for (Index i = 0; i < static_cast<Index>(active.size()); ++i)
-      judge(*active[static_cast<std::size_t>(i)], run, i, done >= stopping_.max_iters);
+      judge(*active[static_cast<std::size_t>(i)], run, i);
     std::erase_if(active, [](ColumnState* c) { return c->decided; });
   }
 }
@@ -263,7 +280,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   Range const range(ctx, [this] { return facts_.name + ".cycle"; });
   constexpr double u = 0x1p-53;
   auto const w = static_cast<Index>(active.size());
-  size_for(ctx, w);
+  size_for(ctx, system_.parts ? parts_ : w);
   inner_.complaint.clear();
   std::vector<double> goal2;
   double farthest = 0, rise = 1;
@@ -273,7 +290,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     c.exponent = std::ilogb(report.true_residual);
     copy<double, double>(ctx, column<double const>(residuals_, c.j), r_);
     rescale_into<double, double>(ctx, -c.exponent, r_, d_);
-    copy<double, double>(ctx, d_, column<double>(system_.R, i));
+    put_residual(i);
     // Near its roundoff a recurrence is about nothing: there the true residual is looked at first.
     double const fall = std::max(report.tolerance / report.true_residual, 100 * u);
     double const goal = fall * std::ldexp(report.true_residual, -c.exponent);
@@ -281,6 +298,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     farthest = std::max(farthest, 1 / fall);
     rise = std::max(rise, stopping_.divtol * report.rhs_norm / report.true_residual);
   }
+  goal2.resize(static_cast<std::size_t>(width_), goal2.back());  // of parts: that of their sum
   copy_bytes(ctx, system_.goal2.data(), ctx.space(), goal2.data(), Space::host,
              goal2.size() * sizeof(double));
   fill<double>(ctx, system_.X, 0);
@@ -306,42 +324,62 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     if (asked) state.stop = static_cast<std::int32_t>(Stop::cycle_end);
     return !asked;
   };
+  std::int32_t const most = std::min(steps, facts_.cycle);
   out.state =
-      loop_->run(ctx, {steps, window, measure2_, norms}, watch, out.measures, {[] {}, adapt, look});
+      loop_->run(ctx, {most, window, measure2_, norms}, watch, out.measures, {[] {}, adapt, look});
+  method_->complete(ctx);
   account(ctx, out.state.iteration - accounted);
   out.seconds = seconds_since(loop_start);
   for (double& m : out.measures) m = std::sqrt(m);
-  heed(out.state);
+  out.ends = method_->column_ends(ctx);
   return out;
+}
+
+/// How column i of a run ended: by itself, or with the loop.
+ColumnEnd BlockSolver::end_of(Run const& run, Index i) const {
+  ColumnEnd end;
+  if (!run.ends.empty()) end = run.ends[static_cast<std::size_t>(i)];
+  if (end.stop == Stop::running) {
+    end.stop = static_cast<Stop>(run.state.stop);
+    end.cause = static_cast<Cause>(run.state.cause);
+    end.value = run.state.value;
+  }
+  if (run.ends.empty()) {
+    end.steps = static_cast<Index>(run.measures.size());
+    end.measure2 = run.measures.empty() ? nan : run.measures.back() * run.measures.back();
+  }
+  heed(end);
+  return end;
 }
 
 /// A request to end, or an inner solver's complaint, in the place of what the method concluded
 /// from it.
-void BlockSolver::heed(LoopState& state) const {
-  auto const stop = static_cast<Stop>(state.stop);
+void BlockSolver::heed(ColumnEnd& end) const {
   for (Stop const own :
        {Stop::claimed, Stop::cycle_end, Stop::stagnated, Stop::cancelled, Stop::time_limit})
-    if (stop == own) return;
+    if (end.stop == own) return;
   Stop const asked = ctx_->asked();
   if (asked == Stop::running && inner_.complaint.empty()) return;
   bool const ended = asked != Stop::running;
-  state.stop = static_cast<std::int32_t>(ended ? asked : Stop::breakdown);
-  state.cause = static_cast<std::int32_t>(ended ? Cause::none : Cause::inner_solver);
+  end.stop = ended ? asked : Stop::breakdown;
+  end.cause = ended ? Cause::none : Cause::inner_solver;
 }
 
 /// Takes x_j + d_j where its true residual is smaller, and decides whether the column goes on.
-void BlockSolver::judge(ColumnState& c, Run const& run, Index i, bool exhausted) {
+void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   Context& ctx = *ctx_;
   SolveReport& report = c.report;
   double const before = report.true_residual;
-  for (double const m : run.measures)
-    report.history.push_back({++report.iterations, m * report.tolerance});
-  if (!run.measures.empty()) report.recurrence_residual = report.history.back().norm;
+  ColumnEnd const end = end_of(run, i);
+  for (Index k = 0; k < end.steps; ++k)
+    report.history.push_back(
+        {++report.iterations, run.measures[static_cast<std::size_t>(k)] * report.tolerance});
+  if (end.steps > 0) report.recurrence_residual = std::sqrt(end.measure2) * report.tolerance;
   report.loop_seconds += run.seconds;
   report.execution = loop_->taken();
 
   PowerOfTwo const two(c.exponent - exponent_);
-  copy<double, double>(ctx, column<double const>(system_.X, i), d_);
+  take_correction(i);
   copy<double, double>(ctx, column<double const>(X_, c.j), x_);
   copy<double, double>(ctx, column<double const>(B_, c.j), b_);
   In<double> const d = d_, x = x_;
@@ -359,22 +397,23 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i, bool exhausted)
     report.best_residual = residual;
     report.best_iteration = report.iterations;
   }
-  Verdict const verdict = c.judgement.after({.stop = static_cast<Stop>(run.state.stop),
-                                             .cause = static_cast<Cause>(run.state.cause),
-                                             .overflow = !finite && std::isfinite(run.state.value),
-                                             .gain = step.gain,
-                                             .residual = report.true_residual,
-                                             .tolerance = report.tolerance,
-                                             .rhs_norm = report.rhs_norm,
-                                             .limit = attainable(c, c.x_norm),
-                                             .normal = infinite,
-                                             .optimal = 0,
-                                             .noise = 0,
-                                             .monitors_residual = true,
-                                             .roundoff = 0x1p-53,
-                                             .exhausted = exhausted});
+  Verdict const verdict =
+      c.judgement.after({.stop = end.stop,
+                         .cause = end.cause,
+                         .overflow = !finite && std::isfinite(end.value),
+                         .gain = step.gain,
+                         .residual = report.true_residual,
+                         .tolerance = report.tolerance,
+                         .rhs_norm = report.rhs_norm,
+                         .limit = attainable(c, c.x_norm),
+                         .normal = infinite,
+                         .optimal = 0,
+                         .noise = 0,
+                         .monitors_residual = true,
+                         .roundoff = 0x1p-53,
+                         .exhausted = report.iterations >= stopping_.max_iters});
   if (verdict.stop == Stop::running) return;
-  if (verdict.stop == static_cast<Stop>(run.state.stop)) report.value = run.state.value;
+  if (verdict.stop == end.stop) report.value = end.value;
   if (verdict.cause == Cause::inner_solver) report.inner = inner_.complaint;
   c.end(verdict.stop, verdict.stop == Stop::nonfinite ? diagnose() : verdict.cause);
 }
@@ -400,10 +439,8 @@ void BlockSolver::close(ColumnState& c, Index together) {
   report.applications =
       system_.preconditioned ? std::llround(facts_.cost.applications * report.iterations) : 0;
   report.inner_iterations = inner_.iterations;
-  double const block = system_.A->cost(together).bytes +
-                       (system_.preconditioned ? system_.M->cost(together).bytes : 0.0);
   report.bytes_per_iteration =
-      block / together + facts_.cost.passes * sizeof(double) * system_.A->cols();
+      bytes_of(system_.parts ? parts_ : together, facts_.cost.passes) / together;
   report.bytes = report.bytes_per_iteration * report.iterations;
   if (std::isnan(report.true_residual)) return;
   if (!c.exact) {
@@ -417,53 +454,6 @@ void BlockSolver::close(ColumnState& c, Index together) {
   if (!std::isfinite(norm_A_)) return;
   report.attainable = attainable(c, c.x_norm);
   report.backward_error = backward_error(report.true_residual, norm_A_, c.x_norm, report.rhs_norm);
-}
-
-/// One run on one column from x = 0: for use as a preconditioner.
-SolveReport BlockSolver::approximate(In<double> b, Out<double> x) {
-  if (ctx_ == nullptr) throw ShapeError(cat(facts_.name, ": approximate before setup"));
-  require_vectors(facts_.name, system_.A->rows(), system_.A->cols(), b, x);
-  Context& ctx = *ctx_;
-  Context::Entry const entry(ctx);
-  auto const start = Clock::now();
-  ColumnState c;
-  SolveReport& report = c.report;
-  report.true_residual = nan;
-  inner_ = {};
-  fill<double>(ctx, x, 0);
-  double const size = report.rhs_norm = report.initial_residual = norm<double>(ctx, b);
-  if (size == 0) {
-    c.end(Stop::converged, Cause::zero_rhs);
-  } else if (!std::isfinite(size)) {
-    copy<double, double>(ctx, b, x);
-    c.end(Stop::nonfinite, Cause::rhs);
-  } else {
-    residuals_.resize(ctx.space(), b.rows, 1);
-    copy<double, double>(ctx, b, residuals_);
-    report.tolerance = std::max(
-        stopping_.baseline == Baseline::absolute ? 0.0 : stopping_.rtol * size, stopping_.atol);
-    // However loose the tolerance, one step is made.
-    report.tolerance = std::min(report.tolerance, 0.999 * size);
-    ctx.solving(deadline_after(start, stopping_.time_limit), inner_, [&] {
-      report.true_residual = size;
-      Run const run = this->run({&c}, stopping_.max_iters, start);
-      report.true_residual = nan;
-      report.iterations = run.state.iteration;
-      report.value = run.state.value;
-      PowerOfTwo const two(c.exponent - exponent_);
-      In<double> const d = system_.X;
-      submit(ctx, Correct<double>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
-      auto const stop = static_cast<Stop>(run.state.stop);
-      c.end(stop == Stop::claimed     ? Stop::converged
-            : stop == Stop::cycle_end ? Stop::max_iterations
-                                      : stop,
-            static_cast<Cause>(run.state.cause));
-    });
-  }
-  report.inner = inner_.complaint;
-  report.execution = loop_->taken();
-  report.seconds = seconds_since(start);
-  return report;
 }
 
 }  // namespace tcsolve

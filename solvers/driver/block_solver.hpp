@@ -12,8 +12,11 @@
 /// A column that is zero, solved by its guess or not finite has its verdict before the first run
 /// and never enters a block. A run ends when every column of the block claims to meet its own
 /// tolerance, so a column may be iterated further than it asks for, or when the method asks for a
-/// narrower block. Columns without a verdict, also those that the true residual refutes, go on in
-/// the next block.
+/// narrower block or begins anew after some steps; a method of independent columns lets each end by
+/// itself. Columns without a verdict, also those that the true residual refutes, go on in the next
+/// block.
+///
+/// A single right-hand side may be cut into parts, whose sum is judged (enlarged.cpp).
 ///
 /// A step is recorded for a number of columns, at the first solve that has so many and whenever a
 /// block becomes narrower.
@@ -33,11 +36,18 @@
 
 namespace tcsolve {
 
+/// A single right-hand side as a block of `count` parts; with `compare` a single column tries as
+/// well, after the first solve of a set-up.
+struct BlockParts {
+  Index count = 1;
+  bool compare = false;
+};
+
 class BlockSolver : public Solver {
  public:
   /// At most `columns` at a time.
   BlockSolver(std::unique_ptr<BlockMethod> method, StoppingParams const& stopping,
-              Execution execution, Index columns);
+              Execution execution, Index columns, BlockParts parts = {});
 
   void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
              OperatorPtr<double> A_true = nullptr) final;
@@ -80,6 +90,7 @@ class BlockSolver : public Solver {
   struct Run {
     LoopState state;
     std::vector<double> measures;  ///< the largest ||r_j|| over its tolerance, after each step
+    std::vector<ColumnEnd> ends;   ///< of the columns, where they end by themselves
     double seconds = 0;
   };
   void scale_operators(Context&);
@@ -92,18 +103,27 @@ class BlockSolver : public Solver {
   bool opens(ColumnState&, double b_norm, double x_norm);
   void iterate(std::vector<ColumnState*> active, Clock::time_point start);
   Run run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start);
-  void judge(ColumnState&, Run const&, Index i, bool exhausted);
+  ColumnEnd end_of(Run const&, Index i) const;
+  void judge(ColumnState&, Run const&, Index i);
   Cause diagnose();
   void close(ColumnState&, Index together);
   double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
   double attainable(ColumnState const&, double x_norm) const;
-  void heed(LoopState&) const;
+  void heed(ColumnEnd&) const;
+  void put_residual(Index i);
+  void take_correction(Index i);
+  double bytes_of(Index w, double passes) const;
+  std::string verdict_on_parts(SolveReport const&, Clock::time_point start);
+  void approximate_more(ColumnState&, In<double> b, Out<double> x, Clock::time_point start);
 
   std::unique_ptr<BlockMethod> method_;
   MethodFacts facts_;
   StoppingParams stopping_;
   Execution execution_;
   Index most_;
+  Index parts_;           // of a single right-hand side
+  bool compares_;         // with one column, once a set-up
+  std::string compared_;  // what came of it
   Context* ctx_ = nullptr;
   BlockSystem system_;
   OperatorPtr<double> A_true_;
@@ -111,6 +131,7 @@ class BlockSolver : public Solver {
   int exponent_ = 0;  // A is 2^-exponent times the operator given
   double const* measure2_ = nullptr;
   Index width_ = 0;  // columns that a step is recorded for
+  bool recorded_parts_ = false;
   std::optional<Loop> loop_;
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   MultiVector<double> B_, X_, residuals_;

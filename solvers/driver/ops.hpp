@@ -6,12 +6,13 @@
 #include <tcsolve/solvers/driver/best_iterate.hpp>
 #include <tcsolve/solvers/driver/judge_ops.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
+#include <tcsolve/solvers/driver/part_ops.hpp>
 #include <tcsolve/solvers/driver/trial.hpp>
 
 namespace tcsolve {
 
 using DriverOps = OpList<OpenLoop, Observe, Raise, Advance<double>, Advance<float>, JudgeStart,
                          JudgeZero, JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept,
-                         BatchCheck, BatchMeasure, TakeTrial>;
+                         BatchCheck, BatchMeasure, TakeTrial, SplitParts, SumParts>;
 
 }  // namespace tcsolve

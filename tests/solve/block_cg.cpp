@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Block CG: answers, iterations, and where its columns may lie.
 #include <tcsolve/precond/jacobi/jacobi.hpp>
-#include <tcsolve/solvers/block_cg/block_cg.hpp>
 #include <tcsolve/solvers/reordered_solver.hpp>
 
-#include <tests/support/solve_backend.hpp>
+#include <tests/support/block_solvers.hpp>
 
 namespace tcsolve::test {
 namespace {
-
-/// The 5-point Laplacian of m x m points.
-Matrix grid(Index m) {
-  Index const n = m * m;
-  Matrix a = 4 * Matrix::Identity(n, n);
-  for (Index i = 0; i < n; ++i) {
-    if (i % m > 0) a(i, i - 1) = a(i - 1, i) = -1;
-    if (i >= m) a(i, i - m) = a(i - m, i) = -1;
-  }
-  return a;
-}
-
-std::vector<SolveReport> solve_block(Solver& solver, Matrix const& B, Matrix& X) {
-  auto const n = static_cast<Index>(B.rows()), k = static_cast<Index>(B.cols());
-  X = Matrix::Zero(n, k);
-  return solver.solve_columns({B.data(), n, k, n, Layout::col_major},
-                              {X.data(), n, k, n, Layout::col_major});
-}
 
 class SolveBlocks : public InEveryPlace {};
 TCSOLVE_IN_EVERY_PLACE(SolveBlocks);
@@ -120,7 +101,7 @@ TEST_P(SolveBlocks, PreconditionersAndOrdersKeepTheAnswer) {
 
 TEST_P(SolveBlocks, GroupsLayoutsAndRepetitionsGiveTheSameBits) {
   Matrix const A = grid(9), B = random_matrix(81, 10, 11);
-  BlockCg solver({{.rtol = 1e-9}, execution(), 4});
+  BlockCg solver({.stopping = {.rtol = 1e-9}, .execution = execution(), .columns = 4});
   solver.setup(ctx(), matrix(ctx(), A));
   Matrix X, again;
   auto const reports = solve_block(solver, B, X);
@@ -139,6 +120,73 @@ TEST_P(SolveBlocks, GroupsLayoutsAndRepetitionsGiveTheSameBits) {
   EXPECT_THROW(solver.solve_columns({B.data(), 81, 10, 81, Layout::col_major},
                                     {X.data(), 81, 9, 81, Layout::col_major}),
                ShapeError);
+}
+
+/// One right-hand side in parts: a larger search space, the same answer.
+TEST_P(SolveBlocks, PartsOfOneColumnTakeFewerIterations) {
+  Matrix const A = grid(24);
+  auto const operand = matrix(ctx(), A);
+  Column const b = random_column(576, 7);
+  for (bool preconditioned : {false, true}) {
+    OperatorPtr<double> M;
+    if (preconditioned)
+      M = std::make_shared<Jacobi<double>>(ctx(), CsrOperator<double>(ctx(), csr(A)).view());
+    Index before = 1000;
+    for (int parts : {1, 4, 16}) {
+      SCOPED_TRACE(cat(parts, " parts"));
+      BlockCg solver({.stopping = {.rtol = 1e-10},
+                      .execution = execution(),
+                      .enlarge = parts,
+                      .compare = true});
+      solver.setup(ctx(), operand, M);
+      Column x = Column::Zero(576), again = x;
+      SolveReport const r = solve(solver, b, x);
+      ASSERT_TRUE(r.converged()) << r.message;
+      EXPECT_LE(exact_norm(exact_residual(A, b, x)), 1.0001e-10L * exact_norm(b));
+      EXPECT_LT(r.iterations, before);
+      before = r.iterations;
+      EXPECT_EQ(r.message.find(" pay") != std::string::npos ||
+                    r.message.find(" paid") != std::string::npos,
+                parts > 1)
+          << r.message;
+      solve(solver, b, again);
+      EXPECT_EQ(x, again);
+      // Several right-hand sides are no parts.
+      Matrix X;
+      for (SolveReport const& each : solve_block(solver, random_matrix(576, 3, 8), X)) {
+        EXPECT_TRUE(each.converged()) << each.message;
+        EXPECT_EQ(each.message.find("parts"), std::string::npos);
+      }
+    }
+  }
+}
+
+/// Parts that are zero, more parts than rows, a solution in the first step, and what cannot be
+/// solved.
+TEST_P(SolveBlocks, PartsHaveTheVerdictsOfOneColumn) {
+  auto run = [&](Matrix const& A, Column const& b, Column& x, StoppingParams stopping = {}) {
+    BlockCg solver({.stopping = stopping, .execution = execution(), .enlarge = 8});
+    solver.setup(ctx(), matrix(ctx(), A));
+    return solve(solver, b, x);
+  };
+  Column b = Column::Zero(60), x = b;
+  EXPECT_EQ(run(laplace(60), b, x).cause, Cause::zero_rhs);
+  b[59] = 1;
+  EXPECT_TRUE(run(laplace(60), b, x).converged());
+  EXPECT_EQ(run(laplace(60), b, x).cause, Cause::exact_guess);
+  x = Column::Zero(5);
+  EXPECT_TRUE(run(laplace(5), random_column(5, 3), x).converged());
+  x = Column::Zero(60);
+  EXPECT_TRUE(run(Matrix::Identity(60, 60), random_column(60, 3), x).converged());
+  x.setZero();
+  EXPECT_EQ(run(-laplace(60), random_column(60, 3), x).reason, Stop::indefinite_operator);
+  EXPECT_EQ(run(laplace(60), random_column(60, 3), x, {.max_iters = 1}).reason,
+            Stop::max_iterations);
+  EXPECT_EQ(run(laplace(60), random_column(60, 3), x, {.rtol = 1e-17}).reason,
+            Stop::precision_limit);
+  b[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(run(laplace(60), b, x).reason, Stop::nonfinite);
+  EXPECT_TRUE(x.allFinite());
 }
 
 /// An inner solve makes its steps, whatever the tolerance.

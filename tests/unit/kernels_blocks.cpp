@@ -2,6 +2,7 @@
 /// Passes over blocks of vectors against Eigen, at the sizes where a tile, a stretch or a grid
 /// ends, and what counts as independent.
 #include <tcsolve/kernels/blocks.hpp>
+#include <tcsolve/kernels/tsqr.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
 #include <Eigen/Dense>
@@ -37,15 +38,26 @@ class KernelsBlocks : public ::testing::TestWithParam<Backend> {
     return Eigen::Map<Block const>(v.data(), n, k);
   }
   /// The columns of P that are not zero, as orthonormalise() makes them of W.
-  Block orthonormal(Block const& W) {
+  Block orthonormal(Block const& W, double enough = OrthonormalBlock::fair) {
     auto const n = static_cast<Index>(W.rows()), w = static_cast<Index>(W.cols());
     auto from = there(W);
     There<double> P(ctx(), std::vector<double>(W.size(), 7.0)),
-        small(ctx(), std::vector<double>(2 * w * w + 2));
+        small(ctx(), std::vector<double>(2 * w * w + 3));
     double* const T = small.data() + w * w;
-    OrthonormalBlock const to{.T = T, .again = T + w * w, .rank = T + w * w + 1};
+    OrthonormalBlock const to{.T = T, .again = T + w * w, .rank = T + w * w + 2, .enough = enough};
     orthonormalise(ctx(), view(from, n, w), small.data(), to, view(P, n, w));
-    auto const rank = static_cast<Index>(small.all().back());
+    return first_columns(P, n, w, small.all().back());
+  }
+  /// The same by Householder QR alone.
+  Block householder(Block const& W, double drop) {
+    auto const n = static_cast<Index>(W.rows()), w = static_cast<Index>(W.cols());
+    auto from = there(W);
+    There<double> P(ctx(), std::vector<double>(W.size(), 7.0)), rank(ctx(), 7.0);
+    householder_basis(ctx(), view(from, n, w), drop, rank.data(), view(P, n, w), nullptr);
+    return first_columns(P, n, w, rank.get());
+  }
+  Block first_columns(There<double>& P, Index n, Index w, double count) {
+    auto const rank = static_cast<Index>(count);
     Block const all = block(P.all(), n, w);
     EXPECT_EQ(all.rightCols(w - rank), Block::Zero(n, w - rank));
     return all.leftCols(rank);
@@ -89,6 +101,32 @@ TEST_P(KernelsBlocks, CombineIsSPlusXC) {
     }
 }
 
+/// Of the blocks that exist, which the device counts.
+TEST_P(KernelsBlocks, ABasisIsBlocksOneAfterTheOther) {
+  constexpr Index most = 4;
+  for (Index n : rows)
+    for (Index w : {1, 5, 8, 16})
+      for (Index count : {0, 1, 3, 4}) {
+        SCOPED_TRACE(cat(n, " x ", w, ", ", count, " blocks"));
+        Block const V = random_block(most * n, w, 1), Y = random_block(n, w, 2);
+        Block const C = random_block(most * w, w, 3);
+        auto v = there(V), y = there(Y), c = there(C);
+        There<double> made(ctx(), std::vector<double>(C.size(), 7.0)), number(ctx(), double(count));
+        BlockBasis const basis{v.data(), most, std::int64_t{n} * w, number.data()};
+        gram(ctx(), basis, w, view(y, n, w), made.data());
+        combine(ctx(), -2, basis, w, c.data(), y.data(), view(y, n, w));
+        Block sum = Y;
+        Block const products = block(made.all(), most * w, w);
+        for (Index b = 0; b < count; ++b) {
+          Block const Vb = V.middleRows(b * n, n);
+          EXPECT_LE((products.middleRows(b * w, w) - Vb.transpose() * Y).cwiseAbs().maxCoeff(),
+                    1e-15 * n);
+          sum -= 2 * Vb * C.middleRows(b * w, w);
+        }
+        EXPECT_LE((block(y.all(), n, w) - sum).norm(), 1e-14 * (1 + sum.norm()));
+      }
+}
+
 TEST_P(KernelsBlocks, NothingHappensWhereItIsNotWanted) {
   There<double> no(ctx(), 0.0), x(ctx(), std::vector<double>{1, 2}), y(ctx(), 5.0);
   gram(ctx(), view(x, 2, 1), view(x, 2, 1), y.data(), no.data());
@@ -127,6 +165,54 @@ TEST_P(KernelsBlocks, DependentColumnsAreLeftOut) {
   EXPECT_EQ(P.cols(), 4);
   EXPECT_LE((P.transpose() * P - Block::Identity(4, 4)).norm(), 1e-7);
   EXPECT_EQ(orthonormal(Block::Zero(10, 3)).cols(), 0);
+}
+
+/// n x w with singular values from 1 down to 10^-exponent.
+Block conditioned(Index n, Index w, double exponent) {
+  Block const U = Eigen::HouseholderQR<Eigen::MatrixXd>(random_block(n, w, 11)).householderQ() *
+                  Eigen::MatrixXd::Identity(n, w);
+  Block const V = Eigen::HouseholderQR<Eigen::MatrixXd>(random_block(w, w, 12)).householderQ() *
+                  Eigen::MatrixXd::Identity(w, w);
+  Eigen::VectorXd d(w);
+  for (Index j = 0; j < w; ++j) d[j] = std::pow(10.0, -exponent * j / std::max(w - 1, 1));
+  return U * d.asDiagonal() * V.transpose();
+}
+
+void expect_orthonormal(Block const& P) {
+  EXPECT_LE((P.transpose() * P - Block::Identity(P.cols(), P.cols())).cwiseAbs().maxCoeff(), 1e-14);
+}
+
+TEST_P(KernelsBlocks, ColumnsAreOrthonormalToRoundingWhateverTheCondition) {
+  for (Index w : {1, 2, 8, 17, 64})
+    for (Index n : {w, 5003})
+      for (double exponent : {0.0, 3.0, 6.0, 8.0, 10.0, 13.0, 16.0, 30.0}) {
+        SCOPED_TRACE(cat(n, " x ", w, ", 1e", exponent));
+        Block const W = conditioned(n, w, exponent);
+        for (Block const& P : {orthonormal(W, OrthonormalBlock::full), householder(W, 1e-10)}) {
+          expect_orthonormal(P);
+          ASSERT_GT(P.cols(), 0);
+          Block const rest = W - P * (P.transpose() * W);
+          for (Index j = 0; j < w; ++j) EXPECT_LE(rest.col(j).norm(), 1e-8 * W.col(j).norm());
+        }
+      }
+}
+
+TEST_P(KernelsBlocks, HouseholderTellsDependentColumns) {
+  for (Index n : {6, 7, 40, 5003}) {
+    SCOPED_TRACE(n);
+    Block W = random_block(n, 6, 7);
+    W.col(1) = W.col(0);
+    W.col(2).setZero();
+    W.col(4) = 1e12 * (W.col(0) - 3 * W.col(3));
+    EXPECT_EQ(householder(W, 1e-12).cols(), 3);
+    W.col(1) += 1e-8 * random_block(n, 1, 8);
+    Block const P = householder(W, 1e-12);
+    EXPECT_EQ(P.cols(), 4);
+    expect_orthonormal(P);
+    EXPECT_EQ(P, householder(W, 1e-12));
+  }
+  EXPECT_EQ(householder(random_block(3, 8, 9), 1e-12).cols(), 3);  // more columns than rows
+  EXPECT_EQ(householder(Block::Zero(10, 3), 1e-12).cols(), 0);
 }
 
 TEST(SmallMatrix, CholeskySolvesAndNamesThePivotThatIsNone) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Blocks of right-hand sides that a careful analyst would look at twice: a verdict on every
-/// column, whatever the others are. The residuals of the report are recomputed.
+/// column, whatever the others are, by every block method. The residuals of the report are
+/// recomputed.
 #include <tcsolve/precond/jacobi/jacobi.hpp>
-#include <tcsolve/solvers/block_cg/block_cg.hpp>
 
-#include <tests/support/solve_backend.hpp>
+#include <tests/support/block_solvers.hpp>
 
 namespace tcsolve::test {
 namespace {
@@ -23,14 +23,34 @@ struct BlockCase {
   std::vector<Wanted> columns;
   StoppingParams stopping = {};
   std::function<OperatorPtr<double>(Context&)> M = nullptr;
+  std::string methods = "";  ///< that it is for; none named: all
+  bool is_for(std::string const& method) const {
+    auto const named = test::methods(methods);
+    return named.empty() || std::find(named.begin(), named.end(), method) != named.end();
+  }
 };
-void PrintTo(BlockCase const& c, std::ostream* out) { *out << c.name; }
 
 std::vector<Wanted> all(Index k, Wanted each) { return std::vector<Wanted>(k, each); }
 
 BlockCase with(std::string name, Matrix A, Matrix B, std::vector<Wanted> columns) {
   Matrix const X0 = Matrix::Zero(B.rows(), B.cols());
   return {std::move(name), std::move(A), std::move(B), X0, std::move(columns)};
+}
+
+/// The identity but for columns whose last entry is not 0: NaN.
+OperatorPtr<double> nan_where_the_last_is_not_0(Context& made_in) {
+  (void)made_in;
+  constexpr Index n = 60;
+  return std::make_shared<FunctionOperator<double>>(
+      n, n, [](Context& ctx, In<double> x, Out<double> y) {
+        auto const size = static_cast<std::size_t>(x.size());
+        std::vector<double> values = to_host(ctx, x.data, x.space, size);
+        for (Index c = 0; c < x.cols; ++c) {
+          if (values[static_cast<std::size_t>(n - 1) * x.cols + c] == 0) continue;
+          for (Index i = 0; i < n; ++i) values[static_cast<std::size_t>(i) * x.cols + c] = nan;
+        }
+        copy_bytes(ctx, y.data, y.space, values.data(), Space::host, sizeof(double) * size);
+      });
 }
 
 std::vector<BlockCase> cases() {
@@ -103,18 +123,51 @@ std::vector<BlockCase> cases() {
   add("few_iterations", random, all(6, {Stop::max_iterations})).stopping.max_iters = 2;
   add("below_rounding", random, all(6, {Stop::precision_limit})).stopping.rtol = 1e-17;
 
+  // Where A and M have to be definite, and where they need not be.
   Column d = Column::LinSpaced(n, 1, 9);
   d[4] = -3;
-  out.push_back(
-      with("indefinite", with_eigenvalues(d, 5), random, all(6, {Stop::indefinite_operator})));
-  out.push_back(with("negative_definite", -A, random, all(6, {Stop::indefinite_operator})));
+  auto const minus = [n](Context& ctx) { return matrix(ctx, -Matrix::Identity(n, n)); };
+  auto const nothing = [n](Context& ctx) { return matrix(ctx, Matrix::Zero(n, n)); };
+  auto either = [&](std::string const& name, Matrix const& a, auto const& M, Wanted definite,
+                    Wanted general) {
+    out.push_back(with(name, a, random, all(6, definite)));
+    out.back().M = M, out.back().methods = definite_block_methods;
+    out.push_back(with(name + "_in_general", a, random, all(6, general)));
+    out.back().M = M, out.back().methods = general_block_methods;
+  };
+  auto const none = std::function<OperatorPtr<double>(Context&)>();
+  either("indefinite", with_eigenvalues(d, 5), none, {Stop::indefinite_operator}, converged);
+  either("negative_definite", -A, none, {Stop::indefinite_operator}, converged);
+  either("indefinite_preconditioner", A, minus, {Stop::indefinite_preconditioner}, converged);
+  either("preconditioner_zero", A, nothing, {Stop::breakdown, Cause::singular_operator},
+         {Stop::breakdown});
 
-  BlockCase& indefinite =
-      add("indefinite_preconditioner", random, all(6, {Stop::indefinite_preconditioner}));
-  indefinite.M = [n](Context& ctx) { return matrix(ctx, -Matrix::Identity(n, n)); };
-  BlockCase& empty =
-      add("preconditioner_zero", random, all(6, {Stop::breakdown, Cause::singular_operator}));
-  empty.M = [n](Context& ctx) { return matrix(ctx, Matrix::Zero(n, n)); };
+  // A is negative where one column lives alone: where columns are independent, the others go on.
+  Matrix split = Matrix::Zero(n, n);
+  split.topLeftCorner(n / 2, n / 2) = laplace(n / 2);
+  split.bottomRightCorner(n / 2, n / 2) = -Matrix::Identity(n / 2, n / 2);
+  B = random;
+  B.bottomRows(n / 2).setZero();
+  B.col(2) = random.col(3);
+  B(n - 1, 4) = 1e3;
+  out.push_back(with("indefinite_in_two_columns", split, B, all(6, converged)));
+  out.back().columns[2] = out.back().columns[4] = {Stop::indefinite_operator};
+  out.back().methods = "pseudo_block_cg";
+
+  // M has numbers for all columns but those two: the others never meet them.
+  Matrix definite = split;
+  definite.bottomRightCorner(n / 2, n / 2) *= -1;
+  out.push_back(with("nan_for_two_columns", definite, B, all(6, converged)));
+  out.back().columns[2] = out.back().columns[4] = {Stop::nonfinite, Cause::preconditioner};
+  out.back().M = nan_where_the_last_is_not_0;
+  out.back().methods = "pseudo_block_cg pseudo_block_gmres pseudo_block_bicgstab";
+
+  // 0 where a column lives alone: the system of this column has no solution.
+  split.bottomRightCorner(n / 2, n / 2).setZero();
+  B.col(2).setZero(), B(n - 1, 2) = 1, B.col(4) = B.col(3);
+  out.push_back(with("singular_in_a_column", split, B, all(6, converged)));
+  out.back().columns[2] = {Stop::breakdown, Cause::singular_operator};
+  out.back().methods = "pseudo_block_cg";
   BlockCase& lost =
       add("nan_from_the_preconditioner", random, all(6, {Stop::nonfinite, Cause::preconditioner}));
   lost.M = [n](Context& ctx) { return matrix(ctx, nan * Matrix::Identity(n, n)); };
@@ -137,15 +190,31 @@ std::vector<BlockCase> cases() {
   return out;
 }
 
-class ColumnVerdicts : public testing::TestWithParam<std::tuple<Where, BlockCase>> {
+/// Every method with the cases that are for it.
+struct MethodCase {
+  std::string method;
+  BlockCase block;
+};
+void PrintTo(MethodCase const& c, std::ostream* out) { *out << c.method << ", " << c.block.name; }
+std::vector<MethodCase> method_cases() {
+  std::vector<MethodCase> out;
+  for (std::string const& method : block_methods())
+    for (BlockCase const& c : cases())
+      if (c.is_for(method)) out.push_back({method, c});
+  return out;
+}
+
+class ColumnVerdicts : public testing::TestWithParam<std::tuple<Where, MethodCase>> {
  protected:
   void SetUp() override { TCSOLVE_SKIP_IF_ABSENT(std::get<0>(GetParam()).backend); }
 };
 
 TEST_P(ColumnVerdicts, AreThoseOfAnAnalyst) {
-  auto const& [where, c] = GetParam();
+  auto const& [where, of] = GetParam();
+  auto const& [method, c] = of;
   Context ctx(where.backend);
-  BlockCg solver({.stopping = c.stopping, .execution = where.execution});
+  auto const made = make_block_solver(method, c.stopping, where.execution);
+  BlockSolver& solver = *made;
   solver.setup(ctx, matrix(ctx, c.A), c.M ? c.M(ctx) : nullptr);
   auto const n = static_cast<Index>(c.B.rows()), k = static_cast<Index>(c.B.cols());
   Matrix X = c.X0;
@@ -179,9 +248,10 @@ INSTANTIATE_TEST_SUITE_P(at, ColumnVerdicts,
                          testing::Combine(testing::Values(Where{Backend::host, Execution::eager},
                                                           Where{Backend::cuda, Execution::eager},
                                                           Where{Backend::cuda, Execution::graph}),
-                                          testing::ValuesIn(cases())),
+                                          testing::ValuesIn(method_cases())),
                          [](auto const& info) {
-                           return cat(std::get<0>(info.param), "_", std::get<1>(info.param).name);
+                           MethodCase const& of = std::get<1>(info.param);
+                           return cat(std::get<0>(info.param), "_", of.method, "_", of.block.name);
                          });
 
 }  // namespace

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One right-hand side with a block method: its residual, cut into parts, is the block, and the
+/// corrections of the parts are added (Grigori, Moufawad and Nataf 2016).
+#include <algorithm>
+#include <cmath>
+
+#include <tcsolve/solvers/driver/block_solver.hpp>
+#include <tcsolve/solvers/driver/part_ops.hpp>
+
+namespace tcsolve {
+
+namespace {
+constexpr double cg_passes = 12;  // over n values, of an iteration of one column
+}
+
+/// Column i of R, or, where the columns are parts, all of R = d_.
+void BlockSolver::put_residual(Index i) {
+  Context& ctx = *ctx_;
+  Out<double> const R = system_.R;
+  if (!system_.parts) return copy<double, double>(ctx, d_, column<double>(R, i));
+  submit(ctx, SplitParts{R.size(), R.rows, R.cols, d_.view().data, R.data});
+}
+
+/// d_ = column i of X, or the sum of all columns.
+void BlockSolver::take_correction(Index i) {
+  Context& ctx = *ctx_;
+  In<double> const X = system_.X;
+  if (!system_.parts) return copy<double, double>(ctx, column<double const>(X, i), d_);
+  submit(ctx, SumParts{X.rows, X.cols, X.data, d_.view().data});
+}
+
+/// Bytes of an iteration with w columns.
+double BlockSolver::bytes_of(Index w, double passes) const {
+  return system_.A->cost(w).bytes + (system_.preconditioned ? system_.M->cost(w).bytes : 0.0) +
+         passes * sizeof(double) * system_.A->cols() * w;
+}
+
+/// Whether the parts paid: what an iteration costs beside one of a single column and, where it was
+/// asked for, whether a single column gets there for the same bytes. The b of the solve lies in B_.
+std::string BlockSolver::verdict_on_parts(SolveReport const& report, Clock::time_point start) {
+  double const ratio = bytes_of(parts_, facts_.cost.passes) / bytes_of(1, cg_passes);
+  auto const worth = static_cast<Index>(std::ceil(report.iterations * ratio));
+  std::string text = cat("; in ", parts_, " parts, ", report.iterations, " iterations of ",
+                         std::round(10 * ratio) / 10, " times the bytes of cg");
+  if (!compares_ || !report.converged() || report.iterations == 0)
+    return cat(text, ": paid if cg takes more than ", worth);
+  if (compared_.empty()) {
+    system_.parts = false;
+    ColumnState c;
+    c.report.true_residual = c.report.rhs_norm = report.rhs_norm;
+    c.report.tolerance = report.tolerance;
+    copy<double, double>(*ctx_, column<double const>(B_, 0), column<double>(residuals_, 0));
+    Run const alone = run({&c}, worth, start);
+    bool const there = static_cast<Stop>(alone.state.stop) == Stop::claimed;
+    compared_ = there ? cat(": did not pay, cg takes ", alone.state.iteration)
+                      : cat(": paid, cg is not there after ", alone.state.iteration);
+  }
+  return text + compared_;
+}
+
+}  // namespace tcsolve

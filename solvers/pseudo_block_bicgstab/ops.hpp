@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fused updates of BiCGStab (van der Vorst 1992; Saad 2003, Algorithm 7.7) in each column of a
+/// block, with the right preconditioner's products y = M p and z = M s named apart:
+///
+///     direction  p = r + beta (p - omega v)                        reads r, p, v     writes p
+///     first      sigma = <r~, v>,  ||v||                           reads r~, v
+///     half       alpha = rho / sigma;  s = r - alpha v             reads r, v        writes s
+///     second     <t, s>, <t, t>                                    reads s, t
+///     full       omega = <t, s> / <t, t>;
+///                x += alpha y + omega z;  r = s - omega t          reads 6           writes x, r
+///
+/// s takes the place of r. 19 passes over n x w values.
+#pragma once
+
+#include <cmath>
+
+#include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/solvers/driver/column_runs.hpp>
+
+namespace tcsolve {
+
+/// The scalars of one column; as those of one BiCGStab recurrence.
+struct PseudoBicgScalars {
+  double rho, rho_prev;  ///< <r~, r>
+  double sigma, vv;      ///< <r~, v>, ||v||^2, v = A M p
+  double alpha, omega;
+  double ts, tt;   ///< <t, s>, ||t||^2, t = A M s
+  double ss, rr;   ///< ||s||^2, ||r||^2
+  double shadow2;  ///< ||r~||^2
+  /// |a| <= eps sqrt(b c): a is zero beside the vectors whose product it is.
+  static TCSOLVE_HD bool negligible(double a, double b, double c) {
+    return a * a <= 4.9e-32 * b * c;
+  }
+};
+
+/// r~ = r, and in another attempt something random of about its size added.
+struct PseudoBicgShadow {
+  static constexpr char const* name = "pseudo_bicg_shadow";
+  static constexpr int sums = 3;
+  BlockShape shape;
+  ColumnRuns runs;
+  PseudoBicgScalars* k;
+  Index attempt;
+  std::uint64_t seed;
+  double const* R;
+  double* shadow;
+  struct Coefficients {
+    double size;
+  };
+  TCSOLVE_HD bool prepare(ColumnFrame, Coefficients& c) const {
+    c.size = 1 / sqrt(double(shape.n));
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
+    double const r = R[e];
+    double v = r;
+    if (attempt > 0) v += c.size * random_value(seed + attempt, e / shape.ld);
+    shadow[e] = v;
+    sum[0] += r * r;
+    sum[1] += r * v;
+    sum[2] += v * v;
+  }
+  TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
+    PseudoBicgScalars s{};
+    s.rr = sum[0], s.rho = sum[1], s.shadow2 = sum[2];
+    k[f.j] = s;
+    runs.open(f.j, s.rr);
+  }
+  TCSOLVE_HD void after(Frame) const { runs.open_all(); }
+};
+
+/// p = r + beta (p - omega v), beta = (rho / rho_prev)(alpha / omega), in the first step p = r.
+struct PseudoBicgDirection {
+  static constexpr char const* name = "pseudo_bicg_direction";
+  BlockShape shape;
+  ColumnRuns runs;
+  PseudoBicgScalars const* k;
+  double const *R, *V;
+  double* P;
+  struct Coefficients {
+    double beta, omega;
+  };
+  TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients& c) const {
+    if (runs.ended(f.j)) return false;
+    PseudoBicgScalars const& s = k[f.j];
+    bool const first = f.loop.first();
+    if (!is_finite(s.rho)) return runs.raise(f, Stop::nonfinite, Cause::none, s.rho);
+    // omega = 0 makes rho = 0 as well: it is the cause.
+    if (!first && s.omega == 0) return runs.raise(f, Stop::breakdown, Cause::omega, s.omega);
+    if (s.negligible(s.rho, s.rr, s.shadow2))
+      return runs.raise(f, Stop::breakdown, Cause::rho, s.rho);
+    c = {0, 0};
+    if (first) return true;
+    c = {s.rho / s.rho_prev * (s.alpha / s.omega), s.omega};
+    return is_finite(c.beta) ? true : runs.raise(f, Stop::breakdown, Cause::rho, s.rho_prev);
+  }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double*) const {
+    P[e] = c.beta == 0 ? R[e] : R[e] + c.beta * (P[e] - c.omega * V[e]);
+  }
+};
+
+/// sigma = <r~, v>,  vv = ||v||^2.
+struct PseudoBicgFirst {
+  static constexpr char const* name = "pseudo_bicg_first";
+  static constexpr int sums = 2;
+  BlockShape shape;
+  ColumnRuns runs;
+  PseudoBicgScalars* k;
+  double const *shadow, *V;
+  struct Coefficients {};
+  TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients&) const { return !runs.ended(f.j); }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const&, double* sum) const {
+    double const v = V[e];
+    sum[0] += shadow[e] * v;
+    sum[1] += v * v;
+  }
+  TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
+    k[f.j].sigma = sum[0], k[f.j].vv = sum[1];
+    k[f.j].rho_prev = k[f.j].rho;
+  }
+};
+
+/// alpha = rho / sigma;  s = r - alpha v;  ss = ||s||^2.
+struct PseudoBicgHalf {
+  static constexpr char const* name = "pseudo_bicg_half";
+  static constexpr int sums = 1;
+  BlockShape shape;
+  ColumnRuns runs;
+  PseudoBicgScalars* k;
+  double const* V;
+  double* R;
+  struct Coefficients {
+    double alpha;
+  };
+  TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients& c) const {
+    if (runs.ended(f.j)) return false;
+    PseudoBicgScalars const& s = k[f.j];
+    if (!is_finite(s.sigma) || !is_finite(s.vv))
+      return runs.raise(f, Stop::nonfinite, Cause::none, s.sigma);
+    if (s.negligible(s.sigma, s.vv, s.shadow2))
+      return runs.raise(f, Stop::breakdown, Cause::sigma, s.sigma);
+    c.alpha = s.rho / s.sigma;
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
+    double const s = R[e] - c.alpha * V[e];
+    R[e] = s;
+    sum[0] += s * s;
+  }
+  TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
+    PseudoBicgScalars& s = k[f.j];
+    s.alpha = s.rho / s.sigma;
+    s.ss = sum[0];
+  }
+};
+
+/// ts = <t, s>,  tt = ||t||^2.
+struct PseudoBicgSecond {
+  static constexpr char const* name = "pseudo_bicg_second";
+  static constexpr int sums = 2;
+  BlockShape shape;
+  ColumnRuns runs;
+  PseudoBicgScalars* k;
+  double const *S, *T;
+  struct Coefficients {};
+  TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients&) const { return !runs.ended(f.j); }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const&, double* sum) const {
+    double const t = T[e];
+    sum[0] += S[e] * t;
+    sum[1] += t * t;
+  }
+  TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
+    k[f.j].ts = sum[0], k[f.j].tt = sum[1];
+  }
+};
+
+/// omega = <t, s> / <t, t>;  x += alpha y + omega z;  r = s - omega t;  rr = ||r||^2,
+/// rho = <r~, r>;  then the tests. omega = 0 when s is small enough already: then this is the half
+/// step.
+struct PseudoBicgFull {
+  static constexpr char const* name = "pseudo_bicg_full";
+  static constexpr int sums = 2;
+  BlockShape shape;
+  ColumnRuns runs;
+  PseudoBicgScalars* k;
+  double const *Y, *Z, *T, *shadow;
+  double *X, *R;
+  struct Coefficients {
+    double alpha, omega;
+  };
+  TCSOLVE_HD bool half_step(Index j) const { return k[j].ss <= runs.goal2[j] || k[j].tt == 0; }
+  TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients& c) const {
+    if (runs.ended(f.j)) return false;
+    PseudoBicgScalars const& s = k[f.j];
+    bool const half = half_step(f.j);
+    if (!half && !(is_finite(s.ts) && is_finite(s.tt)))
+      return runs.raise(f, Stop::nonfinite, Cause::none, s.tt);
+    c = {s.alpha, half ? 0.0 : s.ts / s.tt};
+    return true;
+  }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
+    double x = X[e] + c.alpha * Y[e], r = R[e];
+    if (c.omega != 0) {
+      x += c.omega * Z[e];  // Z may be R
+      r -= c.omega * T[e];
+    }
+    X[e] = x;
+    R[e] = r;
+    sum[0] += r * r;
+    sum[1] += shadow[e] * r;
+  }
+  TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
+    PseudoBicgScalars& s = k[f.j];
+    bool const none = half_step(f.j) || s.negligible(s.ts, s.tt, s.ss);
+    s.omega = none ? 0.0 : s.ts / s.tt;
+    s.rr = sum[0];
+    s.rho = sum[1];
+    runs.judge(f, s.rr);
+  }
+  TCSOLVE_HD void after(Frame f) const {
+    runs.conclude(f);
+    runs.observe().finish(f, nullptr);
+  }
+};
+
+using PseudoBicgstabOps = OpList<PseudoBicgShadow, PseudoBicgDirection, PseudoBicgFirst,
+                                 PseudoBicgHalf, PseudoBicgSecond, PseudoBicgFull>;
+
+}  // namespace tcsolve
