@@ -174,16 +174,18 @@ int main(int argc, char** argv) {
     Factorisation const reference(host, a.view(), recipe);
     reference.apply(host, vector_view<double const>(random.data(), a.rows),
                     vector_view(expected.data(), a.rows));
-    for (char const* by : {"SpSV", "exact", "host", "isai", "isai fp32", "exact, colours",
-                           "exact fp32, colours", "isai, colours", "exact, metis"}) {
+    for (char const* by :
+         {"SpSV", "exact", "host", "isai", "isai fp32", "exact, colours", "exact fp32, colours",
+          "isai, colours", "exact, metis", "parts", "parts, metis"}) {
       std::string const way = by;
       recipe.arrangement.order = way.ends_with("colours") ? FactorOrder::colours
                                  : way.ends_with("metis") ? FactorOrder::metis
                                                           : FactorOrder::none;
       recipe.values = way.find("fp32") != way.npos ? Real::f32 : Real::f64;
-      recipe.solves = way.starts_with("isai") ? TriangularSolves::isai
-                      : way == "host"         ? TriangularSolves::host
-                                              : TriangularSolves::exact;
+      recipe.solves = way.starts_with("isai")    ? TriangularSolves::isai
+                      : way == "host"            ? TriangularSolves::host
+                      : way.starts_with("parts") ? TriangularSolves::parts
+                                                 : TriangularSolves::exact;
       try {
         auto start = Clock::now();
         OperatorPtr<double> M;

@@ -16,6 +16,18 @@ bool pattern_is_symmetric(Csr<double> const& B) {
   return T.offsets == B.offsets && T.columns == B.columns;
 }
 
+/// Of the entries outside the diagonal, those whose row and column are in one part.
+double within_parts(Csr<double> const& B, Index part) {
+  Offset inside = 0, all = 0;
+  for (Index i = 0; i < B.rows; ++i)
+    for (Index const j : B.row_columns(i)) {
+      if (i == j) continue;
+      ++all;
+      inside += i / part == j / part;
+    }
+  return all > 0 ? static_cast<double>(inside) / static_cast<double>(all) : 1;
+}
+
 FillCount count(Context& ctx, Arrangement const& arrangement, FactorRecipe const& recipe) {
   Csr<double> const& B = arrangement.matrix();
   CancelFlag const cancel = ctx.cancel_flag();
@@ -94,6 +106,14 @@ MemoryNeed factorisation_need(Context const& ctx, FactorRecipe const& recipe, In
       if (joint) need.space += 12 * stored + 28 * n;
       need.passing += 16 * (stored + 2 * n);
       break;
+    case TriangularSolves::parts: {
+      // What stays within parts, as if the factors were as A.
+      double const inside = stored > 0 ? fill.inside * stored : 0;
+      need.space += (2.0 + size_of(recipe.values)) * inside + 74 * n;
+      if (joint) need.host += 12 * stored + 24 * n;
+      if (joint) need.space += 12 * stored + 28 * n;
+      break;
+    }
     case TriangularSolves::sweeps:
       add(fill.lower);
       add(fill.upper);
@@ -125,6 +145,8 @@ MemoryNeed factorisation_need(Context& ctx, CsrView<double> const& a, FactorReci
                                 nodes_of(recipe, a));
   FillCount fill = count(ctx, arrangement, recipe);
   if (recipe.symmetric) fill.lower = fill.upper;  // L = U^T
+  if (recipe.solves == TriangularSolves::parts)
+    fill.inside = within_parts(arrangement.matrix(), recipe.part);
   if (recipe.right_factor) {
     fill.lower = 0;
     fill.lower_places = a.rows;

@@ -12,6 +12,7 @@
 #include <tcsolve/factors/complete.hpp>
 #include <tcsolve/factors/factored_inverse.hpp>
 #include <tcsolve/factors/on_host.hpp>
+#include <tcsolve/factors/parts_inverse.hpp>
 #include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/factors/swept_inverse.hpp>
 #include <tcsolve/matrix/blocks.hpp>
@@ -210,10 +211,11 @@ std::shared_ptr<TriangularFactors const> Factorisation::exact_factors(Context& c
 
 void Factorisation::choose_solves(Context& ctx) {
   if (ctx.space() == Space::host)
-    recipe_.solves =
-        recipe_.solves == TriangularSolves::isai || recipe_.solves == TriangularSolves::sweeps
-            ? recipe_.solves
-            : TriangularSolves::exact;
+    recipe_.solves = recipe_.solves == TriangularSolves::isai ||
+                             recipe_.solves == TriangularSolves::sweeps ||
+                             recipe_.solves == TriangularSolves::parts
+                         ? recipe_.solves
+                         : TriangularSolves::exact;
   if (recipe_.solves != TriangularSolves::automatic) return;
   TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
   auto const entries = static_cast<double>(pattern.entries());
@@ -271,6 +273,12 @@ void Factorisation::make_inverse(Context& ctx) {
         return;
       }
       case TriangularSolves::sweeps: sweep<S>(ctx, *factors(ctx), recipe_.sweeps, nullptr); return;
+      case TriangularSolves::parts:
+        if (auto const own = std::dynamic_pointer_cast<PartsInverse<S> const>(inverse_))
+          std::const_pointer_cast<PartsInverse<S>>(own)->update(ctx, factors(ctx), sides_);
+        else
+          inverse_ = std::make_shared<PartsInverse<S>>(ctx, factors(ctx), sides_, recipe_.part);
+        return;
       case TriangularSolves::host:
         if (!host_) host_ = std::make_shared<Context>(Backend::host, host_options(ctx));
         there_ = exact<S>(*host_, exact_factors(ctx), sides_, there_, levels_);
@@ -307,6 +315,8 @@ std::string Factorisation::details() const {
   if (recipe_.solves == TriangularSolves::isai)
     text += cat("; sparse approximate inverses of the factors",
                 recipe_.right_factor ? "" : cat(", corrected ", recipe_.corrections, " times"));
+  else if (recipe_.solves == TriangularSolves::parts)
+    text += cat("; solved in parts of ", recipe_.part, " rows");
   else if (recipe_.solves == TriangularSolves::sweeps)
     text += cat("; ", recipe_.sweeps, " Jacobi sweeps for each factor");
   else

@@ -9,6 +9,7 @@
 ///     apply        exactly, level by level       factors/factored_inverse.hpp
 ///                  by approximate inverses       factors/approximate_inverse.hpp
 ///                  by Jacobi sweeps              factors/swept_inverse.hpp
+///                  exactly, part by part         factors/parts_inverse.hpp
 ///                  exactly, on the host          factors/on_host.hpp
 #pragma once
 
@@ -32,13 +33,14 @@ enum class TriangularSolves {
   exact,      ///< level by level
   isai,       ///< products with sparse approximate inverses, and sweeps that correct them
   sweeps,     ///< FactorRecipe::sweeps Jacobi sweeps
+  parts,      ///< exactly within parts of FactorRecipe::part rows, without what couples them
   host        ///< level by level on the host; the vectors travel
 };
 constexpr auto names(TriangularSolves) {
   return std::array{
       std::pair{TriangularSolves::automatic, "auto"}, std::pair{TriangularSolves::exact, "exact"},
-      std::pair{TriangularSolves::isai, "isai"}, std::pair{TriangularSolves::sweeps, "sweeps"},
-      std::pair{TriangularSolves::host, "host"}};
+      std::pair{TriangularSolves::isai, "isai"},      std::pair{TriangularSolves::sweeps, "sweeps"},
+      std::pair{TriangularSolves::parts, "parts"},    std::pair{TriangularSolves::host, "host"}};
 }
 
 /// What is kept of the factors.
@@ -66,6 +68,7 @@ struct FactorRecipe {
   TriangularSolves solves = TriangularSolves::automatic;
   int sweeps = 5;       ///< with TriangularSolves::sweeps
   int corrections = 1;  ///< with isai: sweeps that follow the product with W
+  int part = 1024;      ///< with TriangularSolves::parts
 };
 
 /// Its arrangement with what is automatic decided.

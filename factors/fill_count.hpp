@@ -23,6 +23,7 @@ struct FillCount {
   double lower_places = 0, upper_places = 0;
   bool by_blocks = false;  ///< the places are those of the block form (factors/block_factors.hpp)
   bool exact = true;       ///< counted; false: inferred from a sample
+  double inside = 1;       ///< of A's entries, those within parts of FactorRecipe::part rows
 };
 
 /// Of factors that there are. Cost: O(entries).

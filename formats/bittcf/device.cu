@@ -35,8 +35,8 @@ namespace tcsolve::cuda {
 
 namespace {
 
-// Small thread blocks and 85 registers a thread: six blocks share a multiprocessor, and no warp waits
-// for the slowest of sixteen (docs/internals/bittcf.md).
+// Small thread blocks and 85 registers a thread: six blocks share a multiprocessor, and no warp
+// waits for the slowest of sixteen (docs/internals/bittcf.md).
 constexpr int warps = 4, blocks_together = 6;
 
 /// A value as it is stored, until it is multiplied.

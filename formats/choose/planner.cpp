@@ -43,8 +43,8 @@ double persistent_step(Format const& format, double bytes, Features const& f,
   double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
   double const touched = bytes / 1e6 + step_vectors * vector;
   double const counted = bytes / 1e6 + loop_vectors * vector;
-  if (rates.persistent == 0 || !request.persistent || request.columns > 1 || !multiplies_in_loop(format, request) ||
-      counted > persistent_share * table.cache)
+  if (rates.persistent == 0 || !request.persistent || request.columns > 1 ||
+      !multiplies_in_loop(format, request) || counted > persistent_share * table.cache)
     return 0;
   double const near = std::min(touched, table.cache);
   return rates.persistent + rates.persistent_stream * near + table.pass_stream * (touched - near);

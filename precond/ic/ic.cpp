@@ -30,7 +30,8 @@ FactorRecipe IcFactory::recipe() const {
           .values = p.values,
           .solves = p.triangular,
           .sweeps = p.sweeps,
-          .corrections = p.corrections};
+          .corrections = p.corrections,
+          .part = p.part};
 }
 
 OperatorPtr<double> IcFactory::build(Context& ctx, System const& system) const {

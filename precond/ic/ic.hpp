@@ -21,6 +21,7 @@ struct IcParams {
   TriangularSolves triangular = TriangularSolves::automatic;
   int sweeps = 5;
   int corrections = 1;
+  int part = 1024;
 
   std::string check() const;
   static constexpr auto schema() {
@@ -46,12 +47,14 @@ struct IcParams {
         field(&P::values, "values", "type of the stored factors; sums are fp64"),
         field(&P::triangular, "triangular",
               "exact: level by level; isai: products with sparse approximate inverses of L and "
-              "L^T; sweeps: that many Jacobi sweeps; auto: exact on the host, on a device what "
+              "L^T; sweeps: that many Jacobi sweeps; parts: exactly within parts of rows, without "
+              "what couples them; auto: exact on the host, on a device what "
               "suits the number of levels"),
         field(&P::sweeps, "sweeps", between(1, 1000), "with triangular: sweeps; how many"),
         field(&P::corrections, "corrections", between(0, 20),
               "with triangular: isai; y += W (b - L y) so many times after y = W b, W the "
-              "approximate inverse")};
+              "approximate inverse"),
+        field(&P::part, "part", between(32, 4096), "with triangular: parts; rows of a part")};
   }
 };
 

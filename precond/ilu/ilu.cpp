@@ -32,7 +32,8 @@ FactorRecipe IluFactory::recipe() const {
           .values = p.values,
           .solves = p.triangular,
           .sweeps = p.sweeps,
-          .corrections = p.corrections};
+          .corrections = p.corrections,
+          .part = p.part};
 }
 
 OperatorPtr<double> IluFactory::build(Context& ctx, System const& system) const {

@@ -365,6 +365,37 @@ TEST_P(FactorOperators, ApproximateInversesMeetTheirEquations) {
   EXPECT_LE((w * (full + Dense::Identity(12, 12)) - Dense::Identity(12, 12)).norm(), 1e-9);
 }
 
+TEST_P(FactorOperators, ByPartsLeaveOutWhatCouplesThem) {
+  Csr<double> const a = dominant(150, 6, 31), s = definite(150, 32);
+  for (Csr<double> const* matrix : {&a, &s})
+    for (int part : {32, 64, 1024})
+      for (FactorOrder order : {FactorOrder::none, FactorOrder::amd}) {
+        SCOPED_TRACE(cat(part, ", ", int(order)));
+        FactorRecipe recipe = complete(Real::f64, order);
+        recipe.level = 1;
+        recipe.symmetric = matrix == &s;
+        recipe.solves = TriangularSolves::parts;
+        recipe.part = part;
+        if (recipe.symmetric) recipe.arrangement.matching = UseMatching::off;
+        Factorisation M(ctx(), matrix->view(), recipe);
+        Csr<double> now = *matrix;
+        for (double& v : now.values) v *= 1.25;
+        for (Csr<double> const* values : {matrix, static_cast<Csr<double> const*>(&now)}) {
+          M.update(ctx(), values->view());
+          TriangularFactors factors = *M.factors(ctx());
+          for (Csr<double>* t : {&factors.lower, &factors.upper})
+            for (Index i = 0; i < t->rows; ++i)
+              for (Offset k = t->offsets[i]; k < t->offsets[i + 1]; ++k)
+                if (i / part != t->columns[k] / part) t->values[k] = 0;
+          Arrangement const B(values->view(), recipe.arrangement, recipe.symmetric);
+          matches(
+              M,
+              dense(B.sides().leaving()) * product(factors).inverse() * dense(B.sides().entering()),
+              1e-11);
+        }
+      }
+}
+
 TEST_P(FactorOperators, RefuseWhatTheirTypeCannotHold) {
   Dense d = Dense::Identity(3, 3);
   d(2, 0) = 1e6;

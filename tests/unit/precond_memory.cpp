@@ -44,6 +44,7 @@ std::multimap<std::string, std::string> const variants = {
     {"ic", "block: 3, order: rcm"},
     {"ic", "drop_tolerance: 0.01, values: fp16"},
     {"ic", "triangular: isai"},
+    {"ic", "triangular: parts, part: 64"},
     {"block_jacobi", "block: 20, values: adaptive"},
     {"block_jacobi", "block: 3, values: fp32"},
     {"fsai", "power: 2, tolerance: 0.01"},

@@ -98,9 +98,8 @@ TYPED_TEST(BittcfContract, ColumnsOfFewEntriesStandAside) {
   CsrStorage<S> const there(this->ctx(), representable<S>(staircase()));
   Bittcf<S> const m(this->ctx(), there.view(), {.aside = 1});
   auto const& arrays = m.arrays();
-  EXPECT_EQ(of_blocks(this->ctx(), arrays.column, 8),
-            placed({10, 20, 30, 40, 50, 60, 70, 70,  //
-                    90, 90, 90, 90, 90, 90, 90, 90}));
+  EXPECT_EQ(of_blocks(this->ctx(), arrays.column, 8), placed({10, 20, 30, 40, 50, 60, 70, 70,  //
+                                                              90, 90, 90, 90, 90, 90, 90, 90}));
   EXPECT_EQ(to_host(this->ctx(), arrays.side_start),
             (std::vector<std::uint32_t>{0, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4}));
   EXPECT_EQ(to_host(this->ctx(), arrays.side_columns), (std::vector<std::int32_t>{0, 80, 80, 0}));
