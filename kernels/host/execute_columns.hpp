@@ -16,6 +16,8 @@
 namespace tcsolve::host {
 
 constexpr std::int64_t chunk_rows = 512;
+/// Rows that stay in the first-level cache while the columns go by, one after the other.
+constexpr std::int64_t strip_rows = 32;
 
 template <class V>
 void execute_columns(Host&, LoopState* state, V const& op, double* partials) {
@@ -32,10 +34,19 @@ void execute_columns(Host&, LoopState* state, V const& op, double* partials) {
   parallel(going.empty() ? 0 : chunks, 2, [&](std::int64_t chunk) {
     double* const sum = partials + static_cast<std::size_t>(chunk) * size;
     std::fill_n(sum, size, 0.0);
+    V const own = op;  // what an element writes cannot be the operands
     std::int64_t const end = std::min(op.shape.n, (chunk + 1) * chunk_rows);
-    for (std::int64_t i = chunk * chunk_rows; i < end; ++i)
-      for (Index const j : going)
-        op.element(i * op.shape.ld + j, c[static_cast<std::size_t>(j)], sum + j * sums);
+    for (std::int64_t first = chunk * chunk_rows; first < end; first += strip_rows) {
+      std::int64_t const last = std::min(end, first + strip_rows);
+      for (Index const j : going) {
+        Coefficients const of_column = c[static_cast<std::size_t>(j)];
+        double here[sums > 0 ? sums : 1];
+        for (int k = 0; k < sums; ++k) here[k] = sum[j * sums + k];
+        for (std::int64_t i = first; i < last; ++i)
+          own.element(i * own.shape.ld + j, of_column, here);
+        for (int k = 0; k < sums; ++k) sum[j * sums + k] = here[k];
+      }
+    }
   });
   if constexpr (sums > 0) {
     for (Index const j : going) {

@@ -6,6 +6,31 @@
 
 namespace tcsolve::host {
 
+/// Row by row: no element asks by a division where it lies.
+template <class T>
+struct Walk<Multiply<T>> {
+  static void elements(Multiply<T> const op, NoCoefficients, std::int64_t begin, std::int64_t end,
+                       double*) {
+    Index const cols = op.y.cols;
+    if (cols == 1) {
+      for (std::int64_t i = begin; i < end; ++i) op.element(i, {}, nullptr);
+      return;
+    }
+    std::int64_t row = begin / cols;
+    for (std::int64_t i = begin; i < end; ++row) {
+      double const d = double(op.d[row]);
+      std::int64_t const next = std::min(end, (row + 1) * cols);
+      T const* x = op.x.data + row * op.x.row_stride + (i - row * cols) * op.x.col_stride;
+      T* y = op.y.data + row * op.y.row_stride + (i - row * cols) * op.y.col_stride;
+      for (; i < next; ++i, x += op.x.col_stride, y += op.y.col_stride) {
+        double const v = op.alpha * (d * double(*x));
+        *y = T(op.beta == 0 ? v : v + op.beta * double(*y));
+      }
+    }
+  }
+  static std::int64_t grain(Multiply<T> const&) { return chunk; }
+};
+
 template struct WalksExactly<OpList<ShiftResidual>>;
 template struct Executes<SharedOps>;
 

@@ -58,9 +58,12 @@ TEST_P(LinearSolverFollows, InEveryFormatAndOrder) {
 }
 
 TEST_P(LinearSolverFollows, WithEveryMethod) {
-  for (std::string const& method : solver_registries().solvers.names())
+  for (std::string const& method : solver_registries().solvers.names()) {
+    if (method == "deflated_cg")
+      continue;  // learns from earlier solves (tests/solve/deflated_cg.cpp)
     follows(cat("solver: {type: ", method, "}\npreconditioner: {type: ",
                 method == "lsmr" ? "none" : "jacobi", "}\noperator: {format: csr}\n"));
+  }
 }
 
 TEST_P(LinearSolverFollows, WithEveryPreconditioner) {
