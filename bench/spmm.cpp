@@ -6,7 +6,7 @@
 ///   --columns=8,16,32   how many
 ///   --values=fp64       fp64; fp32, vectors too; fp16, vectors and cuSPARSE's values in fp32
 ///   --layout=row        of x and y of the formats: row, column or both
-///   --only=FORMAT       of the formats
+///   --only=A,B          of the formats
 ///   --pass              tunings of the formats as well
 ///   --shuffle           the rows of every matrix renumbered at random
 ///   --order=NAME        then in an order (rcm, metis or affinity); its time on the host and the
@@ -208,7 +208,8 @@ class Blocks {
           [&] { A->apply(ctx_, x, y); });
     };
     for (Format const& format : formats()) {
-      if (!settings_.only_format.empty() && settings_.only_format != format.name) continue;
+      std::string const listed = cat(",", settings_.only_format, ",");
+      if (listed != ",," && listed.find(cat(",", format.name, ",")) == listed.npos) continue;
       double const positions = format.layout(f, real_of<S>).slots;
       if (positions == 0 || !padding_pays(positions, a_.entries())) continue;
       time(format.name, format.makers, predicted(format, layout));

@@ -107,7 +107,8 @@ TEST_F(CostTableFile, ShippedRatesAreThoseOfTheirFiles) {
   for (CostTable const& table : {CostTable::h200(), CostTable::host()})
     for (Format const& format : formats())
       for (Real const values : {Real::f64, Real::f32, Real::f16})
-        EXPECT_NE(table.rates(format.name, values).product, Terms{})
+        EXPECT_TRUE(table.rates(format.name, values).product != Terms{} ||
+                    table.rates(format.name, values).block != Terms{})
             << table.device << ", " << format.name << ", " << name(values);
 }
 
