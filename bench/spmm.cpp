@@ -200,7 +200,8 @@ class Blocks {
       std::shared_ptr<LinearOperator<T>> A;
       try {
         A = std::get<Maker<T, S>>(makers).make(ctx_, csr.view(), nullptr);
-      } catch (MatrixError const&) { return; }  // the tuning is not for this matrix
+      } catch (MatrixError const&) { return; }             // the tuning is not for this matrix
+      cuda::check(cudaMemset(Y.data(), 0xff, Y.bytes()));  // NaN: all of it must be written
       A->apply(ctx_, x, y);
       double const error = worst(Y.data(), k, row_major, A->traits().precision);
       double const vectors = double(sizeof(T)) * k * (double(a_.rows) + a_.cols);
@@ -305,8 +306,13 @@ Csr<double> arranged(std::string const& name, Csr<double> a, bool shuffle,
                      std::string const& order) {
   if (shuffle) a = permuted(a.view(), random_permutation(a.rows, 5));
   auto const start = std::chrono::steady_clock::now();
+  bool known = order == "none";
   for (auto const& [reorder, text] : names(Reorder{}))
-    if (order == text && reorder != Reorder::none) a = permuted(a.view(), reordering(a, reorder).P);
+    if (order == text && reorder != Reorder::none) {
+      a = permuted(a.view(), reordering(a, reorder).P);
+      known = true;
+    }
+  if (!known) throw ConfigError(cat("bench_spmm: there is no order '", order, "'"));
   std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - start;
   std::cout << "{\"matrix\": \"" << name << "\", \"shuffled\": " << (shuffle ? "true" : "false")
             << ", \"order\": \"" << order << "\", \"order_s\": " << taken.count()

@@ -158,10 +158,17 @@ void Factorisation::factorise_on_pattern(Context& ctx) {
   Csr<double> const& B = arrangement_.matrix();
   if (!std::exchange(decided_, true) && ctx.space() != Space::host && !recipe_.right_factor &&
       arrangement_.nodes().empty() && quicker_on_device(*factors_)) {
-    joint_ = std::make_shared<JointFactors>(ctx, std::move(*std::exchange(factors_, nullptr)));
+    joint_ = std::make_shared<JointFactors>(ctx, *factors_);
     arranged_ = std::make_shared<ArrangedValues>(ctx, arrangement_);
+    try {
+      make_joint_numbers(ctx);
+    } catch (...) {  // the factors that there are stay
+      joint_ = nullptr, arranged_ = nullptr;
+      throw;
+    }
+    factors_ = nullptr;
     if (std::exchange(inverse_, nullptr)) ++revision_;
-    return make_joint_numbers(ctx);
+    return;
   }
   if (recipe_.symmetric)
     cholesky_on_pattern(B, *factors_, ctx.cancel_flag());

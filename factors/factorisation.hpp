@@ -91,7 +91,8 @@ class Factorisation final : public LinearOperator<double> {
   /// New values, in either space, on the pattern of A: permutations, the patterns of incomplete
   /// factors, levels and arrays stay, numbers are made anew. A complete factorisation, which
   /// pivots, is made anew altogether, and revision() changes; so it does once where the device
-  /// takes the numbers over. Throws as the constructor.
+  /// takes the numbers over. Throws as the constructor; M is then of neither
+  /// matrix until an update succeeds.
   void update(Context&, CsrView<double> const& a);
 
   void prepare(Context& ctx, Op op) const override { inverse_->prepare(ctx, op); }

@@ -123,8 +123,8 @@ struct Format {
 
   /// False of csr alone, which all other formats are made from and which holds every matrix.
   bool converted = true;
-  /// Why the format is not for a matrix of these features; empty when it is. Memory, transposes and
-  /// the planner handles missing rates.
+  /// Why the format is not for a matrix of these features; empty when it is. The planner looks
+  /// after memory, transposes and missing rates.
   std::function<std::string(Features const&, PlanRequest const&)> refuses = {};
   std::function<FormatLayout(Features const&, Real values)> layout;
   /// Bytes of the stored matrix where no more than its extents is known.

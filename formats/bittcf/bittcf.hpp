@@ -47,9 +47,10 @@ struct alignas(8) BittcfPiece {
 
 template <class S>
 struct BittcfView {
-  static constexpr int side = 8;      ///< rows of a window, rows and columns of a block
-  static constexpr int columns = 64;  ///< of x and y that are multiplied at a time, at most
-  static constexpr int behind = 8;    ///< blocks without entries, in column 0, behind the last
+  static constexpr int side = 8;  ///< rows of a window, rows and columns of a block
+  static constexpr int columns =
+      64;                           ///< of FP32 that are multiplied at a time, at most; 32 of FP64
+  static constexpr int behind = 8;  ///< blocks without entries, in column 0, behind the last
 
   Index rows = 0, cols = 0, windows = 0, pieces = 0;
   Offset entries = 0, side_entries = 0, block_count = 0;
@@ -90,7 +91,7 @@ struct BittcfArrays {
 //
 // spmm_bittcf: y = alpha A x + beta y, any number of columns in any layout.
 //
-//   parts   device: (8 pieces, BittcfView::columns), what the pieces come to
+//   parts   device: (8 pieces, BittcfView::columns; half of them in FP64), what the pieces come to
 //   bytes   those of the matrix once for every 32 columns, of FP32 for every 64, k sizeof(T) (rows
 //   + cols) error   of STYLE section 11, m = 2 + entries of the row; T = double: u_acc = 2^-53. T =
 //   float

@@ -428,7 +428,7 @@ void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x,
       j += at.columns;
     };
     constexpr int widest = Unit<T>::widest;
-    static_assert(8 * widest <= BittcfView<S>::columns);
+    static_assert(8 * widest * sizeof(T) <= BittcfView<S>::columns * 4);
     if (widest > 4 && adjacent && left >= 8 * widest) {
       runs(std::integral_constant<int, widest>{});
     } else if (adjacent && left >= 32) {

@@ -12,7 +12,7 @@ BittcfOperator<T, S>::BittcfOperator(Context& ctx, CsrView<S> const& a, BittcfTu
     : ConvertedOperator<T, S, Bittcf<S>>(ctx, a, tuning) {
   BittcfView<S> const& m = this->matrix().view();
   if (ctx.space() != Space::host)
-    parts_ = Array<T>(ctx.space(), std::size_t(m.pieces) * m.side * m.columns);
+    parts_ = Array<T>(ctx.space(), std::size_t(m.pieces) * m.side * m.columns * 4 / sizeof(T));
 }
 
 template <class T, class S>

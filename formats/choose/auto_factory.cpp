@@ -41,7 +41,9 @@ OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& pla
     return answer;
   };
   if (cache == nullptr) return timed().best;
-  std::string const key = cat("format ", name(plan.request.values), ", ", device, ", ",
+  std::string const columns =
+      plan.request.columns > 1 ? cat(plan.request.columns, " columns, ") : "";
+  std::string const key = cat("format ", name(plan.request.values), ", ", columns, device, ", ",
                               version::release, ", ", pattern_key(a));
   if (Format const* const kept = remembered(*cache, key, plan)) {
     try {

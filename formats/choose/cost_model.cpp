@@ -118,9 +118,8 @@ void scale(Terms& p, Factors const& by) {
 }
 
 void scale(FormatRates& rates, Factors const& by, double floor) {
-  if (rates.product == Terms{}) return;
   for (Terms* p : {&rates.product, &rates.block, &rates.column}) scale(*p, by);
-  rates.product.slots = std::max(rates.product.slots, floor);
+  if (rates.product != Terms{}) rates.product.slots = std::max(rates.product.slots, floor);
   if (rates.column != Terms{}) rates.column.slots = std::max(rates.column.slots, floor);
   rates.convert_entries *= by.memory, rates.convert_rows *= by.memory;
 }

@@ -172,17 +172,17 @@ OperatorPtr<double> first_possible(Context& ctx, Plan plan,
 }
 
 template <class T>
-Timing time_product(Context& ctx, LinearOperator<T> const& A, double seconds) {
+Timing time_product(Context& ctx, LinearOperator<T> const& A, double seconds, Index columns) {
   using Clock = std::chrono::steady_clock;
   auto const since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
-  Vector<T> x(ctx.space(), A.cols()), y(ctx.space(), A.rows());
+  MultiVector<T> x(ctx.space(), A.cols(), columns), y(ctx.space(), A.rows(), columns);
   fill<T>(ctx, x, T(1));
   auto const run = [&](int calls) {
     ctx.synchronize();
     auto const start = Clock::now();
-    for (int i = 0; i < calls; ++i) A.apply(ctx, x.view(), y.view());
+    for (int i = 0; i < calls; ++i) A.apply(ctx, T(1), x, T(0), y);
     ctx.synchronize();
     return since(start) / calls;
   };
@@ -218,7 +218,7 @@ Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
     try {
       OperatorPtr<T> const A = make(*c.format);
       ++made;
-      Timing const timing = time_product(ctx, *A, budget / (2 * most));
+      Timing const timing = time_product(ctx, *A, budget / (2 * most), plan.request.columns);
       us = timing.median;
       tuned.spread = std::max(tuned.spread, timing.spread);
       if (!predicted) predicted = A, predicted_format = c.format;
@@ -259,8 +259,8 @@ std::string text(Tuned<T> const& tuned) {
   return text;
 }
 
-template Timing time_product(Context&, LinearOperator<double> const&, double);
-template Timing time_product(Context&, LinearOperator<float> const&, double);
+template Timing time_product(Context&, LinearOperator<double> const&, double, Index);
+template Timing time_product(Context&, LinearOperator<float> const&, double, Index);
 template std::string text(Tuned<double> const&);
 template std::string text(Tuned<float> const&);
 template Tuned<double> autotune(Context&, Plan const&, double,

@@ -72,10 +72,10 @@ struct Timing {
   /// Beyond this spread something else runs on the machine, and nothing follows from the median.
   static constexpr double too_much = 0.5;
 };
-/// Of y = A x, x = 1: 5 to 50 measurements for about `seconds`, each of as many products in a row
-/// as take a millisecond.
+/// Of Y = A X with so many columns, X = 1: 5 to 50 measurements for about `seconds`, each of as
+/// many products in a row as take a millisecond.
 template <class T>
-Timing time_product(Context&, LinearOperator<T> const& A, double seconds);
+Timing time_product(Context&, LinearOperator<T> const& A, double seconds, Index columns = 1);
 
 template <class T>
 struct Tuned {

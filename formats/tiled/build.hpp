@@ -294,6 +294,11 @@ TiledArrays<S> build(On& on, CsrView<S> const& a, TiledTuning const& tuning) {
   on.scan(chunk_counts, m.start.data(), last + 1, Plus{});
   std::uint32_t chunks = 0;
   on.read(m.start.data() + last, &chunks, 1);
+  Index const of_a_warp = v.warp_lines() / v.height;
+  auto* const most = on.template take<std::int32_t>(1);
+  on.clear(most, 1);
+  on.each(last / of_a_warp, MeasureWarps{m.start.data(), of_a_warp, most});
+  on.read(most, &v.most_chunks, 1);
   std::size_t const slots = std::size_t{chunks} * TiledView<S>::group;
   m.values = Array<S>(on.space(), slots);
   if (v.direct)

@@ -18,14 +18,17 @@
 namespace tcsolve::cuda {
 namespace {
 
-constexpr Index room = 208;  // entries of the longest row whose triangle fits the shared memory
-
 __host__ __device__ constexpr std::int64_t packed(std::int64_t r) { return r * (r + 1) / 2; }
+
+/// Bytes of a warp for rows of m entries.
+constexpr std::size_t bytes_for(std::int64_t m) {
+  return static_cast<std::size_t>(packed(m) + m) * sizeof(double);
+}
 
 /// Row i of G; t (packed(m)) and y (m) are memory of the warp. False: not positive definite.
 __device__ bool solve_row(CsrView<double> const& a, Index const* P, int m, double* t, double* y,
                           double* out, int lane) {
-  for (int e = lane; e < packed(m); e += 32) t[e] = 0;
+  for (std::int64_t e = lane; e < packed(m); e += 32) t[e] = 0;
   __syncwarp();
   for (int r = 0; r < m; ++r) {
     Index const row = P[r];
@@ -102,9 +105,11 @@ __global__ void transpose_kernel(CsrView<double> pattern, CsrView<double> transp
 void launch(Device& on, CsrView<double> const& a, CsrView<double> const& pattern, Index above,
             Index most, double* values, Index* bad) {
   int const warps = most <= 32 ? 8 : most <= 64 ? 4 : 1;
-  std::size_t const bytes = warps * (packed(most) + most) * sizeof(double);
-  check(cudaFuncSetAttribute(rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)));
+  std::size_t const bytes = static_cast<std::size_t>(warps) * bytes_for(most);
+  // Always the most: another Context's size might come between this one and the launch.
+  if (bytes > 48 * 1024)
+    check(cudaFuncSetAttribute(rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(on.properties.sharedMemPerBlockOptin)));
   rows_kernel<<<(pattern.rows + warps - 1) / warps, warps * 32, bytes, on.stream>>>(
       a, pattern, above, most, nullptr, values, bad);
   check(cudaGetLastError());
@@ -118,6 +123,8 @@ Index fsai_rows(Device& on, Arena& arena, CancelFlag cancel, CsrView<double> con
   auto scope = arena.scope();
   Index* const bad = scope.take<Index>(1);
   copy(on, bad, &pattern.rows, sizeof(Index));
+  Index room = 128;  // the longest row whose triangle fits the shared memory
+  while (bytes_for(room + 8) <= on.properties.sharedMemPerBlockOptin) room += 8;
   Index above = 0;
   for (Index const most : {16, 32, 64, 128, room}) {
     if (above >= longest) break;

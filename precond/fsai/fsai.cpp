@@ -104,8 +104,8 @@ std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int powe
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
       if (keeps(a, diagonal, i, k, tolerance)) kept[i].push_back(a.columns[k]);
   std::vector<std::vector<Index>> pattern = kept;
-  std::vector<Index> seen(a.rows, -1);
-  for (int p = 1; p < power; ++p)
+  std::vector<std::int64_t> seen(a.rows, -1);
+  for (std::int64_t p = 1; p < power; ++p)
     for (Index i = 0; i < a.rows; ++i) {
       std::vector<Index> grown;
       for (Index const k : pattern[i])
@@ -147,8 +147,8 @@ std::vector<Index> grown_row(CsrView<double> const& a, std::vector<double> const
     std::vector<std::pair<double, Index>> gains;
     for (Index const j : growth.touched) {
       double const v = std::exchange(growth.gradient[j], 0.0);
-      if (v != 0 && !std::ranges::binary_search(P, j))
-        gains.emplace_back(v * v / std::max(diagonal[j], 1e-300), j);
+      double const gain = v * v / std::max(diagonal[j], 1e-300);
+      if (gain > 0 && !std::ranges::binary_search(P, j)) gains.emplace_back(gain, j);  // no NaN
     }
     growth.touched.clear();
     std::ranges::sort(gains, [](auto const& x, auto const& z) {

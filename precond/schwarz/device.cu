@@ -5,7 +5,7 @@
 ///             a_k. /= a_kk, a_kk = 1 / a_kk;  a_r. -= a_rk a_k. for all other rows
 ///     for k from the last:  columns k and p_k change places
 ///
-///     memory   the blocks in shared memory where all fit (160 rows), else where they lie
+///     memory   the blocks in shared memory where all fit (about 160 rows), else where they lie
 ///     bits     each value has one writer at a time: the same on every run
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/precond/schwarz/dense_blocks.hpp>
@@ -17,7 +17,6 @@ namespace {
 
 constexpr int threads = 256;
 constexpr unsigned all = 0xffffffffu;
-constexpr Index room = 160;  // rows of a block in shared memory
 
 /// The row of the largest entry of column k from row k on, by the first warp; the lowest of equals.
 __device__ int pivot_row(double const* a, int m, int k) {
@@ -119,13 +118,16 @@ Index invert_blocks(Device& on, Arena& arena, CancelFlag cancel, DenseBlocks con
   copy(on, starts, blocks.starts.data(), static_cast<std::size_t>(count) * sizeof(Offset));
   copy(on, there, values, entries * sizeof(double));
   copy(on, bad, &count, sizeof count);
-  bool const fits = longest <= room;
   auto const side = static_cast<std::size_t>(longest);
-  std::size_t const bytes = fits ? (side + 2) * side * sizeof(double) : 0;
+  std::size_t const needed = (side + 2) * side * sizeof(double);
+  bool const fits = needed <= on.properties.sharedMemPerBlockOptin;
+  std::size_t const bytes = fits ? needed : 0;
   double* const work =
       fits ? nullptr : scope.take<double>(2 * side * static_cast<std::size_t>(count));
-  check(cudaFuncSetAttribute(invert_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)));
+  // Always the most: another Context's size might come between this one and the launch.
+  if (bytes > 48 * 1024)
+    check(cudaFuncSetAttribute(invert_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(on.properties.sharedMemPerBlockOptin)));
   invert_kernel<<<static_cast<unsigned>(count), threads, bytes, on.stream>>>(sizes, starts, there,
                                                                              longest, work, bad);
   check(cudaGetLastError());

@@ -39,6 +39,7 @@ TYPED_TEST(TiledContract, HoldsTheDrawnArrays) {
   auto const& arrays = m.arrays();
   EXPECT_FALSE(m.view().direct);
   EXPECT_EQ(m.view().widest, 3);
+  EXPECT_EQ(m.view().most_chunks, 1);
   using Numbers = std::vector<std::uint32_t>;
   EXPECT_EQ(to_host(this->ctx(), arrays.stage_start), (Numbers{0, 2}));
   EXPECT_EQ(to_host(this->ctx(), arrays.map_start), (Numbers{0, 3, 5}));
@@ -118,6 +119,7 @@ TYPED_TEST(TiledContract, LongRowsAreCutWhereTheChartSaysSo) {
   Tiled<S> const whole(this->ctx(), there.view(), {.balance = false});
   EXPECT_EQ(whole.view().lines, 200);
   EXPECT_EQ(whole.model().segment, 0);
+  EXPECT_GE(whole.view().most_chunks, 100);  // of the long row
 }
 
 /// Rows i and i + 8 n refer to the same columns for every n: in order a panel of eight has 8 kinds.
