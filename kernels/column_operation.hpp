@@ -15,8 +15,7 @@
 ///     };
 ///
 ///           j = 0 1 2 .. w-1      neighbouring threads take neighbouring columns of a row, and
-///           each
-///     row 0 [  . . .    . ]       thread keeps its column: its coefficients stay in registers and
+///     row 0 [  . . .    . ]       each keeps its column: its coefficients stay in registers and
 ///     row 1 [  . . .    . ]       memory is read in order, whatever w is
 ///
 /// Element e = i ld + j is row i of column j. Sums are added in a fixed order, as there.

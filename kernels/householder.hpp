@@ -3,13 +3,13 @@
 /// Langou 2012), for blocks whose Gram matrix knows too little of them: the basis is orthonormal to
 /// rounding whatever the condition.
 ///
-///     W D = [ V_0 R_0 ]   leaf     every strip by itself, its reflectors in V, D: columns of
-///     length 1
-///           [ V_1 R_1 ]
-///           [   ...   ]
-///     [R_0; R_1; ..] = Q R,  R P = U S       root     the largest remaining column first: what is
-///                                            left of a dependent column is not in U
-///     Y_s = V_s [(Q U)_s; 0]                 form     the basis, strip by strip
+///     W = [ V_0 R_0 ]                         leaf    every strip by itself, its reflectors in V
+///         [ V_1 R_1 ]
+///         [   ...   ]
+///     [R_0; R_1; ..] = Q R,  R D P = U S      root    D: columns of length 1; the largest one
+///                                                     that remains first: what is left of a
+///                                                     dependent column is not in U
+///     Y_s = V_s [(Q U)_s; 0]                  form    the basis, strip by strip
 ///
 /// Each is a loop over rows by the threads of a team (kernels/small_matrix.hpp), written once: on
 /// the device a strip is a block of threads. Rows are added in a fixed order.

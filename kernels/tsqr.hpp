@@ -2,9 +2,10 @@
 /// An orthonormal basis of a block by Householder QR (kernels/householder.hpp), where two rounds of
 /// CholeskyQR do not suffice (kernels/blocks.hpp). Three operations:
 ///
-///     TsqrLeaves    W D = [V_s R_s]            strips of rows: a block of threads, or a host
-///     thread TsqrRoot      [R_0; R_1; ..] -> C_s      one block of threads; the number of columns
-///     kept TsqrForm      P_s = V_s [C_s; 0]         strips
+///     TsqrLeaves    W_s = V_s R_s              a strip of rows each: a block of threads, or one of
+///                                              the host's
+///     TsqrRoot      [R_0; R_1; ..] D -> C_s    one block of threads; the number of columns kept
+///     TsqrForm      P_s = V_s [C_s; 0]         strips
 ///
 /// D scales columns to length 1; what is left of a column beyond `drop` of that is a direction.
 /// P^T P = I to a few roundoffs, whatever the condition of W. 6 n w^2 flops and, strips being

@@ -249,7 +249,7 @@ void execute(Device& on, LoopState* state, BlockGram const& op) {
 
 void execute(Device& on, LoopState* state, BlockCombine const& op) {
   if (op.n == 0 || op.q == 0) return;
-  if (op.count != nullptr) {
+  if (op.count != nullptr || op.blocks > 1) {
     if (op.p > 16 || op.q > 16) throw Unsupported("a basis of blocks of more than 16 columns");
     combine_blocks_kernel<<<combine_blocks(on, op.n), block, 0, on.stream>>>(op, state);
     return check(cudaGetLastError());

@@ -63,7 +63,7 @@ class BlockCgMethod final : public BlockMethod {
  public:
   MethodFacts facts() const override {
     return {.name = "block_cg",
-            .cost = {.vectors = 14, .products = 1, .applications = 1, .passes = 19},
+            .cost = {.vectors = 15, .products = 1, .applications = 1, .passes = 19},
             .needs = {.symmetric = true, .definite = true}};
   }
 

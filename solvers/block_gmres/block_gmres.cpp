@@ -11,7 +11,7 @@ namespace tcsolve {
 MethodFacts BlockGmresMethod::facts() const {
   double const m = restart_;
   return {.name = "block_gmres",
-          .cost = {.vectors = m + 14, .products = 1, .applications = 1, .passes = 2 * m + 17},
+          .cost = {.vectors = m + 15, .products = 1, .applications = 1, .passes = 2 * m + 17},
           .advice = [](SolveReport const& r) -> std::string {
             return r.reason == Stop::stagnated ? "raise restart, or use a stronger preconditioner"
                                                : "";

@@ -44,7 +44,7 @@ struct BlockGmresParams {
 };
 
 /// Per iteration j with w columns: one product with A and one with M of n x w, 4 j + 17 passes over
-/// n x w values. Memory: m + 8 blocks of n x w, 6 vectors, and (m w)^2 values.
+/// n x w values. Memory: m + 9 blocks of n x w, 6 vectors, and (m w)^2 values.
 class BlockGmresMethod final : public BlockMethod {
  public:
   explicit BlockGmresMethod(Index restart) : restart_(restart) {}

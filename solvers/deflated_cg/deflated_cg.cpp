@@ -33,8 +33,8 @@ auto DeflatedCgMethod::do_allocate(Context& ctx) -> Workspace {
     for (MultiVector<double>* v : {&Z_, &AZ_}) fill<double>(ctx, *v, 0);
   for (Vector<double>* v : {&z_, &t_, &p_, &q_}) v->resize(ctx.space(), n);
   auto const k = static_cast<std::size_t>(space_);
-  small_.resize(ctx.space(), 2 * k * k + k);
-  E_ = small_.data(), T_ = E_ + k * k, mu_ = T_ + k * k;
+  small_.resize(ctx.space(), 3 * k * k + k);
+  E_ = small_.data(), N_ = E_ + k * k, T_ = N_ + k * k, mu_ = T_ + k * k;
   k_.resize(ctx.space(), 1);
   stale_ = true;
   return {&k_.data()->rr};
@@ -45,13 +45,17 @@ void DeflatedCgMethod::begin(Context& ctx, Attempt const&) {
   dot<double>(ctx, r, r, &k_.data()->rr);
   if (stale_) A().apply(ctx, W(), AW());
   stale_ = false;
-  gram(ctx, W(), AW(), E_);                     // E = W^T A W
-  submit(ctx, DeflationBasis{space_, E_, T_});  // T^T E T = I
-  combine(ctx, 1, W(), T_, nullptr, W());       // W T
-  combine(ctx, 1, AW(), T_, nullptr, AW());     // A W T
-  gram(ctx, W(), r, mu_);                       // mu = W^T r
-  combine(ctx, 1, W(), mu_, x.data, x);         // x = W mu
-  combine(ctx, -1, AW(), mu_, r.data, r);       // r -= A x
+  gram(ctx, W(), AW(), E_);                                            // E = W^T A W
+  gram(ctx, W(), W(), N_);                                             // N = W^T W
+  submit(ctx, DeflationBasis{space_, E_, N_, T_, system().size_A()});  // T^T E T = I
+  combine(ctx, 1, W(), T_, nullptr, W());                              // W T
+  combine(ctx, 1, AW(), T_, nullptr, AW());                            // A W T
+  for (int round = 0; round < 2; ++round) {  // the first leaves its own rounding in the space
+    gram(ctx, W(), r, mu_);                  // mu = W^T r
+    combine(ctx, 1, W(), mu_, x.data, x);    // x += W mu
+    combine(ctx, -1, AW(), mu_, r.data, r);  // r -= A W mu
+  }
+  dot<double>(ctx, r, r, &k_.data()->left);
 }
 
 // Symbols as in Saad et al., where our M is written M^-1, and a is alpha.
@@ -68,13 +72,14 @@ void DeflatedCgMethod::step(Context& ctx) {
   A().apply_dot(ctx, p, q, &k->sigma);                     // q = A p,  sigma = <p, q>
   submit(ctx, DeflatedCgKeep{n, k, harvest_, Z_.cols(), p.data, q.data, kept(Z_), kept(AZ_)});
   // a = rho / sigma;  x += a p;  r -= a q;  the stopping test
-  submit(ctx, DeflatedCgUpdate{n, k, p.data, q.data, x.data, r.data});
+  submit(ctx, DeflatedCgUpdate{n, k, p.data, q.data, x.data, r.data, space_, mu_});
 }
 
 /// The harvest. It reads two small matrices on the host.
 void DeflatedCgMethod::conclude(Context& ctx, LoopState& state) {
   Index const used = space_ + std::min<Index>(state.iteration, harvest_);
-  if (state.iteration == 0) return;
+  if (state.iteration == 0 || static_cast<Stop>(state.stop) == Stop::nonfinite) return;
+  if (ctx.asked() != Stop::running) return;  // no time is left
   Out<double> const Z = columns(Z_, 0, used), AZ = columns(AZ_, 0, used);
   auto scope = ctx.arena().scope();
   auto const size = static_cast<std::size_t>(used);
@@ -97,7 +102,9 @@ void DeflatedCgMethod::conclude(Context& ctx, LoopState& state) {
 }
 
 void DeflatedCgMethod::classify_stop(Context& ctx, LoopState& state) {
-  if (!Curvature::decides(static_cast<Stop>(state.stop))) return;
+  auto const stop = static_cast<Stop>(state.stop);
+  if (!Curvature::decides(stop)) return;
+  if (stop == Stop::claimed && state.iteration == 0) return;  // there may be no p
   Curvature curvature{to_host(ctx, k_).front().sigma, norm<double>(ctx, p_), 0,
                       std::ldexp(system().norm_A, -system().exponent), 0x1p-53};
   if (!curvature.vanishes()) return;

@@ -3,7 +3,7 @@
 /// Algorithm 3.5; Ritz vectors as in their section 5). A and M symmetric positive definite.
 ///
 ///     A W, W^T A W = I                                   begin
-///     x = W W^T r,  r -= A x                             so that W^T r = 0
+///     x = W W^T r,  r -= A x, twice                      so that W^T r = 0
 ///     repeat                                             step
 ///       z = M r,  rho = <r, z>
 ///       mu = (A W)^T z
@@ -50,7 +50,7 @@ struct DeflatedCgParams {
 
 /// With k = space and h = harvest, per iteration: one product with A, one with M, 2 k + 13 passes
 /// over n values. Per solve: a product with A of k columns for new values, one with M of k + h, and
-/// 6 (k + h) passes. Memory: 2 (k + h) + 9 vectors, and k + h more during a harvest.
+/// 20 k + 6 (k + h) passes. Memory: 2 (k + h) + 9 vectors, and k + h more during a harvest.
 class DeflatedCgMethod final : public Method<double> {
  public:
   using Params = DeflatedCgParams;
@@ -72,7 +72,7 @@ class DeflatedCgMethod final : public Method<double> {
   MultiVector<double> Z_, AZ_;  // (n, space + harvest): W and the first directions, times A
   Vector<double> z_, t_, p_, q_;
   Array<double> small_;
-  double *E_ = nullptr, *T_ = nullptr, *mu_ = nullptr;
+  double *E_ = nullptr, *N_ = nullptr, *T_ = nullptr, *mu_ = nullptr;
   Array<DeflatedCgScalars> k_;
   bool stale_ = true;  // AZ_ is of an older A
 };

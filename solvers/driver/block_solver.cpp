@@ -107,9 +107,10 @@ void BlockSolver::size_for(Context& ctx, Index columns) {
 void BlockSolver::record(Context& ctx) {
   recorded_ = revision();
   auto const values = static_cast<double>(system_.R.view().size());
-  double const bytes = system_.A->cost(system_.columns()).bytes +
-                       system_.M->cost(system_.columns()).bytes +
-                       facts_.cost.passes * sizeof(double) * values;
+  SolverCost const& each = facts_.cost;
+  double const bytes = each.products * system_.A->cost(system_.columns()).bytes +
+                       each.applications * system_.M->cost(system_.columns()).bytes +
+                       each.passes * sizeof(double) * values;
   loop_->record(ctx, execution_, {{}, bytes, facts_.cycle},
                 [this](Context& c) { method_->step(c); });
 }
@@ -163,10 +164,12 @@ std::vector<SolveReport> BlockSolver::solve_group(In<double> b, Out<double> x) {
       open(c);
       if (!c.decided) active.push_back(&c);
     }
+    bool const from_zero = columns.front().x_norm == 0;
     system_.parts = enlarged;
     iterate(active, start);
     for (ColumnState& c : columns) close(c, b.cols);
-    if (enlarged && !active.empty()) on_parts = verdict_on_parts(columns.front().report, start);
+    if (enlarged && !active.empty())
+      on_parts = verdict_on_parts(columns.front().report, from_zero, start);
     system_.parts = false;
   });
   deliver(ctx, facts_.name, X_, x);
@@ -397,11 +400,15 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
     report.best_residual = residual;
     report.best_iteration = report.iterations;
   }
+  bool const exhausted = report.iterations >= stopping_.max_iters;
+  // The iterations of another column ended the run of this one: whether it stagnates is not known.
+  bool const cut = !run.ends.empty() && end.stop == Stop::cycle_end && end.steps > 0 &&
+                   end.steps < facts_.cycle && !exhausted;
   Verdict const verdict =
       c.judgement.after({.stop = end.stop,
                          .cause = end.cause,
                          .overflow = !finite && std::isfinite(end.value),
-                         .gain = step.gain,
+                         .gain = cut ? std::min(step.gain, Judgement::enough_gain) : step.gain,
                          .residual = report.true_residual,
                          .tolerance = report.tolerance,
                          .rhs_norm = report.rhs_norm,
@@ -411,7 +418,7 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
                          .noise = 0,
                          .monitors_residual = true,
                          .roundoff = 0x1p-53,
-                         .exhausted = report.iterations >= stopping_.max_iters});
+                         .exhausted = exhausted});
   if (verdict.stop == Stop::running) return;
   if (verdict.stop == end.stop) report.value = end.value;
   if (verdict.cause == Cause::inner_solver) report.inner = inner_.complaint;

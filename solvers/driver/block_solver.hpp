@@ -113,7 +113,7 @@ class BlockSolver : public Solver {
   void put_residual(Index i);
   void take_correction(Index i);
   double bytes_of(Index w, double passes) const;
-  std::string verdict_on_parts(SolveReport const&, Clock::time_point start);
+  std::string verdict_on_parts(SolveReport const&, bool from_zero, Clock::time_point start);
   void approximate_more(ColumnState&, In<double> b, Out<double> x, Clock::time_point start);
 
   std::unique_ptr<BlockMethod> method_;

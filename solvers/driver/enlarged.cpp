@@ -31,31 +31,38 @@ void BlockSolver::take_correction(Index i) {
 
 /// Bytes of an iteration with w columns.
 double BlockSolver::bytes_of(Index w, double passes) const {
-  return system_.A->cost(w).bytes + (system_.preconditioned ? system_.M->cost(w).bytes : 0.0) +
+  SolverCost const& each = facts_.cost;
+  return each.products * system_.A->cost(w).bytes +
+         (system_.preconditioned ? each.applications * system_.M->cost(w).bytes : 0.0) +
          passes * sizeof(double) * system_.A->cols() * w;
 }
 
 /// Whether the parts paid: what an iteration costs beside one of a single column and, where it was
-/// asked for, whether a single column gets there for the same bytes. The b of the solve lies in B_.
-std::string BlockSolver::verdict_on_parts(SolveReport const& report, Clock::time_point start) {
+/// asked for, whether a single column gets there for the same bytes. Both begin at x = 0, or they
+/// are not compared. The b of the solve lies in B_.
+std::string BlockSolver::verdict_on_parts(SolveReport const& report, bool from_zero,
+                                          Clock::time_point start) {
   double const ratio = bytes_of(parts_, facts_.cost.passes) / bytes_of(1, cg_passes);
   auto const worth = static_cast<Index>(std::ceil(report.iterations * ratio));
   std::string text = cat("; in ", parts_, " parts, ", report.iterations, " iterations of ",
                          std::round(10 * ratio) / 10, " times the bytes of cg");
-  if (!compares_ || !report.converged() || report.iterations == 0)
-    return cat(text, ": paid if cg takes more than ", worth);
-  if (compared_.empty()) {
+  bool const compares = compares_ && from_zero && report.converged() && report.iterations > 0;
+  if (compares && compared_.empty()) {
     system_.parts = false;
     ColumnState c;
     c.report.true_residual = c.report.rhs_norm = report.rhs_norm;
     c.report.tolerance = report.tolerance;
     copy<double, double>(*ctx_, column<double const>(B_, 0), column<double>(residuals_, 0));
     Run const alone = run({&c}, worth, start);
-    bool const there = static_cast<Stop>(alone.state.stop) == Stop::claimed;
-    compared_ = there ? cat(": did not pay, cg takes ", alone.state.iteration)
-                      : cat(": paid, cg is not there after ", alone.state.iteration);
+    auto const stop = static_cast<Stop>(alone.state.stop);
+    Index const steps = alone.state.iteration;
+    if (stop == Stop::claimed)
+      compared_ = cat(": did not pay, cg takes ", steps);
+    else if (stop == Stop::cycle_end && steps >= worth)
+      compared_ = cat(": paid, cg is not there after ", steps);
   }
-  return text + compared_;
+  if (compares && !compared_.empty()) return text + compared_;
+  return cat(text, ": paid if cg takes more than ", worth);
 }
 
 }  // namespace tcsolve

@@ -2,7 +2,7 @@
 /// Conjugate gradients on several right-hand sides side by side (Saad 2003, Algorithm 9.1). A and M
 /// symmetric positive definite.
 ///
-///     every column:  rho = <r, M r>                      begin
+///     every column:  ||r||^2                             begin
 ///     repeat                                             step
 ///       Z = M R                                          shared
 ///       every column:  rho = <r, z>;  p = z + (rho / rho_prev) p

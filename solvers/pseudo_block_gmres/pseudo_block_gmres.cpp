@@ -10,7 +10,7 @@ namespace tcsolve {
 MethodFacts PseudoBlockGmresMethod::facts() const {
   double const m = restart_;
   return {.name = "pseudo_block_gmres",
-          .cost = {.vectors = m + 13, .products = 1, .applications = 1, .passes = 2 * m + 13},
+          .cost = {.vectors = m + 14, .products = 1, .applications = 1, .passes = 2 * m + 13},
           .advice = [](SolveReport const& r) -> std::string {
             return r.reason == Stop::stagnated ? "raise restart, or use a stronger preconditioner"
                                                : "";

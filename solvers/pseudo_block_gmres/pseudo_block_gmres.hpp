@@ -38,7 +38,7 @@ struct PseudoBlockGmresParams {
 };
 
 /// Per iteration j with w columns: one product with A and one with M of n x w, 4 j + 13 passes over
-/// n x w values. Memory: m + 7 blocks of n x w and 6 vectors.
+/// n x w values. Memory: m + 8 blocks of n x w and 6 vectors.
 class PseudoBlockGmresMethod final : public ColumnwiseMethod {
  public:
   explicit PseudoBlockGmresMethod(Index restart) : restart_(restart) {}

@@ -11,21 +11,24 @@ namespace {
 class SolveBlocks : public InEveryPlace {};
 TCSOLVE_IN_EVERY_PLACE(SolveBlocks);
 
+/// At a condition of 1e6 the rounding of x alone leaves residuals of about 1e-11 ||b||: a tolerance
+/// below that is met or not by luck.
 TEST_P(SolveBlocks, AgreesWithEigen) {
   for (auto const& [name, A] : {std::pair{"grid", grid(12)}, {"1e6", random_spd(70, 6, 3)}})
     for (Index k : {1, 2, 8, 17, 64}) {
       SCOPED_TRACE(cat(name, ", ", k, " columns"));
       Matrix const B = random_matrix(static_cast<Index>(A.rows()), k, 5);
       Matrix X;
-      BlockCg solver({{.rtol = 1e-11}, execution()});
+      double const rtol = name == std::string("1e6") ? 1e-10 : 1e-11;
+      BlockCg solver({{.rtol = rtol}, execution()});
       solver.setup(ctx(), matrix(ctx(), A));
       auto const reports = solve_block(solver, B, X);
       Matrix const exact = A.ldlt().solve(B);
       for (Index j = 0; j < k; ++j) {
         ASSERT_TRUE(reports[j].converged()) << reports[j].message;
         EXPECT_LE(exact_norm(exact_residual(A, B.col(j), X.col(j))),
-                  1.0001e-11L * exact_norm(Column(B.col(j))));
-        EXPECT_LE((X.col(j) - exact.col(j)).norm(), 2e-5 * exact.col(j).norm());
+                  1.0001L * rtol * exact_norm(Column(B.col(j))));
+        EXPECT_LE((X.col(j) - exact.col(j)).norm(), 2e6 * rtol * exact.col(j).norm());
       }
     }
 }
@@ -139,7 +142,10 @@ TEST_P(SolveBlocks, PartsOfOneColumnTakeFewerIterations) {
                       .enlarge = parts,
                       .compare = true});
       solver.setup(ctx(), operand, M);
-      Column x = Column::Zero(576), again = x;
+      Column x = Column::Constant(576, 0.1), again = Column::Zero(576);
+      // From another x0 there is nothing to compare with.
+      EXPECT_EQ(solve(solver, b, x).message.find(": paid if") != std::string::npos, parts > 1);
+      x.setZero();
       SolveReport const r = solve(solver, b, x);
       ASSERT_TRUE(r.converged()) << r.message;
       EXPECT_LE(exact_norm(exact_residual(A, b, x)), 1.0001e-10L * exact_norm(b));

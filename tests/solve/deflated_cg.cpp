@@ -109,6 +109,92 @@ TEST_P(SolveDeflated, AnyOldSpaceIsHarmless) {
   EXPECT_TRUE(solve(solver, random_column(40, 6), x).converged());
 }
 
+/// From the second solve on the space holds the whole Krylov space, and nothing is left to iterate
+/// on.
+TEST_P(SolveDeflated, ASpaceThatHoldsEverything) {
+  for (Index n : {1, 5, 12, 20, 24}) {
+    SCOPED_TRACE(n);
+    Matrix const A = laplace(n);
+    for (double rtol : {1e-8, 1e-13}) {
+      DeflatedCg solver(params(rtol));
+      solver.setup(ctx(), matrix(ctx(), A));
+      for (Index s = 0; s < 3; ++s) {
+        Column const b = random_column(n, 41 + s);
+        Column x = Column::Zero(n);
+        SolveReport const r = solve(solver, b, x);
+        EXPECT_TRUE(r.converged()) << r.message;
+        EXPECT_LE(exact_norm(exact_residual(A, b, x)), 1.0001 * rtol * exact_norm(b));
+      }
+    }
+  }
+  Matrix const A = Column::LinSpaced(60, 1, 30).asDiagonal();  // b on five rows, always the same
+  DeflatedCg solver(params());
+  solver.setup(ctx(), matrix(ctx(), A));
+  for (Index s = 0; s < 3; ++s) {
+    Column b = Column::Zero(60), x = b;
+    for (Index i = 0; i < 5; ++i) b[7 * i + 3] = random_column(5, 51 + s)[i];
+    SolveReport const r = solve(solver, b, x);
+    EXPECT_TRUE(r.converged()) << r.message;
+    EXPECT_LE(exact_norm(exact_residual(A, b, x)), 1.0001e-8L * exact_norm(b));
+  }
+  // As an inner solver it hands over what the space gives, and makes a step where there is none.
+  DeflatedCg inner({.stopping = {.rtol = 0, .max_iters = 30}, .execution = execution()});
+  Matrix const L = laplace(20);
+  inner.setup(ctx(), matrix(ctx(), L));
+  Array<double> answer(ctx().space(), 20);
+  DeflatedCg loose({.stopping = {.rtol = 1}, .execution = execution()});
+  loose.setup(ctx(), matrix(ctx(), L));
+  auto const unit = to_space(ctx(), Column(Column::Unit(20, 3)).data(), 20);
+  EXPECT_GE(loose.approximate(unit.view(), answer.view()).iterations, 1);
+  for (Index s = 0; s < 3; ++s) {
+    Column const b = random_column(20, 61 + s);
+    auto there = to_space(ctx(), b.data(), 20);
+    inner.approximate(there.view(), answer.view());
+    std::vector<double> const x = to_host(ctx(), answer);
+    EXPECT_LE((b - L * Eigen::Map<Column const>(x.data(), 20)).norm(), 1e-12 * b.norm());
+  }
+}
+
+/// A preconditioner with M r = 0, before there is a space and with one.
+TEST_P(SolveDeflated, APreconditionerWithoutAnswer) {
+  Matrix const A = Column::LinSpaced(40, 1, 9).asDiagonal();
+  Matrix P = Matrix::Identity(40, 40);
+  P(4, 4) = 0;
+  DeflatedCg solver(params());
+  solver.setup(ctx(), matrix(ctx(), A), matrix(ctx(), P));
+  Column const lost = Column::Unit(40, 4);
+  for (int again = 0; again < 2; ++again) {
+    Column x = Column::Zero(40);
+    SolveReport const r = solve(solver, lost, x);
+    EXPECT_EQ(r.reason, Stop::breakdown) << r.message;
+    EXPECT_EQ(r.cause, Cause::singular_operator);
+    Column b = random_column(40, 5);
+    b[4] = 0;
+    x.setZero();
+    EXPECT_TRUE(solve(solver, b, x).converged());
+  }
+}
+
+/// The space lies in the kernel of the next matrix, but for rounding.
+TEST_P(SolveDeflated, ASpaceInTheKernelOfTheNextMatrix) {
+  Matrix A = Matrix::Identity(40, 40), singular = path_laplacian(40);
+  DeflatedCg solver(params());
+  solver.setup(ctx(), matrix(ctx(), A));
+  Column x = Column::Zero(40);
+  Column const ones = Column::Constant(40, 1 / 3.0);
+  EXPECT_TRUE(solve(solver, ones, x).converged());
+  // Its rows sum to rounding.
+  for (Index i = 0; i < 40; ++i) singular(i, i) += 0x1p-51 * (i % 2 == 0 ? 1 : -0.5);
+  solver.setup(ctx(), matrix(ctx(), singular));
+  Column b = random_column(40, 3);
+  b.array() -= b.mean();
+  b += 1e-9 * b.norm() * ones / ones.norm();  // a part that need not be solved for
+  x.setZero();
+  SolveReport const r = solve(solver, b, x);
+  EXPECT_TRUE(r.converged()) << r.message;
+  EXPECT_LE(x.norm(), 1e4 * b.norm());
+}
+
 TEST_P(SolveDeflated, Verdicts) {
   Matrix const A = laplace(60);
   Column const b = random_column(60, 5);

@@ -34,6 +34,8 @@ TEST_P(SolvePseudoBlocks, AgreeWithTheSingleMethod) {
         auto const solver = make_block_solver(name, stopping, execution());
         solver->setup(ctx(), operand, M);
         auto const reports = solve_block(*solver, B, X);
+        EXPECT_GE(k * reports.front().bytes_per_iteration,
+                  solver->cost().products * operand->cost(k).bytes);
         auto const alone = make_solver<double>(single, stopping, execution());
         alone->setup(ctx(), operand, M);
         for (Index j = 0; j < k; ++j) {
