@@ -89,9 +89,10 @@ class Columns {
   }
 
   double solve(char const* method, double plain, double in_turn) {
-    LinearSolver solver(
-        ctx_, a_.view(),
-        {.solver = method, .preconditioner = "jacobi", .columns = static_cast<int>(k_)});
+    SolverOptions options = SolverOptions::from_yaml(
+        cat("solver: {type: ", method, ", max_iters: 50000}\npreconditioner: {type: jacobi}\n"));
+    options.columns = static_cast<int>(k_);
+    LinearSolver solver(ctx_, a_.view(), options);
     Array<double> const b = to_space(ctx_, B_.data(), B_.size());
     Array<double> x(ctx_.space(), B_.size());
     In<double> const in{b.data(), a_.rows, k_, k_, Layout::row_major, ctx_.space()};
