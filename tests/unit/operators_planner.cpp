@@ -120,27 +120,6 @@ TEST(Planner, PredictsWhatItAlwaysDid) {
   EXPECT_EQ(lines, 252);
 }
 
-/// A format that multiplies columns together pays for them once, every other one by one.
-TEST(Planner, CountsColumns) {
-  Context host(Backend::host);
-  Csr<double> const a = generate(Poisson27Params{.n = 20});
-  Features const f = features(host, a.view());
-  CostTable const table = CostTable::h200();
-  Plan const one = make_plan(f, {.applies = 500}, table),
-             many = make_plan(f, {.applies = 500, .columns = 16}, table),
-             more = make_plan(f, {.applies = 500, .columns = 33}, table);
-  EXPECT_NE(of(one, "bittcf").excluded, "");
-  EXPECT_EQ(of(many, "bittcf").excluded, "");
-  EXPECT_EQ(many.taken().name, "bittcf");
-  EXPECT_DOUBLE_EQ(of(many, "csr").product, 16 * of(one, "csr").product);
-  EXPECT_FALSE(of(many, "csr").persistent);
-  FormatRates const& rates = table.rates("bittcf", Real::f64);
-  Terms const w = work(formats().at("bittcf"), f, Real::f64, Real::f64);
-  EXPECT_DOUBLE_EQ(of(many, "bittcf").product, dot(rates.block, w) + 16 * dot(rates.column, w));
-  EXPECT_DOUBLE_EQ(of(more, "bittcf").product, 2 * dot(rates.block, w) + 33 * dot(rates.column, w));
-  EXPECT_LT(of(many, "bittcf").product, of(many, "csr").product);
-}
-
 /// cuSPARSE has no product for them: our own kernel's times are what is reckoned with (87 us, where
 /// cuSPARSE's for alike types takes 100 in FP32).
 TEST(Planner, CsrWhereXHasAnotherTypeHasRatesOfItsOwn) {
