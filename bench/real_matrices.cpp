@@ -138,17 +138,19 @@ void eigen_row(std::string const& name, Csr<double> const& a, std::string const&
   double const setup = seconds_since(start);
   std::string outcome = "setup failed";
   double solve = 0, residual = 1;
+  Eigen::Index iterations = 0;
   if (method.info() == Eigen::Success) {
     start = Clock::now();
     Eigen::VectorXd const x = method.solve(b);
     solve = seconds_since(start);
     residual = (b - A * x).norm() / b.norm();
+    iterations = method.iterations();
     outcome = residual <= 1e-8 ? "converged" : "not converged";
   }
   std::cout << name << " | " << a.rows << " | " << a.entries() << " | host | " << what << " | "
-            << outcome << " | " << method.iterations() << " | " << std::scientific
-            << std::setprecision(1) << residual << std::fixed << " | " << 1e3 * setup << " | "
-            << 1e3 * solve << " | " << 1e3 * (setup + solve) << std::endl;
+            << outcome << " | " << iterations << " | " << std::scientific << std::setprecision(1)
+            << residual << std::fixed << " | " << 1e3 * setup << " | " << 1e3 * solve << " | "
+            << 1e3 * (setup + solve) << std::endl;
 }
 
 void beside_eigen(std::string const& name, Csr<double> const& a) {

@@ -2,9 +2,12 @@
 /// A unit triangular system in the order in which its unknowns can be had: level by level, the
 /// unknowns of a level depending on earlier levels alone (Anderson and Saad 1989).
 ///
-///     L = [ 1           ]     level 0: rows 0, 2     order  0 2 - 1 3     (- is padding: rows of a
-///         [ 5  1        ]     level 1: rows 1, 3                          warp belong to one
-///         level) [ .  .  1     ] [ .  .  7  1  ]
+///     L = [ 1           ]     level 0: rows 0, 2
+///         [ 5  1        ]     level 1: rows 1, 3
+///         [ .  .  1     ]     order:   0 2 - 1 3
+///         [ .  .  7  1  ]
+///
+/// - is padding: the rows of a warp belong to one level.
 ///
 /// The host takes level after level, the rows of a wide one by several threads; a device starts all
 /// rows in this order, each waiting for those it needs (Liu, Li, Hogg, Duff and Vinter 2016).

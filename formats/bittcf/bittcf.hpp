@@ -92,12 +92,12 @@ struct BittcfArrays {
 // spmm_bittcf: y = alpha A x + beta y, any number of columns in any layout.
 //
 //   parts   device: (8 pieces, BittcfView::columns; half of them in FP64), what the pieces come to
-//   bytes   those of the matrix once for every 32 columns, of FP32 for every 64, k sizeof(T) (rows
-//   + cols) error   of STYLE section 11, m = 2 + entries of the row; T = double: u_acc = 2^-53. T =
-//   float
-//           on the device: values and x are rounded to TF32, u_in = 2^-11 (values of 16 bits are
-//           TF32 numbers and are not), and u_acc = 2^-23 on the matrix unit; side entries and x
-//           beside them are not rounded. T = float on the host: sums in FP64, nothing is rounded
+//   bytes   those of the matrix once for every 32 columns, of FP32 for every 64, and
+//           k sizeof(T) (rows + cols)
+//   error   of STYLE section 11, m = 2 + entries of the row; T = double: u_acc = 2^-53
+//   float   device: values and x are rounded to TF32, u_in = 2^-11 (values of 16 bits are TF32
+//           numbers and are not), and u_acc = 2^-23 on the matrix unit; side entries and x beside
+//           them are not rounded. Host: sums in FP64, nothing is rounded
 //   range   TF32 has the exponents of FP32, but what rounds beyond (1 - 2^-12) 2^128 is infinite
 //   bits    the same on every run: side entries in order, then blocks in order, pieces in order
 //   note    device: stored zeros of a block multiply x, so an Inf or NaN in x reaches every row of

@@ -2,10 +2,9 @@
 /// y = alpha A x + beta y, A in panels. A thread block has a panel and a tile of columns, 128 or 64
 /// bytes of a row of X; tiles of a panel are neighbours, so that A comes from device memory once.
 ///
-///   gather   rows of X of a stage to shared memory, behind one row of zeros: row-major by copies
-///   of
-///            16 bytes that pass no register; column-major by loads of four (FP64: two) columns,
-///            neighbouring threads having neighbouring rows
+///   gather   rows of X of a stage to shared memory, behind a row of zeros: row-major by copies
+///            of 16 bytes that pass no register; column-major by loads of four (FP64: two)
+///            columns, neighbouring threads having neighbouring rows
 ///   A        what a warp needs of A in a stage lies together and comes by the same copies, at most
 ///            4 KB at a time, so that one wait is for all
 ///   banks    16 bytes c of row r stand at c ^ r % 8, so that eight lanes write one row or one

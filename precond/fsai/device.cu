@@ -5,8 +5,7 @@
 ///     for k:  l_kk = sqrt(t_kk);  t_rk /= l_kk;  t_rc -= t_rk t_ck       lanes over r > k
 ///     y = e_last / l_mm;  for k down:  y_k /= l_kk;  y_c -= l_kc y_k     lanes over c < k
 ///
-///     sizes   rows of up to 16, 32, 64, 128 and `room` entries by a launch each, so that short
-///     ones
+///     sizes   rows of up to 16, 32, 64, 128 and `room` entries by a launch each: short ones
 ///             share a multiprocessor; longer ones in global memory
 ///     bytes   the rows of A that P names, from the second-level cache
 #include <tcsolve/core/cuda/device.hpp>
