@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_renewal FOLDER NAME...: new values on the pattern of a real matrix, host and device.
+/// bench_renewal FOLDER [device | host] NAME...: new values on the pattern of a real matrix, on both
+/// where neither is named.
 ///
 ///     set-up        everything before the first iteration, and update_values() beside it (the
 ///                   medians of five)
@@ -115,16 +116,18 @@ int main(int argc, char** argv) {
     std::cout << "bench_renewal: no folder and names of matrices given: nothing to do\n";
     return 0;
   }
+  std::string const only = argv[2];
+  bool const named = only == "device" || only == "host";
   std::vector<std::unique_ptr<Context>> contexts;
-  if (std::string why; cuda::available(why))
+  if (std::string why; only != "host" && cuda::available(why))
     contexts.push_back(std::make_unique<Context>(Backend::cuda));
-  contexts.push_back(std::make_unique<Context>(Backend::host));
+  if (only != "device") contexts.push_back(std::make_unique<Context>(Backend::host));
   std::cout << "tcsolve " << version::release << " (" << version::revision << ")";
   for (auto const& c : contexts) std::cout << "; " << c->device_name();
   std::cout << "\n\nmatrix | on | preconditioner | set-up ms | update ms | ratio | anew ms "
                "(renewals, iterations) | always | auto | never | anew / auto | always / auto\n"
                "---|---|---|---|---|---|---|---|---|---|---|---\n";
-  for (int k = 2; k < argc; ++k)
+  for (int k = named ? 3 : 2; k < argc; ++k)
     for (auto const& entry : std::filesystem::directory_iterator(argv[1])) {
       std::string const file = entry.path().filename().string();
       if (!file.starts_with(cat(argv[k], ".mtx"))) continue;
