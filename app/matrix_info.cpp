@@ -128,9 +128,11 @@ std::string model_text(NamedModel const& named) {
     text += cat(" ", name, " ", number(value), ",");
   }
   text.back() = '\n';
-  for (BlockKind const& kind : block_kinds)
-    text += cat("  ", number(named.model.intensity(kind.values, kind.layout)),
-                " operations a byte (", kind.name, ")\n");
+  for (BlockKind const& kind : block_kinds) {
+    Intensity const of = named.model.intensity(kind.values, kind.layout);
+    text += cat("  ", number(of.memory), " operations a byte of memory, ", number(of.cache),
+                " of the second-level cache (", kind.name, ")\n");
+  }
   return text;
 }
 
@@ -191,13 +193,15 @@ Json plan_json(DevicePlan const& plan) {
           {"formats", formats}};
 }
 
+Json of_levels(Intensity const& of) { return {{"memory", of.memory}, {"cache", of.cache}}; }
+
 Json models_json(std::vector<NamedModel> const& models) {
   Json all = Json::array();
   for (NamedModel const& named : models) {
     Json terms = Json::object(), intensities = Json::object();
     for (auto const& [name, value] : named.model.terms) terms[name] = value;
     for (BlockKind const& kind : block_kinds)
-      intensities[kind.name] = named.model.intensity(kind.values, kind.layout);
+      intensities[kind.name] = of_levels(named.model.intensity(kind.values, kind.layout));
     all.push_back({{"format", named.format},
                    {"decision", named.model.decision},
                    {"terms", terms},

@@ -119,4 +119,25 @@ double copy_bandwidth(Context& ctx) {
   return 2.0 * bytes / (us * 1e-6);
 }
 
+double cache_bandwidth(Context& ctx) {
+  constexpr std::size_t most = std::size_t{24} << 20;
+  Array<std::byte> const data(Space::cuda, most);
+  check(cudaMemset(const_cast<std::byte*>(data.data()), 0, most));
+  auto const us = [&](std::size_t bytes) {
+    struct Read {
+      std::byte const* data;
+      std::size_t bytes;
+      cuda::Device& on;
+    } read{data.data(), bytes, *ctx.device()};
+    return graph_microseconds(
+        ctx, 40, 20,
+        [](void* p) {
+          auto* r = static_cast<Read*>(p);
+          read_all(r->on, r->data, r->bytes);
+        },
+        &read);
+  };
+  return most / 2 / ((us(most) - us(most / 2)) * 1e-6);
+}
+
 }  // namespace tcsolve::bench

@@ -21,5 +21,8 @@ double graph_microseconds(Context&, int count, int repetitions, void (*f)(void*)
 void read_all(cuda::Device& on, std::byte const* data, std::size_t bytes);
 /// Bytes read and written a second by a copy of 1 GiB within the device, median of 20.
 double copy_bandwidth(Context&);
+/// Bytes a second that come from the second-level cache: what 12 MB more of them cost where 24 MB
+/// are read again and again.
+double cache_bandwidth(Context&);
 
 }  // namespace tcsolve::bench

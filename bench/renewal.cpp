@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_renewal FOLDER [device | host] NAME...: new values on the pattern of a real matrix, on both
-/// where neither is named.
+/// bench_renewal FOLDER [device | host] NAME...: new values on the pattern of a real matrix, on
+/// both where neither is named.
 ///
 ///     set-up        everything before the first iteration, and update_values() beside it (the
 ///                   medians of five)

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include <tcsolve/formats/choose/survey.hpp>
+#include <tcsolve/formats/intensity.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -105,8 +106,8 @@ struct FormatFactory {
 struct FormatModel {
   std::vector<std::pair<std::string, double>> terms;  ///< counts, by the letters of the source
   std::string decision;                               ///< what was decided by them, in words
-  /// Operations a byte of device memory, vectors of the values' type (FP32 at least) and layout.
-  std::function<double(Real values, Layout)> intensity;
+  /// For vectors of the values' type (FP32 at least) and layout.
+  std::function<Intensity(Real values, Layout)> intensity;
 };
 
 struct Format {

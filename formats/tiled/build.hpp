@@ -251,12 +251,9 @@ TiledArrays<S> build(On& on, CsrView<S> const& a, TiledTuning const& tuning) {
   TiledView<S>& v = m.view;
   v.rows = a.rows, v.cols = a.cols, v.entries = a.entries, v.space = on.space();
   v.panel_rows = tuning.panel_rows;
-  v.tile_bytes = tuning.tile_bytes;
-  v.by_tiles = tuning.by_tiles;
   LaidOut const laid = LayOut<On, S>(on, a, tuning).run(m);
   v.panels = laid.panels;
   v.direct = m.model.direct;
-  v.scattered = m.model.scattered();
   Line const* const lines = laid.footprint.lines;
   Panels const panels{laid.footprint.rank,
                       laid.footprint.begin,

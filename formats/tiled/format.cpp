@@ -64,15 +64,13 @@ std::vector<Variant> variants() {
   auto const add = [&](std::string const& name, TiledTuning const& tuning) {
     all.push_back({.name = "tiled, " + name, .makers = makers_of<TiledOperator>(tuning)});
   };
-  for (int const bytes : {64, 128})
-    for (Index const rows : {32, 64, 128, 256})
-      for (Index const capacity : {640, 880, 1400})
-        add(cat("panels of ", rows, ", stages of ", capacity, ", ", bytes, " bytes"),
-            {.panel_rows = rows, .capacity = capacity, .tile_bytes = bytes});
-  add("gathered", {.direct_below = 0});
-  add("direct", {.direct_below = 1e9});
-  add("tile by tile", {.by_tiles = true});
-  for (Index const least : {8, 32, 64}) add(cat("segments of ", least), {.least_segment = least});
+  for (Index const rows : {32, 64, 128})
+    for (double const below : {0.0, 1e9})
+      add(cat(below == 0 ? "gathered" : "direct", ", panels of ", rows),
+          {.panel_rows = rows, .direct_below = below});
+  for (Index const capacity : {640, 1400})
+    add(cat("gathered, stages of ", capacity), {.capacity = capacity, .direct_below = 0});
+  for (Index const least : {16, 64}) add(cat("segments of ", least), {.least_segment = least});
   add("whole rows", {.balance = false});
   add("in order", {.reorder = false});
   return all;

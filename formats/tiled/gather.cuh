@@ -105,10 +105,10 @@ __device__ Together<T> load_together(T const* from) {
 }
 /// Up to 16 bytes of a row of X: `valid` elements, zeros behind them.
 template <class T>
-__device__ Together<T> load_elements(Strided<T const> const& x, T const* from, int valid) {
+__device__ Together<T> load_elements(T const* from, int valid) {
   Together<T> out;
 #pragma unroll
-  for (int e = 0; e < adjacent<T>; ++e) out.v[e] = e < valid ? __ldg(from + e * x.column) : T(0);
+  for (int e = 0; e < adjacent<T>; ++e) out.v[e] = e < valid ? __ldg(from + e) : T(0);
   return out;
 }
 
@@ -117,35 +117,26 @@ template <int lanes, class T>
 __device__ void gather(std::int32_t const* map, int count, Strided<T const> const& x,
                        std::int64_t first_column, int columns, Together<T>* shared) {
   constexpr int n = adjacent<T>;
-  if (x.column == 1) {
-    int const lane = threadIdx.x % 32, c = lane % lanes, valid = min(max(columns - c * n, 0), n);
-    bool const whole = x.aligned && valid == n;
-    int const stride = static_cast<int>(blockDim.x);
-    // A warp has 32 rows: one load for their columns, the next ones on their way.
-    int base = static_cast<int>(threadIdx.x) - lane;
-    int next = base + lane < count ? __ldg(map + base + lane) : 0;
-    for (; base < count; base += stride) {
-      int const mine = next;
-      if (base + stride + lane < count) next = __ldg(map + base + stride + lane);
+  int const lane = threadIdx.x % 32, c = lane % lanes, valid = min(max(columns - c * n, 0), n);
+  bool const whole = x.aligned && valid == n;
+  int const stride = static_cast<int>(blockDim.x);
+  // A warp has 32 rows: one load for their columns, the next ones on their way.
+  int base = static_cast<int>(threadIdx.x) - lane;
+  int next = base + lane < count ? __ldg(map + base + lane) : 0;
+  for (; base < count; base += stride) {
+    int const mine = next;
+    if (base + stride + lane < count) next = __ldg(map + base + stride + lane);
 #pragma unroll
-      for (int u = 0; u < lanes; ++u) {
-        int const f = u * (32 / lanes) + lane / lanes;
-        std::int64_t const row = __shfl_sync(~0u, mine, f);
-        if (base + f >= count) continue;
-        T const* const from = x.data + row * x.row + first_column + c * n;
-        Together<T>* const to = shared + place<lanes>(base + f + 1, c);
-        if (whole)
-          copy_to_shared(to, from);
-        else
-          *to = load_elements(x, from, valid);
-      }
-    }
-  } else {
-#pragma unroll 4
-    for (int i = threadIdx.x; i < count * lanes; i += blockDim.x) {
-      int const c = i / count, f = i - c * count, valid = min(max(columns - c * n, 0), n);
-      T const* const from = x.data + __ldg(map + f) * x.row + (first_column + c * n) * x.column;
-      shared[place<lanes>(f + 1, c)] = load_elements(x, from, valid);
+    for (int u = 0; u < lanes; ++u) {
+      int const f = u * (32 / lanes) + lane / lanes;
+      std::int64_t const row = __shfl_sync(~0u, mine, f);
+      if (base + f >= count) continue;
+      T const* const from = x.data + row * x.row + first_column + c * n;
+      Together<T>* const to = shared + place<lanes>(base + f + 1, c);
+      if (whole)
+        copy_to_shared(to, from);
+      else
+        *to = load_elements(from, valid);
     }
   }
 }

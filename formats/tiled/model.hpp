@@ -10,7 +10,9 @@
 ///     Eq. 5   U = thread blocks / multiprocessors
 ///
 /// The paper's B_T is split where values are narrower than vectors: B_V is a value of A, B_T an
-/// element of X and Y. C = 1 where X is row-major: whole rows of it are gathered.
+/// element of X and Y. C = 1 where X is row-major: whole rows of it are gathered. A row of X
+/// that a panel gathers comes from the second-level cache, and from device memory when it comes
+/// for the first time: what is predicted is the lesser of both levels' rooflines.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include <cstdint>
 
 #include <tcsolve/core/types.hpp>
+#include <tcsolve/formats/intensity.hpp>
 
 namespace tcsolve {
 
@@ -47,9 +50,6 @@ struct TiledModel {
       return std::max(least, static_cast<Index>(std::min(std::ceil(wanted), 1e9)));
     return 0;
   }
-  /// Whether a column-major X is made row-major first, which reads and writes it once: where
-  /// gathering its columns touches more in vain than that.
-  bool scattered() const { return direct || (C - 1) * L > 2; }
 };
 
 /// Bytes and columns of a product.
@@ -70,12 +70,13 @@ inline double untiled_intensity(TiledModel const& m, TiledTerms const& t) {
 }
 
 /// Eq. 3, of cut rows Eq. 6, with a cost Gamma of sparse accesses: 1 for the algorithmic intensity,
-/// C where every access misses the second-level cache, C / L where only the first one does.
+/// C where every access misses the second-level cache, C / L where only the first one does. Where
+/// rows of X are read where they lie, the first-level cache is taken to hold a panel's.
 inline double intensity(TiledModel const& m, TiledTerms const& t, double gamma) {
   if (m.mu == 0 || m.mu_star == 0) return 0;
-  double const index = m.direct ? t.B_I : t.B_IS;
-  double const rho = m.direct ? 1 : m.rho, footprint = m.direct ? 0 : t.B_I;
-  double bytes = (t.B_V + index) * m.Z / t.R + t.B_T * gamma / rho + footprint / (rho * m.mu_star);
+  double const index = m.direct ? t.B_I : t.B_IS, footprint = m.direct ? 0 : t.B_I;
+  double bytes =
+      (t.B_V + index) * m.Z / t.R + t.B_T * gamma / m.rho + footprint / (m.rho * m.mu_star);
   if (m.segment > 0)
     bytes += (t.B_I + t.delta) / (t.R * m.mu_star) + t.B_T / m.mu;
   else
@@ -83,22 +84,28 @@ inline double intensity(TiledModel const& m, TiledTerms const& t, double gamma) 
   return 2 / bytes;
 }
 
-inline double cost_of_access(TiledModel const& m, TiledTerms const& t) {
-  return t.row_major || m.scattered() ? 1 : m.C;
-}
 /// Every gathered row of X comes from device memory.
 inline double all_miss(TiledModel const& m, TiledTerms const& t) {
-  return intensity(m, t, cost_of_access(m, t));
+  return intensity(m, t, t.row_major ? 1 : m.C);
 }
 /// Each row of X comes from there once.
 inline double cold_miss(TiledModel const& m, TiledTerms const& t) {
-  return intensity(m, t, cost_of_access(m, t) / (m.direct ? m.L * m.rho : m.L));
+  return intensity(m, t, (t.row_major ? 1 : m.C) / m.L);
 }
 
-/// What is shown as predicted: cold misses, and Y written once, which Eq. 3 leaves out.
-inline double predicted(TiledModel const& m, TiledTerms const& t) {
-  double const cold = cold_miss(m, t);
-  return cold == 0 || m.segment > 0 ? cold : 2 / (2 / cold + t.B_T / m.mu);
+/// With `more` bytes an entry and a column.
+inline double with_bytes(double intensity, double more) {
+  return intensity == 0 ? 0 : 2 / (2 / intensity + more);
+}
+
+/// What is shown as predicted for the product here (product.cuh): Eq. 3 or 6 for rows of X, each
+/// from memory once and from the cache for every panel; Y written once, which Eq. 3 leaves out; and
+/// X and Y read and written once more where they are column-major and turned.
+inline Intensity predicted(TiledModel const& m, TiledTerms const& t) {
+  if (m.mu == 0) return {};
+  double const y = m.segment > 0 ? 0 : t.B_T / m.mu, turns = t.row_major ? 0 : 4 * t.B_T / m.mu;
+  return {.memory = with_bytes(intensity(m, t, 1 / m.L), y + turns),
+          .cache = with_bytes(intensity(m, t, 1), y + turns)};
 }
 
 }  // namespace tiled

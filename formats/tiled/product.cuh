@@ -2,9 +2,10 @@
 /// y = alpha A x + beta y, A in panels. A thread block has a panel and a tile of columns, 128 or 64
 /// bytes of a row of X; tiles of a panel are neighbours, so that A comes from device memory once.
 ///
-///   gather   rows of X of a stage to shared memory, behind a row of zeros: row-major by copies
-///            of 16 bytes that pass no register; column-major by loads of four (FP64: two)
-///            columns, neighbouring threads having neighbouring rows
+///   gather   rows of X of a stage to shared memory, behind a row of zeros, by copies of 16 bytes
+///            that pass no register
+///   layout   a column-major X is turned first and Y afterwards, 64 columns at a time: dearer
+///            loads and stores of this kernel would cost more (docs/internals/tiled.md)
 ///   A        what a warp needs of A in a stage lies together and comes by the same copies, at most
 ///            4 KB at a time, so that one wait is for all
 ///   banks    16 bytes c of row r stand at c ^ r % 8, so that eight lanes write one row or one
@@ -72,7 +73,7 @@ __device__ void write_row(Columns<T> const& g, T* to, T const (&sum)[adjacent<T>
   }
 #pragma unroll
   for (int e = 0; e < adjacent<T>; ++e)
-    if (e < valid) write_one(g, to[e * g.y.column], sum[e]);
+    if (e < valid) write_one(g, to[e], sum[e]);
 }
 
 template <class S>
@@ -86,7 +87,7 @@ __device__ std::int32_t target_of(TiledView<S> const& a, std::int64_t line) {
 template <int lanes, bool direct, bool whole, int steps, class S, class T>
 __device__ void multiply(StagedChunks<direct, S> const& staged, std::uint32_t first, int count,
                          std::uint32_t const (&begin)[steps], std::uint32_t const (&end)[steps],
-                         int within, int c, Together<T> const* shared, Strided<T const> const& x,
+                         int within, int c, Together<T> const* shared, std::int64_t x_row,
                          T const* columns, int valid, T (&sum)[steps][adjacent<T>]) {
   constexpr int size = StagedChunks<direct, S>::size;
 #pragma unroll
@@ -104,9 +105,8 @@ __device__ void multiply(StagedChunks<direct, S> const& staged, std::uint32_t fi
           rows[j] = shared[place<lanes>(number.v[j], c)];
         } else {
           rows[j] = {};
-          T const* const from = columns + number.v[j] * x.row;
-          if (number.v[j] >= 0)
-            rows[j] = whole ? load_together(from) : load_elements(x, from, valid);
+          T const* const from = columns + number.v[j] * x_row;
+          if (number.v[j] >= 0) rows[j] = whole ? load_together(from) : load_elements(from, valid);
         }
       }
 #pragma unroll
@@ -128,12 +128,11 @@ __global__ void __launch_bounds__(most_threads, 1)
   auto* const shared = reinterpret_cast<Together<T>*>(reinterpret_cast<char*>(memory) +
                                                       warps * capacity * staged.bytes);
   auto const block = static_cast<Index>(blockIdx.x);
-  Index const panel = a.by_tiles ? block % a.panels : block / g.tiles;
-  Index const tile_number = a.by_tiles ? block / a.panels : block % g.tiles;
-  std::int64_t const first_column = std::int64_t{tile_number} * tile;
+  Index const panel = block / g.tiles;
+  std::int64_t const first_column = std::int64_t{block % g.tiles} * tile;
   int const columns = min(tile, static_cast<int>(g.count - first_column));
   int const c = lane % lanes, valid = min(max(columns - c * n, 0), n);
-  T const* const own_columns = g.x.data + (first_column + c * n) * g.x.column;
+  T const* const own_columns = g.x.data + first_column + c * n;
   int const own = lines * warp + lane / lanes, within = own % height;
   Index const slices = a.slices();
 
@@ -170,10 +169,10 @@ __global__ void __launch_bounds__(most_threads, 1)
     }
     while (true) {
       if (direct && g.x.aligned && valid == n)
-        multiply<lanes, direct, direct>(staged, at, count, begin, end, within, c, shared, g.x,
+        multiply<lanes, direct, direct>(staged, at, count, begin, end, within, c, shared, g.x.row,
                                         own_columns, valid, sum);
       else
-        multiply<lanes, direct, false>(staged, at, count, begin, end, within, c, shared, g.x,
+        multiply<lanes, direct, false>(staged, at, count, begin, end, within, c, shared, g.x.row,
                                        own_columns, valid, sum);
       at += count;
       if (at >= all) break;
@@ -187,36 +186,19 @@ __global__ void __launch_bounds__(most_threads, 1)
   }
 
   std::int64_t const first_line = std::int64_t{panel} * a.panel_rows;
-  auto* const turned = reinterpret_cast<T*>(memory);  // (panel_rows, tile + 1)
-  bool const by_rows = g.y.column == 1;
-  if (!by_rows) __syncthreads();
 #pragma unroll
   for (int s = 0; s < steps; ++s) {
-    int const i = own + s * together;
-    if (!by_rows)
-#pragma unroll
-      for (int e = 0; e < n; ++e) turned[i * (tile + 1) + c * n + e] = sum[s][e];
-    std::int64_t const line = first_line + i;
+    std::int64_t const line = first_line + own + s * together;
     if (line >= a.lines || valid == 0) continue;
     std::int32_t const to = target_of(a, line);
-    if (to < 0) {
-      Together<T> part;
-#pragma unroll
-      for (int e = 0; e < n; ++e) part.v[e] = sum[s][e];
-      *reinterpret_cast<Together<T>*>(g.parts + ~to * g.ld + first_column + c * n) = part;
-    } else if (by_rows) {
+    if (to >= 0) {
       write_row(g, g.y.data + to * g.y.row + first_column + c * n, sum[s], valid);
+      continue;
     }
-  }
-  if (by_rows) return;
-  __syncthreads();
-  for (int k = threadIdx.x; k < a.panel_rows * columns; k += blockDim.x) {
-    int const j = k / a.panel_rows, i = k - j * a.panel_rows;
-    if (first_line + i >= a.lines) continue;
-    std::int32_t const to = target_of(a, first_line + i);
-    if (to >= 0)
-      write_one(g, g.y.data[to * g.y.row + (first_column + j) * g.y.column],
-                turned[i * (tile + 1) + j]);
+    Together<T> part;
+#pragma unroll
+    for (int e = 0; e < n; ++e) part.v[e] = sum[s][e];
+    *reinterpret_cast<Together<T>*>(g.parts + ~to * g.ld + first_column + c * n) = part;
   }
 }
 
@@ -265,22 +247,26 @@ __global__ void __launch_bounds__(256)
   write_one(g, g.y.data[long_row[k] * g.y.row + j * g.y.column], sum);
 }
 
-/// to (rows, k), rows `ld` apart, = x, whose columns are.
+/// to = from^T + beta to, from (rows, cols), both row-major: what is column-major is the transpose
+/// of a row-major block.
 template <class T>
 __global__ void __launch_bounds__(256)
-    turn_kernel(Strided<T const> x, std::int64_t rows, Index k, T* to, std::int64_t ld) {
+    turn_kernel(T const* from, std::int64_t ld, std::int64_t rows, std::int64_t cols, T beta, T* to,
+                std::int64_t to_ld) {
   __shared__ T tile[32][33];
-  std::int64_t const i0 = std::int64_t{blockIdx.x} * 32;
-  Index const j0 = static_cast<Index>(blockIdx.y) * 32;
+  std::int64_t const across = (cols + 31) / 32, i0 = blockIdx.x / across * 32,
+                     j0 = blockIdx.x % across * 32;
   int const a = threadIdx.x % 32, b = threadIdx.x / 32;
 #pragma unroll
   for (int u = 0; u < 32; u += 8)
-    if (i0 + a < rows && j0 + b + u < k)
-      tile[b + u][a] = __ldg(x.data + (i0 + a) * x.row + (j0 + b + u) * x.column);
+    if (i0 + b + u < rows && j0 + a < cols) tile[b + u][a] = from[(i0 + b + u) * ld + j0 + a];
   __syncthreads();
 #pragma unroll
   for (int u = 0; u < 32; u += 8)
-    if (i0 + b + u < rows && j0 + a < k) to[(i0 + b + u) * ld + j0 + a] = tile[a][b + u];
+    if (j0 + b + u < cols && i0 + a < rows) {
+      T& out = to[(j0 + b + u) * to_ld + i0 + a];
+      out = beta == T(0) ? tile[a][b + u] : fma(beta, out, tile[a][b + u]);
+    }
 }
 
 inline unsigned int blocks(std::int64_t n, std::int64_t each) {
@@ -294,20 +280,17 @@ int chunks_at_once(TiledView<S> const& a) {
   return std::max(1, std::min(most, a.most_chunks));
 }
 /// Shared memory of wide_kernel with `lanes` lanes a line.
-template <class S, class T>
-std::size_t shared_bytes(TiledView<S> const& a, Columns<T> const& g, int lanes) {
+template <class S>
+std::size_t shared_bytes(TiledView<S> const& a, int lanes) {
   int const chunk = a.direct ? StagedChunks<true, S>::bytes : StagedChunks<false, S>::bytes;
   std::size_t const staged = std::size_t(a.panel_rows / a.warp_lines()) * chunks_at_once(a) * chunk;
-  std::size_t const gathered = a.direct ? 0 : std::size_t(a.widest + 1) * lanes * 16;
-  std::size_t const turned =
-      g.y.column == 1 ? 0 : std::size_t(a.panel_rows) * (lanes * adjacent<T> + 1) * sizeof(T);
-  return std::max(staged + gathered, turned);
+  return staged + (a.direct ? 0 : std::size_t(a.widest + 1) * lanes * 16);
 }
 
 template <int lanes, bool direct, int lines, class S, class T>
 void launch_kernel(Device& on, TiledView<S> const& a, Columns<T> const& g) {
   auto* const kernel = wide_kernel<lanes, direct, lines, S, T>;
-  auto const bytes = static_cast<int>(shared_bytes(a, g, lanes));
+  auto const bytes = static_cast<int>(shared_bytes(a, lanes));
   // Always the most: beside another product, the size of either might come between the other's size
   // and its launch.
   if (bytes > 48 * 1024)
@@ -326,22 +309,22 @@ void launch_wide(Device& on, TiledView<S> const& a, Columns<T> const& g) {
   if (!a.direct && !few) launch_kernel<lanes, false, 16>(on, a, g);
 }
 
-/// Columns [j, k): as many as the next launch takes.
+/// The first of the columns: as many as the next launch takes.
 template <class S, class T>
 Index launch(Device& on, TiledView<S> const& a, Columns<T> g) {
   constexpr Index n = adjacent<T>, half = 4 * n, whole = 8 * n;
   Index const left = g.count;
   auto const fits = [&](int lanes) {
-    return shared_bytes(a, g, lanes) <= on.properties.sharedMemPerBlockOptin;
+    return shared_bytes(a, lanes) <= on.properties.sharedMemPerBlockOptin;
   };
-  if (a.tile_bytes == 128 && left > half && fits(8)) {
+  bool const by_rows = g.x.column == 1 && g.y.column == 1;
+  if (by_rows && left > half && fits(8)) {
     g.tiles = left / whole + (left % whole > half ? 1 : 0);
     g.count = std::min(left, g.tiles * whole);
     launch_wide<8>(on, a, g);
-  } else if (left >= n && fits(4)) {
-    // What is left of 128 bytes of columns, or all that is not narrow.
-    g.tiles = a.tile_bytes == 128 ? 1 : left / half + (left % half >= n ? 1 : 0);
-    g.count = std::min(left, g.tiles * half);
+  } else if (by_rows && left >= n && fits(4)) {
+    g.tiles = 1;
+    g.count = std::min(left, half);
     launch_wide<4>(on, a, g);
   } else {
     g.count = std::min(left, adjacent<float>);
@@ -351,6 +334,29 @@ Index launch(Device& on, TiledView<S> const& a, Columns<T> g) {
   return g.count;
 }
 
+template <class S, class T>
+void multiply_columns(Device& on, T alpha, TiledView<S> const& a, In<T> x, T beta, Out<T> y,
+                      T* parts, std::int64_t ld) {
+  auto const from = [&](Index j) {
+    return Columns<T>{strided(x, j), strided(y, j), alpha, beta, parts + j, ld, y.cols - j, 1};
+  };
+  for (Index j = 0; j < y.cols;) j += launch(on, a, from(j));
+  if (a.parts == 0) return;
+  join_kernel<<<dim3(blocks(a.long_rows, 8), blocks(y.cols, 32)), 256, 0, on.stream>>>(
+      a.long_start, a.long_row, a.long_rows, from(0));
+  check(cudaGetLastError());
+}
+
+template <class T>
+void turn(Device& on, T const* from, std::int64_t ld, std::int64_t rows, std::int64_t cols, T beta,
+          T* to, std::int64_t to_ld) {
+  if (rows == 0 || cols == 0) return;
+  std::int64_t const tiles = (rows + 31) / 32 * ((cols + 31) / 32);
+  turn_kernel<<<static_cast<unsigned int>(tiles), 256, 0, on.stream>>>(from, ld, rows, cols, beta,
+                                                                       to, to_ld);
+  check(cudaGetLastError());
+}
+
 }  // namespace
 
 template <class S, class T>
@@ -358,25 +364,33 @@ void spmm_tiled(Device& on, Arena& arena, T alpha, TiledView<S> const& a, In<T> 
                 Out<T> y) {
   Index const k = y.cols;
   if (a.rows == 0 || k == 0) return;
+  constexpr Index n = adjacent<T>, turned_together = 64;
+  bool const wide = k >= n, turn_x = wide && x.layout == Layout::col_major,
+             turn_y = wide && y.layout == Layout::col_major;
+  Index const together = turn_x || turn_y ? std::min(k, turned_together) : k;
+  std::int64_t const ld = (std::int64_t{together} + n - 1) / n * n;
   auto scope = arena.scope();
-  constexpr Index n = adjacent<T>;
-  std::int64_t const ld = (std::int64_t{k} + n - 1) / n * n;
-  if (x.layout == Layout::col_major && a.scattered && a.cols > 0 && k >= n) {
-    T* const turned = scope.template take<T>(std::size_t(a.cols) * ld);
-    turn_kernel<<<dim3(blocks(a.cols, 32), blocks(k, 32)), 256, 0, on.stream>>>(
-        strided(x, 0), a.cols, k, turned, ld);
-    check(cudaGetLastError());
-    x = {turned, a.cols, k, ld, Layout::row_major, x.space};
-  }
-  T* const parts = a.parts > 0 ? scope.template take<T>(std::size_t(a.parts) * ld) : nullptr;
-  auto const from = [&](Index j) {
-    return Columns<T>{strided(x, j), strided(y, j), alpha, beta, parts + j, ld, k - j, 1};
+  auto const taken = [&](bool wanted, Index rows) {
+    return wanted ? scope.template take<T>(std::size_t(rows) * ld) : nullptr;
   };
-  for (Index j = 0; j < k;) j += launch(on, a, from(j));
-  if (a.parts == 0) return;
-  join_kernel<<<dim3(blocks(a.long_rows, 8), blocks(k, 32)), 256, 0, on.stream>>>(
-      a.long_start, a.long_row, a.long_rows, from(0));
-  check(cudaGetLastError());
+  T *const X = taken(turn_x, a.cols), *const Y = taken(turn_y, a.rows),
+           *const parts = taken(a.parts > 0, a.parts);
+  for (Index j = 0; j < k; j += together) {
+    Index const count = std::min(together, k - j);
+    In<T> from{x.data + x.offset(0, j), a.cols, count, x.ld, x.layout, x.space};
+    Out<T> to{y.data + y.offset(0, j), a.rows, count, y.ld, y.layout, y.space};
+    if (turn_x) {
+      turn(on, from.data, x.ld, count, a.cols, T(0), X, ld);
+      from = {X, a.cols, count, ld, Layout::row_major, x.space};
+    }
+    if (turn_y) {
+      multiply_columns(on, alpha, a, from, T(0), {Y, a.rows, count, ld, Layout::row_major, y.space},
+                       parts, ld);
+      turn(on, static_cast<T const*>(Y), ld, a.rows, count, beta, to.data, y.ld);
+    } else {
+      multiply_columns(on, alpha, a, from, beta, to, parts, ld);
+    }
+  }
 }
 
 }  // namespace tcsolve::cuda

@@ -26,8 +26,6 @@ void require(TiledTuning const& t) {
   if (t.panel_rows % (t.panel_rows > 128 ? 16 : 8) != 0)
     throw ShapeError(cat("tiled: panel_rows = ", t.panel_rows, " is no multiple of ",
                          t.panel_rows > 128 ? 16 : 8));
-  if (t.tile_bytes != 64 && t.tile_bytes != 128)
-    throw ShapeError(cat("tiled: tile_bytes = ", t.tile_bytes, " is neither 64 nor 128"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@
 /// long row (model.hpp says when), whose sums are added afterwards in order. Lines may stand in
 /// another order than rows; products write each row where it belongs.
 ///
-/// Where a panel's entries hardly meet in a column, gathering does not pay: then the whole matrix
+/// Where few of a panel's entries meet in a column, gathering does not pay: then the whole matrix
 /// is `direct`, with columns of 32 bits, and rows of X are read where they lie.
 ///
 /// Bytes: (sizeof(value) + 2, direct + 4) slots + 4 footprint + 8 stages + 4 slices of stages
@@ -54,11 +54,8 @@ struct TiledView {
   Index stages = 0;       ///< of all panels
   Index widest = 0;       ///< most rows of X of a stage
   Index most_chunks = 0;  ///< most chunks of a warp in a stage
-  int tile_bytes = 128;   ///< of a row of X that a thread block has
-  bool by_tiles = false;  ///< a tile of columns of all panels before the next one
   Index parts = 0, long_rows = 0;
   bool direct = false;
-  bool scattered = false;  ///< columns of X are worth being made row-major (model.hpp)
   std::uint32_t const* stage_start = nullptr;  ///< (panels + 1) first stage of each
   std::uint32_t const* map_start = nullptr;    ///< (stages + 1) first column of each; null: direct
   std::int32_t const* map = nullptr;           ///< columns of the stages, ascending in a panel
@@ -76,14 +73,11 @@ struct TiledView {
 };
 
 struct TiledTuning {
-  Index panel_rows = 64;  ///< 8 lines a warp; beyond 128, up to 256, 16
-  Index capacity = 640;   ///< rows of X that a stage gathers, at most
-  int tile_bytes = 128;   ///< or 64: columns of X that are gathered together
-  bool by_tiles = false;  ///< all panels for one tile of columns, then the next: A comes again for
-                          ///< each, X a tile at a time
-  Index least_segment = 16;   ///< a long row is not cut into smaller pieces,
+  Index panel_rows = 64;      ///< 8 lines a warp; beyond 128, up to 256, 16
+  Index capacity = 880;       ///< rows of X that a stage gathers, at most
+  Index least_segment = 32;   ///< a long row is not cut into smaller pieces,
   Index most_segments = 512;  ///< nor into more
-  double direct_below = 1.5;  ///< entries that meet in a gathered row, on average
+  double direct_below = 4;    ///< entries that meet in a gathered row, on average
   bool balance = true;        ///< long rows are cut where the decision chart says so
   bool reorder = true;        ///< rows are sorted by their pattern where that gathers less
   double least_gain = 1.1;    ///< so much less
@@ -105,7 +99,9 @@ struct TiledArrays {
 //
 // spmm_tiled: y = alpha A x + beta y, any number of columns in any layout.
 //
-//   bytes   those of the matrix, k sizeof(T) (rows + cols), and 2 k sizeof(T) parts
+//   bytes   those of the matrix, k sizeof(T) (rows + cols), and 2 k sizeof(T) parts; on the device
+//           2 k sizeof(T) cols more for a column-major x and 2 k sizeof(T) rows for such a y, which
+//           are turned in workspace of up to 64 columns
 //   cache   from the second level come k sizeof(T) bytes of each row of the footprint (direct: of
 //           each slot), and the matrix once for every tile of 128 bytes of columns
 //   error   of STYLE section 11 with u_acc of T, m = 2 + entries of the row

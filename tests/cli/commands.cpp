@@ -102,7 +102,7 @@ TEST_F(Program, InfoIsJsonToo) {
   for (auto const& model : info["models"]) {
     EXPECT_TRUE(has(text, cat("model of ", model["format"].get<std::string>())));
     EXPECT_EQ(model["terms"]["mu"], 5 / 3.0);
-    EXPECT_GT(model["operations_per_byte"]["fp32, row-major"], 0);
+    EXPECT_GT(model["operations_per_byte"]["fp32, row-major"]["cache"], 0);
   }
   write_text(folder_ / "b.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
   auto const wide = nlohmann::json::parse(tcsolve({"info", "b.mtx", "--json"}).out);

@@ -15,8 +15,8 @@ namespace {
 std::vector<TiledTuning> tunings() {
   return {{},
           {.panel_rows = 8, .capacity = 3, .direct_below = 0},
-          {.panel_rows = 128, .capacity = 1700, .by_tiles = true, .direct_below = 0},
-          {.panel_rows = 256, .capacity = 60, .tile_bytes = 64, .direct_below = 0},
+          {.panel_rows = 128, .capacity = 1700, .direct_below = 0},
+          {.panel_rows = 256, .capacity = 60, .direct_below = 0},
           {.panel_rows = 256, .direct_below = 1e9},
           {.panel_rows = 16, .capacity = 9, .least_segment = 2, .direct_below = 0, .least_gain = 0},
           {.panel_rows = 64, .least_segment = 3, .most_segments = 4, .direct_below = 1e9},
@@ -35,7 +35,7 @@ TYPED_TEST_SUITE(TiledContract, StoredOnBoth, Label);
 TYPED_TEST(TiledContract, HoldsTheDrawnArrays) {
   using S = typename TestFixture::T;
   CsrStorage<S> const there(this->ctx(), representable<S>(drawn()));
-  Tiled<S> const m(this->ctx(), there.view(), {.panel_rows = 8, .capacity = 3});
+  Tiled<S> const m(this->ctx(), there.view(), {.panel_rows = 8, .capacity = 3, .direct_below = 0});
   auto const& arrays = m.arrays();
   EXPECT_FALSE(m.view().direct);
   EXPECT_EQ(m.view().widest, 3);
@@ -146,10 +146,9 @@ TYPED_TEST(TiledContract, RowsAreSortedWhereThatGathersLess) {
 TYPED_TEST(TiledContract, TuningsOutOfRangeAreRefused) {
   using S = typename TestFixture::T;
   CsrStorage<S> const there(this->ctx(), representable<S>(drawn()));
-  for (TiledTuning const& bad :
-       {TiledTuning{.panel_rows = 12}, TiledTuning{.panel_rows = 264}, TiledTuning{.capacity = 0},
-        TiledTuning{.capacity = 70000}, TiledTuning{.tile_bytes = 32},
-        TiledTuning{.least_segment = 0}, TiledTuning{.most_segments = 1}})
+  for (TiledTuning const& bad : {TiledTuning{.panel_rows = 12}, TiledTuning{.panel_rows = 264},
+                                 TiledTuning{.capacity = 0}, TiledTuning{.capacity = 70000},
+                                 TiledTuning{.least_segment = 0}, TiledTuning{.most_segments = 1}})
     EXPECT_THROW(Tiled<S>(this->ctx(), there.view(), bad), ShapeError);
 }
 
@@ -218,7 +217,7 @@ TYPED_TEST(TiledProducts, BlocksOfColumnsAreExact) {
     for (TiledTuning const& tuning : tunings()) {
       TiledOperator<T, S> const A(ctx, stored.view(), tuning);
       ++number;
-      for (Index k : {1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 32, 33, 64, 77, 128, 130})
+      for (Index k : {1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 32, 33, 64, 65, 77, 128, 130})
         for (Layout layout : {Layout::row_major, Layout::col_major}) {
           Index const gap = std::array<Index, 3>{0, 4, 3}[std::size_t(k + number) % 3];
           SCOPED_TRACE(cat(a.rows, " x ", a.cols, ", ", k, " columns, tuning ", number - 1,

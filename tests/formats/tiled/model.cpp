@@ -25,12 +25,18 @@ TEST(TiledModel, EquationsThreeAndSix) {
   m.mu = m.mu_star = 10;
   m.rho = 4, m.Z = 1.5, m.C = 2, m.L = 1.5;
   TiledTerms const t{.R = 16, .row_major = false};
-  EXPECT_FALSE(m.scattered());
   double const tiles = 6 * 1.5 / 16, map = 4 / (4 * 10.0);
   EXPECT_DOUBLE_EQ(tiled::intensity(m, t, 1), 2 / (tiles + 4 / 4.0 + map + 8 / 160.0));
   EXPECT_DOUBLE_EQ(tiled::all_miss(m, t), tiled::intensity(m, t, 2));
   EXPECT_DOUBLE_EQ(tiled::cold_miss(m, t), tiled::intensity(m, t, 2 / 1.5));
-  EXPECT_DOUBLE_EQ(tiled::predicted(m, t), 2 / (2 / tiled::cold_miss(m, t) + 4 / 10.0));
+  TiledTerms const rows{.R = 16};
+  // Both levels write Y; a column-major product reads and writes X and Y once more.
+  Intensity const p = tiled::predicted(m, rows), turned = tiled::predicted(m, t);
+  EXPECT_DOUBLE_EQ(2 / p.memory, tiles + 4 / 1.5 / 4.0 + map + 8 / 160.0 + 4 / 10.0);
+  EXPECT_DOUBLE_EQ(2 / p.cache, tiles + 4 / 4.0 + map + 8 / 160.0 + 4 / 10.0);
+  EXPECT_DOUBLE_EQ(2 / turned.memory - 2 / p.memory, 4 * 4 / 10.0);
+  EXPECT_DOUBLE_EQ(p.bound(3, 0.5), 0.5 * p.cache);
+  EXPECT_DOUBLE_EQ(p.bound(0.5, 3), 0.5 * p.memory);
   m.segment = 5, m.mu_star = 4;
   EXPECT_DOUBLE_EQ(tiled::intensity(m, t, 2),
                    2 / (tiles + 4 * 2 / 4.0 + 4 / 16.0 + 12 / 64.0 + 4 / 10.0));
@@ -64,12 +70,13 @@ TEST(TiledModel, IsAFactOfTheFormat) {
   for (Format const& format : formats()) {
     if (!format.model) continue;
     FormatModel const model = format.model(ctx, a.view());
-    double const single = model.intensity(Real::f32, Layout::row_major),
-                 dual = model.intensity(Real::f64, Layout::row_major),
-                 columns = model.intensity(Real::f32, Layout::col_major);
-    EXPECT_GT(single, dual) << format.name;
-    EXPECT_GE(single, columns) << format.name;
-    EXPECT_GT(dual, 0.2) << format.name;
+    Intensity const single = model.intensity(Real::f32, Layout::row_major),
+                    dual = model.intensity(Real::f64, Layout::row_major),
+                    columns = model.intensity(Real::f32, Layout::col_major);
+    EXPECT_GT(single.memory, dual.memory) << format.name;
+    EXPECT_GT(single.memory, columns.memory) << format.name;
+    EXPECT_GE(single.memory, single.cache) << format.name << ": a row of X comes once or oftener";
+    EXPECT_GT(dual.cache, 0.2) << format.name;
     EXPECT_FALSE(model.terms.empty());
     EXPECT_FALSE(model.decision.empty());
   }
