@@ -8,6 +8,7 @@
 ///   --layout=row        of x and y of the formats: row, column or both
 ///   --only=A,B          of the formats
 ///   --pass              tunings of the formats as well
+///   --alone             without cuSPARSE
 ///   --shuffle           the rows of every matrix renumbered at random
 ///   --order=NAME        then in an order (rcm, metis or affinity); its time on the host and the
 ///                       entries of a block of eight rows, their columns moved together
@@ -55,7 +56,7 @@ struct Settings {
   std::vector<Index> columns = {8, 16, 32};
   std::string values = "fp64";
   std::vector<Layout> layouts = {Layout::row_major};
-  bool sweep = false, shuffle = false;
+  bool sweep = false, shuffle = false, alone = false;
   std::string order = "none";
 };
 
@@ -130,11 +131,11 @@ class Blocks {
         means_(means) {}
 
   void run() {
-    single();
+    if (!settings_.alone) single();
     for (Index k : settings_.columns) {
       checks_.clear();
       for (Index j : {Index{0}, k / 2, k - 1}) checks_.emplace_back(a_, j);
-      cusparse(k);
+      if (!settings_.alone) cusparse(k);
       for (Layout layout : settings_.layouts) formats_with(k, layout == Layout::row_major);
     }
     print();
@@ -355,6 +356,8 @@ Settings settings_of(int argc, char** argv, bool brief) {
     std::string value;
     if (argument == "--pass") {
       s.sweep = true;
+    } else if (argument == "--alone") {
+      s.alone = true;
     } else if (argument == "--shuffle") {
       s.shuffle = true;
     } else if (option(argument, "--columns", value)) {

@@ -12,8 +12,12 @@
 ///                cols  rows of x       cols  its rows          columns  rows of y
 ///
 ///   lanes    lane l, g = l / 4, t = l % 4, has row g of a block, columns 2 t and 2 t + 1, whose
-///            values are neighbours; of x the rows of these two, `width` columns, so that 8 lanes
-///            load a row in one run; the sums of rows 2 t and 2 t + 1 of y and the same columns
+///            values are neighbours; of x the rows of these two, `width` columns; the sums of rows
+///            2 t and 2 t + 1 of y and the same columns
+///   rows     where a lane loads 16 bytes of a row of x at a time, eight neighbours load the row in
+///            one run and exchange: lane 8 t + g has what lane 4 g + t multiplies. The first-level
+///            cache looks up a line for each eight lanes and line; without the exchange these were
+///            four lines, and the lookups bounded the product (docs/internals/bittcf.md)
 ///   ahead    values and rows of x of `ahead` blocks are loaded before the first is multiplied, and
 ///            columns, bitmaps and offsets of the blocks behind them
 ///   aside    side entries of rows 2 t and 2 t + 1 are added by the lanes of t on the CUDA cores
@@ -139,6 +143,7 @@ struct Unit<double> {
 template <class T, int width_>
 struct Adjacent {
   static constexpr int width = width_, columns = 8 * width;
+  static constexpr bool exchanged = width * sizeof(T) >= 16;
   T const* x;
   T* y;
   std::uint32_t stepx, stepy;  ///< bytes from row to row
@@ -204,6 +209,7 @@ struct Adjacent {
 template <class T>
 struct Strided {
   static constexpr int width = 2, columns = 16;
+  static constexpr bool exchanged = false;
   T const* x;
   T* y;
   std::int64_t x_row, x_column, y_row, y_column;
@@ -243,6 +249,26 @@ struct Place {
   }
 };
 
+/// What a lane loads of a block's rows of x: part `part` of the rows of columns 2 pair and 2 pair
+/// + 1.
+template <bool exchanged>
+struct Share {
+  int pair, part, source;
+  __device__ explicit Share(int lane)
+      : pair(exchanged ? lane / 8 : lane % 4),
+        part(exchanged ? lane % 8 : lane / 4),
+        source(8 * (lane % 4) + lane / 4) {}
+  /// What the lane multiplies, from those that loaded it.
+  template <class T, int width>
+  __device__ void exchange(T (&x)[2][width]) const {
+    if constexpr (exchanged)
+#pragma unroll
+      for (int k = 0; k < 2; ++k)
+#pragma unroll
+        for (int j = 0; j < width; ++j) x[k][j] = __shfl_sync(~0u, x[k][j], source);
+  }
+};
+
 /// What the lane needs to know of blocks b to b + n - 1.
 template <int n>
 struct Description {
@@ -250,12 +276,12 @@ struct Description {
   uint2 bitmap[n];
   std::uint32_t offset[n];
   template <class S>
-  __device__ void load(BittcfView<S> const& a, std::uint32_t b, int lane) {
+  __device__ void load(BittcfView<S> const& a, std::uint32_t b, int pair) {
     auto const* const columns = reinterpret_cast<int2 const*>(a.column) + 4 * std::size_t(b);
     auto const* const bitmaps = reinterpret_cast<uint2 const*>(a.bitmaps) + b;
 #pragma unroll
     for (int u = 0; u < n; ++u) {
-      column[u] = __ldg(columns + lane % 4 + 4 * u);
+      column[u] = __ldg(columns + pair + 4 * u);
       bitmap[u] = __ldg(bitmaps + u);
       offset[u] = __ldg(a.offsets + b + u);
     }
@@ -267,15 +293,15 @@ struct Description {
 /// read of x. The description becomes that of the blocks from `next` on.
 template <bool whole, int ahead, class S, class T, class Columns, int width>
 __device__ void add_batch(BittcfView<S> const& a, Columns const& at, Description<ahead>& blocks,
-                          int count, std::uint32_t next, Place const& place, int lane,
-                          T (&sum)[2][width]) {
+                          int count, std::uint32_t next, Place const& place,
+                          Share<Columns::exchanged> const& share, T (&sum)[2][width]) {
   Raw<S> v[ahead][2];
   T x[ahead][2][width];
 #pragma unroll
   for (int u = 0; u < ahead; ++u) {
     int2 const column = whole || u < count ? blocks.column[u] : blocks.column[0];
-    at.row(column.x, lane / 4, x[u][0]);
-    at.row(column.y, lane / 4, x[u][1]);
+    at.row(column.x, share.part, x[u][0]);
+    at.row(column.y, share.part, x[u][1]);
   }
 #pragma unroll
   for (int u = 0; u < ahead; ++u) {
@@ -285,11 +311,12 @@ __device__ void add_batch(BittcfView<S> const& a, Columns const& at, Description
     v[u][0] = (bits & 1u) != 0 ? streamed(values) : Raw<S>(0);
     v[u][1] = (bits & 2u) != 0 ? streamed(values + (bits & 1u)) : Raw<S>(0);
   }
-  if constexpr (whole) blocks.load(a, next, lane);
+  if constexpr (whole) blocks.load(a, next, share.pair);
 #pragma unroll
   for (int u = 0; u < ahead; ++u) {
     typename Unit<T>::Value const values[2] = {Unit<T>::value(decoded<S>(v[u][0])),
                                                Unit<T>::value(decoded<S>(v[u][1]))};
+    share.exchange(x[u]);
     Unit<T>::multiply(sum, values, x[u]);
   }
 }
@@ -301,12 +328,13 @@ __device__ void add_blocks(BittcfView<S> const& a, Columns const& at, std::uint3
   constexpr int ahead = Unit<T>::ahead(width);
   static_assert(ahead <= BittcfView<S>::behind);
   Place const place(lane);
+  Share<Columns::exchanged> const share(lane);
   Description<ahead> blocks;
-  blocks.load(a, begin, lane);
+  blocks.load(a, begin, share.pair);
   std::uint32_t b = begin;
   for (; b + ahead <= end; b += ahead)
-    add_batch<true>(a, at, blocks, ahead, b + ahead, place, lane, sum);
-  if (b < end) add_batch<false>(a, at, blocks, static_cast<int>(end - b), end, place, lane, sum);
+    add_batch<true>(a, at, blocks, ahead, b + ahead, place, share, sum);
+  if (b < end) add_batch<false>(a, at, blocks, static_cast<int>(end - b), end, place, share, sum);
 }
 
 /// The side entries of a row.
