@@ -9,6 +9,7 @@
 ///   --only=A,B          of the formats
 ///   --pass              tunings of the formats as well
 ///   --alone             without cuSPARSE
+///   --gram              in fp64 and row-major, A square: Y = A X, then X^T Y, and both in one call
 ///   --shuffle           the rows of every matrix renumbered at random
 ///   --order=NAME        then in an order (rcm, metis or affinity); its time on the host and the
 ///                       entries of a block of eight rows, their columns moved together
@@ -16,6 +17,7 @@
 /// Before a product is timed, its first, middle and last columns are checked against a sum in long
 /// double: |error|_i <= 4 (u m_i + 2 u_in) (|A||x|)_i, u that of the sums, u_in that of a
 /// multiplication that is coarser than the vectors (2^-11 in TF32), m_i = max(entries in row i, 1).
+/// X^T Y of the one call against that of the other: |difference|_ij <= 4 n u ||x_i|| ||y_j||.
 ///
 ///   cold    256 MB are read before each repetition, median of all
 ///   floor   the bytes of the stored matrix, X and Y once, against the bandwidth of a copy
@@ -36,6 +38,7 @@
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 #include <tcsolve/io/renumber.hpp>
+#include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/kernels/padding.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/matrix/reorder/affinity.hpp>
@@ -56,7 +59,7 @@ struct Settings {
   std::vector<Index> columns = {8, 16, 32};
   std::string values = "fp64";
   std::vector<Layout> layouts = {Layout::row_major};
-  bool sweep = false, shuffle = false, alone = false;
+  bool sweep = false, shuffle = false, alone = false, gram = false;
   std::string order = "none";
 };
 
@@ -219,6 +222,9 @@ class Blocks {
       double const vectors = double(sizeof(T)) * k * (double(a_.rows) + a_.cols);
       add({variant, k, row_major, INFINITY, error, 0, predicted}, A->cost(k).bytes - vectors,
           [&] { A->apply(ctx_, x, y); });
+      if constexpr (std::is_same_v<T, double>)
+        if (settings_.gram && row_major && a_.rows == a_.cols && k <= most_block_columns)
+          grams(variant, *A, x, y, A->cost(k).bytes - vectors);
     };
     for (Format const& format : formats()) {
       std::string const listed = cat(",", settings_.only_format, ",");
@@ -231,6 +237,34 @@ class Blocks {
         if (!variant.differs || variant.differs(f, real_of<S>, real_of<T>))
           time(variant.name, variant.makers, 0);
     }
+  }
+
+  /// Y = A X and X^T Y, one after the other and at once.
+  void grams(std::string const& variant, LinearOperator<double> const& A, In<double> x,
+             Out<double> y, double bytes) {
+    Index const k = x.cols;
+    std::size_t const size = std::size_t(k) * k;
+    Array<double> G(ctx_.space(), size);
+    auto const found = [&](auto const& f) {
+      f();
+      return to_host(ctx_, G);
+    };
+    auto const after = [&] {
+      A.apply(ctx_, x, y);
+      gram(ctx_, x, y, G.data());
+    };
+    auto const at_once = [&] { A.apply_gram(ctx_, x, y, G.data()); };
+    auto const expected = found(after), got = found(at_once),
+               xx = found([&] { gram(ctx_, x, x, G.data()); }),
+               yy = found([&] { gram(ctx_, y, y, G.data()); });
+    double error = 0;
+    for (std::size_t e = 0; e < size; ++e) {
+      double const norms = std::sqrt(xx[e / k * (k + 1)] * yy[e % k * (k + 1)]);
+      double const ratio = std::abs(got[e] - expected[e]) / (0x1p-53 * a_.rows * norms);
+      if (!(ratio <= error)) error = std::isnan(ratio) ? INFINITY : ratio;
+    }
+    add({cat(variant, ", then X^T Y"), k, true, INFINITY, error, 0}, bytes, after);
+    add({cat(variant, " with X^T Y"), k, true, INFINITY, error, 0}, bytes, at_once);
   }
 
   /// Operations a second; 0 where the format has no model.
@@ -358,6 +392,8 @@ Settings settings_of(int argc, char** argv, bool brief) {
       s.sweep = true;
     } else if (argument == "--alone") {
       s.alone = true;
+    } else if (argument == "--gram") {
+      s.gram = true;
     } else if (argument == "--shuffle") {
       s.shuffle = true;
     } else if (option(argument, "--columns", value)) {

@@ -65,6 +65,11 @@ void Scaled<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* s
 }
 
 template <class T>
+void Scaled<T>::do_apply_gram(Context& ctx, T alpha, In<T> X, Out<T> Y, double* G) const {
+  A_->apply_gram(ctx, T(alpha_ * alpha), X, Y, G);
+}
+
+template <class T>
 bool Scaled<T>::sums_exactly() const {
   int exponent = 0;
   return std::abs(std::frexp(alpha_, &exponent)) == 0.5 && A_->sums_exactly();

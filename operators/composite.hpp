@@ -52,6 +52,7 @@ class Scaled final : public LinearOperator<T> {
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_exact_residual(Context&, ResidualVectors const&) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_apply_gram(Context&, T alpha, In<T> X, Out<T> Y, double* G) const override;
   double alpha_;
   OperatorPtr<T> A_;
 };

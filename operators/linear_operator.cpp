@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include <tcsolve/kernels/blocks.hpp>
+
 namespace tcsolve {
 
 namespace {
@@ -55,11 +57,16 @@ void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, 
 }
 
 template <class T>
-void LinearOperator<T>::apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* sigma) const {
-  check_operands(ctx, x, y, Op::none);
+void LinearOperator<T>::check_square(char const* wanted) const {
   if (rows_ != cols_)
     throw ShapeError(
-        cat(name(), " is ", rows_, " x ", cols_, "; <x, A x> needs a square operator"));
+        cat(name(), " is ", rows_, " x ", cols_, "; ", wanted, " needs a square operator"));
+}
+
+template <class T>
+void LinearOperator<T>::apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* sigma) const {
+  check_operands(ctx, x, y, Op::none);
+  check_square("<x, A x>");
   if (!x.is_vector() || !y.is_vector())
     throw ShapeError(cat(name(), ": apply_dot takes one column of adjacent entries; x and y have ",
                          x.cols, " columns, strides ", x.ld, " and ", y.ld));
@@ -77,6 +84,33 @@ void LinearOperator<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                      double* sigma) const {
   if (y.size() > 0) do_apply(ctx, alpha, x, T(0), y, Op::none);
   dot<T>(ctx, x, y, sigma);
+}
+
+template <class T>
+void LinearOperator<T>::apply_gram(Context& ctx, T alpha, In<T> X, Out<T> Y, double* G) const {
+  check_operands(ctx, X, Y, Op::none);
+  check_square("X^T A X");
+  if (!std::is_same_v<T, double>) throw Unsupported(cat(name(), ": apply_gram is in FP64"));
+  if (X.layout != Layout::row_major || Y.layout != Layout::row_major || X.cols > most_block_columns)
+    throw Unsupported(cat(name(), ": apply_gram takes row-major blocks of at most ",
+                          most_block_columns, " columns; X and Y have ", X.cols,
+                          X.layout == Y.layout && X.layout == Layout::row_major
+                              ? ""
+                              : ", and one of them is column-major"));
+  if (X.cols == 0) return;
+  Context::Entry const entry(ctx);
+  auto apply_now = [=, this](Context& c) {
+    Range const range(c, [this] { return name() + ".apply_gram"; });
+    do_apply_gram(c, alpha, X, Y, G);
+  };
+  if (traits().operations) return apply_now(ctx);
+  ctx.submit("apply_gram", apply_now, traits().capturable);
+}
+
+template <class T>
+void LinearOperator<T>::do_apply_gram(Context& ctx, T alpha, In<T> X, Out<T> Y, double* G) const {
+  if (Y.size() > 0) do_apply(ctx, alpha, X, T(0), Y, Op::none);
+  if constexpr (std::is_same_v<T, double>) gram(ctx, X, Y, G);
 }
 
 template <class T>

@@ -79,6 +79,15 @@ class LinearOperator {
   void apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
     apply_dot(ctx, T(1), x, y, sigma);
   }
+  /// Y = alpha A X, G = X^T Y, A square, in FP64: X and Y are row-major blocks of k columns, at
+  /// most 64, and G is (k, k), row-major, in the Context's space. The same bits on every run; those
+  /// of G may differ from gram()'s (kernels/blocks.hpp) by rounding. An operator that does not fuse
+  /// them makes a product and gram(), which reads X and Y once more. Throws ShapeError, and
+  /// Unsupported for other blocks, before Y is written.
+  void apply_gram(Context&, T alpha, In<T> X, Out<T> Y, double* G) const;
+  void apply_gram(Context& ctx, In<T> X, Out<T> Y, double* G) const {
+    apply_gram(ctx, T(1), X, Y, G);
+  }
   /// r = b - A x. r may be b itself. Throws ShapeError before r is written.
   void residual(Context&, In<T> b, In<T> x, Out<T> r) const;
   /// The residual that decides: r = b - A x with each row summed in twice the precision of FP64 and
@@ -150,12 +159,14 @@ class LinearOperator {
   }
   /// Override where product and inner product can share a pass.
   virtual void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const;
+  virtual void do_apply_gram(Context&, T alpha, In<T> X, Out<T> Y, double* G) const;
 
   virtual void do_exact_residual(Context&, ResidualVectors const&) const {
     throw Unsupported(cat(name(), ": exact_residual"));
   }
 
   void check_operands(Context&, In<T> x, Out<T> y, Op) const;
+  void check_square(char const* wanted) const;
   void check_residual(Context&, In<T> b, In<T> x, Out<T> r) const;
 
   Index rows_, cols_;

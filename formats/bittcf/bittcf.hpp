@@ -102,6 +102,17 @@ struct BittcfArrays {
 //   bits    the same on every run: side entries in order, then blocks in order, pieces in order
 //   note    device: stored zeros of a block multiply x, so an Inf or NaN in x reaches every row of
 //           a window that has its column
+//
+// spmm_gram_bittcf: y = alpha A x, G = x^T y, A square, on a device.
+//
+//   x, y    8 or 16 columns of FP64, row-major, each row aligned to 16 bytes
+//   G       (k, k), row-major
+//   memory  gram_doubles_bittcf() of it; 0: x and y are no such blocks, or have no rows
+//   bytes   those of the product, x once more from the caches, and 8 k^2 for every 32 rows, written
+//           and read; gram() after a product reads 16 k rows
+//   error   of G: a sum of rows terms, added by fours, windows, thread blocks and groups of these
+//   bits    the same on every run
+//   state   of the loop around it, or null: G stays as it is in a stopped one
 namespace host {
 /// Throws SizeError beyond 2^31 - 1 entries.
 template <class S>
@@ -118,6 +129,11 @@ template <class S>
 void refill_bittcf(Device&, Arena&, CsrView<S> const& a, BittcfArrays<S>&);
 template <class S, class T>
 void spmm_bittcf(Device&, T alpha, BittcfView<S> const& a, T* parts, In<T> x, T beta, Out<T> y);
+template <class S>
+std::int64_t gram_doubles_bittcf(Device&, BittcfView<S> const& a, In<double> x, In<double> y);
+template <class S>
+void spmm_gram_bittcf(Device&, LoopState const* state, double alpha, BittcfView<S> const& a,
+                      double* parts, In<double> x, Out<double> y, double* G, double* memory);
 }  // namespace cuda
 
 /// A BitTCF matrix that owns its arrays in a Context's space.

@@ -15,9 +15,9 @@
 ///            values are neighbours; of x the rows of these two, `width` columns; the sums of rows
 ///            2 t and 2 t + 1 of y and the same columns
 ///   rows     where a lane loads 16 bytes of a row of x at a time, eight neighbours load the row in
-///            one run and exchange: lane 8 t + g has what lane 4 g + t multiplies. The first-level
-///            cache looks up a line for each eight lanes and line; without the exchange these were
-///            four lines, and the lookups bounded the product (docs/internals/bittcf.md)
+///            one run and exchange: lane 8 t + g has what lane 4 g + t multiplies. Eight lanes
+///            then refer to one line of the first-level cache, not to four, whose lookups bounded
+///            the product (docs/internals/bittcf.md)
 ///   ahead    values and rows of x of `ahead` blocks are loaded before the first is multiplied, and
 ///            columns, bitmaps and offsets of the blocks behind them
 ///   aside    side entries of rows 2 t and 2 t + 1 are added by the lanes of t on the CUDA cores
@@ -25,7 +25,11 @@
 ///            first-level cache; values are not kept there
 ///   pieces   are added by a launch before, and their sums by the windows that they are cut from
 ///   bytes    the matrix once for every group of columns, k sizeof(T) (rows + cols)
+///   gram     X^T Y of 8 and 16 columns of FP64 beside Y = alpha A X, A square (gram.cuh): Y is in
+///            registers and the window's rows of X, mostly read by the product, are near. Saved are
+///            the 16 k rows bytes that gram() reads, for 16 k^2 windows / 4
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/formats/bittcf/gram.cuh>
 #include <tcsolve/formats/bittcf/ops.hpp>
 #include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
@@ -39,9 +43,11 @@ namespace tcsolve::cuda {
 
 namespace {
 
-// Small thread blocks and 85 registers a thread: six blocks share a multiprocessor, and no warp
-// waits for the slowest of sixteen (docs/internals/bittcf.md).
-constexpr int warps = 4, blocks_together = 6;
+// Small thread blocks: no warp waits for the slowest of sixteen. Six share a multiprocessor, with
+// 85 registers a thread, and eight, with 64, where a lane has at most 8 bytes of a row of x
+// (docs/internals/bittcf.md).
+constexpr int warps = 4;
+constexpr int blocks_together(std::size_t bytes_of_lane) { return bytes_of_lane <= 8 ? 8 : 6; }
 
 /// A value as it is stored, until it is multiplied.
 template <class S>
@@ -67,7 +73,7 @@ template <>
 struct Unit<float> {
   using Value = std::uint32_t;
   static constexpr int widest = 8;  ///< columns of a lane
-  static constexpr int ahead(int width) { return width <= 2 ? 4 : 2; }
+  static constexpr int ahead(int width) { return width <= 2 ? 4 : width == 4 ? 3 : 2; }
 
   /// To nearest. Ties go to even where that is one instruction, away from zero where it is three
   /// either way.
@@ -148,6 +154,8 @@ struct Adjacent {
   T* y;
   std::uint32_t stepx, stepy;  ///< bytes from row to row
   T alpha, beta;
+  /// The column of x and y that element j of lanes g is of.
+  __device__ static int column(int g, int j) { return run * (g + 8 * (j / run)) + j % run; }
   /// The columns of lanes g, of row i of x.
   __device__ void row(Index i, int g, T (&v)[width]) const {
     load(reinterpret_cast<std::byte const*>(x + run * g) + far(i, stepx), v);
@@ -387,7 +395,7 @@ __device__ bool add_others(BittcfView<S> const& a, Columns const& at, Parts<T, w
 
 /// A warp a window, or a piece.
 template <class S, class T, class Columns>
-__global__ void __launch_bounds__(32 * warps, blocks_together)
+__global__ void __launch_bounds__(32 * warps, blocks_together(sizeof(T) * Columns::width))
     bittcf_kernel(BittcfView<S> a, Columns at, T* parts_of, bool pieces) {
   constexpr int width = Columns::width;
   int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
@@ -413,17 +421,53 @@ __global__ void __launch_bounds__(32 * warps, blocks_together)
   }
 }
 
+/// Y = alpha A X as above, a warp a window, the pieces before. X^T Y of the windows of each thread
+/// block goes to `grams`, one (k, k) after the other.
+template <class S, class Columns>
+__global__ void __launch_bounds__(32 * warps, blocks_together(16))
+    bittcf_gram_kernel(BittcfView<S> a, Columns at, double* parts_of, double* grams) {
+  constexpr int width = Columns::width;
+  int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
+  Index const I = blockIdx.x * warps + threadIdx.x / 32;
+  WarpGram<width> gram;
+  if (I < a.windows) {  // the others of the last thread block add zeros
+    uint2 blocks = {__ldg(a.start + I), __ldg(a.start + I + 1)};
+    double sum[2][width] = {};
+    Parts<double, width> const parts{parts_of};
+    if (add_others(a, at, parts, I, lane, sum)) blocks.x = blocks.y;
+    add_blocks(a, at, blocks.x, blocks.y, lane, sum);
+    // Rows that are not there are zeros: their sums would be NaN beside an Inf in x.
+    double x[2][width] = {}, y[2][width] = {};
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+      if (8 * I + r + h < a.rows) at.row(8 * I + r + h, g, x[h]);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      if (8 * I + r + h < a.rows) {
+        at.write(8 * I + r + h, g, sum[h]);
+#pragma unroll
+        for (int j = 0; j < width; ++j) y[h][j] = at.alpha * sum[h][j];
+      }
+      gram.add(x[h], y[h]);
+    }
+  }
+  gram.template store<Columns, warps>(grams + std::int64_t{blockIdx.x} * at.columns * at.columns);
+}
+
+/// Thread blocks of four windows or pieces.
+Index thread_blocks(Index items) { return (items + warps - 1) / warps; }
+
+template <class S, class T, class Columns>
+void launch(Device& on, BittcfView<S> const& a, T* parts, Columns const& at, bool pieces) {
+  auto const blocks = static_cast<unsigned int>(thread_blocks(pieces ? a.pieces : a.windows));
+  if (blocks == 0) return;
+  bittcf_kernel<<<blocks, 32 * warps, 0, on.stream>>>(a, at, parts, pieces);
+  check(cudaGetLastError());
+}
 template <class S, class T, class Columns>
 void launch(Device& on, BittcfView<S> const& a, T* parts, Columns const& at) {
-  auto const items = [&](bool pieces) {
-    Index const count = pieces ? a.pieces : a.windows;
-    if (count == 0) return;
-    bittcf_kernel<<<static_cast<unsigned int>((count + warps - 1) / warps), 32 * warps, 0,
-                    on.stream>>>(a, at, parts, pieces);
-    check(cudaGetLastError());
-  };
-  items(true);
-  items(false);
+  launch(on, a, parts, at, true);
+  launch(on, a, parts, at, false);
 }
 
 /// Rows from `data` on can be loaded 16 bytes at a time, and their addresses computed in 32 bits.
@@ -432,6 +476,16 @@ bool in_runs(T const* data, std::int64_t ld) {
   std::int64_t const step = ld * std::int64_t{sizeof(T)};
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && step % 16 == 0 &&
          step < std::int64_t{1} << 31;
+}
+template <class T>
+bool in_runs(MultiView<T> const& v) {
+  return v.layout == Layout::row_major && in_runs(v.data, v.ld);
+}
+
+template <class T, int width>
+Adjacent<T, width> adjacent(T const* x, std::int64_t ldx, T* y, std::int64_t ldy, T alpha, T beta) {
+  auto const step = [](std::int64_t ld) { return static_cast<std::uint32_t>(ld * sizeof(T)); };
+  return {x, y, step(ldx), step(ldy), alpha, beta};
 }
 
 }  // namespace
@@ -443,27 +497,25 @@ void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x,
     bool const rows = v.layout == Layout::row_major;
     return std::pair{rows ? std::int64_t{v.ld} : 1, rows ? 1 : std::int64_t{v.ld}};
   };
-  bool const adjacent = x.layout == Layout::row_major && y.layout == Layout::row_major &&
-                        in_runs(x.data, x.ld) && in_runs(y.data, y.ld);
+  bool const aligned = in_runs(x) && in_runs(y);
   for (Index j = 0; j < y.cols;) {
     Index const left = y.cols - j;
     T const* const from = x.data + x.offset(0, j);
     T* const to = y.data + y.offset(0, j);
     auto const runs = [&]<int width>(std::integral_constant<int, width>) {
-      auto const step = [](std::int64_t ld) { return static_cast<std::uint32_t>(ld * sizeof(T)); };
-      Adjacent<T, width> const at{from, to, step(x.ld), step(y.ld), alpha, beta};
+      auto const at = adjacent<T, width>(from, x.ld, to, y.ld, alpha, beta);
       launch(on, a, parts, at);
       j += at.columns;
     };
     constexpr int widest = Unit<T>::widest;
     static_assert(8 * widest * sizeof(T) <= BittcfView<S>::columns * 4);
-    if (widest > 4 && adjacent && left >= 8 * widest) {
+    if (widest > 4 && aligned && left >= 8 * widest) {
       runs(std::integral_constant<int, widest>{});
-    } else if (adjacent && left >= 32) {
+    } else if (aligned && left >= 32) {
       runs(std::integral_constant<int, 4>{});
-    } else if (adjacent && left >= 16) {
+    } else if (aligned && left >= 16) {
       runs(std::integral_constant<int, 2>{});
-    } else if (adjacent && left >= 8) {
+    } else if (aligned && left >= 8) {
       runs(std::integral_constant<int, 1>{});
     } else {
       auto const [x_row, x_column] = strides(x);
@@ -476,6 +528,37 @@ void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x,
   }
 }
 
+template <class S>
+std::int64_t gram_doubles_bittcf(Device&, BittcfView<S> const& a, In<double> x, In<double> y) {
+  bool const taken = a.rows > 0 && (x.cols == 8 || x.cols == 16) && in_runs(x) && in_runs(y);
+  return taken ? gram_doubles(thread_blocks(a.windows), x.cols) : 0;
+}
+
+template <class S>
+void spmm_gram_bittcf(Device& on, LoopState const* state, double alpha, BittcfView<S> const& a,
+                      double* parts, In<double> x, Out<double> y, double* G, double* memory) {
+  auto const with = [&]<int width>(std::integral_constant<int, width>) {
+    auto const at = adjacent<double, width>(x.data, x.ld, y.data, y.ld, alpha, 0.0);
+    Index const blocks = thread_blocks(a.windows);
+    launch(on, a, parts, at, true);
+    bittcf_gram_kernel<<<static_cast<unsigned int>(blocks), 32 * warps, 0, on.stream>>>(
+        a, at, parts, memory);
+    check(cudaGetLastError());
+    add_grams<width>(on, state, memory, blocks, G);
+  };
+  if (x.cols == 8)
+    with(std::integral_constant<int, 1>{});
+  else
+    with(std::integral_constant<int, 2>{});
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                                               \
+  template std::int64_t gram_doubles_bittcf<S>(Device&, BittcfView<S> const&, In<double>,    \
+                                               In<double>);                                  \
+  template void spmm_gram_bittcf<S>(Device&, LoopState const*, double, BittcfView<S> const&, \
+                                    double*, In<double>, Out<double>, double*, double*);
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_bittcf<S, T>(Device&, T, BittcfView<S> const&, T*, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve {
@@ -27,6 +28,28 @@ template <class T, class S>
 void BittcfOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
   ctx.visit(
       [&](auto& on) { spmm_bittcf(on, alpha, this->matrix().view(), parts_.data(), x, beta, y); });
+}
+
+template <class T, class S>
+void BittcfOperator<T, S>::do_apply_gram(Context& ctx, T alpha, In<T> X, Out<T> Y,
+                                         double* G) const {
+  if constexpr (std::is_same_v<T, double>) {
+    bool const made = ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>) {
+        BittcfView<S> const& a = this->matrix().view();
+        auto const doubles = static_cast<std::size_t>(gram_doubles_bittcf(on, a, X, In<T>(Y)));
+        if (doubles == 0) return false;
+        auto scope = ctx.arena().scope();
+        double* const memory = scope.template take<double>(doubles);
+        spmm_gram_bittcf(on, ctx.loop(), alpha, a, parts_.data(), X, Y, G, memory);
+        return true;
+      }
+      return false;
+    });
+    if (made) return;
+    if (Y.size() > 0) do_apply(ctx, alpha, X, T(0), Y, Op::none);
+    gram(ctx, X, Y, G);
+  }
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) template class BittcfOperator<T, S>;

@@ -12,6 +12,8 @@ namespace tcsolve {
 /// of FP32, summed in FP32. Bytes, bits and errors: formats/bittcf/bittcf.hpp.
 ///
 ///   memory  besides the matrix: what its pieces come to. One product runs at a time
+///   gram    apply_gram() of 8 and 16 columns of FP64 is one pass on a device, for a workspace of
+///           k^2 / 32 doubles a row
 template <class T, class S = T>
 class BittcfOperator final : public ConvertedOperator<T, S, Bittcf<S>> {
  public:
@@ -22,6 +24,7 @@ class BittcfOperator final : public ConvertedOperator<T, S, Bittcf<S>> {
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  void do_apply_gram(Context&, T alpha, In<T> X, Out<T> Y, double* G) const override;
   mutable Array<T> parts_;  // of the pieces, on a device
 };
 

@@ -113,6 +113,12 @@ void LazyOperator<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, dou
 }
 
 template <class T>
+void LazyOperator<T>::do_apply_gram(Context& ctx, T alpha, In<T> X, Out<T> Y, double* G) const {
+  current_->apply_gram(ctx, alpha, X, Y, G);
+  count(ctx, X.cols);
+}
+
+template <class T>
 void LazyOperator<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
   current_->exact_residual(ctx, v);
   count(ctx, 1);

@@ -77,6 +77,7 @@ class LazyOperator final : public LinearOperator<T> {
   };
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_apply_gram(Context&, T alpha, In<T> X, Out<T> Y, double* G) const override;
   void do_exact_residual(Context&, ResidualVectors const&) const override;
   /// A conversion in flight is waited for, so that no values are lost; then what products are made
   /// with is updated, and alone: nothing applies the first format once there is another.

@@ -57,8 +57,7 @@ void BlockCgMethod::step(Context& ctx) {
   auto const& A = *system().A;
   Out<double> R = system().R, X = system().X;
 
-  A.apply(ctx, P_, Q_);                         // Q = A P
-  gram(ctx, P_, Q_, k_.PQ);                     // P^T Q
+  A.apply_gram(ctx, P_, Q_, k_.PQ);             // Q = A P,  P^T Q                 one pass
   gram(ctx, P_, R, k_.lengths);                 // P^T R
   submit(ctx, BlockCgLengths{k_});              // alpha = (P^T Q)^-1 P^T R
   combine(ctx, 1, P_, k_.lengths, X.data, X);   // X += P alpha

@@ -58,7 +58,8 @@ struct BlockCgParams {
 };
 
 /// Per iteration with k columns: one product with A and one with M of n x k, 21 passes over n x k
-/// values, 24 where columns are dependent. Memory: 9 blocks of n x k and 6 vectors.
+/// values, 24 where columns are dependent, 2 fewer where A makes P^T Q in the pass of the product.
+/// Memory: 9 blocks of n x k and 6 vectors.
 class BlockCgMethod final : public BlockMethod {
  public:
   MethodFacts facts() const override {

@@ -177,6 +177,36 @@ TYPED_TEST(CompositeContract, FusedFormsOfComposites) {
   EXPECT_LE(std::abs(sigma.get() - exact), sum_bound(60, magnitude));
 }
 
+/// An operator whose fused forms are its own.
+class Fused final : public LinearOperator<double> {
+ public:
+  explicit Fused(Index n) : LinearOperator(n, n) {}
+  Traits traits() const override { return {}; }
+  Cost cost(Index) const override { return {}; }
+  std::string name() const override { return "fused"; }
+
+ private:
+  void do_apply(Context&, double, In<double>, double, Out<double>, Op) const override {
+    ADD_FAILURE() << "not fused";
+  }
+  void do_apply_gram(Context& ctx, double alpha, In<double>, Out<double>,
+                     double* G) const override {
+    fill(ctx, vector_view(G, 1, ctx.space()), alpha);
+  }
+};
+
+TEST(CompositeContractHost, ScaledPassesTheFusedFormOn) {
+  Context ctx(Backend::host);
+  Scaled<double> const A(-0.5, std::make_shared<Fused>(3));
+  std::vector<double> X(6, 1), Y(6);
+  double G = nan;
+  auto const block = [](std::vector<double>& v) {
+    return Out<double>{v.data(), 3, 2, 2, Layout::row_major, Space::host};
+  };
+  A.apply_gram(ctx, 3, block(X), block(Y), &G);
+  EXPECT_EQ(G, -1.5);
+}
+
 TYPED_TEST(CompositeContract, TraitsAreThoseOfTheWeakestPart) {
   auto A = this->csr(8, 8, 1), f = this->function(8, 8, 2, false);
   for (auto const& both :

@@ -87,6 +87,77 @@ TEST_P(OperatorInterface, ApplyDotRefusesWhatHasNoInnerProduct) {
   });
 }
 
+/// Y of apply() to the bit, G of long double within the bound, and both to the bit once more.
+/// Blocks with a fused form in some format, and blocks that have none.
+TEST_P(OperatorInterface, ApplyGramIsApplyThenGram) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    if constexpr (std::is_same_v<T, double>) {
+      for (Csr<double> const& matrix : squares())
+        for (auto [k, pad] :
+             {std::pair<Index, Index>{1, 0}, {5, 2}, {8, 0}, {8, 1}, {16, 8}, {17, 0}}) {
+          SCOPED_TRACE(cat(matrix.rows, " rows, ", k, " columns, padding ", pad));
+          auto [A, a] = make(ctx(), format, matrix);
+          Index const n = a.rows;
+          std::size_t const size = std::size_t(n) * k;
+          auto const X = random_values(size, 3);
+          std::vector<double> const unset(size, nan), none(std::size_t(k) * k, nan);
+          Guarded<T> x(ctx(), n, k, Layout::row_major, pad, X);
+          Guarded<T> y(ctx(), n, k, Layout::row_major, pad, unset),
+              separate(ctx(), n, k, Layout::row_major, pad, unset);
+          There<double> G(ctx(), none), again(ctx(), none);
+          A->apply_gram(ctx(), -1.5, x.in(), y.view(), G.data());
+          A->apply(ctx(), -1.5, x.in(), 0, separate.view());
+          auto const Y = y.get(), found = G.all();
+          ASSERT_EQ(Y, separate.get());
+          ASSERT_TRUE(y.untouched());
+          ASSERT_TRUE(x.unchanged());
+          for (Index i = 0; i < k; ++i)
+            for (Index j = 0; j < k; ++j) {
+              long double exact = 0, magnitude = 0;
+              for (Index r = 0; r < n; ++r) {
+                long double const term =
+                    static_cast<long double>(X[std::size_t(r) * k + i]) * Y[std::size_t(r) * k + j];
+                exact += term, magnitude += std::abs(term);
+              }
+              ASSERT_LE(std::abs(found[std::size_t(i) * k + j] - exact), sum_bound(n, magnitude))
+                  << i << ", " << j;
+            }
+          A->apply_gram(ctx(), -1.5, x.in(), y.view(), again.data());
+          ASSERT_EQ(y.get(), Y);
+          ASSERT_EQ(again.all(), found);
+        }
+    }
+  });
+}
+
+TEST_P(OperatorInterface, ApplyGramRefusesOtherBlocks) {
+  with_format([&]<class T>(FormatUnderTest<T> const& format) {
+    auto [A, a] = make(ctx(), format, random_matrix(4, 6, 3, 5));
+    auto [B, b] = make(ctx(), format, random_matrix(5, 5, 3, 6));
+    using enum Layout;
+    std::vector<double> const ones(5 * 65, 1);
+    auto const block = [&](Index n, Index k, Layout layout) {
+      return Guarded<T>(ctx(), n, k, layout, 0, ones);
+    };
+    There<double> G(ctx(), std::vector<double>(65 * 65, 7.0));
+    auto const refuses = [&](auto error, LinearOperator<T> const& op, Guarded<T> x, Guarded<T> y,
+                             std::string const& words) {
+      std::string const text =
+          message_of<decltype(error)>([&] { op.apply_gram(ctx(), x.in(), y.view(), G.data()); });
+      EXPECT_NE(text.find(words), std::string::npos) << text << " lacks " << words;
+      EXPECT_TRUE(y.unchanged());
+    };
+    refuses(ShapeError(""), *A, block(6, 2, row_major), block(4, 2, row_major), "4 x 6");
+    refuses(ShapeError(""), *B, block(5, 2, row_major), block(5, 3, row_major), "columns");
+    if (!std::is_same_v<T, double>)
+      return refuses(Unsupported(""), *B, block(5, 2, row_major), block(5, 2, row_major), "FP64");
+    refuses(Unsupported(""), *B, block(5, 65, row_major), block(5, 65, row_major), "65");
+    refuses(Unsupported(""), *B, block(5, 2, row_major), block(5, 2, col_major), "column-major");
+    refuses(Unsupported(""), *B, block(5, 2, col_major), block(5, 2, row_major), "column-major");
+    EXPECT_EQ(G.get(), 7.0);
+  });
+}
+
 TEST_P(OperatorInterface, Residual) {  // r = b - A x
   with_format([&]<class T>(FormatUnderTest<T> const& format) {
     for (auto const& matrix :

@@ -100,6 +100,62 @@ class RecordedApplication : public FormatTest {
     if (ctx().device() != nullptr && graphs_by_default()) loops(*op, Execution::graph);
   }
 
+  /// Y = A X and X^T Y of 8 columns, where formats have them in one pass, replayed and in a loop.
+  void check_gram(LinearOperator<double> const& op) {
+    constexpr Index k = 8;
+    Context& ctx = FormatTest::ctx();
+    Index const n = op.rows();
+    There<double> X(ctx, random_values(std::size_t(n) * k, 6));
+    struct To {
+      To(Context& ctx, Index n)
+          : Y(ctx, std::vector<double>(std::size_t(n) * k, nan)),
+            G(ctx, std::vector<double>(std::size_t(k) * k, nan)) {}
+      There<double> Y, G;
+      std::vector<double> all() {
+        std::vector<double> out = Y.all();
+        for (double v : G.all()) out.push_back(v);
+        return out;
+      }
+    };
+    auto const apply = [&](Context& c, To& to) {
+      auto const block = [&](double* data) {
+        return Out<double>{data, n, k, k, Layout::row_major, c.space()};
+      };
+      op.apply_gram(c, block(X.data()), block(to.Y.data()), to.G.data());
+    };
+    To direct(ctx, n), replayed(ctx, n);
+    apply(ctx, direct);
+    std::vector<double> const expected = direct.all();
+    EXPECT_EQ(std::ranges::count_if(expected, [](double v) { return !std::isfinite(v); }), 0);
+    Recording const list = ctx.record([&](Context& c) { apply(c, replayed); });
+    dirty();
+    holding([&] {
+      for (Command const& command : list.commands) command.call(ctx);
+    });
+    EXPECT_TRUE(same_bits(replayed.all(), expected)) << "a recorded application differs";
+
+    for (Execution execution : {Execution::eager, Execution::graph}) {
+      if (execution == Execution::graph && (ctx.device() == nullptr || !graphs_by_default()))
+        continue;
+      SCOPED_TRACE(execution == Execution::graph ? "graph" : "eager");
+      To to(ctx, n);
+      There<double> norm2(ctx, 1.0);
+      Loop loop(ctx);
+      loop.record(ctx, execution, {}, [&](Context& c) {
+        apply(c, to);
+        observe(c, norm2.data());
+      });
+      for (bool const held : {false, true}) {
+        fill(ctx, to.Y.view(), nan);
+        fill(ctx, to.G.view(), nan);
+        auto const run = [&] { three_steps(loop, norm2); };
+        if (held) dirty(), holding(run);
+        if (!held) run();
+        EXPECT_TRUE(same_bits(to.all(), expected));
+      }
+    }
+  }
+
  private:
   std::vector<double> values(std::uint64_t seed) const { return random_values(a_.rows, seed); }
 
@@ -122,6 +178,15 @@ class RecordedApplication : public FormatTest {
     op.apply(c, x, to.y.view());
     op.apply(c, 0.75, x, -1.25, to.z.view());
     op.apply_dot(c, x, to.w.view(), to.sigma.data());
+  }
+
+  void three_steps(Loop& loop, There<double>& norm2) {
+    std::vector<double> history;
+    RunLimits const limits{.target = 0, .divergence = 10, .residual = 1, .roundoff = 0};
+    Watch const watch{"test", std::chrono::steady_clock::now(), 1e9};
+    LoopState const state = loop.run(ctx(), {3, 0, norm2.data(), limits}, watch, history);
+    EXPECT_EQ(static_cast<Stop>(state.stop), Stop::cycle_end);
+    EXPECT_EQ(state.iteration, 3);
   }
 
   /// Fills workspace with NaN, more of it than any application takes, and gives it back.
@@ -182,14 +247,9 @@ class RecordedApplication : public FormatTest {
     op.apply(ctx, first.in(), direct.view());
     std::vector<double> const twice = direct.all();
     auto run = [&] {
-      std::vector<double> history;
       fill(ctx, y.view(), nan);
       fill(ctx, z.view(), nan);
-      RunLimits const limits{.target = 0, .divergence = 10, .residual = 1, .roundoff = 0};
-      Watch const watch{"test", std::chrono::steady_clock::now(), 1e9};
-      LoopState const state = loop.run(ctx, {3, 0, norm2.data(), limits}, watch, history);
-      EXPECT_EQ(static_cast<Stop>(state.stop), Stop::cycle_end);
-      EXPECT_EQ(state.iteration, 3);
+      three_steps(loop, norm2);
       EXPECT_TRUE(same_bits(y.all(), once));
       EXPECT_TRUE(same_bits(z.all(), twice));
     };
@@ -206,6 +266,11 @@ class RecordedApplication : public FormatTest {
   std::shared_ptr<CsrOperator<double>> csr_;
 };
 TEST_P(RecordedApplication, OfTheFormat) { check(format()); }
+TEST_P(RecordedApplication, OfTheFormatWithItsGram) {
+  OperatorPtr<double> const A = format();
+  check_gram(*A);
+  check_gram(Scaled<double>(-0.5, A));
+}
 
 TEST_P(RecordedApplication, OfEveryPreconditioner) {
   OperatorPtr<double> const A = format();

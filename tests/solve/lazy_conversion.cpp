@@ -297,6 +297,34 @@ TEST_P(LazyConversion, BeginsWhenTheLossHasReachedThePrice) {
   EXPECT_EQ(A->revision(), 1u);
 }
 
+/// Has X^T A X of its own, and nothing else.
+class Gram final : public LinearOperator<double> {
+ public:
+  explicit Gram(Index n) : LinearOperator(n, n) {}
+  Traits traits() const override { return {}; }
+  Cost cost(Index) const override { return {}; }
+  std::string name() const override { return "gram"; }
+
+ private:
+  void do_apply(Context&, double, In<double>, double, Out<double>, Op) const override {
+    ADD_FAILURE() << "not fused";
+  }
+  void do_apply_gram(Context&, double alpha, In<double>, Out<double>, double* G) const override {
+    *G = alpha;
+  }
+};
+
+/// X^T A X is left to the format at hand, and a block counts its columns.
+TEST(LazyConversionHost, CountsTheColumnsOfABlock) {
+  Context ctx(Backend::host);
+  LazyOperator<double> const A(std::make_shared<Gram>(3), ConversionTerms{"", 1e9, 1, 1}, nullptr);
+  MultiVector<double> X(Space::host, 3, 8), Y(Space::host, 3, 8);
+  double G = 0;
+  A.apply_gram(ctx, -2, X, Y, &G);
+  EXPECT_EQ(G, -2);
+  EXPECT_EQ(A.products(), 8);
+}
+
 /// Every product counts once: those that loops make of recordings, through a preconditioner too,
 /// and those around them, over all solves.
 TEST(LazyConversionHost, CountsEveryProduct) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// BitTCF inside: the drawn arrays, there and back, the same arrays from host and device, new
-/// values, which windows are cut to pieces, and blocks of columns that the matrix unit takes. What
-/// else it computes is in operator_contract.cpp with all other formats.
+/// values, which windows are cut to pieces, blocks of columns that the matrix unit takes, and their
+/// X^T A X. What else it computes is in operator_contract.cpp with all other formats.
 #include <tcsolve/formats/bittcf/operator.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
@@ -269,6 +269,144 @@ TYPED_TEST(BittcfProducts, AnyNumberOfColumnsIsExact) {
         this->is_exact(A, a, {k, row_major, col_major, 0});
         this->is_exact(A, a, {k, col_major, row_major, 0});
         if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+/// Square, n x n, in small integers: a diagonal, a block that is dense and entries far from it.
+/// `wide`: rows 3 and n / 2 have an entry in every column.
+Csr<double> square_integers(Index n, bool wide) {
+  Csr<double> a;
+  a.rows = a.cols = n;
+  std::mt19937 random(9);
+  for (Index i = 0; i < n; ++i) {
+    bool const whole = wide && (i == 3 || i == n / 2);
+    Index const around = i / 8 * 8, far = static_cast<Index>(std::int64_t{i} * 7919 % n);
+    std::vector<Index> columns{i, far};
+    for (Index j = around; j < around + 12; ++j)
+      if (j < n && i / 8 % 3 == 0) columns.push_back(j);
+    if (whole) {
+      columns.resize(static_cast<std::size_t>(n));
+      for (Index j = 0; j < n; ++j) columns[j] = j;
+    }
+    std::ranges::sort(columns);
+    auto const again = std::ranges::unique(columns);
+    columns.erase(again.begin(), again.end());
+    for (Index const j : columns) {
+      a.columns.push_back(j);
+      a.values.push_back(double(random() % 7) - 3);
+    }
+    a.offsets.push_back(a.entries());
+  }
+  return a;
+}
+
+template <class P>
+class BittcfGrams : public BackendTest<P> {
+ public:
+  /// Y = -2 A X and X^T Y in small integers, whose sums are exact, to the last bit.
+  void is_exact(LinearOperator<double> const& A, Csr<double> const& a, Index k, Index pad) {
+    SCOPED_TRACE(cat(a.rows, " rows, ", a.entries(), " entries, ", k, " columns, padding ", pad));
+    std::mt19937 random(4);
+    std::vector<double> X(std::size_t(a.rows) * k), Y(X.size()), G(std::size_t(k) * k);
+    for (double& e : X) e = double(random() % 9) - 4;
+    for (Index i = 0; i < a.rows; ++i) {
+      double* const y = Y.data() + std::size_t(i) * k;
+      double const* const x = X.data() + std::size_t(i) * k;
+      for (Offset e = a.offsets[i]; e < a.offsets[i + 1]; ++e)
+        for (Index j = 0; j < k; ++j)
+          y[j] -= 2 * a.values[e] * X[std::size_t(a.columns[e]) * k + j];
+      for (Index r = 0; r < k; ++r)
+        for (Index j = 0; j < k; ++j) G[std::size_t(r) * k + j] += x[r] * y[j];
+    }
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    Guarded<double> x(this->ctx(), a.rows, k, Layout::row_major, pad, X);
+    Guarded<double> y(this->ctx(), a.rows, k, Layout::row_major, pad,
+                      std::vector<double>(Y.size(), nan));
+    Guarded<double> g(this->ctx(), k, k, Layout::row_major, 0, std::vector<double>(G.size(), nan));
+    A.apply_gram(this->ctx(), -2, x.in(), y.view(), g.data());
+    ASSERT_EQ(y.get(), Y);
+    ASSERT_EQ(g.get(), G);
+    ASSERT_TRUE(y.untouched());
+    ASSERT_TRUE(g.untouched());
+    ASSERT_TRUE(x.unchanged());
+  }
+};
+using DoublesOnBoth = on_backends<PairOn, Pair<double, double>, Pair<double, float>,
+                                  Pair<double, half>, Pair<double, bfloat16>>;
+TYPED_TEST_SUITE(BittcfGrams, DoublesOnBoth, Label);
+
+TYPED_TEST(BittcfGrams, AreExact) {
+  using S = typename TypeParam::Stored;
+  constexpr BittcfTuning all_at_once{.aside = 2, .imbalance = 0, .long_window = 1};
+  // One window, the end of a window and of a thread block, several groups of these, and pieces.
+  for (Index const n : {1, 5, 7, 8, 9, 31, 32, 33, 300, 1025, 2100})
+    for (bool const wide : {false, true}) {
+      Csr<double> const a = square_integers(n, wide);
+      Csr<S> const stored = converted<S>(a);
+      for (BittcfTuning const& tuning : {tunings[0], tunings[1], tunings[4], all_at_once}) {
+        BittcfOperator<double, S> const A(this->ctx(), stored.view(), tuning);
+        if (n > 1000 && wide && tuning.imbalance == 0) EXPECT_GT(A.matrix().view().pieces, 1);
+        for (auto [k, pad] : {std::pair<Index, Index>{1, 0},
+                              {5, 0},
+                              {8, 0},
+                              {8, 8},
+                              {8, 1},  // rows that are not aligned
+                              {16, 0},
+                              {16, 4},
+                              {16, 3},
+                              {17, 0},
+                              {24, 0}}) {
+          this->is_exact(A, a, k, pad);
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+}
+
+/// As many thread blocks as are added in the largest number of groups, and more.
+TYPED_TEST(BittcfGrams, OfManyWindowsAreExact) {
+  using S = typename TypeParam::Stored;
+  Csr<double> const a = square_integers(32 * 512 * 16 + 1000, false);
+  BittcfOperator<double, S> const A(this->ctx(), converted<S>(a).view());
+  for (Index const k : {8, 16}) this->is_exact(A, a, k, 0);
+}
+
+/// Sums that round: the same bits every time, with the workspace elsewhere too, near long double.
+TYPED_TEST(BittcfGrams, AreTheSameBitsOnEveryRun) {
+  using S = typename TypeParam::Stored;
+  Csr<double> const a = square_integers(5003, true);
+  for (BittcfTuning const& tuning : {tunings[0], tunings[4]}) {
+    BittcfOperator<double, S> const A(this->ctx(), converted<S>(a).view(), tuning);
+    for (Index const k : {8, 16}) {
+      SCOPED_TRACE(cat(k, " columns, aside ", tuning.aside));
+      std::size_t const size = std::size_t(a.rows) * k;
+      auto const X = random_values(size, 8);
+      std::vector<double> first;
+      for (int run = 0; run < 3; ++run) {
+        auto scope = this->ctx().arena().scope();
+        if (run == 2) scope.template take<double>(1001);
+        Guarded<double> x(this->ctx(), a.rows, k, Layout::row_major, 0, X);
+        Guarded<double> y(this->ctx(), a.rows, k, Layout::row_major, 0, X);
+        There<double> G(this->ctx(), std::vector<double>(std::size_t(k) * k));
+        A.apply_gram(this->ctx(), x.in(), y.view(), G.data());
+        if (run > 0) {
+          EXPECT_EQ(G.all(), first);
+          continue;
+        }
+        first = G.all();
+        auto const Y = y.get();
+        for (Index i = 0; i < k; ++i)
+          for (Index j = 0; j < k; ++j) {
+            long double exact = 0, magnitude = 0;
+            for (std::size_t r = 0; r < size; r += std::size_t(k)) {
+              long double const term = static_cast<long double>(X[r + i]) * Y[r + j];
+              exact += term, magnitude += std::abs(term);
+            }
+            ASSERT_LE(std::abs(first[std::size_t(i) * k + j] - exact),
+                      sum_bound(a.rows, magnitude));
+          }
       }
     }
   }
