@@ -129,9 +129,10 @@ std::string model_text(NamedModel const& named) {
   }
   text.back() = '\n';
   for (BlockKind const& kind : block_kinds) {
-    Intensity const of = named.model.intensity(kind.values, kind.layout);
+    Levels const of = named.model.intensity(kind.values, kind.layout);
     text += cat("  ", number(of.memory), " operations a byte of memory, ", number(of.cache),
-                " of the second-level cache (", kind.name, ")\n");
+                " of the second-level cache, ", number(of.shared), " of shared memory (", kind.name,
+                ")\n");
   }
   return text;
 }
@@ -193,7 +194,9 @@ Json plan_json(DevicePlan const& plan) {
           {"formats", formats}};
 }
 
-Json of_levels(Intensity const& of) { return {{"memory", of.memory}, {"cache", of.cache}}; }
+Json of_levels(Levels const& of) {
+  return {{"memory", of.memory}, {"cache", of.cache}, {"shared", of.shared}};
+}
 
 Json models_json(std::vector<NamedModel> const& models) {
   Json all = Json::array();

@@ -22,7 +22,8 @@
 ///   cold    256 MB are read before each repetition, median of all
 ///   floor   the bytes of the stored matrix, X and Y once, against the bandwidth of a copy
 ///   model   of formats that have one: operations a second that it predicts from the bandwidths of
-///           a copy and of the second-level cache, and those measured
+///           a copy, of the second-level cache and of shared memory (128 bytes a clock of each
+///           multiprocessor), and those measured
 ///   means   geometric, over matrices, of the time of cuSPARSE over that of a format
 #include <chrono>
 #include <cmath>
@@ -34,6 +35,7 @@
 #include <sstream>
 #include <thread>
 
+#include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_file.hpp>
@@ -277,7 +279,9 @@ class Blocks {
             : models_.emplace(format.name, format.model(ctx_, CsrStorage<double>(ctx_, a_).view()))
                   .first->second;
     static double const cache = bench::cache_bandwidth(ctx_);
-    return model.intensity(real_of<S>, layout).bound(bench::bandwidth, cache);
+    cuda::Device& on = *ctx_.device();
+    double const shared = 128.0 * on.properties.multiProcessorCount * cuda::speeds(on).clock;
+    return roofline(model.intensity(real_of<S>, layout), {bench::bandwidth, cache, shared});
   }
 
   double worst(T const* Y, Index k, bool row_major, Precision const& p) {

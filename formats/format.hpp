@@ -107,7 +107,7 @@ struct FormatModel {
   std::vector<std::pair<std::string, double>> terms;  ///< counts, by the letters of the source
   std::string decision;                               ///< what was decided by them, in words
   /// For vectors of the values' type (FP32 at least) and layout.
-  std::function<Intensity(Real values, Layout)> intensity;
+  std::function<Levels(Real values, Layout)> intensity;
 };
 
 struct Format {

@@ -5,16 +5,20 @@
 
 namespace tcsolve {
 
-/// Operations a byte of a product, by the level of memory that the byte comes from.
-struct Intensity {
+/// A number for each level of memory: operations of a product for a byte that comes from it, or the
+/// bytes a second that it gives.
+struct Levels {
   double memory = 0;  ///< device memory
   double cache = 0;   ///< the second-level cache
+  double shared = 0;  ///< shared memory or the first-level caches, of all multiprocessors
 
-  /// Operations a second at most: the lesser roofline, of bandwidths in bytes a second.
-  double bound(double memory_bandwidth, double cache_bandwidth) const {
-    return std::min(memory * memory_bandwidth, cache * cache_bandwidth);
-  }
-  bool operator==(Intensity const&) const = default;
+  bool operator==(Levels const&) const = default;
 };
+
+/// Operations a second at most: the lowest of the rooflines.
+inline double roofline(Levels const& intensity, Levels const& bandwidth) {
+  return std::min({intensity.memory * bandwidth.memory, intensity.cache * bandwidth.cache,
+                   intensity.shared * bandwidth.shared});
+}
 
 }  // namespace tcsolve

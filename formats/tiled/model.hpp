@@ -11,8 +11,9 @@
 ///
 /// The paper's B_T is split where values are narrower than vectors: B_V is a value of A, B_T an
 /// element of X and Y. C = 1 where X is row-major: whole rows of it are gathered. A row of X
-/// that a panel gathers comes from the second-level cache, and from device memory when it comes
-/// for the first time: what is predicted is the lesser of both levels' rooflines.
+/// that a panel gathers comes from the second-level cache, from device memory when it comes for
+/// the first time, and from shared memory for each slot: what is predicted is the lowest of these
+/// three rooflines.
 #pragma once
 
 #include <algorithm>
@@ -101,11 +102,12 @@ inline double with_bytes(double intensity, double more) {
 /// What is shown as predicted for the product here (product.cuh): Eq. 3 or 6 for rows of X, each
 /// from memory once and from the cache for every panel; Y written once, which Eq. 3 leaves out; and
 /// X and Y read and written once more where they are column-major and turned.
-inline Intensity predicted(TiledModel const& m, TiledTerms const& t) {
+inline Levels predicted(TiledModel const& m, TiledTerms const& t) {
   if (m.mu == 0) return {};
   double const y = m.segment > 0 ? 0 : t.B_T / m.mu, turns = t.row_major ? 0 : 4 * t.B_T / m.mu;
   return {.memory = with_bytes(intensity(m, t, 1 / m.L), y + turns),
-          .cache = with_bytes(intensity(m, t, 1), y + turns)};
+          .cache = with_bytes(intensity(m, t, 1), y + turns),
+          .shared = 2 / (t.B_T * m.Z)};
 }
 
 }  // namespace tiled

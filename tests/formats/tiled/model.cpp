@@ -31,12 +31,14 @@ TEST(TiledModel, EquationsThreeAndSix) {
   EXPECT_DOUBLE_EQ(tiled::cold_miss(m, t), tiled::intensity(m, t, 2 / 1.5));
   TiledTerms const rows{.R = 16};
   // Both levels write Y; a column-major product reads and writes X and Y once more.
-  Intensity const p = tiled::predicted(m, rows), turned = tiled::predicted(m, t);
+  Levels const p = tiled::predicted(m, rows), turned = tiled::predicted(m, t);
   EXPECT_DOUBLE_EQ(2 / p.memory, tiles + 4 / 1.5 / 4.0 + map + 8 / 160.0 + 4 / 10.0);
   EXPECT_DOUBLE_EQ(2 / p.cache, tiles + 4 / 4.0 + map + 8 / 160.0 + 4 / 10.0);
   EXPECT_DOUBLE_EQ(2 / turned.memory - 2 / p.memory, 4 * 4 / 10.0);
-  EXPECT_DOUBLE_EQ(p.bound(3, 0.5), 0.5 * p.cache);
-  EXPECT_DOUBLE_EQ(p.bound(0.5, 3), 0.5 * p.memory);
+  EXPECT_DOUBLE_EQ(p.shared, 2 / (4 * 1.5));
+  EXPECT_DOUBLE_EQ(roofline(p, {9, 0.5, 9}), 0.5 * p.cache);
+  EXPECT_DOUBLE_EQ(roofline(p, {0.5, 9, 9}), 0.5 * p.memory);
+  EXPECT_DOUBLE_EQ(roofline(p, {9, 9, 0.5}), 0.5 * p.shared);
   m.segment = 5, m.mu_star = 4;
   EXPECT_DOUBLE_EQ(tiled::intensity(m, t, 2),
                    2 / (tiles + 4 * 2 / 4.0 + 4 / 16.0 + 12 / 64.0 + 4 / 10.0));
@@ -70,9 +72,9 @@ TEST(TiledModel, IsAFactOfTheFormat) {
   for (Format const& format : formats()) {
     if (!format.model) continue;
     FormatModel const model = format.model(ctx, a.view());
-    Intensity const single = model.intensity(Real::f32, Layout::row_major),
-                    dual = model.intensity(Real::f64, Layout::row_major),
-                    columns = model.intensity(Real::f32, Layout::col_major);
+    Levels const single = model.intensity(Real::f32, Layout::row_major),
+                 dual = model.intensity(Real::f64, Layout::row_major),
+                 columns = model.intensity(Real::f32, Layout::col_major);
     EXPECT_GT(single.memory, dual.memory) << format.name;
     EXPECT_GT(single.memory, columns.memory) << format.name;
     EXPECT_GE(single.memory, single.cache) << format.name << ": a row of X comes once or oftener";
