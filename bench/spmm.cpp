@@ -285,6 +285,7 @@ class Blocks {
   }
 
   double worst(T const* Y, Index k, bool row_major, Precision const& p) {
+    ctx_.synchronize();  // a copy between pitches is on a stream of its own
     Array<T> column(ctx_.space(), std::size_t(a_.rows));
     double most = 0;
     for (auto const& check : checks_) {

@@ -105,11 +105,11 @@ struct BittcfArrays {
 //
 // spmm_gram_bittcf: y = alpha A x, G = x^T y, A square, on a device.
 //
-//   x, y    8 or 16 columns of FP64, row-major, each row aligned to 16 bytes
-//   G       (k, k), row-major
+//   x, y    8 columns of FP64, row-major, each row aligned to 16 bytes
+//   G       (8, 8), row-major
 //   memory  gram_doubles_bittcf() of it; 0: x and y are no such blocks, or have no rows
-//   bytes   those of the product, x once more from the caches, and 8 k^2 for every 32 rows, written
-//           and read; gram() after a product reads 16 k rows
+//   bytes   those of the product, x once more from the caches, and 512 for every 32 rows, written
+//           and read; gram() after a product reads 128 rows
 //   error   of G: a sum of rows terms, added by fours, windows, thread blocks and groups of these
 //   bits    the same on every run
 //   state   of the loop around it, or null: G stays as it is in a stopped one

@@ -25,9 +25,9 @@
 ///            first-level cache; values are not kept there
 ///   pieces   are added by a launch before, and their sums by the windows that they are cut from
 ///   bytes    the matrix once for every group of columns, k sizeof(T) (rows + cols)
-///   gram     X^T Y of 8 and 16 columns of FP64 beside Y = alpha A X, A square (gram.cuh): Y is in
+///   gram     X^T Y of 8 columns of FP64 beside Y = alpha A X, A square (gram.cuh): Y is in
 ///            registers and the window's rows of X, mostly read by the product, are near. Saved are
-///            the 16 k rows bytes that gram() reads, for 16 k^2 windows / 4
+///            the 16 k rows bytes that gram() reads, for 1024 windows / 4
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/formats/bittcf/gram.cuh>
 #include <tcsolve/formats/bittcf/ops.hpp>
@@ -154,8 +154,6 @@ struct Adjacent {
   T* y;
   std::uint32_t stepx, stepy;  ///< bytes from row to row
   T alpha, beta;
-  /// The column of x and y that element j of lanes g is of.
-  __device__ static int column(int g, int j) { return run * (g + 8 * (j / run)) + j % run; }
   /// The columns of lanes g, of row i of x.
   __device__ void row(Index i, int g, T (&v)[width]) const {
     load(reinterpret_cast<std::byte const*>(x + run * g) + far(i, stepx), v);
@@ -422,22 +420,21 @@ __global__ void __launch_bounds__(32 * warps, blocks_together(sizeof(T) * Column
 }
 
 /// Y = alpha A X as above, a warp a window, the pieces before. X^T Y of the windows of each thread
-/// block goes to `grams`, one (k, k) after the other.
-template <class S, class Columns>
+/// block goes to `grams`, one after the other.
+template <class S>
 __global__ void __launch_bounds__(32 * warps, blocks_together(16))
-    bittcf_gram_kernel(BittcfView<S> a, Columns at, double* parts_of, double* grams) {
-  constexpr int width = Columns::width;
+    bittcf_gram_kernel(BittcfView<S> a, Adjacent<double, 1> at, double* parts_of, double* grams) {
   int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
   Index const I = blockIdx.x * warps + threadIdx.x / 32;
-  WarpGram<width> gram;
+  WarpGram gram;
   if (I < a.windows) {  // the others of the last thread block add zeros
     uint2 blocks = {__ldg(a.start + I), __ldg(a.start + I + 1)};
-    double sum[2][width] = {};
-    Parts<double, width> const parts{parts_of};
+    double sum[2][1] = {};
+    Parts<double, 1> const parts{parts_of};
     if (add_others(a, at, parts, I, lane, sum)) blocks.x = blocks.y;
     add_blocks(a, at, blocks.x, blocks.y, lane, sum);
     // Rows that are not there are zeros: their sums would be NaN beside an Inf in x.
-    double x[2][width] = {}, y[2][width] = {};
+    double x[2][1] = {}, y[2] = {};
 #pragma unroll
     for (int h = 0; h < 2; ++h)
       if (8 * I + r + h < a.rows) at.row(8 * I + r + h, g, x[h]);
@@ -445,13 +442,12 @@ __global__ void __launch_bounds__(32 * warps, blocks_together(16))
     for (int h = 0; h < 2; ++h) {
       if (8 * I + r + h < a.rows) {
         at.write(8 * I + r + h, g, sum[h]);
-#pragma unroll
-        for (int j = 0; j < width; ++j) y[h][j] = at.alpha * sum[h][j];
+        y[h] = at.alpha * sum[h][0];
       }
-      gram.add(x[h], y[h]);
+      gram.add(x[h][0], y[h]);
     }
   }
-  gram.template store<Columns, warps>(grams + std::int64_t{blockIdx.x} * at.columns * at.columns);
+  gram.store<warps>(grams + std::int64_t{blockIdx.x} * gram_size);
 }
 
 /// Thread blocks of four windows or pieces.
@@ -530,26 +526,20 @@ void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x,
 
 template <class S>
 std::int64_t gram_doubles_bittcf(Device&, BittcfView<S> const& a, In<double> x, In<double> y) {
-  bool const taken = a.rows > 0 && (x.cols == 8 || x.cols == 16) && in_runs(x) && in_runs(y);
-  return taken ? gram_doubles(thread_blocks(a.windows), x.cols) : 0;
+  bool const taken = a.rows > 0 && x.cols == 8 && in_runs(x) && in_runs(y);
+  return taken ? gram_doubles(thread_blocks(a.windows)) : 0;
 }
 
 template <class S>
 void spmm_gram_bittcf(Device& on, LoopState const* state, double alpha, BittcfView<S> const& a,
                       double* parts, In<double> x, Out<double> y, double* G, double* memory) {
-  auto const with = [&]<int width>(std::integral_constant<int, width>) {
-    auto const at = adjacent<double, width>(x.data, x.ld, y.data, y.ld, alpha, 0.0);
-    Index const blocks = thread_blocks(a.windows);
-    launch(on, a, parts, at, true);
-    bittcf_gram_kernel<<<static_cast<unsigned int>(blocks), 32 * warps, 0, on.stream>>>(
-        a, at, parts, memory);
-    check(cudaGetLastError());
-    add_grams<width>(on, state, memory, blocks, G);
-  };
-  if (x.cols == 8)
-    with(std::integral_constant<int, 1>{});
-  else
-    with(std::integral_constant<int, 2>{});
+  auto const at = adjacent<double, 1>(x.data, x.ld, y.data, y.ld, alpha, 0.0);
+  Index const blocks = thread_blocks(a.windows);
+  launch(on, a, parts, at, true);
+  bittcf_gram_kernel<<<static_cast<unsigned int>(blocks), 32 * warps, 0, on.stream>>>(a, at, parts,
+                                                                                      memory);
+  check(cudaGetLastError());
+  add_grams(on, state, memory, blocks, G);
 }
 
 #define TCSOLVE_INSTANTIATE(S)                                                               \

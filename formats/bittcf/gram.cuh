@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// G = X^T Y of rows that lie in the lanes of warps, for the product that makes Y
-/// (formats/bittcf/device.cu). Lane l, g = l / 4, t = l % 4, has rows 2 t and 2 t + 1 of Y, `width`
-/// columns of each, and loads the same elements of X.
+/// G = X^T Y of eight columns whose rows lie in the lanes of warps, for the product that makes Y
+/// (formats/bittcf/device.cu). Lane l, g = l / 4, t = l % 4, has column g of rows 2 t and 2 t + 1
+/// of Y, and loads the same elements of X.
 ///
 ///   mma      m8n8k4.f64 takes four rows of X and Y, one of each lane t, in any order: first those
 ///            of h = 0, then of h = 1, as the lanes have them, so that nothing is exchanged
@@ -15,7 +15,7 @@
 ///   order    a warp's rows by h; the warps of a thread block, one after the other; neighbouring
 ///            thread blocks, in as many groups as groups_of() says; the groups, by a warp. All
 ///            follows from the number of rows: the same bits on every run
-///   bytes    8 k^2 for each thread block, written and read once
+///   bytes    512 for each thread block, written and read once
 #pragma once
 
 #include <tcsolve/core/cuda/device.hpp>
@@ -26,46 +26,34 @@
 
 namespace tcsolve::cuda {
 
-/// What a warp has added: product[i][j] is that of element i of its columns of X and element j of
-/// those of Y.
-template <int width>
+constexpr int gram_size = 64;  ///< elements of G
+
+/// What a warp has added.
 struct WarpGram {
-  double product[width][width][2] = {};
+  double product[2] = {};
 
   /// Four rows, one of each lane t. All lanes of the warp take part.
-  __device__ void add(double const (&x)[width], double const (&y)[width]) {
-#pragma unroll
-    for (int i = 0; i < width; ++i)
-#pragma unroll
-      for (int j = 0; j < width; ++j)
-        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
-                     : "+d"(product[i][j][0]), "+d"(product[i][j][1])
-                     : "d"(x[i]), "d"(y[j]));
+  __device__ void add(double x, double y) {
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
+                 : "+d"(product[0]), "+d"(product[1])
+                 : "d"(x), "d"(y));
   }
 
-  /// The sum over the warps of the thread block, (k, k) row-major, k = 8 width, to `to`; element j
-  /// of lane g is column Columns::column(g, j). All threads of the block take part.
-  template <class Columns, int warps>
+  /// The sum over the warps of the thread block, row-major, to `to`. All its threads take part.
+  template <int warps>
   __device__ void store(double* to) const {
-    constexpr int k = 8 * width;
-    __shared__ double total[k * k];
+    __shared__ double total[gram_size];
     int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (int w = 0; w < warps; ++w) {
       if (warp == w)
 #pragma unroll
-        for (int i = 0; i < width; ++i)
-#pragma unroll
-          for (int j = 0; j < width; ++j)
-#pragma unroll
-            for (int e = 0; e < 2; ++e) {
-              int const row = Columns::column(lane / 4, i),
-                        column = Columns::column(2 * (lane % 4) + e, j);
-              double& sum = total[row * k + column];
-              sum = w == 0 ? product[i][j][e] : sum + product[i][j][e];
-            }
+        for (int e = 0; e < 2; ++e) {
+          double& sum = total[2 * lane + e];  // row g, column 2 t + e
+          sum = w == 0 ? product[e] : sum + product[e];
+        }
       __syncthreads();
     }
-    for (int e = threadIdx.x; e < k * k; e += 32 * warps) to[e] = total[e];
+    for (int e = threadIdx.x; e < gram_size; e += 32 * warps) to[e] = total[e];
   }
 };
 
@@ -77,29 +65,27 @@ constexpr unsigned int groups_of(std::int64_t count) {
   return static_cast<unsigned int>(count < 32 ? 1 : count > 512 * 16 ? 512 : count / 16);
 }
 
-/// Group b of gridDim.x of `count` matrices of `size` elements one after the other: their sum, to
-/// groups[e gridDim.x + b], e the element. 256 / size matrices are read at a time.
-template <int size>
+/// Group b of gridDim.x of `count` matrices one after the other: their sum, to
+/// groups[e gridDim.x + b], e the element. Four matrices are read at a time.
 __global__ void __launch_bounds__(gram_threads)
     gram_groups_kernel(double const* matrices, std::int64_t count, double* groups) {
-  constexpr int together = gram_threads / size;
-  static_assert(together * size == gram_threads);
+  constexpr int together = gram_threads / gram_size;
+  static_assert(together * gram_size == gram_threads);
   __shared__ double part[gram_threads];
-  int const e = threadIdx.x % size, which = threadIdx.x / size;
+  int const e = threadIdx.x % gram_size, which = threadIdx.x / gram_size;
   std::int64_t const end = count * (blockIdx.x + 1) / gridDim.x;
   double sum = 0;
 #pragma unroll 8
   for (std::int64_t m = count * blockIdx.x / gridDim.x + which; m < end; m += together)
-    sum += __ldcs(matrices + m * size + e);
+    sum += __ldcs(matrices + m * gram_size + e);
   part[threadIdx.x] = sum;
   __syncthreads();
   if (which != 0) return;
-  for (int w = 1; w < together; ++w) sum += part[w * size + e];
+  for (int w = 1; w < together; ++w) sum += part[w * gram_size + e];
   groups[std::int64_t{e} * gridDim.x + blockIdx.x] = sum;
 }
 
 /// G_e is the sum of the groups. A warp each. In a stopped loop G stays as it is.
-template <int size>
 __global__ void __launch_bounds__(gram_threads)
     gram_sum_kernel(double const* groups, unsigned int count, double* G, LoopState const* state) {
   if (state != nullptr && state->stop != 0) return;
@@ -111,21 +97,20 @@ __global__ void __launch_bounds__(gram_threads)
   if (threadIdx.x % 32 == 0) G[e] = sum;
 }
 
-/// Doubles that add_grams() and the kernel before it work on, for matrices of k x k.
-inline std::int64_t gram_doubles(std::int64_t count, Index k) {
-  return (count + groups_of(count)) * k * k;
+/// Doubles that add_grams() and the kernel before it work on.
+inline std::int64_t gram_doubles(std::int64_t count) {
+  return (count + groups_of(count)) * gram_size;
 }
 
-/// G = sum of the first `count` matrices of k x k, k = 8 width, of `memory`.
-template <int width>
-void add_grams(Device& on, LoopState const* state, double* memory, std::int64_t count, double* G) {
-  constexpr int size = 64 * width * width;
+/// G = sum of the first `count` matrices of `memory`.
+inline void add_grams(Device& on, LoopState const* state, double* memory, std::int64_t count,
+                      double* G) {
   unsigned int const groups = groups_of(count);
-  double* const sums = memory + count * size;
-  gram_groups_kernel<size><<<groups, gram_threads, 0, on.stream>>>(memory, count, sums);
+  double* const sums = memory + count * gram_size;
+  gram_groups_kernel<<<groups, gram_threads, 0, on.stream>>>(memory, count, sums);
   check(cudaGetLastError());
-  gram_sum_kernel<size>
-      <<<32 * size / gram_threads, gram_threads, 0, on.stream>>>(sums, groups, G, state);
+  gram_sum_kernel<<<32 * gram_size / gram_threads, gram_threads, 0, on.stream>>>(sums, groups, G,
+                                                                                 state);
   check(cudaGetLastError());
 }
 

@@ -12,8 +12,8 @@ namespace tcsolve {
 /// of FP32, summed in FP32. Bytes, bits and errors: formats/bittcf/bittcf.hpp.
 ///
 ///   memory  besides the matrix: what its pieces come to. One product runs at a time
-///   gram    apply_gram() of 8 and 16 columns of FP64 is one pass on a device, for a workspace of
-///           k^2 / 32 doubles a row
+///   gram    apply_gram() of 8 columns of FP64 is one pass on a device, for a workspace of two
+///           doubles a row
 template <class T, class S = T>
 class BittcfOperator final : public ConvertedOperator<T, S, Bittcf<S>> {
  public:
