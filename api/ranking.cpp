@@ -42,17 +42,20 @@ class Runner {
     told_.preconditioner = choice.preconditioner;
     told_.reason = choice.reason;
     told_.predicted = infinite;
+    told_.outcome = "not tried: the time was up";
   }
   bool running() const { return running_; }
   RankedChoice const& told() const { return told_; }
 
-  /// A round of `limit` seconds; `best`: what the fastest took in all.
+  /// A round of `limit` seconds; `best`: what the fastest took in all. One whose set-up took longer
+  /// waits for a round that is as long.
   void round(Context& ctx, CsrView<double> const& a, std::span<double const> b, double rtol,
              double limit, double best) {
     if (told_.setup >= best) {
       running_ = false;
       return;
     }
+    if (told_.setup > limit) return;
     try {
       run(ctx, a, b, rtol, std::min(limit, best - told_.setup));
     } catch (Cancelled const&) {
@@ -177,13 +180,16 @@ std::vector<RankedChoice> ranking(Context& ctx, CsrView<double> const& a, std::s
   };
   for (double limit = first_limit; seconds_since(start) < params.seconds; limit *= growth) {
     for (Runner& r : runners)
-      if (r.running()) r.round(ctx, a, b, params.rtol, limit, best());
+      if (r.running() && seconds_since(start) < params.seconds)
+        r.round(ctx, a, b, params.rtol, limit, best());
     if (std::ranges::none_of(runners, &Runner::running)) break;
   }
-  // What was first of its kind on a device has loaded code: those near the front run once more.
+  // What was first of its kind on a device has loaded code: those near the front run once more,
+  // where there is time.
   double const enough = 3 * best() + 0.2;
   for (Runner& r : runners)
-    if (r.told().converged && r.told().predicted <= enough)
+    if (r.told().converged && r.told().predicted <= enough &&
+        seconds_since(start) + r.told().predicted < params.seconds)
       r.round(ctx, a, b, params.rtol, infinite, infinite);
   std::vector<RankedChoice> list;
   for (Runner const& r : runners) list.push_back(r.told());

@@ -4,6 +4,7 @@
 #include <Eigen/QR>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <tcsolve/configs/schema/checked.hpp>
@@ -13,15 +14,29 @@
 namespace tcsolve {
 namespace {
 
+/// The columns of A, given as rows of A^T, that m_j is of: j, and what column j refers to, without
+/// columns of more than `most` entries; the largest of them where there are more.
+std::vector<Index> columns_for(Csr<double> const& At, Index j, int level, Index most) {
+  std::vector<std::pair<double, Index>> others;
+  if (level > 0)
+    for (Offset e = At.offsets[j]; e < At.offsets[j + 1]; ++e) {
+      Index const k = At.columns[e];
+      if (k != j && At.offsets[k + 1] - At.offsets[k] <= most)
+        others.emplace_back(-std::abs(At.values[e]), k);
+    }
+  auto const kept = std::min<std::size_t>(others.size(), static_cast<std::size_t>(most) - 1);
+  std::ranges::nth_element(others, others.begin() + static_cast<std::ptrdiff_t>(kept));
+  std::vector<Index> columns = {j};
+  for (std::size_t k = 0; k < kept; ++k) columns.push_back(others[k].second);
+  return columns;
+}
+
 /// M^T on the pattern of A^T with the diagonal, values to come.
-Csr<double> transposed_pattern(Csr<double> const& At, int level) {
+Csr<double> transposed_pattern(Csr<double> const& At, int level, Index most) {
   Csr<double> Mt;
   Mt.rows = Mt.cols = At.rows;
   for (Index j = 0; j < At.rows; ++j) {
-    std::vector<Index> row = {j};
-    if (level > 0)
-      for (Index const k : At.row_columns(j))
-        if (k != j) row.push_back(k);
+    std::vector<Index> row = columns_for(At, j, level, most);
     std::ranges::sort(row);
     Mt.columns.insert(Mt.columns.end(), row.begin(), row.end());
     Mt.offsets.push_back(Mt.entries());
@@ -59,10 +74,10 @@ void nearest(Csr<double> const& At, Index j, std::span<Index const> J, double* m
 
 std::string SpaiParams::check() const { return stored_type_problem(values); }
 
-Csr<double> spai(Context& ctx, CsrView<double> const& a, int level) {
+Csr<double> spai(Context& ctx, CsrView<double> const& a, int level, Index most) {
   require_square(Pattern(a));
   Csr<double> const At = transpose(a);
-  Csr<double> Mt = transposed_pattern(At, level);
+  Csr<double> Mt = transposed_pattern(At, level, most);
   each_row(ctx, a.rows, 32,
            [&](Index j) { nearest(At, j, Mt.row_columns(j), Mt.values.data() + Mt.offsets[j]); });
   return transpose(Mt.view());
@@ -71,7 +86,7 @@ Csr<double> spai(Context& ctx, CsrView<double> const& a, int level) {
 OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const {
   Params const p = checked(params_, "spai");
   auto const make = [p](Context& c, CsrView<double> const& a) {
-    return std::vector<Csr<double>>{spai(c, a, p.level)};
+    return std::vector<Csr<double>>{spai(c, a, p.level, p.most)};
   };
   return from_entries(ctx, system.matrix, "spai", p.values, {make, {}});
 }
@@ -79,9 +94,16 @@ OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const
 MemoryNeed SpaiFactory::memory(Context& ctx, System const& system) const {
   return on_host(ctx, system.matrix, "spai", [&](CsrView<double> const& a) {
     double entries = a.rows;
-    if (params_.level > 0)
+    if (params_.level > 0) {
+      std::vector<Offset> length(static_cast<std::size_t>(a.cols)), kept(length.size());
+      for (Offset k = 0; k < a.entries; ++k) ++length[a.columns[k]];
       for (Index i = 0; i < a.rows; ++i)
-        for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) entries += a.columns[k] != i;
+        if (length[i] <= params_.most)
+          for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+            kept[a.columns[k]] += a.columns[k] != i;
+      for (Offset const n : kept)
+        entries += static_cast<double>(std::min<Offset>(n, params_.most - 1));
+    }
     MemoryNeed need = stored_need(ctx, a.rows, entries, params_.values);
     need.passing = 12 * (static_cast<double>(a.entries) + entries) + 16.0 * a.rows;
     return need;

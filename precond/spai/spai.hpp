@@ -6,6 +6,11 @@
 ///     SPAI(0)  M diagonal:              m_jj = a_jj / ||a_j||^2
 ///     SPAI(1)  M on the pattern of A:   a dense least-squares problem for each column, by QR
 ///
+/// A full column would be in the problems of all that refer to it, with all its rows, and its own
+/// problem would be as large as A. So columns of more than `most` entries stand in no problem but
+/// their own, and that has their `most` largest entries (Grote and Huckle bound the entries of a
+/// column too).
+///
 /// An application is one product.
 #pragma once
 
@@ -18,6 +23,7 @@ namespace tcsolve {
 
 struct SpaiParams {
   int level = 1;
+  Index most = 128;
   Real values = Real::f64;
 
   std::string check() const;
@@ -25,14 +31,16 @@ struct SpaiParams {
     using P = SpaiParams;
     return std::tuple{field(&P::level, "level", between(0, 1),
                             "0: M is a diagonal; 1: M has the pattern of A and its diagonal"),
+                      field(&P::most, "most", between(1, 4096),
+                            "entries of a column of M; longer columns of A are used for no other"),
                       field(&P::values, "values", "type of the stored entries; sums are fp64")};
   }
 };
 
 /// M of a square host matrix. A column without entries has a zero column in M. Cost: level 0, a
 /// pass; level 1, for each column the QR factorisation of a matrix of as many columns as it has
-/// entries and as many rows as these columns reach, on all threads.
-Csr<double> spai(Context&, CsrView<double> const& a, int level);
+/// entries, at most `most`, and as many rows as these columns reach, on all threads.
+Csr<double> spai(Context&, CsrView<double> const& a, int level, Index most = SpaiParams{}.most);
 
 class SpaiFactory final : public FromFactors {
  public:

@@ -192,6 +192,38 @@ TEST_P(Inverses, SpaiIsNearest) {
   EXPECT_EQ(dense(m).col(3).norm(), 0);
 }
 
+// Column 7 and row 7 are full: 7 stands in no column of M but its own, which has its largest
+// entries; all of them are the nearest on that pattern.
+TEST_P(Inverses, SpaiLeavesFullColumnsToThemselves) {
+  constexpr Index n = 300, full = 7;
+  Dense A = dense(dominant(n, 4, 5));
+  for (Index i = 0; i < n; ++i)
+    if (i != full) A(i, full) = 1 + 0.01 * i, A(full, i) = 0.5;
+  Csr<double> a;
+  a.rows = a.cols = n;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j)
+      if (A(i, j) != 0) a.columns.push_back(j), a.values.push_back(A(i, j));
+    a.offsets.push_back(a.entries());
+  }
+  Index const most = 20;
+  Csr<double> const m = spai(ctx(), a.view(), 1, most);
+  Dense const M = dense(m), gradient = A.transpose() * (A * M - Dense::Identity(n, n));
+  std::vector<Index> length(n);
+  for (Index i = 0; i < n; ++i)
+    for (Index const j : m.row_columns(i)) {
+      ++length[j];
+      EXPECT_LE(std::abs(gradient(i, j)), 1e-11 * A.norm()) << i << ", " << j;
+      if (i == full) EXPECT_EQ(j, full);
+    }
+  EXPECT_EQ(length[full], most);
+  for (Index i = 0; i + 1 < n; ++i)
+    if (i != full && i + 1 != full && i < n - most)
+      EXPECT_EQ(M(i, full), 0) << "not among the largest of the full column";
+  EXPECT_EQ(M(full, 8), 0);
+  EXPECT_NE(dense(spai(ctx(), a.view(), 1, n))(full, 8), 0);
+}
+
 /// sum R_p^T A_p^-1 R_p, or with the own rows only, densely.
 Dense schwarz_by_definition(Dense const& A, OverlappingParts const& parts, bool restricted) {
   Dense M = Dense::Zero(A.rows(), A.cols());
