@@ -4,8 +4,8 @@
 ///
 ///   gather   rows of X of a stage to shared memory, behind a row of zeros, by copies of 16 bytes
 ///            that pass no register
-///   layout   a column-major X is turned first and Y afterwards, 64 columns at a time: dearer
-///            loads and stores of this kernel would cost more (docs/internals/tiled.md)
+///   layout   a column-major X is made row-major first, and Y column-major afterwards, 64 columns
+///            at a time: loads and stores by columns would cost more (docs/internals/tiled.md)
 ///   A        what a warp needs of A in a stage lies together and comes by the same copies, at most
 ///            4 KB at a time, so that one wait is for all
 ///   banks    16 bytes c of row r stand at c ^ r % 8, so that eight lanes write one row or one
