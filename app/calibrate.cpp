@@ -241,7 +241,8 @@ CostTable calibrate(Context& ctx, double size, std::ostream& progress, FormatLis
     }
     // FP16 under FP32 vectors is such a product.
     RatesByType& all = table.by_format[format.name];
-    if (all.mixed.product != Terms{}) all.mixed = all.fp16;
+    bool const measured = times[&format][std::size(types) - 1].products.size() > 2;
+    if (measured && all.mixed.product != Terms{}) all.mixed = all.fp16;
   }
   Index const few = 1000, many = std::max<Index>(100000, Index(4e6 * size));
   double const short_pass = pass_microseconds(ctx, few), long_pass = pass_microseconds(ctx, many);

@@ -27,7 +27,7 @@
 ///   bytes    the matrix once for every group of columns, k sizeof(T) (rows + cols)
 ///   gram     X^T Y of 8 columns of FP64 beside Y = alpha A X, A square (gram.cuh): Y is in
 ///            registers and the window's rows of X, mostly read by the product, are near. Saved are
-///            the 16 k rows bytes that gram() reads, for 1024 windows / 4
+///            the 128 bytes a row that gram() reads, for 1024 a thread block
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/formats/bittcf/gram.cuh>
 #include <tcsolve/formats/bittcf/ops.hpp>

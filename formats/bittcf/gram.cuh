@@ -26,6 +26,8 @@
 
 namespace tcsolve::cuda {
 
+namespace {
+
 constexpr int gram_size = 64;  ///< elements of G
 
 /// What a warp has added.
@@ -98,13 +100,10 @@ __global__ void __launch_bounds__(gram_threads)
 }
 
 /// Doubles that add_grams() and the kernel before it work on.
-inline std::int64_t gram_doubles(std::int64_t count) {
-  return (count + groups_of(count)) * gram_size;
-}
+std::int64_t gram_doubles(std::int64_t count) { return (count + groups_of(count)) * gram_size; }
 
 /// G = sum of the first `count` matrices of `memory`.
-inline void add_grams(Device& on, LoopState const* state, double* memory, std::int64_t count,
-                      double* G) {
+void add_grams(Device& on, LoopState const* state, double* memory, std::int64_t count, double* G) {
   unsigned int const groups = groups_of(count);
   double* const sums = memory + count * gram_size;
   gram_groups_kernel<<<groups, gram_threads, 0, on.stream>>>(memory, count, sums);
@@ -113,5 +112,7 @@ inline void add_grams(Device& on, LoopState const* state, double* memory, std::i
                                                                                  state);
   check(cudaGetLastError());
 }
+
+}  // namespace
 
 }  // namespace tcsolve::cuda

@@ -66,7 +66,7 @@ FormatRates const& CostTable::rates(std::string const& format, Real values) cons
 
 FormatRates const& CostTable::rates(std::string const& format, Real values, Real vectors) const {
   RatesByType const& all = of(format);
-  bool const mixed = values != vectors && all.mixed != FormatRates{};
+  bool const mixed = values != vectors && vectors == Real::f64 && all.mixed != FormatRates{};
   return mixed ? all.mixed : by_type(all, values);
 }
 

@@ -91,7 +91,7 @@ double product_time(FormatRates const&, Terms const& work, Index columns);
 /// widens BF16 faster, too much); FP32 and 2 bytes were measured with x in FP32.
 struct RatesByType {
   FormatRates fp64, fp32, fp16;
-  FormatRates mixed;             ///< where x has another type than the values; zero: no different
+  FormatRates mixed;             ///< narrower values under FP64 vectors; zero: no different
   double persistent = 0;         ///< us of a solver's step as one kernel; 0: there is none
   double persistent_stream = 0;  ///< us a MB that such a step touches
   static constexpr auto schema() {
@@ -101,7 +101,7 @@ struct RatesByType {
         field(&P::fp64, "fp64", "FP64 values"),
         field(&P::fp32, "fp32", "FP32"),
         field(&P::fp16, "fp16", "FP16 and BF16"),
-        field(&P::mixed, "mixed", "where x has another type than the values; zero: no different"),
+        field(&P::mixed, "mixed", "narrower values under FP64 vectors; zero: no different"),
         field(&P::persistent, "persistent", least,
               "us of a solver's step as one persistent kernel; 0: not offered"),
         field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches")};

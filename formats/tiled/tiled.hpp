@@ -99,11 +99,13 @@ struct TiledArrays {
 //
 // spmm_tiled: y = alpha A x + beta y, any number of columns in any layout.
 //
-//   bytes   those of the matrix, k sizeof(T) (rows + cols), and 2 k sizeof(T) parts; on the device
+//   bytes   those of the matrix, where blocks are turned for every 64 columns, k sizeof(T)
+//           (rows + cols), and 2 k sizeof(T) parts; on the device
 //           2 k sizeof(T) cols more for a column-major x and 2 k sizeof(T) rows for such a y, which
 //           are turned in workspace of up to 64 columns
 //   cache   from the second level come k sizeof(T) bytes of each row of the footprint (direct: of
-//           each slot), and the matrix once for every tile of 128 bytes of columns
+//           those that the first level does not hold), and the matrix once for every tile of 128
+//           bytes of columns
 //   error   of STYLE section 11 with u_acc of T, m = 2 + entries of the row
 //   bits    the same on every run: entries of a line in order, parts of a row in order
 namespace host {

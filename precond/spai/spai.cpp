@@ -4,7 +4,7 @@
 #include <Eigen/QR>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include <tcsolve/configs/schema/checked.hpp>
@@ -14,20 +14,20 @@
 namespace tcsolve {
 namespace {
 
-/// The columns of A, given as rows of A^T, that m_j is of: j, and what column j refers to, without
-/// columns of more than `most` entries; the largest of them where there are more.
+/// The rows of column j of M, which are the columns of A (given as rows of A^T) in its problem: j,
+/// and the rows of column j of A but for those whose own column is longer than `most`. Where more
+/// than `most` are left, those nearest to j.
 std::vector<Index> columns_for(Csr<double> const& At, Index j, int level, Index most) {
-  std::vector<std::pair<double, Index>> others;
-  if (level > 0)
-    for (Offset e = At.offsets[j]; e < At.offsets[j + 1]; ++e) {
-      Index const k = At.columns[e];
-      if (k != j && At.offsets[k + 1] - At.offsets[k] <= most)
-        others.emplace_back(-std::abs(At.values[e]), k);
-    }
-  auto const kept = std::min<std::size_t>(others.size(), static_cast<std::size_t>(most) - 1);
-  std::ranges::nth_element(others, others.begin() + static_cast<std::ptrdiff_t>(kept));
   std::vector<Index> columns = {j};
-  for (std::size_t k = 0; k < kept; ++k) columns.push_back(others[k].second);
+  if (level > 0)
+    for (Index const k : At.row_columns(j))
+      if (k != j && At.offsets[k + 1] - At.offsets[k] <= most) columns.push_back(k);
+  if (columns.size() > static_cast<std::size_t>(most)) {
+    std::ranges::nth_element(columns, columns.begin() + most, {}, [j](Index k) {
+      return std::pair{std::abs(k - j), k};
+    });
+    columns.resize(static_cast<std::size_t>(most));
+  }
   return columns;
 }
 
@@ -93,7 +93,7 @@ OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const
 
 MemoryNeed SpaiFactory::memory(Context& ctx, System const& system) const {
   return on_host(ctx, system.matrix, "spai", [&](CsrView<double> const& a) {
-    double entries = a.rows;
+    double entries = a.rows, dense = 0;
     if (params_.level > 0) {
       std::vector<Offset> length(static_cast<std::size_t>(a.cols)), kept(length.size());
       for (Offset k = 0; k < a.entries; ++k) ++length[a.columns[k]];
@@ -103,9 +103,15 @@ MemoryNeed SpaiFactory::memory(Context& ctx, System const& system) const {
             kept[a.columns[k]] += a.columns[k] != i;
       for (Offset const n : kept)
         entries += static_cast<double>(std::min<Offset>(n, params_.most - 1));
+      // The problem of a long column and its QR have all of its rows.
+      auto const full = std::ranges::count_if(length, [&](Offset n) { return n > params_.most; });
+      if (full > 0)
+        dense = 16.0 * static_cast<double>(params_.most) *
+                static_cast<double>(*std::ranges::max_element(length)) *
+                static_cast<double>(std::min<std::ptrdiff_t>(full, ctx.threads()));
     }
     MemoryNeed need = stored_need(ctx, a.rows, entries, params_.values);
-    need.passing = 12 * (static_cast<double>(a.entries) + entries) + 16.0 * a.rows;
+    need.passing = 12 * (static_cast<double>(a.entries) + entries) + 16.0 * a.rows + dense;
     return need;
   });
 }

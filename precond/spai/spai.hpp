@@ -6,10 +6,10 @@
 ///     SPAI(0)  M diagonal:              m_jj = a_jj / ||a_j||^2
 ///     SPAI(1)  M on the pattern of A:   a dense least-squares problem for each column, by QR
 ///
-/// A full column would be in the problems of all that refer to it, with all its rows, and its own
-/// problem would be as large as A. So columns of more than `most` entries stand in no problem but
-/// their own, and that has their `most` largest entries (Grote and Huckle bound the entries of a
-/// column too).
+/// A full column would be in the problem of every column that refers to it, with all its rows, and
+/// its own problem would be as large as A. So a column of more than `most` entries is used for no
+/// other column, and a column of M has at most `most` entries, those nearest to the diagonal (Grote
+/// and Huckle bound the entries of a column too).
 ///
 /// An application is one product.
 #pragma once
@@ -29,11 +29,13 @@ struct SpaiParams {
   std::string check() const;
   static constexpr auto schema() {
     using P = SpaiParams;
-    return std::tuple{field(&P::level, "level", between(0, 1),
-                            "0: M is a diagonal; 1: M has the pattern of A and its diagonal"),
-                      field(&P::most, "most", between(1, 4096),
-                            "entries of a column of M; longer columns of A are used for no other"),
-                      field(&P::values, "values", "type of the stored entries; sums are fp64")};
+    return std::tuple{
+        field(&P::level, "level", between(0, 1),
+              "0: M is a diagonal; 1: the pattern of A with its diagonal, up to `most`"),
+        field(&P::most, "most", between(1, 4096),
+              "entries of a column of M, those nearest to the diagonal; a longer column "
+              "of A is used for no other"),
+        field(&P::values, "values", "type of the stored entries; sums are fp64")};
   }
 };
 

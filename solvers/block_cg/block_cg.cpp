@@ -57,9 +57,9 @@ void BlockCgMethod::step(Context& ctx) {
   auto const& A = *system().A;
   Out<double> R = system().R, X = system().X;
 
-  A.apply_gram(ctx, P_, Q_, k_.PQ);             // Q = A P,  P^T Q                 one pass
-  gram(ctx, P_, R, k_.lengths);                 // P^T R
-  submit(ctx, BlockCgLengths{k_});              // alpha = (P^T Q)^-1 P^T R
+  A.apply_gram(ctx, P_, Q_, k_.PQ);  // Q = A P,  P^T Q                 one pass where A has it
+  gram(ctx, P_, R, k_.lengths);      // P^T R
+  submit(ctx, BlockCgLengths{k_});   // alpha = (P^T Q)^-1 P^T R
   combine(ctx, 1, P_, k_.lengths, X.data, X);   // X += P alpha
   combine(ctx, -1, Q_, k_.lengths, R.data, R);  // R -= Q alpha
   In<double> const Z = precondition(ctx);       // Z = M R,  ||r_j||
