@@ -7,8 +7,11 @@
 ///     a sequence    fifty steps, entries drifting by up to 1 % of themselves a step, definite
 ///                   matrices staying so; a solve to 1e-8 from 0 in each: with a solver made anew
 ///                   each step, and with one that is kept, by `renew: always`, `auto` and `never`
+///
+/// BENCH_STEPS: another number of steps; 0 times set-ups and updates alone.
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
@@ -52,6 +55,11 @@ Csr<double> at_step(Csr<double> const& a, int step) {
   return now;
 }
 
+int steps() {
+  char const* const given = std::getenv("BENCH_STEPS");
+  return given != nullptr ? std::atoi(given) : 50;
+}
+
 struct Sequence {
   double seconds = 0;
   long iterations = 0;
@@ -64,7 +72,7 @@ Sequence sequence(Context& ctx, Csr<double> const& a, std::string const& yaml, b
   SolverOptions const options = SolverOptions::from_yaml(yaml);
   std::optional<LinearSolver> solver(std::in_place, ctx, a.view(), options);
   std::vector<double> const b(a.rows, 1.0);
-  for (int step = 0; step < 50; ++step) {
+  for (int step = 0; step < steps(); ++step) {
     Csr<double> const now = at_step(a, step);
     std::vector<double> x(a.rows, 0.0);
     if (!kept) solver.reset();
@@ -95,6 +103,12 @@ void bench(Context& ctx, std::string const& name, Csr<double> const& a, std::str
     start = Clock::now();
     made.update_values(now.view());
     update.push_back(seconds_since(start));
+  }
+  if (steps() == 0) {
+    std::cout << name << " | " << tcsolve::name(ctx.space()) << " | " << preconditioner << " | "
+              << std::fixed << std::setprecision(2) << 1e3 * median(setup) << " | "
+              << 1e3 * median(update) << " | " << median(update) / median(setup) << std::endl;
+    return;
   }
   Sequence const anew = sequence(ctx, a, yaml, false), always = sequence(ctx, a, yaml, true),
                  automatic = sequence(ctx, a, yaml + "renew: auto\n", true),

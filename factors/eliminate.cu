@@ -2,13 +2,12 @@
 /// Eliminations on the device, a warp to a row (Saad 2003, algorithm 10.4):
 ///
 ///     w = row i of B, on the pattern of the factors
-///     for k of L's pattern, ascending:      waits until row k is done
-///       w_j -= w_k u_kj                     lanes over row k of U; j is looked up in the pattern
-///       l_ik = w_k / d_k
-///     d_i = w_i;  u_ij = w_j / d_i
+///     for k of L's pattern, ascending:      w_j -= w_k u_kj
+///     d_i = w_i;  u_ij = w_j / d_i;  l_ik = w_k / d_k
 ///
-///     w        in shared memory where the row fits, else in place
-///     flag     1 / d_k is `waiting` until row k is done
+///     w        in shared memory where the row fits, else in JointScratch::long_rows
+///     flag     u_kj and 1 / d_k are `waiting` until they are known, so that a row waits for the
+///              numbers that it needs and for nothing else
 ///     order    by levels, taken by a ticket: what a row waits for is running or done
 ///     fails    rows after one whose pivot is not positive do nothing
 ///     bits     each w_j has one writer at a time, in ascending order of k: the same on every run
@@ -16,16 +15,40 @@
 #include <tcsolve/factors/find.cuh>
 #include <tcsolve/factors/joint_factors.hpp>
 #include <tcsolve/factors/pivots.hpp>
+#include <tcsolve/factors/subtract_rows.cuh>
 #include <tcsolve/factors/waiting.cuh>
 
 namespace tcsolve::cuda {
 namespace {
 
-constexpr int warps = 4, room = 512;  // entries of a row in shared memory
+constexpr int warps = SharedRows::warps;
 constexpr unsigned all = 0xffffffffu;
 
 struct Counters {
+  unsigned long long taken;  // of long_rows
   unsigned ticket, replaced, failed;
+};
+
+/// The rows of U that a row is eliminated by.
+struct RowsOfU {
+  JointArrays const& f;
+  double const* values;
+  Index const* c;
+  int count, steps;
+
+  __device__ int entry(int step) const { return step; }
+  __device__ void range(int entry, Offset& first, int& entries) const {
+    Index const k = c[entry];
+    first = f.diagonal[k] + 1;
+    entries = static_cast<int>(f.begin[k + 1] - first);
+  }
+  __device__ Index column(Offset at) const { return f.columns[at]; }
+  __device__ int place(int entry, Index j) const { return find(c, entry + 1, count, j); }
+  __device__ unsigned long long load(Offset at) const { return peek(values + at); }
+  __device__ double number(unsigned long long bits, Offset at) const {
+    while (bits == waiting) bits = peek(values + at);
+    return __longlong_as_double(static_cast<long long>(bits));
+  }
 };
 
 __device__ double sum_of_warp(double v) {
@@ -80,70 +103,66 @@ __device__ double inverse_of(double pivot, double own, double size, PivotRule co
 
 __global__ void __launch_bounds__(warps * 32)
     eliminate_kernel(JointArrays f, double* values, double* inverse_pivots, CsrView<double> B,
-                     PivotRule rule, Counters* counters) {
-  __shared__ Index own_columns[warps][room];
-  __shared__ double own_values[warps][room];
+                     PivotRule rule, SharedRows shared, double* long_rows, Counters* counters) {
   int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned const p = __shfl_sync(all, lane == 0 ? atomicAdd(&counters->ticket, 1u) : 0, 0);
   Index const i = p < static_cast<unsigned>(f.places) ? f.row_of[p] : -1;
   if (i < 0) return;
-  if (rule.definite && peek(&counters->failed) != 0) {  // a larger shift will follow
-    if (lane == 0) post_after(inverse_pivots + i, 1);
-    return;
-  }
   Offset const begin = f.begin[i];
   int const count = static_cast<int>(f.begin[i + 1] - begin);
   int const diagonal = static_cast<int>(f.diagonal[i] - begin);
-  bool const fits = count <= room;
-  Index const* const c = fits ? own_columns[warp] : f.columns + begin;
-  double* const w = fits ? own_values[warp] : values + begin;
-  for (int e = lane; e < count; e += 32) {
-    if (fits) own_columns[warp][e] = f.columns[begin + e];
-    w[e] = 0;
+  if (rule.definite && peek(&counters->failed) != 0) {  // a larger shift will follow
+    for (int e = diagonal + 1 + lane; e < count; e += 32) post(values + begin + e, 0);
+    if (lane == 0) post(inverse_pivots + i, 1);
+    return;
   }
+  Index const* c = f.columns + begin;
+  double* w = shared.numbers(warp);
+  if (count > shared.room) {
+    unsigned long long const first =
+        lane == 0 ? atomicAdd(&counters->taken, static_cast<unsigned long long>(count)) : 0;
+    w = long_rows + __shfl_sync(all, first, 0);
+  } else {
+    Index* const own = shared.columns(warp);
+    for (int e = lane; e < count; e += 32) own[e] = c[e];
+    c = own;
+  }
+  for (int e = lane; e < count; e += 32) w[e] = 0;
   __syncwarp();
   double own = 0;
   double const size = gather(B, i, rule.shift, c, count, w, lane, own);
   __syncwarp();
-  for (int e = 0; e < diagonal; ++e) {
-    Index const k = c[e];
-    double const v = w[e];  // (L D)_ik
-    Offset const first = f.diagonal[k] + 1 + lane, last = f.begin[k + 1];
-    unsigned long long bits;
-    do bits = peek_before(inverse_pivots + k);
-    while (bits == waiting);
-    __syncwarp();
-    if (v != 0)
-      for (Offset g = first; g < last; g += 32) {
-        int const at = find(c, e + 1, count, f.columns[g]);
-        if (at >= 0) w[at] -= v * __ldcg(values + g);
-      }
-    __syncwarp();
-    if (lane == 0) w[e] = v * __longlong_as_double(static_cast<long long>(bits));
-  }
-  __syncwarp();
+  subtract_rows(RowsOfU{f, values, c, count, diagonal}, w, lane);
   double inverse = 0;
   if (lane == 0) inverse = inverse_of(w[diagonal], own, size, rule, counters);
   inverse = __shfl_sync(all, inverse, 0);
-  for (int e = lane; e < count; e += 32) {
-    double const v = e > diagonal ? w[e] * inverse : e < diagonal ? w[e] : 0;
-    if (fits || e >= diagonal) values[begin + e] = v;
+  for (int e = diagonal + 1 + lane; e < count; e += 32) post(values + begin + e, w[e] * inverse);
+  if (lane == 0) {
+    post(inverse_pivots + i, inverse);
+    values[begin + diagonal] = 0;
   }
-  __threadfence();
-  __syncwarp();
-  if (lane == 0) post_after(inverse_pivots + i, inverse);
+  for (int e = lane; e < diagonal; e += 32) {
+    unsigned long long bits;
+    do bits = peek(inverse_pivots + c[e]);
+    while (bits == waiting);
+    values[begin + e] = w[e] * __longlong_as_double(static_cast<long long>(bits));
+  }
 }
 
 }  // namespace
 
 PivotCounts eliminate(Device& on, JointArrays const& f, double* values, double* inverse_pivots,
-                      CsrView<double> const& B, PivotRule const& rule, unsigned* counters) {
-  static_assert(sizeof(Counters) == 3 * sizeof(unsigned));
+                      CsrView<double> const& B, PivotRule const& rule,
+                      JointScratch const& scratch) {
+  static_assert(sizeof(Counters) <= JointScratch::counter_bytes);
+  auto* const counters = static_cast<Counters*>(scratch.counters);
   check(cudaMemsetAsync(counters, 0, sizeof(Counters), on.stream));
+  prepare_scratch(on, values, f.entries);
   prepare_scratch(on, inverse_pivots, f.rows);
-  auto* const shared = reinterpret_cast<Counters*>(counters);
-  eliminate_kernel<<<(f.places + warps - 1) / warps, warps * 32, 0, on.stream>>>(
-      f, values, inverse_pivots, B, rule, shared);
+  SharedRows const shared(f.longest_row);
+  eliminate_kernel<<<(f.places + warps - 1) / warps, warps * 32, shared.bytes(eliminate_kernel),
+                     on.stream>>>(f, values, inverse_pivots, B, rule, shared, scratch.long_rows,
+                                  counters);
   check(cudaGetLastError());
   Counters result{};
   copy(on, &result, counters, sizeof result);

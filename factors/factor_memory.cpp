@@ -128,8 +128,11 @@ MemoryNeed factorisation_need(Context const& ctx, FactorRecipe const& recipe, In
       double const places = fill.lower_places + fill.upper_places;
       double const offsets = 2 * (on_device ? 4 : 8) * n;
       need.host += 4 * places + 24 * n;  // levels, sides
-      (recipe.solves == TriangularSolves::host ? need.host : need.space) +=
-          (4.0 + size_of(recipe.values)) * stored + offsets + 4 * places + 48 * n;
+      bool const on_host = !on_device || recipe.solves == TriangularSolves::host;
+      (recipe.solves == TriangularSolves::host ? need.host : need.space) += 4 * places + 48 * n;
+      if (!on_host || fill.by_blocks || recipe.values != Real::f64)  // else the factors serve
+        (recipe.solves == TriangularSolves::host ? need.host : need.space) +=
+            (4.0 + size_of(recipe.values)) * stored + offsets;
       need.passing += 12 * std::max(fill.lower, fill.upper) + (fill.by_blocks ? 12 * stored : 0);
     }
   }

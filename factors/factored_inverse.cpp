@@ -25,8 +25,8 @@ OffsetsView following(OffsetsView const& begin) {
                     : OffsetsView(static_cast<std::int32_t const*>(begin.data) + 1);
 }
 
-/// What is solved first, L y = P R x, and with it w = D^-1 y where D is made of blocks: the
-/// unknowns w stand behind y, a level after those of their block.
+/// What is solved first where D is made of blocks, L y = P R x and with it w = D^-1 y: the unknowns
+/// w stand behind y, a level after those of their block.
 ///
 ///     [  L        ] [ y ]   [ P R x ]
 ///     [ -D^-1   I ] [ w ] = [   0   ]
@@ -34,7 +34,6 @@ Csr<double> first_triangle(TriangularFactors const& factors) {
   Index const n = factors.lower.rows;
   Csr<double> const& blocks = factors.pivot_blocks;
   Csr<double> t = factors.lower;
-  if (blocks.rows == 0) return t;
   t.rows = t.cols = narrow(2 * std::int64_t{n}, "rows of two triangles");
   Offset const behind = t.entries();
   t.columns.insert(t.columns.end(), blocks.columns.begin(), blocks.columns.end());
@@ -62,11 +61,7 @@ template <class S>
 FactoredInverse<S>::FactoredInverse(Context& ctx, Host factors, TwoSided sides)
     : LinearOperator<double>(factors->lower.rows, factors->lower.rows),
       factors_(std::move(factors)) {
-  Csr<double> const first = first_triangle(*factors_);
-  lower_.order = level_order(first, true);
-  upper_.order = level_order(factors_->upper, false);
-  store(ctx, lower_, first);
-  store(ctx, upper_, factors_->upper);
+  store(ctx);
   arrange(ctx, std::move(sides));
   replace(ctx, inverse_pivots_, factors_->inverse_pivots);
 }
@@ -86,8 +81,7 @@ FactoredInverse<S>::~FactoredInverse() = default;
 template <class S>
 void FactoredInverse<S>::update(Context& ctx, Host factors, TwoSided sides) {
   factors_ = std::move(factors);
-  store(ctx, lower_, first_triangle(*factors_));
-  store(ctx, upper_, factors_->upper);
+  store(ctx);
   scale(ctx, std::move(sides));
   replace(ctx, inverse_pivots_, factors_->inverse_pivots);
   if (transposed_) transposed_->update(ctx, transposed(*factors_), sides_.transposed());
@@ -101,14 +95,30 @@ void FactoredInverse<S>::update(Context& ctx, Joint factors, TwoSided sides) {
   if (transposed_) transposed_->update(ctx, transposed(*on_host(ctx)), sides_.transposed());
 }
 
-/// A triangle that was made on the host, or its new values.
+/// Triangles that were made on the host, or their new values.
 template <class S>
-void FactoredInverse<S>::store(Context& ctx, Part& part, Csr<double> const& triangle) {
+void FactoredInverse<S>::store(Context& ctx) {
+  bool const blocks = factors_->pivot_blocks.rows > 0;
+  Csr<double> const with_blocks = blocks ? first_triangle(*factors_) : Csr<double>();
+  Csr<double> const &first = blocks ? with_blocks : factors_->lower, &second = factors_->upper;
+  if (!lower_.storage) {
+    lower_.order = level_order(first, true);
+    upper_.order = level_order(second, false);
+  }
+  // The host solves with the factors themselves.
+  Arrays const arrays = std::is_same_v<S, double> && !blocks ? Arrays::borrowed : Arrays::copied;
+  store(ctx, lower_, first, arrays);
+  store(ctx, upper_, second, arrays);
+}
+
+template <class S>
+void FactoredInverse<S>::store(Context& ctx, Part& part, Csr<double> const& triangle,
+                               Arrays arrays) {
   auto const give = [&](auto const& values) {
-    if (part.storage)
+    if (part.storage && arrays == Arrays::copied)
       part.storage->update_values(ctx, values.view());
     else
-      part.storage.emplace(ctx, values.view(), Arrays::copied);
+      part.storage.emplace(ctx, values.view(), arrays);
   };
   if constexpr (std::is_same_v<S, double>)
     give(triangle);
@@ -188,7 +198,7 @@ void FactoredInverse<S>::scale(Context& ctx, TwoSided sides) {
 
 template <class S>
 typename FactoredInverse<S>::Host FactoredInverse<S>::on_host(Context& ctx) const {
-  return factors_ ? factors_ : std::make_shared<TriangularFactors>(joint_->to_host(ctx));
+  return factors_ ? factors_ : joint_->to_host(ctx);
 }
 
 template <class S>

@@ -30,7 +30,7 @@ namespace tcsolve {
 template <class S = double>
 class FactoredInverse final : public LinearOperator<double> {
  public:
-  using Host = std::shared_ptr<TriangularFactors const>;  ///< are copied to the Context's space
+  using Host = std::shared_ptr<TriangularFactors const>;  ///< copied to a device, or to S
   using Joint = std::shared_ptr<JointFactors const>;      ///< lie there; shared where S = double
   /// Throws MatrixError where a factor's entry is beyond the range of S.
   FactoredInverse(Context&, Host factors, TwoSided sides);
@@ -50,14 +50,15 @@ class FactoredInverse final : public LinearOperator<double> {
   struct Part {
     LevelOrder order;
     Array<Index> row_of;
-    std::optional<CsrStorage<S>> storage;  // of a factor that was copied
+    std::optional<CsrStorage<S>> storage;  // of a factor that was made on the host
     TriangleView<S> view;
   };
 
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
                 Op) const override;
   void arrange(Context&, TwoSided sides);
-  void store(Context&, Part&, Csr<double> const& triangle);
+  void store(Context&);
+  void store(Context&, Part&, Csr<double> const& triangle, Arrays);
   void share(Context&);
   void scale(Context&, TwoSided sides);
   Host on_host(Context&) const;

@@ -20,15 +20,15 @@ OffsetsView part(Array<std::int32_t> const& narrow, Array<std::int64_t> const& w
 
 JointFactors::JointFactors(Context& ctx, TriangularFactors patterns)
     : rows_(patterns.lower.rows),
-      pattern_(std::move(patterns)),
-      lower_order_(level_order(pattern_.lower, true)),
-      upper_order_(level_order(pattern_.upper, false)),
-      shift_(pattern_.shift) {
-  std::fill(pattern_.lower.values.begin(), pattern_.lower.values.end(), 0.0);
-  std::fill(pattern_.upper.values.begin(), pattern_.upper.values.end(), 0.0);
-  Csr<double> const &L = pattern_.lower, &U = pattern_.upper;
+      on_host_(std::make_shared<TriangularFactors>(std::move(patterns))),
+      lower_order_(level_order(on_host_->lower, true)),
+      upper_order_(level_order(on_host_->upper, false)),
+      shift_(on_host_->shift) {
+  Csr<double>&L = on_host_->lower, &U = on_host_->upper;
+  std::fill(L.values.begin(), L.values.end(), 0.0);
+  std::fill(U.values.begin(), U.values.end(), 0.0);
   auto const n = static_cast<std::size_t>(rows_);
-  Offset const entries = pattern_.entries();
+  Offset const entries = on_host_->entries();
   std::vector<Offset> offsets(3 * n + 1, 0);
   std::vector<Index> columns(static_cast<std::size_t>(entries));
   Offset at = 0;
@@ -53,19 +53,28 @@ JointFactors::JointFactors(Context& ctx, TriangularFactors patterns)
   row_of_ = to_space(ctx, lower_order_.row_of.data(), lower_order_.row_of.size());
   values_ = Array<double>(ctx.space(), columns.size());
   inverse_pivots_ = Array<double>(ctx.space(), n);
-  counters_ = Array<unsigned>(ctx.space(), 3);
+  counters_ = Array<double>(ctx.space(), JointScratch::counter_bytes / sizeof(double));
+  std::size_t of_long_rows = 0;
+  for (Index i = 0; i < rows_; ++i) {
+    Offset const row = offsets[i + 1] - offsets[i];
+    longest_row_ = std::max(longest_row_, static_cast<Index>(row));
+    if (row > JointArrays::short_row) of_long_rows += static_cast<std::size_t>(row);
+  }
+  if (ctx.space() != Space::host) long_rows_ = Array<double>(ctx.space(), of_long_rows);
 }
 
 PivotCounts JointFactors::run(Context& ctx, CsrView<double> const& B, PivotRule const& rule) {
   if (rows_ == 0) return {};
   return ctx.visit([&](auto& on) {
     return eliminate(on, arrays(), values_.data(), inverse_pivots_.data(), B, rule,
-                     counters_.data());
+                     {counters_.data(), long_rows_.data()});
   });
 }
 
 JointArrays JointFactors::arrays() const {
   return {.rows = rows_,
+          .longest_row = longest_row_,
+          .entries = entries(),
           .begin = part(narrow_, wide_, 0),
           .diagonal = part(narrow_, wide_, rows_ + 1),
           .columns = columns_.data(),
@@ -89,22 +98,34 @@ void JointFactors::factorise_definite(Context& ctx, CsrView<double> const& B) {
   });
 }
 
-TriangularFactors JointFactors::to_host(Context& ctx) const {
-  TriangularFactors to = pattern_;
-  std::vector<double> const values =
-      tcsolve::to_host(ctx, values_.data(), ctx.space(), values_.size());
-  Offset at = 0;
-  for (Index i = 0; i < rows_; ++i)
-    for (Csr<double>* part : {&to.lower, &to.upper}) {
-      Offset const begin = part->offsets[i], count = part->offsets[i + 1] - begin;
-      std::copy_n(values.begin() + at, count, part->values.begin() + begin);
-      at += count + (part == &to.lower);
+std::shared_ptr<TriangularFactors const> JointFactors::to_host(Context& ctx) const {
+  TriangularFactors& to = *on_host_;
+  constexpr std::size_t stretch = 1 << 16;  // numbers that travel at a time
+  std::vector<double> numbers(std::min(stretch, values_.size()));
+  std::size_t next = numbers.size(), travelled = 0;
+  auto const take = [&](double* out, Offset count) {
+    for (; count > 0; --count) {
+      if (next == numbers.size()) {
+        next = 0;
+        copy_bytes(ctx, numbers.data(), Space::host, values_.data() + travelled, ctx.space(),
+                   sizeof(double) * std::min(numbers.size(), values_.size() - travelled));
+        travelled += numbers.size();
+      }
+      *out++ = numbers[next++];
     }
+  };
+  double diagonal = 0;
+  for (Index i = 0; i < rows_; ++i) {
+    Offset const left = to.lower.offsets[i], right = to.upper.offsets[i];
+    take(to.lower.values.data() + left, to.lower.offsets[i + 1] - left);
+    take(&diagonal, 1);
+    take(to.upper.values.data() + right, to.upper.offsets[i + 1] - right);
+  }
   to.inverse_pivots =
       tcsolve::to_host(ctx, inverse_pivots_.data(), ctx.space(), inverse_pivots_.size());
   to.replaced = replaced_;
   to.shift = shift_;
-  return to;
+  return on_host_;
 }
 
 TriangleView<double> JointFactors::lower() const {
@@ -132,7 +153,7 @@ CsrView<double> JointFactors::matrix() const {
 namespace host {
 
 PivotCounts eliminate(Host&, JointArrays const& f, double* values, double* inverse_pivots,
-                      CsrView<double> const& B, PivotRule const& rule, unsigned*) {
+                      CsrView<double> const& B, PivotRule const& rule, JointScratch const&) {
   PivotCounts counts;
   std::vector<Offset> place(static_cast<std::size_t>(f.rows), -1);  // of a column in the row
   for (Index p = 0; p < f.places; ++p) {

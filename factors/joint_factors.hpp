@@ -6,7 +6,7 @@
 ///         [ 2 4 1 ]      [ 1/2  0    1/3.5 ]          [      1/3.5    ]
 ///         [ . 1 4 ]      [ .    2/7  0     ]          [           1/3.7 ]
 ///
-/// A device starts all rows, those of early levels first; a row waits for each row that it is
+/// A device starts all rows, those of early levels first; a row waits for the numbers that it is
 /// eliminated by (as in factors/triangle.hpp). Every row subtracts in ascending order of columns,
 /// so that the numbers are the same on every run, and those of the host but for fused operations.
 #pragma once
@@ -23,7 +23,12 @@ namespace tcsolve {
 /// The pattern of both factors: row i has the entries [begin_i, begin_{i+1}) with ascending
 /// columns, and diagonal_i is where it has its diagonal.
 struct JointArrays {
+  /// Entries of a row that a device can keep in shared memory while it works on it.
+  static constexpr Index short_row = 2048;
+
   Index rows = 0;
+  Index longest_row = 0;  // its entries
+  Offset entries = 0;
   OffsetsView begin;     // (rows + 1)
   OffsetsView diagonal;  // (rows)
   Index const* columns = nullptr;
@@ -43,6 +48,13 @@ struct PivotCounts {
   unsigned replaced = 0, failed = 0;
 };
 
+/// What a device needs meanwhile.
+struct JointScratch {
+  static constexpr std::size_t counter_bytes = 24;
+  void* counters = nullptr;     ///< (counter_bytes)
+  double* long_rows = nullptr;  ///< (entries of the rows that are not short)
+};
+
 class JointFactors {
  public:
   /// `patterns`: of a factorisation; their numbers are dropped, their shift is the first one.
@@ -53,12 +65,12 @@ class JointFactors {
   /// Throws MatrixError where B has a diagonal entry that is not positive.
   void factorise_definite(Context&, CsrView<double> const& B);
 
-  /// L, D and U apart, on the host.
-  TriangularFactors to_host(Context&) const;
+  /// L, D and U apart, on the host: the same object each time, with the numbers of the last call.
+  std::shared_ptr<TriangularFactors const> to_host(Context&) const;
 
   Index rows() const { return rows_; }
-  /// Without numbers.
-  TriangularFactors const& pattern() const { return pattern_; }
+  /// What to_host() gave last; before that, numbers that are 0.
+  TriangularFactors const& pattern() const { return *on_host_; }
   Index replaced() const { return replaced_; }
   double shift() const { return shift_; }
   LevelOrder const& lower_order() const { return lower_order_; }
@@ -76,14 +88,14 @@ class JointFactors {
  private:
   PivotCounts run(Context&, CsrView<double> const& B, PivotRule const&);
 
-  Index rows_;
-  TriangularFactors pattern_;
+  Index rows_, longest_row_ = 0;
+  std::shared_ptr<TriangularFactors> on_host_;
   LevelOrder lower_order_, upper_order_;
   Array<std::int32_t> narrow_;  // begin (rows + 1), diagonal (rows), diagonal + 1 (rows)
   Array<std::int64_t> wide_;    // the same where the entries need it
   Array<Index> columns_, row_of_;
   Array<double> values_, inverse_pivots_;
-  Array<unsigned> counters_;  // ticket, replaced, failed
+  Array<double> counters_, long_rows_;  // JointScratch
   Index replaced_ = 0;
   double shift_ = 0;
 };
@@ -91,12 +103,12 @@ class JointFactors {
 namespace host {
 /// `values` on the pattern and `inverse_pivots` (rows) become those of B.
 PivotCounts eliminate(Host&, JointArrays const&, double* values, double* inverse_pivots,
-                      CsrView<double> const& B, PivotRule const&, unsigned* counters);
+                      CsrView<double> const& B, PivotRule const&, JointScratch const&);
 }  // namespace host
 namespace cuda {
-/// `counters` (3). Waits for the result.
+/// Waits for the result.
 PivotCounts eliminate(Device&, JointArrays const&, double* values, double* inverse_pivots,
-                      CsrView<double> const& B, PivotRule const&, unsigned* counters);
+                      CsrView<double> const& B, PivotRule const&, JointScratch const&);
 }  // namespace cuda
 
 }  // namespace tcsolve

@@ -2,8 +2,7 @@
 /// W of joint factors on the device, a warp to a row of W_L or W_U:
 ///
 ///     w = e_i, on the pattern of the row
-///     for k of the pattern, from i outwards:   w_j -= w_k t_kj, lanes over row k of T; j is looked
-///                                              up in the pattern
+///     for k of the pattern, from i outwards:   w_j -= w_k t_kj
 ///
 ///     w        in shared memory where the row fits, else in place
 ///     bytes    each row of T once for every entry of its column, from the second-level cache
@@ -11,16 +10,42 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/factors/find.cuh>
 #include <tcsolve/factors/joint_inverse.hpp>
+#include <tcsolve/factors/subtract_rows.cuh>
 
 namespace tcsolve::cuda {
 namespace {
 
-constexpr int warps = 4, room = 512;  // entries of a row in shared memory
+constexpr int warps = SharedRows::warps;
+
+/// The rows of T, from the diagonal outwards.
+struct RowsOutwards {
+  JointArrays const& f;
+  double const* values;
+  bool lower;
+  Index const* c;
+  int steps;
+
+  __device__ int entry(int step) const { return lower ? steps - 1 - step : step; }
+  __device__ void range(int entry, Offset& first, int& entries) const {
+    Index const k = c[entry];
+    first = lower ? f.begin[k] : f.diagonal[k] + 1;
+    entries = static_cast<int>((lower ? f.diagonal[k] : f.begin[k + 1]) - first);
+  }
+  __device__ Index column(Offset at) const { return f.columns[at]; }
+  __device__ int place(int entry, Index j) const {
+    return lower ? find(c, 0, entry, j) : find(c, entry + 1, steps, j);
+  }
+  __device__ unsigned long long load(Offset at) const {
+    return static_cast<unsigned long long>(__double_as_longlong(values[at]));
+  }
+  __device__ double number(unsigned long long bits, Offset) const {
+    return __longlong_as_double(static_cast<long long>(bits));
+  }
+};
 
 __global__ void __launch_bounds__(warps * 32)
-    invert_kernel(JointArrays f, double const* __restrict__ values, double* W, bool both) {
-  __shared__ Index own_columns[warps][room];
-  __shared__ double own_values[warps][room];
+    invert_kernel(JointArrays f, double const* __restrict__ values, double* W, bool both,
+                  SharedRows shared) {
   int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   std::int64_t const task = std::int64_t{blockIdx.x} * warps + warp;
   if (task >= (both ? 2 : 1) * std::int64_t{f.rows}) return;
@@ -28,25 +53,16 @@ __global__ void __launch_bounds__(warps * 32)
   auto const i = static_cast<Index>(lower ? task : task - f.rows);
   Offset const begin = lower ? f.begin[i] : f.diagonal[i] + 1;
   int const count = static_cast<int>((lower ? f.diagonal[i] : f.begin[i + 1]) - begin);
-  bool const fits = count <= room;
-  Index const* const c = fits ? own_columns[warp] : f.columns + begin;
-  double* const w = fits ? own_values[warp] : W + begin;
+  bool const fits = count <= shared.room;
+  Index* const own = shared.columns(warp);
+  Index const* const c = fits ? own : f.columns + begin;
+  double* const w = fits ? shared.numbers(warp) : W + begin;
   for (int e = lane; e < count; e += 32) {
-    if (fits) own_columns[warp][e] = f.columns[begin + e];
+    if (fits) own[e] = f.columns[begin + e];
     w[e] = -values[begin + e];  // after the step of k = i
   }
   __syncwarp();
-  for (int step = 0; step < count; ++step) {
-    int const e = lower ? count - 1 - step : step;
-    double const v = w[e];
-    Index const k = c[e];
-    Offset const last = lower ? f.diagonal[k] : f.begin[k + 1];
-    int const from = lower ? 0 : e + 1, to = lower ? e : count;
-    if (v != 0)
-      for (Offset g = (lower ? f.begin[k] : f.diagonal[k] + 1) + lane; g < last; g += 32)
-        if (int const at = find(c, from, to, f.columns[g]); at >= 0) w[at] -= v * values[g];
-    __syncwarp();
-  }
+  subtract_rows(RowsOutwards{f, values, lower, c, count}, w, lane);
   if (fits)
     for (int e = lane; e < count; e += 32) W[begin + e] = w[e];
   if (lower && lane == 0) W[f.diagonal[i]] = 1;
@@ -82,8 +98,9 @@ unsigned blocks(std::int64_t tasks) { return static_cast<unsigned>((tasks + warp
 void invert_triangles(Device& on, JointArrays const& f, double const* values, bool symmetric,
                       double* W) {
   if (f.rows == 0) return;
-  invert_kernel<<<blocks((symmetric ? 1 : 2) * std::int64_t{f.rows}), warps * 32, 0, on.stream>>>(
-      f, values, W, !symmetric);
+  SharedRows const shared(f.longest_row);
+  invert_kernel<<<blocks((symmetric ? 1 : 2) * std::int64_t{f.rows}), warps * 32,
+                  shared.bytes(invert_kernel), on.stream>>>(f, values, W, !symmetric, shared);
   check(cudaGetLastError());
   if (!symmetric) return;
   transpose_kernel<<<blocks(f.rows), warps * 32, 0, on.stream>>>(f, W);
