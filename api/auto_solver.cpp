@@ -90,6 +90,8 @@ Block AutoSolver::solver_block(Choice const& choice) const {
   StoppingParams stopping = stopping_;
   stopping.max_iters =
       std::min(stopping.max_iters, choice.trial > 0 ? choice.trial : choice.most_iterations);
+  if (choice.window > 0 && stopping.stagnation_window < 0)
+    stopping.stagnation_window = choice.window;
   ConfigNode const keys = to_node(stopping);
   node.entries.insert(node.entries.end(), keys.entries.begin(), keys.entries.end());
   return read_block(solver_registries().solvers, node);

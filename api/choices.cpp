@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <tcsolve/matrix/symmetry.hpp>
 
@@ -57,7 +58,14 @@ void add_definite(std::vector<Choice>& list, std::string const& solver, Offset e
   std::string const why = "the matrix is symmetric with a positive diagonal";
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
   auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
-  if (entries > few_entries) list.push_back({solver, jacobi, why, true, on_device ? cheap : 50});
+  if (entries > few_entries) {
+    Choice first{solver, jacobi, why, true, 50};
+    if (on_device) {  // half of them without a new best residual, and the others are spared
+      first.most_iterations = cheap;
+      first.window = cheap / 2;
+    }
+    list.push_back(std::move(first));
+  }
   list.push_back({solver, threshold_ic, why, true, 600});
   list.push_back({solver, direct, why, true, 100});
   list.push_back({solver, jacobi, why, true, 100000});

@@ -43,7 +43,8 @@ struct Choice {
   std::string reason;          ///< "the matrix is symmetric with a positive diagonal"
   bool definite = false;       ///< of use for symmetric positive definite systems alone
   int most_iterations = 1000;  ///< after which the next choice is tried
-  int trial = 0;  ///< above 0: it is tried, too, after so many iterations that gain no digit
+  int trial = 0;   ///< above 0: it is tried, too, after so many iterations that gain no digit
+  int window = 0;  ///< above 0: and after so many without a new best residual
 };
 
 /// Whether a device that has a complete factorisation of its own should try it before the host

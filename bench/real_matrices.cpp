@@ -18,6 +18,7 @@
 /// A matrix whose name stands in BENCH_ONLY (a comma after each name) is taken alone.
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iomanip>
@@ -84,10 +85,15 @@ Outcome best(Context& ctx, Csr<double> const& a, std::string const& yaml, double
   return out;
 }
 
+/// What was tried, its iterations, and where that was more than one its set-up and solve in ms.
 std::string story(SolveReport const& r) {
   std::string text;
-  for (ChoiceReport const& c : r.choices)
-    text += cat(text.empty() ? "" : "; ", c.solver, " + ", c.preconditioner, " ", c.iterations);
+  for (ChoiceReport const& c : r.choices) {
+    char times[64];
+    std::snprintf(times, sizeof times, " (%.1f + %.1f)", 1e3 * c.setup_seconds, 1e3 * c.seconds);
+    text += cat(text.empty() ? "" : "; ", c.solver, " + ", c.preconditioner, " ", c.iterations,
+                r.choices.size() > 1 ? times : "");
+  }
   return text;
 }
 

@@ -123,6 +123,33 @@ TEST(AutoWithLittleMemory, TakesTheNextChoice) {
               HasSubstr("the preconditioner 'ic' needs about"));
 }
 
+/// The square of the second difference: conditioned so badly that cg with jacobi gains nothing.
+Csr<double> beam(Index n) {
+  Csr<double> a;
+  a.rows = a.cols = n;
+  for (Index i = 0; i < n; ++i) {
+    for (Index d = -2; d <= 2; ++d)
+      if (i + d >= 0 && i + d < n) {
+        a.columns.push_back(i + d);
+        a.values.push_back(d == 0 ? (i == 0 || i == n - 1 ? 5 : 6) : std::abs(d) == 1 ? -4 : 1);
+      }
+    a.offsets.push_back(a.entries());
+  }
+  return a;
+}
+
+TEST_P(Auto, LeavesIterationsThatGainNothing) {
+  Csr<double> const a = beam(6200);  // more entries than complete factors are made of at once
+  std::vector<Choice> const list = choices(matrix_facts(a.view()), true);
+  EXPECT_EQ(list.front().preconditioner, "{type: jacobi}");
+  EXPECT_EQ(list.front().window, list.front().most_iterations / 2);
+  SolveReport const r = solved(a, all_auto);
+  ASSERT_GE(r.choices.size(), 2u);
+  if (ctx().space() == Space::host) return;
+  EXPECT_EQ(r.choices.front().outcome, "stagnated");
+  EXPECT_LT(r.choices.front().iterations, list.front().most_iterations);
+}
+
 TEST_P(Auto, StaysWithWhatConverged) {
   Csr<double> const a = deceptive(60);
   LinearSolver solver = LinearSolver::from_yaml(ctx(), a.view(), all_auto);
