@@ -126,20 +126,22 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
   throw SetupError(text);
 }
 
-/// Sets up the first choice from at_ on that admits it; false where there is none.
-bool AutoSolver::next() {
-  for (; at_ < list_.size(); ++at_) {
+/// Sets up the first choice from at_ on that admits it; false where there is none in time.
+bool AutoSolver::next(Deadline until) {
+  late_ = false;
+  for (; at_ < list_.size() && !late_; ++at_) {
     Choice const& choice = list_[at_];
     if (choice.definite && !definite_) continue;
     auto const start = std::chrono::steady_clock::now();
     try {
-      begin(choice);
+      ctx_->setting_up(until, [&] { begin(choice); });
       setup_seconds_ = seconds_since(start);
       begun_ = true;
       return true;
     } catch (Cancelled const&) {
       throw;
-    } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
+    } catch (Error const& e) {  // SetupError, MemoryError, OutOfTime, a build without a library
+      late_ = dynamic_cast<OutOfTime const*>(&e) != nullptr;
       ChoiceReport failed;
       failed.solver = solver_block(choice).type();
       failed.preconditioner = preconditioner_block(choice).type();
@@ -205,9 +207,13 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
       if (again) continue;
       if (total.reason == Stop::indefinite_operator) definite_ = false;
       std::size_t const failed = at_++;
-      if (!next()) {
+      if (!next(deadline)) {
         at_ = failed;  // its solver is gone
         begun_ = false;
+        if (late_) {
+          total.reason = Stop::time_limit;
+          total.message = message_of(total, name());
+        }
         for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
         break;
       }
@@ -220,8 +226,8 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
     for (std::size_t k = 0; k + 1 < total.choices.size(); ++k)
       total.message += cat(k == 0 ? " " : ", ", total.choices[k].text());
   }
-  if (!begun_) {  // the next solve begins with the last choice once more
-    at_ = list_.size() - 1;
+  if (!begun_) {  // the next solve begins with the last choice once more; was that late, the first
+    at_ = late_ ? 0 : list_.size() - 1;
     if (!next()) at_ = 0, next();
     tried_.clear();
   }

@@ -70,7 +70,7 @@ class AutoSolver final : public Solver {
   std::vector<Choice> const& list() const { return list_; }
 
  private:
-  bool next();
+  bool next(Deadline until = Deadline::max());
   void begin(Choice const&);
   Block solver_block(Choice const&) const;
   Block preconditioner_block(Choice const&) const;
@@ -81,6 +81,7 @@ class AutoSolver final : public Solver {
   std::vector<Choice> list_;
   std::size_t at_ = 0;  // of list_; begun_: it is set up
   bool begun_ = false, definite_ = true, keep_ = false;
+  bool late_ = false;  // a set-up did not end in time
   System system_;
   Context* ctx_ = nullptr;
   OperatorPtr<double> A_, A_true_, given_M_, M_;

@@ -60,9 +60,9 @@ void add_definite(std::vector<Choice>& list, std::string const& solver, Offset e
   auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
   if (entries > few_entries) {
     Choice first{solver, jacobi, why, true, 50};
-    if (on_device) {  // half of them without a new best residual, and the others are spared
+    if (on_device) {  // most of them without a new best residual, and the others are spared
       first.most_iterations = cheap;
-      first.window = cheap / 2;
+      first.window = 7 * cheap / 10;
     }
     list.push_back(std::move(first));
   }

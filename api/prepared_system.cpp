@@ -73,27 +73,27 @@ void PreparedSystem::or_clear(F const& f) {
 }
 
 void PreparedSystem::load(CsrView<double> const& a, Arrays arrays) {
-  load_by([&] { matrix_.take(ctx_, a, arrays, needs_host()); });
+  load_by(a, [&] { matrix_.take(ctx_, a, arrays, needs_host()); });
 }
 
 void PreparedSystem::load(Csr<double> a) {
-  load_by([&] { matrix_.take(ctx_, std::move(a), needs_host()); });
+  load_by(a.view(), [&] { matrix_.take(ctx_, std::move(a), needs_host()); });
 }
 
+/// take() may move what `a` is a view of.
 template <class Take>
-void PreparedSystem::load_by(Take const& take) {
+void PreparedSystem::load_by(CsrView<double> const& a, Take const& take) {
   clear();
   report_ = {};
   or_clear([&] {
+    if (parts_.chooser != nullptr)
+      phase(ctx_, "looking at the matrix", report_.plan, [&] { parts_.chooser->look(ctx_, a); });
     phase(ctx_, ctx_.space() == Space::cuda ? "uploading the matrix" : "taking the matrix",
           report_.upload, [&] {
             take();
             ctx_.synchronize();
           });
-    phase(ctx_, "choosing an order and a format", report_.plan, [&] {
-      if (parts_.chooser != nullptr) parts_.chooser->look(ctx_, matrix_.storage()->view());
-      plan();
-    });
+    phase(ctx_, "choosing an order and a format", report_.plan, [&] { plan(); });
     report_.plan -= report_.reorder;
     as_setup_errors([&] {
       phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });

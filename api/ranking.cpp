@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <tcsolve/api/linear_solver.hpp>
@@ -56,10 +57,12 @@ class Runner {
       return;
     }
     if (told_.setup > limit) return;
+    auto const start = std::chrono::steady_clock::now();
     try {
-      run(ctx, a, b, rtol, std::min(limit, best - told_.setup));
-    } catch (Cancelled const&) {
-      throw;
+      run(ctx, a, b, rtol, limit, best);
+    } catch (Cancelled const&) { throw; } catch (OutOfTime const& e) {
+      told_.outcome = e.what();
+      told_.setup = seconds_since(start);
     } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
       told_.outcome = e.what();
       told_.predicted = infinite;
@@ -70,15 +73,19 @@ class Runner {
 
  private:
   void run(Context& ctx, CsrView<double> const& a, std::span<double const> b, double rtol,
-           double limit) {
+           double limit, double best) {
     SolverOptions const options = SolverOptions::from_yaml(
         cat("solver: ",
-            with_keys(told_.solver, cat("rtol: ", rtol, ", max_iters: 100000000, time_limit: ",
-                                        std::clamp(limit, 1e-3, 1e6))),
+            with_keys(told_.solver,
+                      cat("rtol: ", rtol, ", max_iters: 100000000, time_limit: ",
+                          std::clamp(std::min(limit, best - told_.setup), 1e-3, 1e6))),
             "\npreconditioner: ", told_.preconditioner, "\n"),
         "advise");
     auto const start = std::chrono::steady_clock::now();
-    LinearSolver solver(ctx, a, options);
+    std::optional<LinearSolver> made;
+    ctx.setting_up(deadline_after(start, std::min(limit, best)),
+                   [&] { made.emplace(ctx, a, options); });
+    LinearSolver& solver = *made;
     told_.setup = seconds_since(start);
     told_.details = solver.M() ? solver.M()->details() : "";
     told_.bytes = 8 * solver.parts().method->cost().vectors * a.rows + solver.A()->cost(1).bytes +
@@ -137,11 +144,11 @@ std::vector<Choice> candidates(MatrixFacts const& f) {
     add(list, {"{type: cg}"}, "{type: jacobi}", "no set-up, the cheapest iterations");
     add(list, {"{type: cg}"}, "{type: chebyshev}", "fewer iterations, products alone");
     add(list, {"{type: cg}"}, "{type: fsai}", "fewer iterations, products alone");
-    add(list, {"{type: cg}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
     add(list, {"{type: cg}"}, "{type: ic}", "a factor on the pattern of A");
     add(list, {"{type: cg}"}, "{type: ic, drop_tolerance: 0.01, complete_below: 5}",
         "a factor with the large fill");
     add(list, {"{type: cg}"}, "{type: direct}", "a complete factor");
+    add(list, {"{type: cg}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
     return list;
   }
   if (f.symmetric) {
@@ -150,9 +157,6 @@ std::vector<Choice> candidates(MatrixFacts const& f) {
   } else if (f.zero_diagonal == 0) {
     add(list, {"{type: bicgstab}", gmres}, "{type: jacobi}", "no set-up, the cheapest iterations");
   }
-  add(list, {"{type: bicgstab}"}, "{type: spai}", "fewer iterations, products alone");
-  if (metis_built())
-    add(list, {"{type: bicgstab}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
   add(list, {"{type: bicgstab}", gmres}, "{type: ilu}", "factors on the pattern of A");
   add(list, {gmres}, "{type: ilu, drop_tolerance: 0.1, complete_below: 5}",
       "factors with the largest fill, matched and scaled");
@@ -161,6 +165,9 @@ std::vector<Choice> candidates(MatrixFacts const& f) {
   add(list, {gmres}, "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}",
       "factors with nearly all fill");
   add(list, {gmres}, "{type: direct}", "complete factors");
+  if (metis_built())
+    add(list, {"{type: bicgstab}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
+  add(list, {"{type: bicgstab}"}, "{type: spai}", "fewer iterations, products alone");
   return list;
 }
 

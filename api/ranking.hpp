@@ -5,8 +5,8 @@
 ///       1    0.05 s    seconds, or for as long as the fastest took in all, whichever is less
 ///       2    0.2 s
 ///       3    0.8 s     A candidate leaves the race when it converges, when it fails, or when it
-///       ...            has had as long as the fastest needed. One whose set-up took longer than
-///                      a round waits for a longer round.
+///       ...            has had as long as the fastest needed. A set-up that takes longer than
+///                      a round is ended, and waits for a longer round.
 ///
 /// Who has left converged is ranked by the time measured; who has not, by a prediction: the
 /// residual goes on falling as it did in the second half of the iterations seen.
@@ -22,7 +22,7 @@ namespace tcsolve {
 
 struct RankingParams {
   double rtol = 1e-8;
-  double seconds = 60;  ///< sets up no candidate after so many
+  double seconds = 60;  ///< begins no round of a candidate after so many
 };
 
 /// A configuration, how it did and what it will take.

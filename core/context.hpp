@@ -76,15 +76,6 @@ using host::Host;
 template <class On>
 concept OnDevice = std::is_same_v<std::remove_cv_t<On>, cuda::Device>;
 
-using Deadline = std::chrono::steady_clock::time_point;  ///< max(): none
-/// `seconds` after `start`; none where that is beyond the clock.
-inline Deadline deadline_after(Deadline start, double seconds) {
-  std::chrono::duration<double> const left = Deadline::max() - start;
-  if (!(seconds < left.count())) return Deadline::max();
-  return start +
-         std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(seconds));
-}
-
 /// Reports of operators that solve systems themselves, for the solve around them.
 struct InnerSolves {
   std::string complaint;        ///< what the first of them that failed could not do
@@ -230,8 +221,7 @@ class Context {
   /// Stop::cancelled or Stop::time_limit when the solve that runs is to end, else Stop::running.
   Stop asked() const {
     if (cancelled()) return Stop::cancelled;
-    bool const late = deadline_ != Deadline::max() && std::chrono::steady_clock::now() > deadline_;
-    return late ? Stop::time_limit : Stop::running;
+    return is_over(deadline_) ? Stop::time_limit : Stop::running;
   }
 
   void attach(Observer* observer) { observers_.push_back(observer); }
@@ -250,8 +240,16 @@ class Context {
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   void clear_cancel() { cancelled_.store(false, std::memory_order_relaxed); }
-  /// For readers and generators: they throw Cancelled after cancel().
-  CancelFlag cancel_flag() const { return CancelFlag(cancelled_); }
+  /// For readers, generators and set-ups: they throw Cancelled after cancel(), and OutOfTime after
+  /// the deadline of setting_up().
+  CancelFlag cancel_flag() const { return CancelFlag(cancelled_, setup_deadline_); }
+  /// Runs f, which sets something up and throws OutOfTime where that is not done by `deadline`.
+  /// What a library does in one call is not interrupted.
+  template <class F>
+  void setting_up(Deadline deadline, F&& f) {
+    Guard<Deadline> until(setup_deadline_, std::min(deadline, setup_deadline_));
+    f();
+  }
 
  private:
   template <class V>
@@ -274,7 +272,7 @@ class Context {
   int entries_ = 0;        // of Entry
   Recording* recording_ = nullptr;
   LoopState* loop_ = nullptr;
-  Deadline deadline_ = Deadline::max();
+  Deadline deadline_ = Deadline::max(), setup_deadline_ = Deadline::max();
   InnerSolves* inner_ = nullptr;
   std::atomic<bool> cancelled_{false};
 };

@@ -76,4 +76,9 @@ struct Cancelled : Error {
   Cancelled() : Error("cancelled before the solve") {}
 };
 
+/// A set-up that did not end in the time it was given (Context::setting_up()).
+struct OutOfTime : Error {
+  OutOfTime() : Error("the time was up before it was set up") {}
+};
+
 }  // namespace tcsolve

@@ -12,7 +12,6 @@
 ///     fails    rows after one whose pivot is not positive do nothing
 ///     bits     each w_j has one writer at a time, in ascending order of k: the same on every run
 #include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/factors/find.cuh>
 #include <tcsolve/factors/joint_factors.hpp>
 #include <tcsolve/factors/pivots.hpp>
 #include <tcsolve/factors/subtract_rows.cuh>
@@ -33,17 +32,16 @@ struct Counters {
 struct RowsOfU {
   JointArrays const& f;
   double const* values;
-  Index const* c;
-  int count, steps;
+  RowPlaces const& places;
+  int steps;
 
   __device__ int entry(int step) const { return step; }
   __device__ void range(int entry, Offset& first, int& entries) const {
-    Index const k = c[entry];
+    Index const k = places.column(entry);
     first = f.diagonal[k] + 1;
     entries = static_cast<int>(f.begin[k + 1] - first);
   }
   __device__ Index column(Offset at) const { return f.columns[at]; }
-  __device__ int place(int entry, Index j) const { return find(c, entry + 1, count, j); }
   __device__ unsigned long long load(Offset at) const { return peek(values + at); }
   __device__ double number(unsigned long long bits, Offset at) const {
     while (bits == waiting) bits = peek(values + at);
@@ -62,15 +60,15 @@ __device__ double largest_of_warp(double v) {
   return v;
 }
 
-/// Row i of B into w, on the columns c. Returns its typical entry, as row_size() does.
-__device__ double gather(CsrView<double> const& B, Index i, double shift, Index const* c, int count,
+/// Row i of B into w. Returns its typical entry, as row_size() does.
+__device__ double gather(CsrView<double> const& B, Index i, double shift, RowPlaces const& places,
                          double* w, int lane, double& own) {
   Offset const begin = B.offsets[i], end = B.offsets[i + 1];
   double largest = 0;
   for (Offset k = begin + lane; k < end; k += 32) {
     double const v = B.values[k];
     Index const j = B.columns[k];
-    if (int const at = find(c, 0, count, j); at >= 0) w[at] = j == i ? (1 + shift) * v : v;
+    if (int const at = places.of(j); at >= 0) w[at] = j == i ? (1 + shift) * v : v;
     if (j == i) own = v;
     largest = fmax(largest, fabs(v));
   }
@@ -116,23 +114,19 @@ __global__ void __launch_bounds__(warps * 32)
     if (lane == 0) post(inverse_pivots + i, 1);
     return;
   }
-  Index const* c = f.columns + begin;
+  RowPlaces const places(shared, warp, lane, f.columns + begin, count);
   double* w = shared.numbers(warp);
-  if (count > shared.room) {
+  if (!places.in_shared()) {
     unsigned long long const first =
         lane == 0 ? atomicAdd(&counters->taken, static_cast<unsigned long long>(count)) : 0;
     w = long_rows + __shfl_sync(all, first, 0);
-  } else {
-    Index* const own = shared.columns(warp);
-    for (int e = lane; e < count; e += 32) own[e] = c[e];
-    c = own;
   }
   for (int e = lane; e < count; e += 32) w[e] = 0;
   __syncwarp();
   double own = 0;
-  double const size = gather(B, i, rule.shift, c, count, w, lane, own);
+  double const size = gather(B, i, rule.shift, places, w, lane, own);
   __syncwarp();
-  subtract_rows(RowsOfU{f, values, c, count, diagonal}, w, lane);
+  subtract_rows(RowsOfU{f, values, places, diagonal}, places, w, lane);
   double inverse = 0;
   if (lane == 0) inverse = inverse_of(w[diagonal], own, size, rule, counters);
   inverse = __shfl_sync(all, inverse, 0);
@@ -143,7 +137,7 @@ __global__ void __launch_bounds__(warps * 32)
   }
   for (int e = lane; e < diagonal; e += 32) {
     unsigned long long bits;
-    do bits = peek(inverse_pivots + c[e]);
+    do bits = peek(inverse_pivots + places.column(e));
     while (bits == waiting);
     values[begin + e] = w[e] * __longlong_as_double(static_cast<long long>(bits));
   }

@@ -22,19 +22,16 @@ struct RowsOutwards {
   JointArrays const& f;
   double const* values;
   bool lower;
-  Index const* c;
+  RowPlaces const& places;
   int steps;
 
   __device__ int entry(int step) const { return lower ? steps - 1 - step : step; }
   __device__ void range(int entry, Offset& first, int& entries) const {
-    Index const k = c[entry];
+    Index const k = places.column(entry);
     first = lower ? f.begin[k] : f.diagonal[k] + 1;
     entries = static_cast<int>((lower ? f.diagonal[k] : f.begin[k + 1]) - first);
   }
   __device__ Index column(Offset at) const { return f.columns[at]; }
-  __device__ int place(int entry, Index j) const {
-    return lower ? find(c, 0, entry, j) : find(c, entry + 1, steps, j);
-  }
   __device__ unsigned long long load(Offset at) const {
     return static_cast<unsigned long long>(__double_as_longlong(values[at]));
   }
@@ -53,17 +50,12 @@ __global__ void __launch_bounds__(warps * 32)
   auto const i = static_cast<Index>(lower ? task : task - f.rows);
   Offset const begin = lower ? f.begin[i] : f.diagonal[i] + 1;
   int const count = static_cast<int>((lower ? f.diagonal[i] : f.begin[i + 1]) - begin);
-  bool const fits = count <= shared.room;
-  Index* const own = shared.columns(warp);
-  Index const* const c = fits ? own : f.columns + begin;
-  double* const w = fits ? shared.numbers(warp) : W + begin;
-  for (int e = lane; e < count; e += 32) {
-    if (fits) own[e] = f.columns[begin + e];
-    w[e] = -values[begin + e];  // after the step of k = i
-  }
+  RowPlaces const places(shared, warp, lane, f.columns + begin, count);
+  double* const w = places.in_shared() ? shared.numbers(warp) : W + begin;
+  for (int e = lane; e < count; e += 32) w[e] = -values[begin + e];  // after the step of k = i
   __syncwarp();
-  subtract_rows(RowsOutwards{f, values, lower, c, count}, w, lane);
-  if (fits)
+  subtract_rows(RowsOutwards{f, values, lower, places, count}, places, w, lane);
+  if (places.in_shared())
     for (int e = lane; e < count; e += 32) W[begin + e] = w[e];
   if (lower && lane == 0) W[f.diagonal[i]] = 1;
 }

@@ -9,35 +9,9 @@
 ///     piece p         is subtracted
 #pragma once
 
-#include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/factors/joint_factors.hpp>
+#include <tcsolve/factors/row_places.cuh>
 
 namespace tcsolve::cuda {
-
-/// Columns and numbers of a row for each warp of a block, in shared memory.
-struct SharedRows {
-  static constexpr int warps = 4;
-  int room;  ///< entries of each
-
-  /// Room for the longest row, or as much as there is.
-  explicit SharedRows(Index longest_row)
-      : room(longest_row <= 512    ? 512
-             : longest_row <= 1024 ? 1024
-                                   : static_cast<int>(JointArrays::short_row)) {}
-  template <class Kernel>
-  std::size_t bytes(Kernel kernel) const {
-    auto const bytes = static_cast<int>(warps * room * (sizeof(double) + sizeof(Index)));
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    return static_cast<std::size_t>(bytes);
-  }
-  __device__ double* numbers(int warp) const {
-    extern __shared__ double rows_in_shared[];
-    return rows_in_shared + warp * room;
-  }
-  __device__ Index* columns(int warp) const {
-    return reinterpret_cast<Index*>(numbers(warps)) + warp * room;
-  }
-};
 
 /// A lane's entry of a piece.
 struct PieceEntry {
@@ -88,13 +62,12 @@ class Pieces {
 ///     int entry(int step)                    where w_k is
 ///     void range(int entry, Offset&, int&)   the first entry of row k, and how many there are
 ///     Index column(Offset)                   j
-///     int place(int entry, Index j)          where w_j is, or -1
 ///     unsigned long long load(Offset)        the bits of t_kj
 ///     double number(bits, Offset)            t_kj, waited for where it is not there yet
 template <class Rows>
-__device__ void subtract_rows(Rows const& rows, double* w, int lane) {
+__device__ void subtract_rows(Rows const& rows, RowPlaces const& places, double* w, int lane) {
   auto const look_up = [&](PieceEntry& entry) {
-    if (entry.column >= 0) entry.place = rows.place(entry.of, entry.column);
+    if (entry.column >= 0) entry.place = places.of(entry.column);
     if (entry.place >= 0) entry.bits = rows.load(entry.at);
   };
   Pieces<Rows> pieces(rows, lane);

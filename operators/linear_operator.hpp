@@ -152,6 +152,10 @@ class LinearOperator {
   /// to be made anew. They may still run; what they point to lives as long as the operator.
   virtual std::uint64_t revision() const { return 0; }
 
+ protected:
+  /// A product and gram(). Override where both can share a pass.
+  virtual void do_apply_gram(Context&, T alpha, In<T> X, Out<T> Y, double* G) const;
+
  private:
   virtual void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const = 0;
   virtual void do_update_values(Context&, CsrView<T> const&) {
@@ -159,7 +163,6 @@ class LinearOperator {
   }
   /// Override where product and inner product can share a pass.
   virtual void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const;
-  virtual void do_apply_gram(Context&, T alpha, In<T> X, Out<T> Y, double* G) const;
 
   virtual void do_exact_residual(Context&, ResidualVectors const&) const {
     throw Unsupported(cat(name(), ": exact_residual"));

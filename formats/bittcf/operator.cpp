@@ -47,9 +47,8 @@ void BittcfOperator<T, S>::do_apply_gram(Context& ctx, T alpha, In<T> X, Out<T> 
       return false;
     });
     if (made) return;
-    if (Y.size() > 0) do_apply(ctx, alpha, X, T(0), Y, Op::none);
-    gram(ctx, X, Y, G);
   }
+  LinearOperator<T>::do_apply_gram(ctx, alpha, X, Y, G);
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) template class BittcfOperator<T, S>;

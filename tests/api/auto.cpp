@@ -9,8 +9,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "tests/api/systems.hpp"
 #include "tests/support/backend.hpp"
@@ -142,12 +144,38 @@ TEST_P(Auto, LeavesIterationsThatGainNothing) {
   Csr<double> const a = beam(6200);  // more entries than complete factors are made of at once
   std::vector<Choice> const list = choices(matrix_facts(a.view()), true);
   EXPECT_EQ(list.front().preconditioner, "{type: jacobi}");
-  EXPECT_EQ(list.front().window, list.front().most_iterations / 2);
+  EXPECT_EQ(list.front().window, 7 * list.front().most_iterations / 10);
   SolveReport const r = solved(a, all_auto);
   ASSERT_GE(r.choices.size(), 2u);
   if (ctx().space() == Space::host) return;
   EXPECT_EQ(r.choices.front().outcome, "stagnated");
   EXPECT_LT(r.choices.front().iterations, list.front().most_iterations);
+}
+
+/// Sleeps where the second choice is about to be set up.
+struct Sleeper : Observer {
+  void on(LogEvent const& event) override {
+    if (event.text.find("auto: gmres") == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+};
+
+TEST(AutoInTime, EndsASetUpThatTakesTooLong) {
+  Sleeper sleeper;
+  Context ctx(Backend::host, {}, &sleeper);
+  Csr<double> const a = deceptive(60);
+  LinearSolver solver = LinearSolver::from_yaml(
+      ctx, a.view(), "solver: {type: auto, time_limit: 0.2}\npreconditioner: {type: auto}\n");
+  Column const b = Column::Ones(a.rows);
+  Column x = Column::Zero(a.rows);
+  SolveReport r = solve(solver, b, x);
+  EXPECT_EQ(r.outcome(), "time_limit") << r.message;
+  ASSERT_EQ(r.choices.size(), 2u);
+  EXPECT_EQ(r.choices[0].outcome, "indefinite_operator");
+  EXPECT_THAT(r.choices[1].outcome, HasSubstr("the time was up"));
+  EXPECT_THAT(r.message, HasSubstr("raise time_limit"));
+  r = solve(solver, b, x);
+  EXPECT_TRUE(r.converged()) << "what was set up since: " << r.message;
 }
 
 TEST_P(Auto, StaysWithWhatConverged) {

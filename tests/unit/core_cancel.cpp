@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <sstream>
 
 #include "tests/support/files.hpp"
@@ -51,6 +53,21 @@ TEST(Cancel, AnOrder) {
   Raised const raised;
   Csr<double> const a = generate(Poisson7Params{.n = 5});
   EXPECT_THROW(reverse_cuthill_mckee(Pattern(a), raised.flag), Cancelled);
+}
+
+TEST(Cancel, ADeadlineOfASetUp) {
+  Context ctx(Backend::host);
+  Csr<double> const a = generate(Poisson7Params{.n = 20});
+  auto const set_up = [&] {
+    LinearSolver::from_yaml(ctx, a.view(), "solver: {type: cg}\npreconditioner: {type: ic}\n");
+  };
+  Deadline const past = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  EXPECT_THROW(ctx.setting_up(past, set_up), OutOfTime);
+  EXPECT_NO_THROW(set_up()) << "it is over with the scope";
+  EXPECT_NO_THROW(ctx.setting_up(Deadline::max(), set_up));
+  EXPECT_THROW(ctx.setting_up(past, [&] { ctx.setting_up(Deadline::max(), set_up); }), OutOfTime)
+      << "the earlier of two";
+  EXPECT_EQ(deadline_after(past, std::numeric_limits<double>::infinity()), Deadline::max());
 }
 
 struct Phases : Observer {
