@@ -5,7 +5,7 @@
 ///     for k of L's pattern, ascending:      w_j -= w_k u_kj
 ///     d_i = w_i;  u_ij = w_j / d_i;  l_ik = w_k / d_k
 ///
-///     w        in shared memory where the row fits, else in JointScratch::long_rows
+///     w        in shared memory where the row finds room, else in JointScratch::long_rows
 ///     flag     u_kj and 1 / d_k are `waiting` until they are known, so that a row waits for the
 ///              numbers that it needs and for nothing else
 ///     order    by levels, taken by a ticket: what a row waits for is running or done
@@ -102,7 +102,8 @@ __device__ double inverse_of(double pivot, double own, double size, PivotRule co
 __global__ void __launch_bounds__(warps * 32)
     eliminate_kernel(JointArrays f, double* values, double* inverse_pivots, CsrView<double> B,
                      PivotRule rule, SharedRows shared, double* long_rows, Counters* counters) {
-  int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  shared.open();
+  int const lane = threadIdx.x % 32;
   unsigned const p = __shfl_sync(all, lane == 0 ? atomicAdd(&counters->ticket, 1u) : 0, 0);
   Index const i = p < static_cast<unsigned>(f.places) ? f.row_of[p] : -1;
   if (i < 0) return;
@@ -114,8 +115,8 @@ __global__ void __launch_bounds__(warps * 32)
     if (lane == 0) post(inverse_pivots + i, 1);
     return;
   }
-  RowPlaces const places(shared, warp, lane, f.columns + begin, count);
-  double* w = shared.numbers(warp);
+  RowPlaces const places(shared.take(count, lane), lane, f.columns + begin, count);
+  double* w = places.numbers();
   if (!places.in_shared()) {
     unsigned long long const first =
         lane == 0 ? atomicAdd(&counters->taken, static_cast<unsigned long long>(count)) : 0;
@@ -153,7 +154,7 @@ PivotCounts eliminate(Device& on, JointArrays const& f, double* values, double* 
   check(cudaMemsetAsync(counters, 0, sizeof(Counters), on.stream));
   prepare_scratch(on, values, f.entries);
   prepare_scratch(on, inverse_pivots, f.rows);
-  SharedRows const shared(f.longest_row);
+  SharedRows const shared(f);
   eliminate_kernel<<<(f.places + warps - 1) / warps, warps * 32, shared.bytes(eliminate_kernel),
                      on.stream>>>(f, values, inverse_pivots, B, rule, shared, scratch.long_rows,
                                   counters);

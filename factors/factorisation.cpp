@@ -45,7 +45,7 @@ bool quicker_on_device(TriangularFactors const& patterns) {
   double const row = static_cast<double>(patterns.upper.entries()) / rows;
   double const host = (patterns.complete ? 0.9e-9 : 2.5e-9) * subtractions +
                       10e-9 * static_cast<double>(patterns.entries());
-  double const device = 300e-6 + levels * (1.5e-6 + 0.07e-6 * row) + 0.15e-9 * subtractions;
+  double const device = 250e-6 + levels * (1e-6 + 0.02e-6 * row) + 0.045e-9 * subtractions;
   return device < host;
 }
 
@@ -158,7 +158,9 @@ void Factorisation::factorise_on_pattern(Context& ctx) {
   Csr<double> const& B = arrangement_.matrix();
   if (!std::exchange(decided_, true) && ctx.space() != Space::host && !recipe_.right_factor &&
       arrangement_.nodes().empty() && quicker_on_device(*factors_)) {
-    joint_ = std::make_shared<JointFactors>(ctx, *factors_);
+    // What M is made of stays where this fails.
+    joint_ = std::make_shared<JointFactors>(
+        ctx, inverse_ ? std::make_shared<TriangularFactors>(*factors_) : factors_);
     arranged_ = std::make_shared<ArrangedValues>(ctx, arrangement_);
     try {
       make_joint_numbers(ctx);

@@ -18,9 +18,9 @@ OffsetsView part(Array<std::int32_t> const& narrow, Array<std::int64_t> const& w
 
 }  // namespace
 
-JointFactors::JointFactors(Context& ctx, TriangularFactors patterns)
-    : rows_(patterns.lower.rows),
-      on_host_(std::make_shared<TriangularFactors>(std::move(patterns))),
+JointFactors::JointFactors(Context& ctx, std::shared_ptr<TriangularFactors> patterns)
+    : rows_(patterns->lower.rows),
+      on_host_(std::move(patterns)),
       lower_order_(level_order(on_host_->lower, true)),
       upper_order_(level_order(on_host_->upper, false)),
       shift_(on_host_->shift) {
@@ -54,12 +54,17 @@ JointFactors::JointFactors(Context& ctx, TriangularFactors patterns)
   values_ = Array<double>(ctx.space(), columns.size());
   inverse_pivots_ = Array<double>(ctx.space(), n);
   counters_ = Array<double>(ctx.space(), JointScratch::counter_bytes / sizeof(double));
-  std::size_t of_long_rows = 0;
+  auto const row = [&](Index i) { return static_cast<std::size_t>(offsets[i + 1] - offsets[i]); };
+  double squares = 0;
   for (Index i = 0; i < rows_; ++i) {
-    Offset const row = offsets[i + 1] - offsets[i];
-    longest_row_ = std::max(longest_row_, static_cast<Index>(row));
-    if (row > JointArrays::short_row) of_long_rows += static_cast<std::size_t>(row);
+    longest_row_ = std::max(longest_row_, static_cast<Index>(row(i)));
+    squares += static_cast<double>(row(i)) * static_cast<double>(row(i));
   }
+  auto const twice = static_cast<Index>(2 * squares / std::max(1.0, static_cast<double>(entries)));
+  short_row_ = std::min({longest_row_, twice, JointArrays::most_of_each});
+  std::size_t of_long_rows = 0;
+  for (Index i = 0; i < rows_; ++i)
+    if (row(i) > static_cast<std::size_t>(short_row_)) of_long_rows += row(i);
   if (ctx.space() != Space::host) long_rows_ = Array<double>(ctx.space(), of_long_rows);
 }
 
@@ -74,6 +79,7 @@ PivotCounts JointFactors::run(Context& ctx, CsrView<double> const& B, PivotRule 
 JointArrays JointFactors::arrays() const {
   return {.rows = rows_,
           .longest_row = longest_row_,
+          .short_row = short_row_,
           .entries = entries(),
           .begin = part(narrow_, wide_, 0),
           .diagonal = part(narrow_, wide_, rows_ + 1),

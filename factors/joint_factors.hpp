@@ -23,11 +23,13 @@ namespace tcsolve {
 /// The pattern of both factors: row i has the entries [begin_i, begin_{i+1}) with ascending
 /// columns, and diagonal_i is where it has its diagonal.
 struct JointArrays {
-  /// Entries of a row that a device can keep in shared memory while it works on it.
-  static constexpr Index short_row = 2048;
+  /// Entries of a row that a device can keep in shared memory while it works on it, and of the rows
+  /// that it keeps there all at once.
+  static constexpr Index most_in_shared = 2048, most_of_each = 1024;
 
   Index rows = 0;
   Index longest_row = 0;  // its entries
+  Index short_row = 0;    // entries of twice the row that an entry is in on average
   Offset entries = 0;
   OffsetsView begin;     // (rows + 1)
   OffsetsView diagonal;  // (rows)
@@ -52,13 +54,13 @@ struct PivotCounts {
 struct JointScratch {
   static constexpr std::size_t counter_bytes = 24;
   void* counters = nullptr;     ///< (counter_bytes)
-  double* long_rows = nullptr;  ///< (entries of the rows that are not short)
+  double* long_rows = nullptr;  ///< (entries of the rows that are longer than short_row)
 };
 
 class JointFactors {
  public:
   /// `patterns`: of a factorisation; their numbers are dropped, their shift is the first one.
-  JointFactors(Context&, TriangularFactors patterns);
+  JointFactors(Context&, std::shared_ptr<TriangularFactors> patterns);
   /// Numbers from B, a matrix in the Context's space, as factorise_on_pattern() makes them.
   void factorise(Context&, CsrView<double> const& B, double floor);
   /// As cholesky_on_pattern() makes them, L and U apart, with the last shift or a larger one.
@@ -88,7 +90,7 @@ class JointFactors {
  private:
   PivotCounts run(Context&, CsrView<double> const& B, PivotRule const&);
 
-  Index rows_, longest_row_ = 0;
+  Index rows_, longest_row_ = 0, short_row_ = 0;
   std::shared_ptr<TriangularFactors> on_host_;
   LevelOrder lower_order_, upper_order_;
   Array<std::int32_t> narrow_;  // begin (rows + 1), diagonal (rows), diagonal + 1 (rows)

@@ -4,7 +4,7 @@
 ///     w = e_i, on the pattern of the row
 ///     for k of the pattern, from i outwards:   w_j -= w_k t_kj
 ///
-///     w        in shared memory where the row fits, else in place
+///     w        in shared memory where the row finds room, else in place
 ///     bytes    each row of T once for every entry of its column, from the second-level cache
 ///     bits     each w_j has one writer at a time, in the order of k
 #include <tcsolve/core/cuda/device.hpp>
@@ -43,6 +43,7 @@ struct RowsOutwards {
 __global__ void __launch_bounds__(warps * 32)
     invert_kernel(JointArrays f, double const* __restrict__ values, double* W, bool both,
                   SharedRows shared) {
+  shared.open();
   int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   std::int64_t const task = std::int64_t{blockIdx.x} * warps + warp;
   if (task >= (both ? 2 : 1) * std::int64_t{f.rows}) return;
@@ -50,8 +51,8 @@ __global__ void __launch_bounds__(warps * 32)
   auto const i = static_cast<Index>(lower ? task : task - f.rows);
   Offset const begin = lower ? f.begin[i] : f.diagonal[i] + 1;
   int const count = static_cast<int>((lower ? f.diagonal[i] : f.begin[i + 1]) - begin);
-  RowPlaces const places(shared, warp, lane, f.columns + begin, count);
-  double* const w = places.in_shared() ? shared.numbers(warp) : W + begin;
+  RowPlaces const places(shared.take(count, lane), lane, f.columns + begin, count);
+  double* const w = places.in_shared() ? places.numbers() : W + begin;
   for (int e = lane; e < count; e += 32) w[e] = -values[begin + e];  // after the step of k = i
   __syncwarp();
   subtract_rows(RowsOutwards{f, values, lower, places, count}, places, w, lane);
@@ -90,7 +91,7 @@ unsigned blocks(std::int64_t tasks) { return static_cast<unsigned>((tasks + warp
 void invert_triangles(Device& on, JointArrays const& f, double const* values, bool symmetric,
                       double* W) {
   if (f.rows == 0) return;
-  SharedRows const shared(f.longest_row);
+  SharedRows const shared(f);
   invert_kernel<<<blocks((symmetric ? 1 : 2) * std::int64_t{f.rows}), warps * 32,
                   shared.bytes(invert_kernel), on.stream>>>(f, values, W, !symmetric, shared);
   check(cudaGetLastError());

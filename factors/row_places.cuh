@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A row of joint factors in a warp's part of shared memory, and where its columns are in it.
+/// A row of joint factors in shared memory, and where its columns are in it.
 ///
 ///     columns of the row     3  7  8  20
 ///     table                  .  8  .  3  .  .  20  7      a column stands at its hash, or at the
@@ -8,57 +8,38 @@
 /// The table holds places in the row, and has two to four slots for each.
 #pragma once
 
+#include <algorithm>
+
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/factors/find.cuh>
 #include <tcsolve/factors/joint_factors.hpp>
 
 namespace tcsolve::cuda {
 
-/// Room for a row in each warp's part: for the longest row, or as much as there is.
-struct SharedRows {
-  static constexpr int warps = 4;
-  using Slot = unsigned short;
-  int room;  ///< entries
-
-  explicit SharedRows(Index longest_row)
-      : room(longest_row <= 512    ? 512
-             : longest_row <= 1024 ? 1024
-                                   : static_cast<int>(JointArrays::short_row)) {}
-  /// Of a block; asks for it.
-  template <class Kernel>
-  std::size_t bytes(Kernel kernel) const {
-    auto const bytes =
-        static_cast<int>(warps * room * (sizeof(double) + sizeof(Index) + 2 * sizeof(Slot)));
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    return static_cast<std::size_t>(bytes);
-  }
-  __device__ double* numbers(int warp) const {
-    extern __shared__ double rows_in_shared[];
-    return rows_in_shared + warp * room;
-  }
-  __device__ Index* columns(int warp) const {
-    return reinterpret_cast<Index*>(numbers(warps)) + warp * room;
-  }
-  __device__ Slot* slots(int warp) const {
-    return reinterpret_cast<Slot*>(columns(warps)) + 2 * warp * room;
-  }
-};
-
-/// Places of the columns of a row. A row that has no room is searched where it lies.
+/// Places of the columns of a row, and room for its numbers. A row that finds no room is searched
+/// where it lies.
 class RowPlaces {
  public:
-  using Slot = SharedRows::Slot;
+  using Slot = unsigned short;
 
-  /// `columns` (count), ascending, in device memory; all lanes of a warp take part.
-  __device__ RowPlaces(SharedRows const& shared, int warp, int lane, Index const* columns,
-                       int count)
-      : in_shared_(count <= shared.room),
+  /// Of shared memory for a row.
+  TCSOLVE_HD static int bytes(int count) {
+    int const all = count * static_cast<int>(sizeof(double) + sizeof(Index)) +
+                    static_cast<int>(sizeof(Slot)) * (1 << slot_bits(count));
+    return (all + 15) / 16 * 16;
+  }
+
+  /// `columns` (count), ascending, in device memory; `room`: bytes(count), or null. All lanes of a
+  /// warp take part.
+  __device__ RowPlaces(char* room, int lane, Index const* columns, int count)
+      : in_shared_(room != nullptr),
         count_(count),
         there_(columns),
-        columns_(shared.columns(warp)),
-        slots_(shared.slots(warp)) {
+        numbers_(reinterpret_cast<double*>(room)),
+        columns_(reinterpret_cast<Index*>(numbers_ + count)),
+        slots_(reinterpret_cast<Slot*>(columns_ + count)) {
     if (!in_shared_) return;
-    int const bits = 33 - __clz(max(count, 1) - 1);  // 2 count to 4 count slots
+    int const bits = slot_bits(count);
     shift_ = 32 - bits;
     mask_ = (1u << bits) - 1;
     for (int s = lane; s <= static_cast<int>(mask_); s += 32) slots_[s] = free_slot;
@@ -73,6 +54,8 @@ class RowPlaces {
   }
 
   __device__ bool in_shared() const { return in_shared_; }
+  /// Room for the numbers of the row, in shared memory.
+  __device__ double* numbers() const { return numbers_; }
   /// Column e of the row.
   __device__ Index column(int e) const { return in_shared_ ? columns_[e] : there_[e]; }
   /// The place of column j; -1 where the row has none.
@@ -87,6 +70,12 @@ class RowPlaces {
 
  private:
   static constexpr Slot free_slot = 0xffff;
+  /// 2^bits slots, two to four for each column.
+  TCSOLVE_HD static int slot_bits(int count) {
+    int bits = 1;
+    while (1 << bits < 2 * count) ++bits;
+    return bits;
+  }
   __device__ unsigned first_slot(Index j) const {
     return static_cast<unsigned>(j) * 0x9e3779b1u >> shift_;
   }
@@ -95,8 +84,53 @@ class RowPlaces {
   int count_, shift_ = 0;
   unsigned mask_ = 0;
   Index const* there_;
+  double* numbers_;
   Index* columns_;
   Slot* slots_;
+};
+
+/// Shared memory of a block whose warps take a row each: room for each one's, if it is not longer
+/// than most, and for a long one of whichever comes first.
+class SharedRows {
+ public:
+  static constexpr int warps = 4;
+
+  explicit SharedRows(JointArrays const& f)
+      : each_(RowPlaces::bytes(f.short_row)),
+        long_(f.longest_row > f.short_row
+                  ? RowPlaces::bytes(std::min(f.longest_row, JointArrays::most_in_shared))
+                  : 0) {}
+  /// What a block of the kernel takes; asks for it.
+  template <class Kernel>
+  std::size_t bytes(Kernel kernel) const {
+    int const bytes = head + warps * each_ + long_;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    return static_cast<std::size_t>(bytes);
+  }
+  /// Before any row takes memory; the whole block takes part.
+  __device__ void open() const {
+    if (threadIdx.x == 0) *taken() = 0;
+    __syncthreads();
+  }
+  /// Memory for a row of `count` entries; null where there is not enough. A warp takes part.
+  __device__ char* take(int count, int lane) const {
+    int const need = RowPlaces::bytes(count);
+    if (need <= each_) return memory() + head + threadIdx.x / 32 * each_;
+    if (need > long_) return nullptr;
+    int const before = __shfl_sync(0xffffffffu, lane == 0 ? atomicExch(taken(), 1) : 0, 0);
+    return before == 0 ? memory() + head + warps * each_ : nullptr;
+  }
+
+ private:
+  static constexpr int head = 16;
+  __device__ static char* memory() {
+    extern __shared__ __align__(16) char memory_of_rows[];
+    return memory_of_rows;
+  }
+  /// Whether the room for a long row is.
+  __device__ static int* taken() { return reinterpret_cast<int*>(memory()); }
+
+  int each_, long_;
 };
 
 }  // namespace tcsolve::cuda
