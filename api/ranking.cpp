@@ -60,9 +60,10 @@ class Runner {
     auto const start = std::chrono::steady_clock::now();
     try {
       run(ctx, a, b, rtol, limit, best);
-    } catch (Cancelled const&) { throw; } catch (OutOfTime const& e) {
+    } catch (Cancelled const&) { throw; } catch (OutOfTime const& e) {  // the next round is longer
       told_.outcome = e.what();
-      told_.setup = seconds_since(start);
+      told_.setup = std::max(seconds_since(start), least_.value_or(0));
+      return;
     } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
       told_.outcome = e.what();
       told_.predicted = infinite;
@@ -83,8 +84,14 @@ class Runner {
         "advise");
     auto const start = std::chrono::steady_clock::now();
     std::optional<LinearSolver> made;
-    ctx.setting_up(deadline_after(start, std::min(limit, best)),
-                   [&] { made.emplace(ctx, a, options); });
+    ctx.setting_up(deadline_after(start, std::min(limit, best)), [&] {
+      if (!least_) {
+        auto const factory = make<PreconditionerRegistry>(options.preconditioner);
+        least_ = factory->least_seconds(ctx, {a, nullptr});
+      }
+      if (*least_ > std::min(limit, best)) throw OutOfTime();
+      made.emplace(ctx, a, options);
+    });
     LinearSolver& solver = *made;
     told_.setup = seconds_since(start);
     told_.details = solver.M() ? solver.M()->details() : "";
@@ -121,6 +128,7 @@ class Runner {
   }
 
   RankedChoice told_;
+  std::optional<double> least_;  // of a set-up that cannot be ended
   bool running_ = true;
 };
 
@@ -142,6 +150,7 @@ std::vector<Choice> candidates(MatrixFacts const& f) {
   std::string const gmres = "{type: gmres, restart: 50}";
   if (f.symmetric && f.positive_diagonal()) {
     add(list, {"{type: cg}"}, "{type: jacobi}", "no set-up, the cheapest iterations");
+    add(list, {"{type: cg}"}, "{type: none}", "rows of one scale");
     add(list, {"{type: cg}"}, "{type: chebyshev}", "fewer iterations, products alone");
     add(list, {"{type: cg}"}, "{type: fsai}", "fewer iterations, products alone");
     add(list, {"{type: cg}"}, "{type: ic}", "a factor on the pattern of A");
@@ -185,18 +194,18 @@ std::vector<RankedChoice> ranking(Context& ctx, CsrView<double> const& a, std::s
       if (r.told().converged) least = std::min(least, r.told().setup + r.told().solve);
     return least;
   };
-  for (double limit = first_limit; seconds_since(start) < params.seconds; limit *= growth) {
+  auto const left = [&] { return params.seconds - seconds_since(start); };
+  for (double limit = first_limit; left() > 0; limit *= growth) {
     for (Runner& r : runners)
-      if (r.running() && seconds_since(start) < params.seconds)
-        r.round(ctx, a, b, params.rtol, limit, best());
-    if (std::ranges::none_of(runners, &Runner::running)) break;
+      if (r.running() && left() > 0)
+        r.round(ctx, a, b, params.rtol, std::min(limit, left()), best());
+    if (std::ranges::none_of(runners, &Runner::running) || limit > params.seconds) break;
   }
   // What was first of its kind on a device has loaded code: those near the front run once more,
   // where there is time.
   double const enough = 3 * best() + 0.2;
   for (Runner& r : runners)
-    if (r.told().converged && r.told().predicted <= enough &&
-        seconds_since(start) + r.told().predicted < params.seconds)
+    if (r.told().converged && r.told().predicted <= enough && r.told().predicted < left())
       r.round(ctx, a, b, params.rtol, infinite, infinite);
   std::vector<RankedChoice> list;
   for (Runner const& r : runners) list.push_back(r.told());

@@ -22,7 +22,7 @@ namespace tcsolve {
 
 struct RankingParams {
   double rtol = 1e-8;
-  double seconds = 60;  ///< begins no round of a candidate after so many
+  double seconds = 60;  ///< of the whole race, up to what cannot be interrupted
 };
 
 /// A configuration, how it did and what it will take.

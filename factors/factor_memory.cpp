@@ -143,6 +143,14 @@ MemoryNeed factorisation_need(Context const& ctx, FactorRecipe const& recipe, In
   return need;
 }
 
+double least_complete_seconds(Context& ctx, CsrView<double> const& a, FactorRecipe const& recipe) {
+  Arrangement const arrangement(a, arrangement_of(recipe), recipe.symmetric, ctx.cancel_flag());
+  FillCount const fill = count(ctx, arrangement, recipe);
+  double const triangle = std::max(fill.lower, fill.upper);
+  constexpr double each = 0.25e-9;  // a multiplication of a column by itself is made once or twice
+  return each * triangle * triangle / std::max<Index>(1, a.rows);
+}
+
 MemoryNeed factorisation_need(Context& ctx, CsrView<double> const& a, FactorRecipe const& recipe) {
   Arrangement const arrangement(a, arrangement_of(recipe), recipe.symmetric, ctx.cancel_flag(),
                                 nodes_of(recipe, a));

@@ -24,6 +24,10 @@ MemoryNeed factorisation_need(Context&, CsrView<double> const& a, FactorRecipe c
 /// With factors of so many entries of B, the arranged A.
 MemoryNeed factorisation_need(Context const&, FactorRecipe const&, Index rows, Offset entries_of_B,
                               FillCount const&);
+/// Seconds of complete factors by a core of the host, at the least: a triangle of z entries takes
+/// z^2 / rows multiplications and more, by Cauchy and Schwarz. Throws and costs as
+/// factorisation_need().
+double least_complete_seconds(Context&, CsrView<double> const& a, FactorRecipe const& recipe);
 /// Of a product with a stored matrix (factors/stored_product.hpp).
 MemoryNeed stored_need(Context const&, Index rows, double entries, Real values);
 /// No fewer bytes than a factorisation of any matrix with so many rows and entries has.

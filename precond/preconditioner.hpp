@@ -54,6 +54,11 @@ class PreconditionerFactory {
     return 100.0 * rows * (rows + 64.0);
   }
 
+  /// Seconds that build() takes at the least, where it cannot be ended by a deadline
+  /// (Context::setting_up()) and that may be long; 0 otherwise. Throws as memory(). Cost: as
+  /// memory().
+  virtual double least_seconds(Context&, System const&) const { return 0; }
+
   /// M = I: a solver needs none.
   virtual bool is_identity() const { return false; }
   /// M is the same linear map in every application.

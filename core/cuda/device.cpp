@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <type_traits>
 
 #include <tcsolve/core/arena.hpp>
@@ -373,11 +374,20 @@ Facts facts(Device& on) {
 }
 
 Speeds speeds(Device& on) {
-  // Two transfers a clock of so many bits; clocks in kHz.
-  double const transfers = 2e3 * attribute(cudaDevAttrMemoryClockRate, on.ordinal);
-  return {transfers * attribute(cudaDevAttrGlobalMemoryBusWidth, on.ordinal) / 8,
-          1e3 * attribute(cudaDevAttrClockRate, on.ordinal), on.single_to_double};
+  // A driver takes a millisecond to tell its clocks, and every set-up wants them.
+  static std::mutex mutex;
+  static std::map<int, Speeds> known;
+  std::lock_guard const lock(mutex);
+  auto const [at, asked] = known.try_emplace(on.ordinal);
+  if (asked) {
+    // Two transfers a clock of so many bits; clocks in kHz.
+    double const transfers = 2e3 * attribute(cudaDevAttrMemoryClockRate, on.ordinal);
+    at->second = {transfers * attribute(cudaDevAttrGlobalMemoryBusWidth, on.ordinal) / 8,
+                  1e3 * attribute(cudaDevAttrClockRate, on.ordinal), on.single_to_double};
+  }
+  return at->second;
 }
+
 bool shared(Device const& on) { return Devices::all().in_use(on.ordinal) > 1; }
 
 Space space(Device const& on) { return on.space(); }

@@ -108,6 +108,15 @@ OperatorPtr<double> DirectFactory::update(Context& ctx, System const& system,
   }
 }
 
+/// Eigen's factorisations are one call each.
+double DirectFactory::least_seconds(Context& ctx, System const& system) const {
+  Params const& p = checked(params_, "direct");
+  if (p.library != FactorLibrary::eigen && obstacle(ctx, p).empty()) return 0;
+  return on_host(ctx, system.matrix, "direct", [&](CsrView<double> const& a) {
+    return least_complete_seconds(ctx, a, recipe(p, kind(a) == Definiteness::positive_definite));
+  });
+}
+
 MemoryNeed DirectFactory::memory(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
   return on_host(ctx, system.matrix, "direct", [&](CsrView<double> const& a) {

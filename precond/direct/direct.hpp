@@ -56,6 +56,7 @@ class DirectFactory final : public FromFactors {
   OperatorPtr<double> build(Context&, System const&) const override;
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
   MemoryNeed memory(Context&, System const&) const override;
+  double least_seconds(Context&, System const&) const override;
 
  private:
   Definiteness kind(CsrView<double> const& a) const;
