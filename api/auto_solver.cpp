@@ -120,6 +120,7 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
     return;
   }
   if (next()) return;
+  if (late_) throw OutOfTime();
   std::string text = "auto: no choice could be set up";
   for (ChoiceReport const& t : tried_)
     text += cat("; ", t.solver, " with ", t.preconditioner, ": ", t.outcome);
@@ -174,7 +175,7 @@ void AutoSolver::begin(Choice const& choice) {
 }
 
 SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
-  if (ctx_ == nullptr || !begun_) throw ShapeError("auto: solve before setup");
+  if (ctx_ == nullptr || !(begun_ || late_)) throw ShapeError("auto: solve before setup");
   Context& ctx = *ctx_;
   SolveReport total;
   std::vector<ChoiceReport> story = std::exchange(tried_, {});
@@ -182,6 +183,11 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
   InnerSolves inner;
   bool first = true;
   ctx.solving(deadline, inner, [&] {
+    if (!begun_) {  // the time of the last solve was up
+      at_ = 0;
+      if (!next(deadline)) throw OutOfTime();
+      for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
+    }
     for (bool again = false;;) {
       SolveReport report = solver_->solve(b, x);
       if (!again) {
@@ -226,8 +232,8 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
     for (std::size_t k = 0; k + 1 < total.choices.size(); ++k)
       total.message += cat(k == 0 ? " " : ", ", total.choices[k].text());
   }
-  if (!begun_) {  // the next solve begins with the last choice once more; was that late, the first
-    at_ = late_ ? 0 : list_.size() - 1;
+  if (!begun_ && !late_) {  // the next solve begins with the last choice once more
+    at_ = list_.size() - 1;
     if (!next()) at_ = 0, next();
     tried_.clear();
   }

@@ -22,7 +22,9 @@ namespace tcsolve {
 
 struct RankingParams {
   double rtol = 1e-8;
-  double seconds = 60;  ///< of the whole race, up to what cannot be interrupted
+  /// After which no round begins. A round takes up to twice its limit, for set-up and solve, and
+  /// what a library does in one call.
+  double seconds = 60;
 };
 
 /// A configuration, how it did and what it will take.

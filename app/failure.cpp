@@ -22,7 +22,9 @@ Failure current_failure() {
     return {"input_error", 2, e.what()};
   } catch (SetupError const& e) {
     return {"setup_failed", 4, e.what()};
-  } catch (Cancelled const& e) { return {"cancelled", 3, e.what()}; } catch (MemoryError const& e) {
+  } catch (Cancelled const& e) { return {"cancelled", 3, e.what()}; } catch (OutOfTime const& e) {
+    return {"time_limit", 3, e.what()};
+  } catch (MemoryError const& e) {
     return {"out_of_memory", 5, e.what()};
   } catch (std::bad_alloc const&) {
     return {"out_of_memory", 5,

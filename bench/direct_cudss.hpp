@@ -65,7 +65,6 @@ class DirectByCudss {
     Array<double> const x = to_space(ctx_, ones.data(), ones.size());
     CudssLibrary::Object config = nullptr, data = nullptr, A = nullptr, B = nullptr, X = nullptr;
     int const steps = 2;
-    problem_.clear();
     good(library.config_create(&config));
     good(library.config_set(config, 5, &steps, sizeof steps));  // CUDSS_CONFIG_IR_N_STEPS
     good(library.data_create(handle_, &data));

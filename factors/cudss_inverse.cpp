@@ -162,9 +162,7 @@ void CudssInverse<S>::analyse(Context& ctx) {
   if (ctx.options().deterministic)
     require(library.config_set(o.config, library.deterministic_mode, &on, sizeof on),
             "cudssConfigSet (deterministic mode)");
-  // A general B has been matched. The rows of a symmetric one stay where its columns are, and cuDSS
-  // pairs them.
-  if (library.matching >= 0 && kind_ != Definiteness::symmetric)
+  if (library.matching >= 0)
     require(library.config_set(o.config, library.matching, &off, sizeof off),
             "cudssConfigSet (matching)");
   int const view = kind_ == Definiteness::general ? CudssLibrary::full : CudssLibrary::upper;

@@ -155,7 +155,7 @@ PivotCounts eliminate(Device& on, JointArrays const& f, double* values, double* 
   prepare_scratch(on, values, f.entries);
   prepare_scratch(on, inverse_pivots, f.rows);
   SharedRows const shared(f);
-  eliminate_kernel<<<(f.places + warps - 1) / warps, warps * 32, shared.bytes(eliminate_kernel),
+  eliminate_kernel<<<(f.places + warps - 1) / warps, warps * 32, shared.bytes(on, eliminate_kernel),
                      on.stream>>>(f, values, inverse_pivots, B, rule, shared, scratch.long_rows,
                                   counters);
   check(cudaGetLastError());

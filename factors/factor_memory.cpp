@@ -125,6 +125,9 @@ MemoryNeed factorisation_need(Context const& ctx, FactorRecipe const& recipe, In
         stored += n;         // two triangles of each diagonal block become a whole one
         need.host += 12 * stored + 32 * n + 4 * n;
       }
+      bool const apart = recipe.solves == TriangularSolves::host || recipe.values != Real::f64;
+      if (joint && apart) need.space += 12 * stored + 28 * n;
+      if (joint && stored > 0.5 * JointArrays::most_of_each * n) need.space += 8 * stored;  // long
       double const places = fill.lower_places + fill.upper_places;
       double const offsets = 2 * (on_device ? 4 : 8) * n;
       need.host += 4 * places + 24 * n;  // levels, sides

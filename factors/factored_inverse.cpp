@@ -105,8 +105,9 @@ void FactoredInverse<S>::store(Context& ctx) {
     lower_.order = level_order(first, true);
     upper_.order = level_order(second, false);
   }
-  // The host solves with the factors themselves.
-  Arrays const arrays = std::is_same_v<S, double> && !blocks ? Arrays::borrowed : Arrays::copied;
+  // The host solves with the factors themselves. On a device the arrays stay, for recordings.
+  bool const shared = std::is_same_v<S, double> && !blocks && ctx.space() == Space::host;
+  Arrays const arrays = shared ? Arrays::borrowed : Arrays::copied;
   store(ctx, lower_, first, arrays);
   store(ctx, upper_, second, arrays);
 }

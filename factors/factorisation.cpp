@@ -50,9 +50,11 @@ bool quicker_on_device(TriangularFactors const& patterns) {
 }
 
 /// Entries that the factors may have: of 80 % of the memory that is free, at 30 bytes an entry
-/// while they are made: 12 for a column and a number, 12 more where arrays grow, 6 for a transpose.
-Offset most_entries() {
-  return static_cast<Offset>(0.8 * static_cast<double>(available_memory()) / 30);
+/// while they are made: 12 for a column and a number, 12 more where arrays grow, 6 for a transpose;
+/// 40 where they are copied to another form.
+Offset most_entries(FactorRecipe const& recipe) {
+  double const bytes = recipe.block != 1 || recipe.values != Real::f64 ? 40 : 30;
+  return static_cast<Offset>(0.8 * static_cast<double>(available_memory()) / bytes);
 }
 
 /// The inverse by exact solves: `old` with new values, or a new one where there is none.
@@ -110,7 +112,7 @@ Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecip
   if (recipe_.fill == FillIn::complete) {
     factorise_completely();
   } else if (recipe_.fill == FillIn::by_level) {
-    *factors_ = fill_pattern(B, recipe_.level, most_entries(), cancel);
+    *factors_ = fill_pattern(B, recipe_.level, most_entries(recipe_), cancel);
     factorise_on_pattern(ctx);
   } else {
     auto const little = static_cast<Offset>(recipe_.complete_below * entries_of_A_);
@@ -120,9 +122,9 @@ Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecip
       *factors_ = std::move(*complete);
       factorise_on_pattern(ctx);
     } else if (recipe_.symmetric) {
-      *factors_ = threshold_cholesky(B, dropping, most_entries(), cancel);
+      *factors_ = threshold_cholesky(B, dropping, most_entries(recipe_), cancel);
     } else {
-      *factors_ = threshold_lu(B, dropping, recipe_.pivot_floor, most_entries(), cancel);
+      *factors_ = threshold_lu(B, dropping, recipe_.pivot_floor, most_entries(recipe_), cancel);
     }
   }
   if (recipe_.right_factor) keep_right_factor();

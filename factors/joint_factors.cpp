@@ -60,8 +60,9 @@ JointFactors::JointFactors(Context& ctx, std::shared_ptr<TriangularFactors> patt
     longest_row_ = std::max(longest_row_, static_cast<Index>(row(i)));
     squares += static_cast<double>(row(i)) * static_cast<double>(row(i));
   }
-  auto const twice = static_cast<Index>(2 * squares / std::max(1.0, static_cast<double>(entries)));
-  short_row_ = std::min({longest_row_, twice, JointArrays::most_of_each});
+  double const twice = 2 * squares / std::max(1.0, static_cast<double>(entries));
+  short_row_ = std::min(longest_row_,
+                        static_cast<Index>(std::min<double>(twice, JointArrays::most_of_each)));
   std::size_t of_long_rows = 0;
   for (Index i = 0; i < rows_; ++i)
     if (row(i) > static_cast<std::size_t>(short_row_)) of_long_rows += row(i);

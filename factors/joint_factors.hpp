@@ -23,13 +23,13 @@ namespace tcsolve {
 /// The pattern of both factors: row i has the entries [begin_i, begin_{i+1}) with ascending
 /// columns, and diagonal_i is where it has its diagonal.
 struct JointArrays {
-  /// Entries of a row that a device can keep in shared memory while it works on it, and of the rows
-  /// that it keeps there all at once.
+  /// The longest row that a device keeps in shared memory, and the longest for which each warp of a
+  /// block has room.
   static constexpr Index most_in_shared = 2048, most_of_each = 1024;
 
   Index rows = 0;
-  Index longest_row = 0;  // its entries
-  Index short_row = 0;    // entries of twice the row that an entry is in on average
+  Index longest_row = 0;  // in entries
+  Index short_row = 0;  // twice the mean length of a row, weighted by entries; at most most_of_each
   Offset entries = 0;
   OffsetsView begin;     // (rows + 1)
   OffsetsView diagonal;  // (rows)
@@ -50,7 +50,7 @@ struct PivotCounts {
   unsigned replaced = 0, failed = 0;
 };
 
-/// What a device needs meanwhile.
+/// Scratch of an elimination on a device.
 struct JointScratch {
   static constexpr std::size_t counter_bytes = 24;
   void* counters = nullptr;     ///< (counter_bytes)
@@ -59,7 +59,8 @@ struct JointScratch {
 
 class JointFactors {
  public:
-  /// `patterns`: of a factorisation; their numbers are dropped, their shift is the first one.
+  /// `patterns`: of a factorisation; their shift is the first one. The object is kept: its numbers
+  /// become zeros here, and what to_host() brings later.
   JointFactors(Context&, std::shared_ptr<TriangularFactors> patterns);
   /// Numbers from B, a matrix in the Context's space, as factorise_on_pattern() makes them.
   void factorise(Context&, CsrView<double> const& B, double floor);

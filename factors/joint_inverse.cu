@@ -93,7 +93,7 @@ void invert_triangles(Device& on, JointArrays const& f, double const* values, bo
   if (f.rows == 0) return;
   SharedRows const shared(f);
   invert_kernel<<<blocks((symmetric ? 1 : 2) * std::int64_t{f.rows}), warps * 32,
-                  shared.bytes(invert_kernel), on.stream>>>(f, values, W, !symmetric, shared);
+                  shared.bytes(on, invert_kernel), on.stream>>>(f, values, W, !symmetric, shared);
   check(cudaGetLastError());
   if (!symmetric) return;
   transpose_kernel<<<blocks(f.rows), warps * 32, 0, on.stream>>>(f, W);

@@ -2,10 +2,11 @@
 /// A row of joint factors in shared memory, and where its columns are in it.
 ///
 ///     columns of the row     3  7  8  20
-///     table                  .  8  .  3  .  .  20  7      a column stands at its hash, or at the
-///                                                         next place that is free
+///     table                  .  2  .  0  .  .  3  1       the place of a column stands in the slot
+///     of
+///                                                         its hash, or in the next that is free
 ///
-/// The table holds places in the row, and has two to four slots for each.
+/// The table has two to four slots for each column.
 #pragma once
 
 #include <algorithm>
@@ -100,11 +101,14 @@ class SharedRows {
         long_(f.longest_row > f.short_row
                   ? RowPlaces::bytes(std::min(f.longest_row, JointArrays::most_in_shared))
                   : 0) {}
-  /// What a block of the kernel takes; asks for it.
+  /// What a block of the kernel takes; asks for it. Always for the most: another Context's size
+  /// might come between this one and the launch.
   template <class Kernel>
-  std::size_t bytes(Kernel kernel) const {
+  std::size_t bytes(Device const& on, Kernel kernel) const {
     int const bytes = head + warps * each_ + long_;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    if (bytes > 48 << 10)
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(on.properties.sharedMemPerBlockOptin)));
     return static_cast<std::size_t>(bytes);
   }
   /// Before any row takes memory; the whole block takes part.
@@ -114,6 +118,7 @@ class SharedRows {
   }
   /// Memory for a row of `count` entries; null where there is not enough. A warp takes part.
   __device__ char* take(int count, int lane) const {
+    if (count > JointArrays::most_in_shared) return nullptr;
     int const need = RowPlaces::bytes(count);
     if (need <= each_) return memory() + head + threadIdx.x / 32 * each_;
     if (need > long_) return nullptr;
@@ -127,7 +132,7 @@ class SharedRows {
     extern __shared__ __align__(16) char memory_of_rows[];
     return memory_of_rows;
   }
-  /// Whether the room for a long row is.
+  /// Whether the room for a long row is taken.
   __device__ static int* taken() { return reinterpret_cast<int*>(memory()); }
 
   int each_, long_;

@@ -17,12 +17,6 @@ __device__ inline unsigned peek(unsigned const* p) {
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
   return value;
 }
-/// What its writer wrote before post_after() is seen by those who saw the number here.
-__device__ inline unsigned long long peek_before(double const* p) {
-  unsigned long long bits;
-  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
-  return bits;
-}
 
 __device__ inline unsigned long long bits_to_post(double value) {
   auto const bits = static_cast<unsigned long long>(__double_as_longlong(value));
@@ -30,9 +24,6 @@ __device__ inline unsigned long long bits_to_post(double value) {
 }
 __device__ inline void post(double* p, double value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(bits_to_post(value)) : "memory");
-}
-__device__ inline void post_after(double* p, double value) {
-  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(bits_to_post(value)) : "memory");
 }
 __device__ inline void reset(double* p) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(waiting) : "memory");

@@ -378,14 +378,12 @@ Speeds speeds(Device& on) {
   static std::mutex mutex;
   static std::map<int, Speeds> known;
   std::lock_guard const lock(mutex);
-  auto const [at, asked] = known.try_emplace(on.ordinal);
-  if (asked) {
-    // Two transfers a clock of so many bits; clocks in kHz.
-    double const transfers = 2e3 * attribute(cudaDevAttrMemoryClockRate, on.ordinal);
-    at->second = {transfers * attribute(cudaDevAttrGlobalMemoryBusWidth, on.ordinal) / 8,
-                  1e3 * attribute(cudaDevAttrClockRate, on.ordinal), on.single_to_double};
-  }
-  return at->second;
+  if (auto const at = known.find(on.ordinal); at != known.end()) return at->second;
+  // Two transfers a clock of so many bits; clocks in kHz.
+  double const transfers = 2e3 * attribute(cudaDevAttrMemoryClockRate, on.ordinal);
+  Speeds const told{transfers * attribute(cudaDevAttrGlobalMemoryBusWidth, on.ordinal) / 8,
+                    1e3 * attribute(cudaDevAttrClockRate, on.ordinal), on.single_to_double};
+  return known[on.ordinal] = told;
 }
 
 bool shared(Device const& on) { return Devices::all().in_use(on.ordinal) > 1; }

@@ -117,8 +117,15 @@ double DirectFactory::least_seconds(Context& ctx, System const& system) const {
   });
 }
 
+/// cuDSS counts its factors when it has analysed the pattern, and what does not fit is refused then
+/// (factors/cudss_inverse.hpp). To count them here as well would take the host as long.
 MemoryNeed DirectFactory::memory(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
+  if (p.library != FactorLibrary::eigen && obstacle(ctx, p).empty()) {
+    double const n = system.matrix.rows, z = static_cast<double>(system.matrix.entries);
+    return {
+        .host = 20 * z + 60 * n, .space = (4.0 + size_of(p.values)) * z + 60 * n, .exact = false};
+  }
   return on_host(ctx, system.matrix, "direct", [&](CsrView<double> const& a) {
     return factors_need(ctx, a, recipe(p, kind(a) == Definiteness::positive_definite));
   });

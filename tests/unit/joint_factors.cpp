@@ -120,7 +120,7 @@ TEST_P(Eliminations, OfLongRows) {
     Csr<double> const a = arrow(n, {0, n - 1}, 2 * n);
     check(a, fill_pattern(a, 0), false, 0);
   }
-  // Four long rows of a level, next to each other, of which one finds room.
+  // Four long rows of a level: those that are of one block share the room of one.
   Index const n = 700;
   std::set<std::pair<Index, Index>> entries;
   for (Index i = 0; i < n; ++i) {
