@@ -52,6 +52,7 @@ class AutoSolver final : public Solver {
   /// can be set up, Unsupported before look() and take().
   void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
              OperatorPtr<double> A_true = nullptr) override;
+  /// Throws OutOfTime where the last solve ended in a set-up and none ends within this one's time.
   SolveReport solve(In<double> b, Out<double> x) override;
   SolveReport approximate(In<double> b, Out<double> x) override;
 

@@ -2,10 +2,9 @@
 /// A row of joint factors in shared memory, and where its columns are in it.
 ///
 ///     columns of the row     3  7  8  20
-///     table                  .  2  .  0  .  .  3  1       the place of a column stands in the slot
-///     of
-///                                                         its hash, or in the next that is free
+///     table                  .  2  .  0  .  .  3  1
 ///
+/// The place of a column stands in the slot of its hash, or in the next that is free.
 /// The table has two to four slots for each column.
 #pragma once
 
