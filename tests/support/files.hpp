@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -24,6 +25,20 @@ inline std::filesystem::path write_text(std::filesystem::path const& path, std::
   std::ofstream out(path, std::ios::binary);
   if (!(out << text).flush()) throw std::system_error(errno, std::generic_category(), path);
   return path;
+}
+
+/// A folder of inputs that are handed out beside the repository: of TCSOLVE_CASES, or of
+/// ../shared/cases from the source tree. Empty where it is absent, which a test says as it skips.
+inline std::filesystem::path shared_case(std::string const& name) {
+  char const* const given = std::getenv("TCSOLVE_CASES");
+  char const* const source = std::getenv("TCSOLVE_SOURCE_DIR");
+  std::filesystem::path const root =
+      given != nullptr ? std::filesystem::path(given)
+                       : std::filesystem::path(source != nullptr ? source : TCSOLVE_SOURCE_DIR) /
+                             "../shared/cases";
+  std::error_code ignored;
+  std::filesystem::path const found = std::filesystem::canonical(root / name, ignored);
+  return ignored ? std::filesystem::path{} : found;
 }
 
 /// An empty folder that no other object has; it goes with this one.
