@@ -83,6 +83,8 @@ Json residuals(RunResult const& run) {
           {"tolerance", number(r.tolerance)},
           {"rhs_norm", number(r.rhs_norm)},
           {"backward_error", number(r.backward_error)},
+          {"rowwise_error", number(r.rowwise_error)},
+          {"rows_unmet", number(r.rows_unmet)},
           {"attainable", number(r.attainable)},
           {"condition", number(r.condition)},
           {"breakdown_value", has_value(r.reason) ? number(r.value) : Json(nullptr)}};

@@ -14,27 +14,48 @@
 namespace tcsolve {
 
 /// What the residual is measured against.
-enum class Baseline { rhs, initial, absolute };
+enum class Baseline { rhs, initial, absolute, rows };
 
-/// What ||b - A x|| has to meet.
+/// What ||b - A x|| has to meet; with Baseline::rows every row has to be met as well.
 TCSOLVE_HD double tolerance_of(Baseline baseline, double rtol, double atol, double rhs_norm,
                                double initial_residual) {
-  double const base = baseline == Baseline::rhs       ? rhs_norm
+  double const base = baseline == Baseline::absolute  ? 0.0
                       : baseline == Baseline::initial ? initial_residual
-                                                      : 0.0;
+                                                      : rhs_norm;
   return rtol * base > atol ? rtol * base : atol;
 }
 
-/// The rounding error of forming b - A x in FP64, with an x of `cols` values that may have
-/// underflowed: below it no iterate can be distinguished from the solution. norm_A: 0 or not finite
-/// where it is not known. Ten roundoffs of slack; finite wherever the bound is.
-TCSOLVE_HD double attainable_residual(double norm_A, double x_norm, double rhs_norm, double cols) {
-  constexpr double slack = 10, u = 0x1p-53, smallest = 0x1p-1074;
+/// What an x of `cols` values that may have underflowed loses of A x, with ten times of slack;
+/// norm_A: 0 or not finite where it is not known.
+TCSOLVE_HD double lost_to_underflow(double norm_A, double cols) {
+  constexpr double slack = 10, smallest = 0x1p-1074;
+  return norm_A - norm_A == 0 ? slack * norm_A * (smallest * sqrt(cols)) : 0.0;
+}
+
+/// What the rounding of the entries of x changes of b - A x, at most, beside what forming it in
+/// FP64 does: below it no iterate can be told from the solution. size: || |b| + |A| |x| ||. Ten
+/// roundoffs of slack.
+TCSOLVE_HD double attainable_residual(double size, double norm_A, double cols) {
+  constexpr double slack = 10, u = 0x1p-53;
+  return slack * u * size + lost_to_underflow(norm_A, cols);
+}
+
+/// A bound of it where the entries of A are not known one by one, or where a bound will do:
+/// size <= ||A|| ||x|| + ||b||, too large by decades where rows or columns differ in size. Finite
+/// wherever the bound is.
+TCSOLVE_HD double attainable_bound(double norm_A, double x_norm, double rhs_norm, double cols) {
   double const size = norm_A - norm_A == 0 ? norm_A : 0.0;
   double const sum = size * x_norm + rhs_norm;
-  double const rounding = sum - sum == 0 ? u * sum : u * size * x_norm + u * rhs_norm;
-  return slack * (rounding + size * (smallest * sqrt(cols)));
+  if (sum - sum == 0) return attainable_residual(sum, size, cols);
+  constexpr double half = 0x1p-60;  // times ten roundoffs it is in range again
+  return attainable_residual(half * size * x_norm + half * rhs_norm, half * size, cols) / half;
 }
+
+/// When a row is met: |r_i| <= relative (|b| + |A| |x|)_i, or, since an x_j may be small beside the
+/// others, |r_i| <= overall (|b_i| + (|A| e)_i max |x|), or |r_i| <= absolute.
+struct RowRule {
+  double relative, overall, absolute = 0;
+};
 
 /// ||r|| / (||A|| ||x|| + ||b||), also where the sum overflows.
 TCSOLVE_HD double backward_error(double residual, double norm_A, double x_norm, double rhs_norm) {
@@ -71,6 +92,21 @@ struct Verdict {
   Stop stop = Stop::running;
   Cause cause = Cause::none;
 };
+
+/// The same of an A that is stored in a narrower type: what only its rounding may have brought
+/// about says nothing of A.
+TCSOLVE_HD Verdict verdict_on_rounded(Verdict verdict) {
+  switch (verdict.stop) {
+    case Stop::breakdown:
+      if (verdict.cause != Cause::singular_operator) return verdict;
+      [[fallthrough]];
+    case Stop::indefinite_operator:
+    case Stop::false_convergence:
+    case Stop::stagnated:
+    case Stop::precision_limit: return {Stop::precision_limit, Cause::values};
+    default: return verdict;
+  }
+}
 
 /// What is known before the first step: norms, and of those that are no numbers whether all
 /// elements are (their squares have overflowed).
@@ -109,6 +145,7 @@ struct Judgement {
   static constexpr double astray = 1e-8;      ///< the same after steps in the kernel of A
   static constexpr double certain = 0.01;     ///< of ||r||: what may still lie in the range of A
   static constexpr double flat = 0.999;       ///< another run that leaves so much of ||r|| confirms
+  static constexpr double cancels = 1e-6;     ///< of its terms: what may be left of A^T r
 
   double tighten = 1;           ///< of a tolerance for something other than ||r||
   std::int32_t breakdowns = 0;  ///< so far
@@ -122,7 +159,8 @@ struct Judgement {
     bool overflow;  ///< x + d is not finite, and the method did not report it
     double gain;    ///< ||r|| now over ||r|| before; 1: x stays as it was
     double residual, tolerance, rhs_norm;
-    double limit;            ///< the attainable ||r||, estimated
+    double limit;            ///< the attainable ||r||, estimated ...
+    double lost;             ///< ... and the part of it that x owes to underflow
     double normal;           ///< A^T r against A and r, infinite when not known ...
     double optimal;          ///< ... how small it is at a least-squares solution ...
     double noise;            ///< ... and below what it is rounding
@@ -130,6 +168,9 @@ struct Judgement {
     double roundoff;         ///< of its vectors
     bool exhausted;          ///< no iterations are left
     double condition = 1;    ///< of A, estimated, where `normal` is known
+    bool rounded = false;    ///< A is stored in a narrower type
+    double gradient = 0;     ///< ||A^T r|| ...
+    double terms = 0;        ///< ... and || |A^T| |r| ||_1, what it is a sum of; 0: not known
   };
 
   /// Whether x' becomes x, and what that gains: the residual then over the residual now.
@@ -161,9 +202,13 @@ struct Judgement {
     double const seen = run.normal > floor ? run.normal : floor;
     suspected = run.normal <= run.optimal || run.normal <= floor ? run.residual : 0;
     if (!(run.normal <= run.optimal && run.condition * seen <= certain)) return false;
+    // In rows that are small beside the others r may be anything, and A^T r small all the same.
+    if (run.terms > 0 && !(run.gradient <= cancels * run.terms)) return false;
+    // The runs have met the singular values of the rounded A alone.
+    if (run.rounded && run.normal > run.noise) return false;
     bool const ended = run.stop == Stop::claimed && run.cause == Cause::singular_operator;
-    bool const looked =
-        run.stop == Stop::claimed || run.stop == Stop::stagnated || run.stop == Stop::cycle_end;
+    bool const looked = run.stop == Stop::claimed || run.stop == Stop::stagnated ||
+                        (run.stop == Stop::cycle_end && !run.exhausted);
     return ended || run.normal <= run.noise ||
            (looked && before > 0 && run.residual >= flat * before);
   }
@@ -177,8 +222,8 @@ struct Judgement {
     // An x so large that b drowns in its rounding has lost its way; that is no accuracy. After
     // steps in a kernel, which may be of any length, much less is too large.
     bool stepped = run.stop == Stop::claimed && run.cause == Cause::singular_operator;
-    bool accurate =
-        run.limit <= (stepped ? astray : drowned) * run.rhs_norm && run.residual <= run.limit;
+    bool accurate = run.limit - run.lost <= (stepped ? astray : drowned) * run.rhs_norm &&
+                    run.residual <= run.limit;
     auto stop = [&](Stop reason, Cause cause = Cause::none) -> Verdict {
       if (accurate) return {Stop::precision_limit, Cause::none};
       return {reason, cause};
@@ -188,7 +233,7 @@ struct Judgement {
       case Stop::claimed:
         if (run.overflow) return stop(Stop::nonfinite, Cause::overflow);
         if (idle >= 1 && singular != 0) return stop(Stop::breakdown, Cause::singular_operator);
-        if (idle >= 1 && run.residual <= run.limit) return stop(Stop::precision_limit);
+        if (idle >= 1 && accurate) return {Stop::precision_limit, Cause::none};
         // A^T r is as small as it gets, and may yet be too large for A.
         if (idle >= 3 && suspected > 0) return stop(Stop::stagnated);
         if (!run.monitors_residual) tighten *= 0.1;

@@ -44,6 +44,8 @@ enum class Cause : std::int32_t {
   preconditioner,     ///< non-finite M r
   overflow,           ///< the recurrence overflowed although A and M are finite
   inconsistent,       ///< b is outside the range of A
+  values,             ///< A is stored in a narrower type, whose rounding explains the outcome
+  nullspace,          ///< the vectors given are not in the nullspace of A closely enough
   inner_solver        ///< an inner solver gave zero, or no finite vector, for r != 0
 };
 
@@ -87,6 +89,8 @@ constexpr char const* name(Cause c) {
     case Cause::preconditioner: return "preconditioner";
     case Cause::overflow: return "overflow";
     case Cause::inconsistent: return "inconsistent";
+    case Cause::values: return "values";
+    case Cause::nullspace: return "nullspace";
     case Cause::inner_solver: return "inner_solver";
   }
   return "?";

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The residual that decides: r = b - A x with every row summed in twice the working precision and
-/// rounded once, for every format alike (kernels/lines.hpp).
+/// rounded once, for every format alike (kernels/lines.hpp), and how large the terms of each row
+/// are, which says what its residual is to be measured against:
 ///
-///   bytes  the matrix once, b and r once, x as it is gathered
-///   error  |r_i - exact| <= u |exact| + (m u)^2 (|b_i| + sum_j |a_ij x_j|), m = 1 + entries of row
-///          i, u = 2^-53     Ogita, Rump and Oishi 2005, proposition 5.5
+///     row i:   1e20  -1e20   2  |  x = (1, 1, 3)   b_i = 6.5
+///     r_i      6.5 - (1e20 - 1e20 + 6)                  = 0.5      exactly
+///     size_i   6.5 +  1e20 + 1e20 + 6                   = 2e20     (|b| + |A| |x|)_i
+///     weight_i        1e20 + 1e20 + 2                   = 2e20     (|A| e)_i
+///
+///   bytes  the matrix once, b and r once, x as it is gathered; size and weight once, where wanted
+///   error  |r_i - exact| <= u |exact| + 2 (m u)^2 size_i, m = 1 + entries of row i, u = 2^-53.
+///          Ogita, Rump and Oishi 2005, proposition 5.5. A sum of which so much cancels that less
+///          than twelve digits of it are known is given the largest size it may have: |r_i| is at
+///          least (1 - 2^-40) of the truth
 ///   bits   the same on every run: a line is added in storage order, parts of a row in theirs
 #pragma once
 
@@ -13,6 +21,28 @@
 #include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
+
+/// A row of -A x, or a part of one, as it is added.
+struct RowSum {
+  Twofold sum{0, 0};
+  double size = 0;    ///< sum of |a_ij x_j|
+  double weight = 0;  ///< sum of |a_ij|
+  double caught = 0;  ///< sum of the sizes of what went to sum.low
+  double terms = 0;
+
+  TCSOLVE_HD void subtract_product(double a, double x) {
+    caught += magnitude(sum.subtract_product(a, x));
+    size += magnitude(a * x);
+    weight += magnitude(a);
+    terms += 1;
+  }
+  TCSOLVE_HD void add(RowSum const& part) {
+    caught += magnitude(sum.add(part.sum)) + part.caught;
+    size += part.size;
+    weight += part.weight;
+    terms += part.terms;
+  }
+};
 
 /// The vectors of r = b - A x, one column of adjacent entries each. What b and r are beside their
 /// FP64 values may be given and asked for: a residual that is made in several steps is rounded at
@@ -23,12 +53,21 @@ struct ResidualVectors {
   double* r;                      ///< may be b
   double const* b_low = nullptr;  ///< b is b + b_low; null: 0
   double* r_low = nullptr;        ///< r + r_low, not rounded together; null: not wanted
+  double* size = nullptr;         ///< |b| + |A| |x|; null: not wanted ...
+  double* weight = nullptr;       ///< ... and |A| e
+  bool more = false;              ///< of r made in steps: size and weight hold those before
 
-  /// r_i = b_i + sum.
-  TCSOLVE_HD void finish(std::int64_t i, Twofold sum) const {
-    sum.add(b[i], b_low != nullptr ? b_low[i] : 0.0);
-    if (r_low != nullptr) r_low[i] = sum.rest();
-    r[i] = sum.rounded();
+  /// r_i = b_i + row.
+  TCSOLVE_HD void finish(std::int64_t i, RowSum row) const {
+    double const given = b[i];
+    row.caught += magnitude(row.sum.add(given, b_low != nullptr ? b_low[i] : 0.0));
+    row.terms += 1;
+    if (size != nullptr) size[i] = (more ? size[i] : magnitude(given)) + row.size;
+    if (weight != nullptr) weight[i] = (more ? weight[i] : 0.0) + row.weight;
+    constexpr double u = 0x1p-53, twelve_digits = 0x1p-40;
+    double const value = row.sum.rounded(), doubt = row.terms * u * row.caught;
+    if (r_low != nullptr) r_low[i] = row.sum.rest();
+    r[i] = doubt > twelve_digits * magnitude(value) ? value + (value < 0 ? -doubt : doubt) : value;
   }
 };
 
@@ -40,22 +79,22 @@ struct ExactResidual {
   std::int64_t n;  ///< lines
   View a;
   ResidualVectors v;
-  Twofold* parts;  ///< as many as the view has; null: none
+  RowSum* parts;  ///< as many as the view has; null: none
 
   struct Subtract {
     double const* x;
-    Twofold sum;
+    RowSum row{};
     TCSOLVE_HD void operator()(Index column, double value) {
-      sum.subtract_product(value, x[column]);
+      row.subtract_product(value, x[column]);
     }
   };
   TCSOLVE_HD void element(std::int64_t line, NoCoefficients, double*) const {
-    Subtract each{v.x, {0, 0}};
+    Subtract each{v.x};
     LineOwner const owner = walk(a, line, each);
     if (owner.row >= 0)
-      v.finish(owner.row, each.sum);
+      v.finish(owner.row, each.row);
     else if (owner.part >= 0)
-      parts[owner.part] = each.sum;
+      parts[owner.part] = each.row;
   }
   void const* gathered() const { return v.x; }
 };
@@ -67,17 +106,17 @@ struct JoinResidual {
   std::int64_t n;  ///< rows_to_join
   View a;
   ResidualVectors v;
-  Twofold const* parts;
+  RowSum const* parts;
 
   struct Add {
-    Twofold const* parts;
-    Twofold sum;
-    TCSOLVE_HD void operator()(std::int64_t part) { sum.add(parts[part]); }
+    RowSum const* parts;
+    RowSum row{};
+    TCSOLVE_HD void operator()(std::int64_t part) { row.add(parts[part]); }
   };
   TCSOLVE_HD void element(std::int64_t k, NoCoefficients, double*) const {
-    Add each{parts, {0, 0}};
+    Add each{parts};
     Index const row = join(a, k, each);
-    if (row >= 0) v.finish(row, each.sum);
+    if (row >= 0) v.finish(row, each.row);
   }
 };
 
@@ -88,9 +127,9 @@ struct ShiftResidual {
   double sigma;
   ResidualVectors v;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    Twofold sum{0, 0};
-    sum.subtract_product(sigma, v.x[i]);
-    v.finish(i, sum);
+    RowSum row;
+    row.subtract_product(sigma, v.x[i]);
+    v.finish(i, row);
   }
 };
 
@@ -99,7 +138,7 @@ template <class View>
 void exact_residual(Context& ctx, View const& a, ResidualVectors const& v) {
   auto scope = ctx.arena().scope();
   std::int64_t const count = parts(a);
-  Twofold* const left = count > 0 ? scope.take<Twofold>(static_cast<std::size_t>(count)) : nullptr;
+  RowSum* const left = count > 0 ? scope.take<RowSum>(static_cast<std::size_t>(count)) : nullptr;
   submit(ctx, ExactResidual<View>{lines(a), a, v, left});
   if constexpr (requires { rows_to_join(a); })
     if (count > 0) submit(ctx, JoinResidual<View>{rows_to_join(a), a, v, left});

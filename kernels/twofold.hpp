@@ -25,21 +25,24 @@ TCSOLVE_HD double times_rounded(double a, double b) { return a * b; }
 struct Twofold {
   double high, low;
 
-  /// += a; the error of the sum goes to `low`, with `error` of what a stands for.
-  TCSOLVE_HD void add(double a, double error = 0) {
+  /// += a; the error of the sum goes to `low`, with `error` of what a stands for. Returns what went
+  /// to `low`.
+  TCSOLVE_HD double add(double a, double error = 0) {
     double const sum = plus_rounded(high, a);
     double const part = plus_rounded(sum, -high);
     double const lost =
         plus_rounded(plus_rounded(high, -plus_rounded(sum, -part)), plus_rounded(a, -part));
+    double const caught = plus_rounded(lost, error);
     high = sum;
-    low = plus_rounded(low, plus_rounded(lost, error));
+    low = plus_rounded(low, caught);
+    return caught;
   }
-  /// -= a b.
-  TCSOLVE_HD void subtract_product(double a, double b) {
+  /// -= a b. Returns what went to `low`.
+  TCSOLVE_HD double subtract_product(double a, double b) {
     double const product = times_rounded(a, b);
-    add(-product, -fma(a, b, -product));
+    return add(-product, -fma(a, b, -product));
   }
-  TCSOLVE_HD void add(Twofold const& other) { add(other.high, other.low); }
+  TCSOLVE_HD double add(Twofold const& other) { return add(other.high, other.low); }
   /// Rounded once. Beyond the range of FP64 the errors mean nothing.
   TCSOLVE_HD double rounded() const {
     double const sum = plus_rounded(high, low);

@@ -88,9 +88,15 @@ void Scaled<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const 
   };
   scale(1 / alpha_, v.b, b);
   if (b_low != nullptr) scale(1 / alpha_, v.b_low, b_low);
-  A_->exact_residual(ctx, {b, v.x, v.r, b_low, v.r_low});
+  // The sizes of the steps before are those of b.
+  double const factor = std::abs(alpha_);
+  for (double* const sizes : {v.size, v.weight})
+    if (sizes != nullptr && v.more) scale(1 / factor, sizes, sizes);
+  A_->exact_residual(ctx, {b, v.x, v.r, b_low, v.r_low, v.size, v.weight, v.more});
   scale(alpha_, v.r, v.r);
   if (v.r_low != nullptr) scale(alpha_, v.r_low, v.r_low);
+  for (double* const sizes : {v.size, v.weight})
+    if (sizes != nullptr) scale(factor, sizes, sizes);
 }
 
 template <class T>
@@ -127,8 +133,8 @@ template <class T>
 void Sum<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
   auto scope = ctx.arena().scope();
   double* const low = scope.template take<double>(this->rows());
-  A_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low});
-  B_->exact_residual(ctx, {v.r, v.x, v.r, low, v.r_low});
+  A_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low, v.size, v.weight, v.more});
+  B_->exact_residual(ctx, {v.r, v.x, v.r, low, v.r_low, v.size, v.weight, true});
 }
 
 template <class T>
@@ -202,8 +208,9 @@ template <class T>
 void Shifted<T>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
   auto scope = ctx.arena().scope();
   double* const low = scope.template take<double>(this->rows());
-  A_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low});
-  submit(ctx, ShiftResidual{this->rows(), sigma_, {v.r, v.x, v.r, low, v.r_low}});
+  A_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low, v.size, v.weight, v.more});
+  submit(ctx, ShiftResidual{
+                  this->rows(), sigma_, {v.r, v.x, v.r, low, v.r_low, v.size, v.weight, true}});
 }
 
 #define TCSOLVE_INSTANTIATE(C) \

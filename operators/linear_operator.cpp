@@ -138,7 +138,8 @@ void LinearOperator<T>::residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const
 }
 
 template <class T>
-void LinearOperator<T>::exact_residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const {
+void LinearOperator<T>::exact_residual(Context& ctx, In<T> b, In<T> x, Out<T> r,
+                                       RowSizes const& sizes) const {
   if constexpr (std::is_same_v<T, double>) {
     check_residual(ctx, b, x, r);
     if (sums_exactly() && b.is_vector() && x.is_vector() && r.is_vector()) {
@@ -148,7 +149,9 @@ void LinearOperator<T>::exact_residual(Context& ctx, In<T> b, In<T> x, Out<T> r)
           "exact_residual",
           [=, this](Context& c) {
             Range const range(c, [this] { return name() + ".exact_residual"; });
-            if (r.size() > 0) do_exact_residual(c, {b.data, x.data, r.data});
+            if (r.size() > 0)
+              do_exact_residual(
+                  c, {b.data, x.data, r.data, nullptr, nullptr, sizes.size, sizes.weight});
           },
           capturable);
       return;

@@ -92,8 +92,16 @@ class LinearOperator {
   void residual(Context&, In<T> b, In<T> x, Out<T> r) const;
   /// The residual that decides: r = b - A x with each row summed in twice the precision of FP64 and
   /// rounded once (the bound is in kernels/residual.hpp). One column of adjacent entries. An
-  /// operator that does not sum_exactly() makes residual() of it. Cost: about a product.
-  void exact_residual(Context&, In<T> b, In<T> x, Out<T> r) const;
+  /// operator that does not sum_exactly() makes residual() of it. Where it does, and they are asked
+  /// for, also the sizes of the rows, in vectors of the Context's space: |b| + |A| |x| and |A| e.
+  /// Cost: about a product.
+  struct RowSizes {
+    double *size = nullptr, *weight = nullptr;
+  };
+  void exact_residual(Context& ctx, In<T> b, In<T> x, Out<T> r) const {
+    exact_residual(ctx, b, x, r, RowSizes{});
+  }
+  void exact_residual(Context&, In<T> b, In<T> x, Out<T> r, RowSizes const&) const;
   /// exact_residual() is what its name says: T and the entries are FP64, and the operator knows
   /// them one by one.
   virtual bool sums_exactly() const { return false; }

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/solvers/driver/trial.hpp>
 
 namespace tcsolve {
 namespace {
@@ -30,11 +31,10 @@ void ProjectedSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<dou
     throw ShapeError(
         cat("nullspace: A is ", A->rows(), " x ", A->cols(), ", its vectors have ", n, " entries"));
   if (b_.rows() != n) {
-    b_ = Vector<double>(ctx.space(), n);
-    x_ = Vector<double>(ctx.space(), n);
-    t_ = Vector<double>(ctx.space(), n);
+    for (Vector<double>* v : {&given_b_, &b_, &x_, &t_}) *v = Vector<double>(ctx.space(), n);
   }
-  check(A_true ? A_true : A);
+  A_true_ = A_true ? A_true : A;
+  check(A_true_);
   method_->setup(ctx, A, projected(std::move(M)), A_true);
 }
 
@@ -45,20 +45,20 @@ void ProjectedSolver::check(OperatorPtr<double> const& A) {
   double const limit = of_a_null_vector * (std::isfinite(size) ? size : 1.0);
   for (Index k = 0; k < P_->vectors(); ++k) {
     A->apply(*ctx_, P_->z(k), t_);
-    if (double const product = length(t_); !(product <= limit))
-      throw SetupError(cat("nullspace: ||A z|| = ", product, " for vector ", k + 1,
-                           " of unit length, and A is of size ", size,
+    if (double const product = norm<double>(*ctx_, t_); !(product <= limit))
+      throw SetupError(cat("nullspace: ||A z|| = ", figure_text(product), " for vector ", k + 1,
+                           " of unit length, and A is of size ", figure_text(size),
                            ": the vector is not in the nullspace of A"));
   }
   left_ = true;
   constexpr int probes = 3;
   for (int probe = 0; probe < probes; ++probe) {
     submit(*ctx_, Random<double>{x_.rows(), ctx_->options().seed + 200 + probe, x_.view().data});
-    double const v = length(x_);
+    double const v = norm<double>(*ctx_, x_);
     A->apply(*ctx_, x_, t_);
     axpby<double, double>(*ctx_, 1.0, t_, 0.0, b_.view());
     P_->apply(*ctx_, -1.0, t_, 1.0, b_);  // Z Z^T A v
-    left_ = left_ && length(b_) <= limit * v;
+    left_ = left_ && norm<double>(*ctx_, b_) <= limit * v;
   }
 }
 
@@ -67,13 +67,6 @@ OperatorPtr<double> ProjectedSolver::projected(OperatorPtr<double> M) const {
   OperatorPtr<double> inner = std::move(M);
   if (left_) inner = std::make_shared<Product<double>>(inner, P_);
   return std::make_shared<Product<double>>(P_, inner);
-}
-
-double ProjectedSolver::length(In<double> v) {
-  auto scope = ctx_->arena().scope();
-  Out<double> const square = scope.template vectors<double>(1, 1);
-  dot<double>(*ctx_, v, v, square.data);
-  return std::sqrt(to_host(*ctx_, square.data, ctx_->space(), 1).front());
 }
 
 /// there = v, which may lie in another space.
@@ -100,13 +93,14 @@ SolveReport ProjectedSolver::solve(In<double> b, Out<double> x) {
   if (b.rows != P_->rows() || x.rows != P_->rows() || b.cols != 1 || x.cols != 1)
     throw ShapeError(cat(name(), ": b and x are vectors of ", P_->rows(), " entries"));
   Context::Entry const entry(*ctx_);
-  to(t_, b);
-  to(x_, x);
-  double const whole = length(t_);
-  P_->apply(*ctx_, t_, b_);
+  to(given_b_, b);
+  P_->apply(*ctx_, given_b_, b_);
+  to(t_, given_b_);
   axpby<double, double>(*ctx_, -1.0, b_, 1.0, t_.view());
-  double const outside = length(t_);
-  if (!left_) to(b_, b);
+  double const outside = left_ ? norm<double>(*ctx_, t_) : 0.0;
+  if (!left_) to(b_, given_b_);
+  to(t_, x);
+  P_->apply(*ctx_, t_, x_);
   SolveReport report;
   try {
     report = method_->solve(b_, x_);
@@ -117,22 +111,36 @@ SolveReport ProjectedSolver::solve(In<double> b, Out<double> x) {
     throw;
   }
   leave(x);
-  if (!left_ || !std::isfinite(whole)) return report;
-  // The part outside the range of A is orthogonal to every residual of the projected system.
-  report.rhs_norm = whole;
-  report.true_residual = std::hypot(report.true_residual, outside);
-  report.initial_residual = std::hypot(report.initial_residual, outside);
-  if (report.converged() && report.true_residual > report.tolerance) {
-    report.reason = Stop::least_squares;
-    report.cause = Cause::inconsistent;
-    report.message = cat(
-        name(), ": least_squares after ", report.iterations, " iterations: b has a part of norm ",
-        outside, " in the nullspace, outside the range of A; ",
-        outside > report.tolerance
-            ? "x solves the system without it, and no x has a smaller residual"
-            : "with what is left of the rest it exceeds the tolerance; a smaller rtol helps");
-  }
+  judge(report, outside);
   return report;
+}
+
+/// The verdict on t_, which is handed out, from its residual in the system as it was given. Every
+/// comparison is written so that a NaN fails it.
+void ProjectedSolver::judge(SolveReport& report, double outside) {
+  if (!std::isfinite(report.true_residual)) return;  // b, x or A hold NaN or Inf
+  auto const [b_norm] = norms<double>(*ctx_, given_b_);
+  double const tolerance = report.tolerance >= 0 ? report.tolerance : 0.0;
+  double const size = A_true_->norm_estimate();
+  Measured const now = measure(*ctx_, *A_true_, given_b_, t_, b_, Summed::exact,
+                               row_rule({}, tolerance, b_norm), nullptr, [](TrialNorms*) {});
+  report.rhs_norm = b_norm;
+  report.initial_residual = std::hypot(report.initial_residual, outside);
+  report.true_residual = now.residual;
+  report.rowwise_error = now.rows.relative;
+  report.rows_unmet = now.rows.unmet;
+  report.backward_error = backward_error(now.residual, size, now.x_norm, b_norm);
+  if (!std::isnan(now.rows.size))
+    report.attainable = attainable_residual(now.rows.size, size, double(t_.rows()));
+  if (now.residual <= tolerance) {
+    if (!report.converged()) report.reason = Stop::converged, report.cause = Cause::none;
+  } else if (report.converged()) {
+    bool const inconsistent = outside > tolerance || now.residual <= std::hypot(tolerance, outside);
+    report.reason = inconsistent ? Stop::least_squares : Stop::false_convergence;
+    report.cause = inconsistent ? Cause::inconsistent : Cause::nullspace;
+    report.value = outside;
+  }
+  report.message = message_of(report, name(), advice());
 }
 
 SolveReport ProjectedSolver::approximate(In<double> b, Out<double> x) {
@@ -145,7 +153,7 @@ SolveReport ProjectedSolver::approximate(In<double> b, Out<double> x) {
 
 SolverCost ProjectedSolver::cost() const {
   SolverCost cost = method_->cost();
-  cost.vectors += 3 + static_cast<double>(given_.size());
+  cost.vectors += 4 + static_cast<double>(given_.size());
   return cost;
 }
 

@@ -5,10 +5,14 @@
 ///                     solve A x = b' with P M P        M cannot bring Z back
 ///                     x = P x                          of all solutions the shortest
 ///
-/// Where A^T Z is not 0 (a nonsymmetric A; z^T A v of random v tells), b stays as it is and M
-/// becomes P M. The report is about A x = b with the b that was given: where its part outside the
-/// range of A exceeds the tolerance, a converged solve is `least_squares`, cause `inconsistent`: no
-/// x does better.
+/// x0 is projected too: what it holds along Z would only cost digits. Where A^T Z is not 0 (a
+/// nonsymmetric A; z^T A v of random v tells), b stays as it is and M becomes P M.
+///
+/// The report is about A x = b with the b that was given and the x that is handed out: its residual
+/// is measured once more, after x = P x, and verdict, figures and message follow from that number.
+/// Where no x meets the tolerance, since the part of b outside the range of A exceeds it, a
+/// converged solve is `least_squares`, cause `inconsistent`. Where P has moved the residual, the
+/// vectors are not quite in the nullspace, and it is `false_convergence`, cause `nullspace`.
 #pragma once
 
 #include <memory>
@@ -25,8 +29,8 @@ class ProjectedSolver final : public Solver {
   /// `vectors` span the nullspace, in the numbers of the operators that setup() is given.
   ProjectedSolver(std::shared_ptr<Solver> method, std::vector<std::vector<double>> vectors);
 
-  /// Throws SetupError where ||A z|| > 1e-8 ||A|| for a unit vector z of the span, ShapeError where
-  /// vectors do not suit A, and what the method's setup() throws.
+  /// Throws SetupError where ||A z|| is not at most 1e-8 ||A|| for a unit vector z of the span,
+  /// ShapeError where vectors do not suit A, and what the method's setup() throws.
   void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
              OperatorPtr<double> A_true = nullptr) override;
   SolveReport solve(In<double> b, Out<double> x) override;
@@ -43,7 +47,7 @@ class ProjectedSolver final : public Solver {
 
  private:
   void check(OperatorPtr<double> const& A);
-  double length(In<double> v);
+  void judge(SolveReport&, double outside);
   void to(Out<double> there, In<double> v);
   void leave(Out<double> x);
 
@@ -51,8 +55,9 @@ class ProjectedSolver final : public Solver {
   std::vector<std::vector<double>> given_;
   Context* ctx_ = nullptr;
   std::shared_ptr<Projection const> P_;
+  OperatorPtr<double> A_true_;
   bool left_ = true;  // A^T Z = 0 too
-  Vector<double> b_, x_, t_;
+  Vector<double> given_b_, b_, x_, t_;
 };
 
 }  // namespace tcsolve

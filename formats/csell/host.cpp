@@ -128,7 +128,7 @@ struct Each<ExactResidual<CsellView<double>>> {
       CsellStrip const strip = a.strips[s / a.depth];
       double const* const values = a.values + Offset{strip.first} * C;
       Index const from = s % a.depth == 0 ? 0 : a.ends[s - 1], to = a.ends[s];
-      Sums<C> sums;
+      RowSums<C> sums;
       auto add = [&]<class I>(I const* numbers) {
         for (Index j = from; j < to; ++j) {
           Offset const at = a.place(j, 0);
@@ -151,7 +151,7 @@ struct Each<ExactResidual<CsellView<double>>> {
       else
         add(reinterpret_cast<std::int32_t const*>(numbers));
       for (std::int64_t line = first; line < std::min(first + C, end); ++line) {
-        Twofold const sum{sums.high[line - first], sums.low[line - first]};
+        RowSum const sum = sums[line - first];
         std::int32_t const row = a.order == nullptr ? static_cast<Index>(line) : a.order[line];
         if (row < 0)
           op.parts[~row] = sum;

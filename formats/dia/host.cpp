@@ -172,7 +172,7 @@ struct Each<ExactResidual<DiaView<double>>> {
     DiaView<double> const& a = op.a;
     for (std::int64_t first = begin; first < end; first += most) {
       std::int64_t const last = std::min(first + most, end);
-      Sums<most> sums;
+      RowSums<most> sums;
       for (Index k = 0; k < a.count; ++k) {
         DiaDiagonal const d = a.diagonals[k];
         std::int64_t const low = std::max<std::int64_t>(first, -std::int64_t{d.offset});
@@ -188,9 +188,9 @@ struct Each<ExactResidual<DiaView<double>>> {
             sums.subtract_product(i - first, values[d.last], x[i]);
       }
       for (std::int64_t i = first; i < last; ++i) {
-        Twofold const sum{sums.high[i - first], sums.low[i - first]};
-        if (std::isfinite(sum.high))
-          op.v.finish(i, sum);
+        RowSum const row = sums[i - first];
+        if (std::isfinite(row.sum.high))
+          op.v.finish(i, row);
         else
           op.element(i, {}, nullptr);
       }

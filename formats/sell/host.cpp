@@ -240,7 +240,7 @@ struct Each<ExactResidual<SellView<double>>> {
       }
       SellSlice const slice = a.slices[first / C];
       double const* values = a.values + slice.values;
-      Sums<C> sums;
+      RowSums<C> sums;
       auto add = [&](auto const* columns, double const* x) {
         for (Index j = 0; j < slice.width; ++j, values += C, columns += C) {
           double factor[C];
@@ -253,9 +253,9 @@ struct Each<ExactResidual<SellView<double>>> {
       else
         add(a.deltas + slice.indices, op.v.x + slice.base);
       for (int l = 0; l < C; ++l) {
-        Twofold const sum{sums.high[l], sums.low[l]};
-        if (std::isfinite(sum.high))
-          op.v.finish(first + l, sum);
+        RowSum const row = sums[l];
+        if (std::isfinite(row.sum.high))
+          op.v.finish(first + l, row);
         else
           op.element(first + l, {}, nullptr);
       }

@@ -22,14 +22,19 @@ struct Each {
   }
 };
 
-/// Sums side by side, in vectors: those of the lines of a slice, or of neighbouring rows.
+/// Rows side by side, in vectors: those of the lines of a slice, or neighbours.
 template <int count>
-struct Sums {
-  double high[count] = {}, low[count] = {};
+struct RowSums {
+  double high[count] = {}, low[count] = {}, size[count] = {}, weight[count] = {},
+         caught[count] = {}, terms[count] = {};
   [[gnu::always_inline]] void subtract_product(std::int64_t i, double a, double x) {
-    Twofold sum{high[i], low[i]};
-    sum.subtract_product(a, x);
-    high[i] = sum.high, low[i] = sum.low;
+    RowSum row = (*this)[i];
+    row.subtract_product(a, x);
+    high[i] = row.sum.high, low[i] = row.sum.low, size[i] = row.size, weight[i] = row.weight,
+    caught[i] = row.caught, terms[i] = row.terms;
+  }
+  [[gnu::always_inline]] RowSum operator[](std::int64_t i) const {
+    return {{high[i], low[i]}, size[i], weight[i], caught[i], terms[i]};
   }
 };
 

@@ -54,7 +54,7 @@ void CgMethod<T>::classify_stop(Context& ctx, LoopState& state) {
   k.classify(state);
   Curvature curvature{k.sigma, norm<T>(ctx, p_), 0,
                       std::ldexp(this->system().norm_A, -this->system().exponent),
-                      roundoff(real_of<T>)};
+                      this->system().roundoff_of_curvature()};
   if (!curvature.vanishes()) return;
   curvature.q = norm<T>(ctx, q_);
   curvature.classify(state);

@@ -106,7 +106,8 @@ void DeflatedCgMethod::classify_stop(Context& ctx, LoopState& state) {
   if (!Curvature::decides(stop)) return;
   if (stop == Stop::claimed && state.iteration == 0) return;  // there may be no p
   Curvature curvature{to_host(ctx, k_).front().sigma, norm<double>(ctx, p_), 0,
-                      std::ldexp(system().norm_A, -system().exponent), 0x1p-53};
+                      std::ldexp(system().norm_A, -system().exponent),
+                      system().roundoff_of_curvature()};
   if (!curvature.vanishes()) return;
   curvature.q = norm<double>(ctx, q_);
   curvature.classify(state);

@@ -64,6 +64,8 @@ BatchSolver::BatchSolver(std::unique_ptr<Solver> method)
   if (solver_ == nullptr || !solver_->facts().batches)
     throw Unsupported(cat(owner_ ? owner_->name() : "no method",
                           " cannot run in a batch; cg, bicgstab and gmres can"));
+  if (solver_->stopping().baseline == Baseline::rows)
+    throw Unsupported("a batch: 'baseline: rows' is for systems that are solved one by one");
 }
 
 void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Index> const& starts,
@@ -107,7 +109,7 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
   // The method sees all systems as one; nothing in it depends on A's size (MethodFacts::batches).
   system_.adopt(ctx, A_, M, A_);
   system_.norm_A = 0;
-  for (Vector<double>* v : {&b_, &x_, &residual_, &trial_, &trial_residual_})
+  for (Vector<double>* v : {&b_, &x_, &residual_, &trial_, &trial_residual_, &sizes_})
     *v = Vector<double>(ctx.space(), a.rows);
   state_ = Array<SystemState>(ctx.space(), 1);
   workspace_ = solver_->method().allocate(ctx, system_);
@@ -133,7 +135,8 @@ void BatchSolver::record(Context& ctx) {
                    method.monitors_residual()};
   SystemState* s = state_.data();
   double const* norm2 = workspace_.norm2;
-  Out<double> b = b_, x = x_, r = residual_, trial = trial_, trial_r = trial_residual_;
+  Out<double> b = b_, x = x_, r = residual_, trial = trial_, trial_r = trial_residual_,
+              size = sizes_;
   Out<double> scaled = system_.r, d = system_.x;
   program_ = {};
   workspaces_.clear();
@@ -148,8 +151,8 @@ void BatchSolver::record(Context& ctx) {
   };
   program_.first = part([&](Context& c) {
     submit(c, MaxRowSum<double>{n, A_->view(), &s->norm_A});
-    exact_residual(c, A_->view(), {b.data, x.data, r.data});
-    submit(c, JudgeStart{n, rules, s, b.data, x.data, r.data});
+    exact_residual(c, A_->view(), {b.data, x.data, r.data, nullptr, nullptr, size.data});
+    submit(c, JudgeStart{n, rules, s, b.data, x.data, r.data, size.data});
     submit(c, JudgeZero{n, s, x.data});
   });
   program_.begin = part([&](Context& c) {
@@ -162,8 +165,8 @@ void BatchSolver::record(Context& ctx) {
     method.complete(c);
     method.classify_stop_in_batch(c, &s->norm_A);
     submit(c, JudgeTrial{n, s, x.data, d.data, system_.best_data(), trial.data});
-    exact_residual(c, A_->view(), {b.data, trial.data, trial_r.data});
-    submit(c, JudgeVerdict{n, rules, s, norm2, trial.data, trial_r.data});
+    exact_residual(c, A_->view(), {b.data, trial.data, trial_r.data, nullptr, nullptr, size.data});
+    submit(c, JudgeVerdict{n, rules, s, norm2, trial.data, trial_r.data, size.data});
     submit(c, JudgeAccept{n, s, trial.data, trial_r.data, x.data, r.data});
   });
   program_.system = s;

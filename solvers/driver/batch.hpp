@@ -76,7 +76,7 @@ class BatchSolver {
   BatchProgram program_;
   std::vector<std::shared_ptr<Arena>> workspaces_;  // that its operands may lie in
   std::shared_ptr<cuda::BatchKernel> kernel_;
-  Vector<double> b_, x_, residual_, trial_, trial_residual_;
+  Vector<double> b_, x_, residual_, trial_, trial_residual_, sizes_;
   Array<SystemState> state_;  // what the recording points to; each team has its own
 };
 

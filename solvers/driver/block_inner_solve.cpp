@@ -34,7 +34,7 @@ SolveReport BlockSolver::approximate(In<double> b, Out<double> x) {
         stopping_.baseline == Baseline::absolute ? 0.0 : stopping_.rtol * size, stopping_.atol);
     // However loose the tolerance, one step is made.
     report.tolerance = std::min(report.tolerance, 0.999 * size);
-    report.true_residual = size;
+    c.open = report.true_residual = size;
     ctx.solving(deadline_after(start, stopping_.time_limit), inner_, [&] {
       system_.parts = parts_ > 1;
       for (system_.attempt = 0; !c.decided; ++system_.attempt) approximate_more(c, b, x, start);
@@ -63,7 +63,7 @@ void BlockSolver::approximate_more(ColumnState& c, In<double> b, Out<double> x,
   submit(ctx, Correct<double>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
   if (end.stop == Stop::cycle_end && report.iterations < stopping_.max_iters) {
     A_true_->residual(ctx, b, x, residuals_);
-    report.true_residual = norm<double>(ctx, residuals_);
+    c.open = report.true_residual = norm<double>(ctx, residuals_);
     bool const ended = !(report.true_residual > report.tolerance);
     if (!ended && std::isfinite(report.true_residual)) return;
     return c.end(ended ? Stop::converged : Stop::nonfinite, Cause::none);

@@ -60,10 +60,13 @@ void BlockSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double>
   system_.preconditioned = M != nullptr;
   system_.M = M ? std::move(M) : std::make_shared<Identity<double>>(n);
   A_true_ = std::move(A_true);
+  auto const stored = [](auto const& op) { return roundoff(op->traits().precision.storage); };
+  rounded_ = stored(system_.A) > stored(A_true_);
   width_ = 0;  // the next solve records its step
   compared_.clear();
   for (Vector<double>* v : {&b_, &x_, &r_, &trial_, &trial_residual_, &d_})
     v->resize(ctx.space(), n);
+  if (by_rows()) unmet_.resize(ctx.space(), n);
   Deadline const deadline = deadline_after(Clock::now(), stopping_.time_limit);
   ctx.solving(deadline, inner_, [&] { scale_operators(ctx); });
   if (!loop_ || !loop_->belongs_to(ctx)) loop_.emplace(ctx, stopping_.max_iters);
@@ -183,17 +186,36 @@ std::vector<SolveReport> BlockSolver::solve_group(In<double> b, Out<double> x) {
   return reports;
 }
 
-double BlockSolver::measure_residual(In<double> b, In<double> x, Out<double> r, Sum sum) {
+double BlockSolver::measure_residual(In<double> b, In<double> x, Out<double> r, Summed sum) {
   ++residuals_made_;
-  if (sum == Sum::exact)
+  if (sum == Summed::exact)
     A_true_->exact_residual(*ctx_, b, x, r);
   else
     A_true_->residual(*ctx_, b, x, r);
   return norm<double>(*ctx_, r);
 }
 
-double BlockSolver::attainable(ColumnState const& c, double x_norm) const {
-  return attainable_residual(norm_A_, x_norm, c.report.rhs_norm, double(system_.A->cols()));
+/// r = b_ - A_true x as exactly as A_true can, without the rows that are met where the norm of all
+/// meets the tolerance; `open`: what is left to solve.
+Measured BlockSolver::examine(ColumnState& c, In<double> x, Out<double> r, double& open) {
+  ++residuals_made_;
+  Measured const now = measure(*ctx_, *A_true_, b_, x, r, Summed::exact, c.rule,
+                               by_rows() ? unmet_.view().data : nullptr, [](TrialNorms*) {});
+  open = now.residual;
+  if (by_rows() && now.residual <= c.report.tolerance) {
+    copy<double, double>(*ctx_, In<double>(unmet_), r);
+    open = now.rows.unmet == 0 ? 0.0 : norm<double>(*ctx_, r);
+  }
+  return now;
+}
+
+double BlockSolver::attainable_bound(ColumnState const& c) const {
+  return tcsolve::attainable_bound(norm_A_, c.x_norm, c.report.rhs_norm, double(system_.A->cols()));
+}
+
+double BlockSolver::attainable(ColumnState const& c) const {
+  if (std::isnan(c.rows.size)) return attainable_bound(c);
+  return attainable_residual(c.rows.size, norm_A_, double(system_.A->cols()));
 }
 
 /// Norms of b, x and the residual of a column, and its verdict where there is nothing to solve.
@@ -201,22 +223,30 @@ void BlockSolver::open(ColumnState& c) {
   Context& ctx = *ctx_;
   SolveReport& report = c.report;
   report.preconditioned = system_.preconditioned;
+  report.rows = system_.A->rows();
   copy<double, double>(ctx, column<double const>(B_, c.j), b_);
   copy<double, double>(ctx, column<double const>(X_, c.j), x_);
   auto const [b_norm, x_norm] = norms<double>(ctx, b_, x_);
   if (!opens(c, b_norm, x_norm)) return;
-  double residual = report.true_residual;
-  if (residual <= report.tolerance + attainable(c, x_norm) && A_true_->sums_exactly()) {
-    residual = measure_residual(b_, x_, r_, Sum::exact);
-    report.tolerance =
-        tolerance_of(stopping_.baseline, stopping_.rtol, stopping_.atol, report.rhs_norm, residual);
+  c.open = report.true_residual;
+  if (c.open <= report.tolerance + attainable_bound(c) && A_true_->sums_exactly()) {
+    Measured const now = examine(c, x_, r_, c.open);
+    report.true_residual = now.residual;
+    c.rows = now.rows;
+    report.tolerance = tolerance_of(stopping_.baseline, stopping_.rtol, stopping_.atol,
+                                    report.rhs_norm, now.residual);
     c.exact = true;
   }
-  report.initial_residual = report.true_residual = report.best_residual =
-      report.recurrence_residual = residual;
+  report.initial_residual = report.best_residual = report.recurrence_residual =
+      report.true_residual;
   copy<double, double>(ctx, r_, column<double>(residuals_, c.j));
-  if (residual <= report.tolerance) return c.end(Stop::converged, Cause::exact_guess);
+  if (c.open <= enough(c)) return c.end(Stop::converged, Cause::exact_guess);
   if (stopping_.max_iters == 0) c.end(Stop::max_iterations, Cause::none);
+}
+
+/// What may be left to solve.
+double BlockSolver::enough(ColumnState const& c) const {
+  return by_rows() ? 0.0 : c.report.tolerance;
 }
 
 /// False where b = 0 or a number is missing: the verdict is there. Else r_ is the residual.
@@ -237,7 +267,7 @@ bool BlockSolver::opens(ColumnState& c, double b_norm, double x_norm) {
   }
   double residual = 0;
   if (early.stop != Stop::nonfinite) {
-    residual = measure_residual(b_, x_, r_, Sum::plain);
+    residual = measure_residual(b_, x_, r_, Summed::plain);
     if (!std::isfinite(residual)) early = {Stop::nonfinite, Cause::matrix};
   }
   if (early.stop == Stop::nonfinite) {
@@ -248,6 +278,10 @@ bool BlockSolver::opens(ColumnState& c, double b_norm, double x_norm) {
   c.exact = !A_true_->sums_exactly();  // there is nothing better
   report.tolerance =
       tolerance_of(stopping_.baseline, stopping_.rtol, stopping_.atol, b_norm, residual);
+  c.rule = row_rule(stopping_, report.tolerance, b_norm);
+  if (by_rows() && c.exact)
+    throw Unsupported(cat(facts_.name, ": baseline: rows goes by the entries of each row, which ",
+                          A_true_->name(), " does not name"));
   if (zero) {
     // x0 is not looked at: of its residual nothing is known.
     report.true_residual = report.best_residual = report.recurrence_residual = 0;
@@ -290,16 +324,18 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   for (Index i = 0; i < w; ++i) {
     ColumnState& c = *active[static_cast<std::size_t>(i)];
     SolveReport const& report = c.report;
-    c.exponent = std::ilogb(report.true_residual);
+    bool const rows_left = by_rows() && c.open < report.true_residual;
+    c.target = rows_left ? 0.25 * c.open * c.rule.overall / c.rows.overall : report.tolerance;
+    c.exponent = std::ilogb(c.open);
     copy<double, double>(ctx, column<double const>(residuals_, c.j), r_);
     rescale_into<double, double>(ctx, -c.exponent, r_, d_);
     put_residual(i);
     // Near its roundoff a recurrence is about nothing: there the true residual is looked at first.
-    double const fall = std::max(report.tolerance / report.true_residual, 100 * u);
-    double const goal = fall * std::ldexp(report.true_residual, -c.exponent);
+    double const fall = std::max(c.target / c.open, 100 * u);
+    double const goal = fall * std::ldexp(c.open, -c.exponent);
     goal2.push_back(goal * goal);
     farthest = std::max(farthest, 1 / fall);
-    rise = std::max(rise, stopping_.divtol * report.rhs_norm / report.true_residual);
+    rise = std::max(rise, stopping_.divtol * report.rhs_norm / c.open);
   }
   goal2.resize(static_cast<std::size_t>(width_), goal2.back());  // of parts: that of their sum
   copy_bytes(ctx, system_.goal2.data(), ctx.space(), goal2.data(), Space::host,
@@ -372,12 +408,12 @@ void BlockSolver::heed(ColumnEnd& end) const {
 void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   Context& ctx = *ctx_;
   SolveReport& report = c.report;
-  double const before = report.true_residual;
+  double const before = c.open;
   ColumnEnd const end = end_of(run, i);
   for (Index k = 0; k < end.steps; ++k)
     report.history.push_back(
-        {++report.iterations, run.measures[static_cast<std::size_t>(k)] * report.tolerance});
-  if (end.steps > 0) report.recurrence_residual = std::sqrt(end.measure2) * report.tolerance;
+        {++report.iterations, run.measures[static_cast<std::size_t>(k)] * c.target});
+  if (end.steps > 0) report.recurrence_residual = std::sqrt(end.measure2) * c.target;
   report.loop_seconds += run.seconds;
   report.execution = loop_->taken();
 
@@ -387,32 +423,35 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   copy<double, double>(ctx, column<double const>(B_, c.j), b_);
   In<double> const d = d_, x = x_;
   submit(ctx, Correct<double>{d.rows, two.factor, two.factor2, d.data, x.data, trial_.view().data});
-  double const residual = measure_residual(b_, trial_, trial_residual_, Sum::exact);
-  double const trial_norm = norm<double>(ctx, trial_);
-  bool const finite = std::isfinite(residual) && std::isfinite(trial_norm);
-  auto const step = Judgement::step(finite, before, residual, infinite, infinite);
+  double open = 0;
+  Measured const now = examine(c, trial_, trial_residual_, open);
+  bool const finite = now.finite();
+  auto const step = Judgement::step(finite, before, open, infinite, infinite);
   if (step.takes) {
-    report.true_residual = residual;
-    c.x_norm = trial_norm;
+    report.true_residual = now.residual;
+    c.open = open;
+    c.rows = now.rows;
+    c.x_norm = now.x_norm;
     c.exact = true;
     copy<double, double>(ctx, trial_, column<double>(X_, c.j));
     copy<double, double>(ctx, trial_residual_, column<double>(residuals_, c.j));
-    report.best_residual = residual;
+    report.best_residual = now.residual;
     report.best_iteration = report.iterations;
   }
   bool const exhausted = report.iterations >= stopping_.max_iters;
   // The iterations of another column ended the run of this one: whether it stagnates is not known.
   bool const cut = !run.ends.empty() && end.stop == Stop::cycle_end && end.steps > 0 &&
                    end.steps < facts_.cycle && !exhausted;
-  Verdict const verdict =
+  Verdict verdict =
       c.judgement.after({.stop = end.stop,
                          .cause = end.cause,
                          .overflow = !finite && std::isfinite(end.value),
                          .gain = cut ? std::min(step.gain, Judgement::enough_gain) : step.gain,
-                         .residual = report.true_residual,
-                         .tolerance = report.tolerance,
+                         .residual = c.open,
+                         .tolerance = enough(c),
                          .rhs_norm = report.rhs_norm,
-                         .limit = attainable(c, c.x_norm),
+                         .limit = by_rows() ? 0.0 : attainable(c),
+                         .lost = lost_to_underflow(norm_A_, double(system_.A->cols())),
                          .normal = infinite,
                          .optimal = 0,
                          .noise = 0,
@@ -421,6 +460,7 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
                          .exhausted = exhausted});
   if (verdict.stop == Stop::running) return;
   if (verdict.stop == end.stop) report.value = end.value;
+  if (rounded_) verdict = verdict_on_rounded(verdict);
   if (verdict.cause == Cause::inner_solver) report.inner = inner_.complaint;
   c.end(verdict.stop, verdict.stop == Stop::nonfinite ? diagnose() : verdict.cause);
 }
@@ -453,13 +493,16 @@ void BlockSolver::close(ColumnState& c, Index together) {
   if (!c.exact) {
     copy<double, double>(ctx, column<double const>(X_, c.j), x_);
     copy<double, double>(ctx, column<double const>(B_, c.j), b_);
-    report.true_residual = measure_residual(b_, x_, r_, Sum::exact);
+    Measured const now = examine(c, x_, r_, c.open);
+    report.true_residual = now.residual;
+    c.rows = now.rows;
     c.exact = true;
-    if (report.true_residual <= report.tolerance && !report.converged())
-      c.end(Stop::converged, Cause::none);
+    if (c.open <= enough(c) && !report.converged()) c.end(Stop::converged, Cause::none);
   }
+  report.rowwise_error = c.rows.relative;
+  report.rows_unmet = c.rows.unmet;
+  if (std::isfinite(norm_A_) || !std::isnan(c.rows.size)) report.attainable = attainable(c);
   if (!std::isfinite(norm_A_)) return;
-  report.attainable = attainable(c, c.x_norm);
   report.backward_error = backward_error(report.true_residual, norm_A_, c.x_norm, report.rhs_norm);
 }
 

@@ -31,6 +31,7 @@
 
 #include <tcsolve/core/judgement.hpp>
 #include <tcsolve/solvers/driver/block_method.hpp>
+#include <tcsolve/solvers/driver/trial.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
@@ -70,13 +71,16 @@ class BlockSolver : public Solver {
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum class Sum { plain, exact };
   /// What is known of a column while it is solved.
   struct ColumnState {
     Index j = 0;  ///< of the caller's block
     SolveReport report;
     Judgement judgement = {};
     double x_norm = 0;
+    RowRule rule{};      ///< of its rows ...
+    RowFigures rows;     ///< ... and what is known of them
+    double open = 0;     ///< what is left to solve: ||r||, or that of the rows that are not met
+    double target = 0;   ///< of that, in the run at hand
     int exponent = 0;    ///< the method's r is 2^-exponent times the residual
     bool exact = false;  ///< the residual was summed as exactly as A_true can
     bool decided = false;
@@ -107,8 +111,12 @@ class BlockSolver : public Solver {
   void judge(ColumnState&, Run const&, Index i);
   Cause diagnose();
   void close(ColumnState&, Index together);
-  double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
-  double attainable(ColumnState const&, double x_norm) const;
+  double measure_residual(In<double> b, In<double> x, Out<double> r, Summed);
+  bool by_rows() const { return stopping_.baseline == Baseline::rows; }
+  Measured examine(ColumnState&, In<double> x, Out<double> r, double& open);
+  double enough(ColumnState const&) const;
+  double attainable_bound(ColumnState const&) const;
+  double attainable(ColumnState const&) const;
   void heed(ColumnEnd&) const;
   void put_residual(Index i);
   void take_correction(Index i);
@@ -128,7 +136,8 @@ class BlockSolver : public Solver {
   BlockSystem system_;
   OperatorPtr<double> A_true_;
   double norm_A_ = 0;
-  int exponent_ = 0;  // A is 2^-exponent times the operator given
+  bool rounded_ = false;  // A stores its values in a narrower type than A_true does
+  int exponent_ = 0;      // A is 2^-exponent times the operator given
   double const* measure2_ = nullptr;
   Index width_ = 0;  // columns that a step is recorded for
   bool recorded_parts_ = false;
@@ -136,6 +145,7 @@ class BlockSolver : public Solver {
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   MultiVector<double> B_, X_, residuals_;
   Vector<double> b_, x_, r_, trial_, trial_residual_, d_;
+  Vector<double> unmet_;  // with `baseline: rows`
   InnerSolves inner_;
   Index residuals_made_ = 0;
 };

@@ -13,8 +13,9 @@ struct Curvature {
   double sigma;     ///< <p, A p>
   double p, q;      ///< ||p||, ||A p||
   double size;      ///< estimate of ||A||
-  double roundoff;  ///< of the vectors' type
+  double roundoff;  ///< of the vectors' type, or of A's entries where that is coarser
 
+  TCSOLVE_HD static double fp64() { return 0x1p-53; }
   /// A curvature within its rounding error has no sign.
   TCSOLVE_HD bool vanishes() const { return magnitude(sigma) <= 10 * roundoff * size * p * p; }
   /// ||A p||^2 <= ||A|| <p, A p> for a semidefinite A, so that A p tells a singular A from one that
@@ -36,7 +37,9 @@ struct Curvature {
     state.value = sigma;
     state.stop =
         static_cast<std::int32_t>(singular() ? Stop::breakdown : Stop::indefinite_operator);
-    state.cause = static_cast<std::int32_t>(singular() ? Cause::singular_operator : Cause::none);
+    state.cause = static_cast<std::int32_t>(singular()          ? Cause::singular_operator
+                                            : roundoff > fp64() ? Cause::values
+                                                                : Cause::none);
   }
 };
 

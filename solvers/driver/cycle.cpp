@@ -44,7 +44,7 @@ bool KrylovSolver<T>::look(Problem const& problem, LoopState& state, double beli
   seen.next = state.iteration + seen.apart;
   if (std::isnan(seen.best_norm)) seen.best_norm = x_norm_;
   method_->complete(*ctx_);
-  Trial const trial = try_correction(problem, system_.x, state.iteration, Sum::plain);
+  Trial const trial = try_correction(problem, system_.x, state.iteration, Summed::plain);
   if (trial.finite() && trial.residual < seen.best) {
     if (trial.residual < progress * seen.best) seen.step = state.iteration;
     seen.best = trial.residual;
@@ -62,11 +62,11 @@ bool KrylovSolver<T>::look(Problem const& problem, LoopState& state, double beli
     return false;
   };
   bool const refuted = !trial.finite() || trial.residual > far * std::max(believed, seen.best);
-  bool const drowned = !trial.finite() || attainable(trial.x_norm, rhs_norm) > believed;
+  bool const drowned = !trial.finite() || attainable_bound(trial.x_norm, rhs_norm) > believed;
   if (refuted && drowned) {
     // An x that is lost in its rounding has followed the kernel of A, unless the best one was as
     // accurate as it can be.
-    bool const accurate = seen.best <= 0.1 * attainable(seen.best_norm, rhs_norm);
+    bool const accurate = seen.best <= 0.1 * attainable_bound(seen.best_norm, rhs_norm);
     return end(Stop::claimed, accurate ? Cause::none : Cause::singular_operator);
   }
   // On an ill-conditioned A the norm may run ahead of the residual for a while.
@@ -96,7 +96,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
   };
   std::vector<double> norms2;
   std::int32_t accounted = 0;
-  bool const watched = problem.judged && facts_.watched;
+  bool const watched = problem.judged && problem.by_norm && facts_.watched;
   double const first = watched ? std::min(100.0, system_.x.rows() + 10.0) : unknown;
   Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2};
   // A in another format is the same A: the recurrence goes on with it.

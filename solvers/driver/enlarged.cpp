@@ -50,7 +50,7 @@ std::string BlockSolver::verdict_on_parts(SolveReport const& report, bool from_z
   if (compares && compared_.empty()) {
     system_.parts = false;
     ColumnState c;
-    c.report.true_residual = c.report.rhs_norm = report.rhs_norm;
+    c.open = c.report.true_residual = c.report.rhs_norm = report.rhs_norm;
     c.report.tolerance = report.tolerance;
     copy<double, double>(*ctx_, column<double const>(B_, 0), column<double>(residuals_, 0));
     Run const alone = run({&c}, worth, start);

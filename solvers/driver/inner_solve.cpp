@@ -64,7 +64,7 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
   system_.goal.tighten = 1;
   system_.goal.normal = unknown;
   while (report.iterations < stopping_.max_iters) {
-    LoopState state = run_cycle({b, x, false}, report, watch,
+    LoopState state = run_cycle({b, x, report.tolerance, false}, report, watch,
                                 {std::min(facts_.cycle, stopping_.max_iters - report.iterations),
                                  residual, report.tolerance, stopping_.divtol * report.rhs_norm, 0})
                           .state;
@@ -79,7 +79,7 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
     if (stop == Stop::claimed) return end(Stop::converged, Cause::none);
     if (stop != Stop::cycle_end) return end(stop, static_cast<Cause>(state.cause));
     if (report.iterations >= stopping_.max_iters) break;
-    residual = measure_residual(b, x, residual_, Sum::plain);
+    residual = measure_residual(b, x, residual_, Summed::plain);
     if (residual <= report.tolerance) return end(Stop::converged, Cause::none);
     if (!std::isfinite(residual)) return end(Stop::nonfinite, Cause::overflow);
     ++report.restarts;

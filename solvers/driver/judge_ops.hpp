@@ -74,9 +74,9 @@ struct SystemState {
     cause = static_cast<std::int32_t>(c);
   }
   TCSOLVE_HD bool running() const { return stop == 0; }
-  /// The rounding error of forming b - A x.
-  TCSOLVE_HD double rounding(double x_norm_now) const {
-    return attainable_residual(norm_A, x_norm_now, rhs_norm, double(rows));
+  /// What the rounding of x changes of b - A x; size: || |b| + |A| |x| ||.
+  TCSOLVE_HD double rounding(double size) const {
+    return attainable_residual(size, norm_A, double(rows));
   }
 };
 
@@ -87,18 +87,20 @@ struct Attempt {
   TCSOLVE_HD bool first() const { return (system != nullptr ? system->restarts : runs) == 0; }
 };
 
-/// The norms of b, x and r = b - A x; what the tolerance is, and whether it is met already.
+/// The norms of b, x and r = b - A x and of the sizes of its rows; what the tolerance is, and
+/// whether it is met already.
 struct JudgeStart {
   static constexpr char const* name = "judge_start";
-  static constexpr int sums = 3 * Squares::sums;
+  static constexpr int sums = 4 * Squares::sums;
   std::int64_t n;
   JudgeRules rules;
   SystemState* s;
-  double const *b, *x, *r;
+  double const *b, *x, *r, *size;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
     Squares::add(sum, b[i]);
     Squares::add(sum + 3, x[i]);
     Squares::add(sum + 6, r[i]);
+    Squares::add(sum + 9, size[i]);
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {
     s->rhs_norm = Squares::norm(sum);
@@ -111,7 +113,7 @@ struct JudgeStart {
     if (verdict.stop != Stop::running) return s->end(verdict.stop, verdict.cause);
     s->true_residual = s->initial_residual = s->recurrence_residual = residual;
     s->tolerance = tolerance_of(rules.baseline, rules.rtol, rules.atol, s->rhs_norm, residual);
-    s->attainable = s->rounding(s->x_norm);
+    s->attainable = s->rounding(Squares::norm(sum + 9));
     if (residual <= s->tolerance)
       s->end(Stop::converged, Cause::exact_guess);
     else if (rules.max_iters == 0)
@@ -203,15 +205,16 @@ struct JudgeTrial {
 /// The norms of x' and r', and what follows from them.
 struct JudgeVerdict {
   static constexpr char const* name = "judge_verdict";
-  static constexpr int sums = 2 * Squares::sums;
+  static constexpr int sums = 3 * Squares::sums;
   std::int64_t n;
   JudgeRules rules;
   SystemState* s;
   double const* norm2;  ///< the monitored norm, squared, as the loop ended
-  double const *trial, *trial_residual;
+  double const *trial, *trial_residual, *size;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
     Squares::add(sum, trial[i]);
     Squares::add(sum + 3, trial_residual[i]);
+    Squares::add(sum + 6, size[i]);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     LoopState const& loop = *f.state;
@@ -227,22 +230,24 @@ struct JudgeVerdict {
     if (step.takes) {
       s->true_residual = residual;
       s->x_norm = trial_norm;
+      s->attainable = s->rounding(Squares::norm(sum + 6));
     }
-    s->attainable = s->rounding(s->x_norm);
-    Verdict const verdict = s->judgement.after({.stop = static_cast<Stop>(loop.stop),
-                                                .cause = static_cast<Cause>(loop.cause),
-                                                .overflow = !finite && is_finite(loop.value),
-                                                .gain = step.gain,
-                                                .residual = s->true_residual,
-                                                .tolerance = s->tolerance,
-                                                .rhs_norm = s->rhs_norm,
-                                                .limit = s->attainable,
-                                                .normal = unknown,
-                                                .optimal = 0,
-                                                .noise = 0,
-                                                .monitors_residual = rules.monitors_residual,
-                                                .roundoff = rules.roundoff,
-                                                .exhausted = s->iterations >= rules.max_iters});
+    Verdict const verdict =
+        s->judgement.after({.stop = static_cast<Stop>(loop.stop),
+                            .cause = static_cast<Cause>(loop.cause),
+                            .overflow = !finite && is_finite(loop.value),
+                            .gain = step.gain,
+                            .residual = s->true_residual,
+                            .tolerance = s->tolerance,
+                            .rhs_norm = s->rhs_norm,
+                            .limit = s->attainable,
+                            .lost = lost_to_underflow(s->norm_A, double(s->rows)),
+                            .normal = unknown,
+                            .optimal = 0,
+                            .noise = 0,
+                            .monitors_residual = rules.monitors_residual,
+                            .roundoff = rules.roundoff,
+                            .exhausted = s->iterations >= rules.max_iters});
     // The operation that found the value may have stored which operand it came from.
     bool known = verdict.stop == Stop::nonfinite && loop.cause != 0;
     s->end(verdict.stop, known ? static_cast<Cause>(loop.cause) : verdict.cause);

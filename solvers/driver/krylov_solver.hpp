@@ -12,6 +12,10 @@
 /// attainable accuracy the rounding of a plain sum is as large as the residual itself. This number
 /// is reported and decides. Between two restarts, far from the tolerance, a plain sum suffices.
 ///
+/// With `baseline: rows` an x whose ||r|| meets the tolerance is judged by its rows
+/// (solvers/driver/trial.hpp): those that are met leave r, and the method goes on with the others
+/// until there are none.
+///
 /// A method that converges by its own account is thereby checked, and when the true residual says
 /// otherwise it begins again from there (residual replacement; with a rounded A, iterative
 /// refinement: Higham 2002, chapter 12). r is scaled to norm 1 by a power of two, which is exact,
@@ -33,6 +37,7 @@
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/solvers/driver/method.hpp>
+#include <tcsolve/solvers/driver/trial.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
@@ -85,22 +90,20 @@ class KrylovSolver : public Solver {
   struct Problem {
     In<double> b;
     Out<double> x;
-    bool judged = true;  ///< false for an inner solve, whose last iterate is wanted
+    double tolerance = 0;  ///< of ||r||
+    bool judged = true;    ///< false for an inner solve, whose last iterate is wanted
+    bool by_norm = true;   ///< what is left to solve is measured by ||r||
   };
   /// The smallest norm so far, and when.
   struct Best {
     double residual;
     Index iteration;
   };
-  /// How the rows of a residual are summed: as products round, or in twice the precision of FP64.
-  enum class Sum { plain, exact };
   /// x + d, which lies in trial_, and its residual in trial_residual_.
-  struct Trial {
-    double residual, x_norm;
-    Index steps;         ///< of the run that made d
-    Sum sum;             ///< how the residual was evaluated
-    bool taken = false;  ///< x is x + d already
-    bool finite() const { return std::isfinite(residual) && std::isfinite(x_norm); }
+  struct Trial : Measured {
+    Index steps = 0;             ///< of the run that made d
+    Summed sum = Summed::plain;  ///< how the residual was evaluated
+    double open = 0;  ///< what is left to solve: ||r||, or that of the rows that are not met
   };
   /// What a run of the method came to.
   struct Cycle {
@@ -131,21 +134,27 @@ class KrylovSolver : public Solver {
   Out<double> stage(In<double> v, Vector<double>& space);
   void unstage(In<double> v, Out<double> to);
   /// r = b - A_true x; the second returns ||r||.
-  void make_residual(In<double> b, In<double> x, Out<double> r, Sum);
-  double measure_residual(In<double> b, In<double> x, Out<double> r, Sum);
-  /// Backward error and attainable residual of an x in FP64.
-  void assess(SolveReport&, double x_norm) const;
-  double attainable(double x_norm, double b_norm) const;
+  void make_residual(In<double> b, In<double> x, Out<double> r, Summed);
+  double measure_residual(In<double> b, In<double> x, Out<double> r, Summed);
+  /// r = b - A_true x, as exactly as A_true can, and its figures.
+  Measured examine(In<double> b, In<double> x, Out<double> r);
+  bool by_rows() const { return stopping_.baseline == Baseline::rows; }
+  double left_open(Measured const&, double tolerance, Vector<double>& r);
+  /// The figures of an x in FP64: backward errors, attainable residual, rows that are not met.
+  void assess(SolveReport&) const;
+  double attainable_bound(double x_norm, double b_norm) const;
+  double attainable(SolveReport const&) const;
+  Verdict of_rounded(Verdict, LoopState const&) const;
   SolveReport judge(In<double> b, Out<double> x);
-  void iterate(Problem const&, SolveReport&, Watch const&);
+  void iterate(Problem const&, SolveReport&, double open, Watch const&);
   Cycle run_cycle(Problem const&, SolveReport&, Watch const&, CycleLimits const&);
   /// When a trial becomes x without a look by the host.
   struct Takes {
     double below = 0;       ///< where ||r'|| is smaller; 0: never ...
     double kept = unknown;  ///< ... and no larger than that of the d that was kept
   };
-  Trial try_correction(Problem const&, In<T> d, Index steps, Sum, Takes const& = {});
-  Trial try_corrections(Problem const&, Cycle&, Sum, double below);
+  Trial try_correction(Problem const&, In<T> d, Index steps, Summed, Takes const& = {});
+  Trial try_corrections(Problem const&, Cycle&, Summed, double below);
   void correct_best(SolveReport&, Best const& before, Index at) const;
   void explain_claim(Cycle&, double residual, double reached, double rhs_norm);
   bool look(Problem const&, LoopState&, double believed, double rhs_norm, Start const&, Looks&);
@@ -171,6 +180,9 @@ class KrylovSolver : public Solver {
   Index residuals_ = 0;     // evaluated in the current solve
   double x_norm_ = 0;       // of the x of the solve at hand
   bool exact_ = false;      // residual_ was summed as exactly as A_true can
+  RowFigures rows_;         // of that x, where they are known
+  RowRule rule_{};          // of the solve at hand
+  Vector<double> unmet_;    // the residual in the rows that are not met, with `baseline: rows`
 };
 
 /// The solver that runs one kind of method: `Cg<double>` is SolverBy<CgMethod<double>>.

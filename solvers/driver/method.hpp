@@ -37,6 +37,7 @@ struct MethodSystem {
   OperatorPtr<T> M;             ///< the identity where there is no preconditioner
   OperatorPtr<double> A_true;   ///< computes the true residual
   bool preconditioned = false;  ///< M is more than the identity
+  bool rounded = false;         ///< A stores its values in a narrower type than A_true does
   double norm_A = 0;            ///< ||A_true||; NaN where it is not known
   int exponent = 0;             ///< A is 2^-exponent times the operator given
   int headroom = 0;             ///< ||r|| is about 2^-headroom as a run begins
@@ -58,10 +59,15 @@ struct MethodSystem {
     A = std::move(A_);
     A_true = std::move(A_true_);
     preconditioned = M_ != nullptr;
+    rounded = roundoff_A() > roundoff(A_true->traits().precision.storage);
     M = preconditioned ? std::move(M_) : std::make_shared<Identity<T>>(A->cols());
     r.resize(ctx.space(), A->rows());
     x.resize(ctx.space(), A->cols());
   }
+  /// Of the stored entries of A.
+  double roundoff_A() const { return roundoff(A->traits().precision.storage); }
+  /// Relative to ||A|| ||p||^2, the rounding of <p, A p>: below it a curvature has no sign.
+  double roundoff_of_curvature() const { return std::max(roundoff(real_of<T>), roundoff_A()); }
   /// The size of ||A||; 0 where it is not known.
   double size_A() const {
     double const size = std::ldexp(norm_A, -exponent);
@@ -147,6 +153,8 @@ class Method {
   virtual double normal_residual(Context&, In<double> /*r*/, double /*r_norm*/) {
     return std::numeric_limits<double>::infinity();
   }
+  /// ||A^T r|| of the r that normal_residual() was last given; 0 where it computes none.
+  virtual double gradient() const { return 0; }
   /// Estimate of cond(A M) from the runs of this solve; NaN where there is none.
   virtual double condition() const { return SolveReport::unknown; }
 

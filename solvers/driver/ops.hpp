@@ -11,8 +11,9 @@
 
 namespace tcsolve {
 
-using DriverOps = OpList<OpenLoop, Observe, Raise, Advance<double>, Advance<float>, JudgeStart,
-                         JudgeZero, JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept,
-                         BatchCheck, BatchMeasure, TakeTrial, SplitParts, SumParts>;
+using DriverOps =
+    OpList<OpenLoop, Observe, Raise, Advance<double>, Advance<float>, JudgeStart, JudgeZero,
+           JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept, BatchCheck, BatchMeasure,
+           TrialSums, WorstRows, KeepUnmet, TakeTrial, SplitParts, SumParts>;
 
 }  // namespace tcsolve

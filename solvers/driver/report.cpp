@@ -21,19 +21,33 @@ std::string singular_advice(bool preconditioned) {
   if (preconditioned)
     return "the operator or its preconditioner is singular on the Krylov space, or they are "
            "badly scaled; try 'preconditioner: none' or another one, then lsmr";
-  return "the operator is singular on the Krylov space; try lsmr, or project out the nullspace";
+  return "the operator is singular on the Krylov space, or badly scaled; try jacobi, then lsmr, or "
+         "project out the nullspace";
 }
 
 /// What to try next, by outcome.
 std::string general_advice(SolveReport const& r, std::string const& solver) {
   switch (r.reason) {
     case Stop::converged:
-      return r.attainable > r.tolerance ? cat("the tolerance, ", figure_text(r.tolerance),
-                                              ", is below the accuracy that FP64 "
-                                              "can be relied on for here, about ",
-                                              figure_text(r.attainable))
-                                        : "";
+      if (r.rows_unmet > 0)
+        return cat("but only in norm: in ", static_cast<std::int64_t>(r.rows_unmet), " of ", r.rows,
+                   " rows the residual is up to ", figure_text(r.rowwise_error),
+                   " of abs(b) + abs(A) abs(x); 'baseline: rows' goes by each row");
+      // An x that solves a system of entries that are rounded otherwise needs no caution.
+      return r.attainable > r.tolerance && !(r.rowwise_error <= 0x1p-50)
+                 ? cat("the tolerance, ", figure_text(r.tolerance),
+                       ", is below the accuracy that FP64 "
+                       "can be relied on for here, about ",
+                       figure_text(r.attainable))
+                 : "";
     case Stop::least_squares:
+      if (r.cause == Cause::inconsistent)
+        return cat("b has a part of norm ", figure_text(r.value),
+                   " in the nullspace, outside the range of A; ",
+                   r.value > r.tolerance || std::isnan(r.tolerance)
+                       ? "x solves the system without it, and no x has a smaller residual"
+                       : "with what is left of the rest it exceeds the tolerance; a smaller rtol "
+                         "helps");
       return cat("x minimises norm(b - A x)",
                  std::isnan(r.condition)
                      ? ""
@@ -47,9 +61,20 @@ std::string general_advice(SolveReport const& r, std::string const& solver) {
       return "use a stronger preconditioner or gmres; a singular system may have no solution (try "
              "lsmr)";
     case Stop::precision_limit:
-      return cat("the tolerance is below what FP64 can reach here, about ",
-                 figure_text(r.attainable), "; relax rtol or scale the system");
+      if (r.cause == Cause::values)
+        return "A is stored in a narrower type, whose rounding explains this; take wider 'values'";
+      return cat("the tolerance is below what FP64 reaches near this x, about ",
+                 figure_text(r.attainable), "; relax rtol, or try a direct preconditioner");
     case Stop::false_convergence:
+      if (r.cause == Cause::nullspace)
+        return "x without its part in the 'nullspace' leaves a larger residual: the vectors are "
+               "not in the nullspace of A as closely as this tolerance asks for";
+      if (r.true_residual <= 100 * r.attainable && r.attainable <= 0.01 * r.rhs_norm)
+        return cat("the residual is near what the rounding of x explains, ",
+                   figure_text(r.attainable), "; relax rtol, or try 'preconditioner: direct'");
+      if (r.attainable > 0.01 * r.rhs_norm)
+        return "x has grown until b is lost in the rounding of A x: A is nearly singular or badly "
+               "scaled; try 'preconditioner: direct', or gmres";
       return "the recurrence and the true residual disagree: the preconditioner or the operator "
              "may not "
              "be a fixed linear map (try fgmres), or the operator is rounded too coarsely";
@@ -111,7 +136,9 @@ SolveReport following(SolveReport first, SolveReport second) {
 
 std::string SolveReport::outcome() const {
   std::string text = name(reason);
-  bool kind = reason == Stop::breakdown || reason == Stop::nonfinite;
+  bool const kind = reason == Stop::breakdown || reason == Stop::nonfinite ||
+                    reason == Stop::precision_limit || reason == Stop::false_convergence ||
+                    reason == Stop::least_squares;
   return kind && cause != Cause::none ? cat(text, ":", name(cause)) : text;
 }
 
@@ -124,6 +151,9 @@ std::string message_of(SolveReport const& r, std::string const& solver, Advice o
     text += cat(" (", figure_text(r.true_residual / r.rhs_norm), " of norm(b))");
   if (r.reason != Stop::converged && !std::isnan(r.tolerance))
     text += cat(", tolerance ", figure_text(r.tolerance));
+  if (r.reason != Stop::converged && r.true_residual <= r.tolerance && r.rows_unmet > 0)
+    text +=
+        cat(", and ", static_cast<std::int64_t>(r.rows_unmet), " of ", r.rows, " rows are not met");
   std::string next = own(r);
   if (next.empty()) next = general_advice(r, solver);
   return next.empty() ? text : cat(text, "; ", next);

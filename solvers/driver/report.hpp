@@ -49,9 +49,14 @@ struct SolveReport {
   double best_residual = unknown;        ///< smallest monitored norm not refuted
   Index best_iteration = 0;
   double backward_error = unknown;  ///< ||r|| / (||A|| ||x|| + ||b||), where ||A|| is known
-  double attainable = unknown;      ///< estimate of the smallest reachable ||b - A x||_2
-  double condition = unknown;       ///< estimate of cond(A M), from below (lsmr)
-  double value = unknown;           ///< the number behind a breakdown, e.g. the curvature <p, A p>
+  /// Estimate of the smallest ||b - A x||_2 that can be reached near this x: ten roundoffs of
+  /// || |b| + |A| |x| ||, or of ||b|| + ||A|| ||x|| where the entries of A are not known.
+  double attainable = unknown;
+  double rowwise_error = unknown;  ///< max_i |r_i| / (|b| + |A| |x|)_i (Oettli and Prager 1964)
+  double rows_unmet = unknown;     ///< rows that are not met (row_rule())
+  Index rows = 0;                  ///< of A
+  double condition = unknown;      ///< estimate of cond(A M), from below (lsmr)
+  double value = unknown;          ///< the number behind a breakdown, e.g. the curvature <p, A p>
   double seconds = 0;
   double loop_seconds = 0;  ///< the part of it that the iterations took; the rest is verification
   Execution execution = Execution::eager;  ///< how the loop ran; on the host eager

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -16,7 +17,7 @@ namespace tcsolve {
 
 constexpr auto names(Baseline) {
   return std::array{std::pair{Baseline::rhs, "rhs"}, std::pair{Baseline::initial, "initial"},
-                    std::pair{Baseline::absolute, "absolute"}};
+                    std::pair{Baseline::absolute, "absolute"}, std::pair{Baseline::rows, "rows"}};
 }
 
 struct StoppingParams {
@@ -43,7 +44,10 @@ struct StoppingParams {
         field(&P::atol, "atol", non_negative(), "absolute tolerance, in the units of b"),
         field(
             &P::baseline, "baseline",
-            "what rtol multiplies: norm2(b), the initial norm2(b - A x0), or nothing (atol alone)"),
+            "what rtol multiplies: norm2(b), the initial norm2(b - A x0), nothing (atol alone), "
+            "or, "
+            "beside norm2(b), for each row by itself, abs(b_i) + sum_j abs(a_ij) * max_j abs(x_j): "
+            "for rows of very different size, as of penalty boundary conditions"),
         field(&P::max_iters, "max_iters", non_negative(), "iterations in all, over every restart"),
         field(&P::divtol, "divtol", above(1.0).or_infinite(),
               "diverged when the residual exceeds divtol * max(norm2(b), norm2(b - A x0))"),
@@ -53,6 +57,16 @@ struct StoppingParams {
               "max(100, 10 n)")};
   }
 };
+
+/// When a row counts as met (solvers/driver/trial.hpp): to rtol of its own with `baseline: rows`;
+/// otherwise it is worth a word where it is not met to half of the digits that the norm is, and not
+/// because its unknowns are small beside the others.
+inline RowRule row_rule(StoppingParams const& stopping, double tolerance, double rhs_norm) {
+  if (stopping.baseline == Baseline::rows) return {stopping.rtol, stopping.rtol, stopping.atol};
+  constexpr double least = 1e-15;
+  double const met = tolerance / rhs_norm > least ? tolerance / rhs_norm : least;
+  return {std::sqrt(met), met};
+}
 
 /// How the loop runs. Eager and graph give the same bits; persistent adds its sums in another
 /// order.

@@ -120,6 +120,7 @@ void LsmrMethod<T>::conclude(Context& ctx, LoopState& state) {
 // With r scaled to norm 1, so that A^T r does not underflow.
 template <class T>
 double LsmrMethod<T>::normal_residual(Context& ctx, In<double> r, double r_norm) {
+  norm_of_gradient_ = 0;
   if (r_norm == 0) return 0;
   int e = std::ilogb(r_norm);
   rescale<double, double>(ctx, -e, r, unit_);
@@ -127,6 +128,7 @@ double LsmrMethod<T>::normal_residual(Context& ctx, In<double> r, double r_norm)
   this->system().A_true->apply(ctx, 1.0, unit_, 0.0, g, Op::transpose);
   double const r_size = std::ldexp(r_norm, -e);
   double const plain = norm<double>(ctx, g);
+  norm_of_gradient_ = std::ldexp(plain, e);
   if (plain == 0) return 0;
   if (!std::isfinite(this->system().norm_A) || this->system().norm_A == 0)
     return std::numeric_limits<double>::infinity();

@@ -45,6 +45,7 @@ class LsmrMethod final : public Method<T> {
   void step(Context&) override;
   void conclude(Context&, LoopState&) override;
   double normal_residual(Context&, In<double> r, double r_norm) override;
+  double gradient() const override { return norm_of_gradient_; }
   double condition() const override { return condition_; }
   bool monitors_residual() const override { return !normal_claimed_; }
 
@@ -58,7 +59,8 @@ class LsmrMethod final : public Method<T> {
   Array<double> uu_;
   bool normal_claimed_ = false;  // the last claim was about M^T A^T r
   bool tells_condition_ = true;  // this run began from more than rounding
-  double condition_ = 1;         // the largest estimate of this solve
+  double norm_of_gradient_ = 0;
+  double condition_ = 1;  // the largest estimate of this solve
   bool const accepts_;
 };
 

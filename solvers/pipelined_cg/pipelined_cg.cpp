@@ -145,7 +145,7 @@ void OneReductionCg<T>::classify_stop(Context& ctx, LoopState& state) {
   exact = tcsolve::read(ctx, product);
   Curvature curvature{exact, norm<T>(ctx, p_), norm<T>(ctx, s_),
                       std::ldexp(this->system().norm_A, -this->system().exponent),
-                      roundoff(real_of<T>)};
+                      this->system().roundoff_of_curvature()};
   if (stop == Stop::indefinite_operator) {
     state.value = exact;
     if (exact > 0 && !curvature.vanishes()) return lost(Cause::sigma);

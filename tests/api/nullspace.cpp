@@ -206,5 +206,91 @@ TEST_P(Nullspace, RefusesVectorsThatAreNotInIt) {
   refuses(graph(n), {std::vector<double>(n, 0.0)}, "is zero");
 }
 
+/// What is said is true of the x that is handed out, in the system as it was given.
+void expect_true(SolveReport const& report, Matrix const& a, Column const& b, Column const& x) {
+  SCOPED_TRACE(report.message);
+  auto const exact = static_cast<double>(exact_norm(exact_residual(a, b, x)));
+  EXPECT_NEAR(report.true_residual, exact, 1e-12 * exact + residual_error(a, b, x) * 1e-3);
+  EXPECT_EQ(report.converged(), exact <= report.tolerance) << exact;
+  EXPECT_THAT(report.message, HasSubstr(report.outcome()));
+}
+
+// A z is 1e-9, of an A whose smallest singular value is no larger: z is no null vector of it.
+TEST_P(Nullspace, AVectorThatIsNullToSomeDigitsAloneIsNotBelieved) {
+  Matrix const a{{1, 0}, {1, 1e-9}};
+  Column const b{{1, 2}};
+  SolverOptions options =
+      SolverOptions::from_yaml("solver: {type: gmres}\npreconditioner: {type: none}\n");
+  options.nullspace = {{0, 1}};
+  Column x = Column::Zero(2);
+  SolveReport const report = solved(a, options, b, x);
+  expect_true(report, a, b, x);
+  EXPECT_EQ(report.outcome(), "false_convergence:nullspace");
+  EXPECT_EQ(report.exit_code(), 4);
+}
+
+// However much of the nullspace x0 holds, it costs no digits.
+TEST_P(Nullspace, TheGuessIsProjected) {
+  Matrix const a = graph(20);
+  Column const wanted = random_column(20, 5), b = a * wanted;
+  for (double const part : {0.0, 0x1p26, 0x1p30, 0x1p40, 0x1p50}) {
+    SCOPED_TRACE(part);
+    Column x = (wanted.array() + part).matrix();
+    SolveReport const report = solved(
+        a, SolverOptions::from_yaml("solver: {type: cg}\nnullspace: {constant: true}\n"), b, x);
+    expect_true(report, a, b, x);
+    EXPECT_TRUE(report.converged());
+    EXPECT_NEAR(x.mean(), 0, 1e-14 * x.norm());
+  }
+}
+
+TEST_P(Nullspace, ARightHandSideInTheNullspaceIsNotZero) {
+  Matrix const a = path_laplacian(4);
+  Column const b = Column::Ones(4);
+  for (std::string const method : {"cg", "gmres", "minres", "block_cg", "pseudo_block_cg", "auto"})
+    for (std::string const baseline : {"rhs", "initial"}) {
+      if (method == "auto" && baseline == "initial") continue;  // refused
+      SCOPED_TRACE(cat(method, ", ", baseline));
+      Column x = Column::Zero(4);
+      SolveReport const report = solved(
+          a,
+          SolverOptions::from_yaml(cat("solver: {type: ", method, ", baseline: ", baseline,
+                                       "}\npreconditioner: {type: none}\nnullspace: {constant: "
+                                       "true}\n")),
+          b, x);
+      EXPECT_EQ(report.reason, Stop::least_squares) << report.message;
+      EXPECT_EQ(report.cause, Cause::inconsistent);
+      EXPECT_NEAR(report.true_residual, 2, 1e-14);
+      EXPECT_EQ(x, Column::Zero(4));
+    }
+}
+
+// Squares of 1e-170 and 1e160 are no FP64 numbers.
+TEST_P(Nullspace, ScaleDoesNotMatter) {
+  Matrix const a = path_laplacian(12);
+  Column const consistent = a * random_column(12, 6);
+  Column inconsistent = consistent;
+  inconsistent.array() += 3;
+  SolverOptions const options =
+      SolverOptions::from_yaml("solver: {type: cg}\nnullspace: {constant: true}\n");
+  for (double const scale : {1e-290, 1e-170, 1.0, 1e160, 1e290}) {
+    SCOPED_TRACE(scale);
+    Column x = Column::Zero(12);
+    SolveReport const good = solved(a, options, scale * consistent, x);
+    EXPECT_TRUE(good.converged()) << good.message;
+    x.setZero();
+    SolveReport const bad = solved(a, options, scale * inconsistent, x);
+    EXPECT_EQ(bad.reason, Stop::least_squares) << bad.message;
+    EXPECT_NEAR(bad.true_residual / scale, 3 * std::sqrt(12.0), 1e-6);
+  }
+  for (double const scale : {1e-290, 1e-170, 1.0, 1e160, 1e290}) {
+    SCOPED_TRACE(scale);
+    Column x = Column::Zero(12);
+    EXPECT_THROW(solved(scale * laplace(12), options, consistent, x), SetupError);
+    SolveReport const report = solved(scale * a, options, consistent, x);
+    EXPECT_TRUE(report.converged()) << report.message;
+  }
+}
+
 }  // namespace
 }  // namespace tcsolve::test

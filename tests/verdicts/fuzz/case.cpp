@@ -29,6 +29,12 @@ std::string preconditioner(Draw& draw, std::string const& type) {
     return cat("{type: solver, solver: {type: ", method, ", rtol: 1.0e-", digits,
                ", max_iters: ", most, "}, preconditioner: {type: ", inner, "}}");
   }
+  if (type == "ilu" || type == "ic") {
+    std::string const triangular =
+        draw.one_of({"auto", "exact", "isai", "sweeps", "parts", "host"});
+    std::string const values = draw.one_of({"fp64", "fp64", "fp32", "fp16"});
+    return cat("{type: ", type, ", triangular: ", triangular, ", values: ", values, "}");
+  }
   return cat("{type: ", type, "}");
 }
 
@@ -37,8 +43,9 @@ std::string solver(Draw& draw, Keys& keys) {
   keys.rtol = draw.chance(0.05) ? 0 : std::pow(10.0, -draw.below(17));
   keys.atol = draw.chance(0.1) ? std::pow(10.0, -draw.below(12)) : 0;
   keys.max_iters = draw.chance(0.2) ? draw.below(6) : 300;
-  keys.baseline = draw.chance(0.8)                     ? "rhs"
-                  : draw.chance(0.7) || keys.atol == 0 ? "initial"
+  keys.baseline = draw.chance(0.7)                     ? "rhs"
+                  : draw.chance(0.4)                   ? "rows"
+                  : draw.chance(0.6) || keys.atol == 0 ? "initial"
                                                        : "absolute";
   std::string text = cat("{type: ", keys.solver, ", rtol: ", number_text(keys.rtol),
                          ", atol: ", number_text(keys.atol), ", max_iters: ", keys.max_iters,
@@ -78,23 +85,30 @@ Case drawn(std::uint64_t seed, std::string const& backend) {
   Draw draw(seed);
   Case c;
   bool const rectangular = draw.chance(0.08);
-  c.system = system(draw, rectangular);
   Keys& keys = c.keys;
+  c.system = system(draw, rectangular, keys.constant);
   keys.solver = rectangular ? "lsmr"
-                            : draw.one_of({"cg", "chronopoulos_gear", "pipelined_cg", "minres",
-                                           "bicgstab", "gmres", "gmres", "fgmres", "lsmr"});
+                : !c.system.more.empty() && draw.chance(0.7)
+                    ? draw.one_of({"block_cg", "pseudo_block_cg", "block_gmres",
+                                   "pseudo_block_gmres", "pseudo_block_bicgstab", "deflated_cg"})
+                    : draw.one_of({"cg", "chronopoulos_gear", "pipelined_cg", "minres", "bicgstab",
+                                   "gmres", "gmres", "fgmres", "lsmr"});
   bool const any = keys.solver != "lsmr" || draw.chance(0.1);
-  keys.preconditioner = rectangular || draw.chance(0.4) ? "none"
-                        : any ? draw.one_of({"jacobi", "block_jacobi", "chebyshev", "solver"})
-                              : draw.one_of({"jacobi", "block_jacobi"});
+  keys.preconditioner =
+      rectangular || draw.chance(0.4) ? "none"
+      : any ? draw.one_of({"jacobi", "block_jacobi", "chebyshev", "solver", "ilu", "ic"})
+            : draw.one_of({"jacobi", "block_jacobi"});
   std::string const M = preconditioner(draw, keys.preconditioner);
   std::string const A = matrix_operator(draw, keys, !rectangular);
   std::string const method = solver(draw, keys);
   int const seed_of_run = draw.below(100);
+  std::string const nullspace = keys.constant                 ? "nullspace: {constant: true}\n"
+                                : !c.system.nullspace.empty() ? "nullspace: {files: [z.txt]}\n"
+                                                              : "";
   c.yaml =
-      cat("# fuzz case ", seed, "\nproblem: {matrix: a.mtx, rhs: b.txt, x0: x0.txt}\noperator: ", A,
+      cat("# fuzz case ", seed, "\nproblem: {matrix: a.mtx, rhs: b.mtx, x0: x0.txt}\noperator: ", A,
           "\npreconditioner: ", M, "\nsolver: ", method, "\nbackend: ", backend,
-          "\noutput: {solution: true, bandwidth: false}\nseed: ", seed_of_run, "\n");
+          "\noutput: {solution: true, bandwidth: false}\nseed: ", seed_of_run, "\n", nullspace);
   return c;
 }
 
@@ -104,7 +118,13 @@ void write(Case const& c, std::filesystem::path const& folder) {
                          " ", s.entries.size(), "\n");
   for (Value const& e : s.entries) text += cat(e.row + 1, " ", e.column + 1, " ", e.value, "\n");
   test::write_text(folder / "a.mtx", text);
-  test::write_text(folder / "b.txt", vector_text(s.b));
+  std::string const columns = cat("%%MatrixMarket matrix array real general\n", s.rows, " ",
+                                  s.more.size() + 1, "\n", vector_text(s.b));
+  std::string more;
+  for (std::vector<double> const& b : s.more) more += vector_text(b);
+  test::write_text(folder / "b.mtx", columns + more);
+  for (std::vector<double> const& z : s.nullspace)
+    test::write_text(folder / "z.txt", vector_text(z));
   test::write_text(folder / "x0.txt", vector_text(s.x0));
   test::write_text(folder / "case.yaml", c.yaml);
 }

@@ -19,9 +19,11 @@ struct Value {
 /// A x = b from x0, as it stands in the files.
 struct System {
   Index rows = 0, cols = 0;
-  std::vector<Value> entries;  ///< explicit zeros among them
-  std::vector<double> b, x0;   ///< x0: (cols), zero when the config names no file
-  bool finite = true;          ///< false: NaN or Inf in b or x0
+  std::vector<Value> entries;                  ///< explicit zeros among them
+  std::vector<double> b, x0;                   ///< x0: (cols), zero when the config names no file
+  std::vector<std::vector<double>> more;       ///< further right-hand sides
+  std::vector<std::vector<double>> nullspace;  ///< vectors, of which A z may be anything
+  bool finite = true;                          ///< false: NaN or Inf in b or x0
 };
 
 /// The keys of the config that decide what its verdict must be.
@@ -29,12 +31,13 @@ struct Keys {
   std::string solver, preconditioner, format, values, reorder, baseline;
   double rtol = 0, atol = 0;
   int max_iters = 0;
+  bool constant = false;  ///< the nullspace is said to hold the constant vector
 };
 
 struct Case {
   System system;
   Keys keys;
-  std::string yaml;  ///< names a.mtx, b.txt and x0.txt
+  std::string yaml;  ///< names a.mtx, b.txt, x0.txt and z.txt
 };
 
 /// The same seed gives the same case, but for the last bits of what Eigen and std::pow compute.

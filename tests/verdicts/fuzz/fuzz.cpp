@@ -79,6 +79,7 @@ class VerdictFuzz : public testing::TestWithParam<Backend> {
   /// What is wrong with the case of this seed.
   std::vector<std::string> check(std::uint64_t seed) {
     Case const c = drawn(seed, backend());
+    fs::remove(folder_ / "z.txt");
     write(c, folder_.path());  // stays where the process ends here
     Ended const first = solve("out");
     std::vector<std::string> found = faults(c, first.exit_code, folder_ / "out");
@@ -128,8 +129,8 @@ class VerdictFuzz : public testing::TestWithParam<Backend> {
                         cat(backend(), "-", seed);
     fs::remove_all(to);
     fs::create_directories(to);
-    for (char const* name : {"case.yaml", "a.mtx", "b.txt", "x0.txt"})
-      fs::copy(folder_ / name, to / name);
+    for (char const* name : {"case.yaml", "a.mtx", "b.mtx", "x0.txt", "z.txt"})
+      if (fs::exists(folder_ / name)) fs::copy(folder_ / name, to / name);
     return to;
   }
 

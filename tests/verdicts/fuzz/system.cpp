@@ -91,6 +91,12 @@ void spoil(Draw& draw, Matrix& a) {
   } else if (draw.chance(0.1)) {
     a = powers_of_two(draw, m, steep).asDiagonal() * a;
   }
+  if (draw.chance(0.08)) {  // rows from 1e-30 to 1e30
+    a = powers_of_two(draw, m, 100).asDiagonal() * a;
+  } else if (m == n && draw.chance(0.05)) {  // a penalty
+    Index const i = draw.below(n);
+    a(i, i) += std::pow(10.0, draw.between(3, 30));
+  }
   if (m == n && draw.chance(0.3)) {
     Eigen::PermutationMatrix<Eigen::Dynamic> p(n);
     p.setIdentity();
@@ -102,7 +108,33 @@ void spoil(Draw& draw, Matrix& a) {
 
 }  // namespace
 
-System system(Draw& draw, bool rectangular) {
+namespace {
+
+/// A vector whose part in A is taken out, to rounding, or left in it: then it is no null vector.
+void add_nullspace(Draw& draw, Matrix& a, System& s, bool& constant) {
+  Index const n = Index(a.rows());
+  constant = draw.chance(0.5);
+  Column z = constant ? Column(Column::Ones(n)) : column(draw, n);
+  if (!(z.norm() > 0)) z = Column::Ones(n);
+  Column const unit = z.normalized();
+  if (draw.chance(0.9)) {
+    bool const left = draw.chance(0.8);
+    a -= (a * unit) * unit.transpose();
+    if (left) a -= unit * (unit.transpose() * a);
+    if (left && draw.chance(0.5)) a = Matrix((a + a.transpose()) / 2);
+    // What a user's vectors are null to.
+    if (draw.chance(0.2))
+      a += std::pow(10.0, -draw.between(5, 16)) * a.norm() * unit * unit.transpose();
+  }
+  if (!constant) {
+    if (draw.chance(0.2)) z *= std::ldexp(1.0, draw.between(-500, 500));
+    s.nullspace.push_back({z.begin(), z.end()});
+  }
+}
+
+}  // namespace
+
+System system(Draw& draw, bool rectangular, bool& constant) {
   constexpr Index large = 40;
   Index const n = draw.chance(0.1) ? draw.between(1, 2) : draw.between(2, large);
   Index const m = rectangular ? draw.between(1, large) : n;
@@ -110,6 +142,8 @@ System system(Draw& draw, bool rectangular) {
   spoil(draw, a);
 
   System s;
+  constant = false;
+  if (m == n && n > 1 && draw.chance(0.12)) add_nullspace(draw, a, s, constant);
   s.rows = m, s.cols = n;
   for (Index i = 0; i < m; ++i)
     for (Index j = 0; j < n; ++j)
@@ -129,6 +163,14 @@ System system(Draw& draw, bool rectangular) {
   if (draw.chance(0.01)) x0[draw.below(n)] = std::numeric_limits<double>::infinity();
   s.x0.assign(x0.begin(), x0.end());
   s.finite = b.allFinite() && x0.allFinite();
+  if (s.finite && !rectangular && draw.chance(0.1))
+    for (int k = draw.between(1, 4); k > 0; --k) {
+      Column more = draw.chance(0.5) ? Column(a * column(draw, n)) : column(draw, m);
+      if (draw.chance(0.1)) more = b;
+      if (draw.chance(0.05)) more.setZero();
+      if (draw.chance(0.1)) more *= std::ldexp(1.0, draw.between(-200, 200));
+      s.more.push_back({more.begin(), more.end()});
+    }
   return s;
 }
 

@@ -7,7 +7,8 @@
 
 namespace tcsolve::fuzz {
 
-/// Square, or of any extents for lsmr.
-System system(Draw&, bool rectangular);
+/// Square, or of any extents for lsmr. `constant`: its nullspace is said to hold the constant
+/// vector.
+System system(Draw&, bool rectangular, bool& constant);
 
 }  // namespace tcsolve::fuzz
