@@ -43,8 +43,8 @@ struct ContextOptions {
   void* stream = nullptr;
   /// False: the caller sees to that order himself, and saves some microseconds a call.
   bool ordered = true;
-  /// `execution: auto` may use CUDA graphs. TCSOLVE_GRAPHS=0 in the environment says no: memory
-  /// checkers lose track of kernels in conditional graph nodes.
+  /// Loops may run as CUDA graphs. False, or TCSOLVE_GRAPHS=0 in the environment: none does, also
+  /// where `execution: graph` asks for it. Memory checkers lose track of conditional graph nodes.
   bool graphs = graphs_by_default();
 };
 

@@ -27,20 +27,17 @@ struct RowSum {
   Twofold sum{0, 0};
   double size = 0;    ///< sum of |a_ij x_j|
   double weight = 0;  ///< sum of |a_ij|
-  double caught = 0;  ///< sum of the sizes of what went to sum.low
-  double terms = 0;
+  double doubt = 0;   ///< what `sum` has lost, at most
 
   TCSOLVE_HD void subtract_product(double a, double x) {
-    caught += magnitude(sum.subtract_product(a, x));
+    doubt += sum.subtract_product(a, x);
     size += magnitude(a * x);
     weight += magnitude(a);
-    terms += 1;
   }
   TCSOLVE_HD void add(RowSum const& part) {
-    caught += magnitude(sum.add(part.sum)) + part.caught;
+    doubt += sum.add(part.sum) + part.doubt;
     size += part.size;
     weight += part.weight;
-    terms += part.terms;
   }
 };
 
@@ -60,12 +57,11 @@ struct ResidualVectors {
   /// r_i = b_i + row.
   TCSOLVE_HD void finish(std::int64_t i, RowSum row) const {
     double const given = b[i];
-    row.caught += magnitude(row.sum.add(given, b_low != nullptr ? b_low[i] : 0.0));
-    row.terms += 1;
+    row.doubt += row.sum.add(given, b_low != nullptr ? b_low[i] : 0.0);
     if (size != nullptr) size[i] = (more ? size[i] : magnitude(given)) + row.size;
     if (weight != nullptr) weight[i] = (more ? weight[i] : 0.0) + row.weight;
-    constexpr double u = 0x1p-53, twelve_digits = 0x1p-40;
-    double const value = row.sum.rounded(), doubt = row.terms * u * row.caught;
+    constexpr double twelve_digits = 0x1p-40;
+    double const value = row.sum.rounded(), doubt = row.doubt;
     if (r_low != nullptr) r_low[i] = row.sum.rest();
     r[i] = doubt > twelve_digits * magnitude(value) ? value + (value < 0 ? -doubt : doubt) : value;
   }

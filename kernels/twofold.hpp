@@ -25,19 +25,18 @@ TCSOLVE_HD double times_rounded(double a, double b) { return a * b; }
 struct Twofold {
   double high, low;
 
-  /// += a; the error of the sum goes to `low`, with `error` of what a stands for. Returns what went
-  /// to `low`.
+  /// += a; the error of the sum goes to `low`, with `error` of what a stands for. Returns a bound of
+  /// what the sum loses for good: what `low` cannot hold. Sums of numbers of few digits lose nothing.
   TCSOLVE_HD double add(double a, double error = 0) {
-    double const sum = plus_rounded(high, a);
-    double const part = plus_rounded(sum, -high);
-    double const lost =
-        plus_rounded(plus_rounded(high, -plus_rounded(sum, -part)), plus_rounded(a, -part));
+    double const sum = plus_rounded(high, a), lost = error_of(sum, high, a);
     double const caught = plus_rounded(lost, error);
+    double const rest = plus_rounded(low, caught), beyond = error_of(rest, low, caught);
+    bool const rounded = lost != 0 && error != 0;
     high = sum;
-    low = plus_rounded(low, caught);
-    return caught;
+    low = rest;
+    return size_of(beyond) + (rounded ? 0x1p-53 * size_of(caught) : 0.0);
   }
-  /// -= a b. Returns what went to `low`.
+  /// -= a b. Returns as add() does.
   TCSOLVE_HD double subtract_product(double a, double b) {
     double const product = times_rounded(a, b);
     return add(-product, -fma(a, b, -product));
@@ -54,6 +53,14 @@ struct Twofold {
     double const left = plus_rounded(low, -plus_rounded(sum, -high));
     return left == left ? left : 0.0;
   }
+
+ private:
+  /// a + b - sum, exactly, where sum = a + b was rounded (Knuth's TwoSum).
+  TCSOLVE_HD static double error_of(double sum, double a, double b) {
+    double const part = plus_rounded(sum, -a);
+    return plus_rounded(plus_rounded(a, -plus_rounded(sum, -part)), plus_rounded(b, -part));
+  }
+  TCSOLVE_HD static double size_of(double a) { return a < 0 ? -a : a; }
 };
 
 }  // namespace tcsolve

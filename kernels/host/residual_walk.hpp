@@ -26,15 +26,15 @@ struct Each {
 template <int count>
 struct RowSums {
   double high[count] = {}, low[count] = {}, size[count] = {}, weight[count] = {},
-         caught[count] = {}, terms[count] = {};
+         doubt[count] = {};
   [[gnu::always_inline]] void subtract_product(std::int64_t i, double a, double x) {
     RowSum row = (*this)[i];
     row.subtract_product(a, x);
     high[i] = row.sum.high, low[i] = row.sum.low, size[i] = row.size, weight[i] = row.weight,
-    caught[i] = row.caught, terms[i] = row.terms;
+    doubt[i] = row.doubt;
   }
   [[gnu::always_inline]] RowSum operator[](std::int64_t i) const {
-    return {{high[i], low[i]}, size[i], weight[i], caught[i], terms[i]};
+    return {{high[i], low[i]}, size[i], weight[i], doubt[i]};
   }
 };
 

@@ -109,7 +109,9 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
 }
 
 void Loop::choose_graph(Context& ctx) {
-  bool graph_wanted = wanted_ == Execution::graph || ctx.options().graphs;
+  if (!ctx.options().graphs && wanted_ == Execution::graph)
+    ctx.log(Severity::note, "the loop runs eagerly: graphs are switched off (TCSOLVE_GRAPHS=0)");
+  bool const graph_wanted = ctx.options().graphs;
   use_graph_ = graph_wanted && body_.capturable();
   if (graph_wanted && !body_.capturable())
     ctx.log(Severity::note, "the loop runs eagerly: an operator in it cannot be recorded");

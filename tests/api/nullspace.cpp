@@ -221,7 +221,7 @@ TEST_P(Nullspace, AVectorThatIsNullToSomeDigitsAloneIsNotBelieved) {
   Column const b{{1, 2}};
   SolverOptions options =
       SolverOptions::from_yaml("solver: {type: gmres}\npreconditioner: {type: none}\n");
-  options.nullspace = {{0, 1}};
+  options.nullspace.vectors = {{0, 1}};
   Column x = Column::Zero(2);
   SolveReport const report = solved(a, options, b, x);
   expect_true(report, a, b, x);

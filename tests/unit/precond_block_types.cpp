@@ -117,7 +117,8 @@ TEST_P(BlockTypes, CostLessAndConvergeAsFast) {
   EXPECT_LT(bytes(BlockValues::f32), 0.6 * bytes(BlockValues::f64));
   EXPECT_LT(bytes(BlockValues::f16), 0.4 * bytes(BlockValues::f64));
   EXPECT_LT(bytes(BlockValues::adaptive), 0.6 * bytes(BlockValues::f64));
-  for (std::string const execution : {"graph", "persistent"}) {
+  for (Execution const how : executions(GetParam())) {
+    std::string const execution = tcsolve::name(how);
     auto const iterations = [&](std::string const& values) {
       LinearSolver solver = LinearSolver::from_yaml(
           ctx(), a.view(),

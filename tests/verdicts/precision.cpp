@@ -174,7 +174,8 @@ std::vector<Case> precision_cases() {
        [] {
          return Problem{hilbert(12), Column::Ones(12)};
        },
-       {converged, precision_limit, stagnated, false_convergence, max_iterations, diverged}},
+       {converged, precision_limit, stagnated, false_convergence, max_iterations, diverged,
+        breakdown}},  // to roundoff it is singular
       // Its condition is above 1 / roundoff: minres, which keeps its best x by now, begins again
       // from a
       // residual that A maps to nothing but rounding errors.

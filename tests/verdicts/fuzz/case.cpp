@@ -106,7 +106,7 @@ Case drawn(std::uint64_t seed, std::string const& backend) {
                                 : !c.system.nullspace.empty() ? "nullspace: {files: [z.txt]}\n"
                                                               : "";
   c.yaml =
-      cat("# fuzz case ", seed, "\nproblem: {matrix: a.mtx, rhs: b.mtx, x0: x0.txt}\noperator: ", A,
+      cat("# fuzz case ", seed, "\nproblem: {matrix: a.mtx, rhs: b.mtx, x0: x0.mtx}\noperator: ", A,
           "\npreconditioner: ", M, "\nsolver: ", method, "\nbackend: ", backend,
           "\noutput: {solution: true, bandwidth: false}\nseed: ", seed_of_run, "\n", nullspace);
   return c;
@@ -118,14 +118,16 @@ void write(Case const& c, std::filesystem::path const& folder) {
                          " ", s.entries.size(), "\n");
   for (Value const& e : s.entries) text += cat(e.row + 1, " ", e.column + 1, " ", e.value, "\n");
   test::write_text(folder / "a.mtx", text);
-  std::string const columns = cat("%%MatrixMarket matrix array real general\n", s.rows, " ",
-                                  s.more.size() + 1, "\n", vector_text(s.b));
-  std::string more;
-  for (std::vector<double> const& b : s.more) more += vector_text(b);
-  test::write_text(folder / "b.mtx", columns + more);
+  auto const array = [&](Index rows, std::vector<double> const& first, auto const& others) {
+    std::string columns = cat("%%MatrixMarket matrix array real general\n", rows, " ",
+                              s.more.size() + 1, "\n", vector_text(first));
+    for (std::vector<double> const& each : others) columns += vector_text(each);
+    return columns;
+  };
+  test::write_text(folder / "b.mtx", array(s.rows, s.b, s.more));
+  test::write_text(folder / "x0.mtx", array(s.cols, s.x0, std::vector(s.more.size(), s.x0)));
   for (std::vector<double> const& z : s.nullspace)
     test::write_text(folder / "z.txt", vector_text(z));
-  test::write_text(folder / "x0.txt", vector_text(s.x0));
   test::write_text(folder / "case.yaml", c.yaml);
 }
 

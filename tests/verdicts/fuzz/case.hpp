@@ -37,7 +37,7 @@ struct Keys {
 struct Case {
   System system;
   Keys keys;
-  std::string yaml;  ///< names a.mtx, b.txt, x0.txt and z.txt
+  std::string yaml;  ///< names a.mtx, b.mtx, x0.mtx and z.txt
 };
 
 /// The same seed gives the same case, but for the last bits of what Eigen and std::pow compute.

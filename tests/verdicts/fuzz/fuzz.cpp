@@ -129,7 +129,7 @@ class VerdictFuzz : public testing::TestWithParam<Backend> {
                         cat(backend(), "-", seed);
     fs::remove_all(to);
     fs::create_directories(to);
-    for (char const* name : {"case.yaml", "a.mtx", "b.mtx", "x0.txt", "z.txt"})
+    for (char const* name : {"case.yaml", "a.mtx", "b.mtx", "x0.mtx", "z.txt"})
       if (fs::exists(folder_ / name)) fs::copy(folder_ / name, to / name);
     return to;
   }
