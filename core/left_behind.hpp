@@ -42,6 +42,13 @@ class NoSignals {
 };
 }  // namespace detail
 
+/// The flag for a call that goes over so many entries a few times: none where that takes less than
+/// a thread does.
+inline CancelFlag for_entries(CancelFlag cancel, std::int64_t entries) {
+  constexpr std::int64_t few = 4096;
+  return entries < few ? CancelFlag() : cancel;
+}
+
 /// f(), which owns what it works on: nothing that it refers to may belong to the caller. Where
 /// `cancel` is watched it runs in a thread of its own. When that is asked to end, its Cancelled or
 /// OutOfTime is thrown at once; f works on until it ends by itself, and what it owns and made is

@@ -149,17 +149,18 @@ CompleteFactors cholesky_of(Columns const& B, std::vector<Index> const& order) {
 
 Permutation complete_order(Csr<double> const& B, bool symmetric, CancelFlag cancel) {
   if (symmetric) return minimum_degree(adjacency(Pattern(B)), cancel);
-  return Permutation(leaving_behind(cancel, [own = Columns(eigen_rows(B))] {
-    EigenOrder order;
-    Eigen::COLAMDOrdering<Index>()(own, order);
-    std::vector<Index> old(static_cast<std::size_t>(own.rows()));
-    for (Index i = 0; i < static_cast<Index>(old.size()); ++i) old[order.indices()(i)] = i;
-    return old;
-  }));
+  return Permutation(
+      leaving_behind(for_entries(cancel, B.entries()), [own = Columns(eigen_rows(B))] {
+        EigenOrder order;
+        Eigen::COLAMDOrdering<Index>()(own, order);
+        std::vector<Index> old(static_cast<std::size_t>(own.rows()));
+        for (Index i = 0; i < static_cast<Index>(old.size()); ++i) old[order.indices()(i)] = i;
+        return old;
+      }));
 }
 
 CompleteFactors complete_lu(Csr<double> const& B, Permutation const& order, CancelFlag cancel) {
-  return leaving_behind(cancel,
+  return leaving_behind(for_entries(cancel, B.entries()),
                         [own = Columns(eigen_rows(B)), numbers = copy_of(order.new_numbers())] {
                           return lu_of(own, numbers);
                         });
@@ -171,7 +172,7 @@ CompleteFactors complete_lu(Csr<double> const& B) {
 
 CompleteFactors complete_cholesky(Csr<double> const& B, Permutation const& order,
                                   CancelFlag cancel) {
-  return leaving_behind(cancel,
+  return leaving_behind(for_entries(cancel, B.entries()),
                         [own = Columns(eigen_rows(B)), numbers = copy_of(order.old_numbers())] {
                           return cholesky_of(own, numbers);
                         });

@@ -27,11 +27,12 @@ Permutation minimum_degree(Graph const& graph, CancelFlag cancel) {
   }
   pattern.outerIndexPtr()[n] = static_cast<Index>(entries);
   std::fill_n(pattern.valuePtr(), entries, char{1});
-  return Permutation(leaving_behind(cancel, [own = std::move(pattern), n]() mutable {
-    Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, Index> order;
-    Eigen::internal::minimum_degree_ordering(own, order);
-    return std::vector<Index>(order.indices().data(), order.indices().data() + n);
-  }));
+  return Permutation(
+      leaving_behind(for_entries(cancel, entries), [own = std::move(pattern), n]() mutable {
+        Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, Index> order;
+        Eigen::internal::minimum_degree_ordering(own, order);
+        return std::vector<Index>(order.indices().data(), order.indices().data() + n);
+      }));
 }
 
 }  // namespace tcsolve

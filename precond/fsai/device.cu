@@ -93,8 +93,9 @@ __global__ void rows_kernel(CsrView<double> a, CsrView<double> pattern, std::int
 
 __global__ void transpose_kernel(CsrView<double> pattern, CsrView<double> transposed,
                                  double const* values, double* to) {
-  Index const j = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  if (j >= transposed.rows) return;
+  std::int64_t const warp = std::int64_t{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32;
+  if (warp >= transposed.rows) return;
+  auto const j = static_cast<Index>(warp);
   Offset const end = transposed.offsets[j + 1];
   for (Offset e = transposed.offsets[j] + threadIdx.x % 32; e < end; e += 32) {
     Index const i = transposed.columns[e];

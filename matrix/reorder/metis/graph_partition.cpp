@@ -65,6 +65,7 @@ std::vector<Index> nested_dissection(Graph const& graph, CancelFlag cancel) {
   std::vector<Index> order(static_cast<std::size_t>(graph.vertices()));
   std::iota(order.begin(), order.end(), Index{0});
   if (graph.neighbours.empty()) return order;  // METIS divides by the number of edges
+  cancel = for_entries(cancel, static_cast<std::int64_t>(graph.neighbours.size()));
   return leaving_behind(cancel, [own = MetisGraph(graph)]() mutable -> std::vector<Index> {
     std::vector<idx_t> old(static_cast<std::size_t>(own.vertices)), position(old.size());
     one_at_a_time("dissect", own, "order: amd", [&](idx_t* options) {
@@ -79,6 +80,7 @@ std::vector<Index> partition(Graph const& graph, Index parts, CancelFlag cancel)
   require_held(graph);
   if (parts <= 1 || graph.neighbours.empty())  // METIS divides by the number of edges
     return std::vector<Index>(static_cast<std::size_t>(graph.vertices()), 0);
+  cancel = for_entries(cancel, static_cast<std::int64_t>(graph.neighbours.size()));
   return leaving_behind(cancel, [own = MetisGraph(graph), parts]() mutable -> std::vector<Index> {
     std::vector<idx_t> part(static_cast<std::size_t>(own.vertices), 0);
     idx_t constraints = 1, count = parts, cut = 0;
