@@ -34,7 +34,9 @@ OperatorPtr<double> AutoPreconditionerFactory::build(Context& ctx, System const&
       return build_within_memory(ctx, *make<PreconditionerRegistry>(block), system, block.type());
     } catch (SetupError const& e) {
       problems_met += cat("; ", e.what());
-    } catch (MemoryError const& e) { problems_met += cat("; ", e.what()); }
+    } catch (MemoryError const& e) {
+      problems_met += cat("; ", e.what());
+    } catch (TakesTooLong const& e) { problems_met += cat("; ", e.what()); }
   }
   throw SetupError("auto: no preconditioner could be made" + problems_met);
 }

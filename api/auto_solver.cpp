@@ -142,7 +142,8 @@ bool AutoSolver::next(Deadline until) {
     } catch (Cancelled const&) {
       throw;
     } catch (Error const& e) {  // SetupError, MemoryError, OutOfTime, a build without a library
-      late_ = dynamic_cast<OutOfTime const*>(&e) != nullptr;
+      late_ = dynamic_cast<OutOfTime const*>(&e) != nullptr &&
+              dynamic_cast<TakesTooLong const*>(&e) == nullptr;  // others may take less time
       ChoiceReport failed;
       failed.solver = solver_block(choice).type();
       failed.preconditioner = preconditioner_block(choice).type();

@@ -74,17 +74,20 @@ LinearSolver::LinearSolver(LinearSolver&&) noexcept = default;
 LinearSolver& LinearSolver::operator=(LinearSolver&&) noexcept = default;
 
 void LinearSolver::set_matrix(CsrView<double> const& a, Arrays arrays) {
+  Context::Call const call(impl_->ctx, "set_matrix()");
   if (a.space == Space::host && impl_->options.check_matrices) validate(a, NonFinite::keep);
   impl_->system.load(a, arrays);
 }
 
 void LinearSolver::set_matrix(Csr<double> a) {
+  Context::Call const call(impl_->ctx, "set_matrix()");
   if (impl_->options.check_matrices) validate(a.view(), NonFinite::keep);
   impl_->system.load(std::move(a));
 }
 
 void LinearSolver::set_operator(OperatorPtr<double> A, OperatorPtr<double> M,
                                 OperatorPtr<double> A_true) {
+  Context::Call const call(impl_->ctx, "set_operator()");
   impl_->system.load(GivenOperators{std::move(A), std::move(M), std::move(A_true)});
 }
 
@@ -94,12 +97,18 @@ LinearSolver::Impl& LinearSolver::with_matrix(char const* what) const {
 }
 
 void LinearSolver::update_values(CsrView<double> const& a) {
+  Context::Call const call(impl_ ? impl_->ctx : with_matrix("update_values").ctx,
+                           "update_values()");
   with_matrix("update_values").system.update_values(a);
 }
 
-void LinearSolver::refresh() { with_matrix("refresh").system.refresh(); }
+void LinearSolver::refresh() {
+  Context::Call const call(impl_ ? impl_->ctx : with_matrix("refresh").ctx, "refresh()");
+  with_matrix("refresh").system.refresh();
+}
 
 SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCallbacks const& callbacks) {
+  Context::Call const call(impl_ ? impl_->ctx : with_matrix("solve").ctx, "solve()");
   Impl& impl = with_matrix("solve");
   Solver& solver = *impl.system.solver();
   SolveWatch const watch(impl.ctx, solver.name(), callbacks);
@@ -116,6 +125,8 @@ std::vector<SolveReport> LinearSolver::solve_columns(In<double> b, Out<double> x
                                                      SolveCallbacks const& callbacks) {
   if (b.cols != x.cols)
     throw ShapeError(cat("LinearSolver: b has ", b.cols, " columns, x has ", x.cols));
+  Context::Call const call(impl_ ? impl_->ctx : with_matrix("solve_columns").ctx,
+                           "solve_columns()");
   Impl& impl = with_matrix("solve_columns");
   Solver& solver = *impl.system.solver();
   if (solver.columns_at_once() > 1) {

@@ -22,8 +22,9 @@
 /// checks the extents and the number of entries, and set_matrix() checks that a host matrix is well
 /// formed. Any other solve that throws leaves the solver ready.
 ///
-/// One solver, and one Context, serve one host thread at a time; Context::cancel() and stop tokens
-/// may be used from any.
+/// One solver, and one Context, serve one host thread at a time: another one that enters meanwhile
+/// gets a BusyError, and so does a callback that asks the Context which called it for more.
+/// Context::cancel() and stop tokens may be used from any.
 #pragma once
 
 #include <functional>

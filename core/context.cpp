@@ -71,34 +71,62 @@ Context::~Context() {
   if (device_) cuda::lend(*device_, nullptr);
 }
 
-Context::Entry::Entry(Context& ctx)
-    : ctx_(ctx), outermost_(ctx.entries_ == 0 && !ctx.recording() && ctx.loop() == nullptr) {
-  if (outermost_ && ctx.device_ && ctx.options_.ordered) ctx.wait_for(ctx.options_.stream);
-  ++ctx.entries_;
+void Context::enter() {
+  std::thread::id const me = std::this_thread::get_id();
+  if (inside_.load(std::memory_order_relaxed) != me) {
+    std::thread::id nobody{};
+    if (!inside_.compare_exchange_strong(nobody, me, std::memory_order_acquire,
+                                         std::memory_order_relaxed))
+      throw BusyError(
+          "this Context is at work for another thread, and so are the solvers on it; take turns, "
+          "or give each thread a solver with a Context of its own");
+  }
+  ++entries_;
+}
+
+void Context::leave() {
+  if (--entries_ == 0) inside_.store({}, std::memory_order_release);
+}
+
+void Context::refuse_callback(char const* what) {
+  throw BusyError(cat(what,
+                      " from a callback of the same Context, which is at work meanwhile; let the "
+                      "callback end first, or take a solver with a Context of its own"));
+}
+
+Context::Entry::Entry(Context& ctx) : ctx_(ctx) {
+  ctx.enter();
+  outermost_ = ctx.entries_ == 1 && !ctx.recording() && ctx.loop() == nullptr;
+  if (!outermost_ || !ctx.device_ || !ctx.options_.ordered) return;
+  try {
+    ctx.wait_for(ctx.options_.stream);
+  } catch (...) {
+    ctx.leave();
+    throw;
+  }
 }
 
 Context::Entry::~Entry() {
-  --ctx_.entries_;
   if (outermost_ && ctx_.device_ && ctx_.options_.ordered)
     cuda::let_wait(*ctx_.device_, ctx_.options_.stream);
+  ctx_.leave();
 }
 
 void Context::synchronize() {
   if (device_) cuda::synchronize(*device_);
 }
 
-void Context::emit(IterationEvent const& event) {
+template <class Event>
+void Context::tell(Event const& event) {
+  Guard<bool> const guard(calling_back_, true);
   for (Observer* o : observers_) o->on(event);
 }
 
-void Context::emit(PhaseEvent const& event) {
-  for (Observer* o : observers_) o->on(event);
-}
+void Context::emit(IterationEvent const& event) { tell(event); }
+void Context::emit(PhaseEvent const& event) { tell(event); }
 
 void Context::log(Severity severity, std::string text) {
-  if (observers_.empty()) return;
-  LogEvent event{severity, std::move(text)};
-  for (Observer* o : observers_) o->on(event);
+  if (!observers_.empty()) tell(LogEvent{severity, std::move(text)});
 }
 
 }  // namespace tcsolve

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Context is the first argument of everything that computes. It holds the backend with its
 /// stream and library handles, the workspace, the observers, the seed and the determinism request;
-/// state reaches code through it alone. One Context serves one host thread at a time.
+/// state reaches code through it alone. One Context serves one host thread at a time: a second one
+/// that enters meanwhile is refused by a BusyError. cancel() may come from any thread.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -128,7 +130,8 @@ class Context {
 
   /// Held by a function that callers call, as long as it computes: it begins after the work that
   /// the caller's stream holds (ContextOptions::stream), which goes on after its own. Inside
-  /// another such function, a recording or a loop it does nothing.
+  /// another such function, a recording or a loop it does nothing. Throws BusyError while another
+  /// thread holds one; threads may take turns.
   class Entry {
    public:
     explicit Entry(Context&);
@@ -138,7 +141,17 @@ class Context {
 
    private:
     Context& ctx_;
-    bool outermost_;
+    bool outermost_ = false;
+  };
+  /// An Entry of a function that begins a solve, or changes what solves go by: where it is called
+  /// by an Observer of this Context, something is at work that it would pull the ground from under.
+  /// Throws BusyError then; `what` names the function.
+  class Call {
+   public:
+    Call(Context& ctx, char const* what) : entry_(ctx) { ctx.require_no_callback(what); }
+
+   private:
+    Entry entry_;
   };
 
   /// f(on) with the cuda::Device or the host::Host that this Context computes on. f is a generic
@@ -203,6 +216,7 @@ class Context {
   /// is. `inner` receives what complain() and count_inner() are told meanwhile.
   template <class F>
   void solving(Deadline deadline, InnerSolves& inner, F&& f) {
+    require_no_callback("a solve");
     Guard<Deadline> until(deadline_, std::min(deadline, deadline_));
     Guard<InnerSolves*> listener(inner_, &inner);
     f();
@@ -242,9 +256,13 @@ class Context {
   void clear_cancel() { cancelled_.store(false, std::memory_order_relaxed); }
   /// For readers, generators and set-ups: they throw Cancelled after cancel(), and OutOfTime after
   /// the deadline of setting_up().
-  CancelFlag cancel_flag() const { return CancelFlag(cancelled_, setup_deadline_); }
+  CancelFlag cancel_flag() const {
+    return CancelFlag(cancelled_, setup_deadline_, check_listener_);
+  }
+  /// Of the flags that cancel_flag() makes from here on; null: none.
+  void listen_to_checks(CheckListener* listener) { check_listener_ = listener; }
   /// Runs f, which sets something up and throws OutOfTime where that is not done by `deadline`.
-  /// What a library does in one call is not interrupted.
+  /// What a library does in one call on the host is left behind (core/left_behind.hpp).
   template <class F>
   void setting_up(Deadline deadline, F&& f) {
     Guard<Deadline> until(setup_deadline_, std::min(deadline, setup_deadline_));
@@ -260,6 +278,15 @@ class Context {
     V old_;
   };
 
+  void enter();
+  void leave();
+  void require_no_callback(char const* what) const {
+    if (calling_back_) refuse_callback(what);
+  }
+  [[noreturn]] static void refuse_callback(char const* what);
+  template <class Event>
+  void tell(Event const& event);
+
   ContextOptions options_;
   std::vector<Observer*> observers_;
   RangeListener* range_listener_ = nullptr;
@@ -270,10 +297,13 @@ class Context {
   Arena arena_;
   Arena* lent_ = nullptr;  // in the place of arena_
   int entries_ = 0;        // of Entry
+  std::atomic<std::thread::id> inside_{};  // the thread that holds them; none: nobody does
+  bool calling_back_ = false;              // an observer is at work
   Recording* recording_ = nullptr;
   LoopState* loop_ = nullptr;
   Deadline deadline_ = Deadline::max(), setup_deadline_ = Deadline::max();
   InnerSolves* inner_ = nullptr;
+  CheckListener* check_listener_ = nullptr;
   std::atomic<bool> cancelled_{false};
 };
 

@@ -76,6 +76,12 @@ struct Cancelled : Error {
   Cancelled() : Error("cancelled before the solve") {}
 };
 
+/// A Context, or a solver on it, that is at work for another thread, or for the caller of the
+/// callback that asks (Context::Entry, Context::Call). What is at work goes on.
+struct BusyError : Error {
+  using Error::Error;
+};
+
 /// A set-up that did not end in the time it was given (Context::setting_up()).
 struct OutOfTime : Error {
   OutOfTime() : Error("the time was up before it was set up") {}

@@ -16,6 +16,7 @@ Csr<double> triangular_inverse(Context& ctx, Csr<double> const& t, bool lower) {
   for (Index i = 0; i <= t.rows; ++i) w.offsets[i] = t.offsets[i] + i;
   w.columns.resize(static_cast<std::size_t>(w.offsets[t.rows]));
   w.values.resize(w.columns.size());
+  CancelFlag const cancel = ctx.cancel_flag();
   each_row(ctx, t.rows, 512, [&](Index i) {
     auto const columns = t.row_columns(i);
     auto const count = static_cast<Offset>(columns.size());
@@ -28,6 +29,7 @@ Csr<double> triangular_inverse(Context& ctx, Csr<double> const& t, bool lower) {
     value[lower ? count : 0] = 1;
     // (W T)_ij = 0 for j of the pattern: w_ij = - sum_k w_ik t_kj, k between i and j.
     for (Offset step = 0; step <= count; ++step) {
+      if (step % 256 == 255) cancel.check();
       Offset const k = lower ? count - step : step;
       if (value[k] == 0) continue;
       Index const row = column[k];

@@ -43,9 +43,9 @@ Permutation order_of(FactorOrder order, Csr<double> const& b, CancelFlag cancel)
   if (order == FactorOrder::rcm) return reverse_cuthill_mckee(pattern, cancel);
   Graph const graph = adjacency(pattern);
   cancel.check();
-  if (order == FactorOrder::metis) return Permutation(nested_dissection(graph));
+  if (order == FactorOrder::metis) return Permutation(nested_dissection(graph, cancel));
   if (order == FactorOrder::colours) return colouring(graph).order;
-  return minimum_degree(graph);
+  return minimum_degree(graph, cancel);
 }
 
 /// The matrix with value[i] in row i and column[i].
@@ -125,12 +125,14 @@ Arrangement::Arrangement(CsrView<double> const& a, ArrangementParams const& para
     sides_.row_scale = std::move(r);
     sides_.column_scale = std::move(c);
   }
+  cancel.check();
   if (nodes_.empty()) {
     fill(a);
   } else {
     if (!symmetric_) place_pivots(a);
     fill_blocks(a);
   }
+  cancel.check();
   update(a);
 }
 

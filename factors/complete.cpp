@@ -5,10 +5,11 @@
 #include <Eigen/SparseCore>
 #include <Eigen/SparseLU>
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
+#include <tcsolve/core/left_behind.hpp>
 #include <tcsolve/matrix/reorder/minimum_degree.hpp>
 
 namespace tcsolve {
@@ -49,22 +50,27 @@ void require_pivots(std::vector<double> const& inverse) {
       throw MatrixError("the matrix is singular: a pivot is zero or not finite");
 }
 
-}  // namespace
+using EigenOrder = Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, Index>;
 
-Permutation complete_order(Csr<double> const& B, bool symmetric) {
-  if (symmetric) return minimum_degree(adjacency(Pattern(B)));
-  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, Index> order;
-  Eigen::COLAMDOrdering<Index>()(Columns(eigen_rows(B)), order);
-  std::vector<Index> old(static_cast<std::size_t>(B.rows));
-  for (Index i = 0; i < B.rows; ++i) old[order.indices()(i)] = i;
-  return Permutation(std::move(old));
-}
+/// What Eigen calls for an order, which it makes by itself: it answers with the one that is given
+/// to this thread.
+struct GivenOrder {
+  using PermutationType = EigenOrder;
+  static thread_local std::vector<Index> const* given;
+  template <class Matrix>
+  void operator()(Matrix const&, PermutationType& order) const {
+    order.resize(static_cast<Index>(given->size()));
+    std::copy(given->begin(), given->end(), order.indices().data());
+  }
+};
+thread_local std::vector<Index> const* GivenOrder::given = nullptr;
 
-CompleteFactors complete_lu(Csr<double> const& B) {
-  Index const n = B.rows;
+CompleteFactors lu_of(Columns const& B, std::vector<Index> const& order) {
+  Index const n = static_cast<Index>(B.rows());
   CompleteFactors result;
-  Eigen::SparseLU<Columns, Eigen::COLAMDOrdering<Index>> lu;
-  lu.compute(Columns(eigen_rows(B)));
+  Eigen::SparseLU<Columns, GivenOrder> lu;
+  GivenOrder::given = &order;
+  lu.compute(B);
   if (lu.info() != Eigen::Success)
     throw MatrixError(cat("the matrix is singular: ", lu.lastErrorMessage()));
   auto const lower_type = lu.matrixL();
@@ -110,11 +116,16 @@ CompleteFactors complete_lu(Csr<double> const& B) {
   return result;
 }
 
-CompleteFactors complete_cholesky(Csr<double> const& B) {
-  Index const n = B.rows;
+std::vector<Index> copy_of(std::span<Index const> numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+CompleteFactors cholesky_of(Columns const& B, std::vector<Index> const& order) {
+  Index const n = static_cast<Index>(B.rows());
   CompleteFactors result;
-  Eigen::SimplicialLDLT<Columns, Eigen::Lower, Eigen::AMDOrdering<Index>> ldlt;
-  ldlt.compute(Columns(eigen_rows(B)));
+  Eigen::SimplicialLDLT<Columns, Eigen::Lower, GivenOrder> ldlt;
+  GivenOrder::given = &order;
+  ldlt.compute(B);
   if (ldlt.info() != Eigen::Success) throw MatrixError("the matrix is singular: a pivot is zero");
   Columns const& L = ldlt.matrixL().nestedExpression();
   ByColumns lower(n);
@@ -132,6 +143,43 @@ CompleteFactors complete_cholesky(Csr<double> const& B) {
   for (Index i = 0; i < n; ++i) result.row[ldlt.permutationP().indices()(i)] = i;
   result.column = result.row;
   return result;
+}
+
+}  // namespace
+
+Permutation complete_order(Csr<double> const& B, bool symmetric, CancelFlag cancel) {
+  if (symmetric) return minimum_degree(adjacency(Pattern(B)), cancel);
+  return Permutation(
+      leaving_behind(for_entries(cancel, B.entries()), [own = Columns(eigen_rows(B))] {
+        EigenOrder order;
+        Eigen::COLAMDOrdering<Index>()(own, order);
+        std::vector<Index> old(static_cast<std::size_t>(own.rows()));
+        for (Index i = 0; i < static_cast<Index>(old.size()); ++i) old[order.indices()(i)] = i;
+        return old;
+      }));
+}
+
+CompleteFactors complete_lu(Csr<double> const& B, Permutation const& order, CancelFlag cancel) {
+  return leaving_behind(for_entries(cancel, B.entries()),
+                        [own = Columns(eigen_rows(B)), numbers = copy_of(order.new_numbers())] {
+                          return lu_of(own, numbers);
+                        });
+}
+
+CompleteFactors complete_lu(Csr<double> const& B) {
+  return complete_lu(B, complete_order(B, false));
+}
+
+CompleteFactors complete_cholesky(Csr<double> const& B, Permutation const& order,
+                                  CancelFlag cancel) {
+  return leaving_behind(for_entries(cancel, B.entries()),
+                        [own = Columns(eigen_rows(B)), numbers = copy_of(order.old_numbers())] {
+                          return cholesky_of(own, numbers);
+                        });
+}
+
+CompleteFactors complete_cholesky(Csr<double> const& B) {
+  return complete_cholesky(B, complete_order(B, true));
 }
 
 }  // namespace tcsolve

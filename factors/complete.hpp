@@ -15,14 +15,20 @@ struct CompleteFactors {
 };
 
 /// The order that complete_cholesky(B), or complete_lu(B), factorises in, but for its pivoting.
-Permutation complete_order(Csr<double> const& B, bool symmetric);
+/// Throws Cancelled at once, and leaves Eigen behind (core/left_behind.hpp).
+Permutation complete_order(Csr<double> const& B, bool symmetric, CancelFlag cancel = {});
 
-/// P B Q^T = L D U with partial pivoting, supernodes and columns ordered by COLAMD (Li and Demmel's
-/// SuperLU, in Eigen). Throws MatrixError where B is singular. Serial.
+/// P B Q^T = L D U with partial pivoting, supernodes and columns in the order given (Li and
+/// Demmel's SuperLU, in Eigen), which is COLAMD's. Throws MatrixError where B is singular,
+/// Cancelled at once: Eigen is then left behind with a copy of B. Serial.
+CompleteFactors complete_lu(Csr<double> const& B, Permutation const& order, CancelFlag cancel = {});
 CompleteFactors complete_lu(Csr<double> const& B);
 
-/// P B P^T = L D L^T without pivoting, ordered by AMD, for a symmetric B of which the lower
-/// triangle is read. Throws MatrixError where a pivot is zero. Serial.
+/// P B P^T = L D L^T without pivoting, in the order given, which is AMD's, for a symmetric B of
+/// which the lower triangle is read. Throws MatrixError where a pivot is zero, Cancelled as
+/// complete_lu(). Serial.
+CompleteFactors complete_cholesky(Csr<double> const& B, Permutation const& order,
+                                  CancelFlag cancel = {});
 CompleteFactors complete_cholesky(Csr<double> const& B);
 
 }  // namespace tcsolve

@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
+#include <tcsolve/core/left_behind.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/operators/column.hpp>
 
@@ -70,8 +72,12 @@ struct CudssInverse<S>::Objects {
   int ordinal;
   Object handle = nullptr, config = nullptr, data = nullptr;
   Object A = nullptr, x = nullptr, b = nullptr;
+  Array<Index> offsets, columns;  // what A, x and b are made of
+  Array<S> values, of_x, of_b;
+  std::mutex busy;  // held by a call of cuDSS
 
-  explicit Objects(int device) : ordinal(device) {}
+  Objects(Space space, std::size_t rows)
+      : ordinal(ordinal_of(space)), of_x(space, rows), of_b(space, rows) {}
   Objects(Objects const&) = delete;
   Objects& operator=(Objects const&) = delete;
   ~Objects() {
@@ -92,6 +98,16 @@ struct CudssInverse<S>::Objects {
             "the estimate of memory");
     return told[1];
   }
+  void run(void* stream, int phase) {
+    CudssLibrary const& library = cudss();
+    cuda::Current const current(ordinal);
+    std::lock_guard const one(busy);
+    require(library.set_stream(handle, stream), "cudssSetStream");
+    require(library.execute(handle, phase, config, data, A, x, b),
+            phase == CudssLibrary::analysis ? "the analysis"
+            : phase == CudssLibrary::solve  ? "the solve"
+                                            : "the factorisation");
+  }
   template <class V>
   V value(int key, char const* what) const {
     V told{};
@@ -105,9 +121,7 @@ template <class S>
 CudssInverse<S>::CudssInverse(Context& ctx, Csr<double> const& B, Definiteness kind)
     : LinearOperator<double>(B.rows, B.rows),
       kind_(kind),
-      b_(ctx.space(), static_cast<std::size_t>(B.rows)),
-      x_(ctx.space(), static_cast<std::size_t>(B.rows)),
-      objects_(std::make_unique<Objects>(ordinal_of(ctx.space()))) {
+      objects_(std::make_shared<Objects>(ctx.space(), static_cast<std::size_t>(B.rows))) {
   if (B.rows == 0) return;
   place(ctx, B);
   analyse(ctx);
@@ -122,6 +136,9 @@ CudssInverse<S>::~CudssInverse() = default;
 template <class S>
 void CudssInverse<S>::update(Context& ctx, Csr<double> const& B) {
   if (B.rows == 0) return;
+  if (!objects_->busy.try_lock())
+    throw MatrixError("a factorisation of earlier values was left behind and has not ended");
+  objects_->busy.unlock();
   place(ctx, B);
   factorise(ctx, CudssLibrary::refactorisation);
   try_out(ctx, B);
@@ -136,16 +153,17 @@ void CudssInverse<S>::place(Context& ctx, Csr<double> const& B) {
   if (here.entries() > std::numeric_limits<std::int32_t>::max())
     throw SizeError(
         cat("cudss: ", here.entries(), " entries need 64-bit offsets; at most 2^31 - 1 are taken"));
-  if (values_.size() == 0) {
+  Objects& o = *objects_;
+  if (o.values.size() == 0) {
     std::vector<Index> const offsets(here.offsets.begin(), here.offsets.end());
-    offsets_ = to_space(ctx, offsets.data(), offsets.size());
-    columns_ = to_space(ctx, here.columns.data(), here.columns.size());
-    values_ = Array<S>(ctx.space(), here.values.size());
+    o.offsets = to_space(ctx, offsets.data(), offsets.size());
+    o.columns = to_space(ctx, here.columns.data(), here.columns.size());
+    o.values = Array<S>(ctx.space(), here.values.size());
   }
-  if (values_.size() != here.values.size())
+  if (o.values.size() != here.values.size())
     throw ShapeError(cat("cudss: new values of ", here.values.size(), " entries where ",
-                         values_.size(), " are stored"));
-  copy_bytes(ctx, values_.data(), ctx.space(), here.values.data(), Space::host, values_.bytes());
+                         o.values.size(), " are stored"));
+  copy_bytes(ctx, o.values.data(), ctx.space(), here.values.data(), Space::host, o.values.bytes());
 }
 
 template <class S>
@@ -168,15 +186,16 @@ void CudssInverse<S>::analyse(Context& ctx) {
   int const view = kind_ == Definiteness::general ? CudssLibrary::full : CudssLibrary::upper;
   require(
       library.matrix_create_csr(
-          &o.A, rows(), static_cast<std::int64_t>(values_.size()), offsets_.data(), columns_.data(),
-          values_.data(), type_of<S>,
+          &o.A, rows(), static_cast<std::int64_t>(o.values.size()), o.offsets.data(),
+          o.columns.data(), o.values.data(), type_of<S>,
           kind_ == Definiteness::general ? CudssLibrary::general : CudssLibrary::symmetric, view),
       "cudssMatrixCreateCsr");
-  for (auto const& [vector, data] : {std::pair{&o.b, b_.data()}, std::pair{&o.x, x_.data()}})
+  for (auto const& [vector, data] :
+       {std::pair{&o.b, o.of_b.data()}, std::pair{&o.x, o.of_x.data()}})
     require(library.matrix_create_dense(vector, rows(), 1, rows(), data, type_of<S>,
                                         CudssLibrary::by_columns),
             "cudssMatrixCreateDn");
-  run(ctx, CudssLibrary::analysis);
+  run_apart(ctx, CudssLibrary::analysis);
   double const needed = static_cast<double>(o.peak_bytes());
   double const available = static_cast<double>(ctx.available_memory());
   if (needed > available)
@@ -188,7 +207,7 @@ void CudssInverse<S>::analyse(Context& ctx) {
 
 template <class S>
 void CudssInverse<S>::factorise(Context& ctx, int phase) {
-  run(ctx, phase);
+  run_apart(ctx, phase);
   cuda::Current const current(objects_->ordinal);
   if (int const info = objects_->template value<int>(CudssLibrary::info, "the factorisation"))
     throw MatrixError(cat("the matrix is singular: cuDSS says ", info));
@@ -216,9 +235,10 @@ void CudssInverse<S>::try_out(Context& ctx, Csr<double> const& B) const {
     if (before == 0) return;
     std::vector<S> small(n);
     for (std::size_t i = 0; i < n; ++i) small[i] = static_cast<S>(r[i] / before);
-    copy_bytes(ctx, b_.data(), ctx.space(), small.data(), Space::host, b_.bytes());
+    Array<S>& b = objects_->of_b;
+    copy_bytes(ctx, b.data(), ctx.space(), small.data(), Space::host, b.bytes());
     run(ctx, CudssLibrary::solve);
-    small = to_host(ctx, x_);
+    small = to_host(ctx, objects_->of_x);
     std::vector<double> z(n);
     for (std::size_t i = 0; i < n; ++i) z[i] = before * static_cast<double>(small[i]);
     r = remainder(B, std::move(r), z);
@@ -231,14 +251,16 @@ void CudssInverse<S>::try_out(Context& ctx, Csr<double> const& B) const {
 
 template <class S>
 void CudssInverse<S>::run(Context& ctx, int phase) const {
-  CudssLibrary const& library = cudss();
-  cuda::Current const current(objects_->ordinal);
-  Objects const& o = *objects_;
-  require(library.set_stream(o.handle, ctx.stream()), "cudssSetStream");
-  require(library.execute(o.handle, phase, o.config, o.data, o.A, o.x, o.b),
-          phase == CudssLibrary::analysis ? "the analysis"
-          : phase == CudssLibrary::solve  ? "the solve"
-                                          : "the factorisation");
+  objects_->run(ctx.stream(), phase);
+}
+
+/// The analysis orders on the host, and a factorisation takes its time. Where one is left behind,
+/// what the Context does next in its stream comes after it.
+template <class S>
+void CudssInverse<S>::run_apart(Context& ctx, int phase) const {
+  leaving_behind(ctx.cancel_flag(), [objects = objects_, stream = ctx.stream(), phase] {
+    objects->run(stream, phase);
+  });
 }
 
 template <class S>
@@ -266,9 +288,9 @@ void CudssInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double 
       [this, alpha, x, beta, y](Context& c) {
         if (rows() == 0) return;
         for (Index j = 0; j < x.cols; ++j) {
-          copy<double, S>(c, column(x, j), b_.view());
+          copy<double, S>(c, column(x, j), objects_->of_b.view());
           run(c, CudssLibrary::solve);
-          axpby<S, double>(c, alpha, x_.view(), beta, column(y, j));
+          axpby<S, double>(c, alpha, std::as_const(objects_->of_x).view(), beta, column(y, j));
         }
       },
       false);

@@ -37,7 +37,8 @@ class CudssInverse final : public LinearOperator<double> {
  public:
   /// Of a square host matrix, in a Context on a device, with cudss().there. Throws MatrixError
   /// (singular, no positive pivots, beyond S), SizeError (entries that need 64-bit offsets),
-  /// MemoryError, DeviceError, Cancelled. Waits for the device.
+  /// MemoryError, DeviceError, Cancelled at once: cuDSS is then left behind with what it works on
+  /// (core/left_behind.hpp). Waits for the device.
   CudssInverse(Context&, Csr<double> const& B, Definiteness kind);
   ~CudssInverse() override;
   /// New values on the same pattern, whose analysis stays. Throws as the constructor; the inverse
@@ -60,14 +61,12 @@ class CudssInverse final : public LinearOperator<double> {
   void factorise(Context&, int phase);
   void try_out(Context&, Csr<double> const& B) const;
   void run(Context&, int phase) const;
+  void run_apart(Context&, int phase) const;
 
   Definiteness kind_;
   std::int64_t entries_ = 0;
   int replaced_ = 0;
-  Array<Index> offsets_, columns_;
-  Array<S> values_;
-  mutable Array<S> b_, x_;
-  std::unique_ptr<Objects> objects_;
+  std::shared_ptr<Objects> objects_;  // and of a call that is left behind
 };
 
 }  // namespace tcsolve

@@ -28,13 +28,13 @@ double within_parts(Csr<double> const& B, Index part) {
   return all > 0 ? static_cast<double>(inside) / static_cast<double>(all) : 1;
 }
 
-FillCount count(Context& ctx, Arrangement const& arrangement, FactorRecipe const& recipe) {
-  Csr<double> const& B = arrangement.matrix();
+FillCount count(Context& ctx, FactorPlan& plan, FactorRecipe const& recipe) {
+  Csr<double> const& B = plan.arrangement.matrix();
   CancelFlag const cancel = ctx.cancel_flag();
   switch (recipe.fill) {
-    case FillIn::by_level: return count_by_level(ctx, B, recipe.level, arrangement.nodes());
+    case FillIn::by_level: return count_by_level(ctx, B, recipe.level, plan.arrangement.nodes());
     case FillIn::complete: {
-      Permutation const order = complete_order(B, recipe.symmetric);
+      Permutation const& order = complete_order(plan, recipe, cancel);
       FillCount all = *count_complete(B, order, 0, cancel);
       if (recipe.symmetric) return all;
       if (!pattern_is_symmetric(B)) all = count_unsymmetric(ctx, B, order, all);
@@ -48,10 +48,13 @@ FillCount count(Context& ctx, Arrangement const& arrangement, FactorRecipe const
     if (auto const all = count_complete(B, Permutation::identity(B.rows), little, cancel))
       return *all;
   Dropping const dropping = dropping_of(recipe, B);
-  return count_by_size(B, sample, [&](Csr<double> const& part) {
+  auto const factorise = [&](Csr<double> const& part) {
     return recipe.symmetric ? threshold_cholesky(part, dropping, 0, cancel)
                             : threshold_lu(part, dropping, recipe.pivot_floor, 0, cancel);
-  });
+  };
+  if (B.rows > sample) return count_by_size(B, sample, factorise);
+  plan.factors = std::make_shared<TriangularFactors>(factorise(B));
+  return count_of(*plan.factors);
 }
 
 }  // namespace
@@ -141,31 +144,50 @@ MemoryNeed factorisation_need(Context const& ctx, FactorRecipe const& recipe, In
   }
   // Arrays that grow; Eigen's own factors. By rows: work arrays, and copies that are sorted.
   if (recipe.fill == FillIn::by_size) need.passing = std::max(need.passing, 12 * stored);
-  if (recipe.fill == FillIn::complete) need.passing = std::max(need.passing, 8 * stored);
+  if (recipe.fill == FillIn::complete) {
+    need.passing = std::max(need.passing, 8 * stored);
+    need.host += 8 * n;  // the order
+  }
   need.passing += 200 * n;
   return need;
 }
 
-double least_complete_seconds(Context& ctx, CsrView<double> const& a, FactorRecipe const& recipe) {
-  Arrangement const arrangement(a, arrangement_of(recipe), recipe.symmetric, ctx.cancel_flag());
-  FillCount const fill = count(ctx, arrangement, recipe);
+double least_complete_seconds(Context& ctx, FactorPlan& plan, FactorRecipe const& recipe) {
+  FillCount const& fill = count_fill(ctx, plan, recipe);
   double const triangle = std::max(fill.lower, fill.upper);
   constexpr double each = 0.25e-9;  // a multiplication of a column by itself is made once or twice
-  return each * triangle * triangle / std::max<Index>(1, a.rows);
+  return each * triangle * triangle / std::max<Index>(1, plan.rows);
 }
 
-MemoryNeed factorisation_need(Context& ctx, CsrView<double> const& a, FactorRecipe const& recipe) {
-  Arrangement const arrangement(a, arrangement_of(recipe), recipe.symmetric, ctx.cancel_flag(),
-                                nodes_of(recipe, a));
-  FillCount fill = count(ctx, arrangement, recipe);
+FactorPlan plan_factors(Context& ctx, CsrView<double> const& a, FactorRecipe const& recipe) {
+  FactorPlan plan;
+  plan.rows = a.rows;
+  plan.entries = a.entries;
+  plan.arrangement = Arrangement(a, arrangement_of(recipe), recipe.symmetric, ctx.cancel_flag(),
+                                 nodes_of(recipe, a));
+  return plan;
+}
+
+Permutation const& complete_order(FactorPlan& plan, FactorRecipe const& recipe, CancelFlag cancel) {
+  if (!plan.order) plan.order = complete_order(plan.arrangement.matrix(), recipe.symmetric, cancel);
+  return *plan.order;
+}
+
+FillCount const& count_fill(Context& ctx, FactorPlan& plan, FactorRecipe const& recipe) {
+  if (!plan.fill) plan.fill = count(ctx, plan, recipe);
+  return *plan.fill;
+}
+
+MemoryNeed factorisation_need(Context& ctx, FactorPlan& plan, FactorRecipe const& recipe) {
+  FillCount fill = count_fill(ctx, plan, recipe);
   if (recipe.symmetric) fill.lower = fill.upper;  // L = U^T
-  if (recipe.solves == TriangularSolves::parts)
-    fill.inside = within_parts(arrangement.matrix(), recipe.part);
+  Csr<double> const& B = plan.arrangement.matrix();
+  if (recipe.solves == TriangularSolves::parts) fill.inside = within_parts(B, recipe.part);
   if (recipe.right_factor) {
     fill.lower = 0;
-    fill.lower_places = a.rows;
+    fill.lower_places = plan.rows;
   }
-  return factorisation_need(ctx, recipe, a.rows, arrangement.matrix().entries(), fill);
+  return factorisation_need(ctx, recipe, plan.rows, B.entries(), fill);
 }
 
 }  // namespace tcsolve

@@ -13,21 +13,21 @@
 #pragma once
 
 #include <tcsolve/core/memory_need.hpp>
+#include <tcsolve/factors/factor_plan.hpp>
 #include <tcsolve/factors/factorisation.hpp>
-#include <tcsolve/factors/fill_count.hpp>
 
 namespace tcsolve {
 
-/// Of Factorisation(ctx, a, recipe). Throws as that does, but for memory. Cost: of the arrangement
-/// and of the counts (factors/fill_count.hpp).
-MemoryNeed factorisation_need(Context&, CsrView<double> const& a, FactorRecipe const& recipe);
+/// Of Factorisation(ctx, plan, recipe). Throws as that does, but for memory. Cost: of the counts
+/// (factors/fill_count.hpp), which stay in the plan.
+MemoryNeed factorisation_need(Context&, FactorPlan& plan, FactorRecipe const& recipe);
 /// With factors of so many entries of B, the arranged A.
 MemoryNeed factorisation_need(Context const&, FactorRecipe const&, Index rows, Offset entries_of_B,
                               FillCount const&);
 /// Seconds of complete factors by a core of the host, at the least: a triangle of z entries takes
 /// z^2 / rows multiplications and more, by Cauchy and Schwarz. Throws and costs as
 /// factorisation_need().
-double least_complete_seconds(Context&, CsrView<double> const& a, FactorRecipe const& recipe);
+double least_complete_seconds(Context&, FactorPlan& plan, FactorRecipe const& recipe);
 /// Of a product with a stored matrix (factors/stored_product.hpp).
 MemoryNeed stored_need(Context const&, Index rows, double entries, Real values);
 /// No fewer bytes than a factorisation of any matrix with so many rows and entries has.

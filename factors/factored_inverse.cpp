@@ -180,14 +180,25 @@ void FactoredInverse<S>::arrange(Context& ctx, TwoSided sides) {
   scale(ctx, std::move(sides));
   y_ = Array<double>(ctx.space(), static_cast<std::size_t>(first));
   z_ = Array<double>(ctx.space(), static_cast<std::size_t>(rows()));
+  clean_ = false;
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {
-      unsigned const zeros[2] = {0, 0};
-      tickets_ = to_space(ctx, zeros, 2);
-      prepare_scratch(on, y_.data(), first);
-      prepare_scratch(on, z_.data(), rows());
+      tickets_ = Array<unsigned>(ctx.space(), 2);
+      clean(on);
     }
   });
+}
+
+/// At first, and where an application did not come to its end: its second launch leaves what the
+/// next one needs.
+template <class S>
+template <class On>
+void FactoredInverse<S>::clean(On& on) const {
+  if (clean_) return;
+  reset_tickets(on, tickets_.data());
+  prepare_scratch(on, y_.data(), static_cast<std::int64_t>(y_.size()));
+  prepare_scratch(on, z_.data(), static_cast<std::int64_t>(z_.size()));
+  clean_ = true;
 }
 
 template <class S>
@@ -255,10 +266,13 @@ void FactoredInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, doub
                                .out_stride = stride(y)};
         if constexpr (OnDevice<On>) {
           unsigned* const t = tickets_.data();
+          clean(on);
+          clean_ = false;
           // The second solve leaves those unknowns alone that it does not begin with.
           if (between != y_.data()) prepare_scratch(on, y_.data(), lower_.view.rows);
           solve_triangle(on, lower_.view, down, {y_.data(), z_.data(), rows(), false, t, t + 1});
           solve_triangle(on, upper_.view, up, {z_.data(), between, rows(), true, t + 1, t});
+          clean_ = true;
         } else {
           solve_triangle(on, lower_.view, lower_.order, down, y_.data());
           solve_triangle(on, upper_.view, upper_.order, up, z_.data());

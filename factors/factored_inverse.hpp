@@ -61,6 +61,8 @@ class FactoredInverse final : public LinearOperator<double> {
   void store(Context&, Part&, Csr<double> const& triangle, Arrays);
   void share(Context&);
   void scale(Context&, TwoSided sides);
+  template <class On>
+  void clean(On&) const;
   Host on_host(Context&) const;
 
   Host factors_;
@@ -72,6 +74,7 @@ class FactoredInverse final : public LinearOperator<double> {
   Array<double> row_scale_, inverse_pivots_, column_scale_;
   mutable Array<double> y_, z_;
   mutable Array<unsigned> tickets_;
+  mutable bool clean_ = false;  // the scratch of a device's solves is as they need it
   mutable std::once_flag transposed_once_;
   mutable std::unique_ptr<FactoredInverse> transposed_;
 };

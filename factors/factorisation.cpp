@@ -101,22 +101,27 @@ Dropping dropping_of(FactorRecipe const& recipe, Csr<double> const& B) {
   return {recipe.drop_tolerance, static_cast<Index>(std::min<double>(most, B.rows))};
 }
 
-Factorisation::Factorisation(Context& ctx, CsrView<double> const& a, FactorRecipe recipe)
-    : LinearOperator<double>(a.rows, a.cols), recipe_(std::move(recipe)), entries_of_A_(a.entries) {
-  arrangement_ = Arrangement(a, arrangement_of(recipe_), recipe_.symmetric, ctx.cancel_flag(),
-                             nodes_of(recipe_, a));
+Factorisation::Factorisation(Context& ctx, FactorPlan plan, FactorRecipe recipe)
+    : LinearOperator<double>(plan.rows, plan.rows),
+      recipe_(std::move(recipe)),
+      entries_of_A_(plan.entries) {
+  CancelFlag const cancel = ctx.cancel_flag();
+  if (recipe_.fill == FillIn::complete) complete_order(plan, recipe_, cancel);
+  arrangement_ = std::move(plan.arrangement);
+  order_ = std::move(plan.order);
   sides_ = arrangement_.sides();
   Csr<double> const& B = arrangement_.matrix();
-  CancelFlag const cancel = ctx.cancel_flag();
   factors_ = std::make_shared<TriangularFactors>();
   if (recipe_.fill == FillIn::complete) {
-    factorise_completely();
+    factorise_completely(cancel);
+  } else if (plan.factors) {
+    factors_ = std::move(plan.factors);
   } else if (recipe_.fill == FillIn::by_level) {
     *factors_ = fill_pattern(B, recipe_.level, most_entries(recipe_), cancel);
     factorise_on_pattern(ctx);
   } else {
     auto const little = static_cast<Offset>(recipe_.complete_below * entries_of_A_);
-    auto complete = little > 0 ? complete_pattern(B, little) : std::nullopt;
+    auto complete = little > 0 ? complete_pattern(B, little, cancel) : std::nullopt;
     Dropping const dropping = dropping_of(recipe_, B);
     if (complete) {
       *factors_ = std::move(*complete);
@@ -144,7 +149,7 @@ void Factorisation::update(Context& ctx, CsrView<double> const& a) {
     arrangement_.update(to_host(ctx, a).view());
   sides_ = arrangement_.sides();
   if (recipe_.fill == FillIn::complete) {
-    factorise_completely();
+    factorise_completely(ctx.cancel_flag());
     inverse_ = first_ = second_ = there_ = nullptr;
     ++revision_;
   } else {
@@ -191,9 +196,10 @@ std::shared_ptr<TriangularFactors const> Factorisation::factors(Context& ctx) co
   return joint_ ? joint_->to_host(ctx) : factors_;
 }
 
-void Factorisation::factorise_completely() {
+void Factorisation::factorise_completely(CancelFlag cancel) {
   Csr<double> const& B = arrangement_.matrix();
-  CompleteFactors complete = recipe_.symmetric ? complete_cholesky(B) : complete_lu(B);
+  CompleteFactors complete =
+      recipe_.symmetric ? complete_cholesky(B, *order_, cancel) : complete_lu(B, *order_, cancel);
   factors_ = std::make_shared<TriangularFactors>(std::move(complete.factors));
   TwoSided const& outer = arrangement_.sides();
   for (Index i = 0; i < B.rows; ++i) {
@@ -265,6 +271,7 @@ void Factorisation::sweep_joint(Context& ctx) {
 }
 
 void Factorisation::make_inverse(Context& ctx) {
+  ctx.cancel_flag().check();
   choose_solves(ctx);
   by_stored_type(recipe_.values, [&]<class S>(S) {
     switch (recipe_.solves) {

@@ -21,6 +21,7 @@
 #include <tcsolve/factors/approximate_inverse.hpp>
 #include <tcsolve/factors/arranged_values.hpp>
 #include <tcsolve/factors/arrangement.hpp>
+#include <tcsolve/factors/factor_plan.hpp>
 #include <tcsolve/factors/incomplete.hpp>
 #include <tcsolve/factors/joint_factors.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
@@ -87,7 +88,10 @@ class Factorisation final : public LinearOperator<double> {
  public:
   /// From a host matrix. Throws MatrixError (no positive pivots, factors beyond the values' range),
   /// ShapeError, MemoryError (more fill than memory), Cancelled.
-  Factorisation(Context&, CsrView<double> const& a, FactorRecipe recipe);
+  Factorisation(Context& ctx, CsrView<double> const& a, FactorRecipe const& recipe)
+      : Factorisation(ctx, plan_factors(ctx, a, recipe), recipe) {}
+  /// The same from what plan_factors() made of it.
+  Factorisation(Context&, FactorPlan plan, FactorRecipe recipe);
   /// New values, in either space, on the pattern of A: permutations, the patterns of incomplete
   /// factors, levels and arrays stay, numbers are made anew. A complete factorisation, which
   /// pivots, is made anew altogether, and revision() changes; so it does once where the device
@@ -111,7 +115,7 @@ class Factorisation final : public LinearOperator<double> {
   }
   void factorise_on_pattern(Context&);
   void make_joint_numbers(Context&);
-  void factorise_completely();
+  void factorise_completely(CancelFlag);
   void keep_right_factor();
   std::shared_ptr<TriangularFactors const> exact_factors(Context&) const;
   void choose_solves(Context&);
@@ -124,6 +128,7 @@ class Factorisation final : public LinearOperator<double> {
   FactorRecipe recipe_;
   Offset entries_of_A_;
   Arrangement arrangement_;
+  std::optional<Permutation> order_;  // of complete factors
   TwoSided sides_;
   std::shared_ptr<TriangularFactors> factors_;  // or
   std::shared_ptr<JointFactors> joint_;         // of which the device makes the numbers, and

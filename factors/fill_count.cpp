@@ -142,8 +142,9 @@ std::optional<FillCount> count_complete(Csr<double> const& B, Permutation const&
   // height: of the subtree below a row, its level in L; depth: of a row below its root, in U.
   std::vector<Index> parent(n, nobody), seen_by(n, nobody), height(n, 0), depth(n, 0);
   Offset entries = 0;
+  CancelEvery at_times(cancel, std::int64_t{1} << 20);
   for (Index i = 0; i < n; ++i) {
-    if (i % 1024 == 0) cancel.check();
+    at_times.add(1);
     seen_by[i] = i;
     for (Csr<double> const* part : {&moved, &T})
       for (Index const first : part->row_columns(i)) {
@@ -155,6 +156,7 @@ std::optional<FillCount> count_complete(Csr<double> const& B, Permutation const&
           }
           seen_by[j] = i;
           ++entries;
+          at_times.add(1);
         }
       }
     if (limit > 0 && 2 * entries + n > limit) return std::nullopt;

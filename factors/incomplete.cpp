@@ -15,6 +15,9 @@ namespace {
 
 constexpr Index nobody = -1;
 
+/// Entries touched between two looks at the CancelFlag: some milliseconds.
+constexpr std::int64_t between_looks = std::int64_t{1} << 20;
+
 /// Appends rows to a matrix.
 class RowWriter {
  public:
@@ -118,10 +121,12 @@ class ColumnLists {
 namespace {
 
 /// The triangles of B.
-TriangularFactors pattern_without_fill(Csr<double> const& B) {
+TriangularFactors pattern_without_fill(Csr<double> const& B, CancelFlag cancel) {
   TriangularFactors factors;
   RowWriter lower(factors.lower, B.rows), upper(factors.upper, B.rows);
+  CancelEvery at_times(cancel, between_looks);
   for (Index i = 0; i < B.rows; ++i) {
+    at_times.add(static_cast<std::int64_t>(B.row_columns(i).size()));
     for (Index const j : B.row_columns(i))
       if (j < i)
         lower.add(j, 0);
@@ -130,6 +135,8 @@ TriangularFactors pattern_without_fill(Csr<double> const& B) {
     lower.end_row();
     upper.end_row();
   }
+  lower.finish();
+  upper.finish();
   factors.inverse_pivots.assign(static_cast<std::size_t>(B.rows), 1.0);
   return factors;
 }
@@ -139,7 +146,7 @@ TriangularFactors pattern_without_fill(Csr<double> const& B) {
 TriangularFactors fill_pattern(Csr<double> const& B, int level, Offset limit, CancelFlag cancel) {
   if (level == 0) {
     require_within(B.entries(), limit);
-    return pattern_without_fill(B);
+    return pattern_without_fill(B, cancel);
   }
   Index const n = B.rows;
   TriangularFactors factors;
@@ -149,8 +156,9 @@ TriangularFactors fill_pattern(Csr<double> const& B, int level, Offset limit, Ca
   std::vector<Index> row_of(n, nobody);
   std::vector<Index> eliminated, kept;
   std::priority_queue<Index, std::vector<Index>, std::greater<>> open;
+  CancelEvery at_times(cancel, between_looks);
   for (Index i = 0; i < n; ++i) {
-    if (i % 1024 == 0) cancel.check();
+    at_times.add(static_cast<std::int64_t>(B.row_columns(i).size()));
     eliminated.clear();
     kept.clear();
     auto const insert = [&](Index j, int l) {
@@ -170,6 +178,7 @@ TriangularFactors fill_pattern(Csr<double> const& B, int level, Offset limit, Ca
       Index const k = open.top();
       open.pop();
       eliminated.push_back(k);
+      at_times.add(8 + factors.upper.offsets[k + 1] - factors.upper.offsets[k]);
       for (Offset e = factors.upper.offsets[k]; e < factors.upper.offsets[k + 1]; ++e)
         if (int const l = level_of[k] + levels_of_upper[e] + 1; l <= level)
           insert(factors.upper.columns[e], l);
@@ -197,8 +206,9 @@ void factorise_on_pattern(Csr<double> const& B, double floor, TriangularFactors&
   SparseRow w(n);
   factors.replaced = 0;
   factors.shift = 0;
+  CancelEvery at_times(cancel, between_looks);
   for (Index i = 0; i < n; ++i) {
-    if (i % 1024 == 0) cancel.check();
+    at_times.add(static_cast<std::int64_t>(B.row_columns(i).size()));
     w.begin(i);
     w.insert(i, 0);
     for (Index const j : L.row_columns(i)) w.insert(j, 0);
@@ -209,6 +219,7 @@ void factorise_on_pattern(Csr<double> const& B, double floor, TriangularFactors&
       Index const k = L.columns[e];
       double const v = w[k];  // (L D)_ik
       if (v != 0) {
+        at_times.add(U.offsets[k + 1] - U.offsets[k]);
         if (factors.complete)
           for (Offset f = U.offsets[k]; f < U.offsets[k + 1]; ++f)
             w[U.columns[f]] -= v * U.values[f];
@@ -233,8 +244,9 @@ void cholesky_on_pattern(Csr<double> const& B, TriangularFactors& factors, Cance
   factors.shift = with_shifts(factors.shift, [&](double shift) {
     ColumnLists rows_at(n);
     SparseRow row(n);
+    CancelEvery at_times(cancel, between_looks);
     for (Index i = 0; i < n; ++i) {
-      if (i % 1024 == 0) cancel.check();
+      at_times.add(static_cast<std::int64_t>(B.row_columns(i).size()));
       row.begin(i);
       row.insert(i, 0);
       for (Index const j : U.row_columns(i)) row.insert(j, 0);
@@ -243,6 +255,7 @@ void cholesky_on_pattern(Csr<double> const& B, TriangularFactors& factors, Cance
       row[i] = (1 + shift) * diagonal[i];
       rows_at.for_column(i, U, [&](Index k, Offset at) {
         double const v = U.values[at] / factors.inverse_pivots[k];  // (L D)_ik
+        at_times.add(U.offsets[k + 1] - at);
         if (factors.complete)
           for (Offset f = at; f < U.offsets[k + 1]; ++f) row[U.columns[f]] -= v * U.values[f];
         else
@@ -270,8 +283,9 @@ TriangularFactors threshold_lu(Csr<double> const& B, Dropping const& dropping, d
   SparseRow w(n);
   std::vector<Index> left, right;
   std::priority_queue<Index, std::vector<Index>, std::greater<>> open;
+  CancelEvery at_times(cancel, between_looks / 4);  // columns are searched for in heaps
   for (Index i = 0; i < n; ++i) {
-    if (i % 256 == 0) cancel.check();
+    at_times.add(static_cast<std::int64_t>(B.row_columns(i).size()));
     double const size = row_size(B.view(), i), least = dropping.tolerance * size;
     w.begin(i);
     w.insert(i, 0);
@@ -291,6 +305,7 @@ TriangularFactors threshold_lu(Csr<double> const& B, Dropping const& dropping, d
       double const v = w[k];  // (L D)_ik
       if (!(std::abs(v) > least)) continue;
       left.push_back(k);
+      at_times.add(8 + U.offsets[k + 1] - U.offsets[k]);
       for (Offset f = U.offsets[k]; f < U.offsets[k + 1]; ++f)
         if (w.insert(U.columns[f], -v * U.values[f])) enter(U.columns[f]);
       w[k] = v * factors.inverse_pivots[k];
@@ -326,8 +341,9 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
     ColumnLists rows_at(n);
     SparseRow w(n);
     std::vector<Index> right;
+    CancelEvery at_times(cancel, between_looks / 4);
     for (Index i = 0; i < n; ++i) {
-      if (i % 256 == 0) cancel.check();
+      at_times.add(static_cast<std::int64_t>(B.row_columns(i).size()));
       double const least = dropping.tolerance * row_size(B.view(), i);
       w.begin(i);
       w.insert(i, (1 + shift) * diagonal[i]);
@@ -336,6 +352,7 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
         if (Index const j = B.columns[k]; j > i && w.insert(j, B.values[k])) right.push_back(j);
       rows_at.for_column(i, U, [&](Index k, Offset at) {
         double const v = U.values[at] / factors.inverse_pivots[k];  // (L D)_ik
+        at_times.add(U.offsets[k + 1] - at);
         w[i] -= v * U.values[at];
         for (Offset f = at + 1; f < U.offsets[k + 1]; ++f)
           if (w.insert(U.columns[f], -v * U.values[f])) right.push_back(U.columns[f]);
@@ -383,7 +400,8 @@ struct EntriesAbove {
 
 }  // namespace
 
-std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset limit) {
+std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset limit,
+                                                  CancelFlag cancel) {
   EntriesAbove const above(B);
   Index const n = B.rows;
   std::vector<Index> parent(n, nobody), seen_by(n, nobody);
@@ -391,10 +409,13 @@ std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset l
   // and of B^T, up to i. False where f says so.
   auto const visit = [&](auto const& f) {
     seen_by.assign(n, nobody);
+    CancelEvery at_times(cancel, between_looks);
     for (Index i = 0; i < n; ++i) {
+      at_times.add(1);
       seen_by[i] = i;
       auto const climb = [&](Index j) {
         for (; seen_by[j] != i; j = parent[j]) {
+          at_times.add(1);
           if (parent[j] == nobody) parent[j] = i;
           seen_by[j] = i;
           if (!f(i, j)) return false;

@@ -66,6 +66,7 @@ TriangularFactors threshold_cholesky(Csr<double> const& B, Dropping const& dropp
 
 /// The patterns of complete factors, without pivoting, of B + B^T (Liu 1990: row subtrees of the
 /// elimination tree); nothing where they have more than `limit` entries. Cost: O(entries).
-std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset limit);
+std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset limit,
+                                                  CancelFlag cancel = {});
 
 }  // namespace tcsolve

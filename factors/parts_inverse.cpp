@@ -2,6 +2,7 @@
 #include <tcsolve/factors/parts_inverse.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,18 @@ template <class T>
 void give(Context& ctx, Array<T>& to, std::vector<T> const& from) {
   if (to.size() != from.size()) to = Array<T>(ctx.space(), from.size());
   copy_bytes(ctx, to.data(), ctx.space(), from.data(), Space::host, from.size() * sizeof(T));
+}
+
+/// Entry k of row i.
+template <class S>
+S rounded(Csr<double> const& triangle, Index i, Offset k) {
+  double const exact = triangle.values[k];
+  S const value(exact);
+  if (!std::isfinite(double(value)) && std::isfinite(exact))
+    throw MatrixError(cat("the factors: row ", i + 1, ", column ", triangle.columns[k] + 1, ": ",
+                          exact, " is beyond the range of the ", 8 * sizeof(S),
+                          "-bit format; take wider values"));
+  return value;
 }
 
 std::shared_ptr<TriangularFactors const> transposed(TriangularFactors const& factors) {
@@ -66,7 +79,7 @@ PartTriangle<S> PartsInverse<S>::place(Context& ctx, Triangle& to, Csr<double> c
   std::vector<Index> level_begin = {0}, level, depth(n, 0);
   std::vector<std::uint16_t> row, column;
   std::vector<Offset> begin;
-  Csr<double> kept;  // of the values, in the order of places
+  std::vector<S> values;  // in the order of places
   row.reserve(n);
   begin.reserve(std::size_t(n) + 1);
   for (Index first = 0; first < n; first += part) {
@@ -92,7 +105,7 @@ PartTriangle<S> PartsInverse<S>::place(Context& ctx, Triangle& to, Csr<double> c
             continue;
           }
           column.push_back(static_cast<std::uint16_t>(j - first));
-          kept.values.push_back(triangle.values[k]);
+          values.push_back(rounded<S>(triangle, i, k));
         }
       }
     }
@@ -106,10 +119,7 @@ PartTriangle<S> PartsInverse<S>::place(Context& ctx, Triangle& to, Csr<double> c
   give(ctx, to.row, row);
   give(ctx, to.begin, begin);
   give(ctx, to.column, column);
-  if constexpr (std::is_same_v<S, double>)
-    give(ctx, to.values, kept.values);
-  else
-    give(ctx, to.values, converted<S>(kept).values);
+  give(ctx, to.values, values);
   return {to.level_begin.data(), to.level.data(),  to.row.data(),
           to.begin.data(),       to.column.data(), to.values.data()};
 }

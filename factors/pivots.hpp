@@ -24,12 +24,19 @@ double inverse_pivot(double pivot, double floor, Index& replaced);
 std::vector<double> positive_diagonal(Csr<double> const& B);
 
 /// Calls factorise(shift), which says whether all pivots were positive, with shifts that grow from
-/// `first` (that of earlier values, or 0) to 1e-3 and then by factors of 2 (Manteuffel 1980; Lin
-/// and More 1999). Returns the last one.
+/// 0 to 1e-3 and then by factors of 2 (Manteuffel 1980; Lin and More 1999). Of `earlier` values,
+/// which took a shift, it tries a quarter first, then all of it, so that it falls with the need.
+/// Returns the last one.
 template <class F>
-double with_shifts(double first, F const& factorise) {
-  for (double shift = first;; shift = shift == 0 ? 1e-3 : 2 * shift) {
+double with_shifts(double earlier, F const& factorise) {
+  constexpr double least = 1e-3;
+  double const first = earlier / 4 < least ? 0 : earlier / 4;
+  for (double shift = first;;) {
     if (factorise(shift)) return shift;
+    if (shift < earlier)
+      shift = earlier;
+    else
+      shift = shift == 0 ? least : 2 * shift;
     if (shift > 1e6) throw MatrixError("no shift of the diagonal makes all pivots positive");
   }
 }

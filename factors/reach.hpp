@@ -2,7 +2,9 @@
 /// How many rows a few steps along the entries of a matrix lead to.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -11,32 +13,35 @@
 namespace tcsolve {
 
 /// The sum over the rows i = every - 1, 2 every - 1, ... of the rows w != i that at most `steps`
-/// steps lead to and counts(i, w) takes. neighbours(v, f) calls f(w) for the steps from v; they go
-/// on from w where passes(i, w). Cost: the searches, on all threads; 4 bytes a row for each.
+/// steps lead to and counts(i, w) takes, of each i at most `most`. neighbours(v, f) calls f(w) for
+/// the steps from v; they go on from w where passes(i, w). Cost: the searches, on all threads; 4
+/// bytes a row for each thread.
 template <class Neighbours, class Counts, class Passes>
 Offset count_reached(Context& ctx, Index rows, Index every, int steps, Neighbours const& neighbours,
-                     Counts const& counts, Passes const& passes) {
+                     Counts const& counts, Passes const& passes,
+                     Offset most = std::numeric_limits<Offset>::max()) {
   std::atomic<Offset> total{0};
   Index const searches = rows / every;
-  Index const stretch = searches / 64 + 1;  // of one thread, which has its marks for these
-  each_row(ctx, searches, stretch, [&](Index k) {
-    thread_local std::vector<Index> seen_by, open, next;
-    if (k % stretch == 0) seen_by.assign(static_cast<std::size_t>(rows), -1);
+  struct Marks {
+    std::vector<Index> seen_by, open, next;  // seen_by: the last search that came by
+  };
+  auto const make = [&] { return Marks{std::vector<Index>(rows, -1), {}, {}}; };
+  each_row_with(ctx, searches, searches / 64 + 1, make, [&](Index k, Marks& m) {
     Index const i = (k + 1) * every - 1;
     Offset count = 0;
-    seen_by[i] = i;
-    open.assign(1, i);
-    for (int step = 0; step < steps && !open.empty(); ++step) {
-      next.clear();
-      for (Index const v : open)
+    m.seen_by[i] = i;
+    m.open.assign(1, i);
+    for (int step = 0; step < steps && !m.open.empty(); ++step) {
+      m.next.clear();
+      for (Index const v : m.open)
         neighbours(v, [&](Index w) {
-          if (std::exchange(seen_by[w], i) == i) return;
+          if (std::exchange(m.seen_by[w], i) == i) return;
           count += counts(i, w);
-          if (passes(i, w)) next.push_back(w);
+          if (passes(i, w)) m.next.push_back(w);
         });
-      std::swap(open, next);
+      std::swap(m.open, m.next);
     }
-    total.fetch_add(count, std::memory_order_relaxed);
+    total.fetch_add(std::min(count, most), std::memory_order_relaxed);
   });
   return total;
 }

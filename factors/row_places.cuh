@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/factors/find.cuh>
 #include <tcsolve/factors/joint_factors.hpp>
 
@@ -100,15 +101,12 @@ class SharedRows {
         long_(f.longest_row > f.short_row
                   ? RowPlaces::bytes(std::min(f.longest_row, JointArrays::most_in_shared))
                   : 0) {}
-  /// What a block of the kernel takes; asks for it. Always for the most: another Context's size
-  /// might come between this one and the launch.
+  /// What a block of the kernel takes; asks for it.
   template <class Kernel>
   std::size_t bytes(Device const& on, Kernel kernel) const {
-    int const bytes = head + warps * each_ + long_;
-    if (bytes > 48 << 10)
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(on.properties.sharedMemPerBlockOptin)));
-    return static_cast<std::size_t>(bytes);
+    auto const bytes = static_cast<std::size_t>(head + warps * each_ + long_);
+    allow_shared(on, kernel, bytes);
+    return bytes;
   }
   /// Before any row takes memory; the whole block takes part.
   __device__ void open() const {

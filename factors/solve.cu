@@ -97,6 +97,10 @@ void prepare_scratch(Device& on, double* y, std::int64_t rows) {
   check(cudaGetLastError());
 }
 
+void reset_tickets(Device& on, unsigned* tickets) {
+  check(cudaMemsetAsync(tickets, 0, 2 * sizeof(unsigned), on.stream));
+}
+
 template <class S>
 void solve_triangle(Device& on, TriangleView<S> const& t, TriangleSolve const& s,
                     TriangleScratch const& at) {

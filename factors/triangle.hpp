@@ -83,6 +83,8 @@ void solve_triangle(Host&, TriangleView<S> const&, LevelOrder const&, TriangleSo
 namespace cuda {
 /// All of y becomes `waiting` (factors/waiting.cuh).
 void prepare_scratch(Device&, double* y, std::int64_t rows);
+/// Both tickets become 0.
+void reset_tickets(Device&, unsigned* tickets);
 template <class S>
 void solve_triangle(Device&, TriangleView<S> const&, TriangleSolve const&, TriangleScratch const&);
 }  // namespace cuda

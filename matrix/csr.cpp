@@ -124,6 +124,12 @@ Csr<T> transpose(CsrView<T> const& a) {
 
 template <class U, class T>
 Csr<U> converted(Csr<T> const& a) {
+  auto const rows = static_cast<std::size_t>(a.rows);
+  if (a.offsets.size() != rows + 1 || a.columns.size() != a.values.size() ||
+      a.offsets[rows] != a.entries() || a.values.size() != static_cast<std::size_t>(a.entries()))
+    throw ShapeError(cat("converted: ", a.offsets.size(), " offsets, ", a.columns.size(),
+                         " columns and ", a.values.size(), " values are no CSR matrix of ", a.rows,
+                         " rows"));
   Csr<U> out{a.rows, a.cols, a.offsets, a.columns, {}};
   out.values.reserve(a.values.size());
   for (Index i = 0; i < a.rows; ++i)

@@ -102,7 +102,7 @@ template <class T>
 Csr<T> transpose(CsrView<T> const& a);
 
 /// Values rounded to U (nearest, ties to even), same pattern. Throws MatrixError when a finite
-/// value of a would become infinite in U.
+/// value of a would become infinite in U, ShapeError where the arrays of a do not fit together.
 template <class U, class T>
 Csr<U> converted(Csr<T> const& a);
 

@@ -11,10 +11,23 @@ OperatorPtr<double> FromFactors::update(Context& ctx, System const& system,
   return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
 }
 
-OperatorPtr<double> from_factors(Context& ctx, CsrView<double> const& a, FactorRecipe recipe) {
-  return on_host(ctx, a, recipe.name, [&](CsrView<double> const& here) {
-    return std::make_shared<Factorisation>(ctx, here, recipe);
+std::shared_ptr<FactorPlan> factor_plan(Context& ctx, System const& system,
+                                        FactorRecipe const& recipe, FactoryId self) {
+  if (system.notes)
+    if (auto plan = system.notes->look<FactorPlan>(self)) return plan;
+  FactorPlan plan = on_host(ctx, system.matrix, recipe.name, [&](CsrView<double> const& here) {
+    return plan_factors(ctx, here, recipe);
   });
+  return system.notes ? system.notes->keep(self, std::move(plan))
+                      : std::make_shared<FactorPlan>(std::move(plan));
+}
+
+OperatorPtr<double> from_factors(Context& ctx, System const& system, FactorRecipe const& recipe,
+                                 FactoryId self) {
+  auto const plan = factor_plan(ctx, system, recipe, self);
+  if (system.notes) system.notes->take<FactorPlan>(self);
+  return admitted(recipe.name,
+                  [&] { return std::make_shared<Factorisation>(ctx, std::move(*plan), recipe); });
 }
 
 OperatorPtr<double> from_entries(Context& ctx, CsrView<double> const& a, std::string name,
@@ -26,10 +39,10 @@ OperatorPtr<double> from_entries(Context& ctx, CsrView<double> const& a, std::st
   });
 }
 
-MemoryNeed factors_need(Context& ctx, CsrView<double> const& a, FactorRecipe const& recipe) {
-  return on_host(ctx, a, recipe.name, [&](CsrView<double> const& here) {
-    return factorisation_need(ctx, here, recipe);
-  });
+MemoryNeed factors_need(Context& ctx, System const& system, FactorRecipe const& recipe,
+                        FactoryId self) {
+  auto const plan = factor_plan(ctx, system, recipe, self);
+  return admitted(recipe.name, [&] { return factorisation_need(ctx, *plan, recipe); });
 }
 
 double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values) {

@@ -21,14 +21,19 @@ class FromFactors : public PreconditionerFactory {
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
 };
 
-/// The preconditioner of a recipe; `a` may lie on the device, and is then copied to the host.
-/// Throws SetupError where the matrix has no such factors, ShapeError, MemoryError.
-OperatorPtr<double> from_factors(Context&, CsrView<double> const& a, FactorRecipe recipe);
+/// The plan of a recipe, for `self`: the one in the notes, or a new one that is kept there, where
+/// there are notes. The matrix may lie on the device, and is then copied to the host.
+std::shared_ptr<FactorPlan> factor_plan(Context&, System const&, FactorRecipe const& recipe,
+                                        FactoryId self);
+/// The preconditioner of a recipe, from its plan. Throws SetupError where the matrix has no such
+/// factors, ShapeError, MemoryError, Cancelled.
+OperatorPtr<double> from_factors(Context&, System const&, FactorRecipe const& recipe,
+                                 FactoryId self);
 /// The same for an approximate inverse given by its entries; `text` goes into its details().
 OperatorPtr<double> from_entries(Context&, CsrView<double> const& a, std::string name, Real values,
                                  InverseMaker maker, std::string text = "");
 /// What they will hold. Throws as they do, but for memory.
-MemoryNeed factors_need(Context&, CsrView<double> const& a, FactorRecipe const& recipe);
+MemoryNeed factors_need(Context&, System const&, FactorRecipe const& recipe, FactoryId self);
 /// f(). What the matrix does not admit is a SetupError, which names `name`.
 template <class F>
 auto admitted(std::string const& name, F const& f) {

@@ -1,11 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/preconditioner.hpp>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+
 namespace tcsolve {
 
+FactoryId new_factory_id() {
+  static std::atomic<FactoryId> last{0};
+  return ++last;
+}
+
+namespace {
+
+std::string rounded(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", seconds);
+  return text;
+}
+
+/// Throws TakesTooLong where the deadline of the set-up is nearer than the end of build().
+void require_time(Context& ctx, PreconditionerFactory const& factory, System const& system,
+                  std::string const& name) {
+  Deadline const until = ctx.cancel_flag().until();
+  if (until == Deadline::max()) return;
+  double const least = factory.least_seconds(ctx, system);
+  std::chrono::duration<double> const left = until - std::chrono::steady_clock::now();
+  if (least > left.count())
+    throw TakesTooLong(cat("the preconditioner '", name, "' takes at least ", rounded(least),
+                           " s to set up, and ", rounded(std::max(0.0, left.count())),
+                           " s are left"));
+}
+
+}  // namespace
+
 OperatorPtr<double> build_within_memory(Context& ctx, PreconditionerFactory const& factory,
-                                        System const& system, std::string const& name) {
+                                        System const& given, std::string const& name) {
+  System system = given;
+  if (!system.notes) system.notes = std::make_shared<SetupNotes>();
   if (factory.needs_matrix() && !factory.is_identity()) {
+    require_time(ctx, factory, system, name);
     double const most = factory.most_bytes(system.matrix.rows, system.matrix.entries);
     if (!fits(ctx, {.host = most, .space = most})) {
       MemoryNeed need = factory.memory(ctx, system);

@@ -2,8 +2,12 @@
 /// A preconditioner is a linear operator M that approximates A^-1, built from a CSR matrix.
 #pragma once
 
+#include <any>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tcsolve/core/csr_view.hpp>
@@ -18,17 +22,63 @@ struct SetupError : Error {
   using Error::Error;
 };
 
+/// A preconditioner that the deadline of a set-up does not admit, which is seen before it is begun.
+/// Another one may take less time.
+struct TakesTooLong : OutOfTime {
+  explicit TakesTooLong(std::string text) : text_(std::move(text)) {}
+  char const* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+/// Of a PreconditionerFactory and its copies, and of no other in a process.
+using FactoryId = std::uint64_t;
+FactoryId new_factory_id();
+
+/// What memory() and least_seconds() found out about a matrix on their way to an answer, for the
+/// build() of the same matrix that follows: orders, patterns, parts are made once. Each factory
+/// keeps one thing, and takes it out again.
+class SetupNotes {
+ public:
+  template <class T>
+  std::shared_ptr<T> keep(FactoryId factory, T found) {
+    auto kept = std::make_shared<T>(std::move(found));
+    kept_[factory] = kept;
+    return kept;
+  }
+  /// Null where nothing of that type was kept.
+  template <class T>
+  std::shared_ptr<T> look(FactoryId factory) const {
+    auto const at = kept_.find(factory);
+    auto const* const found =
+        at == kept_.end() ? nullptr : std::any_cast<std::shared_ptr<T>>(&at->second);
+    return found != nullptr ? *found : nullptr;
+  }
+  template <class T>
+  std::shared_ptr<T> take(FactoryId factory) {
+    auto found = look<T>(factory);
+    if (found) kept_.erase(factory);
+    return found;
+  }
+
+ private:
+  std::map<FactoryId, std::any> kept_;
+};
+
 /// What a preconditioner is made from: the matrix in a Context's space, the operator that applies
-/// it, and the number of rows. A matrix-free operator has no `matrix`.
+/// it, and the number of rows. A matrix-free operator has no `matrix`. `notes` may be null.
 struct System {
   CsrView<double> matrix;
   OperatorPtr<double> A;
+  std::shared_ptr<SetupNotes> notes = nullptr;
 };
 
 /// Makes preconditioners of one kind, with its parameters fixed.
 class PreconditionerFactory {
  public:
   virtual ~PreconditionerFactory() = default;
+  FactoryId id() const { return id_; }
   /// Throws SetupError when the matrix does not admit it, ShapeError when it is not square.
   virtual OperatorPtr<double> build(Context&, System const&) const = 0;
   /// M for the values that the system has now; `M` is what build() made of a matrix of the same
@@ -54,9 +104,9 @@ class PreconditionerFactory {
     return 100.0 * rows * (rows + 64.0);
   }
 
-  /// Seconds that build() takes at the least, where it cannot be ended by a deadline
-  /// (Context::setting_up()) and that may be long; 0 otherwise. Throws as memory(). Cost: as
-  /// memory().
+  /// Seconds that build() takes at the least, from the work that the pattern asks for; 0 where that
+  /// is little, or not known before it is done. What a deadline (Context::setting_up()) does not
+  /// admit is not begun (build_within_memory()). Throws as memory(). Cost: at most as memory().
   virtual double least_seconds(Context&, System const&) const { return 0; }
 
   /// M = I: a solver needs none.
@@ -78,11 +128,15 @@ class PreconditionerFactory {
                                std::vector<Index> const& /*starts*/) const {
     return -1;
   }
+
+ private:
+  FactoryId id_ = new_factory_id();
 };
 
-/// factory.build(), refused before it begins where M would not fit into the memory that there is.
-/// Throws MemoryError, which calls M by `name`, and as build(). Cost: that of memory() where
-/// most_bytes() would not fit, else none.
+/// factory.build(), refused before it begins where M would not fit into the memory that there is,
+/// or could not be made by the deadline of a set-up. Throws MemoryError, TakesTooLong, which call M
+/// by `name`, and as build(). Cost: that of memory() where most_bytes() would not fit, of
+/// least_seconds() where there is a deadline, and what these found out is used; else none.
 OperatorPtr<double> build_within_memory(Context&, PreconditionerFactory const&, System const&,
                                         std::string const& name);
 

@@ -63,6 +63,9 @@ class SolverOperatorFactory final : public PreconditionerFactory {
   double bytes(Index rows, Offset entries) const override;
   MemoryNeed memory(Context&, System const&) const override;
   double most_bytes(Index rows, Offset entries) const override;
+  double least_seconds(Context& ctx, System const& system) const override {
+    return inner()->least_seconds(ctx, system);
+  }
   bool is_fixed() const override { return false; }
   bool needs_definite() const override;
   bool needs_matrix() const override { return inner()->needs_matrix(); }

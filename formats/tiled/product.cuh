@@ -24,6 +24,7 @@
 ///            2  [           ]    += a_1 row 3
 #pragma once
 
+#include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/formats/tiled/gather.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
 
@@ -291,11 +292,7 @@ template <int lanes, bool direct, int lines, class S, class T>
 void launch_kernel(Device& on, TiledView<S> const& a, Columns<T> const& g) {
   auto* const kernel = wide_kernel<lanes, direct, lines, S, T>;
   auto const bytes = static_cast<int>(shared_bytes(a, lanes));
-  // Always the most: beside another product, the size of either might come between the other's size
-  // and its launch.
-  if (bytes > 48 * 1024)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(on.properties.sharedMemPerBlockOptin)));
+  allow_shared(on, kernel, static_cast<std::size_t>(bytes));
   kernel<<<static_cast<unsigned int>(a.panels * std::int64_t{g.tiles}), 32 * a.panel_rows / lines,
            bytes, on.stream>>>(a, g, chunks_at_once(a));
   check(cudaGetLastError());

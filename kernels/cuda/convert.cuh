@@ -13,6 +13,7 @@
 
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/matrix_ops.hpp>
@@ -192,10 +193,7 @@ class Converter {
     Offset const warps = 2 * capacity * sizeof(Index) <= 24 * 1024 ? 2 : 1;
     auto const bytes = static_cast<int>(warps * capacity * sizeof(Index));
     auto* const kernel = each_rows_of_columns_kernel<S, F>;
-    // Always the most: beside another conversion, the size of either might come between the other's
-    // size and its launch.
-    if (bytes > 48 * 1024)
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 96 * 1024));
+    allow_shared(on_, kernel, static_cast<std::size_t>(bytes));
     kernel<<<static_cast<unsigned int>((n + 32 * warps - 1) / (32 * warps)), 32 * warps, bytes,
              on_.stream>>>(n, k, a, static_cast<int>(capacity), f);
     check(cudaGetLastError());

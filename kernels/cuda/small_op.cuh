@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/core/loop_state.hpp>
 #include <tcsolve/kernels/small_matrix.hpp>
 
@@ -24,11 +25,8 @@ __global__ void __launch_bounds__(small_block) small_kernel(V op, LoopState* sta
 /// op.run(team, frame, memory), unless the loop has stopped.
 template <class V>
 void run_small(Device& on, LoopState* state, V const& op) {
-  auto const bytes = static_cast<int>(op.work() * sizeof(double));
-  constexpr int unasked = 48 << 10;  // what a kernel has without asking
-  if (bytes > unasked)
-    check(
-        cudaFuncSetAttribute(small_kernel<V>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  auto const bytes = static_cast<std::size_t>(op.work()) * sizeof(double);
+  allow_shared(on, small_kernel<V>, bytes);
   small_kernel<<<1, small_block, bytes, on.stream>>>(op, state);
   check(cudaGetLastError());
 }

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include <tcsolve/core/cancel.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 
 namespace tcsolve {
@@ -23,13 +24,14 @@ bool metis_holds(Graph const& graph);
 /// seeded here: the same parts on every run unless another thread calls rand() meanwhile.
 ///
 ///   parts  at least 1
-///   throws NotBuilt without METIS, SizeError beyond 2^31 - 1 neighbours, MemoryError
+///   throws NotBuilt without METIS, SizeError beyond 2^31 - 1 neighbours, MemoryError, Cancelled at
+///          once: METIS is left behind (core/left_behind.hpp), and the next call waits for its end
 ///   cost   about O(edges), 8 bytes an edge for a copy and several times that within METIS; serial
-std::vector<Index> partition(Graph const& graph, Index parts);
+std::vector<Index> partition(Graph const& graph, Index parts, CancelFlag cancel = {});
 
 /// The old numbers of the vertices in an order by nested dissection: two parts, then what separates
 /// them, each part in the same way (George 1973; Karypis and Kumar 1998, METIS_NodeND). A
 /// factorisation fills in little and its triangular solves have few steps. Throws as partition().
-std::vector<Index> nested_dissection(Graph const& graph);
+std::vector<Index> nested_dissection(Graph const& graph, CancelFlag cancel = {});
 
 }  // namespace tcsolve

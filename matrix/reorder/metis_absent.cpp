@@ -11,12 +11,12 @@ void require_metis() {
                  "install METIS (Debian: libmetis-dev) and configure again, or take reorder: rcm");
 }
 
-std::vector<Index> partition(Graph const&, Index) {
+std::vector<Index> partition(Graph const&, Index, CancelFlag) {
   require_metis();
   return {};
 }
 
-std::vector<Index> nested_dissection(Graph const&) {
+std::vector<Index> nested_dissection(Graph const&, CancelFlag) {
   require_metis();
   return {};
 }

@@ -5,10 +5,13 @@
 #include <Eigen/SparseCore>
 
 #include <algorithm>
+#include <utility>
+
+#include <tcsolve/core/left_behind.hpp>
 
 namespace tcsolve {
 
-Permutation minimum_degree(Graph const& graph) {
+Permutation minimum_degree(Graph const& graph, CancelFlag cancel) {
   using Matrix = Eigen::SparseMatrix<char, Eigen::ColMajor, Index>;
   Index const n = graph.vertices();
   auto const entries = static_cast<std::int64_t>(graph.neighbours.size()) + n;
@@ -24,9 +27,12 @@ Permutation minimum_degree(Graph const& graph) {
   }
   pattern.outerIndexPtr()[n] = static_cast<Index>(entries);
   std::fill_n(pattern.valuePtr(), entries, char{1});
-  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, Index> order;
-  Eigen::internal::minimum_degree_ordering(pattern, order);
-  return Permutation(std::vector<Index>(order.indices().data(), order.indices().data() + n));
+  return Permutation(
+      leaving_behind(for_entries(cancel, entries), [own = std::move(pattern), n]() mutable {
+        Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, Index> order;
+        Eigen::internal::minimum_degree_ordering(own, order);
+        return std::vector<Index>(order.indices().data(), order.indices().data() + n);
+      }));
 }
 
 }  // namespace tcsolve

@@ -2,13 +2,15 @@
 /// An order in which a factorisation fills in little.
 #pragma once
 
+#include <tcsolve/core/cancel.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/matrix/reorder/permutation.hpp>
 
 namespace tcsolve {
 
 /// The approximate minimum degree order (Amestoy, Davis and Duff 1996), by Eigen. The same on every
-/// run. Cost: about O(edges) for most graphs; serial; 24 bytes an edge.
-Permutation minimum_degree(Graph const& graph);
+/// run. Throws Cancelled at once, and leaves Eigen behind (core/left_behind.hpp). Cost: about
+/// O(edges) for most graphs; serial; 24 bytes an edge.
+Permutation minimum_degree(Graph const& graph, CancelFlag cancel = {});
 
 }  // namespace tcsolve

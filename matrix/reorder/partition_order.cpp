@@ -44,11 +44,11 @@ Graph within(Graph const& graph, std::vector<Index> const& part) {
 
 }  // namespace
 
-Permutation partition_order(Graph const& graph, Index part_rows) {
+Permutation partition_order(Graph const& graph, Index part_rows, CancelFlag cancel) {
   Index const n = graph.vertices();
   if (part_rows < 1) throw ShapeError(cat("partition_order: parts of ", part_rows, " rows"));
   Index const parts = n / part_rows + (n % part_rows != 0);
-  std::vector<Index> const part = partition(graph, parts);
+  std::vector<Index> const part = partition(graph, parts, cancel);
   Permutation const by_part = reverse_cuthill_mckee(quotient(graph, part, parts),
                                                     Permutation::identity(parts).old_numbers());
   auto const place = [&](Index v) { return by_part.new_numbers()[part[v]]; };
@@ -60,8 +60,8 @@ Permutation partition_order(Graph const& graph, Index part_rows) {
   return reverse_cuthill_mckee(within(graph, part), first);
 }
 
-Permutation partition_order(Pattern const& a, Index part_rows) {
-  return partition_order(adjacency(a), part_rows);
+Permutation partition_order(Pattern const& a, Index part_rows, CancelFlag cancel) {
+  return partition_order(adjacency(a), part_rows, cancel);
 }
 
 }  // namespace tcsolve

@@ -14,6 +14,7 @@
 /// sparse matrix-vector multiplication by using sparse matrix partitioning methods".
 #pragma once
 
+#include <tcsolve/core/cancel.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/matrix/reorder/permutation.hpp>
 
@@ -27,10 +28,12 @@ constexpr Index cached_rows = 4096;
 ///   part_rows  rows in a part, about; at least 1
 ///   throws     NotBuilt without METIS, SizeError, MemoryError (graph_partition.hpp)
 ///   cost       that of the partition, and O(edges log degree) with a copy of the graph; serial
-Permutation partition_order(Graph const& graph, Index part_rows = cached_rows);
+Permutation partition_order(Graph const& graph, Index part_rows = cached_rows,
+                            CancelFlag cancel = {});
 
 /// The order of a square host matrix, by the graph of A + A^T. Throws ShapeError unless A is
 /// square.
-Permutation partition_order(Pattern const& a, Index part_rows = cached_rows);
+Permutation partition_order(Pattern const& a, Index part_rows = cached_rows,
+                            CancelFlag cancel = {});
 
 }  // namespace tcsolve

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double enough = 0.8;
 
-Permutation order_of(Graph const& graph, Reorder reorder) {
-  if (reorder == Reorder::metis) return partition_order(graph);
+Permutation order_of(Graph const& graph, Reorder reorder, CancelFlag cancel) {
+  if (reorder == Reorder::metis) return partition_order(graph, cached_rows, cancel);
   if (reorder == Reorder::affinity) return affinity_order(graph);
   return reverse_cuthill_mckee(graph, Permutation::identity(graph.vertices()).old_numbers());
 }
@@ -33,10 +33,10 @@ Reordering reordering(Context& ctx, CsrView<double> const& a, Reorder reorder,
   require_square(ctx, a);
   Reordering order;
   order.taken = reorder;
-  order.P =
-      reorder == Reorder::rcm
-          ? reverse_cuthill_mckee(ctx, a)
-          : with_pattern(ctx, a, [&](Pattern const& p) { return order_of(adjacency(p), reorder); });
+  order.P = reorder == Reorder::rcm ? reverse_cuthill_mckee(ctx, a)
+                                    : with_pattern(ctx, a, [&](Pattern const& p) {
+                                        return order_of(adjacency(p), reorder, ctx.cancel_flag());
+                                      });
   moved = std::make_shared<CsrStorage<double>>(permuted(ctx, a, order.P));
   order.before = locality(ctx, a);
   order.after = locality(ctx, moved->view());
@@ -51,7 +51,7 @@ Reordering reordering(Pattern const& a, Reorder reorder) {
   if (reorder == Reorder::none || (searches && !could_pay(before))) return present;
   Graph const graph = adjacency(a);
   auto const tried = [&](Reorder taken) {
-    Permutation P = order_of(graph, taken);
+    Permutation P = order_of(graph, taken, {});
     Locality const after = locality(a, P);
     return Reordering{taken, std::move(P), before, after};
   };

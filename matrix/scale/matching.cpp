@@ -20,7 +20,7 @@ class Assignment {
  public:
   Assignment(CsrView<double> const& a, CancelFlag cancel)
       : a_(a),
-        cancel_(cancel),
+        at_times_(cancel, std::int64_t{1} << 19),
         cost_(static_cast<std::size_t>(a.entries), infinity),
         largest_(a.rows, 0.0),
         u_(a.rows, 0.0),
@@ -37,9 +37,7 @@ class Assignment {
   Matching solve() {
     match_greedily();
     for (Index i = 0; i < a_.rows; ++i) {
-      if (column_of_[i] != nobody) continue;
-      if (i % 64 == 0) cancel_.check();
-      augment(i);
+      if (column_of_[i] == nobody) augment(i);
     }
     return result();
   }
@@ -47,6 +45,7 @@ class Assignment {
  private:
   void weigh(Index i) {
     Offset const begin = a_.offsets[i], end = a_.offsets[i + 1];
+    at_times_.add(4 * (end - begin));  // logarithms
     for (Offset k = begin; k < end; ++k) {
       if (!std::isfinite(a_.values[k]))
         throw MatrixError(cat("matching: the value in row ", i + 1, ", column ", a_.columns[k] + 1,
@@ -70,6 +69,7 @@ class Assignment {
   void match_greedily() {
     for (Index i = 0; i < a_.rows; ++i) {
       double least = infinity;
+      at_times_.add(a_.offsets[i + 1] - a_.offsets[i]);
       for (Offset k = a_.offsets[i]; k < a_.offsets[i + 1]; ++k)
         least = std::min(least, cost_[k] - v_[a_.columns[k]]);
       if (least < infinity) u_[i] = least;
@@ -81,6 +81,7 @@ class Assignment {
       for (Offset k = a_.offsets[i]; k < a_.offsets[i + 1] && column_of_[i] == nobody; ++k) {
         if (reduced(i, k) != 0) continue;
         Index const j = a_.columns[k], other = row_of_[j];
+        at_times_.add(a_.offsets[other + 1] - a_.offsets[other]);
         for (Offset l = a_.offsets[other]; l < a_.offsets[other + 1]; ++l) {
           if (reduced(other, l) != 0 || row_of_[a_.columns[l]] != nobody) continue;
           match(other, a_.columns[l]);
@@ -107,6 +108,7 @@ class Assignment {
     double shortest = infinity, here = 0;
     Index end = nobody;
     for (Index i = start;;) {
+      at_times_.add(4 + a_.offsets[i + 1] - a_.offsets[i]);
       for (Offset k = a_.offsets[i]; k < a_.offsets[i + 1]; ++k) {
         if (cost_[k] == infinity) continue;
         Index const j = a_.columns[k];
@@ -180,7 +182,7 @@ class Assignment {
   static double within(double factor) { return std::clamp(factor, 0x1p-500, 0x1p+500); }
 
   CsrView<double> const& a_;
-  CancelFlag cancel_;
+  CancelEvery at_times_;  // by entries
   std::vector<double> cost_, largest_, u_, v_;
   std::vector<Index> row_of_, column_of_;
   std::vector<double> distance_;  // of columns from the row that is being augmented

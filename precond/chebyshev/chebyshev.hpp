@@ -73,6 +73,9 @@ class ChebyshevFactory final : public PreconditionerFactory {
   double most_bytes(Index rows, Offset entries) const override {
     return inner()->most_bytes(rows, entries);
   }
+  double least_seconds(Context& ctx, System const& system) const override {
+    return inner()->least_seconds(ctx, system);
+  }
   bool is_fixed() const override { return inner()->is_fixed(); }
   bool needs_definite() const override { return true; }
   bool needs_matrix() const override { return inner()->needs_matrix(); }

@@ -71,11 +71,20 @@ OperatorPtr<double> DirectFactory::on_device(Context& ctx, CsrView<double> const
       kind == Definiteness::positive_definite ? Definiteness::symmetric : Definiteness::general);
 }
 
+/// f(system on the host, recipe) for factors by Eigen.
+template <class F>
+auto DirectFactory::as_factors(Context& ctx, System const& system, F const& f) const {
+  return on_host(ctx, system.matrix, "direct", [&](CsrView<double> const& a) {
+    bool const symmetric = kind(a) == Definiteness::positive_definite;
+    return f(System{a, system.A, system.notes}, recipe(params_, symmetric));
+  });
+}
+
 OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
   if (system.matrix.space != Space::host) {
     Csr<double> const here = to_host(ctx, system.matrix);
-    return build(ctx, {here.view(), system.A});
+    return build(ctx, {here.view(), system.A, system.notes});
   }
   Definiteness const kind = this->kind(system.matrix);
   if (p.library != FactorLibrary::eigen) {
@@ -87,9 +96,12 @@ OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) con
     } catch (MatrixError const& e) {
       if (asked) throw SetupError(cat("direct: ", e.what()));
       ctx.log(Severity::note, cat("direct: on the device, ", e.what(), "; Eigen tries it"));
+    } catch (MemoryError const& e) {  // the host may have more
+      if (asked) throw;
+      ctx.log(Severity::note, cat("direct: on the device, ", e.what(), "; Eigen tries it"));
     }
   }
-  return from_factors(ctx, system.matrix, recipe(p, kind == Definiteness::positive_definite));
+  return from_factors(ctx, system, recipe(p, kind == Definiteness::positive_definite), id());
 }
 
 OperatorPtr<double> DirectFactory::update(Context& ctx, System const& system,
@@ -108,12 +120,14 @@ OperatorPtr<double> DirectFactory::update(Context& ctx, System const& system,
   }
 }
 
-/// Eigen's factorisations are one call each.
+/// What a core of the host does, or, by cuDSS, the order, which the host makes as well.
 double DirectFactory::least_seconds(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
-  if (p.library != FactorLibrary::eigen && obstacle(ctx, p).empty()) return 0;
-  return on_host(ctx, system.matrix, "direct", [&](CsrView<double> const& a) {
-    return least_complete_seconds(ctx, a, recipe(p, kind(a) == Definiteness::positive_definite));
+  if (p.library != FactorLibrary::eigen && obstacle(ctx, p).empty())
+    return 50e-9 * static_cast<double>(system.matrix.entries);
+  return as_factors(ctx, system, [&](System const& here, FactorRecipe const& recipe) {
+    auto const plan = factor_plan(ctx, here, recipe, id());
+    return admitted("direct", [&] { return least_complete_seconds(ctx, *plan, recipe); });
   });
 }
 
@@ -126,8 +140,8 @@ MemoryNeed DirectFactory::memory(Context& ctx, System const& system) const {
     return {
         .host = 20 * z + 60 * n, .space = (4.0 + size_of(p.values)) * z + 60 * n, .exact = false};
   }
-  return on_host(ctx, system.matrix, "direct", [&](CsrView<double> const& a) {
-    return factors_need(ctx, a, recipe(p, kind(a) == Definiteness::positive_definite));
+  return as_factors(ctx, system, [&](System const& here, FactorRecipe const& recipe) {
+    return factors_need(ctx, here, recipe, id());
   });
 }
 

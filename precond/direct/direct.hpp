@@ -60,6 +60,8 @@ class DirectFactory final : public FromFactors {
 
  private:
   Definiteness kind(CsrView<double> const& a) const;
+  template <class F>
+  auto as_factors(Context&, System const&, F const& f) const;
   OperatorPtr<double> on_device(Context&, CsrView<double> const& a, Definiteness kind) const;
   Params params_;
 };

@@ -9,6 +9,7 @@
 ///             share a multiprocessor; longer ones in global memory
 ///     bytes   the rows of A that P names, from the second-level cache
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/factors/find.cuh>
 #include <tcsolve/precond/fsai/rows.hpp>
 
@@ -69,15 +70,17 @@ __device__ bool solve_row(CsrView<double> const& a, Index const* P, int m, doubl
   return true;
 }
 
-/// Rows of more than `above` and at most `most` entries; `memory`: of every warp, null: shared.
-__global__ void rows_kernel(CsrView<double> a, CsrView<double> pattern, int above, int most,
-                            double* memory, double* values, Index* bad) {
+/// Of the rows [first, last) those of more than `above` and at most `most` entries; `memory`: of
+/// every warp, null: shared.
+__global__ void rows_kernel(CsrView<double> a, CsrView<double> pattern, std::int64_t first,
+                            std::int64_t last, int above, int most, double* memory, double* values,
+                            Index* bad) {
   extern __shared__ double shared[];
   int const lane = threadIdx.x % 32, warps = blockDim.x / 32;
-  Index const warp = blockIdx.x * warps + threadIdx.x / 32;
+  std::int64_t const warp = std::int64_t{blockIdx.x} * warps + threadIdx.x / 32;
   std::int64_t const each = packed(most) + most;
   double* const t = memory != nullptr ? memory + warp * each : shared + threadIdx.x / 32 * each;
-  for (std::int64_t i = warp; i < pattern.rows; i += std::int64_t{gridDim.x} * warps) {
+  for (std::int64_t i = first + warp; i < last; i += std::int64_t{gridDim.x} * warps) {
     Offset const begin = pattern.offsets[i];
     int const m = static_cast<int>(pattern.offsets[i + 1] - begin);
     if (m <= above || m > most) continue;
@@ -90,8 +93,9 @@ __global__ void rows_kernel(CsrView<double> a, CsrView<double> pattern, int abov
 
 __global__ void transpose_kernel(CsrView<double> pattern, CsrView<double> transposed,
                                  double const* values, double* to) {
-  Index const j = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  if (j >= transposed.rows) return;
+  std::int64_t const warp = std::int64_t{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32;
+  if (warp >= transposed.rows) return;
+  auto const j = static_cast<Index>(warp);
   Offset const end = transposed.offsets[j + 1];
   for (Offset e = transposed.offsets[j] + threadIdx.x % 32; e < end; e += 32) {
     Index const i = transposed.columns[e];
@@ -101,17 +105,31 @@ __global__ void transpose_kernel(CsrView<double> pattern, CsrView<double> transp
   }
 }
 
-void launch(Device& on, CsrView<double> const& a, CsrView<double> const& pattern, Index above,
-            Index most, double* values, Index* bad) {
+/// f(first, last) for stretches of all rows. Where there are several, the device is waited for
+/// between two, so that the host can be asked to end.
+template <class F>
+void stretches(Device& on, CancelFlag cancel, std::int64_t rows, std::int64_t each, F const& f) {
+  for (std::int64_t first = 0; first < rows; first += each) {
+    if (first > 0) check(cudaStreamSynchronize(on.stream));
+    cancel.check();
+    f(first, std::min(rows, first + each));
+  }
+}
+
+void launch(Device& on, CancelFlag cancel, CsrView<double> const& a, CsrView<double> const& pattern,
+            Index above, Index most, double* values, Index* bad) {
   int const warps = most <= 32 ? 8 : most <= 64 ? 4 : 1;
   std::size_t const bytes = static_cast<std::size_t>(warps) * bytes_for(most);
-  // Always the most: another Context's size might come between this one and the launch.
-  if (bytes > 48 * 1024)
-    check(cudaFuncSetAttribute(rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(on.properties.sharedMemPerBlockOptin)));
-  rows_kernel<<<(pattern.rows + warps - 1) / warps, warps * 32, bytes, on.stream>>>(
-      a, pattern, above, most, nullptr, values, bad);
-  check(cudaGetLastError());
+  allow_shared(on, rows_kernel, bytes);
+  // Some 1e10 multiplications in a launch, or a tenth of a second.
+  std::int64_t const each =
+      std::max<std::int64_t>(4096, 60'000'000'000 / (std::int64_t{most} * most * most));
+  stretches(on, cancel, pattern.rows, each, [&](std::int64_t first, std::int64_t last) {
+    auto const blocks = static_cast<unsigned>((last - first + warps - 1) / warps);
+    rows_kernel<<<blocks, warps * 32, bytes, on.stream>>>(a, pattern, first, last, above, most,
+                                                          nullptr, values, bad);
+    check(cudaGetLastError());
+  });
 }
 
 }  // namespace
@@ -127,8 +145,7 @@ Index fsai_rows(Device& on, Arena& arena, CancelFlag cancel, CsrView<double> con
   Index above = 0;
   for (Index const most : {16, 32, 64, 128, room}) {
     if (above >= longest) break;
-    cancel.check();
-    launch(on, a, pattern, above, most, values, bad);
+    launch(on, cancel, a, pattern, above, most, values, bad);
     above = most;
   }
   if (longest > room) {
@@ -136,8 +153,11 @@ Index fsai_rows(Device& on, Arena& arena, CancelFlag cancel, CsrView<double> con
     auto const warps =
         static_cast<unsigned>(std::clamp<std::int64_t>((std::int64_t{1} << 25) / each, 1, 1024));
     auto* const memory = scope.take<double>(static_cast<std::size_t>(warps * each));
-    rows_kernel<<<warps, 32, 0, on.stream>>>(a, pattern, room, longest, memory, values, bad);
-    check(cudaGetLastError());
+    stretches(on, cancel, pattern.rows, warps, [&](std::int64_t first, std::int64_t last) {
+      rows_kernel<<<warps, 32, 0, on.stream>>>(a, pattern, first, last, room, longest, memory,
+                                               values, bad);
+      check(cudaGetLastError());
+    });
   }
   Index first = 0;
   copy(on, &first, bad, sizeof first);

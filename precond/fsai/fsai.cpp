@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include <tcsolve/configs/schema/checked.hpp>
@@ -32,9 +33,11 @@ void gather(CsrView<double> const& a, std::span<Index const> P, std::vector<doub
   }
 }
 
-bool solve_for_last(std::vector<double>& block, std::vector<double>& y) {
+bool solve_for_last(std::vector<double>& block, std::vector<double>& y, CancelFlag cancel) {
   std::size_t const m = y.size();
-  for (std::size_t i = 0; i < m; ++i)
+  CancelEvery at_times(cancel, std::int64_t{1} << 22);
+  for (std::size_t i = 0; i < m; ++i) {
+    at_times.add(static_cast<std::int64_t>(i * i / 2));
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = block[i * m + j];
       for (std::size_t k = 0; k < j; ++k) sum -= block[i * m + k] * block[j * m + k];
@@ -45,6 +48,7 @@ bool solve_for_last(std::vector<double>& block, std::vector<double>& y) {
         block[i * m + j] = sum / block[j * m + j];
       }
     }
+  }
   // The forward solve of e_last leaves e_last / l_mm.
   std::fill(y.begin(), y.end(), 0.0);
   y[m - 1] = 1 / block[m * m - 1];
@@ -81,11 +85,37 @@ bool keeps(CsrView<double> const& a, std::vector<double> const& diagonal, Index 
                         " is made of are not positive definite, nor then is the matrix"));
 }
 
-/// The row that grows: where the gradient of its Kaporin number lies, and the entries found there.
+/// Whether paths of a power of A lead on from a row with these entries.
+bool leads_on(std::vector<Index> const& row, Index most) {
+  return row.size() <= static_cast<std::size_t>(most);
+}
+
+/// The row that grows: where the gradient of its Kaporin number lies, and the entries found there;
+/// and its dense system.
 struct Growth {
   std::vector<double> gradient;
   std::vector<Index> touched;
+  std::vector<double> block, y;
 };
+
+/// Of the entries `row` of row i, the diagonal's not among them, those that stay where `most`
+/// entries may: the strongest by |a_ij|^2 / a_jj, then, of what A does not have, those nearest to
+/// the diagonal. `strength` (rows) is zero, and is so again.
+void keep_strongest(CsrView<double> const& a, std::vector<double> const& diagonal, Index i,
+                    Index most, std::vector<Index>& row, std::vector<double>& strength) {
+  if (row.size() < static_cast<std::size_t>(most)) return;
+  for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+    Index const j = a.columns[k];
+    // In roots, since squares overflow.
+    double const s = std::abs(a.values[k]) / std::sqrt(std::max(std::abs(diagonal[j]), 1e-300));
+    strength[j] = std::isnan(s) ? 0 : s;
+  }
+  std::ranges::nth_element(row, row.begin() + (most - 1), [&](Index j, Index k) {
+    return std::tuple(-strength[j], i - j) < std::tuple(-strength[k], i - k);
+  });
+  row.resize(static_cast<std::size_t>(most - 1));
+  for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) strength[a.columns[k]] = 0;
+}
 
 }  // namespace
 
@@ -96,26 +126,39 @@ std::string FsaiParams::check() const {
              : "";
 }
 
-std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int power,
-                                              double tolerance) {
+std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int power, double tolerance,
+                                              Index most, CancelFlag cancel) {
   std::vector<double> const diagonal = diagonal_of(a);
+  CancelEvery at_times(cancel, std::int64_t{1} << 20);
   std::vector<std::vector<Index>> kept(a.rows);  // of A
-  for (Index i = 0; i < a.rows; ++i)
+  for (Index i = 0; i < a.rows; ++i) {
+    at_times.add(a.offsets[i + 1] - a.offsets[i]);
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
       if (keeps(a, diagonal, i, k, tolerance)) kept[i].push_back(a.columns[k]);
+  }
   std::vector<std::vector<Index>> pattern = kept;
   std::vector<std::int64_t> seen(a.rows, -1);
   for (std::int64_t p = 1; p < power; ++p)
     for (Index i = 0; i < a.rows; ++i) {
       std::vector<Index> grown;
-      for (Index const k : pattern[i])
-        for (Index const j : kept[k])
-          if (std::exchange(seen[j], p * a.rows + i) != p * a.rows + i) grown.push_back(j);
+      std::int64_t const here = p * a.rows + i;
+      auto const reach = [&](Index j) {
+        if (std::exchange(seen[j], here) != here) grown.push_back(j);
+      };
+      for (Index const k : pattern[i]) {
+        reach(k);
+        if (!leads_on(kept[k], most)) continue;
+        at_times.add(static_cast<std::int64_t>(kept[k].size()));
+        for (Index const j : kept[k]) reach(j);
+      }
       pattern[i] = std::move(grown);
     }
+  std::vector<double> strength(a.rows, 0.0);
   for (Index i = 0; i < a.rows; ++i) {
     std::vector<Index>& row = pattern[i];
+    at_times.add(static_cast<std::int64_t>(row.size()));
     std::erase_if(row, [&](Index j) { return j >= i; });
+    keep_strongest(a, diagonal, i, most, row, strength);
     std::ranges::sort(row);
     row.push_back(i);
     row.shrink_to_fit();
@@ -128,39 +171,39 @@ namespace {
 // psi(g) = g^T A g with g_i = 1; its gradient is 2 A g, and a step along column j alone takes
 // (A g)_j^2 / a_jj off it.
 std::vector<Index> grown_row(CsrView<double> const& a, std::vector<double> const& diagonal, Index i,
-                             FsaiParams const& params) {
-  thread_local Growth growth;
-  thread_local std::vector<double> block, y;
-  if (growth.gradient.size() < static_cast<std::size_t>(a.rows))
-    growth.gradient.assign(static_cast<std::size_t>(a.rows), 0.0);
+                             FsaiParams const& params, Growth& growth, CancelFlag cancel) {
+  auto& [gradient, touched, block, y] = growth;
   std::vector<Index> P = {i};
   if (!(diagonal[i] > 0)) not_definite(i);
   std::vector<double> g = {1.0};
   double psi = diagonal[i];
-  for (int step = 0; step < params.steps; ++step) {
+  auto const most = static_cast<std::size_t>(params.most);
+  for (int step = 0; step < params.steps && P.size() < most; ++step) {
+    cancel.check();
     for (std::size_t r = 0; r < P.size(); ++r)
       for (Offset k = a.offsets[P[r]]; k < a.offsets[P[r] + 1] && a.columns[k] < i; ++k) {
         Index const j = a.columns[k];
-        if (growth.gradient[j] == 0) growth.touched.push_back(j);
-        growth.gradient[j] += a.values[k] * g[r];
+        if (gradient[j] == 0) touched.push_back(j);
+        gradient[j] += a.values[k] * g[r];
       }
     std::vector<std::pair<double, Index>> gains;
-    for (Index const j : growth.touched) {
-      double const v = std::exchange(growth.gradient[j], 0.0);
+    for (Index const j : touched) {
+      double const v = std::exchange(gradient[j], 0.0);
       double const gain = v * v / std::max(diagonal[j], 1e-300);
       if (gain > 0 && !std::ranges::binary_search(P, j)) gains.emplace_back(gain, j);  // no NaN
     }
-    growth.touched.clear();
+    touched.clear();
     std::ranges::sort(gains, [](auto const& x, auto const& z) {
       return x.first != z.first ? x.first > z.first : x.second < z.second;
     });
     gains.erase(std::unique(gains.begin(), gains.end()), gains.end());
     if (gains.empty()) break;
-    for (std::size_t k = 0; k < gains.size() && k < static_cast<std::size_t>(params.step_size); ++k)
+    std::size_t const added = std::min<std::size_t>(params.step_size, most - P.size());
+    for (std::size_t k = 0; k < gains.size() && k < added; ++k)
       P.insert(std::ranges::lower_bound(P, gains[k].second), gains[k].second);
     gather(a, P, block);
     y.resize(P.size());
-    if (!solve_for_last(block, y)) not_definite(i);
+    if (!solve_for_last(block, y, cancel)) not_definite(i);
     g.assign(y.begin(), y.end());
     for (double& v : g) v /= y.back();
     double const now = 1 / y.back();  // g^T A g
@@ -172,6 +215,11 @@ std::vector<Index> grown_row(CsrView<double> const& a, std::vector<double> const
   return P;
 }
 
+/// Of a thread that lets rows grow.
+Growth growth_of(CsrView<double> const& a) {
+  return {std::vector<double>(static_cast<std::size_t>(a.rows), 0.0), {}, {}, {}};
+}
+
 /// Bytes of a pattern of rows, each in a piece of memory of its own.
 double pattern_bytes(double rows, double entries) { return 40 * rows + 4 * entries; }
 
@@ -181,7 +229,12 @@ std::vector<std::vector<Index>> grown_pattern(Context& ctx, CsrView<double> cons
                                               FsaiParams const& params) {
   std::vector<double> const diagonal = diagonal_of(a);
   std::vector<std::vector<Index>> pattern(a.rows);
-  each_row(ctx, a.rows, stretch, [&](Index i) { pattern[i] = grown_row(a, diagonal, i, params); });
+  CancelFlag const cancel = ctx.cancel_flag();
+  each_row_with(
+      ctx, a.rows, stretch, [&] { return growth_of(a); },
+      [&](Index i, Growth& growth) {
+        pattern[i] = grown_row(a, diagonal, i, params, growth, cancel);
+      });
   return pattern;
 }
 
@@ -236,7 +289,8 @@ OperatorPtr<double> FsaiFactory::build(Context& ctx, System const& system) const
   auto const make = [longest, p](Context& c, CsrView<double> const& a) {
     require_square(Pattern(a));
     Csr<double> G =
-        zeros_on(p.steps > 0 ? grown_pattern(c, a, p) : lower_pattern(a, p.power, p.tolerance));
+        zeros_on(p.steps > 0 ? grown_pattern(c, a, p)
+                             : lower_pattern(a, p.power, p.tolerance, p.most, c.cancel_flag()));
     *longest = longest_row(G);
     std::vector<Csr<double>> factors;
     factors.push_back(transpose(G.view()));
@@ -259,6 +313,23 @@ OperatorPtr<double> FsaiFactory::build(Context& ctx, System const& system) const
   return from_entries(ctx, system.matrix, "fsai", p.values, {make, numbers});
 }
 
+/// By the systems of rows of A itself: |P|^3 / 6 multiplications a row.
+double FsaiFactory::least_seconds(Context& ctx, System const& system) const {
+  Params const p = checked(params_, "fsai");
+  if (p.steps > 0 || p.tolerance > 0) return 0;
+  return on_host(ctx, system.matrix, "fsai", [&](CsrView<double> const& a) {
+    double multiplications = 0;
+    for (Index i = 0; i < a.rows; ++i) {
+      double lower = 1;
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) lower += a.columns[k] < i;
+      lower = std::min<double>(lower, p.most);
+      multiplications += lower * lower * lower / 6;
+    }
+    bool const device = ctx.space() != Space::host;
+    return multiplications * (device ? 5e-12 : 0.25e-9 / ctx.threads());
+  });
+}
+
 /// Of a pattern that grows, or of a power, as if it had the entries of A or as many as it may.
 double FsaiFactory::bytes(Index rows, Offset entries) const {
   double const triangle = params_.steps > 0 ? rows * (1.0 + params_.steps * params_.step_size)
@@ -277,23 +348,30 @@ MemoryNeed FsaiFactory::memory(Context& ctx, System const& system) const {
       constexpr Index sample = 4096;
       Index const every = (a.rows + sample - 1) / std::max<Index>(1, sample), first = every / 2;
       double grown = 0, rows = 0;
+      Growth growth = growth_of(a);
       for (Index i = first; i < a.rows; i += std::max<Index>(1, every), ++rows)
-        grown += static_cast<double>(grown_row(a, diagonal, i, p).size());
+        grown +=
+            static_cast<double>(grown_row(a, diagonal, i, p, growth, ctx.cancel_flag()).size());
       entries = rows > 0 ? grown / rows * a.rows : 0;
       exact = every <= 1;
     } else {
+      std::vector<Index> kept(a.rows, 0);
+      for (Index i = 0; i < a.rows; ++i)
+        for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+          kept[i] += keeps(a, diagonal, i, k, p.tolerance);
       auto const neighbours = [&](Index v, auto const& f) {
         for (Offset k = a.offsets[v]; k < a.offsets[v + 1]; ++k)
           if (keeps(a, diagonal, v, k, p.tolerance)) f(a.columns[k]);
       };
       entries += static_cast<double>(count_reached(
           ctx, a.rows, 1, p.power, neighbours, [](Index i, Index w) { return w < i; },
-          [](Index, Index) { return true; }));
+          [&](Index, Index w) { return kept[w] <= p.most; }, p.most - 1));
     }
     MemoryNeed need = stored_need(ctx, a.rows, entries, p.values);
     need += need;
     need.passing = pattern_bytes(a.rows, entries) + 24 * entries + 8.0 * a.rows;
-    if (p.steps == 0) need.passing += 4.0 * static_cast<double>(a.entries);
+    if (p.steps == 0) need.passing += 4.0 * static_cast<double>(a.entries) + 8.0 * a.rows;
+    need.passing += (p.steps > 0 ? 8.0 : 4.0) * a.rows * ctx.threads();
     need.exact = exact;
     return need;
   });

@@ -8,8 +8,9 @@
 ///         g = y / sqrt(y_i)
 ///
 /// The pattern is the lower triangle of A^power, or, with `steps`, grows where the gradient of
-/// Kaporin's number says that it pays (Janna and Ferronato 2011, section 2). An application is two
-/// products, and M is as positive definite as A.
+/// Kaporin's number says that it pays (Janna and Ferronato 2011, section 2). A row costs the cube
+/// of its entries, and so has at most `most` of them: of a full row of A the strongest. An
+/// application is two products, and M is as positive definite as A.
 #pragma once
 
 #include <tcsolve/configs/schema/field.hpp>
@@ -25,6 +26,7 @@ struct FsaiParams {
   int steps = 0;
   int step_size = 2;
   double enough = 1e-3;
+  Index most = 256;
   Real values = Real::f64;
 
   std::string check() const;
@@ -39,14 +41,19 @@ struct FsaiParams {
         field(&P::step_size, "step_size", between(1, 100), "entries that a row grows by in a step"),
         field(&P::enough, "enough", between(0.0, 1.0),
               "a row stops growing once a step takes less than this part of its Kaporin number"),
+        field(&P::most, "most", between(1, 1024),
+              "entries of a row of G: the strongest of A's, then those nearest to the diagonal; a "
+              "longer row of A leads to no others of a power"),
         field(&P::values, "values", "type of the stored factor; sums are fp64")};
   }
 };
 
-/// The lower triangle of A^power with its diagonal, without what `tolerance` leaves out of A.
-/// Cost: as many symbolic products as power - 1.
-std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int power,
-                                              double tolerance);
+/// The lower triangle of A^power with its diagonal, without what `tolerance` leaves out of A; at
+/// most `most` entries a row (FsaiParams). Throws Cancelled. Cost: as many symbolic products as
+/// power - 1.
+std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int power, double tolerance,
+                                              Index most = FsaiParams{}.most,
+                                              CancelFlag cancel = {});
 /// Patterns that grow: the diagonal, then in each step the entries with the largest gradient.
 /// Cost: for each row and step a dense system, and a pass over the rows of A that it reaches.
 std::vector<std::vector<Index>> grown_pattern(Context&, CsrView<double> const& a,
@@ -62,6 +69,7 @@ class FsaiFactory final : public FromFactors {
   explicit FsaiFactory(Params const& params = {}) : params_(params) {}
   OperatorPtr<double> build(Context&, System const&) const override;
   bool needs_definite() const override { return true; }
+  double least_seconds(Context&, System const&) const override;
   double bytes(Index rows, Offset entries) const override;
   /// A pattern that grows is counted on 4096 rows.
   MemoryNeed memory(Context&, System const&) const override;

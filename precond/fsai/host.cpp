@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include <tcsolve/factors/each_row.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/precond/fsai/dense.hpp>
 #include <tcsolve/precond/fsai/rows.hpp>
@@ -26,15 +27,20 @@ void each_row(Index rows, F const& f) {
 Index fsai_rows(Host&, Arena&, CancelFlag cancel, CsrView<double> const& a,
                 CsrView<double> const& pattern, Index, double* values) {
   std::atomic<Index> bad = pattern.rows;
+  struct Work {
+    std::vector<double> block, y;
+  };
+  ScratchPool<Work> pool;
   each_row(pattern.rows, [&](Index i) {
-    if (i % stretch == 0) cancel.check();
-    thread_local std::vector<double> block, y;
+    if (i % 8 == 0) cancel.check();
+    auto const lent = pool.take([] { return Work{}; });
+    auto& [block, y] = *lent;
     Offset const begin = pattern.offsets[i];
     std::span const P(pattern.columns + begin,
                       static_cast<std::size_t>(pattern.offsets[i + 1] - begin));
     gather(a, P, block);
     y.resize(P.size());
-    if (!solve_for_last(block, y)) {
+    if (!solve_for_last(block, y, cancel)) {
       for (Index first = bad; i < first && !bad.compare_exchange_weak(first, i);) {}
       return;
     }

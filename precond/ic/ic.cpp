@@ -35,11 +35,11 @@ FactorRecipe IcFactory::recipe() const {
 }
 
 OperatorPtr<double> IcFactory::build(Context& ctx, System const& system) const {
-  return from_factors(ctx, system.matrix, recipe());
+  return from_factors(ctx, system, recipe(), id());
 }
 
 MemoryNeed IcFactory::memory(Context& ctx, System const& system) const {
-  return factors_need(ctx, system.matrix, recipe());
+  return factors_need(ctx, system, recipe(), id());
 }
 
 double IcFactory::most_bytes(Index rows, Offset entries) const {

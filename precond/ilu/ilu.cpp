@@ -37,11 +37,11 @@ FactorRecipe IluFactory::recipe() const {
 }
 
 OperatorPtr<double> IluFactory::build(Context& ctx, System const& system) const {
-  return from_factors(ctx, system.matrix, recipe());
+  return from_factors(ctx, system, recipe(), id());
 }
 
 MemoryNeed IluFactory::memory(Context& ctx, System const& system) const {
-  return factors_need(ctx, system.matrix, recipe());
+  return factors_need(ctx, system, recipe(), id());
 }
 
 double IluFactory::most_bytes(Index rows, Offset entries) const {

@@ -12,16 +12,16 @@ namespace tcsolve {
 namespace {
 
 Csr<double> normal_matrix_of(Context& ctx, CsrView<double> const& a) {
-  if (a.space == Space::host) return normal_matrix(a);
+  if (a.space == Space::host) return normal_matrix(a, ctx.cancel_flag());
   Csr<double> const here = to_host(ctx, a);
-  return normal_matrix(here.view());
+  return normal_matrix(here.view(), ctx.cancel_flag());
 }
 
 }  // namespace
 
 std::string NormalIcParams::check() const { return stored_type_problem(values); }
 
-Csr<double> normal_matrix(CsrView<double> const& a) {
+Csr<double> normal_matrix(CsrView<double> const& a, CancelFlag cancel) {
   double products = 0;
   for (Index i = 0; i < a.rows; ++i) {
     auto const length = static_cast<double>(a.offsets[i + 1] - a.offsets[i]);
@@ -35,12 +35,14 @@ Csr<double> normal_matrix(CsrView<double> const& a) {
   N.rows = N.cols = a.cols;
   std::vector<double> sum(a.cols, 0.0);
   std::vector<Index> last(a.cols, -1), columns;
+  CancelEvery at_times(cancel, std::int64_t{1} << 20);  // products
   for (Index j = 0; j < a.cols; ++j) {
     columns.assign(1, j);
     last[j] = j;
     sum[j] = 0;
     for (Offset e = t.offsets[j]; e < t.offsets[j + 1]; ++e) {
       Index const i = t.columns[e];
+      at_times.add(4 + a.offsets[i + 1] - a.offsets[i]);
       for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
         Index const c = a.columns[k];
         if (last[c] != j) {
@@ -77,13 +79,15 @@ FactorRecipe NormalIcFactory::recipe() const {
 }
 
 OperatorPtr<double> NormalIcFactory::build(Context& ctx, System const& system) const {
+  if (system.notes && system.notes->look<FactorPlan>(id()))
+    return from_factors(ctx, system, recipe(), id());
   Csr<double> const N = normal_matrix_of(ctx, system.matrix);
-  return from_factors(ctx, N.view(), recipe());
+  return from_factors(ctx, {N.view(), nullptr}, recipe(), id());
 }
 
 MemoryNeed NormalIcFactory::memory(Context& ctx, System const& system) const {
   Csr<double> const N = normal_matrix_of(ctx, system.matrix);
-  MemoryNeed need = factors_need(ctx, N.view(), recipe());
+  MemoryNeed need = factors_need(ctx, {N.view(), nullptr, system.notes}, recipe(), id());
   need.passing += 12.0 * static_cast<double>(N.entries() + system.matrix.entries);
   return need;
 }

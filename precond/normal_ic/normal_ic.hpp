@@ -38,8 +38,9 @@ struct NormalIcParams {
 };
 
 /// A^T A with a diagonal; 1 stands on it where a column of A is empty. Throws MemoryError where
-/// long rows of A would fill it. Cost: sum over the rows of A of the square of their lengths.
-Csr<double> normal_matrix(CsrView<double> const& a);
+/// long rows of A would fill it, Cancelled. Cost: sum over the rows of A of the square of their
+/// lengths.
+Csr<double> normal_matrix(CsrView<double> const& a, CancelFlag cancel = {});
 
 class NormalIcFactory final : public PreconditionerFactory {
  public:

@@ -5,9 +5,10 @@
 ///             a_k. /= a_kk, a_kk = 1 / a_kk;  a_r. -= a_rk a_k. for all other rows
 ///     for k from the last:  columns k and p_k change places
 ///
-///     memory   the blocks in shared memory where all fit (about 160 rows), else where they lie
+///     memory   a block in shared memory where it fits (about 160 rows), else where it lies
 ///     bits     each value has one writer at a time: the same on every run
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/precond/schwarz/dense_blocks.hpp>
 
 #include <algorithm>
@@ -58,9 +59,11 @@ __device__ void invert(double* a, int m, double* column, int* pivots) {
     __syncthreads();
     for (int c = t; c < m; c += threads) top[c] = c == k ? inverse : top[c] * inverse;
     __syncthreads();
-    for (std::int64_t e = t; e < std::int64_t{m} * m; e += threads) {
-      int const r = static_cast<int>(e / m), c = static_cast<int>(e - std::int64_t{r} * m);
-      if (r != k) a[e] = (c == k ? 0.0 : a[e]) - column[r] * top[c];
+    for (int r = t / 32; r < m; r += threads / 32) {
+      if (r == k) continue;
+      double* const row = a + std::int64_t{r} * m;
+      double const v = column[r];
+      for (int c = t % 32; c < m; c += 32) row[c] = (c == k ? 0.0 : row[c]) - v * top[c];
     }
     __syncthreads();
   }
@@ -78,16 +81,16 @@ __device__ void invert(double* a, int m, double* column, int* pivots) {
 }
 
 __global__ void __launch_bounds__(threads)
-    invert_kernel(Index const* sizes, Offset const* starts, double* values, int longest,
-                  double* work, Index* bad) {
+    invert_kernel(Index const* sizes, Offset const* starts, double* values, int most_in_shared,
+                  int longest, double* work, Index* bad) {
   extern __shared__ double shared[];
   int const m = sizes[blockIdx.x];
   double* const block = values + starts[blockIdx.x];
   std::int64_t const count = std::int64_t{m} * m;
-  bool const fits = work == nullptr;
+  bool const fits = m <= most_in_shared;
   double* const column = fits ? shared : work + 2 * std::int64_t{longest} * blockIdx.x;
-  auto* const pivots = reinterpret_cast<int*>(column + longest);
-  double* const a = fits ? column + 2 * longest : block;
+  auto* const pivots = reinterpret_cast<int*>(column + m);
+  double* const a = fits ? column + 2 * m : block;
   if (fits)
     for (std::int64_t e = threadIdx.x; e < count; e += threads) a[e] = block[e];
   __syncthreads();
@@ -118,18 +121,20 @@ Index invert_blocks(Device& on, Arena& arena, CancelFlag cancel, DenseBlocks con
   copy(on, starts, blocks.starts.data(), static_cast<std::size_t>(count) * sizeof(Offset));
   copy(on, there, values, entries * sizeof(double));
   copy(on, bad, &count, sizeof count);
-  auto const side = static_cast<std::size_t>(longest);
-  std::size_t const needed = (side + 2) * side * sizeof(double);
-  bool const fits = needed <= on.properties.sharedMemPerBlockOptin;
-  std::size_t const bytes = fits ? needed : 0;
-  double* const work =
-      fits ? nullptr : scope.take<double>(2 * side * static_cast<std::size_t>(count));
-  // Always the most: another Context's size might come between this one and the launch.
-  if (bytes > 48 * 1024)
-    check(cudaFuncSetAttribute(invert_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(on.properties.sharedMemPerBlockOptin)));
-  invert_kernel<<<static_cast<unsigned>(count), threads, bytes, on.stream>>>(sizes, starts, there,
-                                                                             longest, work, bad);
+  auto const needed = [](Index m) {
+    return (static_cast<std::size_t>(m) + 2) * static_cast<std::size_t>(m) * sizeof(double);
+  };
+  Index in_shared = 0;  // the largest block that fits the shared memory
+  for (Index const m : blocks.sizes)
+    if (m > in_shared && needed(m) <= on.properties.sharedMemPerBlockOptin) in_shared = m;
+  std::size_t const bytes = needed(in_shared);
+  double* const work = longest == in_shared
+                           ? nullptr
+                           : scope.take<double>(2 * static_cast<std::size_t>(longest) *
+                                                static_cast<std::size_t>(count));
+  allow_shared(on, invert_kernel, bytes);
+  invert_kernel<<<static_cast<unsigned>(count), threads, bytes, on.stream>>>(
+      sizes, starts, there, in_shared, longest, work, bad);
   check(cudaGetLastError());
   copy(on, values, there, entries * sizeof(double));
   Index first = 0;

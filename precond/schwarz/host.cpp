@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include <tcsolve/core/left_behind.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/precond/schwarz/dense_blocks.hpp>
 
@@ -16,7 +17,11 @@ Index invert_blocks(Host&, Arena&, CancelFlag cancel, DenseBlocks const& blocks,
     cancel.check();
     Index const m = blocks.sizes[k];
     Eigen::Map<Dense> block(values + blocks.starts[k], m, m);
-    Dense const inverse = Eigen::PartialPivLU<Dense>(block).inverse();
+    constexpr Index quick = 256;  // some milliseconds
+    Dense const inverse = m <= quick ? Dense(Eigen::PartialPivLU<Dense>(block).inverse())
+                                     : leaving_behind(cancel, [own = Dense(block)] {
+                                         return Dense(Eigen::PartialPivLU<Dense>(own).inverse());
+                                       });
     block = inverse;
     if (inverse.allFinite()) return;
     auto const own = static_cast<Index>(k);

@@ -17,8 +17,18 @@
 namespace tcsolve {
 namespace {
 
-/// Parts that are inverted at a time.
+/// Parts that are inverted at a time: so many, or fewer that are 1e10 multiplications together.
 constexpr std::size_t batch = 256;
+constexpr double batch_work = 1e10;
+
+/// Where the batch that begins with part `begin` ends.
+std::size_t batch_end(OverlappingParts const& parts, std::size_t begin) {
+  double work = 0;
+  std::size_t end = begin;
+  while (end < parts.rows.size() && end - begin < batch && (end == begin || work < batch_work))
+    work += std::pow(static_cast<double>(parts.rows[end++].size()), 3);
+  return end;
+}
 
 /// The rows and columns of a part, by rows, into `block`.
 void gather(CsrView<double> const& a, std::vector<Index> const& rows, double* block) {
@@ -77,15 +87,19 @@ bool restricts(SchwarzParams const& p, CsrView<double> const& a) {
 }
 
 /// Entries of schwarz(). Cost: O(sum of the squares of the parts' sizes), 8 bytes a row and part.
-double count_entries(Index rows, OverlappingParts const& parts, bool restricted) {
+double count_entries(Index rows, OverlappingParts const& parts, bool restricted,
+                     CancelFlag cancel) {
+  CancelEvery at_times(cancel, std::int64_t{1} << 21);
   std::vector<std::vector<Index>> parts_of(rows);
   each_taken(parts, restricted,
              [&](Index i, std::size_t p) { parts_of[i].push_back(static_cast<Index>(p)); });
   std::vector<Index> seen_by(rows, -1);
   double entries = 0;
   for (Index i = 0; i < rows; ++i)
-    for (Index const p : parts_of[i])
+    for (Index const p : parts_of[i]) {
+      at_times.add(static_cast<std::int64_t>(parts.rows[p].size()));
       for (Index const j : parts.rows[p]) entries += std::exchange(seen_by[j], i) != i;
+    }
   return entries;
 }
 
@@ -93,12 +107,15 @@ double count_entries(Index rows, OverlappingParts const& parts, bool restricted)
 
 std::string SchwarzParams::check() const { return stored_type_problem(values); }
 
-OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap) {
+OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap, Index most,
+                                   CancelFlag cancel) {
+  if (most == 0) most = std::max<Index>(1024, 8 * size);
   Graph const graph = adjacency(Pattern(a));
+  CancelEvery at_times(cancel, std::int64_t{1} << 20);
   Index const count = std::max<Index>(1, (a.rows + size - 1) / size);
   std::vector<Index> part(a.rows);
   if (metis_built() && metis_holds(graph) && count > 1 && size > 1)
-    part = partition(graph, count);
+    part = partition(graph, count, cancel);
   else
     for (Index i = 0; i < a.rows; ++i) part[i] = i / size;
   OverlappingParts parts;
@@ -111,13 +128,19 @@ OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overl
     auto const own = static_cast<std::ptrdiff_t>(rows.size());
     parts.own.push_back(static_cast<Index>(own));
     for (Index const i : rows) seen[i] = static_cast<Index>(p);
+    auto const room = std::max(static_cast<std::size_t>(most), rows.size());
     std::size_t begin = 0;
     for (int layer = 0; layer < overlap; ++layer) {
       std::size_t const end = rows.size();
-      for (std::size_t k = begin; k < end; ++k)
-        for (Index const j : graph.of(rows[k]))
-          if (std::exchange(seen[j], static_cast<Index>(p)) != static_cast<Index>(p))
+      for (std::size_t k = begin; k < end; ++k) {
+        auto const neighbours = graph.of(rows[k]);
+        at_times.add(static_cast<std::int64_t>(neighbours.size()));
+        if (neighbours.size() > static_cast<std::size_t>(most)) continue;
+        for (Index const j : neighbours)
+          if (rows.size() < room &&
+              std::exchange(seen[j], static_cast<Index>(p)) != static_cast<Index>(p))
             rows.push_back(j);
+      }
       begin = end;
     }
     std::sort(rows.begin() + own, rows.end());
@@ -137,11 +160,14 @@ Csr<double> schwarz(Context& ctx, CsrView<double> const& a, OverlappingParts con
   if (40 * entries > available_memory())
     throw MemoryError(cat("schwarz: up to ", static_cast<std::int64_t>(entries),
                           " entries of the parts' inverses do not fit; take a smaller size"));
+  CancelEvery at_times(ctx.cancel_flag(), std::int64_t{1} << 20);
   each_taken(parts, restricted, [&](Index i, std::size_t p) {
+    at_times.add(static_cast<std::int64_t>(parts.rows[p].size()));
     columns[i].insert(columns[i].end(), parts.rows[p].begin(), parts.rows[p].end());
   });
   std::size_t kept = 0;
   for (std::vector<Index>& row : columns) {
+    at_times.add(4 * static_cast<std::int64_t>(row.size()));
     std::ranges::sort(row);
     row.erase(std::unique(row.begin(), row.end()), row.end());
     kept += row.size();
@@ -151,14 +177,15 @@ Csr<double> schwarz(Context& ctx, CsrView<double> const& a, OverlappingParts con
   M.columns.reserve(kept);
   M.offsets.reserve(columns.size() + 1);
   for (std::vector<Index>& row : columns) {
+    at_times.add(static_cast<std::int64_t>(row.size()));
     M.columns.insert(M.columns.end(), row.begin(), row.end());
     M.offsets.push_back(M.entries());
     row = std::vector<Index>();
   }
   M.values.assign(M.columns.size(), 0.0);
   // Some inverses at a time; their sum in the order of the parts.
-  for (std::size_t begin = 0; begin < parts.rows.size(); begin += batch) {
-    std::size_t const end = std::min(parts.rows.size(), begin + batch);
+  for (std::size_t begin = 0, end = 0; begin < parts.rows.size(); begin = end) {
+    end = batch_end(parts, begin);
     std::vector<double> const inverses = inverses_of(ctx, a, parts, begin, end);
     double const* inverse = inverses.data();
     for (std::size_t p = begin; p < end; ++p) {
@@ -166,6 +193,7 @@ Csr<double> schwarz(Context& ctx, CsrView<double> const& a, OverlappingParts con
       std::size_t const m = rows.size();
       auto const taken = restricted ? static_cast<std::size_t>(parts.own[p]) : m;
       for (std::size_t r = 0; r < taken; ++r) {
+        at_times.add(8 * static_cast<std::int64_t>(m));
         auto const there = M.row_columns(rows[r]);
         double* const values = M.values.data() + M.offsets[rows[r]];
         for (std::size_t c = 0; c < m; ++c)
@@ -177,40 +205,61 @@ Csr<double> schwarz(Context& ctx, CsrView<double> const& a, OverlappingParts con
   return M;
 }
 
+struct SchwarzFactory::Plan {
+  OverlappingParts parts;
+  bool restricted = false;
+};
+
+/// The one in the notes, or a new one that is kept there, where there are notes.
+std::shared_ptr<SchwarzFactory::Plan> SchwarzFactory::plan(Context& ctx, CsrView<double> const& a,
+                                                           SetupNotes* notes) const {
+  if (notes != nullptr)
+    if (auto found = notes->look<Plan>(id())) return found;
+  Params const p = checked(params_, "schwarz");
+  require_square(Pattern(a));
+  Plan made{overlapping_parts(a, p.size, p.overlap, p.most, ctx.cancel_flag()), restricts(p, a)};
+  return notes != nullptr ? notes->keep(id(), std::move(made))
+                          : std::make_shared<Plan>(std::move(made));
+}
+
 OperatorPtr<double> SchwarzFactory::build(Context& ctx, System const& system) const {
   Params const p = checked(params_, "schwarz");
-  struct Plan {
-    OverlappingParts parts;
-    bool restricted = false;
-  };
-  auto plan = std::make_shared<Plan>();
-  auto const make = [plan, p](Context& c, CsrView<double> const& a) {
-    require_square(Pattern(a));
-    if (plan->parts.rows.empty()) {
-      plan->parts = overlapping_parts(a, p.size, p.overlap);
-      plan->restricted = restricts(p, a);
-    }
+  auto plan = system.notes ? system.notes->take<Plan>(id()) : nullptr;
+  auto const make = [plan, self = *this](Context& c, CsrView<double> const& a) mutable {
+    if (!plan) plan = self.plan(c, a, nullptr);
     return std::vector<Csr<double>>{schwarz(c, a, plan->parts, plan->restricted)};
   };
   return from_entries(ctx, system.matrix, "schwarz", p.values, {make, {}});
 }
 
 MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
-  Params const p = checked(params_, "schwarz");
   return on_host(ctx, system.matrix, "schwarz", [&](CsrView<double> const& a) {
-    OverlappingParts const parts = overlapping_parts(a, p.size, p.overlap);
-    MemoryNeed need =
-        stored_need(ctx, a.rows, count_entries(a.rows, parts, restricts(p, a)), p.values);
-    double largest = 0;
+    auto const plan = this->plan(ctx, a, system.notes.get());
+    OverlappingParts const& parts = plan->parts;
+    double const entries = count_entries(a.rows, parts, plan->restricted, ctx.cancel_flag());
+    MemoryNeed need = stored_need(ctx, a.rows, entries, params_.values);
     for (std::vector<Index> const& rows : parts.rows) {
       auto const m = static_cast<double>(rows.size());
       need.host += 44 + 4 * m;
       need.passing += 6 * m * m;  // columns of its rows before those that parts share are one
-      largest = std::max(largest, m);
     }
-    need.passing += 8 * largest * largest * static_cast<double>(std::min(batch, parts.rows.size()));
+    double most = 0;
+    for (std::size_t begin = 0, end = 0; begin < parts.rows.size(); begin = end) {
+      end = batch_end(parts, begin);
+      double blocks = 0;
+      for (std::size_t p = begin; p < end; ++p)
+        blocks += std::pow(static_cast<double>(parts.rows[p].size()), 2);
+      most = std::max(most, blocks);
+    }
+    need.passing += 8 * most;
     return need;
   });
+}
+
+double SchwarzFactory::least_seconds(Context& ctx, System const& system) const {
+  double const m = std::min<double>(params_.size, system.matrix.rows);
+  bool const device = ctx.space() != Space::host;
+  return system.matrix.rows * m * m * (device ? 1e-12 : 0.1e-9 / ctx.threads());
 }
 
 }  // namespace tcsolve

@@ -12,7 +12,9 @@
 ///                                                   fewer iterations, and not symmetric
 ///
 /// The inverses are dense, computed once and summed into one sparse matrix: an application is a
-/// product, and blocks with one unknown a row of `size` 1 are Jacobi.
+/// product, and blocks with one unknown a row of `size` 1 are Jacobi. A part costs the cube of its
+/// rows, and a full row of A would put all of them into each part that reaches it. So a row with
+/// more than `most` neighbours does not lead to these, and no overlap makes a part larger.
 #pragma once
 
 #include <array>
@@ -35,6 +37,7 @@ constexpr auto names(Combine) {
 struct SchwarzParams {
   int size = 64;
   int overlap = 1;
+  Index most = 0;
   Combine combine = Combine::automatic;
   Real values = Real::f64;
 
@@ -44,6 +47,10 @@ struct SchwarzParams {
     return std::tuple{
         field(&P::size, "size", between(1, 4096), "rows of a part without its overlap, about"),
         field(&P::overlap, "overlap", between(0, 16), "layers of neighbours added to each part"),
+        field(&P::most, "most", between(0, 32768),
+              "rows of a part with its overlap, or of its own where these are more: those found "
+              "first; a row with more neighbours brings none of them. 0: 8 times `size`, at least "
+              "1024"),
         field(&P::combine, "combine",
               "where parts overlap: additive adds their corrections, restricted takes that of the "
               "row's own part; auto: additive for a symmetric pattern with symmetric values"),
@@ -56,10 +63,12 @@ struct OverlappingParts {
   std::vector<std::vector<Index>> rows;
   std::vector<Index> own;  ///< how many of them are its own
 };
-/// Parts of about `size` rows by METIS, without it of rows that follow each other.
-OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap);
-/// M. Throws MatrixError naming a part that is singular. Cost: sum of size^3, on all threads;
-/// memory of the square of the parts' sizes.
+/// Parts of about `size` rows by METIS, without it of rows that follow each other. `most`: see
+/// SchwarzParams. Throws Cancelled.
+OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap, Index most = 0,
+                                   CancelFlag cancel = {});
+/// M. Throws MatrixError naming a part that is singular, Cancelled. Cost: sum of size^3, on all
+/// threads; memory of the square of the parts' sizes.
 Csr<double> schwarz(Context&, CsrView<double> const& a, OverlappingParts const& parts,
                     bool restricted);
 
@@ -74,6 +83,8 @@ class SchwarzFactory final : public FromFactors {
   }
   /// The parts are made for it.
   MemoryNeed memory(Context&, System const&) const override;
+  /// As if no part had any overlap.
+  double least_seconds(Context&, System const&) const override;
   /// As if every part reached everywhere.
   double most_bytes(Index rows, Offset) const override {
     double const n = rows, parts = n / params_.size + 1;
@@ -81,6 +92,8 @@ class SchwarzFactory final : public FromFactors {
   }
 
  private:
+  struct Plan;
+  std::shared_ptr<Plan> plan(Context&, CsrView<double> const& a, SetupNotes*) const;
   Params params_;
 };
 

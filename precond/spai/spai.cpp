@@ -4,11 +4,14 @@
 #include <Eigen/QR>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/core/left_behind.hpp>
 #include <tcsolve/factors/each_row.hpp>
+#include <tcsolve/factors/power_scale.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 
 namespace tcsolve {
@@ -45,29 +48,54 @@ Csr<double> transposed_pattern(Csr<double> const& At, int level, Index most) {
   return Mt;
 }
 
-/// m_j: the columns J of A, given as rows of A^T, to the nearest of e_j.
-void nearest(Csr<double> const& At, Index j, std::span<Index const> J, double* m) {
+/// m_j: the columns J of A, given as rows of A^T, to the nearest of e_j. The problem is one of
+/// entries times a power of two, of which the largest is near 1: squares of A's may overflow.
+void nearest(Csr<double> const& At, Index j, std::span<Index const> J, double* m,
+             CancelFlag cancel) {
   std::vector<Index> I;
+  double largest = 0;
   for (Index const k : J) {
     auto const rows = At.row_columns(k);
+    for (double const v : At.row_values(k)) largest = std::max(largest, std::abs(v));
     I.insert(I.end(), rows.begin(), rows.end());
   }
   std::ranges::sort(I);
   I.erase(std::unique(I.begin(), I.end()), I.end());
+  double const scale = inverse_power(largest);
   Eigen::MatrixXd block = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(I.size()),
                                                 static_cast<Eigen::Index>(J.size()));
   for (std::size_t c = 0; c < J.size(); ++c) {
     std::size_t r = 0;
     for (Offset k = At.offsets[J[c]]; k < At.offsets[J[c] + 1]; ++k) {
       while (I[r] < At.columns[k]) ++r;
-      block(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) = At.values[k];
+      block(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) = scale * At.values[k];
     }
   }
   Eigen::VectorXd e = Eigen::VectorXd::Zero(block.rows());
   auto const at = std::ranges::lower_bound(I, j);
   if (at == I.end() || *at != j) return;  // e_j is orthogonal to all of them: m_j = 0
   e[at - I.begin()] = 1;
-  Eigen::Map<Eigen::VectorXd>(m, block.cols()) = block.colPivHouseholderQr().solve(e);
+  // |I| |J|^2 beyond which one factorisation takes tens of milliseconds.
+  constexpr double quick = 2e7;
+  double const work = static_cast<double>(block.size()) * static_cast<double>(block.cols());
+  auto const solve = [](Eigen::MatrixXd const& A, Eigen::VectorXd const& b) -> Eigen::VectorXd {
+    return A.colPivHouseholderQr().solve(b);
+  };
+  Eigen::VectorXd const y =
+      work <= quick ? solve(block, e)
+                    : leaving_behind(cancel, [=, A = std::move(block), b = std::move(e)] {
+                        return solve(A, b);
+                      });
+  for (Eigen::Index c = 0; c < y.size(); ++c) m[c] = y[c] * scale;
+}
+
+/// Multiplications of a QR factorisation for each column, at the least.
+double least_work(CsrView<double> const& a, Index most) {
+  std::vector<double> length(static_cast<std::size_t>(a.cols), 0.0);
+  for (Offset k = 0; k < a.entries; ++k) ++length[a.columns[k]];
+  double work = 0;
+  for (double const n : length) work += n * std::pow(std::min<double>(n, most), 2) / 2;
+  return work;
 }
 
 }  // namespace
@@ -77,9 +105,13 @@ std::string SpaiParams::check() const { return stored_type_problem(values); }
 Csr<double> spai(Context& ctx, CsrView<double> const& a, int level, Index most) {
   require_square(Pattern(a));
   Csr<double> const At = transpose(a);
+  CancelFlag const cancel = ctx.cancel_flag();
+  cancel.check();
   Csr<double> Mt = transposed_pattern(At, level, most);
-  each_row(ctx, a.rows, 32,
-           [&](Index j) { nearest(At, j, Mt.row_columns(j), Mt.values.data() + Mt.offsets[j]); });
+  each_row(ctx, a.rows, 32, [&](Index j) {
+    if (j % 4 == 0) cancel.check();
+    nearest(At, j, Mt.row_columns(j), Mt.values.data() + Mt.offsets[j], cancel);
+  });
   return transpose(Mt.view());
 }
 
@@ -89,6 +121,13 @@ OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const
     return std::vector<Csr<double>>{spai(c, a, p.level, p.most)};
   };
   return from_entries(ctx, system.matrix, "spai", p.values, {make, {}});
+}
+
+double SpaiFactory::least_seconds(Context& ctx, System const& system) const {
+  if (params_.level == 0) return 0;
+  return on_host(ctx, system.matrix, "spai", [&](CsrView<double> const& a) {
+    return least_work(a, params_.most) * 0.2e-9 / ctx.threads();
+  });
 }
 
 MemoryNeed SpaiFactory::memory(Context& ctx, System const& system) const {

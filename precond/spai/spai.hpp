@@ -54,6 +54,7 @@ class SpaiFactory final : public FromFactors {
     return kept * (4.0 + size_of(params_.values)) + 8.0 * rows;
   }
   MemoryNeed memory(Context&, System const&) const override;
+  double least_seconds(Context&, System const&) const override;
   double most_bytes(Index rows, Offset entries) const override {
     return bytes(rows, entries + rows) + 24.0 * static_cast<double>(entries) + 28.0 * rows;
   }

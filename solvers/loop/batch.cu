@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/loop_teams.cuh>
 #include <tcsolve/solvers/loop/batch.hpp>
 
@@ -351,8 +352,7 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
   layout.movable = static_cast<int>(movable.size());
   fixed.insert(fixed.end(), movable.begin(), movable.end());
 
-  check(cudaFuncSetAttribute(out->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(room)));
+  set_shared(out->kernel, static_cast<int>(room));
   int resident = 0;
   if (out->ranks == 1) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, out->kernel, out->threads,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/loop_teams.cuh>
 #include <tcsolve/solvers/loop/persistent.hpp>
@@ -214,9 +215,6 @@ __global__ void __launch_bounds__(block_size, 1)
 std::mutex& kernel_size() {
   static std::mutex mutex;
   return mutex;
-}
-void set_shared(void const* kernel, int bytes) {
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
 int round16(std::int64_t bytes) { return static_cast<int>((bytes + 15) / 16 * 16); }
