@@ -14,11 +14,20 @@ struct CompleteFactors {
   std::vector<Index> row, column;  ///< of B, for each row and column of the factors
 };
 
+/// A column without a pivot: but for rounding it is a sum of multiples of other columns.
+struct SingularColumn : MatrixError {
+  explicit SingularColumn(Index number)
+      : MatrixError(cat("the matrix is singular: column ", number + 1,
+                        " is, but for rounding, a sum of multiples of others")),
+        column(number) {}
+  Index column;
+};
+
 /// The order that complete_cholesky(B), or complete_lu(B), factorises in, but for its pivoting.
 Permutation complete_order(Csr<double> const& B, bool symmetric);
 
 /// P B Q^T = L D U with partial pivoting, supernodes and columns ordered by COLAMD (Li and Demmel's
-/// SuperLU, in Eigen). Throws MatrixError where B is singular. Serial.
+/// SuperLU, in Eigen). Throws SingularColumn, by B's number, where B is singular. Serial.
 CompleteFactors complete_lu(Csr<double> const& B);
 
 /// P B P^T = L D L^T without pivoting, ordered by AMD, for a symmetric B of which the lower
