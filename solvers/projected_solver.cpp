@@ -125,12 +125,13 @@ SolveReport ProjectedSolver::solve(In<double> b, Out<double> x) {
   if (report.converged() && report.true_residual > report.tolerance) {
     report.reason = Stop::least_squares;
     report.cause = Cause::inconsistent;
-    report.message = cat(
-        name(), ": least_squares after ", report.iterations, " iterations: b has a part of norm ",
-        outside, " in the nullspace, outside the range of A; ",
-        outside > report.tolerance
-            ? "x solves the system without it, and no x has a smaller residual"
-            : "with what is left of the rest it exceeds the tolerance; a smaller rtol helps");
+    report.message =
+        cat(name(), ": least_squares after ", report.iterations,
+            report.iterations == 1 ? " iteration" : " iterations", ": b has a part of norm ",
+            figure_text(outside), " in the nullspace, outside the range of A; ",
+            outside > report.tolerance
+                ? "x solves the system without it, and no x has a smaller residual"
+                : "with what is left of the rest it exceeds the tolerance; a smaller rtol helps");
   }
   return report;
 }

@@ -90,7 +90,6 @@ struct Growth {
 }  // namespace
 
 std::string FsaiParams::check() const {
-  if (std::string problem = stored_type_problem(values); !problem.empty()) return problem;
   return steps > 0 && power > 1
              ? "'power' and 'steps' exclude each other: a pattern is given or grows"
              : "";
@@ -256,14 +255,14 @@ OperatorPtr<double> FsaiFactory::build(Context& ctx, System const& system) const
     factors[1].product->update_values(c, G);
     factors[0].product->update_values(c, Gt);
   };
-  return from_entries(ctx, system.matrix, "fsai", p.values, {make, numbers});
+  return from_entries(ctx, system.matrix, "fsai", real(p.values), {make, numbers});
 }
 
 /// Of a pattern that grows, or of a power, as if it had the entries of A or as many as it may.
 double FsaiFactory::bytes(Index rows, Offset entries) const {
   double const triangle = params_.steps > 0 ? rows * (1.0 + params_.steps * params_.step_size)
                                             : 0.5 * (static_cast<double>(entries) + rows);
-  return 2 * (triangle * (4.0 + size_of(params_.values)) + 8.0 * rows);
+  return 2 * (triangle * (4.0 + size_of(real(params_.values))) + 8.0 * rows);
 }
 
 MemoryNeed FsaiFactory::memory(Context& ctx, System const& system) const {
@@ -290,7 +289,7 @@ MemoryNeed FsaiFactory::memory(Context& ctx, System const& system) const {
           ctx, a.rows, 1, p.power, neighbours, [](Index i, Index w) { return w < i; },
           [](Index, Index) { return true; }));
     }
-    MemoryNeed need = stored_need(ctx, a.rows, entries, p.values);
+    MemoryNeed need = stored_need(ctx, a.rows, entries, real(p.values));
     need += need;
     need.passing = pattern_bytes(a.rows, entries) + 24 * entries + 8.0 * a.rows;
     if (p.steps == 0) need.passing += 4.0 * static_cast<double>(a.entries);

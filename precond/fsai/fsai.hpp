@@ -25,7 +25,7 @@ struct FsaiParams {
   int steps = 0;
   int step_size = 2;
   double enough = 1e-3;
-  Real values = Real::f64;
+  StoredReal values = StoredReal::f64;
 
   std::string check() const;
   static constexpr auto schema() {

@@ -91,8 +91,6 @@ double count_entries(Index rows, OverlappingParts const& parts, bool restricted)
 
 }  // namespace
 
-std::string SchwarzParams::check() const { return stored_type_problem(values); }
-
 OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap) {
   Graph const graph = adjacency(Pattern(a));
   Index const count = std::max<Index>(1, (a.rows + size - 1) / size);
@@ -192,7 +190,7 @@ OperatorPtr<double> SchwarzFactory::build(Context& ctx, System const& system) co
     }
     return std::vector<Csr<double>>{schwarz(c, a, plan->parts, plan->restricted)};
   };
-  return from_entries(ctx, system.matrix, "schwarz", p.values, {make, {}});
+  return from_entries(ctx, system.matrix, "schwarz", real(p.values), {make, {}});
 }
 
 MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
@@ -200,7 +198,7 @@ MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
   return on_host(ctx, system.matrix, "schwarz", [&](CsrView<double> const& a) {
     OverlappingParts const parts = overlapping_parts(a, p.size, p.overlap);
     MemoryNeed need =
-        stored_need(ctx, a.rows, count_entries(a.rows, parts, restricts(p, a)), p.values);
+        stored_need(ctx, a.rows, count_entries(a.rows, parts, restricts(p, a)), real(p.values));
     double largest = 0;
     for (std::vector<Index> const& rows : parts.rows) {
       auto const m = static_cast<double>(rows.size());
