@@ -76,7 +76,7 @@ class Runner {
   void repeat(Context& ctx, CsrView<double> const& a, std::span<double const> b, double rtol) {
     RankedChoice const before = told_;
     round(ctx, a, b, rtol, infinite, infinite);
-    if (!told_.converged()) told_ = before;
+    if (!told_.solved()) told_ = before;
   }
 
   /// Beside the fastest, which took `best` seconds, or where none converged, the time there was.
@@ -86,7 +86,7 @@ class Runner {
       told_.standing = Standing::stalled;
       told_.predicted = infinite;
     }
-    told_.as_good = any && told_.converged() && told_.predicted <= tie * best;
+    told_.as_good = any && told_.solved() && told_.predicted <= tie * best;
   }
   void not_tried(std::string const& why) {
     if (told_.standing == Standing::untried && told_.setup == 0) told_.outcome = why;
@@ -138,12 +138,13 @@ class Runner {
     told_.iterations = report.iterations;
     told_.solve = report.seconds;
     told_.rate = rate_of(report);
+    told_.converged = report.converged();
     told_.predicted_iterations = report.iterations;
     told_.predicted = seconds();
     bool const unfinished = report.reason == Stop::time_limit || report.reason == Stop::cancelled;
     if (unfinished) return predict(report);
     running_ = false;
-    told_.standing = report.solved()                          ? Standing::converged
+    told_.standing = report.solved()                          ? Standing::solved
                      : report.reason == Stop::precision_limit ? Standing::precision_limit
                                                               : Standing::failed;
     if (told_.standing == Standing::failed) told_.predicted = infinite;
@@ -228,7 +229,7 @@ std::vector<RankedChoice> ranking(Context& ctx, CsrView<double> const& a, std::s
   auto const best = [&] {
     double least = infinite;
     for (Runner const& r : runners)
-      if (r.told().converged()) least = std::min(least, r.seconds());
+      if (r.told().solved()) least = std::min(least, r.seconds());
     return least;
   };
   auto const left = [&] { return params.seconds - seconds_since(start); };
@@ -248,7 +249,7 @@ std::vector<RankedChoice> ranking(Context& ctx, CsrView<double> const& a, std::s
   // where there is time.
   double const enough = 3 * best() + 0.2;
   for (Runner& r : runners)
-    if (r.told().converged() && r.told().predicted <= enough && r.told().predicted < left() &&
+    if (r.told().solved() && r.told().predicted <= enough && r.told().predicted < left() &&
         !ctx.cancelled())
       r.repeat(ctx, a, b, params.rtol);
   double const least = best();

@@ -8,7 +8,7 @@
 ///       ...            has had as long as the fastest needed. A set-up that takes longer than
 ///                      a round is ended, and waits for a longer round.
 ///
-/// Who has left converged is ranked by the time measured; who has not, by a prediction: the
+/// Who has left solved is ranked by the time measured; who has not, by a prediction: the
 /// residual goes on falling as it did in the second half of the iterations seen. Without a deadline
 /// of its own that the fastest sets, `all`, each runs until it converges, fails or the time is up.
 #pragma once
@@ -26,7 +26,7 @@ namespace tcsolve {
 
 /// What became of a candidate, the best first.
 enum class Standing {
-  converged,        ///< SolveReport::solved(): the program would exit with 0
+  solved,           ///< SolveReport::solved(): the program would exit with 0
   predicted,        ///< not finished; its residual falls
   precision_limit,  ///< as far as FP64 goes, and short of the tolerance
   slower,           ///< not finished: it took longer than the fastest
@@ -35,7 +35,7 @@ enum class Standing {
   untried  ///< the time was up, or the race was cancelled
 };
 constexpr auto names(Standing) {
-  return std::array{std::pair{Standing::converged, "converged"},
+  return std::array{std::pair{Standing::solved, "solved"},
                     std::pair{Standing::predicted, "predicted"},
                     std::pair{Standing::precision_limit, "precision_limit"},
                     std::pair{Standing::slower, "slower"},
@@ -55,16 +55,17 @@ struct RankedChoice {
   std::string details;                 ///< of the preconditioner, as it was made
   std::string outcome;                 ///< of its last round, or why it could not be set up
   Standing standing = Standing::untried;
-  bool as_good = false;  ///< converged, and in at most 1.1 times the time of the fastest
-  Index iterations = 0;  ///< made in its last round
-  double setup = 0;      ///< seconds: plan, conversion, preconditioner and method; at least
-  double solve = 0;      ///< seconds of its last round
-  double rate = 1;       ///< of the residual from one iteration to the next
-  double predicted = 0;  ///< seconds of set-up and solve to the tolerance; infinite: not known
+  bool converged = false;  ///< SolveReport::converged(): as result.json says it
+  bool as_good = false;    ///< solved, and in at most 1.1 times the time of the fastest
+  Index iterations = 0;    ///< made in its last round
+  double setup = 0;        ///< seconds: plan, conversion, preconditioner and method; at least
+  double solve = 0;        ///< seconds of its last round
+  double rate = 1;         ///< of the residual from one iteration to the next
+  double predicted = 0;    ///< seconds of set-up and solve to the tolerance; infinite: not known
   double predicted_iterations = 0;
   double bytes = 0;  ///< of matrix, preconditioner and the method's vectors, about
 
-  bool converged() const { return standing == Standing::converged; }
+  bool solved() const { return standing == Standing::solved; }
   /// "{type: cg} with {type: ic}".
   std::string name() const { return solver + " with " + preconditioner; }
 };

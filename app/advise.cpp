@@ -50,8 +50,7 @@ class RaceDisplay final : public Observer {
   void watch(RankedChoice const& c, bool over) {
     racing_ = c.name();
     if (!over) return;
-    std::string const seconds =
-        c.converged() ? cat(" in ", figure_text(c.setup + c.solve), " s") : "";
+    std::string const seconds = c.solved() ? cat(" in ", figure_text(c.setup + c.solve), " s") : "";
     line_.on(LogEvent{Severity::note, cat(racing_, ": ", c.outcome, seconds)});
   }
 
@@ -64,7 +63,7 @@ class RaceDisplay final : public Observer {
 
 char const* mark_of(Standing standing) {
   switch (standing) {
-    case Standing::converged: return "";
+    case Standing::solved: return "";
     case Standing::predicted: return "~";
     case Standing::precision_limit: return "=";
     case Standing::slower: return "<";
@@ -83,7 +82,7 @@ std::string row(std::string const& time, std::string const& setup, std::string c
   return cat("#", std::string(text).substr(1));
 }
 
-std::string line(RankedChoice const& c) {
+std::string line(RankedChoice const& c, bool first) {
   std::string const mark = mark_of(c.standing), memory = c.bytes > 0 ? byte_text(c.bytes) : "-";
   if (c.standing == Standing::slower)
     return cat(row(mark, ">" + seconds_text(c.setup), "-", memory), c.name(), ": ", c.outcome,
@@ -94,7 +93,7 @@ std::string line(RankedChoice const& c) {
   std::string const said = c.standing == Standing::precision_limit ? c.outcome : c.reason;
   return cat(row(mark + seconds_text(c.predicted), seconds_text(c.setup),
                  cat(mark == "~" ? mark : "", std::llround(c.predicted_iterations)), memory),
-             c.name(), ": ", said, c.as_good ? "; as good as the first" : "", "\n");
+             c.name(), ": ", said, c.as_good && !first ? "; as good as the first" : "", "\n");
 }
 
 Json json_of(RankedChoice const& c) {
@@ -106,7 +105,8 @@ Json json_of(RankedChoice const& c) {
           {"details", c.details},
           {"outcome", c.outcome},
           {"standing", name(c.standing)},
-          {"converged", c.converged()},
+          {"solved", c.solved()},
+          {"converged", c.converged},
           {"as_good_as_the_first", c.as_good},
           {"iterations", c.iterations},
           {"setup_seconds", c.setup},
@@ -127,7 +127,7 @@ struct Race {
   std::vector<RankedChoice> list;
   bool cancelled = false;
 
-  bool some_works() const { return !list.empty() && list.front().converged(); }
+  bool some_works() const { return !list.empty() && list.front().solved(); }
   bool some_may() const { return !list.empty() && list.front().standing <= Standing::predicted; }
   int exit_code() const {
     if (cancelled) return exit_code_of(Stop::cancelled);
@@ -163,12 +163,12 @@ std::string text_of(Race const& race) {
   if (!race.singular.empty()) text += cat("# ", race.singular, "\n");
   if (race.list.empty()) return text;
   text += cat("#\n#     time    set-up  iterations     memory\n");
-  for (RankedChoice const& c : race.list) text += line(c);
+  for (RankedChoice const& c : race.list) text += line(c, &c == &race.list.front());
   text +=
       "#\n# ~: predicted, <: slower, not finished, =: as far as FP64 goes, -: it fails\n"
       "# time: plan, conversion, set-up and solve; memory: A, preconditioner and vectors\n";
   if (race.cancelled) text += "# cancelled: this is the ranking so far\n";
-  if (!race.some_may()) return text + "# no method works\n";
+  if (!race.some_may()) return text + "# no method meets the tolerance\n";
   if (!race.some_works()) text += "# none has converged in this time; the first is predicted to\n";
   return cat(text, "\n", config_of(race));
 }
@@ -181,7 +181,7 @@ std::string json_text(Race const& race) {
                      {"rhs", race.rhs},
                      {"rtol", race.rtol},
                      {"backend", name(race.ctx.space())},
-                     {"converged", race.some_works()},
+                     {"solved", race.some_works()},
                      {"cancelled", race.cancelled},
                      {"singular", race.singular.empty() ? none : Json(race.singular)},
                      {"ranking", all},

@@ -71,7 +71,7 @@ TEST_F(Interaction, CtrlCEndsTheReading) {
 /// after it.
 TEST_F(Interaction, CtrlCInADirectFactorisationStands) {
   write_text(folder_ / "my.yaml",
-             "problem: {generator: {type: poisson7, n: 30}, rhs: ones}\n"
+             "problem: {generator: {type: poisson7, n: 34}, rhs: ones}\n"
              "solver: {type: gmres}\npreconditioner: {type: direct}\nbackend: host\n"
              "output: {bandwidth: false}\n");
   pid_t const process = start(command({"my.yaml"}));

@@ -59,7 +59,7 @@ TEST_F(Options, AnRtolOfZeroIsZero) {
   Outcome const o = tcsolve({"advise", "A.mtx", "--backend", "host", "--rtol", "0", "--json"});
   auto const root = nlohmann::json::parse(o.out);
   EXPECT_EQ(root["rtol"], 0);
-  EXPECT_EQ(root["converged"], o.code == 0);
+  EXPECT_EQ(root["solved"], o.code == 0);
 }
 
 }  // namespace
