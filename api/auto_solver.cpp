@@ -69,8 +69,11 @@ void AutoSolver::keep_preconditioner(Block preconditioner) {
 }
 
 void AutoSolver::look(Context& ctx, CsrView<double> const& a) {
-  MatrixFacts const facts =
-      a.space == Space::host ? matrix_facts(a) : matrix_facts(to_host(ctx, a).view());
+  bool const here = a.space == Space::host;
+  Csr<double> const copy = here ? Csr<double>() : to_host(ctx, a);
+  CsrView<double> const host = here ? a : copy.view();
+  MatrixFacts const facts = matrix_facts(host);
+  facts_ = SystemFacts(host, ctx.cancel_flag());
   bool const on_device = ctx.space() != Space::host;
   if (kept_solver_)
     list_ = choices_for(facts, on_device, make<SolverRegistry>(kept_solver_)->needs());
@@ -119,11 +122,13 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
     solver_->setup(ctx, A_, M_, A_true_);
     return;
   }
+  unsupported_ = true;
   if (next()) return;
   if (late_) throw OutOfTime();
   std::string text = "auto: no choice could be set up";
   for (ChoiceReport const& t : tried_)
     text += cat("; ", t.solver, " with ", t.preconditioner, ": ", t.outcome);
+  if (unsupported_ && !tried_.empty()) throw Unsupported(text);
   throw SetupError(text);
 }
 
@@ -144,6 +149,7 @@ bool AutoSolver::next(Deadline until) {
     } catch (Error const& e) {  // SetupError, MemoryError, OutOfTime, a build without a library
       late_ = dynamic_cast<OutOfTime const*>(&e) != nullptr &&
               dynamic_cast<TakesTooLong const*>(&e) == nullptr;  // others may take less time
+      if (dynamic_cast<Unsupported const*>(&e) == nullptr) unsupported_ = false;
       ChoiceReport failed;
       failed.solver = solver_block(choice).type();
       failed.preconditioner = preconditioner_block(choice).type();
@@ -173,6 +179,12 @@ void AutoSolver::begin(Choice const& choice) {
   solver_ = make<SolverRegistry>(solver);
   if (!nullspace_.empty()) solver_ = std::make_shared<ProjectedSolver>(solver_, nullspace_);
   solver_->setup(ctx, A_, M_, A_true_);
+}
+
+std::optional<SolveReport> AutoSolver::unsolvable(Context& ctx, In<double> b) const {
+  if (kept_solver_ || !nullspace_.empty() || !facts_.has_empty_rows()) return std::nullopt;
+  std::vector<double> const here = to_host(ctx, b.data, b.space, static_cast<std::size_t>(b.rows));
+  return facts_.unsolvable(here.data(), stopping_, name());
 }
 
 SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
@@ -227,6 +239,7 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
       for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
     }
   });
+  total.message = facts_.closing(total, story);
   total.choices = std::move(story);
   if (total.choices.size() > 1) {
     total.message += "; before it:";

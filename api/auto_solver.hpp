@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <tcsolve/api/choices.hpp>
+#include <tcsolve/api/system_facts.hpp>
 #include <tcsolve/configs/schema/block.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
 #include <tcsolve/solvers/solver.hpp>
@@ -44,6 +45,10 @@ class AutoSolver final : public Solver {
     system_ = std::move(system);
     keep_ = keep;
   }
+
+  /// The report of a solve that no x can bring to its tolerance, told without a solve
+  /// (api/system_facts.hpp); nothing where that is open. b: in the order of look().
+  std::optional<SolveReport> unsolvable(Context&, In<double> b) const;
 
   /// Vectors that span the nullspace of A, in the numbers of setup()'s operators; empty: none.
   void project(std::vector<std::vector<double>> nullspace) { nullspace_ = std::move(nullspace); }
@@ -80,9 +85,11 @@ class AutoSolver final : public Solver {
   Block kept_solver_, kept_preconditioner_;
   std::vector<std::vector<double>> nullspace_;
   std::vector<Choice> list_;
+  SystemFacts facts_;
   std::size_t at_ = 0;  // of list_; begun_: it is set up
   bool begun_ = false, definite_ = true, keep_ = false;
-  bool late_ = false;  // a set-up did not end in time
+  bool late_ = false;        // a set-up did not end in time
+  bool unsupported_ = true;  // what the set-ups failed of is the config's, not the matrix's
   System system_;
   Context* ctx_ = nullptr;
   OperatorPtr<double> A_, A_true_, given_M_, M_;

@@ -58,7 +58,7 @@ SolverOptions read_options(ConfigNode const& tree, SolverRegistries const& regis
   SolverOptions options;
   Diagnostics problems;
   detail::read_map(tree, options, problems, "the options of a solver", registries.catalog,
-                   {"problem", "output"});
+                   {"problem", "output", "time_limit"});
   problems.throw_if_any();
   return options;
 }

@@ -85,9 +85,9 @@ struct SolverOptions {
   void* stream = nullptr;      ///< the caller's stream (ContextOptions::stream)
   bool check_matrices = true;  ///< check host matrices before they are used
 
-  /// From YAML text, `name` in messages. `problem` and `output`, which the program's configs have
-  /// as well, are ignored. Throws ConfigError with all problems, one `name:line:column: text` a
-  /// line. A path in the text is relative to the working directory.
+  /// From YAML text, `name` in messages. `problem`, `output` and `time_limit`, which the program's
+  /// configs have as well, are ignored. Throws ConfigError with all problems, one
+  /// `name:line:column: text` a line. A path in the text is relative to the working directory.
   static SolverOptions from_yaml(std::string const& text, std::string const& name = "options");
   /// The same from a file. `operator.calibration` in it is relative to its folder.
   static SolverOptions from_file(std::string const& path);

@@ -314,6 +314,8 @@ void PreparedSystem::renew() {
 }
 
 SolveReport PreparedSystem::solve(In<double> b, Out<double> x) {
+  if (parts_.chooser != nullptr)
+    if (auto unsolvable = parts_.chooser->unsolvable(ctx_, b)) return *std::move(unsolvable);
   SolveReport report = solver_->solve(b, x);
   renewal_.solved(report.seconds);
   if (!old_ || !may_be_the_preconditioner(report)) return report;

@@ -47,32 +47,63 @@ class Runner {
   }
   bool running() const { return running_; }
   RankedChoice const& told() const { return told_; }
+  double seconds() const { return told_.setup + told_.solve; }
 
   /// A round of `limit` seconds; `best`: what the fastest took in all. One whose set-up took longer
   /// waits for a round that is as long.
   void round(Context& ctx, CsrView<double> const& a, std::span<double const> b, double rtol,
              double limit, double best) {
-    if (told_.setup >= best) {
-      running_ = false;
-      return;
-    }
+    if (told_.setup >= best) return leave_set_up(best);
     if (told_.setup > limit) return;
     auto const start = std::chrono::steady_clock::now();
     try {
       run(ctx, a, b, rtol, limit, best);
-    } catch (Cancelled const&) { throw; } catch (OutOfTime const& e) {  // the next round is longer
-      told_.outcome = e.what();
+    } catch (Cancelled const&) {
+      leave(Standing::untried, "cancelled while it was set up");
+    } catch (OutOfTime const&) {  // the next round is longer
       told_.setup = std::max(seconds_since(start), least_.value_or(0));
+      if (told_.setup >= best) return leave_set_up(best);
+      told_.outcome = cat("its set-up takes more than ", seconds_text(told_.setup));
       return;
     } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
-      told_.outcome = e.what();
-      told_.predicted = infinite;
-      running_ = false;
+      told_.setup = seconds_since(start);
+      leave(Standing::failed, e.what());
     }
-    if (told_.setup + limit >= best) running_ = false;
+    if (running_ && told_.setup + limit >= best) running_ = false;
+  }
+
+  /// One more round to the end, kept where it ends.
+  void repeat(Context& ctx, CsrView<double> const& a, std::span<double const> b, double rtol) {
+    RankedChoice const before = told_;
+    round(ctx, a, b, rtol, infinite, infinite);
+    if (!told_.solved()) told_ = before;
+  }
+
+  /// Beside the fastest, which took `best` seconds, or where none converged, the time there was.
+  void judge(double best, bool any) {
+    constexpr double hopeless = 1000, tie = 1.1;
+    if (told_.standing == Standing::predicted && !(told_.predicted <= hopeless * best)) {
+      told_.standing = Standing::stalled;
+      told_.predicted = infinite;
+    }
+    told_.as_good = any && told_.solved() && told_.predicted <= tie * best;
+  }
+  void not_tried(std::string const& why) {
+    if (told_.standing == Standing::untried && told_.setup == 0) told_.outcome = why;
   }
 
  private:
+  void leave(Standing standing, std::string const& why) {
+    told_.standing = standing;
+    told_.outcome = why;
+    told_.predicted = infinite;
+    running_ = false;
+  }
+  void leave_set_up(double best) {
+    leave(Standing::slower, cat("slower than the best: set-up alone took more than ",
+                                seconds_text(std::min(best, told_.setup))));
+  }
+
   void run(Context& ctx, CsrView<double> const& a, std::span<double const> b, double rtol,
            double limit, double best) {
     SolverOptions const options = SolverOptions::from_yaml(
@@ -99,30 +130,32 @@ class Runner {
     told_.bytes = 8 * solver.parts().method->cost().vectors * a.rows + solver.A()->cost(1).bytes +
                   (solver.M() ? solver.M()->cost(1).bytes : 0);
     std::vector<double> x(static_cast<std::size_t>(a.cols), 0.0);
-    SolveReport const report = solver.solve(b, x);
+    take(solver.solve(b, x));
+  }
+
+  void take(SolveReport const& report) {
     told_.outcome = report.outcome();
     told_.iterations = report.iterations;
     told_.solve = report.seconds;
     told_.rate = rate_of(report);
-    told_.converged = report.solved() || report.reason == Stop::precision_limit;
+    told_.converged = report.converged();
     told_.predicted_iterations = report.iterations;
-    told_.predicted = told_.setup + told_.solve;
-    if (told_.converged) {
-      running_ = false;
-    } else if (report.reason == Stop::time_limit) {
-      predict(report);
-    } else {
-      told_.predicted = infinite;
-      running_ = false;
-    }
+    told_.predicted = seconds();
+    bool const unfinished = report.reason == Stop::time_limit || report.reason == Stop::cancelled;
+    if (unfinished) return predict(report);
+    running_ = false;
+    told_.standing = report.solved()                          ? Standing::solved
+                     : report.reason == Stop::precision_limit ? Standing::precision_limit
+                                                              : Standing::failed;
+    if (told_.standing == Standing::failed) told_.predicted = infinite;
   }
 
   void predict(SolveReport const& r) {
     double const more = std::log(r.tolerance / r.true_residual) / std::log(told_.rate);
-    if (told_.rate >= 1 || !(more > 0)) {
-      told_.predicted = infinite;
-      return;
-    }
+    bool const falls = told_.rate < 1 && more > 0;
+    told_.standing = falls ? Standing::predicted : Standing::stalled;
+    told_.predicted = infinite;
+    if (!falls) return;
     told_.predicted_iterations = r.iterations + more;
     told_.predicted =
         told_.setup + told_.solve * told_.predicted_iterations / std::max<Index>(1, r.iterations);
@@ -140,6 +173,10 @@ void add(std::vector<Choice>& list, std::vector<std::string> const& solvers,
 
 }  // namespace
 
+std::string seconds_text(double s) {
+  return s < 1 ? figure_text(1e3 * s) + " ms" : figure_text(s) + " s";
+}
+
 std::vector<Choice> candidates(MatrixFacts const& f) {
   std::vector<Choice> list;
   if (!f.square()) {
@@ -151,7 +188,7 @@ std::vector<Choice> candidates(MatrixFacts const& f) {
   std::string const gmres = "{type: gmres, restart: 50}";
   if (f.symmetric && f.positive_diagonal()) {
     add(list, {"{type: cg}"}, "{type: jacobi}", "no set-up, the cheapest iterations");
-    add(list, {"{type: cg}"}, "{type: none}", "rows of one scale");
+    add(list, {"{type: cg}"}, "{type: none}", "no preconditioner, where A needs none");
     add(list, {"{type: cg}"}, "{type: chebyshev}", "fewer iterations, products alone");
     add(list, {"{type: cg}"}, "{type: fsai}", "fewer iterations, products alone");
     add(list, {"{type: cg}"}, "{type: ic}", "a factor on the pattern of A");
@@ -192,26 +229,39 @@ std::vector<RankedChoice> ranking(Context& ctx, CsrView<double> const& a, std::s
   auto const best = [&] {
     double least = infinite;
     for (Runner const& r : runners)
-      if (r.told().converged) least = std::min(least, r.told().setup + r.told().solve);
+      if (r.told().solved()) least = std::min(least, r.seconds());
     return least;
   };
   auto const left = [&] { return params.seconds - seconds_since(start); };
-  for (double limit = first_limit; left() > 0; limit *= growth) {
-    for (Runner& r : runners)
-      if (r.running() && left() > 0)
-        r.round(ctx, a, b, params.rtol, std::min(limit, left()), best());
+  auto const watch = [&](Runner const& r, bool over) {
+    if (params.watch) params.watch(r.told(), over);
+  };
+  for (double limit = first_limit; left() > 0 && !ctx.cancelled(); limit *= growth) {
+    for (Runner& r : runners) {
+      if (!r.running() || left() <= 0 || ctx.cancelled()) continue;
+      watch(r, false);
+      r.round(ctx, a, b, params.rtol, std::min(limit, left()), params.all ? infinite : best());
+      if (!r.running()) watch(r, true);
+    }
     if (std::ranges::none_of(runners, &Runner::running) || limit > params.seconds) break;
   }
   // What was first of its kind on a device has loaded code: those near the front run once more,
   // where there is time.
   double const enough = 3 * best() + 0.2;
   for (Runner& r : runners)
-    if (r.told().converged && r.told().predicted <= enough && r.told().predicted < left())
-      r.round(ctx, a, b, params.rtol, infinite, infinite);
+    if (r.told().solved() && r.told().predicted <= enough && r.told().predicted < left() &&
+        !ctx.cancelled())
+      r.repeat(ctx, a, b, params.rtol);
+  double const least = best();
+  bool const any = std::isfinite(least);
   std::vector<RankedChoice> list;
-  for (Runner const& r : runners) list.push_back(r.told());
+  for (Runner& r : runners) {
+    r.judge(any ? least : params.seconds, any);
+    if (ctx.cancelled()) r.not_tried("not tried: cancelled");
+    list.push_back(r.told());
+  }
   std::ranges::stable_sort(list, [](RankedChoice const& x, RankedChoice const& y) {
-    return x.converged != y.converged ? x.converged : x.predicted < y.predicted;
+    return x.standing != y.standing ? x.standing < y.standing : x.predicted < y.predicted;
   });
   return list;
 }

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <iostream>
 #include <sstream>
+#include <tuple>
 
 namespace tcsolve {
 namespace {
@@ -71,12 +72,52 @@ std::string option_advice(CLI::App const& app, int argc, char const* const* argv
   return "";
 }
 
+/// A command, as it is called in messages, and which of the program's options it uses beside its
+/// own.
+struct Command {
+  Task task;
+  char const* name;
+  std::vector<std::string> options;
+};
+
+std::vector<Command> const& commands() {
+  static std::vector<Command> const all{
+      {Task::list, "--list", {"--list"}},
+      {Task::explain, "--explain", {"--explain"}},
+      {Task::reference, "--reference", {"--reference"}},
+      {Task::info, "info", {}},
+      {Task::init, "init", {}},
+      {Task::generate, "generate", {"--set"}},
+      {Task::advise,
+       "advise",
+       {"--backend", "--rtol", "--time-limit", "--quiet", "--verbose", "RHS"}},
+      {Task::calibrate, "calibrate", {"--backend"}}};
+  return all;
+}
+
+/// Says which option was given that the command does not use; "" where there is none.
+std::string unused_option(CLI::App const& app, Task task) {
+  auto const command = std::ranges::find(commands(), task, &Command::task);
+  if (command == commands().end()) return "";  // a solve uses them all
+  std::vector<std::string> const& used = command->options;
+  for (CLI::Option const* option : app.get_options()) {
+    std::string const name = option->get_name();
+    if (option->count() == 0 || std::ranges::find(used, name) != used.end()) continue;
+    std::string takes;
+    for (std::string const& o : used)
+      if (o != command->name && o.starts_with("--")) takes += (takes.empty() ? "" : ", ") + o;
+    return cat("'", command->name, "' does not use ", name,
+               takes.empty() ? "" : cat("; of the program's options it takes ", takes));
+  }
+  return "";
+}
+
 }  // namespace
 
 Arguments parse_arguments(int argc, char const* const* argv) {
   Arguments parsed;
   std::string config, matrix, explained, backend, output, reference, table;
-  std::string solver, preconditioner, rtol;
+  std::string solver, preconditioner, rtol, time_limit;
   bool list = false, quiet = false, verbose = false;
 
   CLI::App app("Solves sparse linear systems with iterative methods, on the GPU or on the host.");
@@ -92,16 +133,18 @@ Arguments parse_arguments(int argc, char const* const* argv) {
       app.add_option("--preconditioner", preconditioner, "sets preconditioner.type, e.g. jacobi");
   auto* const rtol_option =
       app.add_option("--rtol", rtol, "sets solver.rtol, the relative tolerance, e.g. 1e-8");
+  auto* const time_option = app.add_option(
+      "--time-limit", time_limit,
+      "seconds that the whole run may take, reading and set-up included; sets time_limit");
   app.add_option("-s,--set", parsed.sets,
                  "key.path=value: override a key of the config; repeatable")
       ->allow_extra_args(false);
   app.add_option("--backend", backend, "where to compute")
       ->check(CLI::IsMember({"auto", "host", "cuda"}));
   auto* const output_option = app.add_option("-o,--output", output, "directory for the results");
-  auto* const repeat_option =
-      app.add_option("--repeat", parsed.repeat,
-                     "solve N times from the same start, after a warm-up; tells median and spread")
-          ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--repeat", parsed.repeat,
+                 "solve N times from the same start, after a warm-up; tells median and spread")
+      ->check(CLI::Range(1, 1'000'000));
   auto* const quiet_flag = app.add_flag("-q,--quiet", quiet, "print the verdict and warnings only");
   app.add_flag("-v,--verbose", verbose, "print details as well")->excludes(quiet_flag);
   app.add_flag(
@@ -131,10 +174,11 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   init->add_option("MATRIX", matrix, "matrix file")->required();
   auto* const advice = app.add_subcommand(
       "advise", "try the methods that a matrix admits, and rank them by time and memory");
-  advice->fallthrough();  // --backend and --rtol may follow
+  advice->fallthrough();  // --backend, --rtol, --time-limit may follow
   advice->add_option("MATRIX", matrix, "matrix file")->required();
   advice->add_option("RHS", parsed.rhs, "the right-hand side; without it, A (1, ..., 1)");
   advice->add_flag("--json", parsed.json, "as JSON");
+  advice->add_flag("--all", parsed.all, "run every method to its end, however slow");
   auto* const calibration = app.add_subcommand(
       "calibrate", "time the formats here, for `operator: {format: auto, calibration: FILE}`");
   calibration->fallthrough();  // --backend may follow
@@ -189,17 +233,22 @@ Arguments parse_arguments(int argc, char const* const* argv) {
         "CONFIG, --list, --explain, --reference, info, init, advise, generate and calibrate "
         "exclude "
         "each other");
-  if (repeat_option->count() > 0 && config_option->count() == 0)
-    return usage_error("--repeat repeats a solve; give a CONFIG or a matrix");
   if (info->parsed()) {
     parsed.command = Task::info;
     parsed.subject = matrix;
   } else if (advice->parsed()) {
     parsed.command = Task::advise;
     parsed.subject = matrix;
-    if (std::string const wrong = rtol.empty() ? "" : require_number(rtol); !wrong.empty())
-      return usage_error("--rtol: " + wrong);
-    if (!rtol.empty()) parsed.rtol = std::stod(rtol);
+    for (auto const& [name, text, value] :
+         {std::tuple{"--rtol", &rtol, &parsed.rtol},
+          std::tuple{"--time-limit", &time_limit, &parsed.time_limit}}) {
+      if (text->empty()) continue;
+      if (std::string const wrong = require_number(*text); !wrong.empty())
+        return usage_error(cat(name, ": ", wrong));
+      *value = std::stod(*text);
+    }
+    if (parsed.time_limit && !(*parsed.time_limit > 0))
+      return usage_error("--time-limit: the seconds are to be above 0");
   } else if (init->parsed()) {
     parsed.command = Task::init;
     parsed.subject = matrix;
@@ -221,6 +270,8 @@ Arguments parse_arguments(int argc, char const* const* argv) {
     parsed.command = Task::solve;
     parsed.subject = config;
   }
+  if (std::string const unused = unused_option(app, parsed.command); !unused.empty())
+    return usage_error(unused);
   if (backend == "host") parsed.backend = Backend::host;
   if (backend == "cuda") parsed.backend = Backend::cuda;
   if (!backend.empty()) parsed.sets.push_back("backend=" + backend);
@@ -228,6 +279,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   if (preconditioner_option->count() > 0)
     parsed.sets.push_back("preconditioner.type=" + quoted_value(preconditioner));
   if (rtol_option->count() > 0) parsed.sets.push_back("solver.rtol=" + rtol);
+  if (time_option->count() > 0) parsed.sets.push_back("time_limit=" + time_limit);
   if (output_option->count() > 0) parsed.sets.push_back("output.directory=" + quoted_value(output));
   parsed.talk = quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::normal;
   return parsed;

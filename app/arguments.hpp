@@ -4,6 +4,7 @@
 
 #include <tcsolve/core/context.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,18 +20,20 @@ struct Arguments {
   std::string rhs;            ///< of a solve without a config, and of `advise`
   std::string calibration;    ///< of `info`: a cost table
   Backend backend =
-      Backend::automatic;         ///< of `calibrate` and `advise`; in a solve one of the sets
-  double size = 1;                ///< of `calibrate`
-  std::string file;               ///< of `generate`: where the matrix goes
-  bool json = false;              ///< of `info` and `advise`
-  double rtol = 0;                ///< of `advise`; in a solve one of the sets; 0: not given
-  int repeat = 0;                 ///< of a solve: timed ones after a warm-up; 0: one
-  std::vector<std::string> sets;  ///< key.path=value, those of --backend, --output, ... included
+      Backend::automatic;            ///< of `calibrate` and `advise`; in a solve one of the sets
+  double size = 1;                   ///< of `calibrate`
+  std::string file;                  ///< of `generate`: where the matrix goes
+  bool json = false;                 ///< of `info` and `advise`
+  bool all = false;                  ///< of `advise`: every candidate runs to its end
+  std::optional<double> rtol;        ///< of `advise`; in a solve one of the sets
+  std::optional<double> time_limit;  ///< seconds; of `advise`; in a solve one of the sets
+  int repeat = 0;                    ///< of a solve: timed ones after a warm-up; 0: one
+  std::vector<std::string> sets;     ///< key.path=value, those of --backend, --output, ... included
   Talk talk = Talk::normal;
   bool dry_run = false;
 };
 
-/// Prints help, version and usage errors itself.
+/// Prints help, version and usage errors itself. An option that the command does not use is one.
 Arguments parse_arguments(int argc, char const* const* argv);
 
 }  // namespace tcsolve

@@ -8,6 +8,15 @@
 #include <new>
 
 namespace tcsolve {
+namespace {
+
+/// What can be done about memory that ran out, unless `text` says so itself.
+std::string with_advice(std::string const& text) {
+  if (text.find("values: fp32") != std::string::npos) return text;
+  return text + "; take a smaller problem, fewer Krylov vectors, or operator.values: fp32";
+}
+
+}  // namespace
 
 Failure current_failure() {
   try {
@@ -22,13 +31,12 @@ Failure current_failure() {
     return {"input_error", 2, e.what()};
   } catch (SetupError const& e) {
     return {"setup_failed", 4, e.what()};
-  } catch (Cancelled const& e) { return {"cancelled", 3, e.what()}; } catch (OutOfTime const& e) {
-    return {"time_limit", 3, e.what()};
+  } catch (Cancelled const& e) { return {"cancelled", 3, e.what()}; } catch (OutOfTime const&) {
+    return {"time_limit", 3, "the time was up before the solve; raise time_limit"};
   } catch (MemoryError const& e) {
-    return {"out_of_memory", 5, e.what()};
+    return {"out_of_memory", 5, with_advice(e.what())};
   } catch (std::bad_alloc const&) {
-    return {"out_of_memory", 5,
-            "out of memory; use a smaller problem, fewer Krylov vectors, or operator.values: fp32"};
+    return {"out_of_memory", 5, with_advice("out of memory")};
   } catch (DeviceError const& e) {
     return {"device_error", 5, e.what()};
   } catch (NotBuilt const& e) { return {"not_built", 5, e.what()}; } catch (Error const& e) {

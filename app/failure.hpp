@@ -7,17 +7,18 @@
 namespace tcsolve {
 
 /// `outcome` stands where that of a solver would (docs/02-verdicts.md): "config_error",
-/// "input_error", "file_error", "setup_failed", "cancelled", "out_of_memory", "device_error",
-/// "not_built" or "internal_error".
+/// "input_error", "file_error", "setup_failed", "cancelled", "time_limit", "out_of_memory",
+/// "device_error", "not_built" or "internal_error".
 struct Failure {
   std::string outcome;
   int exit_code = 6;
   std::string message;
 
   /// Whether the run ends with it as with a solver's outcome: a set-up that its matrix does not
-  /// admit, memory that ran out, a set-up that was cancelled.
+  /// admit, memory that ran out, a set-up that was cancelled or that the time of the run ended.
   bool is_verdict() const {
-    return outcome == "setup_failed" || outcome == "out_of_memory" || outcome == "cancelled";
+    return outcome == "setup_failed" || outcome == "out_of_memory" || outcome == "cancelled" ||
+           outcome == "time_limit";
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/preflight.hpp>
 
+#include <tcsolve/api/system_facts.hpp>
 #include <tcsolve/core/error.hpp>
 
 #include <algorithm>
@@ -36,6 +37,21 @@ std::optional<std::string> asymmetry(Csr<double> const& A) {
 }
 
 }  // namespace
+
+std::vector<std::string> system_warnings(Csr<double> const& A, std::span<double const> b,
+                                         CancelFlag cancel) {
+  std::vector<std::string> warnings;
+  SystemFacts const facts(A.view(), cancel);
+  std::size_t const rows = static_cast<std::size_t>(A.rows);
+  for (std::size_t first = 0; rows > 0 && first + rows <= b.size(); first += rows)
+    if (std::string const text = facts.contradiction(b.data() + first); !text.empty()) {
+      warnings.push_back(rows == b.size() ? text
+                                          : cat("column ", first / rows + 1, " of b: ", text));
+      break;
+    }
+  if (std::string const text = facts.text(); !text.empty()) warnings.push_back(text);
+  return warnings;
+}
 
 std::vector<std::string> preflight(Solver const& method, PreconditionerFactory const& M,
                                    Csr<double> const& A) {

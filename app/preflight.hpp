@@ -6,10 +6,16 @@
 #include <tcsolve/precond/preconditioner.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace tcsolve {
+
+/// What the system is without any method: equations `0 = b_i`, empty rows and columns, the
+/// structural rank (api/system_facts.hpp); rows and columns from 1. b: with one or more columns.
+std::vector<std::string> system_warnings(Csr<double> const& A, std::span<double const> b,
+                                         CancelFlag cancel);
 
 /// Warnings for a method or a preconditioner that needs a symmetric matrix and is given another
 /// one, or a definite one where the diagonal is not positive, and for a method that needs M to be

@@ -45,7 +45,7 @@ int dispatch(Arguments const& arguments) {
       std::cout << generate_file(registries, arguments.subject, arguments.sets, arguments.file);
       return 0;
     case Task::init: std::cout << initial_config(registries, arguments.subject); return 0;
-    case Task::advise: std::cout << advise(arguments); return 0;
+    case Task::advise: return advise(arguments, registries);
     case Task::calibrate: write_calibration(arguments); return 0;
     case Task::reference: write_reference(registries, arguments.subject); return 0;
     case Task::done: break;

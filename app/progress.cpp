@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <ostream>
 #include <utility>
@@ -36,6 +37,11 @@ std::size_t columns() {
 }
 
 }  // namespace
+
+bool rewrites_lines() {
+  char const* const terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string(terminal) != "dumb");
+}
 
 std::string ProgressDisplay::line(IterationEvent const& event) const {
   char text[160];

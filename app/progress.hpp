@@ -11,6 +11,9 @@
 
 namespace tcsolve {
 
+/// Whether standard error is a terminal that goes back to the beginning of a line.
+bool rewrites_lines();
+
 /// On a terminal one line that is rewritten ten times a second; else a line after iterations 1, 2,
 /// 5, 10, 20, ... or every N. A phase is shown on a terminal while it lasts, and becomes a line
 /// where it took a second or more. Log entries become lines of their own.

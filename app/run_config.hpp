@@ -7,6 +7,7 @@
 
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,11 +92,16 @@ struct OutputConfig {
 struct RunConfig : SolverOptions {
   ProblemConfig problem;
   OutputConfig output;
+  double time_limit = std::numeric_limits<double>::infinity();
 
   static constexpr auto schema() {
     using P = RunConfig;
     return std::tuple_cat(std::tuple{field(&P::problem, "problem", "what is solved").required()},
-                          system_keys(), std::tuple{field(&P::output, "output", "what is written")},
+                          system_keys(),
+                          std::tuple{field(&P::output, "output", "what is written"),
+                                     field(&P::time_limit, "time_limit", above(0.0).or_infinite(),
+                                           "seconds that the whole run may take, from the start of "
+                                           "the program: reading and set-up, too")},
                           run_keys());
   }
 };

@@ -51,6 +51,14 @@ ConfigNode named_files(Arguments const& arguments) {
   return root;
 }
 
+ParsedConfig read_standard_input(Sets const& sets, Catalog const& catalog) {
+  std::ifstream in(readable_file("-"), std::ios::binary);
+  std::string const text{std::istreambuf_iterator<char>(in), {}};
+  return read_config(parse_yaml(text, "standard input"), {}, sets, catalog);
+}
+
+}  // namespace
+
 ParsedConfig matrix_run(Arguments const& arguments, Catalog const& catalog) {
   Sets sets = arguments.sets;
   if (!names_type(sets, "solver")) {
@@ -59,14 +67,6 @@ ParsedConfig matrix_run(Arguments const& arguments, Catalog const& catalog) {
   }
   return read_config(named_files(arguments), {}, sets, catalog);
 }
-
-ParsedConfig read_standard_input(Sets const& sets, Catalog const& catalog) {
-  std::ifstream in(readable_file("-"), std::ios::binary);
-  std::string const text{std::istreambuf_iterator<char>(in), {}};
-  return read_config(parse_yaml(text, "standard input"), {}, sets, catalog);
-}
-
-}  // namespace
 
 std::string quoted_value(std::string const& text) {
   return to_yaml_inline(ConfigNode::of_text(text));

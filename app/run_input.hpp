@@ -17,6 +17,9 @@ bool is_matrix(std::filesystem::path const& path);
 /// which solver, solver and preconditioner are auto. Throws ConfigError with all problems at once.
 ParsedConfig read_run(Arguments const& arguments, Catalog const& catalog);
 
+/// The config for `arguments.subject`, which is a matrix, and `arguments.rhs`; as read_run().
+ParsedConfig matrix_run(Arguments const& arguments, Catalog const& catalog);
+
 /// `text` as a YAML value that reads as this text, whatever characters it has.
 std::string quoted_value(std::string const& text);
 

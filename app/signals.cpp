@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 
 namespace tcsolve {
 namespace {
@@ -14,7 +15,8 @@ std::atomic<Context*> running{nullptr};
 
 extern "C" void tcsolve_cancel(int signal) {
   if (Context* const ctx = running.load()) ctx->cancel();
-  if (signal == SIGINT) {  // somebody is there to read it
+  if (signal == SIGXCPU) return;  // the kernel repeats it every second
+  if (signal == SIGINT) {         // somebody is there to read it
     constexpr char text[] = "\ncancelling; once more ends at once\n";
     [[maybe_unused]] auto const written = ::write(STDERR_FILENO, text, sizeof text - 1);
   }
@@ -27,16 +29,14 @@ void file_size_limit_is_an_error() { std::signal(SIGXFSZ, SIG_IGN); }
 
 CancelOnSignal::CancelOnSignal(Context& ctx) {
   running.store(&ctx);
-  hangup_ = std::signal(SIGHUP, tcsolve_cancel);
-  if (hangup_ == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup asks for that
-  std::signal(SIGINT, tcsolve_cancel);
-  std::signal(SIGTERM, tcsolve_cancel);
+  for (std::size_t k = 0; k < signals.size(); ++k) {
+    before_[k] = std::signal(signals[k], tcsolve_cancel);
+    if (before_[k] == SIG_IGN) std::signal(signals[k], SIG_IGN);  // nohup asks for that
+  }
 }
 
 CancelOnSignal::~CancelOnSignal() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-  std::signal(SIGHUP, hangup_);
+  for (std::size_t k = 0; k < signals.size(); ++k) std::signal(signals[k], before_[k]);
   running.store(nullptr);
 }
 

@@ -5,10 +5,15 @@
 
 #include <tcsolve/core/context.hpp>
 
+#include <array>
+#include <csignal>
+
 namespace tcsolve {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP call ctx.cancel(); another one after that has its
-/// usual effect. SIGHUP stays ignored under nohup. At most one lives at a time.
+/// While it lives, the signals by which people and batch queues end a program call ctx.cancel();
+/// another one after that has its usual effect, but for SIGXCPU, which the kernel repeats until the
+/// hard limit. A signal that is ignored stays so, as SIGHUP under nohup. At most one lives at a
+/// time.
 class CancelOnSignal {
  public:
   explicit CancelOnSignal(Context& ctx);
@@ -18,7 +23,8 @@ class CancelOnSignal {
 
  private:
   using Handler = void (*)(int);
-  Handler hangup_;  ///< what SIGHUP did before
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
+  std::array<Handler, signals.size()> before_{};  ///< what they did
 };
 
 /// While it lives, a write to a pipe whose reader is gone fails instead of ending the

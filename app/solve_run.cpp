@@ -8,6 +8,7 @@
 #include <tcsolve/app/columns.hpp>
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/gnuplot.hpp>
+#include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/memory_plan.hpp>
 #include <tcsolve/app/preflight.hpp>
 #include <tcsolve/app/problem.hpp>
@@ -18,12 +19,11 @@
 #include <tcsolve/app/signals.hpp>
 #include <tcsolve/io/plan_cache.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <optional>
 
 namespace tcsolve {
@@ -176,12 +176,6 @@ void print_problem(ProblemSize const& size, MemoryPlan const& plan, bool dry) {
             << std::flush;
 }
 
-/// Whether standard error is a terminal that goes back to the beginning of a line.
-bool rewrites_lines() {
-  char const* const terminal = std::getenv("TERM");
-  return isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string(terminal) != "dumb");
-}
-
 /// What a run needs before its matrix: where it computes, its solver, how large the system is and
 /// that it fits.
 class Setting {
@@ -198,7 +192,8 @@ class Setting {
     SolverOptions options = options_of(parsed.run);
     options.columns = static_cast<int>(size_.columns);
     solver_.emplace(ctx_, options);
-    progress_.set_time_limit(solver_->parts().method->limits().seconds);
+    progress_.set_time_limit(
+        std::min(solver_->parts().method->limits().seconds, parsed.run.time_limit));
     progress_.set_method(solver_->parts().method->name());
     memory_ = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
     if (arguments.talk != Talk::quiet) print_problem(size_, memory_, arguments.dry_run);
@@ -228,10 +223,12 @@ void require_programs(OutputConfig const& output) {
   if (output.report) require_gnuplot("output.report");
 }
 
-/// What `solver` and `A` are warned of; each becomes a line of the log.
-std::vector<std::string> warnings_of(LinearSolver& solver, Csr<double> const& A) {
+/// What the system, and `solver` of it, are warned of; each becomes a line of the log.
+std::vector<std::string> warnings_of(LinearSolver& solver, Problem const& of) {
   SolverParts const& parts = solver.parts();
-  std::vector<std::string> const warnings = preflight(*parts.method, *parts.preconditioner, A);
+  std::vector<std::string> warnings = system_warnings(of.A, of.b, solver.context().cancel_flag());
+  std::ranges::copy(preflight(*parts.method, *parts.preconditioner, of.A),
+                    std::back_inserter(warnings));
   for (std::string const& warning : warnings) solver.context().log(Severity::warning, warning);
   return warnings;
 }
@@ -267,16 +264,27 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Pr
   if (parsed.run.output.report)
     timed(result.times.probe, [&] { result.picture = picture_of(ctx, problem.A); });
   LinearSolver& solver = setting.solver();
-  result.warnings = warnings_of(solver, problem.A);
+  result.warnings = warnings_of(solver, problem);
   prepare(solver, std::move(problem.A), result);
   solve(solver, problem, parsed.run.output.bandwidth, repeat, result);
   result.exit_code = result.report.exit_code();
   // What was said before the solve explains its end best.
-  if (!result.report.converged() && !result.warnings.empty())
-    result.report.message += "; before the solve: " + result.warnings.front();
+  std::string& message = result.report.message;
+  if (!result.report.converged() && !result.warnings.empty() &&
+      message.find(result.warnings.front()) == std::string::npos)
+    message += "; before the solve: " + result.warnings.front();
   if (!std::isnan(result.solution_error))
     result.report.message +=
         cat("; error against the solution ", figure_text(result.solution_error));
+}
+
+/// f(); what it reads, sets up and solves ends `seconds` after the program began.
+template <class F>
+void within_time(Context& ctx, double seconds, F const& f) {
+  Deadline const until =
+      deadline_after(std::chrono::steady_clock::now(), seconds - process_seconds());
+  InnerSolves inner;
+  ctx.setting_up(until, [&] { ctx.solving(until, inner, f); });
 }
 
 /// The files, then the verdict: it is said whether or not they could be written.
@@ -307,12 +315,15 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
     Setting setting(arguments, parsed);
     CancelOnSignal const signals(setting.context());  // until the files are written
     begun = true;
-    read_and_solve(setting, parsed, arguments.repeat, problem, result);
+    within_time(setting.context(), config.time_limit,
+                [&] { read_and_solve(setting, parsed, arguments.repeat, problem, result); });
     setting.clear_progress();
     return conclude(result, config, problem.x0, quiet);
   } catch (...) {
     result.failure = current_failure();
     result.exit_code = result.failure->exit_code;
+    if (result.failure->outcome == "setup_failed" && !result.warnings.empty())
+      result.failure->message += "; before the set-up: " + result.warnings.front();
     if (begun && result.failure->is_verdict()) return conclude(result, config, {}, quiet);
     write_results(result, config, {});
     throw;

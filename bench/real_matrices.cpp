@@ -188,7 +188,7 @@ void advised(Context& ctx, std::string const& name, Csr<double> const& a, double
   auto const start = Clock::now();
   std::vector<RankedChoice> const list = ranking(ctx, a.view(), b, {.seconds = limit});
   double const spent = seconds_since(start);
-  if (list.empty() || !list.front().converged) {
+  if (list.empty() || !list.front().solved()) {
     std::cout << name << " | advise: nothing converged in " << spent << " s" << std::endl;
     return;
   }

@@ -55,8 +55,7 @@ Context::Context(Backend backend, ContextOptions options, Observer* observer)
     if (std::string const text = cuda::missing(*device_); !text.empty()) log(Severity::note, text);
   } else {
     device_name_ = cat("host, ", threads_, threads_ == 1 ? " thread" : " threads");
-    if (backend == Backend::automatic)
-      log(Severity::note, cat("backend: auto takes the host (", why, ")"));
+    if (backend == Backend::automatic) log(Severity::note, cat("running on the host: ", why));
   }
 }
 

@@ -21,7 +21,8 @@ std::atomic<std::int64_t> allocations{0}, releases{0}, copied_bytes{0};
 
 void* allocate_on_host(std::size_t bytes) {
   void* p = ::operator new(bytes, alignment, std::nothrow);
-  if (p == nullptr) throw MemoryError(cat("host memory: ", bytes, " bytes are not available"));
+  if (p == nullptr)
+    throw MemoryError(cat("out of memory: ", bytes, " bytes more are not available on the host"));
   return p;
 }
 

@@ -10,7 +10,8 @@
 namespace tcsolve {
 
 /// f() between two PhaseEvents; its seconds are added to `sum`, also when it throws. Throws
-/// Cancelled instead of beginning once Context::cancel() was called.
+/// Cancelled instead of beginning once Context::cancel() was called, and after f() where it was
+/// called meanwhile: what is not interrupted does not forget it.
 template <class F>
 void phase(Context& ctx, std::string_view name, double& sum, F const& f) {
   ctx.cancel_flag().check();
@@ -18,6 +19,7 @@ void phase(Context& ctx, std::string_view name, double& sum, F const& f) {
   double const before = sum;
   timed(sum, f);
   ctx.emit(PhaseEvent{name, true, sum - before});
+  if (ctx.cancelled()) throw Cancelled();
 }
 
 }  // namespace tcsolve

@@ -38,6 +38,17 @@ struct ByColumns {
   Csr<double> matrix() const { return transpose(transposed.view()); }
 };
 
+/// Throws what Eigen's message means; P: of the columns, by their old numbers.
+template <class P>
+[[noreturn]] void throw_singular(std::string const& message, P const& columns) {
+  std::size_t const digits = message.find_last_not_of("0123456789") + 1;
+  if (digits >= message.size()) throw MemoryError("out of memory for complete factors");
+  Index const place = static_cast<Index>(std::stol(message.substr(digits))) - 1;
+  for (Index j = 0; j < static_cast<Index>(columns.indices().size()); ++j)
+    if (columns.indices()(j) == place) throw SingularColumn(j);
+  throw MatrixError("the matrix is singular: a pivot is zero");
+}
+
 /// U becomes D^-1 U.
 void divide_rows(Csr<double>& U, std::vector<double> const& inverse) {
   for (Index i = 0; i < U.rows; ++i)
@@ -71,8 +82,7 @@ CompleteFactors lu_of(Columns const& B, std::vector<Index> const& order) {
   Eigen::SparseLU<Columns, GivenOrder> lu;
   GivenOrder::given = &order;
   lu.compute(B);
-  if (lu.info() != Eigen::Success)
-    throw MatrixError(cat("the matrix is singular: ", lu.lastErrorMessage()));
+  if (lu.info() != Eigen::Success) throw_singular(lu.lastErrorMessage(), lu.colsPermutation());
   auto const lower_type = lu.matrixL();
   auto const upper_type = lu.matrixU();
   auto const& L = lower_type.m_mapL;

@@ -198,8 +198,16 @@ std::shared_ptr<TriangularFactors const> Factorisation::factors(Context& ctx) co
 
 void Factorisation::factorise_completely(CancelFlag cancel) {
   Csr<double> const& B = arrangement_.matrix();
-  CompleteFactors complete =
-      recipe_.symmetric ? complete_cholesky(B, *order_, cancel) : complete_lu(B, *order_, cancel);
+  if (arrangement_.rank() < B.rows)
+    throw MatrixError(cat("the matrix is singular: of its ", B.rows, " rows, ", arrangement_.rank(),
+                          " can be given columns of their own"));
+  CompleteFactors complete;
+  try {
+    complete = recipe_.symmetric ? complete_cholesky(B, *order_, cancel)
+                                 : complete_lu(B, *order_, cancel);
+  } catch (SingularColumn const& e) {
+    throw SingularColumn(arrangement_.sides().column[static_cast<std::size_t>(e.column)]);
+  }
   factors_ = std::make_shared<TriangularFactors>(std::move(complete.factors));
   TwoSided const& outer = arrangement_.sides();
   for (Index i = 0; i < B.rows; ++i) {

@@ -151,7 +151,7 @@ class XzFile final : public CompressedFile {
   XzFile(Descriptor file, std::int64_t bytes)
       : CompressedFile(std::move(file), expanded(bytes, xz_ratio)) {
     if (lzma_stream_decoder(&stream_, xz_memory, LZMA_CONCATENATED) != LZMA_OK)
-      throw MemoryError("liblzma: out of memory");
+      throw MemoryError("out of memory before xz data was read");
   }
   ~XzFile() override { lzma_end(&stream_); }
 
@@ -174,7 +174,7 @@ class XzFile final : public CompressedFile {
       case LZMA_OK: break;
       case LZMA_STREAM_END: ended_ = true; break;
       case LZMA_BUF_ERROR: fault_ = "the xz data ends early: the file is truncated"; break;
-      case LZMA_MEM_ERROR:
+      case LZMA_MEM_ERROR: throw MemoryError("out of memory while xz data was read");
       case LZMA_MEMLIMIT_ERROR:
         fault_ = "the xz data needs more than 1 GiB for its dictionary";
         break;

@@ -2,10 +2,6 @@
 #include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
-std::string stored_type_problem(Real values) {
-  return values == Real::bf16 ? "'values: bf16' is not offered; take fp64, fp32 or fp16" : "";
-}
-
 OperatorPtr<double> FromFactors::update(Context& ctx, System const& system,
                                         OperatorPtr<double> const& M) const {
   return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);

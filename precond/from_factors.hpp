@@ -9,11 +9,9 @@
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/stored_real.hpp>
 
 namespace tcsolve {
-
-/// What a room's `values` may not be, in words; empty where it may.
-std::string stored_type_problem(Real values);
 
 /// A factory whose M follows new values by update_factors().
 class FromFactors : public PreconditionerFactory {

@@ -59,6 +59,9 @@ void SolverOperator::judge(Context& ctx, LoopState* outer, SolveReport const& re
 }
 
 std::string SolverOperatorParams::check() const {
+  if (solver.type() == "auto")
+    return "auto goes by the entries of the matrix and cannot be an inner solver; name a method, "
+           "e.g. gmres";
   return make<SolverRegistry>(solver)->limits().iterations == 0
              ? "an inner solver with 'max_iters' = 0 gives zero for every residual; allow at least "
                "one iteration, or take 'type: none'"

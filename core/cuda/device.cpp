@@ -327,11 +327,20 @@ bool available(std::string& why, int ordinal) {
   cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess) {
     cudaGetLastError();
-    why = cat("no usable NVIDIA GPU: ", cudaGetErrorString(code));
+    int driver = 0;  // 0: none is installed
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
+    if (code == cudaErrorInsufficientDriver)
+      why = driver == 0 ? "no NVIDIA driver"
+                        : cat("the NVIDIA driver is of CUDA ", driver / 1000, ".",
+                              driver % 1000 / 10, ", older than the CUDA of this build");
+    else if (code == cudaErrorNoDevice)
+      why = "no NVIDIA GPU";
+    else
+      why = cat("no usable NVIDIA GPU: ", cudaGetErrorString(code));
     return false;
   }
   if (count == 0) {
-    why = "no NVIDIA GPU found";
+    why = "no NVIDIA GPU";
     return false;
   }
   if (ordinal < 0 || ordinal >= count) {

@@ -27,7 +27,7 @@ FactorRecipe recipe(DirectParams const& params, bool symmetric) {
           .symmetric = symmetric,
           .fill = FillIn::complete,
           .arrangement = {UseMatching::off, FactorScaling::largest, FactorOrder::none},
-          .values = params.values,
+          .values = real(params.values),
           .solves = TriangularSolves::automatic};
 }
 
@@ -36,7 +36,7 @@ std::string obstacle(Context const& ctx, DirectParams const& params) {
   if (ctx.space() == Space::host)
     return "it computes on a device, and this runs on the host; take backend: cuda or library: "
            "eigen";
-  if (params.values == Real::f16)
+  if (params.values == StoredReal::f16)
     return "it has no fp16; take values: fp64 or fp32, or library: eigen";
   if (!cudss().there)
     return cat(cudss().problem,
@@ -46,8 +46,6 @@ std::string obstacle(Context const& ctx, DirectParams const& params) {
 }
 
 }  // namespace
-
-std::string DirectParams::check() const { return stored_type_problem(values); }
 
 /// As it is asked for, or as it is seen to be.
 Definiteness DirectFactory::kind(CsrView<double> const& a) const {
@@ -62,7 +60,7 @@ Definiteness DirectFactory::kind(CsrView<double> const& a) const {
 OperatorPtr<double> DirectFactory::on_device(Context& ctx, CsrView<double> const& a,
                                              Definiteness kind) const {
   try {
-    return std::make_shared<CompleteOnDevice>(ctx, a, kind, params_.values);
+    return std::make_shared<CompleteOnDevice>(ctx, a, kind, real(params_.values));
   } catch (MatrixError const&) {
     if (kind == Definiteness::general || params_.factorisation == CompleteKind::cholesky) throw;
   }
@@ -137,8 +135,9 @@ MemoryNeed DirectFactory::memory(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
   if (p.library != FactorLibrary::eigen && obstacle(ctx, p).empty()) {
     double const n = system.matrix.rows, z = static_cast<double>(system.matrix.entries);
-    return {
-        .host = 20 * z + 60 * n, .space = (4.0 + size_of(p.values)) * z + 60 * n, .exact = false};
+    return {.host = 20 * z + 60 * n,
+            .space = (4.0 + size_of(real(p.values))) * z + 60 * n,
+            .exact = false};
   }
   return as_factors(ctx, system, [&](System const& here, FactorRecipe const& recipe) {
     return factors_need(ctx, here, recipe, id());

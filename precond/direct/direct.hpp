@@ -31,9 +31,8 @@ constexpr auto names(FactorLibrary) {
 struct DirectParams {
   CompleteKind factorisation = CompleteKind::automatic;
   FactorLibrary library = FactorLibrary::automatic;
-  Real values = Real::f64;
+  StoredReal values = StoredReal::f64;
 
-  std::string check() const;
   static constexpr auto schema() {
     using P = DirectParams;
     return std::tuple{

@@ -120,7 +120,6 @@ void keep_strongest(CsrView<double> const& a, std::vector<double> const& diagona
 }  // namespace
 
 std::string FsaiParams::check() const {
-  if (std::string problem = stored_type_problem(values); !problem.empty()) return problem;
   return steps > 0 && power > 1
              ? "'power' and 'steps' exclude each other: a pattern is given or grows"
              : "";
@@ -310,7 +309,7 @@ OperatorPtr<double> FsaiFactory::build(Context& ctx, System const& system) const
     factors[1].product->update_values(c, G);
     factors[0].product->update_values(c, Gt);
   };
-  return from_entries(ctx, system.matrix, "fsai", p.values, {make, numbers});
+  return from_entries(ctx, system.matrix, "fsai", real(p.values), {make, numbers});
 }
 
 /// By the systems of rows of A itself: |P|^3 / 6 multiplications a row.
@@ -334,7 +333,7 @@ double FsaiFactory::least_seconds(Context& ctx, System const& system) const {
 double FsaiFactory::bytes(Index rows, Offset entries) const {
   double const triangle = params_.steps > 0 ? rows * (1.0 + params_.steps * params_.step_size)
                                             : 0.5 * (static_cast<double>(entries) + rows);
-  return 2 * (triangle * (4.0 + size_of(params_.values)) + 8.0 * rows);
+  return 2 * (triangle * (4.0 + size_of(real(params_.values))) + 8.0 * rows);
 }
 
 MemoryNeed FsaiFactory::memory(Context& ctx, System const& system) const {
@@ -367,7 +366,7 @@ MemoryNeed FsaiFactory::memory(Context& ctx, System const& system) const {
           ctx, a.rows, 1, p.power, neighbours, [](Index i, Index w) { return w < i; },
           [&](Index, Index w) { return kept[w] <= p.most; }, p.most - 1));
     }
-    MemoryNeed need = stored_need(ctx, a.rows, entries, p.values);
+    MemoryNeed need = stored_need(ctx, a.rows, entries, real(p.values));
     need += need;
     need.passing = pattern_bytes(a.rows, entries) + 24 * entries + 8.0 * a.rows;
     if (p.steps == 0) need.passing += 4.0 * static_cast<double>(a.entries) + 8.0 * a.rows;

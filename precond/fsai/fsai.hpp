@@ -27,7 +27,7 @@ struct FsaiParams {
   int step_size = 2;
   double enough = 1e-3;
   Index most = 256;
-  Real values = Real::f64;
+  StoredReal values = StoredReal::f64;
 
   std::string check() const;
   static constexpr auto schema() {

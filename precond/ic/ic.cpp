@@ -8,7 +8,6 @@
 namespace tcsolve {
 
 std::string IcParams::check() const {
-  if (std::string problem = stored_type_problem(values); !problem.empty()) return problem;
   if (block != 1 && drop_tolerance > 0)
     return "'block' and 'drop_tolerance' exclude each other: blocks are kept whole";
   return level > 0 && drop_tolerance > 0
@@ -27,7 +26,7 @@ FactorRecipe IcFactory::recipe() const {
           .complete_below = p.complete_below,
           .block = p.block,
           .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
-          .values = p.values,
+          .values = real(p.values),
           .solves = p.triangular,
           .sweeps = p.sweeps,
           .corrections = p.corrections,
@@ -49,7 +48,7 @@ double IcFactory::most_bytes(Index rows, Offset entries) const {
 double IcFactory::bytes(Index rows, Offset entries) const {
   double const fill =
       params_.drop_tolerance > 0 ? std::min(params_.fill_factor, 2.0) : 1.0 + params_.level;
-  return factor_bytes(rows, fill * static_cast<double>(entries), entries, params_.values);
+  return factor_bytes(rows, fill * static_cast<double>(entries), entries, real(params_.values));
 }
 
 }  // namespace tcsolve

@@ -17,7 +17,7 @@ struct IcParams {
   double complete_below = 0;
   int block = 1;
   FactorOrder order = FactorOrder::automatic;
-  Real values = Real::f64;
+  StoredReal values = StoredReal::f64;
   TriangularSolves triangular = TriangularSolves::automatic;
   int sweeps = 5;
   int corrections = 1;

@@ -8,7 +8,6 @@
 namespace tcsolve {
 
 std::string IluParams::check() const {
-  if (std::string problem = stored_type_problem(values); !problem.empty()) return problem;
   if (block != 1 && drop_tolerance > 0)
     return "'block' and 'drop_tolerance' exclude each other: blocks are kept whole";
   if (block != 1 && arrangement.matching == UseMatching::on)
@@ -29,7 +28,7 @@ FactorRecipe IluFactory::recipe() const {
           .pivot_floor = p.pivot_floor,
           .block = p.block,
           .arrangement = p.arrangement,
-          .values = p.values,
+          .values = real(p.values),
           .solves = p.triangular,
           .sweeps = p.sweeps,
           .corrections = p.corrections,
@@ -51,7 +50,7 @@ double IluFactory::most_bytes(Index rows, Offset entries) const {
 double IluFactory::bytes(Index rows, Offset entries) const {
   double const fill =
       params_.drop_tolerance > 0 ? std::min(params_.fill_factor, 2.0) : 1.0 + params_.level;
-  return factor_bytes(rows, fill * static_cast<double>(entries), entries, params_.values);
+  return factor_bytes(rows, fill * static_cast<double>(entries), entries, real(params_.values));
 }
 
 }  // namespace tcsolve

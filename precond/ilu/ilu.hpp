@@ -18,7 +18,7 @@ struct IluParams {
   int block = 1;
   double pivot_floor = 1e-6;
   ArrangementParams arrangement;
-  Real values = Real::f64;
+  StoredReal values = StoredReal::f64;
   TriangularSolves triangular = TriangularSolves::automatic;
   int sweeps = 5;
   int corrections = 1;

@@ -19,8 +19,6 @@ Csr<double> normal_matrix_of(Context& ctx, CsrView<double> const& a) {
 
 }  // namespace
 
-std::string NormalIcParams::check() const { return stored_type_problem(values); }
-
 Csr<double> normal_matrix(CsrView<double> const& a, CancelFlag cancel) {
   double products = 0;
   for (Index i = 0; i < a.rows; ++i) {
@@ -73,7 +71,7 @@ FactorRecipe NormalIcFactory::recipe() const {
           .drop_tolerance = p.drop_tolerance,
           .fill_factor = p.fill_factor,
           .arrangement = {UseMatching::off, FactorScaling::diagonal, p.order},
-          .values = p.values,
+          .values = real(p.values),
           .solves = p.triangular,
           .sweeps = p.sweeps};
 }

@@ -7,6 +7,7 @@
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/stored_real.hpp>
 
 namespace tcsolve {
 
@@ -14,11 +15,10 @@ struct NormalIcParams {
   double drop_tolerance = 0.01;
   double fill_factor = 10;
   FactorOrder order = FactorOrder::automatic;
-  Real values = Real::f64;
+  StoredReal values = StoredReal::f64;
   TriangularSolves triangular = TriangularSolves::automatic;
   int sweeps = 5;
 
-  std::string check() const;
   static constexpr auto schema() {
     using P = NormalIcParams;
     return std::tuple{

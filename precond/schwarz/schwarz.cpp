@@ -105,8 +105,6 @@ double count_entries(Index rows, OverlappingParts const& parts, bool restricted,
 
 }  // namespace
 
-std::string SchwarzParams::check() const { return stored_type_problem(values); }
-
 OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap, Index most,
                                    CancelFlag cancel) {
   if (most == 0) most = std::max<Index>(1024, 8 * size);
@@ -229,7 +227,7 @@ OperatorPtr<double> SchwarzFactory::build(Context& ctx, System const& system) co
     if (!plan) plan = self.plan(c, a, nullptr);
     return std::vector<Csr<double>>{schwarz(c, a, plan->parts, plan->restricted)};
   };
-  return from_entries(ctx, system.matrix, "schwarz", p.values, {make, {}});
+  return from_entries(ctx, system.matrix, "schwarz", real(p.values), {make, {}});
 }
 
 MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
@@ -237,7 +235,7 @@ MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
     auto const plan = this->plan(ctx, a, system.notes.get());
     OverlappingParts const& parts = plan->parts;
     double const entries = count_entries(a.rows, parts, plan->restricted, ctx.cancel_flag());
-    MemoryNeed need = stored_need(ctx, a.rows, entries, params_.values);
+    MemoryNeed need = stored_need(ctx, a.rows, entries, real(params_.values));
     for (std::vector<Index> const& rows : parts.rows) {
       auto const m = static_cast<double>(rows.size());
       need.host += 44 + 4 * m;

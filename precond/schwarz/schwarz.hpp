@@ -39,9 +39,8 @@ struct SchwarzParams {
   int overlap = 1;
   Index most = 0;
   Combine combine = Combine::automatic;
-  Real values = Real::f64;
+  StoredReal values = StoredReal::f64;
 
-  std::string check() const;
   static constexpr auto schema() {
     using P = SchwarzParams;
     return std::tuple{
@@ -79,7 +78,7 @@ class SchwarzFactory final : public FromFactors {
   OperatorPtr<double> build(Context&, System const&) const override;
   /// As if a layer of overlap doubled each part: the factor is known once the parts are.
   double bytes(Index rows, Offset) const override {
-    return rows * (1.0 + params_.overlap) * params_.size * (4.0 + size_of(params_.values));
+    return rows * (1.0 + params_.overlap) * params_.size * (4.0 + size_of(real(params_.values)));
   }
   /// The parts are made for it.
   MemoryNeed memory(Context&, System const&) const override;

@@ -100,8 +100,6 @@ double least_work(CsrView<double> const& a, Index most) {
 
 }  // namespace
 
-std::string SpaiParams::check() const { return stored_type_problem(values); }
-
 Csr<double> spai(Context& ctx, CsrView<double> const& a, int level, Index most) {
   require_square(Pattern(a));
   Csr<double> const At = transpose(a);
@@ -120,7 +118,7 @@ OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const
   auto const make = [p](Context& c, CsrView<double> const& a) {
     return std::vector<Csr<double>>{spai(c, a, p.level, p.most)};
   };
-  return from_entries(ctx, system.matrix, "spai", p.values, {make, {}});
+  return from_entries(ctx, system.matrix, "spai", real(p.values), {make, {}});
 }
 
 double SpaiFactory::least_seconds(Context& ctx, System const& system) const {
@@ -149,7 +147,7 @@ MemoryNeed SpaiFactory::memory(Context& ctx, System const& system) const {
                 static_cast<double>(*std::ranges::max_element(length)) *
                 static_cast<double>(std::min<std::ptrdiff_t>(full, ctx.threads()));
     }
-    MemoryNeed need = stored_need(ctx, a.rows, entries, params_.values);
+    MemoryNeed need = stored_need(ctx, a.rows, entries, real(params_.values));
     need.passing = 12 * (static_cast<double>(a.entries) + entries) + 16.0 * a.rows + dense;
     return need;
   });

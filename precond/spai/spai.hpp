@@ -24,9 +24,8 @@ namespace tcsolve {
 struct SpaiParams {
   int level = 1;
   Index most = 128;
-  Real values = Real::f64;
+  StoredReal values = StoredReal::f64;
 
-  std::string check() const;
   static constexpr auto schema() {
     using P = SpaiParams;
     return std::tuple{
@@ -51,7 +50,7 @@ class SpaiFactory final : public FromFactors {
   OperatorPtr<double> build(Context&, System const&) const override;
   double bytes(Index rows, Offset entries) const override {
     double const kept = params_.level == 0 ? rows : static_cast<double>(entries);
-    return kept * (4.0 + size_of(params_.values)) + 8.0 * rows;
+    return kept * (4.0 + size_of(real(params_.values))) + 8.0 * rows;
   }
   MemoryNeed memory(Context&, System const&) const override;
   double least_seconds(Context&, System const&) const override;

@@ -44,8 +44,9 @@ std::string BlockSolver::verdict_on_parts(SolveReport const& report, bool from_z
                                           Clock::time_point start) {
   double const ratio = bytes_of(parts_, facts_.cost.passes) / bytes_of(1, cg_passes);
   auto const worth = static_cast<Index>(std::ceil(report.iterations * ratio));
-  std::string text = cat("; in ", parts_, " parts, ", report.iterations, " iterations of ",
-                         std::round(10 * ratio) / 10, " times the bytes of cg");
+  std::string text = cat("; in ", parts_, " parts, ", report.iterations,
+                         report.iterations == 1 ? " iteration of " : " iterations of ",
+                         figure_text(ratio), " times the bytes of cg");
   bool const compares = compares_ && from_zero && report.converged() && report.iterations > 0;
   if (compares && compared_.empty()) {
     system_.parts = false;

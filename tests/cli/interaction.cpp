@@ -32,7 +32,7 @@ class Interaction : public Program {
 
 TEST_F(Interaction, CtrlCWritesWhatItHas) {
   ::signal(SIGHUP, SIG_DFL);  // ignored where the tests run under nohup, and inherited
-  for (int const signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU}) {
     fs::remove_all(folder_ / "tcsolve-out");
     pid_t const process = started();
     ::kill(process, signal);
@@ -65,6 +65,50 @@ TEST_F(Interaction, CtrlCEndsTheReading) {
   EXPECT_EQ(r["verdict"]["outcome"], "cancelled");
   EXPECT_TRUE(r["residual"]["true"].is_null());
   EXPECT_TRUE(tidy());
+}
+
+/// A complete factorisation, which takes seconds, is not interrupted everywhere: the signal stands
+/// after it.
+TEST_F(Interaction, CtrlCInADirectFactorisationStands) {
+  write_text(folder_ / "my.yaml",
+             "problem: {generator: {type: poisson7, n: 34}, rhs: ones}\n"
+             "solver: {type: gmres}\npreconditioner: {type: direct}\nbackend: host\n"
+             "output: {bandwidth: false}\n");
+  pid_t const process = start(command({"my.yaml"}));
+  for (int i = 0; i < 2000 && !has(read_text(folder_ / ".out"), "memory:"); ++i)
+    std::this_thread::sleep_for(5ms);
+  std::this_thread::sleep_for(150ms);
+  ::kill(process, SIGINT);
+  Outcome const o = wait(process);
+  EXPECT_EQ(o.code, 3) << o.out << o.err;
+  EXPECT_EQ(result()["verdict"]["outcome"], "cancelled");
+}
+
+/// The kernel sends SIGXCPU every second: the second one ends nothing.
+TEST_F(Interaction, RepeatedTimeSignalsAreOne) {
+  pid_t const process = started();
+  ::kill(process, SIGXCPU);
+  ::kill(process, SIGXCPU);
+  EXPECT_EQ(wait(process).code, 3);
+  EXPECT_EQ(result()["verdict"]["outcome"], "cancelled");
+}
+
+TEST_F(Interaction, ATimeLimitOfTheRunEndsEachOfItsParts) {
+  Outcome o = solve(long_config, {"--time-limit", "1.5"});
+  EXPECT_EQ(o.code, 3) << o.err;
+  EXPECT_EQ(result()["verdict"]["outcome"], "time_limit") << "in the solve";
+  EXPECT_GT(result()["iterations"], 0);
+  EXPECT_LT(result()["seconds"]["total"], 10);
+  EXPECT_EQ(result()["config"]["time_limit"], 1.5);
+  o = solve(
+      "problem: {generator: {type: poisson27, n: 200, coefficient: random}}\n"
+      "solver: {type: cg}\nbackend: host\ntime_limit: 0.5\n");
+  EXPECT_EQ(o.code, 3) << o.err;
+  EXPECT_EQ(result()["verdict"]["outcome"], "time_limit") << "while the matrix is made";
+  EXPECT_TRUE(has(o.verdict(), "raise time_limit")) << o.out;
+  EXPECT_LT(result()["seconds"]["total"], 10);
+  EXPECT_EQ(solve(long_config, {"--time-limit", "0"}).code, 1);
+  EXPECT_EQ(solve(long_config, {"--time-limit", "soon"}).code, 1);
 }
 
 TEST_F(Interaction, NohupOutlivesTheTerminal) {

@@ -291,7 +291,8 @@ TEST_F(CudssFactorsGpu, RefuseAnIndefiniteMatrixAsCholesky) {
 TEST_F(CudssFactorsGpu, AreTakenByAutoAndLeftOutByEigen) {
   Csr<double> const a = hollow(80, 4);
   EXPECT_THAT(direct(ctx(), a, {})->details(), HasSubstr("cuDSS"));
-  EXPECT_THAT(direct(ctx(), a, {.values = Real::f16})->details(), HasSubstr("Eigen on the host"));
+  EXPECT_THAT(direct(ctx(), a, {.values = StoredReal::f16})->details(),
+              HasSubstr("Eigen on the host"));
   OperatorPtr<double> const by_cudss = direct(ctx(), a, {.library = FactorLibrary::cudss}),
                             by_eigen = direct(ctx(), a, {.library = FactorLibrary::eigen});
   EXPECT_THAT(by_eigen->details(), HasSubstr("Eigen on the host"));
