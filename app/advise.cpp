@@ -3,7 +3,6 @@
 
 #include <tcsolve/api/ranking.hpp>
 #include <tcsolve/app/memory_plan.hpp>
-#include <tcsolve/app/problem.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/io/matrix_file.hpp>
@@ -63,8 +62,17 @@ std::string advise(Arguments const& arguments) {
   MatrixFileSize const size = matrix_file_size(arguments.subject);
   require_memory(std::max(3 * size.csr_bytes, size.reading_bytes), 0, file_name(arguments.subject));
   Csr<double> const a = read_matrix(arguments.subject);
-  bool const held = arguments.rhs.empty() && size.holds_rhs;
-  std::vector<double> const b = right_hand_side(a, held ? arguments.subject : arguments.rhs);
+  std::vector<double> b;
+  if (arguments.rhs.empty()) {
+    b.assign(a.rows, 0.0);
+    for (Index i = 0; i < a.rows; ++i)
+      for (double const v : a.row_values(i)) b[i] += v;
+  } else {
+    b = read_vector_file(arguments.rhs, "b");
+  }
+  if (b.size() != static_cast<std::size_t>(a.rows))
+    throw MatrixError(cat(file_name(arguments.rhs), ": b has ", b.size(), " entries, the matrix ",
+                          a.rows, " rows"));
   Context ctx(arguments.backend);
   RankingParams params;
   if (arguments.rtol != 0) params.rtol = arguments.rtol;

@@ -30,11 +30,7 @@ std::vector<double> row_sums(Csr<double> const& A) {
   return b;
 }
 
-bool is_rhs_word(std::string const& rhs) {
-  return rhs == "ones" || rhs == "random" || rhs == "A_times_ones";
-}
-
-/// b by one of those words; another one is A_times_ones.
+/// b by a word of `rhs`.
 std::vector<double> named_rhs(Csr<double> const& A, std::string const& rhs, Index columns,
                               std::uint64_t seed) {
   if (rhs == "ones") return std::vector<double>(length(A.rows), 1.0);
@@ -161,15 +157,6 @@ Problem load_problem(ParsedConfig const& config, CancelFlag cancel) {
   p.nonfinite = nonfinite_entry(p.b, rows, "the right-hand side");
   if (p.nonfinite.empty()) p.nonfinite = nonfinite_entry(p.x0, cols, "the initial guess");
   return p;
-}
-
-std::vector<double> right_hand_side(Csr<double> const& A, std::string const& rhs,
-                                    std::uint64_t seed) {
-  if (rhs.empty() || is_rhs_word(rhs)) return named_rhs(A, rhs, 1, seed);
-  ColumnsFile const file{rhs, "b", "the right-hand side", A.rows};
-  Columns b = read_columns_file(rhs, file.role);
-  check_rows(file, b.rows);
-  return one_column(std::move(b), file_name(rhs));
 }
 
 }  // namespace tcsolve

@@ -37,8 +37,4 @@ ProblemSize problem_size(ParsedConfig const&);
 /// Throws MatrixError for files that do not hold what they should, e.g. a vector of another length.
 Problem load_problem(ParsedConfig const&, CancelFlag cancel = {});
 
-/// b for A as a config's `rhs` names it: a word, or a file with one column; "" is A_times_ones.
-std::vector<double> right_hand_side(Csr<double> const& A, std::string const& rhs,
-                                    std::uint64_t seed = 1);
-
 }  // namespace tcsolve

@@ -53,11 +53,14 @@ void unfold_rhs(ConfigNode& root, Diagnostics& problems) {
   if (!rhs || rhs->kind == ConfigNode::Kind::scalar) return;
   ConfigNode const *const file = rhs->find("file"), *const columns = rhs->find("columns");
   bool const one = rhs->kind == ConfigNode::Kind::map && rhs->entries.size() == 1;
-  if (rhs->kind == ConfigNode::Kind::sequence)
-    problems.add(rhs->at, "write the elements of 'rhs' to a file, one a line, and its name here");
-  else if (!one || (!file && !columns))
-    problems.add(rhs->at, "'rhs' is {file: NAME} or {columns: K}");
-  if (!one || (!file && !columns)) return;
+  if (!one || (!file && !columns)) {
+    problems.add(rhs->at,
+                 rhs->kind == ConfigNode::Kind::sequence
+                     ? "write the elements of 'rhs' to a file, one a line, and its name here"
+                     : "'rhs' is {file: NAME} or {columns: K}");
+    *rhs = ConfigNode::of_text("ones");  // one mistake is one message
+    return;
+  }
   if (file) {
     *rhs = ConfigNode(*file);
     return;

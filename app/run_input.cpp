@@ -52,15 +52,6 @@ ConfigNode named_files(Arguments const& arguments) {
   return root;
 }
 
-ParsedConfig matrix_run(Arguments const& arguments, Catalog const& catalog) {
-  Sets sets = arguments.sets;
-  if (!names_type(sets, "solver")) {
-    sets.push_back("solver.type=auto");
-    if (!names_type(sets, "preconditioner")) sets.push_back("preconditioner.type=auto");
-  }
-  return read_config(named_files(arguments), {}, sets, catalog);
-}
-
 bool is_config_name(std::string const& name) { return ends_in(name, {".yaml", ".yml", ".json"}); }
 
 /// Throws for a file that is not there: a misspelt command, file or config.
@@ -97,6 +88,15 @@ ConfigNode config_tree(std::string const& subject) {
 }
 
 }  // namespace
+
+ParsedConfig matrix_run(Arguments const& arguments, Catalog const& catalog) {
+  Sets sets = arguments.sets;
+  if (!names_type(sets, "solver")) {
+    sets.push_back("solver.type=auto");
+    if (!names_type(sets, "preconditioner")) sets.push_back("preconditioner.type=auto");
+  }
+  return read_config(named_files(arguments), {}, sets, catalog);
+}
 
 std::string quoted_value(std::string const& text) {
   return to_yaml_inline(ConfigNode::of_text(text));

@@ -186,7 +186,7 @@ class XzFile final : public CompressedFile {
       case LZMA_BUF_ERROR: fault_ = "the xz data ends early: the file is truncated"; break;
       case LZMA_MEM_ERROR:
       case LZMA_MEMLIMIT_ERROR:
-        fault_ = "the xz data needs more memory for its dictionary than there is, or than 1 GiB";
+        fault_ = "the xz data needs more than 1 GiB for its dictionary";
         break;
       default: fault_ = cat("corrupt xz data (liblzma error ", static_cast<int>(result), ")");
     }
