@@ -201,6 +201,18 @@ TEST_F(Inputs, TheRowOfTheFirstNanIsNamed) {
   EXPECT_EQ(with({folder / "Anan.mtx"}).code, 2);
 }
 
+TEST_F(Inputs, ASkewSymmetricMatrixIsCalledSo) {
+  write_text(folder_ / "skew.mtx",
+             "%%MatrixMarket matrix coordinate real skew-symmetric\n4 4 3\n2 1 1e-7\n3 1 0.3\n4 2 "
+             "-7e5\n");
+  Outcome o = tcsolve({"info", "skew.mtx"});
+  EXPECT_TRUE(has(o.out, "symmetry        skew-symmetric: A^T = -A")) << o.out;
+  write_text(folder_ / "near.mtx",
+             "%%MatrixMarket matrix coordinate real general\n2 2 3\n2 1 1\n1 2 -1\n1 1 0.1\n");
+  o = tcsolve({"info", "near.mtx"});
+  EXPECT_TRUE(has(o.out, "symmetry        nonsymmetric")) << o.out;
+}
+
 TEST_F(Inputs, MoreSharedCases) {
   fs::path const unsorted = shared_case("24-hypre-1297-unsorted"),
                  zeros = shared_case("27-clsparse-184-168-empty-rows-zeros"),
