@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <string_view>
 
 namespace tcsolve {
 namespace {
@@ -82,7 +83,7 @@ ConfigNode config_tree(std::string const& subject) {
   }
   throw MatrixError(
       cat(file_name(subject), ": neither a config nor a matrix that tcsolve reads: it starts with ",
-          quoted(text.substr(0, text.find('\n'))),
+          tcsolve::quoted(std::string_view(text).substr(0, text.find('\n'))),
           "; matrices are Matrix Market, Harwell- and Rutherford-Boeing, PETSc binary, "
           "MATLAB 5 to 7 and SciPy .npz files, configs are YAML"));
 }

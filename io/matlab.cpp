@@ -433,6 +433,12 @@ MatrixFileSize matlab_matrix_size(TextInput const& input) {
     NumberType const type = elements.numbers(tag, "row index");
     size = MatrixFileSize::of_arrays(v.extents[0], v.extents[1], tag.bytes / type.bytes, 24);
   });
+  for (Variable const& v : all) {
+    if (!v.is_full() || v.complex) continue;
+    Index const length = *as_column({v.extents[0], v.extents[1]}).rows;
+    size.holds_rhs |= is_called(v, "b") && length == size.rows;
+    size.holds_guess |= is_called(v, "x0") && length == size.cols;
+  }
   return size;
 }
 

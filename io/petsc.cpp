@@ -50,8 +50,8 @@ std::optional<Object> next_class(BinaryReader& in, int known) {
   }
   bool const is_known = object.id == matrix_id || object.id == vector_id || object.id == indices_id;
   if (got < 4 || !is_known || (known > 0 && known != object.integer_bytes))
-    in.fail(known > 0 ? "what follows is no object of PETSc: are the values complex or of another "
-                        "precision?"
+    in.fail(known > 0 ? "what follows is no object of PETSc (are the values complex, or of another "
+                        "precision?)"
                       : "no matrix or vector of PETSc begins here");
   return object;
 }
@@ -121,7 +121,7 @@ std::string other_build(TextInput const& input, int scalar, CancelFlag cancel) {
     if (bytes == scalar) continue;
     try {
       if (!objects_of(input, bytes, cancel).empty())
-        return cat("; it has the size of a file with values of ", bytes, " bytes: ", what);
+        return cat("; it has the size of a file whose values have ", bytes, " bytes: ", what);
     } catch (MatrixError const&) {}
   }
   return "";
@@ -233,9 +233,9 @@ bool is_petsc(std::string_view start) {
 MatrixFileSize petsc_matrix_size(TextInput const& input, ReadOptions const& options) {
   return with_objects(input, options, [&](std::vector<Object> const& objects) {
     MatrixFileSize size = size_of(first_matrix(input, objects));
-    std::size_t const vectors = vectors_of(objects).size();
-    size.holds_rhs = vectors > 0;
-    size.holds_guess = vectors > 1;
+    std::vector<Object> const vectors = vectors_of(objects);
+    size.holds_rhs = !vectors.empty() && vectors[0].rows == size.rows;
+    size.holds_guess = size.holds_rhs && vectors.size() > 1 && vectors[1].rows == size.cols;
     size.assumed = cat("PETSc binary, read as real ",
                        options.petsc == PetscScalar::float32 ? "float32" : "float64",
                        "; the file does not say of what type its values are");

@@ -30,7 +30,7 @@ class ForeignFiles : public Program {
       EXPECT_FALSE(has(o.err, "config")) << o.err;
       message = o.err;
     }
-    Outcome const o = solve("problem: {matrix: '" + file + "'}\nsolver: {type: auto}\n");
+    Outcome const o = solve("problem: {matrix: \"" + file + "\"}\nsolver: {type: auto}\n");
     EXPECT_EQ(o.code, 2) << o.err;
     EXPECT_TRUE(has(o.err, name)) << o.err;
     std::string const advised = command_in(message);

@@ -147,8 +147,8 @@ TEST_F(Inputs, NullspaceFilesAreInputs) {
                      {"junk.txt", "junk.txt:1: the value in 'once' is not a number"},
                      {"nan.txt", "nan.txt:2: the value in 'nan' is not finite"},
                      {"short.txt", "short.txt: the nullspace has 2 rows; the matrix asks for 3"},
-                     {"'ones.txt', 'ones.txt'", "dependent"},
-                     {"two.txt", "dependent"}};
+                     {"'ones.txt', 'ones.txt'", "depends on those before it"},
+                     {"two.txt", "depends on those before it"}};
   for (auto const& [files, says] : cases) {
     SCOPED_TRACE(files);
     Outcome const o = run_with(files);

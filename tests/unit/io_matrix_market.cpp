@@ -319,11 +319,9 @@ TEST(Vector, FaultsNameTheLine) {
     return thrown([&] { parse_vector(text, "b.txt"); });
   };
   EXPECT_EQ(what(real_array + "2 2\n1\n2\n3\n4\n"),
-            "MatrixError: b.txt: the matrix is 2 x 2; a vector has one column (several right-hand "
-            "sides are solved one after "
-            "another)");
+            "MatrixError: b.txt: 2 x 2 numbers; a vector has one column");
   EXPECT_EQ(what("1\n2\nthree\n"), "MatrixError: b.txt:3: the value in 'three' is not a number");
-  EXPECT_EQ(what("1\n2 3\n"), "MatrixError: b.txt:2: '2 3' has more than one entry needs");
+  EXPECT_EQ(what("1\n2 3\n"), "MatrixError: b.txt:2: '2 3' goes on behind its entry, one number");
   EXPECT_EQ(what("1\nnan\n"),
             "MatrixError: b.txt:2: the value in 'nan' is not finite (NaN or Inf)");
   EXPECT_EQ(what(""), "MatrixError: b.txt:1: the file is empty");
