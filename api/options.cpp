@@ -30,6 +30,18 @@ void place(ConfigNode& node, std::string const& where) {
   }
 }
 
+/// Files become vectors: what is wrong with one is an error of the input, before a set-up begins.
+void read_files(NullspaceConfig& nullspace) {
+  for (std::string const& file : nullspace.files) {
+    Columns const z = read_columns_file(file, "z");
+    auto const n = static_cast<std::ptrdiff_t>(z.rows);
+    for (auto column = z.values.begin(); column != z.values.end(); column += n)
+      nullspace.vectors.emplace_back(column, column + n);
+    if (n == 0) throw MatrixError(cat(file, ": a vector of a nullspace without entries"));
+  }
+  nullspace.files.clear();
+}
+
 }  // namespace
 
 SolverOptions read_options(SolverOptions options, SolverRegistries const& registries) {
@@ -51,6 +63,7 @@ SolverOptions read_options(SolverOptions options, SolverRegistries const& regist
     problems.add(placed("options.threads"),
                  cat("'threads' = ", options.threads, " is outside [0, 1024]"));
   problems.throw_if_any();
+  read_files(options.nullspace);
   return options;
 }
 
@@ -81,7 +94,6 @@ std::vector<std::vector<double>> nullspace_vectors(NullspaceConfig const& config
   auto const length = static_cast<std::size_t>(n);
   std::vector<std::vector<double>> vectors;
   if (config.constant) vectors.emplace_back(length, 1.0);
-  for (std::string const& file : config.files) vectors.push_back(read_vector_file(file, "z"));
   vectors.insert(vectors.end(), config.vectors.begin(), config.vectors.end());
   for (std::vector<double> const& z : vectors)
     if (z.size() != length)

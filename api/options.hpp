@@ -56,12 +56,13 @@ struct NullspaceConfig {
     using P = NullspaceConfig;
     return std::tuple{
         field(&P::constant, "constant", "the vector of ones: pressures, potentials, graphs"),
-        field(&P::files, "files", "a vector in each (relative to the config's folder)")};
+        field(&P::files, "files",
+              "each with one vector or several columns (relative to the config's folder)")};
   }
 };
 
-/// The vectors that span it, of n entries each, as they are given. Throws ShapeError where one has
-/// another length, and what read_vector_file() throws.
+/// The vectors that span it, of n entries each, as they are given; `files` have been read. Throws
+/// ShapeError where one has another length.
 std::vector<std::vector<double>> nullspace_vectors(NullspaceConfig const&, Index n);
 
 struct SolverOptions {
@@ -122,8 +123,9 @@ struct SolverOptions {
 };
 
 /// The options with every block read by `registries`; a block that has been read already keeps
-/// the registry that read it. Throws ConfigError with all problems, each with the
-/// place `options` or the key it stands in.
+/// the registry that read it, and the files of the nullspace as vectors. Throws ConfigError with
+/// all problems, each with the place `options` or the key it stands in, and what
+/// read_columns_file() throws.
 SolverOptions read_options(SolverOptions options,
                            SolverRegistries const& registries = solver_registries());
 /// Options from a tree. Throws as from_yaml().

@@ -5,6 +5,7 @@
 #include <tcsolve/app/run_input.hpp>
 #include <tcsolve/configs/schema/diagnostics.hpp>
 #include <tcsolve/configs/schema/number.hpp>
+#include <tcsolve/configs/schema/suggest.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/version.hpp>
 
@@ -54,20 +55,40 @@ std::string folded(std::string const& text, std::size_t indent, std::size_t widt
   return out;
 }
 
-/// What was probably meant by an option or a word that is not known: "; did you mean --version?".
+/// What was probably meant by an option, its value or a word that is not known: "; did you mean
+/// --version?".
 std::string option_advice(CLI::App const& app, int argc, char const* const* argv) {
   std::vector<std::string> known;
-  for (CLI::Option const* option : app.get_options())
-    for (std::string const& name : option->get_lnames()) known.push_back("--" + name);
+  auto const add = [&](CLI::App const& of) {
+    for (CLI::Option const* option : of.get_options())
+      for (std::string const& name : option->get_lnames()) known.push_back(name);
+  };
+  add(app);
+  for (CLI::App const* command : app.get_subcommands([](CLI::App const*) { return true; }))
+    add(*command);
   for (int i = 1; i < argc; ++i) {
-    std::string const given = argv[i], name = given.substr(0, given.find('='));
+    std::string const given = argv[i];
     if (i == 1 && (given == "solve" || given == "run") && argc > 2)
       return "; write tcsolve " + shown(argv[2]) + ", without '" + given + "'";
     if (i == 1 && given == "help") return "; did you mean --help?";
-    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end())
+    std::size_t const equals = given.find('='), dashes = given.find_first_not_of('-');
+    bool const is_long = given.starts_with("--") || (given.starts_with("-") && given.size() > 3);
+    if (!is_long || dashes == std::string::npos) continue;
+    std::string const name = given.substr(dashes, equals - dashes);
+    if (name == "backend") {
+      std::string const value = equals != std::string::npos ? given.substr(equals + 1)
+                                : i + 1 < argc              ? argv[i + 1]
+                                                            : "";
+      std::vector<std::string> const words{"auto", "host", "cuda"};
+      std::string const near = nearest(value, words);
+      if (!near.empty() && near != value) return "; did you mean " + near + "?";
+    }
+    if (given.starts_with("--") && std::find(known.begin(), known.end(), name) != known.end())
       continue;
-    std::string const near = nearest(name, known);
-    if (!near.empty()) return "; did you mean " + near + "?";
+    if (std::string const near = nearest(name, known); !near.empty())
+      return "; did you mean --" + near + "?";
+    if (std::string const path = key_path(name); !path.empty())
+      return "; did you mean --set " + path + "=VALUE?";
   }
   return "";
 }

@@ -28,6 +28,8 @@ std::string number(double v) {
 std::string symmetry_text(CsrSummary const& s) {
   if (s.rows != s.cols) return "not square";
   if (s.pattern_symmetric && s.asymmetry == 0) return "symmetric";
+  // norm(A - A^T) <= 2 norm(A), with equality for A^T = -A alone.
+  if (s.pattern_symmetric && s.asymmetry == 2) return "skew-symmetric: A^T = -A";
   return cat("nonsymmetric: norm(A - A^T) / norm(A) = ", number(s.asymmetry), ", pattern ",
              s.pattern_symmetric ? "symmetric" : "nonsymmetric");
 }
@@ -143,7 +145,9 @@ std::string info_text(FileFacts const& facts) {
   for (DevicePlan const& plan : facts.plans)
     decisions += text(plan.formats) + (plan.orders ? text(*plan.orders) : "");
   for (NamedModel const& named : facts.models) decisions += model_text(named);
+  std::string const assumed = facts.size.assumed;
   return cat("file            ", facts.file, "\n",                                            //
+             assumed.empty() ? "" : cat("read as         ", assumed, "\n"),                   //
              "size            ", s.rows, " x ", s.cols, "\n",                                 //
              "entries         ", s.entries, " (", facts.size.stored, " in the file)\n",       //
              "symmetry        ", symmetry_text(s), "\n",                                      //
@@ -223,6 +227,8 @@ std::string info_json(FileFacts const& facts) {
       {"cols", s.cols},
       {"entries", s.entries},
       {"stored", facts.size.stored},
+      {"assumed", facts.size.assumed.empty() ? Json(nullptr) : Json(facts.size.assumed)},
+      {"holds_rhs", facts.size.holds_rhs},
       {"symmetric", s.rows == s.cols && s.pattern_symmetric && s.asymmetry == 0},
       {"pattern_symmetric", s.rows == s.cols && s.pattern_symmetric},
       {"asymmetry", s.rows == s.cols ? Json(s.asymmetry) : Json(nullptr)},

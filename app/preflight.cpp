@@ -66,10 +66,10 @@ std::vector<std::string> preflight(Solver const& method, PreconditionerFactory c
   if (A.rows != A.cols) return warnings;
   bool const definite = needs.definite || M.needs_definite();
   std::string const who = needs.symmetric || needs.definite ? solver : "the preconditioner";
-  if (needs.symmetric || definite)
-    if (auto const pair = asymmetry(A))
-      warnings.push_back(cat(who, " needs a symmetric matrix; here ", *pair, "; use ",
-                             who == solver ? "gmres or bicgstab" : "jacobi or block_jacobi"));
+  auto const pair = needs.symmetric || definite ? asymmetry(A) : std::nullopt;
+  if (pair)
+    warnings.push_back(cat(who, " needs a symmetric matrix; here ", *pair, "; use ",
+                           who == solver ? "gmres or bicgstab" : "jacobi or block_jacobi"));
   if (!definite) return warnings;
   for (Index i = 0; i < A.rows; ++i) {
     double const diagonal = entry(A, i, i);
@@ -77,7 +77,9 @@ std::vector<std::string> preflight(Solver const& method, PreconditionerFactory c
     warnings.push_back(cat(needs.definite ? solver : "the preconditioner",
                            " needs a positive definite matrix; here a(", i + 1, ", ", i + 1,
                            ") = ", diagonal, "; use ",
-                           needs.definite ? "minres, or gmres" : "jacobi or block_jacobi"));
+                           !needs.definite ? "jacobi or block_jacobi"
+                           : pair          ? "gmres or bicgstab"
+                                           : "minres, or gmres"));
     break;
   }
   return warnings;

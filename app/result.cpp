@@ -279,7 +279,11 @@ void write_pictures(RunResult& run, RunConfig const& config) {
 }  // namespace
 
 std::string RunResult::message() const {
-  std::string text = failure ? cat(failure->outcome, ": ", failure->message) : report.message;
+  std::string text = report.message;
+  if (failure)  // "cancelled before the solve" names its outcome itself
+    text = failure->message.starts_with(failure->outcome)
+               ? failure->message
+               : cat(failure->outcome, ": ", failure->message);
   for (std::string const& why : files.failed) text += "; " + why;
   return text;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/run_config.hpp>
 
+#include <tcsolve/configs/shorthand.hpp>
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/io/file_advice.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 
 #include <algorithm>
@@ -19,24 +21,6 @@ fs::path resolved(fs::path const& folder, ConfigNode const& node) {
   return from_file && path.is_relative() ? folder / path : path;
 }
 
-/// Why a path as a user would write it to a shell is not found, or the file beside it that was
-/// probably meant; "" when there is neither.
-std::string path_advice(std::string const& given, fs::path const& path) {
-  if (given.starts_with("~")) return "; ~ is not expanded: write the whole path";
-  if (given.find('$') != std::string::npos) return "; $ is not expanded: write the whole path";
-  constexpr std::size_t most_looked_at = 10000;
-  std::vector<std::string> beside;
-  std::error_code failed;
-  fs::path const folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    if (beside.size() == most_looked_at) break;
-    beside.push_back(entry->path().filename().string());
-  }
-  std::string const near = nearest(path.filename().string(), beside);
-  return near.empty() ? "" : cat("; did you mean '", shown(near), "'?");
-}
-
 /// A `--set` of problem.matrix replaces a generator of the file, and the other way round.
 void let_sets_replace(ConfigNode& root) {
   ConfigNode* const problem = root.find("problem");
@@ -51,6 +35,16 @@ void let_sets_replace(ConfigNode& root) {
   problem->entries.erase(from_set(*matrix) ? generator : matrix);
 }
 
+/// `solver: cg` becomes `solver: {type: cg}`, so that a set finds its keys; so do the other blocks.
+void unfold_blocks(ConfigNode& root, Catalog const& catalog) {
+  auto const unfold = [&](ConfigNode* parent, char const* key, char const* kind) {
+    ConfigNode* const node = parent ? parent->find(key) : nullptr;
+    if (node && node->kind == ConfigNode::Kind::scalar) *node = as_block(catalog.at(kind), *node);
+  };
+  for (char const* const key : {"solver", "preconditioner", "operator"}) unfold(&root, key, key);
+  unfold(root.find("problem"), "generator", "generator");
+}
+
 /// `rhs: {file: B.mtx}` becomes `rhs: B.mtx`, and `rhs: {columns: 16}` two keys of `problem`, `rhs:
 /// random` and `columns: 16`.
 void unfold_rhs(ConfigNode& root, Diagnostics& problems) {
@@ -59,11 +53,14 @@ void unfold_rhs(ConfigNode& root, Diagnostics& problems) {
   if (!rhs || rhs->kind == ConfigNode::Kind::scalar) return;
   ConfigNode const *const file = rhs->find("file"), *const columns = rhs->find("columns");
   bool const one = rhs->kind == ConfigNode::Kind::map && rhs->entries.size() == 1;
-  if (rhs->kind == ConfigNode::Kind::sequence)
-    problems.add(rhs->at, "write the elements of 'rhs' to a file, one a line, and its name here");
-  else if (!one || (!file && !columns))
-    problems.add(rhs->at, "'rhs' is {file: NAME} or {columns: K}");
-  if (!one || (!file && !columns)) return;
+  if (!one || (!file && !columns)) {
+    problems.add(rhs->at,
+                 rhs->kind == ConfigNode::Kind::sequence
+                     ? "write the elements of 'rhs' to a file, one a line, and its name here"
+                     : "'rhs' is {file: NAME} or {columns: K}");
+    *rhs = ConfigNode::of_text("ones");  // one mistake is one message
+    return;
+  }
   if (file) {
     *rhs = ConfigNode(*file);
     return;
@@ -90,12 +87,34 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
   missing += cat(missing.empty() ? "" : "\n", node->at.text(), ": '", key, "': there is no file ",
                  path.string());
   std::string const near = nearest(node->scalar, words);
-  missing += near.empty() ? path_advice(node->scalar, path) : cat("; did you mean '", near, "'?");
+  missing += near.empty() ? file_advice(path) : cat("; did you mean '", near, "'?");
+  if (!words.empty()) missing += cat("; '", key, "' is a file or one of ", joined(words));
   bool const from_set = node->at.text().starts_with("--set");
   if (from_file || (from_set && path.is_relative()))
     missing += from_file ? " (paths are relative to the config's directory)"
                          : " (paths of --set are relative to the working directory)";
   return {};
+}
+
+/// b, and x0, that lie in the file of the matrix are taken where the config names none.
+void take_held(ConfigNode const& root, ParsedConfig& parsed) {
+  fs::path const& matrix = parsed.files.matrix;
+  ConfigNode const* const problem = root.find("problem");
+  if (matrix.empty() || problem == nullptr || problem->find("rhs")) return;
+  try {
+    FileType const type = file_type(matrix);
+    if (type != FileType::petsc && type != FileType::matlab) return;
+    MatrixFileSize const size =
+        matrix_file_size(matrix, {.petsc = parsed.run.problem.petsc.scalar});
+    if (!size.holds_rhs) return;
+    parsed.files.rhs = matrix;
+    parsed.run.problem.rhs = parsed.run.problem.matrix;
+    if (!size.holds_guess || problem->find("x0")) return;
+    parsed.files.x0 = matrix;
+    parsed.run.problem.x0 = parsed.run.problem.matrix;
+  } catch (Error const&) {
+    // Whatever is wrong with it is said where the matrix is read.
+  }
 }
 
 }  // namespace
@@ -108,7 +127,11 @@ ParsedConfig read_config(std::string const& path, std::vector<std::string> const
 ParsedConfig read_config(ConfigNode root, fs::path const& folder,
                          std::vector<std::string> const& sets, Catalog const& catalog) {
   Diagnostics problems;
-  apply_sets(root, sets, problems);
+  unfold_blocks(root, catalog);
+  for (std::string const& set : sets) {
+    apply_sets(root, {&set, 1}, problems);
+    unfold_blocks(root, catalog);
+  }
   let_sets_replace(root);
   unfold_rhs(root, problems);
   resolve_paths(root, folder.string());
@@ -122,6 +145,7 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
   files.rhs = input_file(folder, root, "rhs", {"ones", "random", "A_times_ones"}, missing);
   files.x0 = input_file(folder, root, "x0", {"zero", "random"}, missing);
   files.solution = input_file(folder, root, "solution", {}, missing);
+  take_held(root, parsed);
   return parsed;
 }
 

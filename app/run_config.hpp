@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/api/options.hpp>
+#include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 #include <array>
@@ -16,6 +17,18 @@
 
 namespace tcsolve {
 
+/// What a PETSc file leaves open.
+struct PetscConfig {
+  PetscScalar scalar = PetscScalar::automatic;
+
+  static constexpr auto schema() {
+    return std::tuple{field(
+        &PetscConfig::scalar, "scalar",
+        "its values, whose type no such file says: float64 or float32; auto: float64, unless they "
+        "look like the complex numbers of a build in single precision, which is an error")};
+  }
+};
+
 struct ProblemConfig {
   std::string matrix;
   Block generator;
@@ -23,25 +36,28 @@ struct ProblemConfig {
   int columns = 1;
   std::string x0 = "zero";
   std::string solution;
+  PetscConfig petsc;
 
   static constexpr auto schema() {
     using P = ProblemConfig;
     return std::tuple{
         field(&P::matrix, "matrix",
-              "a file: Matrix Market, SciPy .npz, PETSc binary, or tar of the SuiteSparse "
-              "collection; "
-              "- is standard input"),
+              "a file: Matrix Market, Harwell- or Rutherford-Boeing, SciPy .npz, PETSc binary, "
+              "MATLAB "
+              "5 to 7, or tar of the SuiteSparse collection; - is standard input"),
         field(&P::generator, "generator", block_of("generator"), "a generated matrix instead"),
         field(
             &P::rhs, "rhs", non_empty(),
             "b: a file, of several columns if it has them, or ones, random (in [-1, 1), drawn from "
             "`seed`) or A_times_ones; {file: NAME} and {columns: K} are other ways to write a file "
-            "and K random columns"),
+            "and K random columns; where it is not given, b of a PETSc or MATLAB file that holds "
+            "one is taken"),
         field(&P::columns, "columns", between(1, 1 << 20),
               "right-hand sides, where rhs is random; a block method solves them together"),
         field(&P::x0, "x0", non_empty(), "initial guess: a file, or zero or random"),
         field(&P::solution, "solution",
-              "file with the known solution; the error against it is reported")};
+              "file with the known solution; the error against it is reported"),
+        field(&P::petsc, "petsc", "how a PETSc file is read")};
   }
   std::string check() const {
     if (!matrix.empty() && generator) return "give one of 'matrix' and 'generator', not both";

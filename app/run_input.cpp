@@ -3,11 +3,13 @@
 
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/io/file_advice.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <string_view>
 
 namespace tcsolve {
 namespace {
@@ -27,7 +29,7 @@ bool names_type(Sets const& sets, std::string const& key) {
   Diagnostics ignored;  // reported when the config is read
   apply_sets(root, sets, ignored);
   ConfigNode const* const block = root.find(key);
-  return block && block->find("type");
+  return block && (block->find("type") || block->kind == ConfigNode::Kind::scalar);
 }
 
 /// The files of a command line as a config has them.
@@ -51,10 +53,39 @@ ConfigNode named_files(Arguments const& arguments) {
   return root;
 }
 
-ParsedConfig read_standard_input(Sets const& sets, Catalog const& catalog) {
-  std::ifstream in(readable_file("-"), std::ios::binary);
+bool is_config_name(std::string const& name) { return ends_in(name, {".yaml", ".yml", ".json"}); }
+
+/// Throws for a file that is not there: a misspelt command, file or config.
+void require_file(std::string const& subject) {
+  std::error_code ignored;
+  if (is_standard_input(subject) || fs::exists(subject, ignored)) return;
+  std::string const command = nearest(subject, {"info", "init", "advise", "generate", "calibrate"});
+  if (!command.empty())
+    throw ConfigError(
+        cat(subject, ": there is no such file; did you mean the command '", command, "'?"));
+  if (is_config_name(subject))
+    throw ConfigError(cat(subject, ": there is no such file", file_advice(subject)));
+  throw MatrixError(cat(subject, ": there is no such file", file_advice(subject)));
+}
+
+/// The tree of a file that is no matrix. What is no config either is said to be neither.
+ConfigNode config_tree(std::string const& subject) {
+  std::ifstream in(readable_file(subject), std::ios::binary);
   std::string const text{std::istreambuf_iterator<char>(in), {}};
-  return read_config(parse_yaml(text, "standard input"), {}, sets, catalog);
+  bool const is_config = is_config_name(subject) || text.find("problem") != std::string::npos ||
+                         text.find("solver") != std::string::npos;
+  try {
+    ConfigNode root = parse_yaml(text, file_name(subject));
+    if (is_config || root.kind == ConfigNode::Kind::map || root.kind == ConfigNode::Kind::null)
+      return root;
+  } catch (ConfigError const&) {
+    if (is_config) throw;
+  }
+  throw MatrixError(
+      cat(file_name(subject), ": neither a config nor a matrix that tcsolve reads: it starts with ",
+          tcsolve::quoted(std::string_view(text).substr(0, text.find('\n'))),
+          "; matrices are Matrix Market, Harwell- and Rutherford-Boeing, PETSc binary, "
+          "MATLAB 5 to 7 and SciPy .npz files, configs are YAML"));
 }
 
 }  // namespace
@@ -74,22 +105,25 @@ std::string quoted_value(std::string const& text) {
 
 bool is_matrix(fs::path const& path) {
   std::string const name = path.string();
-  if (ends_in(name, {".yaml", ".yml", ".json"})) return false;
+  if (is_config_name(name)) return false;
   try {
     if (file_type(path) != FileType::text) return true;
   } catch (MatrixError const&) {
     // Missing, or no regular file: what its name says decides how that is reported.
   }
-  return ends_in(name, {".mtx", ".mtx.gz", ".mtx.xz", ".npz", ".petsc", ".tar.gz", ".tgz", ".tar"});
+  return ends_in(name, {".mtx", ".mtx.gz", ".mtx.xz", ".npz", ".petsc", ".tar.gz", ".tgz", ".tar",
+                        ".mat", ".rb", ".rua", ".rsa", ".rra", ".psa", ".pua"});
 }
 
 ParsedConfig read_run(Arguments const& arguments, Catalog const& catalog) {
-  if (is_matrix(arguments.subject)) return matrix_run(arguments, catalog);
+  std::string const& subject = arguments.subject;
+  require_file(subject);
+  if (is_matrix(subject)) return matrix_run(arguments, catalog);
+  ConfigNode root = config_tree(subject);
   if (!arguments.rhs.empty())
     throw ConfigError(cat(arguments.rhs, ": a right-hand side follows a matrix, and ",
-                          file_name(arguments.subject), " is none; set problem.rhs"));
-  if (is_standard_input(arguments.subject)) return read_standard_input(arguments.sets, catalog);
-  return read_config(arguments.subject, arguments.sets, catalog);
+                          file_name(subject), " is a config; set problem.rhs"));
+  return read_config(std::move(root), fs::path(subject).parent_path(), arguments.sets, catalog);
 }
 
 }  // namespace tcsolve

@@ -10,11 +10,13 @@
 namespace tcsolve {
 
 /// Whether a file is a matrix and no config: .yaml, .yml and .json name a config; else the first
-/// bytes decide, and for plain text and what cannot be read the name (.mtx, .npz, .tar.gz, ...).
+/// bytes decide, and for text that they do not tell and what cannot be read the name (.mtx, ...). A
+/// file of another program is taken for a matrix, which is then refused by the name of the program.
 bool is_matrix(std::filesystem::path const& path);
 
-/// The config in force. A matrix takes the place of a config that names it; where no key says
-/// which solver, solver and preconditioner are auto. Throws ConfigError with all problems at once.
+/// The config in force. A file that is neither is a MatrixError that says so. A matrix takes the
+/// place of a config that names it; where no key says which solver, solver and preconditioner are
+/// auto. Throws ConfigError with all problems at once.
 ParsedConfig read_run(Arguments const& arguments, Catalog const& catalog);
 
 /// The config for `arguments.subject`, which is a matrix, and `arguments.rhs`; as read_run().

@@ -172,8 +172,9 @@ void print_problem(ProblemSize const& size, MemoryPlan const& plan, bool dry) {
   char const* const comment = dry ? "# " : "";
   std::cout << comment << "problem: " << size.source << ", " << size.rows << " x " << size.cols
             << ", at most " << size.entries << " entries\n"
-            << comment << plan.text() << "\n"
-            << std::flush;
+            << comment << plan.text() << "\n";
+  for (std::string const& note : size.notes) std::cout << comment << note << "\n";
+  std::cout << std::flush;
 }
 
 /// What a run needs before its matrix: where it computes, its solver, how large the system is and
@@ -268,6 +269,8 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Pr
   prepare(solver, std::move(problem.A), result);
   solve(solver, problem, parsed.run.output.bandwidth, repeat, result);
   result.exit_code = result.report.exit_code();
+  if (result.report.reason == Stop::nonfinite && !problem.nonfinite.empty())
+    result.report.message += "; " + problem.nonfinite;
   // What was said before the solve explains its end best.
   std::string& message = result.report.message;
   if (!result.report.converged() && !result.warnings.empty() &&

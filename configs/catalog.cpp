@@ -2,6 +2,7 @@
 #include <tcsolve/configs/catalog.hpp>
 
 #include <tcsolve/configs/schema/synonyms.hpp>
+#include <tcsolve/configs/shorthand.hpp>
 #include <tcsolve/core/error.hpp>
 
 #include <stdexcept>
@@ -29,12 +30,20 @@ std::string RegistryBase::unknown(std::string_view name) const {
              "; known: ", joined(names()));
 }
 
+ConfigNode as_block(RegistryBase const& registry, ConfigNode const& node) {
+  if (node.kind != ConfigNode::Kind::scalar) return node;
+  ConfigNode block;
+  block.kind = ConfigNode::Kind::map;
+  block.at = node.at;
+  block.entries.push_back({registry.type_key(), node.at, node});
+  return block;
+}
+
 Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
                          Catalog const& catalog) const {
+  if (node.kind == ConfigNode::Kind::scalar) return read(as_block(*this, node), problems, catalog);
   if (node.kind != ConfigNode::Kind::map) {
-    bool const named = node.kind == ConfigNode::Kind::scalar;
-    std::string const type = named ? shown(node.scalar) : "...";
-    problems.add(node.at, cat("a ", kind_, " is a block: {", type_key_, ": ", type, "}"));
+    problems.add(node.at, cat("a ", kind_, " is a block: {", type_key_, ": ...}"));
     return {};
   }
   ConfigNode const* const type = node.find(type_key_);

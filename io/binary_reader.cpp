@@ -67,6 +67,15 @@ void BinaryReader::all(std::span<char> out, std::string const& what) {
   if (some(out) < out.size()) fail(cat("the file ends in ", what, ": it is truncated"));
 }
 
+void BinaryReader::skip(std::int64_t bytes, std::string const& what) {
+  std::int64_t done = 0;
+  try {
+    done = source_->skip(bytes);
+  } catch (MatrixError const& e) { fail(e.what()); }
+  position_ += done;
+  if (done < bytes) fail(cat("the file ends in ", what, ": it is truncated"));
+}
+
 std::int64_t BinaryReader::integer(NumberType type, std::string const& what) {
   char bytes[8];
   all(std::span(bytes).first(static_cast<std::size_t>(type.bytes)), what);

@@ -37,6 +37,9 @@ class BinaryReader {
   /// Fills `out`. Throws MatrixError where the file ends before: `what` is missing.
   void all(std::span<char> out, std::string const& what);
 
+  /// Passes over bytes. Throws MatrixError where the file ends before.
+  void skip(std::int64_t bytes, std::string const& what);
+
   /// One integer.
   std::int64_t integer(NumberType type, std::string const& what);
   /// `count` integers, each from 0 to `most`: "<name>: <what>[3] = -1 is outside 0 .. 7".

@@ -2,6 +2,7 @@
 #include <tcsolve/io/byte_source.hpp>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/io/file_advice.hpp>
 
 #include <fcntl.h>
 #include <lzma.h>
@@ -28,7 +29,10 @@ class Descriptor {
  public:
   explicit Descriptor(std::filesystem::path const& path)
       : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (fd_ < 0) throw MatrixError(cat(path.string(), ": ", std::strerror(errno)));
+    if (fd_ >= 0) return;
+    int const reason = errno;
+    throw MatrixError(
+        cat(path.string(), ": ", std::strerror(reason), reason == ENOENT ? file_advice(path) : ""));
   }
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor& operator=(Descriptor&&) = delete;
@@ -64,6 +68,12 @@ class PlainFile final : public ByteSource {
  public:
   PlainFile(Descriptor file, std::int64_t bytes) : file_(std::move(file)), bytes_(bytes) {}
   std::size_t read(std::span<char> out) override { return file_.read(out); }
+  std::int64_t skip(std::int64_t count) override {
+    auto const at = ::lseek(file_.get(), 0, SEEK_CUR);
+    if (at < 0) return ByteSource::skip(count);
+    std::int64_t const n = std::clamp<std::int64_t>(bytes_ - at, 0, count);
+    return ::lseek(file_.get(), n, SEEK_CUR) < 0 ? ByteSource::skip(count) : n;
+  }
   std::int64_t max_bytes() const override { return bytes_; }
 
  private:
@@ -209,6 +219,10 @@ class Cancellable final : public ByteSource {
     cancel_.check();
     return source_->read(out);
   }
+  std::int64_t skip(std::int64_t count) override {
+    cancel_.check();
+    return source_->skip(count);
+  }
   std::int64_t max_bytes() const override { return source_->max_bytes(); }
 
  private:
@@ -217,6 +231,19 @@ class Cancellable final : public ByteSource {
 };
 
 }  // namespace
+
+std::int64_t ByteSource::skip(std::int64_t count) {
+  std::array<char, 1 << 14> passed;
+  std::int64_t done = 0;
+  while (done < count) {
+    auto const most = static_cast<std::int64_t>(passed.size());
+    std::size_t const got =
+        read(std::span(passed).first(static_cast<std::size_t>(std::min(most, count - done))));
+    if (got == 0) break;
+    done += static_cast<std::int64_t>(got);
+  }
+  return done;
+}
 
 std::unique_ptr<ByteSource> cancellable(std::unique_ptr<ByteSource> source, CancelFlag cancel) {
   return std::make_unique<Cancellable>(std::move(source), cancel);

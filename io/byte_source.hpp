@@ -21,6 +21,9 @@ class ByteSource {
   /// at the end, 0 after it. Throws MatrixError, without the file name, when the data is corrupt or
   /// ends early; the bytes before the fault have been delivered by then.
   virtual std::size_t read(std::span<char> out) = 0;
+  /// Passes over `count` bytes; returns how many there were before the end. A plain file is not
+  /// read for it.
+  virtual std::int64_t skip(std::int64_t count);
   /// An upper bound of the bytes that read() will deliver in all, from the size of the file: what a
   /// header may promise.
   virtual std::int64_t max_bytes() const = 0;

@@ -62,7 +62,7 @@ struct Poisson7Params {
   static constexpr auto schema() {
     using P = Poisson7Params;
     return detail::generator_schema<P>(
-        field(&P::n, "n", between(1, 2000), "grid points along an edge of the cube; rows = n^3"));
+        field(&P::n, "n", between(1, 1290), "grid points along an edge of the cube; rows = n^3"));
   }
 };
 
@@ -76,7 +76,7 @@ struct Poisson27Params {
   static constexpr auto schema() {
     using P = Poisson27Params;
     return detail::generator_schema<P>(
-        field(&P::n, "n", between(1, 2000), "grid points along an edge of the cube; rows = n^3"));
+        field(&P::n, "n", between(1, 1290), "grid points along an edge of the cube; rows = n^3"));
   }
 };
 
@@ -94,7 +94,7 @@ struct AnisotropicParams {
   static constexpr auto schema() {
     using P = AnisotropicParams;
     return detail::generator_schema<P>(
-        field(&P::n, "n", between(1, 2000), "grid points along an edge of the cube; rows = n^3"),
+        field(&P::n, "n", between(1, 1290), "grid points along an edge of the cube; rows = n^3"),
         field(&P::epsilon_x, "epsilon_x", between(1e-100, 1e100), "diffusion along x"),
         field(&P::epsilon_y, "epsilon_y", between(1e-100, 1e100), "diffusion along y"),
         field(&P::epsilon_z, "epsilon_z", between(1e-100, 1e100), "diffusion along z"));
@@ -115,7 +115,7 @@ struct ConvdiffParams {
   static constexpr auto schema() {
     using P = ConvdiffParams;
     return detail::generator_schema<P>(
-        field(&P::n, "n", between(1, 2000), "grid points along an edge of the cube; rows = n^3"),
+        field(&P::n, "n", between(1, 1290), "grid points along an edge of the cube; rows = n^3"),
         field(&P::velocity, "velocity", between(-1e6, 1e6),
               "factor of the swirl; cell Peclet number up to 2 velocity"));
   }
@@ -133,7 +133,7 @@ struct ElasticityParams {
   static constexpr auto schema() {
     using P = ElasticityParams;
     return detail::generator_schema<P>(
-        field(&P::n, "n", between(1, 2000), "nodes along an edge of the cube; rows = 3 n^3"));
+        field(&P::n, "n", between(1, 894), "nodes along an edge of the cube; rows = 3 n^3"));
   }
 };
 

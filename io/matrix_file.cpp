@@ -3,6 +3,9 @@
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/archive.hpp>
+#include <tcsolve/io/foreign_file.hpp>
+#include <tcsolve/io/harwell_boeing.hpp>
+#include <tcsolve/io/matlab.hpp>
 #include <tcsolve/io/numpy.hpp>
 #include <tcsolve/io/petsc.hpp>
 
@@ -52,15 +55,42 @@ FileType type_of(std::string_view start) {
   if (is_petsc(start)) return FileType::petsc;
   if (start.size() > tar_magic && start.substr(tar_magic).starts_with("ustar"))
     return FileType::tar;
+  if (is_matlab(start)) return FileType::matlab;
+  if (is_harwell_boeing(start)) return FileType::harwell_boeing;
   return FileType::text;
 }
 
-FileType type_of(Input const& input) {
-  std::array<char, 512> start;
+/// The first bytes of a file.
+std::string start_of(Input const& input) {
+  std::string start(foreign_bytes, '\0');
   auto const source = input.open();
   try {
-    return type_of(std::string_view(start.data(), source->read(start)));
+    start.resize(source->read(start));
   } catch (MatrixError const& e) { throw MatrixError(cat(input.name, ": ", e.what())); }
+  return start;
+}
+
+FileType type_of(Input const& input) {
+  std::string const start = start_of(input);
+  FileType const type = type_of(std::string_view(start));
+  return type == FileType::text && foreign_matrix(start, input.name) ? FileType::foreign : type;
+}
+
+/// Refuses a file of another program by its name.
+[[noreturn]] void refuse(Input const& input, ForeignFile const& foreign) {
+  throw MatrixError(cat(input.name, ": this is ", foreign.what, "; ", foreign.convert));
+}
+[[noreturn]] void refuse_matrix(Input const& input) {
+  refuse(input, *foreign_matrix(start_of(input), input.name));
+}
+
+/// The type where columns are asked for: numbers are no foreign text.
+FileType columns_type(Input const& input) {
+  std::string const start = start_of(input);
+  FileType const type = type_of(std::string_view(start));
+  if (type != FileType::text) return type;
+  if (auto const foreign = foreign_columns(start, input.name)) refuse(input, *foreign);
+  return FileType::text;
 }
 
 BinaryReader binary(Input const& input, ReadOptions const& options) {
@@ -99,7 +129,12 @@ TextInput tar_member(Input const& input, std::string const& suffix) {
 TextInput text(Input const& input) { return {input.name, input.open}; }
 
 MatrixFileSize size_of(MatrixHeader const& h) {
-  return {h.rows, h.cols, h.stored, h.max_entries(), h.csr_bytes(), h.reading_bytes()};
+  return {.rows = h.rows,
+          .cols = h.cols,
+          .stored = h.stored,
+          .entries = h.max_entries(),
+          .csr_bytes = h.csr_bytes(),
+          .reading_bytes = h.reading_bytes()};
 }
 
 /// f(), where running out of memory is a MemoryError.
@@ -120,50 +155,75 @@ Csr<double> read(Input const& input, ReadOptions const& options) {
       throw MatrixError(cat(input.name,
                             ": a matrix is asked for; an .npy array is dense, save the matrix by "
                             "scipy.sparse.save_npz"));
-    case FileType::petsc: {
-      BinaryReader in = binary(input, options);
-      return read_petsc_matrix(in, options);
-    }
+    case FileType::petsc: return read_petsc_matrix(text(input), options);
     case FileType::tar: return read_matrix_market(tar_member(input, ""), options);
+    case FileType::matlab: return read_matlab_matrix(text(input), options);
+    case FileType::harwell_boeing: return read_harwell_boeing(text(input), options);
+    case FileType::foreign: refuse_matrix(input);
     case FileType::matrix_market:
     case FileType::text: break;
   }
   return read_matrix_market(text(input), options);
 }
 
-std::vector<double> read_as_vector(Input const& input, std::string const& role,
-                                   ReadOptions const& options) {
-  switch (type_of(input)) {
-    case FileType::numpy_archive:
-      throw MatrixError(cat(input.name, ": a vector is asked for; save it alone, by numpy.save"));
+[[noreturn]] void refuse_archive(Input const& input) {
+  throw MatrixError(cat(input.name, ": a vector is asked for; save it alone, by numpy.save"));
+}
+[[noreturn]] void refuse_harwell_boeing(Input const& input) {
+  throw MatrixError(
+      cat(input.name, ": this is a Harwell- or Rutherford-Boeing matrix; a vector is asked for"));
+}
+
+Columns read_as_columns(Input const& input, std::string const& role, ReadOptions const& options) {
+  switch (columns_type(input)) {
+    case FileType::numpy_archive: refuse_archive(input);
+    case FileType::harwell_boeing: refuse_harwell_boeing(input);
     case FileType::numpy_array: {
       BinaryReader in = binary(input, options);
-      return read_numpy_vector(in, options);
+      return read_numpy_columns(in, options);
     }
-    case FileType::petsc: {
-      BinaryReader in = binary(input, options);
-      return read_petsc_vector(in, options);
-    }
-    case FileType::tar: return read_vector(tar_member(input, "_" + role), options);
+    case FileType::petsc: return read_petsc_columns(text(input), role, options);
+    case FileType::tar: return read_columns(tar_member(input, "_" + role), options);
+    case FileType::matlab: return read_matlab_columns(text(input), role, options);
+    case FileType::foreign:
     case FileType::matrix_market:
     case FileType::text: break;
   }
-  return read_vector(text(input), options);
+  return read_columns(text(input), options);
+}
+
+ColumnsSize size_of_columns(Input const& input, std::string const& role,
+                            ReadOptions const& options) {
+  switch (columns_type(input)) {
+    case FileType::numpy_archive: refuse_archive(input);
+    case FileType::harwell_boeing: refuse_harwell_boeing(input);
+    case FileType::numpy_array: {
+      BinaryReader in = binary(input, options);
+      return numpy_columns_size(in);
+    }
+    case FileType::petsc: return petsc_columns_size(text(input), role, options);
+    case FileType::tar: return columns_size(tar_member(input, "_" + role));
+    case FileType::matlab: return matlab_columns_size(text(input), role);
+    case FileType::foreign:
+    case FileType::matrix_market:
+    case FileType::text: break;
+  }
+  return columns_size(text(input));
 }
 
 }  // namespace
 
 FileType file_type(std::filesystem::path const& path) { return type_of(file_input(path)); }
 
-MatrixFileSize matrix_file_size(std::filesystem::path const& path) {
+MatrixFileSize matrix_file_size(std::filesystem::path const& path, ReadOptions const& options) {
   Input const input = file_input(path);
   return within_memory(input, [&]() -> MatrixFileSize {
     switch (type_of(input)) {
       case FileType::numpy_archive: return numpy_matrix_size(*input.open_archive(), input.name);
-      case FileType::petsc: {
-        BinaryReader in = binary(input, {});
-        return petsc_matrix_size(in);
-      }
+      case FileType::petsc: return petsc_matrix_size(text(input), options);
+      case FileType::matlab: return matlab_matrix_size(text(input));
+      case FileType::harwell_boeing: return harwell_boeing_size(text(input));
+      case FileType::foreign: refuse_matrix(input);
       case FileType::tar: return size_of(read_matrix_market_header(tar_member(input, "")));
       case FileType::numpy_array: read(input, {}); break;  // says why it is no matrix
       case FileType::matrix_market:
@@ -178,10 +238,21 @@ Csr<double> read_matrix(std::filesystem::path const& path, ReadOptions const& op
   return within_memory(input, [&] { return read(input, options); });
 }
 
+Columns read_columns_file(std::filesystem::path const& path, std::string const& role,
+                          ReadOptions const& options) {
+  Input const input = file_input(path);
+  return within_memory(input, [&] { return read_as_columns(input, role, options); });
+}
+
+ColumnsSize columns_file_size(std::filesystem::path const& path, std::string const& role,
+                              ReadOptions const& options) {
+  Input const input = file_input(path);
+  return within_memory(input, [&] { return size_of_columns(input, role, options); });
+}
+
 std::vector<double> read_vector_file(std::filesystem::path const& path, std::string const& role,
                                      ReadOptions const& options) {
-  Input const input = file_input(path);
-  return within_memory(input, [&] { return read_as_vector(input, role, options); });
+  return one_column(read_columns_file(path, role, options), file_name(path));
 }
 
 Csr<double> parse_matrix(std::string_view bytes, std::string const& name,
@@ -190,10 +261,15 @@ Csr<double> parse_matrix(std::string_view bytes, std::string const& name,
   return within_memory(input, [&] { return read(input, options); });
 }
 
+Columns parse_columns_file(std::string_view bytes, std::string const& role, std::string const& name,
+                           ReadOptions const& options) {
+  Input const input = memory_input(bytes, name);
+  return within_memory(input, [&] { return read_as_columns(input, role, options); });
+}
+
 std::vector<double> parse_vector_file(std::string_view bytes, std::string const& role,
                                       std::string const& name, ReadOptions const& options) {
-  Input const input = memory_input(bytes, name);
-  return within_memory(input, [&] { return read_as_vector(input, role, options); });
+  return one_column(parse_columns_file(bytes, role, name, options), name);
 }
 
 }  // namespace tcsolve

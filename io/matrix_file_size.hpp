@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace tcsolve {
 
@@ -16,6 +17,9 @@ struct MatrixFileSize {
   Offset entries = 0;              ///< of the matrix: an upper bound
   std::int64_t csr_bytes = 0;      ///< of the Csr<double>
   std::int64_t reading_bytes = 0;  ///< at the peak of reading
+  bool holds_rhs = false;          ///< b is in the file, too
+  bool holds_guess = false;        ///< and x0
+  std::string assumed{};           ///< what the file does not say, and how it is read
 
   /// Of a binary file, which is read with `entry_bytes` for each entry beside the matrix.
   static MatrixFileSize of_arrays(Index rows, Index cols, Offset entries, int entry_bytes) {
@@ -23,7 +27,12 @@ struct MatrixFileSize {
     std::int64_t const n = std::min(entries, most);
     std::int64_t const csr = 8 * (std::int64_t{rows} + 1) + 12 * n;
     std::int64_t const beside = 8 * (std::int64_t{std::max(rows, cols)} + 1) + entry_bytes * n;
-    return {rows, cols, entries, entries, csr, csr + beside};
+    return {.rows = rows,
+            .cols = cols,
+            .stored = entries,
+            .entries = entries,
+            .csr_bytes = csr,
+            .reading_bytes = csr + beside};
   }
 };
 

@@ -4,7 +4,9 @@
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/core/parallel.hpp>
 #include <tcsolve/io/matrix_text.hpp>
+#include <tcsolve/io/number_parse.hpp>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -107,33 +109,50 @@ Csr<double> read(TextInput const& input, ReadOptions const& options) {
   return a;
 }
 
-/// A matrix of one column as a vector.
-std::vector<double> dense(Csr<double> const& a, std::string const& name) {
-  if (a.cols != 1)
-    throw MatrixError(
-        cat(name, ": the matrix is ", a.rows, " x ", a.cols,
-            "; a vector has one column (several right-hand sides are solved one after "
-            "another)"));
-  std::vector<double> x(static_cast<std::size_t>(a.rows), 0.0);
-  for (Index i = 0; i < a.rows; ++i)
-    for (double const value : a.row_values(i)) x[static_cast<std::size_t>(i)] = value;
-  return x;
+/// Numbers on the first line of plain text that has any; 1 where none has.
+Index numbers_on_a_line(TextInput const& input) {
+  constexpr std::size_t longest = std::size_t{1} << 20;
+  auto const source = input.open();
+  TextBlocks blocks(*source, longest);
+  try {
+    for (std::string_view text = blocks.next(); !text.empty(); text = blocks.next())
+      for (std::string_view const line : cut_at_lines(text, 1)) {
+        char const* p = skip_blanks(line.data());
+        if (*p == '\n' || *p == '%') continue;
+        Index count = 0;
+        for (; *p != '\n'; p = skip_blanks(p), ++count)
+          while (!is_blank(*p) && *p != '\n') ++p;
+        return count;
+      }
+  } catch (MatrixError const&) {
+    // The reader finds the fault again, and its line.
+  }
+  return 1;
 }
 
-std::vector<double> read_numbers(TextInput const& input, ReadOptions const& options) {
+Columns read_numbers(TextInput const& input, ReadOptions const& options) {
   auto const start = Clock::now();
+  Index const cols = numbers_on_a_line(input);
   MatrixText text(cancellable(input.open(), options.cancel), input.name, options.threads);
-  text.read_no_header();
-  std::vector<double> x;
+  text.read_no_header(cols);
+  std::vector<double> rows;  // row after row
   for (auto chunks = text.next(options.nonfinite); !chunks.empty();
        chunks = text.next(options.nonfinite)) {
-    require_memory(16 * text.entries(), options.memory_limit,
-                   cat(input.name, ": a vector of ", text.entries(), " entries or more"));
+    require_memory((cols > 1 ? 24 : 16) * text.entries(), options.memory_limit,
+                   cat(input.name, ": ", text.entries(), " numbers or more"));
     for (EntryChunk const& chunk : chunks)
-      for (Entry const& entry : chunk.entries) x.push_back(entry.value);
+      for (Entry const& entry : chunk.entries) rows.push_back(entry.value);
   }
   if (text.lines() == 0) text.fail(1, "the file is empty");
-  narrow(static_cast<std::int64_t>(x.size()), "length of the vector");
+  auto const k = static_cast<std::size_t>(cols), n = rows.size() / k;
+  Columns x{narrow(static_cast<std::int64_t>(n), "length of the vector"), cols, {}};
+  if (cols == 1) {
+    x.values = std::move(rows);
+  } else {
+    x.values.resize(rows.size());
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < k; ++j) x.values[j * n + i] = rows[i * k + j];
+  }
   if (options.stats)
     *options.stats = {.seconds = seconds_since(start),
                       .text_bytes = text.bytes(),
@@ -143,11 +162,16 @@ std::vector<double> read_numbers(TextInput const& input, ReadOptions const& opti
   return x;
 }
 
-std::vector<double> read_any_vector(TextInput const& input, ReadOptions const& options) {
+bool is_matrix_market(TextInput const& input) {
   std::array<char, 2> start{};
   input.open()->read(start);
-  return start == std::array{'%', '%'} ? dense(read(input, options), input.name)
-                                       : read_numbers(input, options);
+  return start == std::array{'%', '%'};
+}
+
+Columns read_any_columns(TextInput const& input, ReadOptions const& options) {
+  return is_matrix_market(input)
+             ? dense_columns(read(input, options), input.name, options.memory_limit)
+             : read_numbers(input, options);
 }
 
 }  // namespace
@@ -161,8 +185,18 @@ MatrixHeader read_matrix_market_header(TextInput const& input) {
                        [&] { return MatrixText(input.open(), input.name, 1).read_header(); });
 }
 
+Columns read_columns(TextInput const& input, ReadOptions const& options) {
+  return within_memory(input.name, [&] { return read_any_columns(input, options); });
+}
+
+ColumnsSize columns_size(TextInput const& input) {
+  if (!is_matrix_market(input)) return {std::nullopt, numbers_on_a_line(input)};
+  MatrixHeader const header = read_matrix_market_header(input);
+  return {header.rows, header.cols};
+}
+
 std::vector<double> read_vector(TextInput const& input, ReadOptions const& options) {
-  return within_memory(input.name, [&] { return read_any_vector(input, options); });
+  return one_column(read_columns(input, options), input.name);
 }
 
 Csr<double> read_matrix_market(std::filesystem::path const& path, ReadOptions const& options) {

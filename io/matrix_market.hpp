@@ -11,9 +11,11 @@
 
 #include <tcsolve/core/cancel.hpp>
 #include <tcsolve/io/byte_source.hpp>
+#include <tcsolve/io/columns.hpp>
 #include <tcsolve/io/matrix_market_header.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -21,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tcsolve {
@@ -35,13 +38,23 @@ struct ReadStats {
   int threads = 0;
 };
 
+/// What the values of a PETSc file are, which it does not say: float64 unless they look like pairs
+/// of float32, which is an error; float64 in any case; float32.
+enum class PetscScalar { automatic, float64, float32 };
+constexpr auto names(PetscScalar) {
+  return std::array{std::pair{PetscScalar::automatic, "auto"},
+                    std::pair{PetscScalar::float64, "float64"},
+                    std::pair{PetscScalar::float32, "float32"}};
+}
+
 struct ReadOptions {
   int threads = 0;                          ///< 0: one per hardware thread
   Duplicates duplicates = Duplicates::sum;  ///< summed in the order of the file
   NonFinite nonfinite = NonFinite::refuse;  ///< NaN and Inf
   std::int64_t memory_limit = 0;            ///< bytes; 0: 80 % of what the system has available
-  CancelFlag cancel{};                      ///< once raised, reading throws Cancelled
-  ReadStats* stats = nullptr;               ///< filled when given
+  PetscScalar petsc = PetscScalar::automatic;
+  CancelFlag cancel{};         ///< once raised, reading throws Cancelled
+  ReadStats* stats = nullptr;  ///< filled when given
 };
 
 /// The matrix in a file, canonical: columns sorted, duplicates summed (or refused), explicit zeros
@@ -62,21 +75,26 @@ Csr<double> parse_matrix_market(std::string_view text, std::string const& name =
 /// Reads only the header, e.g. to state the memory that the matrix will need.
 MatrixHeader read_matrix_market_header(std::filesystem::path const& path);
 
-/// The vector in a file: Matrix Market with one column, array or coordinate (absent entries are 0),
-/// or plain text with one number per line, where blank lines and lines that start with '%' are
+/// A file that can be opened more than once: to be read, and again, e.g. to find the line of a
+/// fault. `name` stands for the file in messages.
+struct TextInput {
+  std::string name;
+  std::function<std::unique_ptr<ByteSource>()> open;
+};
+
+/// The columns in a file: Matrix Market, array or coordinate (absent entries are 0), or plain text
+/// with the numbers of a row on a line, where blank lines and lines that start with '%' are
 /// skipped. Throws like read_matrix_market.
+Columns read_columns(TextInput const& input, ReadOptions const& options = {});
+/// Their extents as far as they are known before all is read: of plain text the number of columns.
+ColumnsSize columns_size(TextInput const& input);
+
+/// The same of a file with one column.
 std::vector<double> read_vector(std::filesystem::path const& path, ReadOptions const& options = {});
 
 /// The same for text in memory.
 std::vector<double> parse_vector(std::string_view text, std::string const& name = "text",
                                  ReadOptions const& options = {});
-
-/// A text that can be opened twice: once to be read, and again to find the line of a fault. `name`
-/// stands for the file in messages.
-struct TextInput {
-  std::string name;
-  std::function<std::unique_ptr<ByteSource>()> open;
-};
 
 /// What the functions above do, of any text.
 Csr<double> read_matrix_market(TextInput const& input, ReadOptions const& options = {});

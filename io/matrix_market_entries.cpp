@@ -38,6 +38,10 @@ std::string value_fault(Parsed parsed, char const* p, bool integer, std::string_
   if (parsed == Parsed::out_of_range)
     return cat("the value in ", quoted(line), " is beyond the range of double (1.8e308)");
   if (*p == '\n') return cat("no value in ", quoted(line));
+  for (char const* q = p; !is_blank(*q) && *q != '\n'; ++q)
+    if (*q == ',' || *q == ';')
+      return cat(quoted(line), " has a '", *q,
+                 "': numbers are written with a point, 1.5, and stand apart by blanks");
   return cat("the value in ", quoted(line), integer ? " is not an integer" : " is not a number");
 }
 
@@ -45,6 +49,37 @@ struct Rules {
   MatrixHeader const& header;
   bool refuse_nonfinite;
 };
+
+/// Lines of `per_line` numbers.
+void parse_table(std::string_view text, Rules const& rules, EntryChunk& out) {
+  char const *p = text.data(), *const end = p + text.size();
+  for (out.lines = 0; p < end; ++p) {
+    char const* const line = p;
+    auto const here = [&] { return std::string_view(line, after_line(line, end)); };
+    ++out.lines;
+    p = skip_blanks(p);
+    if (*p == '%') p = after_line(p, end) - 1;
+    if (*p == '\n') continue;
+    Index count = 0;
+    for (; *p != '\n'; p = skip_blanks(p), ++count) {
+      char const* const at = p;
+      Entry entry{0, 0, 0.0};
+      Parsed parsed = parse_real(p, entry.value);
+      if (parsed == Parsed::number && !is_blank(*p) && *p != '\n') parsed = Parsed::malformed;
+      if (parsed != Parsed::number && (parsed != Parsed::nonfinite || rules.refuse_nonfinite)) {
+        out.fault = value_fault(parsed, at, false, here());
+        return;
+      }
+      out.entries.push_back(entry);
+    }
+    if (count != rules.header.per_line) {
+      out.entries.resize(out.entries.size() - static_cast<std::size_t>(count));
+      out.fault = cat(quoted(here()), " has ", count, count == 1 ? " number" : " numbers",
+                      "; the first line has ", rules.header.per_line);
+      return;
+    }
+  }
+}
 
 /// The loop over lines, one instance for each kind of line.
 template <MatrixLayout layout, MatrixField field>
@@ -98,7 +133,10 @@ void parse_lines(std::string_view text, Rules const& rules, EntryChunk& out) {
       if (*rest != '\n') {
         out.fault = field != MatrixField::pattern && rest == p
                         ? value_fault(Parsed::malformed, p, integer, here())
-                        : cat(quoted(here()), " has more than one entry needs");
+                        : cat(quoted(here()), " goes on behind its entry, ",
+                              placed && field == MatrixField::pattern ? "a row and a column"
+                              : placed ? "a row, a column and a value"
+                                       : "one number");
         break;
       }
       p = rest;
@@ -118,6 +156,8 @@ void parse_entries(std::string_view text, MatrixHeader const& header, NonFinite 
   Rules const rules{header, nonfinite == NonFinite::refuse};
   out.entries.clear();
   out.fault.clear();
+  out.lower = out.upper = false;
+  if (header.per_line > 1) return parse_table(text, rules, out);
   constexpr auto coordinate = MatrixLayout::coordinate;
   constexpr auto array = MatrixLayout::array;
   if (header.layout == coordinate) {

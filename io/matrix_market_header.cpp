@@ -67,6 +67,31 @@ std::string quoted(std::string_view line) {
   return "'" + out + (line.size() > 40 ? "...'" : "'");
 }
 
+namespace {
+
+/// Why a first line is no banner.
+std::string no_banner(std::string_view line) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  auto const begins = [&](std::string_view rest, std::string_view with) {
+    return lower(rest.substr(0, with.size())) == with;
+  };
+  std::string_view rest = line;
+  if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
+  std::size_t const blanks = std::min(rest.find_first_not_of(" \t"), rest.size());
+  if (begins(rest.substr(blanks), magic) && rest.size() < line.size())
+    return "a byte order mark (EF BB BF) stands before the banner; save the file as UTF-8 without "
+           "one";
+  if (begins(rest.substr(blanks), magic))
+    return "a blank stands before the banner; remove it: the file begins with '%%MatrixMarket'";
+  if (begins(line, magic.substr(1)) || begins(line, magic.substr(2)))
+    return cat(begins(line, magic.substr(1)) ? "a '%' is" : "'%%' are", " missing before ",
+               quoted(line), "; the file begins with '%%MatrixMarket'");
+  return cat("not a Matrix Market file: it starts with ", quoted(line),
+             " instead of '%%MatrixMarket matrix ...'");
+}
+
+}  // namespace
+
 bool HeaderParser::feed(std::string_view& text) {
   while (!done_ && !text.empty()) {
     auto const line = text.substr(0, text.find('\n') + 1);
@@ -81,21 +106,7 @@ bool HeaderParser::feed(std::string_view& text) {
 }
 
 void HeaderParser::read_banner(std::string_view line) {
-  struct Container {
-    std::string_view begins;
-    char const* advice;
-  };
-  constexpr Container containers[] = {
-      {"BZh", "this is a bzip2 file; unpack it first (bunzip2)"},
-      {"\x28\xb5\x2f\xfd", "this is a Zstandard file; unpack it first (unzstd)"},
-      {"PK\x03\x04", "this is a zip or .npz file; write it as Matrix Market (scipy.io.mmwrite)"},
-      {"\x93NUMPY", "this is a .npy file; write it as Matrix Market (scipy.io.mmwrite)"},
-  };
-  for (auto const& [begins, advice] : containers)
-    if (line.starts_with(begins)) fail(advice);
-  if (lower(line.substr(0, magic.size())) != magic)
-    fail(cat("not a Matrix Market file: it starts with ", quoted(line),
-             " instead of '%%MatrixMarket matrix ...'"));
+  if (lower(line.substr(0, magic.size())) != magic) fail(no_banner(line));
   auto const word = words(line);
   if (word.size() != 5 || word[0] != magic)
     fail(cat("the banner ", quoted(line),
@@ -103,9 +114,9 @@ void HeaderParser::read_banner(std::string_view line) {
   if (word[1] != "matrix") fail(cat("the file holds a '", word[1], "'; only 'matrix' is read"));
   if (!find_name(word[2], header_.layout))
     fail(cat("unknown layout '", word[2], "'; known: coordinate, array"));
-  if (word[3] == "complex" || word[4] == "hermitian")
-    fail(cat("the matrix is ", word[3], " ", word[4],
-             "; only real, integer and pattern matrices are read"));
+  if (word[3] == "complex") fail(cat("the matrix is complex; ", complex_advice));
+  if (word[4] == "hermitian")
+    fail(cat("'", word[3], " hermitian': only complex matrices are hermitian; write symmetric"));
   if (!find_name(word[3], header_.field))
     fail(cat("unknown field '", word[3], "'; known: real, integer, pattern"));
   if (!find_name(word[4], header_.symmetry))
@@ -135,6 +146,9 @@ void HeaderParser::read_sizes(std::string_view line) {
     if (n[i] > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
       throw SizeError(cat(file_, ":", line_, ": ", i == 0 ? "rows" : "columns", " in ",
                           quoted(line), " do not fit a 32-bit index (0 .. 2147483647)"));
+  constexpr std::uint64_t beyond = 1'000'000'000'000'000'000u;  // what parse_count() makes of more
+  if (!array && n[2] >= beyond)
+    fail(cat("the entries in ", quoted(line), " are more than a file of this size can hold"));
   header_.rows = static_cast<Index>(n[0]);
   header_.cols = static_cast<Index>(n[1]);
   header_.stored = static_cast<Offset>(n[2]);

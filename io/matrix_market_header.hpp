@@ -43,6 +43,7 @@ struct MatrixHeader {
   Index rows = 0;
   Index cols = 0;
   Offset stored = 0;      ///< entry lines in the file
+  Index per_line = 1;     ///< numbers on a line of an array; more than 1 only without a header
   std::int64_t line = 0;  ///< number of the size line, 1 for the first line
 
   /// Entries of the matrix once both triangles are there: at most twice `stored`.
@@ -78,6 +79,11 @@ class HeaderParser {
   std::int64_t line_ = 0;
   bool done_ = false;
 };
+
+/// What to do with a complex matrix.
+inline constexpr char const* complex_advice =
+    "tcsolve solves real systems; write the real form [Re -Im; Im Re] with b = [Re b; Im b], which "
+    "has twice the size and the same solution";
 
 /// Up to 40 characters of a line for a message, in quotes, unprintable bytes shown as '?'.
 std::string quoted(std::string_view line);

@@ -43,8 +43,9 @@ MatrixHeader const& MatrixText::read_header() {
   return header_;
 }
 
-void MatrixText::read_no_header() {
+void MatrixText::read_no_header(Index per_line) {
   header_ = {};
+  header_.per_line = per_line;
   header_.layout = MatrixLayout::array;
   header_.stored = std::numeric_limits<Offset>::max();
 }

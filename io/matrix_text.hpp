@@ -22,8 +22,8 @@ class MatrixText {
 
   /// Reads banner, comments and sizes. Checks that so many entries can be in a file of this size.
   MatrixHeader const& read_header();
-  /// Instead of read_header: bare numbers, one per line, as many as there are.
-  void read_no_header();
+  /// Instead of read_header: bare numbers, `per_line` on each line, as many as there are.
+  void read_no_header(Index per_line = 1);
   MatrixHeader const& header() const { return header_; }
 
   /// The next entries in file order, one chunk after the other; empty at the end. The chunks may be

@@ -110,8 +110,12 @@ inline long long decimal_magnitude(std::string const& text) {
     return Parsed::malformed;  // ... and "+-1" is no number
   auto const first = std::min<std::size_t>(text.starts_with('-'), text.size());
   bool const letters = first < text.size() && !is_digit(text[first]) && text[first] != '.';
-  if (!letters)  // Fortran writes 1.5D+03
+  if (!letters) {  // Fortran writes 1.5D+03, and 1.5-103 where the exponent has three digits
     if (auto const d = text.find_first_of("dD"); d != std::string::npos) text[d] = 'e';
+    auto const sign = text.find_first_of("+-", first + 1);
+    if (sign != std::string::npos && (is_digit(text[sign - 1]) || text[sign - 1] == '.'))
+      text.insert(sign, 1, 'e');
+  }
   char const* const stop = text.data() + text.size();
   auto const read = std::from_chars(text.data(), stop, value);
   if (read.ec == std::errc::invalid_argument || read.ptr != stop) return Parsed::malformed;
@@ -127,7 +131,8 @@ inline long long decimal_magnitude(std::string const& text) {
 }  // namespace detail
 
 /// A real number at p in the syntax of C ("1", "-.5", "+2.e-3", "nan", "inf") or Fortran
-/// ("1.5D+03"), rounded to the nearest double; numbers below the smallest subnormal become 0.
+/// ("1.5D+03", "1.5-103"), rounded to the nearest double; numbers below the smallest subnormal
+/// become 0.
 inline Parsed parse_real(char const*& p, double& value) {
   char const* s = p;
   bool const negative = *s == '-';
@@ -144,8 +149,10 @@ inline Parsed parse_real(char const*& p, double& value) {
     count += s - fraction;
   }
   if (count == 0 || count > 19) return detail::parse_real_slow(p, value);  // 10^19 < 2^64
-  if (char const letter = static_cast<char>(*s | 0x20); letter == 'e' || letter == 'd') {
-    ++s;
+  char const letter = static_cast<char>(*s | 0x20);
+  if (letter == 'e' || letter == 'd' || *s == '+' ||
+      *s == '-') {  // 5.7-304: three digits, no letter
+    if (letter == 'e' || letter == 'd') ++s;
     bool const below = *s == '-';
     if (below || *s == '+') ++s;
     if (!is_digit(*s)) return Parsed::malformed;

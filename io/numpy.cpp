@@ -140,7 +140,7 @@ NumberType number_type(NumpyHeader const& h, std::string const& name, std::strin
                      (kind != 'f' || bytes >= 4) && (kind != 'b' || bytes == 1);
   if (kind == 'c')
     throw MatrixError(
-        cat(name, ": complex numbers (", tcsolve::quoted(descr), "); tcsolve solves real systems"));
+        cat(name, ": complex numbers (", tcsolve::quoted(descr), "); ", complex_advice));
   if (!known)
     throw MatrixError(
         cat(name, ": numbers of the type ", tcsolve::quoted(descr), " are not read; save them as ",
@@ -165,6 +165,7 @@ struct Arrays {
   std::vector<Index> indices, row, col;
   std::vector<double> data;
   std::map<std::string, std::int64_t> lengths;  // of the arrays, by their names
+  std::vector<std::string> members;             // the first few of them
 };
 
 /// Before anything else is looked at: other formats have arrays of other shapes.
@@ -203,6 +204,8 @@ Arrays read_arrays(Archive& archive, std::string const& name, ReadOptions const&
   constexpr auto largest = std::numeric_limits<Offset>::max();
   while (auto const member = archive.next()) {
     if (!member->ends_with(".npy")) continue;
+    constexpr std::size_t few = 8;
+    if (arrays.members.size() < few) arrays.members.push_back(*member);
     std::string const key = member->substr(0, member->size() - 4);
     std::string const what = cat(name, ": ", *member);
     BinaryReader in(cancellable(member_source(archive), options.cancel), what);
@@ -239,12 +242,29 @@ Arrays read_arrays(Archive& archive, std::string const& name, ReadOptions const&
   return arrays;
 }
 
+/// What an archive is that does not name the format of its matrix.
+std::string no_format(Arrays const& arrays) {
+  if (arrays.members.empty())
+    return "a zip archive without arrays (.npy); unpack it, or write the matrix by "
+           "scipy.sparse.save_npz";
+  std::string names;
+  bool pydata = false;
+  for (std::string const& member : arrays.members) {
+    names += cat(names.empty() ? "" : ", ", member);
+    pydata |= member == "coords.npy";
+  }
+  if (pydata)
+    return "an array of the package pydata/sparse (coords.npy); convert it in Python: "
+           "scipy.sparse.save_npz('A.npz', sparse.load_npz(FILE).to_scipy_sparse())";
+  return cat("there is no format.npy, as scipy.sparse.save_npz writes, but ", names,
+             "; a dense array becomes a matrix by scipy.sparse.csr_matrix(array)");
+}
+
 /// The extents, once the arrays are known to go together.
 MatrixFileSize checked_size(Arrays const& arrays, std::string const& name) {
   std::string const& format = arrays.format;
   bool const coo = format == "coo", csc = format == "csc";
-  if (format.empty())
-    throw MatrixError(cat(name, ": no sparse matrix: there is no format.npy, as save_npz writes"));
+  if (format.empty()) throw MatrixError(cat(name, ": ", no_format(arrays)));
   auto const length = [&](char const* key) {
     auto const found = arrays.lengths.find(key);
     if (found == arrays.lengths.end())
@@ -294,16 +314,38 @@ NumpyHeader read_numpy_header(BinaryReader& in) {
   return Literal(text, in).parse();
 }
 
-std::vector<double> read_numpy_vector(BinaryReader& in, ReadOptions const& options) {
+ColumnsSize numpy_columns_size(BinaryReader& in) {
   NumpyHeader const h = read_numpy_header(in);
-  std::int64_t const n = length(h, in.name());
+  if (h.shape.empty() || h.shape.size() > 2)
+    throw MatrixError(cat(in.name(), ": the array has the shape ", shape_text(h),
+                          "; columns have (n,) or (n, k)"));
+  return {narrow(h.shape[0], "length of the columns"),
+          h.shape.size() == 1 ? 1 : narrow(h.shape[1], "columns")};
+}
+
+Columns read_numpy_columns(BinaryReader& in, ReadOptions const& options) {
+  NumpyHeader const h = read_numpy_header(in);
+  if (h.shape.empty() || h.shape.size() > 2)
+    throw MatrixError(cat(in.name(), ": the array has the shape ", shape_text(h),
+                          "; columns have (n,) or (n, k)"));
+  std::int64_t const entries = h.count(in.name());
   NumberType const type = number_type(h, in.name(), "fiub");
-  narrow(n, "length of the vector");
-  in.require(n, type.bytes, "the array");
-  require_memory(16 * n, options.memory_limit, cat(in.name(), ": a vector of ", n, " entries"));
-  auto x = in.reals(type, n, options.nonfinite == NonFinite::keep, "the array");
+  Columns x{narrow(h.shape[0], "length of the columns"),
+            h.shape.size() == 1 ? 1 : narrow(h.shape[1], "columns"),
+            {}};
+  in.require(entries, type.bytes, "the array");
+  require_memory(16 * entries, options.memory_limit,
+                 cat(in.name(), ": an array of ", entries, " numbers"));
+  x.values = in.reals(type, entries, options.nonfinite == NonFinite::keep, "the array");
   char beyond;
   if (in.some({&beyond, 1}) > 0) in.fail("bytes follow the array that the header states");
+  if (!h.fortran_order && x.cols > 1) {
+    auto const n = static_cast<std::size_t>(x.rows), k = static_cast<std::size_t>(x.cols);
+    std::vector<double> columns(x.values.size());
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < k; ++j) columns[j * n + i] = x.values[i * k + j];
+    x.values = std::move(columns);
+  }
   return x;
 }
 

@@ -3,7 +3,7 @@
 /// scipy.sparse.save_npz keeps csr, csc and coo, compressed or not.
 ///
 ///     read    reals f4, f8; integers and bool, signed or not, of 1 to 8 bytes; either byte order
-///     refused by name: complex, f2, f16, records, objects; shapes other than (n,) and (n, 1)
+///     refused by name: complex, f2, f16, records, objects; shapes other than (n,) and (n, k)
 #pragma once
 
 #include <tcsolve/io/archive.hpp>
@@ -32,8 +32,10 @@ struct NumpyHeader {
 /// Throws MatrixError, with the byte, where it is malformed.
 NumpyHeader read_numpy_header(BinaryReader& in);
 
-/// The vector in an .npy file.
-std::vector<double> read_numpy_vector(BinaryReader& in, ReadOptions const& options);
+/// The columns in an .npy file of shape (n,) or (n, k), in the order of C or of Fortran.
+Columns read_numpy_columns(BinaryReader& in, ReadOptions const& options);
+/// Their extents, from the header.
+ColumnsSize numpy_columns_size(BinaryReader& in);
 
 /// Writes x as a float64 array of shape (n,), or (n, columns) where there are several, one after
 /// another in x; version 1.0. The file appears whole or not at all. Throws Error when it can't be

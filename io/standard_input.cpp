@@ -10,12 +10,23 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <system_error>
 
 namespace tcsolve {
 namespace {
 
 [[noreturn]] void fail(char const* action) {
-  throw MatrixError(cat("standard input: cannot ", action, ": ", std::strerror(errno)));
+  throw MatrixError(cat("a pipe cannot ", action, ": ", std::strerror(errno)));
+}
+
+/// A pipe that a shell made, as of `tcsolve <(cat A.mtx)`.
+bool is_pipe_of_shell(std::filesystem::path const& path) {
+  std::string const name = path.string();
+  bool const descriptor =
+      name.starts_with("/dev/fd/") || name.starts_with("/proc/self/fd/") || name == "/dev/stdin";
+  std::error_code ignored;
+  return descriptor && std::filesystem::is_fifo(path, ignored);
 }
 
 void copy(int from, int to) {
@@ -34,14 +45,14 @@ void copy(int from, int to) {
   }
 }
 
-std::filesystem::path kept_input() {
+std::filesystem::path kept(int from) {
   std::error_code none;
   auto const folder = std::filesystem::temp_directory_path(none);
   std::string name = (none ? "/tmp" : folder.string()) + "/tcsolve-XXXXXX";
   int const file = ::mkostemp(name.data(), O_CLOEXEC);
   if (file < 0) fail("be kept in a temporary file (TMPDIR names another folder)");
   ::unlink(name.c_str());  // it lives as long as the descriptor does
-  copy(STDIN_FILENO, file);
+  copy(from, file);
   return cat("/proc/self/fd/", file);
 }
 
@@ -50,9 +61,15 @@ std::filesystem::path kept_input() {
 bool is_standard_input(std::filesystem::path const& path) { return path == "-"; }
 
 std::filesystem::path readable_file(std::filesystem::path const& path) {
-  if (!is_standard_input(path)) return path;
-  static std::filesystem::path const kept = kept_input();
-  return kept;
+  static std::map<std::filesystem::path, std::filesystem::path> copies;
+  if (auto const copy = copies.find(path); copy != copies.end()) return copy->second;
+  if (is_standard_input(path)) return copies[path] = kept(STDIN_FILENO);
+  if (!is_pipe_of_shell(path)) return path;
+  int const pipe = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (pipe < 0) fail("be opened");
+  auto const copy = kept(pipe);
+  ::close(pipe);
+  return copies[path] = copy;
 }
 
 std::string file_name(std::filesystem::path const& path) {

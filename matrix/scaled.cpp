@@ -21,7 +21,8 @@ void require_fit(Narrowed const& made, Beyond beyond) {
     case Beyond::scale: break;
   }
   throw MatrixError(cat(what, "outside", format,
-                        ", and no scaling of rows and columns holds it; use wider values"));
+                        " beside the other entries of its row and column: no scaling of rows and "
+                        "columns holds them all; use wider values"));
 }
 
 template <class S, class T>

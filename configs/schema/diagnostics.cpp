@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/configs/schema/diagnostics.hpp>
 
+#include <tcsolve/configs/schema/suggest.hpp>
 #include <tcsolve/configs/schema/synonyms.hpp>
 #include <tcsolve/core/error.hpp>
 
@@ -35,6 +36,24 @@ std::size_t distance(std::string_view a, std::string_view b) {
   }
   return row[b.size()];
 }
+
+/// The nearest of `known` by at most `most` differences, and by fewer than it has letters.
+std::string near_by(std::string_view name, std::vector<std::string> const& known,
+                    std::size_t most) {
+  if (name.empty() || name.size() > longest_shown) return "";
+  std::size_t best = most + 1;
+  std::string found;
+  for (std::string const& candidate : known) {
+    std::size_t const d = distance(name, candidate);
+    if (d < best && d < candidate.size()) {
+      best = d;
+      found = candidate;
+    }
+  }
+  return found;
+}
+
+std::string_view before_ending(std::string_view name) { return name.substr(0, name.find('.', 1)); }
 
 }  // namespace
 
@@ -80,17 +99,16 @@ std::string shown(std::string_view text) {
 }
 
 std::string detail::edit_nearest(std::string_view name, std::vector<std::string> const& known) {
-  if (name.empty() || name.size() > longest_shown) return "";
-  std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
-  std::string found;
-  for (std::string const& candidate : known) {
-    std::size_t const d = distance(name, candidate);
-    if (d < best && d < candidate.size()) {
-      best = d;
-      found = candidate;
-    }
-  }
-  return found;
+  return near_by(name, known, std::max<std::size_t>(1, name.size() / 3));
+}
+
+std::string nearest_file(std::string_view name, std::vector<std::string> const& known) {
+  std::string_view const stem = before_ending(name);
+  std::vector<std::string> alike;  // some of their letters before the ending are the same
+  for (std::string const& candidate : known)
+    if (distance(stem, before_ending(candidate)) < std::max(stem.size(), std::size_t{1}))
+      alike.push_back(candidate);
+  return near_by(name, alike, std::max<std::size_t>(1, stem.size() / 3));
 }
 
 std::string nearest(std::string_view name, std::vector<std::string> const& known) {

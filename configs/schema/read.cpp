@@ -3,6 +3,7 @@
 
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/configs/schema/range.hpp>
+#include <tcsolve/configs/schema/suggest.hpp>
 #include <tcsolve/configs/schema/synonyms.hpp>
 #include <tcsolve/core/error.hpp>
 
@@ -94,10 +95,13 @@ ConfigNode const* MapReader::take(std::string const& key, bool needed) {
 
 void MapReader::finish() {
   for (std::string const& key : missing_) {
-    // A misspelt key is one mistake: the message about it names the key that is missing.
+    // A misspelt key is one mistake, and so is one that belongs into the block that is missing: the
+    // message about it names that key.
     bool const misspelt = std::ranges::any_of(node_.entries, [&](ConfigNode::Entry const& entry) {
-      return std::ranges::find(known_, entry.key) == known_.end() &&
-             nearest(entry.key, known_) == key;
+      if (std::ranges::find(known_, entry.key) != known_.end()) return false;
+      bool const within =
+          !other_block(entry.key, what_).empty() && key_path(entry.key).starts_with(key + ".");
+      return within || nearest(entry.key, known_) == key;
     });
     if (!misspelt) problems_.add(node_.at, cat("'", key, "' is missing in ", what_));
   }

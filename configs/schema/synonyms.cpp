@@ -2,6 +2,7 @@
 #include <tcsolve/configs/schema/synonyms.hpp>
 
 #include <tcsolve/configs/schema/diagnostics.hpp>
+#include <tcsolve/configs/schema/suggest.hpp>
 #include <tcsolve/core/error.hpp>
 
 #include <algorithm>
@@ -201,3 +202,13 @@ std::string unit_of(std::string_view key) {
 }
 
 }  // namespace tcsolve::detail
+
+std::string tcsolve::key_path(std::string_view name) {
+  std::vector<std::string> keys;
+  for (detail::Pair const& pair : detail::blocks) keys.emplace_back(pair.name);
+  std::string const meant =
+      detail::contains(keys, name) ? std::string(name) : detail::synonym(name, keys);
+  for (auto const& [key, block] : detail::blocks)
+    if (meant == key) return std::string_view(block).empty() ? meant : cat(block, ".", meant);
+  return "";
+}

@@ -29,7 +29,7 @@ TEST_F(Program, NamesEveryProblemOfAConfigWithItsPlace) {
       "solver: {type: gmres, restrt: 50}\n"
       "backend: gpu\n");
   EXPECT_EQ(o.code, 1);
-  EXPECT_TRUE(has(o.err, "my.yaml:1:42: 'n' = 0 is outside [1, 2000]")) << o.err;
+  EXPECT_TRUE(has(o.err, "my.yaml:1:42: 'n' = 0 is outside [1, 1290]")) << o.err;
   EXPECT_TRUE(has(o.err,
                   "my.yaml:2:23: unknown key 'restrt' in solver 'gmres'; did you mean "
                   "'restart'?"))

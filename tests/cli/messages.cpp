@@ -3,6 +3,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/support/formats.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace tcsolve::cli {
@@ -149,6 +150,100 @@ TEST_F(Messages, ShortFormsAndSuggestionsOfTheCommandLine) {
   Outcome const help = tcsolve({"help"});
   EXPECT_EQ(help.code, 0);
   EXPECT_TRUE(has(help.out, "--set")) << help.out;
+}
+
+TEST_F(Messages, OptionsOfOtherPackagesAreKnown) {
+  for (auto const& [given, meant] :
+       {std::pair<Arguments, char const*>{{"--pc", "jacobi"}, "did you mean --preconditioner?"},
+        {{"--precond", "jacobi"}, "did you mean --preconditioner?"},
+        {{"--tol", "1e-8"}, "did you mean --rtol?"},
+        {{"--maxit", "100"}, "did you mean --set solver.max_iters=VALUE?"},
+        {{"--maxiter=100"}, "did you mean --set solver.max_iters=VALUE?"},
+        {{"-ksp_type", "cg"}, "did you mean --solver?"},
+        {{"--backend", "gpu"}, "did you mean cuda?"},
+        {{"--backend=cpu"}, "did you mean host?"},
+        {{"--calibraton", "x"}, "did you mean --calibration?"}}) {
+    Outcome const o = solve(small_config, given);
+    EXPECT_EQ(o.code, 1) << given[0] << o.err;
+    EXPECT_TRUE(has(o.err, meant)) << o.err;
+  }
+}
+
+TEST_F(Messages, AFileThatIsNotThereNamesTheNearest) {
+  write_text(folder_ / "good.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  write_text(folder_ / "zz.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  for (Arguments const& arguments : std::vector<Arguments>{{"good.mt"},
+                                                           {"goood.mtx"},
+                                                           {"info", "goof.mtx"},
+                                                           {"init", "good.mt"},
+                                                           {"advise", "Good.mtx"},
+                                                           {"good.mtx", "god.mtx"}}) {
+    Outcome const o = tcsolve(arguments);
+    EXPECT_EQ(o.code, 2) << o.err;
+    EXPECT_TRUE(has(o.err, "did you mean 'good.mtx'?")) << o.err;
+  }
+  Outcome o = tcsolve({"lp.mtx"});
+  EXPECT_EQ(o.code, 2) << o.err;
+  EXPECT_FALSE(has(o.err, "did you mean")) << o.err;
+  o = tcsolve({"infoo", "good.mtx"});
+  EXPECT_EQ(o.code, 1) << o.err;
+  EXPECT_TRUE(has(o.err, "did you mean the command 'info'?")) << o.err;
+  write_text(folder_ / "my.yaml", small_config);
+  o = tcsolve({"mi.yaml"});
+  EXPECT_EQ(o.code, 1) << o.err;
+  EXPECT_TRUE(has(o.err, "did you mean 'my.yaml'?")) << o.err;
+}
+
+TEST_F(Messages, ABlockByItsNameAlone) {
+  Outcome o =
+      solve("problem: {generator: poisson7}\nsolver: cg\npreconditioner: jacobi\noperator: csr\n",
+            {"--set", "problem.generator.n=4", "--set", "solver.rtol=1e-6", "--backend", "host"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(result()["config"]["solver"]["type"], "cg");
+  EXPECT_EQ(result()["config"]["solver"]["rtol"], 1e-6);
+  EXPECT_EQ(result()["config"]["operator"]["format"], "csr");
+  EXPECT_EQ(result()["problem"]["rows"], 64);
+  o = solve(problem + "solver: {type: fgmres}\npreconditioner: {type: solver, solver: cg}\n",
+            {"--backend", "host"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  o = solve(problem + "solver: gmres\n",
+            {"--set", "solver=cg", "--set", "solver.max_iters=7", "--backend", "host"});
+  EXPECT_EQ(result()["config"]["solver"]["type"], "cg") << o.err;
+  EXPECT_EQ(result()["config"]["solver"]["max_iters"], 7) << o.err;
+  refused(problem + "solver: gc\n", "unknown solver 'gc'; did you mean 'cg'?");
+  refused(problem + "solver: [cg]\n", "a solver is a block: {type: ...}");
+  write_text(folder_ / "m.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  o = tcsolve({"m.mtx", "--set", "solver=cg", "--backend", "host"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(result()["config"]["solver"]["type"], "cg");
+}
+
+/// One mistake is one line.
+TEST_F(Messages, OneMessageForOneMistake) {
+  auto const lines = [](std::string const& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  for (std::string const& config :
+       {std::string("problem: {matrix: m.mtx, rhs: [1, 2, 3]}\nsolver: {type: cg}\n"),
+        std::string("generator: {type: poisson7}\nsolver: {type: cg}\n"),
+        std::string("matrix: m.mtx\nsolver: {type: cg}\n"),
+        std::string(
+            "problem: {matrix: m.mtx, rhs: {columns: 2, from: x}}\nsolver: {type: cg}\n")}) {
+    Outcome const o = solve(config);
+    EXPECT_EQ(o.code, 1) << o.err;
+    EXPECT_EQ(lines(o.err), 1) << o.err;
+  }
+  write_text(folder_ / "m.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  refused("problem: {matrix: m.mtx, x0: ones}\nsolver: {type: cg}\n",
+          "'x0' is a file or one of zero, random", 2);
+  refused("problem: {matrix: m.mtx, rhs: zero}\nsolver: {type: cg}\n",
+          "'rhs' is a file or one of ones, random, A_times_ones", 2);
+  refused("problem: {generator: {type: poisson27, n: 1291}}\nsolver: {type: cg}\n",
+          "'n' = 1291 is outside [1, 1290]");
+  write_text(folder_ / "n.mtx",
+             "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 -1\n1 2 5\n2 2 1\n");
+  Outcome const o = solve("problem: {matrix: n.mtx}\nsolver: {type: cg}\n", {"--backend", "host"});
+  EXPECT_FALSE(has(o.err, "use minres")) << o.err;
 }
 
 TEST_F(Messages, ExplainFindsWhatSetFinds) {

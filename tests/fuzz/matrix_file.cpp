@@ -20,8 +20,12 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
       validate(a.view());
     } catch (Error const&) { std::abort(); }
   } catch (Error const&) {}
-  try {
-    parse_vector_file(bytes, "b", "fuzz", options);
-  } catch (Error const&) {}
+  for (char const* role : {"b", "x0", "z"}) {
+    try {
+      Columns const x = parse_columns_file(bytes, role, "fuzz", options);
+      auto const entries = static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(x.cols);
+      if (x.values.size() != entries) std::abort();
+    } catch (Error const&) {}
+  }
   return 0;
 }

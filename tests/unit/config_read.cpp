@@ -169,7 +169,9 @@ TEST(ConfigRead, TypedBlocks) {
             "my.yaml:2:16: unknown solver 'sor'; known: cg, gmres");
   EXPECT_EQ(errors(p + "solver: {restart: 5}\n"),
             "my.yaml:2:9: this solver has no 'type'; known: cg, gmres");
-  EXPECT_EQ(errors(p + "solver: cg\n"), "my.yaml:2:9: a solver is a block: {type: cg}");
+  EXPECT_EQ(errors(p + "solver: cg\n"), errors(p + "solver: {type: cg}\n")) << "its name alone";
+  EXPECT_EQ(errors(p + "solver: gmrs\n"),
+            "my.yaml:2:9: unknown solver 'gmrs'; did you mean 'gmres'?; known: cg, gmres");
   EXPECT_EQ(errors(p + "solver:\n"), "my.yaml:2:1: a solver is a block: {type: ...}");
   EXPECT_EQ(errors(p + "solver: {type: [cg]}\n"),
             "my.yaml:2:16: 'type' is not a name; known: cg, gmres");

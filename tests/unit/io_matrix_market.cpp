@@ -163,8 +163,19 @@ TEST(MatrixMarket, MalformedFilesAreRefusedWithTheLine) {
        "1: unknown layout 'sparse'; known: coordinate, array"},
       {banner("matrix coordinate float general"), "1: unknown field 'float'"},
       {banner("matrix coordinate real lower"), "1: unknown symmetry 'lower'"},
-      {banner("matrix coordinate complex general"), "1: the matrix is complex general; only real"},
-      {banner("matrix coordinate complex Hermitian"), "1: the matrix is complex hermitian"},
+      {banner("matrix coordinate complex general"),
+       "1: the matrix is complex; tcsolve solves real systems; write the real form [Re -Im; Im "
+       "Re]"},
+      {banner("matrix coordinate complex Hermitian"), "1: the matrix is complex; "},
+      {banner("matrix coordinate real hermitian"),
+       "1: 'real hermitian': only complex matrices are hermitian; write symmetric"},
+      {"\xef\xbb\xbf" + banner("matrix coordinate real general"),
+       "1: a byte order mark (EF BB BF) stands before the banner"},
+      {" " + banner("matrix coordinate real general"), "1: a blank stands before the banner"},
+      {banner("matrix coordinate real general").substr(1),
+       "1: a '%' is missing before '%MatrixMarket"},
+      {banner("matrix coordinate real general").substr(2),
+       "1: '%%' are missing before 'MatrixMarket"},
       {banner("matrix array pattern general"), "1: an array can't be a pattern"},
       {banner("matrix coordinate pattern skew-symmetric"), "1: a pattern can't be skew-symmetric"},
       // size line
@@ -178,7 +189,7 @@ TEST(MatrixMarket, MalformedFilesAreRefusedWithTheLine) {
       {s + "2 3 0\n", "2: the matrix is declared symmetric or skew-symmetric but has 2 rows and 3"},
       {g + "0 5 1\n1 1 1\n", "2: 1 entries in a matrix of 0 x 5"},
       {g + "9 9 10000000000\n1 1 1\n", "2: the size line promises 10000000000 entries, more than"},
-      {g + "9 9 99999999999999999999\n", "2: the size line promises 1000000000000000000 entries"},
+      {g + "9 9 99999999999999999999\n", "2: the entries in '9 9 99999999999999999999' are more"},
       {real_array + "2147483647 2147483647\n1\n", "2: the size line promises 4611686014132420609"},
       // counts
       {g + "2 2 3\n1 1 1.00000\n2 2 2.0000000\n", "5: the file ends after 2 of 3 entries"},
@@ -202,15 +213,16 @@ TEST(MatrixMarket, MalformedFilesAreRefusedWithTheLine) {
       {g + "2 2 1\n1 1 1e\n", "3: the value in '1 1 1e' is not a number"},
       {g + "2 2 1\n1 1 +-1\n", "3: the value in '1 1 +-1' is not a number"},
       {g + "2 2 1\n1 1 0x10\n", "3: the value in '1 1 0x10' is not a number"},
-      {g + "2 2 1\n1 1 1,5\n", "3: the value in '1 1 1,5' is not a number"},
+      {g + "2 2 1\n1 1 1,5\n", "3: '1 1 1,5' has a ',': numbers are written with a point"},
       {g + "2 2 1\n1 1 1e999\n", "3: the value in '1 1 1e999' is beyond the range of double"},
-      {g + "2 2 1\n1 1 1.0 7\n", "3: '1 1 1.0 7' has more than one entry needs"},
-      {g + "2 2 1\n1 1 1 % comment\n", "3: '1 1 1 % comment' has more"},
+      {g + "2 2 1\n1 1 1.0 7\n",
+       "3: '1 1 1.0 7' goes on behind its entry, a row, a column and a value"},
+      {g + "2 2 1\n1 1 1 % comment\n", "3: '1 1 1 % comment' goes on"},
       {banner("matrix coordinate integer general") + "", ""},
       {"%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n",
        "3: the value in '1 1 1.5' is not an integer"},
       {"%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1 1.5\n",
-       "3: '1 1 1.5' has more than one entry needs"},
+       "3: '1 1 1.5' goes on behind its entry, a row and a column"},
       {g + "2 2 2\n1 1 1\n" + std::string("2\0 2 1\n", 7), "4: the row in '2? 2 1' is not"},
       // symmetry
       {s + "3 3 3\n2 1 1\n3 1 1\n1 2 1\n",
@@ -307,11 +319,9 @@ TEST(Vector, FaultsNameTheLine) {
     return thrown([&] { parse_vector(text, "b.txt"); });
   };
   EXPECT_EQ(what(real_array + "2 2\n1\n2\n3\n4\n"),
-            "MatrixError: b.txt: the matrix is 2 x 2; a vector has one column (several right-hand "
-            "sides are solved one after "
-            "another)");
+            "MatrixError: b.txt: 2 x 2 numbers; a vector has one column");
   EXPECT_EQ(what("1\n2\nthree\n"), "MatrixError: b.txt:3: the value in 'three' is not a number");
-  EXPECT_EQ(what("1\n2 3\n"), "MatrixError: b.txt:2: '2 3' has more than one entry needs");
+  EXPECT_EQ(what("1\n2 3\n"), "MatrixError: b.txt:2: '2 3' goes on behind its entry, one number");
   EXPECT_EQ(what("1\nnan\n"),
             "MatrixError: b.txt:2: the value in 'nan' is not finite (NaN or Inf)");
   EXPECT_EQ(what(""), "MatrixError: b.txt:1: the file is empty");

@@ -80,6 +80,13 @@ TEST(NumberParse, RoundsLikeStrtodOnHardCases) {
 TEST(NumberParse, FortranExponents) {
   EXPECT_EQ(number("1.5D+03"), 1500);
   EXPECT_EQ(number("-1.5d-200"), -1.5e-200);
+  // An exponent of three digits leaves no room for the letter.
+  EXPECT_EQ(number("2.5-101"), 2.5e-101);
+  EXPECT_EQ(number("-4.0+000"), -4);
+  EXPECT_EQ(number("5.687138413593-304"), 5.687138413593e-304);
+  EXPECT_EQ(number("0.12345678901234567890+103"), 0.12345678901234567890e103);
+  for (char const* text : {"1-", "1+", "1+-1", "12345678901234567890.5-"})
+    EXPECT_EQ(kind(text), Parsed::malformed) << text;
 }
 
 TEST(NumberParse, WhatIsNotAFiniteNumber) {
