@@ -277,8 +277,9 @@ void BlockSolver::iterate(std::vector<ColumnState*> active, Clock::time_point st
 }
 
 /// One run of the method on the residuals at hand; system_.X holds the corrections afterwards.
-auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start)
-    -> Run {
+/// `called`: what observers are told that it is, where it is not the method.
+auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start,
+                      std::string const& called) -> Run {
   Context& ctx = *ctx_;
   Range const range(ctx, [this] { return facts_.name + ".cycle"; });
   constexpr double u = 0x1p-53;
@@ -306,12 +307,13 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
              goal2.size() * sizeof(double));
   fill<double>(ctx, system_.X, 0);
   method_->begin(ctx);
-  Watch const watch{.solver = facts_.name,
+  Watch const watch{.solver = called.empty() ? facts_.name : called,
                     .start = start,
                     .time_limit = stopping_.time_limit,
                     .iterations_before = active.front()->report.iterations,
-                    .residual_start = farthest,
-                    .tolerance = 1};
+                    .residual_start = w > 1 ? farthest : active.front()->report.true_residual,
+                    .tolerance = w > 1 ? 1 : active.front()->report.tolerance,
+                    .columns = w};
   std::int32_t accounted = 0;
   auto adapt = [&](std::int32_t done) {  // A in another format is the same A
     double const patience = account(ctx, done - std::exchange(accounted, done));
@@ -375,8 +377,10 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   double const before = report.true_residual;
   ColumnEnd const end = end_of(run, i);
   for (Index k = 0; k < end.steps; ++k)
-    report.history.push_back(
-        {++report.iterations, run.measures[static_cast<std::size_t>(k)] * report.tolerance});
+    report.history.push_back({++report.iterations,
+                              run.measures[static_cast<std::size_t>(k)] * report.tolerance,
+                              loop_->moments().at(k + 1), SolveReport::unknown,
+                              k == 0 && report.restarts > 0 ? Mark::restart : Mark::none});
   if (end.steps > 0) report.recurrence_residual = std::sqrt(end.measure2) * report.tolerance;
   report.loop_seconds += run.seconds;
   report.execution = loop_->taken();
@@ -389,6 +393,7 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   submit(ctx, Correct<double>{d.rows, two.factor, two.factor2, d.data, x.data, trial_.view().data});
   double const residual = measure_residual(b_, trial_, trial_residual_, Sum::exact);
   double const trial_norm = norm<double>(ctx, trial_);
+  if (end.steps > 0) report.history.back().true_residual = residual;
   bool const finite = std::isfinite(residual) && std::isfinite(trial_norm);
   auto const step = Judgement::step(finite, before, residual, infinite, infinite);
   if (step.takes) {

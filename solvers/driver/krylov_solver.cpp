@@ -286,6 +286,9 @@ void KrylovSolver<T>::iterate(Problem const& problem, SolveReport& report, Watch
     double limit = finite ? attainable(trial.x_norm, report.rhs_norm) : 0.0;
     if (looks_again && finite && trial.residual <= tolerance + limit)
       trial.residual = measure_residual(problem.b, trial_, trial_residual_, trial.sum = Sum::exact);
+    if (cycle.state.iteration > 0)
+      report.history.back().true_residual =
+          trial.steps == cycle.state.iteration ? trial.residual : cycle.last.residual;
     double trial_normal = unknown;
     if (finite && trial.residual <= residual + limit)
       trial_normal = method_->normal_residual(ctx, trial_residual_, trial.residual);

@@ -91,7 +91,8 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   use_graph_ = false;
   wanted_ = wanted;
   round_ = steps_a_round(facts.cycle);
-  if (ctx.device() == nullptr || wanted == Execution::eager) return;
+  bool const timed = ctx.range_listener() != nullptr && ctx.range_listener()->times_operations();
+  if (ctx.device() == nullptr || wanted == Execution::eager || timed) return;
   bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
   if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
     std::string why;
@@ -141,6 +142,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     copy_bytes(ctx, &state()->cancel, ctx.space(), &nobody, Space::host, sizeof nobody);
     asked_ = false;
   }
+  moments_.begin(seconds_since(watch.start));
   LoopState now;
   now.window = limits.window;
   now.progress = progress_;
@@ -167,6 +169,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     }
     now = drain(ctx, drained, history);
     drained = now.iteration;
+    moments_.end(drained, seconds_since(watch.start));
     auto stop = static_cast<Stop>(now.stop);
     bool paused = stop == Stop::cycle_end && now.iteration < limits.steps;
     if (stop == Stop::replacement)
@@ -288,9 +291,10 @@ void Loop::watch_device(Context& ctx, Watch const& watch) {
 
 /// Ends the loop after a request to cancel, or once the time limit has passed.
 bool Loop::stop_if_asked(Context& ctx, Watch const& watch) {
+  double const seconds = seconds_since(watch.start);
+  moments_.note(peek(progress_->iteration), seconds);
   Stop reason = ctx.asked();
-  if (reason == Stop::running && seconds_since(watch.start) > watch.time_limit)
-    reason = Stop::time_limit;
+  if (reason == Stop::running && seconds > watch.time_limit) reason = Stop::time_limit;
   if (reason == Stop::running) return false;
   ask(ctx, reason);
   return true;
@@ -316,7 +320,7 @@ void Loop::tell(Context& ctx, Watch const& watch) {
   ctx.emit({watch.solver, watch.iterations_before + iteration,
             std::sqrt(peek(progress_->norm2)) / std::sqrt(peek(progress_->start2)) *
                 watch.residual_start,
-            watch.tolerance, seconds_since(watch.start)});
+            watch.tolerance, seconds_since(watch.start), watch.columns});
 }
 
 }  // namespace tcsolve

@@ -16,6 +16,7 @@
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/solvers/driver/stopping.hpp>
 #include <tcsolve/solvers/loop/graph.hpp>
+#include <tcsolve/solvers/loop/moments.hpp>
 #include <tcsolve/solvers/loop/open_loop.hpp>
 #include <tcsolve/solvers/loop/persistent.hpp>
 
@@ -29,6 +30,7 @@ struct Watch {
   Index iterations_before = 0;
   double residual_start = 1;  ///< ||b - A x|| at the start of this run of the loop
   double tolerance = 0;       ///< in the units of b
+  Index columns = 1;          ///< IterationEvent::columns
 };
 
 /// The limits of one run of a loop (see LoopState).
@@ -87,6 +89,8 @@ class Loop {
   /// step to `history`. Waits for the device once, and once more for every 65536 steps.
   LoopState run(Context&, LoopLimits const& limits, Watch const&, std::vector<double>& history,
                 Between const& between = {});
+  /// When the steps of the last run were done, after Watch::start.
+  Moments const& moments() const { return moments_; }
   LoopState* state() { return reinterpret_cast<LoopState*>(memory_.data()); }
 
   static constexpr std::int32_t history_chunk = 1 << 16;
@@ -111,6 +115,7 @@ class Loop {
   Execution wanted_ = Execution::automatic;
   int round_ = 1;  // steps that a graph repeats at once
   bool use_graph_ = false;
+  Moments moments_;
   Index told_ = 0;                // the last iteration that observers were given
   Array<double> memory_;          // the state, and behind it norm2 of each step: one message
   std::vector<double> message_;   // the same on the host
