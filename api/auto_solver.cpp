@@ -224,6 +224,7 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
       bool const another = !first && !again;
       if (!again) {
         ChoiceReport& told = story.emplace_back(told_of(list_[at_]));
+        told.ran = true;
         told.details = M_ ? M_->details() : "";
         told.setup_seconds =
             std::exchange(setup_seconds_, std::numeric_limits<double>::quiet_NaN());

@@ -102,6 +102,9 @@ Arguments parse_arguments(int argc, char const* const* argv) {
       app.add_option("--repeat", parsed.repeat,
                      "solve N times from the same start, after a warm-up; tells median and spread")
           ->check(CLI::Range(1, 1'000'000));
+  auto* const profile_flag =
+      app.add_flag("--profile", parsed.profile,
+                   "time the parts of the solve: products, preconditioner, updates, verification");
   auto* const quiet_flag = app.add_flag("-q,--quiet", quiet, "print the verdict and warnings only");
   app.add_flag("-v,--verbose", verbose, "print details as well")->excludes(quiet_flag);
   app.add_flag(
@@ -121,6 +124,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   info->add_option("--calibration", parsed.calibration,
                    "cost table to decide by; without it: those of the H200 and of the host");
   info->add_flag("--json", parsed.json, "as JSON");
+  info->add_flag("-v,--verbose", verbose, "what each format would cost, and models of formats");
   auto* const generate = app.add_subcommand(
       "generate", "write a matrix, e.g. `generate poisson7 --set n=64 -o A.mtx`");
   generate->fallthrough();  // --set may follow
@@ -191,6 +195,8 @@ Arguments parse_arguments(int argc, char const* const* argv) {
         "each other");
   if (repeat_option->count() > 0 && config_option->count() == 0)
     return usage_error("--repeat repeats a solve; give a CONFIG or a matrix");
+  if (profile_flag->count() > 0 && config_option->count() == 0)
+    return usage_error("--profile times a solve; give a CONFIG or a matrix");
   if (info->parsed()) {
     parsed.command = Task::info;
     parsed.subject = matrix;

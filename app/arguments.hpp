@@ -24,6 +24,7 @@ struct Arguments {
   std::string file;               ///< of `generate`: where the matrix goes
   bool json = false;              ///< of `info` and `advise`
   double rtol = 0;                ///< of `advise`; in a solve one of the sets; 0: not given
+  bool profile = false;           ///< of a solve: the seconds of its parts
   int repeat = 0;                 ///< of a solve: timed ones after a warm-up; 0: one
   std::vector<std::string> sets;  ///< key.path=value, those of --backend, --output, ... included
   Talk talk = Talk::normal;

@@ -161,12 +161,7 @@ class Context {
   template <class F>
   void submit(char const* name, F&& f, bool capturable = true) {
     if (recording_ != nullptr)
-      recording_->commands.push_back(
-          {range_listener_ != nullptr ? range_listener_->recorded(name) : std::string(name),
-           std::forward<F>(f),
-           capturable,
-           typeid(void),
-           {}});
+      recording_->commands.push_back({name, std::forward<F>(f), capturable, typeid(void), {}});
     else
       f(*this);
   }

@@ -18,9 +18,6 @@ struct IterationEvent {
   double norm;
   double tolerance;
   double seconds;
-  /// Columns that are solved together: above 1, `norm` is the largest residual of one of them over
-  /// its tolerance, and `tolerance` is 1.
-  Index columns = 1;
 };
 
 /// A part of a run before or after its iterations begins (`ended` is false) or has ended.

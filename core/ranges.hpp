@@ -21,10 +21,6 @@ struct RangeListener {
   virtual ~RangeListener() = default;
   virtual void open(char const* name) = 0;
   virtual void close() noexcept = 0;
-  /// The name that a command recorded now has when it runs: by then the ranges around it are gone.
-  virtual std::string recorded(char const* name) { return name; }
-  /// Whether operations are timed one by one: loops then run eagerly.
-  virtual bool times_operations() const { return false; }
 };
 
 class [[nodiscard]] Range {

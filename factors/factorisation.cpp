@@ -305,6 +305,11 @@ void Factorisation::make_inverse(Context& ctx) {
   });
 }
 
+bool Factorisation::found_singular() const {
+  TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
+  return pattern.complete && (joint_ ? joint_->replaced() : pattern.replaced) > 0;
+}
+
 std::string Factorisation::details() const {
   TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
   Index const replaced = joint_ ? joint_->replaced() : pattern.replaced;

@@ -19,6 +19,7 @@ std::string stored_type_problem(Real values);
 class FromFactors : public PreconditionerFactory {
  public:
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  bool bytes_are_all() const override { return false; }
 };
 
 /// The preconditioner of a recipe; `a` may lie on the device, and is then copied to the host.

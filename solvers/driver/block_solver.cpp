@@ -288,6 +288,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   inner_.complaint.clear();
   std::vector<double> goal2;
   double farthest = 0, rise = 1;
+  double shown = 1;  // the tolerance of the column that is farthest from its own
   for (Index i = 0; i < w; ++i) {
     ColumnState& c = *active[static_cast<std::size_t>(i)];
     SolveReport const& report = c.report;
@@ -299,6 +300,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     double const fall = std::max(report.tolerance / report.true_residual, 100 * u);
     double const goal = fall * std::ldexp(report.true_residual, -c.exponent);
     goal2.push_back(goal * goal);
+    if (1 / fall > farthest) shown = report.tolerance;
     farthest = std::max(farthest, 1 / fall);
     rise = std::max(rise, stopping_.divtol * report.rhs_norm / report.true_residual);
   }
@@ -311,9 +313,8 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
                     .start = start,
                     .time_limit = stopping_.time_limit,
                     .iterations_before = active.front()->report.iterations,
-                    .residual_start = w > 1 ? farthest : active.front()->report.true_residual,
-                    .tolerance = w > 1 ? 1 : active.front()->report.tolerance,
-                    .columns = w};
+                    .residual_start = farthest * shown,
+                    .tolerance = shown};
   std::int32_t accounted = 0;
   auto adapt = [&](std::int32_t done) {  // A in another format is the same A
     double const patience = account(ctx, done - std::exchange(accounted, done));

@@ -44,6 +44,7 @@ struct ChoiceReport {
   std::string label;    ///< "gmres {restart: 50} with ilu {drop_tolerance: 0.01}"
   std::string details;  ///< of the preconditioner (LinearOperator::details())
   std::string outcome;  ///< of its solve, or why it could not be set up
+  bool ran = false;     ///< it was set up
   Index iterations = 0;
   double true_residual = std::numeric_limits<double>::quiet_NaN();
   /// Of its set-up; NaN where that was made before this solve. Of its iterations and checks.

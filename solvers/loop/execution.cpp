@@ -91,7 +91,7 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   use_graph_ = false;
   wanted_ = wanted;
   round_ = steps_a_round(facts.cycle);
-  bool const timed = ctx.range_listener() != nullptr && ctx.range_listener()->times_operations();
+  bool const timed = dynamic_cast<TimingListener*>(ctx.range_listener()) != nullptr;
   if (ctx.device() == nullptr || wanted == Execution::eager || timed) return;
   bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
   if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
@@ -320,7 +320,7 @@ void Loop::tell(Context& ctx, Watch const& watch) {
   ctx.emit({watch.solver, watch.iterations_before + iteration,
             std::sqrt(peek(progress_->norm2)) / std::sqrt(peek(progress_->start2)) *
                 watch.residual_start,
-            watch.tolerance, seconds_since(watch.start), watch.columns});
+            watch.tolerance, seconds_since(watch.start)});
 }
 
 }  // namespace tcsolve

@@ -14,6 +14,7 @@
 #include <tcsolve/core/arena.hpp>
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/context.hpp>
+#include <tcsolve/core/timing_listener.hpp>
 #include <tcsolve/solvers/driver/stopping.hpp>
 #include <tcsolve/solvers/loop/graph.hpp>
 #include <tcsolve/solvers/loop/moments.hpp>
@@ -30,7 +31,6 @@ struct Watch {
   Index iterations_before = 0;
   double residual_start = 1;  ///< ||b - A x|| at the start of this run of the loop
   double tolerance = 0;       ///< in the units of b
-  Index columns = 1;          ///< IterationEvent::columns
 };
 
 /// The limits of one run of a loop (see LoopState).
@@ -72,6 +72,8 @@ class Loop {
   template <class Step>
   void record(Context& ctx, Execution wanted, Body const& facts, Step&& step) {
     ctx.within(state(), [&] { body_ = ctx.record(step); });
+    if (auto* const listener = dynamic_cast<TimingListener*>(ctx.range_listener()))
+      listener->recorded(body_);
     choose(ctx, wanted, facts);
   }
   /// Made in this Context, so that it may record() anew there.

@@ -34,7 +34,7 @@ TEST_F(Pictures, ThePlotShowsEachResidual) {
   ASSERT_EQ(o.code, 0) << o.err;
   std::string const svg = file("convergence.svg");
   EXPECT_TRUE(has(svg, "</svg>"));
-  for (char const* words : {"cg: converged", "tolerance", "true residual at the end", "iteration"})
+  for (char const* words : {"cg with jacobi: converged", "tolerance", "true residual", "iteration"})
     EXPECT_TRUE(has(svg, words)) << words;
   EXPECT_EQ(result()["files"]["plot"], "convergence.svg");
   EXPECT_TRUE(result()["files"]["report"].is_null());
