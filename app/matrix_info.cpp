@@ -140,7 +140,7 @@ std::string model_text(NamedModel const& named) {
   return text;
 }
 
-/// "format          dia on NVIDIA H200, csr on the host".
+/// "format          NAME on NVIDIA H200, NAME on the host".
 std::string decision_text(std::vector<DevicePlan> const& plans) {
   std::string text = "format         ";
   for (DevicePlan const& plan : plans)

@@ -24,6 +24,7 @@
 #include <exception>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 namespace tcsolve {
 namespace {
@@ -70,6 +71,12 @@ SolveReport without_figures() {
   return r;
 }
 
+/// By which an iteration made the residual smaller, in the geometric mean.
+double mean_rate(SolveReport const& r) {
+  if (r.iterations == 0 || !(r.initial_residual > 0)) return unknown;
+  return std::pow(r.true_residual / r.initial_residual, 1.0 / r.iterations);
+}
+
 /// Whether `value` is the number behind this outcome.
 bool has_value(Stop reason) {
   return reason == Stop::breakdown || reason == Stop::indefinite_operator ||
@@ -85,6 +92,7 @@ Json residuals(RunResult const& run) {
           {"initial", number(r.initial_residual)},
           {"best", number(r.best_residual)},
           {"best_iteration", std::isnan(r.best_residual) ? Json(nullptr) : Json(r.best_iteration)},
+          {"mean_rate", number(mean_rate(r))},
           {"tolerance", number(r.tolerance)},
           {"rhs_norm", number(r.rhs_norm)},
           {"backward_error", number(r.backward_error)},
@@ -261,12 +269,14 @@ Json versions() {
 
 /// A row for the guess, then one for each iteration; what is not known is left out.
 std::string history_csv(SolveReport const& report) {
-  std::string text = "iteration,residual,seconds,true_residual,mark\n";
+  std::string text = "iteration,residual,rate,seconds,true_residual,mark\n";
   auto const figure = [](double v) { return std::isnan(v) ? std::string() : cat(v); };
+  double before = unknown;
   auto const row = [&](Record const& r) {
-    text += cat(r.iteration, ",", figure(r.norm), ",",
-                std::isnan(r.seconds) ? "" : figure_text(r.seconds), ",", figure(r.true_residual),
-                ",", name(r.mark), "\n");
+    double const rate = r.norm / std::exchange(before, r.norm);
+    text += cat(r.iteration, ",", figure(r.norm), ",", std::isnan(rate) ? "" : figure_text(rate),
+                ",", std::isnan(r.seconds) ? "" : figure_text(r.seconds), ",",
+                figure(r.true_residual), ",", name(r.mark), "\n");
   };
   double const start = report.initial_residual;
   if (!std::isnan(start)) row({0, start, 0, start});
