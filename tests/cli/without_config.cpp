@@ -114,7 +114,7 @@ TEST_F(WithoutConfig, ASwitchIsToldWhole) {
   EXPECT_TRUE(has(o.verdict(), " (" + std::to_string(all) + " in all)")) << o.verdict();
   // The history says where the other method began, and nothing is later than the end.
   std::string const history = read_text(folder_ / "tcsolve-out/history.csv");
-  EXPECT_TRUE(has(history, "iteration,residual,seconds,true_residual,mark\n0,")) << history;
+  EXPECT_TRUE(has(history, "iteration,residual,rate,seconds,true_residual,mark\n0,")) << history;
   std::string const at = "\n" + std::to_string(first["iterations"].get<int>() + 1) + ",";
   ASSERT_TRUE(has(history, at)) << history;
   std::string const row = history.substr(history.find(at) + 1);
