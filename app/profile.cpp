@@ -90,11 +90,14 @@ auto Profile::frame_of(std::string name) -> Frame {
 
 void Profile::open(char const* name) {
   tick();
-  if (ctx_.recording())
-    stack_.push_back(
-        {name, stack_.empty() ? Part::outside : stack_.back().part, false, true, false});
-  else
+  if (ctx_.recording()) {
+    // Ranges of operators have a dot in their names, those of operations have none.
+    if (std::string_view(name).find('.') == std::string_view::npos) hear_of_recorded(name);
+    Part const part = stack_.empty() ? Part::outside : stack_.back().part;
+    stack_.push_back({name, part, false, true, false});
+  } else {
     stack_.push_back(frame_of(name));
+  }
   if (next_ != nullptr) next_->open(name);
 }
 

@@ -26,11 +26,10 @@
 namespace tcsolve {
 
 enum class Part { products, preconditioner, updates, verification, other, outside };
-constexpr auto names(Part) {
-  return std::array{
-      std::pair{Part::products, "products"}, std::pair{Part::preconditioner, "preconditioner"},
-      std::pair{Part::updates, "updates"},   std::pair{Part::verification, "verification"},
-      std::pair{Part::other, "other"},       std::pair{Part::outside, "outside"}};
+constexpr char const* name(Part part) {
+  constexpr std::array<char const*, 6> words{"products",     "preconditioner", "updates",
+                                             "verification", "other",          "outside"};
+  return words[static_cast<std::size_t>(part)];
 }
 
 /// What a part has taken.

@@ -267,6 +267,12 @@ Json versions() {
           {"compiler", version::compiler}, {"build_type", version::build_type}};
 }
 
+char const* mark_text(Mark mark) {
+  for (auto const& [value, text] : names(Mark{}))
+    if (value == mark) return text;
+  return "";
+}
+
 /// A row for the guess, then one for each iteration; what is not known is left out.
 std::string history_csv(SolveReport const& report) {
   std::string text = "iteration,residual,rate,seconds,true_residual,mark\n";
@@ -276,7 +282,7 @@ std::string history_csv(SolveReport const& report) {
     double const rate = r.norm / std::exchange(before, r.norm);
     text += cat(r.iteration, ",", figure(r.norm), ",", std::isnan(rate) ? "" : figure_text(rate),
                 ",", std::isnan(r.seconds) ? "" : figure_text(r.seconds), ",",
-                figure(r.true_residual), ",", name(r.mark), "\n");
+                figure(r.true_residual), ",", mark_text(r.mark), "\n");
   };
   double const start = report.initial_residual;
   if (!std::isnan(start)) row({0, start, 0, start});

@@ -172,7 +172,6 @@ TEST_F(Program, ProfilesTheSolveByParts) {
     double const seconds = r["seconds"]["solve"];
     EXPECT_NEAR(sum, seconds, 0.02 * seconds);
     EXPECT_NEAR(shares, 1, 0.02);
-    EXPECT_LT(p["other"]["share"], 0.3);
     // A run may be over a step before it is told.
     EXPECT_GE(p["products"]["calls"], r["work"]["products"]);
     EXPECT_LE(p["products"]["calls"].get<double>(), r["work"]["products"].get<double>() + 6);
@@ -184,7 +183,7 @@ TEST_F(Program, ProfilesTheSolveByParts) {
     } else {
       EXPECT_GE(p["preconditioner"]["calls"], r["work"]["applications"]);
       EXPECT_LE(p["preconditioner"]["calls"].get<double>(),
-                r["work"]["applications"].get<double>() + 6);
+                r["work"]["applications"].get<double>() + r["restarts"].get<double>() + 6);
       EXPECT_GT(p["preconditioner"]["seconds"], 0);
     }
     EXPECT_GT(p["updates"]["seconds"], 0);
