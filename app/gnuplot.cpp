@@ -115,7 +115,8 @@ Points true_residuals(SolveReport const& report, double scale) {
   std::vector<Record> known;
   for (Record const& r : report.history)
     if (!std::isnan(r.true_residual) && r.iteration != report.iterations) known.push_back(r);
-  std::size_t const stride = std::max<std::size_t>(1, known.size() * 2 / most_points);
+  constexpr std::size_t most = 200;
+  std::size_t const stride = (known.size() + most - 1) / most;
   for (std::size_t i = 0; i < known.size(); i += stride)
     points.add(known[i].iteration, known[i].true_residual);
   points.add(report.iterations, report.true_residual);

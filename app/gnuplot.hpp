@@ -13,7 +13,8 @@ void require_gnuplot(std::string const& key);
 
 /// The residual of each iteration, relative to norm(b), as SVG, with the tolerance, true residuals
 /// where they were evaluated, and lines where another method of `auto` or a restart began. Of a
-/// long history at most 2000 points are drawn, of restarts at most 40. `method`: the title says it.
+/// long history at most 2000 points are drawn, 200 true residuals
+/// and 40 restarts. `method`: the title says it.
 /// Throws Error when gnuplot fails.
 std::string convergence_svg(SolveReport const& report, std::string const& method);
 
