@@ -118,11 +118,17 @@ TEST_F(Pictures, TheReportHoldsEveryKey) {
       {"--repeat", "1", "--profile"});
   ASSERT_EQ(o.code, 0) << o.err;
   std::string page = look();
-  for (char const* words :
-       {"What auto tried", "cg with jacobi</td>",
-        "cg with ic {drop_tolerance: 0.01, complete_below: 5}: converged", "another method", "MiB",
-        " ms</td>", "prefers-color-scheme: dark", "--profile"})
+  for (char const* words : {"What auto tried", "cg with jacobi</td>",
+                            "cg with ic {drop_tolerance: 0.01, complete_below: 5}: converged",
+                            "MiB", " ms</td>", "prefers-color-scheme: dark", "--profile"})
     EXPECT_TRUE(has(page, words)) << words;
+  // The plot of a solve in which it took another method shows where.
+  ASSERT_EQ(solve("problem: {generator: {type: elasticity, n: 8}}\nsolver: {type: auto}\n"
+                  "preconditioner: {type: auto}\noutput: {report: true}\n" +
+                  on_host)
+                .code,
+            0);
+  EXPECT_TRUE(has(look(), "another method"));
   o = solve(
       "problem: {generator: {type: poisson7, n: 6}, rhs: {columns: 3}}\n"
       "solver: {type: cg}\npreconditioner: {type: jacobi}\noutput: {report: true}\n" +
