@@ -33,6 +33,20 @@ Block read_block(RegistryBase const& registry, ConfigNode const& node) {
   return block;
 }
 
+/// "ilu {drop_tolerance: 0.01}" for "{type: ilu, drop_tolerance: 0.01}".
+std::string brief(std::string const& block) {
+  ConfigNode node = parse_yaml(block, "auto");
+  std::string const type = node.find("type")->scalar;
+  std::erase_if(node.entries, [](ConfigNode::Entry const& e) { return e.key == "type"; });
+  return node.entries.empty() ? type : cat(type, " ", to_yaml_inline(node));
+}
+
+/// Advice where the limit that ended the last method is not the caller's.
+std::string no_other_method(SolveReport const&) {
+  return "auto has no other method for this matrix; name a solver and a preconditioner, or raise "
+         "max_iters of the one that came nearest";
+}
+
 /// Whether another method may do better: an answer, a request to stop or unusable input end it all.
 bool goes_on(SolveReport const& r) {
   switch (r.reason) {
@@ -87,12 +101,14 @@ void AutoSolver::look(Context& ctx, CsrView<double> const& a) {
   tried_.clear();
 }
 
-Block AutoSolver::solver_block(Choice const& choice) const {
+/// `limited`: with the iterations after which another choice is tried.
+Block AutoSolver::solver_block(Choice const& choice, bool limited) const {
   if (kept_solver_) return kept_solver_;
   ConfigNode node = parse_yaml(choice.solver, "auto");
   StoppingParams stopping = stopping_;
-  stopping.max_iters =
-      std::min(stopping.max_iters, choice.trial > 0 ? choice.trial : choice.most_iterations);
+  if (limited)
+    stopping.max_iters =
+        std::min(stopping.max_iters, choice.trial > 0 ? choice.trial : choice.most_iterations);
   if (choice.window > 0 && stopping.stagnation_window < 0)
     stopping.stagnation_window = choice.window;
   ConfigNode const keys = to_node(stopping);
@@ -103,6 +119,23 @@ Block AutoSolver::solver_block(Choice const& choice) const {
 Block AutoSolver::preconditioner_block(Choice const& choice) const {
   if (kept_preconditioner_) return kept_preconditioner_;
   return read_block(solver_registries().preconditioners, parse_yaml(choice.preconditioner, "auto"));
+}
+
+/// What a report says of a choice before it has run.
+ChoiceReport AutoSolver::told_of(Choice const& choice) const {
+  ChoiceReport told;
+  told.solver_block = solver_block(choice, false);
+  told.solver = told.solver_block.type();
+  if (given_M_) {
+    told.preconditioner = given_M_->name();
+  } else {
+    told.preconditioner_block = preconditioner_block(choice);
+    told.preconditioner = told.preconditioner_block.type();
+  }
+  std::string const solver = kept_solver_ ? told.solver : brief(choice.solver);
+  bool const known = given_M_ || kept_preconditioner_;
+  told.label = cat(solver, " with ", known ? told.preconditioner : brief(choice.preconditioner));
+  return told;
 }
 
 void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
@@ -126,8 +159,7 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
   if (next()) return;
   if (late_) throw OutOfTime();
   std::string text = "auto: no choice could be set up";
-  for (ChoiceReport const& t : tried_)
-    text += cat("; ", t.solver, " with ", t.preconditioner, ": ", t.outcome);
+  for (ChoiceReport const& t : tried_) text += "; " + t.text();
   if (unsupported_ && !tried_.empty()) throw Unsupported(text);
   throw SetupError(text);
 }
@@ -150,9 +182,7 @@ bool AutoSolver::next(Deadline until) {
       late_ = dynamic_cast<OutOfTime const*>(&e) != nullptr &&
               dynamic_cast<TakesTooLong const*>(&e) == nullptr;  // others may take less time
       if (dynamic_cast<Unsupported const*>(&e) == nullptr) unsupported_ = false;
-      ChoiceReport failed;
-      failed.solver = solver_block(choice).type();
-      failed.preconditioner = preconditioner_block(choice).type();
+      ChoiceReport failed = told_of(choice);
       failed.outcome = e.what();
       failed.setup_seconds = seconds_since(start);
       ctx_->log(Severity::note, cat("auto: ", failed.text()));
@@ -168,9 +198,7 @@ void AutoSolver::begin(Choice const& choice) {
   M_ = nullptr;
   solver_.reset();
   factory_ = make<PreconditionerRegistry>(preconditioner);
-  ctx.log(Severity::note,
-          cat("auto: ", solver.type(), " with ",
-              given_M_ ? given_M_->name() : preconditioner.type(), ", since ", choice.reason));
+  ctx.log(Severity::note, cat("auto: ", told_of(choice).label, ", since ", choice.reason));
   if (given_M_)
     M_ = given_M_;
   else if (!factory_->is_identity())
@@ -195,43 +223,61 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
   Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
   InnerSolves inner;
   bool first = true;
+  double early = 0;  // seconds of a set-up before the first method of this solve
   ctx.solving(deadline, inner, [&] {
     if (!begun_) {  // the time of the last solve was up
       at_ = 0;
+      auto const start = std::chrono::steady_clock::now();
       if (!next(deadline)) throw OutOfTime();
+      early = seconds_since(start);
       for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
     }
     for (bool again = false;;) {
       SolveReport report = solver_->solve(b, x);
+      bool const another = !first && !again;
       if (!again) {
-        ChoiceReport& told = story.emplace_back();
-        told.solver = solver_->name();
-        told.preconditioner = M_ ? M_->name() : "none";
+        ChoiceReport& told = story.emplace_back(told_of(list_[at_]));
+        told.ran = true;
         told.details = M_ ? M_->details() : "";
-        told.setup_seconds = std::exchange(setup_seconds_, 0);
+        told.setup_seconds =
+            std::exchange(setup_seconds_, std::numeric_limits<double>::quiet_NaN());
       }
       ChoiceReport& told = story.back();
       told.outcome = report.outcome();
       told.iterations += report.iterations;
       told.true_residual = report.true_residual;
       told.seconds += report.seconds;
-      bool const more = goes_on(report) && ctx.asked() == Stop::running &&
+      Stop const asked = ctx.asked();
+      bool const open = goes_on(report);
+      bool const more = open && asked == Stop::running &&
                         total.iterations + report.iterations < stopping_.max_iters;
       again = !kept_solver_ && report.reason == Stop::max_iterations && list_[at_].trial > 0 &&
               report.true_residual <= trial_gain * report.initial_residual &&
               told.iterations < list_[at_].most_iterations;
+      std::size_t const before = total.history.size();
       total = first ? std::move(report) : following(std::move(total), std::move(report));
+      if (another && total.history.size() > before) total.history[before].mark = Mark::method;
       first = false;
+      if (open && asked != Stop::running) {  // the end of a trial is not what ends the solve
+        total.reason = asked;
+        total.cause = Cause::none;
+        total.message = message_of(total, solver_->name(), solver_->advice());
+      }
       if (!more) break;
       if (again) continue;
       if (total.reason == Stop::indefinite_operator) definite_ = false;
       std::size_t const failed = at_++;
-      if (!next(deadline)) {
+      auto const start = std::chrono::steady_clock::now();
+      bool const goes = next(deadline);
+      total.setup_seconds += seconds_since(start);
+      if (!goes) {
         at_ = failed;  // its solver is gone
         begun_ = false;
         if (late_) {
           total.reason = Stop::time_limit;
           total.message = message_of(total, name());
+        } else if (total.reason == Stop::max_iterations && !kept_solver_) {
+          total.message = message_of(total, story.back().solver, no_other_method);
         }
         for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
         break;
@@ -240,6 +286,7 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
     }
   });
   total.message = facts_.closing(total, story);
+  total.setup_seconds += early;
   total.choices = std::move(story);
   if (total.choices.size() > 1) {
     total.message += "; before it:";

@@ -78,8 +78,9 @@ class AutoSolver final : public Solver {
  private:
   bool next(Deadline until = Deadline::max());
   void begin(Choice const&);
-  Block solver_block(Choice const&) const;
+  Block solver_block(Choice const&, bool limited = true) const;
   Block preconditioner_block(Choice const&) const;
+  ChoiceReport told_of(Choice const&) const;
 
   StoppingParams stopping_;
   Block kept_solver_, kept_preconditioner_;
@@ -96,7 +97,8 @@ class AutoSolver final : public Solver {
   std::unique_ptr<PreconditionerFactory> factory_;
   std::shared_ptr<Solver> solver_;
   std::vector<ChoiceReport> tried_;  // since the last report
-  double setup_seconds_ = 0;         // of the choice at work
+  /// Of the choice at work; NaN: it has been told.
+  double setup_seconds_ = std::numeric_limits<double>::quiet_NaN();
 };
 
 }  // namespace tcsolve

@@ -166,6 +166,8 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   app.add_option("--repeat", parsed.repeat,
                  "solve N times from the same start, after a warm-up; tells median and spread")
       ->check(CLI::Range(1, 1'000'000));
+  app.add_flag("--profile", parsed.profile,
+               "time the parts of the solve: products, preconditioner, updates, verification");
   auto* const quiet_flag = app.add_flag("-q,--quiet", quiet, "print the verdict and warnings only");
   app.add_flag("-v,--verbose", verbose, "print details as well")->excludes(quiet_flag);
   app.add_flag(
@@ -185,6 +187,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   info->add_option("--calibration", parsed.calibration,
                    "cost table to decide by; without it: those of the H200 and of the host");
   info->add_flag("--json", parsed.json, "as JSON");
+  info->add_flag("-v,--verbose", verbose, "what each format would cost, and models of formats");
   auto* const generate = app.add_subcommand(
       "generate", "write a matrix, e.g. `generate poisson7 --set n=64 -o A.mtx`");
   generate->fallthrough();  // --set may follow

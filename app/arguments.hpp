@@ -27,6 +27,7 @@ struct Arguments {
   bool all = false;                  ///< of `advise`: every candidate runs to its end
   std::optional<double> rtol;        ///< of `advise`; in a solve one of the sets
   std::optional<double> time_limit;  ///< seconds; of `advise`; in a solve one of the sets
+  bool profile = false;              ///< of a solve: the seconds of its parts
   int repeat = 0;                    ///< of a solve: timed ones after a warm-up; 0: one
   std::vector<std::string> sets;     ///< key.path=value, those of --backend, --output, ... included
   Talk talk = Talk::normal;

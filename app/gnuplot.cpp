@@ -78,20 +78,74 @@ std::string number(double v) {
 }
 
 /// "iteration residual" lines of what a logarithmic axis can show.
-std::string points(SolveReport const& report, double scale) {
-  std::string text;
-  auto const add = [&](Index iteration, double residual) {
-    double const relative = residual / scale;
+class Points {
+ public:
+  explicit Points(double scale) : scale_(scale) {}
+  void add(Index iteration, double residual) {
+    double const relative = residual / scale_;
     if (relative > 0 && std::isfinite(relative))
-      text += cat(iteration, " ", number(relative), "\n");
-  };
-  add(0, report.initial_residual);
+      text_ += cat(iteration, " ", number(relative), "\n");
+  }
+  bool empty() const { return text_.empty(); }
+  /// As a data block of gnuplot.
+  std::string block(std::string const& name) const {
+    return cat("$", name, " << END\n", text_, "END\n");
+  }
+
+ private:
+  double scale_;
+  std::string text_;
+};
+
+Points residuals(SolveReport const& report, double scale) {
+  Points points(scale);
+  points.add(0, report.initial_residual);
   auto const& history = report.history;
   std::size_t const stride =
       std::max<std::size_t>(1, (history.size() + most_points - 1) / most_points);
   for (std::size_t i = 0; i < history.size(); ++i)
-    if (i % stride == 0 || i + 1 == history.size()) add(history[i].iteration, history[i].norm);
+    if (i % stride == 0 || i + 1 == history.size())
+      points.add(history[i].iteration, history[i].norm);
+  return points;
+}
+
+/// The last of them is that of the x that is returned.
+Points true_residuals(SolveReport const& report, double scale) {
+  Points points(scale);
+  std::vector<Record> known;
+  for (Record const& r : report.history)
+    if (!std::isnan(r.true_residual) && r.iteration != report.iterations) known.push_back(r);
+  constexpr std::size_t most = 200;
+  std::size_t const stride = (known.size() + most - 1) / most;
+  for (std::size_t i = 0; i < known.size(); i += stride)
+    points.add(known[i].iteration, known[i].true_residual);
+  points.add(report.iterations, report.true_residual);
+  return points;
+}
+
+/// An upright line before the first iteration of another method, thinner ones at restarts.
+std::string marks(SolveReport const& report) {
+  constexpr std::ptrdiff_t most_restarts = 40;
+  auto const restarts = std::ranges::count(report.history, Mark::restart, &Record::mark);
+  std::string text;
+  for (Record const& r : report.history) {
+    bool const method = r.mark == Mark::method;
+    if (!method && (r.mark != Mark::restart || restarts > most_restarts)) continue;
+    text += cat("set arrow from ", r.iteration - 1, ", graph 0 to ", r.iteration - 1,
+                ", graph 1 nohead back ",
+                method ? "lw 1.5 lc rgb '#8a5a00'" : "lw 1 dt 3 lc rgb '#bbbbbb'", "\n");
+    if (method)
+      text += cat("set label 'another method' at ", r.iteration - 1,
+                  ", graph 0.97 offset 0.5,0 font ',11' tc rgb '#8a5a00'\n");
+  }
   return text;
+}
+
+/// Text between apostrophes.
+std::string quoted(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 2)
+    text.insert(at, 1, '\'');
+  return "'" + text + "'";
 }
 
 bool on_path(std::string const& name) {
@@ -115,32 +169,29 @@ void require_gnuplot(std::string const& key) {
                           "install it (Debian: gnuplot-nox) or leave the key out"));
 }
 
-std::string convergence_svg(SolveReport const& report, std::string const& solver) {
+std::string convergence_svg(SolveReport const& report, std::string const& method) {
   double const scale = report.rhs_norm > 0 ? report.rhs_norm : 1;
-  std::string const data = points(report, scale);
-  double const tolerance = report.tolerance / scale, residual = report.true_residual / scale;
+  Points const history = residuals(report, scale), exact = true_residuals(report, scale);
+  double const tolerance = report.tolerance / scale;
   std::string script =
-      cat("set terminal svg size 800,440 font 'sans-serif,14' background rgb 'white'\n"
+      cat("set terminal svg size 960,440 font 'sans-serif,14' background rgb 'white'\n"
           "set xlabel 'iteration'\n"
           "set ylabel '",
-          report.rhs_norm > 0 ? "residual / norm(b)" : "residual",
-          "'\n"
-          "set title '",
-          solver, ": ", report.outcome(), "' noenhanced\nset format y '10^{%L}'\nset grid\n",
-          "set key top right\nset xrange [0:*]\n");
-  if (data.empty())
+          report.rhs_norm > 0 ? "residual / norm(b)" : "residual", "'\nset title ",
+          quoted(cat(method, ": ", report.outcome())),
+          " noenhanced\nset format y '10^{%L}'\nset grid\n"
+          "set key outside bottom center horizontal\nset xrange [0:*]\n");
+  if (history.empty())
     return run(script +
                "set label 'no residual above zero' at graph 0.5,0.5 center\n"
                "unset format\nplot [0:1][0:1] NaN notitle\n");
-  script += cat("set logscale y\n$history << END\n", data, "END\n");
-  script += "plot $history with lines lw 2 lc rgb '#1f5fa8' title 'residual of the iteration'";
+  script += cat("set logscale y\n", marks(report), history.block("history"), exact.block("exact"),
+                "plot $history with lines lw 2 lc rgb '#1f5fa8' title 'residual of the iteration'");
   if (tolerance > 0 && std::isfinite(tolerance))
     script +=
         cat(", ", number(tolerance), " with lines dt 2 lw 1.5 lc rgb '#666666' title 'tolerance'");
-  if (residual > 0 && std::isfinite(residual))
-    script +=
-        cat(", '-' with points pt 7 ps 0.8 lc rgb '#c23b22' title 'true residual at the end'\n",
-            report.iterations, " ", number(residual), "\ne");
+  if (!exact.empty())
+    script += ", $exact with points pt 7 ps 0.5 lc rgb '#c23b22' title 'true residual'";
   return run(script + "\n");
 }
 

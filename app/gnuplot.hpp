@@ -11,9 +11,11 @@ namespace tcsolve {
 /// Throws ConfigError, with the package to install, when there is no gnuplot. `key` asked for it.
 void require_gnuplot(std::string const& key);
 
-/// The residual of each iteration, relative to norm(b), as SVG, with the tolerance and the true
-/// residual at the end. Of a long history at most 2000 points are drawn. Throws Error when gnuplot
-/// fails.
-std::string convergence_svg(SolveReport const& report, std::string const& solver);
+/// The residual of each iteration, relative to norm(b), as SVG, with the tolerance, true residuals
+/// where they were evaluated, and lines where another method of `auto` or a restart began. Of a
+/// long history at most 2000 points are drawn, 200 true residuals
+/// and 40 restarts. `method`: the title says it.
+/// Throws Error when gnuplot fails.
+std::string convergence_svg(SolveReport const& report, std::string const& method);
 
 }  // namespace tcsolve

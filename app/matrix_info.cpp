@@ -99,12 +99,15 @@ std::vector<NamedModel> models(Csr<double> const& a) {
   return all;
 }
 
-FileFacts gather(std::filesystem::path const& file, std::string const& calibration) {
+FileFacts gather(std::filesystem::path const& file, std::string const& calibration,
+                 bool with_models) {
   MatrixFileSize const size = matrix_file_size(file);
   // The summary transposes the matrix: twice its size, and what reading takes.
   require_memory(std::max(2 * size.csr_bytes, size.reading_bytes), 0, file_name(file));
   Csr<double> const a = read_matrix(file);
-  return {file_name(file), size, summarize(a), locality(a), plans(a, calibration), models(a)};
+  return {file_name(file),       size,
+          summarize(a),          locality(a),
+          plans(a, calibration), with_models ? models(a) : std::vector<NamedModel>{}};
 }
 
 double mean_row(CsrSummary const& s) { return s.rows > 0 ? double(s.entries) / s.rows : 0; }
@@ -139,11 +142,23 @@ std::string model_text(NamedModel const& named) {
   return text;
 }
 
-std::string info_text(FileFacts const& facts) {
+/// "format          NAME on NVIDIA H200, NAME on the host".
+std::string decision_text(std::vector<DevicePlan> const& plans) {
+  std::string text = "format         ";
+  for (DevicePlan const& plan : plans)
+    text += cat(&plan == plans.data() ? " " : ", ", plan.formats.taken().name,
+                plan.orders && plan.orders->taken != Reorder::none
+                    ? cat(" after ", name(plan.orders->taken))
+                    : "",
+                " on ", plan.formats.device);
+  return text + " (-v: what each would cost)\n";
+}
+
+std::string info_text(FileFacts const& facts, bool all) {
   CsrSummary const& s = facts.summary;
-  std::string decisions;
+  std::string decisions = all ? "" : decision_text(facts.plans);
   for (DevicePlan const& plan : facts.plans)
-    decisions += text(plan.formats) + (plan.orders ? text(*plan.orders) : "");
+    if (all) decisions += text(plan.formats) + (plan.orders ? text(*plan.orders) : "");
   for (NamedModel const& named : facts.models) decisions += model_text(named);
   std::string const assumed = facts.size.assumed;
   return cat("file            ", facts.file, "\n",                                            //
@@ -254,9 +269,9 @@ std::string info_json(FileFacts const& facts) {
 }  // namespace
 
 std::string matrix_info(std::filesystem::path const& file, std::string const& calibration,
-                        bool json) {
-  FileFacts const facts = gather(file, calibration);
-  return json ? info_json(facts) : info_text(facts);
+                        InfoForm form) {
+  FileFacts const facts = gather(file, calibration, form != InfoForm::facts);
+  return form == InfoForm::json ? info_json(facts) : info_text(facts, form == InfoForm::all);
 }
 
 }  // namespace tcsolve

@@ -7,11 +7,14 @@
 
 namespace tcsolve {
 
-/// Size, entries, symmetry, diagonal, row lengths, norms, and what each format is expected to cost:
-/// with the cost table in `calibration`, or, where that is empty, with the shipped ones. As a text,
-/// or as JSON with the same figures, in bytes and seconds. Throws MatrixError, ConfigError for the
-/// table, and MemoryError when the matrix does not fit.
+enum class InfoForm { facts, all, json };
+
+/// Size, entries, symmetry, diagonal, row lengths, norms, and the format that would be taken: with
+/// the cost table in `calibration`, or, where that is empty, with the shipped ones. `all`: what
+/// each format is expected to cost as well, and the models of formats for many columns; `json`: the
+/// same figures, in bytes and seconds. Throws MatrixError, ConfigError for the table, and
+/// MemoryError when the matrix does not fit.
 std::string matrix_info(std::filesystem::path const& file, std::string const& calibration,
-                        bool json = false);
+                        InfoForm form = InfoForm::facts);
 
 }  // namespace tcsolve

@@ -35,8 +35,8 @@ std::string byte_text(double bytes) {
 }
 
 std::string MemoryPlan::text() const {
-  auto const part = [](char const* where, std::int64_t bytes, std::int64_t available) {
-    return cat(where, " ", byte_text(static_cast<double>(bytes)), " of ",
+  auto const part = [this](char const* where, std::int64_t bytes, std::int64_t available) {
+    return cat(where, at_least ? " at least " : " ", byte_text(static_cast<double>(bytes)), " of ",
                byte_text(static_cast<double>(available)), " available");
   };
   std::string const line = "memory: " + part("host", host, host_available);
@@ -71,6 +71,7 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
 
   MemoryPlan plan;
   plan.on_device = ctx.space() == Space::cuda;
+  plan.at_least = parts.chooser != nullptr || !parts.preconditioner->bytes_are_all();
   plan.host_available = available_memory();
   double host = csr + blocks;
   if (plan.on_device) {

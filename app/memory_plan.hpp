@@ -14,8 +14,10 @@ struct MemoryPlan {
   std::int64_t host = 0, device = 0;                      ///< bytes at the peak
   std::int64_t host_available = 0, device_available = 0;  ///< bytes
   bool on_device = false;
+  /// Factors whose size the pattern decides, or that `auto` may make, come on top.
+  bool at_least = false;
 
-  /// "memory: host 0.12 GiB of 7.4 GiB available, ...".
+  /// "memory: host at least 0.12 GiB of 7.4 GiB available, ...".
   std::string text() const;
   /// Throws MemoryError, with both figures, when a peak exceeds what may be used (80 % of the host
   /// memory available, 95 % of the device's).

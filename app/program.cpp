@@ -39,7 +39,10 @@ int dispatch(Arguments const& arguments) {
     case Task::list: std::cout << list_text(registries); return 0;
     case Task::explain: std::cout << explain_text(registries, arguments.subject); return 0;
     case Task::info:
-      std::cout << matrix_info(arguments.subject, arguments.calibration, arguments.json);
+      std::cout << matrix_info(arguments.subject, arguments.calibration,
+                               arguments.json                    ? InfoForm::json
+                               : arguments.talk == Talk::verbose ? InfoForm::all
+                                                                 : InfoForm::facts);
       return 0;
     case Task::generate:
       std::cout << generate_file(registries, arguments.subject, arguments.sets, arguments.file);

@@ -61,6 +61,10 @@ std::string ProgressDisplay::line(IterationEvent const& event) const {
 void ProgressDisplay::on(IterationEvent const& event) {
   if (options_.talk == Talk::quiet) return;
   if (!method_.empty() && event.solver != method_) return;
+  if (event.iteration < std::exchange(last_, event.iteration)) {  // another method of `auto`
+    next_ = 1;
+    if (!options_.terminal && !unshown_.empty()) out_ << std::exchange(unshown_, "") << "\n";
+  }
   if (options_.terminal) {
     auto const now = std::chrono::steady_clock::now();
     if (now - shown_ < refresh) return;

@@ -46,7 +46,7 @@ class ProgressDisplay final : public Observer {
   Options options_;
   std::string method_;  // empty: all
   std::chrono::steady_clock::time_point shown_{};
-  Index next_ = 1;
+  Index next_ = 1, last_ = 0;
   std::string unshown_;    // the newest line that was not printed, where plain lines are
   std::size_t width_ = 0;  // of the line on the terminal
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/repeat.hpp>
 
+#include <tcsolve/app/story.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/timed.hpp>
 
@@ -47,15 +48,24 @@ std::string RepeatTimes::text() const {
 SolveReport repeat_solve(Context& ctx, std::vector<double>& x,
                          std::function<SolveReport()> const& solve, int count, RepeatTimes& times) {
   std::vector<double> const start = x;
-  SolveReport report = solve();
+  std::vector<ChoiceReport> story;
+  auto const next = [&] {
+    SolveReport report = solve();
+    times.setup += report.setup_seconds;
+    continue_story(story, report.choices, false);
+    return report;
+  };
+  SolveReport report = next();
   for (int i = 1; i <= count && report.reason != Stop::cancelled; ++i) {
     x = start;
     double seconds = 0;
-    timed(seconds, [&] { report = solve(); });
+    timed(seconds, [&] { report = next(); });
     if (report.reason == Stop::cancelled) break;
-    times.seconds.push_back(seconds);
-    ctx.log(Severity::note, cat("solve ", i, " of ", count, ": ", brief(seconds), " s"));
+    times.seconds.push_back(seconds - report.setup_seconds);
+    ctx.log(Severity::note,
+            cat("solve ", i, " of ", count, ": ", brief(times.seconds.back()), " s"));
   }
+  report.choices = std::move(story);
   return report;
 }
 

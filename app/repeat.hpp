@@ -12,7 +12,8 @@ namespace tcsolve {
 
 /// Wall-clock seconds of solves that begin alike, in the order in which they ran.
 struct RepeatTimes {
-  std::vector<double> seconds;
+  std::vector<double> seconds;  ///< without those of set-ups that a solve of `auto` made
+  double setup = 0;             ///< seconds of set-ups made in any of the solves, the warm-up's too
 
   double median() const;  ///< the mean of the middle two where their number is even
   double least() const;
@@ -25,7 +26,8 @@ struct RepeatTimes {
 
 /// Solves from the start x once to warm up (pages, clocks, what is compiled or recorded once), then
 /// `count` times, each timed: solve() makes the answer of x. It is that of the last, whose report
-/// is returned; a note of each is logged. A solve that is cancelled is the last. Memory: x again.
+/// is returned, with the choices that `auto` made in any of them; a note of each is logged. A solve
+/// that is cancelled is the last. Memory: x again.
 SolveReport repeat_solve(Context& ctx, std::vector<double>& x,
                          std::function<SolveReport()> const& solve, int count, RepeatTimes& times);
 

@@ -19,9 +19,10 @@ struct MatrixPicture {
 /// Cost: a few passes over the entries. Throws MemoryError.
 MatrixPicture picture_of(Context const& ctx, Csr<double> const& a);
 
-/// The page: verdict, residuals, plot, seconds of each phase, formats considered, the matrix, the
-/// config. `result`: the text of result.json; `config`: that of the config in force; `plot`: SVG.
-/// Everything that a user can write is escaped, and the page may load and run nothing.
+/// The page: verdict, method, what `auto` tried, plot, residuals, seconds of each phase and part,
+/// formats considered, the matrix, the config: every key of result.json but `schema`. `result`: the
+/// text of result.json; `config`: that of the config in force; `plot`: SVG. Everything that a user
+/// can write is escaped, and the page may load and run nothing.
 std::string report_html(std::string const& result, std::string const& config,
                         std::string const& plot, MatrixPicture const& picture);
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/result.hpp>
 
+#include <tcsolve/app/blocks.hpp>
 #include <tcsolve/app/gnuplot.hpp>
 #include <tcsolve/app/machine.hpp>
+#include <tcsolve/app/story.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/atomic_file.hpp>
+#include <tcsolve/io/matrix_file.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/io/numpy.hpp>
 #include <tcsolve/version.hpp>
@@ -19,6 +22,9 @@
 #include <cerrno>
 #include <cmath>
 #include <exception>
+#include <fstream>
+#include <string_view>
+#include <utility>
 
 namespace tcsolve {
 namespace {
@@ -31,7 +37,7 @@ constexpr char const* history_name = "history.csv";
 constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
 constexpr char const* plot_name = "convergence.svg";
 constexpr char const* report_name = "report.html";
-constexpr int schema_version = 5;  // 5: columns
+constexpr int schema_version = 6;  // 6: blocks of choices, taken, iterations in force, profile
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Json number(double v) {
@@ -65,6 +71,12 @@ SolveReport without_figures() {
   return r;
 }
 
+/// By which an iteration made the residual smaller, in the geometric mean.
+double mean_rate(SolveReport const& r) {
+  if (r.iterations == 0 || !(r.initial_residual > 0)) return unknown;
+  return std::pow(r.true_residual / r.initial_residual, 1.0 / r.iterations);
+}
+
 /// Whether `value` is the number behind this outcome.
 bool has_value(Stop reason) {
   return reason == Stop::breakdown || reason == Stop::indefinite_operator ||
@@ -80,6 +92,7 @@ Json residuals(RunResult const& run) {
           {"initial", number(r.initial_residual)},
           {"best", number(r.best_residual)},
           {"best_iteration", std::isnan(r.best_residual) ? Json(nullptr) : Json(r.best_iteration)},
+          {"mean_rate", number(mean_rate(r))},
           {"tolerance", number(r.tolerance)},
           {"rhs_norm", number(r.rhs_norm)},
           {"backward_error", number(r.backward_error)},
@@ -131,6 +144,8 @@ Json work(RunResult const& run) {
   if (run.failure) return nullptr;
   SolveReport const& r = run.report;
   return {{"execution", name(r.execution)},
+          {"iterations", run.iterations},
+          {"seconds_per_iteration", number(run.seconds_per_iteration)},
           {"products", r.products},
           {"applications", r.applications},
           {"residuals", r.residuals},
@@ -139,20 +154,57 @@ Json work(RunResult const& run) {
 
 Json text_or_null(std::string const& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
+/// A block with every key in force; null where there is none, as for a caller's own operator.
+Json block(Block const& b) { return b ? Json::parse(block_json(b)) : Json(nullptr); }
+
 /// What `auto` has tried, in turn; null without it.
 Json choices_json(RunResult const& run) {
   if (run.failure || run.report.choices.empty()) return nullptr;
   Json list = Json::array();
   for (ChoiceReport const& c : run.report.choices)
-    list.push_back({{"solver", c.solver},
-                    {"preconditioner", c.preconditioner},
+    list.push_back({{"label", c.label},
+                    {"solver", block(c.solver_block)},
+                    {"preconditioner", block(c.preconditioner_block)},
                     {"details", text_or_null(c.details)},
                     {"outcome", c.outcome},
                     {"iterations", c.iterations},
                     {"true_residual", number(c.true_residual)},
-                    {"setup_seconds", c.setup_seconds},
-                    {"solve_seconds", c.seconds}});
+                    {"setup_seconds", number(c.setup_seconds)},
+                    {"solve_seconds", c.ran ? number(c.seconds) : Json(nullptr)}});
   return list;
+}
+
+/// The method that the run ended with, chosen or named; null where `auto` had set none up.
+Json taken_json(RunResult const& run, RunConfig const& config) {
+  ChoiceReport const* const choice = run.failure ? nullptr : in_force(run.report.choices);
+  if (choice != nullptr)
+    return {{"label", choice->label},
+            {"solver", block(choice->solver_block)},
+            {"preconditioner", block(choice->preconditioner_block)}};
+  bool const chooses = config.solver.type() == "auto" || config.preconditioner.type() == "auto";
+  if (chooses) return nullptr;
+  return {{"label", cat(config.solver.type(), " with ", config.preconditioner.type())},
+          {"solver", block(config.solver)},
+          {"preconditioner", block(config.preconditioner)}};
+}
+
+/// Of the method that the run ended with, as its verdict says.
+Index iterations(RunResult const& run) {
+  ChoiceReport const* const choice = in_force(run.report.choices);
+  return choice != nullptr && run.columns.empty() ? choice->iterations : run.report.iterations;
+}
+
+/// The solve by parts; null where it was not profiled.
+Json profile_json(RunResult const& run) {
+  if (run.failure || run.profile.empty()) return nullptr;
+  Json parts = Json::object();
+  for (ProfiledPart const& p : run.profile)
+    parts[name(p.part)] = {{"calls", p.took.calls},
+                           {"seconds", p.took.seconds},
+                           {"share", ratio(p.took.seconds, run.times.solve)},
+                           {"bytes", number(p.bytes)},
+                           {"bytes_per_second", ratio(p.bytes, p.took.seconds)}};
+  return parts;
 }
 
 /// The verdicts on several right-hand sides, in order; null where there is one.
@@ -174,6 +226,7 @@ Json columns_json(RunResult const& run) {
 Json memory(RunResult const& run) {
   RunMemory const& m = run.memory;
   return {{"host_predicted", number(m.host_predicted)},
+          {"at_least", m.at_least},
           {"host_peak", number(peak_memory())},
           {"device_predicted", number(m.device_predicted)},
           {"device_peak", number(m.device_peak)},
@@ -216,9 +269,26 @@ Json versions() {
           {"compiler", version::compiler}, {"build_type", version::build_type}};
 }
 
+char const* mark_text(Mark mark) {
+  for (auto const& [value, text] : names(Mark{}))
+    if (value == mark) return text;
+  return "";
+}
+
+/// A row for the guess, then one for each iteration; what is not known is left out.
 std::string history_csv(SolveReport const& report) {
-  std::string text = "iteration,residual\n";
-  for (Record const& record : report.history) text += cat(record.iteration, ",", record.norm, "\n");
+  std::string text = "iteration,residual,rate,seconds,true_residual,mark\n";
+  auto const figure = [](double v) { return std::isnan(v) ? std::string() : cat(v); };
+  double before = unknown;
+  auto const row = [&](Record const& r) {
+    double const rate = r.norm / std::exchange(before, r.norm);
+    text += cat(r.iteration, ",", figure(r.norm), ",", std::isnan(rate) ? "" : figure_text(rate),
+                ",", std::isnan(r.seconds) ? "" : figure_text(r.seconds), ",",
+                figure(r.true_residual), ",", mark_text(r.mark), "\n");
+  };
+  double const start = report.initial_residual;
+  if (!std::isnan(start)) row({0, start, 0, start});
+  for (Record const& record : report.history) row(record);
   return text;
 }
 
@@ -243,6 +313,18 @@ void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
   }
 }
 
+/// What result.json in a directory is about; empty where there is none.
+std::string source_of_result(fs::path const& directory) {
+  std::ifstream in(directory / result_name);
+  Json const result = Json::parse(in, nullptr, false);
+  Json const* at = &result;
+  for (char const* const key : {"problem", "source"}) {
+    if (!at->is_object() || !at->contains(key)) return "";
+    at = &(*at)[key];
+  }
+  return at->is_string() ? at->get<std::string>() : "";
+}
+
 /// f(); whether it succeeded, else why not in `failed`.
 template <class F>
 bool written(std::vector<std::string>& failed, F const& f) {
@@ -263,7 +345,12 @@ void write_pictures(RunResult& run, RunConfig const& config) {
   if (config.output.plot || config.output.report)
     files.plot = written(files.failed,
                          [&] {
-                           svg = convergence_svg(run.report, config.solver.type());
+                           ChoiceReport const* const taken = in_force(run.report.choices);
+                           std::string const method = taken != nullptr
+                                                          ? taken->label
+                                                          : cat(config.solver.type(), " with ",
+                                                                config.preconditioner.type());
+                           svg = convergence_svg(run.report, method);
                            if (config.output.plot) write_file(directory / plot_name, svg);
                          }) &&
                  config.output.plot;
@@ -291,7 +378,8 @@ std::string RunResult::message() const {
 std::string result_json(RunResult const& run, RunConfig const& config) {
   Json const result = {{"schema", schema_version},
                        {"verdict", verdict(run)},
-                       {"iterations", run.report.iterations},
+                       {"taken", taken_json(run, config)},
+                       {"iterations", iterations(run)},
                        {"restarts", run.report.restarts},
                        {"residual", residuals(run)},
                        {"solution_error", number(run.solution_error)},
@@ -309,6 +397,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"seconds", seconds(run.times)},
                        {"repeat", repeat_json(run.repeat)},
                        {"work", work(run)},
+                       {"profile", profile_json(run)},
                        {"memory", memory(run)},
                        {"traffic_estimate", traffic(run)},
                        {"files", files(run.files, config.output)},
@@ -321,6 +410,19 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"warnings", run.warnings},
                        {"config", Json::parse(dump_json(config))}};
   return result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string directory_for(std::string directory, ParsedConfig const& config) {
+  constexpr std::string_view key = "{name}";
+  std::size_t const at = directory.find(key);
+  if (at == std::string::npos) return directory;
+  Block const& generator = config.run.problem.generator;
+  std::string name = generator ? generator.type() : config.run.problem.matrix;
+  name = fs::path(is_standard_input(name) ? "standard-input" : name).filename().string();
+  for (char const* const ending : {".gz", ".xz", ".tar", ".tgz", ".mtx", ".npz", ".petsc"})
+    if (name.size() > std::string_view(ending).size() && name.ends_with(ending))
+      name.erase(name.size() - std::string_view(ending).size());
+  return directory.replace(at, key.size(), name);
 }
 
 OutputDirectory::OutputDirectory(OutputConfig const& output, InputFiles const& inputs) {
@@ -349,6 +451,7 @@ OutputDirectory::OutputDirectory(OutputConfig const& output, InputFiles const& i
                     "; choose another with --output"));
   }
   fs::remove(probe, failed);
+  replaced_ = source_of_result(directory);
   remove_older_results(directory, inputs);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/app/failure.hpp>
+#include <tcsolve/app/profile.hpp>
 #include <tcsolve/app/repeat.hpp>
 #include <tcsolve/app/report.hpp>
 #include <tcsolve/app/run_config.hpp>
@@ -10,6 +11,7 @@
 #include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -25,7 +27,7 @@ struct RunTimes {
   double plan = 0;     ///< features, and which order and format
   double reorder = 0;  ///< orders of the matrix, taken or not, and the matrix in them
   double convert = 0;  ///< CSR to the format, on the device where there is one
-  double setup = 0;    ///< preconditioner and solver
+  double setup = 0;    ///< preconditioner and solver, those too that `auto` made within a solve
   double repeat = 0;   ///< of `--repeat`: the warm-up and all solves but the last
   double solve = 0;
   double verify = 0;  ///< the error against the known solution, back on the host
@@ -36,6 +38,7 @@ struct RunTimes {
 struct RunMemory {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   double host_predicted = unknown;
+  bool at_least = false;  ///< the predictions leave out factors of a size that the pattern decides
   double device_predicted = unknown, device_peak = unknown;
 };
 
@@ -43,6 +46,13 @@ struct RunMemory {
 struct StoredOperator {
   double bytes = std::numeric_limits<double>::quiet_NaN();
   double per_entry = std::numeric_limits<double>::quiet_NaN();  ///< stored values over nonzeros
+};
+
+/// A part of the solve, where it was profiled.
+struct ProfiledPart {
+  Part part;
+  PartTimes took;
+  double bytes = std::numeric_limits<double>::quiet_NaN();  ///< estimate
 };
 
 /// The files beside result.json that this run wrote.
@@ -54,7 +64,11 @@ struct WrittenFiles {
 struct RunResult {
   SolveReport report;                ///< of the solver; nothing where there is a failure
   std::vector<SolveReport> columns;  ///< of each right-hand side, where there are several
-  std::optional<Failure> failure;    ///< what ended the run before its solver had an outcome
+  std::int64_t iterations = 0;       ///< of all columns, and of all that `auto` has tried
+  /// Of the method that the run ended with, and of its iterations alone.
+  double seconds_per_iteration = std::numeric_limits<double>::quiet_NaN();
+  std::vector<ProfiledPart> profile;  ///< of `--profile`: they add up to the seconds of the solve
+  std::optional<Failure> failure;     ///< what ended the run before its solver had an outcome
   WrittenFiles files;
   RunTimes times;
   double bandwidth = 0;  ///< bytes per second of a plain vector update; 0: not measured
@@ -84,6 +98,10 @@ struct RunResult {
 /// "inf".
 std::string result_json(RunResult const&, RunConfig const&);
 
+/// `directory` with {name} replaced by that of the problem: of its matrix file without the folder
+/// and the endings, or of its generator.
+std::string directory_for(std::string directory, ParsedConfig const&);
+
 /// The output directory of a run, its own as long as this lives.
 class OutputDirectory {
  public:
@@ -94,8 +112,11 @@ class OutputDirectory {
   ~OutputDirectory();
   OutputDirectory(OutputDirectory const&) = delete;
   OutputDirectory& operator=(OutputDirectory const&) = delete;
+  /// The source of the matrix whose result was removed; empty where there was none.
+  std::string const& replaced() const { return replaced_; }
 
  private:
+  std::string replaced_;
   int lock_;  // the directory, locked by flock; -1 where the file system has no locks
 };
 

@@ -89,11 +89,13 @@ struct OutputConfig {
     return std::tuple{
         field(&P::directory, "directory", non_empty(),
               "where result.json and the other files go, from the working directory; made if "
-              "missing"),
+              "missing; {name} in it stands for the name of the matrix"),
         field(&P::solution, "solution", "write x.mtx, or x.npy"),
         field(&P::solution_format, "solution_format",
               "mtx: Matrix Market; npy: NumPy, float64 of shape (n,)"),
-        field(&P::history, "history", "write history.csv"),
+        field(&P::history, "history",
+              "write history.csv: iteration, residual, seconds, true residual where it was "
+              "evaluated, marks of restarts and methods"),
         field(&P::plot, "plot", "write convergence.svg, drawn by gnuplot"),
         field(&P::report, "report",
               "write report.html: the run on a page that opens without a network; needs gnuplot"),

@@ -3,8 +3,10 @@
 
 #include <tcsolve/core/phase.hpp>
 
+#include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/bandwidth.hpp>
+#include <tcsolve/app/blocks.hpp>
 #include <tcsolve/app/columns.hpp>
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/gnuplot.hpp>
@@ -12,16 +14,23 @@
 #include <tcsolve/app/memory_plan.hpp>
 #include <tcsolve/app/preflight.hpp>
 #include <tcsolve/app/problem.hpp>
+#include <tcsolve/app/profile.hpp>
 #include <tcsolve/app/progress.hpp>
 #include <tcsolve/app/result.hpp>
 #include <tcsolve/app/run_config.hpp>
 #include <tcsolve/app/run_input.hpp>
 #include <tcsolve/app/signals.hpp>
+#include <tcsolve/app/story.hpp>
+#include <tcsolve/factors/factorisation.hpp>
+#include <tcsolve/formats/format.hpp>
+#include <tcsolve/io/matrix_file.hpp>
 #include <tcsolve/io/plan_cache.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -83,32 +92,98 @@ void note_solve(LinearSolver const& solver, Context& ctx, RunResult& result) {
   result.memory.device_peak = static_cast<double>(cuda::peak_memory(*ctx.device()));
 }
 
+/// Columns that the solver iterates together.
+Index columns_together(LinearSolver const& solver) {
+  return solver.parts().method->columns_at_once();
+}
+
 /// x0 becomes the answer.
 SolveReport solve_once(LinearSolver& solver, Problem& problem, RunResult& result) {
   if (problem.columns == 1) return solver.solve(problem.b, problem.x0);
   Index const rows = solver.A()->rows(), cols = solver.A()->cols(), k = problem.columns;
   result.columns = solver.solve_columns({problem.b.data(), rows, k, rows, Layout::col_major},
                                         {problem.x0.data(), cols, k, cols, Layout::col_major});
-  return report_of_columns(result.columns);
+  return report_of_columns(result.columns, columns_together(solver));
 }
 
-/// x0 becomes the answer.
-void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, RunResult& result) {
+/// Iterations, the seconds of one, and what was set up meanwhile: that is no part of the solve.
+void note_work(LinearSolver const& solver, RunResult& result) {
+  SolveReport const& r = result.report;
+  RunTimes& times = result.times;
+  if (result.repeat) {
+    times.setup += result.repeat->setup;
+    times.repeat -= result.repeat->setup;
+  } else {
+    times.setup += r.setup_seconds;
+    times.solve -= r.setup_seconds;
+  }
+  result.iterations = result.columns.empty()
+                          ? r.iterations
+                          : iterations_of(result.columns, columns_together(solver));
+  ChoiceReport const* const taken = in_force(r.choices);
+  double const seconds = taken != nullptr ? taken->seconds : times.solve;
+  auto const iterations = taken != nullptr ? taken->iterations : result.iterations;
+  if (iterations > 0) result.seconds_per_iteration = seconds / static_cast<double>(iterations);
+  if (taken != nullptr) result.preconditioner = taken->details;
+}
+
+/// The parts of the solve that `profile` has seen; what is left of its seconds is `other`.
+void note_profile(LinearSolver const& solver, Profile& profile, Index columns, RunResult& result) {
+  SolveReport const& r = result.report;
+  bool const one_method =
+      std::ranges::count_if(r.choices, [](ChoiceReport const& c) { return c.ran; }) <= 1;
+  Index const together = std::min(columns, columns_together(solver));
+  double const per_product = solver.A()->cost(together).bytes;
+  double const per_application =
+      one_method && solver.M() ? solver.M()->cost(together).bytes : RunMemory::unknown;
+  double rest = result.times.solve;
+  for (Part const part :
+       {Part::products, Part::preconditioner, Part::updates, Part::verification}) {
+    ProfiledPart told{part, profile.of(part)};
+    auto const calls = static_cast<double>(told.took.calls);
+    if (part == Part::products || part == Part::verification) told.bytes = calls * per_product;
+    if (part == Part::preconditioner && calls > 0) told.bytes = calls * per_application;
+    rest -= told.took.seconds;
+    result.profile.push_back(told);
+  }
+  // What an iteration moves beside the products and M is its vectors.
+  auto& parts = result.profile;
+  double const applied = parts[1].took.calls > 0 ? parts[1].bytes : 0;
+  if (one_method && columns == 1)
+    parts[2].bytes = r.bytes_per_iteration * r.iterations - parts[0].bytes - applied;
+  if (!(parts[2].bytes > 0)) parts[2].bytes = RunMemory::unknown;
+  parts.push_back({Part::other, {0, std::max(0.0, rest)}});
+}
+
+/// Names of operators that stand for A, in whatever they are wrapped.
+std::vector<std::string> names_of_A(LinearSolver const& solver) {
+  std::vector<std::string> names = formats().names();
+  if (solver.A()) names.push_back(solver.A()->name());
+  return names;
+}
+
+/// x0 becomes the answer. `profile`: null where the parts of the solve are not timed.
+void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, Profile* profile,
+           RunResult& result) {
+  auto const once = [&] {
+    if (profile != nullptr) profile->restart();
+    return solve_once(solver, problem, result);
+  };
   if (bandwidth) timed(result.times.probe, [&] { result.bandwidth = bandwidth_of(solver); });
   auto& x = problem.x0;
   if (repeat > 0) {
     timed(result.times.repeat, [&] {
-      result.report = repeat_solve(
-          solver.context(), x, [&] { return solve_once(solver, problem, result); }, repeat,
-          result.repeat.emplace());
+      result.report = repeat_solve(solver.context(), x, once, repeat, result.repeat.emplace());
     });
     // The last of them is the solve of this run.
     auto const& each = result.repeat->seconds;
     result.times.solve = each.empty() ? 0 : each.back();
     result.times.repeat -= result.times.solve;
   } else {
-    timed(result.times.solve, [&] { result.report = solve_once(solver, problem, result); });
+    timed(result.times.solve, [&] { result.report = once(); });
   }
+  note_work(solver, result);
+  if (profile != nullptr) note_profile(solver, *profile, problem.columns, result);
   note_solve(solver, solver.context(), result);
   if (problem.solution.empty()) return;
   timed(result.times.verify, [&] { result.solution_error = relative_error(x, problem.solution); });
@@ -147,18 +222,50 @@ void rehearse(Context const& like, RunConfig const& config, ProblemSize const& s
   }
 }
 
+/// Phases that took a hundredth of the run or more, and the solve.
+std::string seconds_text(RunTimes const& t) {
+  std::pair<char const*, double> const before[] = {{"read", t.read},       {"upload", t.upload},
+                                                   {"plan", t.plan},       {"reorder", t.reorder},
+                                                   {"convert", t.convert}, {"setup", t.setup}};
+  double sum = t.solve;
+  for (auto const& [phase, seconds] : before) sum += seconds;
+  std::string text = "seconds: ";
+  for (auto const& [phase, seconds] : before)
+    if (seconds >= 0.01 * sum) text += cat(phase, " ", figure_text(seconds), ", ");
+  return cat(text, "solve ", figure_text(t.solve));
+}
+
+void print_profile(RunResult const& r) {
+  std::cout << "the solve by parts (timed one by one, which takes time itself):\n";
+  for (ProfiledPart const& p : r.profile) {
+    char line[96];
+    std::snprintf(line, sizeof line, "  %-15s%11s s%6.1f %%", name(p.part),
+                  figure_text(p.took.seconds).c_str(),
+                  r.times.solve > 0 ? 100 * p.took.seconds / r.times.solve : 0.0);
+    std::cout << line;
+    if (p.took.calls > 0) std::cout << "  " << p.took.calls << " calls";
+    if (double const rate = p.bytes / p.took.seconds; std::isfinite(rate) && p.took.calls > 0)
+      std::cout << ", " << figure_text(rate / 1e9) << " GB/s (estimate)";
+    std::cout << "\n";
+  }
+}
+
+/// The lines of a config that name what `auto` took.
+void print_taken(ChoiceReport const& taken) {
+  std::cout << "taken, as a config says it:\n  solver: " << brief_block(taken.solver_block) << "\n";
+  if (taken.preconditioner_block)
+    std::cout << "  preconditioner: " << brief_block(taken.preconditioner_block) << "\n";
+}
+
 void print_summary(RunResult const& r, RunConfig const& config) {
   RunTimes const& t = r.times;
-  std::cout << "seconds: read " << figure_text(t.read)
-            << (r.backend == Backend::cuda ? cat(", upload ", figure_text(t.upload)) : "")
-            << ", plan " << figure_text(t.plan)
-            << (r.reordering ? cat(", reorder ", figure_text(t.reorder)) : "") << ", convert "
-            << figure_text(t.convert) << ", setup " << figure_text(t.setup) << ", solve "
-            << figure_text(t.solve);
-  if (r.report.iterations > 0)
-    std::cout << " (" << figure_text(1e3 * t.solve / r.report.iterations) << " ms an iteration)";
+  std::cout << seconds_text(t);
+  if (std::isfinite(r.seconds_per_iteration))
+    std::cout << " (" << figure_text(1e3 * r.seconds_per_iteration) << " ms an iteration)";
   std::cout << "\n";
   if (r.repeat) std::cout << r.repeat->text() << "\n";
+  if (!r.profile.empty()) print_profile(r);
+  if (ChoiceReport const* const taken = in_force(r.report.choices)) print_taken(*taken);
   if (double const rate = r.report.bytes / t.solve; r.bandwidth > 0 && std::isfinite(rate))
     std::cout << "memory traffic: " << figure_text(rate / 1e9) << " GB/s (estimate), "
               << std::lround(100 * rate / r.bandwidth) << " % of the "
@@ -168,11 +275,15 @@ void print_summary(RunResult const& r, RunConfig const& config) {
 }
 
 /// What a dry run prints stands behind a config, as its comments.
-void print_problem(ProblemSize const& size, MemoryPlan const& plan, bool dry) {
+void print_problem(ProblemSize const& size, std::string const& rhs, MemoryPlan const& plan,
+                   bool dry) {
   char const* const comment = dry ? "# " : "";
   std::cout << comment << "problem: " << size.source << ", " << size.rows << " x " << size.cols
-            << ", at most " << size.entries << " entries\n"
-            << comment << plan.text() << "\n";
+            << ", at most " << size.entries << " entries";
+  if (size.columns > 1)
+    std::cout << "; " << size.columns << " right-hand sides"
+              << (rhs.empty() ? "" : ", the columns of " + rhs);
+  std::cout << "\n" << comment << plan.text() << "\n";
   for (std::string const& note : size.notes) std::cout << comment << note << "\n";
   std::cout << std::flush;
 }
@@ -195,9 +306,12 @@ class Setting {
     solver_.emplace(ctx_, options);
     progress_.set_time_limit(
         std::min(solver_->parts().method->limits().seconds, parsed.run.time_limit));
-    progress_.set_method(solver_->parts().method->name());
+    // Of `auto` the methods are not known yet: all are shown.
+    SolverParts const& parts = solver_->parts();
+    progress_.set_method(parts.chooser != nullptr ? "" : parts.method->name());
     memory_ = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
-    if (arguments.talk != Talk::quiet) print_problem(size_, memory_, arguments.dry_run);
+    std::string const rhs = parsed.files.rhs.empty() ? "" : file_name(parsed.files.rhs);
+    if (arguments.talk != Talk::quiet) print_problem(size_, rhs, memory_, arguments.dry_run);
     memory_.require();
   }
   ~Setting() { progress_.clear(); }
@@ -243,9 +357,17 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
   return 0;
 }
 
+/// x is one of many where complete factors of A have shown that it is singular.
+bool is_one_of_many(LinearSolver const& solver, SolveReport const& report) {
+  AutoSolver const* const chooser = solver.parts().chooser;
+  OperatorPtr<double> const M = chooser != nullptr ? chooser->M() : solver.M();
+  auto const factors = std::dynamic_pointer_cast<Factorisation const>(M);
+  return report.converged() && factors && factors->found_singular();
+}
+
 /// Reads the system and solves it; fills `result`, also where it throws.
-void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Problem& problem,
-                    RunResult& result) {
+void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments const& arguments,
+                    Problem& problem, RunResult& result) {
   Context& ctx = setting.context();
   ProblemSize const& size = setting.size();
   result.source = size.source;
@@ -254,6 +376,7 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Pr
   result.rows = size.rows;
   result.cols = size.cols;
   result.memory.host_predicted = static_cast<double>(setting.memory().host);
+  result.memory.at_least = setting.memory().at_least;
   if (ctx.device() != nullptr) {
     result.memory.device_predicted = static_cast<double>(setting.memory().device);
     result.driver = cuda::facts(*ctx.device()).driver;
@@ -266,8 +389,11 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Pr
     timed(result.times.probe, [&] { result.picture = picture_of(ctx, problem.A); });
   LinearSolver& solver = setting.solver();
   result.warnings = warnings_of(solver, problem);
+  std::optional<Profile> profile;
+  if (arguments.profile) profile.emplace(ctx, names_of_A(solver));
   prepare(solver, std::move(problem.A), result);
-  solve(solver, problem, parsed.run.output.bandwidth, repeat, result);
+  solve(solver, problem, parsed.run.output.bandwidth, arguments.repeat,
+        profile ? &*profile : nullptr, result);
   result.exit_code = result.report.exit_code();
   if (result.report.reason == Stop::nonfinite && !problem.nonfinite.empty())
     result.report.message += "; " + problem.nonfinite;
@@ -276,6 +402,9 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, int repeat, Pr
   if (!result.report.converged() && !result.warnings.empty() &&
       message.find(result.warnings.front()) == std::string::npos)
     message += "; before the solve: " + result.warnings.front();
+  if (is_one_of_many(solver, result.report))
+    message +=
+        "; A seems to be singular (its complete factors met pivots that vanish): x is one of many";
   if (!std::isnan(result.solution_error))
     result.report.message +=
         cat("; error against the solution ", figure_text(result.solution_error));
@@ -302,8 +431,9 @@ int conclude(RunResult& result, RunConfig const& config, std::vector<double> con
 
 int solve_run(Arguments const& arguments, Registries const& registries) {
   bool const quiet = arguments.talk == Talk::quiet;
-  ParsedConfig const parsed = read_run(arguments, registries.catalog);
-  RunConfig const& config = parsed.run;
+  ParsedConfig parsed = read_run(arguments, registries.catalog);
+  RunConfig& config = parsed.run;
+  config.output.directory = directory_for(config.output.directory, parsed);
   if (arguments.dry_run || arguments.talk == Talk::verbose) std::cout << dump_yaml(config);
   if (arguments.dry_run) return dry_run(arguments, parsed);
 
@@ -316,10 +446,14 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
     require_inputs_to_stay(config.output, parsed.files);
     require_programs(config.output);
     Setting setting(arguments, parsed);
+    if (std::string const& old = directory.replaced(); !old.empty() && old != setting.size().source)
+      setting.context().log(
+          Severity::note, cat("the result of ", shown(old), " in ", shown(config.output.directory),
+                              " is replaced; --output '{name}' keeps one of each matrix"));
     CancelOnSignal const signals(setting.context());  // until the files are written
     begun = true;
     within_time(setting.context(), config.time_limit,
-                [&] { read_and_solve(setting, parsed, arguments.repeat, problem, result); });
+                [&] { read_and_solve(setting, parsed, arguments, problem, result); });
     setting.clear_progress();
     return conclude(result, config, problem.x0, quiet);
   } catch (...) {

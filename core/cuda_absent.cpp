@@ -4,6 +4,7 @@
 #include <tcsolve/core/device_missing.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/core/ranges.hpp>
+#include <tcsolve/core/stream_clock.hpp>
 
 namespace tcsolve::cuda {
 
@@ -41,5 +42,10 @@ void release_pinned(void*) noexcept {}
 void copy(Device&, void*, void const*, std::size_t) { absent(); }
 void copy_aside(Device&, void*, void const*, std::size_t) { absent(); }
 RangeListener* profiler() noexcept { return nullptr; }
+struct StreamClock::Events {};
+StreamClock::StreamClock(Device&) { absent(); }
+StreamClock::~StreamClock() = default;
+bool StreamClock::mark() { absent(); }
+std::vector<double> StreamClock::seconds() { absent(); }
 
 }  // namespace tcsolve::cuda

@@ -320,6 +320,16 @@ void Factorisation::make_inverse(Context& ctx) {
   });
 }
 
+bool Factorisation::found_singular() const {
+  TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
+  if (!pattern.complete) return false;
+  // Of a Cholesky factorisation: not positive, and positive where the diagonal is a little larger.
+  constexpr double least_shift = 1e-3;
+  double const shift = joint_ ? joint_->shift() : pattern.shift;
+  Index const replaced = joint_ ? joint_->replaced() : pattern.replaced;
+  return replaced > 0 || (shift > 0 && shift <= least_shift);
+}
+
 std::string Factorisation::details() const {
   TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
   Index const replaced = joint_ ? joint_->replaced() : pattern.replaced;

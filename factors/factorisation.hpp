@@ -104,6 +104,8 @@ class Factorisation final : public LinearOperator<double> {
   Cost cost(Index k) const override { return inverse_->cost(k); }
   std::string name() const override { return recipe_.name; }
   std::string details() const override;
+  /// Complete factors of A have met pivots that vanish to rounding, as those of a singular A do.
+  bool found_singular() const;
   std::uint64_t revision() const override { return revision_; }
   /// On the host, copied from the device where they were made there.
   std::shared_ptr<TriangularFactors const> factors(Context&) const;

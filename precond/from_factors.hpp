@@ -17,6 +17,7 @@ namespace tcsolve {
 class FromFactors : public PreconditionerFactory {
  public:
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  bool bytes_are_all() const override { return false; }
 };
 
 /// The plan of a recipe, for `self`: the one in the notes, or a new one that is kept there, where

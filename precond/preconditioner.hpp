@@ -91,6 +91,8 @@ class PreconditionerFactory {
   /// Bytes that the preconditioner of a matrix with so many rows and entries will take, a guess for
   /// the time before there is a matrix, with those inside it.
   virtual double bytes(Index rows, Offset /*entries*/) const { return 8.0 * rows; }
+  /// False where M may be many times larger than bytes(): the pattern of A decides.
+  virtual bool bytes_are_all() const { return true; }
   /// What M will hold once build() has made it, with those inside it: right within 25 % where it is
   /// counted (MemoryNeed::exact), by the pattern, else inferred from a sample of rows. What build()
   /// takes meanwhile is known roughly. Throws as build() where that is seen from the pattern. Cost:

@@ -70,6 +70,7 @@ class SolverOperatorFactory final : public PreconditionerFactory {
   bool needs_definite() const override;
   bool needs_matrix() const override { return inner()->needs_matrix(); }
   bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
+  bool bytes_are_all() const override { return inner()->bytes_are_all(); }
 
  private:
   std::unique_ptr<PreconditionerFactory> inner() const;

@@ -77,6 +77,7 @@ class ChebyshevFactory final : public PreconditionerFactory {
     return inner()->least_seconds(ctx, system);
   }
   bool is_fixed() const override { return inner()->is_fixed(); }
+  bool bytes_are_all() const override { return inner()->bytes_are_all(); }
   bool needs_definite() const override { return true; }
   bool needs_matrix() const override { return inner()->needs_matrix(); }
   bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }

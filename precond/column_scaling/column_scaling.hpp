@@ -14,6 +14,7 @@ class ColumnScalingFactory final : public FromFactors {
   using Params = NoParams;
   explicit ColumnScalingFactory(Params const& = {}) {}
   OperatorPtr<double> build(Context&, System const&) const override;
+  bool bytes_are_all() const override { return true; }
   MemoryNeed memory(Context& ctx, System const& system) const override {
     Index const n = system.matrix.cols;
     return stored_need(ctx, n, n, Real::f64);

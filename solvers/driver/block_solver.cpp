@@ -311,8 +311,9 @@ void BlockSolver::iterate(std::vector<ColumnState*> active, Clock::time_point st
 }
 
 /// One run of the method on the residuals at hand; system_.X holds the corrections afterwards.
-auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start)
-    -> Run {
+/// `called`: what observers are told that it is, where it is not the method.
+auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start,
+                      std::string const& called) -> Run {
   Context& ctx = *ctx_;
   Range const range(ctx, [this] { return facts_.name + ".cycle"; });
   constexpr double u = 0x1p-53;
@@ -321,6 +322,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   inner_.complaint.clear();
   std::vector<double> goal2;
   double farthest = 0, rise = 1;
+  double shown = 1;  // the tolerance of the column that is farthest from its own
   for (Index i = 0; i < w; ++i) {
     ColumnState& c = *active[static_cast<std::size_t>(i)];
     SolveReport const& report = c.report;
@@ -334,6 +336,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     double const fall = std::max(c.target / c.open, 100 * u);
     double const goal = fall * std::ldexp(c.open, -c.exponent);
     goal2.push_back(goal * goal);
+    if (1 / fall > farthest) shown = report.tolerance;
     farthest = std::max(farthest, 1 / fall);
     rise = std::max(rise, stopping_.divtol * report.rhs_norm / c.open);
   }
@@ -342,12 +345,12 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
              goal2.size() * sizeof(double));
   fill<double>(ctx, system_.X, 0);
   method_->begin(ctx);
-  Watch const watch{.solver = facts_.name,
+  Watch const watch{.solver = called.empty() ? facts_.name : called,
                     .start = start,
                     .time_limit = stopping_.time_limit,
                     .iterations_before = active.front()->report.iterations,
-                    .residual_start = farthest,
-                    .tolerance = 1};
+                    .residual_start = farthest * shown,
+                    .tolerance = shown};
   std::int32_t accounted = 0;
   auto adapt = [&](std::int32_t done) {  // A in another format is the same A
     double const patience = account(ctx, done - std::exchange(accounted, done));
@@ -411,8 +414,10 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   double const before = c.open;
   ColumnEnd const end = end_of(run, i);
   for (Index k = 0; k < end.steps; ++k)
-    report.history.push_back(
-        {++report.iterations, run.measures[static_cast<std::size_t>(k)] * c.target});
+    report.history.push_back({++report.iterations,
+                              run.measures[static_cast<std::size_t>(k)] * c.target,
+                              loop_->moments().at(k + 1), SolveReport::unknown,
+                              k == 0 && report.restarts > 0 ? Mark::restart : Mark::none});
   if (end.steps > 0) report.recurrence_residual = std::sqrt(end.measure2) * c.target;
   report.loop_seconds += run.seconds;
   report.execution = loop_->taken();
@@ -425,6 +430,7 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   submit(ctx, Correct<double>{d.rows, two.factor, two.factor2, d.data, x.data, trial_.view().data});
   double open = 0;
   Measured const now = examine(c, trial_, trial_residual_, open);
+  if (end.steps > 0) report.history.back().true_residual = now.residual;
   bool const finite = now.finite();
   auto const step = Judgement::step(finite, before, open, infinite, infinite);
   if (step.takes) {

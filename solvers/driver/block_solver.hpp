@@ -106,7 +106,8 @@ class BlockSolver : public Solver {
   void open(ColumnState&);
   bool opens(ColumnState&, double b_norm, double x_norm);
   void iterate(std::vector<ColumnState*> active, Clock::time_point start);
-  Run run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start);
+  Run run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start,
+          std::string const& called = "");
   ColumnEnd end_of(Run const&, Index i) const;
   void judge(ColumnState&, Run const&, Index i);
   Cause diagnose();

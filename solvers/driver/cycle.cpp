@@ -45,6 +45,7 @@ bool KrylovSolver<T>::look(Problem const& problem, LoopState& state, double beli
   if (std::isnan(seen.best_norm)) seen.best_norm = x_norm_;
   method_->complete(*ctx_);
   Trial const trial = try_correction(problem, system_.x, state.iteration, Summed::plain);
+  if (state.iteration > 0) seen.found.emplace_back(state.iteration, trial.residual);
   if (trial.finite() && trial.residual < seen.best) {
     if (trial.residual < progress * seen.best) seen.step = state.iteration;
     seen.best = trial.residual;
@@ -98,7 +99,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
   std::int32_t accounted = 0;
   bool const watched = problem.judged && problem.by_norm && facts_.watched;
   double const first = watched ? std::min(100.0, system_.x.rows() + 10.0) : unknown;
-  Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2};
+  Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2, {}};
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));
@@ -127,14 +128,20 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
   account(ctx, out.state.iteration - accounted);
   report.loop_seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - loop_start).count();
+  Index const before = report.iterations;
   for (double n2 : norms2) {
     double monitored = in_units_of_b(n2, norm2);
-    report.history.push_back({++report.iterations, monitored});
+    double const seconds = loop_->moments().at(++report.iterations - before);
+    report.history.push_back({report.iterations, monitored, seconds});
     if (monitored < report.best_residual) {
       report.best_residual = monitored;
       report.best_iteration = report.iterations;
     }
   }
+  if (!norms2.empty() && report.restarts > 0)
+    report.history[report.history.size() - norms2.size()].mark = Mark::restart;
+  for (auto const& [step, residual] : seen.found)
+    report.history[report.history.size() - norms2.size() + step - 1].true_residual = residual;
   if (!norms2.empty()) out.claimed = report.recurrence_residual = report.history.back().norm;
   if (system_.best.rows() > 0 && out.state.kept2 < norm2)
     out.kept = in_units_of_b(out.state.kept2, norm2);

@@ -54,7 +54,10 @@ std::string BlockSolver::verdict_on_parts(SolveReport const& report, bool from_z
     c.open = c.report.true_residual = c.report.rhs_norm = report.rhs_norm;
     c.report.tolerance = report.tolerance;
     copy<double, double>(*ctx_, column<double const>(B_, 0), column<double>(residuals_, 0));
-    Run const alone = run({&c}, worth, start);
+    constexpr char const* comparison = "comparing with one column";
+    ctx_->emit(PhaseEvent{comparison, false, 0});
+    Run const alone = run({&c}, worth, start, comparison);
+    ctx_->emit(PhaseEvent{comparison, true, alone.seconds});
     auto const stop = static_cast<Stop>(alone.state.stop);
     Index const steps = alone.state.iteration;
     if (stop == Stop::claimed)

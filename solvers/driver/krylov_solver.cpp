@@ -340,6 +340,9 @@ void KrylovSolver<T>::iterate(Problem const& problem, SolveReport& report, doubl
       method_->classify_stop(ctx, cycle.state);
       heed(cycle.state);
     }
+    if (cycle.state.iteration > 0)
+      report.history.back().true_residual =
+          trial.steps == cycle.state.iteration ? trial.residual : cycle.last.residual;
     double trial_normal = unknown;
     if (finite && trial.open <= open + bound)
       trial_normal = method_->normal_residual(ctx, trial_residual_, trial.open);

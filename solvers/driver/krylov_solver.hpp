@@ -33,6 +33,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/array.hpp>
@@ -123,6 +124,7 @@ class KrylovSolver : public Solver {
     std::int32_t step;       ///< where that was
     double next;             ///< step of the next look ...
     double apart;            ///< ... and how many after the last one that is
+    std::vector<std::pair<Index, double>> found;  ///< true residuals, and the steps before them
   };
   void aim();
   void scale_operators(Context&);

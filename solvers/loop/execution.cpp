@@ -91,7 +91,8 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   use_graph_ = false;
   wanted_ = wanted;
   round_ = steps_a_round(facts.cycle);
-  if (ctx.device() == nullptr || wanted == Execution::eager) return;
+  bool const timed = dynamic_cast<TimingListener*>(ctx.range_listener()) != nullptr;
+  if (ctx.device() == nullptr || wanted == Execution::eager || timed) return;
   bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
   if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
     std::string why;
@@ -143,6 +144,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     copy_bytes(ctx, &state()->cancel, ctx.space(), &nobody, Space::host, sizeof nobody);
     asked_ = false;
   }
+  moments_.begin(seconds_since(watch.start));
   LoopState now;
   now.window = limits.window;
   now.progress = progress_;
@@ -169,6 +171,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     }
     now = drain(ctx, drained, history);
     drained = now.iteration;
+    moments_.end(drained, seconds_since(watch.start));
     auto stop = static_cast<Stop>(now.stop);
     bool paused = stop == Stop::cycle_end && now.iteration < limits.steps;
     if (stop == Stop::replacement)
@@ -290,9 +293,10 @@ void Loop::watch_device(Context& ctx, Watch const& watch) {
 
 /// Ends the loop after a request to cancel, or once the time limit has passed.
 bool Loop::stop_if_asked(Context& ctx, Watch const& watch) {
+  double const seconds = seconds_since(watch.start);
+  moments_.note(peek(progress_->iteration), seconds);
   Stop reason = ctx.asked();
-  if (reason == Stop::running && seconds_since(watch.start) > watch.time_limit)
-    reason = Stop::time_limit;
+  if (reason == Stop::running && seconds > watch.time_limit) reason = Stop::time_limit;
   if (reason == Stop::running) return false;
   ask(ctx, reason);
   return true;

@@ -14,8 +14,10 @@
 #include <tcsolve/core/arena.hpp>
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/context.hpp>
+#include <tcsolve/core/timing_listener.hpp>
 #include <tcsolve/solvers/driver/stopping.hpp>
 #include <tcsolve/solvers/loop/graph.hpp>
+#include <tcsolve/solvers/loop/moments.hpp>
 #include <tcsolve/solvers/loop/open_loop.hpp>
 #include <tcsolve/solvers/loop/persistent.hpp>
 
@@ -70,6 +72,8 @@ class Loop {
   template <class Step>
   void record(Context& ctx, Execution wanted, Body const& facts, Step&& step) {
     ctx.within(state(), [&] { body_ = ctx.record(step); });
+    if (auto* const listener = dynamic_cast<TimingListener*>(ctx.range_listener()))
+      listener->recorded(body_);
     choose(ctx, wanted, facts);
   }
   /// Made in this Context, so that it may record() anew there.
@@ -87,6 +91,8 @@ class Loop {
   /// step to `history`. Waits for the device once, and once more for every 65536 steps.
   LoopState run(Context&, LoopLimits const& limits, Watch const&, std::vector<double>& history,
                 Between const& between = {});
+  /// When the steps of the last run were done, after Watch::start.
+  Moments const& moments() const { return moments_; }
   LoopState* state() { return reinterpret_cast<LoopState*>(memory_.data()); }
 
   static constexpr std::int32_t history_chunk = 1 << 16;
@@ -111,6 +117,7 @@ class Loop {
   Execution wanted_ = Execution::automatic;
   int round_ = 1;  // steps that a graph repeats at once
   bool use_graph_ = false;
+  Moments moments_;
   Index told_ = 0;                // the last iteration that observers were given
   Array<double> memory_;          // the state, and behind it norm2 of each step: one message
   std::vector<double> message_;   // the same on the host

@@ -4,6 +4,8 @@
 
 #include <tcsolve/io/matrix_market.hpp>
 
+#include <algorithm>
+
 namespace tcsolve::cli {
 namespace {
 
@@ -44,6 +46,37 @@ TEST_F(Program, SolvesTheColumnsOfAFile) {
   EXPECT_EQ(r["columns"][0]["outcome"], "converged");
   EXPECT_EQ(r["columns"][1]["iterations"], 0);
   EXPECT_EQ(r["files"]["solution"], "x.npy");
+}
+
+/// Work is that of all columns, and so is an iteration's share of the seconds.
+TEST_F(Program, WorkIsThatOfAllColumns) {
+  std::string const rest = "rhs: {columns: 5}}\npreconditioner: {type: jacobi}\n";
+  for (std::string const method : {"cg", "block_cg"}) {
+    SCOPED_TRACE(method);
+    ASSERT_EQ(solve(laplace + rest + "solver: {type: " + method + "}\n").code, 0);
+    auto const r = result();
+    int sum = 0, most = 0;
+    for (auto const& column : r["columns"]) {
+      sum += column["iterations"].get<int>();
+      most = std::max(most, column["iterations"].get<int>());
+    }
+    int const iterations = method == "cg" ? sum : most;
+    EXPECT_EQ(r["work"]["iterations"], iterations);
+    EXPECT_EQ(r["work"]["products"], iterations);
+    EXPECT_EQ(r["work"]["applications"], iterations);
+    EXPECT_EQ(r["iterations"], most);
+    EXPECT_NEAR(r["work"]["seconds_per_iteration"].get<double>() * iterations,
+                r["seconds"]["solve"].get<double>(), 1e-9);
+  }
+  // `auto` sets up once for all of them.
+  ASSERT_EQ(solve(laplace + std::string("rhs: {columns: 3}}\nsolver: {type: auto}\n"
+                                        "preconditioner: {type: auto}\nbackend: host\n"))
+                .code,
+            0);
+  auto const r = result();
+  ASSERT_EQ(r["choices"].size(), 1u);
+  EXPECT_EQ(r["choices"][0]["iterations"], r["work"]["iterations"]);
+  EXPECT_GT(r["choices"][0]["setup_seconds"], 0);
 }
 
 TEST_F(Program, TheWorstColumnDecides) {

@@ -152,7 +152,12 @@ TEST_F(Program, DescribesAMatrix) {
   EXPECT_TRUE(has(o.out, "1 negative")) << o.out;
   EXPECT_TRUE(has(o.out, "dominance       3 of 3")) << o.out;
   EXPECT_TRUE(has(o.out, "bandwidth       2")) << o.out;
-  EXPECT_TRUE(has(o.out, "format for 200 products, fp64 values, NVIDIA H200")) << o.out;
+  EXPECT_TRUE(has(o.out, " on NVIDIA H200")) << o.out;
+  EXPECT_FALSE(has(o.out, "format for 200 products")) << "facts first: " << o.out;
+  EXPECT_FALSE(has(o.out, "model of")) << o.out;
+  std::string const all = tcsolve({"info", "a.mtx", "-v"}).out;
+  EXPECT_TRUE(has(all, "format for 200 products, fp64 values, NVIDIA H200")) << all;
+  EXPECT_TRUE(has(all, "model of ")) << all;
   EXPECT_TRUE(has(o.out, "format for 200 products, fp64 values, the host")) << o.out;
   EXPECT_EQ(tcsolve({"info", "none.mtx"}).code, 2);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 namespace tcsolve::cli {
 namespace {
@@ -34,7 +35,7 @@ TEST_F(Pictures, ThePlotShowsEachResidual) {
   ASSERT_EQ(o.code, 0) << o.err;
   std::string const svg = file("convergence.svg");
   EXPECT_TRUE(has(svg, "</svg>"));
-  for (char const* words : {"cg: converged", "tolerance", "true residual at the end", "iteration"})
+  for (char const* words : {"cg with jacobi: converged", "tolerance", "true residual", "iteration"})
     EXPECT_TRUE(has(svg, words)) << words;
   EXPECT_EQ(result()["files"]["plot"], "convergence.svg");
   EXPECT_TRUE(result()["files"]["report"].is_null());
@@ -83,6 +84,91 @@ TEST_F(Pictures, TheReportHoldsTheRun) {
   for (std::size_t at = 0; (at = page.find("href=", at)) != std::string::npos; ++at)
     EXPECT_TRUE(page.substr(at).starts_with("href='#") || page.substr(at).starts_with("href=\"#"))
         << page.substr(at, 40);
+}
+
+/// Every key of result.json is on the page, but its schema; what is null may be left out.
+TEST_F(Pictures, TheReportHoldsEveryKey) {
+  std::string const on_host = "backend: host\n";
+  std::set<std::string> seen;
+  auto const look = [&] {
+    auto const r = result();
+    std::string const page = file("report.html");
+    for (auto const& [key, value] : r.items()) {
+      if (key == "schema" || value.is_null() || value == nlohmann::json::array()) continue;
+      seen.insert(key);
+      EXPECT_TRUE(has(page, "data-key=\"" + key + "\"")) << key;
+      if (!value.is_object() || key == "config" || key == "verdict" || key == "taken" ||
+          key == "profile" || key == "files" || key == "reordering")
+        continue;
+      for (auto const& [name, entry] : value.items()) {
+        if (entry.is_structured()) continue;
+        if (key == "seconds" && !(entry.get<double>() > 0)) continue;
+        std::string words = name;
+        std::replace(words.begin(), words.end(), '_', ' ');
+        EXPECT_TRUE(has(page, "<td>" + words + "</td>")) << key << "." << name;
+      }
+    }
+    return page;
+  };
+  Outcome o = solve(
+      "problem: {generator: {type: elasticity, n: 8, renumber: random}}\n"
+      "operator: {format: csr, reorder: rcm}\nsolver: {type: auto}\n"
+      "preconditioner: {type: auto}\noutput: {report: true}\n" +
+          on_host,
+      {"--repeat", "1", "--profile"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::string page = look();
+  for (char const* words : {"What auto tried", "cg with jacobi</td>",
+                            "cg with ic {drop_tolerance: 0.01, complete_below: 5}: converged",
+                            "MiB", " ms</td>", "prefers-color-scheme: dark", "--profile"})
+    EXPECT_TRUE(has(page, words)) << words;
+  // The plot of a solve in which it took another method shows where.
+  ASSERT_EQ(solve("problem: {generator: {type: elasticity, n: 8}}\nsolver: {type: auto}\n"
+                  "preconditioner: {type: auto}\noutput: {report: true}\n" +
+                  on_host)
+                .code,
+            0);
+  EXPECT_TRUE(has(look(), "another method"));
+  o = solve(
+      "problem: {generator: {type: poisson7, n: 6}, rhs: {columns: 3}}\n"
+      "solver: {type: cg}\npreconditioner: {type: jacobi}\noutput: {report: true}\n" +
+      on_host + "threads: 1\n");
+  ASSERT_EQ(o.code, 0) << o.err;
+  page = look();
+  EXPECT_TRUE(has(page, "Right-hand sides")) << page;
+  auto const r = result();
+  for (auto const& [key, value] : r.items())
+    EXPECT_TRUE(seen.contains(key) || key == "schema" || key == "warnings" || key == "driver" ||
+                key == "clocks_mhz")
+        << key << " was never there to be looked at";
+}
+
+/// The heading is the name of the matrix; the way to it stands among the facts.
+TEST_F(Pictures, TheHeadingIsTheName) {
+  fs::create_directories(folder_ / "a" / "b");
+  write_text(folder_ / "a/b/m.mtx",
+             "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  ASSERT_EQ(tcsolve({"a/b/m.mtx", "--set", "output.report=true"}).code, 0);
+  EXPECT_TRUE(has(file("report.html"), "<h1>m.mtx</h1>"));
+  EXPECT_TRUE(has(file("report.html"), "<title>tcsolve: m.mtx</title>"));
+}
+
+/// The pictures of the document are those of its commands.
+TEST_F(Pictures, TheDocumentsPicturesAreMadeByAScript) {
+  fs::path const scripts = source_dir() / "scripts" / "doc-pictures";
+  Outcome const o =
+      run({"env", "TCSOLVE_PROGRAM=" + command({}).front(), scripts.string(), "made"});
+  ASSERT_EQ(o.code, 0) << o.out << o.err;
+  auto const title = [](std::string const& svg) {
+    std::size_t const at = svg.find("converged");
+    EXPECT_NE(at, std::string::npos);
+    return svg.substr(svg.rfind('>', at) + 1, at - svg.rfind('>', at));
+  };
+  fs::path const kept = source_dir() / "docs" / "pictures";
+  EXPECT_EQ(title(read_text(folder_ / "made/convergence.svg")),
+            title(read_text(kept / "convergence.svg")))
+      << "scripts/doc-pictures makes them anew";
+  EXPECT_EQ(read_text(folder_ / "made/entries.svg"), read_text(kept / "entries.svg"));
 }
 
 TEST_F(Pictures, WhatAUserWritesIsText) {

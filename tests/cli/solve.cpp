@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 namespace tcsolve::cli {
 namespace {
@@ -41,7 +42,7 @@ TEST_F(Program, WritesTheResult) {
   ASSERT_EQ(solve(small_config).code, 0);
   auto const r = result();
   ASSERT_TRUE(r.is_object());
-  EXPECT_EQ(r["schema"], 5);
+  EXPECT_EQ(r["schema"], 6);
   EXPECT_EQ(r["verdict"]["outcome"], "converged");
   EXPECT_EQ(r["verdict"]["reason"], "converged");
   EXPECT_EQ(r["verdict"]["exit_code"], 0);
@@ -81,6 +82,113 @@ TEST_F(Program, WritesTheResult) {
   EXPECT_EQ(r["config"]["solver"]["max_iters"], 1000);
   EXPECT_EQ(r["config"]["operator"]["format"], "auto");
   EXPECT_NE(formats().find(r["format"].get<std::string>()), nullptr) << r["format"];
+}
+
+/// Seconds of the history rise from 0 to those of the solve, and all else is the same in every run.
+TEST_F(Program, TheHistoryHasSecondsAndTrueResiduals) {
+  std::string const config =
+      "problem: {generator: {type: convdiff, n: 12, velocity: 10}, rhs: random}\n"
+      "solver: {type: gmres, restart: 5, rtol: 1.0e-10}\n";
+  struct Row {
+    int iteration;
+    double residual, seconds;
+    std::string true_residual, mark;
+  };
+  auto const history = [&] {
+    EXPECT_EQ(solve(config).code, 0);
+    std::istringstream lines(read_text(folder_ / "tcsolve-out/history.csv"));
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_EQ(line, "iteration,residual,rate,seconds,true_residual,mark");
+    std::vector<Row> rows;
+    while (std::getline(lines, line)) {
+      std::vector<std::string> cells(1);
+      for (char const c : line)
+        if (c == ',')
+          cells.emplace_back();
+        else
+          cells.back() += c;
+      EXPECT_EQ(cells.size(), 6u) << line;
+      if (cells.size() != 6) continue;
+      double const residual = std::stod(cells[1]);
+      if (!rows.empty())
+        EXPECT_NEAR(std::stod(cells[2]), residual / rows.back().residual, 1e-2) << line;
+      rows.push_back({std::stoi(cells[0]), residual, std::stod(cells[3]), cells[4], cells[5]});
+    }
+    return rows;
+  };
+  std::vector<Row> const first = history(), again = history();
+  auto const r = result();
+  ASSERT_EQ(first.size(), again.size());
+  ASSERT_EQ(static_cast<int>(first.size()), r["iterations"].get<int>() + 1);
+  int restarts = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(first[i].iteration, static_cast<int>(i));
+    EXPECT_EQ(first[i].residual, again[i].residual);
+    EXPECT_EQ(first[i].true_residual, again[i].true_residual);
+    EXPECT_EQ(first[i].mark, again[i].mark);
+    if (i > 0) EXPECT_GE(again[i].seconds, again[i - 1].seconds);
+    restarts += first[i].mark == "restart";
+    // A cycle of five ends where its true residual is looked at.
+    if (i > 0 && i % 5 == 0)
+      EXPECT_NEAR(std::stod(first[i].true_residual), first[i].residual, 1e-4 * first[i].residual);
+    if (i % 5 != 0 && i + 1 < first.size()) EXPECT_EQ(first[i].true_residual, "");
+  }
+  EXPECT_EQ(restarts, r["restarts"].get<int>());
+  EXPECT_LE(again.back().seconds, 1.01 * r["seconds"]["solve"].get<double>());
+  EXPECT_GT(again.back().seconds, 0);
+}
+
+/// The parts of a profiled solve add up to it, and count what the solver counts.
+TEST_F(Program, ProfilesTheSolveByParts) {
+  std::string const system =
+      "problem: {generator: {type: poisson7, n: 20, coefficient: random}, rhs: random}\n"
+      "backend: host\n";
+  for (auto const& [solver, preconditioner] :
+       {std::pair{"{type: cg}", "{type: jacobi}"},
+        {"{type: cg}", "{type: ic}"},
+        {"{type: cg}", "{type: chebyshev}"},
+        {"{type: bicgstab}", "{type: ilu}"},
+        {"{type: gmres}", "{type: block_jacobi, block: 4}"},
+        {"{type: fgmres}", "{type: solver, solver: {type: cg, max_iters: 3}}"}}) {
+    SCOPED_TRACE(std::string(solver) + " " + preconditioner);
+    std::string const config =
+        system + "solver: " + solver + "\npreconditioner: " + preconditioner + "\n";
+    ASSERT_EQ(solve(config).code, 0);
+    auto const plain = result();
+    EXPECT_TRUE(plain["profile"].is_null());
+    Outcome const o = solve(config, {"--profile"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    auto const r = result();
+    EXPECT_EQ(r["iterations"], plain["iterations"]);
+    EXPECT_EQ(r["residual"]["true"], plain["residual"]["true"]) << "the same bits";
+    auto const& p = r["profile"];
+    double sum = 0, shares = 0;
+    for (auto const& [name, part] : p.items()) {
+      sum += part["seconds"].get<double>();
+      shares += part["share"].get<double>();
+      EXPECT_TRUE(has(o.out, "  " + name)) << o.out;
+    }
+    double const seconds = r["seconds"]["solve"];
+    EXPECT_NEAR(sum, seconds, 0.02 * seconds);
+    EXPECT_NEAR(shares, 1, 0.02);
+    // A run may be over a step before it is told.
+    EXPECT_GE(p["products"]["calls"], r["work"]["products"]);
+    EXPECT_LE(p["products"]["calls"].get<double>(), r["work"]["products"].get<double>() + 6);
+    EXPECT_GT(p["products"]["bytes_per_second"], 1e6);
+    EXPECT_GE(p["verification"]["calls"], r["work"]["residuals"]);
+    bool const folded = std::string(preconditioner) == "{type: jacobi}";
+    if (folded) {
+      EXPECT_EQ(p["preconditioner"]["calls"], 0);
+    } else {
+      EXPECT_GE(p["preconditioner"]["calls"], r["work"]["applications"]);
+      EXPECT_LE(p["preconditioner"]["calls"].get<double>(),
+                r["work"]["applications"].get<double>() + r["restarts"].get<double>() + 6);
+      EXPECT_GT(p["preconditioner"]["seconds"], 0);
+    }
+    EXPECT_GT(p["updates"]["seconds"], 0);
+    EXPECT_GT(p["verification"]["seconds"], 0);
+  }
 }
 
 TEST_F(Program, ConvertsInMidSolveWhereItMay) {

@@ -44,12 +44,144 @@ TEST_F(WithoutConfig, TheMatrixChoosesTheMethod) {
     EXPECT_EQ(r["config"]["solver"]["type"], "auto");
     EXPECT_EQ(r["config"]["preconditioner"]["type"], "auto");
     ASSERT_EQ(r["choices"].size(), 1u);
-    EXPECT_EQ(r["choices"][0]["solver"], solver);
-    EXPECT_EQ(r["choices"][0]["preconditioner"], preconditioner);
+    EXPECT_EQ(r["choices"][0]["solver"]["type"], solver);
+    EXPECT_EQ(r["choices"][0]["preconditioner"]["type"], preconditioner);
     EXPECT_EQ(r["choices"][0]["outcome"], "converged");
     EXPECT_EQ(r["problem"]["source"], matrix);
     EXPECT_LE(r["solution_error"], 1e-6);
   }
+}
+
+/// The run that `taken` of a result names, as a config.
+std::string config_of(nlohmann::json const& r, std::string const& problem) {
+  return "problem: " + problem + "\nsolver: " + r["taken"]["solver"].dump() +
+         "\npreconditioner: " + r["taken"]["preconditioner"].dump() + "\n";
+}
+
+// What was taken, by name, is the same run: iterations and residual.
+TEST_F(WithoutConfig, WhatWasTakenRunsAgain) {
+  for (auto const& [matrix, solver, preconditioner] : expected) {
+    SCOPED_TRACE(matrix);
+    ASSERT_EQ(tcsolve({matrix, "--rtol", "1e-9"}).code, 0);
+    auto const chosen = result();
+    EXPECT_EQ(chosen["taken"]["solver"]["type"], solver);
+    EXPECT_EQ(chosen["taken"]["solver"]["rtol"], 1e-9);
+    EXPECT_EQ(chosen["taken"]["solver"], chosen["choices"][0]["solver"]);
+    Outcome const o = solve(config_of(chosen, std::string("{matrix: ") + matrix + "}"));
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_FALSE(has(o.err, "auto:")) << o.err;
+    auto const named = result();
+    EXPECT_EQ(named["iterations"], chosen["iterations"]);
+    EXPECT_EQ(named["residual"]["true"], chosen["residual"]["true"]);
+    EXPECT_EQ(named["taken"]["solver"], chosen["taken"]["solver"]);
+    EXPECT_EQ(named["taken"]["preconditioner"], chosen["taken"]["preconditioner"]);
+    EXPECT_TRUE(named["choices"].is_null());
+  }
+}
+
+/// A system whose first choice, some iterations of cg with jacobi, does not end on the host.
+constexpr char const* switching = "{generator: {type: elasticity, n: 8}}";
+std::string switching_run() {
+  return std::string("problem: ") + switching +
+         "\nbackend: host\nsolver: {type: auto}\npreconditioner: {type: auto}\n";
+}
+
+TEST_F(WithoutConfig, ASwitchIsToldWhole) {
+  Outcome const o = solve(switching_run());
+  ASSERT_EQ(o.code, 0) << o.err;
+  auto const r = result();
+  ASSERT_EQ(r["choices"].size(), 2u);
+  auto const &first = r["choices"][0], &second = r["choices"][1];
+  EXPECT_EQ(first["preconditioner"]["type"], "jacobi");
+  EXPECT_EQ(second["preconditioner"]["type"], "ic");
+  EXPECT_EQ(second["preconditioner"]["drop_tolerance"], 0.01);
+  EXPECT_EQ(second["preconditioner"]["complete_below"], 5);
+  EXPECT_EQ(second["label"], "cg with ic {drop_tolerance: 0.01, complete_below: 5}");
+  EXPECT_TRUE(has(o.err, "auto: " + second["label"].get<std::string>() + ", since ")) << o.err;
+  EXPECT_TRUE(has(o.out, "preconditioner: {type: ic, drop_tolerance: 0.01")) << o.out;
+  // Set-ups are set-up, whenever they were made; iterations are those of the method in force.
+  double const setups =
+      first["setup_seconds"].get<double>() + second["setup_seconds"].get<double>();
+  EXPECT_GE(r["seconds"]["setup"].get<double>(), setups);
+  EXPECT_LE(second["solve_seconds"].get<double>() + first["solve_seconds"].get<double>(),
+            1.01 * r["seconds"]["solve"].get<double>());
+  EXPECT_EQ(r["iterations"], second["iterations"]);
+  int const all = first["iterations"].get<int>() + second["iterations"].get<int>();
+  EXPECT_EQ(r["work"]["iterations"], all);
+  EXPECT_NEAR(r["work"]["seconds_per_iteration"].get<double>() * second["iterations"].get<int>(),
+              second["solve_seconds"].get<double>(), 1e-9);
+  EXPECT_FALSE(r["preconditioner"].is_null()) << "details of ic";
+  EXPECT_TRUE(has(o.verdict(), " (" + std::to_string(all) + " in all)")) << o.verdict();
+  // The history says where the other method began, and nothing is later than the end.
+  std::string const history = read_text(folder_ / "tcsolve-out/history.csv");
+  EXPECT_TRUE(has(history, "iteration,residual,rate,seconds,true_residual,mark\n0,")) << history;
+  std::string const at = "\n" + std::to_string(first["iterations"].get<int>() + 1) + ",";
+  ASSERT_TRUE(has(history, at)) << history;
+  std::string const row = history.substr(history.find(at) + 1);
+  EXPECT_TRUE(row.substr(0, row.find('\n')).ends_with(",method")) << row;
+}
+
+// The same solve again is that of the method in force, and the story keeps how it came to be.
+TEST_F(WithoutConfig, RepeatedSolvesKeepTheStory) {
+  Outcome const o = solve(switching_run(), {"--repeat", "2"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  auto const repeated = result();
+  ASSERT_EQ(repeated["choices"].size(), 2u);
+  for (auto const& c : repeated["choices"]) EXPECT_GT(c["setup_seconds"], 0);
+  EXPECT_EQ(repeated["taken"]["preconditioner"]["type"], "ic");
+  EXPECT_GE(repeated["seconds"]["setup"].get<double>(),
+            repeated["choices"][1]["setup_seconds"].get<double>());
+  EXPECT_EQ(repeated["iterations"], repeated["choices"][1]["iterations"]);
+  EXPECT_GE(repeated["seconds"]["repeat"], 0);
+  ASSERT_EQ(solve(config_of(repeated, switching) + "backend: host\n").code, 0);
+  EXPECT_EQ(result()["iterations"], repeated["iterations"]) << "from the same x0 by name";
+  EXPECT_EQ(result()["residual"]["true"], repeated["residual"]["true"]);
+}
+
+TEST_F(WithoutConfig, AMatrixAsRightHandSidesIsSaid) {
+  Outcome const o = tcsolve({"spd.mtx", "spd.mtx"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "; 3 right-hand sides, the columns of spd.mtx\n")) << o.out;
+  EXPECT_FALSE(has(tcsolve({"spd.mtx", "b.txt"}).out, "right-hand side"));
+}
+
+TEST_F(WithoutConfig, EachMatrixMayHaveADirectory) {
+  for (std::string const name : {"spd", "general"})
+    ASSERT_EQ(tcsolve({name + ".mtx", "--output", "out/{name}", "--quiet"}).code, 0);
+  EXPECT_EQ(result("out/spd")["problem"]["source"], "spd.mtx");
+  EXPECT_EQ(result("out/general")["problem"]["source"], "general.mtx");
+  EXPECT_EQ(result("out/general")["config"]["output"]["directory"], "out/general");
+  ASSERT_EQ(solve(small_config, {"--output", "{name}-out"}).code, 0);
+  EXPECT_TRUE(result("poisson7-out").is_object());
+  // Where one directory serves several matrices, that is said.
+  EXPECT_FALSE(has(tcsolve({"spd.mtx"}).err, "is replaced"));
+  EXPECT_FALSE(has(tcsolve({"spd.mtx"}).err, "is replaced")) << "of the same matrix";
+  EXPECT_TRUE(
+      has(tcsolve({"general.mtx"}).err, "the result of spd.mtx in tcsolve-out is replaced"));
+}
+
+/// Of a singular system that has a solution, x is one of many.
+TEST_F(WithoutConfig, OneOfManySolutionsIsSaid) {
+  write_text(folder_ / "ring.mtx",
+             "%%MatrixMarket matrix coordinate real symmetric\n4 4 8\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n"
+             "2 1 -1\n3 2 -1\n4 3 -1\n4 1 -1\n");
+  write_text(folder_ / "f.txt", "1\n-1\n1\n-1\n");
+  Outcome o =
+      tcsolve({"ring.mtx", "f.txt", "--preconditioner", "ic", "--solver", "cg", "--set",
+               "preconditioner.drop_tolerance=0.01", "--set", "preconditioner.complete_below=5"});
+  EXPECT_EQ(o.code, 0) << o.err << o.out;
+  EXPECT_TRUE(has(o.verdict(), "x is one of many")) << o.verdict();
+  o = tcsolve({"spd.mtx", "b.txt"});
+  EXPECT_FALSE(has(o.verdict(), "one of many")) << o.verdict();
+}
+
+TEST_F(WithoutConfig, MemoryThatIsNotKnownIsSaid) {
+  EXPECT_TRUE(has(tcsolve({"spd.mtx"}).out, "memory: host at least "));
+  EXPECT_EQ(result()["memory"]["at_least"], true);
+  EXPECT_FALSE(has(tcsolve({"spd.mtx", "--solver", "cg"}).out, "at least"));
+  EXPECT_EQ(result()["memory"]["at_least"], false);
+  EXPECT_TRUE(has(tcsolve({"spd.mtx", "--solver", "cg", "--preconditioner", "direct"}).out,
+                  "memory: host at least "));
 }
 
 TEST_F(WithoutConfig, WhatIsGivenIsNotChosen) {
@@ -68,7 +200,8 @@ TEST_F(WithoutConfig, WhatIsGivenIsNotChosen) {
   EXPECT_NEAR(4 * x[1] - x[0] - x[2], 2, 1e-10);
   // A tolerance alone, or a preconditioner alone, leaves the solver to the matrix.
   ASSERT_EQ(tcsolve({"spd.mtx", "--rtol", "1e-3", "--preconditioner", "none"}).code, 0);
-  EXPECT_EQ(result()["choices"][0]["solver"], "cg");
+  EXPECT_EQ(result()["choices"][0]["solver"]["type"], "cg");
+  EXPECT_EQ(result()["choices"][0]["preconditioner"]["type"], "none");
   EXPECT_EQ(result()["config"]["solver"]["rtol"], 1e-3);
   EXPECT_EQ(result()["config"]["preconditioner"]["type"], "none");
 }
@@ -121,7 +254,7 @@ TEST_F(WithoutConfig, StandardInputIsAMatrixOrAConfig) {
   Outcome o = piped("spd.mtx", "-");
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(result()["problem"]["source"], "standard input");
-  EXPECT_EQ(result()["choices"][0]["solver"], "cg");
+  EXPECT_EQ(result()["choices"][0]["solver"]["type"], "cg");
   EXPECT_EQ(piped("b.txt", "spd.mtx -").code, 0);
   EXPECT_TRUE(result()["solution_error"].is_null()) << "b came from standard input";
   write_text(folder_ / "c.yaml", "problem: {matrix: spd.mtx}\nsolver: {type: minres}\n");
@@ -153,8 +286,8 @@ TEST_F(WithoutConfig, InitWritesAConfigThatRuns) {
     EXPECT_EQ(o.code, 0) << o.err;
     auto const config = result()["config"];
     EXPECT_EQ(config["solver"]["type"], "auto");
-    EXPECT_EQ(result()["choices"][0]["solver"], solver);
-    EXPECT_EQ(result()["choices"][0]["preconditioner"], preconditioner);
+    EXPECT_EQ(result()["choices"][0]["solver"]["type"], solver);
+    EXPECT_EQ(result()["choices"][0]["preconditioner"]["type"], preconditioner);
     // What stands there as a comment is the default: without the comment signs nothing changes.
     std::string text = read_text(folder_ / "made.yaml");
     for (std::size_t at; (at = text.find("\n  # ")) != std::string::npos;) text.erase(at + 3, 2);
