@@ -34,6 +34,19 @@ Block read_block(RegistryBase const& registry, ConfigNode const& node) {
   return block;
 }
 
+/// A set-up that would take longer than the time that is left. Another one may take less.
+struct NoTimeForIt final : Error {
+  NoTimeForIt() : Error("it would take longer than the time that is left") {}
+};
+
+/// "ilu {drop_tolerance: 0.01}" for "{type: ilu, drop_tolerance: 0.01}".
+std::string brief(std::string const& block) {
+  ConfigNode node = parse_yaml(block, "auto");
+  std::string const type = node.find("type")->scalar;
+  std::erase_if(node.entries, [](ConfigNode::Entry const& e) { return e.key == "type"; });
+  return node.entries.empty() ? type : cat(type, " ", to_yaml_inline(node));
+}
+
 /// Whether another method may do better: an answer, a request to stop or unusable input end it all.
 bool goes_on(SolveReport const& r) {
   switch (r.reason) {
@@ -61,17 +74,18 @@ std::string no_more_iterations(SolveReport const&) {
          "on with them";
 }
 
-/// "; 69 iterations in all, before it: cg with jacobi: max_iterations after 50 iterations; then
-/// could not be set up: ...", of what stands before and after the choice that the report is about.
-std::string told_besides(std::vector<ChoiceReport> const& story, Index iterations) {
-  auto const ran = [](ChoiceReport const& c) { return c.iterations > 0 || c.seconds > 0; };
-  auto const last = std::find_if(story.rbegin(), story.rend(), ran).base();  // behind it
+/// "; before it: cg with jacobi: max_iterations after 50 iterations; not set up: ...", of what
+/// stands before and after the choice that the report is about.
+std::string told_besides(std::vector<ChoiceReport> const& story) {
+  auto const last = std::find_if(story.rbegin(), story.rend(), [](ChoiceReport const& c) {
+                      return c.ran;
+                    }).base();  // behind it
   std::string text;
   auto const list = [&](auto from, auto to) {
     for (auto c = from; c != to; ++c) text += cat(c == from ? " " : ", ", c->text());
   };
   if (last - story.begin() > 1) {
-    text += cat("; ", iterations, " iterations in all, before it:");
+    text += "; before it:";
     list(story.begin(), last - 1);
   }
   if (last != story.end()) {
@@ -194,7 +208,9 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
   tolerance_.reset();
   if (!std::exchange(fresh_, false)) take_new_values();
   if (work_.method) return;
-  switch (next()) {
+  Stop const ended = next();
+  if (ended != Stop::running) at_ = 0;
+  switch (ended) {
     case Stop::running: return;
     case Stop::cancelled: throw Cancelled();
     case Stop::time_limit: throw OutOfTime();
@@ -204,9 +220,25 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
 
 void AutoSolver::throw_refusals(Story const& story) const {
   std::string text = "auto: no choice could be set up";
-  for (ChoiceReport const& t : story)
-    text += cat("; ", t.solver, " with ", t.preconditioner, ": ", t.outcome);
+  for (ChoiceReport const& t : story) text += "; " + t.text();
   throw SetupError(text);
+}
+
+/// What a report says of a choice before it has run: with the limits of the whole solve.
+ChoiceReport AutoSolver::told_of(Choice const& choice) const {
+  ChoiceReport told;
+  told.solver_block = solver_block(choice, {stopping_.max_iters, {}});
+  told.solver = told.solver_block.type();
+  if (given_M_) {
+    told.preconditioner = given_M_->name();
+  } else {
+    told.preconditioner_block = preconditioner_block(choice);
+    told.preconditioner = told.preconditioner_block.type();
+  }
+  std::string const solver = kept_solver_ ? told.solver : brief(choice.solver);
+  bool const known = given_M_ || kept_preconditioner_;
+  told.label = cat(solver, " with ", known ? told.preconditioner : brief(choice.preconditioner));
+  return told;
 }
 
 /// What is at work takes the values that system_ has now. Nothing is set up afterwards where it
@@ -253,9 +285,7 @@ void AutoSolver::take_new_values() {
 }
 
 void AutoSolver::tell_failure(Choice const& choice, std::string const& why, double seconds) {
-  ChoiceReport failed;
-  failed.solver = solver_block(choice, share_of(choice)).type();
-  failed.preconditioner = given_M_ ? given_M_->name() : preconditioner_block(choice).type();
+  ChoiceReport failed = told_of(choice);
   failed.outcome = why;
   failed.setup_seconds = seconds;
   ctx_->log(Severity::note, cat("auto: ", failed.text()));
@@ -263,14 +293,16 @@ void AutoSolver::tell_failure(Choice const& choice, std::string const& why, doub
 }
 
 /// Frees what is at work and sets up the first recipe from at_ on that admits it: Stop::running.
-/// Else what kept it from that: time_limit or cancelled, at a recipe that may be tried again, or
+/// Else what kept it from that: time_limit or cancelled, where a recipe may be tried again, or
 /// setup_failed, when none is left.
 Stop AutoSolver::next() {
+  bool too_long = false;
   for (work_ = {}; at_ < list_.size(); ++at_) {
     Recipe& recipe = list_[at_];
     if (!admits(recipe)) continue;
     auto const start = Clock::now();
     Stop ended = Stop::running;
+    bool waits = false;
     try {
       ctx_->setting_up(ctx_->deadline(), [&] { begin(recipe.choice); });
       work_.setup_seconds = seconds_since(start);
@@ -278,22 +310,22 @@ Stop AutoSolver::next() {
     } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
       if (dynamic_cast<Cancelled const*>(&e) != nullptr) ended = Stop::cancelled;
       if (dynamic_cast<OutOfTime const*>(&e) != nullptr) ended = Stop::time_limit;
+      waits = dynamic_cast<NoTimeForIt const*>(&e) != nullptr;
       work_ = {};
       tell_failure(recipe.choice, e.what(), seconds_since(start));
     }
     if (ended != Stop::running) return ended;
-    recipe.refused = true;
+    recipe.refused = !waits;
+    too_long = too_long || waits;
   }
-  return Stop::setup_failed;
+  return too_long ? Stop::time_limit : Stop::setup_failed;
 }
 
 void AutoSolver::begin(Choice const& choice) {
   Context& ctx = *ctx_;
   Block const preconditioner = preconditioner_block(choice);
   work_.factory = make<PreconditionerRegistry>(preconditioner);
-  ctx.log(Severity::note,
-          cat("auto: ", solver_block(choice, share_of(choice)).type(), " with ",
-              given_M_ ? given_M_->name() : preconditioner.type(), ", since ", choice.reason));
+  ctx.log(Severity::note, cat("auto: ", told_of(choice).label, ", since ", choice.reason));
   if (given_M_) {
     work_.M = given_M_;
   } else if (!work_.factory->is_identity()) {
@@ -301,7 +333,7 @@ void AutoSolver::begin(Choice const& choice) {
     Deadline const until = ctx.deadline();
     if (until != Deadline::max() &&
         deadline_after(Clock::now(), work_.factory->least_seconds(ctx, system_)) > until)
-      throw OutOfTime();
+      throw NoTimeForIt();
     work_.M = build_within_memory(ctx, *work_.factory, system_, preconditioner.type());
   }
   if (work_.M && !work_.M->details().empty())
@@ -325,12 +357,14 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
   auto const start = Clock::now();
   spent_ = 0;
   tolerance_.reset();
+  setting_up_ = 0;
   Story story = std::exchange(tried_, {});
   SolveReport total;
   ctx_->in_turn(deadline_after(start, stopping_.time_limit), [&] { total = run(b, x, story); });
-  total.message += told_besides(story, total.iterations);
+  total.message += told_besides(story);
   total.choices = std::move(story);
-  total.seconds = seconds_since(start);
+  total.setup_seconds = setting_up_;
+  total.seconds = seconds_since(start) - setting_up_;
   return total;
 }
 
@@ -340,10 +374,12 @@ SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
   std::size_t ran = at_;
   for (bool again = false;;) {
     if (!work_.method) {
+      auto const start = Clock::now();
       Stop const ended = next();
+      setting_up_ += seconds_since(start);
       for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
       if (ended != Stop::running) {
-        if (ended == Stop::setup_failed) at_ = ran;
+        if (at_ == list_.size()) at_ = ran;
         if (ended == Stop::setup_failed && !total) throw_refusals(story);
         if (!total) return not_begun(ended, name());
         if (ended != Stop::setup_failed) end_by(*total, ended, name());
@@ -354,11 +390,13 @@ SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
     SolveReport report = work_.method->solve(b, x);
     ran = at_;
     note(story, report, again);
-    bool const may_go_on = goes_on(report);
+    bool const may_go_on = goes_on(report), again_before = again;
     again = tries_again(report, story.back());
     std::string const solver = work_.method->name();
-    work_.setup_seconds = 0;
+    bool const another = total && !again_before;
+    std::size_t const before = total ? total->history.size() : 0;
     total = total ? following(std::move(*total), std::move(report)) : std::move(report);
+    if (another && total->history.size() > before) total->history[before].mark = Mark::method;
     spent_ = total->iterations;
     if (stopping_.baseline == Baseline::initial && total->tolerance > 0)
       tolerance_ = total->tolerance;
@@ -376,7 +414,10 @@ SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
       work_ = {};
       continue;
     }
-    if (!advance(*total)) {  // what is at work stays for the next solve
+    auto const looking = Clock::now();
+    bool const more = advance(*total);
+    setting_up_ += seconds_since(looking);
+    if (!more) {  // what is at work stays for the next solve
       if (total->reason == Stop::max_iterations)
         total->message = message_of(*total, solver, no_more_iterations);
       return std::move(*total);
@@ -386,15 +427,14 @@ SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
 }
 
 /// Writes what became of the recipe at work; `again`: into its entry, the last one.
-void AutoSolver::note(Story& story, SolveReport const& report, bool again) const {
+void AutoSolver::note(Story& story, SolveReport const& report, bool again) {
   if (!again) {
-    ChoiceReport& told = story.emplace_back();
-    told.solver = work_.method->name();
-    told.preconditioner = work_.M ? work_.M->name() : "none";
+    ChoiceReport& told = story.emplace_back(told_of(list_[at_].choice));
+    told.ran = true;
     told.details = work_.M ? work_.M->details() : "";
+    told.setup_seconds = std::exchange(work_.setup_seconds, SolveReport::unknown);
   }
   ChoiceReport& told = story.back();
-  told.setup_seconds += work_.setup_seconds;
   told.outcome = report.outcome();
   told.iterations += report.iterations;
   told.true_residual = report.true_residual;

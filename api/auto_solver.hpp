@@ -61,9 +61,9 @@ class AutoSolver final : public Solver {
   /// up, Unsupported before look() and take().
   void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
              OperatorPtr<double> A_true = nullptr) override;
-  /// `seconds` of the report are those of the whole call, set-ups among them. Where the last solve
-  /// left nothing set up, this one begins with a set-up; if none ends within its time, the report
-  /// says so and x stays. Throws SetupError where no recipe can be set up any more.
+  /// `seconds` and `setup_seconds` of the report are together those of the call. Where the last
+  /// solve left nothing set up, this one begins with a set-up; if none ends within its time, the
+  /// report says so and x stays. Throws SetupError where no recipe can be set up any more.
   SolveReport solve(In<double> b, Out<double> x) override;
   SolveReport approximate(In<double> b, Out<double> x) override;
 
@@ -99,9 +99,9 @@ class AutoSolver final : public Solver {
   struct Work {
     std::unique_ptr<PreconditionerFactory> factory;
     OperatorPtr<double> M;
-    std::shared_ptr<Solver> method;  // null: nothing is set up
-    Share share;                     // that the method was made for
-    double setup_seconds = 0;        // of what has not been told yet
+    std::shared_ptr<Solver> method;               // null: nothing is set up
+    Share share;                                  // that the method was made for
+    double setup_seconds = SolveReport::unknown;  // NaN: told
     bool old = false;
   };
   using Story = std::vector<ChoiceReport>;
@@ -113,11 +113,12 @@ class AutoSolver final : public Solver {
   Stop next();
   void begin(Choice const&);
   void make_method(Choice const&);
+  ChoiceReport told_of(Choice const&) const;
   void tell_failure(Choice const&, std::string const& why, double seconds);
   [[noreturn]] void throw_refusals(Story const&) const;
 
   SolveReport run(In<double> b, Out<double> x, Story& story);
-  void note(Story& story, SolveReport const&, bool again) const;
+  void note(Story& story, SolveReport const&, bool again);
   bool tries_again(SolveReport const&, ChoiceReport const& told) const;
   bool advance(SolveReport const&);
   void weigh();
@@ -142,6 +143,7 @@ class AutoSolver final : public Solver {
   Context* ctx_ = nullptr;
   OperatorPtr<double> A_, A_true_, given_M_;
   Story tried_;                      // set-ups that failed, since the last report
+  double setting_up_ = 0;            // seconds of set-ups in the solve at hand
   Index spent_ = 0;                  // iterations of the solve at hand
   std::optional<double> tolerance_;  // of the solve at hand, once x0 has given it
 };

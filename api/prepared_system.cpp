@@ -341,7 +341,9 @@ SolveReport PreparedSystem::solve(In<double> b, Out<double> x) {
   return report;
 }
 
+/// `seconds` and `setup_seconds`, those of a renewal, are together those of the call.
 SolveReport PreparedSystem::solve_or_renew(In<double> b, Out<double> x) {
+  auto const start = std::chrono::steady_clock::now();
   SolveReport report = solver_->solve(b, x);
   if (parts_.chooser != nullptr) {
     follow_choice(report);
@@ -358,23 +360,28 @@ SolveReport PreparedSystem::solve_or_renew(In<double> b, Out<double> x) {
       report.message = message_of(report, solver_->name());
     }
     report.message += cat("; a preconditioner of the new values could not be made: ", why);
+    report.setup_seconds = seconds_since(start) - report.seconds;
     return report;
   }
+  double const setup = seconds_since(start) - report.seconds;
   SolveReport again = solver_->solve(b, x);
   renewal_.solved(again.seconds);
-  return following(std::move(report), std::move(again));
+  SolveReport total = following(std::move(report), std::move(again));
+  total.setup_seconds = setup;
+  return total;
 }
 
 /// The chooser renews what it keeps, and goes to another choice, by itself.
 void PreparedSystem::follow_choice(SolveReport const& report) {
-  if (!report.choices.empty()) {
-    ChoiceReport const& last = report.choices.back();
-    bool const another = report.choices.size() > 1;
+  auto const& tried = report.choices;
+  auto const last =
+      std::find_if(tried.rbegin(), tried.rend(), [](ChoiceReport const& c) { return c.ran; });
+  if (last != tried.rend()) {
     if (old_ && !parts_.chooser->is_old())
-      count_renewal(last.setup_seconds);
-    else if (another)
-      renewal_.renewed(last.setup_seconds);
-    renewal_.solved(last.seconds);
+      count_renewal(last->setup_seconds);
+    else if (tried.size() > 1 && last->setup_seconds > 0)  // another choice, made in this solve
+      renewal_.renewed(last->setup_seconds);
+    renewal_.solved(last->seconds);
   }
   old_ = parts_.chooser->is_old();
   report_.preconditioner = M() ? M()->details() : "";

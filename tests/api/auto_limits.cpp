@@ -37,7 +37,8 @@ struct Watcher : Observer {
     if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   }
   void on(LogEvent const& event) override {
-    if (event.text.find("auto: ") != 0 || event.text.find(", since ") == std::string::npos) return;
+    if (!event.text.starts_with("auto: ") || event.text.find(", since ") == std::string::npos)
+      return;
     begun.push_back(event.text);
     sleep(per_setup);
   }
@@ -170,8 +171,9 @@ TEST_P(AutoLimits, NothingIsSetUpInVain) {
   EXPECT_FALSE(r.converged());
   // The first was set up with the matrix.
   EXPECT_EQ(watcher_.begun.size() + 1, r.choices.size());
-  EXPECT_GE(r.seconds, 0.9 * wall) << "set-ups are a part of it";
-  EXPECT_LE(r.seconds, wall);
+  EXPECT_GE(r.seconds + r.setup_seconds, 0.9 * wall);
+  EXPECT_LE(r.seconds + r.setup_seconds, wall);
+  EXPECT_GE(r.setup_seconds, 0.02 * static_cast<double>(watcher_.begun.size()));
   watcher_.begun.clear();
   EXPECT_FALSE(solved(solver, a.rows).converged());
   EXPECT_LE(watcher_.begun.size(), 1u) << "what ran last, where it is not set up any more";
@@ -187,10 +189,6 @@ TEST_P(AutoLimits, CompleteFactorsAreWeighed) {
   EXPECT_EQ(r.choices[0].preconditioner, "ilu");
   EXPECT_EQ(r.choices[1].preconditioner, "direct");
   EXPECT_EQ(r.choices[2].preconditioner, "ilu") << "then the others";
-  MatrixFacts const f{.rows = 1000, .cols = 1000, .entries = 10000};
-  Choice const trial{.most_iterations = 400, .trial = 50}, whole{.most_iterations = 400};
-  EXPECT_LT(seconds_of_incomplete(f, 1e4, trial), seconds_of_incomplete(f, 1e5, trial));
-  EXPECT_LT(seconds_of_incomplete(f, 1e4, trial), seconds_of_incomplete(f, 1e4, whole));
 }
 
 /// One preconditioner at a time, which M() names, before and after new values.

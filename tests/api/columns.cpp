@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Many right-hand sides are one solve: one time limit, and as many reports as columns, whatever
 /// ends it.
+#include <tcsolve/io/matrix_file.hpp>
+
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -8,6 +10,7 @@
 
 #include "tests/api/systems.hpp"
 #include "tests/support/backend.hpp"
+#include "tests/support/files.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -38,7 +41,7 @@ std::vector<std::string> const methods{
     "solver: {type: cg, execution: eager",
     "solver: {type: deflated_cg, execution: eager",
     "operator: {reorder: rcm}\nsolver: {type: cg, execution: eager",
-    "preconditioner: {type: auto}\nsolver: {type: cg, execution: eager",
+    "preconditioner: {type: none}\nsolver: {type: auto",
     "solver: {type: block_cg, execution: eager, columns: 2",
     "solver: {type: pseudo_block_cg, execution: eager, columns: 2"};
 
@@ -78,11 +81,11 @@ TEST_P(Columns, AreAllReportedAfterACancel) {
     EXPECT_EQ(X_.col(k - 1), Column::Constant(n, 0.5));
     EXPECT_FALSE(ctx().cancelled());
   }
-  // From outside, before the first.
-  ctx().cancel();
+  std::stop_source before_the_first;
+  before_the_first.request_stop();
   for (std::string const& method : methods)
-    EXPECT_EQ(solved(method + "}\n", {}).size(), std::size_t(k)) << method;
-  ctx().clear_cancel();
+    for (SolveReport const& r : solved(method + "}\n", {.stop = before_the_first.get_token()}))
+      EXPECT_EQ(r.reason, Stop::cancelled) << method;
 }
 
 TEST_P(Columns, OfASolverOfItsOwnLikewise) {
@@ -132,6 +135,20 @@ TEST_P(Columns, AnIndefiniteMatrixIsCalledSo) {
   Column x = Column::Zero(8);
   SolveReport const r = solve(other, e, x);
   EXPECT_EQ(r.outcome(), "breakdown:singular_operator") << r.message;
+}
+
+TEST_P(Columns, TheSharedCaseIsIndefinite) {
+  auto const folder = shared_case("adversary/18");
+  if (folder.empty()) GTEST_SKIP() << "the shared cases are not there";
+  Csr<double> const a = read_matrix(folder / "a.mtx");
+  std::vector<double> const b = read_vector_file(folder / "b.txt");
+  for (std::string const keys : {"type: cg", "type: block_cg", "type: block_cg, enlarge: 4",
+                                 "type: block_cg, enlarge: 64", "type: pseudo_block_cg"}) {
+    LinearSolver solver = LinearSolver::from_yaml(
+        ctx(), a.view(), cat("operator: {format: csr}\nsolver: {", keys, "}\n"));
+    std::vector<double> x(b.size());
+    EXPECT_EQ(solver.solve(b, x).reason, Stop::indefinite_operator) << keys;
+  }
 }
 
 }  // namespace

@@ -149,20 +149,29 @@ TEST_P(AutoOnElements, TakesCg) {
   for (ChoiceReport const& c : report.choices) EXPECT_EQ(c.solver, "cg");
 }
 
-/// Half of a matrix is stored only where the other half has the same bits.
-TEST_P(AutoOnElements, BothHalvesAreStoredWhereBitsDiffer) {
-  Matrix m = laplace(80);
-  auto const solver_of = [&] {
-    return LinearSolver::from_yaml(ctx(), csr(m).view(),
-                                   "operator: {format: dia}\nsolver: {type: cg}\n");
-  };
-  double const half = solver_of().A()->cost(1).bytes;
+/// A format may store half of a matrix only where the other half has the same bits.
+TEST_P(AutoOnElements, FormatsKeepBothHalvesWhereBitsDiffer) {
+  constexpr Index n = 80;
+  Matrix m = laplace(n);
   m(40, 41) = std::nextafter(m(40, 41), 0);
   ASSERT_TRUE(is_symmetric(csr(m).view()));
-  LinearSolver solver = solver_of();
-  EXPECT_GT(solver.A()->cost(1).bytes, 1.2 * half);
-  Column b = random_column(80, 3), x = Column::Zero(80);
-  EXPECT_TRUE(solve(solver, b, x).converged());
+  for (std::string const& format : formats().names()) {
+    SCOPED_TRACE(format);
+    std::optional<LinearSolver> solver;
+    try {
+      solver.emplace(LinearSolver::from_yaml(
+          ctx(), csr(m).view(), cat("operator: {format: ", format, "}\nsolver: {type: cg}\n")));
+    } catch (Error const&) { continue; }  // for narrower values, for blocks of columns
+    for (Index const j : {40, 41}) {
+      Column e = Column::Zero(n), y = Column::Zero(n);
+      e[j] = 1;
+      Vector<double> in(ctx().space(), n), out(ctx().space(), n);
+      copy_bytes(ctx(), in.view().data, ctx().space(), e.data(), Space::host, sizeof(double) * n);
+      solver->A()->apply(ctx(), in, out.view());
+      copy_bytes(ctx(), y.data(), Space::host, out.view().data, ctx().space(), sizeof(double) * n);
+      EXPECT_EQ(y, Column(m.col(j)));
+    }
+  }
 }
 
 }  // namespace
