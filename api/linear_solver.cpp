@@ -5,7 +5,6 @@
 
 #include <tcsolve/api/prepared_system.hpp>
 #include <tcsolve/api/solve_watch.hpp>
-#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 
@@ -110,8 +109,7 @@ void LinearSolver::refresh() {
 SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCallbacks const& callbacks) {
   Context::Call const call(impl_ ? impl_->ctx : with_matrix("solve").ctx, "solve()");
   Impl& impl = with_matrix("solve");
-  Solver& solver = *impl.system.solver();
-  SolveWatch const watch(impl.ctx, solver.name(), callbacks);
+  SolveWatch const watch(impl.ctx, callbacks);
   return impl.system.solve(b, x);
 }
 
@@ -128,17 +126,8 @@ std::vector<SolveReport> LinearSolver::solve_columns(In<double> b, Out<double> x
   Context::Call const call(impl_ ? impl_->ctx : with_matrix("solve_columns").ctx,
                            "solve_columns()");
   Impl& impl = with_matrix("solve_columns");
-  Solver& solver = *impl.system.solver();
-  if (solver.columns_at_once() > 1) {
-    SolveWatch const watch(impl.ctx, solver.name(), callbacks);
-    return impl.system.solve_columns(b, x);
-  }
-  std::vector<SolveReport> reports;
-  for (Index j = 0; j < b.cols; ++j) {
-    reports.push_back(solve(column(b, j), column(x, j), callbacks));
-    if (reports.back().reason == Stop::cancelled) break;
-  }
-  return reports;
+  SolveWatch const watch(impl.ctx, callbacks);
+  return impl.system.solve_columns(b, x);
 }
 
 bool LinearSolver::ready() const { return impl_ != nullptr && impl_->system.solver() != nullptr; }

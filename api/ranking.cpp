@@ -215,6 +215,8 @@ std::vector<Choice> candidates(MatrixFacts const& f) {
   if (metis_built())
     add(list, {"{type: bicgstab}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
   add(list, {"{type: bicgstab}"}, "{type: spai}", "fewer iterations, products alone");
+  if (f.uneven_rows())
+    for (Choice& choice : list) choice.solver = by_rows(choice.solver);
   return list;
 }
 

@@ -41,8 +41,8 @@ std::string initial_config(Registries const& registries, std::filesystem::path c
   std::vector<Choice> const list = choices(facts, false);
   std::string in_turn;
   for (Choice const& choice : list)
-    in_turn +=
-        cat("#   solver: ", choice.solver, "\n#   preconditioner: ", choice.preconditioner, "\n");
+    in_turn += cat("#   solver: ", facts.uneven_rows() ? by_rows(choice.solver) : choice.solver,
+                   "\n#   preconditioner: ", choice.preconditioner, "\n");
   return cat("# ", comment(file_name(file)), ": ", facts.text(), ".\n",  //
              "# What may stand here: tcsolve --explain, tcsolve --list\n\n",
              "problem:\n"

@@ -60,8 +60,11 @@ std::string ProgressDisplay::line(IterationEvent const& event) const {
 
 void ProgressDisplay::on(IterationEvent const& event) {
   if (options_.talk == Talk::quiet) return;
-  if (!method_.empty() && event.solver != method_) return;
-  if (event.iteration < std::exchange(last_, event.iteration)) {  // another method of `auto`
+  if (event.depth > 1) return;  // a solve within the one that was asked for
+  bool const another = event.solver != solver_ || event.iteration < last_;
+  last_ = event.iteration;
+  if (another) {  // of `auto`, or the next column: it counts from 1
+    solver_ = event.solver;
     next_ = 1;
     if (!options_.terminal && !unshown_.empty()) out_ << std::exchange(unshown_, "") << "\n";
   }

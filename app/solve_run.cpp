@@ -306,9 +306,6 @@ class Setting {
     solver_.emplace(ctx_, options);
     progress_.set_time_limit(
         std::min(solver_->parts().method->limits().seconds, parsed.run.time_limit));
-    // Of `auto` the methods are not known yet: all are shown.
-    SolverParts const& parts = solver_->parts();
-    progress_.set_method(parts.chooser != nullptr ? "" : parts.method->name());
     memory_ = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
     std::string const rhs = parsed.files.rhs.empty() ? "" : file_name(parsed.files.rhs);
     if (arguments.talk != Talk::quiet) print_problem(size_, rhs, memory_, arguments.dry_run);

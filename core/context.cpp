@@ -121,7 +121,10 @@ void Context::tell(Event const& event) {
   for (Observer* o : observers_) o->on(event);
 }
 
-void Context::emit(IterationEvent const& event) { tell(event); }
+void Context::emit(IterationEvent event) {
+  event.depth = depth_;
+  tell(event);
+}
 void Context::emit(PhaseEvent const& event) { tell(event); }
 
 void Context::log(Severity severity, std::string text) {

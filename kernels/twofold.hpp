@@ -25,8 +25,9 @@ TCSOLVE_HD double times_rounded(double a, double b) { return a * b; }
 struct Twofold {
   double high, low;
 
-  /// += a; the error of the sum goes to `low`, with `error` of what a stands for. Returns a bound of
-  /// what the sum loses for good: what `low` cannot hold. Sums of numbers of few digits lose nothing.
+  /// += a; the error of the sum goes to `low`, with `error` of what a stands for. Returns a bound
+  /// of what the sum loses for good: what `low` cannot hold. Sums of numbers of few digits lose
+  /// nothing.
   TCSOLVE_HD double add(double a, double error = 0) {
     double const sum = plus_rounded(high, a), lost = error_of(sum, high, a);
     double const caught = plus_rounded(lost, error);

@@ -25,8 +25,7 @@ struct Each {
 /// Rows side by side, in vectors: those of the lines of a slice, or neighbours.
 template <int count>
 struct RowSums {
-  double high[count] = {}, low[count] = {}, size[count] = {}, weight[count] = {},
-         doubt[count] = {};
+  double high[count] = {}, low[count] = {}, size[count] = {}, weight[count] = {}, doubt[count] = {};
   [[gnu::always_inline]] void subtract_product(std::int64_t i, double a, double x) {
     RowSum row = (*this)[i];
     row.subtract_product(a, x);

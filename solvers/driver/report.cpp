@@ -145,6 +145,15 @@ SolveReport following(SolveReport first, SolveReport second) {
   return second;
 }
 
+SolveReport not_begun(Stop reason, std::string const& solver) {
+  SolveReport report;
+  report.reason = reason;
+  std::string const next = general_advice(report, solver);
+  report.message =
+      cat(solver, ": ", report.outcome(), " before it began", next.empty() ? "" : "; ", next);
+  return report;
+}
+
 std::string SolveReport::outcome() const {
   std::string text = name(reason);
   bool const kind = reason == Stop::breakdown || reason == Stop::nonfinite ||

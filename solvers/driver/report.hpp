@@ -93,7 +93,9 @@ struct SolveReport {
   bool accepts_least_squares = false;  ///< A is not square, or the caller has said so
   bool preconditioned = false;         ///< there was an M, which a breakdown may be due to
   std::vector<Record> history;
-  std::vector<ChoiceReport> choices;  ///< of `auto`, the last one is the one reported on
+  /// Of `auto`, in their order: what ran, the last of which is reported on, and what could not be
+  /// set up.
+  std::vector<ChoiceReport> choices;
   std::string message;  ///< the outcome in a sentence, with advice where there is some
 
   bool converged() const { return reason == Stop::converged; }
@@ -110,6 +112,10 @@ struct SolveReport {
 /// The report of a solve in two parts: `second` went on where `first` ended. Its message says "19
 /// iterations (69 in all)".
 SolveReport following(SolveReport first, SolveReport second);
+
+/// The report of a column that was not begun any more: cancelled, or the time was up. Its residual
+/// is unknown.
+SolveReport not_begun(Stop reason, std::string const& solver);
 
 /// What a method advises after an outcome; empty where it has no advice of its own.
 using Advice = std::string (*)(SolveReport const&);
