@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Small inputs on which a verdict was once wrong, or silent, handed out beside the repository:
 /// each run's verdict against the residual of the x in its files, which is summed without rounding.
+#include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 #include <tcsolve/io/numpy.hpp>
 
@@ -128,10 +129,10 @@ TEST_F(SharedVerdicts, PrecisionLimits) {
         "operator={format: auto, values: fp32, reorder: none}"}},
       {"adversary/10",
        {"--set", "solver={type: minres, rtol: 0.0001}", "--set", "preconditioner={type: none}",
-        "--set", "operator={format: bittcf}"}},
+        "--set", "operator={format: csr}"}},
       {"adversary/11",
        {"--set", "solver={type: cg, rtol: 1e-12, stagnation_window: 1}", "--set",
-        "preconditioner={type: jacobi}", "--set", "operator={format: sell, reorder: rcm}"}}};
+        "preconditioner={type: jacobi}", "--set", "operator={format: csr, reorder: rcm}"}}};
   for (One const& one : all) {
     TCSOLVE_SHARED_CASE(one.folder);
     SCOPED_TRACE(one.folder);
@@ -144,12 +145,13 @@ TEST_F(SharedVerdicts, PrecisionLimits) {
 TEST_F(SharedVerdicts, RowsThatCancelOnThreeScales) {
   TCSOLVE_SHARED_CASE("adversary/19");
   for (std::string const matrix : {"three.mtx", "small.mtx"})
-    for (std::string const format : {"csr", "sell", "dasp"}) {
+    for (std::string const& format : formats().names()) {
       SCOPED_TRACE(matrix + format);
       Judged const j =
           judged(matrix, "b.txt",
                  {"--set", "solver.type=gmres", "--set", "problem.x0=" + file("x0.txt").string(),
                   "--set", "operator.format=" + format});
+      if (j.x.empty()) continue;  // the format refuses the matrix
       // What is reported is no less than the truth.
       EXPECT_GE(j.result.at("residual").at("true").get<double>(), 0.999 * double(j.residual));
     }
