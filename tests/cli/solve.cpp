@@ -270,7 +270,7 @@ TEST_F(Program, VectorOfAnotherLengthIsExitCode2) {
   Outcome const o =
       solve("problem: {generator: {type: poisson7, n: 2}, rhs: b.txt}\nsolver: {type: cg}\n");
   EXPECT_EQ(o.code, 2);
-  EXPECT_NE(o.err.find("has 3 elements; the matrix asks for 8"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("has 3 rows; the matrix asks for 8 rows"), std::string::npos) << o.err;
 }
 
 TEST_F(Program, RectangularMatrixAsksForLsmr) {
