@@ -56,10 +56,12 @@ std::vector<ColumnsFile> columns_files(ParsedConfig const& config, Index rows, I
   return all;
 }
 
-void check_rows(ColumnsFile const& file, Index rows) {
-  if (rows != file.rows)
-    throw MatrixError(cat(file_name(file.path), ": ", file.what, " has ", rows,
-                          rows == 1 ? " row" : " rows", "; the matrix asks for ", file.rows));
+void check_rows(ColumnsFile const& file, Index rows, Index cols) {
+  if (rows == file.rows) return;
+  throw MatrixError(cat(file_name(file.path), ": ", file.what, " has ", rows,
+                        rows == 1 ? " row" : " rows",
+                        cols > 1 ? cat(" and ", cols, " columns") : "", "; the matrix asks for ",
+                        file.rows, file.rows == 1 ? " row" : " rows"));
 }
 
 void check_columns(ColumnsFile const& file, Index cols, Index columns) {
@@ -72,12 +74,13 @@ void check_columns(ColumnsFile const& file, Index cols, Index columns) {
 /// The length of a file's columns: from its header, or, of plain text, by reading it.
 void check_length(ColumnsFile const& file, ReadOptions const& options) {
   ColumnsSize const size = columns_file_size(file.path, file.role, options);
-  check_rows(file, size.rows ? *size.rows : read_columns_file(file.path, file.role, options).rows);
+  Index const rows = size.rows ? *size.rows : read_columns_file(file.path, file.role, options).rows;
+  check_rows(file, rows, size.cols);
 }
 
 std::vector<double> read_block(ColumnsFile const& file, Index columns, ReadOptions const& options) {
   Columns x = read_columns_file(file.path, file.role, options);
-  check_rows(file, x.rows);
+  check_rows(file, x.rows, x.cols);
   check_columns(file, x.cols, columns);
   return std::move(x.values);
 }

@@ -117,8 +117,8 @@ bool is_matrix(fs::path const& path) {
 
 ParsedConfig read_run(Arguments const& arguments, Catalog const& catalog) {
   std::string const& subject = arguments.subject;
-  require_file(subject);
   if (is_matrix(subject)) return matrix_run(arguments, catalog);
+  require_file(subject);
   ConfigNode root = config_tree(subject);
   if (!arguments.rhs.empty())
     throw ConfigError(cat(arguments.rhs, ": a right-hand side follows a matrix, and ",

@@ -17,12 +17,10 @@
 namespace tcsolve {
 namespace {
 
-/// Parts that are inverted at a time: so many, or fewer that are 1e10 multiplications together.
-constexpr std::size_t batch = 256;
-constexpr double batch_work = 1e10;
-
-/// Where the batch that begins with part `begin` ends.
-std::size_t batch_end(OverlappingParts const& parts, std::size_t begin) {
+/// Where the batch that begins with part `begin` ends: parts that are inverted at a time.
+std::size_t batch_end(Context const& ctx, OverlappingParts const& parts, std::size_t begin) {
+  constexpr std::size_t batch = 256;
+  double const batch_work = ctx.space() == Space::host ? 1e9 : 2e10;  // multiplications
   double work = 0;
   std::size_t end = begin;
   while (end < parts.rows.size() && end - begin < batch && (end == begin || work < batch_work))
@@ -51,8 +49,9 @@ std::vector<double> inverses_of(Context& ctx, CsrView<double> const& a,
                                 OverlappingParts const& parts, std::size_t begin, std::size_t end) {
   DenseBlocks blocks;
   for (std::size_t p = begin; p < end; ++p) blocks.add(static_cast<Index>(parts.rows[p].size()));
-  std::vector<double> values(static_cast<std::size_t>(blocks.starts.back()));
   CancelFlag const cancel = ctx.cancel_flag();
+  cancel.check();
+  std::vector<double> values(static_cast<std::size_t>(blocks.starts.back()));
   {
     host::Visit const visit(ctx.threads());
     host::parallel(static_cast<std::int64_t>(end - begin), 2, [&](std::int64_t k) {
@@ -116,6 +115,9 @@ OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overl
     part = partition(graph, count, cancel);
   else
     for (Index i = 0; i < a.rows; ++i) part[i] = i / size;
+  auto const takes_part = [&](Index i) {
+    return graph.of(i).size() <= static_cast<std::size_t>(most);
+  };
   OverlappingParts parts;
   parts.rows.resize(count);
   for (Index i = 0; i < a.rows; ++i) parts.rows[part[i]].push_back(i);
@@ -133,9 +135,9 @@ OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overl
       for (std::size_t k = begin; k < end; ++k) {
         auto const neighbours = graph.of(rows[k]);
         at_times.add(static_cast<std::int64_t>(neighbours.size()));
-        if (neighbours.size() > static_cast<std::size_t>(most)) continue;
+        if (!takes_part(rows[k])) continue;
         for (Index const j : neighbours)
-          if (rows.size() < room &&
+          if (rows.size() < room && takes_part(j) &&
               std::exchange(seen[j], static_cast<Index>(p)) != static_cast<Index>(p))
             rows.push_back(j);
       }
@@ -180,10 +182,12 @@ Csr<double> schwarz(Context& ctx, CsrView<double> const& a, OverlappingParts con
     M.offsets.push_back(M.entries());
     row = std::vector<Index>();
   }
+  ctx.cancel_flag().check();
   M.values.assign(M.columns.size(), 0.0);
+  ctx.cancel_flag().check();
   // Some inverses at a time; their sum in the order of the parts.
   for (std::size_t begin = 0, end = 0; begin < parts.rows.size(); begin = end) {
-    end = batch_end(parts, begin);
+    end = batch_end(ctx, parts, begin);
     std::vector<double> const inverses = inverses_of(ctx, a, parts, begin, end);
     double const* inverse = inverses.data();
     for (std::size_t p = begin; p < end; ++p) {
@@ -243,7 +247,7 @@ MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
     }
     double most = 0;
     for (std::size_t begin = 0, end = 0; begin < parts.rows.size(); begin = end) {
-      end = batch_end(parts, begin);
+      end = batch_end(ctx, parts, begin);
       double blocks = 0;
       for (std::size_t p = begin; p < end; ++p)
         blocks += std::pow(static_cast<double>(parts.rows[p].size()), 2);

@@ -13,8 +13,8 @@
 ///
 /// The inverses are dense, computed once and summed into one sparse matrix: an application is a
 /// product, and blocks with one unknown a row of `size` 1 are Jacobi. A part costs the cube of its
-/// rows, and a full row of A would put all of them into each part that reaches it. So a row with
-/// more than `most` neighbours does not lead to these, and no overlap makes a part larger.
+/// rows, and a full row of A would put all of them into its part, and itself into every other. So a
+/// row with more than `most` neighbours takes part in no overlap, which makes no part larger.
 #pragma once
 
 #include <array>
@@ -48,8 +48,8 @@ struct SchwarzParams {
         field(&P::overlap, "overlap", between(0, 16), "layers of neighbours added to each part"),
         field(&P::most, "most", between(0, 32768),
               "rows of a part with its overlap, or of its own where these are more: those found "
-              "first; a row with more neighbours brings none of them. 0: 8 times `size`, at least "
-              "1024"),
+              "first; a row with more neighbours takes part in no overlap. 0: 8 times `size`, at "
+              "least 1024"),
         field(&P::combine, "combine",
               "where parts overlap: additive adds their corrections, restricted takes that of the "
               "row's own part; auto: additive for a symmetric pattern with symmetric values"),

@@ -289,8 +289,8 @@ TEST_F(Program, AReorderedMatrixMustBeSquare) {
 TEST_F(Program, WritesOneHistoryRowForEachIteration) {
   ASSERT_EQ(solve(small_config).code, 0);
   std::string const text = read_text(folder_ / "tcsolve-out/history.csv");
-  EXPECT_TRUE(text.starts_with("iteration,residual\n1,"));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n') - 1, result()["iterations"].get<int>());
+  EXPECT_TRUE(text.starts_with("iteration,residual,rate,seconds,true_residual,mark\n0,"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n') - 2, result()["iterations"].get<int>());
 }
 
 TEST_F(Program, WritesTheSolution) {
@@ -378,7 +378,7 @@ TEST_F(Program, VectorOfAnotherLengthIsExitCode2) {
   Outcome const o =
       solve("problem: {generator: {type: poisson7, n: 2}, rhs: b.txt}\nsolver: {type: cg}\n");
   EXPECT_EQ(o.code, 2);
-  EXPECT_NE(o.err.find("has 3 elements; the matrix asks for 8"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("has 3 rows; the matrix asks for 8 rows"), std::string::npos) << o.err;
 }
 
 TEST_F(Program, RectangularMatrixAsksForLsmr) {

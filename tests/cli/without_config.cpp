@@ -224,7 +224,10 @@ TEST_F(WithoutConfig, MistakesAreNamed) {
   EXPECT_TRUE(has(o.err, "the command line: 'matrix': there is no file none.mtx\n")) << o.err;
   o = tcsolve({"spd.mtx", "none.txt"});
   EXPECT_EQ(o.code, 2);
-  EXPECT_TRUE(has(o.err, "the command line: 'rhs': there is no file none.txt\n")) << o.err;
+  EXPECT_TRUE(has(o.err,
+                  "the command line: 'rhs': there is no file none.txt; 'rhs' is a file or one of "
+                  "ones, random, A_times_ones\n"))
+      << o.err;
   o = solve(small_config, {"b.txt"});
   EXPECT_EQ(o.code, 1);
   EXPECT_TRUE(has(o.err, "b.txt: a right-hand side follows a matrix")) << o.err;

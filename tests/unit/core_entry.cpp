@@ -10,6 +10,7 @@
 #include <latch>
 #include <thread>
 
+#include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {

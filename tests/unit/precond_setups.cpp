@@ -47,7 +47,7 @@ std::multimap<std::string, std::string> const variants = {
     {"fsai", "steps: 5"},
     {"spai", "level: 0"},
     {"schwarz", "size: 300, overlap: 0"},
-    {"schwarz", "overlap: 2"},
+    {"schwarz", "size: 20, overlap: 2"},
     {"direct", "factorisation: lu"},
     {"chebyshev", "preconditioner: {type: fsai}"}};
 
@@ -135,7 +135,7 @@ Csr<double> arrow(Index n) {
 }
 
 std::vector<Problem> const& problems() {
-  static std::vector<Problem> const all = {{"poisson27", generate(Poisson27Params{.n = 17}), true},
+  static std::vector<Problem> const all = {{"poisson27", generate(Poisson27Params{.n = 16}), true},
                                            {"convdiff", generate(ConvdiffParams{.n = 26}), false},
                                            {"arrow", arrow(30000), true}};
   return all;
@@ -264,7 +264,7 @@ TEST(Setups, WhatIsLeftBehindEnds) {
 /// A full row costs no cube of its length: G and the parts' inverses are bounded.
 TEST(Setups, AreBoundedForFullRows) {
   Context ctx(Backend::host);
-  for (Index const n : {2000, 60000}) {
+  for (Index const n : {2000, 30000}) {
     auto const A = std::make_shared<CsrOperator<double>>(ctx, arrow(n));
     for (char const* block : {"{type: fsai}", "{type: fsai, power: 3}", "{type: fsai, steps: 4}",
                               "{type: schwarz}", "{type: schwarz, overlap: 3}", "{type: spai}"}) {
@@ -379,6 +379,8 @@ TEST(Factors, InPartsAreStoredInEveryType) {
           difference = std::max(difference, std::abs(y[i] - (*exact)[i]));
         }
         EXPECT_LE(difference, error * largest);
+        factory->update(ctx, {A->view(), A}, M);  // factors by size are now on their pattern
+        apply();
         std::vector<double> const first = y;
         factory->update(ctx, {A->view(), A}, M);
         apply();
