@@ -63,5 +63,6 @@ std::vector<Case> stopping_cases();
 std::vector<Case> inner_cases();
 std::vector<Case> claim_cases();
 std::vector<Case> best_iterate_cases();
+std::vector<Case> scale_cases();
 
 }  // namespace tcsolve::test

@@ -14,7 +14,7 @@ std::vector<Case> corpus() {
   std::vector<Case> all;
   for (auto table :
        {trivial_cases, definiteness_cases, singular_cases, breakdown_cases, precision_cases,
-        nonfinite_cases, stopping_cases, inner_cases, claim_cases, best_iterate_cases})
+        nonfinite_cases, stopping_cases, inner_cases, claim_cases, best_iterate_cases, scale_cases})
     for (Case& c : table()) all.push_back(std::move(c));
   return all;
 }
@@ -131,6 +131,16 @@ void expect_least_squares(Problem const& p, Exact const& r, StoppingParams const
       << "called a least-squares solution, and is not";
 }
 
+/// |r_i| <= rtol (|b_i| + sum_j |a_ij| max |x|).
+void expect_rows_met(Problem const& p, Exact const& r, Column const& x, double rtol) {
+  long double const most = x.size() == 0 ? 0.0L : x.cwiseAbs().maxCoeff();
+  for (Index i = 0; i < p.A.rows(); ++i) {
+    long double size = std::abs(p.b[i]);
+    for (Index j = 0; j < p.A.cols(); ++j) size += std::abs(p.A(i, j)) * most;
+    EXPECT_LE(std::abs(r[i]), rtol * size * (1 + 1e-9L) + 0x1p-60L * size) << "row " << i;
+  }
+}
+
 }  // namespace
 
 void expect_invariants(Problem const& p, SolveReport const& report, Column const& x,
@@ -164,12 +174,16 @@ void expect_invariants(Problem const& p, SolveReport const& report, Column const
   EXPECT_LE(std::abs(now - report.true_residual), rounding) << report.true_residual;
   EXPECT_LE(std::abs(exact_norm(p.b) - report.rhs_norm), 1e-14L * exact_norm(p.b) + 0x1p-1074L);
   // The tolerance is the one asked for.
-  long double base = stopping.baseline == Baseline::rhs       ? exact_norm(p.b)
+  bool const of_b = stopping.baseline == Baseline::rhs || stopping.baseline == Baseline::rows;
+  long double base = of_b                                    ? exact_norm(p.b)
                      : stopping.baseline == Baseline::initial ? before
                                                               : 0.0L;
   long double tolerance = std::max<long double>(stopping.rtol * base, stopping.atol);
+  if (stopping.baseline == Baseline::rows && report.converged() && report.cause != Cause::zero_rhs)
+    expect_rows_met(p, r, x, stopping.rtol);
   if (!report.converged()) {
-    EXPECT_GT(report.true_residual, report.tolerance) << "refused an x that meets the tolerance";
+    if (stopping.baseline != Baseline::rows)
+      EXPECT_GT(report.true_residual, report.tolerance) << "refused an x that meets the tolerance";
     // At the attainable accuracy, and said of a tolerance below it.
     if (report.reason == Stop::precision_limit && report.cause != Cause::values) {
       EXPECT_LE(report.true_residual, report.attainable * (1 + 1e-12));
