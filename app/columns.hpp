@@ -10,9 +10,9 @@
 namespace tcsolve {
 
 /// The report that stands for all columns: outcome, iterations, residuals and history are those of
-/// the first one that is not solved, else of the one that took most iterations. Work, bytes,
-/// seconds and the choices of `auto` are those of all columns, of which `together` shared theirs.
-/// The message says how many are solved.
+/// the first one that is not solved, else of the first that is a least-squares solution, else of
+/// the one that took most iterations. Work, bytes, seconds and the choices of `auto` are those of
+/// all columns, of which `together` shared theirs. The message says how many are solved.
 SolveReport report_of_columns(std::vector<SolveReport> const& columns, Index together);
 
 /// Iterations of all columns: where `together` of them share theirs, the most of each group.
