@@ -142,7 +142,12 @@ class Runner {
     told_.predicted_iterations = report.iterations;
     told_.predicted = seconds();
     bool const unfinished = report.reason == Stop::time_limit || report.reason == Stop::cancelled;
-    if (unfinished) return predict(report);
+    if (unfinished) {
+      told_.outcome = report.reason == Stop::cancelled
+                          ? "cancelled"
+                          : cat("not finished in ", seconds_text(seconds()));
+      return predict(report);
+    }
     running_ = false;
     told_.standing = report.solved()                          ? Standing::solved
                      : report.reason == Stop::precision_limit ? Standing::precision_limit

@@ -62,6 +62,29 @@ TEST_F(Facts, TheStructuralRankIsToldInWords) {
   EXPECT_FALSE(has(o.verdict(), "raise restart")) << o.out;
 }
 
+/// Column 6 is twice column 3: complete factors name one of the two, whatever order they are in.
+TEST_F(Facts, AColumnWithoutAPivotIsNamedByTheFilesNumber) {
+  constexpr int n = 9;
+  std::string entries;
+  int count = 0;
+  for (int i = 1; i <= n; ++i)
+    for (int j = 1; j <= n; ++j) {
+      int const like = j == 6 ? 3 : j;
+      int const value = (7 * i * i + 5 * i * like + 3 * like * like * i) % 11 - 5;
+      if (value == 0 || (i + like) % 4 == 0) continue;
+      entries += cat(i, " ", j, " ", j == 6 ? 2 * value : value, "\n");
+      ++count;
+    }
+  write_text(folder_ / "A.mtx", cat("%%MatrixMarket matrix coordinate real general\n", n, " ", n,
+                                    " ", count, "\n", entries));
+  Outcome const o = tcsolve(
+      {"A.mtx", "random", "--backend", "host", "--solver", "gmres", "--preconditioner", "direct"});
+  EXPECT_EQ(o.code, 4) << o.out << o.err;
+  EXPECT_TRUE(has(o.verdict(), "column 3 is, but for rounding, a sum of multiples of others") ||
+              has(o.verdict(), "column 6 is, but for rounding, a sum of multiples of others"))
+      << o.out << o.err;
+}
+
 TEST_F(Facts, CasesOfOthers) {
   struct Case {
     char const *folder, *matrix, *rhs;

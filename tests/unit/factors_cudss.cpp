@@ -260,8 +260,9 @@ TEST_F(CudssFactorsGpu, RefuseASingularMatrix) {
     return csr(d);
   }();
   for (Csr<double> const* a : {&rank_deficient, &no_entries, &constants})
-    for (Real values : {Real::f64, Real::f32}) {
-      EXPECT_THROW(CompleteOnDevice(ctx(), a->view(), Definiteness::general, values), MatrixError);
+    for (StoredReal values : {StoredReal::f64, StoredReal::f32}) {
+      EXPECT_THROW(CompleteOnDevice(ctx(), a->view(), Definiteness::general, real(values)),
+                   MatrixError);
       EXPECT_THROW(direct(ctx(), *a, {.library = FactorLibrary::cudss, .values = values}),
                    SetupError);
     }
