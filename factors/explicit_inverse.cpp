@@ -33,8 +33,10 @@ void ExplicitInverse::make(Context& ctx, CsrView<double> const& a) {
   entries_ = 0;
   for (Csr<double> const& f : made) entries_ += f.entries();
   by_stored_type(values_, [&]<class S>(S) {
-    for (std::size_t k = 0; k < made.size(); ++k)
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      ctx.cancel_flag().check();
       factors_[k] = stored_product<S>(ctx, std::move(made[k]), factors_[k]);
+    }
   });
   if (product_) return;
   product_ = factors_.back();

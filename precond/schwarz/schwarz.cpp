@@ -182,9 +182,12 @@ Csr<double> schwarz(Context& ctx, CsrView<double> const& a, OverlappingParts con
     M.offsets.push_back(M.entries());
     row = std::vector<Index>();
   }
-  ctx.cancel_flag().check();
-  M.values.assign(M.columns.size(), 0.0);
-  ctx.cancel_flag().check();
+  M.values.reserve(kept);
+  for (std::size_t at = 0; at < kept; at = M.values.size()) {
+    constexpr std::size_t stretch = std::size_t{1} << 20;  // its memory is touched here first
+    M.values.resize(std::min(kept, at + stretch), 0.0);
+    ctx.cancel_flag().check();
+  }
   // Some inverses at a time; their sum in the order of the parts.
   for (std::size_t begin = 0, end = 0; begin < parts.rows.size(); begin = end) {
     end = batch_end(ctx, parts, begin);

@@ -46,7 +46,7 @@ std::multimap<std::string, std::string> const variants = {
     {"fsai", "power: 2"},
     {"fsai", "steps: 5"},
     {"spai", "level: 0"},
-    {"schwarz", "size: 300, overlap: 0"},
+    {"schwarz", "size: 150, overlap: 0"},
     {"schwarz", "size: 20, overlap: 2"},
     {"direct", "factorisation: lu"},
     {"chebyshev", "preconditioner: {type: fsai}"}};
@@ -141,10 +141,17 @@ std::vector<Problem> const& problems() {
   return all;
 }
 
+/// Set-ups that take a while, quickly enough to be made twice.
+std::vector<Problem> const& small_problems() {
+  static std::vector<Problem> const all = {{"poisson27", generate(Poisson27Params{.n = 13}), true},
+                                           {"arrow", arrow(8000), true}};
+  return all;
+}
+
 /// f(factory, system) for every preconditioner and every problem that it takes.
 template <class F>
-void each_setup(Context& ctx, F const& f) {
-  for (Problem const& p : problems()) {
+void each_setup(Context& ctx, std::vector<Problem> const& problems, F const& f) {
+  for (Problem const& p : problems) {
     auto const A = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(p.matrix));
     for (std::string const& block : blocks()) {
       SCOPED_TRACE(p.name + ", " + block);
@@ -166,7 +173,7 @@ void ends(F const& f) {
 
 TEST(Setups, AskAtLeastEvery50Milliseconds) {
   Context ctx(Backend::host, {.threads = 1});
-  each_setup(ctx, [&](PreconditionerFactory const& factory, System const& system) {
+  each_setup(ctx, problems(), [&](PreconditionerFactory const& factory, System const& system) {
     Gaps gaps(ctx);
     ends([&] { factory.memory(ctx, system); });
     ends([&] { factory.build(ctx, system); });
@@ -194,45 +201,51 @@ double work_after(Clock::time_point moment, std::function<void()> const& then, F
 TEST(Setups, EndWhenTheyAreCancelled) {
   Context ctx(Backend::host, {.threads = 1});
   int ended = 0;
-  each_setup(ctx, [&](PreconditionerFactory const& factory, System const& system) {
-    auto const start = Clock::now();
-    ends([&] { factory.build(ctx, system); });
-    auto const whole = Clock::now() - start;
-    if (whole < std::chrono::milliseconds(20)) return;
-    for (double const part : {0.1, 0.35, 0.7}) {
-      auto const moment = Clock::now() + std::chrono::duration_cast<Clock::duration>(part * whole);
-      double const late = work_after(
-          moment, [&] { ctx.cancel(); },
-          [&] {
-            try {
-              ends([&] { factory.build(ctx, system); });
-            } catch (Cancelled const&) { ++ended; }
-          });
-      ctx.clear_cancel();
-      EXPECT_LE(late, 0.1 * slowness()) << "at " << part;
-    }
-  });
-  EXPECT_GT(ended, 20);
+  std::vector<double> const parts = {0.1, 0.5, 0.3, 0.8};
+  std::size_t tried = 0;
+  each_setup(ctx, small_problems(),
+             [&](PreconditionerFactory const& factory, System const& system) {
+               auto const start = Clock::now();
+               ends([&] { factory.build(ctx, system); });
+               auto const whole = Clock::now() - start;
+               if (whole < std::chrono::milliseconds(20)) return;
+               {
+                 double const part = parts[tried++ % parts.size()];
+                 auto const moment =
+                     Clock::now() + std::chrono::duration_cast<Clock::duration>(part * whole);
+                 double const late = work_after(
+                     moment, [&] { ctx.cancel(); },
+                     [&] {
+                       try {
+                         ends([&] { factory.build(ctx, system); });
+                       } catch (Cancelled const&) { ++ended; }
+                     });
+                 ctx.clear_cancel();
+                 EXPECT_LE(late, 0.1 * slowness()) << "at " << part;
+               }
+             });
+  EXPECT_GT(ended, 5);
 }
 
 TEST(Setups, KeepTheirDeadline) {
   Context ctx(Backend::host, {.threads = 1});
   int ended = 0;
-  each_setup(ctx, [&](PreconditionerFactory const& factory, System const& system) {
-    auto const start = Clock::now();
-    ends([&] { factory.build(ctx, system); });
-    auto const whole = Clock::now() - start;
-    if (whole < std::chrono::milliseconds(20)) return;
-    auto const moment = Clock::now() + whole / 2;
-    double const late = work_after(
-        moment, [] {},
-        [&] {
-          try {
-            ctx.setting_up(moment, [&] { ends([&] { factory.build(ctx, system); }); });
-          } catch (OutOfTime const&) { ++ended; }
-        });
-    EXPECT_LE(late, 0.1 * slowness());
-  });
+  each_setup(ctx, small_problems(),
+             [&](PreconditionerFactory const& factory, System const& system) {
+               auto const start = Clock::now();
+               ends([&] { factory.build(ctx, system); });
+               auto const whole = Clock::now() - start;
+               if (whole < std::chrono::milliseconds(20)) return;
+               auto const moment = Clock::now() + whole / 2;
+               double const late = work_after(
+                   moment, [] {},
+                   [&] {
+                     try {
+                       ctx.setting_up(moment, [&] { ends([&] { factory.build(ctx, system); }); });
+                     } catch (OutOfTime const&) { ++ended; }
+                   });
+               EXPECT_LE(late, 0.1 * slowness());
+             });
   EXPECT_GT(ended, 5);
 }
 
