@@ -141,7 +141,7 @@ TEST_P(Columns, TheSharedCaseIsIndefinite) {
   auto const folder = shared_case("adversary/18");
   if (folder.empty()) GTEST_SKIP() << "the shared cases are not there";
   Csr<double> const a = read_matrix(folder / "a.mtx");
-  std::vector<double> const b = read_vector_file(folder / "b.txt");
+  std::vector<double> const b = read_vector_file(folder / "b.txt", "b");
   for (std::string const keys : {"type: cg", "type: block_cg", "type: block_cg, enlarge: 4",
                                  "type: block_cg, enlarge: 64", "type: pseudo_block_cg"}) {
     LinearSolver solver = LinearSolver::from_yaml(

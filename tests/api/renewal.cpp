@@ -132,7 +132,7 @@ TEST_P(Renewals, ThatFailKeepTheOldOne) {
   for (std::string const renew : {"never", "auto"})
     for (std::string const type : {"jacobi", "ic", "fsai", "block_jacobi", "direct", "ilu"}) {
       SCOPED_TRACE(type + ", " + renew);
-      LinearSolver solver = solver_of(cat("solver: {type: gmres, max_iters: 30}\n"
+      LinearSolver solver = solver_of(cat("solver: {type: gmres, max_iters: 100}\n"
                                           "preconditioner: {type: ",
                                           type, "}\nrenew: ", renew, "\n"),
                                       a);

@@ -117,7 +117,8 @@ TEST(Symmetry, IsJudgedByTheRowsOfThePair) {
   EXPECT_FALSE(judged(0, 1e-10, 1, 1));
   EXPECT_FALSE(judged(1e-10, -1e-10, 1, 1));
   EXPECT_FALSE(judged(1e-16, 0, 1e-4, 1e-4)) << "beside smaller diagonals";
-  EXPECT_TRUE(judged(1e-10, 0, 1e4, 1e4)) << "beside larger ones";
+  EXPECT_FALSE(judged(1e-12, 0, 1, 1));
+  EXPECT_TRUE(judged(1e-12, 0, 1e4, 1e4)) << "beside larger ones";
   EXPECT_TRUE(judged(1, 1 + 1e-13, 1, 1));
   EXPECT_FALSE(judged(1, 1 + 1e-11, 1, 1));
   EXPECT_TRUE(judged(1, 1, 0, 0)) << "a saddle point";
