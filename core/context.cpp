@@ -87,7 +87,8 @@ void Context::synchronize() {
   if (device_) cuda::synchronize(*device_);
 }
 
-void Context::emit(IterationEvent const& event) {
+void Context::emit(IterationEvent event) {
+  event.depth = depth_;
   for (Observer* o : observers_) o->on(event);
 }
 

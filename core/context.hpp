@@ -205,8 +205,20 @@ class Context {
   void solving(Deadline deadline, InnerSolves& inner, F&& f) {
     Guard<Deadline> until(deadline_, std::min(deadline, deadline_));
     Guard<InnerSolves*> listener(inner_, &inner);
+    Guard<int> deeper(depth_, depth_ + 1);
     f();
   }
+  /// Runs f, which makes solves one after another, all to end at `deadline`: none of them is within
+  /// another for that.
+  template <class F>
+  void in_turn(Deadline deadline, F&& f) {
+    Guard<Deadline> until(deadline_, std::min(deadline, deadline_));
+    f();
+  }
+  /// When what runs is to end; max(): never.
+  Deadline deadline() const { return deadline_; }
+  /// Solves that run within one another now.
+  int depth() const { return depth_; }
   /// What an operator could not do, for the report of the solve around it: the first complaint
   /// stands. Lost where there is none.
   void complain(std::string const& text) {
@@ -227,7 +239,7 @@ class Context {
   void attach(Observer* observer) { observers_.push_back(observer); }
   void detach(Observer* observer) { std::erase(observers_, observer); }
   bool observed() const { return !observers_.empty(); }
-  void emit(IterationEvent const& event);
+  void emit(IterationEvent event);
   void emit(PhaseEvent const& event);
   void log(Severity severity, std::string text);
   /// The receiver of named ranges: a profiler, where one is attached and a device is used.
@@ -274,6 +286,7 @@ class Context {
   LoopState* loop_ = nullptr;
   Deadline deadline_ = Deadline::max(), setup_deadline_ = Deadline::max();
   InnerSolves* inner_ = nullptr;
+  int depth_ = 0;  // of solving()
   std::atomic<bool> cancelled_{false};
 };
 

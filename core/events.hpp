@@ -11,13 +11,15 @@
 
 namespace tcsolve {
 
-/// The monitored norm after one iteration, in the units of b. `seconds` counts from the start.
+/// The monitored norm after one iteration, in the units of b. `seconds` and `iteration` count from
+/// where `solver` began.
 struct IterationEvent {
   std::string_view solver;
   Index iteration;
   double norm;
   double tolerance;
   double seconds;
+  int depth = 0;  ///< solves that run within one another, this one innermost; emit() sets it
 };
 
 /// A part of a run before or after its iterations begins (`ended` is false) or has ended.

@@ -84,6 +84,33 @@ TYPED_TEST(CoreSolving, TheNearerDeadlineCounts) {
   EXPECT_EQ(ctx.asked(), Stop::running);
 }
 
+/// An event says how deep its solve lies: 1 is the one that was asked for, whatever it is called.
+TYPED_TEST(CoreSolving, EventsKnowTheirDepth) {
+  struct Depths : Observer {
+    std::vector<int> heard;
+    void on(IterationEvent const& event) override { heard.push_back(event.depth); }
+  } depths;
+  Context& ctx = this->ctx();
+  ctx.attach(&depths);
+  InnerSolves said;
+  IterationEvent const event{"cg", 1, 1, 1, 0};
+  Deadline const past = steady_clock::now() - std::chrono::hours(1);
+  ctx.solving(Deadline::max(), said, [&] {
+    ctx.emit(event);
+    ctx.solving(Deadline::max(), said, [&] { ctx.emit(event); });
+  });
+  ctx.in_turn(past, [&] {
+    EXPECT_EQ(ctx.asked(), Stop::time_limit) << "of all that follow";
+    EXPECT_EQ(ctx.deadline(), past);
+    ctx.solving(Deadline::max(), said, [&] { ctx.emit(event); });
+    EXPECT_EQ(ctx.asked(), Stop::time_limit);
+  });
+  ctx.detach(&depths);
+  EXPECT_EQ(depths.heard, (std::vector<int>{1, 2, 1}));
+  EXPECT_EQ(ctx.depth(), 0);
+  EXPECT_EQ(ctx.asked(), Stop::running);
+}
+
 TYPED_TEST(CoreSolving, TheFirstComplaintReachesTheNearestSolve) {
   Context& ctx = this->ctx();
   ctx.complain("nobody listens");
