@@ -2,6 +2,7 @@
 #include <tcsolve/app/preflight.hpp>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/matrix/symmetry.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,14 +21,15 @@ double entry(Csr<double> const& A, Index i, Index j) {
 /// The first pair found that differs by more than rounding, as text.
 std::optional<std::string> asymmetry(Csr<double> const& A) {
   constexpr Index most_rows = 2000;
-  constexpr double rounding = 1e-12;
   Index const stride = std::max<Index>(1, A.rows / most_rows);
   for (std::int64_t row = 0; row < A.rows; row += stride) {
     Index const i = static_cast<Index>(row);
     auto const columns = A.row_columns(i);
+    double const scale = row_scale(A.view(), i);
     for (std::size_t k = 0; k < columns.size(); ++k) {
       double const a = A.row_values(i)[k], mirrored = entry(A, columns[k], i);
-      if (std::abs(a - mirrored) > rounding * std::max(std::abs(a), std::abs(mirrored)))
+      if (std::abs(a - mirrored) > 0 &&
+          !are_mirrors(a, mirrored, scale, row_scale(A.view(), columns[k])))
         return cat("a(", i + 1, ", ", columns[k] + 1, ") = ", a, " but a(", columns[k] + 1, ", ",
                    i + 1, ") = ", mirrored);
     }

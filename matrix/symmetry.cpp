@@ -3,32 +3,53 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace tcsolve {
-namespace {
+double row_scale(CsrView<double> const& a, Index i) {
+  double diagonal = 0, largest = 0;
+  for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+    double const size = std::abs(a.values[k]);
+    if (a.columns[k] == i) diagonal = size;
+    largest = std::max(largest, size);
+  }
+  return std::sqrt(diagonal > 0 ? diagonal : largest);
+}
 
-constexpr double rounding = 1e-12;
-
-}  // namespace
+bool are_mirrors(double x, double y, double scale_i, double scale_j) {
+  constexpr double of_the_pair = 1e-12;
+  constexpr double of_the_rows = 8 * std::numeric_limits<double>::epsilon();
+  return std::abs(x - y) <=
+         of_the_pair * std::max(std::abs(x), std::abs(y)) + of_the_rows * scale_i * scale_j;
+}
 
 // With columns ascending, the entries left of the diagonal of a row are met in their order by the
-// rows above it.
+// rows above it; next[j] is the first of row j that has not been met.
 bool is_symmetric(CsrView<double> const& a) {
   if (a.rows != a.cols) return false;
+  std::vector<double> scale(static_cast<std::size_t>(a.rows));
+  for (Index i = 0; i < a.rows; ++i) scale[i] = row_scale(a, i);
+  auto const same = [&](Index i, Index j, double x, double y) {
+    return are_mirrors(x, y, scale[i], scale[j]);
+  };
   std::vector<Offset> next(static_cast<std::size_t>(a.rows));
   for (Index i = 0; i < a.rows; ++i) next[i] = a.offsets[i];
+  // Entries of row j in columns before i that no row above has met: their mirrors are not stored.
+  auto const pass_by = [&](Index j, Index i) {
+    for (Offset& k = next[j]; k < a.offsets[j + 1] && a.columns[k] < i; ++k)
+      if (!same(j, a.columns[k], a.values[k], 0)) return false;
+    return true;
+  };
   for (Index i = 0; i < a.rows; ++i) {
-    // What is left of the diagonal has been met by now.
-    if (next[i] < a.offsets[i + 1] && a.columns[next[i]] < i) return false;
+    if (!pass_by(i, i)) return false;
     for (Offset k = next[i]; k < a.offsets[i + 1]; ++k) {
       Index const j = a.columns[k];
       if (j == i) continue;
-      Offset& mirrored = next[j];
-      if (mirrored == a.offsets[j + 1] || a.columns[mirrored] != i) return false;
-      double const x = a.values[k], y = a.values[mirrored];
-      if (!(std::abs(x - y) <= rounding * std::max(std::abs(x), std::abs(y)))) return false;
-      ++mirrored;
+      if (!pass_by(j, i)) return false;
+      bool const stored = next[j] < a.offsets[j + 1] && a.columns[next[j]] == i;
+      if (!same(i, j, a.values[k], stored ? a.values[next[j]] : 0)) return false;
+      next[j] += stored;
     }
   }
   return true;

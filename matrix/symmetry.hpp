@@ -6,8 +6,21 @@
 
 namespace tcsolve {
 
-/// a_ij = a_ji up to 1e-12 of their size, and one is stored where the other is; false for a matrix
-/// that is not square. Of a canonical host matrix. Cost: a pass, and a position for each row.
+/// s_i = sqrt |a_ii|; of a row with a_ii = 0 the root of its largest entry. Of a host matrix.
+double row_scale(CsrView<double> const& a, Index i);
+
+/// Whether x = a_ij and y = a_ji agree up to what rounding explains:
+///
+///     |x - y| <= 1e-12 max(|x|, |y|) + 8 eps s_i s_j
+///
+/// The second term is that of sums whose parts cancel: finite elements add entries of size up to
+/// s_i s_j, and what is left of a sum that is 0 differs between the triangles.
+bool are_mirrors(double x, double y, double scale_i, double scale_j);
+
+/// Whether all a_ij and a_ji are mirrors; an entry that is not stored is 0. D A D is judged as A
+/// is, for any diagonal D and a diagonal of A without zeros. False for a matrix that is not square,
+/// or has a NaN off its diagonal. Whoever stores one triangle alone has to compare bits instead. Of
+/// a canonical host matrix. Cost: two passes, two numbers for each row.
 bool is_symmetric(CsrView<double> const& a);
 
 }  // namespace tcsolve
