@@ -8,6 +8,8 @@ namespace tcsolve {
 SolveReport report_of_columns(std::vector<SolveReport> const& columns) {
   auto const solved = [](SolveReport const& r) { return r.solved(); };
   auto chosen = std::ranges::find_if_not(columns, solved);
+  // A least-squares solution that is accepted is no convergence of the whole.
+  if (chosen == columns.end()) chosen = std::ranges::find_if_not(columns, &SolveReport::converged);
   if (chosen == columns.end())
     chosen = std::ranges::max_element(columns, {}, &SolveReport::iterations);
   SolveReport report = *chosen;

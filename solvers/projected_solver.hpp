@@ -36,6 +36,7 @@ class ProjectedSolver final : public Solver {
   OperatorPtr<double> projected(OperatorPtr<double> M) const;
 
   std::string name() const override { return method_->name(); }
+  Context* context() const override { return ctx_; }
   SolverCost cost() const override;
   SolveLimits limits() const override { return method_->limits(); }
   SolverNeeds needs() const override { return method_->needs(); }

@@ -35,6 +35,7 @@ class ReorderedSolver final : public Solver {
   Index columns_at_once() const override { return method_->columns_at_once(); }
   Permutation const& order() const { return P_; }
   std::string name() const override { return method_->name(); }
+  Context* context() const override { return ctx_; }
   /// The method's, with P b, P x, a staged copy and two arrays of 32-bit numbers.
   SolverCost cost() const override;
   SolveLimits limits() const override { return method_->limits(); }

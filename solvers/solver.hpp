@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include <tcsolve/operators/column.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
 #include <tcsolve/solvers/driver/stopping.hpp>
+#include <tcsolve/solvers/in_turn.hpp>
 
 namespace tcsolve {
 
@@ -61,18 +61,14 @@ class Solver {
   /// the last restart. Cost: one product with A_true more than the iterations' own, per restart.
   virtual SolveReport solve(In<double> b, Out<double> x) = 0;
 
-  /// The same for every column of b and x, with a report each. A solver of blocks
-  /// (columns_at_once() > 1) iterates them together; any other takes them in turn, and stops after
-  /// a cancelled solve. Throws ShapeError where b and x differ in their columns.
+  /// The same for every column of b and x, with a report for each, whatever ends the solve. A
+  /// solver of blocks (columns_at_once() > 1) iterates them together; any other takes them in turn,
+  /// within one time limit (solvers/in_turn.hpp). Throws ShapeError where b and x differ in their
+  /// columns or before setup().
   virtual std::vector<SolveReport> solve_columns(In<double> b, Out<double> x) {
-    if (b.cols != x.cols)
-      throw ShapeError(cat(name(), ": b has ", b.cols, " columns, x has ", x.cols));
-    std::vector<SolveReport> reports;
-    for (Index j = 0; j < b.cols; ++j) {
-      reports.push_back(solve(column(b, j), column(x, j)));
-      if (reports.back().reason == Stop::cancelled) break;
-    }
-    return reports;
+    if (context() == nullptr) throw ShapeError(cat(name(), ": solve before setup"));
+    return solve_in_turn(*context(), limits().seconds, name(), b, x,
+                         [this](In<double> bj, Out<double> xj) { return solve(bj, xj); });
   }
   /// Columns that solve_columns() iterates together, at most.
   virtual Index columns_at_once() const { return 1; }
@@ -87,6 +83,8 @@ class Solver {
   virtual SolveReport approximate(In<double> b, Out<double> x) = 0;
 
   virtual std::string name() const = 0;
+  /// The Context of the last setup() that has succeeded; null before.
+  virtual Context* context() const = 0;
   virtual SolverCost cost() const { return {}; }
   virtual SolveLimits limits() const { return {}; }
   virtual SolverNeeds needs() const { return {}; }

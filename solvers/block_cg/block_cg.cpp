@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/block_cg/block_cg.hpp>
 
+#include <cmath>
+#include <vector>
+
 #include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/operators/column.hpp>
+#include <tcsolve/solvers/driver/curvature.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
 
 namespace tcsolve {
@@ -67,6 +73,41 @@ void BlockCgMethod::step(Context& ctx) {
   submit(ctx, BlockCgTurn{k_, false});          // beta = -(P^T Q)^-1 Q^T Z
   direct(ctx, Z, k_.turns);                     // P = orth(Z + P beta)
   observe(ctx, k_.measure2);                    // every ||r_j|| <= tolerance_j ?
+}
+
+/// A direction P v, ||v|| = 1, of no curvature is one of the nullspace of a semidefinite A, and
+/// A P v is small then: ||A p||^2 <= ||A|| <p, A p>. Where it is not, A is not semidefinite.
+void BlockCgMethod::classify_stop(Context& ctx, LoopState& state) {
+  bool const singular = static_cast<Stop>(state.stop) == Stop::breakdown &&
+                        static_cast<Cause>(state.cause) == Cause::singular_operator;
+  Index const w = k_.w;
+  auto const r = singular ? static_cast<Index>(to_host(ctx, k_.P.rank, ctx.space(), 1)[0]) : 0;
+  if (r == 0 || system().norm_A == 0) return;
+  // v = (-L^-T l, 1, 0): P^T Q v = 0 up to rounding, where (L l)^T are the rows that are made.
+  std::vector<double> G = to_host(ctx, k_.PQ, ctx.space(), std::size_t(w) * w);
+  Index const made = factor_cholesky({}, r, G.data(), w).rows;
+  if (made == r) return;
+  std::vector<double> v(static_cast<std::size_t>(w));
+  v[made] = 1;
+  for (Index i = made - 1; i >= 0; --i) {
+    double sum = -G[made * w + i];
+    for (Index j = i + 1; j < made; ++j) sum -= G[j * w + i] * v[j];
+    v[i] = sum / G[i * w + i];
+  }
+  double square = 0;
+  for (double const e : v) square += e * e;
+  std::vector<double> first(std::size_t(w) * w);  // a matrix with v as its first column
+  for (Index i = 0; i < w; ++i) first[i * w] = v[i];
+  copy_bytes(ctx, k_.turns, ctx.space(), first.data(), Space::host, first.size() * sizeof(double));
+  combine(ctx, 1, Q_, k_.turns, nullptr, W_);
+  auto scope = ctx.arena().scope();
+  Out<double> const q = scope.template vector<double>(W_.rows());
+  copy<double, double>(ctx, column<double const>(W_, 0), q);
+  double const size = system().norm_A;
+  if (Curvature{state.value, std::sqrt(square), norm<double>(ctx, q), size, 0x1p-53}.singular())
+    return;
+  state.stop = static_cast<std::int32_t>(Stop::indefinite_operator);
+  state.cause = static_cast<std::int32_t>(Cause::none);
 }
 
 BlockCg::BlockCg(BlockCgParams const& params)

@@ -72,6 +72,7 @@ class BlockCgMethod final : public BlockMethod {
   double const* do_allocate(Context&) override;
   void begin(Context&) override;
   void step(Context&) override;
+  void classify_stop(Context&, LoopState&) override;
   In<double> precondition(Context&);
   void direct(Context&, In<double> Z, double const* beta);
 

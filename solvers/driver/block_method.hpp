@@ -62,6 +62,8 @@ class BlockMethod {
   virtual void step(Context&) = 0;
   /// Completes X from what the steps made, as operations only.
   virtual void complete(Context&) {}
+  /// Refines the reason of a stop, after a run, on the host.
+  virtual void classify_stop(Context&, LoopState&) {}
   /// After a run, on the host: how each column ended; none where they end together.
   virtual std::vector<ColumnEnd> column_ends(Context&) const { return {}; }
 

@@ -136,13 +136,21 @@ std::vector<SolveReport> BlockSolver::solve_columns(In<double> b, Out<double> x)
   Context::Entry const entry(*ctx_);
   Range const range(*ctx_, [this] { return facts_.name + ".solve"; });
   std::vector<SolveReport> reports;
-  for (Index first = 0; first < b.cols; first += most_) {
-    Index const count = std::min(most_, b.cols - first);
-    for (SolveReport& report :
-         solve_group(columns_of(b, first, count), columns_of(x, first, count)))
-      reports.push_back(std::move(report));
-    if (reports.back().reason == Stop::cancelled) break;
-  }
+  ctx_->in_turn(deadline_after(Clock::now(), stopping_.time_limit), [&] {
+    Stop ended = Stop::running;
+    for (Index first = 0; first < b.cols; first += most_) {
+      Index const count = std::min(most_, b.cols - first);
+      if (first > 0) ended = ctx_->asked();
+      if (ended != Stop::running) {
+        reports.insert(reports.end(), static_cast<std::size_t>(count),
+                       not_begun(ended, facts_.name));
+        continue;
+      }
+      for (SolveReport& report :
+           solve_group(columns_of(b, first, count), columns_of(x, first, count)))
+        reports.push_back(std::move(report));
+    }
+  });
   return reports;
 }
 
@@ -330,6 +338,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   std::int32_t const most = std::min(steps, facts_.cycle);
   out.state =
       loop_->run(ctx, {most, window, measure2_, norms}, watch, out.measures, {[] {}, adapt, look});
+  method_->classify_stop(ctx, out.state);
   method_->complete(ctx);
   account(ctx, out.state.iteration - accounted);
   out.seconds = seconds_since(loop_start);

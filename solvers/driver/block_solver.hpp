@@ -52,14 +52,16 @@ class BlockSolver : public Solver {
   void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
              OperatorPtr<double> A_true = nullptr) final;
   SolveReport solve(In<double> b, Out<double> x) final;
-  /// A report for each column, in order; `seconds`, the execution and the history are those of its
-  /// block, the norm in the history being that of the column farthest from its tolerance, in terms
-  /// of this one's tolerance; bytes are its share. x_j is the better of its guess and the last
-  /// iterate of a run, by their true residuals.
+  /// A report for each column, in order, all within one time limit: a group that is not begun in
+  /// it, or after a cancelled one, has its reason. `seconds`, the execution and the history are
+  /// those of its block, the norm in the history being that of the column farthest from its
+  /// tolerance, in terms of this one's tolerance; bytes are its share. x_j is the better of its
+  /// guess and the last iterate of a run, by their true residuals.
   std::vector<SolveReport> solve_columns(In<double> b, Out<double> x) final;
   SolveReport approximate(In<double> b, Out<double> x) final;
 
   std::string name() const final { return facts_.name; }
+  Context* context() const final { return ctx_; }
   SolverCost cost() const final { return facts_.cost; }
   SolverNeeds needs() const final { return facts_.needs; }
   Advice advice() const final { return facts_.advice; }

@@ -59,6 +59,7 @@ class KrylovSolver : public Solver {
   SolveReport approximate(In<double> b, Out<double> x) final;
 
   std::string name() const final { return facts_.name; }
+  Context* context() const final { return ctx_; }
   SolverCost cost() const final { return facts_.cost; }
   SolverNeeds needs() const final { return facts_.needs; }
   Advice advice() const final { return facts_.advice; }

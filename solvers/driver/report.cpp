@@ -16,6 +16,11 @@ std::string figure_text(double v) {
 
 namespace {
 
+/// " after 19 iterations".
+std::string after(Index iterations) {
+  return cat(" after ", iterations, iterations == 1 ? " iteration" : " iterations");
+}
+
 /// A method with M works with A M, or with A and M, and cannot decide which of the two is at fault.
 std::string singular_advice(bool preconditioned) {
   if (preconditioned)
@@ -82,16 +87,21 @@ std::string general_advice(SolveReport const& r, std::string const& solver) {
 }  // namespace
 
 std::string ChoiceReport::text() const {
-  std::string text = cat(solver, " with ", preconditioner, ": ", outcome);
-  if (!std::isnan(true_residual))
-    text += cat(" after ", iterations, iterations == 1 ? " iteration" : " iterations");
+  std::string text =
+      cat(label.empty() ? cat(solver, " with ", preconditioner) : label, ": ", outcome);
+  if (!std::isnan(true_residual)) text += after(iterations);
   return text;
 }
 
 SolveReport following(SolveReport first, SolveReport second) {
   Index const before = first.iterations;
+  std::string const told = after(second.iterations);
+  if (std::size_t const at = second.message.find(told); before > 0 && at != std::string::npos)
+    second.message.insert(at + told.size(), cat(" (", before + second.iterations, " in all)"));
+  if (!second.history.empty()) second.history.front().mark = Mark::restart;
   for (Record& record : second.history) {
     record.iteration += before;
+    record.seconds += first.seconds + first.setup_seconds;
     first.history.push_back(record);
   }
   second.history = std::move(first.history);
@@ -100,6 +110,7 @@ SolveReport following(SolveReport first, SolveReport second) {
   second.restarts += first.restarts + 1;
   second.initial_residual = first.initial_residual;
   second.seconds += first.seconds;
+  second.setup_seconds += first.setup_seconds;
   second.loop_seconds += first.loop_seconds;
   second.residuals += first.residuals;
   second.products += first.products;
@@ -109,6 +120,15 @@ SolveReport following(SolveReport first, SolveReport second) {
   return second;
 }
 
+SolveReport not_begun(Stop reason, std::string const& solver) {
+  SolveReport report;
+  report.reason = reason;
+  std::string const next = general_advice(report, solver);
+  report.message =
+      cat(solver, ": ", report.outcome(), " before it began", next.empty() ? "" : "; ", next);
+  return report;
+}
+
 std::string SolveReport::outcome() const {
   std::string text = name(reason);
   bool kind = reason == Stop::breakdown || reason == Stop::nonfinite;
@@ -116,8 +136,7 @@ std::string SolveReport::outcome() const {
 }
 
 std::string message_of(SolveReport const& r, std::string const& solver, Advice own) {
-  std::string text = cat(solver, ": ", r.outcome(), " after ", r.iterations,
-                         r.iterations == 1 ? " iteration" : " iterations");
+  std::string text = cat(solver, ": ", r.outcome(), after(r.iterations));
   if (r.reason == Stop::converged && r.cause == Cause::zero_rhs) return text + "; b = 0, so x = 0";
   if (!std::isnan(r.true_residual)) text += cat("; true residual ", figure_text(r.true_residual));
   if (r.true_residual / r.rhs_norm >= 0)

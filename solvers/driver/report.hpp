@@ -3,31 +3,53 @@
 /// system, computed from x at the end.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <tcsolve/configs/schema/block.hpp>
 #include <tcsolve/core/stop.hpp>
 #include <tcsolve/core/types.hpp>
 #include <tcsolve/solvers/driver/stopping.hpp>
 
 namespace tcsolve {
 
+/// What an iteration was the first of, if it was.
+enum class Mark { none, restart, method };
+constexpr auto names(Mark) {
+  return std::array{std::pair{Mark::none, ""}, std::pair{Mark::restart, "restart"},
+                    std::pair{Mark::method, "method"}};
+}
+
 /// The monitored norm after one iteration, in the units of b.
 struct Record {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   Index iteration;
   double norm;
+  /// Since the solve began: as the host saw it, or interpolated between two iterations of which it
+  /// saw the end (solvers/loop/moments.hpp).
+  double seconds = unknown;
+  double true_residual = unknown;  ///< ||b - A x||_2, where it was evaluated
+  Mark mark = Mark::none;          ///< restart: from a true residual; method: another one of `auto`
 };
 
 /// What became of a method that `auto` has tried.
 struct ChoiceReport {
   std::string solver, preconditioner;
+  /// What a config says to run the same: with the limits of the whole solve, not those of a trial.
+  /// Empty where it is the caller's own operator.
+  Block solver_block, preconditioner_block;
+  std::string label;    ///< "gmres {restart: 50} with ilu {drop_tolerance: 0.01}"
   std::string details;  ///< of the preconditioner (LinearOperator::details())
   std::string outcome;  ///< of its solve, or why it could not be set up
+  bool ran = false;     ///< it was set up
   Index iterations = 0;
   double true_residual = std::numeric_limits<double>::quiet_NaN();
-  double setup_seconds = 0, seconds = 0;
-  /// "cg with jacobi: stagnated after 300 iterations".
+  /// Of its set-up; NaN where that was made before this solve. Of its iterations and checks.
+  double setup_seconds = std::numeric_limits<double>::quiet_NaN(), seconds = 0;
+  /// "cg with jacobi: stagnated after 300 iterations", with the keys that `label` has.
   std::string text() const;
 };
 
@@ -53,7 +75,8 @@ struct SolveReport {
   double condition = unknown;       ///< estimate of cond(A M), from below (lsmr)
   double value = unknown;           ///< the number behind a breakdown, e.g. the curvature <p, A p>
   double seconds = 0;
-  double loop_seconds = 0;  ///< the part of it that the iterations took; the rest is verification
+  double setup_seconds = 0;  ///< of set-ups made within the solve (auto), not in `seconds`
+  double loop_seconds = 0;   ///< the part of it that the iterations took; the rest is verification
   Execution execution = Execution::eager;  ///< how the loop ran; on the host eager
   Index residuals = 0;                     ///< evaluations of b - A x beside the iterations
   std::int64_t products = 0;               ///< with A or A^T, in the iterations
@@ -65,7 +88,9 @@ struct SolveReport {
   bool accepts_least_squares = false;  ///< A is not square, or the caller has said so
   bool preconditioned = false;         ///< there was an M, which a breakdown may be due to
   std::vector<Record> history;
-  std::vector<ChoiceReport> choices;  ///< of `auto`, the last one is the one reported on
+  /// Of `auto`, in their order: what ran, the last of which is reported on, and what could not be
+  /// set up.
+  std::vector<ChoiceReport> choices;
   std::string message;  ///< the outcome in a sentence, with advice where there is some
 
   bool converged() const { return reason == Stop::converged; }
@@ -79,8 +104,13 @@ struct SolveReport {
   std::string outcome() const;
 };
 
-/// The report of a solve in two parts: `second` went on where `first` ended.
+/// The report of a solve in two parts: `second` went on where `first` ended. Its message says "19
+/// iterations (69 in all)".
 SolveReport following(SolveReport first, SolveReport second);
+
+/// The report of a column that was not begun any more: cancelled, or the time was up. Its residual
+/// is unknown.
+SolveReport not_begun(Stop reason, std::string const& solver);
 
 /// What a method advises after an outcome; empty where it has no advice of its own.
 using Advice = std::string (*)(SolveReport const&);

@@ -44,10 +44,12 @@ struct StoppingParams {
         field(
             &P::baseline, "baseline",
             "what rtol multiplies: norm2(b), the initial norm2(b - A x0), or nothing (atol alone)"),
-        field(&P::max_iters, "max_iters", non_negative(), "iterations in all, over every restart"),
+        field(&P::max_iters, "max_iters", non_negative(),
+              "iterations in all, over every restart and every choice of auto"),
         field(&P::divtol, "divtol", above(1.0).or_infinite(),
               "diverged when the residual exceeds divtol * max(norm2(b), norm2(b - A x0))"),
-        field(&P::time_limit, "time_limit", above(0.0).or_infinite(), "seconds a solve may take"),
+        field(&P::time_limit, "time_limit", above(0.0).or_infinite(),
+              "seconds a solve may take, with all its columns and what auto sets up in it"),
         field(&P::stagnation_window, "stagnation_window", at_least(-1),
               "stagnated when so many iterations bring no new best residual; 0 never, -1 chooses "
               "max(100, 10 n)")};
