@@ -38,19 +38,19 @@ constexpr Offset long_row = 10;
 
 /// Iterations with jacobi that a device makes in a twentieth of the time in which the host makes an
 /// incomplete factorisation: both grow with the entries (docs/internals/factorisations.md).
-int cheap_iterations(MatrixFacts const& f) {
+int cheap_iterations(MatrixFacts const& f, FactorRates const& rates) {
   double const entries = static_cast<double>(f.entries);
-  return static_cast<int>(
-      std::clamp(0.05 * 0.27e-6 * entries / (25e-6 + 7e-12 * entries), 30., 5e3));
+  double const step = rates.step + rates.step_entries * entries;
+  return static_cast<int>(std::clamp(0.05 * rates.host_incomplete * entries / step, 30., 5e3));
 }
 
 void add_jacobi(std::vector<Choice>& list, std::string const& solver, MatrixFacts const& f,
-                bool on_device) {
+                bool on_device, FactorRates const& rates) {
   if (dominant(f))
     list.push_back({solver, jacobi, "each row is dominated by its diagonal", false, 500});
   else if (on_device && f.zero_diagonal == 0)
-    list.push_back(
-        {solver, jacobi, "a device makes cheap iterations quickly", false, cheap_iterations(f)});
+    list.push_back({solver, jacobi, "a device makes cheap iterations quickly", false,
+                    cheap_iterations(f, rates)});
 }
 
 void add_definite(std::vector<Choice>& list, std::string const& solver, Offset entries,
@@ -71,19 +71,33 @@ void add_definite(std::vector<Choice>& list, std::string const& solver, Offset e
   list.push_back({solver, jacobi, why, true, 100000});
 }
 
+Choice with_factors(std::string const& solver, char const* ilu, std::string const& why, int most,
+                    int trial) {
+  return {.solver = solver,
+          .preconditioner = ilu,
+          .reason = why,
+          .most_iterations = most,
+          .trial = trial,
+          .incomplete = true};
+}
+
 void add_general(std::vector<Choice>& list, std::string const& gmres, std::string const& bicgstab,
                  MatrixFacts const& f, std::string const& why, bool direct_first = false) {
-  if (direct_first)
-    list.push_back({gmres, direct, why + ", and the device factorises", false, 100});
+  Choice const completely{.solver = gmres,
+                          .preconditioner = direct,
+                          .reason = direct_first ? why + ", and the device factorises" : why,
+                          .most_iterations = 100,
+                          .complete = true};
+  if (direct_first) list.push_back(completely);
   // Of large systems GMRES would have to keep too many vectors.
   if (f.rows >= 100000) {
-    list.push_back({bicgstab, ilu, why, false, 500});
+    list.push_back(with_factors(bicgstab, ilu, why, 500, 0));
   } else {
-    list.push_back({gmres, weak_ilu, why, false, 400, 50});
-    list.push_back({gmres, ilu, why, false, 400, 50});
+    list.push_back(with_factors(gmres, weak_ilu, why, 400, 50));
+    list.push_back(with_factors(gmres, ilu, why, 400, 50));
   }
-  list.push_back({gmres, strong_ilu, why, false, 400, 50});
-  if (!direct_first) list.push_back({gmres, direct, why, false, 100});
+  list.push_back(with_factors(gmres, strong_ilu, why, 400, 50));
+  if (!direct_first) list.push_back(completely);
 }
 
 }  // namespace
@@ -124,18 +138,28 @@ bool direct_comes_first(MatrixFacts const& f) {
          f.entries > long_row * f.rows && !(f.symmetric && f.positive_diagonal());
 }
 
-std::vector<Choice> choices(MatrixFacts const& f, bool on_device, bool direct_first) {
+double seconds_of_incomplete(MatrixFacts const& f, double made, Choice const& next,
+                             FactorRates const& rates) {
+  auto const entries = static_cast<double>(f.entries);
+  double const step = rates.host_entries * (entries + made) + rates.host_rows * f.rows;
+  int const steps = next.trial > 0 ? next.trial : next.most_iterations;
+  return rates.host_incomplete * std::max(entries, made) + steps * step;
+}
+
+std::vector<Choice> choices(MatrixFacts const& f, bool on_device, bool direct_first,
+                            FactorRates const& rates) {
   if (!f.square())
     return {{"{type: lsmr}", "{type: column_scaling}", "the matrix is not square: least squares",
              false, 100000}};
   std::vector<Choice> list;
   if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", f.entries, on_device);
-  if (!f.symmetric) add_jacobi(list, "{type: bicgstab}", f, on_device);
+  if (!f.symmetric) add_jacobi(list, "{type: bicgstab}", f, on_device, rates);
   add_general(list, gmres, "{type: bicgstab}", f, square_reason(f), direct_first);
   return list;
 }
 
-std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeeds const& needs) {
+std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeeds const& needs,
+                                FactorRates const& rates) {
   std::vector<Choice> list;
   if (!f.square())
     return {{"", "{type: column_scaling}", "the matrix is not square", false, 100000}};
@@ -144,7 +168,7 @@ std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeed
     list.push_back({"", "{type: none}", "the matrix is symmetric", false, 5000});
     return list;
   }
-  add_jacobi(list, "", f, on_device);
+  add_jacobi(list, "", f, on_device, rates);
   add_general(list, "", "", f, square_reason(f));
   return list;
 }

@@ -16,6 +16,7 @@
 
 #include <tcsolve/api/registries.hpp>
 #include <tcsolve/core/context.hpp>
+#include <tcsolve/formats/choose/cost_model.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 namespace tcsolve {
@@ -45,17 +46,28 @@ struct Choice {
   int most_iterations = 1000;  ///< after which the next choice is tried
   int trial = 0;   ///< above 0: it is tried, too, after so many iterations that gain no digit
   int window = 0;  ///< above 0: and after so many without a new best residual
+  /// M is an incomplete factorisation, of rows matched and scaled; or a complete one, whose cost is
+  /// known before it is made.
+  bool incomplete = false, complete = false;
+  bool operator==(Choice const&) const = default;
 };
 
 /// Whether a device that has a complete factorisation of its own should try it before the host
 /// makes incomplete factors: a large system whose factors may still fit.
 bool direct_comes_first(MatrixFacts const&);
 
+/// Seconds that another incomplete factorisation and its trial take the host about, `made` being
+/// the entries of one that has failed: the next keeps as many at the least.
+double seconds_of_incomplete(MatrixFacts const&, double made, Choice const& next,
+                             FactorRates const& = {});
+
 /// Choices for a matrix. `direct_first`: complete factors, made by the device, come before
-/// incomplete ones. Cost: none.
-std::vector<Choice> choices(MatrixFacts const&, bool on_device, bool direct_first = false);
+/// incomplete ones. `rates` are those of the Context's space. Cost: none.
+std::vector<Choice> choices(MatrixFacts const&, bool on_device, bool direct_first = false,
+                            FactorRates const& rates = {});
 /// Preconditioners for a method that has been chosen already, and methods for a preconditioner.
-std::vector<Choice> choices_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs);
+std::vector<Choice> choices_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs,
+                                FactorRates const& rates = {});
 std::vector<Choice> choices_with(MatrixFacts const&, PreconditionerFactory const& M);
 
 }  // namespace tcsolve

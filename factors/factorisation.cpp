@@ -15,6 +15,7 @@
 #include <tcsolve/factors/parts_inverse.hpp>
 #include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/factors/swept_inverse.hpp>
+#include <tcsolve/formats/choose/cost_model.hpp>
 #include <tcsolve/matrix/blocks.hpp>
 #include <tcsolve/operators/composite.hpp>
 
@@ -24,28 +25,32 @@ namespace {
 /// Levels from which a product with approximate inverses is quicker on a device.
 constexpr Index many_levels = 60;
 
-/// Seconds that both triangular solves take on a device of the H200's generation: a level waits for
-/// the one before, and its rows for their entries (docs/internals/factorisations.md).
-double device_seconds(double entries, Index rows, Index levels) {
-  return 10e-6 + levels * (0.8e-6 + 0.075e-6 * 0.5 * entries / std::max<Index>(1, rows));
+/// Seconds that both triangular solves take on a device: a level waits for the one before, and its
+/// rows for their entries (docs/internals/factorisations.md).
+double device_seconds(FactorRates const& r, double entries, Index rows, Index levels) {
+  return r.solve +
+         levels * (r.solve_level + r.solve_wait * 0.5 * entries / std::max<Index>(1, rows));
 }
 
 /// And on the host, with the two copies of a vector.
-double host_seconds(double entries, Index rows) { return 60e-6 + 1.1e-9 * entries + 6e-9 * rows; }
+double host_seconds(FactorRates const& r, double entries, Index rows) {
+  return r.host_copies + r.host_entries * entries + r.host_rows * rows;
+}
 
-/// Whether a device of that generation makes the numbers of these patterns sooner than the host
+/// Whether the device makes the numbers of these patterns sooner than the host
 /// (docs/internals/factorisations.md): the host takes a subtraction after the other, the device
 /// waits for its levels.
-bool quicker_on_device(TriangularFactors const& patterns) {
+bool quicker_on_device(FactorRates const& r, TriangularFactors const& patterns) {
   double subtractions = 0;
   for (Index const k : patterns.lower.columns)
     subtractions += static_cast<double>(patterns.upper.offsets[k + 1] - patterns.upper.offsets[k]);
   Index const rows = std::max<Index>(1, patterns.lower.rows);
   double const levels = level_order(patterns.lower, true).levels();
   double const row = static_cast<double>(patterns.upper.entries()) / rows;
-  double const host = (patterns.complete ? 0.9e-9 : 2.5e-9) * subtractions +
-                      10e-9 * static_cast<double>(patterns.entries());
-  double const device = 250e-6 + levels * (1e-6 + 0.02e-6 * row) + 0.045e-9 * subtractions;
+  double const host = (patterns.complete ? r.host_complete : r.host_subtraction) * subtractions +
+                      r.host_number * static_cast<double>(patterns.entries());
+  double const device =
+      r.make + levels * (r.make_level + r.make_wait * row) + r.make_subtraction * subtractions;
   return device < host;
 }
 
@@ -159,7 +164,8 @@ void Factorisation::update(Context& ctx, CsrView<double> const& a) {
 void Factorisation::factorise_on_pattern(Context& ctx) {
   Csr<double> const& B = arrangement_.matrix();
   if (!std::exchange(decided_, true) && ctx.space() != Space::host && !recipe_.right_factor &&
-      arrangement_.nodes().empty() && quicker_on_device(*factors_)) {
+      arrangement_.nodes().empty() &&
+      quicker_on_device(CostTable::shipped(ctx).factors, *factors_)) {
     // What M is made of stays where this fails.
     joint_ = std::make_shared<JointFactors>(
         ctx, inverse_ ? std::make_shared<TriangularFactors>(*factors_) : factors_);
@@ -241,7 +247,8 @@ void Factorisation::choose_solves(Context& ctx) {
   }
   Index const upper =
       joint_ ? joint_->upper_order().levels() : level_order(pattern.upper, false).levels();
-  if (host_seconds(entries, rows()) < device_seconds(entries, rows(), lower + upper))
+  FactorRates const rates = CostTable::shipped(ctx).factors;
+  if (host_seconds(rates, entries, rows()) < device_seconds(rates, entries, rows(), lower + upper))
     recipe_.solves = TriangularSolves::host;
 }
 

@@ -140,6 +140,11 @@ CostTable CostTable::of_gpu(cuda::Facts const& facts, cuda::Speeds const& speeds
   t.pass_stream *= by.memory;
   if (facts.l2 > 0) t.cache = double(facts.l2) / (1 << 20);
   t.order.levels_entries *= by.caches, t.order.permute_entries *= by.memory;
+  FactorRates& f = t.factors;  // rows that wait for one another go by the clock
+  for (double* rate : {&f.solve_level, &f.solve_wait, &f.make_level, &f.make_wait})
+    *rate *= by.clock;
+  f.make_subtraction *= by.caches;
+  f.step_entries *= by.memory;
   return t;
 }
 

@@ -134,6 +134,46 @@ struct OrderRates {
   bool operator==(OrderRates const&) const = default;
 };
 
+/// What factorisations and solves with their factors cost, in seconds, on a device and on the host
+/// beside it (docs/internals/factorisations.md). Not measured by `tcsolve calibrate`.
+struct FactorRates {
+  // Triangular solves by levels: besides, a level, and an entry of a row, which waits for another.
+  double solve = 10e-6, solve_level = 0.8e-6, solve_wait = 0.075e-6;
+  // Numbers on a pattern: besides, a level, an entry of a row, a subtraction.
+  double make = 250e-6, make_level = 1e-6, make_wait = 0.02e-6, make_subtraction = 0.045e-9;
+  // A step of a short recurrence with jacobi: besides, an entry.
+  double step = 25e-6, step_entries = 7e-12;
+  // The host: both copies of a vector, an entry and a row of a triangular solve; a subtraction of
+  // incomplete and of complete factors, an entry of either; an entry of A when factors by size are
+  // made of it.
+  double host_copies = 60e-6, host_entries = 1.1e-9, host_rows = 6e-9;
+  double host_subtraction = 2.5e-9, host_complete = 0.9e-9, host_number = 10e-9;
+  double host_incomplete = 0.27e-6;
+  bool operator==(FactorRates const&) const = default;
+  static constexpr auto schema() {
+    using P = FactorRates;
+    auto const least = at_least(0.0);
+    return std::tuple{
+        field(&P::solve, "solve", least, "s of both triangular solves by levels, besides"),
+        field(&P::solve_level, "solve_level", least, "s a level of them"),
+        field(&P::solve_wait, "solve_wait", least, "s an entry of a row, which waits for another"),
+        field(&P::make, "make", least, "s to make the numbers of factors, besides"),
+        field(&P::make_level, "make_level", least, "s a level of them"),
+        field(&P::make_wait, "make_wait", least, "s an entry of a row"),
+        field(&P::make_subtraction, "make_subtraction", least, "s a subtraction"),
+        field(&P::step, "step", least, "s of a short recurrence's step with jacobi, besides"),
+        field(&P::step_entries, "step_entries", least, "s an entry of A in it"),
+        field(&P::host_copies, "host_copies", least, "s to bring a vector to the host and back"),
+        field(&P::host_entries, "host_entries", least, "s an entry of a solve by the host"),
+        field(&P::host_rows, "host_rows", least, "s a row of it"),
+        field(&P::host_subtraction, "host_subtraction", least, "s a subtraction by the host"),
+        field(&P::host_complete, "host_complete", least, "s one of complete factors"),
+        field(&P::host_number, "host_number", least, "s an entry of factors"),
+        field(&P::host_incomplete, "host_incomplete", least,
+              "s an entry of A where the host makes factors by size")};
+  }
+};
+
 /// All rates of one device, and what a solver's step is made of besides the product.
 struct CostTable {
   std::string device;
@@ -143,6 +183,7 @@ struct CostTable {
   double pass_stream = 0;                        ///< us a MB of it
   double cache = 0;  ///< MB of it: what a persistent step touches beyond is read from memory
   OrderRates order;
+  FactorRates factors;
   static constexpr auto schema() {
     using P = CostTable;
     auto const least = at_least(0.0);
@@ -151,7 +192,8 @@ struct CostTable {
                       field(&P::pass, "pass", least, "us of a pass over vectors, besides"),
                       field(&P::pass_stream, "pass_stream", least, "us a MB of a pass"),
                       field(&P::cache, "cache", least, "MB of the device's cache"),
-                      field(&P::order, "order", "orders of rows and columns")};
+                      field(&P::order, "order", "orders of rows and columns"),
+                      field(&P::factors, "factors", "factorisations, and solves with factors")};
   }
   /// Zero where there are none.
   RatesByType const& of(std::string const& format) const;

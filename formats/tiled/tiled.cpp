@@ -22,16 +22,26 @@ void require(TiledTuning const& t) {
   within("capacity", t.capacity, 1, 1700);
   within("least_segment", t.least_segment, 1, 1 << 30);
   within("most_segments", t.most_segments, 2, 1 << 30);
-  within("multiprocessors", t.multiprocessors, 1, 1 << 20);
+  within("multiprocessors", t.multiprocessors, 0, 1 << 20);
   if (t.panel_rows % (t.panel_rows > 128 ? 16 : 8) != 0)
     throw ShapeError(cat("tiled: panel_rows = ", t.panel_rows, " is no multiple of ",
                          t.panel_rows > 128 ? 16 : 8));
 }
 
+/// U counts panels for each multiprocessor. The host lays out as the device of the tests does.
+TiledTuning for_device(Context const& ctx, TiledTuning tuning) {
+  constexpr int of_an_h200 = 132;
+  if (tuning.multiprocessors == 0)
+    tuning.multiprocessors =
+        ctx.device() != nullptr ? cuda::facts(*ctx.device()).multiprocessors : of_an_h200;
+  return tuning;
+}
+
 }  // namespace
 
 template <class S>
-Tiled<S>::Tiled(Context& ctx, CsrView<S> const& a, TiledTuning const& tuning) {
+Tiled<S>::Tiled(Context& ctx, CsrView<S> const& a, TiledTuning const& given) {
+  TiledTuning const tuning = for_device(ctx, given);
   require(tuning);
   arrays_ = ctx.visit([&](auto& on) { return build_tiled(on, ctx.arena(), a, tuning); });
 }

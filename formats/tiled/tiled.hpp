@@ -81,7 +81,7 @@ struct TiledTuning {
   bool balance = true;        ///< long rows are cut where the decision chart says so
   bool reorder = true;        ///< rows are sorted by their pattern where that gathers less
   double least_gain = 1.1;    ///< so much less
-  int multiprocessors = 132;  ///< of the device that U is meant for; the same on every backend
+  int multiprocessors = 0;    ///< that U is meant for; 0: those of the device, on the host 132
 };
 
 /// The arrays of a matrix, in one space.
