@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <utility>
 
+#include <tcsolve/api/renewal.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/core/phase.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
@@ -18,19 +17,34 @@
 namespace tcsolve {
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 /// A choice whose trial takes the residual to this part of what it was goes on.
 constexpr double trial_gain = 0.1;
 
-/// A block of one of the package's registries, with more keys.
+/// A block of a registry, from a tree that auto has written.
 Block read_block(RegistryBase const& registry, ConfigNode const& node) {
   Diagnostics problems;
   Block block = registry.read(node, problems, solver_registries().catalog);
   problems.throw_if_any();
   return block;
+}
+
+/// A set-up that would take longer than the time that is left. Another one may take less.
+struct NoTimeForIt final : Error {
+  NoTimeForIt() : Error("it would take longer than the time that is left") {}
+};
+
+/// "ilu {drop_tolerance: 0.01}" for "{type: ilu, drop_tolerance: 0.01}".
+std::string brief(std::string const& block) {
+  ConfigNode node = parse_yaml(block, "auto");
+  std::string const type = node.find("type")->scalar;
+  std::erase_if(node.entries, [](ConfigNode::Entry const& e) { return e.key == "type"; });
+  return node.entries.empty() ? type : cat(type, " ", to_yaml_inline(node));
 }
 
 /// Whether another method may do better: an answer, a request to stop or unusable input end it all.
@@ -48,53 +62,131 @@ bool goes_on(SolveReport const& r) {
   }
 }
 
-}  // namespace
-
-std::string AutoSolverParams::check() const {
-  if (stopping.baseline == Baseline::initial)
-    return "'baseline: initial' is not offered by auto, whose methods begin where others ended; "
-           "take rhs or absolute";
-  return stopping.check();
+/// The limit of the solve, not one that auto gave to a choice, is what ended it.
+void end_by(SolveReport& report, Stop reason, std::string const& solver) {
+  report.reason = reason;
+  report.cause = Cause::none;
+  report.message = message_of(report, solver);
 }
+
+std::string no_more_iterations(SolveReport const&) {
+  return "auto gives none of its choices more iterations; name a solver and a preconditioner to go "
+         "on with them";
+}
+
+/// "; before it: cg with jacobi: max_iterations after 50 iterations; not set up: ...", of what
+/// stands before and after the choice that the report is about.
+std::string told_besides(std::vector<ChoiceReport> const& story) {
+  auto const last = std::find_if(story.rbegin(), story.rend(), [](ChoiceReport const& c) {
+                      return c.ran;
+                    }).base();  // behind it
+  std::string text;
+  auto const list = [&](auto from, auto to) {
+    for (auto c = from; c != to; ++c) text += cat(c == from ? " " : ", ", c->text());
+  };
+  if (last - story.begin() > 1) {
+    text += "; before it:";
+    list(story.begin(), last - 1);
+  }
+  if (last != story.end()) {
+    text += "; not set up:";
+    list(last, story.end());
+  }
+  return text;
+}
+
+}  // namespace
 
 void AutoSolver::keep_solver(Block solver) {
   kept_solver_ = std::move(solver);
-  auto const made = make<SolverRegistry>(kept_solver_);
-  stopping_.max_iters = std::numeric_limits<int>::max();  // its own limit is that of each choice
-  stopping_.time_limit = made->limits().seconds;
+  SolveLimits const limits = make<SolverRegistry>(kept_solver_)->limits();
+  constexpr double most = std::numeric_limits<int>::max();
+  stopping_.max_iters = static_cast<int>(std::min(limits.iterations, most));
+  stopping_.time_limit = limits.seconds;
+  ConfigNode const keys = kept_solver_.registry()->effective(kept_solver_);
+  ConfigNode const* const baseline = keys.find("baseline");  // a caller's solver may have none
+  stopping_.baseline =
+      baseline != nullptr && baseline->scalar == "initial" ? Baseline::initial : Baseline::rhs;
 }
 
 void AutoSolver::keep_preconditioner(Block preconditioner) {
   kept_preconditioner_ = std::move(preconditioner);
 }
 
-void AutoSolver::look(Context& ctx, CsrView<double> const& a) {
-  MatrixFacts const facts =
+auto AutoSolver::recipes_for(Context& ctx, CsrView<double> const& a) const -> std::vector<Recipe> {
+  MatrixFacts const f =
       a.space == Space::host ? matrix_facts(a) : matrix_facts(to_host(ctx, a).view());
   bool const on_device = ctx.space() != Space::host;
+  std::vector<Choice> list;
   if (kept_solver_)
-    list_ = choices_for(facts, on_device, make<SolverRegistry>(kept_solver_)->needs());
+    list = choices_for(f, on_device, make<SolverRegistry>(kept_solver_)->needs(), rates_);
   else if (kept_preconditioner_)
-    list_ = choices_with(facts, *make<PreconditionerRegistry>(kept_preconditioner_));
+    list = choices_with(f, *make<PreconditionerRegistry>(kept_preconditioner_));
   else
-    list_ = choices(facts, on_device, on_device && direct_comes_first(facts) && cudss().there);
+    list = choices(f, on_device, on_device && direct_comes_first(f) && cudss().there, rates_);
+  std::vector<Recipe> recipes;
+  for (Choice& choice : list) recipes.push_back({std::move(choice)});
+  return recipes;
+}
+
+void AutoSolver::look(Context& ctx, CsrView<double> const& a) {
+  rates_ = CostTable::shipped(ctx).factors;
+  list_ = recipes_for(ctx, a);
   at_ = 0;
-  begun_ = false;
-  definite_ = true;
+  work_ = {};
+  definite_ = fresh_ = true;
+  stale_ = false;
+  values_ = 0;
+  look_after_ = 2;
   tried_.clear();
 }
 
-Block AutoSolver::solver_block(Choice const& choice) const {
-  if (kept_solver_) return kept_solver_;
-  ConfigNode node = parse_yaml(choice.solver, "auto");
+/// Makes the list of the values at hand; true where it is another one, which begins anew.
+bool AutoSolver::look_again() {
+  if (!std::exchange(stale_, false)) return false;
+  values_ = 0;
+  look_after_ = std::min(2 * look_after_, 1 << 20);
+  std::vector<Recipe> list = recipes_for(*ctx_, system_.matrix);
+  if (list == list_) return false;
+  list_ = std::move(list);
+  at_ = 0;
+  return true;
+}
+
+AutoSolver::Share AutoSolver::share_of(Choice const& choice) const {
+  // A method of the caller's is not cut into trials, which would restart it.
+  bool const trial = choice.trial > 0 && !kept_solver_;
+  int const own = trial ? choice.trial : choice.most_iterations;
+  return {std::min(stopping_.max_iters - spent_, own), tolerance_};
+}
+
+Block AutoSolver::solver_block(Choice const& choice, Share const& share) const {
   StoppingParams stopping = stopping_;
-  stopping.max_iters =
-      std::min(stopping.max_iters, choice.trial > 0 ? choice.trial : choice.most_iterations);
+  stopping.max_iters = share.iterations;
+  if (share.tolerance) {
+    stopping.baseline = Baseline::absolute;
+    stopping.atol = *share.tolerance;
+  }
   if (choice.window > 0 && stopping.stagnation_window < 0)
     stopping.stagnation_window = choice.window;
   ConfigNode const keys = to_node(stopping);
-  node.entries.insert(node.entries.end(), keys.entries.begin(), keys.entries.end());
-  return read_block(solver_registries().solvers, node);
+  if (!kept_solver_) {
+    ConfigNode node = parse_yaml(choice.solver, "auto");
+    node.entries.insert(node.entries.end(), keys.entries.begin(), keys.entries.end());
+    return read_block(solver_registries().solvers, node);
+  }
+  RegistryBase const& registry = *kept_solver_.registry();
+  ConfigNode node = registry.effective(kept_solver_);
+  std::vector<char const*> mine{"max_iters"};
+  if (share.tolerance) mine.insert(mine.end(), {"baseline", "atol"});
+  bool other = false;
+  for (char const* const key : mine) {
+    auto const found = std::ranges::find(node.entries, key, &ConfigNode::Entry::key);
+    if (found == node.entries.end()) continue;  // a caller's solver that has its own rules
+    other = other || found->value.scalar != keys.find(key)->scalar;
+    found->value = *keys.find(key);
+  }
+  return other ? read_block(registry, node) : kept_solver_;
 }
 
 Block AutoSolver::preconditioner_block(Choice const& choice) const {
@@ -107,155 +199,322 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
   if (list_.empty())
     throw Unsupported(
         "auto looks at the entries of the matrix, and here there are none to be seen; name a "
-        "solver "
-        "and a preconditioner");
+        "solver and a preconditioner");
   ctx_ = &ctx;
   A_ = std::move(A);
   A_true_ = std::move(A_true);
   given_M_ = std::move(M);
-  if (begun_) {  // new values
-    if (given_M_) M_ = given_M_;
-    if (M_ && !given_M_ && !keep_) M_ = factory_->update(ctx, system_, M_);
-    solver_->setup(ctx, A_, M_, A_true_);
-    return;
+  spent_ = 0;
+  tolerance_.reset();
+  if (!std::exchange(fresh_, false)) take_new_values();
+  if (work_.method) return;
+  Stop const ended = next();
+  if (ended != Stop::running) at_ = 0;
+  switch (ended) {
+    case Stop::running: return;
+    case Stop::cancelled: throw Cancelled();
+    case Stop::time_limit: throw OutOfTime();
+    default: throw_refusals(tried_);
   }
-  if (next()) return;
-  if (late_) throw OutOfTime();
+}
+
+void AutoSolver::throw_refusals(Story const& story) const {
   std::string text = "auto: no choice could be set up";
-  for (ChoiceReport const& t : tried_)
-    text += cat("; ", t.solver, " with ", t.preconditioner, ": ", t.outcome);
+  for (ChoiceReport const& t : story) text += "; " + t.text();
   throw SetupError(text);
 }
 
-/// Sets up the first choice from at_ on that admits it; false where there is none in time.
-bool AutoSolver::next(Deadline until) {
-  late_ = false;
-  for (; at_ < list_.size() && !late_; ++at_) {
-    Choice const& choice = list_[at_];
-    if (choice.definite && !definite_) continue;
-    auto const start = std::chrono::steady_clock::now();
-    try {
-      ctx_->setting_up(until, [&] { begin(choice); });
-      setup_seconds_ = seconds_since(start);
-      begun_ = true;
-      return true;
-    } catch (Cancelled const&) {
-      throw;
-    } catch (Error const& e) {  // SetupError, MemoryError, OutOfTime, a build without a library
-      late_ = dynamic_cast<OutOfTime const*>(&e) != nullptr;
-      ChoiceReport failed;
-      failed.solver = solver_block(choice).type();
-      failed.preconditioner = preconditioner_block(choice).type();
-      failed.outcome = e.what();
-      failed.setup_seconds = seconds_since(start);
-      ctx_->log(Severity::note, cat("auto: ", failed.text()));
-      tried_.push_back(std::move(failed));
+/// What a report says of a choice before it has run: with the limits of the whole solve.
+ChoiceReport AutoSolver::told_of(Choice const& choice) const {
+  ChoiceReport told;
+  told.solver_block = solver_block(choice, {stopping_.max_iters, {}});
+  told.solver = told.solver_block.type();
+  if (given_M_) {
+    told.preconditioner = given_M_->name();
+  } else {
+    told.preconditioner_block = preconditioner_block(choice);
+    told.preconditioner = told.preconditioner_block.type();
+  }
+  std::string const solver = kept_solver_ ? told.solver : brief(choice.solver);
+  bool const known = given_M_ || kept_preconditioner_;
+  told.label = cat(solver, " with ", known ? told.preconditioner : brief(choice.preconditioner));
+  return told;
+}
+
+/// What is at work takes the values that system_ has now. Nothing is set up afterwards where it
+/// cannot, or where the list is to begin anew.
+void AutoSolver::take_new_values() {
+  for (Recipe& r : list_) r.refused = false;
+  stale_ = true;
+  if (!work_.method) {  // all has failed with the older values
+    definite_ = true;
+    look_again();
+    at_ = 0;
+    return;
+  }
+  bool const renews = !keep_ && !given_M_;
+  if (renews && ++values_ >= look_after_) {
+    bool const again =
+        !definite_ && std::ranges::any_of(list_, [](Recipe const& r) { return r.choice.definite; });
+    definite_ = true;  // as far as is known of these values
+    if (look_again() || again) {
+      at_ = 0;
+      work_ = {};
     }
   }
-  return false;
+  if (!work_.method) return;
+  auto const start = Clock::now();
+  try {
+    if (given_M_)
+      work_.M = given_M_;
+    else if (work_.M && !keep_)
+      work_.M = work_.factory->update(*ctx_, system_, work_.M);
+    work_.old = work_.M && keep_ && !given_M_;
+    work_.method->setup(*ctx_, A_, work_.M, A_true_);
+    return;
+  } catch (Cancelled const&) { throw; } catch (OutOfTime const&) {
+    throw;
+  } catch (SetupError const& e) {
+    tell_failure(list_[at_].choice, e.what(), seconds_since(start));
+  } catch (MemoryError const& e) {
+    tell_failure(list_[at_].choice, e.what(), seconds_since(start));
+  }
+  work_ = {};
+  list_[at_].refused = true;
+  if (!look_again()) at_ = 0;
+}
+
+void AutoSolver::tell_failure(Choice const& choice, std::string const& why, double seconds) {
+  ChoiceReport failed = told_of(choice);
+  failed.outcome = why;
+  failed.setup_seconds = seconds;
+  ctx_->log(Severity::note, cat("auto: ", failed.text()));
+  tried_.push_back(std::move(failed));
+}
+
+/// Frees what is at work and sets up the first recipe from at_ on that admits it: Stop::running.
+/// Else what kept it from that: time_limit or cancelled, where a recipe may be tried again, or
+/// setup_failed, when none is left.
+Stop AutoSolver::next() {
+  bool too_long = false;
+  for (work_ = {}; at_ < list_.size(); ++at_) {
+    Recipe& recipe = list_[at_];
+    if (!admits(recipe)) continue;
+    auto const start = Clock::now();
+    Stop ended = Stop::running;
+    bool waits = false;
+    try {
+      ctx_->setting_up(ctx_->deadline(), [&] { begin(recipe.choice); });
+      work_.setup_seconds = seconds_since(start);
+      return Stop::running;
+    } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
+      if (dynamic_cast<Cancelled const*>(&e) != nullptr) ended = Stop::cancelled;
+      if (dynamic_cast<OutOfTime const*>(&e) != nullptr) ended = Stop::time_limit;
+      waits = dynamic_cast<NoTimeForIt const*>(&e) != nullptr;
+      work_ = {};
+      tell_failure(recipe.choice, e.what(), seconds_since(start));
+    }
+    if (ended != Stop::running) return ended;
+    recipe.refused = !waits;
+    too_long = too_long || waits;
+  }
+  return too_long ? Stop::time_limit : Stop::setup_failed;
 }
 
 void AutoSolver::begin(Choice const& choice) {
   Context& ctx = *ctx_;
-  Block const solver = solver_block(choice), preconditioner = preconditioner_block(choice);
-  M_ = nullptr;
-  solver_.reset();
-  factory_ = make<PreconditionerRegistry>(preconditioner);
-  ctx.log(Severity::note,
-          cat("auto: ", solver.type(), " with ",
-              given_M_ ? given_M_->name() : preconditioner.type(), ", since ", choice.reason));
-  if (given_M_)
-    M_ = given_M_;
-  else if (!factory_->is_identity())
-    M_ = build_within_memory(ctx, *factory_, system_, preconditioner.type());
-  if (M_ && !M_->details().empty()) ctx.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
-  solver_ = make<SolverRegistry>(solver);
-  if (!nullspace_.empty()) solver_ = std::make_shared<ProjectedSolver>(solver_, nullspace_);
-  solver_->setup(ctx, A_, M_, A_true_);
+  Block const preconditioner = preconditioner_block(choice);
+  work_.factory = make<PreconditionerRegistry>(preconditioner);
+  ctx.log(Severity::note, cat("auto: ", told_of(choice).label, ", since ", choice.reason));
+  if (given_M_) {
+    work_.M = given_M_;
+  } else if (!work_.factory->is_identity()) {
+    ctx.cancel_flag().check();
+    // What cannot be ended once it has begun is not begun where it would take too long.
+    Deadline const until = ctx.deadline();
+    if (until != Deadline::max() &&
+        deadline_after(Clock::now(), work_.factory->least_seconds(ctx, system_)) > until)
+      throw NoTimeForIt();
+    work_.M = build_within_memory(ctx, *work_.factory, system_, preconditioner.type());
+  }
+  if (work_.M && !work_.M->details().empty())
+    ctx.log(Severity::detail, cat(work_.M->name(), ": ", work_.M->details()));
+  make_method(choice);
+}
+
+/// The method, for what is left of the limits.
+void AutoSolver::make_method(Choice const& choice) {
+  work_.method = nullptr;
+  Share const share = share_of(choice);
+  std::shared_ptr<Solver> method = make<SolverRegistry>(solver_block(choice, share));
+  if (!nullspace_.empty()) method = std::make_shared<ProjectedSolver>(method, nullspace_);
+  method->setup(*ctx_, A_, work_.M, A_true_);
+  work_.method = std::move(method);
+  work_.share = share;
 }
 
 SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
-  if (ctx_ == nullptr || !(begun_ || late_)) throw ShapeError("auto: solve before setup");
-  Context& ctx = *ctx_;
+  if (ctx_ == nullptr) throw ShapeError("auto: solve before setup");
+  auto const start = Clock::now();
+  spent_ = 0;
+  tolerance_.reset();
+  setting_up_ = 0;
+  Story story = std::exchange(tried_, {});
   SolveReport total;
-  std::vector<ChoiceReport> story = std::exchange(tried_, {});
-  Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
-  InnerSolves inner;
-  bool first = true;
-  ctx.solving(deadline, inner, [&] {
-    if (!begun_) {  // the time of the last solve was up
-      at_ = 0;
-      if (!next(deadline)) throw OutOfTime();
-      for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
-    }
-    for (bool again = false;;) {
-      SolveReport report = solver_->solve(b, x);
-      if (!again) {
-        ChoiceReport& told = story.emplace_back();
-        told.solver = solver_->name();
-        told.preconditioner = M_ ? M_->name() : "none";
-        told.details = M_ ? M_->details() : "";
-        told.setup_seconds = std::exchange(setup_seconds_, 0);
-      }
-      ChoiceReport& told = story.back();
-      told.outcome = report.outcome();
-      told.iterations += report.iterations;
-      told.true_residual = report.true_residual;
-      told.seconds += report.seconds;
-      bool const more = goes_on(report) && ctx.asked() == Stop::running &&
-                        total.iterations + report.iterations < stopping_.max_iters;
-      again = !kept_solver_ && report.reason == Stop::max_iterations && list_[at_].trial > 0 &&
-              report.true_residual <= trial_gain * report.initial_residual &&
-              told.iterations < list_[at_].most_iterations;
-      total = first ? std::move(report) : following(std::move(total), std::move(report));
-      first = false;
-      if (!more) break;
-      if (again) continue;
-      if (total.reason == Stop::indefinite_operator) definite_ = false;
-      std::size_t const failed = at_++;
-      if (!next(deadline)) {
-        at_ = failed;  // its solver is gone
-        begun_ = false;
-        if (late_) {
-          total.reason = Stop::time_limit;
-          total.message = message_of(total, name());
-        }
-        for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
-        break;
-      }
-      for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
-    }
-  });
+  ctx_->in_turn(deadline_after(start, stopping_.time_limit), [&] { total = run(b, x, story); });
+  total.message += told_besides(story);
   total.choices = std::move(story);
-  if (total.choices.size() > 1) {
-    total.message += "; before it:";
-    for (std::size_t k = 0; k + 1 < total.choices.size(); ++k)
-      total.message += cat(k == 0 ? " " : ", ", total.choices[k].text());
-  }
-  if (!begun_ && !late_) {  // the next solve begins with the last choice once more
-    at_ = list_.size() - 1;
-    if (!next()) at_ = 0, next();
-    tried_.clear();
-  }
+  total.setup_seconds = setting_up_;
+  total.seconds = seconds_since(start) - setting_up_;
   return total;
+}
+
+SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
+  Context& ctx = *ctx_;
+  std::optional<SolveReport> total;
+  std::size_t ran = at_;
+  for (bool again = false;;) {
+    if (!work_.method) {
+      auto const start = Clock::now();
+      Stop const ended = next();
+      setting_up_ += seconds_since(start);
+      for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
+      if (ended != Stop::running) {
+        if (at_ == list_.size()) at_ = ran;
+        if (ended == Stop::setup_failed && !total) throw_refusals(story);
+        if (!total) return not_begun(ended, name());
+        if (ended != Stop::setup_failed) end_by(*total, ended, name());
+        return std::move(*total);
+      }
+    }
+    if (work_.share != share_of(list_[at_].choice)) make_method(list_[at_].choice);
+    SolveReport report = work_.method->solve(b, x);
+    ran = at_;
+    note(story, report, again);
+    bool const may_go_on = goes_on(report), again_before = again;
+    again = tries_again(report, story.back());
+    std::string const solver = work_.method->name();
+    bool const another = total && !again_before;
+    std::size_t const before = total ? total->history.size() : 0;
+    total = total ? following(std::move(*total), std::move(report)) : std::move(report);
+    if (another && total->history.size() > before) total->history[before].mark = Mark::method;
+    spent_ = total->iterations;
+    if (stopping_.baseline == Baseline::initial && total->tolerance > 0)
+      tolerance_ = total->tolerance;
+    if (!may_go_on) return std::move(*total);
+    Stop ended = ctx.asked();
+    if (ended == Stop::running && spent_ >= stopping_.max_iters) ended = Stop::max_iterations;
+    if (ended != Stop::running) {
+      end_by(*total, ended, solver);
+      return std::move(*total);
+    }
+    if (again) continue;
+    if (work_.old && may_be_the_preconditioner(*total)) {
+      ctx.log(Severity::note,
+              cat(total->outcome(), " with a preconditioner of older values: made anew"));
+      work_ = {};
+      continue;
+    }
+    auto const looking = Clock::now();
+    bool const more = advance(*total);
+    setting_up_ += seconds_since(looking);
+    if (!more) {  // what is at work stays for the next solve
+      if (total->reason == Stop::max_iterations)
+        total->message = message_of(*total, solver, no_more_iterations);
+      return std::move(*total);
+    }
+    work_ = {};
+  }
+}
+
+/// Writes what became of the recipe at work; `again`: into its entry, the last one.
+void AutoSolver::note(Story& story, SolveReport const& report, bool again) {
+  if (!again) {
+    ChoiceReport& told = story.emplace_back(told_of(list_[at_].choice));
+    told.ran = true;
+    told.details = work_.M ? work_.M->details() : "";
+    told.setup_seconds = std::exchange(work_.setup_seconds, SolveReport::unknown);
+  }
+  ChoiceReport& told = story.back();
+  told.outcome = report.outcome();
+  told.iterations += report.iterations;
+  told.true_residual = report.true_residual;
+  told.seconds += report.seconds;
+}
+
+/// A trial that has gained a digit goes on.
+bool AutoSolver::tries_again(SolveReport const& report, ChoiceReport const& told) const {
+  Choice const& choice = list_[at_].choice;
+  return !kept_solver_ && report.reason == Stop::max_iterations && choice.trial > 0 &&
+         report.true_residual <= trial_gain * report.initial_residual &&
+         told.iterations < choice.most_iterations;
+}
+
+/// Goes to the next recipe that the failure of this one leaves; false where there is none.
+bool AutoSolver::advance(SolveReport const& report) {
+  if (report.reason == Stop::indefinite_operator) definite_ = false;
+  std::size_t const failed = at_;
+  Choice const choice = list_[at_].choice;
+  if (look_again()) {  // another list: not the same recipe once more
+    for (Recipe& r : list_) r.refused = r.refused || r.choice == choice;
+  } else {
+    weigh();
+    ++at_;
+  }
+  while (at_ < list_.size() && !admits(list_[at_])) ++at_;
+  if (at_ < list_.size()) return true;
+  at_ = std::min(failed, list_.size() - 1);
+  return false;
+}
+
+/// Complete factors come before another incomplete factorisation where they are predicted to take
+/// no longer: where one of a matrix that was matched and scaled has failed, the next fails often.
+/// Goes by counts, not by the clock, so that every run takes the same way.
+void AutoSolver::weigh() {
+  auto const admitted = [this](Recipe const& r) { return admits(r); };
+  auto const next =
+      std::find_if(list_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, list_.end(), admitted);
+  if (!list_[at_].choice.incomplete || !work_.M || next == list_.end() || !next->choice.incomplete)
+    return;
+  auto const complete = std::find_if(
+      next, list_.end(), [&](Recipe const& r) { return r.choice.complete && admits(r); });
+  if (complete == list_.end()) return;
+  CsrView<double> const& a = system_.matrix;
+  MatrixFacts const facts{.rows = a.rows, .cols = a.cols, .entries = a.entries};
+  constexpr double bytes_an_entry = 12;
+  double const made = work_.M->cost(1).bytes / bytes_an_entry;
+  double const another = seconds_of_incomplete(facts, made, next->choice, rates_);
+  double whole = 0;
+  try {
+    ctx_->setting_up(ctx_->deadline(), [&] {
+      whole = make<PreconditionerRegistry>(preconditioner_block(complete->choice))
+                  ->least_seconds(*ctx_, system_);
+    });
+  } catch (Error const&) { return; }  // its set-up will say it
+  if (!(whole <= another)) return;
+  ctx_->log(Severity::note,
+            cat("auto: complete factors are predicted to take ", figure_text(whole),
+                " s, another incomplete factorisation ", figure_text(another), " s"));
+  std::rotate(next, complete, complete + 1);
 }
 
 bool AutoSolver::begins_as_one_kernel() const {
   if (list_.empty()) return false;
-  auto const method = make<SolverRegistry>(solver_block(list_.front()));
-  auto const M = make<PreconditionerRegistry>(preconditioner_block(list_.front()));
+  Choice const& first = list_.front().choice;
+  auto const method = make<SolverRegistry>(solver_block(first, share_of(first)));
+  auto const M = make<PreconditionerRegistry>(preconditioner_block(first));
   return runs_as_one_kernel(*method, M->is_identity() ? nullptr : M.get());
 }
 
 SolveReport AutoSolver::approximate(In<double> b, Out<double> x) {
-  if (ctx_ == nullptr || !begun_) throw ShapeError("auto: approximate before setup");
-  return solver_->approximate(b, x);
+  if (ctx_ == nullptr || !work_.method) throw ShapeError("auto: approximate before setup");
+  return work_.method->approximate(b, x);
 }
 
 SolverCost AutoSolver::cost() const {
   SolverCost most;
-  for (Choice const& choice : list_) {
-    SolverCost const cost = make<SolverRegistry>(solver_block(choice))->cost();
+  for (auto const& [choice, refused] : list_) {
+    SolverCost const cost = make<SolverRegistry>(solver_block(choice, share_of(choice)))->cost();
     most.vectors = std::max(most.vectors, cost.vectors);
     most.transpose = most.transpose || cost.transpose;
   }

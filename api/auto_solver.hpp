@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `solver: auto` and `preconditioner: auto`: methods in turn, each going on from the best x of the
-/// one before.
+/// `solver: auto` and `preconditioner: auto`: a list of recipes, a method and a preconditioner
+/// each, run in turn. Each goes on from the best x of the one before.
 ///
-///     choices   by the facts of the matrix (api/choices.hpp)
-///     setup     the first choice that can be set up
-///     solve     until a choice converges, or no other is left, or the limits of the solve end it
+///     look      the list, by the facts of the matrix (api/choices.hpp)
+///     setup     the first recipe that can be set up
+///     solve     until a recipe converges, or none is left, or a limit of the solve is met
 ///
-/// A choice that has converged stays for the solves that follow.
+///     recipes   cg, jacobi    cg, ic    cg, direct    gmres, ilu ...
+///                  |            |
+///                failed      at work: the only one that is set up; it owns M and the method
+///
+/// What has converged stays for the solves that follow. max_iters, time_limit and the tolerance are
+/// those of the solve, not of each recipe. Nothing is set up but for a solve to go on with.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <tcsolve/api/choices.hpp>
@@ -22,7 +28,7 @@ namespace tcsolve {
 
 struct AutoSolverParams {
   StoppingParams stopping{.max_iters = 100000};
-  std::string check() const;
+  std::string check() const { return stopping.check(); }
   static constexpr auto schema() { return std::tuple{include(&AutoSolverParams::stopping)}; }
 };
 
@@ -31,12 +37,13 @@ class AutoSolver final : public Solver {
   using Params = AutoSolverParams;
   explicit AutoSolver(AutoSolverParams const& params = {}) : stopping_(params.stopping) {}
 
-  /// The method, or the preconditioner, that is not to be chosen.
+  /// The method, or the preconditioner, that is not to be chosen. The limits of the solve are then
+  /// those of the method.
   void keep_solver(Block solver);
   void keep_preconditioner(Block preconditioner);
 
-  /// Looks at the matrix that setup() will be about: its choices are made anew. The copy on the
-  /// host that a device matrix needs is given back.
+  /// Looks at the matrix that setup() will be about: the list is made anew. The copy on the host
+  /// that a device matrix needs is given back.
   void look(Context&, CsrView<double> const& a);
   /// What preconditioners are made of; it stays as long as it is used. `keep`: the one at work
   /// stays as it is at the next setup(), though the values are new.
@@ -48,48 +55,97 @@ class AutoSolver final : public Solver {
   /// Vectors that span the nullspace of A, in the numbers of setup()'s operators; empty: none.
   void project(std::vector<std::vector<double>> nullspace) { nullspace_ = std::move(nullspace); }
 
-  /// M: given by the caller; null: chosen. Throws SetupError with what each choice said where none
-  /// can be set up, Unsupported before look() and take().
+  /// M: given by the caller; null: chosen. A setup() without a look() before it is one of new
+  /// values: what is at work takes them, and the matrix is looked at again where that fails, and
+  /// after 2, 4, 8, ... of them. Throws SetupError with what each recipe said where none can be set
+  /// up, Unsupported before look() and take().
   void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
              OperatorPtr<double> A_true = nullptr) override;
-  /// Throws OutOfTime where the last solve ended in a set-up and none ends within this one's time.
+  /// `seconds` and `setup_seconds` of the report are together those of the call. Where the last
+  /// solve left nothing set up, this one begins with a set-up; if none ends within its time, the
+  /// report says so and x stays. Throws SetupError where no recipe can be set up any more.
   SolveReport solve(In<double> b, Out<double> x) override;
   SolveReport approximate(In<double> b, Out<double> x) override;
 
   std::string name() const override { return "auto"; }
+  Context* context() const override { return ctx_; }
   SolverCost cost() const override;
   SolveLimits limits() const override {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
   }
   SolverNeeds needs() const override { return {.fixed_preconditioner = false}; }
 
-  /// Whether the first choice runs as one kernel where a device does (solvers/loop/one_kernel.hpp).
+  /// Whether the first recipe runs as one kernel where a device does (solvers/loop/one_kernel.hpp).
   bool begins_as_one_kernel() const;
 
   /// The preconditioner at work; null: none.
-  OperatorPtr<double> const& M() const { return M_; }
-  std::vector<Choice> const& list() const { return list_; }
+  OperatorPtr<double> const& M() const { return work_.M; }
+  /// It is of values before those of the last setup().
+  bool is_old() const { return work_.old; }
 
  private:
-  bool next(Deadline until = Deadline::max());
+  struct Recipe {
+    Choice choice;
+    bool refused = false;  // it cannot be set up with the values at hand
+    bool operator==(Recipe const& other) const { return choice == other.choice; }
+  };
+  /// What is left of the limits of a solve for a method.
+  struct Share {
+    Index iterations = 0;
+    std::optional<double> tolerance;  // of the residual; none: by the method's keys
+    bool operator==(Share const&) const = default;
+  };
+  /// The recipe that is set up. Its M has no other owner here.
+  struct Work {
+    std::unique_ptr<PreconditionerFactory> factory;
+    OperatorPtr<double> M;
+    std::shared_ptr<Solver> method;               // null: nothing is set up
+    Share share;                                  // that the method was made for
+    double setup_seconds = SolveReport::unknown;  // NaN: told
+    bool old = false;
+  };
+  using Story = std::vector<ChoiceReport>;
+
+  std::vector<Recipe> recipes_for(Context&, CsrView<double> const& a) const;
+  bool look_again();
+  void take_new_values();
+  bool admits(Recipe const& r) const { return !r.refused && (definite_ || !r.choice.definite); }
+  Stop next();
   void begin(Choice const&);
-  Block solver_block(Choice const&) const;
+  void make_method(Choice const&);
+  ChoiceReport told_of(Choice const&) const;
+  void tell_failure(Choice const&, std::string const& why, double seconds);
+  [[noreturn]] void throw_refusals(Story const&) const;
+
+  SolveReport run(In<double> b, Out<double> x, Story& story);
+  void note(Story& story, SolveReport const&, bool again);
+  bool tries_again(SolveReport const&, ChoiceReport const& told) const;
+  bool advance(SolveReport const&);
+  void weigh();
+
+  Share share_of(Choice const&) const;
+  Block solver_block(Choice const&, Share const&) const;
   Block preconditioner_block(Choice const&) const;
 
   StoppingParams stopping_;
   Block kept_solver_, kept_preconditioner_;
   std::vector<std::vector<double>> nullspace_;
-  std::vector<Choice> list_;
-  std::size_t at_ = 0;  // of list_; begun_: it is set up
-  bool begun_ = false, definite_ = true, keep_ = false;
-  bool late_ = false;  // a set-up did not end in time
+  FactorRates rates_;
+  std::vector<Recipe> list_;
+  std::size_t at_ = 0;  // of list_: at work, or where the next set-up begins
+  Work work_;
+  bool definite_ = true;             // no method has found that A is not
+  bool fresh_ = false;               // looked at since the last setup()
+  bool stale_ = false;               // the list is of older values
+  int values_ = 0, look_after_ = 2;  // new values since the last look, and at which to look again
+  bool keep_ = false;
   System system_;
   Context* ctx_ = nullptr;
-  OperatorPtr<double> A_, A_true_, given_M_, M_;
-  std::unique_ptr<PreconditionerFactory> factory_;
-  std::shared_ptr<Solver> solver_;
-  std::vector<ChoiceReport> tried_;  // since the last report
-  double setup_seconds_ = 0;         // of the choice at work
+  OperatorPtr<double> A_, A_true_, given_M_;
+  Story tried_;                      // set-ups that failed, since the last report
+  double setting_up_ = 0;            // seconds of set-ups in the solve at hand
+  Index spent_ = 0;                  // iterations of the solve at hand
+  std::optional<double> tolerance_;  // of the solve at hand, once x0 has given it
 };
 
 }  // namespace tcsolve

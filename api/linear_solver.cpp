@@ -5,7 +5,6 @@
 
 #include <tcsolve/api/prepared_system.hpp>
 #include <tcsolve/api/solve_watch.hpp>
-#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 
@@ -101,8 +100,7 @@ void LinearSolver::refresh() { with_matrix("refresh").system.refresh(); }
 
 SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCallbacks const& callbacks) {
   Impl& impl = with_matrix("solve");
-  Solver& solver = *impl.system.solver();
-  SolveWatch const watch(impl.ctx, solver.name(), callbacks);
+  SolveWatch const watch(impl.ctx, callbacks);
   return impl.system.solve(b, x);
 }
 
@@ -117,17 +115,8 @@ std::vector<SolveReport> LinearSolver::solve_columns(In<double> b, Out<double> x
   if (b.cols != x.cols)
     throw ShapeError(cat("LinearSolver: b has ", b.cols, " columns, x has ", x.cols));
   Impl& impl = with_matrix("solve_columns");
-  Solver& solver = *impl.system.solver();
-  if (solver.columns_at_once() > 1) {
-    SolveWatch const watch(impl.ctx, solver.name(), callbacks);
-    return impl.system.solve_columns(b, x);
-  }
-  std::vector<SolveReport> reports;
-  for (Index j = 0; j < b.cols; ++j) {
-    reports.push_back(solve(column(b, j), column(x, j), callbacks));
-    if (reports.back().reason == Stop::cancelled) break;
-  }
-  return reports;
+  SolveWatch const watch(impl.ctx, callbacks);
+  return impl.system.solve_columns(b, x);
 }
 
 bool LinearSolver::ready() const { return impl_ != nullptr && impl_->system.solver() != nullptr; }

@@ -17,10 +17,10 @@
 ///
 /// Errors. If set_matrix(), set_operator(), update_values() or refresh() throws, the solver has no
 /// matrix: ready() is false, and solve() throws ShapeError until the next successful set_matrix()
-/// or set_operator(). So does a solve() that has to make a preconditioner of older values anew
-/// (`renew`) and cannot. Two checks run first and leave the solver unchanged: update_values()
-/// checks the extents and the number of entries, and set_matrix() checks that a host matrix is well
-/// formed. Any other solve that throws leaves the solver ready.
+/// or set_operator(). Two checks run first and leave the solver unchanged: update_values() checks
+/// the extents and the number of entries, and set_matrix() checks that a host matrix is well
+/// formed. A solve that throws leaves the solver ready. One that has to make a preconditioner of
+/// older values anew (`renew`) and cannot keeps the old one, and its report says why.
 ///
 /// One solver, and one Context, serve one host thread at a time; Context::cancel() and stop tokens
 /// may be used from any.
@@ -45,7 +45,9 @@ namespace tcsolve {
 struct SolveCallbacks {
   /// After iterations: the residual by the method's account, in the units of b. False ends the
   /// solve; what it throws ends it and passes through. Called by the thread that solves. On a
-  /// device the host sees some of the iterations, not each.
+  /// device the host sees some of the iterations, not each. Columns in turn, and the methods that
+  /// `auto` tries, each count from 1, and `solver` names the one at work; solves inside the method,
+  /// as those of a preconditioner, are not heard of.
   std::function<bool(IterationEvent const&)> progress;
   Index every = 1;       ///< iterations between two calls
   std::stop_token stop;  ///< a request, from any thread, ends the solve after its iteration
@@ -106,9 +108,11 @@ class LinearSolver {
   /// The same on host vectors.
   SolveReport solve(std::span<double const> b, std::span<double> x,
                     SolveCallbacks const& callbacks = {});
-  /// Solves for every column of b from the guess in its column of x; a report each. A block method
-  /// (`block_cg`) iterates the columns together, up to parts().method->columns_at_once(); any other
-  /// takes them in turn and stops after a cancelled solve. Blocks in another space than the
+  /// Solves for every column of b from the guess in its column of x; a report for each, whatever
+  /// ends the solve. A block method (`block_cg`) iterates the columns together, up to
+  /// parts().method->columns_at_once(); any other takes them in turn. The time limit is that of all
+  /// columns: those that are not begun in it, or after a cancelled one, have its reason, and their
+  /// residual is unknown. Blocks in another space than the
   /// Context's are column-major, or row-major without gaps. Throws ShapeError where b and x differ
   /// in their columns.
   std::vector<SolveReport> solve_columns(In<double> b, Out<double> x,
@@ -127,10 +131,10 @@ class LinearSolver {
   /// The name of the format that A is in now; a lazy conversion changes it. Empty where there is
   /// none.
   std::string format() const;
-  /// The operator and the preconditioner in the solver's row order; null while not ready(), and M
-  /// is null without a preconditioner. They may borrow the solver's arrays: do not use them, or
-  /// pass them to the solver, after the next set_matrix() or set_operator() or after the solver's
-  /// destruction.
+  /// The operator and the preconditioner in force, in the solver's row order; null while not
+  /// ready(), and M is null without a preconditioner. `auto` may have another one after a solve.
+  /// They may borrow the solver's arrays: do not use them, or pass them to the solver, after the
+  /// next set_matrix() or set_operator() or after the solver's destruction.
   OperatorPtr<double> A() const;
   OperatorPtr<double> M() const;
 

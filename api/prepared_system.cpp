@@ -18,20 +18,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Whether a better preconditioner may lead to another end.
-bool may_be_the_preconditioner(SolveReport const& r) {
-  switch (r.reason) {
-    case Stop::max_iterations:
-    case Stop::stagnated:
-    case Stop::diverged:
-    case Stop::breakdown:
-    case Stop::false_convergence:
-    case Stop::indefinite_preconditioner: return true;
-    case Stop::nonfinite: return r.cause == Cause::preconditioner || r.cause == Cause::overflow;
-    default: return false;
-  }
-}
-
 /// New values for an operator that this solver has made; for its other holders it is constant.
 void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> const& a) {
   std::const_pointer_cast<LinearOperator<double>>(A)->update_values(ctx, a);
@@ -252,10 +238,14 @@ std::shared_ptr<Solver> PreparedSystem::projected_method(Permutation const* P) {
 void PreparedSystem::setup_method() {
   AutoSolver* const chooser = parts_.chooser;
   if (chooser != nullptr) chooser->take(system(), old_);
-  solver_->setup(ctx_, A_, M_, A_true_);
-  if (chooser != nullptr) M_ = chooser->M();
-  if (M_) report_.preconditioner = M_->details();
+  solver_->setup(ctx_, A_, chooser != nullptr ? given_.M : M_, A_true_);
+  if (chooser != nullptr) old_ = chooser->is_old();
+  report_.preconditioner = M() ? M()->details() : "";
   ctx_.synchronize();
+}
+
+OperatorPtr<double> PreparedSystem::M() const {
+  return parts_.chooser != nullptr ? parts_.chooser->M() : M_;
 }
 
 System PreparedSystem::system() const { return {csr_ ? csr_->view() : CsrView<double>{}, A_}; }
@@ -263,8 +253,9 @@ System PreparedSystem::system() const { return {csr_ ? csr_->view() : CsrView<do
 void PreparedSystem::make_preconditioner() {
   Range const range(ctx_, "preconditioner");
   PreconditionerFactory const& factory = *parts_.preconditioner;
+  if (parts_.chooser != nullptr) return;
   M_ = given_.M;
-  if (M_ || parts_.chooser != nullptr || factory.is_identity()) return;
+  if (M_ || factory.is_identity()) return;
   if (!csr_ && factory.needs_matrix())
     throw Unsupported(cat("the preconditioner '", options_.preconditioner.type(),
                           "' is made of a matrix, and ", A_->name(),
@@ -302,40 +293,126 @@ bool PreparedSystem::keeps_preconditioner() const {
 void PreparedSystem::renew() {
   auto const start = std::chrono::steady_clock::now();
   old_ = false;
-  if (parts_.chooser != nullptr)
-    M_ = given_.M;  // it updates its own
-  else if (M_ && !given_.M)
+  if (parts_.chooser == nullptr && M_ && !given_.M)
     M_ = parts_.preconditioner->update(ctx_, system(), M_);
   setup_method();
-  double const seconds = seconds_since(start);
+  count_renewal(seconds_since(start));
+}
+
+void PreparedSystem::count_renewal(double seconds) {
   renewal_.renewed(seconds);
   ++report_.renewals;
   report_.renewal += seconds;
 }
 
+/// A preconditioner of the values that there are now, while the old one stands by: it is in force
+/// again where that fails. Returns why it failed, empty where it did not.
+std::string PreparedSystem::renew_beside() {
+  Context::Entry const entry(ctx_);
+  auto const start = std::chrono::steady_clock::now();
+  OperatorPtr<double> const before = M_;
+  try {
+    as_setup_errors([&] {
+      ctx_.setting_up(ctx_.deadline(), [&] {
+        M_ = build_within_memory(ctx_, *parts_.preconditioner, system(),
+                                 options_.preconditioner.type());
+      });
+    });
+    setup_method();
+  } catch (Error const& e) {
+    std::string const why = e.what();
+    if (M_ != before) {
+      M_ = before;
+      setup_method();
+    }
+    ctx_.log(Severity::note, cat("the old preconditioner stays: ", why));
+    return why;
+  }
+  old_ = false;
+  count_renewal(seconds_since(start));
+  return "";
+}
+
 SolveReport PreparedSystem::solve(In<double> b, Out<double> x) {
+  SolveReport report;
+  Deadline const deadline =
+      deadline_after(std::chrono::steady_clock::now(), parts_.method->limits().seconds);
+  ctx_.in_turn(deadline, [&] { report = solve_or_renew(b, x); });
+  return report;
+}
+
+/// `seconds` and `setup_seconds`, those of a renewal, are together those of the call.
+SolveReport PreparedSystem::solve_or_renew(In<double> b, Out<double> x) {
+  auto const start = std::chrono::steady_clock::now();
   SolveReport report = solver_->solve(b, x);
+  if (parts_.chooser != nullptr) {
+    follow_choice(report);
+    return report;
+  }
   renewal_.solved(report.seconds);
-  if (!old_ || !may_be_the_preconditioner(report)) return report;
+  if (!old_ || !may_be_the_preconditioner(report) || ctx_.asked() != Stop::running) return report;
   ctx_.log(Severity::note,
            cat(report.outcome(), " with a preconditioner of older values: made anew"));
-  or_clear([&] { as_setup_errors([&] { renew(); }); });
+  if (std::string const why = renew_beside(); !why.empty()) {
+    if (Stop const asked = ctx_.asked(); asked != Stop::running) {
+      report.reason = asked;
+      report.cause = Cause::none;
+      report.message = message_of(report, solver_->name());
+    }
+    report.message += cat("; a preconditioner of the new values could not be made: ", why);
+    report.setup_seconds = seconds_since(start) - report.seconds;
+    return report;
+  }
+  double const setup = seconds_since(start) - report.seconds;
   SolveReport again = solver_->solve(b, x);
   renewal_.solved(again.seconds);
-  return following(std::move(report), std::move(again));
+  SolveReport total = following(std::move(report), std::move(again));
+  total.setup_seconds = setup;
+  return total;
+}
+
+/// The chooser renews what it keeps, and goes to another choice, by itself.
+void PreparedSystem::follow_choice(SolveReport const& report) {
+  auto const& tried = report.choices;
+  auto const last =
+      std::find_if(tried.rbegin(), tried.rend(), [](ChoiceReport const& c) { return c.ran; });
+  if (last != tried.rend()) {
+    if (old_ && !parts_.chooser->is_old())
+      count_renewal(last->setup_seconds);
+    else if (tried.size() > 1 && last->setup_seconds > 0)  // another choice, made in this solve
+      renewal_.renewed(last->setup_seconds);
+    renewal_.solved(last->seconds);
+  }
+  old_ = parts_.chooser->is_old();
+  report_.preconditioner = M() ? M()->details() : "";
 }
 
 std::vector<SolveReport> PreparedSystem::solve_columns(In<double> b, Out<double> x) {
-  std::vector<SolveReport> reports = solver_->solve_columns(b, x);
-  if (!reports.empty()) renewal_.solved(reports.front().seconds);
-  bool const renews = old_ && std::ranges::any_of(reports, may_be_the_preconditioner);
-  if (!renews) return reports;
-  ctx_.log(Severity::note, "columns failed with a preconditioner of older values: made anew");
-  or_clear([&] { as_setup_errors([&] { renew(); }); });
-  std::vector<SolveReport> again = solver_->solve_columns(b, x);
-  renewal_.solved(again.front().seconds);
-  for (std::size_t j = 0; j < again.size(); ++j)
-    if (!reports[j].converged()) reports[j] = following(std::move(reports[j]), std::move(again[j]));
+  double const seconds = parts_.method->limits().seconds;
+  if (solver_->columns_at_once() == 1)
+    return solve_in_turn(ctx_, seconds, solver_->name(), b, x,
+                         [this](In<double> bj, Out<double> xj) { return solve(bj, xj); });
+  std::vector<SolveReport> reports;
+  auto const start = std::chrono::steady_clock::now();
+  ctx_.in_turn(deadline_after(start, seconds), [&] {
+    reports = solver_->solve_columns(b, x);
+    renewal_.solved(seconds_since(start));
+    bool const renews = old_ && std::ranges::any_of(reports, may_be_the_preconditioner);
+    if (!renews || ctx_.asked() != Stop::running) return;
+    ctx_.log(Severity::note, "columns failed with a preconditioner of older values: made anew");
+    std::string const why = renew_beside();
+    std::vector<SolveReport> again;
+    auto const once_more = std::chrono::steady_clock::now();
+    if (why.empty()) again = solver_->solve_columns(b, x);
+    if (why.empty()) renewal_.solved(seconds_since(once_more));
+    for (std::size_t j = 0; j < reports.size(); ++j) {
+      if (reports[j].solved()) continue;
+      if (why.empty())
+        reports[j] = following(std::move(reports[j]), std::move(again[j]));
+      else
+        reports[j].message += cat("; a preconditioner of the new values could not be made: ", why);
+    }
+  });
   return reports;
 }
 
@@ -354,6 +431,7 @@ void PreparedSystem::follow(CsrView<double> const& a) {
 
 void PreparedSystem::refresh() {
   or_clear([&] {
+    old_ = false;
     make_preconditioner();
     setup_method();
   });

@@ -34,17 +34,20 @@ class PreparedSystem {
   void load(GivenOperators given);
   void update_values(CsrView<double> const& a);
   void refresh();
-  /// Solver::solve(). Where a preconditioner of older values fails, it is made anew and the solve
-  /// goes on.
+  /// Solver::solve(), within the time limit of the method. Where a preconditioner of older values
+  /// fails, one is made anew beside it and the solve goes on; where that fails too, the report says
+  /// why, and the old one stays.
   SolveReport solve(In<double> b, Out<double> x);
-  /// Solver::solve_columns() of a solver that takes columns together, likewise.
+  /// Solver::solve_columns(), likewise: as many reports as columns. Columns in turn are renewed for
+  /// one by one.
   std::vector<SolveReport> solve_columns(In<double> b, Out<double> x);
 
   Solver* solver() const { return solver_.get(); }
   SolverParts const& parts() const { return parts_; }
   SetupReport const& report() const { return report_; }
   OperatorPtr<double> const& A() const { return A_; }
-  OperatorPtr<double> const& M() const { return M_; }
+  /// The preconditioner in force: that of the choice at work where there is a chooser.
+  OperatorPtr<double> M() const;
   OperatorPtr<double> const& A_true() const { return A_true_; }
 
  private:
@@ -62,6 +65,10 @@ class PreparedSystem {
   void follow(CsrView<double> const& a);
   bool keeps_preconditioner() const;
   void renew();
+  void count_renewal(double seconds);
+  std::string renew_beside();
+  SolveReport solve_or_renew(In<double> b, Out<double> x);
+  void follow_choice(SolveReport const&);
   OperatorUse use() const;
   bool one_kernel() const;
   template <class F>
@@ -79,10 +86,11 @@ class PreparedSystem {
   SolverParts parts_;
   std::optional<OrderedMatrix> ready_;  // set only while operators are made from it
   GivenOperators given_;
-  OperatorPtr<double> A_, A_true_, M_;
+  OperatorPtr<double> A_, A_true_;
+  OperatorPtr<double> M_;  // null where the chooser has it
   std::shared_ptr<CsrOperator<double> const> csr_;
   Renewal renewal_;
-  bool old_ = false;   // M_ is of values before the last update
+  bool old_ = false;   // M() is of values before the last update
   bool lazy_ = false;  // A_ may be converting itself beside the solve
   std::shared_ptr<ReorderedSolver> reordered_;
   std::shared_ptr<Solver> solver_;

@@ -12,6 +12,8 @@
 #include <array>
 #include <utility>
 
+#include <tcsolve/solvers/driver/report.hpp>
+
 namespace tcsolve {
 
 /// What becomes of the preconditioner when the matrix gets new values.
@@ -19,6 +21,20 @@ enum class Renew { always, automatic, never };
 constexpr auto names(Renew) {
   return std::array{std::pair{Renew::always, "always"}, std::pair{Renew::automatic, "auto"},
                     std::pair{Renew::never, "never"}};
+}
+
+/// Whether a better preconditioner may lead to another end.
+inline bool may_be_the_preconditioner(SolveReport const& r) {
+  switch (r.reason) {
+    case Stop::max_iterations:
+    case Stop::stagnated:
+    case Stop::diverged:
+    case Stop::breakdown:
+    case Stop::false_convergence:
+    case Stop::indefinite_preconditioner: return true;
+    case Stop::nonfinite: return r.cause == Cause::preconditioner || r.cause == Cause::overflow;
+    default: return false;
+  }
 }
 
 class Renewal {

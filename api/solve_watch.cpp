@@ -3,15 +3,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 namespace tcsolve {
 
-SolveWatch::SolveWatch(Context& ctx, std::string method, SolveCallbacks const& callbacks)
-    : ctx_(ctx),
-      method_(std::move(method)),
-      callbacks_(callbacks),
-      next_(std::max<Index>(1, callbacks.every)) {
+SolveWatch::SolveWatch(Context& ctx, SolveCallbacks const& callbacks)
+    : ctx_(ctx), callbacks_(callbacks), depth_(ctx.depth() + 1) {
   if (callbacks_.progress) ctx_.attach(this);
   if (callbacks_.stop.stop_possible()) stop_.emplace(callbacks_.stop, Cancel{*this});
 }
@@ -23,8 +19,12 @@ SolveWatch::~SolveWatch() {
 }
 
 void SolveWatch::on(IterationEvent const& event) {
-  if (event.solver != method_ || event.iteration < next_) return;
+  if (event.depth != depth_) return;
   std::int64_t const every = std::max<Index>(1, callbacks_.every);
+  // Another solve, of the next column or choice, counts from one.
+  if (event.iteration <= last_ || next_ == 0) next_ = static_cast<Index>(every);
+  last_ = event.iteration;
+  if (event.iteration < next_) return;
   next_ = static_cast<Index>(std::min<std::int64_t>((event.iteration / every + 1) * every,
                                                     std::numeric_limits<Index>::max()));
   if (!callbacks_.progress(event)) cancel();

@@ -10,12 +10,13 @@
 
 namespace tcsolve {
 
-/// While it lives, `callbacks` are called with the iterations of the method named `method`, not
-/// with those of inner solvers, and may cancel the solve. The destructor withdraws a cancellation
-/// that they requested; one that came from elsewhere stays.
+/// While it lives, `callbacks` are called with the iterations of the solves that begin next to it,
+/// not with those of solves inside them, and may cancel them. Which is which is told by their depth
+/// (IterationEvent::depth), whatever the methods are called. The destructor withdraws a
+/// cancellation that the callbacks requested; one that came from elsewhere stays.
 class SolveWatch final : public Observer {
  public:
-  SolveWatch(Context& ctx, std::string method, SolveCallbacks const& callbacks);
+  SolveWatch(Context& ctx, SolveCallbacks const& callbacks);
   ~SolveWatch() override;
   SolveWatch(SolveWatch const&) = delete;
   SolveWatch& operator=(SolveWatch const&) = delete;
@@ -31,9 +32,10 @@ class SolveWatch final : public Observer {
   void cancel();
 
   Context& ctx_;
-  std::string const method_;
   SolveCallbacks const& callbacks_;
-  Index next_;
+  int const depth_;                     // of the solves that are heard
+  Index last_ = 0;                      // iteration that was heard of
+  Index next_ = 0;                      // that the callback is to hear of
   std::atomic<bool> cancelled_{false};  // by these callbacks
   std::optional<std::stop_callback<Cancel>> stop_;
 };

@@ -54,7 +54,11 @@ std::string ProgressDisplay::line(IterationEvent const& event) const {
 
 void ProgressDisplay::on(IterationEvent const& event) {
   if (options_.talk == Talk::quiet) return;
-  if (!method_.empty() && event.solver != method_) return;
+  if (event.depth > 1) return;    // a solve within the one that was asked for
+  if (event.solver != solver_) {  // auto has taken another, which counts from 1
+    solver_ = event.solver;
+    next_ = 1;
+  }
   if (options_.terminal) {
     auto const now = std::chrono::steady_clock::now();
     if (now - shown_ < refresh) return;

@@ -25,8 +25,6 @@ class ProgressDisplay final : public Observer {
   ProgressDisplay(std::ostream& out, Options const& options) : out_(out), options_(options) {}
 
   void set_time_limit(double seconds) { options_.time_limit = seconds; }
-  /// Shows this method alone, not those that run within it.
-  void set_method(std::string name) { method_ = std::move(name); }
   void on(IterationEvent const&) override;
   void on(PhaseEvent const&) override;
   void on(LogEvent const&) override;
@@ -41,8 +39,8 @@ class ProgressDisplay final : public Observer {
 
   std::ostream& out_;
   Options options_;
-  std::string method_;  // empty: all
   std::chrono::steady_clock::time_point shown_{};
+  std::string solver_;  // that was heard of last
   Index next_ = 1;
   std::string unshown_;    // the newest line that was not printed, where plain lines are
   std::size_t width_ = 0;  // of the line on the terminal

@@ -199,7 +199,6 @@ class Setting {
     options.columns = static_cast<int>(size_.columns);
     solver_.emplace(ctx_, options);
     progress_.set_time_limit(solver_->parts().method->limits().seconds);
-    progress_.set_method(solver_->parts().method->name());
     memory_ = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
     if (arguments.talk != Talk::quiet) print_problem(size_, memory_, arguments.dry_run);
     memory_.require();

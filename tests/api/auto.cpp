@@ -190,7 +190,13 @@ TEST(AutoInTime, EndsASetUpThatTakesTooLong) {
   EXPECT_EQ(r.choices[0].outcome, "indefinite_operator");
   EXPECT_THAT(r.choices[1].outcome, HasSubstr("the time was up"));
   EXPECT_THAT(r.message, HasSubstr("raise time_limit"));
-  EXPECT_THROW(solve(solver, b, x), OutOfTime) << "late again, and there is no x yet";
+  x.setOnes();
+  r = solve(solver, b, x);
+  EXPECT_EQ(r.outcome(), "time_limit") << "late again, and there is no x yet";
+  EXPECT_EQ(r.iterations, 0);
+  EXPECT_THAT(r.message, HasSubstr("before it began"));
+  EXPECT_EQ(x, Column::Ones(a.rows));
+  x.setZero();
   sleeper.slow = false;
   r = solve(solver, b, x);
   EXPECT_TRUE(r.converged()) << r.message;
@@ -238,7 +244,7 @@ TEST_P(Auto, SaysWhatItNeeds) {
     LinearSolver(ctx(), A, SolverOptions::from_yaml(all_auto));
     FAIL() << "a matrix-free operator has no facts";
   } catch (Unsupported const& e) { EXPECT_THAT(e.what(), HasSubstr("looks at the entries")); }
-  EXPECT_THROW(SolverOptions::from_yaml("solver: {type: auto, baseline: initial}\n"), ConfigError);
+  EXPECT_NO_THROW(SolverOptions::from_yaml("solver: {type: auto, baseline: initial}\n"));
   // Singular, and b is outside its range: every choice fails, and x is what it was.
   Matrix m = Matrix::Zero(6, 6);
   for (Index i = 0; i < 5; ++i) m(i, (i + 1) % 5) = 2;

@@ -137,9 +137,10 @@ TEST_P(LinearSolverCallbacks, EndASolveOfSeveralColumns) {
   auto const reports =
       solver_->solve_columns({B.data(), 60, 3, 60, Layout::col_major},
                              {X.data(), 60, 3, 60, Layout::col_major}, {.progress = first_alone});
-  ASSERT_EQ(reports.size(), 2u);
+  ASSERT_EQ(reports.size(), 3u);
   EXPECT_TRUE(reports[0].converged());
   EXPECT_EQ(reports[1].reason, Stop::cancelled);
+  EXPECT_EQ(reports[2].reason, Stop::cancelled) << "it was not begun";
   EXPECT_EQ(X.col(2), Column::Zero(60));
 }
 
@@ -157,6 +158,42 @@ TEST_P(LinearSolverCallbacks, HearOfTheOuterMethodAlone) {
                                    }});
   EXPECT_LE(last, report.iterations);
   if (GetParam() == Backend::host) EXPECT_EQ(last, report.iterations);
+}
+
+/// A solve inside the solve is told by its depth: its method may have the same name.
+TEST_P(LinearSolverCallbacks, HearOfNoInnerSolveOfTheSameName) {
+  LinearSolver outer = LinearSolver::from_yaml(
+      ctx(), a_.view(),
+      "solver: {type: fgmres, max_iters: 8}\n"
+      "preconditioner: {type: solver, solver: {type: fgmres, max_iters: 3}}\n");
+  std::vector<Index> heard;
+  SolveReport const report = solve(outer, b_, x_, {.progress = [&](IterationEvent const& event) {
+                                     heard.push_back(event.iteration);
+                                     return true;
+                                   }});
+  ASSERT_FALSE(heard.empty()) << report.message;
+  for (std::size_t i = 1; i < heard.size(); ++i) EXPECT_GT(heard[i], heard[i - 1]);
+  EXPECT_LE(heard.size(), std::size_t(report.iterations));
+  if (GetParam() == Backend::host) EXPECT_EQ(heard.back(), report.iterations);
+}
+
+/// Whichever of the two is `auto`.
+TEST_P(LinearSolverCallbacks, HearOfWhatAutoTries) {
+  for (std::string const yaml : {"solver: {type: cg}\npreconditioner: {type: auto}\n",
+                                 "solver: {type: auto}\npreconditioner: {type: jacobi}\n",
+                                 "solver: {type: auto}\npreconditioner: {type: auto}\n"})
+    for (Index const end : {Index{1000}, Index{1}}) {
+      LinearSolver solver = LinearSolver::from_yaml(ctx(), a_.view(), yaml);
+      int calls = 0;
+      x_.setZero();
+      SolveReport const report = solve(solver, b_, x_, {.progress = [&](IterationEvent const& e) {
+                                         ++calls;
+                                         EXPECT_EQ(e.solver, "cg");
+                                         return e.iteration < end;
+                                       }});
+      EXPECT_GT(calls, 0) << yaml;
+      if (end == 1 && report.iterations > 1) EXPECT_EQ(report.reason, Stop::cancelled) << yaml;
+    }
 }
 
 }  // namespace

@@ -118,6 +118,62 @@ TEST_P(Renewals, ComeWhereTheOldOneFails) {
   }
 }
 
+/// New values of which no preconditioner can be made: the old one stays, the report of the solve
+/// that ended is there and says why, and the solver goes on.
+TEST_P(Renewals, ThatFailKeepTheOldOne) {
+  Matrix const a = at_time(0);
+  Matrix zero = a;  // a row of zeros, on the same pattern
+  Csr<double> broken = csr(a);
+  for (Offset k = broken.offsets[5]; k < broken.offsets[6]; ++k) {
+    zero(5, broken.columns[k]) = 0;
+    broken.values[k] = 0;
+  }
+  Column const b = random_column(n, 1);
+  for (std::string const renew : {"never", "auto"})
+    for (std::string const type : {"jacobi", "ic", "fsai", "block_jacobi", "direct", "ilu"}) {
+      SCOPED_TRACE(type + ", " + renew);
+      LinearSolver solver = solver_of(cat("solver: {type: gmres, max_iters: 100}\n"
+                                          "preconditioner: {type: ",
+                                          type, "}\nrenew: ", renew, "\n"),
+                                      a);
+      Column x = Column::Zero(n);
+      EXPECT_TRUE(solve(solver, b, x).converged());
+      OperatorPtr<double> const before = solver.M();
+      solver.update_values(broken.view());
+      x.setZero();
+      SolveReport const report = solve(solver, b, x);
+      EXPECT_FALSE(report.converged());
+      EXPECT_LT(report.true_residual, b.norm()) << "it did end by itself";
+      ASSERT_TRUE(solver.ready());
+      if (solver.setup_report().renewals == 0) {  // some are made of anything
+        EXPECT_THAT(report.message, HasSubstr("a preconditioner of the new values could not be "
+                                              "made: "));
+        EXPECT_EQ(solver.M(), before);
+      }
+      Matrix const later = at_time(1);
+      solver.update_values(csr(later).view());
+      x.setZero();
+      EXPECT_TRUE(solve(solver, b, x).converged());
+      expect_solved(later, b, x, 1e-8);
+    }
+}
+
+TEST_P(Renewals, ThatFailKeepTheOldOneForColumnsToo) {
+  Matrix const a = at_time(0);
+  Csr<double> broken = csr(a);
+  for (Offset k = broken.offsets[5]; k < broken.offsets[6]; ++k) broken.values[k] = 0;
+  LinearSolver solver = solver_of(
+      "solver: {type: block_cg, max_iters: 30}\npreconditioner: {type: jacobi}\nrenew: never\n", a);
+  Matrix const B = random_matrix(n, 3, 2);
+  Matrix X = Matrix::Zero(n, 3);
+  solver.update_values(broken.view());
+  auto const reports = solver.solve_columns({B.data(), n, 3, n, Layout::col_major},
+                                            {X.data(), n, 3, n, Layout::col_major});
+  EXPECT_EQ(reports.size(), 3u);
+  EXPECT_TRUE(solver.ready());
+  EXPECT_NE(solver.M(), nullptr);
+}
+
 // What no preconditioner mends is not tried again.
 TEST_P(Renewals, LeaveOtherEndsAsTheyAre) {
   LinearSolver solver =
