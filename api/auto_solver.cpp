@@ -23,6 +23,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// What complete factors take, with their order and the solves, over their multiplications alone
+/// (PreconditionerFactory::least_seconds), about.
+constexpr double over_the_least = 4;
+
 /// A choice whose trial takes the residual to this part of what it was goes on.
 constexpr double trial_gain = 0.1;
 
@@ -491,6 +495,7 @@ void AutoSolver::weigh() {
                   ->least_seconds(*ctx_, system_);
     });
   } catch (Error const&) { return; }  // its set-up will say it
+  whole *= over_the_least;
   if (!(whole <= another)) return;
   ctx_->log(Severity::note,
             cat("auto: complete factors are predicted to take ", figure_text(whole),
