@@ -24,8 +24,8 @@ inline bool is_over(Deadline deadline) {
   return deadline != Deadline::max() && std::chrono::steady_clock::now() > deadline;
 }
 
-/// Is told of every CancelFlag::check(), by the thread that asks: a test measures how often a set-up
-/// asks.
+/// Is told of every CancelFlag::check(), by the thread that asks: a test measures how often a
+/// set-up asks.
 struct CheckListener {
   virtual ~CheckListener() = default;
   virtual void on_check() noexcept = 0;

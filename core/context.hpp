@@ -295,8 +295,8 @@ class Context {
   int threads_ = 1;
   Space space_ = Space::host;
   Arena arena_;
-  Arena* lent_ = nullptr;  // in the place of arena_
-  int entries_ = 0;        // of Entry
+  Arena* lent_ = nullptr;                  // in the place of arena_
+  int entries_ = 0;                        // of Entry
   std::atomic<std::thread::id> inside_{};  // the thread that holds them; none: nobody does
   bool calling_back_ = false;              // an observer is at work
   Recording* recording_ = nullptr;
