@@ -57,7 +57,14 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
   if (system_.exponent != 0)
     system_.A = std::make_shared<Scaled<T>>(std::ldexp(1.0, -system_.exponent), system_.A);
   if (!system_.preconditioned) return;
-  int e = exponent(preconditioned_size(ctx));
+  double const size = preconditioned_size(ctx);
+  // M r as well, of an M that is as large as A is small.
+  if (system_.headroom < 0 && std::isfinite(size) && size > 0) {
+    constexpr int most = std::is_same_v<T, double> ? 1023 : 127, margin = 16;
+    int const of_M = std::ilogb(size) - system_.exponent;
+    system_.headroom = -std::clamp(most - margin - of_M, 0, -system_.headroom);
+  }
+  int e = exponent(size);
   if (e != 0) system_.M = std::make_shared<Scaled<T>>(std::ldexp(1.0, -e), system_.M);
 }
 

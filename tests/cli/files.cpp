@@ -30,9 +30,10 @@ class Files : public Program {
 
   static inline std::string const header = "%%MatrixMarket matrix coordinate real general\n";
   static inline std::set<std::string> const figures{
-      "true",           "true_relative", "recurrence",     "recurrence_relative", "initial",
-      "best",           "tolerance",     "best_iteration", "mean_rate",           "rhs_norm",
-      "backward_error", "attainable",    "condition",      "breakdown_value"};
+      "true",       "true_relative", "recurrence",     "recurrence_relative",
+      "initial",    "best",          "tolerance",      "best_iteration",
+      "mean_rate",  "rhs_norm",      "backward_error", "rowwise_error",
+      "rows_unmet", "attainable",    "condition",      "breakdown_value"};
 };
 
 TEST_F(Files, AFailedRunLeavesNothingOfTheLastOne) {

@@ -175,7 +175,7 @@ void expect_invariants(Problem const& p, SolveReport const& report, Column const
   EXPECT_LE(std::abs(exact_norm(p.b) - report.rhs_norm), 1e-14L * exact_norm(p.b) + 0x1p-1074L);
   // The tolerance is the one asked for.
   bool const of_b = stopping.baseline == Baseline::rhs || stopping.baseline == Baseline::rows;
-  long double base = of_b                                    ? exact_norm(p.b)
+  long double base = of_b                                     ? exact_norm(p.b)
                      : stopping.baseline == Baseline::initial ? before
                                                               : 0.0L;
   long double tolerance = std::max<long double>(stopping.rtol * base, stopping.atol);
