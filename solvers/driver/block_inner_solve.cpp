@@ -64,7 +64,7 @@ void BlockSolver::approximate_more(ColumnState& c, In<double> b, Out<double> x,
   if (end.stop == Stop::cycle_end && report.iterations < stopping_.max_iters) {
     A_true_->residual(ctx, b, x, residuals_);
     c.open = report.true_residual = norm<double>(ctx, residuals_);
-    bool const ended = !(report.true_residual > report.tolerance);
+    bool const ended = report.true_residual <= report.tolerance;
     if (!ended && std::isfinite(report.true_residual)) return;
     return c.end(ended ? Stop::converged : Stop::nonfinite, Cause::none);
   }
