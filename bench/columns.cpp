@@ -46,9 +46,9 @@ double relative_residual(Csr<double> const& a, std::vector<double> const& b,
   return std::sqrt(rr / bb);
 }
 
-class Columns {
+class ManyColumns {
  public:
-  Columns(Context& ctx, std::string name, Csr<double> a, Index k, int repetitions)
+  ManyColumns(Context& ctx, std::string name, Csr<double> a, Index k, int repetitions)
       : ctx_(ctx), name_(std::move(name)), a_(std::move(a)), k_(k), repetitions_(repetitions) {
     for (Index i = 0; i < a_.rows; ++i)
       for (Index j = 0; j < k_; ++j) B_.push_back(random_value(7 + j, i));
@@ -164,5 +164,5 @@ int main(int argc, char** argv) {
   std::cout
       << "matrix | columns | by | format | iterations, most | s | cg in turn / this | plain / "
          "this\n---|---|---|---|---|---|---|---\n";
-  for (auto const& [name, make] : matrices) Columns(ctx, name, make(), k, repetitions).run();
+  for (auto const& [name, make] : matrices) ManyColumns(ctx, name, make(), k, repetitions).run();
 }

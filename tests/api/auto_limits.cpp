@@ -301,7 +301,7 @@ TEST_P(AutoLimits, KeepsThoseOfTheSharedCases) {
   if (iterations.empty()) GTEST_SKIP() << "the shared cases are not there";
   Csr<double> const n = read_matrix(iterations / "n.mtx"), s = read_matrix(iterations / "s.mtx");
   for (int const most : {1, 3, 20, 40}) {
-    for (std::string const yaml :
+    for (std::string const& yaml :
          {cat("solver: {type: auto, max_iters: ", most, "}\npreconditioner: {type: none}\n"),
           cat("solver: {type: gmres, max_iters: ", most, "}\npreconditioner: {type: auto}\n")}) {
       LinearSolver solver = solver_of(n, yaml);

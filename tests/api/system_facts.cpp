@@ -53,11 +53,11 @@ TEST(SystemFacts, GoByTheTolerance) {
 }
 
 TEST(SystemFacts, AutoEndsBeforeItTriesAnything) {
-  for (std::string const& keys : {"", "operator: {reorder: rcm}\n"}) {
+  for (char const* const keys : {"", "operator: {reorder: rcm}\n"}) {
     LinearSolver solver(line(200, {150}).view(),
                         SolverOptions::from_yaml("solver: {type: auto}\n"
                                                  "preconditioner: {type: auto}\nbackend: host\n" +
-                                                 keys));
+                                                 std::string(keys)));
     std::vector<double> b(200, 1.0), x(200, 0.25);
     SolveReport const report = solver.solve(b, x);
     EXPECT_EQ(report.outcome(), "breakdown:inconsistent") << report.message;
