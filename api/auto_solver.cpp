@@ -420,6 +420,7 @@ SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
     std::string const solver = work_.method->name();
     bool const another = total && !again_before;
     std::size_t const before = total ? total->history.size() : 0;
+    if (total) total->setup_seconds = setting_up_;
     total = total ? following(std::move(*total), std::move(report)) : std::move(report);
     if (another && total->history.size() > before) total->history[before].mark = Mark::method;
     spent_ = total->iterations;

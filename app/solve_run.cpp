@@ -214,6 +214,7 @@ void rehearse(Context const& like, RunConfig const& config, ProblemSize const& s
   }
   SolverOptions options = options_of(config);
   options.cache.directory.clear();
+  options.nullspace = {};  // of the run's matrix
   Context ctx(like.space() == Space::cuda ? Backend::cuda : Backend::host, like.options());
   try {
     LinearSolver(ctx, options).set_matrix(std::move(a));
@@ -412,8 +413,7 @@ template <class F>
 void within_time(Context& ctx, double seconds, F const& f) {
   Deadline const until =
       deadline_after(std::chrono::steady_clock::now(), seconds - process_seconds());
-  InnerSolves inner;
-  ctx.setting_up(until, [&] { ctx.solving(until, inner, f); });
+  ctx.setting_up(until, [&] { ctx.in_turn(until, f); });
 }
 
 /// The files, then the verdict: it is said whether or not they could be written.

@@ -334,7 +334,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   for (Index i = 0; i < w; ++i) {
     ColumnState& c = *active[static_cast<std::size_t>(i)];
     SolveReport const& report = c.report;
-    bool const rows_left = by_rows() && c.open < report.true_residual;
+    bool const rows_left = by_rows() && report.true_residual <= report.tolerance;
     c.target = rows_left ? 0.25 * c.open * c.rule.overall / c.rows.overall : report.tolerance;
     c.exponent = std::ilogb(c.open);
     copy<double, double>(ctx, column<double const>(residuals_, c.j), r_);
@@ -457,22 +457,22 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   // The iterations of another column ended the run of this one: whether it stagnates is not known.
   bool const cut = !run.ends.empty() && end.stop == Stop::cycle_end && end.steps > 0 &&
                    end.steps < facts_.cycle && !exhausted;
-  Verdict verdict =
-      c.judgement.after({.stop = end.stop,
-                         .cause = end.cause,
-                         .overflow = !finite && std::isfinite(end.value),
-                         .gain = cut ? std::min(step.gain, Judgement::enough_gain) : step.gain,
-                         .residual = c.open,
-                         .tolerance = enough(c),
-                         .rhs_norm = report.rhs_norm,
-                         .limit = by_rows() ? 0.0 : attainable(c),
-                         .lost = lost_to_underflow(norm_A_, double(system_.A->cols())),
-                         .normal = infinite,
-                         .optimal = 0,
-                         .noise = 0,
-                         .monitors_residual = true,
-                         .roundoff = 0x1p-53,
-                         .exhausted = exhausted});
+  Verdict verdict = c.judgement.after(
+      {.stop = end.stop,
+       .cause = end.cause,
+       .overflow = !finite && std::isfinite(end.value),
+       .gain = cut ? std::min(step.gain, Judgement::enough_gain) : step.gain,
+       .residual = c.open,
+       .tolerance = enough(c),
+       .rhs_norm = report.rhs_norm,
+       .limit = by_rows() && report.true_residual <= report.tolerance ? 0.0 : attainable(c),
+       .lost = lost_to_underflow(norm_A_, double(system_.A->cols())),
+       .normal = infinite,
+       .optimal = 0,
+       .noise = 0,
+       .monitors_residual = true,
+       .roundoff = 0x1p-53,
+       .exhausted = exhausted});
   if (verdict.stop == Stop::running) return;
   if (verdict.stop == end.stop) report.value = end.value;
   if (rounded_) verdict = verdict_on_rounded(verdict);

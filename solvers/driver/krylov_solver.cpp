@@ -265,7 +265,8 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
                                     report.rhs_norm, report.initial_residual);
   }
   double const enough = by_rows() ? 0.0 : report.tolerance;
-  system_.goal.normal = open > enough ? method_->normal_residual(ctx, residual_, open) : unknown;
+  system_.goal.normal =
+      open > enough && !by_rows() ? method_->normal_residual(ctx, residual_, open) : unknown;
   if (open <= enough)
     end(Stop::converged, Cause::exact_guess);
   else if (system_.goal.normal == 0)
@@ -303,7 +304,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, SolveReport& report, doubl
   double gradient = method_->gradient();
   for (;; ++report.restarts) {
     // Of rows that are not met the worst one decides how far they have to fall.
-    bool const rows_left = by_rows() && open < report.true_residual;
+    bool const rows_left = by_rows() && report.true_residual <= report.tolerance;
     double const target =
         rows_left ? 0.25 * open * rule_.overall / rows_.overall : report.tolerance;
     system_.goal.tighten = judgement.tighten;
@@ -344,7 +345,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, SolveReport& report, doubl
       report.history.back().true_residual =
           trial.steps == cycle.state.iteration ? trial.residual : cycle.last.residual;
     double trial_normal = unknown;
-    if (finite && trial.open <= open + bound)
+    if (finite && trial.open <= open + bound && !by_rows())
       trial_normal = method_->normal_residual(ctx, trial_residual_, trial.open);
     double const trial_gradient = method_->gradient();
     auto const step = Judgement::step(finite, open, trial.open, system_.goal.normal, trial_normal);
@@ -369,7 +370,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, SolveReport& report, doubl
       open = now.open;
       exact_ = true;
     }
-    if (by_rows())
+    if (by_rows() && report.true_residual <= report.tolerance)
       reached = 0;  // of its own size every row can be met
     else if (open <= reached)
       reached = attainable(report);

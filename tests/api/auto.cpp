@@ -248,6 +248,7 @@ TEST_P(Auto, SaysWhatItNeeds) {
   // Singular, and b is outside its range: every choice fails, and x is what it was.
   Matrix m = Matrix::Zero(6, 6);
   for (Index i = 0; i < 5; ++i) m(i, (i + 1) % 5) = 2;
+  m(5, 0) = m(5, 1) = 2;  // the sum of two others
   SolveReport const r = solved(csr(m), all_auto);
   EXPECT_FALSE(r.converged());
   EXPECT_TRUE(std::isfinite(r.true_residual));

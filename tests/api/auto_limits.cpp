@@ -56,6 +56,8 @@ Csr<double> slow_with_jacobi() {
 Csr<double> hopeless() {
   Matrix m = Matrix::Zero(6, 6);
   for (Index i = 0; i < 5; ++i) m(i, (i + 1) % 5) = 2;
+  m(5, 0) = 2;
+  m(5, 1) = 2;  // the sum of two others
   return csr(m);
 }
 

@@ -192,7 +192,10 @@ TEST_P(LinearSolverCallbacks, HearOfWhatAutoTries) {
                                          return e.iteration < end;
                                        }});
       EXPECT_GT(calls, 0) << yaml;
-      if (end == 1 && report.iterations > 1) EXPECT_EQ(report.reason, Stop::cancelled) << yaml;
+      // The loop of a device may be done before its listener has spoken.
+      bool const waits = GetParam() == Backend::host;
+      if (end == 1 && report.iterations > 1 && (waits || !report.converged()))
+        EXPECT_EQ(report.reason, Stop::cancelled) << yaml;
     }
 }
 

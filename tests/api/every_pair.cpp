@@ -77,7 +77,11 @@ TEST_P(EveryPair, ACallbackIsCalledAndEndsTheSolve) {
                                       return false;
                                     }});
     EXPECT_GT(calls, 0) << ended.message;
-    if (calls < whole.iterations) EXPECT_EQ(ended.reason, Stop::cancelled) << ended.message;
+    // The loop of a device does not wait for its listener: here it may be done before he has
+    // spoken.
+    bool const waits = GetParam() == Backend::host;
+    if (calls < whole.iterations && (waits || !ended.converged()))
+      EXPECT_EQ(ended.reason, Stop::cancelled) << ended.message;
     EXPECT_FALSE(ctx().cancelled());
   });
   EXPECT_GT(pairs, few_pairs);

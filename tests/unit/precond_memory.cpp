@@ -75,8 +75,8 @@ struct Problem {
   bool definite;
 };
 
-/// A thread that a library's call ran in gives back what it has set aside as it ends, a moment after
-/// its result is there.
+/// A thread that a library's call ran in gives back what it has set aside as it ends, a moment
+/// after its result is there.
 double settled_heap_bytes() {
   double now = heap_bytes();
   for (int looks = 0, same = 0; looks < 50 && same < 2; ++looks) {

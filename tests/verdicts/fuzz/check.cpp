@@ -409,7 +409,7 @@ class Analyst {
 void collect_keys(Json const& value, std::string const& page, std::vector<std::string>& missing) {
   for (auto const& [key, inner] : value.items()) {
     if (page.find("`" + key + "`") == std::string::npos) missing.push_back(key);
-    bool const is_free = key == "config";  // the keys of docs/reference
+    bool const is_free = key == "config" || key == "taken";  // the keys of docs/reference
     if (inner.is_object() && !is_free) collect_keys(inner, page, missing);
   }
 }
@@ -424,6 +424,10 @@ std::string timeless(fs::path const& result) {
   Json r = Json::parse(test::read_text(result), nullptr, false);
   if (!r.is_object()) return "";
   r.erase("seconds");
+  if (r.contains("work") && r["work"].is_object()) r["work"].erase("seconds_per_iteration");
+  if (r.contains("choices") && r["choices"].is_array())
+    for (Json& choice : r["choices"])
+      for (char const* key : {"setup_seconds", "solve_seconds"}) choice.erase(key);
   r.erase("traffic_estimate");
   r.erase("memory");
   r.erase("process");

@@ -93,8 +93,22 @@ class VerdictFuzz : public testing::TestWithParam<Backend> {
   /// The same bits twice.
   void again(std::vector<std::string>& found) {
     solve("again");
+    // Of the history the fourth column is what the clock says.
+    auto const written = [&](std::string const& output, std::string const& name) {
+      std::string text = read_text(folder_ / output / name);
+      if (name != "history.csv") return text;
+      std::istringstream lines(text);
+      text.clear();
+      for (std::string line; std::getline(lines, line);) {
+        std::istringstream fields(line);
+        std::string field;
+        for (int k = 0; std::getline(fields, field, ','); ++k) text += k == 3 ? "," : field + ",";
+        text += "\n";
+      }
+      return text;
+    };
     for (char const* name : {"x.mtx", "history.csv"})
-      if (read_text(folder_ / "out" / name) != read_text(folder_ / "again" / name))
+      if (written("out", name) != written("again", name))
         found.push_back(cat(name, " differs between two runs"));
     auto const result = [&](char const* name) {
       std::string text = timeless(folder_ / name / "result.json");
