@@ -94,9 +94,11 @@ TEST(RealMatrix, ComplexIsRefusedByName) {
     read_matrix_market(path);
     FAIL() << "a complex matrix was read";
   } catch (MatrixError const& e) {
-    EXPECT_EQ(std::string(e.what()), path.string() +
-                                         ":1: the matrix is complex general; only real, "
-                                         "integer and pattern matrices are read");
+    EXPECT_EQ(std::string(e.what()),
+              path.string() +
+                  ":1: the matrix is complex; tcsolve solves real systems; write the "
+                  "real form [Re -Im; Im Re] with b = [Re b; Im b], which has twice the "
+                  "size and the same solution");
   }
 }
 

@@ -79,7 +79,7 @@ struct Problem {
 /// after its result is there.
 double settled_heap_bytes() {
   double now = heap_bytes();
-  for (int looks = 0, same = 0; looks < 50 && same < 2; ++looks) {
+  for (int looks = 0, same = 0; looks < 1000 && same < 25; ++looks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     double const next = heap_bytes();
     same = next == now ? same + 1 : 0;
