@@ -34,6 +34,9 @@ bool has_small_diagonal(CsrView<double> const& a) {
   return false;
 }
 
+/// Entries between two looks at a CancelFlag: some milliseconds.
+constexpr std::int64_t between_looks = std::int64_t{1} << 19;
+
 /// Of an entry of B.
 double value(CsrView<double> const& a, Offset source) { return source < 0 ? 0 : a.values[source]; }
 
@@ -127,17 +130,17 @@ Arrangement::Arrangement(CsrView<double> const& a, ArrangementParams const& para
   }
   cancel.check();
   if (nodes_.empty()) {
-    fill(a);
+    fill(a, cancel);
   } else {
     if (!symmetric_) place_pivots(a);
     fill_blocks(a);
   }
   cancel.check();
-  update(a);
+  take_values(a, cancel);
 }
 
 void Arrangement::order(CsrView<double> const& a, CancelFlag cancel) {
-  fill(a);  // the graph of B in the present order
+  fill(a, cancel);  // the graph of B in the present order
   Permutation const P = order_of(order_, matrix_, cancel);
   std::vector<Index> row(a.rows), column(a.rows);
   for (Index i = 0; i < a.rows; ++i) {
@@ -233,8 +236,9 @@ void Arrangement::fill_blocks(CsrView<double> const& a) {
 
 /// The pattern of B in the present permutations, and where its entries come from. Entries go into
 /// the columns of B row by row, and from there into the rows column by column: both ascend.
-void Arrangement::fill(CsrView<double> const& a) {
+void Arrangement::fill(CsrView<double> const& a, CancelFlag cancel) {
   Index const n = a.rows;
+  CancelEvery at_times(cancel, between_looks);
   struct Placed {
     Index row;
     Offset source;
@@ -242,7 +246,10 @@ void Arrangement::fill(CsrView<double> const& a) {
   std::vector<Index> new_column(n);
   std::vector<Offset> next(static_cast<std::size_t>(n) + 1, 0);
   for (Index j = 0; j < n; ++j) new_column[sides_.column[j]] = j;
-  for (Offset k = 0; k < a.entries; ++k) ++next[new_column[a.columns[k]] + 1];
+  for (Index i = 0; i < n; ++i) {
+    at_times.add(a.offsets[i + 1] - a.offsets[i]);
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) ++next[new_column[a.columns[k]] + 1];
+  }
   for (Index j = 0; j < n; ++j) next[j + 1] += next[j];
   std::vector<Placed> by_columns(static_cast<std::size_t>(a.entries));
   matrix_.rows = matrix_.cols = n;
@@ -250,6 +257,7 @@ void Arrangement::fill(CsrView<double> const& a) {
   matrix_.offsets[0] = 0;
   for (Index i = 0; i < n; ++i) {
     Offset const begin = a.offsets[sides_.row[i]], end = a.offsets[sides_.row[i] + 1];
+    at_times.add(end - begin);
     for (Offset k = begin; k < end; ++k) by_columns[next[new_column[a.columns[k]]]++] = {i, k};
     matrix_.offsets[i + 1] = matrix_.offsets[i] + (end - begin);
   }
@@ -258,39 +266,48 @@ void Arrangement::fill(CsrView<double> const& a) {
   source_.resize(static_cast<std::size_t>(a.entries));
   std::vector<Offset> at(matrix_.offsets.begin(), matrix_.offsets.end() - 1);
   Offset k = 0;
-  for (Index j = 0; j < n; ++j)
+  for (Index j = 0; j < n; ++j) {
+    at_times.add(next[j] - k);
     for (Offset const end = next[j]; k < end; ++k) {
       Offset const to = at[by_columns[k].row]++;
       matrix_.columns[to] = j;
       source_[to] = by_columns[k].source;
     }
+  }
 }
 
-void Arrangement::update(CsrView<double> const& a) {
-  if (!matched_) scale(a);
-  for (Index i = 0; i < a.rows; ++i)
+void Arrangement::take_values(CsrView<double> const& a, CancelFlag cancel) {
+  if (!matched_) scale(a, cancel);
+  CancelEvery at_times(cancel, between_looks);
+  for (Index i = 0; i < a.rows; ++i) {
+    at_times.add(matrix_.offsets[i + 1] - matrix_.offsets[i]);
     for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k)
       matrix_.values[k] =
           sides_.row_scale[i] * value(a, source_[k]) * sides_.column_scale[matrix_.columns[k]];
+  }
 }
 
-void Arrangement::scale(CsrView<double> const& a) {
+void Arrangement::scale(CsrView<double> const& a, CancelFlag cancel) {
   Index const n = a.rows;
+  CancelEvery at_times(cancel, between_looks);
   sides_.row_scale.assign(n, 1.0);
   sides_.column_scale.assign(n, 1.0);
   if (scaling_ == FactorScaling::none) return;
   if (symmetric_ || scaling_ == FactorScaling::diagonal) {
-    for (Index i = 0; i < n; ++i)
+    for (Index i = 0; i < n; ++i) {
+      at_times.add(matrix_.offsets[i + 1] - matrix_.offsets[i]);
       for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k)
         if (matrix_.columns[k] == i) {
           double const size = std::abs(value(a, source_[k]));
           sides_.row_scale[i] = sides_.column_scale[i] = inverse_power(std::sqrt(size));
         }
+    }
     return;
   }
   std::vector<double> largest(n, 0.0);
   for (Index i = 0; i < n; ++i) {
     double row = 0;
+    at_times.add(matrix_.offsets[i + 1] - matrix_.offsets[i]);
     for (Offset k = matrix_.offsets[i]; k < matrix_.offsets[i + 1]; ++k)
       row = std::max(row, std::abs(value(a, source_[k])));
     sides_.row_scale[i] = inverse_power(row);

@@ -94,7 +94,7 @@ class Arrangement {
               CancelFlag cancel = {}, std::vector<Index> nodes = {});
   /// New values on the pattern of A: permutations and the factors of a matching stay, other scaling
   /// is made again. Cost: a pass.
-  void update(CsrView<double> const& a);
+  void update(CsrView<double> const& a) { take_values(a, {}); }
 
   /// B, canonical.
   Csr<double> const& matrix() const { return matrix_; }
@@ -115,11 +115,12 @@ class Arrangement {
   std::string text() const;
 
  private:
-  void scale(CsrView<double> const& a);
+  void take_values(CsrView<double> const& a, CancelFlag cancel);
+  void scale(CsrView<double> const& a, CancelFlag cancel);
   void order(CsrView<double> const& a, CancelFlag cancel);
   void order_nodes(CsrView<double> const& a, CancelFlag cancel);
   void place_pivots(CsrView<double> const& a);
-  void fill(CsrView<double> const& a);
+  void fill(CsrView<double> const& a, CancelFlag cancel);
   void fill_blocks(CsrView<double> const& a);
   FactorScaling scaling_ = FactorScaling::none;
   bool symmetric_ = false, matched_ = false;

@@ -386,15 +386,21 @@ void accumulate(std::vector<Offset>& offsets) {
 struct EntriesAbove {
   std::vector<Offset> begin;
   std::vector<Index> rows;
-  explicit EntriesAbove(Csr<double> const& B) : begin(static_cast<std::size_t>(B.rows) + 1, 0) {
-    for (Index i = 0; i < B.rows; ++i)
-      for (Index const j : B.row_columns(i)) begin[j + 1] += j > i;
+  EntriesAbove(Csr<double> const& B, CancelFlag cancel)
+      : begin(static_cast<std::size_t>(B.rows) + 1, 0) {
+    CancelEvery at_times(cancel, 4 * between_looks);  // no arithmetic
+    auto const each = [&](auto const& f) {
+      for (Index i = 0; i < B.rows; ++i) {
+        at_times.add(static_cast<std::int64_t>(B.row_columns(i).size()));
+        for (Index const j : B.row_columns(i))
+          if (j > i) f(i, j);
+      }
+    };
+    each([&](Index, Index j) { ++begin[j + 1]; });
     accumulate(begin);
     rows.resize(static_cast<std::size_t>(begin.back()));
     std::vector<Offset> next(begin.begin(), begin.end() - 1);
-    for (Index i = 0; i < B.rows; ++i)
-      for (Index const j : B.row_columns(i))
-        if (j > i) rows[next[j]++] = i;
+    each([&](Index i, Index j) { rows[next[j]++] = i; });
   }
 };
 
@@ -402,7 +408,7 @@ struct EntriesAbove {
 
 std::optional<TriangularFactors> complete_pattern(Csr<double> const& B, Offset limit,
                                                   CancelFlag cancel) {
-  EntriesAbove const above(B);
+  EntriesAbove const above(B, cancel);
   Index const n = B.rows;
   std::vector<Index> parent(n, nobody), seen_by(n, nobody);
   // f(i, j) for the entries l_ij: the paths in the elimination tree from the columns of row i of B,
