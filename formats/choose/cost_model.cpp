@@ -79,6 +79,11 @@ CostTable CostTable::h200() {
   return table;
 }
 
+CostTable CostTable::h100() {
+  static CostTable const table = parse(shipped_rates("h100"), "configs/rates/h100.yaml");
+  return table;
+}
+
 CostTable CostTable::host() {
   static CostTable const table = parse(shipped_rates("host"), "configs/rates/host.yaml");
   return table;
@@ -128,7 +133,8 @@ void scale(FormatRates& rates, Factors const& by, double floor) {
 
 CostTable CostTable::of_gpu(cuda::Facts const& facts, cuda::Speeds const& speeds) {
   CostTable t = h200();
-  if (facts.name == t.device) return t;
+  for (CostTable const& measured : {t, h100()})
+    if (facts.name == measured.device) return measured;
   t.device = cat(facts.name, ", by rates of an ", t.device, ", scaled");
   Factors const by(facts, speeds);
   double const floor = fp64_floor(facts, speeds);

@@ -205,11 +205,12 @@ struct CostTable {
   bool operator==(CostTable const&) const = default;
 
   static CostTable h200();  ///< configs/rates/h200.yaml: as measured
+  static CostTable h100();  ///< configs/rates/h100.yaml: as `tcsolve calibrate` measured
   static CostTable host();  ///< configs/rates/host.yaml: the host backend
   /// Rates of another GPU by what its driver says of it: those of the H200 with what comes from the
   /// memory in proportion to its bandwidth, what comes from the caches to multiprocessors and
   /// clock, and no product faster than FP64 units are. Not measured, and `device` says so; an H200
-  /// has its own.
+  /// and an H100 with HBM3 have their own.
   static CostTable of_gpu(cuda::Facts const&, cuda::Speeds const&);
   /// The one for a Context's space.
   static CostTable shipped(Context const&);

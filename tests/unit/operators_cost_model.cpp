@@ -103,8 +103,9 @@ TEST_F(CostTableFile, IsReadAsItWasWritten) {
 TEST_F(CostTableFile, ShippedRatesAreThoseOfTheirFiles) {
   std::string const folder = TCSOLVE_SOURCE_DIR "/configs/rates/";
   EXPECT_EQ(CostTable::load(folder + "h200.yaml"), CostTable::h200());
+  EXPECT_EQ(CostTable::load(folder + "h100.yaml"), CostTable::h100());
   EXPECT_EQ(CostTable::load(folder + "host.yaml"), CostTable::host());
-  for (CostTable const& table : {CostTable::h200(), CostTable::host()})
+  for (CostTable const& table : {CostTable::h200(), CostTable::h100(), CostTable::host()})
     for (Format const& format : formats())
       for (Real const values : {Real::f64, Real::f32, Real::f16})
         EXPECT_TRUE(table.rates(format.name, values).product != Terms{} ||

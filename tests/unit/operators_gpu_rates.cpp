@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rates of GPUs that nobody measured, from what their drivers say; that of the H200 are as
-/// measured.
+/// Rates of GPUs that nobody measured, from what their drivers say; those of an H200 and an
+/// H100 are as measured.
 #include <tcsolve/formats/choose/planner.hpp>
 
 #include <gtest/gtest.h>
@@ -45,6 +45,15 @@ TEST(GpuRates, OfAnH200AreThoseMeasured) {
   Gpu silent = h200;
   silent.speeds = {};  // a driver that does not know its clocks
   EXPECT_EQ(silent.table(), CostTable::h200());
+}
+
+TEST(GpuRates, OfAnH100AreThoseMeasuredThere) {
+  Gpu h100 = h200;
+  h100.facts.name = "NVIDIA H100 80GB HBM3";
+  EXPECT_EQ(h100.table(), CostTable::h100());
+  EXPECT_NE(h100.table().rates("csr", Real::f64), CostTable::h200().rates("csr", Real::f64));
+  h100.facts.name = "NVIDIA H100 PCIe";  // other memory
+  EXPECT_NE(h100.table().device.find("scaled"), std::string::npos);
 }
 
 /// What is not known scales nothing; the name is that of the device all the same.
