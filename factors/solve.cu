@@ -3,9 +3,9 @@
 ///
 ///     y         unknowns by row; `waiting`, a NaN that no arithmetic makes, until it is known
 ///     order     blocks take rows by a ticket, so that what a row waits for is running or done
-///     lanes     4 to 32 to a row; rows of a warp belong to one level and need nothing of each
-///     other sums      a fixed tree: the same bits on every run launches  two for M x; each resets
-///     what the other waits on
+///     lanes     4 to 32 to a row; rows of a warp belong to one level, none needs another
+///     sums      a fixed tree: the same bits on every run
+///     launches  two for M x; each resets what the other waits on
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/factors/triangle.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rounds values to a narrower type and scales a matrix into its range by powers of two (the rules
 /// are in matrix/scaled.hpp), in the space of the matrix. One template over a backend,
-/// kernels/narrow_build.hpp.
+/// matrix/narrow_build.hpp.
 ///
 ///   host   Kokkos
 ///   cuda   one thread per entry; with exponents one warp per row

@@ -5,8 +5,9 @@
 ///     x = 0,  rho = <r, M r>                             begin
 ///     repeat                                             step
 ///       z = M r,  rho = <r, z>
-///       x += a p;  p = z + (rho / rho_prev) p            x is one step late, so that p is read
-///       once q = A p,  sigma = <p, q> a = rho / sigma;  r -= a q
+///       x += a p;  p = z + (rho / rho_prev) p            x is one step late: p is read once
+///       q = A p,  sigma = <p, q>
+///       a = rho / sigma;  r -= a q
 ///       ||r|| <= tolerance, or no better for long?       Observe: the stopping test
 ///     x += a p                                           complete
 ///

@@ -5,8 +5,7 @@
 ///     r = b - A_true x                     FP64, the true residual
 ///     until ||r|| <= tolerance:
 ///       d = method(r)                      begin, step, step, ..., complete; in T
-///       r' = b - A_true (x + d)            kept when it is smaller; likewise for the best d on the
-///       way
+///       r' = b - A_true (x + d)            kept when it is smaller; so is the best d on the way
 ///
 /// Where r' may end the solve, its rows are summed in twice the precision of FP64: near the
 /// attainable accuracy the rounding of a plain sum is as large as the residual itself. This number
