@@ -136,7 +136,7 @@ Arrangement::Arrangement(CsrView<double> const& a, ArrangementParams const& para
     fill_blocks(a);
   }
   cancel.check();
-  take_values(a, cancel);
+  update(a, cancel);
 }
 
 void Arrangement::order(CsrView<double> const& a, CancelFlag cancel) {
@@ -276,7 +276,7 @@ void Arrangement::fill(CsrView<double> const& a, CancelFlag cancel) {
   }
 }
 
-void Arrangement::take_values(CsrView<double> const& a, CancelFlag cancel) {
+void Arrangement::update(CsrView<double> const& a, CancelFlag cancel) {
   if (!matched_) scale(a, cancel);
   CancelEvery at_times(cancel, between_looks);
   for (Index i = 0; i < a.rows; ++i) {

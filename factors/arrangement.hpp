@@ -93,8 +93,8 @@ class Arrangement {
   Arrangement(CsrView<double> const& a, ArrangementParams const& params, bool symmetric,
               CancelFlag cancel = {}, std::vector<Index> nodes = {});
   /// New values on the pattern of A: permutations and the factors of a matching stay, other scaling
-  /// is made again. Cost: a pass.
-  void update(CsrView<double> const& a) { take_values(a, {}); }
+  /// is made again. Cost: a pass. After Cancelled or OutOfTime the values are of no use.
+  void update(CsrView<double> const& a, CancelFlag cancel = {});
 
   /// B, canonical.
   Csr<double> const& matrix() const { return matrix_; }
@@ -115,7 +115,6 @@ class Arrangement {
   std::string text() const;
 
  private:
-  void take_values(CsrView<double> const& a, CancelFlag cancel);
   void scale(CsrView<double> const& a, CancelFlag cancel);
   void order(CsrView<double> const& a, CancelFlag cancel);
   void order_nodes(CsrView<double> const& a, CancelFlag cancel);

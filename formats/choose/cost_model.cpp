@@ -133,8 +133,8 @@ void scale(FormatRates& rates, Factors const& by, double floor) {
 
 CostTable CostTable::of_gpu(cuda::Facts const& facts, cuda::Speeds const& speeds) {
   CostTable t = h200();
-  for (CostTable const& measured : {t, h100()})
-    if (facts.name == measured.device) return measured;
+  if (facts.name == t.device) return t;
+  if (CostTable own = h100(); facts.name == own.device) return own;
   t.device = cat(facts.name, ", by rates of an ", t.device, ", scaled");
   Factors const by(facts, speeds);
   double const floor = fp64_floor(facts, speeds);

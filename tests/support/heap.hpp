@@ -11,9 +11,11 @@ extern "C" std::size_t __sanitizer_get_current_allocated_bytes() __attribute__((
 
 namespace tcsolve::test {
 
+/// Whether this build runs under one: what is timed there is not the library.
+inline bool sanitized() { return __sanitizer_get_current_allocated_bytes != nullptr; }
+
 inline double heap_bytes() {
-  if (__sanitizer_get_current_allocated_bytes != nullptr)
-    return static_cast<double>(__sanitizer_get_current_allocated_bytes());
+  if (sanitized()) return static_cast<double>(__sanitizer_get_current_allocated_bytes());
   auto const info = mallinfo2();
   return static_cast<double>(info.uordblks + info.hblkhd);
 }

@@ -88,8 +88,7 @@ double slowness() {
 /// A bound on work, for this machine and build. A sanitizer takes most of the time, unevenly: there
 /// it is tested that a set-up ends, not when.
 double at_most(double seconds) {
-  if (__sanitizer_get_current_allocated_bytes != nullptr)
-    return std::numeric_limits<double>::infinity();
+  if (sanitized()) return std::numeric_limits<double>::infinity();
   return seconds * slowness();
 }
 
@@ -184,8 +183,7 @@ void ends(F const& f) {
 }
 
 TEST(Setups, AskAtLeastEvery50Milliseconds) {
-  if (__sanitizer_get_current_allocated_bytes != nullptr)
-    GTEST_SKIP() << "a sanitizer takes most of the time that is measured";
+  if (sanitized()) GTEST_SKIP() << "a sanitizer takes most of the time that is measured";
   Context ctx(Backend::host, {.threads = 1});
   each_setup(ctx, problems(), [&](PreconditionerFactory const& factory, System const& system) {
     // The work of a thread takes longer where others fill the cache: the least of some tries
