@@ -13,7 +13,6 @@
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
-#include <tcsolve/solvers/projected_solver.hpp>
 
 namespace tcsolve {
 namespace {
@@ -362,7 +361,7 @@ void AutoSolver::make_method(Choice const& choice) {
   work_.method = nullptr;
   Share const share = share_of(choice);
   std::shared_ptr<Solver> method = make<SolverRegistry>(solver_block(choice, share));
-  if (!nullspace_.empty()) method = std::make_shared<ProjectedSolver>(method, nullspace_);
+  if (framing_.order || !framing_.nullspace.empty()) method->frame(framing_);
   method->setup(*ctx_, A_, work_.M, A_true_);
   work_.method = std::move(method);
   work_.share = share;
@@ -385,7 +384,7 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
 }
 
 std::optional<SolveReport> AutoSolver::unsolvable(Context& ctx, In<double> b) const {
-  if (kept_solver_ || !nullspace_.empty() || !facts_.has_empty_rows()) return std::nullopt;
+  if (kept_solver_ || !framing_.nullspace.empty() || !facts_.has_empty_rows()) return std::nullopt;
   auto const here = to_host(ctx, b.data, b.space, static_cast<std::size_t>(b.rows));
   return facts_.unsolvable(here.data(), stopping_, name());
 }
@@ -519,6 +518,10 @@ void AutoSolver::weigh() {
             cat("auto: complete factors are predicted to take ", figure_text(whole),
                 " s, another incomplete factorisation ", figure_text(another), " s"));
   std::rotate(next, complete, complete + 1);
+}
+
+Real AutoSolver::vectors() const {
+  return kept_solver_ ? make<SolverRegistry>(kept_solver_)->vectors() : Real::f64;
 }
 
 bool AutoSolver::begins_as_one_kernel() const {

@@ -57,8 +57,8 @@ class AutoSolver final : public Solver {
   /// (api/system_facts.hpp); nothing where that is open. b: in the order of look().
   std::optional<SolveReport> unsolvable(Context&, In<double> b) const;
 
-  /// Vectors that span the nullspace of A, in the numbers of setup()'s operators; empty: none.
-  void project(std::vector<std::vector<double>> nullspace) { nullspace_ = std::move(nullspace); }
+  /// Of every recipe.
+  void frame(Framing framing) override { framing_ = std::move(framing); }
 
   /// M: given by the caller; null: chosen. A setup() without a look() before it is one of new
   /// values: what is at work takes them, and the matrix is looked at again where that fails, and
@@ -79,6 +79,8 @@ class AutoSolver final : public Solver {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
   }
   SolverNeeds needs() const override { return {.fixed_preconditioner = false}; }
+  /// Those of the method that is kept; FP64 where it is chosen.
+  Real vectors() const override;
 
   /// Whether the first recipe runs as one kernel where a device does (solvers/loop/one_kernel.hpp).
   bool begins_as_one_kernel() const;
@@ -134,7 +136,7 @@ class AutoSolver final : public Solver {
 
   StoppingParams stopping_;
   Block kept_solver_, kept_preconditioner_;
-  std::vector<std::vector<double>> nullspace_;
+  Framing framing_;
   SystemFacts facts_;
   bool uneven_rows_ = false;  // each is to be met by itself
   FactorRates rates_;

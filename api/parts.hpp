@@ -24,10 +24,12 @@ struct SolverParts {
   std::shared_ptr<Solver> method;
   AutoSolver* chooser = nullptr;  ///< `method`, where solver or preconditioner is auto
 
+  /// The operator is A itself.
+  bool exact() const { return matrix_operator->exact() && method->vectors() == Real::f64; }
   /// The CSR matrix in FP64 is needed beside the operator: for the true residual of a rounded one,
   /// or to make a preconditioner of.
   bool needs_csr() const {
-    return !matrix_operator->exact() || !preconditioner->is_identity() || chooser != nullptr;
+    return !exact() || !preconditioner->is_identity() || chooser != nullptr;
   }
 };
 

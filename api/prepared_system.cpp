@@ -10,7 +10,6 @@
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
-#include <tcsolve/solvers/projected_solver.hpp>
 
 namespace tcsolve {
 namespace {
@@ -32,7 +31,7 @@ PreparedSystem::PreparedSystem(Context& ctx, SolverOptions const& options)
 void PreparedSystem::clear() {
   bool const used = solver_ || A_;
   solver_.reset();
-  reordered_.reset();
+  order_.reset();
   if (used) parts_.method.reset();
   M_ = A_true_ = A_ = nullptr;
   csr_.reset();
@@ -123,8 +122,7 @@ void PreparedSystem::plan() {
       cat("reorder: ", text(order), ready_->cached.empty() ? "" : cat(" (", ready_->cached, ")")));
   report_.reordering = Reordering{order.taken, {}, order.before, order.after, order.measured};
   if (order.taken == Reorder::none) return;
-  std::shared_ptr<Solver> const method = projected_method(&ready_->order.P);
-  reordered_ = std::make_shared<ReorderedSolver>(method, std::move(ready_->order.P));
+  order_ = std::make_shared<Permutation const>(std::move(ready_->order.P));
   // The const_cast is safe: the reordered matrix was made for this call and has no other owner.
   matrix_.reorder(ctx_, std::const_pointer_cast<CsrStorage<double>>(ready_->matrix),
                   factory.needs_host());
@@ -135,7 +133,7 @@ void PreparedSystem::plan() {
 /// as reordered.
 template <class F>
 void PreparedSystem::as_setup_errors(F const& f) const {
-  std::string const numbered = reordered_ ? "; rows and columns are numbered as reordered" : "";
+  std::string const numbered = order_ ? "; rows and columns are numbered as reordered" : "";
   try {
     f();
   } catch (SetupError const& e) {
@@ -162,6 +160,7 @@ OperatorUse PreparedSystem::use() const {
           .columns = std::min(together, given),
           .transpose = cost.transpose,
           .persistent = one_kernel(),
+          .vectors = parts_.method->vectors(),
           .cache = cache_ ? &*cache_ : nullptr,
           .ready = ready_ ? &*ready_ : nullptr};
 }
@@ -193,7 +192,7 @@ void PreparedSystem::convert() {
   if (!csr_ && parts_.needs_csr())
     csr_ = std::make_shared<CsrOperator<double>>(ctx_,
                                                  CsrStorage<double>(ctx_, ready_->matrix->view()));
-  A_true_ = factory.exact() ? A_ : OperatorPtr<double>(csr_);
+  A_true_ = parts_.exact() ? A_ : OperatorPtr<double>(csr_);
   bool const borrowed = csr_ && csr_->view().columns == ready_->matrix->view().columns;
   ready_.reset();
   matrix_.settle(ctx_, borrowed);
@@ -203,7 +202,8 @@ void PreparedSystem::convert() {
 void PreparedSystem::setup() {
   auto const start = std::chrono::steady_clock::now();
   make_preconditioner();
-  solver_ = reordered_ ? reordered_ : projected_method(nullptr);
+  frame_method();
+  solver_ = parts_.method;
   try {
     setup_method();
   } catch (...) {
@@ -214,22 +214,12 @@ void PreparedSystem::setup() {
   renewal_.renewed(seconds_since(start));
 }
 
-/// The method, which knows the nullspace that the options give; P: the new numbers of the rows.
-std::shared_ptr<Solver> PreparedSystem::projected_method(Permutation const* P) {
-  if (options_.nullspace.empty()) return parts_.method;
-  Index const n = A_ ? A_->cols() : matrix_.storage()->view().cols;
-  std::vector<std::vector<double>> vectors = nullspace_vectors(options_.nullspace, n);
-  if (P != nullptr)
-    for (std::vector<double>& z : vectors) {
-      std::vector<double> permuted(z.size());
-      std::ranges::transform(P->old_numbers(), permuted.begin(),
-                             [&](Index old) { return z[static_cast<std::size_t>(old)]; });
-      z = std::move(permuted);
-    }
-  if (parts_.chooser == nullptr)
-    return std::make_shared<ProjectedSolver>(parts_.method, std::move(vectors));
-  parts_.chooser->project(std::move(vectors));
-  return parts_.method;
+/// The method's frame: the order that was taken and the nullspace that the options give.
+void PreparedSystem::frame_method() {
+  Framing framing{.order = order_};
+  if (!options_.nullspace.empty())
+    framing.nullspace = nullspace_vectors(options_.nullspace, A_->cols());
+  if (framing.order || !framing.nullspace.empty()) parts_.method->frame(std::move(framing));
 }
 
 void PreparedSystem::setup_method() {
@@ -417,7 +407,7 @@ std::vector<SolveReport> PreparedSystem::solve_columns(In<double> b, Out<double>
 
 /// Gives the values of `a` to the operators and the preconditioner.
 void PreparedSystem::follow(CsrView<double> const& a) {
-  Permutation const* const P = reordered_ ? &reordered_->order() : nullptr;
+  Permutation const* const P = order_.get();
   // A conversion that runs in the background reads the old arrays until the operator has waited for
   // it.
   auto const before = matrix_.storage();

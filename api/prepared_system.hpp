@@ -11,7 +11,7 @@
 #include <tcsolve/api/setup_report.hpp>
 #include <tcsolve/api/stored_matrix.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/solvers/reordered_solver.hpp>
+#include <tcsolve/solvers/solver.hpp>
 
 namespace tcsolve {
 
@@ -58,7 +58,7 @@ class PreparedSystem {
   void plan();
   void convert();
   void setup();
-  std::shared_ptr<Solver> projected_method(Permutation const* P);
+  void frame_method();
   void make_preconditioner();
   System system() const;
   void setup_method();
@@ -90,9 +90,9 @@ class PreparedSystem {
   OperatorPtr<double> M_;  // null where the chooser has it
   std::shared_ptr<CsrOperator<double> const> csr_;
   Renewal renewal_;
-  bool old_ = false;   // M() is of values before the last update
-  bool lazy_ = false;  // A_ may be converting itself beside the solve
-  std::shared_ptr<ReorderedSolver> reordered_;
+  bool old_ = false;                          // M() is of values before the last update
+  bool lazy_ = false;                         // A_ may be converting itself beside the solve
+  std::shared_ptr<Permutation const> order_;  // null: operators have the caller's numbers
   std::shared_ptr<Solver> solver_;
 };
 

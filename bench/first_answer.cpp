@@ -31,7 +31,6 @@
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
-#include <tcsolve/solvers/reordered_solver.hpp>
 #include <tcsolve/version.hpp>
 
 using namespace tcsolve;
@@ -87,9 +86,9 @@ std::string solve(Context& ctx, OperatorFactory const& factory, Csr<double> cons
   exact = factory.exact() ? A : csr;
   before += phase("preconditioner", [&] { M = JacobiFactory().build(ctx, {csr->view(), A}); });
   before += phase("recording", [&] {
-    solver = ready.order.taken == Reorder::none
-                 ? std::shared_ptr<Solver>(std::make_shared<Cg<double>>())
-                 : std::make_shared<ReorderedSolver>(std::make_unique<Cg<double>>(), ready.order.P);
+    solver = std::make_shared<Cg<double>>();
+    if (ready.order.taken != Reorder::none)
+      solver->frame({.order = std::make_shared<Permutation const>(ready.order.P)});
     solver->setup(ctx, A, M, exact);
   });
   ledger["before"].push_back(before);

@@ -14,6 +14,7 @@
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/matrix/scaled.hpp>
+#include <tcsolve/operators/cast.hpp>
 
 namespace tcsolve {
 
@@ -64,14 +65,27 @@ Makers makers_of(Options const&... options) {
   }(static_cast<Makers const*>(nullptr));
 }
 
-/// f.operator()<S>() for the type that values are stored in.
+/// f.operator()<T, S>() for the type of vectors and that which values are stored in, the vectors'
+/// at the widest.
 template <class F>
-OperatorPtr<double> for_type(Real values, F const& f) {
+OperatorPtr<double> for_types(Real vectors, Real values, F const& f) {
+  auto const on_floats = [&]<class S>() -> OperatorPtr<double> {
+    std::shared_ptr<LinearOperator<float>> A = f.template operator()<float, S>();
+    return std::make_shared<Cast<double, float>>(std::move(A));
+  };
+  bool const floats = vectors == Real::f32;
   switch (values) {
-    case Real::f64: return f.template operator()<double>();
-    case Real::f32: return f.template operator()<float>();
-    case Real::f16: return f.template operator()<half>();
-    case Real::bf16: return f.template operator()<bfloat16>();
+    case Real::f64:
+      return floats ? on_floats.template operator()<float>()
+                    : f.template operator()<double, double>();
+    case Real::f32:
+      return floats ? on_floats.template operator()<float>()
+                    : f.template operator()<double, float>();
+    case Real::f16:
+      return floats ? on_floats.template operator()<half>() : f.template operator()<double, half>();
+    case Real::bf16:
+      return floats ? on_floats.template operator()<bfloat16>()
+                    : f.template operator()<double, bfloat16>();
   }
   throw Error("internal: a value type without an operator");
 }
@@ -103,8 +117,8 @@ class FactoryOf : public MatrixFactory {
 template <template <class, class> class Operator, class... Options>
 OperatorPtr<double> rounded_operator(Context& ctx, Csr<double> const& a, OperatorUse const& use,
                                      Real values, Options const&... options) {
-  return for_type(values, [&]<class S>() -> OperatorPtr<double> {
-    using Made = Operator<double, S>;
+  return for_types(use.vectors, values, [&]<class T, class S>() {
+    using Made = Operator<T, S>;
     if constexpr (std::is_same_v<S, double>) {
       return detail::made_of<Made>(ctx, source(a, use), options...);
     } else {
@@ -121,8 +135,8 @@ OperatorPtr<double> rounded_operator(Context& ctx, Csr<double> const& a, Operato
 template <template <class, class> class Operator, class... Options>
 OperatorPtr<double> scaled_operator(Context& ctx, Csr<double> const& a, OperatorUse const& use,
                                     ScaledParams const& params, Options const&... options) {
-  return for_type(params.matrix.values, [&]<class S>() -> OperatorPtr<double> {
-    using Made = Operator<double, S>;
+  return for_types(use.vectors, params.matrix.values, [&]<class T, class S>() {
+    using Made = Operator<T, S>;
     if constexpr (std::is_same_v<S, double>)
       return std::make_shared<Made>(ctx, source(a, use), options...);
     else

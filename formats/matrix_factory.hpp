@@ -95,19 +95,25 @@ class MatrixFactory : public OperatorFactory {
   virtual CostTable table(Context const& ctx) const { return CostTable::shipped(ctx); }
   virtual PlanRequest request(Context const& ctx, OperatorUse const& use) const {
     // The plan counts A as CSR in `values`; what of it lies there already is not taken again.
+    Real const values = stored(use.vectors);
     double resident = 0;
     if (use.ready && use.ready->matrix) {
       CsrView<double> const& a = use.ready->matrix->view();
-      resident = csr_bytes(values_, a.rows, a.entries);
-      if (values_ != Real::f64) resident -= double(a.entries) * size_of(values_);
+      resident = csr_bytes(values, a.rows, a.entries);
+      if (values != Real::f64) resident -= double(a.entries) * size_of(values);
     }
-    return {.values = values_,
+    return {.values = values,
+            .vectors = use.vectors,
             .applies = use.applies,
             .columns = use.columns,
             .transpose = use.transpose,
             .persistent = use.persistent,
             .memory = 0.9 * double(ctx.available_memory()) + resident,
             .among = &among_};
+  }
+  /// What values are stored in: no wider than the vectors.
+  Real stored(Real vectors) const {
+    return values_ == Real::f64 && vectors == Real::f32 ? Real::f32 : values_;
   }
   Real values_;
   FormatList const& among_;

@@ -12,10 +12,13 @@ namespace tcsolve {
 
 /// What a solver will do with an operator: what a format is chosen by, where that is left open.
 struct OperatorUse {
-  double applies = 200;              ///< products expected, over all solves
-  Index columns = 1;                 ///< of the blocks that are multiplied
-  bool transpose = false;            ///< A^T as well
-  bool persistent = true;            ///< all else in a step may be part of one kernel
+  double applies = 200;    ///< products expected, over all solves
+  Index columns = 1;       ///< of the blocks that are multiplied
+  bool transpose = false;  ///< A^T as well
+  bool persistent = true;  ///< all else in a step may be part of one kernel
+  /// Of the blocks that are multiplied. f32: build() makes an operator on FP32 vectors
+  /// (on_floats()) which stores its values in FP32 at the widest.
+  Real vectors = Real::f64;
   bool keep_order = false;           ///< order() makes none where that is left to it
   DiskCache const* cache = nullptr;  ///< where measured choices are kept; null: nowhere
   /// The matrix as as_given() or order() left it: order() begins with it, operators are made of it,
@@ -35,7 +38,7 @@ class OperatorFactory {
                                     OperatorUse const& use = {}) const = 0;
   /// Bytes that the operator will take for a matrix of these extents.
   virtual double bytes(Index rows, Index cols, Offset entries) const = 0;
-  /// True when the operator is A itself and not a rounded copy.
+  /// True when an operator for FP64 vectors is A itself and not a rounded copy.
   virtual bool exact() const = 0;
   /// True when the operator may be the CSR matrix itself, which then takes no memory besides.
   virtual bool may_borrow() const { return false; }
@@ -43,8 +46,8 @@ class OperatorFactory {
   virtual bool needs_host() const { return false; }
   /// The order that the config asks for.
   virtual Reorder reorder() const = 0;
-  /// The matrix in the order that it is to have before build(), and its solver the caller's vectors
-  /// in (solvers/reordered_solver.hpp).
+  /// The matrix in the order that it is to have before build(), and its solver its vectors
+  /// (solvers/solve_frame.hpp).
   virtual OrderedMatrix order(Context&, Csr<double> const& a,
                               OperatorUse const& use = {}) const = 0;
 };

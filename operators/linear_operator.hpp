@@ -8,35 +8,15 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/csr_view.hpp>
-#include <tcsolve/core/half.hpp>
+#include <tcsolve/core/precision.hpp>
 #include <tcsolve/kernels/diagonal.hpp>
 #include <tcsolve/kernels/residual.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
-
-enum class Real { f64, f32, f16, bf16 };
-constexpr char const* name(Real r) {
-  return r == Real::f64 ? "fp64" : r == Real::f32 ? "fp32" : r == Real::f16 ? "fp16" : "bf16";
-}
-constexpr std::size_t size_of(Real r) { return r == Real::f64 ? 8 : r == Real::f32 ? 4 : 2; }
-/// Unit roundoff of a format: 2^-53, 2^-24, 2^-11, 2^-8.
-constexpr double roundoff(Real r) {
-  return r == Real::f64 ? 0x1p-53 : r == Real::f32 ? 0x1p-24 : r == Real::f16 ? 0x1p-11 : 0x1p-8;
-}
-template <class T>
-constexpr Real real_of = std::is_same_v<T, double>  ? Real::f64
-                         : std::is_same_v<T, float> ? Real::f32
-                         : std::is_same_v<T, half>  ? Real::f16
-                                                    : Real::bf16;
-
-struct Precision {
-  Real storage = Real::f64, multiply = Real::f64, accumulate = Real::f64;
-};
 
 struct Traits {
   Precision precision;
@@ -148,8 +128,12 @@ class LinearOperator {
   /// The size of ||A||, e.g. the infinity norm; NaN when it is not known.
   virtual double norm_estimate() const { return std::numeric_limits<double>::quiet_NaN(); }
 
-  /// For operators that come to be applied in another way: while a solver runs (lazy_operator.hpp),
-  /// or with new values (dia_operator.hpp).
+  /// The same map on FP32 vectors, where there is one that takes less than a copy of x and y
+  /// (operators/cast.hpp); null elsewhere. It may refer to this operator, which then outlives it.
+  virtual std::shared_ptr<LinearOperator<float> const> on_floats() const { return nullptr; }
+
+  /// For operators that come to be applied in another way: while a solver runs (a conversion in
+  /// the background), or with new values (of a symmetric matrix, values that are not).
   /// A recording repeats the operations that apply() submitted and does not call the operator, so
   /// the loop reports between two steps how many applications it has made. Returns after how many
   /// more the next report is due; revision() may have changed afterwards.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/register.hpp>
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include <tcsolve/solvers/bicgstab/bicgstab.hpp>
 #include <tcsolve/solvers/block_cg/block_cg.hpp>
 #include <tcsolve/solvers/block_gmres/block_gmres.hpp>
@@ -17,12 +21,26 @@
 
 namespace tcsolve {
 
+namespace {
+
+/// A method for each type of vectors that its parameters may name.
+template <template <class> class Method>
+void add(SolverRegistry& r, std::string name, std::string doc) {
+  using P = typename Method<double>::Params;
+  r.add<P>(std::move(name), std::move(doc), [](P const& params) -> std::unique_ptr<Solver> {
+    if (params.vectors == VectorType::fp32) return std::make_unique<Method<float>>(params);
+    return std::make_unique<Method<double>>(params);
+  });
+}
+
+}  // namespace
+
 void register_solvers(SolverRegistry& r) {
-  r.add<Cg<double>>("cg", "conjugate gradients; A and M symmetric positive definite");
-  r.add<ChronopoulosGear<double>>("chronopoulos_gear",
-                                  "cg with one reduction an iteration; A and M as for cg");
-  r.add<PipelinedCg<double>>("pipelined_cg",
-                             "cg whose one reduction overlaps the products; A and M as for cg");
+  add<Cg>(r, "cg", "conjugate gradients; A and M symmetric positive definite");
+  add<ChronopoulosGear>(r, "chronopoulos_gear",
+                        "cg with one reduction an iteration; A and M as for cg");
+  add<PipelinedCg>(r, "pipelined_cg",
+                   "cg whose one reduction overlaps the products; A and M as for cg");
   r.add<DeflatedCg>("deflated_cg",
                     "cg that learns a space from each solve of a sequence; A and M as for cg");
   r.add<BlockCg>("block_cg", "cg on many right-hand sides together; A and M as for cg");
@@ -33,11 +51,11 @@ void register_solvers(SolverRegistry& r) {
                           "gmres on each of many right-hand sides, sharing products");
   r.add<PseudoBlockBicgstab>("pseudo_block_bicgstab",
                              "bicgstab on each of many right-hand sides, sharing products");
-  r.add<Minres<double>>("minres", "minimal residuals; A symmetric, M symmetric positive definite");
-  r.add<Bicgstab<double>>("bicgstab", "BiCGStab, right preconditioned; any square A");
-  r.add<Gmres<double>>("gmres", "restarted GMRES, right or left preconditioned; any square A");
-  r.add<Fgmres<double>>("fgmres", "flexible GMRES; M may change from one application to the next");
-  r.add<Lsmr<double>>("lsmr", "least squares, min ||b - A x||; any A, rectangular or singular");
+  add<Minres>(r, "minres", "minimal residuals; A symmetric, M symmetric positive definite");
+  add<Bicgstab>(r, "bicgstab", "BiCGStab, right preconditioned; any square A");
+  add<Gmres>(r, "gmres", "restarted GMRES, right or left preconditioned; any square A");
+  add<Fgmres>(r, "fgmres", "flexible GMRES; M may change from one application to the next");
+  add<Lsmr>(r, "lsmr", "least squares, min ||b - A x||; any A, rectangular or singular");
 }
 
 void register_inner_solver(PreconditionerRegistry& r) {

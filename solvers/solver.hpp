@@ -16,6 +16,7 @@
 #include <tcsolve/solvers/driver/report.hpp>
 #include <tcsolve/solvers/driver/stopping.hpp>
 #include <tcsolve/solvers/in_turn.hpp>
+#include <tcsolve/solvers/solve_frame.hpp>
 
 namespace tcsolve {
 
@@ -48,6 +49,13 @@ class Solver {
   Solver(Solver const&) = delete;
   Solver& operator=(Solver const&) = delete;
 
+  /// The order and the nullspace of the systems of later setup() calls, whose operators are in the
+  /// new numbers; b and x stay the caller's (solvers/solve_frame.hpp). Throws Unsupported where the
+  /// solver knows of none.
+  virtual void frame(Framing framing) {
+    if (framing.order || !framing.nullspace.empty())
+      throw Unsupported(cat(name(), ": an order or a nullspace around it"));
+  }
   /// Prepares for solving A x = b with the preconditioner M (null: none); M approximates A^-1.
   /// A_true is the system that `converged` speaks of, for an A that is a rounded copy of it (null:
   /// A itself). Throws ShapeError, Unsupported; MemoryError when the work vectors do not fit.
@@ -88,6 +96,9 @@ class Solver {
   virtual SolverCost cost() const { return {}; }
   virtual SolveLimits limits() const { return {}; }
   virtual SolverNeeds needs() const { return {}; }
+  /// The type of its own vectors. An A that has FP32 vectors by nature is then multiplied without a
+  /// copy of them (LinearOperator::on_floats()).
+  virtual Real vectors() const { return Real::f64; }
   /// What to try next where this method has advice of its own; the others get the general advice
   /// (solvers/driver/report.hpp).
   virtual Advice advice() const { return no_advice; }

@@ -81,6 +81,9 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
     throw Unsupported(
         "`conversion: lazy` switches by the clock, and two runs may differ in their bits; it "
         "needs `deterministic: false`");
+  Real const values = stored(use.vectors);
+  if (params_.conversion == Conversion::lazy && use.vectors != Real::f64)
+    throw Unsupported("`conversion: lazy` is for FP64 vectors; take `conversion: before`");
   OrderedMatrix given;
   OperatorUse here = use;
   if (use.ready == nullptr) given = as_given(ctx, a), here.ready = &given;
@@ -97,17 +100,17 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
   Plan const plan = tries ? all() : make_plan(ctx, lies, seen, request, table);
   ctx.log(Severity::detail, text(plan));
   auto const make = [&](Format const& format) -> OperatorPtr<double> {
-    if (values_ == Real::f64 && format.converted)
+    if (values == Real::f64 && format.converted)
       return make_operator<double>(ctx, lies, format, &seen);
     // In FP64 csr may keep the arrays it is made of: what was given, not a copy that goes.
-    OperatorUse with = values_ == Real::f64 ? use : here;
+    OperatorUse with = values == Real::f64 ? use : here;
     with.seen = &seen;
     return format.factory.with(params_.scaled, format, among_)->build(ctx, a, with);
   };
   if (params_.autotune == Autotune::measure)
     return measured(ctx, a, plan, params_.budget, table.device, use.cache, make);
   if (params_.conversion == Conversion::lazy)
-    if (auto const A = lazily(ctx, source(a, values_ == Real::f64 ? use : here), plan)) return A;
+    if (auto const A = lazily(ctx, source(a, values == Real::f64 ? use : here), plan)) return A;
   return first_possible(ctx, plan, make, all);
 }
 

@@ -10,10 +10,12 @@ namespace tcsolve {
 struct BicgstabParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
+  VectorType vectors = VectorType::fp64;
   std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = BicgstabParams;
-    return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc)};
+    return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc),
+                      field(&P::vectors, "vectors", vectors_doc)};
   }
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/solvers/driver/block_solver.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
@@ -14,38 +15,42 @@ SolveReport BlockSolver::approximate(In<double> b, Out<double> x) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   if (ctx_ == nullptr) throw ShapeError(cat(facts_.name, ": approximate before setup"));
   require_vectors(facts_.name, system_.A->rows(), system_.A->cols(), b, x);
-  Context& ctx = *ctx_;
-  Context::Entry const entry(ctx);
+  Context::Entry const entry(*ctx_);
   auto const start = Clock::now();
-  ColumnState c;
+  ColumnState c(judged_, 0);
   SolveReport& report = c.report;
   inner_ = {};
-  fill<double>(ctx, x, 0);
-  double const size = report.rhs_norm = report.initial_residual = norm<double>(ctx, b);
-  if (size == 0) {
-    c.end(Stop::converged, Cause::zero_rhs);
-  } else if (!std::isfinite(size)) {
-    copy<double, double>(ctx, b, x);
-    c.end(Stop::nonfinite, Cause::rhs);
-  } else {
-    residuals_.resize(ctx.space(), b.rows, 1);
-    copy<double, double>(ctx, b, residuals_);
-    report.tolerance = std::max(
-        stopping_.baseline == Baseline::absolute ? 0.0 : stopping_.rtol * size, stopping_.atol);
-    // However loose the tolerance, one step is made.
-    report.tolerance = std::min(report.tolerance, 0.999 * size);
-    c.open = report.true_residual = size;
-    ctx.solving(deadline_after(start, stopping_.time_limit), inner_, [&] {
-      system_.parts = parts_ > 1;
-      for (system_.attempt = 0; !c.decided; ++system_.attempt) approximate_more(c, b, x, start);
-    });
-  }
+  frame_.around_solve(
+      b, x, [&](In<double> b_here, Out<double> x_here) { approach(c, b_here, x_here, start); });
   system_.parts = false;
   report.true_residual = nan;
   report.inner = inner_.complaint;
   report.execution = loop_->taken();
-  report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  return report;
+  report.seconds = seconds_since(start);
+  return std::move(report);
+}
+
+/// x = what the method makes of b from x = 0.
+void BlockSolver::approach(ColumnState& c, In<double> b, Out<double> x, Clock::time_point start) {
+  Context& ctx = *ctx_;
+  SolveReport& report = c.report;
+  fill<double>(ctx, x, 0);
+  double const size = report.rhs_norm = report.initial_residual = norm<double>(ctx, b);
+  if (size == 0) return c.end(Stop::converged, Cause::zero_rhs);
+  if (!std::isfinite(size)) {
+    copy<double, double>(ctx, b, x);
+    return c.end(Stop::nonfinite, Cause::rhs);
+  }
+  residuals_.resize(ctx.space(), b.rows, 1);
+  copy<double, double>(ctx, b, residuals_);
+  double const tolerance = std::max(
+      stopping_.baseline == Baseline::absolute ? 0.0 : stopping_.rtol * size, stopping_.atol);
+  // However loose the tolerance, one step is made.
+  c.begin_from(size, std::min(tolerance, 0.999 * size));
+  ctx.solving(deadline_after(start, stopping_.time_limit), inner_, [&] {
+    system_.parts = parts_ > 1;
+    for (system_.attempt = 0; !c.decided(); ++system_.attempt) approximate_more(c, b, x, start);
+  });
 }
 
 /// One run; a method that restarts goes on from b - A x while it has steps left.
@@ -62,8 +67,9 @@ void BlockSolver::approximate_more(ColumnState& c, In<double> b, Out<double> x,
   In<double> const d = d_;
   submit(ctx, Correct<double>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
   if (end.stop == Stop::cycle_end && report.iterations < stopping_.max_iters) {
-    A_true_->residual(ctx, b, x, residuals_);
-    c.open = report.true_residual = norm<double>(ctx, residuals_);
+    judged_.A_true->residual(ctx, b, x, residuals_);
+    report.true_residual = norm<double>(ctx, residuals_);
+    c.begin_from(report.true_residual, report.tolerance);
     bool const ended = report.true_residual <= report.tolerance;
     if (!ended && std::isfinite(report.true_residual)) return;
     return c.end(ended ? Stop::converged : Stop::nonfinite, Cause::none);

@@ -7,7 +7,7 @@
 ///     until no column is left:
 ///       D = method(R)                      the columns that are left, as one block
 ///       r_j' = b_j - A_true (x_j + d_j)    summed exactly; kept where it is smaller
-///       verdict on column j                as of a single solve (core/judgement.hpp)
+///       verdict on column j                as of a single solve (solvers/driver/column_judge.hpp)
 ///
 /// A column that is zero, solved by its guess or not finite has its verdict before the first run
 /// and never enters a block. A run ends when every column of the block claims to meet its own
@@ -29,10 +29,10 @@
 #include <string>
 #include <vector>
 
-#include <tcsolve/core/judgement.hpp>
 #include <tcsolve/solvers/driver/block_method.hpp>
-#include <tcsolve/solvers/driver/trial.hpp>
+#include <tcsolve/solvers/driver/column_judge.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
+#include <tcsolve/solvers/solve_frame.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
 namespace tcsolve {
@@ -63,7 +63,12 @@ class BlockSolver : public Solver {
 
   std::string name() const final { return facts_.name; }
   Context* context() const final { return ctx_; }
-  SolverCost cost() const final { return facts_.cost; }
+  SolverCost cost() const final {
+    SolverCost cost = facts_.cost;
+    cost.vectors += frame_.vectors();
+    return cost;
+  }
+  void frame(Framing framing) final { frame_.set(std::move(framing)); }
   SolverNeeds needs() const final { return facts_.needs; }
   Advice advice() const final { return facts_.advice; }
   SolveLimits limits() const final {
@@ -73,24 +78,12 @@ class BlockSolver : public Solver {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// What is known of a column while it is solved.
-  struct ColumnState {
-    Index j = 0;  ///< of the caller's block
-    SolveReport report;
-    Judgement judgement = {};
-    double x_norm = 0;
-    RowRule rule{};      ///< of its rows ...
-    RowFigures rows;     ///< ... and what is known of them
-    double open = 0;     ///< what is left to solve: ||r||, or that of the rows that are not met
-    double target = 0;   ///< of that, in the run at hand
-    int exponent = 0;    ///< the method's r is 2^-exponent times the residual
-    bool exact = false;  ///< the residual was summed as exactly as A_true can
-    bool decided = false;
-    void end(Stop reason, Cause cause) {
-      report.reason = reason;
-      report.cause = cause;
-      decided = true;
-    }
+  /// A column while it is solved.
+  struct ColumnState : ColumnJudge {
+    ColumnState(JudgedSystem& system, Index column) : ColumnJudge(system), j(column) {}
+    Index j;           ///< of the caller's block
+    double goal = 0;   ///< of open(), in the run at hand
+    int exponent = 0;  ///< the method's r is 2^-exponent times the residual
   };
   /// What a run of the method came to.
   struct Run {
@@ -105,26 +98,20 @@ class BlockSolver : public Solver {
   double account(Context&, double steps);
   std::uint64_t revision() const { return system_.A->revision() + system_.M->revision(); }
   std::vector<SolveReport> solve_group(In<double> b, Out<double> x);
+  void solve_inside(std::vector<ColumnState>&, Clock::time_point start, std::string& on_parts);
+  void fetch(ColumnState const&);
   void open(ColumnState&);
-  bool opens(ColumnState&, double b_norm, double x_norm);
   void iterate(std::vector<ColumnState*> active, Clock::time_point start);
   Run run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start,
           std::string const& called = "");
   ColumnEnd end_of(Run const&, Index i) const;
   void judge(ColumnState&, Run const&, Index i);
-  Cause diagnose();
   void close(ColumnState&, Index together);
-  double measure_residual(In<double> b, In<double> x, Out<double> r, Summed);
-  bool by_rows() const { return stopping_.baseline == Baseline::rows; }
-  Measured examine(ColumnState&, In<double> x, Out<double> r, double& open);
-  double enough(ColumnState const&) const;
-  double attainable_bound(ColumnState const&) const;
-  double attainable(ColumnState const&) const;
-  void heed(ColumnEnd&) const;
   void put_residual(Index i);
   void take_correction(Index i);
   double bytes_of(Index w, double passes) const;
   std::string verdict_on_parts(SolveReport const&, bool from_zero, Clock::time_point start);
+  void approach(ColumnState&, In<double> b, Out<double> x, Clock::time_point start);
   void approximate_more(ColumnState&, In<double> b, Out<double> x, Clock::time_point start);
 
   std::unique_ptr<BlockMethod> method_;
@@ -137,20 +124,19 @@ class BlockSolver : public Solver {
   std::string compared_;  // what came of it
   Context* ctx_ = nullptr;
   BlockSystem system_;
-  OperatorPtr<double> A_true_;
-  double norm_A_ = 0;
-  bool rounded_ = false;  // A stores its values in a narrower type than A_true does
-  int exponent_ = 0;      // A is 2^-exponent times the operator given
+  SolveFrame frame_;
+  JudgedSystem judged_;
+  int exponent_ = 0;  // A is 2^-exponent times the operator given
   double const* measure2_ = nullptr;
   Index width_ = 0;  // columns that a step is recorded for
   bool recorded_parts_ = false;
   std::optional<Loop> loop_;
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
-  MultiVector<double> B_, X_, residuals_;
-  Vector<double> b_, x_, r_, trial_, trial_residual_, d_;
-  Vector<double> unmet_;  // with `baseline: rows`
+  In<double> B_{};              // of the group at hand, row-major
+  Out<double> X_{};             // likewise
+  MultiVector<double> residuals_;
+  Vector<double> b_, x_, r_, trial_, d_;
   InnerSolves inner_;
-  Index residuals_made_ = 0;
 };
 
 }  // namespace tcsolve

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <tcsolve/core/judgement.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/solvers/driver/krylov_solver.hpp>
 
@@ -34,17 +35,17 @@ double KrylovSolver<T>::account(Context& ctx, double steps) {
 /// above its norm, `believed`, and above the best that was seen, and x is lost in its rounding; or
 /// the true residual has not improved for twice as long as a method may stagnate.
 template <class T>
-bool KrylovSolver<T>::look(Problem const& problem, LoopState& state, double believed,
-                           double rhs_norm, Start const& limits, Looks& seen) {
+bool KrylovSolver<T>::look(Problem const& problem, ColumnJudge& column, LoopState& state,
+                           double believed, Start const& limits, Looks& seen) {
   constexpr double progress = 0.999;
   constexpr double far = 1e3;
   // Asked for by the method, or due: then the next one is as far away as the last one was.
   bool const due = state.iteration >= seen.next;
   seen.apart = due ? 2 * seen.apart : 1;
   seen.next = state.iteration + seen.apart;
-  if (std::isnan(seen.best_norm)) seen.best_norm = x_norm_;
+  if (std::isnan(seen.best_norm)) seen.best_norm = column.x_norm();
   method_->complete(*ctx_);
-  Trial const trial = try_correction(problem, system_.x, state.iteration, Summed::plain);
+  Trial const trial = try_correction(problem, column, system_.x, state.iteration, Summed::plain);
   if (state.iteration > 0) seen.found.emplace_back(state.iteration, trial.residual);
   if (trial.finite() && trial.residual < seen.best) {
     if (trial.residual < progress * seen.best) seen.step = state.iteration;
@@ -63,11 +64,11 @@ bool KrylovSolver<T>::look(Problem const& problem, LoopState& state, double beli
     return false;
   };
   bool const refuted = !trial.finite() || trial.residual > far * std::max(believed, seen.best);
-  bool const drowned = !trial.finite() || attainable_bound(trial.x_norm, rhs_norm) > believed;
+  bool const drowned = !trial.finite() || column.attainable_bound(trial.x_norm) > believed;
   if (refuted && drowned) {
     // An x that is lost in its rounding has followed the kernel of A, unless the best one was as
     // accurate as it can be.
-    bool const accurate = seen.best <= 0.1 * attainable_bound(seen.best_norm, rhs_norm);
+    bool const accurate = seen.best <= 0.1 * column.attainable_bound(seen.best_norm);
     return end(Stop::claimed, accurate ? Cause::none : Cause::singular_operator);
   }
   // On an ill-conditioned A the norm may run ahead of the residual for a while.
@@ -78,9 +79,10 @@ bool KrylovSolver<T>::look(Problem const& problem, LoopState& state, double beli
 
 /// One run of the method on the residual at hand; system_.x holds the correction afterwards.
 template <class T>
-auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Watch const& watch,
+auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Watch const& watch,
                                 CycleLimits const& limits) -> Cycle {
   Context& ctx = *ctx_;
+  SolveReport& report = column.report;
   Range const range(ctx, [this] { return facts_.name + ".cycle"; });
   inner_.complaint.clear();
   cycle_exponent_ = std::ilogb(limits.residual) + system_.headroom;
@@ -118,7 +120,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
       if (!asked && state.iteration < seen.next) return true;  // the loop came back for others
       double const newest2 = norms2.empty() ? state.start2 : norms2.back();
       double const believed = in_units_of_b(newest2, state.start2);
-      return look(problem, state, believed, report.rhs_norm, {state.start2, limits.residual}, seen);
+      return look(problem, column, state, believed, {state.start2, limits.residual}, seen);
     };
   RunLimits const norms{limits.target, limits.divergence, limits.residual, roundoff(real_of<T>)};
   auto const loop_start = std::chrono::steady_clock::now();
@@ -126,8 +128,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
       loop_->run(ctx, {limits.steps, window, workspace_.norm2, norms}, here, norms2, between);
   double const norm2 = out.state.start2;
   account(ctx, out.state.iteration - accounted);
-  report.loop_seconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - loop_start).count();
+  report.loop_seconds += seconds_since(loop_start);
   Index const before = report.iterations;
   for (double n2 : norms2) {
     double monitored = in_units_of_b(n2, norm2);
@@ -152,13 +153,13 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, SolveReport& report, Wat
   return out;
 }
 
-#define TCSOLVE_INSTANTIATE(T)                                                                  \
-  template void KrylovSolver<T>::record(Context&);                                              \
-  template double KrylovSolver<T>::account(Context&, double);                                   \
-  template bool KrylovSolver<T>::look(Problem const&, LoopState&, double, double, Start const&, \
-                                      Looks&);                                                  \
-  template auto KrylovSolver<T>::run_cycle(Problem const&, SolveReport&, Watch const&,          \
-                                           CycleLimits const&)                                  \
+#define TCSOLVE_INSTANTIATE(T)                                                          \
+  template void KrylovSolver<T>::record(Context&);                                      \
+  template double KrylovSolver<T>::account(Context&, double);                           \
+  template bool KrylovSolver<T>::look(Problem const&, ColumnJudge&, LoopState&, double, \
+                                      Start const&, Looks&);                            \
+  template auto KrylovSolver<T>::run_cycle(Problem const&, ColumnJudge&, Watch const&,  \
+                                           CycleLimits const&)                          \
       ->Cycle;
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)

@@ -50,10 +50,10 @@ std::string BlockSolver::verdict_on_parts(SolveReport const& report, bool from_z
   bool const compares = compares_ && from_zero && report.converged() && report.iterations > 0;
   if (compares && compared_.empty()) {
     system_.parts = false;
-    ColumnState c;
-    c.open = c.report.true_residual = c.report.rhs_norm = report.rhs_norm;
-    c.report.tolerance = report.tolerance;
-    copy<double, double>(*ctx_, column<double const>(B_, 0), column<double>(residuals_, 0));
+    ColumnState c(judged_, 0);
+    c.report.rhs_norm = report.rhs_norm;
+    c.begin_from(report.rhs_norm, report.tolerance);
+    copy<double, double>(*ctx_, column(B_, 0), column<double>(residuals_, 0));
     constexpr char const* comparison = "comparing with one column";
     ctx_->emit(PhaseEvent{comparison, false, 0});
     Run const alone = run({&c}, worth, start, comparison);

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <limits>
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
 
@@ -30,27 +31,28 @@ SolveReport KrylovSolver<T>::approximate(In<double> b, Out<double> x) {
                            "Context's space"));
   Context::Entry const entry(*ctx_);
   auto const start = std::chrono::steady_clock::now();
-  SolveReport report;
+  ColumnJudge column(judged_);
+  SolveReport& report = column.report;
   report.true_residual = std::numeric_limits<double>::quiet_NaN();
   Watch const watch{facts_.name, start, stopping_.time_limit};
   inner_ = {};
-  residuals_ = 0;
-  ctx_->solving(deadline_after(start, stopping_.time_limit), inner_,
-                [&] { approach(b, x, report, watch); });
+  judged_.residuals = 0;
+  frame_.around_solve(b, x, [&](In<double> b_here, Out<double> x_here) {
+    ctx_->solving(deadline_after(start, stopping_.time_limit), inner_,
+                  [&] { approach(b_here, x_here, column, watch); });
+  });
   report.inner = inner_.complaint;
   count(report);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return report;
+  report.seconds = seconds_since(start);
+  return std::move(report);
 }
 
 template <class T>
-void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
+void KrylovSolver<T>::approach(In<double> b, Out<double> x, ColumnJudge& column,
                                Watch const& watch) {
   Context& ctx = *ctx_;
-  auto end = [&](Stop reason, Cause cause) {
-    report.reason = reason;
-    report.cause = cause;
-  };
+  SolveReport& report = column.report;
+  auto const end = [&](Stop reason, Cause cause) { column.end(reason, cause); };
   fill<double>(ctx, x, 0);
   double residual = report.rhs_norm = report.initial_residual = norm<double>(ctx, b);
   if (residual == 0) return end(Stop::converged, Cause::zero_rhs);
@@ -64,7 +66,7 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
   system_.goal.tighten = 1;
   system_.goal.normal = unknown;
   while (report.iterations < stopping_.max_iters) {
-    LoopState state = run_cycle({b, x, report.tolerance, false}, report, watch,
+    LoopState state = run_cycle({b, x, false}, column, watch,
                                 {std::min(facts_.cycle, stopping_.max_iters - report.iterations),
                                  residual, report.tolerance, stopping_.divtol * report.rhs_norm, 0})
                           .state;
@@ -79,7 +81,7 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
     if (stop == Stop::claimed) return end(Stop::converged, Cause::none);
     if (stop != Stop::cycle_end) return end(stop, static_cast<Cause>(state.cause));
     if (report.iterations >= stopping_.max_iters) break;
-    residual = measure_residual(b, x, residual_, Summed::plain);
+    residual = judged_.measure_residual(b, x, residual_, Summed::plain);
     if (residual <= report.tolerance) return end(Stop::converged, Cause::none);
     if (!std::isfinite(residual)) return end(Stop::nonfinite, Cause::overflow);
     ++report.restarts;
@@ -87,28 +89,17 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, SolveReport& report,
   end(Stop::max_iterations, Cause::none);
 }
 
-/// The result of an operator that was interrupted, or has reported a failure, is undefined: the
-/// method's conclusions about A and M are replaced by the request to stop, or by the failure.
 template <class T>
 void KrylovSolver<T>::heed(LoopState& state) const {
-  switch (static_cast<Stop>(state.stop)) {
-    case Stop::claimed:
-    case Stop::cycle_end:
-    case Stop::stagnated:
-    case Stop::cancelled:
-    case Stop::time_limit: return;
-    default: break;
-  }
-  Stop const asked = ctx_->asked();
-  if (asked == Stop::running && inner_.complaint.empty()) return;
-  bool const ended = asked != Stop::running;
-  state.stop = static_cast<std::int32_t>(ended ? asked : Stop::breakdown);
-  state.cause = static_cast<std::int32_t>(ended ? Cause::none : Cause::inner_solver);
+  Verdict const now = unless_asked(
+      *ctx_, inner_.complaint, {static_cast<Stop>(state.stop), static_cast<Cause>(state.cause)});
+  state.stop = static_cast<std::int32_t>(now.stop);
+  state.cause = static_cast<std::int32_t>(now.cause);
 }
 
 #define TCSOLVE_INSTANTIATE(T)                                                                  \
   template SolveReport KrylovSolver<T>::approximate(In<double>, Out<double>);                   \
-  template void KrylovSolver<T>::approach(In<double>, Out<double>, SolveReport&, Watch const&); \
+  template void KrylovSolver<T>::approach(In<double>, Out<double>, ColumnJudge&, Watch const&); \
   template void KrylovSolver<T>::heed(LoopState&) const;
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)

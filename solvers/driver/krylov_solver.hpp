@@ -21,6 +21,7 @@
 /// so that no method depends on the scale of the problem.
 ///
 ///     krylov_solver.cpp   set-up, solve, judge: what becomes of x
+///     column_judge.cpp    the verdict on x
 ///     cycle.cpp           one run of the method, and the looks at a run that may deceive
 ///     scaling.cpp         A and M of size 1
 ///     inner_solve.cpp     approximate(): the driver of an inner solve
@@ -36,9 +37,10 @@
 
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/array.hpp>
+#include <tcsolve/solvers/driver/column_judge.hpp>
 #include <tcsolve/solvers/driver/method.hpp>
-#include <tcsolve/solvers/driver/trial.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
+#include <tcsolve/solvers/solve_frame.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
 namespace tcsolve {
@@ -56,17 +58,24 @@ class KrylovSolver : public Solver {
         stopping_(stopping),
         execution_(execution) {}
 
-  /// For T = double. Other T: give A and M on T-vectors, and A_true.
+  /// A and M are applied to vectors of T (on_vectors_of()).
   void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
              OperatorPtr<double> A_true = nullptr) final;
+  /// The same of operators on vectors of T; A_true must be given.
   void setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   SolveReport solve(In<double> b, Out<double> x) final;
   SolveReport approximate(In<double> b, Out<double> x) final;
 
   std::string name() const final { return facts_.name; }
   Context* context() const final { return ctx_; }
-  SolverCost cost() const final { return facts_.cost; }
+  SolverCost cost() const final {
+    SolverCost cost = facts_.cost;
+    cost.vectors += frame_.vectors();
+    return cost;
+  }
+  void frame(Framing framing) final { frame_.set(std::move(framing)); }
   SolverNeeds needs() const final { return facts_.needs; }
+  Real vectors() const final { return real_of<T>; }
   Advice advice() const final { return facts_.advice; }
   SolveLimits limits() const final {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
@@ -91,9 +100,8 @@ class KrylovSolver : public Solver {
   struct Problem {
     In<double> b;
     Out<double> x;
-    double tolerance = 0;  ///< of ||r||
-    bool judged = true;    ///< false for an inner solve, whose last iterate is wanted
-    bool by_norm = true;   ///< what is left to solve is measured by ||r||
+    bool judged = true;   ///< false for an inner solve, whose last iterate is wanted
+    bool by_norm = true;  ///< what is left to solve is measured by ||r||
   };
   /// The smallest norm so far, and when.
   struct Best {
@@ -101,10 +109,9 @@ class KrylovSolver : public Solver {
     Index iteration;
   };
   /// x + d, which lies in trial_, and its residual in trial_residual_.
-  struct Trial : Measured {
+  struct Trial : ColumnJudge::Examined {
     Index steps = 0;             ///< of the run that made d
     Summed sum = Summed::plain;  ///< how the residual was evaluated
-    double open = 0;  ///< what is left to solve: ||r||, or that of the rows that are not met
   };
   /// What a run of the method came to.
   struct Cycle {
@@ -130,40 +137,27 @@ class KrylovSolver : public Solver {
   void scale_operators(Context&);
   void record(Context&);
   double account(Context&, double steps);
+  void set_up(Context&, OperatorPtr<T> A, OperatorPtr<T> M, OperatorPtr<double> A_true);
   std::uint64_t revision() const { return system_.A->revision() + system_.M->revision(); }
   double preconditioned_size(Context&);
   double probe_norm(Context&);
-  Out<double> stage(In<double> v, Vector<double>& space);
-  void unstage(In<double> v, Out<double> to);
-  /// r = b - A_true x; the second returns ||r||.
-  void make_residual(In<double> b, In<double> x, Out<double> r, Summed);
-  double measure_residual(In<double> b, In<double> x, Out<double> r, Summed);
-  /// r = b - A_true x, as exactly as A_true can, and its figures.
-  Measured examine(In<double> b, In<double> x, Out<double> r);
-  bool by_rows() const { return stopping_.baseline == Baseline::rows; }
-  double left_open(Measured const&, double tolerance, Vector<double>& r);
-  /// The figures of an x in FP64: backward errors, attainable residual, rows that are not met.
-  void assess(SolveReport&) const;
-  double attainable_bound(double x_norm, double b_norm) const;
-  double attainable(SolveReport const&) const;
-  Verdict of_rounded(Verdict, LoopState const&) const;
   SolveReport judge(In<double> b, Out<double> x);
-  void iterate(Problem const&, SolveReport&, double open, Watch const&);
-  Cycle run_cycle(Problem const&, SolveReport&, Watch const&, CycleLimits const&);
+  void iterate(Problem const&, ColumnJudge&, Watch const&);
+  Cycle run_cycle(Problem const&, ColumnJudge&, Watch const&, CycleLimits const&);
   /// When a trial becomes x without a look by the host.
   struct Takes {
     double below = 0;       ///< where ||r'|| is smaller; 0: never ...
     double kept = unknown;  ///< ... and no larger than that of the d that was kept
   };
-  Trial try_correction(Problem const&, In<T> d, Index steps, Summed, Takes const& = {});
-  Trial try_corrections(Problem const&, Cycle&, Summed, double below);
+  Trial try_correction(Problem const&, ColumnJudge&, In<T> d, Index steps, Summed,
+                       Takes const& = {});
+  Trial try_corrections(Problem const&, ColumnJudge&, Cycle&, Summed, double below);
   void correct_best(SolveReport&, Best const& before, Index at) const;
   void explain_claim(Cycle&, double residual, double reached, double rhs_norm);
-  bool look(Problem const&, LoopState&, double believed, double rhs_norm, Start const&, Looks&);
+  bool look(Problem const&, ColumnJudge&, LoopState&, double believed, Start const&, Looks&);
   void count(SolveReport&) const;
-  void approach(In<double> b, Out<double> x, SolveReport&, Watch const&);
+  void approach(In<double> b, Out<double> x, ColumnJudge&, Watch const&);
   void heed(LoopState&) const;
-  Cause diagnose();
 
   std::unique_ptr<Method<T>> method_;
   MethodFacts facts_;
@@ -176,15 +170,11 @@ class KrylovSolver : public Solver {
   std::optional<Loop> loop_;
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   std::string recorded_name_;   // and of what format
-  Vector<double> residual_, trial_, trial_residual_, staged_b_, staged_x_;
+  SolveFrame frame_;
+  JudgedSystem judged_;
+  Vector<double> residual_, trial_, trial_residual_;
   int cycle_exponent_ = 0;  // the method's r is 2^-e times the residual
   InnerSolves inner_;       // reports of operators; the complaint is that of the current run
-  Index residuals_ = 0;     // evaluated in the current solve
-  double x_norm_ = 0;       // of the x of the solve at hand
-  bool exact_ = false;      // residual_ was summed as exactly as A_true can
-  RowFigures rows_;         // of that x, where they are known
-  RowRule rule_{};          // of the solve at hand
-  Vector<double> unmet_;    // the residual in the rows that are not met, with `baseline: rows`
 };
 
 /// The solver that runs one kind of method: `Cg<double>` is SolverBy<CgMethod<double>>.

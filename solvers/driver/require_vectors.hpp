@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every Solver::solve() refuses.
+/// What every Solver::setup() and Solver::solve() refuse.
 #pragma once
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
+
+/// Throws ShapeError, naming the solver, where A or A_true is missing or the operators do not fit
+/// each other. M may be null.
+template <class T>
+void require_operators(std::string const& solver, bool square, OperatorPtr<T> const& A,
+                       OperatorPtr<T> const& M, OperatorPtr<double> const& A_true) {
+  if (!A || !A_true) throw ShapeError(cat(solver, ": setup needs an operator"));
+  auto const extents = [](auto const& op) { return cat(op.rows(), " x ", op.cols()); };
+  if (square && A->rows() != A->cols())
+    throw ShapeError(
+        cat(solver, " needs a square matrix; the matrix is ", extents(*A), "; use lsmr"));
+  if (A_true->rows() != A->rows() || A_true->cols() != A->cols())
+    throw ShapeError(cat(solver, ": A is ", extents(*A), ", A_true is ", extents(*A_true)));
+  if (M && (M->rows() != A->cols() || M->cols() != A->cols()))
+    throw ShapeError(
+        cat(solver, ": the preconditioner is ", extents(*M), "; A has ", A->cols(), " columns"));
+}
 
 /// Throws ShapeError, naming the solver, unless b and x are single columns of the lengths that an A
 /// of rows x cols has, in memory of their own.

@@ -100,26 +100,11 @@ double KrylovSolver<T>::probe_norm(Context& ctx) {
   return largest;
 }
 
-/// Which of M and A turns a finite vector into one that is not.
-template <class T>
-Cause KrylovSolver<T>::diagnose() {
-  Context& ctx = *ctx_;
-  Vector<T> v(ctx.space(), system_.A->cols()), z(ctx.space(), system_.A->cols()),
-      w(ctx.space(), system_.A->rows());
-  random_vector<T>(ctx, v, 3);
-  system_.M->apply(ctx, v, z);
-  if (!std::isfinite(norm<T>(ctx, z))) return Cause::preconditioner;
-  system_.A->apply(ctx, v, w);
-  if (!std::isfinite(norm<T>(ctx, w))) return Cause::matrix;
-  return Cause::overflow;
-}
-
 #define TCSOLVE_INSTANTIATE(T)                                    \
   template void KrylovSolver<T>::aim();                           \
   template void KrylovSolver<T>::scale_operators(Context&);       \
   template double KrylovSolver<T>::preconditioned_size(Context&); \
-  template double KrylovSolver<T>::probe_norm(Context&);          \
-  template Cause KrylovSolver<T>::diagnose();
+  template double KrylovSolver<T>::probe_norm(Context&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 

@@ -12,6 +12,7 @@
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/core/judgement.hpp>
+#include <tcsolve/core/precision.hpp>
 
 namespace tcsolve {
 
@@ -81,6 +82,17 @@ constexpr auto names(Execution) {
 constexpr char const* name(Execution execution) {
   return names(execution)[static_cast<std::size_t>(execution)].second;
 }
+/// The type of a method's own vectors. b, x and the residuals that decide are FP64 in any case.
+enum class VectorType { fp64, fp32 };
+constexpr auto names(VectorType) {
+  return std::array{std::pair{VectorType::fp64, "fp64"}, std::pair{VectorType::fp32, "fp32"}};
+}
+constexpr Real real_of_vectors(VectorType v) {
+  return v == VectorType::fp64 ? Real::f64 : Real::f32;
+}
+constexpr char const* vectors_doc =
+    "type of the method's own vectors, and at the widest of the matrix that it multiplies by; x is "
+    "corrected and `converged` judged in FP64 with the original A";
 constexpr char const* execution_doc =
     "eager launches each step; graph lets the device repeat a recorded step; persistent runs the "
     "whole loop as one kernel; auto takes persistent for systems that stay in the device's cache, "

@@ -19,11 +19,13 @@ struct GmresParams {
   Execution execution = Execution::automatic;
   int restart = 30;
   Side side = Side::right;
+  VectorType vectors = VectorType::fp64;
   std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = GmresParams;
     return std::tuple{
         include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::vectors, "vectors", vectors_doc),
         field(&P::restart, "restart", between(1, 1000), "Krylov vectors kept between restarts"),
         field(&P::side, "side", "side of the preconditioner; left monitors norm2(M r)")};
   }
@@ -33,11 +35,13 @@ struct FgmresParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
   int restart = 30;
+  VectorType vectors = VectorType::fp64;
   std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = FgmresParams;
     return std::tuple{
         include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::vectors, "vectors", vectors_doc),
         field(&P::restart, "restart", between(1, 1000), "Krylov vectors kept between restarts")};
   }
 };

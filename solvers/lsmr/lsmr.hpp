@@ -11,11 +11,13 @@ struct LsmrParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
   bool least_squares = false;
+  VectorType vectors = VectorType::fp64;
   std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = LsmrParams;
     return std::tuple{
         include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::vectors, "vectors", vectors_doc),
         field(&P::least_squares, "least_squares",
               "accept a least-squares solution of a square system too (exit code 0); where A is "
               "not square it is accepted as it is")};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Block CG: answers, iterations, and where its columns may lie.
 #include <tcsolve/precond/jacobi/jacobi.hpp>
-#include <tcsolve/solvers/reordered_solver.hpp>
 
 #include <tests/support/block_solvers.hpp>
 
@@ -93,8 +92,8 @@ TEST_P(SolveBlocks, PreconditionersAndOrdersKeepTheAnswer) {
   std::vector<Index> reversed(100);
   for (Index i = 0; i < 100; ++i) reversed[i] = 99 - i;
   Permutation const P(reversed);
-  ReorderedSolver ordered(std::make_shared<BlockCg>(BlockCgParams{{.rtol = 1e-10}, execution()}),
-                          P);
+  BlockCg ordered({{.rtol = 1e-10}, execution()});
+  ordered.frame({.order = std::make_shared<Permutation const>(P)});
   Matrix const PAP = A.reverse();
   ordered.setup(ctx(), matrix(ctx(), PAP));
   EXPECT_EQ(ordered.columns_at_once(), 64);

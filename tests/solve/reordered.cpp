@@ -5,7 +5,6 @@
 #include <tcsolve/io/renumber.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
-#include <tcsolve/solvers/reordered_solver.hpp>
 
 #include <Eigen/LU>
 
@@ -25,8 +24,8 @@ class Reordered : public InEveryPlace {
     Csr<double> const there = permuted(csr(A).view(), P);
     auto stored = std::make_shared<CsrOperator<double>>(ctx(), Csr<double>(there));
     auto M = std::make_shared<Jacobi<double>>(ctx(), stored->view());
-    auto solver =
-        std::make_unique<ReorderedSolver>(make_solver(method, stopping, execution(), 60), P);
+    std::unique_ptr<Solver> solver = make_solver(method, stopping, execution(), 60);
+    solver->frame({.order = std::make_shared<Permutation const>(P)});
     solver->setup(ctx(), converted_format().make<double>(ctx(), there.view()), M);
     return solver;
   }
@@ -127,7 +126,9 @@ TEST_P(Reordered, TakesVectorsWhereverTheyAre) {
 
 TEST_P(Reordered, RefusesWhatDoesNotFit) {
   Matrix const A = system(true);
-  ReorderedSolver fresh(make_solver("cg", {}, execution()), drawn());
+  auto const made = make_solver("cg", {}, execution());
+  Solver& fresh = *made;
+  fresh.frame({.order = std::make_shared<Permutation const>(drawn())});
   Column b = random_column(n, 8), x = Column::Zero(n), longer = Column::Zero(n + 1);
   EXPECT_THROW(solve(fresh, b, x), ShapeError);  // before setup
   EXPECT_THROW(fresh.setup(ctx(), matrix(ctx(), laplace(n + 1))), ShapeError);
@@ -171,7 +172,9 @@ TEST_P(Reordered, WhatAnOperatorThrowsLeavesXAsItWasAtTheLastRestart) {
       ++calls;
       return there * v;
     };
-    ReorderedSolver solver(make_solver("gmres", {.rtol = 1e-14}, Execution::eager, 5), P);
+    auto const made = make_solver("gmres", {.rtol = 1e-14}, Execution::eager, 5);
+    Solver& solver = *made;
+    solver.frame({.order = std::make_shared<Permutation const>(P)});
     solver.setup(ctx(), callable(n, n, failing));
     calls = 0;
     Column x = x0;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `vectors: fp32`: methods on FP32 vectors, of a matrix stored no wider, solve the FP64 system.
+#include <gmock/gmock.h>
+
+#include "tests/api/systems.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class FloatVectors : public OnEachBackend {
+ protected:
+  static constexpr Index n = 200;
+  /// Its entries are no FP32 numbers.
+  static Matrix system(bool symmetric) {
+    Matrix A = laplace(n);
+    for (Index i = 0; i < n; ++i) A(i, i) += 0.1 + uniform(3, i) * uniform(3, i);
+    for (Index i = 0; i + 9 < n; ++i) {
+      A(i, i + 9) -= 0.3 + 0.1 * uniform(4, i);
+      A(i + 9, i) = A(i, i + 9) + (symmetric ? 0.0 : 0.37);
+    }
+    return A;
+  }
+  static std::string yaml(std::string const& method, std::string const& more) {
+    return cat("solver: {type: ", method, ", vectors: fp32, rtol: 1e-12, max_iters: 5000}\n", more);
+  }
+};
+TCSOLVE_ON_EACH_BACKEND(FloatVectors);
+
+TEST_P(FloatVectors, EveryMethodThatHasThemReachesAnFp64Answer) {
+  struct Case {
+    std::string method;
+    bool symmetric, transposes = false;
+  };
+  for (auto const& [method, symmetric, transposes] :
+       {Case{"cg", true}, Case{"chronopoulos_gear", true}, Case{"pipelined_cg", true},
+        Case{"minres", true}, Case{"bicgstab", false}, Case{"gmres", false}, Case{"fgmres", false},
+        Case{"lsmr", false, true}}) {
+    Matrix const A = system(symmetric);
+    Column const b = random_column(n, 1), exact = A.partialPivLu().solve(b);
+    for (std::string const rest :
+         {"preconditioner: {type: none}\noperator: {format: csr}\n",
+          "preconditioner: {type: jacobi}\n",
+          "preconditioner: {type: jacobi}\noperator: {format: auto, reorder: rcm}\n",
+          "preconditioner: {type: ilu}\noperator: {format: sell, values: fp16}\n",
+          "preconditioner: {type: none}\noperator: {format: dia}\n"}) {
+      if (transposes && rest.find("csr") == std::string::npos) continue;
+      SCOPED_TRACE(cat(method, ": ", rest));
+      LinearSolver solver = LinearSolver::from_yaml(ctx(), csr(A).view(), yaml(method, rest));
+      EXPECT_NE(solver.A()->on_floats(), nullptr);
+      EXPECT_NE(solver.A()->traits().precision.storage, Real::f64);
+      Column x = Column::Zero(n);
+      SolveReport const report = solve(solver, b, x);
+      ASSERT_TRUE(report.converged()) << report.message;
+      EXPECT_LE((b - A * x).norm(), 1.01e-12 * b.norm());
+      EXPECT_NEAR(report.true_residual, (b - A * x).norm(), 1e-14 * b.norm());
+      EXPECT_LE((x - exact).norm(), 1e-9 * exact.norm());
+      EXPECT_GE(report.restarts, 1) << "FP32 has seven digits";
+    }
+  }
+}
+
+TEST_P(FloatVectors, TakeHalfTheBytes) {
+  Matrix const A = system(true);
+  Column const b = random_column(n, 2);
+  double bytes[2];
+  for (int floats = 0; floats < 2; ++floats) {
+    LinearSolver solver(
+        ctx(), csr(A).view(),
+        {.solver = {"cg", CgParams{.vectors = floats == 1 ? VectorType::fp32 : VectorType::fp64}},
+         .preconditioner = "jacobi",
+         .matrix_operator = "dia"});
+    Column x = Column::Zero(n);
+    bytes[floats] = solve(solver, b, x).bytes_per_iteration;
+  }
+  EXPECT_LE(bytes[1], 0.55 * bytes[0]);
+}
+
+TEST_P(FloatVectors, FollowNewValues) {
+  Matrix A = system(true);
+  Column const b = random_column(n, 3);
+  for (std::string const format : {"csr", "sell", "dia", "auto"}) {
+    SCOPED_TRACE(format);
+    LinearSolver solver = LinearSolver::from_yaml(
+        ctx(), csr(A).view(),
+        yaml("cg", cat("preconditioner: {type: ic}\noperator: {format: ", format, "}\n")));
+    for (double const factor : {1.0, 3.7, 1e-4}) {
+      Matrix const scaled = factor * A;
+      solver.update_values(csr(scaled).view());
+      Column x = Column::Zero(n);
+      SolveReport const report = solve(solver, b, x);
+      EXPECT_TRUE(report.converged()) << report.message;
+      EXPECT_LE((b - scaled * x).norm(), 1.01e-12 * b.norm());
+    }
+  }
+}
+
+TEST_P(FloatVectors, HaveANullspace) {
+  Matrix const A = path_laplacian(60);
+  Column const b = A * random_column(60, 4);
+  for (std::string const method : {"cg", "minres", "gmres"})
+    for (std::string const preconditioner : {"none", "jacobi"}) {
+      SCOPED_TRACE(cat(method, ", ", preconditioner));
+      LinearSolver solver =
+          LinearSolver::from_yaml(ctx(), csr(A).view(),
+                                  cat("solver: {type: ", method,
+                                      ", vectors: fp32}\npreconditioner: {type: ", preconditioner,
+                                      "}\nnullspace: {constant: true}\n"));
+      Column x = random_column(60, 5);
+      SolveReport const report = solve(solver, b, x);
+      EXPECT_TRUE(report.converged()) << report.message;
+      EXPECT_LE((b - A * x).norm(), 1.01e-8 * b.norm());
+      EXPECT_NEAR(x.mean(), 0, 1e-14 * x.norm());
+    }
+}
+
+TEST_P(FloatVectors, AreRefusedByNameWhereAMethodHasNone) {
+  Matrix const A = system(true);
+  for (std::string const method : {"block_cg", "deflated_cg"}) {
+    try {
+      LinearSolver::from_yaml(ctx(), csr(A).view(),
+                              cat("solver: {type: ", method, ", vectors: fp32}\n"));
+      FAIL() << method;
+    } catch (ConfigError const& e) { EXPECT_THAT(e.what(), HasSubstr("unknown key 'vectors'")); }
+  }
+  EXPECT_THROW(LinearSolver::from_yaml(ctx(), csr(A).view(), "solver: {type: cg, vectors: fp16}\n"),
+               ConfigError);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
