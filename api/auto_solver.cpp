@@ -9,6 +9,7 @@
 #include <tcsolve/api/renewal.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
@@ -18,10 +19,6 @@ namespace tcsolve {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// What complete factors take, with their order and the solves, over their multiplications alone
 /// (PreconditionerFactory::least_seconds), about.

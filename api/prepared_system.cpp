@@ -7,16 +7,13 @@
 
 #include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/core/phase.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
 #include <tcsolve/solvers/projected_solver.hpp>
 
 namespace tcsolve {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// New values for an operator that this solver has made; for its other holders it is constant.
 void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> const& a) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
 
 namespace tcsolve {
@@ -16,10 +17,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double first_limit = 0.05, growth = 4;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// "{type: cg}" with more keys.
 std::string with_keys(std::string block, std::string const& keys) {

@@ -2,6 +2,7 @@
 #include <tcsolve/app/calibrate.hpp>
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
@@ -108,7 +109,7 @@ std::vector<Sample> samples(Context const& ctx, double size) {
 double seconds_of(std::function<void()> const& f) {
   auto const start = std::chrono::steady_clock::now();
   f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_since(start);
 }
 
 /// Microseconds of one matrix in one format, and what they are made of.

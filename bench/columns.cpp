@@ -18,6 +18,7 @@
 #include <iostream>
 
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 #include <tcsolve/matrix/transfer.hpp>
@@ -30,10 +31,6 @@ using namespace tcsolve;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double relative_residual(Csr<double> const& a, std::vector<double> const& b,
                          std::vector<double> const& x) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tcsolve/core/context.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/matrix/transfer.hpp>
@@ -84,7 +85,7 @@ class DirectByCudss {
       auto const start = std::chrono::steady_clock::now();
       good(library.execute(handle_, phase, config, data, A, X, B));
       ctx_.synchronize();
-      *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      *seconds = seconds_since(start);
     }
     for (CudssLibrary::Object const matrix : {A, X, B}) library.matrix_destroy(matrix);
     library.data_destroy(handle_, data);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
@@ -57,8 +58,7 @@ double product_time(Context& ctx, LinearOperator<double> const& A) {
     auto const start = std::chrono::steady_clock::now();
     for (int k = 0; k < 20; ++k) A.apply_dot(ctx, x, y, sigma.data());
     ctx.synchronize();
-    times.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / 20 * 1e6);
+    times.push_back(seconds_since(start) / 20 * 1e6);
   }
   return median(times);
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/kernels/reductions.hpp>
@@ -90,8 +91,7 @@ int main(int argc, char** argv) {
         start();
         auto begin = std::chrono::steady_clock::now();
         run();
-        double seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        double seconds = seconds_since(begin);
         ctx.synchronize();
         steps = progress->iteration;
         if (i > 0) times.push_back(1e6 * seconds / steps);

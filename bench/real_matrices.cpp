@@ -31,6 +31,7 @@
 #include <tcsolve/api/choices.hpp>
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/api/ranking.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
@@ -44,10 +45,6 @@ using namespace tcsolve;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Outcome {
   std::string verdict;

@@ -19,6 +19,7 @@
 
 #include <tcsolve/api/choices.hpp>
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/version.hpp>
 
@@ -27,10 +28,6 @@ using namespace tcsolve;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double median(std::vector<double> v) {
   std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());

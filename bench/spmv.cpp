@@ -23,6 +23,7 @@
 #include <iostream>
 #include <thread>
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
@@ -141,7 +142,7 @@ class Table {
       auto begin = std::chrono::steady_clock::now();
       f();
       ctx_.synchronize();
-      return 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      return 1e6 * seconds_since(begin);
     };
     auto time = [&](std::string const& variant, Makers const& makers, double roundoff) {
       Maker<T, S> const& maker = std::get<Maker<T, S>>(makers);

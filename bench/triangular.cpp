@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/matrix_market.hpp>
@@ -25,10 +26,6 @@ using namespace tcsolve;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// cuSPARSE's solve with one triangle.
 class SpSv {

@@ -3,6 +3,7 @@
 
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/core/parallel.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/matrix_text.hpp>
 #include <tcsolve/io/number_parse.hpp>
 
@@ -16,10 +17,6 @@ namespace tcsolve {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 TextInput file_input(std::filesystem::path const& path) {
   return {path.string(), [path] { return open_file(path); }};
 }

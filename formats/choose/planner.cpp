@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/loop/instruction.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
@@ -174,9 +175,6 @@ OperatorPtr<double> first_possible(Context& ctx, Plan plan,
 template <class T>
 Timing time_product(Context& ctx, LinearOperator<T> const& A, double seconds, Index columns) {
   using Clock = std::chrono::steady_clock;
-  auto const since = [](Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
   MultiVector<T> x(ctx.space(), A.cols(), columns), y(ctx.space(), A.rows(), columns);
   fill<T>(ctx, x, T(1));
   auto const run = [&](int calls) {
@@ -184,13 +182,13 @@ Timing time_product(Context& ctx, LinearOperator<T> const& A, double seconds, In
     auto const start = Clock::now();
     for (int i = 0; i < calls; ++i) A.apply(ctx, T(1), x, T(0), y);
     ctx.synchronize();
-    return since(start) / calls;
+    return seconds_since(start) / calls;
   };
   run(1);
   int const calls = std::clamp(static_cast<int>(1e-3 / std::max(run(1), 1e-6)), 1, 1000);
   std::vector<double> times;
   for (auto const start = Clock::now();
-       times.size() < 5 || (times.size() < 50 && since(start) < seconds);)
+       times.size() < 5 || (times.size() < 50 && seconds_since(start) < seconds);)
     times.push_back(1e6 * run(calls));
   std::sort(times.begin(), times.end());
   std::size_t const n = times.size();
@@ -202,9 +200,7 @@ template <class T>
 Tuned<T> autotune(Context& ctx, Plan const& plan, double budget,
                   std::function<OperatorPtr<T>(Format const&)> const& make, int most) {
   auto const start = std::chrono::steady_clock::now();
-  auto const spent = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+  auto const spent = [&] { return seconds_since(start); };
   Tuned<T> tuned;
   std::exception_ptr refusal;
   int made = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/solvers/driver/block_columns.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
@@ -15,10 +16,6 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Beyond 2^+-200 an operator is scaled, lest squares of a product leave the range of FP64.
 int exponent_beyond(double size) {

@@ -6,18 +6,11 @@
 #include <utility>
 
 #include <tcsolve/core/judgement.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
 
 namespace tcsolve {
-
-namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
 
 template <class T>
 void KrylovSolver<T>::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,

@@ -8,15 +8,12 @@
 #include <thread>
 #include <utility>
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
 
 namespace tcsolve {
 
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Steps that a graph repeats at once: enough to hide what the decision costs, few enough that
 /// little is done in vain at the end. Of a method that stops every `cycle` steps whole rounds,

@@ -2,6 +2,7 @@
 /// `auto` keeps the limits of a solve over all that it tries, sets nothing up in vain, has one
 /// preconditioner at a time, and says what ended a solve.
 #include <tcsolve/api/auto_solver.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 
@@ -24,10 +25,6 @@ using ::testing::Not;
 using Clock = std::chrono::steady_clock;
 
 constexpr char const* all_auto = "solver: {type: auto}\npreconditioner: {type: auto}\n";
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// The set-ups that auto begins, and sleep where it is asked for.
 struct Watcher : Observer {

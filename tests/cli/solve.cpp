@@ -3,6 +3,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/support/formats.hpp"
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
@@ -524,8 +525,7 @@ TEST_F(Program, EntriesOfAFileAreABound) {
 TEST_F(Program, PhasesSumToTheWallTime) {
   auto const began = std::chrono::steady_clock::now();
   ASSERT_EQ(solve(small_config).code, 0);
-  double const wall =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  double const wall = seconds_since(began);
   auto const r = result();
   double sum = 0;
   for (auto const& [phase, seconds] : r["seconds"].items()) {

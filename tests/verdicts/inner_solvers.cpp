@@ -9,6 +9,7 @@
 
 #include <tcsolve/app/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>
@@ -294,8 +295,7 @@ TEST_P(InnerSolvers, AreCancelledWithTheSolveAroundThem) {
     Column b = Column::Ones(n), x = Column::Constant(n, 0.5);
     auto const start = std::chrono::steady_clock::now();
     SolveReport const report = solve(*outer, b, x);
-    double const took =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    double const took = seconds_since(start);
     over = true;
     other.join();
     ctx().detach(&inner);
