@@ -23,25 +23,37 @@ using LoopOps = Join<SharedLoopOps<T>, LoopRooms::Loop<T>>;
 /// What a team of a batch can do: whole solves, by cg, bicgstab and gmres.
 using BatchOps = Join<SharedBatchOps, LoopRooms::Batch>;
 
-/// f.template operator()<V>() for the k-th operation of a list, by a switch.
+/// f.template operator()<V>() for the k-th operation of a list, by one switch, which compiles to
+/// one jump table. A case beyond the list is empty and costs nothing.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
 template <class List, class F>
 TCSOLVE_HD void pick(int k, F const& f) {
-  static_assert(List::size <= 32);
+  static_assert(
+      List::size <= 128,
+      "the list of operations (LoopOps or BatchOps, joined from the loop_ops.hpp of all "
+      "folders) is longer than pick() has cases: add TCSOLVE_CASES_32(128) and raise this 128");
 #define TCSOLVE_CASE(n)                                                                   \
   case n:                                                                                 \
     if constexpr (n < List::size) f.template operator()<typename List::template At<n>>(); \
     break;
-#define TCSOLVE_CASES(n) TCSOLVE_CASE(n) TCSOLVE_CASE(n + 1) TCSOLVE_CASE(n + 2) TCSOLVE_CASE(n + 3)
+#define TCSOLVE_CASES_8(n) \
+  TCSOLVE_CASE(n)          \
+  TCSOLVE_CASE(n + 1)      \
+  TCSOLVE_CASE(n + 2)      \
+  TCSOLVE_CASE(n + 3)      \
+  TCSOLVE_CASE(n + 4) TCSOLVE_CASE(n + 5) TCSOLVE_CASE(n + 6) TCSOLVE_CASE(n + 7)
+#define TCSOLVE_CASES_32(n) \
+  TCSOLVE_CASES_8(n) TCSOLVE_CASES_8(n + 8) TCSOLVE_CASES_8(n + 16) TCSOLVE_CASES_8(n + 24)
   switch (k) {
-    TCSOLVE_CASES(0)
-    TCSOLVE_CASES(4)
-    TCSOLVE_CASES(8)
-    TCSOLVE_CASES(12) TCSOLVE_CASES(16) TCSOLVE_CASES(20) TCSOLVE_CASES(24) TCSOLVE_CASES(28)
+    TCSOLVE_CASES_32(0)
+    TCSOLVE_CASES_32(32)
+    TCSOLVE_CASES_32(64)
+    TCSOLVE_CASES_32(96)
   }
-#undef TCSOLVE_CASES
+#undef TCSOLVE_CASES_32
+#undef TCSOLVE_CASES_8
 #undef TCSOLVE_CASE
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <utility>
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
@@ -40,6 +41,23 @@ struct Recorded {
     c.submit_op(CsrMultiply<double, double>{n, 1, a, x, 0, y, with}, [](Context&) {});
   }
 };
+
+template <int k>
+struct Numbered {
+  static constexpr int number = k;
+};
+template <int... k>
+OpList<Numbered<k>...> numbered(std::integer_sequence<int, k...>);
+
+/// Whatever the length of a list, each of its numbers picks its own operation and none beyond does.
+TEST(Program, PicksEachOperationOfALongList) {
+  using List = decltype(numbered(std::make_integer_sequence<int, 100>()));
+  for (int k = -1; k < 130; ++k) {
+    int found = -1;
+    pick<List>(k, [&]<class V>() { found = V::number; });
+    EXPECT_EQ(found, k < List::size ? k : -1);
+  }
+}
 
 TEST(Program, KeepsOperationsAndOperandsInOrder) {
   Recorded r;
