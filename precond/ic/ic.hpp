@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// M = (L D L^T)^-1, an incomplete Cholesky factorisation of a symmetric positive definite A
-/// (Meijerink and van der Vorst 1977; Lin and More 1999), scaled by its diagonal.
+/// (Meijerink and van der Vorst 1977; Lin and More 1999), scaled by its diagonal. Its algorithm is
+/// that of precond/ilu/ilu.hpp on one triangle, in the same files of factors/: arrangement.hpp,
+/// incomplete.hpp (cholesky_on_pattern, threshold_cholesky), factored_inverse.hpp.
 #pragma once
 
 #include <tcsolve/precond/factor_params.hpp>

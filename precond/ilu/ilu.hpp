@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// M = (L U)^-1, an incomplete LU factorisation of A (Meijerink and van der Vorst 1977; Saad 2003,
-/// sections 10.3 and 10.4), after a matching, scaling and an order (factors/arrangement.hpp).
+/// sections 10.3 and 10.4), after a matching, scaling and an order.
+///
+/// Here are the parameters. The algorithm is in factors/, shared with ic and direct; in the order
+/// of the computation:
+///
+///     B = P R A C Q^T               factors/arrangement.hpp: matching, scaling, order
+///     B ~ L D U                     factors/incomplete.hpp: the pattern by level, ILU(k), or by
+///                                   size, ILUT, and the elimination on the host
+///       on a device                 factors/joint_factors.hpp, kernel in factors/eliminate.cu
+///       with blocks as entries      factors/block_factors.hpp
+///     y = (L D U)^-1 b, exactly     factors/factored_inverse.hpp, level by level as
+///                                   factors/triangle.hpp orders them, kernel in factors/solve.cu
+///       otherwise                   factors/approximate_inverse.hpp (isai), swept_inverse.hpp
+///                                   (sweeps), parts_inverse.hpp (parts), on_host.hpp (host)
+///     all together, new values      factors/factorisation.hpp
 #pragma once
 
 #include <tcsolve/precond/factor_params.hpp>
