@@ -148,8 +148,8 @@ class LinearOperator {
   /// The size of ||A||, e.g. the infinity norm; NaN when it is not known.
   virtual double norm_estimate() const { return std::numeric_limits<double>::quiet_NaN(); }
 
-  /// For operators that come to be applied in another way: while a solver runs (lazy_operator.hpp),
-  /// or with new values (dia_operator.hpp).
+  /// For operators whose product may change: in the middle of a solve, when a conversion is done
+  /// (formats/choose/lazy_operator.hpp), or with new values.
   /// A recording repeats the operations that apply() submitted and does not call the operator, so
   /// the loop reports between two steps how many applications it has made. Returns after how many
   /// more the next report is due; revision() may have changed afterwards.

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <tcsolve/formats/choose/cost_model.hpp>
-#include <tcsolve/formats/choose/survey.hpp>
+#include <tcsolve/formats/survey.hpp>
 
 namespace tcsolve {
 

@@ -16,7 +16,7 @@
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/formats/choose/features.hpp>
+#include <tcsolve/formats/features.hpp>
 
 namespace tcsolve {
 

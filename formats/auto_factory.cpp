@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/formats/choose/auto_factory.hpp>
+#include <tcsolve/formats/auto_factory.hpp>
 
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/io/plan_cache.hpp>
