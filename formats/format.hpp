@@ -86,7 +86,7 @@ struct Variant {
   std::string name;
   Makers makers;
   bool swept = true;  ///< with --pass alone
-  /// Whether it is another one for this matrix and these types; empty: it is for all.
+  /// Whether it differs from the format's own tuning for this matrix and these types; empty: yes.
   std::function<bool(Features const&, Real values, Real vectors)> differs = {};
   double roundoff = 0;  ///< of its sums; 0: that of the vectors
 };

@@ -153,7 +153,7 @@ struct Mirror {
     }
     add(excess + i % copies, more);
   }
-  /// The matrix as it lies in memory: a row that is staged has not the others.
+  /// The matrix in memory: a warp that stages its own row still searches in other rows.
   void const* columns;
   void const* values;
 

@@ -36,7 +36,7 @@ struct OrderRequest {
   PlanRequest plan;
   Format const* format = nullptr;    ///< the only one there is; null: the one that costs least
   DiskCache const* cache = nullptr;  ///< where orders are kept; null: nowhere
-  /// A in the Context's space, where it lies there already; null: it is copied there.
+  /// A in the Context's space, if it is there already; null: it is copied there.
   std::shared_ptr<CsrStorage<double> const> given;
 };
 
@@ -49,7 +49,7 @@ struct OrderCandidate {
   std::string excluded;  ///< why it was not made; empty when it was
 };
 
-/// The decision: none first, then the others as they were looked at.
+/// The decision. `candidates` has Reorder::none first, then orders as they were examined.
 struct OrderPlan {
   PlanRequest request;
   std::string device;
