@@ -3,7 +3,7 @@
 
 #include <tcsolve/app/memory_plan.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/formats/choose/features.hpp>
+#include <tcsolve/formats/features.hpp>
 
 #include <nlohmann/json.hpp>
 

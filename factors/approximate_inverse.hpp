@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sparse approximate inverses of triangular factors, so that a product stands where a triangular
-/// solve did.
+/// Sparse approximate inverses of triangular factors, so that a product takes the place of a
+/// triangular solve.
 #pragma once
 
 #include <tcsolve/core/context.hpp>

@@ -34,7 +34,7 @@ bool has_small_diagonal(CsrView<double> const& a) {
   return false;
 }
 
-/// Entries between two looks at a CancelFlag: some milliseconds.
+/// Entries between two tests of a CancelFlag: some milliseconds.
 constexpr std::int64_t between_looks = std::int64_t{1} << 19;
 
 /// Of an entry of B.

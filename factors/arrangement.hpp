@@ -3,7 +3,7 @@
 /// that suits the factors.
 ///
 ///     B = P R A C Q^T        b_ij = r_i a_{row(i), column(j)} c_j
-///     A^-1 = C Q^T B^-1 P R  what stands for B^-1 stands for A^-1 between two permutations
+///     A^-1 = C Q^T B^-1 P R  an approximation of B^-1, scaled and permuted, is one of A^-1
 ///
 ///     matching   rows go where their largest entries meet the diagonal; its scaling makes these 1
 ///                and all others at most 1 (matrix/scale/matching.hpp)
@@ -70,7 +70,7 @@ struct ArrangementParams {
   }
 };
 
-/// P R and C Q^T: what stands on both sides of a factorised matrix. Row i of the factors is row
+/// P R and C Q^T, the permutations and scales on both sides. Row i of the factors is row
 /// row[i] of A times row_scale[i].
 struct TwoSided {
   std::vector<Index> row, column;

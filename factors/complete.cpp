@@ -63,8 +63,8 @@ void require_pivots(std::vector<double> const& inverse) {
 
 using EigenOrder = Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, Index>;
 
-/// What Eigen calls for an order, which it makes by itself: it answers with the one that is given
-/// to this thread.
+/// Eigen makes its order by a functor of this type. This one returns the order that the thread has
+/// been given.
 struct GivenOrder {
   using PermutationType = EigenOrder;
   static thread_local std::vector<Index> const* given;

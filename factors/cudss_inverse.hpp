@@ -21,8 +21,8 @@
 
 namespace tcsolve {
 
-/// What is known of a matrix beside its entries. General ones have L U, the others L D L^T, of
-/// which the upper triangle is read; a positive definite one has positive pivots. cuDSS' own L L^T
+/// What a matrix is assumed to be. A general one is factorised as L U, others as L D L^T, of which
+/// the upper triangle is read; a positive definite one has positive pivots. cuDSS' own L L^T
 /// is not used: 0.7.1 does not come back from a matrix that is not definite.
 enum class Definiteness { general, symmetric, positive_definite };
 

@@ -78,7 +78,7 @@ struct CudssLibrary {
 };
 
 /// The library in `file`, or, where that is null, libcudss.so.1, .so.0 or .so where the loader
-/// looks. Not there: a file that is not found, lacks a function or has another version.
+/// looks. `there` is false for a file that is missing, lacks a function or has another version.
 CudssLibrary load_cudss(char const* file);
 
 /// The library that this process uses: of the file that the environment variable TCSOLVE_CUDSS

@@ -162,7 +162,7 @@ void FactoredInverse<S>::share(Context& ctx) {
   place(upper_, joint_->upper());
 }
 
-/// What stands around the triangles, and the vectors between them.
+/// The permutations and scales around the triangles, and the vectors between them.
 template <class S>
 void FactoredInverse<S>::arrange(Context& ctx, TwoSided sides) {
   Offset const entries =

@@ -26,12 +26,12 @@ struct FillCount {
   double inside = 1;       ///< of A's entries, those within parts of FactorRecipe::part rows
 };
 
-/// Of factors that there are. Cost: O(entries).
+/// The count of factors that were made. Cost: O(entries).
 FillCount count_of(TriangularFactors const& factors);
 
-/// Of fill_pattern(B, level), with the places of the block form where B is made of whole blocks,
-/// `nodes`. The places are those of B's own triangles, which level 0 has. Cost: for each row of B a
-/// search of level + 1 steps, on all threads; B^T besides.
+/// The count of fill_pattern(B, level), with the places of the block form where B is made of whole
+/// blocks, `nodes`; places are counted in B's own triangles, the pattern of level 0. Cost: for each
+/// row of B a search of level + 1 steps, on all threads; B^T besides.
 FillCount count_by_level(Context&, Csr<double> const& B, int level,
                          std::vector<Index> const& nodes = {});
 

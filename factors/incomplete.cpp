@@ -15,7 +15,7 @@ namespace {
 
 constexpr Index nobody = -1;
 
-/// Entries touched between two looks at the CancelFlag: some milliseconds.
+/// Entries touched between two tests of the CancelFlag: some milliseconds.
 constexpr std::int64_t between_looks = std::int64_t{1} << 20;
 
 /// Appends rows to a matrix.

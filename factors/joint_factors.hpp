@@ -38,14 +38,14 @@ struct JointArrays {
   Index places = 0;
 };
 
-/// What is done about pivots. `definite`: one that is not above 1e-12 b_ii fails; otherwise one
-/// below `floor` times the size of its row takes that size.
+/// The treatment of small pivots. `definite`: a pivot that is not above 1e-12 b_ii fails; otherwise
+/// a pivot below `floor` times the size of its row is replaced by that product.
 struct PivotRule {
   bool definite = false;
   double floor = 0;
-  double shift = 0;  ///< b_ii (1 + shift) stands for b_ii
+  double shift = 0;  ///< b_ii (1 + shift) takes the place of b_ii
 };
-/// How many pivots did so.
+/// How many pivots were replaced, and how many failed.
 struct PivotCounts {
   unsigned replaced = 0, failed = 0;
 };

@@ -8,7 +8,7 @@
 ///         [ .  .   7   1     ]
 ///
 /// The unknowns of a part are few enough to lie in the shared memory of one thread block, which
-/// goes from level to level without a word from any other.
+/// solves level after level without waiting for another block.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 ///     columns of the row     3  7  8  20
 ///     table                  .  2  .  0  .  .  3  1
 ///
-/// The place of a column stands in the slot of its hash, or in the next that is free.
+/// The slot of a column's hash, or the next free one, holds its place in the row.
 /// The table has two to four slots for each column.
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace tcsolve::cuda {
 
-/// Places of the columns of a row, and room for its numbers. A row that finds no room is searched
-/// where it lies.
+/// Places of the columns of a row, and room for its numbers. A row that is too long for it is
+/// searched in global memory.
 class RowPlaces {
  public:
   using Slot = unsigned short;

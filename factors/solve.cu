@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(block)
     solve_kernel(TriangleView<S> t, TriangleSolve s, TriangleScratch at) {
   __shared__ unsigned tile;
   if (threadIdx.x == 0) tile = atomicAdd(at.ticket, 1u);
-  // What the other solve waits on: nobody looks at it while this one runs.
+  // Reset what the other solve waits on: it is not read while this one runs.
   std::int64_t const thread = std::int64_t{blockIdx.x} * block + threadIdx.x;
   if (thread == 0) *at.other_ticket = 0;
   if (!at.consume)

@@ -36,7 +36,7 @@ OperatorPtr<double> stored_product(Context& ctx, Csr<double> a, OperatorPtr<doub
     return std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
 }
 
-/// Its pattern, where it lies.
+/// The pattern of the product's matrix, not copied.
 template <class S>
 CsrView<double> csr_pattern(LinearOperator<double> const& product) {
   CsrView<S> const& a = dynamic_cast<CsrOperator<double, S> const&>(product).view();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// w_j -= w_k t_kj by a warp, on the columns of a row that w is of, k one of them after the other.
+/// w_j -= w_k t_kj by a warp, w a row of the factors, for its columns k one after the other.
 ///
 /// A piece is up to 32 entries of a row of T, one for each lane. Three pieces are under way at a
 /// time, so that the warp seldom waits for memory:

@@ -58,6 +58,8 @@ class ConvertedOperator : public LinearOperator<T> {
   double norm(Context& ctx, CsrView<S> const& here) const {
     if constexpr (requires { matrix_.norm_inf(); })
       return matrix_.norm_inf();
+    else if constexpr (requires { matrix_.norm_inf(ctx); })
+      return matrix_.norm_inf(ctx);
     else
       return norm_inf(ctx, here);
   }
@@ -77,6 +79,8 @@ class ConvertedOperator : public LinearOperator<T> {
   }
 
   Matrix matrix_;
+
+ protected:
   double norm_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The descriptor of a matrix format: all that the rest of tcsolve uses of it.
 ///
-///     Format xyz_format() {                               // xyz_format.cpp
+///     Format xyz_format() {                               // formats/xyz/format.cpp
 ///       return {.name = "xyz",
 ///               .doc = "what it is for, in a line",
 ///               .can = {.dot = true, .persistent = true},
@@ -30,8 +30,8 @@
 #include <utility>
 #include <vector>
 
-#include <tcsolve/formats/choose/survey.hpp>
 #include <tcsolve/formats/intensity.hpp>
+#include <tcsolve/formats/survey.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -86,7 +86,7 @@ struct Variant {
   std::string name;
   Makers makers;
   bool swept = true;  ///< with --pass alone
-  /// Whether it is another one for this matrix and these types; empty: it is for all.
+  /// Whether it differs from the format's own tuning for this matrix and these types; empty: yes.
   std::function<bool(Features const&, Real values, Real vectors)> differs = {};
   double roundoff = 0;  ///< of its sums; 0: that of the vectors
 };

@@ -94,8 +94,8 @@ class MatrixFactory : public OperatorFactory {
  protected:
   virtual CostTable table(Context const& ctx) const { return CostTable::shipped(ctx); }
   virtual PlanRequest request(Context const& ctx, OperatorUse const& use) const {
-    // The plan counts A as CSR in `values`; what of it lies there already is not taken again.
     Real const values = stored(use.vectors);
+    // The plan counts A as CSR in `values`; arrays of A that are in place already are free.
     double resident = 0;
     if (use.ready && use.ready->matrix) {
       CsrView<double> const& a = use.ready->matrix->view();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/formats/register.hpp>
 
-#include <tcsolve/formats/choose/auto_factory.hpp>
+#include <tcsolve/formats/auto_factory.hpp>
 
 namespace tcsolve {
 
-/// Adds what xyz_format() describes, which is defined in xyz_format.cpp.
+/// Adds what xyz_format() describes, which formats/xyz/format.cpp defines.
 #define TCSOLVE_ADD(xyz)        \
   extern Format xyz##_format(); \
   formats.add(xyz##_format())

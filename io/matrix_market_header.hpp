@@ -35,7 +35,7 @@ constexpr auto names(MatrixSymmetry) {
                     std::pair{MatrixSymmetry::skew_symmetric, "skew-symmetric"}};
 }
 
-/// What the first lines of a file state. Nothing in it is believed before the entries are there.
+/// What the first lines of a file state. Readers trust no number of it before the entries are read.
 struct MatrixHeader {
   MatrixLayout layout = MatrixLayout::coordinate;
   MatrixField field = MatrixField::real;

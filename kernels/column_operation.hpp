@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fused operations (kernels/operation.hpp) on row-major blocks whose columns are independent: each
-/// has scalars of its own, and one that is left alone does not hold up the others.
+/// has scalars of its own, and a column that has stopped does not delay the others.
 ///
 ///     struct Op {
 ///       static constexpr char const* name = "pseudo_cg_update";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Householder QR of a block of n x w vectors in strips of rows (TSQR: Demmel, Grigori, Hoemmen and
-/// Langou 2012), for blocks whose Gram matrix knows too little of them: the basis is orthonormal to
-/// rounding whatever the condition.
+/// Langou 2012), for blocks whose Gram matrix has lost small directions to rounding: the basis is
+/// orthonormal to rounding whatever the condition.
 ///
 ///     W = [ V_0 R_0 ]                         leaf    every strip by itself, its reflectors in V
 ///         [ V_1 R_1 ]

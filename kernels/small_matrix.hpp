@@ -73,7 +73,7 @@ TCSOLVE_HD void solve_cholesky(SmallTeam t, Index r, double const* L, Index q, d
 /// When a column of a Gram matrix counts as dependent on those taken before it.
 struct Dependence {
   bool scale;    ///< columns are scaled to length 1 first
-  double drop;   ///< pivots, squares of what is left of a column, that are no more than this
+  double drop;   ///< a column is dependent if its pivot, its rest squared, is at most this
   double least;  ///< dependent columns are kept, as if their pivot were at least this; 0: left out
   double const* floor = nullptr;  ///< squares of lengths that count as 0, with `scale`; null: none
 };
@@ -86,8 +86,8 @@ struct Independent {
 
 /// T (w x w), so that the columns of W T are orthonormal where G = W^T W: by the Cholesky
 /// factorisation with the largest pivot first, whose order the columns of W T have. Columns that
-/// depend on others come last, what is left of them divided by sqrt(max(pivot, least)), or as zeros
-/// where least = 0. `work`: 2 w^2 + w doubles.     Golub and Van Loan 2013, section 4.2.8
+/// depend on others come last, their rest divided by sqrt(max(pivot, least)), or as zeros where
+/// least = 0. `work`: 2 w^2 + w doubles.           Golub and Van Loan 2013, section 4.2.8
 TCSOLVE_HD Independent orthogonalise(SmallTeam t, Index w, double const* G, double* T,
                                      Dependence const& rule, double* work) {
   constexpr double negligible = 1e-290;  // a square that may have lost its digits

@@ -7,7 +7,7 @@
 ///     TsqrRoot      [R_0; R_1; ..] D -> C_s    one block of threads; the number of columns kept
 ///     TsqrForm      P_s = V_s [C_s; 0]         strips
 ///
-/// D scales columns to length 1; what is left of a column beyond `drop` of that is a direction.
+/// D scales columns to length 1; a column whose rest is longer than `drop` is a direction.
 /// P^T P = I to a few roundoffs, whatever the condition of W. 6 n w^2 flops and, strips being
 /// larger than what is close to a multiprocessor, some 3 w passes over n x w values: a fall-back.
 #pragma once

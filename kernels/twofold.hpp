@@ -25,7 +25,7 @@ TCSOLVE_HD double times_rounded(double a, double b) { return a * b; }
 struct Twofold {
   double high, low;
 
-  /// += a; the error of the sum goes to `low`, with `error` of what a stands for. Returns a bound
+  /// += a + error: the rounding error of the sum is added to `low`, with `error`. Returns a bound
   /// of what the sum loses for good: what `low` cannot hold. Sums of numbers of few digits lose
   /// nothing.
   TCSOLVE_HD double add(double a, double error = 0) {

@@ -9,7 +9,7 @@
 
 namespace tcsolve {
 
-/// Of `block` rows each, the last one of what is left.
+/// First rows of blocks of `block` rows; the last block has the remaining ones.
 std::vector<Index> uniform_blocks(Index rows, Index block);
 /// Neighbouring rows whose columns are the same, at most max_block of them; empty where few rows
 /// pair up that way.

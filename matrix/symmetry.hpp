@@ -14,7 +14,7 @@ double row_scale(CsrView<double> const& a, Index i);
 ///     |x - y| <= 1e-12 max(|x|, |y|) + 8 eps s_i s_j
 ///
 /// The second term is that of sums whose parts cancel: finite elements add entries of size up to
-/// s_i s_j, and what is left of a sum that is 0 differs between the triangles.
+/// s_i s_j, and the rounding errors of a sum that is 0 differ between the triangles.
 bool are_mirrors(double x, double y, double scale_i, double scale_j);
 
 /// Whether all a_ij and a_ji are mirrors; an entry that is not stored is 0. D A D is judged as A

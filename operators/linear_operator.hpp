@@ -132,8 +132,8 @@ class LinearOperator {
   /// (operators/cast.hpp); null elsewhere. It may refer to this operator, which then outlives it.
   virtual std::shared_ptr<LinearOperator<float> const> on_floats() const { return nullptr; }
 
-  /// For operators that come to be applied in another way: while a solver runs (a conversion in
-  /// the background), or with new values (of a symmetric matrix, values that are not).
+  /// For operators whose product may change: in the middle of a solve, when a conversion is done
+  /// (formats/choose/lazy_operator.hpp), or with new values.
   /// A recording repeats the operations that apply() submitted and does not call the operator, so
   /// the loop reports between two steps how many applications it has made. Returns after how many
   /// more the next report is due; revision() may have changed afterwards.

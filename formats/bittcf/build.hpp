@@ -263,8 +263,8 @@ struct Fill {
   }
 };
 
-/// The values of row i: what comes before a column of its blocks and is in none stands aside.
-/// Another pattern, which nobody has looked at, leads nowhere outside the row's places.
+/// The values of row i: an entry whose column is in none of the row's blocks is a side entry.
+/// A matrix of another pattern, which is not checked, writes no position outside the row's.
 template <class S>
 struct Refill {
   BittcfView<S> m;

@@ -2,8 +2,8 @@
 /// y = alpha A x + beta y, A in BitTCF (Acc-SpMM: Zhao et al. 2025, Algorithm 2). A warp takes a
 /// window of eight rows, or a piece of a long one.
 ///
-///   columns  8, 16 and 32 at a time, in FP32 64 too, where x and y are row-major and aligned; the
-///            others, and what is left of them, 16 at a time by the same kernel with strides
+///   columns  8, 16 and 32 at a time, in FP32 64 too, where x and y are row-major and aligned;
+///            remaining columns, and other layouts, 16 at a time by the same kernel with strides
 ///   mma      m16n8k8.tf32 for FP32, m8n8k4.f64 for FP64, the operands swapped (section 3.4): x^T
 ///            is the left one, with 16 or 8 columns of x as its rows, the block the right one
 ///
@@ -294,9 +294,9 @@ struct Description {
   }
 };
 
-/// `ahead` blocks, of which `count` are there, all if `whole`: the others are taken without their
-/// entries, which costs less than branches, and with columns of the first, so that nothing else is
-/// read of x. The description becomes that of the blocks from `next` on.
+/// `ahead` blocks, of which `count` exist, all if `whole`. Missing blocks are multiplied as blocks
+/// without entries, which costs less than branches, at the columns of the first, so that no other x
+/// is read. The description becomes that of the blocks from `next` on.
 template <bool whole, int ahead, class S, class T, class Columns, int width>
 __device__ void add_batch(BittcfView<S> const& a, Columns const& at, Description<ahead>& blocks,
                           int count, std::uint32_t next, Place const& place,
@@ -419,15 +419,15 @@ __global__ void __launch_bounds__(32 * warps, blocks_together(sizeof(T) * Column
   }
 }
 
-/// Y = alpha A X as above, a warp a window, the pieces before. X^T Y of the windows of each thread
-/// block goes to `grams`, one after the other.
+/// Y = alpha A X as above, a warp a window, the pieces before. Writes X^T Y of the windows of each
+/// thread block to `grams`, in the order of the blocks.
 template <class S>
 __global__ void __launch_bounds__(32 * warps, blocks_together(16))
     bittcf_gram_kernel(BittcfView<S> a, Adjacent<double, 1> at, double* parts_of, double* grams) {
   int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
   Index const I = blockIdx.x * warps + threadIdx.x / 32;
   WarpGram gram;
-  if (I < a.windows) {  // the others of the last thread block add zeros
+  if (I < a.windows) {  // warps beyond the last window add zeros
     uint2 blocks = {__ldg(a.start + I), __ldg(a.start + I + 1)};
     double sum[2][1] = {};
     Parts<double, 1> const parts{parts_of};

@@ -195,8 +195,8 @@ void spmv_dot_bsell(Device&, BsellProduct<S, T> const&, double* sigma);
 }  // namespace cuda
 
 /// Of a matrix in the Context's space; host and device give the same numbers. Those of more than
-/// 393216 rows are estimates: every k-th stretch of 384 rows is looked at, 512 at most, and stands
-/// for as many entries as there are. Cost: what is looked at of the pattern four times, a merge of
+/// 393216 rows are estimates: every k-th stretch of 384 rows is counted, 512 at most, and the
+/// counts are scaled to all entries. Cost: four passes over the pattern that is counted, a merge of
 /// the rows of each block row, serial in its thread.
 template <class S>
 BsellCounts count_blocks(Context& ctx, CsrView<S> const& a) {

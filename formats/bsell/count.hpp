@@ -110,7 +110,7 @@ constexpr Index sampled_every(Index rows) {
   return stretches <= 1024 ? 1 : pieces(stretches, 512);
 }
 
-/// The blocks of the block rows that are looked at, of every size: each element is one of them.
+/// The lengths of the counted block rows, in blocks of every size: an element is one block row.
 template <class S>
 struct CountBlocks {
   CsrView<S> a;

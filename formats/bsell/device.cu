@@ -112,8 +112,8 @@ __device__ __forceinline__ void add_slice(BsellView<S> const& a, BsellSlice cons
   add_rest<steps / 2, b, adjacent>(left, values, apart, coming, x, stride, last, sums);
 }
 
-/// The same with a look at every value. Padding is -0 and adds nothing to a sum, unless it meets an
-/// Inf or NaN of x, which makes NaN: rows whose sum is that are taken anew.
+/// The same with a test of every value. Padding is -0 and adds nothing to a sum, unless it meets an
+/// Inf or NaN of x, which makes NaN: rows whose sum is NaN are added anew by this function.
 template <int b, class S, class T>
 __device__ __noinline__ void add_entries(BsellView<S> a, BsellSlice slice, T const* x,
                                          std::int64_t stride, T* sums) {
@@ -197,8 +197,8 @@ struct Grid {
   unsigned int blocks, threads;
   int log_share;  ///< of the warps of a slice, a power of two
 };
-/// Warps share slices while the device holds about all of them at once; or two do, where one each
-/// would leave a part of it without work for most of the time. Measured: docs/formats/bsell.md.
+/// Warps share a slice where the device holds about all slices at once; two warps do where one warp
+/// a slice would leave a part of the device idle most of the time. Measured: docs/formats/bsell.md.
 template <int b, class S, class T>
 Grid grid(Device const& on, BsellView<S> const& a) {
   std::int64_t const held =

@@ -33,10 +33,10 @@ struct ConversionTerms {
 
   /// Products after which the loss has reached the conversion, at least one.
   double due() const;
-  /// Products that a loop makes before it looks again whether the conversion is ready, `since` of
-  /// which have been made since it began: as many as it is predicted to take, and an eighth of
-  /// `since` where it takes longer. A pause costs a device some tens of microseconds; what waits
-  /// for an idle device, as giving back memory does, waits for one.
+  /// Products until a loop next pauses to ask whether the conversion is ready, when `since` have
+  /// been made since the conversion began: at first as many as it is predicted to take, later an
+  /// eighth of `since`. A pause costs a device some tens of microseconds; a conversion that waits
+  /// for an idle device, as it does to free memory, waits for such a pause.
   double between_looks(double since) const;
 };
 
@@ -72,7 +72,7 @@ class LazyOperator final : public LinearOperator<T> {
  private:
   enum class Phase { counting, converting, settled };
   struct Converted {
-    std::unique_ptr<Context> home;  // goes after what was made in it
+    std::unique_ptr<Context> home;  // destroyed after A, which was made in it
     Made A;
   };
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
@@ -95,12 +95,12 @@ class LazyOperator final : public LinearOperator<T> {
   mutable double products_ = 0;
   mutable std::uint64_t revision_ = 0;
   mutable void* stream_ = nullptr;             // that products with the other format are made in
-  mutable std::future<Converted> conversion_;  // the last member: it may be using the others
+  mutable std::future<Converted> conversion_;  // last: its thread may use the members above
 };
 
-/// `a` as csr, to be converted to what the plan would take for products without number; csr for
-/// good where that is csr. Logs which. In FP64 csr borrows `a` where it lies in the Context's
-/// space. Throws MatrixError where csr cannot hold the values in the plan's type.
+/// `a` as csr, to be converted to the format that the plan takes for ever more products; if that is
+/// csr, never. Logs which. In FP64 csr borrows an `a` that is in the Context's space. Throws
+/// MatrixError where csr cannot hold the values in the plan's type.
 OperatorPtr<double> convert_lazily(Context&, CsrView<double> const& a, Plan const&);
 
 }  // namespace tcsolve

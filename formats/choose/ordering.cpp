@@ -47,7 +47,7 @@ bool fits(Context const& ctx, Reorder order, double rows, Offset of_a) {
   return there < 0.9 * double(ctx.available_memory()) && metis < 0.9 * double(available_memory());
 }
 
-/// Adds the seconds until it goes.
+/// Adds the seconds of its lifetime to `sum`.
 class Clock {
  public:
   explicit Clock(double& sum) : sum_(sum) {}

@@ -11,7 +11,7 @@
 /// The features of P A P^T are known only when it has been made. So an order is made only where
 /// even free access to x would pay: A itself, padding and blocks as they are, with as few 8 x 8
 /// tiles as its entries fill and no column beyond 16 bits; of A no more is looked at than that
-/// takes (formats/choose/survey.hpp). What then has the least total is taken, an order in either
+/// takes (formats/survey.hpp). What then has the least total is taken, an order in either
 /// case only if it is less by 5 %, what the model is off by for the better formats. A format that
 /// cannot hold A as it is takes the first order in which it holds it. The answer is a function of
 /// the matrix, the request, the cost table and of whether this build has METIS; an order that a
@@ -24,7 +24,7 @@
 #include <vector>
 
 #include <tcsolve/formats/choose/planner.hpp>
-#include <tcsolve/formats/choose/survey.hpp>
+#include <tcsolve/formats/survey.hpp>
 #include <tcsolve/io/disk_cache.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/matrix/transfer.hpp>
@@ -36,7 +36,7 @@ struct OrderRequest {
   PlanRequest plan;
   Format const* format = nullptr;    ///< the only one there is; null: the one that costs least
   DiskCache const* cache = nullptr;  ///< where orders are kept; null: nowhere
-  /// A in the Context's space, where it lies there already; null: it is copied there.
+  /// A in the Context's space, if it is there already; null: it is copied there.
   std::shared_ptr<CsrStorage<double> const> given;
 };
 
@@ -49,7 +49,7 @@ struct OrderCandidate {
   std::string excluded;  ///< why it was not made; empty when it was
 };
 
-/// The decision: none first, then the others as they were looked at.
+/// The decision. `candidates` has Reorder::none first, then orders as they were examined.
 struct OrderPlan {
   PlanRequest request;
   std::string device;

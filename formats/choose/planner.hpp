@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <tcsolve/formats/choose/cost_model.hpp>
-#include <tcsolve/formats/choose/survey.hpp>
+#include <tcsolve/formats/survey.hpp>
 
 namespace tcsolve {
 
@@ -90,11 +90,11 @@ struct Tuned {
 template <class T>
 std::string text(Tuned<T> const&);
 
-/// Makes the operators of the best `most` candidates by make(format), one after another, times
-/// products with each and keeps the fastest, or the first one where the times scatter; MatrixError
-/// and MemoryError of `make` pass a format over, and the next takes its place. Stops trying after
-/// `budget` seconds; what the plan takes is tried in any case. The answer depends on the clock: two
-/// runs may differ. Throws what the last make() threw when none could be made.
+/// Makes the operators of the best `most` candidates by make(format), one after another, and keeps
+/// the one whose products are fastest; the plan's first one if the times scatter. Where make()
+/// throws MatrixError or MemoryError, the next candidate is tried. No candidate but the first is
+/// begun after `budget` seconds. The answer depends on the clock: two runs may differ. Throws what
+/// the last make() threw when no operator could be made.
 template <class T>
 Tuned<T> autotune(Context&, Plan const&, double budget,
                   std::function<OperatorPtr<T>(Format const&)> const& make, int most = 3);

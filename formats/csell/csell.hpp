@@ -25,8 +25,8 @@
 /// Rows longer than max_length are cut into pieces, lines of their own, whose sums are added
 /// afterwards: 256, or, so that small matrices have work for a whole device, less, down to 32.
 /// Where padding would take more than 3 %, lines are sorted by length within windows of sigma =
-/// 4096, and `order` says where y goes. Nothing that is read of x for padding
-/// counts, so that an Inf in x reaches only rows that refer to it.
+/// 4096, and `order` holds the rows of y. What padding reads of x is not added
+/// to a sum, so that an Inf in x reaches only rows that refer to it.
 ///
 /// Bytes: positions (sizeof(value) + 1, 2 or 4) + 4 for each 32 positions + 16 a strip + 4 a slice
 /// (+ 4 a line where there is an order).
@@ -75,8 +75,8 @@ struct CsellView {
   Index const* long_start = nullptr;    // (long_rows + 1) first part of each
   Space space = Space::host;
 
-  /// Where step j of lane l lies among the positions of a strip: two steps side by side, so that a
-  /// lane reads them with one load.
+  /// The position of step j of lane l within a strip: a lane has two steps side by side and reads
+  /// them with one load.
   TCSOLVE_HD static Offset place(Index j, int lane) {
     return (Offset{j / 2} * C + lane) * 2 + j % 2;
   }

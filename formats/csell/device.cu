@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Products with SELL-32-sigma with compressed columns: a warp a strip (csell_strip.cuh).
+/// Products with SELL-32-sigma with compressed columns: a warp a strip (formats/csell/strip.cuh).
 ///
 ///   grid    as many warps as run at a time, so many strips for each that all end together
 ///   sigma   lane, warp, block; the last block adds the partial sums in block order

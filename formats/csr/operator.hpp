@@ -19,7 +19,7 @@ namespace tcsolve {
 ///   op     A^T is stored as a CSR matrix of its own when it is first asked for
 ///
 /// One operator serves one Context at a time (cuSPARSE keeps a workspace in it). With CUDA, work
-/// that was submitted must finish before the operator goes.
+/// that was submitted must finish before the operator is destroyed.
 template <class T, class S = T>
 class CsrOperator final : public LinearOperator<T> {
  public:
@@ -42,9 +42,9 @@ class CsrOperator final : public LinearOperator<T> {
   bool sums_exactly() const override { return all_double; }
   /// Makes the transpose.
   bool inverse_column_norms(Context&, Out<double> d) const override;
-  /// The same pattern with new values (LinearOperator), as if made from `a`, copied to where the
-  /// old ones lie. Arrays that were borrowed are let go, and `a` is borrowed when it lies in the
-  /// Context's space, copied else. A
+  /// The same pattern with new values (LinearOperator), as if made from `a`: they overwrite the old
+  /// ones. An operator that borrowed its arrays drops them and borrows `a` if that is in the
+  /// Context's space, and copies it else. A
   /// caller who has changed the values in borrowed arrays gives the same arrays once more. A
   /// transpose that was made follows. Cost: a copy and a pass for the norm.
   void update_values(Context&, CsrView<S> const& a);

@@ -94,8 +94,8 @@ RowShares row_shares(CsrView<S> const& a) {
   return {a.offsets, a.rows, a.entries >= 16 * Offset{a.rows} ? 4 : 1};
 }
 
-/// The values of A^T, whose pattern is there, from those of A: each looks for its place in a row of
-/// A.
+/// The values of A^T, whose pattern was made before, from those of A: entry (j, i) of A^T searches
+/// row i of A.
 template <class S>
 struct TransposeValues {
   static constexpr char const* name = "transpose_values";

@@ -96,7 +96,7 @@ __device__ double multiply_streamed(CsrMultiply<S, T> const& op, X x, RowShare<T
     }
     return e;
   };
-  // Only the entries there are: the zeros behind them must not meet an Inf.
+  // Only stored entries: a zero loaded beyond `last` times an Inf of x would be a NaN.
   auto add = [&](Entries const& e, T const(&xj)[wide], Offset at, Offset last, T& sum) {
 #pragma unroll
     for (int u = 0; u < wide; ++u)

@@ -2,7 +2,9 @@
 #include <tcsolve/formats/dasp/dasp.hpp>
 
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/matrix/same_pattern.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {
 
@@ -28,6 +30,21 @@ std::size_t Dasp<S>::bytes() const {
   return m.order.bytes() + m.long_start.bytes() + m.long_order.bytes() + m.units.bytes() +
          m.values.bytes() + m.indices.bytes() + m.irregular_start.bytes() +
          m.irregular_values.bytes() + m.irregular_columns.bytes();
+}
+
+template <class S>
+double Dasp<S>::norm_inf(Context& ctx) const {
+  DaspView<S> const& a = view();
+  auto scope = ctx.arena().scope();
+  In<double> const ones{nullptr, a.cols};
+  Out<double> const sums = scope.template vector<double>(a.rows);
+  std::vector<unsigned int> const zeros(a.long_rows);
+  Array<unsigned int> tickets = to_space(ctx, zeros.data(), zeros.size());
+  DaspWork<double> const work{.parts = scope.template take<double>(a.long_units),
+                              .tickets = tickets.data(),
+                              .unit = DaspUnitOf::absolute};
+  ctx.visit([&](auto& on) { spmm_dasp<S, double>(on, 1, a, work, ones, 0, sums); });
+  return largest<double>(ctx, sums);
 }
 
 template <class S>

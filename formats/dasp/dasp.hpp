@@ -240,6 +240,9 @@ class Dasp {
   std::size_t bytes() const;
   /// Values stored, padding included.
   Offset stored() const { return arrays_.blocks * view().block + entries_outside(); }
+  /// ||A||_inf = max_i (|A| 1)_i by a product, which shares long rows evenly. Memory: a value for
+  /// each row and unit of a long row, a ticket for each long row.
+  double norm_inf(Context&) const;
   /// Blocks of a medium row-block, on average: what LOOP_NUM goes by.
   double blocks_per_unit() const;
 

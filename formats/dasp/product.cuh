@@ -13,14 +13,13 @@
 ///   y      written to the caller's row, nothing else leaves the kernel
 ///   tuning LOOP, groups of a warp: swept by bench/spmv (docs/formats/dasp.md)
 ///
-/// Sixty kernels: dasp_f64.cu, dasp_f32.cu, dasp_f16.cu and dasp_bf16.cu instantiate those of one
-/// type of values each.
+/// Sixty kernels: the files product_*.cu instantiate those of one type of values, or of some ways
+/// to add up (line.cuh) with it, so that each compiles in half a minute. product.cu chooses among
+/// them.
 #pragma once
 
-#include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/formats/dasp/dasp.hpp>
+#include <tcsolve/formats/dasp/products.cuh>
 #include <tcsolve/formats/dasp/slots.cuh>
-#include <tcsolve/kernels/cuda/range.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 
 #include <algorithm>
@@ -220,7 +219,7 @@ __device__ void short_unit(DaspView<S> const& a, X const& x, Range<T> const& y, 
 #pragma unroll
   for (int b = 0; b < 4; ++b) {
     S value = b % 2 == 0 ? slots[b / 2].a : slots[b / 2].b;
-    // What belongs to the other row of the line goes on both sides: Inf times 0 would be a NaN.
+    // For the other row of the line the value and x are 0, since 0 times an Inf would be a NaN.
     bool first = lane % 4 < line[b].split;
     S const none = S(0.0f);
     Sum sum;
@@ -281,8 +280,6 @@ __device__ void shared_unit(DaspView<S> const& a, X const& x, Range<T> const& y,
 
 /// Blocks of a multiprocessor that share the medium units: more than run at a time.
 constexpr Index medium_blocks = 16;
-/// Medium units for each multiprocessor below which a unit is shared by a block.
-constexpr Index few_units = 16;
 
 /// Blocks of each category, in this order.
 struct Grid {
@@ -337,20 +334,11 @@ void launch(Device& on, DaspView<S> const& a, DaspWork<T> const& work, X x, Rang
   check(cudaGetLastError());
 }
 
-/// What `automatic` is in FP64: the matrix unit where a warp has one row-block of many blocks, FMA
-/// where it has several or where a row-block is shared, and where the device has few FP64 units: a
-/// tile of 8 x 4 takes 256 multiplications on the matrix unit, and 32 without.
-template <class S, class T>
-bool by_mma(Device const& on, DaspView<S> const& a, DaspWork<T> const& work) {
-  constexpr int few = 4;  // A100, H100, B200: 2; others 32 and 64
-  if (on.single_to_double > few) return false;
-  return work.loop_num == 1 && a.medium_units() >= few_units * on.properties.multiProcessorCount;
-}
+}  // namespace
 
-/// One column whose entries are adjacent runs the tuned kernel, any other a plain one.
 template <class Sum, class S, class T>
-void column(Device& on, DaspView<S> const& a, DaspWork<T> const& work, T const* x,
-            std::int64_t x_stride, Range<T> const& y) {
+void dasp_column(Device& on, DaspView<S> const& a, DaspWork<T> const& work, T const* x,
+                 std::int64_t x_stride, Range<T> const& y) {
   if (x_stride != 1) return launch<1, Sum>(on, a, work, Domain<T, false>{x, x_stride}, y);
   Domain<T, true> adjacent{x, 1};
   if (work.loop_num == 4) return launch<4, Sum>(on, a, work, adjacent, y);
@@ -358,38 +346,18 @@ void column(Device& on, DaspView<S> const& a, DaspWork<T> const& work, T const* 
   launch<1, Sum>(on, a, work, adjacent, y);
 }
 
-}  // namespace
-
-template <class S, class T>
-void spmm_dasp(Device& on, T alpha, DaspView<S> const& a, DaspWork<T> const& work, In<T> x, T beta,
-               Out<T> y) {
-  if (a.rows == 0) return;
-  auto step = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
-  for (Index j = 0; j < y.cols; ++j) {
-    T const* from = x.data + x.offset(0, j);
-    Range<T> to{alpha, beta, y.data + y.offset(0, j), step(y), work.row_scale};
-    if constexpr (std::is_same_v<S, half>)
-      if (work.unit == DaspUnitOf::half_products) {
-        column<MmaF16>(on, a, work, from, step(x), to);
-        continue;
-      }
-    if constexpr (std::is_same_v<T, double>) {
-      if (work.unit == DaspUnitOf::absolute)
-        launch<1, AbsoluteFma<T>>(on, a, work, Ones<T>{}, to);
-      else if (work.unit == DaspUnitOf::mma ||
-               (work.unit == DaspUnitOf::automatic && by_mma(on, a, work)))
-        column<MmaF64>(on, a, work, from, step(x), to);
-      else
-        column<Fma<T>>(on, a, work, from, step(x), to);
-    } else if constexpr (std::is_same_v<S, half>) {
-      if (work.unit == DaspUnitOf::mma)
-        column<MmaTf32>(on, a, work, from, step(x), to);
-      else
-        column<Fma<T>>(on, a, work, from, step(x), to);
-    } else {
-      column<Fma<T>>(on, a, work, from, step(x), to);
-    }
-  }
+template <class S>
+void dasp_absolute(Device& on, DaspView<S> const& a, DaspWork<double> const& work,
+                   Range<double> const& y) {
+  launch<1, AbsoluteFma<double>>(on, a, work, Ones<double>{}, y);
 }
+
+/// The kernels of one way to add up.
+#define TCSOLVE_DASP_COLUMN(Sum, S, T)                                                  \
+  template void dasp_column<Sum, S, T>(Device&, DaspView<S> const&, DaspWork<T> const&, \
+                                       T const* x, std::int64_t x_stride, Range<T> const& y)
+#define TCSOLVE_DASP_ABSOLUTE(S)                                                       \
+  template void dasp_absolute<S>(Device&, DaspView<S> const&, DaspWork<double> const&, \
+                                 Range<double> const& y)
 
 }  // namespace tcsolve::cuda

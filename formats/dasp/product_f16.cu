@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// DASP products with values of half.
+/// DASP products with values of half, by FMA, and |A| 1.
 #include <tcsolve/formats/dasp/product.cuh>
 
 namespace tcsolve::cuda {
 
-template void spmm_dasp<half, double>(Device&, double, DaspView<half> const&,
-                                      DaspWork<double> const&, In<double>, double, Out<double>);
-template void spmm_dasp<half, float>(Device&, float, DaspView<half> const&, DaspWork<float> const&,
-                                     In<float>, float, Out<float>);
+TCSOLVE_DASP_COLUMN(Fma<double>, half, double);
+TCSOLVE_DASP_COLUMN(Fma<float>, half, float);
+TCSOLVE_DASP_ABSOLUTE(half);
 
 }  // namespace tcsolve::cuda

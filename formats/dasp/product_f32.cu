@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// DASP products with values of float.
+/// DASP products with values of float, by FMA.
 #include <tcsolve/formats/dasp/product.cuh>
 
 namespace tcsolve::cuda {
 
-template void spmm_dasp<float, double>(Device&, double, DaspView<float> const&,
-                                       DaspWork<double> const&, In<double>, double, Out<double>);
-template void spmm_dasp<float, float>(Device&, float, DaspView<float> const&,
-                                      DaspWork<float> const&, In<float>, float, Out<float>);
+TCSOLVE_DASP_COLUMN(Fma<double>, float, double);
+TCSOLVE_DASP_COLUMN(Fma<float>, float, float);
 
 }  // namespace tcsolve::cuda

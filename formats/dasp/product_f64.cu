@@ -4,7 +4,8 @@
 
 namespace tcsolve::cuda {
 
-template void spmm_dasp<double, double>(Device&, double, DaspView<double> const&,
-                                        DaspWork<double> const&, In<double>, double, Out<double>);
+TCSOLVE_DASP_COLUMN(Fma<double>, double, double);
+TCSOLVE_DASP_COLUMN(MmaF64, double, double);
+TCSOLVE_DASP_ABSOLUTE(double);
 
 }  // namespace tcsolve::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The slots of a DASP unit on their way to a warp: slot k = lane % 4 of line r = lane / 4 of each
-/// block, the columns beside it, and what is to be multiplied of x. `Sum` is one of dasp_line.cuh.
+/// block, the columns beside it, and what is to be multiplied of x. `Sum` is one of line.cuh.
 #pragma once
 
 #include <tcsolve/formats/dasp/dasp.hpp>

@@ -96,8 +96,8 @@ struct Row {
   }
 };
 
-/// Position i of the diagonals up to the main one, or of all (`stored`), and of those above, each
-/// where it is wanted. `again`: padding lies where it did, so that columns need not be looked at.
+/// Position i of the diagonals up to the main one, or of all (`stored`), and of those above, as far
+/// as they are wanted. `again`: padding keeps its positions, so that no column is read.
 template <class S>
 struct Fill {
   Index const* offsets;
@@ -263,7 +263,7 @@ void each_row(On& on, std::int64_t n, CsrView<S> const& a, Index distinct, F con
 /// What the host reads of a fill.
 struct Found {
   double norm;
-  Index differs;  ///< what lies above the diagonal from what lies below it
+  Index differs;  ///< not 0 where some a_ij and a_ji do
 };
 
 /// The values, and ||A||. True where upper diagonals have come, so that the list is no longer true.

@@ -32,8 +32,8 @@
 
 namespace tcsolve {
 
-/// Entry (i, i + offset) is values[start + min(i, last)]. Beyond `last`, which is where a mirrored
-/// diagonal ends, lies padding.
+/// Entry (i, i + offset) is values[start + min(i, last)]. A mirrored diagonal ends before position
+/// `last`, which holds padding.
 struct DiaDiagonal {
   Offset start;
   Index offset;

@@ -162,8 +162,8 @@ void refill_dia(Host&, Arena& arena, CsrView<S> const& a, DiaArrays<S>& m) {
   template void refill_dia<S>(Host&, Arena&, CsrView<S> const&, DiaArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 
-/// By diagonals, some rows at a time. What stands for no entry is -0, which changes no sum unless
-/// it meets an Inf or NaN of x: such a row is added anew.
+/// By diagonals, some rows at a time. Padding is -0, which changes no sum unless it multiplies an
+/// Inf or NaN of x: such a row is added anew.
 template <>
 struct Each<ExactResidual<DiaView<double>>> {
   [[gnu::always_inline]] static inline void run(ExactResidual<DiaView<double>> const op,

@@ -13,8 +13,8 @@
 namespace tcsolve {
 
 /// sum += the entries of row i in `count` diagonals times x, in their order. All are loaded before
-/// any is added, none under a condition: outside of the matrix lies padding, for which any x will
-/// do.
+/// any is added, and none under a condition: the value of a diagonal outside of the matrix is
+/// padding, which may multiply any x.
 template <int count, class S, class X, class T>
 TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index i, X x,
                         std::int64_t stride, T& sum) {
@@ -38,8 +38,8 @@ TCSOLVE_HD void dia_add(DiaView<S> const& a, DiaDiagonal const* diagonals, Index
     if (!is_padding(value[k])) sum += T(value[k]) * xj[k];
 }
 
-/// The sum over row i of a_ij x_j, x a pointer or what reads like one; with several lanes, this
-/// one's part of it: every so many eights of diagonals.
+/// The sum over row i of a_ij x_j, x a pointer or what reads like one. With several lanes: the sum
+/// over the diagonals of `lane`, which are every lanes-th group of eight.
 template <class S, class X>
 TCSOLVE_HD auto dia_row(DiaView<S> const& a, std::int64_t row, X x, std::int64_t stride,
                         Index lane = 0, Index lanes = 1) {

@@ -31,8 +31,8 @@ constexpr Index block_steps = 96;
 template <class T>
 alignas(64) constexpr T zeros[half_slice] = {};
 
-/// The arrays of a slice, and what of them is asked for: it goes on line by line, whichever lanes
-/// are walked.
+/// The arrays of a slice, and the position up to which they are prefetched: line by line, whichever
+/// lanes are walked.
 template <class S, class I>
 struct Entries {
   S const* values;  // of step 0, lane 0

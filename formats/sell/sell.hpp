@@ -9,7 +9,7 @@
 ///     row 3  [ . . . 9 ]    slice 1  base 0  width 2    1  9     4  0  ...
 ///
 /// Lanes of a warp hold neighbouring rows, so every load of values and deltas is contiguous. A
-/// slice whose columns spread over more than 65536 keeps 32-bit columns; the others do not care.
+/// slice whose columns spread over more than 65536 keeps 32-bit columns; others keep 16 bits.
 ///
 /// Bytes: stored entries (sizeof(value) + 2, or + 4 in a wide slice) + 4 rows + 32 slices. Stored
 /// over true entries is 1 where neighbouring rows are equally long; one long row stretches its

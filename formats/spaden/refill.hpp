@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// New values for a bitBSR matrix, written once for both backends (kernels/convert.hpp): each lane
-/// looks for what its row has in a block, or among the side entries, and writes that.
+/// finds the entries of its row in a block, or the side entries, and writes their values.
 #pragma once
 
 #include <bit>
@@ -18,9 +18,9 @@ TCSOLVE_HD int ones(std::uint64_t bits) {
 #endif
 }
 
-/// New values where the pattern is the same. What a row has in a block lies side by side in CSR
-/// too; its first entry is looked for from that of the thread's block before. Another pattern leads
-/// nowhere outside the row, or the block.
+/// New values where the pattern is the same. The entries of a row in a block are neighbours in CSR
+/// too; the search for the first begins at that of the thread's last block. A matrix of another
+/// pattern reads and writes nothing outside the row and the block.
 template <class S>
 struct Refill {
   CsrView<S> a;

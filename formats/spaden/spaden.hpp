@@ -144,6 +144,7 @@ class Spaden {
   /// Canonical CSR on the host, the matrix that went in.
   Csr<S> to_csr(Context&) const;
   std::size_t bytes() const;
+  Offset stored() const { return view().entries; }
 
  private:
   SpadenArrays<S> arrays_;

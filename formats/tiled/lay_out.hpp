@@ -154,7 +154,7 @@ struct CountEntries {
   TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = i < count ? lines[i].count : 0; }
 };
 
-/// 1 where a panel meets a column for the first time; one more element closes the scan.
+/// 1 for the first entry of a panel in a column; one more element closes the scan.
 struct MarkFirst {
   std::int64_t entries;
   std::uint32_t const *panel, *entry;

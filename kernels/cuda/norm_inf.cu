@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(block)
   int const lane = threadIdx.x % lanes;
   std::int64_t const step = std::int64_t{gridDim.x} * (block / lanes);
   double most = 0;
-  // Every lane of a warp goes round as often as the others: they add together.
+  // All lanes of a warp take as many steps: the shuffles of the sum need all of them.
   for (std::int64_t i0 = std::int64_t{blockIdx.x} * (block / lanes); i0 < a.rows; i0 += step) {
     std::int64_t const i = i0 + threadIdx.x / lanes;
     Offset begin = 0, end = 0;

@@ -14,7 +14,7 @@ namespace tcsolve::host {
 
 /// Runs `stretch` over [0, n) by Kokkos, on the threads that the Context at work may use
 /// (Context::visit; outside of one, thread_count(0)). Loops of several host threads run side by
-/// side. What the body throws goes on to the caller.
+/// side. The caller gets what the body throws.
 void parallel_stretches(std::int64_t n, Stretch stretch);
 
 /// f(i) for i in [0, n); serial when the loop is too small to share.

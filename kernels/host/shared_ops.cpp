@@ -6,7 +6,7 @@
 
 namespace tcsolve::host {
 
-/// Row by row: no element asks by a division where it lies.
+/// Row by row, so that no element divides to find its row and column.
 template <class T>
 struct Walk<Multiply<T>> {
   static void elements(Multiply<T> const op, NoCoefficients, std::int64_t begin, std::int64_t end,

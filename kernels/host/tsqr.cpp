@@ -22,7 +22,7 @@ void run_strips(LoopState* state, V const& op, Index strips) {
 
 }  // namespace
 
-/// Of 4 w rows or more, so that what is left of them is smaller.
+/// Strips have 4 w rows or more, so that the R_s together have at most a quarter of the rows of W.
 Index tsqr_strips(Host&, std::int64_t n, Index w) {
   constexpr std::int64_t most = 64;
   return static_cast<Index>(std::clamp<std::int64_t>(n / (4 * std::max<Index>(w, 1)), 1, most));

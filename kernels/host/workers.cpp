@@ -252,7 +252,7 @@ class Workers {
       if (loops_[std::size_t(at)].acquire()) return at;
     return -1;
   }
-  /// The helpers there are, `wanted` of them where they can be had.
+  /// The number of helpers, after an attempt to start as many as are `wanted`.
   int have(int wanted) {
     int const count = count_.load(std::memory_order_acquire);
     return wanted <= count ? count : start(wanted);

@@ -34,7 +34,7 @@ __device__ T* at(int position) {
   return reinterpret_cast<T*>(dynamic + position);
 }
 
-struct Add {};  ///< stands for a fused operation whose sums are sums
+struct Add {};  ///< the tag of a fused operation whose sums are added, not maximised
 
 /// Sum, or maximum, over the first `width` lanes; in lane 0.
 template <class V, int width = 32>

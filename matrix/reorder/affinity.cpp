@@ -120,7 +120,7 @@ class Windows {
     std::vector<Index> order;
     order.reserve(walk_.size());
     for (std::size_t at = 0; order.size() < walk_.size();) {
-      Index v = next();  // goes with the window before
+      Index v = next();  // a row with columns of the window before, or -1
       held_.clear();
       common_.clear();
       while (v < 0 && taken_[walk_[at]] != 0) ++at;

@@ -23,8 +23,8 @@ using LoopOps = Join<SharedLoopOps<T>, LoopRooms::Loop<T>>;
 /// What a team of a batch can do: whole solves, by cg, bicgstab and gmres.
 using BatchOps = Join<SharedBatchOps, LoopRooms::Batch>;
 
-/// f.template operator()<V>() for the k-th operation of a list, by one switch, which compiles to
-/// one jump table. A case beyond the list is empty and costs nothing.
+/// f.template operator()<V>() for the k-th operation of a list, by one switch: a jump table on the
+/// host, log2(size) comparisons on a device. A case beyond the list is empty and costs nothing.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif

@@ -47,7 +47,7 @@ TEST_F(Interaction, CtrlCWritesWhatItHas) {
   }
 }
 
-/// A matrix that takes many seconds to generate; files are in unit/core_cancel.cpp.
+/// A matrix that takes many seconds to generate; files are in unit/core/cancel.cpp.
 TEST_F(Interaction, CtrlCEndsTheReading) {
   write_text(folder_ / "my.yaml",
              "problem: {generator: {type: poisson27, n: 200, coefficient: random}}\n"

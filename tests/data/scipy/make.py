@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the files of this folder (SciPy 1.10, NumPy 1.24); tests/unit/io_binary.cpp reads them."""
+"""Writes the files of this folder (SciPy 1.10, NumPy 1.24); tests/unit/io/binary.cpp reads them."""
 import numpy as np
 import scipy.sparse as sp
 

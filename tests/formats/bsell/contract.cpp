@@ -3,7 +3,7 @@
 /// device, padding, the order of block rows, and products in blocks of every size. What they
 /// compute is also in operator_contract.cpp with all other formats.
 #include <tcsolve/formats/bsell/operator.hpp>
-#include <tcsolve/formats/choose/features.hpp>
+#include <tcsolve/formats/features.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/matrix/transfer.hpp>

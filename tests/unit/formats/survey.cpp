@@ -2,7 +2,7 @@
 /// A survey bounds the features of a matrix until it has looked, and a plan that is made of it is
 /// the one that all features give.
 #include <tcsolve/formats/choose/planner.hpp>
-#include <tcsolve/formats/choose/survey.hpp>
+#include <tcsolve/formats/survey.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/formats/choose/auto_factory.hpp>
+#include <tcsolve/formats/auto_factory.hpp>
 
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/io/plan_cache.hpp>
@@ -47,7 +47,7 @@ OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& pla
                               version::release, ", ", pattern_key(a));
   if (Format const* const kept = remembered(*cache, key, plan)) {
     try {
-      auto const A = make(*kept);
+      auto A = make(*kept);
       ctx.log(Severity::note, cat("format: ", kept->name, ", as measured before"));
       return A;
     } catch (MatrixError const& e) {  // measured with other values, which it could hold
@@ -110,7 +110,7 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
   if (params_.autotune == Autotune::measure)
     return measured(ctx, a, plan, params_.budget, table.device, use.cache, make);
   if (params_.conversion == Conversion::lazy)
-    if (auto const A = lazily(ctx, source(a, values == Real::f64 ? use : here), plan)) return A;
+    if (auto A = lazily(ctx, source(a, values == Real::f64 ? use : here), plan)) return A;
   return first_possible(ctx, plan, make, all);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The counts of formats/choose/survey_counts.hpp, written once for both backends
+/// The counts of formats/survey_counts.hpp, written once for both backends
 /// (kernels/convert.hpp). A warp, or a lane, adds what it has counted to one of a few copies of the
 /// sums; the host adds these up.
 #pragma once
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include <tcsolve/formats/choose/survey_counts.hpp>
+#include <tcsolve/formats/survey_counts.hpp>
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
 
@@ -135,9 +135,9 @@ struct CountTiles {
   }
 };
 
-/// Raises *differs where an entry above the diagonal is not what lies below it, and adds up how
-/// many more there are above than below: where all above are matched and these are as many, A =
-/// A^T.
+/// Raises *differs where an a_ij above the diagonal differs from a_ji, or a_ji is not stored, and
+/// sums the number of entries above minus that of entries below: A = A^T where none differs and
+/// this sum is 0.
 struct Mirror {
   Index* differs;
   Offset* excess;  // (copies)
@@ -153,7 +153,7 @@ struct Mirror {
     }
     add(excess + i % copies, more);
   }
-  /// The matrix as it lies in memory: a row that is staged has not the others.
+  /// The matrix in memory: a warp that stages its own row still searches in other rows.
   void const* columns;
   void const* values;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Counts over a pattern on the device (formats/choose/survey_counts.hpp).
-#include <tcsolve/formats/choose/survey_build.hpp>
+/// Counts over a pattern on the device (formats/survey_counts.hpp).
+#include <tcsolve/formats/survey_build.hpp>
 #include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
 

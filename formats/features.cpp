@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/formats/choose/features.hpp>
+#include <tcsolve/formats/features.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -16,7 +16,7 @@
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/formats/choose/features.hpp>
+#include <tcsolve/formats/features.hpp>
 
 namespace tcsolve {
 
@@ -48,7 +48,7 @@ class Survey {
  public:
   /// Looks at the rows of a canonical matrix in the Context's space. Cost: 12 bytes a row and two
   /// sectors of columns, one message to the host. `facts`, cheapest first, may be looked at later;
-  /// each stands behind the one it comes after.
+  /// each follows its Fact::after in the list.
   template <class S>
   Survey(Context&, CsrView<S> const& a, Facts const& facts);
   /// All is known.

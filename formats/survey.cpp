@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/formats/choose/survey.hpp>
+#include <tcsolve/formats/survey.hpp>
 
 #include <algorithm>
 
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/formats/choose/survey_counts.hpp>
+#include <tcsolve/formats/survey_counts.hpp>
 
 namespace tcsolve {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Counts over a pattern from which the bytes of each format follow (formats/choose/survey.hpp),
-/// where the matrix lies: one template over a backend, formats/choose/survey_build.hpp.
+/// Counts over a pattern from which the bytes of each format follow (formats/survey.hpp), made in
+/// the space of the matrix by one template over a backend, formats/survey_build.hpp.
 ///
 ///   rows    row lengths, first and last columns         12 bytes a row, two sectors of columns
 ///   tiles   8 x 8 tiles: a merge of each eight rows     columns once
