@@ -43,6 +43,14 @@ TCSOLVE_HD std::uint32_t size_for(Offset columns, int sizes) {
   return size < sizes ? static_cast<std::uint32_t>(size) : long_rows;
 }
 
+/// column to an empty slot: -1, else what is there. A host looks first, since a locked instruction
+/// is dear to it; the device does not, whose lanes write at the same time.
+TCSOLVE_HD Index claim(Index* slot, Index column) {
+#if !defined(__CUDA_ARCH__)
+  if (Index const seen = glance(slot); seen != -1) return seen;
+#endif
+  return atomic_replace(slot, -1, column);
+}
 /// Where the search for a column begins.
 TCSOLVE_HD Index first_slot(Index column, int size) {
   return static_cast<Index>(static_cast<std::uint32_t>(column) * 2654435769u >> (26 - size));
@@ -109,8 +117,7 @@ struct Table {
       for (Offset q = row.begin + group.lane(); q < row.end && known < limit; q += group.lanes()) {
         Index const column = b.columns[q];
         for (Index s = first_slot(column, size);; s = (s + 1) & last) {
-          Index seen = glance(slots + s);
-          if (seen == -1) seen = atomic_replace(slots + s, -1, column);
+          Index const seen = claim(slots + s, column);
           if (seen == column) break;
           if (seen != -1) continue;
           Index const before = atomic_add(count, 1);
@@ -325,7 +332,7 @@ struct SumRow {
     group.sync();
     for (Offset k = begin + group.lane(); k < end; k += group.lanes()) {
       Index s = first_slot(c.columns[k], size);
-      while (atomic_replace(slots + s, -1, c.columns[k]) != -1) s = (s + 1) & (all - 1);
+      while (claim(slots + s, c.columns[k]) != -1) s = (s + 1) & (all - 1);
     }
     each_factor(group, a, b.offsets, i, staged, [&](Offset p, Stretch const& row) {
       T const factor = a.values[p];
