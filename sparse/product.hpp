@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The product C = A B of two sparse matrices in the Context's space, its pattern apart from its
+/// values (Gustavson 1978, Two fast algorithms for sparse matrices: multiplication and permuted
+/// transposition, section 2):
+///
+///     c_ij = sum_k a_ik b_kj      (m x n) = (m x p) (p x n), k ascending
+///
+///     Product const plan(ctx, a, b);                // where C has entries
+///     plan.values(ctx, a, b, c.data());             // as often as the values of A and B change
+///     CsrView<double> const C = plan.pattern().with(c.data());
+///
+/// The pattern is that of the product of patterns: what cancels stays as an explicit zero. Products
+/// and sums are rounded one by one in T, in the order of k and from +0 on, without floating-point
+/// atomics: the same bits on every run and every backend, and |error| of c_ij is at most
+/// l u / (1 - l u) sum_k |a_ik b_kj| for l terms (Higham 2002, Accuracy and stability of numerical
+/// algorithms, section 3.1). A NaN or infinity reaches the entries that it is a factor of, alone.
+///
+/// A row of C is made by up to 32 lanes. Its columns are collected in a hash table and sorted; its
+/// values are added up in such a table. Tables lie in shared memory; a row has the first of seven
+/// sizes that it fits, found from a guess that is checked (Nagasaka, Nukada and Matsuoka 2017,
+/// High-performance and memory-saving sparse general matrix-matrix multiplication for NVIDIA Pascal
+/// GPU). Rows beyond (ProductLimits) are made together: all their products listed and sorted by row
+/// and column (expand, sort, compress: Bell, Dalton and Olson 2012, Exposing fine-grained
+/// parallelism in algebraic multigrid methods), a stretch of bounded memory after another.
+///
+///   pattern  two or three passes over the products (k, j), 4 bytes each
+///   values   one pass over them, 4 + sizeof(T) bytes each, and 4 + sizeof(T) bytes an entry of C
+///   memory   the pattern and 4 bytes a row
+///   scratch  32 bytes a row; for long rows 28 + sizeof(T) bytes a product of a stretch
+#pragma once
+
+#include <array>
+
+#include <tcsolve/sparse/owned_pattern.hpp>
+
+namespace tcsolve::sparse {
+
+/// Which rows of C are sorted instead of tabled. Results do not depend on it.
+struct ProductLimits {
+  int sizes = 7;      ///< of tables: rows of C fit 31, 95, 191, 383, 767, 1535, 3071 entries
+  Offset row = 8192;  ///< entries of a row of A, which one group goes through in turn
+  Offset products = 1 << 22;  ///< of a stretch of rows that are sorted, unless it is one row
+};
+
+/// What the first pass of a product finds out.
+struct ProductPattern {
+  static constexpr int sizes = 7;
+  OwnedPattern pattern;
+  Array<Index> order;                     ///< rows by the size of their tables
+  std::array<Offset, sizes + 2> begin{};  ///< of each size in `order`, then of the long rows
+  ProductLimits limits;
+};
+
+class Product {
+ public:
+  /// Of matrices in the Context's space, canonical; their values are not read and may be null.
+  /// Throws ShapeError where cols of A are not rows of B, or one lies in another space; SizeError
+  /// where a single row sums 2^31 products or more and has no table; MemoryError where C does not
+  /// fit.
+  template <class T>
+  Product(Context& ctx, CsrView<T> const& a, CsrView<T> const& b, ProductLimits const& limits = {})
+      : Product(ctx, pattern_there(ctx, "product", a), pattern_there(ctx, "product", b), limits) {}
+
+  OwnedPattern const& pattern() const { return made_.pattern; }
+  /// Ends the plan: its pattern for somebody who stores it.
+  OwnedPattern release() && { return std::move(made_.pattern); }
+  /// Writes the values of C (entries) in the Context's space, of a and b on the patterns that the
+  /// plan was made for; T is double or float. Throws ShapeError where extents or numbers of entries
+  /// differ.
+  template <class T>
+  void values(Context&, CsrView<T> const& a, CsrView<T> const& b, T* c) const;
+
+ private:
+  Product(Context&, PatternView const& a, PatternView const& b, ProductLimits const&);
+  ProductPattern made_;
+  Index inner_ = 0;
+  Offset a_entries_ = 0, b_entries_ = 0;
+};
+
+/// A B, once. Errors and cost: as the plan's.
+template <class T>
+CsrStorage<T> product(Context&, CsrView<T> const& a, CsrView<T> const& b);
+
+}  // namespace tcsolve::sparse
+
+namespace tcsolve {
+namespace host {
+sparse::ProductPattern product_pattern(Host&, Arena&, PatternView const& a, PatternView const& b,
+                                       sparse::ProductLimits const&);
+template <class T>
+void product_values(Host&, Arena&, sparse::ProductPattern const&, CsrView<T> const& a,
+                    CsrView<T> const& b, T* c);
+}  // namespace host
+namespace cuda {
+sparse::ProductPattern product_pattern(Device&, Arena&, PatternView const& a, PatternView const& b,
+                                       sparse::ProductLimits const&);
+template <class T>
+void product_values(Device&, Arena&, sparse::ProductPattern const&, CsrView<T> const& a,
+                    CsrView<T> const& b, T* c);
+}  // namespace cuda
+}  // namespace tcsolve
