@@ -33,7 +33,7 @@ FactorRecipe IcFactory::recipe() const {
           .part = p.part};
 }
 
-OperatorPtr<double> IcFactory::build(Context& ctx, System const& system) const {
+std::unique_ptr<Preconditioner> IcFactory::build(Context& ctx, System const& system) const {
   return from_factors(ctx, system, recipe(), id());
 }
 

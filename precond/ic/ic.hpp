@@ -62,7 +62,7 @@ class IcFactory final : public FromFactors {
  public:
   using Params = IcParams;
   explicit IcFactory(Params const& params = {}) : params_(params) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   double bytes(Index rows, Offset entries) const override;
   MemoryNeed memory(Context&, System const&) const override;
   double most_bytes(Index rows, Offset entries) const override;

@@ -35,7 +35,7 @@ FactorRecipe IluFactory::recipe() const {
           .part = p.part};
 }
 
-OperatorPtr<double> IluFactory::build(Context& ctx, System const& system) const {
+std::unique_ptr<Preconditioner> IluFactory::build(Context& ctx, System const& system) const {
   return from_factors(ctx, system, recipe(), id());
 }
 
