@@ -3,16 +3,13 @@
 
 #include <tcsolve/api/choices.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {
 
 namespace {
 
-std::vector<Choice> choices_of(Context& ctx, CsrView<double> const& a) {
-  MatrixFacts const facts =
-      a.space == Space::host ? matrix_facts(a) : matrix_facts(to_host(ctx, a).view());
-  return choices(facts, ctx.space() != Space::host);
+MatrixFacts facts_of(Context& ctx, System const& system) {
+  return with_host(ctx, system, [](CsrView<double> const& a) { return matrix_facts(a); });
 }
 
 Block block_of(Choice const& choice) {
@@ -24,11 +21,13 @@ Block block_of(Choice const& choice) {
   return block;
 }
 
-}  // namespace
-
-OperatorPtr<double> AutoPreconditionerFactory::build(Context& ctx, System const& system) const {
+/// The first preconditioner that can be made.
+std::unique_ptr<Preconditioner> first_of(Context& ctx, System system) {
+  if (!system.host) system.host = std::make_shared<HostMatrix>();
+  MatrixFacts const facts = facts_of(ctx, system);
+  system.symmetric = facts.symmetric;
   std::string problems_met;
-  for (Choice const& choice : choices_of(ctx, system.matrix)) {
+  for (Choice const& choice : choices(facts, ctx.space() != Space::host)) {
     Block const block = block_of(choice);
     try {
       return build_within_memory(ctx, *make<PreconditionerRegistry>(block), system, block.type());
@@ -41,8 +40,26 @@ OperatorPtr<double> AutoPreconditionerFactory::build(Context& ctx, System const&
   throw SetupError("auto: no preconditioner could be made" + problems_met);
 }
 
+/// New values are chosen for anew.
+class OwnedChoice final : public Preconditioner {
+ public:
+  OwnedChoice(Context& ctx, System const& system) : chosen_(first_of(ctx, system)) {}
+  OperatorPtr<double> view() const override { return chosen_->view(); }
+  void update(Context& ctx, System const& system) override { chosen_ = first_of(ctx, system); }
+
+ private:
+  std::unique_ptr<Preconditioner> chosen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> AutoPreconditionerFactory::build(Context& ctx,
+                                                                 System const& system) const {
+  return std::make_unique<OwnedChoice>(ctx, system);
+}
+
 MemoryNeed AutoPreconditionerFactory::memory(Context& ctx, System const& system) const {
-  for (Choice const& choice : choices_of(ctx, system.matrix)) {
+  for (Choice const& choice : choices(facts_of(ctx, system), ctx.space() != Space::host)) {
     auto const factory = make<PreconditionerRegistry>(block_of(choice));
     try {
       MemoryNeed const need = factory->memory(ctx, system);

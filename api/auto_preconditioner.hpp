@@ -12,7 +12,7 @@ class AutoPreconditionerFactory final : public PreconditionerFactory {
  public:
   using Params = NoParams;
   explicit AutoPreconditionerFactory(Params const& = {}) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   bool bytes_are_all() const override { return false; }
   /// Of the first choice that fits. build() refuses each choice by itself.
   MemoryNeed memory(Context&, System const&) const override;

@@ -114,11 +114,9 @@ void AutoSolver::keep_preconditioner(Block preconditioner) {
 }
 
 auto AutoSolver::recipes_for(Context& ctx, CsrView<double> const& a) -> std::vector<Recipe> {
-  bool const here = a.space == Space::host;
-  Csr<double> const copy = here ? Csr<double>() : to_host(ctx, a);
-  CsrView<double> const host = here ? a : copy.view();
-  MatrixFacts const f = matrix_facts(host);
-  facts_ = SystemFacts(host, ctx.cancel_flag());
+  MatrixFacts const f = matrix_facts(a);
+  facts_ = SystemFacts(a, ctx.cancel_flag());
+  symmetric_ = f.symmetric;
   uneven_rows_ = f.square() && f.uneven_rows();
   if (uneven_rows_ && stopping_.baseline == Baseline::rhs && !kept_solver_)
     ctx.log(Severity::note,
@@ -154,7 +152,9 @@ bool AutoSolver::look_again() {
   if (!std::exchange(stale_, false)) return false;
   values_ = 0;
   look_after_ = std::min(2 * look_after_, 1 << 20);
-  std::vector<Recipe> list = recipes_for(*ctx_, system_.matrix);
+  std::vector<Recipe> list =
+      with_host(*ctx_, system_, [&](CsrView<double> const& a) { return recipes_for(*ctx_, a); });
+  system_.symmetric = symmetric_;
   if (list == list_) return false;
   list_ = std::move(list);
   at_ = 0;
@@ -278,8 +278,10 @@ void AutoSolver::take_new_values() {
   try {
     if (given_M_)
       work_.M = given_M_;
-    else if (work_.M && !keep_)
-      work_.M = work_.factory->update(*ctx_, system_, work_.M);
+    else if (work_.owned && !keep_) {
+      work_.owned->update(*ctx_, system_);
+      work_.M = work_.owned->view();
+    }
     work_.old = work_.M && keep_ && !given_M_;
     work_.method->setup(*ctx_, A_, work_.M, A_true_);
     return;
@@ -338,18 +340,19 @@ Stop AutoSolver::next() {
 void AutoSolver::begin(Choice const& choice) {
   Context& ctx = *ctx_;
   Block const preconditioner = preconditioner_block(choice);
-  work_.factory = make<PreconditionerRegistry>(preconditioner);
+  auto const factory = make<PreconditionerRegistry>(preconditioner);
   ctx.log(Severity::note, cat("auto: ", told_of(choice).label, ", since ", choice.reason));
   if (given_M_) {
     work_.M = given_M_;
-  } else if (!work_.factory->is_identity()) {
+  } else if (!factory->is_identity()) {
     ctx.cancel_flag().check();
     // What cannot be ended once it has begun is not begun where it would take too long.
     Deadline const until = ctx.deadline();
     if (until != Deadline::max() &&
-        deadline_after(Clock::now(), work_.factory->least_seconds(ctx, system_)) > until)
+        deadline_after(Clock::now(), factory->least_seconds(ctx, system_)) > until)
       throw NoTimeForIt();
-    work_.M = build_within_memory(ctx, *work_.factory, system_, preconditioner.type());
+    work_.owned = build_within_memory(ctx, *factory, system_, preconditioner.type());
+    work_.M = work_.owned->view();
   }
   if (work_.M && !work_.M->details().empty())
     ctx.log(Severity::detail, cat(work_.M->name(), ": ", work_.M->details()));

@@ -43,13 +43,13 @@ class AutoSolver final : public Solver {
   void keep_solver(Block solver);
   void keep_preconditioner(Block preconditioner);
 
-  /// Looks at the matrix that setup() will be about: the list is made anew. The copy on the host
-  /// that a device matrix needs is given back.
+  /// Looks at the matrix that setup() will be about, on the host: the list is made anew.
   void look(Context&, CsrView<double> const& a);
   /// What preconditioners are made of; it stays as long as it is used. `keep`: the one at work
   /// stays as it is at the next setup(), though the values are new.
   void take(System system, bool keep = false) {
     system_ = std::move(system);
+    if (fresh_) system_.symmetric = symmetric_;
     keep_ = keep;
   }
 
@@ -102,9 +102,10 @@ class AutoSolver final : public Solver {
     std::optional<double> tolerance;  // of the residual; none: by the method's keys
     bool operator==(Share const&) const = default;
   };
-  /// The recipe that is set up. Its M has no other owner here.
+  /// The recipe that is set up. M is null where none is needed; `owned` is null where it is the
+  /// caller's.
   struct Work {
-    std::unique_ptr<PreconditionerFactory> factory;
+    std::unique_ptr<Preconditioner> owned;
     OperatorPtr<double> M;
     std::shared_ptr<Solver> method;               // null: nothing is set up
     Share share;                                  // that the method was made for
@@ -139,6 +140,7 @@ class AutoSolver final : public Solver {
   Framing framing_;
   SystemFacts facts_;
   bool uneven_rows_ = false;  // each is to be met by itself
+  bool symmetric_ = false;    // A, when it was looked at
   FactorRates rates_;
   std::vector<Recipe> list_;
   std::size_t at_ = 0;  // of list_: at work, or where the next set-up begins

@@ -9,7 +9,7 @@
 ///     SolverOptions::from_file("solver.yaml")
 ///
 /// The keys and their meaning are in docs/reference/. Params structs are declared beside their
-/// classes: CgParams in solvers/cg/cg.hpp, ChebyshevParams in precond/chebyshev/chebyshev.hpp.
+/// classes: CgParams in solvers/cg/cg.hpp, ChebyshevParams in precond/smoother.hpp.
 /// Options written in C++ are checked by the same schema as YAML.
 #pragma once
 

@@ -33,6 +33,7 @@ void PreparedSystem::clear() {
   solver_.reset();
   order_.reset();
   if (used) parts_.method.reset();
+  owned_.reset();
   M_ = A_true_ = A_ = nullptr;
   csr_.reset();
   ready_.reset();
@@ -55,10 +56,14 @@ void PreparedSystem::or_clear(F const& f) {
 }
 
 void PreparedSystem::load(CsrView<double> const& a, Arrays arrays) {
+  HostMatrix::Loan const loan = host_->lend(a);
   load_by(a, [&] { matrix_.take(ctx_, a, arrays, needs_host()); });
 }
 
 void PreparedSystem::load(Csr<double> a) {
+  if (ctx_.space() != Space::host && !needs_host())  // it stays until the preconditioner is made
+    return load(a.view(), Arrays::copied);
+  HostMatrix::Loan const loan = host_->lend_nothing();
   load_by(a.view(), [&] { matrix_.take(ctx_, std::move(a), needs_host()); });
 }
 
@@ -69,7 +74,8 @@ void PreparedSystem::load_by(CsrView<double> const& a, Take const& take) {
   report_ = {};
   or_clear([&] {
     if (parts_.chooser != nullptr)
-      phase(ctx_, "looking at the matrix", report_.plan, [&] { parts_.chooser->look(ctx_, a); });
+      phase(ctx_, "looking at the matrix", report_.plan,
+            [&] { parts_.chooser->look(ctx_, host_->of(ctx_, a)); });
     phase(ctx_, ctx_.space() == Space::cuda ? "uploading the matrix" : "taking the matrix",
           report_.upload, [&] {
             take();
@@ -85,6 +91,7 @@ void PreparedSystem::load_by(CsrView<double> const& a, Take const& take) {
 }
 
 void PreparedSystem::load(GivenOperators given) {
+  HostMatrix::Loan const loan = host_->lend_nothing();
   clear();
   report_ = {};
   given_ = std::move(given);
@@ -94,7 +101,8 @@ void PreparedSystem::load(GivenOperators given) {
     A_true_ = given_.A_true ? given_.A_true : A_;
     csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(A_);
     report_.format = A_->name();
-    if (parts_.chooser != nullptr && csr_) parts_.chooser->look(ctx_, csr_->view());
+    if (parts_.chooser != nullptr && csr_)
+      parts_.chooser->look(ctx_, host_->of(ctx_, csr_->view()));
     phase(ctx_, "setting up", report_.setup, [&] { setup(); });
   });
 }
@@ -123,6 +131,7 @@ void PreparedSystem::plan() {
   report_.reordering = Reordering{order.taken, {}, order.before, order.after, order.measured};
   if (order.taken == Reorder::none) return;
   order_ = std::make_shared<Permutation const>(std::move(ready_->order.P));
+  host_->clear();  // the entries are in another order
   // The const_cast is safe: the reordered matrix was made for this call and has no other owner.
   matrix_.reorder(ctx_, std::const_pointer_cast<CsrStorage<double>>(ready_->matrix),
                   factory.needs_host());
@@ -195,7 +204,8 @@ void PreparedSystem::convert() {
   A_true_ = parts_.exact() ? A_ : OperatorPtr<double>(csr_);
   bool const borrowed = csr_ && csr_->view().columns == ready_->matrix->view().columns;
   ready_.reset();
-  matrix_.settle(ctx_, borrowed);
+  Csr<double> left = matrix_.settle(ctx_, borrowed);
+  if (ctx_.space() != Space::host && left.entries() > 0) host_->keep(std::move(left));
   ctx_.synchronize();
 }
 
@@ -235,19 +245,27 @@ OperatorPtr<double> PreparedSystem::M() const {
   return parts_.chooser != nullptr ? parts_.chooser->M() : M_;
 }
 
-System PreparedSystem::system() const { return {csr_ ? csr_->view() : CsrView<double>{}, A_}; }
+System PreparedSystem::system() const {
+  return {.matrix = csr_ ? csr_->view() : CsrView<double>{}, .A = A_, .host = host_};
+}
+
+void PreparedSystem::own(std::unique_ptr<Preconditioner> made) {
+  owned_ = std::move(made);
+  M_ = owned_->view();
+}
 
 void PreparedSystem::make_preconditioner() {
   Range const range(ctx_, "preconditioner");
   PreconditionerFactory const& factory = *parts_.preconditioner;
   if (parts_.chooser != nullptr) return;
+  owned_.reset();
   M_ = given_.M;
   if (M_ || factory.is_identity()) return;
   if (!csr_ && factory.needs_matrix())
     throw Unsupported(cat("the preconditioner '", options_.preconditioner.type(),
                           "' is made of a matrix, and ", A_->name(),
                           " is none in csr; give one of your own, or take 'none'"));
-  M_ = build_within_memory(ctx_, factory, system(), options_.preconditioner.type());
+  own(build_within_memory(ctx_, factory, system(), options_.preconditioner.type()));
   if (!M_->details().empty()) ctx_.log(Severity::detail, cat(M_->name(), ": ", M_->details()));
 }
 
@@ -259,6 +277,7 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
     throw ShapeError(cat("LinearSolver: update_values: the matrix is ", A_->rows(), " x ",
                          A_->cols(), " with ", matrix_.entries(), " entries, the new one ", a.rows,
                          " x ", a.cols, " with ", a.entries, "; use set_matrix"));
+  HostMatrix::Loan const loan = order_ ? host_->lend_nothing() : host_->lend(a);
   or_clear([&] {
     as_setup_errors([&] {
       follow(a);
@@ -280,8 +299,10 @@ bool PreparedSystem::keeps_preconditioner() const {
 void PreparedSystem::renew() {
   auto const start = std::chrono::steady_clock::now();
   old_ = false;
-  if (parts_.chooser == nullptr && M_ && !given_.M)
-    M_ = parts_.preconditioner->update(ctx_, system(), M_);
+  if (owned_) {
+    owned_->update(ctx_, system());
+    M_ = owned_->view();
+  }
   setup_method();
   count_renewal(seconds_since(start));
 }
@@ -297,19 +318,22 @@ void PreparedSystem::count_renewal(double seconds) {
 std::string PreparedSystem::renew_beside() {
   Context::Entry const entry(ctx_);
   auto const start = std::chrono::steady_clock::now();
-  OperatorPtr<double> const before = M_;
+  HostMatrix::Loan const loan = host_->lend_nothing();
+  std::unique_ptr<Preconditioner> before;
   try {
     as_setup_errors([&] {
       ctx_.setting_up(ctx_.deadline(), [&] {
-        M_ = build_within_memory(ctx_, *parts_.preconditioner, system(),
-                                 options_.preconditioner.type());
+        auto made = build_within_memory(ctx_, *parts_.preconditioner, system(),
+                                        options_.preconditioner.type());
+        before = std::move(owned_);
+        own(std::move(made));
       });
     });
     setup_method();
   } catch (Error const& e) {
     std::string const why = e.what();
-    if (M_ != before) {
-      M_ = before;
+    if (before) {
+      own(std::move(before));
       setup_method();
     }
     ctx_.log(Severity::note, cat("the old preconditioner stays: ", why));
@@ -323,6 +347,7 @@ std::string PreparedSystem::renew_beside() {
 SolveReport PreparedSystem::solve(In<double> b, Out<double> x) {
   if (parts_.chooser != nullptr)
     if (auto unsolvable = parts_.chooser->unsolvable(ctx_, b)) return *std::move(unsolvable);
+  HostMatrix::Loan const loan = host_->lend_nothing();  // for what a chooser sets up meanwhile
   SolveReport report;
   Deadline const deadline =
       deadline_after(std::chrono::steady_clock::now(), parts_.method->limits().seconds);
@@ -419,6 +444,7 @@ void PreparedSystem::follow(CsrView<double> const& a) {
 }
 
 void PreparedSystem::refresh() {
+  HostMatrix::Loan const loan = host_->lend_nothing();
   or_clear([&] {
     old_ = false;
     make_preconditioner();

@@ -60,6 +60,7 @@ class PreparedSystem {
   void setup();
   void frame_method();
   void make_preconditioner();
+  void own(std::unique_ptr<Preconditioner> made);
   System system() const;
   void setup_method();
   void follow(CsrView<double> const& a);
@@ -87,7 +88,9 @@ class PreparedSystem {
   std::optional<OrderedMatrix> ready_;  // set only while operators are made from it
   GivenOperators given_;
   OperatorPtr<double> A_, A_true_;
-  OperatorPtr<double> M_;  // null where the chooser has it
+  std::unique_ptr<Preconditioner> owned_;  // made here: null where M is given or the chooser's
+  OperatorPtr<double> M_;                  // null where the chooser has it
+  std::shared_ptr<HostMatrix> host_ = std::make_shared<HostMatrix>();  // A's side on the host
   std::shared_ptr<CsrOperator<double> const> csr_;
   Renewal renewal_;
   bool old_ = false;                          // M() is of values before the last update

@@ -76,14 +76,15 @@ void StoredMatrix::reorder(Context& ctx, Storage moved, bool on_host) {
   host_ = on_host ? to_host(ctx, storage_->view()) : extents_of(host_.rows, host_.cols);
 }
 
-void StoredMatrix::settle(Context& ctx, bool borrowed) {
+Csr<double> StoredMatrix::settle(Context& ctx, bool borrowed) {
   // Operators borrow these arrays: moving host_ into the storage keeps their addresses.
   bool const in_host = !host_.values.empty() && storage_->view().values == host_.values.data();
   Csr<double> here = std::exchange(host_, extents_of(host_.rows, host_.cols));
   if (!borrowed)
     storage_.reset();
   else if (in_host)
-    storage_ = std::make_shared<CsrStorage<double>>(ctx, std::move(here));
+    storage_ = std::make_shared<CsrStorage<double>>(ctx, std::exchange(here, {}));
+  return here;
 }
 
 CsrView<double> StoredMatrix::update_values(Context& ctx, CsrView<double> const& a,

@@ -30,7 +30,8 @@ class StoredMatrix {
   void reorder(Context&, Storage moved, bool on_host);
   /// Called once the operators have been made; host() keeps only the extents afterwards.
   /// `borrowed`: an operator uses the arrays of storage(), so they are kept; else they are freed.
-  void settle(Context&, bool borrowed);
+  /// Returns the entries of host() that nobody uses, without any where there are none.
+  Csr<double> settle(Context&, bool borrowed);
 
   /// Returns the values of `a`, which has the pattern of A, in the Context's space and in the order
   /// kept. They overwrite the old values, or stay in the caller's arrays if those are borrowed or

@@ -84,7 +84,9 @@ std::string solve(Context& ctx, OperatorFactory const& factory, Csr<double> cons
   before += phase("conversion", [&] { A = factory.build(ctx, a, use); });
   csr = std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, ready.matrix->view()));
   exact = factory.exact() ? A : csr;
-  before += phase("preconditioner", [&] { M = JacobiFactory().build(ctx, {csr->view(), A}); });
+  before += phase("preconditioner", [&] {
+    M = JacobiFactory().build(ctx, {csr->view(), A})->view();
+  });
   before += phase("recording", [&] {
     solver = std::make_shared<Cg<double>>();
     if (ready.order.taken != Reorder::none)

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <tcsolve/configs/catalog.hpp>
+#include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/read.hpp>
 
@@ -20,6 +21,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -59,6 +62,7 @@ class Registry : public RegistryBase {
     params.effective = [](void const* p) { return to_node(*static_cast<P const*>(p)); };
     params.keys = [] { return describe<P>(); };
     add_entry(std::move(name), std::move(doc), std::move(params));
+    types_.emplace_back(typeid(P));
     makers_.push_back(
         [make = std::move(make)](void const* p, Args... args) -> std::unique_ptr<Product> {
           return make(*static_cast<P const*>(p), std::forward<Args>(args)...);
@@ -72,6 +76,20 @@ class Registry : public RegistryBase {
     return makers_[entry_of(block)](params_of(block), std::forward<Args>(args)...);
   }
 
+  /// The product of an entry with Params of C++, checked and taken as they are: nothing is read.
+  /// Throws ConfigError for an unknown name and for values out of range, std::logic_error where the
+  /// entry's Params are of another type.
+  template <HasSchema P>
+  std::unique_ptr<Product> make(std::string_view name, P const& params, Args... args) const {
+    std::size_t i = 0;
+    while (i < entries().size() && entries()[i].name != name) ++i;
+    if (i == entries().size())
+      throw ConfigError(cat("unknown ", kind(), " '", name, "'; known: ", joined(names())));
+    if (types_[i] != typeid(P))
+      throw std::logic_error(cat("the ", kind(), " '", name, "' has other parameters"));
+    return makers_[i](&checked(params, cat(kind(), " '", name, "'")), std::forward<Args>(args)...);
+  }
+
   /// Reads the block and makes its product; null when problems were reported.
   std::unique_ptr<Product> make(ConfigNode const& node, Diagnostics& problems,
                                 Catalog const& catalog, Args... args) const {
@@ -80,6 +98,7 @@ class Registry : public RegistryBase {
   }
 
  private:
+  std::vector<std::type_index> types_;  // of the Params of each entry
   std::vector<std::function<std::unique_ptr<Product>(void const*, Args...)>> makers_;
 };
 

@@ -5,25 +5,12 @@
 #include <cstdio>
 
 #include <tcsolve/factors/cudss_library.hpp>
-#include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 namespace {
 
-/// B^-1: `old` with new values, or a new one where it is null.
-template <class S>
-OperatorPtr<double> made(Context& ctx, Csr<double> const& B, Definiteness kind,
-                         OperatorPtr<double> const& old) {
-  if (!old) return std::make_shared<CudssInverse<S>>(ctx, B, kind);
-  auto const own = std::static_pointer_cast<CudssInverse<S> const>(old);
-  std::const_pointer_cast<CudssInverse<S>>(own)->update(ctx, B);
-  return old;
-}
-
-template <class S>
-std::string facts(OperatorPtr<double> const& inverse, Offset entries_of_A) {
-  auto const& M = static_cast<CudssInverse<S> const&>(*inverse);
+std::string facts(CudssFactors const& M, Offset entries_of_A) {
   char ratio[32];
   std::snprintf(
       ratio, sizeof ratio, "%.2f",
@@ -56,24 +43,28 @@ void CompleteOnDevice::update(Context& ctx, CsrView<double> const& a) {
 
 void CompleteOnDevice::place(Context& ctx) {
   Csr<double> const& B = arrangement_.matrix();
-  inverse_ = inverse(ctx, B, inverse_);
-  if (transposed_) transposed_ = inverse(ctx, transpose(B.view()), transposed_);
-  enter_ = stored_product<double>(ctx, arrangement_.sides().entering(), enter_);
-  leave_ = stored_product<double>(ctx, arrangement_.sides().leaving(), leave_);
+  invert(ctx, B, inverse_);
+  if (transposed_) invert(ctx, transpose(B.view()), transposed_);
+  store<double>(ctx, arrangement_.sides().entering(), enter_);
+  store<double>(ctx, arrangement_.sides().leaving(), leave_);
 }
 
-OperatorPtr<double> CompleteOnDevice::inverse(Context& ctx, Csr<double> const& B,
-                                              OperatorPtr<double> const& old) const {
-  return values_ == Real::f32 ? made<float>(ctx, B, kind_, old) : made<double>(ctx, B, kind_, old);
+/// `to` becomes B^-1: it takes new values, or is made where there is none.
+void CompleteOnDevice::invert(Context& ctx, Csr<double> const& B, Inverse& to) const {
+  if (to)
+    to->update(ctx, B);
+  else if (values_ == Real::f32)
+    to = std::make_shared<CudssInverse<float>>(ctx, B, kind_);
+  else
+    to = std::make_shared<CudssInverse<double>>(ctx, B, kind_);
 }
 
 void CompleteOnDevice::prepare(Context& ctx, Op op) const {
-  enter_->prepare(ctx, op);
-  leave_->prepare(ctx, op);
+  enter_.product->prepare(ctx, op);
+  leave_.product->prepare(ctx, op);
   if (op == Op::none || kind_ != Definiteness::general) return;
-  std::call_once(transposed_once_, [&] {
-    transposed_ = inverse(ctx, transpose(arrangement_.matrix().view()), nullptr);
-  });
+  std::call_once(transposed_once_,
+                 [&] { invert(ctx, transpose(arrangement_.matrix().view()), transposed_); });
 }
 
 Traits CompleteOnDevice::traits() const {
@@ -84,7 +75,9 @@ Traits CompleteOnDevice::traits() const {
 
 Cost CompleteOnDevice::cost(Index k) const {
   Cost total;
-  for (auto const& part : {enter_, inverse_, leave_}) {
+  for (LinearOperator<double> const* part :
+       {enter_.product.get(), static_cast<LinearOperator<double>*>(inverse_.get()),
+        leave_.product.get()}) {
     Cost const cost = part->cost(k);
     total.flops += cost.flops;
     total.bytes += cost.bytes;
@@ -94,9 +87,7 @@ Cost CompleteOnDevice::cost(Index k) const {
 
 std::string CompleteOnDevice::details() const {
   std::string text = arrangement_.text();
-  text +=
-      cat(text.empty() ? "" : "; ", values_ == Real::f32 ? facts<float>(inverse_, entries_of_A_)
-                                                         : facts<double>(inverse_, entries_of_A_));
+  text += cat(text.empty() ? "" : "; ", facts(*inverse_, entries_of_A_));
   return text + cat("; ", tcsolve::name(values_),
                     kind_ == Definiteness::general ? " L U" : " L D L^T",
                     " on the device by cuDSS ", cudss().version);
@@ -106,14 +97,14 @@ void CompleteOnDevice::do_apply(Context& ctx, double alpha, In<double> x, double
                                 Out<double> y, Op op) const {
   bool const plain = op == Op::none;
   if (!plain) prepare(ctx, op);
-  OperatorPtr<double> const& B = plain || kind_ != Definiteness::general ? inverse_ : transposed_;
+  Inverse const& B = plain || kind_ != Definiteness::general ? inverse_ : transposed_;
   auto scope = ctx.arena().scope();
   Out<double> const t = scope.template vectors<double>(rows(), 1);
   Out<double> const u = scope.template vectors<double>(rows(), 1);
   for (Index j = 0; j < x.cols; ++j) {
-    (plain ? enter_ : leave_)->apply(ctx, 1, column(x, j), 0, t, op);
+    (plain ? enter_ : leave_).product->apply(ctx, 1, column(x, j), 0, t, op);
     B->apply(ctx, 1, t, 0, u);
-    (plain ? leave_ : enter_)->apply(ctx, alpha, u, beta, column(y, j), op);
+    (plain ? leave_ : enter_).product->apply(ctx, alpha, u, beta, column(y, j), op);
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/cudss_inverse.hpp>
+#include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -38,16 +39,18 @@ class CompleteOnDevice final : public LinearOperator<double> {
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
                 Op) const override;
-  OperatorPtr<double> inverse(Context&, Csr<double> const& B, OperatorPtr<double> const& old) const;
+  using Inverse = std::shared_ptr<CudssFactors>;
+  void invert(Context&, Csr<double> const& B, Inverse& to) const;
   void place(Context&);
 
   Definiteness kind_;
   Real values_;
   Offset entries_of_A_;
   Arrangement arrangement_;
-  OperatorPtr<double> enter_, inverse_, leave_;
+  StoredProduct enter_, leave_;
+  Inverse inverse_;
   mutable std::once_flag transposed_once_;
-  mutable OperatorPtr<double> transposed_;
+  mutable Inverse transposed_;
 };
 
 }  // namespace tcsolve

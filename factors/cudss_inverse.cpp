@@ -119,7 +119,7 @@ struct CudssInverse<S>::Objects {
 
 template <class S>
 CudssInverse<S>::CudssInverse(Context& ctx, Csr<double> const& B, Definiteness kind)
-    : LinearOperator<double>(B.rows, B.rows),
+    : CudssFactors(B.rows, B.rows),
       kind_(kind),
       objects_(std::make_shared<Objects>(ctx.space(), static_cast<std::size_t>(B.rows))) {
   if (B.rows == 0) return;

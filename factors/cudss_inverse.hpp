@@ -26,6 +26,18 @@ namespace tcsolve {
 /// is not used: 0.7.1 does not come back from a matrix that is not definite.
 enum class Definiteness { general, symmetric, positive_definite };
 
+/// B^-1, whatever its factors are stored in.
+class CudssFactors : public LinearOperator<double> {
+ public:
+  using LinearOperator<double>::LinearOperator;
+  /// New values on the same pattern, whose analysis stays. Throws as the constructor; the inverse
+  /// is then not to be used.
+  virtual void update(Context&, Csr<double> const& B) = 0;
+  /// Entries of the factors, and pivots that were too small and were replaced.
+  virtual std::int64_t entries() const = 0;
+  virtual int replaced() const = 0;
+};
+
 /// Factors, matrix and vectors in S, float or double.
 ///
 ///   bytes   those that cuDSS tells after the analysis, the matrix in S, two vectors
@@ -33,7 +45,7 @@ enum class Definiteness { general, symmetric, positive_definite };
 ///
 /// Not capturable. One operator serves one Context at a time: its vectors lie in it.
 template <class S>
-class CudssInverse final : public LinearOperator<double> {
+class CudssInverse final : public CudssFactors {
  public:
   /// Of a square host matrix, in a Context on a device, with cudss().there. Throws MatrixError
   /// (singular, no positive pivots, beyond S), SizeError (entries that need 64-bit offsets),
@@ -41,16 +53,13 @@ class CudssInverse final : public LinearOperator<double> {
   /// (core/left_behind.hpp). Waits for the device.
   CudssInverse(Context&, Csr<double> const& B, Definiteness kind);
   ~CudssInverse() override;
-  /// New values on the same pattern, whose analysis stays. Throws as the constructor; the inverse
-  /// is then not to be used.
-  void update(Context&, Csr<double> const& B);
+  void update(Context&, Csr<double> const& B) override;
 
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "cudss"; }
-  /// Entries of the factors, and pivots that were too small and were replaced.
-  std::int64_t entries() const { return entries_; }
-  int replaced() const { return replaced_; }
+  std::int64_t entries() const override { return entries_; }
+  int replaced() const override { return replaced_; }
 
  private:
   struct Objects;

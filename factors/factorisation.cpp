@@ -13,7 +13,6 @@
 #include <tcsolve/factors/factored_inverse.hpp>
 #include <tcsolve/factors/on_host.hpp>
 #include <tcsolve/factors/parts_inverse.hpp>
-#include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/factors/swept_inverse.hpp>
 #include <tcsolve/formats/choose/cost_model.hpp>
 #include <tcsolve/matrix/blocks.hpp>
@@ -60,19 +59,6 @@ bool quicker_on_device(FactorRates const& r, TriangularFactors const& patterns) 
 Offset most_entries(FactorRecipe const& recipe) {
   double const bytes = recipe.block != 1 || recipe.values != Real::f64 ? 40 : 30;
   return static_cast<Offset>(0.8 * static_cast<double>(available_memory()) / bytes);
-}
-
-/// The inverse by exact solves: `old` with new values, or a new one where there is none.
-template <class S, class Factors>
-OperatorPtr<double> exact(Context& ctx, Factors const& factors, TwoSided const& sides,
-                          OperatorPtr<double> const& old, Index& levels) {
-  if (auto const own = std::dynamic_pointer_cast<FactoredInverse<S> const>(old)) {
-    std::const_pointer_cast<FactoredInverse<S>>(own)->update(ctx, factors, sides);
-    return old;
-  }
-  auto made = std::make_shared<FactoredInverse<S>>(ctx, factors, sides);
-  levels = made->levels();
-  return made;
 }
 
 /// Of a host Context beside this one.
@@ -141,21 +127,19 @@ Factorisation::Factorisation(Context& ctx, FactorPlan plan, FactorRecipe recipe)
   make_inverse(ctx);
 }
 
-void Factorisation::update(Context& ctx, CsrView<double> const& a) {
+void Factorisation::update(Context& ctx, CsrView<double> const& a, HostMatrix& host) {
   if (joint_) {
     Context::Entry const entry(ctx);
     arranged_->update(ctx, CsrStorage<double>(ctx, a).view(), sides_);
     make_joint_numbers(ctx);
     return make_inverse(ctx);
   }
-  if (a.space == Space::host)
-    arrangement_.update(a);
-  else
-    arrangement_.update(to_host(ctx, a).view());
+  arrangement_.update(host.of(ctx, a));
   sides_ = arrangement_.sides();
   if (recipe_.fill == FillIn::complete) {
     factorise_completely(ctx.cancel_flag());
-    inverse_ = first_ = second_ = there_ = nullptr;
+    drop_inverse();
+    first_ = second_ = {};
     ++revision_;
   } else {
     factorise_on_pattern(ctx);
@@ -182,7 +166,8 @@ void Factorisation::factorise_on_pattern(Context& ctx) {
       throw;
     }
     factors_ = nullptr;
-    if (std::exchange(inverse_, nullptr)) ++revision_;
+    if (inverse_) ++revision_;
+    drop_inverse();
     return;
   }
   if (recipe_.symmetric)
@@ -266,63 +251,82 @@ void Factorisation::choose_solves(Context& ctx) {
     recipe_.solves = TriangularSolves::host;
 }
 
-template <class S>
-void Factorisation::sweep(Context& ctx, TriangularFactors const& factors, int sweeps,
-                          ApproximateTriangles const* W) {
-  if (auto const own = std::dynamic_pointer_cast<SweptInverse<S> const>(inverse_))
-    std::const_pointer_cast<SweptInverse<S>>(own)->update(ctx, factors, sides_, W);
-  else
-    inverse_ = std::make_shared<SweptInverse<S>>(ctx, factors, sides_, sweeps, W);
+void Factorisation::drop_inverse() {
+  inverse_ = nullptr;
+  renew_ = nullptr;
 }
 
-/// The same with W, of numbers that lie in the Context's space.
 template <class S>
-void Factorisation::sweep_joint(Context& ctx) {
-  if (auto const own = std::dynamic_pointer_cast<SweptInverse<S> const>(inverse_))
-    std::const_pointer_cast<SweptInverse<S>>(own)->update(ctx, *joint_, sides_, recipe_.symmetric);
-  else
-    inverse_ = std::make_shared<SweptInverse<S>>(ctx, *joint_, sides_, recipe_.corrections,
-                                                 recipe_.symmetric);
+void Factorisation::make_isai(Context& ctx) {
+  if (recipe_.corrections > 0 && joint_)  // of numbers that lie in the Context's space
+    return keep(std::make_shared<SweptInverse<S>>(ctx, *joint_, sides_, recipe_.corrections,
+                                                  recipe_.symmetric),
+                [this](Context& c, SweptInverse<S>& inverse) {
+                  inverse.update(c, *joint_, sides_, recipe_.symmetric);
+                });
+  if (recipe_.corrections > 0 && !recipe_.right_factor) {
+    auto const made = factors(ctx);
+    ApproximateTriangles const W = triangular_inverses(ctx, *made, recipe_.symmetric);
+    return keep(std::make_shared<SweptInverse<S>>(ctx, *made, sides_, recipe_.corrections, &W),
+                [this](Context& c, SweptInverse<S>& inverse) {
+                  auto const now = factors(c);
+                  ApproximateTriangles const V = triangular_inverses(c, *now, recipe_.symmetric);
+                  inverse.update(c, *now, sides_, &V);
+                });
+  }
+  auto const store_inverses = [this](Context& c) {
+    InverseFactors inverses =
+        inverse_factors(c, *factors(c), sides_, recipe_.symmetric && !recipe_.right_factor);
+    store<S>(c, std::move(inverses.first), first_);
+    store<S>(c, std::move(inverses.second), second_);
+  };
+  store_inverses(ctx);
+  inverse_ = std::make_shared<Product<double>>(second_.product, first_.product);
+  renew_ = store_inverses;
+}
+
+template <class S>
+void Factorisation::make_on_host(Context& ctx) {
+  if (!host_) host_ = std::make_shared<Context>(Backend::host, host_options(ctx));
+  auto const made = std::make_shared<FactoredInverse<S>>(*host_, exact_factors(ctx), sides_);
+  levels_ = made->levels();
+  inverse_ = std::make_shared<OnHost>(host_, made);
+  renew_ = [this, made](Context& c) { made->update(*host_, exact_factors(c), sides_); };
+}
+
+/// `factors(ctx)` are those that there are now.
+template <class S, class Factors>
+void Factorisation::make_exact(Context& ctx, Factors const& factors) {
+  auto const made = std::make_shared<FactoredInverse<S>>(ctx, factors(ctx), sides_);
+  levels_ = made->levels();
+  keep(made, [this, factors](Context& c, FactoredInverse<S>& inverse) {
+    inverse.update(c, factors(c), sides_);
+  });
 }
 
 void Factorisation::make_inverse(Context& ctx) {
   ctx.cancel_flag().check();
   choose_solves(ctx);
+  if (inverse_) return renew_(ctx);
   by_stored_type(recipe_.values, [&]<class S>(S) {
     switch (recipe_.solves) {
-      case TriangularSolves::isai: {
-        if (recipe_.corrections > 0 && joint_) return sweep_joint<S>(ctx);
-        if (recipe_.corrections > 0 && !recipe_.right_factor) {
-          auto const made = factors(ctx);
-          ApproximateTriangles const W = triangular_inverses(ctx, *made, recipe_.symmetric);
-          sweep<S>(ctx, *made, recipe_.corrections, &W);
-          return;
-        }
-        InverseFactors inverses =
-            inverse_factors(ctx, *factors(ctx), sides_, recipe_.symmetric && !recipe_.right_factor);
-        first_ = stored_product<S>(ctx, std::move(inverses.first), first_);
-        second_ = stored_product<S>(ctx, std::move(inverses.second), second_);
-        if (!inverse_) inverse_ = std::make_shared<Product<double>>(second_, first_);
-        return;
-      }
-      case TriangularSolves::sweeps: sweep<S>(ctx, *factors(ctx), recipe_.sweeps, nullptr); return;
+      case TriangularSolves::isai: return make_isai<S>(ctx);
+      case TriangularSolves::sweeps:
+        return keep(std::make_shared<SweptInverse<S>>(ctx, *factors(ctx), sides_, recipe_.sweeps),
+                    [this](Context& c, SweptInverse<S>& inverse) {
+                      inverse.update(c, *factors(c), sides_);
+                    });
       case TriangularSolves::parts:
-        if (auto const own = std::dynamic_pointer_cast<PartsInverse<S> const>(inverse_))
-          std::const_pointer_cast<PartsInverse<S>>(own)->update(ctx, factors(ctx), sides_);
-        else
-          inverse_ = std::make_shared<PartsInverse<S>>(ctx, factors(ctx), sides_, recipe_.part);
-        return;
-      case TriangularSolves::host:
-        if (!host_) host_ = std::make_shared<Context>(Backend::host, host_options(ctx));
-        there_ = exact<S>(*host_, exact_factors(ctx), sides_, there_, levels_);
-        if (!inverse_) inverse_ = std::make_shared<OnHost>(host_, there_);
-        return;
+        return keep(std::make_shared<PartsInverse<S>>(ctx, factors(ctx), sides_, recipe_.part),
+                    [this](Context& c, PartsInverse<S>& inverse) {
+                      inverse.update(c, factors(c), sides_);
+                    });
+      case TriangularSolves::host: return make_on_host<S>(ctx);
       default:
         if (joint_)
-          inverse_ =
-              exact<S>(ctx, std::shared_ptr<JointFactors const>(joint_), sides_, inverse_, levels_);
-        else
-          inverse_ = exact<S>(ctx, exact_factors(ctx), sides_, inverse_, levels_);
+          return make_exact<S>(
+              ctx, [this](Context&) { return std::shared_ptr<JointFactors const>(joint_); });
+        return make_exact<S>(ctx, [this](Context& c) { return exact_factors(c); });
     }
   });
 }

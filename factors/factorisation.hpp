@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,6 +25,8 @@
 #include <tcsolve/factors/factor_plan.hpp>
 #include <tcsolve/factors/incomplete.hpp>
 #include <tcsolve/factors/joint_factors.hpp>
+#include <tcsolve/factors/stored_product.hpp>
+#include <tcsolve/matrix/host_matrix.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -92,12 +95,16 @@ class Factorisation final : public LinearOperator<double> {
       : Factorisation(ctx, plan_factors(ctx, a, recipe), recipe) {}
   /// The same from what plan_factors() made of it.
   Factorisation(Context&, FactorPlan plan, FactorRecipe recipe);
-  /// New values, in either space, on the pattern of A: permutations, the patterns of incomplete
-  /// factors, levels and arrays stay, numbers are made anew. A complete factorisation, which
-  /// pivots, is made anew altogether, and revision() changes; so it does once where the device
-  /// takes the numbers over. Throws as the constructor; M is then of neither
+  /// New values, in either space, on the pattern of A, with their side on the host: permutations,
+  /// the patterns of incomplete factors, levels and arrays stay, numbers are made anew. A complete
+  /// factorisation, which pivots, is made anew altogether, and revision() changes; so it does once
+  /// where the device takes the numbers over. Throws as the constructor; M is then of neither
   /// matrix until an update succeeds.
-  void update(Context&, CsrView<double> const& a);
+  void update(Context&, CsrView<double> const& a, HostMatrix& host);
+  void update(Context& ctx, CsrView<double> const& a) {
+    HostMatrix once;
+    update(ctx, a, once);
+  }
 
   void prepare(Context& ctx, Op op) const override { inverse_->prepare(ctx, op); }
   Traits traits() const override { return inverse_->traits(); }
@@ -123,9 +130,18 @@ class Factorisation final : public LinearOperator<double> {
   void choose_solves(Context&);
   void make_inverse(Context&);
   template <class S>
-  void sweep(Context&, TriangularFactors const&, int sweeps, ApproximateTriangles const* W);
+  void make_isai(Context&);
   template <class S>
-  void sweep_joint(Context&);
+  void make_on_host(Context&);
+  template <class S, class Factors>
+  void make_exact(Context&, Factors const& factors);
+  /// The operator, and what gives it the factors that there are now.
+  template <class Op, class Update>
+  void keep(std::shared_ptr<Op> made, Update const& update) {
+    inverse_ = made;
+    renew_ = [made, update](Context& ctx) { update(ctx, *made); };
+  }
+  void drop_inverse();
 
   FactorRecipe recipe_;
   Offset entries_of_A_;
@@ -136,9 +152,9 @@ class Factorisation final : public LinearOperator<double> {
   std::shared_ptr<JointFactors> joint_;         // of which the device makes the numbers, and
   std::shared_ptr<ArrangedValues> arranged_;    // those of B, whose host copy then stays as it was
   OperatorPtr<double> inverse_;
-  OperatorPtr<double> first_, second_;  // of isai
-  std::shared_ptr<Context> host_;       // of the solves on the host, with their inverse
-  OperatorPtr<double> there_;
+  std::function<void(Context&)> renew_;  // gives inverse_ the factors that there are now
+  StoredProduct first_, second_;         // of isai
+  std::shared_ptr<Context> host_;        // of the solves on the host
   Index levels_ = 0;
   bool decided_ = false;
   std::uint64_t revision_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The product with a matrix made here, its values stored in a type chosen at run time.
+/// The product with a matrix made here, its values stored in a type chosen at run time; its owner
+/// gives it new ones.
 #pragma once
 
 #include <memory>
@@ -21,26 +22,37 @@ void by_stored_type(Real values, F const& f) {
   }
 }
 
-/// The product with `a`, a host matrix, where the Context computes: `old` with new values on the
-/// same pattern, or a new one where it is null. Throws MatrixError where a value is beyond the
-/// range of S.
-template <class S>
-OperatorPtr<double> stored_product(Context& ctx, Csr<double> a, OperatorPtr<double> const& old) {
-  if (old) {
-    std::const_pointer_cast<LinearOperator<double>>(old)->update_values(ctx, a.view());
-    return old;
-  }
-  if constexpr (std::is_same_v<S, double>)
-    return std::make_shared<CsrOperator<double>>(ctx, std::move(a));
-  else
-    return std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
-}
+/// A product in the Context's space: where its entries are, and the operator that has their values.
+struct StoredProduct {
+  CsrView<double> pattern;  ///< without values
+  std::shared_ptr<LinearOperator<double>> product;
 
-/// The pattern of the product's matrix, not copied.
+  /// New values, which lie where the pattern does.
+  void update(Context& ctx, double const* values) const {
+    if (pattern.entries == 0) return;
+    CsrView<double> now = pattern;
+    now.values = values;
+    product->update_values(ctx, now);
+  }
+};
+
+/// `to` becomes the product with `a`, a host matrix, where the Context computes: it takes new
+/// values on the same pattern, or is made where there is none. Throws MatrixError where a value is
+/// beyond the range of S.
 template <class S>
-CsrView<double> csr_pattern(LinearOperator<double> const& product) {
-  CsrView<S> const& a = dynamic_cast<CsrOperator<double, S> const&>(product).view();
-  return {a.rows, a.cols, a.entries, a.offsets, a.columns, nullptr, a.space};
+void store(Context& ctx, Csr<double> a, StoredProduct& to) {
+  if (to.product) {
+    if (a.entries() > 0) to.product->update_values(ctx, a.view());
+    return;
+  }
+  auto const made = [&] {
+    if constexpr (std::is_same_v<S, double>)
+      return std::make_shared<CsrOperator<double>>(ctx, std::move(a));
+    else
+      return std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
+  }();
+  CsrView<S> const& at = made->view();
+  to = {{at.rows, at.cols, at.entries, at.offsets, at.columns, nullptr, at.space}, made};
 }
 
 }  // namespace tcsolve

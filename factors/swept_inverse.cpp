@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <tcsolve/factors/joint_inverse.hpp>
-#include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
@@ -33,14 +32,14 @@ SweptInverse<S>::SweptInverse(Context& ctx, TriangularFactors const& factors, Tw
 template <class S>
 void SweptInverse<S>::update(Context& ctx, TriangularFactors const& factors, TwoSided const& sides,
                              ApproximateTriangles const* W) {
-  enter_ = stored_product<double>(ctx, sides.entering(), enter_);
-  lower_.N = stored_product<S>(ctx, factors.lower, lower_.N);
-  pivots_ = stored_product<double>(ctx, diagonal_matrix(factors.inverse_pivots), pivots_);
-  upper_.N = stored_product<S>(ctx, factors.upper, upper_.N);
-  leave_ = stored_product<double>(ctx, sides.leaving(), leave_);
+  store<double>(ctx, sides.entering(), enter_);
+  store<S>(ctx, factors.lower, lower_.N);
+  store<double>(ctx, diagonal_matrix(factors.inverse_pivots), pivots_);
+  store<S>(ctx, factors.upper, upper_.N);
+  store<double>(ctx, sides.leaving(), leave_);
   if (W == nullptr) return;
-  lower_.W = stored_product<S>(ctx, W->lower, lower_.W);
-  upper_.W = stored_product<S>(ctx, W->upper, upper_.W);
+  store<S>(ctx, W->lower, lower_.W);
+  store<S>(ctx, W->upper, upper_.W);
 }
 
 template <class S>
@@ -58,39 +57,34 @@ template <class S>
 void SweptInverse<S>::update(Context& ctx, JointFactors const& factors, TwoSided const& sides,
                              bool symmetric) {
   Context::Entry const entry(ctx);
-  enter_ = stored_product<double>(ctx, sides.entering(), enter_);
-  leave_ = stored_product<double>(ctx, sides.leaving(), leave_);
+  store<double>(ctx, sides.entering(), enter_);
+  store<double>(ctx, sides.leaving(), leave_);
   JointArrays const f = factors.arrays();
   auto memory = ctx.arena().scope();
   double* const W = memory.template take<double>(factors.entries());
   double* const values = memory.template take<double>(factors.entries());
   ctx.visit([&](auto& on) { invert_triangles(on, f, factors.values(), symmetric, W); });
-  auto const give = [&](OperatorPtr<double> const& to, double const* from, JointPart part) {
-    auto const own = std::const_pointer_cast<LinearOperator<double>>(to);
-    CsrView<double> now = csr_pattern<S>(*own);
-    ctx.visit([&](auto& on) { take_part(on, f, from, part, now.offsets, values); });
-    now.values = values;
-    own->update_values(ctx, now);
+  auto const give = [&](StoredProduct const& to, double const* from, JointPart part) {
+    ctx.visit([&](auto& on) { take_part(on, f, from, part, to.pattern.offsets, values); });
+    to.update(ctx, values);
   };
   give(lower_.N, factors.values(), JointPart::lower);
   give(upper_.N, factors.values(), JointPart::upper);
   give(lower_.W, W, JointPart::lower_with_diagonal);
   give(upper_.W, W, JointPart::upper_with_diagonal);
-  auto const pivots = std::const_pointer_cast<LinearOperator<double>>(pivots_);
-  CsrView<double> diagonal = csr_pattern<double>(*pivots);
-  diagonal.values = factors.inverse_pivots();
-  pivots->update_values(ctx, diagonal);
+  pivots_.update(ctx, factors.inverse_pivots());
 }
 
 template <class S>
 void SweptInverse<S>::prepare(Context& ctx, Op op) const {
-  for (auto const& part : {enter_, lower_.N, lower_.W, pivots_, upper_.N, upper_.W, leave_})
-    if (part) part->prepare(ctx, op);
+  for (StoredProduct const* part :
+       {&enter_, &lower_.N, &lower_.W, &pivots_, &upper_.N, &upper_.W, &leave_})
+    if (part->product) part->product->prepare(ctx, op);
 }
 
 template <class S>
 Traits SweptInverse<S>::traits() const {
-  Traits traits = lower_.N->traits();
+  Traits traits = lower_.N.product->traits();
   traits.operations = false;
   return traits;
 }
@@ -98,10 +92,10 @@ Traits SweptInverse<S>::traits() const {
 template <class S>
 Cost SweptInverse<S>::cost(Index k) const {
   Cost total;
-  auto const add = [&](OperatorPtr<double> const& part, int times) {
-    if (!part) return;
-    total.flops += times * part->cost(k).flops;
-    total.bytes += times * part->cost(k).bytes;
+  auto const add = [&](StoredProduct const& part, int times) {
+    if (!part.product) return;
+    total.flops += times * part.product->cost(k).flops;
+    total.bytes += times * part.product->cost(k).bytes;
   };
   add(enter_, 1);
   for (Triangle const* t : {&lower_, &upper_}) {
@@ -116,19 +110,19 @@ Cost SweptInverse<S>::cost(Index k) const {
 /// y becomes y_sweeps, from b in y.
 template <class S>
 void SweptInverse<S>::solve(Context& ctx, Triangle const& t, Out<double> y, Op op) const {
-  if (!t.W) return sweep(ctx, t, y, op);
+  if (!t.W.product) return sweep(ctx, t, y, op);
   auto scope = ctx.arena().scope();
   Out<double> const b = scope.template vectors<double>(rows(), 1);
   Out<double> const r = scope.template vectors<double>(rows(), 1);
   copy<double, double>(ctx, y, b);
-  t.W->apply(ctx, 1, b, 0, y, op);
+  t.W.product->apply(ctx, 1, b, 0, y, op);
   for (int k = 0; k < sweeps_; ++k) {
     // r = b - T y. With W^T and T^T this makes the transposed map: 2 W^T - W^T T^T W^T after a
     // sweep.
     axpby<double, double>(ctx, 1.0, b, 0.0, r);
     axpby<double, double>(ctx, -1.0, y, 1.0, r);
-    t.N->apply(ctx, -1, y, 1, r, op);
-    t.W->apply(ctx, 1, r, 1, y, op);
+    t.N.product->apply(ctx, -1, y, 1, r, op);
+    t.W.product->apply(ctx, 1, r, 1, y, op);
   }
 }
 
@@ -142,7 +136,7 @@ void SweptInverse<S>::sweep(Context& ctx, Triangle const& t, Out<double> y, Op o
   Out<double> from = y, to = next;
   for (int k = 0; k < sweeps_; ++k) {
     copy<double, double>(ctx, b, to);
-    t.N->apply(ctx, -1, from, 1, to, op);
+    t.N.product->apply(ctx, -1, from, 1, to, op);
     std::swap(from, to);
   }
   if (from.data != y.data) copy<double, double>(ctx, from, y);
@@ -156,11 +150,11 @@ void SweptInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double 
   Out<double> const t = scope.template vectors<double>(rows(), 1);
   Out<double> const u = scope.template vectors<double>(rows(), 1);
   for (Index j = 0; j < x.cols; ++j) {
-    (plain ? enter_ : leave_)->apply(ctx, 1, column(x, j), 0, t, op);
+    (plain ? enter_ : leave_).product->apply(ctx, 1, column(x, j), 0, t, op);
     solve(ctx, plain ? lower_ : upper_, t, op);
-    pivots_->apply(ctx, 1, t, 0, u, op);
+    pivots_.product->apply(ctx, 1, t, 0, u, op);
     solve(ctx, plain ? upper_ : lower_, u, op);
-    (plain ? leave_ : enter_)->apply(ctx, alpha, u, beta, column(y, j), op);
+    (plain ? leave_ : enter_).product->apply(ctx, alpha, u, beta, column(y, j), op);
   }
 }
 

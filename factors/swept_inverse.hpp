@@ -18,6 +18,7 @@
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/incomplete.hpp>
 #include <tcsolve/factors/joint_factors.hpp>
+#include <tcsolve/factors/stored_product.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -48,15 +49,15 @@ class SweptInverse final : public LinearOperator<double> {
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
                 Op) const override;
-  /// W is null for the identity.
+  /// W has no product where it is the identity.
   struct Triangle {
-    OperatorPtr<double> N, W;
+    StoredProduct N, W;
   };
   void solve(Context&, Triangle const&, Out<double> y, Op) const;
   void sweep(Context&, Triangle const&, Out<double> y, Op) const;
 
   int sweeps_;
-  OperatorPtr<double> enter_, pivots_, leave_;
+  StoredProduct enter_, pivots_, leave_;
   Triangle lower_, upper_;
 };
 

@@ -2,37 +2,51 @@
 #include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
-OperatorPtr<double> FromFactors::update(Context& ctx, System const& system,
-                                        OperatorPtr<double> const& M) const {
-  return update_factors(ctx, system.matrix, M) ? M : build(ctx, system);
-}
+namespace {
+
+/// The owner of a Factorisation or an ExplicitInverse.
+template <class Op>
+class OwnedFactors final : public Preconditioner {
+ public:
+  explicit OwnedFactors(std::shared_ptr<Op> M) : M_(std::move(M)) {}
+  OperatorPtr<double> view() const override { return M_; }
+  void update(Context& ctx, System const& system) override {
+    HostMatrix once;
+    admitted(M_->name(), [&] { M_->update(ctx, system.matrix, host_side(system, once)); });
+  }
+
+ private:
+  std::shared_ptr<Op> M_;
+};
+
+}  // namespace
 
 std::shared_ptr<FactorPlan> factor_plan(Context& ctx, System const& system,
                                         FactorRecipe const& recipe, FactoryId self) {
   if (system.notes)
     if (auto plan = system.notes->look<FactorPlan>(self)) return plan;
-  FactorPlan plan = on_host(ctx, system.matrix, recipe.name, [&](CsrView<double> const& here) {
+  FactorPlan plan = on_host(ctx, system, recipe.name, [&](CsrView<double> const& here) {
     return plan_factors(ctx, here, recipe);
   });
   return system.notes ? system.notes->keep(self, std::move(plan))
                       : std::make_shared<FactorPlan>(std::move(plan));
 }
 
-OperatorPtr<double> from_factors(Context& ctx, System const& system, FactorRecipe const& recipe,
-                                 FactoryId self) {
+std::unique_ptr<Preconditioner> from_factors(Context& ctx, System const& system,
+                                             FactorRecipe const& recipe, FactoryId self) {
   auto const plan = factor_plan(ctx, system, recipe, self);
   if (system.notes) system.notes->take<FactorPlan>(self);
-  return admitted(recipe.name,
-                  [&] { return std::make_shared<Factorisation>(ctx, std::move(*plan), recipe); });
+  return std::make_unique<OwnedFactors<Factorisation>>(admitted(
+      recipe.name, [&] { return std::make_shared<Factorisation>(ctx, std::move(*plan), recipe); }));
 }
 
-OperatorPtr<double> from_entries(Context& ctx, CsrView<double> const& a, std::string name,
-                                 Real values, InverseMaker maker, std::string text) {
-  return admitted(name, [&] {
-    auto M = std::make_shared<ExplicitInverse>(ctx, a, name, values, std::move(maker));
-    M->say(std::move(text));
-    return M;
-  });
+std::unique_ptr<Preconditioner> from_entries(Context& ctx, System const& system, std::string name,
+                                             Real values, InverseMaker maker) {
+  HostMatrix once;
+  return std::make_unique<OwnedFactors<ExplicitInverse>>(admitted(name, [&] {
+    return std::make_shared<ExplicitInverse>(ctx, system.matrix, host_side(system, once), name,
+                                             values, std::move(maker));
+  }));
 }
 
 MemoryNeed factors_need(Context& ctx, System const& system, FactorRecipe const& recipe,
@@ -44,17 +58,6 @@ MemoryNeed factors_need(Context& ctx, System const& system, FactorRecipe const& 
 double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values) {
   return kept * (4.0 + size_of(values) + 8 + 12) + 20.0 * static_cast<double>(entries_of_A) +
          130.0 * rows;
-}
-
-bool update_factors(Context& ctx, CsrView<double> const& a, OperatorPtr<double> const& M) {
-  if (auto const own = std::dynamic_pointer_cast<ExplicitInverse const>(M)) {
-    admitted(M->name(), [&] { std::const_pointer_cast<ExplicitInverse>(own)->update(ctx, a); });
-    return true;
-  }
-  auto const own = std::dynamic_pointer_cast<Factorisation const>(M);
-  if (own)
-    admitted(M->name(), [&] { std::const_pointer_cast<Factorisation>(own)->update(ctx, a); });
-  return own != nullptr;
 }
 
 }  // namespace tcsolve

@@ -13,24 +13,23 @@
 
 namespace tcsolve {
 
-/// A factory whose M follows new values by update_factors().
+/// A factory whose M is a factorisation, or is given by its entries.
 class FromFactors : public PreconditionerFactory {
  public:
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
   bool bytes_are_all() const override { return false; }
 };
 
 /// The plan of a recipe, for `self`: the one in the notes, or a new one that is kept there, where
-/// there are notes. The matrix may lie on the device, and is then copied to the host.
+/// there are notes.
 std::shared_ptr<FactorPlan> factor_plan(Context&, System const&, FactorRecipe const& recipe,
                                         FactoryId self);
 /// The preconditioner of a recipe, from its plan. Throws SetupError where the matrix has no such
 /// factors, ShapeError, MemoryError, Cancelled.
-OperatorPtr<double> from_factors(Context&, System const&, FactorRecipe const& recipe,
-                                 FactoryId self);
+std::unique_ptr<Preconditioner> from_factors(Context&, System const&, FactorRecipe const& recipe,
+                                             FactoryId self);
 /// The same for an approximate inverse given by its entries; `text` goes into its details().
-OperatorPtr<double> from_entries(Context&, CsrView<double> const& a, std::string name, Real values,
-                                 InverseMaker maker, std::string text = "");
+std::unique_ptr<Preconditioner> from_entries(Context&, System const&, std::string name, Real values,
+                                             InverseMaker maker);
 /// What they will hold. Throws as they do, but for memory.
 MemoryNeed factors_need(Context&, System const&, FactorRecipe const& recipe, FactoryId self);
 /// f(). What the matrix does not admit is a SetupError, which names `name`.
@@ -40,18 +39,12 @@ auto admitted(std::string const& name, F const& f) {
     return f();
   } catch (MatrixError const& e) { throw SetupError(cat(name, ": ", e.what())); }
 }
-/// The same for f(a) of a matrix on the host.
+/// The same for f(a), a the matrix on the host.
 template <class F>
-auto on_host(Context& ctx, CsrView<double> const& a, std::string const& name, F const& f) {
-  return admitted(name, [&] {
-    if (a.space == Space::host) return f(a);
-    Csr<double> const here = to_host(ctx, a);
-    return f(here.view());
-  });
+auto on_host(Context& ctx, System const& system, std::string const& name, F const& f) {
+  return admitted(name, [&] { return with_host(ctx, system, f); });
 }
 /// A guess from the numbers of rows, of kept entries and of A's alone.
 double factor_bytes(Index rows, double kept, Offset entries_of_A, Real values);
-/// Gives the values of `a` to M. False where M was made by neither.
-bool update_factors(Context&, CsrView<double> const& a, OperatorPtr<double> const& M);
 
 }  // namespace tcsolve

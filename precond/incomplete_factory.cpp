@@ -5,7 +5,7 @@
 
 namespace tcsolve {
 
-OperatorPtr<double> IncompleteFactory::build(Context& ctx, System const& system) const {
+std::unique_ptr<Preconditioner> IncompleteFactory::build(Context& ctx, System const& system) const {
   return from_factors(ctx, system, recipe(), id());
 }
 

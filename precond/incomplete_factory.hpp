@@ -8,7 +8,7 @@ namespace tcsolve {
 
 class IncompleteFactory : public FromFactors {
  public:
-  OperatorPtr<double> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   MemoryNeed memory(Context&, System const&) const override;
   double bytes(Index rows, Offset entries) const override;
   double most_bytes(Index rows, Offset entries) const override;

@@ -36,16 +36,18 @@ void require_time(Context& ctx, PreconditionerFactory const& factory, System con
 
 }  // namespace
 
-OperatorPtr<double> build_within_memory(Context& ctx, PreconditionerFactory const& factory,
-                                        System const& given, std::string const& name) {
+std::unique_ptr<Preconditioner> build_within_memory(Context& ctx,
+                                                    PreconditionerFactory const& factory,
+                                                    System const& given, std::string const& name) {
   System system = given;
   if (!system.notes) system.notes = std::make_shared<SetupNotes>();
+  if (!system.host) system.host = std::make_shared<HostMatrix>();
   if (factory.needs_matrix() && !factory.is_identity()) {
     require_time(ctx, factory, system, name);
     double const most = factory.most_bytes(system.matrix.rows, system.matrix.entries);
     if (!fits(ctx, {.host = most, .space = most})) {
       MemoryNeed need = factory.memory(ctx, system);
-      if (system.matrix.space != Space::host)  // a copy that it is made from
+      if (system.matrix.space != Space::host && !system.host->there())  // a copy for it
         need.passing +=
             12.0 * static_cast<double>(system.matrix.entries) + 8.0 * system.matrix.rows;
       require_memory(ctx, need, cat("the preconditioner '", name, "'"));

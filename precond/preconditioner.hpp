@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A preconditioner is a linear operator M that approximates A^-1, built from a CSR matrix.
+/// A preconditioner is a linear operator M that approximates A^-1, built from a CSR matrix; its
+/// owner renews it, its factory holds the parameters.
 #pragma once
 
-#include <any>
-#include <cstdint>
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/memory_need.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/precond/system.hpp>
 
 namespace tcsolve {
 
@@ -32,46 +32,52 @@ struct TakesTooLong : OutOfTime {
   std::string text_;
 };
 
-/// Of a PreconditionerFactory and its copies, and of no other in a process.
-using FactoryId = std::uint64_t;
-FactoryId new_factory_id();
-
-/// What memory() and least_seconds() found out about a matrix on their way to an answer, for the
-/// build() of the same matrix that follows: orders, patterns, parts are made once. Each factory
-/// keeps one thing, and takes it out again.
-class SetupNotes {
+/// M and what renews it. Its owner gives it new values; those who apply it hold a const operator.
+///
+///     std::unique_ptr<Preconditioner> M = factory.build(ctx, system);
+///     solver.setup(ctx, A, M->view());
+///     M->update(ctx, system_of_new_values);       // numbers, in place where that can be
+///     solver.setup(ctx, A, M->view());            // asked again: it may be another operator
+class Preconditioner {
  public:
-  template <class T>
-  std::shared_ptr<T> keep(FactoryId factory, T found) {
-    auto kept = std::make_shared<T>(std::move(found));
-    kept_[factory] = kept;
-    return kept;
-  }
-  /// Null where nothing of that type was kept.
-  template <class T>
-  std::shared_ptr<T> look(FactoryId factory) const {
-    auto const at = kept_.find(factory);
-    auto const* const found =
-        at == kept_.end() ? nullptr : std::any_cast<std::shared_ptr<T>>(&at->second);
-    return found != nullptr ? *found : nullptr;
-  }
-  template <class T>
-  std::shared_ptr<T> take(FactoryId factory) {
-    auto found = look<T>(factory);
-    if (found) kept_.erase(factory);
-    return found;
-  }
-
- private:
-  std::map<FactoryId, std::any> kept_;
+  virtual ~Preconditioner() = default;
+  /// M as build() or the last update() made it. It lives as long as somebody holds it.
+  virtual OperatorPtr<double> view() const = 0;
+  /// M of new values on the pattern that it was made of: in place, so that recordings of view()
+  /// stay valid, or else view() is another operator afterwards. What is inside M is updated too.
+  /// Throws as build(); M is then not to be used.
+  virtual void update(Context&, System const& system) = 0;
+  /// Whether M, made of a block diagonal matrix, couples a row of one of its blocks with another
+  /// block; a preconditioner made of blocks of rows checks these. `starts`: the first rows of the
+  /// matrix' blocks, ascending, the number of rows last. Returns the start that it reaches across,
+  /// -1 for none.
+  virtual Index reaches_across(std::vector<Index> const& /*starts*/) const { return -1; }
 };
 
-/// What a preconditioner is made from: the matrix in a Context's space, the operator that applies
-/// it, and the number of rows. A matrix-free operator has no `matrix`. `notes` may be null.
-struct System {
-  CsrView<double> matrix;
-  OperatorPtr<double> A;
-  std::shared_ptr<SetupNotes> notes = nullptr;
+/// The owner of an operator that takes new values by Op::update(Context&, CsrView<double>).
+template <class Op>
+class Owned final : public Preconditioner {
+ public:
+  explicit Owned(std::shared_ptr<Op> M) : M_(std::move(M)) {}
+  OperatorPtr<double> view() const override { return M_; }
+  void update(Context& ctx, System const& system) override { M_->update(ctx, system.matrix); }
+
+ private:
+  std::shared_ptr<Op> M_;
+};
+
+/// The owner of an operator that `make` makes anew for new values.
+class Remade final : public Preconditioner {
+ public:
+  using Make = std::function<OperatorPtr<double>(Context&, System const&)>;
+  Remade(Context& ctx, System const& system, Make make)
+      : make_(std::move(make)), M_(make_(ctx, system)) {}
+  OperatorPtr<double> view() const override { return M_; }
+  void update(Context& ctx, System const& system) override { M_ = make_(ctx, system); }
+
+ private:
+  Make make_;
+  OperatorPtr<double> M_;
 };
 
 /// Makes preconditioners of one kind, with its parameters fixed.
@@ -79,15 +85,9 @@ class PreconditionerFactory {
  public:
   virtual ~PreconditionerFactory() = default;
   FactoryId id() const { return id_; }
-  /// Throws SetupError when the matrix does not admit it, ShapeError when it is not square.
-  virtual OperatorPtr<double> build(Context&, System const&) const = 0;
-  /// M for the values that the system has now; `M` is what build() made of a matrix of the same
-  /// pattern. A preconditioner that can takes them in place, any other is made anew. Throws as
-  /// build(); M is then not to be used.
-  virtual OperatorPtr<double> update(Context& ctx, System const& system,
-                                     OperatorPtr<double> const& /*M*/) const {
-    return build(ctx, system);
-  }
+  /// M of a matrix, with its own copy of the parameters: the factory may go before it. Throws
+  /// SetupError when the matrix does not admit it, ShapeError when it is not square.
+  virtual std::unique_ptr<Preconditioner> build(Context&, System const&) const = 0;
   /// Bytes that the preconditioner of a matrix with so many rows and entries will take, a guess for
   /// the time before there is a matrix, with those inside it.
   virtual double bytes(Index rows, Offset /*entries*/) const { return 8.0 * rows; }
@@ -122,14 +122,6 @@ class PreconditionerFactory {
   /// M, or one inside it, is made of blocks of rows that follow each other: another order would
   /// separate the unknowns of a node.
   virtual bool goes_by_blocks() const { return false; }
-  /// Whether M, which build() made of a block diagonal matrix, couples a row of one of its blocks
-  /// with another block; a preconditioner made of blocks of rows checks these. `starts`:
-  /// the first rows of the matrix' blocks, ascending, the number of rows last. Returns the start
-  /// that it reaches across, -1 for none.
-  virtual Index reaches_across(LinearOperator<double> const& /*M*/,
-                               std::vector<Index> const& /*starts*/) const {
-    return -1;
-  }
 
  private:
   FactoryId id_ = new_factory_id();
@@ -139,7 +131,7 @@ class PreconditionerFactory {
 /// or could not be made by the deadline of a set-up. Throws MemoryError, TakesTooLong, which call M
 /// by `name`, and as build(). Cost: that of memory() where most_bytes() would not fit, of
 /// least_seconds() where there is a deadline, and what these found out is used; else none.
-OperatorPtr<double> build_within_memory(Context&, PreconditionerFactory const&, System const&,
-                                        std::string const& name);
+std::unique_ptr<Preconditioner> build_within_memory(Context&, PreconditionerFactory const&,
+                                                    System const&, std::string const& name);
 
 }  // namespace tcsolve

@@ -12,6 +12,7 @@
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/precond/normal_ic/normal_ic.hpp>
 #include <tcsolve/precond/schwarz/schwarz.hpp>
+#include <tcsolve/precond/smoother.hpp>
 #include <tcsolve/precond/spai/spai.hpp>
 
 namespace tcsolve {
@@ -22,8 +23,10 @@ class NoneFactory final : public PreconditionerFactory {
  public:
   using Params = NoParams;
   explicit NoneFactory(Params const&) {}
-  OperatorPtr<double> build(Context&, System const& system) const override {
-    return std::make_shared<Identity<double>>(system.A->cols());
+  std::unique_ptr<Preconditioner> build(Context& ctx, System const& system) const override {
+    return std::make_unique<Remade>(ctx, system, [](Context&, System const& s) {
+      return std::make_shared<Identity<double>>(s.A->cols());
+    });
   }
   MemoryNeed memory(Context&, System const&) const override { return {}; }
   bool is_identity() const override { return true; }
@@ -49,6 +52,34 @@ void register_preconditioners(PreconditionerRegistry& r) {
   r.add<DirectFactory>("direct", "M = A^-1 by a complete factorisation");
   r.add<ChebyshevFactory>("chebyshev",
                           "a polynomial in M A; A and the inner M symmetric positive definite");
+}
+
+namespace {
+
+struct Floor {
+  PreconditionerRegistry preconditioners{"preconditioner"};
+  Catalog catalog;
+  Floor() {
+    register_preconditioners(preconditioners);
+    catalog.add(preconditioners);
+  }
+};
+
+Floor const& this_floor() {
+  static Floor const floor;
+  return floor;
+}
+
+}  // namespace
+
+PreconditionerRegistry const& floor_preconditioners() { return this_floor().preconditioners; }
+
+std::unique_ptr<PreconditionerFactory> make_smoother(Block const& block) {
+  if (!block || block.registry() != nullptr) return make<PreconditionerRegistry>(block);
+  Diagnostics problems;
+  auto factory = floor_preconditioners().make(block.node(), problems, this_floor().catalog);
+  problems.throw_if_any();
+  return factory;
 }
 
 }  // namespace tcsolve

@@ -5,6 +5,7 @@
 
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/operators/column.hpp>
+#include <tcsolve/precond/smoother.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
 #include <tcsolve/solvers/register.hpp>
 
@@ -69,7 +70,7 @@ std::string SolverOperatorParams::check() const {
 }
 
 std::unique_ptr<PreconditionerFactory> SolverOperatorFactory::inner() const {
-  return make<PreconditionerRegistry>(params_.preconditioner);
+  return make_smoother(params_.preconditioner);
 }
 
 bool SolverOperatorFactory::needs_definite() const {
@@ -95,12 +96,39 @@ MemoryNeed SolverOperatorFactory::memory(Context& ctx, System const& system) con
   return need;
 }
 
-OperatorPtr<double> SolverOperatorFactory::build(Context& ctx, System const& system) const {
-  OperatorPtr<double> M = inner()->build(ctx, system);
-  std::shared_ptr<Solver> solver = make<SolverRegistry>(params_.solver);
-  solver->setup(ctx, system.A, std::move(M));
-  return std::make_shared<SolverOperator>(std::move(solver), system.A->rows(),
+namespace {
+
+/// The inner preconditioner takes new values, and the inner solver is set up anew.
+class OwnedSolver final : public Preconditioner {
+ public:
+  OwnedSolver(Context& ctx, System const& system, std::unique_ptr<Preconditioner> inner,
+              Block solver)
+      : solver_(std::move(solver)), inner_(std::move(inner)) {
+    set_up(ctx, system);
+  }
+  OperatorPtr<double> view() const override { return M_; }
+  void update(Context& ctx, System const& system) override {
+    inner_->update(ctx, system);
+    set_up(ctx, system);
+  }
+
+ private:
+  void set_up(Context& ctx, System const& system) {
+    std::shared_ptr<Solver> solver = make<SolverRegistry>(solver_);
+    solver->setup(ctx, system.A, inner_->view());
+    M_ = std::make_shared<SolverOperator>(std::move(solver), system.A->rows(),
                                           system.A->norm_estimate());
+  }
+  Block solver_;
+  std::unique_ptr<Preconditioner> inner_;
+  OperatorPtr<double> M_;
+};
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> SolverOperatorFactory::build(Context& ctx,
+                                                             System const& system) const {
+  return std::make_unique<OwnedSolver>(ctx, system, inner()->build(ctx, system), params_.solver);
 }
 
 }  // namespace tcsolve

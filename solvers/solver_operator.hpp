@@ -58,7 +58,7 @@ class SolverOperatorFactory final : public PreconditionerFactory {
  public:
   using Params = SolverOperatorParams;
   explicit SolverOperatorFactory(Params const& params) : params_(params) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   /// Of the inner method and its preconditioner.
   double bytes(Index rows, Offset entries) const override;
   MemoryNeed memory(Context&, System const&) const override;

@@ -142,19 +142,39 @@ void BlockJacobi<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, 
 template class BlockJacobi<double>;
 template class BlockJacobi<float>;
 
-Index BlockJacobiFactory::reaches_across(LinearOperator<double> const& M,
-                                         std::vector<Index> const& starts) const {
-  auto const& blocks = dynamic_cast<BlockJacobi<double> const&>(M).blocks();
-  for (Index const start : starts)
-    if (!std::binary_search(blocks.begin(), blocks.end(), start)) return start;
-  return -1;
-}
+namespace {
+
+/// The inverses are made anew for new values.
+class OwnedBlockJacobi final : public Preconditioner {
+ public:
+  OwnedBlockJacobi(Context& ctx, System const& system, BlockJacobiParams const& params)
+      : params_(params) {
+    OwnedBlockJacobi::update(ctx, system);
+  }
+  OperatorPtr<double> view() const override { return M_; }
+  void update(Context& ctx, System const& system) override {
+    with_host(ctx, system, [&](CsrView<double> const& a) {
+      M_ = std::make_shared<BlockJacobi<double>>(ctx, a, params_);
+    });
+  }
+  Index reaches_across(std::vector<Index> const& starts) const override {
+    for (Index const start : starts)
+      if (!std::ranges::binary_search(M_->blocks(), start)) return start;
+    return -1;
+  }
+
+ private:
+  BlockJacobiParams params_;
+  std::shared_ptr<BlockJacobi<double> const> M_;
+};
+
+}  // namespace
 
 MemoryNeed BlockJacobiFactory::memory(Context& ctx, System const& system) const {
-  if (system.matrix.space != Space::host && params_.values == BlockValues::adaptive) {
-    Csr<double> const here = to_host(ctx, system.matrix);
-    return memory(ctx, {here.view(), system.A});
-  }
+  if (system.matrix.space != Space::host && params_.values == BlockValues::adaptive)
+    return with_host(ctx, system, [&](CsrView<double> const& here) {
+      return memory(ctx, {here, system.A});
+    });
   return with_pattern(ctx, system.matrix, [&](Pattern const& pattern) {
     std::vector<Index> const starts = blocks_of(pattern, params_);
     std::size_t const count = starts.size() - 1;
@@ -178,11 +198,9 @@ MemoryNeed BlockJacobiFactory::memory(Context& ctx, System const& system) const 
   });
 }
 
-OperatorPtr<double> BlockJacobiFactory::build(Context& ctx, System const& system) const {
-  if (system.matrix.space == Space::host)
-    return std::make_shared<BlockJacobi<double>>(ctx, system.matrix, params_);
-  Csr<double> here = to_host(ctx, system.matrix);
-  return std::make_shared<BlockJacobi<double>>(ctx, here.view(), params_);
+std::unique_ptr<Preconditioner> BlockJacobiFactory::build(Context& ctx,
+                                                          System const& system) const {
+  return std::make_unique<OwnedBlockJacobi>(ctx, system, params_);
 }
 
 }  // namespace tcsolve

@@ -78,15 +78,13 @@ class BlockJacobiFactory final : public PreconditionerFactory {
  public:
   using Params = BlockJacobiParams;
   explicit BlockJacobiFactory(Params const& params = {}) : params_(params) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   double bytes(Index rows, Offset) const override {
     return 16.0 * rows * (params_.block > 0 ? params_.block : params_.max_block);
   }
   /// `adaptive` looks at 1024 blocks.
   MemoryNeed memory(Context&, System const&) const override;
   bool goes_by_blocks() const override { return true; }
-  Index reaches_across(LinearOperator<double> const& M,
-                       std::vector<Index> const& starts) const override;
 
  private:
   Params params_;

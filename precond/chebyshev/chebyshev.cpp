@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/precond/register.hpp>
 
 namespace tcsolve {
 
@@ -124,12 +123,35 @@ void Chebyshev::do_apply(Context& ctx, double alpha, In<double> x, double beta, 
   axpby<double, double>(ctx, alpha, sum, beta, y);
 }
 
-std::unique_ptr<PreconditionerFactory> ChebyshevFactory::inner() const {
-  return make<PreconditionerRegistry>(params_.preconditioner);
-}
+namespace {
 
-OperatorPtr<double> ChebyshevFactory::build(Context& ctx, System const& system) const {
-  return std::make_shared<Chebyshev>(ctx, system.A, inner()->build(ctx, system), params_);
+/// The inner M takes new values, and the polynomial is made anew of its new spectrum.
+class OwnedChebyshev final : public Preconditioner {
+ public:
+  OwnedChebyshev(Context& ctx, System const& system, std::unique_ptr<Preconditioner> inner,
+                 ChebyshevParams const& params)
+      : params_(params), inner_(std::move(inner)) {
+    make(ctx, system);
+  }
+  OperatorPtr<double> view() const override { return M_; }
+  void update(Context& ctx, System const& system) override {
+    inner_->update(ctx, system);
+    make(ctx, system);
+  }
+
+ private:
+  void make(Context& ctx, System const& system) {
+    M_ = std::make_shared<Chebyshev>(ctx, system.A, inner_->view(), params_);
+  }
+  ChebyshevParams params_;
+  std::unique_ptr<Preconditioner> inner_;
+  OperatorPtr<double> M_;
+};
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> ChebyshevFactory::build(Context& ctx, System const& system) const {
+  return std::make_unique<OwnedChebyshev>(ctx, system, inner()->build(ctx, system), params_);
 }
 
 }  // namespace tcsolve

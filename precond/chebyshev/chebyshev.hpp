@@ -3,29 +3,10 @@
 /// (Saad 2003, Algorithm 12.1). A and the inner M symmetric positive definite.
 #pragma once
 
-#include <tcsolve/configs/schema/block.hpp>
-#include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/smoother.hpp>
 
 namespace tcsolve {
-
-struct ChebyshevParams {
-  int degree = 4;
-  double eig_ratio = 30;
-  int lanczos_steps = 12;
-  Block preconditioner{"jacobi"};
-  static constexpr auto schema() {
-    using P = ChebyshevParams;
-    return std::tuple{
-        field(&P::degree, "degree", between(1, 100), "degree of the polynomial: products with A"),
-        field(&P::eig_ratio, "eig_ratio", above(1.0),
-              "the polynomial covers [lambda_max / eig_ratio, lambda_max]"),
-        field(&P::lanczos_steps, "lanczos_steps", between(2, 200),
-              "Lanczos steps that estimate lambda_max"),
-        field(&P::preconditioner, "preconditioner", block_of("preconditioner"),
-              "inner preconditioner M; the polynomial is in M A")};
-  }
-};
 
 /// An estimate of the extreme eigenvalues of M A from the Lanczos matrix of `steps` steps of
 /// conjugate gradients (Saad 2003, section 6.7.3). Throws SetupError when A or M shows itself
@@ -60,8 +41,8 @@ class Chebyshev final : public LinearOperator<double> {
 class ChebyshevFactory final : public PreconditionerFactory {
  public:
   using Params = ChebyshevParams;
-  explicit ChebyshevFactory(Params const& params) : params_(params) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
+  explicit ChebyshevFactory(Params const& params = {}) : params_(params) {}
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   /// With its inner preconditioner.
   double bytes(Index rows, Offset entries) const override {
     return 5 * 8.0 * rows + inner()->bytes(rows, entries);
@@ -83,7 +64,9 @@ class ChebyshevFactory final : public PreconditionerFactory {
   bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
 
  private:
-  std::unique_ptr<PreconditionerFactory> inner() const;
+  std::unique_ptr<PreconditionerFactory> inner() const {
+    return make_smoother(params_.preconditioner);
+  }
   Params params_;
 };
 

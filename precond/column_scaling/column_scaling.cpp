@@ -26,8 +26,9 @@ std::vector<Csr<double>> inverse_lengths(Context&, CsrView<double> const& a) {
 
 }  // namespace
 
-OperatorPtr<double> ColumnScalingFactory::build(Context& ctx, System const& system) const {
-  return from_entries(ctx, system.matrix, "column_scaling", Real::f64, {inverse_lengths, {}});
+std::unique_ptr<Preconditioner> ColumnScalingFactory::build(Context& ctx,
+                                                            System const& system) const {
+  return from_entries(ctx, system, "column_scaling", Real::f64, {inverse_lengths, {}});
 }
 
 }  // namespace tcsolve

@@ -13,7 +13,7 @@ class ColumnScalingFactory final : public FromFactors {
  public:
   using Params = NoParams;
   explicit ColumnScalingFactory(Params const& = {}) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   bool bytes_are_all() const override { return true; }
   MemoryNeed memory(Context& ctx, System const& system) const override {
     Index const n = system.matrix.cols;

@@ -2,17 +2,16 @@
 #include <tcsolve/precond/direct/direct.hpp>
 
 #include <tcsolve/configs/schema/checked.hpp>
-#include <tcsolve/factors/complete_on_device.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
-#include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {
 namespace {
 
 /// What can be seen of a matrix: a positive diagonal does not make a symmetric one definite.
-Definiteness kind_of(CsrView<double> const& a) {
-  if (!is_symmetric(a)) return Definiteness::general;
+/// `symmetric`: where it is known.
+Definiteness kind_of(CsrView<double> const& a, std::optional<bool> symmetric) {
+  if (!(symmetric ? *symmetric : is_symmetric(a))) return Definiteness::general;
   for (Index i = 0; i < a.rows; ++i) {
     bool positive = false;
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
@@ -48,17 +47,17 @@ std::string obstacle(Context const& ctx, DirectParams const& params) {
 }  // namespace
 
 /// As it is asked for, or as it is seen to be.
-Definiteness DirectFactory::kind(CsrView<double> const& a) const {
+Definiteness DirectFactory::kind(CsrView<double> const& a, std::optional<bool> symmetric) const {
   switch (params_.factorisation) {
     case CompleteKind::cholesky: return Definiteness::positive_definite;
     case CompleteKind::lu: return Definiteness::general;
-    default: return kind_of(a);
+    default: return kind_of(a, symmetric);
   }
 }
 
 /// By cuDSS. A weaker assumption is made where the matrix turns out not to be what it looked like.
-OperatorPtr<double> DirectFactory::on_device(Context& ctx, CsrView<double> const& a,
-                                             Definiteness kind) const {
+std::shared_ptr<CompleteOnDevice> DirectFactory::on_device(Context& ctx, CsrView<double> const& a,
+                                                           Definiteness kind) const {
   try {
     return std::make_shared<CompleteOnDevice>(ctx, a, kind, real(params_.values));
   } catch (MatrixError const&) {
@@ -72,50 +71,56 @@ OperatorPtr<double> DirectFactory::on_device(Context& ctx, CsrView<double> const
 /// f(system on the host, recipe) for factors by Eigen.
 template <class F>
 auto DirectFactory::as_factors(Context& ctx, System const& system, F const& f) const {
-  return on_host(ctx, system.matrix, "direct", [&](CsrView<double> const& a) {
-    bool const symmetric = kind(a) == Definiteness::positive_definite;
+  return on_host(ctx, system, "direct", [&](CsrView<double> const& a) {
+    bool const symmetric = kind(a, system.symmetric) == Definiteness::positive_definite;
     return f(System{a, system.A, system.notes}, recipe(params_, symmetric));
   });
 }
 
-OperatorPtr<double> DirectFactory::build(Context& ctx, System const& system) const {
-  Params const& p = checked(params_, "direct");
-  if (system.matrix.space != Space::host) {
-    Csr<double> const here = to_host(ctx, system.matrix);
-    return build(ctx, {here.view(), system.A, system.notes});
-  }
-  Definiteness const kind = this->kind(system.matrix);
-  if (p.library != FactorLibrary::eigen) {
-    std::string const problem = obstacle(ctx, p);
-    bool const asked = p.library == FactorLibrary::cudss;
-    if (asked && !problem.empty()) throw SetupError("direct: no cuDSS: " + problem);
+/// Factors by cuDSS take new values. Where these ask for another matching, M is made anew by what
+/// build() takes then.
+class DirectFactory::ByCudss final : public Preconditioner {
+ public:
+  ByCudss(DirectFactory factory, std::shared_ptr<CompleteOnDevice> M)
+      : factory_(std::move(factory)), M_(std::move(M)) {}
+  OperatorPtr<double> view() const override { return anew_ ? anew_->view() : M_; }
+  void update(Context& ctx, System const& system) override {
+    if (anew_) return anew_->update(ctx, system);
     try {
-      if (problem.empty()) return on_device(ctx, system.matrix, kind);
-    } catch (MatrixError const& e) {
-      if (asked) throw SetupError(cat("direct: ", e.what()));
-      ctx.log(Severity::note, cat("direct: on the device, ", e.what(), "; Eigen tries it"));
-    } catch (MemoryError const& e) {  // the host may have more
-      if (asked) throw;
-      ctx.log(Severity::note, cat("direct: on the device, ", e.what(), "; Eigen tries it"));
+      with_host(ctx, system, [&](CsrView<double> const& a) { M_->update(ctx, a); });
+    } catch (MatrixError const&) {
+      anew_ = factory_.build(ctx, system);
+      M_ = nullptr;
     }
   }
-  return from_factors(ctx, system, recipe(p, kind == Definiteness::positive_definite), id());
-}
 
-OperatorPtr<double> DirectFactory::update(Context& ctx, System const& system,
-                                          OperatorPtr<double> const& M) const {
-  auto const own = std::dynamic_pointer_cast<CompleteOnDevice const>(M);
-  if (!own) return FromFactors::update(ctx, system, M);
-  if (system.matrix.space != Space::host) {
-    Csr<double> const here = to_host(ctx, system.matrix);
-    return update(ctx, {here.view(), system.A}, M);
-  }
-  try {
-    std::const_pointer_cast<CompleteOnDevice>(own)->update(ctx, system.matrix);
-    return M;
-  } catch (MatrixError const&) {  // other values may ask for another matching
-    return build(ctx, system);
-  }
+ private:
+  DirectFactory factory_;
+  std::shared_ptr<CompleteOnDevice> M_;  // or
+  std::unique_ptr<Preconditioner> anew_;
+};
+
+std::unique_ptr<Preconditioner> DirectFactory::build(Context& ctx, System const& system) const {
+  Params const& p = checked(params_, "direct");
+  return with_host(ctx, system, [&](CsrView<double> const& a) -> std::unique_ptr<Preconditioner> {
+    Definiteness const kind = this->kind(a, system.symmetric);
+    if (p.library != FactorLibrary::eigen) {
+      std::string const problem = obstacle(ctx, p);
+      bool const asked = p.library == FactorLibrary::cudss;
+      if (asked && !problem.empty()) throw SetupError("direct: no cuDSS: " + problem);
+      try {
+        if (problem.empty()) return std::make_unique<ByCudss>(*this, on_device(ctx, a, kind));
+      } catch (MatrixError const& e) {
+        if (asked) throw SetupError(cat("direct: ", e.what()));
+        ctx.log(Severity::note, cat("direct: on the device, ", e.what(), "; Eigen tries it"));
+      } catch (MemoryError const& e) {  // the host may have more
+        if (asked) throw;
+        ctx.log(Severity::note, cat("direct: on the device, ", e.what(), "; Eigen tries it"));
+      }
+    }
+    return from_factors(ctx, {a, system.A, system.notes},
+                        recipe(p, kind == Definiteness::positive_definite), id());
+  });
 }
 
 /// What a core of the host does, or, by cuDSS, the order, which the host makes as well.

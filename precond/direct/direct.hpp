@@ -6,10 +6,12 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <optional>
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/factors/arrangement.hpp>
-#include <tcsolve/factors/cudss_inverse.hpp>
+#include <tcsolve/factors/complete_on_device.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/precond/from_factors.hpp>
 
@@ -52,16 +54,17 @@ class DirectFactory final : public FromFactors {
  public:
   using Params = DirectParams;
   explicit DirectFactory(Params const& params = {}) : params_(params) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   MemoryNeed memory(Context&, System const&) const override;
   double least_seconds(Context&, System const&) const override;
 
  private:
-  Definiteness kind(CsrView<double> const& a) const;
+  class ByCudss;
+  Definiteness kind(CsrView<double> const& a, std::optional<bool> symmetric) const;
   template <class F>
   auto as_factors(Context&, System const&, F const& f) const;
-  OperatorPtr<double> on_device(Context&, CsrView<double> const& a, Definiteness kind) const;
+  std::shared_ptr<CompleteOnDevice> on_device(Context&, CsrView<double> const& a,
+                                              Definiteness kind) const;
   Params params_;
 };
 

@@ -282,7 +282,7 @@ Csr<double> fsai(Context& ctx, CsrView<double> const& a,
   return to_host(ctx, made.view());
 }
 
-OperatorPtr<double> FsaiFactory::build(Context& ctx, System const& system) const {
+std::unique_ptr<Preconditioner> FsaiFactory::build(Context& ctx, System const& system) const {
   Params const p = checked(params_, "fsai");
   auto longest = std::make_shared<Index>(0);
   auto const make = [longest, p](Context& c, CsrView<double> const& a) {
@@ -297,26 +297,25 @@ OperatorPtr<double> FsaiFactory::build(Context& ctx, System const& system) const
     return factors;
   };
   auto const numbers = [longest](Context& c, CsrView<double> const& a,
-                                 std::vector<StoredFactor> const& factors) {
+                                 std::vector<StoredProduct> const& factors) {
     auto memory = c.arena().scope();
-    CsrView<double> Gt = factors[0].pattern, G = factors[1].pattern;
+    CsrView<double> const Gt = factors[0].pattern;
+    CsrView<double> const G = factors[1].pattern;
     auto* const values = memory.take<double>(static_cast<std::size_t>(G.entries));
     auto* const moved = memory.take<double>(static_cast<std::size_t>(G.entries));
     make_rows(c, a, G, *longest, values);
     c.visit([&](auto& on) { transposed_values(on, G, Gt, values, moved); });
-    G.values = values;
-    Gt.values = moved;
-    factors[1].product->update_values(c, G);
-    factors[0].product->update_values(c, Gt);
+    factors[1].update(c, values);
+    factors[0].update(c, moved);
   };
-  return from_entries(ctx, system.matrix, "fsai", real(p.values), {make, numbers});
+  return from_entries(ctx, system, "fsai", real(p.values), {make, numbers});
 }
 
 /// By the systems of rows of A itself: |P|^3 / 6 multiplications a row.
 double FsaiFactory::least_seconds(Context& ctx, System const& system) const {
   Params const p = checked(params_, "fsai");
   if (p.steps > 0 || p.tolerance > 0) return 0;
-  return on_host(ctx, system.matrix, "fsai", [&](CsrView<double> const& a) {
+  return on_host(ctx, system, "fsai", [&](CsrView<double> const& a) {
     double multiplications = 0;
     for (Index i = 0; i < a.rows; ++i) {
       double lower = 1;
@@ -338,7 +337,7 @@ double FsaiFactory::bytes(Index rows, Offset entries) const {
 
 MemoryNeed FsaiFactory::memory(Context& ctx, System const& system) const {
   Params const p = checked(params_, "fsai");
-  return on_host(ctx, system.matrix, "fsai", [&](CsrView<double> const& a) {
+  return on_host(ctx, system, "fsai", [&](CsrView<double> const& a) {
     require_square(Pattern(a));
     std::vector<double> const diagonal = diagonal_of(a);
     double entries = a.rows;

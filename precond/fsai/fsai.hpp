@@ -67,7 +67,7 @@ class FsaiFactory final : public FromFactors {
  public:
   using Params = FsaiParams;
   explicit FsaiFactory(Params const& params = {}) : params_(params) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   bool needs_definite() const override { return true; }
   double least_seconds(Context&, System const&) const override;
   double bytes(Index rows, Offset entries) const override;

@@ -15,12 +15,12 @@ Jacobi<T>::Jacobi(Context& ctx, CsrView<S> const& a)
   if (a.rows != a.cols)
     throw ShapeError(cat("jacobi needs a square matrix, this is ", a.rows, " x ", a.cols,
                          "; remove the preconditioner"));
-  take(ctx, a);
+  update(ctx, a);
 }
 
 template <class T>
 template <class S>
-void Jacobi<T>::take(Context& ctx, CsrView<S> const& a) {
+void Jacobi<T>::update(Context& ctx, CsrView<S> const& a) {
   if (a.rows != this->rows())
     throw ShapeError(cat("jacobi: M has ", this->rows(), " rows, the new matrix ", a.rows));
   if (a.rows == 0) return;
@@ -60,31 +60,23 @@ void Jacobi<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* s
   submit(ctx, MultiplyDot<T>{y.rows, alpha, inverse_.data(), x.data, y.data, sigma});
 }
 
-OperatorPtr<double> JacobiFactory::update(Context& ctx, System const& system,
-                                          OperatorPtr<double> const& M) const {
-  auto const own = std::dynamic_pointer_cast<Jacobi<double> const>(M);
-  if (!own) return build(ctx, system);
-  std::const_pointer_cast<Jacobi<double>>(own)->take(ctx, system.matrix);  // build() made it
-  return M;
-}
-
 template class Jacobi<double>;
 template class Jacobi<float>;
 template Jacobi<double>::Jacobi(Context&, CsrView<double> const&);
-template void Jacobi<double>::take(Context&, CsrView<double> const&);
+template void Jacobi<double>::update(Context&, CsrView<double> const&);
 template Jacobi<double>::Jacobi(Context&, CsrView<float> const&);
-template void Jacobi<double>::take(Context&, CsrView<float> const&);
+template void Jacobi<double>::update(Context&, CsrView<float> const&);
 template Jacobi<double>::Jacobi(Context&, CsrView<half> const&);
-template void Jacobi<double>::take(Context&, CsrView<half> const&);
+template void Jacobi<double>::update(Context&, CsrView<half> const&);
 template Jacobi<double>::Jacobi(Context&, CsrView<bfloat16> const&);
-template void Jacobi<double>::take(Context&, CsrView<bfloat16> const&);
+template void Jacobi<double>::update(Context&, CsrView<bfloat16> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<double> const&);
-template void Jacobi<float>::take(Context&, CsrView<double> const&);
+template void Jacobi<float>::update(Context&, CsrView<double> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<float> const&);
-template void Jacobi<float>::take(Context&, CsrView<float> const&);
+template void Jacobi<float>::update(Context&, CsrView<float> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<half> const&);
-template void Jacobi<float>::take(Context&, CsrView<half> const&);
+template void Jacobi<float>::update(Context&, CsrView<half> const&);
 template Jacobi<float>::Jacobi(Context&, CsrView<bfloat16> const&);
-template void Jacobi<float>::take(Context&, CsrView<bfloat16> const&);
+template void Jacobi<float>::update(Context&, CsrView<bfloat16> const&);
 
 }  // namespace tcsolve

@@ -21,7 +21,7 @@ class Jacobi final : public LinearOperator<T> {
   /// The inverse diagonal of a matrix as large, in the same place. Throws as the constructor; M is
   /// then not to be used.
   template <class S>
-  void take(Context&, CsrView<S> const& a);
+  void update(Context&, CsrView<S> const& a);
 
   std::optional<Diagonal<T>> diagonal() const override { return Diagonal<T>{inverse_.data()}; }
   Traits traits() const override;
@@ -38,10 +38,9 @@ class JacobiFactory final : public PreconditionerFactory {
  public:
   using Params = NoParams;
   explicit JacobiFactory(Params const& = {}) {}
-  OperatorPtr<double> build(Context& ctx, System const& system) const override {
-    return std::make_shared<Jacobi<double>>(ctx, system.matrix);
+  std::unique_ptr<Preconditioner> build(Context& ctx, System const& system) const override {
+    return std::make_unique<Owned<Jacobi<>>>(std::make_shared<Jacobi<>>(ctx, system.matrix));
   }
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
 };
 
 }  // namespace tcsolve

@@ -5,17 +5,30 @@
 
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/host_memory.hpp>
-#include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/precond/from_factors.hpp>
 
 namespace tcsolve {
 namespace {
 
-Csr<double> normal_matrix_of(Context& ctx, CsrView<double> const& a) {
-  if (a.space == Space::host) return normal_matrix(a, ctx.cancel_flag());
-  Csr<double> const here = to_host(ctx, a);
-  return normal_matrix(here.view(), ctx.cancel_flag());
+Csr<double> normal_matrix_of(Context& ctx, System const& system) {
+  return with_host(ctx, system,
+                   [&](CsrView<double> const& a) { return normal_matrix(a, ctx.cancel_flag()); });
 }
+
+/// The factors of A^T A, which is made anew for new values.
+class OwnedNormalFactors final : public Preconditioner {
+ public:
+  explicit OwnedNormalFactors(std::unique_ptr<Preconditioner> factors)
+      : factors_(std::move(factors)) {}
+  OperatorPtr<double> view() const override { return factors_->view(); }
+  void update(Context& ctx, System const& system) override {
+    Csr<double> const N = normal_matrix_of(ctx, system);
+    factors_->update(ctx, {N.view(), nullptr});
+  }
+
+ private:
+  std::unique_ptr<Preconditioner> factors_;
+};
 
 }  // namespace
 
@@ -76,24 +89,19 @@ FactorRecipe NormalIcFactory::recipe() const {
           .sweeps = p.sweeps};
 }
 
-OperatorPtr<double> NormalIcFactory::build(Context& ctx, System const& system) const {
+std::unique_ptr<Preconditioner> NormalIcFactory::build(Context& ctx, System const& system) const {
   if (system.notes && system.notes->look<FactorPlan>(id()))
-    return from_factors(ctx, system, recipe(), id());
-  Csr<double> const N = normal_matrix_of(ctx, system.matrix);
-  return from_factors(ctx, {N.view(), nullptr}, recipe(), id());
+    return std::make_unique<OwnedNormalFactors>(from_factors(ctx, system, recipe(), id()));
+  Csr<double> const N = normal_matrix_of(ctx, system);
+  return std::make_unique<OwnedNormalFactors>(
+      from_factors(ctx, {N.view(), nullptr}, recipe(), id()));
 }
 
 MemoryNeed NormalIcFactory::memory(Context& ctx, System const& system) const {
-  Csr<double> const N = normal_matrix_of(ctx, system.matrix);
+  Csr<double> const N = normal_matrix_of(ctx, system);
   MemoryNeed need = factors_need(ctx, {N.view(), nullptr, system.notes}, recipe(), id());
   need.passing += 12.0 * static_cast<double>(N.entries() + system.matrix.entries);
   return need;
-}
-
-OperatorPtr<double> NormalIcFactory::update(Context& ctx, System const& system,
-                                            OperatorPtr<double> const& M) const {
-  Csr<double> const N = normal_matrix_of(ctx, system.matrix);
-  return update_factors(ctx, N.view(), M) ? M : build(ctx, system);
 }
 
 }  // namespace tcsolve

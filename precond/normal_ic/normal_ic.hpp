@@ -46,8 +46,7 @@ class NormalIcFactory final : public PreconditionerFactory {
  public:
   using Params = NormalIcParams;
   explicit NormalIcFactory(Params const& params = {}) : params_(params) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
-  OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   bool bytes_are_all() const override { return false; }
   /// A^T A is made for it.
   MemoryNeed memory(Context&, System const&) const override;

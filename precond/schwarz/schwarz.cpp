@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <tcsolve/configs/schema/checked.hpp>
@@ -81,8 +82,10 @@ void each_taken(OverlappingParts const& parts, bool restricted, F const& f) {
   }
 }
 
-bool restricts(SchwarzParams const& p, CsrView<double> const& a) {
-  return p.combine == Combine::restricted || (p.combine == Combine::automatic && !is_symmetric(a));
+/// `symmetric`: where it is known.
+bool restricts(SchwarzParams const& p, CsrView<double> const& a, std::optional<bool> symmetric) {
+  if (p.combine != Combine::automatic) return p.combine == Combine::restricted;
+  return !(symmetric ? *symmetric : is_symmetric(a));
 }
 
 /// Entries of schwarz(). Cost: O(sum of the squares of the parts' sizes), 8 bytes a row and part.
@@ -217,29 +220,31 @@ struct SchwarzFactory::Plan {
 
 /// The one in the notes, or a new one that is kept there, where there are notes.
 std::shared_ptr<SchwarzFactory::Plan> SchwarzFactory::plan(Context& ctx, CsrView<double> const& a,
-                                                           SetupNotes* notes) const {
-  if (notes != nullptr)
-    if (auto found = notes->look<Plan>(id())) return found;
+                                                           System const& system) const {
+  if (system.notes)
+    if (auto found = system.notes->look<Plan>(id())) return found;
   Params const p = checked(params_, "schwarz");
   require_square(Pattern(a));
-  Plan made{overlapping_parts(a, p.size, p.overlap, p.most, ctx.cancel_flag()), restricts(p, a)};
-  return notes != nullptr ? notes->keep(id(), std::move(made))
-                          : std::make_shared<Plan>(std::move(made));
+  Plan made{overlapping_parts(a, p.size, p.overlap, p.most, ctx.cancel_flag()),
+            restricts(p, a, system.symmetric)};
+  return system.notes ? system.notes->keep(id(), std::move(made))
+                      : std::make_shared<Plan>(std::move(made));
 }
 
-OperatorPtr<double> SchwarzFactory::build(Context& ctx, System const& system) const {
+std::unique_ptr<Preconditioner> SchwarzFactory::build(Context& ctx, System const& system) const {
   Params const p = checked(params_, "schwarz");
   auto plan = system.notes ? system.notes->take<Plan>(id()) : nullptr;
-  auto const make = [plan, self = *this](Context& c, CsrView<double> const& a) mutable {
-    if (!plan) plan = self.plan(c, a, nullptr);
+  auto const make = [plan, symmetric = system.symmetric, self = *this](
+                        Context& c, CsrView<double> const& a) mutable {
+    if (!plan) plan = self.plan(c, a, {.symmetric = symmetric});
     return std::vector<Csr<double>>{schwarz(c, a, plan->parts, plan->restricted)};
   };
-  return from_entries(ctx, system.matrix, "schwarz", real(p.values), {make, {}});
+  return from_entries(ctx, system, "schwarz", real(p.values), {make, {}});
 }
 
 MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
-  return on_host(ctx, system.matrix, "schwarz", [&](CsrView<double> const& a) {
-    auto const plan = this->plan(ctx, a, system.notes.get());
+  return on_host(ctx, system, "schwarz", [&](CsrView<double> const& a) {
+    auto const plan = this->plan(ctx, a, system);
     OverlappingParts const& parts = plan->parts;
     double const entries = count_entries(a.rows, parts, plan->restricted, ctx.cancel_flag());
     MemoryNeed need = stored_need(ctx, a.rows, entries, real(params_.values));

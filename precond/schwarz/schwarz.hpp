@@ -75,7 +75,7 @@ class SchwarzFactory final : public FromFactors {
  public:
   using Params = SchwarzParams;
   explicit SchwarzFactory(Params const& params = {}) : params_(params) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   /// As if a layer of overlap doubled each part: the factor is known once the parts are.
   double bytes(Index rows, Offset) const override {
     return rows * (1.0 + params_.overlap) * params_.size * (4.0 + size_of(real(params_.values)));
@@ -92,7 +92,7 @@ class SchwarzFactory final : public FromFactors {
 
  private:
   struct Plan;
-  std::shared_ptr<Plan> plan(Context&, CsrView<double> const& a, SetupNotes*) const;
+  std::shared_ptr<Plan> plan(Context&, CsrView<double> const& a, System const&) const;
   Params params_;
 };
 

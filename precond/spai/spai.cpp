@@ -113,23 +113,23 @@ Csr<double> spai(Context& ctx, CsrView<double> const& a, int level, Index most) 
   return transpose(Mt.view());
 }
 
-OperatorPtr<double> SpaiFactory::build(Context& ctx, System const& system) const {
+std::unique_ptr<Preconditioner> SpaiFactory::build(Context& ctx, System const& system) const {
   Params const p = checked(params_, "spai");
   auto const make = [p](Context& c, CsrView<double> const& a) {
     return std::vector<Csr<double>>{spai(c, a, p.level, p.most)};
   };
-  return from_entries(ctx, system.matrix, "spai", real(p.values), {make, {}});
+  return from_entries(ctx, system, "spai", real(p.values), {make, {}});
 }
 
 double SpaiFactory::least_seconds(Context& ctx, System const& system) const {
   if (params_.level == 0) return 0;
-  return on_host(ctx, system.matrix, "spai", [&](CsrView<double> const& a) {
+  return on_host(ctx, system, "spai", [&](CsrView<double> const& a) {
     return least_work(a, params_.most) * 0.2e-9 / ctx.threads();
   });
 }
 
 MemoryNeed SpaiFactory::memory(Context& ctx, System const& system) const {
-  return on_host(ctx, system.matrix, "spai", [&](CsrView<double> const& a) {
+  return on_host(ctx, system, "spai", [&](CsrView<double> const& a) {
     double entries = a.rows, dense = 0;
     if (params_.level > 0) {
       std::vector<Offset> length(static_cast<std::size_t>(a.cols)), kept(length.size());

@@ -47,7 +47,7 @@ class SpaiFactory final : public FromFactors {
  public:
   using Params = SpaiParams;
   explicit SpaiFactory(Params const& params = {}) : params_(params) {}
-  OperatorPtr<double> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   double bytes(Index rows, Offset entries) const override {
     double const kept = params_.level == 0 ? rows : static_cast<double>(entries);
     return kept * (4.0 + size_of(real(params_.values))) + 8.0 * rows;

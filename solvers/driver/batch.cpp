@@ -99,12 +99,14 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
   }
 
   OperatorPtr<double> M;
-  if (preconditioner != nullptr) M = preconditioner->build(ctx, {here, A_});
-  if (M != nullptr)
-    if (Index const start = preconditioner->reaches_across(*M, starts); start >= 0)
+  if (preconditioner != nullptr) {
+    auto const made = preconditioner->build(ctx, {here, A_});
+    M = made->view();
+    if (Index const start = made->reaches_across(starts); start >= 0)
       throw Unsupported(cat("a batch: a block of ", M->name(),
                             " would reach from one system into the one that begins at row ",
                             start + 1, "; choose a block that divides the systems' sizes"));
+  }
 
   // The method sees all systems as one; nothing in it depends on A's size (MethodFacts::batches).
   system_.adopt(ctx, A_, M, A_);

@@ -29,7 +29,7 @@ bool runs_as_one_kernel(Solver& solver, PreconditionerFactory const* M) {
   Csr<double> const a = small_system();
   try {
     auto const A = std::make_shared<CsrOperator<double>>(ctx, a.view());
-    solver.setup(ctx, A, M ? M->build(ctx, {A->view(), A}) : nullptr);
+    solver.setup(ctx, A, M ? M->build(ctx, {A->view(), A})->view() : nullptr);
     return solver.one_kernel();
   } catch (Error const&) { return false; }
 }

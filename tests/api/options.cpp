@@ -128,7 +128,9 @@ class Mine final : public PreconditionerFactory {
  public:
   using Params = NoParams;
   explicit Mine(Params const&) {}
-  OperatorPtr<double> build(Context&, tcsolve::System const&) const override { return nullptr; }
+  std::unique_ptr<Preconditioner> build(Context&, tcsolve::System const&) const override {
+    return nullptr;
+  }
   bool goes_by_blocks() const override { return true; }
 };
 

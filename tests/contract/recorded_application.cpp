@@ -72,7 +72,7 @@ class RecordedApplication : public FormatTest {
     auto const factory =
         registries_.preconditioners.make(parse_yaml(text, "test"), problems, registries_.catalog);
     problems.throw_if_any();
-    return factory->build(ctx(), {csr_->view(), std::move(A)});
+    return factory->build(ctx(), {csr_->view(), std::move(A)})->view();
   }
   /// Those that can be made without a key, and `nested`.
   std::vector<std::string> preconditioners() {

@@ -502,7 +502,7 @@ TEST_P(InnerSolvers, UnderChebyshevTakeAsManyIterationsInEveryFormat) {
       auto const A = made(registries.operators, "{format: " + format + "}")->build(ctx(), a);
       auto outer = make_solver("fgmres", {}, execution());
       outer->setup(ctx(), A,
-                   made(registries.preconditioners, text)->build(ctx(), {csr->view(), A}));
+                   made(registries.preconditioners, text)->build(ctx(), {csr->view(), A})->view());
       Column x = Column::Zero(a.rows);
       SolveReport const report = solve(*outer, b, x);
       EXPECT_TRUE(report.converged()) << report.message;

@@ -289,10 +289,10 @@ TYPED_TEST(PrecondFactories, BuildFromAMatrixInTheContextsSpace) {
   Csr<double> a = dominant(40, 5, 8);
   CsrStorage<double> there(this->ctx(), a);
   System system{there.view(), nullptr};
-  auto jacobi = JacobiFactory().build(this->ctx(), system);
+  auto jacobi = JacobiFactory().build(this->ctx(), system)->view();
   EXPECT_EQ(jacobi->name(), "jacobi");
   matches(this->ctx(), *jacobi, block_inverse(a, uniform_blocks(40, 1)), 1e-15);
-  auto blocks = BlockJacobiFactory({.block = 4}).build(this->ctx(), system);
+  auto blocks = BlockJacobiFactory({.block = 4}).build(this->ctx(), system)->view();
   EXPECT_EQ(blocks->name(), "block_jacobi");
   matches(this->ctx(), *blocks, block_inverse(a, uniform_blocks(40, 4)), 1e-13);
 }

@@ -67,8 +67,10 @@ TEST_F(OneKernel, IsNotForWhatIsAskedToRunOtherwise) {
 /// A product that is no operation, as a preconditioner.
 TEST_F(OneKernel, IsNotForOpaquePreconditioners) {
   struct : PreconditionerFactory {
-    OperatorPtr<double> build(Context& ctx, System const& system) const override {
-      return opaque->make<double>(ctx, system.matrix);
+    std::unique_ptr<Preconditioner> build(Context& ctx, System const& system) const override {
+      return std::make_unique<Remade>(ctx, system, [format = opaque](Context& c, System const& s) {
+        return format->make<double>(c, s.matrix);
+      });
     }
     Format const* opaque = nullptr;
   } M;
@@ -95,7 +97,7 @@ TEST(LoopPrograms, HaveTheProductsOfFormatsThatSaySo) {
 
 TEST_F(OneKernel, IsNotForWhatCannotBeSetUp) {
   struct : PreconditionerFactory {
-    OperatorPtr<double> build(Context&, System const&) const override {
+    std::unique_ptr<Preconditioner> build(Context&, System const&) const override {
       throw SetupError("not of this matrix");
     }
   } const refuses;
