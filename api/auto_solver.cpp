@@ -38,11 +38,6 @@ Block read_block(RegistryBase const& registry, ConfigNode const& node) {
   return block;
 }
 
-/// A set-up that would take longer than the time that is left. Another one may take less.
-struct NoTimeForIt final : Error {
-  NoTimeForIt() : Error("it would take longer than the time that is left") {}
-};
-
 /// "ilu {drop_tolerance: 0.01}" for "{type: ilu, drop_tolerance: 0.01}".
 std::string brief(std::string const& block) {
   ConfigNode node = parse_yaml(block, "auto");
@@ -231,6 +226,7 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
     default: throw_refusals(tried_);
   }
 }
+  weighed_ = {};
 
 void AutoSolver::throw_refusals(Story const& story) const {
   std::string text = "auto: no choice could be set up";
@@ -325,8 +321,7 @@ Stop AutoSolver::next() {
     } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
       if (dynamic_cast<Cancelled const*>(&e) != nullptr) ended = Stop::cancelled;
       if (dynamic_cast<OutOfTime const*>(&e) != nullptr) ended = Stop::time_limit;
-      waits = dynamic_cast<NoTimeForIt const*>(&e) != nullptr ||
-              dynamic_cast<TakesTooLong const*>(&e) != nullptr;
+      waits = dynamic_cast<TakesTooLong const*>(&e) != nullptr;
       if (waits) ended = Stop::running;
       if (dynamic_cast<Unsupported const*>(&e) == nullptr) unsupported_ = false;
       work_ = {};
@@ -342,18 +337,18 @@ Stop AutoSolver::next() {
 void AutoSolver::begin(Choice const& choice) {
   Context& ctx = *ctx_;
   Block const preconditioner = preconditioner_block(choice);
-  work_.factory = make<PreconditionerRegistry>(preconditioner);
+  Weighed weighed = std::exchange(weighed_, {});
+  if (!(weighed.choice == choice)) weighed = {};
+  work_.factory =
+      weighed.factory ? std::move(weighed.factory) : make<PreconditionerRegistry>(preconditioner);
   ctx.log(Severity::note, cat("auto: ", told_of(choice).label, ", since ", choice.reason));
   if (given_M_) {
     work_.M = given_M_;
   } else if (!work_.factory->is_identity()) {
     ctx.cancel_flag().check();
-    // What cannot be ended once it has begun is not begun where it would take too long.
-    Deadline const until = ctx.deadline();
-    if (until != Deadline::max() &&
-        deadline_after(Clock::now(), work_.factory->least_seconds(ctx, system_)) > until)
-      throw NoTimeForIt();
-    work_.M = build_within_memory(ctx, *work_.factory, system_, preconditioner.type());
+    System system = system_;
+    system.notes = weighed.notes;
+    work_.M = build_within_memory(ctx, *work_.factory, system, preconditioner.type());
   }
   if (work_.M && !work_.M->details().empty())
     ctx.log(Severity::detail, cat(work_.M->name(), ": ", work_.M->details()));
@@ -511,10 +506,8 @@ void AutoSolver::weigh() {
   double const another = seconds_of_incomplete(facts, made, next->choice, rates_);
   double whole = 0;
   try {
-    ctx_->setting_up(ctx_->deadline(), [&] {
-      whole = make<PreconditionerRegistry>(preconditioner_block(complete->choice))
-                  ->least_seconds(*ctx_, system_);
-    });
+    ctx_->setting_up(ctx_->deadline(),
+                     [&] { whole = weighed.factory->least_seconds(*ctx_, system); });
   } catch (Error const&) { return; }  // its set-up will say it
   whole *= over_the_least;
   if (!(whole <= another)) return;
@@ -533,6 +526,11 @@ bool AutoSolver::begins_as_one_kernel() const {
 }
 
 SolveReport AutoSolver::approximate(In<double> b, Out<double> x) {
+  Weighed weighed{complete->choice,
+                  make<PreconditionerRegistry>(preconditioner_block(complete->choice)),
+                  std::make_shared<SetupNotes>()};
+  System system = system_;
+  system.notes = weighed.notes;
   if (ctx_ == nullptr || !work_.method) throw ShapeError("auto: approximate before setup");
   return work_.method->approximate(b, x);
 }
@@ -545,6 +543,7 @@ SolverCost AutoSolver::cost() const {
     most.transpose = most.transpose || cost.transpose;
   }
   if (list_.empty()) most.vectors = 60;  // gmres
+  weighed_ = std::move(weighed);
   return most;
 }
 

@@ -117,6 +117,12 @@ class AutoSolver final : public Solver {
   bool admits(Recipe const& r) const { return !r.refused && (definite_ || !r.choice.definite); }
   Stop next();
   void begin(Choice const&);
+  /// A recipe that comes next by its predicted seconds, and what its factory has found out for it.
+  struct Weighed {
+    Choice choice;
+    std::unique_ptr<PreconditionerFactory> factory;
+    std::shared_ptr<SetupNotes> notes;
+  };
   void make_method(Choice const&);
   ChoiceReport told_of(Choice const&) const;
   void tell_failure(Choice const&, std::string const& why, double seconds);
@@ -157,3 +163,4 @@ class AutoSolver final : public Solver {
 };
 
 }  // namespace tcsolve
+  Weighed weighed_;

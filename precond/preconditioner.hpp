@@ -25,11 +25,14 @@ struct SetupError : Error {
 /// A preconditioner that the deadline of a set-up does not admit, which is seen before it is begun.
 /// Another one may take less time.
 struct TakesTooLong : OutOfTime {
-  explicit TakesTooLong(std::string text) : text_(std::move(text)) {}
+  TakesTooLong(std::string text, double seconds) : text_(std::move(text)), seconds_(seconds) {}
   char const* what() const noexcept override { return text_.c_str(); }
+  /// That the set-up takes at the least.
+  double seconds() const { return seconds_; }
 
  private:
   std::string text_;
+  double seconds_;
 };
 
 /// Of a PreconditionerFactory and its copies, and of no other in a process.
