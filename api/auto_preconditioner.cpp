@@ -8,6 +8,12 @@ namespace tcsolve {
 
 namespace {
 
+std::vector<Choice> choices_of(Context& ctx, MatrixFacts const& facts) {
+  std::vector<Choice> list = choices(facts, ctx.space() != Space::host);
+  std::erase_if(list, [](Choice const& c) { return c.least_squares; });  // of lsmr, not of A^-1
+  return list;
+}
+
 MatrixFacts facts_of(Context& ctx, System const& system) {
   return with_host(ctx, system, [](CsrView<double> const& a) { return matrix_facts(a); });
 }
@@ -27,7 +33,7 @@ std::unique_ptr<Preconditioner> first_of(Context& ctx, System system) {
   MatrixFacts const facts = facts_of(ctx, system);
   system.symmetric = facts.symmetric;
   std::string problems_met;
-  for (Choice const& choice : choices(facts, ctx.space() != Space::host)) {
+  for (Choice const& choice : choices_of(ctx, facts)) {
     Block const block = block_of(choice);
     try {
       return build_within_memory(ctx, *make<PreconditionerRegistry>(block), system, block.type());
@@ -59,7 +65,7 @@ std::unique_ptr<Preconditioner> AutoPreconditionerFactory::build(Context& ctx,
 }
 
 MemoryNeed AutoPreconditionerFactory::memory(Context& ctx, System const& system) const {
-  for (Choice const& choice : choices(facts_of(ctx, system), ctx.space() != Space::host)) {
+  for (Choice const& choice : choices_of(ctx, facts_of(ctx, system))) {
     auto const factory = make<PreconditionerRegistry>(block_of(choice));
     try {
       MemoryNeed const need = factory->memory(ctx, system);

@@ -11,6 +11,7 @@
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
 
@@ -34,11 +35,6 @@ Block read_block(RegistryBase const& registry, ConfigNode const& node) {
   return block;
 }
 
-/// A set-up that would take longer than the time that is left. Another one may take less.
-struct NoTimeForIt final : Error {
-  NoTimeForIt() : Error("it would take longer than the time that is left") {}
-};
-
 /// "ilu {drop_tolerance: 0.01}" for "{type: ilu, drop_tolerance: 0.01}".
 std::string brief(std::string const& block) {
   ConfigNode node = parse_yaml(block, "auto");
@@ -60,6 +56,15 @@ bool goes_on(SolveReport const& r) {
       return r.cause != Cause::rhs && r.cause != Cause::guess && r.cause != Cause::matrix;
     default: return true;
   }
+}
+
+/// Whether a singular matrix ends a method, or a set-up, like this.
+bool ends_as_if_singular(ChoiceReport const& told) {
+  bool const of_another =
+      told.outcome == "breakdown:inner_solver" || told.outcome == "false_convergence:nullspace";
+  return !of_another && (told.outcome.starts_with(name(Stop::breakdown)) ||
+                         told.outcome.starts_with(name(Stop::false_convergence)) ||
+                         told.outcome.find("singular") != std::string::npos);
 }
 
 /// The limit of the solve, not one that auto gave to a choice, is what ended it.
@@ -131,7 +136,11 @@ auto AutoSolver::recipes_for(Context& ctx, CsrView<double> const& a) -> std::vec
   else
     list = choices(f, on_device, on_device && direct_comes_first(f) && cudss().there, rates_);
   std::vector<Recipe> recipes;
-  for (Choice& choice : list) recipes.push_back({std::move(choice)});
+  for (Choice& choice : list) {
+    if (choice.least_squares && accepts_least_squares_)
+      choice.solver.insert(choice.solver.rfind('}'), ", least_squares: true");
+    recipes.push_back({std::move(choice)});
+  }
   return recipes;
 }
 
@@ -213,8 +222,10 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
   A_ = std::move(A);
   A_true_ = std::move(A_true);
   given_M_ = std::move(M);
+  weighed_ = {};
   spent_ = 0;
   tolerance_.reset();
+  found_singular_ = false;
   if (!std::exchange(fresh_, false)) take_new_values();
   if (work_.method) return;
   unsupported_ = true;
@@ -283,7 +294,7 @@ void AutoSolver::take_new_values() {
       work_.M = work_.owned->view();
     }
     work_.old = work_.M && keep_ && !given_M_;
-    work_.method->setup(*ctx_, A_, work_.M, A_true_);
+    work_.method->setup(*ctx_, operator_for(list_[at_].choice), work_.M, A_true_);
     return;
   } catch (Cancelled const&) { throw; } catch (OutOfTime const&) {
     throw;
@@ -302,6 +313,7 @@ void AutoSolver::tell_failure(Choice const& choice, std::string const& why, doub
   failed.outcome = why;
   failed.setup_seconds = seconds;
   ctx_->log(Severity::note, cat("auto: ", failed.text()));
+  found_singular_ = found_singular_ || ends_as_if_singular(failed);
   tried_.push_back(std::move(failed));
 }
 
@@ -323,8 +335,7 @@ Stop AutoSolver::next() {
     } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
       if (dynamic_cast<Cancelled const*>(&e) != nullptr) ended = Stop::cancelled;
       if (dynamic_cast<OutOfTime const*>(&e) != nullptr) ended = Stop::time_limit;
-      waits = dynamic_cast<NoTimeForIt const*>(&e) != nullptr ||
-              dynamic_cast<TakesTooLong const*>(&e) != nullptr;
+      waits = dynamic_cast<TakesTooLong const*>(&e) != nullptr;
       if (waits) ended = Stop::running;
       if (dynamic_cast<Unsupported const*>(&e) == nullptr) unsupported_ = false;
       work_ = {};
@@ -340,18 +351,18 @@ Stop AutoSolver::next() {
 void AutoSolver::begin(Choice const& choice) {
   Context& ctx = *ctx_;
   Block const preconditioner = preconditioner_block(choice);
-  auto const factory = make<PreconditionerRegistry>(preconditioner);
+  Weighed weighed = std::exchange(weighed_, {});
+  if (!(weighed.choice == choice)) weighed = {};
+  auto const factory =
+      weighed.factory ? std::move(weighed.factory) : make<PreconditionerRegistry>(preconditioner);
   ctx.log(Severity::note, cat("auto: ", told_of(choice).label, ", since ", choice.reason));
   if (given_M_) {
     work_.M = given_M_;
   } else if (!factory->is_identity()) {
     ctx.cancel_flag().check();
-    // What cannot be ended once it has begun is not begun where it would take too long.
-    Deadline const until = ctx.deadline();
-    if (until != Deadline::max() &&
-        deadline_after(Clock::now(), factory->least_seconds(ctx, system_)) > until)
-      throw NoTimeForIt();
-    work_.owned = build_within_memory(ctx, *factory, system_, preconditioner.type());
+    System system = system_;
+    if (weighed.notes) system.notes = weighed.notes;
+    work_.owned = build_within_memory(ctx, *factory, system, preconditioner.type());
     work_.M = work_.owned->view();
   }
   if (work_.M && !work_.M->details().empty())
@@ -365,9 +376,15 @@ void AutoSolver::make_method(Choice const& choice) {
   Share const share = share_of(choice);
   std::shared_ptr<Solver> method = make<SolverRegistry>(solver_block(choice, share));
   if (framing_.order || !framing_.nullspace.empty()) method->frame(framing_);
-  method->setup(*ctx_, A_, work_.M, A_true_);
+  method->setup(*ctx_, operator_for(choice), work_.M, A_true_);
   work_.method = std::move(method);
   work_.share = share;
+}
+
+/// A, or for products with A^T that its format has not, the matrix as it is.
+OperatorPtr<double> AutoSolver::operator_for(Choice const& choice) const {
+  if (!choice.least_squares || A_->traits().transpose) return A_;
+  return std::make_shared<CsrOperator<double>>(*ctx_, system_.matrix, Arrays::borrowed);
 }
 
 SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
@@ -377,6 +394,7 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
   tolerance_.reset();
   setting_up_ = 0;
   Story story = std::exchange(tried_, {});
+  found_singular_ = std::ranges::any_of(story, ends_as_if_singular);
   SolveReport total;
   ctx_->in_turn(deadline_after(start, stopping_.time_limit), [&] { total = run(b, x, story); });
   total.message = cat(facts_.closing(total, story), told_besides(story));
@@ -464,6 +482,7 @@ void AutoSolver::note(Story& story, SolveReport const& report, bool again) {
   told.iterations += report.iterations;
   told.true_residual = report.true_residual;
   told.seconds += report.seconds;
+  found_singular_ = found_singular_ || ends_as_if_singular(told);
 }
 
 /// A trial that has gained a digit goes on.
@@ -508,18 +527,22 @@ void AutoSolver::weigh() {
   constexpr double bytes_an_entry = 12;
   double const made = work_.M->cost(1).bytes / bytes_an_entry;
   double const another = seconds_of_incomplete(facts, made, next->choice, rates_);
+  Weighed weighed{complete->choice,
+                  make<PreconditionerRegistry>(preconditioner_block(complete->choice)),
+                  std::make_shared<SetupNotes>()};
+  System system = system_;
+  system.notes = weighed.notes;
   double whole = 0;
   try {
-    ctx_->setting_up(ctx_->deadline(), [&] {
-      whole = make<PreconditionerRegistry>(preconditioner_block(complete->choice))
-                  ->least_seconds(*ctx_, system_);
-    });
+    ctx_->setting_up(ctx_->deadline(),
+                     [&] { whole = weighed.factory->least_seconds(*ctx_, system); });
   } catch (Error const&) { return; }  // its set-up will say it
   whole *= over_the_least;
   if (!(whole <= another)) return;
   ctx_->log(Severity::note,
             cat("auto: complete factors are predicted to take ", figure_text(whole),
                 " s, another incomplete factorisation ", figure_text(another), " s"));
+  weighed_ = std::move(weighed);
   std::rotate(next, complete, complete + 1);
 }
 
@@ -543,6 +566,7 @@ SolveReport AutoSolver::approximate(In<double> b, Out<double> x) {
 SolverCost AutoSolver::cost() const {
   SolverCost most;
   for (auto const& [choice, refused] : list_) {
+    if (choice.least_squares) continue;  // the last resort, for which no format is chosen
     SolverCost const cost = make<SolverRegistry>(solver_block(choice, share_of(choice)))->cost();
     most.vectors = std::max(most.vectors, cost.vectors);
     most.transpose = most.transpose || cost.transpose;

@@ -43,12 +43,14 @@ void PreparedSystem::clear() {
   if (used) parts_.renew_method(options_);  // may throw
 }
 
-/// Calls f(). If f throws, clears everything but the report and rethrows.
+/// Calls f(). If f throws, clears everything but the report and rethrows. Throws Cancelled where
+/// that came after f's last look at the flag: nobody takes it for a request to the next call.
 template <class F>
 void PreparedSystem::or_clear(F const& f) {
   Context::Entry const entry(ctx_);
   try {
     f();
+    if (ctx_.cancelled()) throw Cancelled();
   } catch (...) {
     clear();
     throw;

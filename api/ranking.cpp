@@ -57,11 +57,10 @@ class Runner {
       run(ctx, a, b, rtol, limit, best);
     } catch (Cancelled const&) {
       leave(Standing::untried, "cancelled while it was set up");
+    } catch (TakesTooLong const& e) {  // not begun: it waits for a round that is as long
+      return wait(std::max(seconds_since(start), e.seconds()), best);
     } catch (OutOfTime const&) {  // the next round is longer
-      told_.setup = std::max(seconds_since(start), least_.value_or(0));
-      if (told_.setup >= best) return leave_set_up(best);
-      told_.outcome = cat("its set-up takes more than ", seconds_text(told_.setup));
-      return;
+      return wait(seconds_since(start), best);
     } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
       told_.setup = seconds_since(start);
       leave(Standing::failed, e.what());
@@ -96,6 +95,12 @@ class Runner {
     told_.predicted = infinite;
     running_ = false;
   }
+  /// For a round in which a set-up of so many seconds ends.
+  void wait(double setup, double best) {
+    told_.setup = setup;
+    if (setup >= best) return leave_set_up(best);
+    told_.outcome = cat("its set-up takes more than ", seconds_text(setup));
+  }
   void leave_set_up(double best) {
     leave(Standing::slower, cat("slower than the best: set-up alone took more than ",
                                 seconds_text(std::min(best, told_.setup))));
@@ -110,17 +115,10 @@ class Runner {
                           std::clamp(std::min(limit, best - told_.setup), 1e-3, 1e6))),
             "\npreconditioner: ", told_.preconditioner, "\n"),
         "advise");
-    auto start = std::chrono::steady_clock::now();
+    auto const start = std::chrono::steady_clock::now();
     std::optional<LinearSolver> made;
-    ctx.setting_up(deadline_after(start, std::min(limit, best)), [&] {
-      if (!least_) {
-        auto const factory = make<PreconditionerRegistry>(options.preconditioner);
-        least_ = factory->least_seconds(ctx, {a, nullptr});
-        start = std::chrono::steady_clock::now();
-      }
-      if (*least_ > std::min(limit, best)) throw OutOfTime();
-      made.emplace(ctx, a, options);
-    });
+    ctx.setting_up(deadline_after(start, std::min(limit, best)),
+                   [&] { made.emplace(ctx, a, options); });
     LinearSolver& solver = *made;
     told_.setup = seconds_since(start);
     told_.details = solver.M() ? solver.M()->details() : "";
@@ -164,7 +162,6 @@ class Runner {
   }
 
   RankedChoice told_;
-  std::optional<double> least_;  // of a set-up that cannot be ended
   bool running_ = true;
 };
 

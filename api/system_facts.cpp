@@ -100,6 +100,9 @@ std::string SystemFacts::closing(SolveReport const& last,
   auto const found_singular = [](ChoiceReport const& t) {
     return t.outcome.find("singular") != std::string::npos;
   };
+  if (last.reason == Stop::least_squares && n_ > 0)
+    return cat(last.message, "; ", is_singular() ? text() : "A seems to be singular",
+               "; give its 'nullspace', if it is known");
   bool const singular = is_singular() || std::ranges::count_if(tried, found_singular) > 1;
   if (!singular || !ends_without_answer(last)) return last.message;
   std::string const solver = last.message.substr(0, last.message.find(':'));

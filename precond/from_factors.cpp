@@ -25,6 +25,7 @@ std::shared_ptr<FactorPlan> factor_plan(Context& ctx, System const& system,
                                         FactorRecipe const& recipe, FactoryId self) {
   if (system.notes)
     if (auto plan = system.notes->look<FactorPlan>(self)) return plan;
+  Range const range(ctx, "factor_plan");
   FactorPlan plan = on_host(ctx, system, recipe.name, [&](CsrView<double> const& here) {
     return plan_factors(ctx, here, recipe);
   });

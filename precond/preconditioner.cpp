@@ -29,9 +29,10 @@ void require_time(Context& ctx, PreconditionerFactory const& factory, System con
   double const least = factory.least_seconds(ctx, system);
   std::chrono::duration<double> const left = until - std::chrono::steady_clock::now();
   if (least > left.count())
-    throw TakesTooLong(cat("the preconditioner '", name, "' takes at least ", rounded(least),
-                           " s to set up, and ", rounded(std::max(0.0, left.count())),
-                           " s are left"));
+    throw TakesTooLong(
+        cat("the preconditioner '", name, "' takes at least ", rounded(least), " s to set up, and ",
+            rounded(std::max(0.0, left.count())), " s are left"),
+        least);
 }
 
 }  // namespace

@@ -25,11 +25,14 @@ struct SetupError : Error {
 /// A preconditioner that the deadline of a set-up does not admit, which is seen before it is begun.
 /// Another one may take less time.
 struct TakesTooLong : OutOfTime {
-  explicit TakesTooLong(std::string text) : text_(std::move(text)) {}
+  TakesTooLong(std::string text, double seconds) : text_(std::move(text)), seconds_(seconds) {}
   char const* what() const noexcept override { return text_.c_str(); }
+  /// That the set-up takes at the least.
+  double seconds() const { return seconds_; }
 
  private:
   std::string text_;
+  double seconds_;
 };
 
 /// M and what renews it. Its owner gives it new values; those who apply it hold a const operator.
@@ -122,6 +125,9 @@ class PreconditionerFactory {
   /// M, or one inside it, is made of blocks of rows that follow each other: another order would
   /// separate the unknowns of a node.
   virtual bool goes_by_blocks() const { return false; }
+  /// Whether M, made of a block diagonal matrix, may serve its blocks as systems of a batch, each
+  /// by itself: its application is a list of operations by rows.
+  virtual bool batches() const { return is_identity(); }
 
  private:
   FactoryId id_ = new_factory_id();

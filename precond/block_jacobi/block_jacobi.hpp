@@ -85,6 +85,7 @@ class BlockJacobiFactory final : public PreconditionerFactory {
   /// `adaptive` looks at 1024 blocks.
   MemoryNeed memory(Context&, System const&) const override;
   bool goes_by_blocks() const override { return true; }
+  bool batches() const override { return true; }
 
  private:
   Params params_;

@@ -41,6 +41,7 @@ class JacobiFactory final : public PreconditionerFactory {
   std::unique_ptr<Preconditioner> build(Context& ctx, System const& system) const override {
     return std::make_unique<Owned<Jacobi<>>>(std::make_shared<Jacobi<>>(ctx, system.matrix));
   }
+  bool batches() const override { return true; }
 };
 
 }  // namespace tcsolve

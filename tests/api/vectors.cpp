@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/api/systems.hpp"
+#include "tests/support/formats.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -40,11 +41,13 @@ TEST_P(FloatVectors, EveryMethodThatHasThemReachesAnFp64Answer) {
     Matrix const A = system(symmetric);
     Column const b = random_column(n, 1), exact = A.partialPivLu().solve(b);
     for (std::string const rest :
-         {"preconditioner: {type: none}\noperator: {format: csr}\n",
-          "preconditioner: {type: jacobi}\n",
-          "preconditioner: {type: jacobi}\noperator: {format: auto, reorder: rcm}\n",
-          "preconditioner: {type: ilu}\noperator: {format: sell, values: fp16}\n",
-          "preconditioner: {type: none}\noperator: {format: dia}\n"}) {
+         {std::string("preconditioner: {type: none}\noperator: {format: csr}\n"),
+          std::string("preconditioner: {type: jacobi}\n"),
+          std::string("preconditioner: {type: jacobi}\noperator: {format: auto, reorder: rcm}\n"),
+          cat("preconditioner: {type: ilu}\noperator: {format: ", converted_format().name,
+              ", values: fp16}\n"),
+          cat("preconditioner: {type: none}\noperator: {format: ", converted_format().name,
+              "}\n")}) {
       if (transposes && rest.find("csr") == std::string::npos) continue;
       SCOPED_TRACE(cat(method, ": ", rest));
       LinearSolver solver = LinearSolver::from_yaml(ctx(), csr(A).view(), yaml(method, rest));
@@ -70,7 +73,7 @@ TEST_P(FloatVectors, TakeHalfTheBytes) {
         ctx(), csr(A).view(),
         {.solver = {"cg", CgParams{.vectors = floats == 1 ? VectorType::fp32 : VectorType::fp64}},
          .preconditioner = "jacobi",
-         .matrix_operator = "dia"});
+         .matrix_operator = converted_format().name});
     Column x = Column::Zero(n);
     bytes[floats] = solve(solver, b, x).bytes_per_iteration;
   }
@@ -80,7 +83,8 @@ TEST_P(FloatVectors, TakeHalfTheBytes) {
 TEST_P(FloatVectors, FollowNewValues) {
   Matrix A = system(true);
   Column const b = random_column(n, 3);
-  for (std::string const format : {"csr", "sell", "dia", "auto"}) {
+  for (std::string const format :
+       {std::string("csr"), converted_format().name, std::string("auto")}) {
     SCOPED_TRACE(format);
     LinearSolver solver = LinearSolver::from_yaml(
         ctx(), csr(A).view(),
