@@ -294,7 +294,7 @@ void AutoSolver::take_new_values() {
       work_.M = work_.owned->view();
     }
     work_.old = work_.M && keep_ && !given_M_;
-    work_.method->setup(*ctx_, operator_for(list_[at_].choice), work_.M, A_true_);
+    set_up(*work_.method, list_[at_].choice);
     return;
   } catch (Cancelled const&) { throw; } catch (OutOfTime const&) {
     throw;
@@ -376,15 +376,17 @@ void AutoSolver::make_method(Choice const& choice) {
   Share const share = share_of(choice);
   std::shared_ptr<Solver> method = make<SolverRegistry>(solver_block(choice, share));
   if (framing_.order || !framing_.nullspace.empty()) method->frame(framing_);
-  method->setup(*ctx_, operator_for(choice), work_.M, A_true_);
+  set_up(*method, choice);
   work_.method = std::move(method);
   work_.share = share;
 }
 
-/// A, or for products with A^T that its format has not, the matrix as it is.
-OperatorPtr<double> AutoSolver::operator_for(Choice const& choice) const {
-  if (!choice.least_squares || A_->traits().transpose) return A_;
-  return std::make_shared<CsrOperator<double>>(*ctx_, system_.matrix, Arrays::borrowed);
+/// With A, or, for products with A^T that a format has not, with the matrix as it is.
+void AutoSolver::set_up(Solver& method, Choice const& choice) const {
+  bool const has_transpose = A_->traits().transpose && (!A_true_ || A_true_->traits().transpose);
+  if (!choice.least_squares || has_transpose) return method.setup(*ctx_, A_, work_.M, A_true_);
+  auto const csr = std::make_shared<CsrOperator<double>>(*ctx_, system_.matrix, Arrays::borrowed);
+  method.setup(*ctx_, csr, work_.M, csr);
 }
 
 SolveReport AutoSolver::solve(In<double> b, Out<double> x) {

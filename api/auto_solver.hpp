@@ -137,9 +137,9 @@ class AutoSolver final : public Solver {
   }
   /// With a nullspace that is given, the system that is left is not.
   bool seems_singular() const {
-    return nullspace_.empty() && (facts_.is_singular() || found_singular_);
+    return framing_.nullspace.empty() && (facts_.is_singular() || found_singular_);
   }
-  OperatorPtr<double> operator_for(Choice const&) const;
+  void set_up(Solver&, Choice const&) const;
   Stop next();
   void begin(Choice const&);
   void make_method(Choice const&);

@@ -56,7 +56,8 @@ concept ComplexNumber = requires(T z) {
   "[x; y] = [f; g] of twice the size"
 
 enum class Layout { row_major, col_major };
-enum class Op { none, transpose };
+/// op(A): A, A^T, or the conjugate of A^T, which is A^T as long as numbers are real.
+enum class Op { none, transpose, adjoint };
 
 /// "host", "cuda", or "cuda:1" for a device other than the first.
 inline std::string name(Space s) {

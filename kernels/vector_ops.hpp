@@ -6,6 +6,7 @@
 #include <optional>
 #include <type_traits>
 
+#include <tcsolve/core/precision.hpp>
 #include <tcsolve/kernels/operation.hpp>
 #include <tcsolve/kernels/operation_facts.hpp>
 
@@ -88,7 +89,7 @@ struct Dot {
   T const *x, *y;
   double* sigma;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
-    sum[0] += double(x[i]) * double(y[i]);
+    sum[0] += double(conjugate(x[i])) * double(y[i]);
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
 };
@@ -104,8 +105,8 @@ struct Dot2 {
   double *sigma, *yy;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
     double v = double(y[i]);
-    sum[0] += double(x[i]) * v;
-    sum[1] += v * v;
+    sum[0] += double(conjugate(x[i])) * v;
+    sum[1] += double(conjugate(y[i])) * v;
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0], *yy = sum[1]; }
 };
@@ -192,7 +193,7 @@ struct MultiplyDot {
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
     double ri = double(r[i]), zi = alpha * (double(d[i]) * ri);
     z[i] = T(zi);
-    sum[0] += ri * zi;
+    sum[0] += conjugate(ri) * zi;
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const { *rho = sum[0]; }
 };

@@ -32,7 +32,7 @@ class Cast final : public LinearOperator<T> {
   double norm_estimate() const override { return A_->norm_estimate(); }
   double advance(Context& ctx, double n) const override { return A_->advance(ctx, n); }
   std::uint64_t revision() const override { return A_->revision(); }
-  std::shared_ptr<LinearOperator<float> const> on_floats() const override {
+  std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override {
     if constexpr (std::is_same_v<U, float>)
       return A_;
     else
@@ -50,13 +50,13 @@ class Cast final : public LinearOperator<T> {
 
 /// A on vectors of T: itself, what it has for them, or a Cast. Null for null.
 template <class T>
-OperatorPtr<T> on_vectors_of(OperatorPtr<double> A) {
+OperatorPtr<T> on_vectors_of([[maybe_unused]] Context& ctx, OperatorPtr<double> A) {
   if constexpr (std::is_same_v<T, double>) {
     return A;
   } else {
     static_assert(std::is_same_v<T, float>);
     if (!A) return nullptr;
-    if (auto floats = A->on_floats()) return floats;
+    if (auto floats = A->on_floats(ctx)) return floats;
     return std::make_shared<Cast<float, double>>(std::move(A));
   }
 }

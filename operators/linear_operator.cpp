@@ -45,6 +45,7 @@ void LinearOperator<T>::check_operands(Context& ctx, In<T> x, Out<T> y, Op op) c
 
 template <class T>
 void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
+  if (op == Op::adjoint) op = Op::transpose;  // of real numbers
   check_operands(ctx, x, y, op);
   if (y.size() == 0) return;
   Context::Entry const entry(ctx);

@@ -129,8 +129,8 @@ class LinearOperator {
   virtual double norm_estimate() const { return std::numeric_limits<double>::quiet_NaN(); }
 
   /// The same map on FP32 vectors, where there is one that takes less than a copy of x and y
-  /// (operators/cast.hpp); null elsewhere. It may refer to this operator, which then outlives it.
-  virtual std::shared_ptr<LinearOperator<float> const> on_floats() const { return nullptr; }
+  /// (operators/cast.hpp), of the values at hand; null elsewhere.
+  virtual std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const { return nullptr; }
 
   /// For operators whose product may change: in the middle of a solve, when a conversion is done
   /// (formats/choose/lazy_operator.hpp), or with new values.

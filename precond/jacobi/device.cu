@@ -7,5 +7,6 @@ namespace tcsolve::cuda {
 
 template struct Executes<JacobiOps<double>>;
 template struct Executes<JacobiOps<float>>;
+template struct Executes<OpList<RoundDiagonal>>;
 
 }  // namespace tcsolve::cuda

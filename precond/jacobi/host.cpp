@@ -7,5 +7,6 @@ namespace tcsolve::host {
 
 template struct Executes<JacobiOps<double>>;
 template struct Executes<JacobiOps<float>>;
+template struct Executes<OpList<RoundDiagonal>>;
 
 }  // namespace tcsolve::host

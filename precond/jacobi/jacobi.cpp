@@ -60,6 +60,20 @@ void Jacobi<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* s
   submit(ctx, MultiplyDot<T>{y.rows, alpha, inverse_.data(), x.data, y.data, sigma});
 }
 
+template <class T>
+std::shared_ptr<LinearOperator<float> const> Jacobi<T>::on_floats(Context& ctx) const {
+  if constexpr (std::is_same_v<T, double>) {
+    auto scope = ctx.arena().scope();
+    double* const lost = scope.template take<double>(1);
+    Array<float> inverse(ctx.space(), inverse_.size());
+    submit(ctx, RoundDiagonal{this->rows(), inverse_.data(), inverse.data(), lost});
+    if (to_host(ctx, lost, ctx.space(), 1).front() > 0) return nullptr;
+    return std::shared_ptr<Jacobi<float>>(new Jacobi<float>(std::move(inverse)));
+  } else {
+    return nullptr;
+  }
+}
+
 template class Jacobi<double>;
 template class Jacobi<float>;
 template Jacobi<double>::Jacobi(Context&, CsrView<double> const&);

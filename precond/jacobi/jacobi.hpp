@@ -23,12 +23,19 @@ class Jacobi final : public LinearOperator<T> {
   template <class S>
   void update(Context&, CsrView<S> const& a);
 
+  /// Of the same entries in FP32; null where one of them leaves its range. Cost: one pass.
+  std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override;
   std::optional<Diagonal<T>> diagonal() const override { return Diagonal<T>{inverse_.data()}; }
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "jacobi"; }
 
  private:
+  template <class U>
+  friend class Jacobi;
+  explicit Jacobi(Array<T> inverse)
+      : LinearOperator<T>(static_cast<Index>(inverse.size()), static_cast<Index>(inverse.size())),
+        inverse_(std::move(inverse)) {}
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
   Array<T> inverse_;

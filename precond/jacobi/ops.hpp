@@ -39,6 +39,22 @@ struct InverseDiagonal {
   }
 };
 
+/// to_i = d_i in FP32, lost = how many of them that leaves at 0 or infinite.
+struct RoundDiagonal {
+  static constexpr char const* name = "round_diagonal";
+  static constexpr int sums = 1;
+  std::int64_t n;
+  double const* d;
+  float* to;
+  double* lost;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    auto const v = static_cast<float>(d[i]);
+    sum[0] += v == 0 || !is_finite(double(v));
+    to[i] = v;
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *lost = sum[0]; }
+};
+
 template <class T>
 using JacobiOps = OpList<InverseDiagonal<double, T>, InverseDiagonal<float, T>,
                          InverseDiagonal<half, T>, InverseDiagonal<bfloat16, T>>;

@@ -51,7 +51,7 @@ TEST_P(FloatVectors, EveryMethodThatHasThemReachesAnFp64Answer) {
       if (transposes && rest.find("csr") == std::string::npos) continue;
       SCOPED_TRACE(cat(method, ": ", rest));
       LinearSolver solver = LinearSolver::from_yaml(ctx(), csr(A).view(), yaml(method, rest));
-      EXPECT_NE(solver.A()->on_floats(), nullptr);
+      EXPECT_NE(solver.A()->on_floats(ctx()), nullptr);
       EXPECT_NE(solver.A()->traits().precision.storage, Real::f64);
       Column x = Column::Zero(n);
       SolveReport const report = solve(solver, b, x);
