@@ -7,6 +7,12 @@
 ///
 /// The diagonals of L and U are not stored, and of D its inverse is. A symmetric factorisation has
 /// U = L^T. Serial, on the host.
+///
+///     ilu_k.cpp              fill_pattern(), factorise_on_pattern()
+///     ic_k.cpp               cholesky_on_pattern()
+///     ilut.cpp               threshold_lu()
+///     ict.cpp                threshold_cholesky()
+///     complete_pattern.cpp   complete_pattern()
 #pragma once
 
 #include <optional>
