@@ -10,7 +10,7 @@
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/factors/cudss_library.hpp>
+#include <tcsolve/factors/cudss/cudss_library.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>

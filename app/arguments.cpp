@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/arguments.hpp>
 
-#include <tcsolve/app/documentation.hpp>
-#include <tcsolve/app/run_input.hpp>
+#include <tcsolve/app/commands/documentation.hpp>
+#include <tcsolve/app/run/run_input.hpp>
 #include <tcsolve/configs/schema/diagnostics.hpp>
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/configs/schema/suggest.hpp>

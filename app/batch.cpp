@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/batch.hpp>
 
-#include <tcsolve/app/generator.hpp>
+#include <tcsolve/app/run/generator.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/matrix_file.hpp>
+#include <tcsolve/io/read/matrix_file.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 /// A run of many small systems: what they are, and how they are told.
 #pragma once
 
-#include <tcsolve/app/problem.hpp>
+#include <tcsolve/app/run/problem.hpp>
 #include <tcsolve/matrix/csr_batch.hpp>
 #include <tcsolve/solvers/driver/batch_report.hpp>
 

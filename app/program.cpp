@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/program.hpp>
 
-#include <tcsolve/app/advise.hpp>
 #include <tcsolve/app/arguments.hpp>
-#include <tcsolve/app/calibrate.hpp>
-#include <tcsolve/app/documentation.hpp>
+#include <tcsolve/app/commands/advise.hpp>
+#include <tcsolve/app/commands/calibrate.hpp>
+#include <tcsolve/app/commands/documentation.hpp>
+#include <tcsolve/app/commands/generate.hpp>
+#include <tcsolve/app/commands/init.hpp>
+#include <tcsolve/app/commands/matrix_info.hpp>
 #include <tcsolve/app/failure.hpp>
-#include <tcsolve/app/generate.hpp>
-#include <tcsolve/app/init.hpp>
-#include <tcsolve/app/matrix_info.hpp>
-#include <tcsolve/app/registries.hpp>
-#include <tcsolve/app/signals.hpp>
-#include <tcsolve/app/solve_run.hpp>
+#include <tcsolve/app/run/registries.hpp>
+#include <tcsolve/app/run/signals.hpp>
+#include <tcsolve/app/run/solve_run.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/atomic_file.hpp>
+#include <tcsolve/io/write/atomic_file.hpp>
 #include <tcsolve/version.hpp>
 
 #include <iostream>

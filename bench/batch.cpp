@@ -14,7 +14,7 @@
 #include <functional>
 #include <iostream>
 
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
 #include <tcsolve/solvers/driver/batch.hpp>

@@ -14,7 +14,7 @@
 #include <iostream>
 #include <optional>
 
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
 #include <tcsolve/solvers/pipelined_cg/pipelined_cg.hpp>

@@ -10,7 +10,7 @@
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/factors/cudss_library.hpp>
+#include <tcsolve/factors/cudss/cudss_library.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 

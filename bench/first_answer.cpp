@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// bench_first_answer [REPETITIONS = 21]: what a solve costs before its first iteration, phase by
-/// phase, as the program spends it (app/solve_run.cpp): `operator: {format: auto, reorder: auto}`,
-/// jacobi, cg. JSON lines, milliseconds: `cold` the first time in this process, when a device's
-/// driver loads kernels and takes memory; `ms` the median of the others, `most` their largest.
+/// phase, as the program spends it (app/run/solve_run.cpp): `operator: {format: auto, reorder:
+/// auto}`, jacobi, cg. JSON lines, milliseconds: `cold` the first time in this process, when a
+/// device's driver loads kernels and takes memory; `ms` the median of the others, `most` their
+/// largest.
 ///
 ///   upload      CSR from the host's memory to the device
 ///   plan        features, and which order and format
@@ -27,7 +28,7 @@
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/formats/register.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>

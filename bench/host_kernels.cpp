@@ -20,7 +20,7 @@
 #include <string>
 
 #include <tcsolve/formats/format.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/solvers/cg/ops.hpp>
 

@@ -4,7 +4,7 @@
 /// checked, then timed; medians; JSON lines, then a table.
 #include <cstdlib>
 
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/bicgstab/bicgstab.hpp>
 #include <tcsolve/solvers/gmres/gmres.hpp>

@@ -15,7 +15,7 @@
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/formats/format.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>

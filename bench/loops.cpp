@@ -11,7 +11,7 @@
 
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/format.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>

@@ -32,9 +32,9 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/api/ranking.hpp>
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/factors/cudss_library.hpp>
-#include <tcsolve/io/generators.hpp>
-#include <tcsolve/io/matrix_market.hpp>
+#include <tcsolve/factors/cudss/cudss_library.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/io/read/matrix_market.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/version.hpp>
 

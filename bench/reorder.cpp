@@ -19,7 +19,7 @@
 #include <vector>
 
 #include <tcsolve/formats/choose/planner.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
 #include <tcsolve/matrix/reorder/locality.hpp>
 

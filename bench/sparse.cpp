@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/sparse/rows.hpp>
 #include <tcsolve/sparse/triple_product.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <tcsolve/factors/complete.hpp>
+#include <tcsolve/factors/make/complete.hpp>
 
 namespace tcsolve {
 namespace {
@@ -89,7 +89,7 @@ MemoryNeed factorisation_need(Context const& ctx, FactorRecipe const& recipe, In
   need.host += 12 * stored + 24 * n;        // the factors
   bool const on_device = ctx.space() != Space::host;
   // A device keeps B, where its entries come from, and the factors that it makes on a pattern
-  // (factors/arranged_values.hpp, factors/joint_factors.hpp).
+  // (factors/arrange/arranged_values.hpp, factors/make/joint_factors.hpp).
   bool const joint = on_device && !recipe.right_factor && !fill.by_blocks &&
                      (recipe.fill == FillIn::by_level || fill.exact);
   if (joint) need.space += 16 * z + 20 * n;

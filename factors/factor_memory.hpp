@@ -19,7 +19,7 @@
 namespace tcsolve {
 
 /// Of Factorisation(ctx, plan, recipe). Throws as that does, but for memory. Cost: of the counts
-/// (factors/fill_count.hpp), which stay in the plan.
+/// (factors/make/fill_count.hpp), which stay in the plan.
 MemoryNeed factorisation_need(Context&, FactorPlan& plan, FactorRecipe const& recipe);
 /// With factors of so many entries of B, the arranged A.
 MemoryNeed factorisation_need(Context const&, FactorRecipe const&, Index rows, Offset entries_of_B,
@@ -28,7 +28,7 @@ MemoryNeed factorisation_need(Context const&, FactorRecipe const&, Index rows, O
 /// z^2 / rows multiplications and more, by Cauchy and Schwarz. Throws and costs as
 /// factorisation_need().
 double least_complete_seconds(Context&, FactorPlan& plan, FactorRecipe const& recipe);
-/// Of a product with a stored matrix (factors/stored_product.hpp).
+/// Of a product with a stored matrix (factors/apply/stored_product.hpp).
 MemoryNeed stored_need(Context const&, Index rows, double entries, Real values);
 /// No fewer bytes than a factorisation of any matrix with so many rows and entries has.
 double most_factor_bytes(FactorRecipe const&, Index rows, Offset entries_of_A);

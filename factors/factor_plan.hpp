@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include <tcsolve/factors/arrangement.hpp>
-#include <tcsolve/factors/fill_count.hpp>
-#include <tcsolve/factors/incomplete.hpp>
+#include <tcsolve/factors/arrange/arrangement.hpp>
+#include <tcsolve/factors/make/fill_count.hpp>
+#include <tcsolve/factors/make/incomplete.hpp>
 
 namespace tcsolve {
 
@@ -30,7 +30,7 @@ FactorPlan plan_factors(Context&, CsrView<double> const& a, FactorRecipe const&)
 /// The order of complete factors, found where there is none yet. Throws Cancelled.
 Permutation const& complete_order(FactorPlan&, FactorRecipe const&, CancelFlag cancel = {});
 /// How many entries the factors will have, counted where they are not yet. Throws as
-/// Factorisation, but for memory. Cost: see factors/fill_count.hpp.
+/// Factorisation, but for memory. Cost: see factors/make/fill_count.hpp.
 FillCount const& count_fill(Context&, FactorPlan&, FactorRecipe const&);
 
 }  // namespace tcsolve

@@ -7,13 +7,13 @@
 #include <utility>
 
 #include <tcsolve/core/host_memory.hpp>
-#include <tcsolve/factors/approximate_inverse.hpp>
-#include <tcsolve/factors/block_factors.hpp>
-#include <tcsolve/factors/complete.hpp>
-#include <tcsolve/factors/factored_inverse.hpp>
-#include <tcsolve/factors/on_host.hpp>
-#include <tcsolve/factors/parts_inverse.hpp>
-#include <tcsolve/factors/swept_inverse.hpp>
+#include <tcsolve/factors/apply/approximate_inverse.hpp>
+#include <tcsolve/factors/apply/factored_inverse.hpp>
+#include <tcsolve/factors/apply/on_host.hpp>
+#include <tcsolve/factors/apply/parts_inverse.hpp>
+#include <tcsolve/factors/apply/swept_inverse.hpp>
+#include <tcsolve/factors/make/block_factors.hpp>
+#include <tcsolve/factors/make/complete.hpp>
 #include <tcsolve/formats/choose/cost_model.hpp>
 #include <tcsolve/matrix/blocks.hpp>
 #include <tcsolve/operators/composite.hpp>

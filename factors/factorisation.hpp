@@ -2,15 +2,15 @@
 /// M x with M a factorisation of A, incomplete or complete: what the preconditioners ilu, ic and
 /// direct have in common.
 ///
-///     arrange      A -> B = P R A C Q^T          factors/arrangement.hpp
-///                  new values, on the device     factors/arranged_values.hpp
-///     factorise    B ~ L D U                     factors/incomplete.hpp, factors/complete.hpp
-///                  on a pattern, on the device   factors/joint_factors.hpp
-///     apply        exactly, level by level       factors/factored_inverse.hpp
-///                  by approximate inverses       factors/approximate_inverse.hpp
-///                  by Jacobi sweeps              factors/swept_inverse.hpp
-///                  exactly, part by part         factors/parts_inverse.hpp
-///                  exactly, on the host          factors/on_host.hpp
+///     arrange      A -> B = P R A C Q^T          factors/arrange/arrangement.hpp
+///                  new values, on the device     factors/arrange/arranged_values.hpp
+///     factorise    B ~ L D U                     factors/make/incomplete.hpp, factors/make/complete.hpp
+///                  on a pattern, on the device   factors/make/joint_factors.hpp
+///     apply        exactly, level by level       factors/apply/factored_inverse.hpp
+///                  by approximate inverses       factors/apply/approximate_inverse.hpp
+///                  by Jacobi sweeps              factors/apply/swept_inverse.hpp
+///                  exactly, part by part         factors/apply/parts_inverse.hpp
+///                  exactly, on the host          factors/apply/on_host.hpp
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@
 #include <string>
 #include <utility>
 
-#include <tcsolve/factors/approximate_inverse.hpp>
-#include <tcsolve/factors/arranged_values.hpp>
-#include <tcsolve/factors/arrangement.hpp>
+#include <tcsolve/factors/apply/approximate_inverse.hpp>
+#include <tcsolve/factors/apply/stored_product.hpp>
+#include <tcsolve/factors/arrange/arranged_values.hpp>
+#include <tcsolve/factors/arrange/arrangement.hpp>
 #include <tcsolve/factors/factor_plan.hpp>
-#include <tcsolve/factors/incomplete.hpp>
-#include <tcsolve/factors/joint_factors.hpp>
-#include <tcsolve/factors/stored_product.hpp>
+#include <tcsolve/factors/make/incomplete.hpp>
+#include <tcsolve/factors/make/joint_factors.hpp>
 #include <tcsolve/matrix/host_matrix.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <tcsolve/factors/explicit_inverse.hpp>
+#include <tcsolve/factors/apply/explicit_inverse.hpp>
 #include <tcsolve/factors/factor_memory.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/matrix/transfer.hpp>

@@ -2,7 +2,7 @@
 #include <tcsolve/precond/direct/direct.hpp>
 
 #include <tcsolve/configs/schema/checked.hpp>
-#include <tcsolve/factors/cudss_library.hpp>
+#include <tcsolve/factors/cudss/cudss_library.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 
 namespace tcsolve {
@@ -135,7 +135,7 @@ double DirectFactory::least_seconds(Context& ctx, System const& system) const {
 }
 
 /// cuDSS counts its factors when it has analysed the pattern, and what does not fit is refused then
-/// (factors/cudss_inverse.hpp). To count them here as well would take the host as long.
+/// (factors/cudss/cudss_inverse.hpp). To count them here as well would take the host as long.
 MemoryNeed DirectFactory::memory(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
   if (p.library != FactorLibrary::eigen && obstacle(ctx, p).empty()) {

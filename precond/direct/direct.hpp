@@ -10,8 +10,8 @@
 #include <optional>
 
 #include <tcsolve/configs/schema/field.hpp>
-#include <tcsolve/factors/arrangement.hpp>
-#include <tcsolve/factors/complete_on_device.hpp>
+#include <tcsolve/factors/arrange/arrangement.hpp>
+#include <tcsolve/factors/cudss/complete_on_device.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/precond/from_factors.hpp>
 

@@ -10,7 +10,7 @@
 ///     bytes   the rows of A that P names, from the second-level cache
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/cuda/shared_memory.hpp>
-#include <tcsolve/factors/find.cuh>
+#include <tcsolve/factors/make/find.cuh>
 #include <tcsolve/precond/fsai/rows.hpp>
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include <tcsolve/configs/schema/checked.hpp>
-#include <tcsolve/factors/each_row.hpp>
-#include <tcsolve/factors/reach.hpp>
+#include <tcsolve/factors/arrange/each_row.hpp>
+#include <tcsolve/factors/make/reach.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/precond/fsai/dense.hpp>
 #include <tcsolve/precond/fsai/rows.hpp>

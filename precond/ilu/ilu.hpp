@@ -5,14 +5,14 @@
 /// Here are the parameters. The algorithm is in factors/, shared with ic and direct; in the order
 /// of the computation:
 ///
-///     B = P R A C Q^T               factors/arrangement.hpp: matching, scaling, order
-///     B ~ L D U                     factors/incomplete.hpp: the pattern by level, ILU(k), or by
+///     B = P R A C Q^T               factors/arrange/arrangement.hpp: matching, scaling, order
+///     B ~ L D U                     factors/make/incomplete.hpp: the pattern by level, ILU(k), or by
 ///                                   size, ILUT, and the elimination on the host
-///       on a device                 factors/joint_factors.hpp, kernel in factors/eliminate.cu
-///       with blocks as entries      factors/block_factors.hpp
-///     y = (L D U)^-1 b, exactly     factors/factored_inverse.hpp, level by level as
-///                                   factors/triangle.hpp orders them, kernel in factors/solve.cu
-///       otherwise                   factors/approximate_inverse.hpp (isai), swept_inverse.hpp
+///       on a device                 factors/make/joint_factors.hpp, kernel in factors/make/eliminate.cu
+///       with blocks as entries      factors/make/block_factors.hpp
+///     y = (L D U)^-1 b, exactly     factors/apply/factored_inverse.hpp, level by level as
+///                                   factors/apply/triangle.hpp orders them, kernel in factors/apply/solve.cu
+///       otherwise                   factors/apply/approximate_inverse.hpp (isai), swept_inverse.hpp
 ///                                   (sweeps), parts_inverse.hpp (parts), on_host.hpp (host)
 ///     all together, new values      factors/factorisation.hpp
 #pragma once

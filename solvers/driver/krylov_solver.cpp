@@ -21,8 +21,7 @@ void KrylovSolver<T>::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<dou
   ctx_ = nullptr;  // whatever throws from here on leaves a solver that solve() refuses
   frame_.setup(ctx, facts_.name, A_true);
   set_up(ctx, on_vectors_of<T>(ctx, std::move(A)),
-         on_vectors_of<T>(ctx, frame_.around(std::move(M))),
-         std::move(A_true));
+         on_vectors_of<T>(ctx, frame_.around(std::move(M))), std::move(A_true));
 }
 
 template <class T>
@@ -48,8 +47,9 @@ void KrylovSolver<T>::set_up(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M,
   // The size of an M that is a solver takes a solve to find.
   Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
   ctx.solving(deadline, inner_, [&] { scale_operators(ctx); });
-  judged_ = {&ctx,           facts_.name,          stopping_,      system_.A_true,
-             system_.norm_A, roundoff(real_of<real_t<T>>), system_.rounded};
+  judged_ = {&ctx,           facts_.name,    stopping_,
+             system_.A_true, system_.norm_A, roundoff(real_of<real_t<T>>),
+             system_.rounded};
   judged_.prepare();
   aim();
   workspace_ = method_->allocate(ctx, system_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a report of `auto` says: what ended the solve, what was set up when, and the blocks that
 /// repeat each choice.
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <gmock/gmock.h>
 

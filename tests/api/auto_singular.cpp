@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `auto` on singular systems: lsmr comes after all others, and what it ends in is the verdict.
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Many systems by the options of a LinearSolver: the answers and the verdicts of one by one, what
 /// is kept for new values, and what is refused.
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/csr_batch.hpp>
 #include <tcsolve/solvers/driver/batch_report.hpp>
 

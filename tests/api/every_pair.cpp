@@ -4,7 +4,7 @@
 /// names what there is.
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <chrono>
 #include <map>

@@ -2,7 +2,7 @@
 /// New values and new patterns: a solver that has solved before answers, bit for bit, as one that
 /// was made for the system at hand.
 #include <tcsolve/core/faults.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include "tests/api/systems.hpp"
 #include "tests/support/backend.hpp"

@@ -2,7 +2,7 @@
 /// Orders and patterns of factors are found once for a set-up, whoever asks before it how long it
 /// will take.
 #include <tcsolve/api/ranking.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <tcsolve/matrix/symmetry.hpp>
 
 #include <tcsolve/api/choices.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <array>
 #include <map>

@@ -2,7 +2,7 @@
 /// What is known of a square system before a method is set up.
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/api/system_facts.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <gtest/gtest.h>
 

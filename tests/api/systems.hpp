@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tcsolve/api/linear_solver.hpp>
-#include <tcsolve/io/renumber.hpp>
+#include <tcsolve/io/generate/renumber.hpp>
 #include <tcsolve/matrix/reorder/permutation.hpp>
 
 #include <Eigen/LU>

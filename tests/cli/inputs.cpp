@@ -3,8 +3,8 @@
 /// a PETSc file leaves open, entries that are no numbers.
 #include "tests/cli/program.hpp"
 
-#include <tcsolve/io/matrix_file.hpp>
-#include <tcsolve/io/numpy.hpp>
+#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/read/numpy.hpp>
 
 #include <bit>
 #include <cmath>

@@ -3,7 +3,7 @@
 /// whatever path a row takes (rows that end early, the last slice, 32-bit columns, long rows,
 /// diagonals added in groups), for any number of columns and any strides. What all formats compute
 /// is in operator_contract.cpp.
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <algorithm>
 #include <bit>

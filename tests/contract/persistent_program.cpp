@@ -4,7 +4,7 @@
 /// says so. Elsewhere the program says which operation it lacks. Recordings are read on the host,
 /// so that a build without a device finds a wrong descriptor too.
 #include <tcsolve/formats/format.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
 

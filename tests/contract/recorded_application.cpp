@@ -4,10 +4,10 @@
 /// recording gives, whenever it is run, the bits that apply() gives at once. Between the two
 /// the workspace is filled with NaN and given back, and some of it is held while the recording
 /// runs: a recording that shares it would change what is held, or be changed by who uses it.
-#include <tcsolve/app/registries.hpp>
+#include <tcsolve/app/run/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/operators/function_operator.hpp>
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>

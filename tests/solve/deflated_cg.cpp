@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Deflated CG: the space that is kept over a sequence, and what it must not change.
 #include <tcsolve/api/linear_solver.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/deflated_cg/deflated_cg.hpp>
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include <tcsolve/core/faults.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 

@@ -2,7 +2,7 @@
 /// A matrix that changes its format while a solver runs: the recurrence goes on, no step is lost,
 /// no values are; and it does so when the rule says.
 #include <tcsolve/formats/choose/lazy_operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>

@@ -3,7 +3,7 @@
 /// there, and the matrix is not copied.
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/formats.hpp>

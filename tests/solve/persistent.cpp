@@ -6,7 +6,7 @@
 
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 

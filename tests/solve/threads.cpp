@@ -6,7 +6,7 @@
 #include <thread>
 
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/formats.hpp>

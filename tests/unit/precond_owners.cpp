@@ -4,7 +4,7 @@
 #include <tcsolve/api/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>
 #include <tcsolve/precond/direct/direct.hpp>

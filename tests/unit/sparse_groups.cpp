@@ -2,7 +2,7 @@
 /// What the lanes of a group do together (sparse/groups.hpp), where a host has a thread for each
 /// lane: the host backend has one lane, and would not notice one that is left out or comes too
 /// early.
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/sparse/product.hpp>
 #include <tcsolve/sparse/product_build.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Independent sets of the Context against going through the vertices one by one by descending
 /// priority.
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/sparse/independent_set.hpp>
 
 #include <algorithm>

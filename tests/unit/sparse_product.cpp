@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A B and P^T A P of the Context against sums taken in the order of k by a map on the host, bit by
 /// bit, for every way that a row can take: each size of table, and sorted with others.
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/sparse/triple_product.hpp>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sums, diagonals, strong entries and filters of the Context against loops on the host, bit by
 /// bit.
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/sparse/filter.hpp>
 #include <tcsolve/sparse/rows.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A^T of the Context against the serial one of the host (matrix/csr.hpp), bit by bit.
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/sparse/transpose.hpp>
 
 #include <algorithm>

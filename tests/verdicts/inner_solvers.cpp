@@ -7,10 +7,10 @@
 #include <limits>
 #include <thread>
 
-#include <tcsolve/app/registries.hpp>
+#include <tcsolve/app/run/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>

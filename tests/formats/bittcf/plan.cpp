@@ -2,7 +2,7 @@
 /// Plans for blocks of columns: what multiplies columns together pays for them once, every other
 /// format one by one.
 #include <tcsolve/formats/choose/planner.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 /// What the descriptor of bsell says of matrices with and without dense blocks.
 #include <tcsolve/formats/bsell/operator.hpp>
 #include <tcsolve/formats/choose/planner.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 /// sorting, pieces, new values. What it computes is in operator_contract.cpp with all other
 /// formats.
 #include <tcsolve/formats/csell/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>

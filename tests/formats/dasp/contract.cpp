@@ -2,7 +2,7 @@
 /// DASP inside: there and back, the same arrays from host and device, categories, scaling, and
 /// every way to multiply. What it computes is in operator_contract.cpp with all other formats.
 #include <tcsolve/formats/dasp/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <cmath>

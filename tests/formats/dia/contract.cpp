@@ -3,7 +3,7 @@
 /// what becomes of it when values change, padding. What they compute is in operator_contract.cpp
 /// with all other formats.
 #include <tcsolve/formats/dia/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <cmath>

@@ -3,7 +3,7 @@
 /// counter (formats/dia/device.cu): every row once, the same bits each time, and the counter is as
 /// it was when the next product begins.
 #include <tcsolve/formats/dia/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <cmath>

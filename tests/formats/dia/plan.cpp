@@ -2,8 +2,8 @@
 /// What the descriptor of dia says, and where the shipped rates take it.
 #include <tcsolve/formats/choose/ordering.hpp>
 #include <tcsolve/formats/dia/dia.hpp>
-#include <tcsolve/io/generators.hpp>
-#include <tcsolve/io/renumber.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/io/generate/renumber.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>

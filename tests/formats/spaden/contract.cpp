@@ -2,7 +2,7 @@
 /// bitBSR inside: there and back, the same arrays from host and device, the side entries, long rows
 /// in pieces, scaling. What it computes is in operator_contract.cpp with all other formats.
 #include <tcsolve/formats/spaden/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>

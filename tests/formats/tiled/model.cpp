@@ -2,7 +2,7 @@
 /// The model of Tiled SpMM against numbers of the paper and sums by hand.
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/formats/tiled/tiled.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 /// Plans for blocks of FP32 columns on an H200: panels where hardly any entries share a tile, the
 /// matrix unit where they do (docs/results/many-columns-h200.md).
 #include <tcsolve/formats/choose/planner.hpp>
-#include <tcsolve/io/generators.hpp>
-#include <tcsolve/io/renumber.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/io/generate/renumber.hpp>
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include <tcsolve/api/linear_solver.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/version.hpp>
 
 #if !defined(TCSOLVE_VERSION) || TCSOLVE_VERSION < 100 || TCSOLVE_VERSION_MAJOR != 0

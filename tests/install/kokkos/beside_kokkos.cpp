@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <tcsolve/api/linear_solver.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
 
 namespace {

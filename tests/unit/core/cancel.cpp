@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What has no Context ends by a CancelFlag; what has one, by Context::cancel().
 #include <tcsolve/api/linear_solver.hpp>
-#include <tcsolve/app/progress.hpp>
+#include <tcsolve/app/record/progress.hpp>
 #include <tcsolve/core/phase.hpp>
-#include <tcsolve/io/generators.hpp>
-#include <tcsolve/io/matrix_file.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/io/read/matrix_file.hpp>
 #include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
 
 #include <gtest/gtest.h>

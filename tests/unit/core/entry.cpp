@@ -2,7 +2,7 @@
 /// One Context, and one solver, serve one thread at a time: a second one is refused by name, and so
 /// is a callback that asks for more.
 #include <tcsolve/api/linear_solver.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <gmock/gmock.h>
 

@@ -3,11 +3,11 @@
 /// away, against the factors by entries, and what they say of sizes that do not fit.
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/factors/block_factors.hpp>
+#include <tcsolve/factors/apply/triangle.hpp>
 #include <tcsolve/factors/factorisation.hpp>
-#include <tcsolve/factors/triangle.hpp>
+#include <tcsolve/factors/make/block_factors.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/blocks.hpp>
 
 #include <Eigen/Dense>

@@ -4,9 +4,9 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/left_behind.hpp>
-#include <tcsolve/factors/complete_on_device.hpp>
-#include <tcsolve/factors/cudss_library.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/factors/cudss/complete_on_device.hpp>
+#include <tcsolve/factors/cudss/cudss_library.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/direct/direct.hpp>
 
 #include <gmock/gmock.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Matchings against all permutations, factorisations against dense ones, and the operators made of
 /// them on each backend.
-#include <tcsolve/factors/approximate_inverse.hpp>
-#include <tcsolve/factors/complete.hpp>
-#include <tcsolve/factors/factored_inverse.hpp>
+#include <tcsolve/factors/apply/approximate_inverse.hpp>
+#include <tcsolve/factors/apply/factored_inverse.hpp>
 #include <tcsolve/factors/factorisation.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/factors/make/complete.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/reorder/colouring.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
 #include <tcsolve/matrix/reorder/minimum_degree.hpp>

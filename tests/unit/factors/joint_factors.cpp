@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Numbers of factors, and of their approximate inverses, that a Context makes on a pattern where
 /// it computes, against the host's serial loops.
-#include <tcsolve/factors/approximate_inverse.hpp>
-#include <tcsolve/factors/arranged_values.hpp>
+#include <tcsolve/factors/apply/approximate_inverse.hpp>
+#include <tcsolve/factors/apply/joint_inverse.hpp>
+#include <tcsolve/factors/apply/swept_inverse.hpp>
+#include <tcsolve/factors/arrange/arranged_values.hpp>
 #include <tcsolve/factors/factorisation.hpp>
-#include <tcsolve/factors/joint_factors.hpp>
-#include <tcsolve/factors/joint_inverse.hpp>
-#include <tcsolve/factors/swept_inverse.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/factors/make/joint_factors.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,11 @@
 /// What one line in register_formats() brings: a format that was added to a list, the worked
 /// example of the documents, is planned, explained, made, calibrated and surveyed by those who know
 /// nothing of it.
-#include <tcsolve/app/calibrate.hpp>
+#include <tcsolve/app/commands/calibrate.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/formats/register.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <gtest/gtest.h>
 

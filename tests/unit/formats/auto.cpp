@@ -2,7 +2,7 @@
 /// `operator: {format: auto}`: what is made of a plan, now, in mid-solve or by the clock.
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/formats/register.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/operators/function_operator.hpp>
 #include <tcsolve/solvers/lsmr/lsmr.hpp>

@@ -4,8 +4,8 @@
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/choose/ordering.hpp>
 #include <tcsolve/formats/register.hpp>
-#include <tcsolve/io/generators.hpp>
-#include <tcsolve/io/renumber.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/io/generate/renumber.hpp>
 #include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
 

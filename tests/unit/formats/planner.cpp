@@ -2,7 +2,7 @@
 /// The choice of a format: against what was measured, and on matrices whose answer is known.
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/formats/register.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <gmock/gmock.h>

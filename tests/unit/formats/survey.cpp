@@ -3,7 +3,7 @@
 /// the one that all features give.
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/formats/survey.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include "tests/support/backend.hpp"

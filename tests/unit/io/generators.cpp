@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/io/generators.hpp>
-#include <tcsolve/io/renumber.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/io/generate/renumber.hpp>
 
 #include <gtest/gtest.h>
 #include <Eigen/Cholesky>

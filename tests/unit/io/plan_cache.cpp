@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The cache on disk: what goes in comes out or nothing does; and orders kept in it.
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/io/plan_cache.hpp>
 
 #include <gtest/gtest.h>

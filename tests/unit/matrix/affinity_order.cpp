@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The data-affinity order: a permutation of every pattern, the same on every run, that brings rows
 /// with the same columns together.
-#include <tcsolve/io/generators.hpp>
-#include <tcsolve/io/renumber.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/io/generate/renumber.hpp>
 #include <tcsolve/matrix/reorder/affinity.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
 

@@ -3,7 +3,7 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 
 #include <gmock/gmock.h>

@@ -4,7 +4,7 @@
 #include <tcsolve/api/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/fsai/fsai.hpp>
 #include <tcsolve/precond/normal_ic/normal_ic.hpp>
 #include <tcsolve/precond/schwarz/schwarz.hpp>

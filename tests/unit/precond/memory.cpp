@@ -4,10 +4,10 @@
 #include <tcsolve/api/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/faults.hpp>
-#include <tcsolve/factors/complete.hpp>
-#include <tcsolve/factors/fill_count.hpp>
+#include <tcsolve/factors/make/complete.hpp>
+#include <tcsolve/factors/make/fill_count.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/reorder/minimum_degree.hpp>
 
 #include <gmock/gmock.h>

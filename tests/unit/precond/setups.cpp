@@ -7,7 +7,7 @@
 #include <tcsolve/core/left_behind.hpp>
 #include <tcsolve/factors/factor_plan.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 
 #include <gmock/gmock.h>
 #include <pthread.h>

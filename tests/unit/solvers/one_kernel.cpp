@@ -2,7 +2,7 @@
 /// Which solves a device can run as one kernel is read off their recordings.
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/generators.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/register.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
 #include <tcsolve/solvers/loop/program.hpp>

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/record/result.hpp>
+
+#include <tcsolve/app/batch.hpp>
+#include <tcsolve/app/machine.hpp>
+#include <tcsolve/app/record/gnuplot.hpp>
+#include <tcsolve/app/record/story.hpp>
+#include <tcsolve/app/run/blocks.hpp>
+#include <tcsolve/configs/schema/print.hpp>
+#include <tcsolve/core/error.hpp>
+#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/read/matrix_market.hpp>
+#include <tcsolve/io/read/numpy.hpp>
+#include <tcsolve/io/write/atomic_file.hpp>
+#include <tcsolve/version.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <exception>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+namespace tcsolve {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr char const* result_name = "result.json";
+constexpr char const* history_name = "history.csv";
+constexpr char const* systems_name = "systems.csv";
+constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
+constexpr char const* plot_name = "convergence.svg";
+constexpr char const* report_name = "report.html";
+constexpr int schema_version = 6;  // 6: blocks of choices, taken, iterations in force, profile
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+Json number(double v) {
+  if (std::isnan(v)) return nullptr;
+  if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
+  return v;
+}
+
+char const* solution_name(OutputConfig const& output) {
+  return solution_names[static_cast<int>(output.solution_format)];
+}
+
+Json ratio(double a, double b) { return b > 0 ? number(a / b) : Json(nullptr); }
+
+Json verdict(RunResult const& run) {
+  SolveReport const& r = run.report;
+  Json const message = run.message();
+  if (run.failure)
+    return {{"outcome", run.failure->outcome}, {"reason", run.failure->outcome},
+            {"cause", name(Cause::none)},      {"converged", false},
+            {"exit_code", run.exit_code},      {"message", message}};
+  return {{"outcome", r.outcome()},     {"reason", name(r.reason)},   {"cause", name(r.cause)},
+          {"converged", r.converged()}, {"exit_code", run.exit_code}, {"message", message}};
+}
+
+/// The report of a run whose solver never began: no figure was computed.
+SolveReport without_figures() {
+  SolveReport r;
+  r.rhs_norm = r.initial_residual = r.tolerance = r.true_residual = r.recurrence_residual =
+      r.best_residual = r.backward_error = r.attainable = r.value = unknown;
+  return r;
+}
+
+/// By which an iteration made the residual smaller, in the geometric mean.
+double mean_rate(SolveReport const& r) {
+  if (r.iterations == 0 || !(r.initial_residual > 0)) return unknown;
+  return std::pow(r.true_residual / r.initial_residual, 1.0 / r.iterations);
+}
+
+/// Whether `value` is the number behind this outcome.
+bool has_value(Stop reason) {
+  return reason == Stop::breakdown || reason == Stop::indefinite_operator ||
+         reason == Stop::indefinite_preconditioner;
+}
+
+Json residuals(RunResult const& run) {
+  SolveReport const r = run.failure ? without_figures() : run.report;
+  return {{"true", number(r.true_residual)},
+          {"true_relative", ratio(r.true_residual, r.rhs_norm)},
+          {"recurrence", number(r.recurrence_residual)},
+          {"recurrence_relative", ratio(r.recurrence_residual, r.rhs_norm)},
+          {"initial", number(r.initial_residual)},
+          {"best", number(r.best_residual)},
+          {"best_iteration", std::isnan(r.best_residual) ? Json(nullptr) : Json(r.best_iteration)},
+          {"mean_rate", number(mean_rate(r))},
+          {"tolerance", number(r.tolerance)},
+          {"rhs_norm", number(r.rhs_norm)},
+          {"backward_error", number(r.backward_error)},
+          {"rowwise_error", number(r.rowwise_error)},
+          {"rows_unmet", number(r.rows_unmet)},
+          {"attainable", number(r.attainable)},
+          {"condition", number(r.condition)},
+          {"breakdown_value", has_value(r.reason) ? number(r.value) : Json(nullptr)}};
+}
+
+Json seconds(RunTimes const& t) {
+  double const sum = t.read + t.upload + t.plan + t.reorder + t.convert + t.setup + t.repeat +
+                     t.solve + t.verify + t.probe;
+  // The age of the process is known to a hundredth of a second.
+  double const age = process_seconds(), total = age > sum ? age : sum;
+  return {{"read", t.read},       {"upload", t.upload},   {"plan", t.plan},
+          {"reorder", t.reorder}, {"convert", t.convert}, {"setup", t.setup},
+          {"repeat", t.repeat},   {"solve", t.solve},     {"verify", t.verify},
+          {"probe", t.probe},     {"other", total - sum}, {"total", total}};
+}
+
+/// Of this process; nothing where the system does not tell.
+Json process() {
+  auto const text = [](std::string const& s) { return s.empty() ? Json(nullptr) : Json(s); };
+  return {{"date", text(utc_now())},
+          {"host", text(host_name())},
+          {"cpu", text(cpu_name())},
+          {"command", command_line()}};
+}
+
+Json repeat_json(std::optional<RepeatTimes> const& r) {
+  if (!r || r->seconds.empty()) return nullptr;
+  return {{"count", r->seconds.size()}, {"median", r->median()}, {"least", r->least()},
+          {"most", r->most()},          {"spread", r->spread()}, {"seconds", r->seconds}};
+}
+
+Json traffic(RunResult const& run) {
+  SolveReport const r = run.failure ? SolveReport{} : run.report;
+  double const rate = run.times.solve > 0 ? r.bytes / run.times.solve : unknown;
+  // A comparison of what stays in a cache with the memory would say nothing.
+  return {{"bytes_per_iteration", number(r.bytes_per_iteration)},
+          {"bytes", number(r.bytes)},
+          {"bytes_per_second", number(rate)},
+          {"measured_bandwidth", run.bandwidth > 0 ? number(run.bandwidth) : Json(nullptr)},
+          {"fraction_of_bandwidth", ratio(rate, run.bandwidth)}};
+}
+
+Json work(RunResult const& run) {
+  if (run.failure) return nullptr;
+  SolveReport const& r = run.report;
+  return {{"execution", name(r.execution)},
+          {"iterations", run.iterations},
+          {"seconds_per_iteration", number(run.seconds_per_iteration)},
+          {"products", r.products},
+          {"applications", r.applications},
+          {"residuals", r.residuals},
+          {"inner_iterations", r.inner_iterations}};
+}
+
+Json text_or_null(std::string const& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+/// A block with every key in force; null where there is none, as for a caller's own operator.
+Json block(Block const& b) { return b ? Json::parse(block_json(b)) : Json(nullptr); }
+
+/// What `auto` has tried, in turn; null without it.
+Json choices_json(RunResult const& run) {
+  if (run.failure || run.report.choices.empty()) return nullptr;
+  Json list = Json::array();
+  for (ChoiceReport const& c : run.report.choices)
+    list.push_back({{"label", c.label},
+                    {"solver", block(c.solver_block)},
+                    {"preconditioner", block(c.preconditioner_block)},
+                    {"details", text_or_null(c.details)},
+                    {"outcome", c.outcome},
+                    {"iterations", c.iterations},
+                    {"true_residual", number(c.true_residual)},
+                    {"setup_seconds", number(c.setup_seconds)},
+                    {"solve_seconds", c.ran ? number(c.seconds) : Json(nullptr)}});
+  return list;
+}
+
+/// The method that the run ended with, chosen or named; null where `auto` had set none up.
+Json taken_json(RunResult const& run, RunConfig const& config) {
+  ChoiceReport const* const choice = run.failure ? nullptr : in_force(run.report.choices);
+  if (choice != nullptr)
+    return {{"label", choice->label},
+            {"solver", block(choice->solver_block)},
+            {"preconditioner", block(choice->preconditioner_block)}};
+  bool const chooses = config.solver.type() == "auto" || config.preconditioner.type() == "auto";
+  if (chooses) return nullptr;
+  return {{"label", cat(config.solver.type(), " with ", config.preconditioner.type())},
+          {"solver", block(config.solver)},
+          {"preconditioner", block(config.preconditioner)}};
+}
+
+/// Of the method that the run ended with, as its verdict says.
+Index iterations(RunResult const& run) {
+  ChoiceReport const* const choice = in_force(run.report.choices);
+  return choice != nullptr && run.columns.empty() ? choice->iterations : run.report.iterations;
+}
+
+/// The solve by parts; null where it was not profiled.
+Json profile_json(RunResult const& run) {
+  if (run.failure || run.profile.empty()) return nullptr;
+  Json parts = Json::object();
+  for (ProfiledPart const& p : run.profile)
+    parts[name(p.part)] = {{"calls", p.took.calls},
+                           {"seconds", p.took.seconds},
+                           {"share", ratio(p.took.seconds, run.times.solve)},
+                           {"bytes", number(p.bytes)},
+                           {"bytes_per_second", ratio(p.bytes, p.took.seconds)}};
+  return parts;
+}
+
+/// The verdicts on several right-hand sides, in order; null where there is one.
+Json columns_json(RunResult const& run) {
+  if (run.failure || run.columns.empty()) return nullptr;
+  Json list = Json::array();
+  for (SolveReport const& r : run.columns)
+    list.push_back({{"outcome", r.outcome()},
+                    {"converged", r.converged()},
+                    {"iterations", r.iterations},
+                    {"true_residual", number(r.true_residual)},
+                    {"true_relative", ratio(r.true_residual, r.rhs_norm)},
+                    {"tolerance", number(r.tolerance)},
+                    {"rhs_norm", number(r.rhs_norm)},
+                    {"message", r.message}});
+  return list;
+}
+
+/// Of many systems; null where there is one.
+Json of_systems(RunResult const& run) {
+  return run.systems && !run.failure ? systems_json(*run.systems) : Json(nullptr);
+}
+
+Json memory(RunResult const& run) {
+  RunMemory const& m = run.memory;
+  return {{"host_predicted", number(m.host_predicted)},
+          {"at_least", m.at_least},
+          {"host_peak", number(peak_memory())},
+          {"device_predicted", number(m.device_predicted)},
+          {"device_peak", number(m.device_peak)},
+          {"operator", number(run.stored.bytes)},
+          {"stored_per_entry", number(run.stored.per_entry)}};
+}
+
+Json clocks(RunResult const& run) {
+  if (run.clocks.multiprocessors == 0) return nullptr;
+  return {{"multiprocessors", run.clocks.multiprocessors}, {"memory", run.clocks.memory}};
+}
+
+Json locality_json(Locality const& l) {
+  return {{"bandwidth", l.bandwidth},
+          {"profile", l.profile},
+          {"gathered_bytes_per_entry", number(l.gather())}};
+}
+
+Json reordering_json(std::optional<Reordering> const& order) {
+  if (!order) return nullptr;
+  auto const measure = [&](Locality const& l) {
+    return order->measured ? locality_json(l) : Json(nullptr);
+  };
+  return {{"taken", name(order->taken)},
+          {"before", measure(order->before)},
+          {"after", measure(order->after)}};
+}
+
+Json files(WrittenFiles const& f, OutputConfig const& output) {
+  return {{"history", f.history ? Json(history_name) : Json(nullptr)},
+          {"solution", f.solution ? Json(solution_name(output)) : Json(nullptr)},
+          {"plot", f.plot ? Json(plot_name) : Json(nullptr)},
+          {"report", f.report ? Json(report_name) : Json(nullptr)},
+          {"systems", f.systems ? Json(systems_name) : Json(nullptr)},
+          {"failed", f.failed}};
+}
+
+Json versions() {
+  return {{"tcsolve", version::release},   {"revision", version::revision},
+          {"cuda", version::cuda},         {"kokkos", version::kokkos},
+          {"compiler", version::compiler}, {"build_type", version::build_type}};
+}
+
+char const* mark_text(Mark mark) {
+  for (auto const& [value, text] : names(Mark{}))
+    if (value == mark) return text;
+  return "";
+}
+
+/// A row for the guess, then one for each iteration; what is not known is left out.
+std::string history_csv(SolveReport const& report) {
+  std::string text = "iteration,residual,rate,seconds,true_residual,mark\n";
+  auto const figure = [](double v) { return std::isnan(v) ? std::string() : cat(v); };
+  double before = unknown;
+  auto const row = [&](Record const& r) {
+    double const rate = r.norm / std::exchange(before, r.norm);
+    text += cat(r.iteration, ",", figure(r.norm), ",", std::isnan(rate) ? "" : figure_text(rate),
+                ",", std::isnan(r.seconds) ? "" : figure_text(r.seconds), ",",
+                figure(r.true_residual), ",", mark_text(r.mark), "\n");
+  };
+  double const start = report.initial_residual;
+  if (!std::isnan(start)) row({0, start, 0, start});
+  for (Record const& record : report.history) row(record);
+  return text;
+}
+
+/// Whether both are one file that exists.
+bool same_file(fs::path const& a, fs::path const& b) {
+  std::error_code missing;
+  return !a.empty() && fs::equivalent(a, b, missing) && !missing;
+}
+
+void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
+  for (char const* const name : {result_name, history_name, systems_name, solution_names[0],
+                                 solution_names[1], plot_name, report_name}) {
+    fs::path const file = directory / name;
+    std::error_code failed;
+    bool const is_input = same_file(inputs.matrix, file) || same_file(inputs.rhs, file) ||
+                          same_file(inputs.x0, file) || same_file(inputs.solution, file) ||
+                          std::ranges::any_of(inputs.batch, [&](fs::path const& input) {
+                            return same_file(input, file);
+                          });
+    // A folder of that name is not ours.
+    if (is_input || !fs::is_regular_file(fs::symlink_status(file, failed))) continue;
+    if (!fs::remove(file, failed) && failed)
+      throw Error(cat(file.string(), ": the result of an older run cannot be removed: ",
+                      failed.message(), "; choose another directory with --output"));
+  }
+}
+
+/// What result.json in a directory is about; empty where there is none.
+std::string source_of_result(fs::path const& directory) {
+  std::ifstream in(directory / result_name);
+  Json const result = Json::parse(in, nullptr, false);
+  Json const* at = &result;
+  for (char const* const key : {"problem", "source"}) {
+    if (!at->is_object() || !at->contains(key)) return "";
+    at = &(*at)[key];
+  }
+  return at->is_string() ? at->get<std::string>() : "";
+}
+
+/// f(); whether it succeeded, else why not in `failed`.
+template <class F>
+bool written(std::vector<std::string>& failed, F const& f) {
+  try {
+    f();
+    return true;
+  } catch (std::exception const& e) {
+    failed.push_back(e.what());
+    return false;
+  }
+}
+
+/// convergence.svg and report.html, as far as they are asked for.
+void write_pictures(RunResult& run, RunConfig const& config) {
+  fs::path const directory = config.output.directory;
+  WrittenFiles& files = run.files;
+  std::string svg;
+  if (!run.systems && (config.output.plot || config.output.report))  // of a batch is no history
+    files.plot = written(files.failed,
+                         [&] {
+                           ChoiceReport const* const taken = in_force(run.report.choices);
+                           std::string const method = taken != nullptr
+                                                          ? taken->label
+                                                          : cat(config.solver.type(), " with ",
+                                                                config.preconditioner.type());
+                           svg = convergence_svg(run.report, method);
+                           if (config.output.plot) write_file(directory / plot_name, svg);
+                         }) &&
+                 config.output.plot;
+  if (config.output.report && run.picture) {
+    files.report = true;  // as the page itself says
+    files.report = written(files.failed, [&] {
+      write_file(directory / report_name,
+                 report_html(result_json(run, config), dump_yaml(config), svg, *run.picture));
+    });
+  }
+}
+
+}  // namespace
+
+std::string RunResult::message() const {
+  std::string text = report.message;
+  if (failure)  // "cancelled before the solve" names its outcome itself
+    text = failure->message.starts_with(failure->outcome)
+               ? failure->message
+               : cat(failure->outcome, ": ", failure->message);
+  for (std::string const& why : files.failed) text += "; " + why;
+  return text;
+}
+
+std::string result_json(RunResult const& run, RunConfig const& config) {
+  Json const result = {{"schema", schema_version},
+                       {"verdict", verdict(run)},
+                       {"taken", taken_json(run, config)},
+                       {"iterations", iterations(run)},
+                       {"restarts", run.report.restarts},
+                       {"residual", residuals(run)},
+                       {"solution_error", number(run.solution_error)},
+                       {"problem",
+                        {{"source", run.source},
+                         {"rows", run.rows},
+                         {"cols", run.cols},
+                         {"entries", run.entries},
+                         {"hash", run.hash.empty() ? Json(nullptr) : Json(run.hash)}}},
+                       {"format", run.format.empty() ? Json(nullptr) : Json(run.format)},
+                       {"reordering", reordering_json(run.reordering)},
+                       {"preconditioner", text_or_null(run.preconditioner)},
+                       {"choices", choices_json(run)},
+                       {"columns", columns_json(run)},
+                       {"systems", of_systems(run)},
+                       {"seconds", seconds(run.times)},
+                       {"repeat", repeat_json(run.repeat)},
+                       {"work", work(run)},
+                       {"profile", profile_json(run)},
+                       {"memory", memory(run)},
+                       {"traffic_estimate", traffic(run)},
+                       {"files", files(run.files, config.output)},
+                       {"backend", run.backend == Backend::cuda ? "cuda" : "host"},
+                       {"device", run.device},
+                       {"driver", run.driver.empty() ? Json(nullptr) : Json(run.driver)},
+                       {"clocks_mhz", clocks(run)},
+                       {"process", process()},
+                       {"versions", versions()},
+                       {"warnings", run.warnings},
+                       {"config", Json::parse(dump_json(config))}};
+  return result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string directory_for(std::string directory, ParsedConfig const& config) {
+  constexpr std::string_view key = "{name}";
+  std::size_t const at = directory.find(key);
+  if (at == std::string::npos) return directory;
+  ProblemConfig const& problem = config.run.problem;
+  std::string name = !problem.batch.empty() ? "batch"
+                     : problem.generator    ? problem.generator.type()
+                                            : problem.matrix;
+  name = fs::path(is_standard_input(name) ? "standard-input" : name).filename().string();
+  for (char const* const ending : {".gz", ".xz", ".tar", ".tgz", ".mtx", ".npz", ".petsc"})
+    if (name.size() > std::string_view(ending).size() && name.ends_with(ending))
+      name.erase(name.size() - std::string_view(ending).size());
+  return directory.replace(at, key.size(), name);
+}
+
+OutputDirectory::OutputDirectory(OutputConfig const& output, InputFiles const& inputs) {
+  fs::path const directory = output.directory;
+  std::error_code failed;
+  fs::create_directories(directory, failed);
+  if (failed || !fs::is_directory(directory))
+    throw Error(cat("the output directory ", directory.string(),
+                    " can't be made: ", failed ? failed.message() : "a file of that name is there",
+                    "; choose another with --output"));
+  // Unlocked when the process ends, however it does.
+  lock_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(lock_);
+    throw Error(cat("another run writes into the directory ", directory.string(),
+                    "; choose another with --output"));
+  }
+  fs::path const probe = directory / ".tcsolve-probe";
+  try {
+    write_file(probe, "");
+  } catch (Error const& e) {
+    std::string const text = e.what();
+    std::size_t const reason = text.rfind(": ");
+    throw Error(cat("the directory ", directory.string(), " is not writable",
+                    reason == std::string::npos ? "" : text.substr(reason),
+                    "; choose another with --output"));
+  }
+  fs::remove(probe, failed);
+  replaced_ = source_of_result(directory);
+  remove_older_results(directory, inputs);
+}
+
+OutputDirectory::~OutputDirectory() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs) {
+  fs::path const solution = fs::path(output.directory) / solution_name(output);
+  if (!output.solution) return;
+  for (auto const& [key, input] :
+       {std::pair{"matrix", &inputs.matrix}, {"rhs", &inputs.rhs}, {"solution", &inputs.solution}})
+    if (same_file(*input, solution))
+      throw ConfigError(cat("'problem.", key, "': ", input->string(),
+                            " is where `output.solution` would write x; choose another output "
+                            "directory"));
+  for (fs::path const& input : inputs.batch)
+    if (same_file(input, solution))
+      throw ConfigError(cat("'problem.batch': ", input.string(),
+                            " is where `output.solution` would write x; choose another output "
+                            "directory"));
+}
+
+void write_results(RunResult& run, RunConfig const& config, std::vector<double> const& x) {
+  fs::path const directory = config.output.directory;
+  WrittenFiles& files = run.files;
+  bool const solved = !run.failure;
+  if (solved && run.systems)
+    files.systems = written(files.failed, [&] {
+      write_file(directory / systems_name, systems_csv(*run.systems, run.starts));
+    });
+  if (solved && !run.systems && config.output.history)
+    files.history = written(files.failed,
+                            [&] { write_file(directory / history_name, history_csv(run.report)); });
+  if (solved && config.output.solution)
+    files.solution = written(files.failed, [&] {
+      fs::path const file = directory / solution_name(config.output);
+      auto const columns =
+          run.cols > 0 ? static_cast<Index>(x.size() / static_cast<std::size_t>(run.cols)) : 1;
+      if (config.output.solution_format == SolutionFormat::npy)
+        write_numpy_vector(file, x, columns);
+      else
+        write_vector(file, x, columns);
+    });
+  if (solved) write_pictures(run, config);
+  constexpr int file_error = 2;
+  if (!files.failed.empty()) run.exit_code = file_error;
+  // Last: it stands for the run.
+  if (!written(files.failed,
+               [&] { write_file(directory / result_name, result_json(run, config)); }))
+    run.exit_code = file_error;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The files of a run: result.json, history.csv or systems.csv, x.mtx or x.npy.
+#pragma once
+
+#include <tcsolve/app/failure.hpp>
+#include <tcsolve/app/record/profile.hpp>
+#include <tcsolve/app/record/report.hpp>
+#include <tcsolve/app/run/repeat.hpp>
+#include <tcsolve/app/run/run_config.hpp>
+#include <tcsolve/core/device.hpp>
+#include <tcsolve/matrix/reorder/reordering.hpp>
+#include <tcsolve/solvers/driver/batch_report.hpp>
+#include <tcsolve/solvers/driver/report.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tcsolve {
+
+/// Wall-clock seconds of the phases of a run.
+struct RunTimes {
+  double read = 0;     ///< the files, or the generator
+  double upload = 0;   ///< the matrix to the device
+  double plan = 0;     ///< features, and which order and format
+  double reorder = 0;  ///< orders of the matrix, taken or not, and the matrix in them
+  double convert = 0;  ///< CSR to the format, on the device where there is one
+  double setup = 0;    ///< preconditioner and solver, those too that `auto` made within a solve
+  double repeat = 0;   ///< of `--repeat`: the warm-up and all solves but the last
+  double solve = 0;
+  double verify = 0;  ///< the error against the known solution, back on the host
+  double probe = 0;   ///< of the memory's bandwidth, and of what the report shows
+};
+
+/// Bytes of memory at the peak, as stated before the run and as it was.
+struct RunMemory {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  double host_predicted = unknown;
+  bool at_least = false;  ///< the predictions leave out factors of a size that the pattern decides
+  double device_predicted = unknown, device_peak = unknown;
+};
+
+/// What A is stored in.
+struct StoredOperator {
+  double bytes = std::numeric_limits<double>::quiet_NaN();
+  double per_entry = std::numeric_limits<double>::quiet_NaN();  ///< stored values over nonzeros
+};
+
+/// A part of the solve, where it was profiled.
+struct ProfiledPart {
+  Part part;
+  PartTimes took;
+  double bytes = std::numeric_limits<double>::quiet_NaN();  ///< estimate
+};
+
+/// The files beside result.json that this run wrote.
+struct WrittenFiles {
+  bool history = false, solution = false, plot = false, report = false, systems = false;
+  std::vector<std::string> failed;  ///< why those that were asked for are missing, if they are
+};
+
+struct RunResult {
+  SolveReport report;                  ///< of the solver; nothing where there is a failure
+  std::vector<SolveReport> columns;    ///< of each right-hand side, where there are several
+  std::optional<BatchReport> systems;  ///< of each of many, the worst of which `report` is about
+  std::vector<Index> starts;           ///< of their rows
+  std::int64_t iterations = 0;  ///< of all columns or systems, and of all that `auto` has tried
+  /// Of the method that the run ended with, and of its iterations alone.
+  double seconds_per_iteration = std::numeric_limits<double>::quiet_NaN();
+  std::vector<ProfiledPart> profile;  ///< of `--profile`: they add up to the seconds of the solve
+  std::optional<Failure> failure;     ///< what ended the run before its solver had an outcome
+  WrittenFiles files;
+  RunTimes times;
+  double bandwidth = 0;  ///< bytes per second of a plain vector update; 0: not measured
+  RunMemory memory;
+  StoredOperator stored;
+  cuda::Clocks clocks;                   ///< of the device after the solve; 0: unknown
+  std::string driver;                    ///< CUDA version of the driver
+  std::string hash;                      ///< of the matrix (io/plan_cache.hpp)
+  std::optional<RepeatTimes> repeat;     ///< of `--repeat`
+  std::optional<MatrixPicture> picture;  ///< for report.html
+  std::string source, device;
+  std::string format;  ///< that A was stored in
+  Backend backend = Backend::host;
+  Index rows = 0, cols = 0;
+  Offset entries = 0;
+  std::string preconditioner;            ///< what was done to make it
+  std::optional<Reordering> reordering;  ///< what `operator.reorder` led to
+  double solution_error = std::numeric_limits<double>::quiet_NaN();  ///< relative, in the 2-norm
+  int exit_code = 6;
+  std::vector<std::string> warnings;
+
+  /// The outcome in a sentence, and which files could not be written.
+  std::string message() const;
+};
+
+/// The content of result.json. NaN, and what was never computed, becomes null; infinity the text
+/// "inf".
+std::string result_json(RunResult const&, RunConfig const&);
+
+/// `directory` with {name} replaced by that of the problem: of its matrix file without the folder
+/// and the endings, or of its generator.
+std::string directory_for(std::string directory, ParsedConfig const&);
+
+/// The output directory of a run, its own as long as this lives.
+class OutputDirectory {
+ public:
+  /// Makes the directory if it is missing, writes and removes a file in it, and removes the results
+  /// of an older run, which could be taken for those of this one; a file that this run reads stays.
+  /// Throws Error with the reason when that fails, and where another run writes there.
+  OutputDirectory(OutputConfig const&, InputFiles const&);
+  ~OutputDirectory();
+  OutputDirectory(OutputDirectory const&) = delete;
+  OutputDirectory& operator=(OutputDirectory const&) = delete;
+  /// The source of the matrix whose result was removed; empty where there was none.
+  std::string const& replaced() const { return replaced_; }
+
+ private:
+  std::string replaced_;
+  int lock_;  // the directory, locked by flock; -1 where the file system has no locks
+};
+
+/// Throws ConfigError when x.mtx would replace the matrix, the right-hand side or the known
+/// solution; it may replace the guess that led to it.
+void require_inputs_to_stay(OutputConfig const&, InputFiles const&);
+
+/// Writes history.csv, of many systems systems.csv, x, the plot and the report if the config says
+/// so and a solver ran, then result.json, each whole or not at all. Does not throw: a file that
+/// cannot be written is named in run.files.failed, the others are written nevertheless, and the
+/// exit code becomes 2.
+void write_results(RunResult& run, RunConfig const&, std::vector<double> const& x);
+
+}  // namespace tcsolve

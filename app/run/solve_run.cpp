@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/run/solve_run.hpp>
+
+#include <tcsolve/core/phase.hpp>
+
+#include <tcsolve/api/auto_solver.hpp>
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/app/batch.hpp>
+#include <tcsolve/app/commands/bandwidth.hpp>
+#include <tcsolve/app/failure.hpp>
+#include <tcsolve/app/machine.hpp>
+#include <tcsolve/app/record/gnuplot.hpp>
+#include <tcsolve/app/record/profile.hpp>
+#include <tcsolve/app/record/progress.hpp>
+#include <tcsolve/app/record/result.hpp>
+#include <tcsolve/app/record/story.hpp>
+#include <tcsolve/app/run/blocks.hpp>
+#include <tcsolve/app/run/columns.hpp>
+#include <tcsolve/app/run/memory_plan.hpp>
+#include <tcsolve/app/run/preflight.hpp>
+#include <tcsolve/app/run/problem.hpp>
+#include <tcsolve/app/run/run_config.hpp>
+#include <tcsolve/app/run/run_input.hpp>
+#include <tcsolve/app/run/signals.hpp>
+#include <tcsolve/factors/factorisation.hpp>
+#include <tcsolve/formats/format.hpp>
+#include <tcsolve/io/plan_cache.hpp>
+#include <tcsolve/io/read/matrix_file.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <optional>
+
+namespace tcsolve {
+namespace {
+
+double relative_error(std::vector<double> const& x, std::vector<double> const& solution) {
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    difference = std::hypot(difference, x[i] - solution[i]);
+    size = std::hypot(size, solution[i]);
+  }
+  return size > 0 ? difference / size : difference;
+}
+
+/// What the result tells of the set-up, as far as it came.
+void note_setup(LinearSolver const& solver, RunResult& result) {
+  SetupReport const& setup = solver.setup_report();
+  RunTimes& times = result.times;
+  times.upload = setup.upload;
+  times.plan = setup.plan;
+  times.reorder = setup.reorder;
+  times.convert = setup.convert;
+  times.setup = setup.setup;
+  result.format = setup.format;
+  result.reordering = setup.reordering;
+  result.preconditioner = setup.preconditioner;
+}
+
+/// The solver has the matrix; `result` tells of it, also where it throws.
+void prepare(LinearSolver& solver, Csr<double> a, RunResult& result) {
+  try {
+    solver.set_matrix(std::move(a));
+  } catch (...) {
+    note_setup(solver, result);
+    throw;
+  }
+  note_setup(solver, result);
+}
+
+/// Bytes per second that the solve is compared with; 0 where a comparison says nothing.
+double bandwidth_of(LinearSolver& solver) {
+  Context& ctx = solver.context();
+  if (!beyond_caches(ctx, solver.A()->cost(1).bytes)) return 0;
+  try {
+    return measure_bandwidth(ctx);
+  } catch (MemoryError const&) { return 0; }
+}
+
+/// What the record says of A and of the device once the solve is over.
+void note_solve(LinearSolver const& solver, Context& ctx, RunResult& result) {
+  result.format = solver.format();  // it may have been converted on the way
+  Cost const cost = solver.A()->cost(1);
+  result.stored = {cost.bytes - 8.0 * (solver.A()->rows() + double(solver.A()->cols())),
+                   cost.stored_per_entry};
+  if (ctx.device() == nullptr) return;
+  result.clocks = cuda::clocks(*ctx.device());
+  result.memory.device_peak = static_cast<double>(cuda::peak_memory(*ctx.device()));
+}
+
+/// Columns that the solver iterates together.
+Index columns_together(LinearSolver const& solver) {
+  return solver.parts().method->columns_at_once();
+}
+
+/// x0 becomes the answer.
+SolveReport solve_once(LinearSolver& solver, Problem& problem, RunResult& result) {
+  if (problem.columns == 1) return solver.solve(problem.b, problem.x0);
+  Index const rows = solver.A()->rows(), cols = solver.A()->cols(), k = problem.columns;
+  result.columns = solver.solve_columns({problem.b.data(), rows, k, rows, Layout::col_major},
+                                        {problem.x0.data(), cols, k, cols, Layout::col_major});
+  return report_of_columns(result.columns, columns_together(solver));
+}
+
+/// Iterations, the seconds of one, and what was set up meanwhile: that is no part of the solve.
+void note_work(LinearSolver const& solver, RunResult& result) {
+  SolveReport const& r = result.report;
+  RunTimes& times = result.times;
+  if (result.repeat) {
+    times.setup += result.repeat->setup;
+    times.repeat -= result.repeat->setup;
+  } else {
+    times.setup += r.setup_seconds;
+    times.solve -= r.setup_seconds;
+  }
+  result.iterations = result.columns.empty()
+                          ? r.iterations
+                          : iterations_of(result.columns, columns_together(solver));
+  ChoiceReport const* const taken = in_force(r.choices);
+  double const seconds = taken != nullptr ? taken->seconds : times.solve;
+  auto const iterations = taken != nullptr ? taken->iterations : result.iterations;
+  if (iterations > 0) result.seconds_per_iteration = seconds / static_cast<double>(iterations);
+  if (taken != nullptr) result.preconditioner = taken->details;
+}
+
+/// The parts of the solve that `profile` has seen; what is left of its seconds is `other`.
+void note_profile(LinearSolver const& solver, Profile& profile, Index columns, RunResult& result) {
+  SolveReport const& r = result.report;
+  bool const one_method =
+      std::ranges::count_if(r.choices, [](ChoiceReport const& c) { return c.ran; }) <= 1;
+  Index const together = std::min(columns, columns_together(solver));
+  double const per_product = solver.A()->cost(together).bytes;
+  double const per_application =
+      one_method && solver.M() ? solver.M()->cost(together).bytes : RunMemory::unknown;
+  double rest = result.times.solve;
+  for (Part const part :
+       {Part::products, Part::preconditioner, Part::updates, Part::verification}) {
+    ProfiledPart told{part, profile.of(part)};
+    auto const calls = static_cast<double>(told.took.calls);
+    if (part == Part::products || part == Part::verification) told.bytes = calls * per_product;
+    if (part == Part::preconditioner && calls > 0) told.bytes = calls * per_application;
+    rest -= told.took.seconds;
+    result.profile.push_back(told);
+  }
+  // What an iteration moves beside the products and M is its vectors.
+  auto& parts = result.profile;
+  double const applied = parts[1].took.calls > 0 ? parts[1].bytes : 0;
+  if (one_method && columns == 1)
+    parts[2].bytes = r.bytes_per_iteration * r.iterations - parts[0].bytes - applied;
+  if (!(parts[2].bytes > 0)) parts[2].bytes = RunMemory::unknown;
+  parts.push_back({Part::other, {0, std::max(0.0, rest)}});
+}
+
+/// Names of operators that stand for A, in whatever they are wrapped.
+std::vector<std::string> names_of_A(LinearSolver const& solver) {
+  std::vector<std::string> names = formats().names();
+  if (solver.A()) names.push_back(solver.A()->name());
+  return names;
+}
+
+/// once(), which makes the answer of x, or as many times as `--repeat` says.
+void solve_timed(Context& ctx, std::vector<double>& x, std::function<SolveReport()> const& once,
+                 int repeat, RunResult& result) {
+  if (repeat == 0) return timed(result.times.solve, [&] { result.report = once(); });
+  timed(result.times.repeat,
+        [&] { result.report = repeat_solve(ctx, x, once, repeat, result.repeat.emplace()); });
+  // The last of them is the solve of this run.
+  auto const& each = result.repeat->seconds;
+  result.times.solve = each.empty() ? 0 : each.back();
+  result.times.repeat -= result.times.solve;
+}
+
+/// x0 becomes the answer. `profile`: null where the parts of the solve are not timed.
+void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, Profile* profile,
+           RunResult& result) {
+  auto const once = [&] {
+    if (profile != nullptr) profile->restart();
+    return solve_once(solver, problem, result);
+  };
+  if (bandwidth) timed(result.times.probe, [&] { result.bandwidth = bandwidth_of(solver); });
+  solve_timed(solver.context(), problem.x0, once, repeat, result);
+  note_work(solver, result);
+  if (profile != nullptr) note_profile(solver, *profile, problem.columns, result);
+  note_solve(solver, solver.context(), result);
+}
+
+/// Sets up and solves many systems at once; x0 becomes the answer.
+void solve_systems(LinearSolver& solver, Problem& problem, int repeat, RunResult& result) {
+  try {
+    solver.set_systems(problem.A.view(), problem.starts, Arrays::borrowed);
+  } catch (...) {
+    note_setup(solver, result);
+    throw;
+  }
+  note_setup(solver, result);
+  result.starts = problem.starts;
+  auto const once = [&] {
+    result.systems = solver.solve_systems(problem.b, problem.x0);
+    return report_of_systems(*result.systems);
+  };
+  solve_timed(solver.context(), problem.x0, once, repeat, result);
+  result.iterations = result.systems->iterations();
+  result.stored = {static_cast<double>(problem.A.view().entries) * 12.0, 1.0};
+}
+
+/// The solver of a config. What the program reads or generates needs no second look.
+SolverOptions options_of(RunConfig const& config) {
+  SolverOptions options = config;
+  options.check_matrices = false;
+  return options;
+}
+
+/// Tries the config on a small definite matrix with as many more rows than columns, and throws what
+/// the run would throw whatever its matrix holds: a format without the transpose that the solver
+/// asks for, keys that exclude each other. Writes nothing.
+void rehearse(Context const& like, RunConfig const& config, ProblemSize const& size) {
+  constexpr Index few = 24;
+  Index const n = std::min({few, size.rows, size.cols});
+  Csr<double> a;
+  a.rows = n + (size.rows > size.cols);
+  a.cols = n + (size.cols > size.rows);
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Index j = std::max<Index>(0, i - 1); j < std::min(i + 2, n); ++j) {
+      a.columns.push_back(j);
+      a.values.push_back(i == j ? 4 : -1);
+    }
+    a.offsets.push_back(a.entries());
+  }
+  SolverOptions options = options_of(config);
+  options.cache.directory.clear();
+  options.nullspace = {};  // of the run's matrix
+  bool const many = !config.problem.batch.empty();
+  Context ctx(like.space() == Space::cuda ? Backend::cuda : Backend::host, like.options());
+  try {
+    LinearSolver solver(ctx, options);
+    if (many)
+      solver.set_systems(a.view(), {0, a.rows});
+    else
+      solver.set_matrix(std::move(a));
+  } catch (SetupError const&) {
+    // Of this matrix; that of the run may be another case.
+  }
+}
+
+/// Phases that took a hundredth of the run or more, and the solve.
+std::string seconds_text(RunTimes const& t) {
+  std::pair<char const*, double> const before[] = {{"read", t.read},       {"upload", t.upload},
+                                                   {"plan", t.plan},       {"reorder", t.reorder},
+                                                   {"convert", t.convert}, {"setup", t.setup}};
+  double sum = t.solve;
+  for (auto const& [phase, seconds] : before) sum += seconds;
+  std::string text = "seconds: ";
+  for (auto const& [phase, seconds] : before)
+    if (seconds >= 0.01 * sum) text += cat(phase, " ", figure_text(seconds), ", ");
+  return cat(text, "solve ", figure_text(t.solve));
+}
+
+void print_profile(RunResult const& r) {
+  std::cout << "the solve by parts (timed one by one, which takes time itself):\n";
+  for (ProfiledPart const& p : r.profile) {
+    char line[96];
+    std::snprintf(line, sizeof line, "  %-15s%11s s%6.1f %%", name(p.part),
+                  figure_text(p.took.seconds).c_str(),
+                  r.times.solve > 0 ? 100 * p.took.seconds / r.times.solve : 0.0);
+    std::cout << line;
+    if (p.took.calls > 0) std::cout << "  " << p.took.calls << " calls";
+    if (double const rate = p.bytes / p.took.seconds; std::isfinite(rate) && p.took.calls > 0)
+      std::cout << ", " << figure_text(rate / 1e9) << " GB/s (estimate)";
+    std::cout << "\n";
+  }
+}
+
+/// The lines of a config that name what `auto` took.
+void print_taken(ChoiceReport const& taken) {
+  std::cout << "taken, as a config says it:\n  solver: " << brief_block(taken.solver_block) << "\n";
+  if (taken.preconditioner_block)
+    std::cout << "  preconditioner: " << brief_block(taken.preconditioner_block) << "\n";
+}
+
+void print_summary(RunResult const& r, RunConfig const& config) {
+  RunTimes const& t = r.times;
+  std::cout << seconds_text(t);
+  if (std::isfinite(r.seconds_per_iteration))
+    std::cout << " (" << figure_text(1e3 * r.seconds_per_iteration) << " ms an iteration)";
+  std::cout << "\n";
+  if (r.repeat) std::cout << r.repeat->text() << "\n";
+  if (!r.profile.empty()) print_profile(r);
+  if (ChoiceReport const* const taken = in_force(r.report.choices)) print_taken(*taken);
+  if (double const rate = r.report.bytes / t.solve; r.bandwidth > 0 && std::isfinite(rate))
+    std::cout << "memory traffic: " << figure_text(rate / 1e9) << " GB/s (estimate), "
+              << std::lround(100 * rate / r.bandwidth) << " % of the "
+              << figure_text(r.bandwidth / 1e9) << " GB/s of a vector update\n";
+  std::cout << "results: "
+            << (std::filesystem::path(config.output.directory) / "result.json").string() << "\n";
+}
+
+/// What a dry run prints stands behind a config, as its comments.
+void print_problem(ProblemSize const& size, std::string const& rhs, MemoryPlan const& plan,
+                   bool dry) {
+  char const* const comment = dry ? "# " : "";
+  std::cout << comment << "problem: " << size.source << ", " << size.rows << " x " << size.cols
+            << ", at most " << size.entries << " entries";
+  if (size.columns > 1)
+    std::cout << "; " << size.columns << " right-hand sides"
+              << (rhs.empty() ? "" : ", the columns of " + rhs);
+  std::cout << "\n" << comment << plan.text() << "\n";
+  for (std::string const& note : size.notes) std::cout << comment << note << "\n";
+  std::cout << std::flush;
+}
+
+/// What a run needs before its matrix: where it computes, its solver, how large the system is and
+/// that it fits.
+class Setting {
+ public:
+  Setting(Arguments const& arguments, ParsedConfig const& parsed)
+      : progress_(std::cerr, {arguments.talk, rewrites_lines(), parsed.run.output.every}),
+        ctx_(parsed.run.backend,
+             {.seed = parsed.run.seed,
+              .deterministic = parsed.run.deterministic,
+              .threads = parsed.run.threads},
+             &progress_) {
+    parsed.require_files();
+    size_ = problem_size(parsed);
+    SolverOptions options = options_of(parsed.run);
+    options.columns = static_cast<int>(size_.columns);
+    solver_.emplace(ctx_, options);
+    progress_.set_time_limit(
+        std::min(solver_->parts().method->limits().seconds, parsed.run.time_limit));
+    memory_ = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
+    std::string const rhs = parsed.files.rhs.empty() ? "" : file_name(parsed.files.rhs);
+    if (arguments.talk != Talk::quiet) print_problem(size_, rhs, memory_, arguments.dry_run);
+    memory_.require();
+  }
+  ~Setting() { progress_.clear(); }
+  Setting(Setting const&) = delete;
+  Setting& operator=(Setting const&) = delete;
+
+  Context& context() { return ctx_; }
+  LinearSolver& solver() { return *solver_; }
+  ProblemSize const& size() const { return size_; }
+  MemoryPlan const& memory() const { return memory_; }
+  void clear_progress() { progress_.clear(); }
+
+ private:
+  ProgressDisplay progress_;
+  Context ctx_;
+  ProblemSize size_;
+  MemoryPlan memory_;
+  std::optional<LinearSolver> solver_;
+};
+
+/// Throws for what a run of many systems cannot tell: none of them has a history, or parts that
+/// are timed one by one.
+void require_one_system(Arguments const& arguments, RunConfig const& config) {
+  if (config.problem.batch.empty()) return;
+  if (config.output.plot)
+    throw ConfigError("'output.plot' draws the history of one system; a 'batch' keeps none");
+  if (arguments.profile)
+    throw ConfigError(
+        "--profile times the solve of one system, and a 'batch' is solved as a whole");
+}
+
+/// Throws for what is written by a program that is not there.
+void require_programs(OutputConfig const& output) {
+  if (output.plot) require_gnuplot("output.plot");
+  if (output.report) require_gnuplot("output.report");
+}
+
+/// What the system, and `solver` of it, are warned of; each becomes a line of the log.
+std::vector<std::string> warnings_of(LinearSolver& solver, Problem const& of) {
+  SolverParts const& parts = solver.parts();
+  std::vector<std::string> warnings = system_warnings(of.A, of.b, solver.context().cancel_flag());
+  std::ranges::copy(preflight(*parts.method, *parts.preconditioner, of.A),
+                    std::back_inserter(warnings));
+  for (std::string const& warning : warnings) solver.context().log(Severity::warning, warning);
+  return warnings;
+}
+
+int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
+  require_one_system(arguments, parsed.run);
+  require_programs(parsed.run.output);
+  Setting setting(arguments, parsed);
+  warnings_of(setting.solver(), {});  // those that need no matrix
+  rehearse(setting.context(), parsed.run, setting.size());
+  std::cout << "# dry run: the config is valid; nothing was solved\n";
+  return 0;
+}
+
+/// x is one of many where complete factors of A have shown that it is singular.
+bool is_one_of_many(LinearSolver const& solver, SolveReport const& report) {
+  AutoSolver const* const chooser = solver.parts().chooser;
+  OperatorPtr<double> const M = chooser != nullptr ? chooser->M() : solver.M();
+  auto const factors = std::dynamic_pointer_cast<Factorisation const>(M);
+  return report.converged() && factors && factors->found_singular();
+}
+
+/// Reads the system and solves it; fills `result`, also where it throws.
+void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments const& arguments,
+                    Problem& problem, RunResult& result) {
+  Context& ctx = setting.context();
+  ProblemSize const& size = setting.size();
+  result.source = size.source;
+  result.backend = ctx.space() == Space::cuda ? Backend::cuda : Backend::host;
+  result.device = ctx.device_name();
+  result.rows = size.rows;
+  result.cols = size.cols;
+  result.memory.host_predicted = static_cast<double>(setting.memory().host);
+  result.memory.at_least = setting.memory().at_least;
+  if (ctx.device() != nullptr) {
+    result.memory.device_predicted = static_cast<double>(setting.memory().device);
+    result.driver = cuda::facts(*ctx.device()).driver;
+  }
+  phase(ctx, cat("reading ", size.source), result.times.read,
+        [&] { problem = load_problem(parsed, ctx.cancel_flag()); });
+  result.entries = problem.A.entries();
+  timed(result.times.probe, [&] { result.hash = matrix_hash(problem.A); });
+  if (parsed.run.output.report)
+    timed(result.times.probe, [&] { result.picture = picture_of(ctx, problem.A); });
+  LinearSolver& solver = setting.solver();
+  result.warnings = warnings_of(solver, problem);
+  std::optional<Profile> profile;
+  if (arguments.profile) profile.emplace(ctx, names_of_A(solver));
+  if (!problem.starts.empty()) {
+    solve_systems(solver, problem, arguments.repeat, result);
+  } else {
+    prepare(solver, std::move(problem.A), result);
+    solve(solver, problem, parsed.run.output.bandwidth, arguments.repeat,
+          profile ? &*profile : nullptr, result);
+  }
+  if (!problem.solution.empty())
+    timed(result.times.verify,
+          [&] { result.solution_error = relative_error(problem.x0, problem.solution); });
+  result.exit_code = result.report.exit_code();
+  if (result.report.reason == Stop::nonfinite && !problem.nonfinite.empty())
+    result.report.message += "; " + problem.nonfinite;
+  // What was said before the solve explains its end best.
+  std::string& message = result.report.message;
+  if (!result.report.converged() && !result.warnings.empty() &&
+      message.find(result.warnings.front()) == std::string::npos)
+    message += "; before the solve: " + result.warnings.front();
+  if (is_one_of_many(solver, result.report))
+    message +=
+        "; A seems to be singular (its complete factors met pivots that vanish): x is one of many";
+  if (!std::isnan(result.solution_error))
+    result.report.message +=
+        cat("; error against the solution ", figure_text(result.solution_error));
+}
+
+/// f(); what it reads, sets up and solves ends `seconds` after the program began.
+template <class F>
+void within_time(Context& ctx, double seconds, F const& f) {
+  Deadline const until =
+      deadline_after(std::chrono::steady_clock::now(), seconds - process_seconds());
+  ctx.setting_up(until, [&] { ctx.in_turn(until, f); });
+}
+
+/// The files, then the verdict: it is said whether or not they could be written.
+int conclude(RunResult& result, RunConfig const& config, std::vector<double> const& x, bool quiet) {
+  write_results(result, config, x);
+  if (!quiet) print_summary(result, config);
+  std::cout << result.message() << "\n" << std::flush;
+  return result.exit_code;
+}
+
+}  // namespace
+
+int solve_run(Arguments const& arguments, Registries const& registries) {
+  bool const quiet = arguments.talk == Talk::quiet;
+  ParsedConfig parsed = read_run(arguments, registries.catalog);
+  RunConfig& config = parsed.run;
+  config.output.directory = directory_for(config.output.directory, parsed);
+  if (arguments.dry_run || arguments.talk == Talk::verbose) std::cout << dump_yaml(config);
+  if (arguments.dry_run) return dry_run(arguments, parsed);
+
+  IgnoreLostReaders const pipes;  // before the first line of the log
+  OutputDirectory const directory(config.output, parsed.files);
+  RunResult result;
+  Problem problem;
+  bool begun = false;  // what fails from here on may be a verdict
+  try {
+    require_inputs_to_stay(config.output, parsed.files);
+    require_one_system(arguments, config);
+    require_programs(config.output);
+    Setting setting(arguments, parsed);
+    if (std::string const& old = directory.replaced(); !old.empty() && old != setting.size().source)
+      setting.context().log(
+          Severity::note, cat("the result of ", shown(old), " in ", shown(config.output.directory),
+                              " is replaced; --output '{name}' keeps one of each matrix"));
+    CancelOnSignal const signals(setting.context());  // until the files are written
+    begun = true;
+    within_time(setting.context(), config.time_limit,
+                [&] { read_and_solve(setting, parsed, arguments, problem, result); });
+    setting.clear_progress();
+    return conclude(result, config, problem.x0, quiet);
+  } catch (...) {
+    result.failure = current_failure();
+    result.exit_code = result.failure->exit_code;
+    if (result.failure->outcome == "setup_failed" && !result.warnings.empty())
+      result.failure->message += "; before the set-up: " + result.warnings.front();
+    if (begun && result.failure->is_verdict()) return conclude(result, config, {}, quiet);
+    write_results(result, config, {});
+    throw;
+  }
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `tcsolve CONFIG`: from a config to a verdict and its files.
+#pragma once
+
+#include <tcsolve/app/arguments.hpp>
+#include <tcsolve/app/run/registries.hpp>
+
+namespace tcsolve {
+
+/// The exit code of the outcome. Throws what keeps a run from beginning or ends it before there is
+/// an outcome; once the config is read and the output directory is there, result.json says so too.
+/// A failing set-up and memory that runs out are outcomes.
+int solve_run(Arguments const&, Registries const&);
+
+}  // namespace tcsolve

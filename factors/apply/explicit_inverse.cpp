@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/apply/explicit_inverse.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/operators/composite.hpp>
+
+namespace tcsolve {
+
+ExplicitInverse::ExplicitInverse(Context& ctx, CsrView<double> const& a, HostMatrix& host,
+                                 std::string name, Real values, InverseMaker maker)
+    : LinearOperator<double>(a.cols, a.cols),
+      name_(std::move(name)),
+      values_(values),
+      maker_(std::move(maker)),
+      entries_of_A_(a.entries) {
+  make(ctx, host.of(ctx, a));
+  if (maker_.numbers) make_numbers(ctx, a);
+}
+
+void ExplicitInverse::update(Context& ctx, CsrView<double> const& a, HostMatrix& host) {
+  maker_.numbers ? make_numbers(ctx, a) : make(ctx, host.of(ctx, a));
+}
+
+void ExplicitInverse::make(Context& ctx, CsrView<double> const& on_host) {
+  std::vector<Csr<double>> made = maker_.make(ctx, on_host);
+  factors_.resize(made.size());
+  entries_ = 0;
+  for (Csr<double> const& f : made) entries_ += f.entries();
+  by_stored_type(values_, [&]<class S>(S) {
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      ctx.cancel_flag().check();
+      store<S>(ctx, std::move(made[k]), factors_[k]);
+    }
+  });
+  if (product_) return;
+  product_ = factors_.back().product;
+  for (std::size_t k = factors_.size() - 1; k-- > 0;)
+    product_ = std::make_shared<Product<double>>(factors_[k].product, product_);
+}
+
+void ExplicitInverse::make_numbers(Context& ctx, CsrView<double> const& a) {
+  Context::Entry const entry(ctx);
+  CsrStorage<double> const here(ctx, a);
+  maker_.numbers(ctx, here.view(), factors_);
+}
+
+std::string ExplicitInverse::details() const {
+  char ratio[32];
+  std::snprintf(
+      ratio, sizeof ratio, "%.2f",
+      static_cast<double>(entries_) / static_cast<double>(std::max<Offset>(1, entries_of_A_)));
+  return cat(entries_, " entries, ", ratio, " times A's");
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M x = C Q^T (L D U)^-1 P R x, of the factors of an arranged matrix
+/// (factors/arrange/arrangement.hpp).
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/factors/apply/triangle.hpp>
+#include <tcsolve/factors/arrange/arrangement.hpp>
+#include <tcsolve/factors/make/incomplete.hpp>
+#include <tcsolve/factors/make/joint_factors.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// Exact triangular solves with factors stored as S, in FP64 arithmetic; a launch for each triangle
+/// on a device; a third where D is made of blocks, whose product joins the first triangle. One
+/// column at a time.
+///
+///   bytes   entries (sizeof(S) + 4), 36 a row for each triangle, x and y once
+///   bounds  levels: an unknown of a level waits for the one before, about a microsecond on a
+///           device
+///   op      M^T is made of the transposed factors when it is first asked for
+///
+/// One operator serves one Context at a time: the unknowns lie in it.
+template <class S = double>
+class FactoredInverse final : public LinearOperator<double> {
+ public:
+  using Host = std::shared_ptr<TriangularFactors const>;  ///< copied to a device, or to S
+  using Joint = std::shared_ptr<JointFactors const>;      ///< lie there; shared where S = double
+  /// Throws MatrixError where a factor's entry is beyond the range of S.
+  FactoredInverse(Context&, Host factors, TwoSided sides);
+  FactoredInverse(Context&, Joint factors, TwoSided sides);
+  ~FactoredInverse() override;
+  /// Factors of the same patterns with other values; recordings stay valid.
+  void update(Context&, Host factors, TwoSided sides);
+  void update(Context&, Joint factors, TwoSided sides);
+
+  void prepare(Context&, Op) const override;
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return "factors"; }
+  Index levels() const { return lower_.order.levels() + upper_.order.levels(); }
+
+ private:
+  struct Part {
+    LevelOrder order;
+    Array<Index> row_of;
+    std::optional<CsrStorage<S>> storage;  // of a factor that was made on the host
+    TriangleView<S> view;
+  };
+
+  void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
+                Op) const override;
+  void arrange(Context&, TwoSided sides);
+  void store(Context&);
+  void store(Context&, Part&, Csr<double> const& triangle, Arrays);
+  void share(Context&);
+  void scale(Context&, TwoSided sides);
+  template <class On>
+  void clean(On&) const;
+  Host on_host(Context&) const;
+
+  Host factors_;
+  Joint joint_;
+  TwoSided sides_;
+  Part lower_, upper_;
+  Array<S> values_;  // of the joint factors in another type
+  Array<Index> from_, to_;
+  Array<double> row_scale_, inverse_pivots_, column_scale_;
+  mutable Array<double> y_, z_;
+  mutable Array<unsigned> tickets_;
+  mutable bool clean_ = false;  // the scratch of a device's solves is as they need it
+  mutable std::once_flag transposed_once_;
+  mutable std::unique_ptr<FactoredInverse> transposed_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Triangular solves on the device: all rows at once, each waiting for the unknowns it needs.
+///
+///     y         unknowns by row; `waiting`, a NaN that no arithmetic makes, until it is known
+///     order     blocks take rows by a ticket, so that what a row waits for is running or done
+///     lanes     4 to 32 to a row; rows of a warp belong to one level, none needs another
+///     sums      a fixed tree: the same bits on every run
+///     launches  two for M x; each resets what the other waits on
+#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/factors/apply/triangle.hpp>
+#include <tcsolve/factors/apply/waiting.cuh>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tcsolve::cuda {
+namespace {
+
+constexpr int block = 128, ahead = 4;
+
+__global__ void fill_kernel(double* y, std::int64_t rows) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < rows;
+       i += std::int64_t{gridDim.x} * blockDim.x)
+    reset(y + i);
+}
+
+template <int lanes, class S>
+__global__ void __launch_bounds__(block)
+    solve_kernel(TriangleView<S> t, TriangleSolve s, TriangleScratch at) {
+  __shared__ unsigned tile;
+  if (threadIdx.x == 0) tile = atomicAdd(at.ticket, 1u);
+  // Reset what the other solve waits on: it is not read while this one runs.
+  std::int64_t const thread = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (thread == 0) *at.other_ticket = 0;
+  if (!at.consume)
+    for (std::int64_t i = thread; i < at.other_rows; i += std::int64_t{gridDim.x} * block)
+      reset(at.other + i);
+  __syncthreads();
+  constexpr int rows = block / lanes;
+  Index const p = static_cast<Index>(tile * rows + threadIdx.x / lanes);
+  int const lane = threadIdx.x % lanes;
+  Index const i = p < t.places ? t.row_of[p] : -1;
+  double sum = 0;
+  if (i >= 0) {
+    Offset const end = t.end[i];
+    for (Offset e = t.begin[i] + lane; e < end; e += ahead * lanes) {
+      double const* place[ahead];
+      double value[ahead];
+#pragma unroll
+      for (int l = 0; l < ahead; ++l) {
+        bool const there = e + l * lanes < end;
+        Offset const k = there ? e + l * lanes : e;
+        place[l] = at.y + t.columns[k];
+        value[l] = there ? double(t.values[k]) : 0.0;
+      }
+      unsigned long long bits[ahead];
+#pragma unroll
+      for (int l = 0; l < ahead; ++l) bits[l] = peek(place[l]);
+      bool all_known;
+      do {
+        all_known = true;
+#pragma unroll
+        for (int l = 0; l < ahead; ++l)
+          if (bits[l] == waiting) {
+            bits[l] = peek(place[l]);
+            all_known = false;
+          }
+      } while (!all_known);
+#pragma unroll
+      for (int l = 0; l < ahead; ++l)
+        if (l == 0 || e + l * lanes < end)
+          sum += value[l] * __longlong_as_double(static_cast<long long>(bits[l]));
+    }
+  }
+  __syncwarp();
+#pragma unroll
+  for (int offset = lanes / 2; offset > 0; offset /= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+  if (lane != 0 || i < 0) return;
+  Index const from = s.from == nullptr ? i : s.from[i];
+  double const y = s.scale[i] * s.source[from * s.stride] - sum;
+  post(at.y + i, y);
+  if (at.consume) reset(at.other + from);
+  if (s.to == nullptr) return;
+  double& out = s.out[s.to[i] * s.out_stride];
+  double const value = s.alpha * (s.factor[i] * y);
+  out = s.beta == 0 ? value : value + s.beta * out;
+}
+
+}  // namespace
+
+void prepare_scratch(Device& on, double* y, std::int64_t rows) {
+  if (rows == 0) return;
+  auto const blocks = static_cast<unsigned>(std::min<std::int64_t>((rows + 255) / 256, 4096));
+  fill_kernel<<<blocks, 256, 0, on.stream>>>(y, rows);
+  check(cudaGetLastError());
+}
+
+void reset_tickets(Device& on, unsigned* tickets) {
+  check(cudaMemsetAsync(tickets, 0, 2 * sizeof(unsigned), on.stream));
+}
+
+template <class S>
+void solve_triangle(Device& on, TriangleView<S> const& t, TriangleSolve const& s,
+                    TriangleScratch const& at) {
+  if (t.places == 0) return;
+  int const lanes = t.mean_row <= 4 ? 4 : t.mean_row <= 12 ? 8 : t.mean_row <= 48 ? 16 : 32;
+  int const rows = block / lanes;
+  auto const blocks = static_cast<unsigned>((std::int64_t{t.places} + rows - 1) / rows);
+  auto const launch = [&](auto kernel) { kernel<<<blocks, block, 0, on.stream>>>(t, s, at); };
+  switch (lanes) {
+    case 4: launch(solve_kernel<4, S>); break;
+    case 8: launch(solve_kernel<8, S>); break;
+    case 16: launch(solve_kernel<16, S>); break;
+    default: launch(solve_kernel<32, S>);
+  }
+  check(cudaGetLastError());
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                                           \
+  template void solve_triangle<S>(Device&, TriangleView<S> const&, TriangleSolve const&, \
+                                  TriangleScratch const&);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+TCSOLVE_INSTANTIATE(half)
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/make/joint_factors.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <tcsolve/factors/make/pivots.hpp>
+
+namespace tcsolve {
+namespace {
+
+OffsetsView part(Array<std::int32_t> const& narrow, Array<std::int64_t> const& wide,
+                 std::int64_t first) {
+  return narrow.size() > 0 ? OffsetsView(narrow.data() + first) : OffsetsView(wide.data() + first);
+}
+
+}  // namespace
+
+JointFactors::JointFactors(Context& ctx, std::shared_ptr<TriangularFactors> patterns)
+    : rows_(patterns->lower.rows),
+      on_host_(std::move(patterns)),
+      lower_order_(level_order(on_host_->lower, true)),
+      upper_order_(level_order(on_host_->upper, false)),
+      shift_(on_host_->shift) {
+  Csr<double>&L = on_host_->lower, &U = on_host_->upper;
+  std::fill(L.values.begin(), L.values.end(), 0.0);
+  std::fill(U.values.begin(), U.values.end(), 0.0);
+  auto const n = static_cast<std::size_t>(rows_);
+  Offset const entries = on_host_->entries();
+  std::vector<Offset> offsets(3 * n + 1, 0);
+  std::vector<Index> columns(static_cast<std::size_t>(entries));
+  Offset at = 0;
+  for (Index i = 0; i < rows_; ++i) {
+    auto const left = L.row_columns(i), right = U.row_columns(i);
+    std::copy(left.begin(), left.end(), columns.begin() + at);
+    at += static_cast<Offset>(left.size());
+    offsets[n + 1 + i] = at;
+    offsets[2 * n + 1 + i] = at + 1;
+    columns[at++] = i;
+    std::copy(right.begin(), right.end(), columns.begin() + at);
+    at += static_cast<Offset>(right.size());
+    offsets[i + 1] = at;
+  }
+  if (entries <= std::numeric_limits<std::int32_t>::max()) {
+    std::vector<std::int32_t> const narrow(offsets.begin(), offsets.end());
+    narrow_ = to_space(ctx, narrow.data(), narrow.size());
+  } else {
+    wide_ = to_space(ctx, offsets.data(), offsets.size());
+  }
+  columns_ = to_space(ctx, columns.data(), columns.size());
+  row_of_ = to_space(ctx, lower_order_.row_of.data(), lower_order_.row_of.size());
+  values_ = Array<double>(ctx.space(), columns.size());
+  inverse_pivots_ = Array<double>(ctx.space(), n);
+  counters_ = Array<double>(ctx.space(), JointScratch::counter_bytes / sizeof(double));
+  auto const row = [&](Index i) { return static_cast<std::size_t>(offsets[i + 1] - offsets[i]); };
+  double squares = 0;
+  for (Index i = 0; i < rows_; ++i) {
+    longest_row_ = std::max(longest_row_, static_cast<Index>(row(i)));
+    squares += static_cast<double>(row(i)) * static_cast<double>(row(i));
+  }
+  double const twice = 2 * squares / std::max(1.0, static_cast<double>(entries));
+  short_row_ = std::min(longest_row_,
+                        static_cast<Index>(std::min<double>(twice, JointArrays::most_of_each)));
+  std::size_t of_long_rows = 0;
+  for (Index i = 0; i < rows_; ++i)
+    if (row(i) > static_cast<std::size_t>(short_row_)) of_long_rows += row(i);
+  if (ctx.space() != Space::host) long_rows_ = Array<double>(ctx.space(), of_long_rows);
+}
+
+PivotCounts JointFactors::run(Context& ctx, CsrView<double> const& B, PivotRule const& rule) {
+  if (rows_ == 0) return {};
+  return ctx.visit([&](auto& on) {
+    return eliminate(on, arrays(), values_.data(), inverse_pivots_.data(), B, rule,
+                     {counters_.data(), long_rows_.data()});
+  });
+}
+
+JointArrays JointFactors::arrays() const {
+  return {.rows = rows_,
+          .longest_row = longest_row_,
+          .short_row = short_row_,
+          .entries = entries(),
+          .begin = part(narrow_, wide_, 0),
+          .diagonal = part(narrow_, wide_, rows_ + 1),
+          .columns = columns_.data(),
+          .row_of = row_of_.data(),
+          .places = static_cast<Index>(row_of_.size())};
+}
+
+void JointFactors::factorise(Context& ctx, CsrView<double> const& B, double floor) {
+  replaced_ = static_cast<Index>(run(ctx, B, {.floor = floor}).replaced);
+  shift_ = 0;
+}
+
+void JointFactors::factorise_definite(Context& ctx, CsrView<double> const& B) {
+  replaced_ = 0;
+  bool positive = false;  // the diagonal, looked at where a pivot fails
+  shift_ = with_shifts(shift_, [&](double shift) {
+    ctx.cancel_flag().check();
+    if (run(ctx, B, {.definite = true, .shift = shift}).failed == 0) return true;
+    if (!std::exchange(positive, true)) positive_diagonal(tcsolve::to_host(ctx, B));
+    return false;
+  });
+}
+
+std::shared_ptr<TriangularFactors const> JointFactors::to_host(Context& ctx) const {
+  TriangularFactors& to = *on_host_;
+  constexpr std::size_t stretch = 1 << 16;  // numbers that travel at a time
+  std::vector<double> numbers(std::min(stretch, values_.size()));
+  std::size_t next = numbers.size(), travelled = 0;
+  auto const take = [&](double* out, Offset count) {
+    for (; count > 0; --count) {
+      if (next == numbers.size()) {
+        next = 0;
+        copy_bytes(ctx, numbers.data(), Space::host, values_.data() + travelled, ctx.space(),
+                   sizeof(double) * std::min(numbers.size(), values_.size() - travelled));
+        travelled += numbers.size();
+      }
+      *out++ = numbers[next++];
+    }
+  };
+  double diagonal = 0;
+  for (Index i = 0; i < rows_; ++i) {
+    Offset const left = to.lower.offsets[i], right = to.upper.offsets[i];
+    take(to.lower.values.data() + left, to.lower.offsets[i + 1] - left);
+    take(&diagonal, 1);
+    take(to.upper.values.data() + right, to.upper.offsets[i + 1] - right);
+  }
+  to.inverse_pivots =
+      tcsolve::to_host(ctx, inverse_pivots_.data(), ctx.space(), inverse_pivots_.size());
+  to.replaced = replaced_;
+  to.shift = shift_;
+  return on_host_;
+}
+
+TriangleView<double> JointFactors::lower() const {
+  TriangleView<double> v;
+  v.rows = rows_;
+  v.begin = part(narrow_, wide_, 0);
+  v.end = part(narrow_, wide_, rows_ + 1);
+  v.columns = columns_.data();
+  v.values = values_.data();
+  return v;
+}
+
+TriangleView<double> JointFactors::upper() const {
+  TriangleView<double> v = lower();
+  v.begin = part(narrow_, wide_, 2 * std::int64_t{rows_} + 1);
+  v.end = part(narrow_, wide_, 1);
+  return v;
+}
+
+CsrView<double> JointFactors::matrix() const {
+  return {rows_,           rows_,          entries(),      part(narrow_, wide_, 0),
+          columns_.data(), values_.data(), row_of_.space()};
+}
+
+namespace host {
+
+PivotCounts eliminate(Host&, JointArrays const& f, double* values, double* inverse_pivots,
+                      CsrView<double> const& B, PivotRule const& rule, JointScratch const&) {
+  PivotCounts counts;
+  std::vector<Offset> place(static_cast<std::size_t>(f.rows), -1);  // of a column in the row
+  for (Index p = 0; p < f.places; ++p) {
+    Index const i = f.row_of[p];
+    if (i < 0) continue;
+    Offset const begin = f.begin[i], end = f.begin[i + 1], diagonal = f.diagonal[i];
+    for (Offset e = begin; e < end; ++e) {
+      place[f.columns[e]] = e;
+      values[e] = 0;
+    }
+    double own = 0;
+    for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k) {
+      Offset const e = place[B.columns[k]];
+      if (e < 0) continue;
+      if (e == diagonal) own = B.values[k];
+      values[e] = e == diagonal ? (1 + rule.shift) * B.values[k] : B.values[k];
+    }
+    for (Offset e = begin; e < diagonal; ++e) {
+      Index const k = f.columns[e];
+      double const v = values[e];  // (L D)_ik
+      if (v != 0)
+        for (Offset g = f.diagonal[k] + 1; g < f.begin[k + 1]; ++g)
+          if (Offset const to = place[f.columns[g]]; to >= 0) values[to] -= v * values[g];
+      values[e] = v * inverse_pivots[k];
+    }
+    double const pivot = values[diagonal];
+    Index replaced = 0;
+    if (rule.definite) {
+      bool const fails = !(pivot > least_pivot * own);
+      if (fails) return {.failed = 1};
+      inverse_pivots[i] = 1 / pivot;
+    } else {
+      inverse_pivots[i] = inverse_pivot(pivot, rule.floor * row_size(B, i), replaced);
+      counts.replaced += static_cast<unsigned>(replaced);
+    }
+    values[diagonal] = 0;
+    for (Offset e = diagonal + 1; e < end; ++e) values[e] *= inverse_pivots[i];
+    for (Offset e = begin; e < end; ++e) place[f.columns[e]] = -1;
+  }
+  return counts;
+}
+
+}  // namespace host
+}  // namespace tcsolve
