@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 
 namespace tcsolve {
 namespace {

@@ -2,7 +2,7 @@
 #include <tcsolve/app/arguments.hpp>
 
 #include <tcsolve/app/commands/documentation.hpp>
-#include <tcsolve/app/run/run_input.hpp>
+#include <tcsolve/app/config/run_input.hpp>
 #include <tcsolve/configs/schema/diagnostics.hpp>
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/configs/schema/suggest.hpp>

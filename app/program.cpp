@@ -8,13 +8,13 @@
 #include <tcsolve/app/commands/generate.hpp>
 #include <tcsolve/app/commands/init.hpp>
 #include <tcsolve/app/commands/matrix_info.hpp>
+#include <tcsolve/app/config/registries.hpp>
 #include <tcsolve/app/failure.hpp>
-#include <tcsolve/app/run/registries.hpp>
 #include <tcsolve/app/run/signals.hpp>
 #include <tcsolve/app/run/solve_run.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/write/atomic_file.hpp>
+#include <tcsolve/io/atomic_file.hpp>
 #include <tcsolve/version.hpp>
 
 #include <iostream>

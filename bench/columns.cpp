@@ -19,8 +19,8 @@
 
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/core/timed.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include "measure.hpp"

@@ -6,8 +6,8 @@
 /// number parsing and assembly count, not memory latency; it is in the page cache when it is timed.
 /// The median of five runs of each number of threads, as JSON lines.
 #include <tcsolve/core/parallel.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
 
 #include <unistd.h>
 #include <algorithm>

@@ -33,8 +33,8 @@
 #include <tcsolve/api/ranking.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/factors/cudss/cudss_library.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/version.hpp>
 

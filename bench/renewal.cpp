@@ -20,7 +20,7 @@
 #include <tcsolve/api/choices.hpp>
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/version.hpp>
 
 using namespace tcsolve;

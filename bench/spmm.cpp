@@ -37,9 +37,9 @@
 
 #include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/formats/format.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/io/generate/renumber.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/kernels/padding.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>

@@ -25,8 +25,8 @@
 
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/format.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
 #include <tcsolve/kernels/padding.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>

@@ -13,7 +13,7 @@
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/operators/function_operator.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>

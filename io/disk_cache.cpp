@@ -2,8 +2,8 @@
 #include <tcsolve/io/disk_cache.hpp>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/io/atomic_file.hpp>
 #include <tcsolve/io/hash.hpp>
-#include <tcsolve/io/write/atomic_file.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -3,15 +3,15 @@
 
 #include <tcsolve/api/ranking.hpp>
 #include <tcsolve/api/system_facts.hpp>
+#include <tcsolve/app/config/memory_plan.hpp>
+#include <tcsolve/app/config/problem.hpp>
+#include <tcsolve/app/config/run_input.hpp>
 #include <tcsolve/app/record/progress.hpp>
-#include <tcsolve/app/run/memory_plan.hpp>
-#include <tcsolve/app/run/problem.hpp>
-#include <tcsolve/app/run/run_input.hpp>
 #include <tcsolve/app/run/signals.hpp>
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/commands/documentation.hpp>
 
-#include <tcsolve/app/run/run_config.hpp>
+#include <tcsolve/app/config/run_config.hpp>
 #include <tcsolve/configs/explain.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/write/atomic_file.hpp>
+#include <tcsolve/io/atomic_file.hpp>
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /// Tables of everything a config may hold, for the terminal and for docs/reference/.
 #pragma once
 
-#include <tcsolve/app/run/registries.hpp>
+#include <tcsolve/app/config/registries.hpp>
 
 #include <cstddef>
 #include <filesystem>

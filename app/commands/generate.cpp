@@ -3,8 +3,8 @@
 
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
-#include <tcsolve/io/write/atomic_file.hpp>
+#include <tcsolve/io/atomic_file.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 
 namespace tcsolve {
 

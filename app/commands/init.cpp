@@ -2,10 +2,10 @@
 #include <tcsolve/app/commands/init.hpp>
 
 #include <tcsolve/api/choices.hpp>
-#include <tcsolve/app/run/run_input.hpp>
+#include <tcsolve/app/config/run_input.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 
 #include <algorithm>
 

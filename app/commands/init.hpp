@@ -2,7 +2,7 @@
 /// `tcsolve init MATRIX`.
 #pragma once
 
-#include <tcsolve/app/run/registries.hpp>
+#include <tcsolve/app/config/registries.hpp>
 
 #include <filesystem>
 #include <string>

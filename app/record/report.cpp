@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/record/report.hpp>
 
-#include <tcsolve/app/run/memory_plan.hpp>
+#include <tcsolve/app/config/memory_plan.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/formats/features.hpp>
 

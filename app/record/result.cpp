@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/record/result.hpp>
 
-#include <tcsolve/app/batch.hpp>
+#include <tcsolve/app/config/blocks.hpp>
 #include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/record/gnuplot.hpp>
 #include <tcsolve/app/record/story.hpp>
-#include <tcsolve/app/run/blocks.hpp>
+#include <tcsolve/app/run/batch.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
-#include <tcsolve/io/read/numpy.hpp>
-#include <tcsolve/io/write/atomic_file.hpp>
+#include <tcsolve/io/atomic_file.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
+#include <tcsolve/io/files/numpy.hpp>
 #include <tcsolve/version.hpp>
 
 #include <nlohmann/json.hpp>

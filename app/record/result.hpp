@@ -2,11 +2,11 @@
 /// The files of a run: result.json, history.csv or systems.csv, x.mtx or x.npy.
 #pragma once
 
+#include <tcsolve/app/config/run_config.hpp>
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/record/profile.hpp>
+#include <tcsolve/app/record/repeat.hpp>
 #include <tcsolve/app/record/report.hpp>
-#include <tcsolve/app/run/repeat.hpp>
-#include <tcsolve/app/run/run_config.hpp>
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/solvers/driver/batch_report.hpp>

@@ -5,8 +5,12 @@
 
 #include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/api/linear_solver.hpp>
-#include <tcsolve/app/batch.hpp>
-#include <tcsolve/app/commands/bandwidth.hpp>
+#include <tcsolve/app/bandwidth.hpp>
+#include <tcsolve/app/config/blocks.hpp>
+#include <tcsolve/app/config/memory_plan.hpp>
+#include <tcsolve/app/config/problem.hpp>
+#include <tcsolve/app/config/run_config.hpp>
+#include <tcsolve/app/config/run_input.hpp>
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/record/gnuplot.hpp>
@@ -14,18 +18,14 @@
 #include <tcsolve/app/record/progress.hpp>
 #include <tcsolve/app/record/result.hpp>
 #include <tcsolve/app/record/story.hpp>
-#include <tcsolve/app/run/blocks.hpp>
+#include <tcsolve/app/run/batch.hpp>
 #include <tcsolve/app/run/columns.hpp>
-#include <tcsolve/app/run/memory_plan.hpp>
 #include <tcsolve/app/run/preflight.hpp>
-#include <tcsolve/app/run/problem.hpp>
-#include <tcsolve/app/run/run_config.hpp>
-#include <tcsolve/app/run/run_input.hpp>
 #include <tcsolve/app/run/signals.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/formats/format.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/plan_cache.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tcsolve/app/arguments.hpp>
-#include <tcsolve/app/run/registries.hpp>
+#include <tcsolve/app/config/registries.hpp>
 
 namespace tcsolve {
 

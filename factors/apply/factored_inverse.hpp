@@ -9,10 +9,10 @@
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/factors/apply/triangle.hpp>
 #include <tcsolve/factors/arrange/arrangement.hpp>
 #include <tcsolve/factors/make/incomplete.hpp>
 #include <tcsolve/factors/make/joint_factors.hpp>
+#include <tcsolve/factors/triangle.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 

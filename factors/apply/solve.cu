@@ -8,8 +8,8 @@
 ///     launches  two for M x; each resets what the other waits on
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/factors/apply/triangle.hpp>
-#include <tcsolve/factors/apply/waiting.cuh>
+#include <tcsolve/factors/triangle.hpp>
+#include <tcsolve/factors/waiting.cuh>
 
 #include <algorithm>
 #include <cstdint>

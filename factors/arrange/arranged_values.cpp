@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include <tcsolve/factors/arrange/power_scale.hpp>
+#include <tcsolve/factors/power_scale.hpp>
 
 namespace tcsolve {
 

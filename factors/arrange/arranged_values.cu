@@ -3,7 +3,7 @@
 /// gather of those of A, once for the scales and once for the numbers.
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/factors/arrange/arranged_view.hpp>
-#include <tcsolve/factors/arrange/power_scale.hpp>
+#include <tcsolve/factors/power_scale.hpp>
 
 namespace tcsolve::cuda {
 namespace {

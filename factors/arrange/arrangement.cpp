@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include <tcsolve/factors/arrange/power_scale.hpp>
+#include <tcsolve/factors/power_scale.hpp>
 #include <tcsolve/matrix/reorder/colouring.hpp>
 #include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>

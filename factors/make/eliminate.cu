@@ -12,10 +12,10 @@
 ///     fails    rows after one whose pivot is not positive do nothing
 ///     bits     each w_j has one writer at a time, in ascending order of k: the same on every run
 #include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/factors/apply/waiting.cuh>
 #include <tcsolve/factors/make/joint_factors.hpp>
 #include <tcsolve/factors/make/pivots.hpp>
 #include <tcsolve/factors/make/subtract_rows.cuh>
+#include <tcsolve/factors/waiting.cuh>
 
 namespace tcsolve::cuda {
 namespace {

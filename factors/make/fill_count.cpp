@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <tcsolve/factors/apply/triangle.hpp>
 #include <tcsolve/factors/make/reach.hpp>
+#include <tcsolve/factors/triangle.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 
 namespace tcsolve {

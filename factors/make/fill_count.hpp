@@ -19,7 +19,7 @@ namespace tcsolve {
 /// Of strict triangles.
 struct FillCount {
   double lower = 0, upper = 0;
-  /// Rows of each triangle with those that pad its levels (factors/apply/triangle.hpp).
+  /// Rows of each triangle with those that pad its levels (factors/triangle.hpp).
   double lower_places = 0, upper_places = 0;
   bool by_blocks =
       false;          ///< the places are those of the block form (factors/make/block_factors.hpp)

@@ -7,7 +7,7 @@
 ///         [ . 1 4 ]      [ .    2/7  0     ]          [           1/3.7 ]
 ///
 /// A device starts all rows, those of early levels first; a row waits for the numbers that it is
-/// eliminated by (as in factors/apply/triangle.hpp). Every row subtracts in ascending order of
+/// eliminated by (as in factors/triangle.hpp). Every row subtracts in ascending order of
 /// columns, so that the numbers are the same on every run, and those of the host but for fused
 /// operations.
 #pragma once
@@ -15,8 +15,8 @@
 #include <memory>
 
 #include <tcsolve/core/context.hpp>
-#include <tcsolve/factors/apply/triangle.hpp>
 #include <tcsolve/factors/make/incomplete.hpp>
+#include <tcsolve/factors/triangle.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <tcsolve/factors/arrange/each_row.hpp>
+#include <tcsolve/factors/each_row.hpp>
 
 namespace tcsolve {
 

@@ -6,7 +6,7 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/io/generate/renumber.hpp>
 #include <tcsolve/io/hash.hpp>
-#include <tcsolve/io/read/row_builder.hpp>
+#include <tcsolve/io/row_builder.hpp>
 
 #include <new>
 

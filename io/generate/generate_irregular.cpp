@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Matrices without a grid: rows of very different lengths, and a band. The pattern is hashed from
 /// fixed keys; so are the values, unless the coefficient is random.
+#include <tcsolve/io/csr_builder.hpp>
 #include <tcsolve/io/generate/generate.hpp>
-#include <tcsolve/io/read/csr_builder.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <tcsolve/configs/schema/checked.hpp>
-#include <tcsolve/factors/arrange/each_row.hpp>
+#include <tcsolve/factors/each_row.hpp>
 #include <tcsolve/factors/make/reach.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/precond/fsai/dense.hpp>

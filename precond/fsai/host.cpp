@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include <tcsolve/factors/arrange/each_row.hpp>
+#include <tcsolve/factors/each_row.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/precond/fsai/dense.hpp>
 #include <tcsolve/precond/fsai/rows.hpp>

@@ -11,7 +11,7 @@
 ///       on a device                 factors/make/joint_factors.hpp, kernel in factors/make/eliminate.cu
 ///       with blocks as entries      factors/make/block_factors.hpp
 ///     y = (L D U)^-1 b, exactly     factors/apply/factored_inverse.hpp, level by level as
-///                                   factors/apply/triangle.hpp orders them, kernel in factors/apply/solve.cu
+///                                   factors/triangle.hpp orders them, kernel in factors/apply/solve.cu
 ///       otherwise                   factors/apply/approximate_inverse.hpp (isai), swept_inverse.hpp
 ///                                   (sweeps), parts_inverse.hpp (parts), on_host.hpp (host)
 ///     all together, new values      factors/factorisation.hpp

@@ -10,8 +10,8 @@
 
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/left_behind.hpp>
-#include <tcsolve/factors/arrange/each_row.hpp>
-#include <tcsolve/factors/arrange/power_scale.hpp>
+#include <tcsolve/factors/each_row.hpp>
+#include <tcsolve/factors/power_scale.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 
 namespace tcsolve {

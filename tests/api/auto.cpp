@@ -4,8 +4,8 @@
 #include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/api/choices.hpp>
 #include <tcsolve/core/faults.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
 
 #include <gmock/gmock.h>
 

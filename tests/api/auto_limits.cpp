@@ -3,8 +3,8 @@
 /// preconditioner at a time, and says what ended a solve.
 #include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/core/timed.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
 
 #include <gmock/gmock.h>
 

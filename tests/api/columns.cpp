@@ -2,7 +2,7 @@
 /// Many right-hand sides are one solve: one time limit, and as many reports as columns, whatever
 /// ends it.
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 /// Many small systems from the command line.
 #include "tests/cli/program.hpp"
 
-#include <tcsolve/io/read/matrix_market.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 
 #include <algorithm>
 #include <map>

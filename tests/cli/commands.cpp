@@ -2,8 +2,8 @@
 /// --repeat, info --json and generate.
 #include "tests/cli/program.hpp"
 
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
 
 #include <algorithm>
 

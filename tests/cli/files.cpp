@@ -3,7 +3,7 @@
 #include "tests/cli/program.hpp"
 
 #include <tcsolve/formats/format.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 
 #include <set>
 

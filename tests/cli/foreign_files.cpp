@@ -3,7 +3,7 @@
 /// converts them, wherever a file is taken.
 #include "tests/cli/program.hpp"
 
-#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 
 namespace tcsolve::cli {
 namespace {

@@ -3,8 +3,8 @@
 /// a PETSc file leaves open, entries that are no numbers.
 #include "tests/cli/program.hpp"
 
-#include <tcsolve/io/read/matrix_file.hpp>
-#include <tcsolve/io/read/numpy.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
+#include <tcsolve/io/files/numpy.hpp>
 
 #include <bit>
 #include <cmath>

@@ -2,7 +2,7 @@
 /// Runs on the files of other programs, and x as NumPy reads it.
 #include "tests/cli/program.hpp"
 
-#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 
 #include <cmath>
 

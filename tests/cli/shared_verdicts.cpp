@@ -2,8 +2,8 @@
 /// Small inputs on which a verdict was once wrong, or silent, handed out beside the repository:
 /// each run's verdict against the residual of the x in its files, which is summed without rounding.
 #include <tcsolve/formats/format.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
-#include <tcsolve/io/read/numpy.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
+#include <tcsolve/io/files/numpy.hpp>
 
 #include <cmath>
 

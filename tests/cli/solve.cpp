@@ -4,8 +4,8 @@
 #include "tests/support/formats.hpp"
 
 #include <tcsolve/core/timed.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
 #include <tcsolve/matrix/reorder/graph_partition.hpp>
 
 #include <algorithm>

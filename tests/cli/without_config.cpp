@@ -2,7 +2,7 @@
 /// Runs without a config, configs that the program writes, and standard input.
 #include "tests/cli/program.hpp"
 
-#include <tcsolve/io/read/matrix_market.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 
 namespace tcsolve::cli {
 namespace {

@@ -4,7 +4,7 @@
 /// recording gives, whenever it is run, the bits that apply() gives at once. Between the two
 /// the workspace is filled with NaN and given back, and some of it is held while the recording
 /// runs: a recording that shares it would change what is held, or be changed by who uses it.
-#include <tcsolve/app/run/registries.hpp>
+#include <tcsolve/app/config/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>

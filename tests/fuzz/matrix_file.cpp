@@ -2,7 +2,7 @@
 /// Any bytes as a matrix file and as a vector file of any type: a valid matrix comes out, or a
 /// tcsolve::Error.
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 
 #include <cstddef>
 #include <cstdint>

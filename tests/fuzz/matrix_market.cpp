@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any bytes as a matrix and as a vector: a canonical matrix comes out, or a tcsolve::Error.
-#include <tcsolve/io/read/matrix_market.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <map>
 
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 

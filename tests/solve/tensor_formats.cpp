@@ -6,8 +6,8 @@
 
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/formats.hpp>

@@ -7,7 +7,7 @@
 #include <limits>
 #include <thread>
 
-#include <tcsolve/app/run/registries.hpp>
+#include <tcsolve/app/config/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/generate/generators.hpp>

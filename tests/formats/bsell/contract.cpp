@@ -4,8 +4,8 @@
 /// compute is also in operator_contract.cpp with all other formats.
 #include <tcsolve/formats/bsell/operator.hpp>
 #include <tcsolve/formats/features.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/record/progress.hpp>
 #include <tcsolve/core/phase.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
 #include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
 
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 /// away, against the factors by entries, and what they say of sizes that do not fit.
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
-#include <tcsolve/factors/apply/triangle.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/factors/make/block_factors.hpp>
+#include <tcsolve/factors/triangle.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/blocks.hpp>

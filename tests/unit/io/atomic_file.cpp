@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/write/atomic_file.hpp>
+#include <tcsolve/io/atomic_file.hpp>
 
 #include <gtest/gtest.h>
 

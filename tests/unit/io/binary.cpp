@@ -2,8 +2,8 @@
 /// Matrices and vectors of NumPy, SciPy, PETSc and SuiteSparse: files that those wrote, and files
 /// that are cut, changed or lie. tests/data/scipy/make.py wrote the former.
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
-#include <tcsolve/io/read/numpy.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
+#include <tcsolve/io/files/numpy.hpp>
 
 #include <archive.h>
 #include <archive_entry.h>

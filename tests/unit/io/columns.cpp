@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Columns of every type of file that holds some: n x k in, column after column.
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
-#include <tcsolve/io/read/numpy.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
+#include <tcsolve/io/files/numpy.hpp>
 
 #include <gtest/gtest.h>
 

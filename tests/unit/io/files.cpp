@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Matrix Market on disk: plain, gzip, xz, corrupt, missing; writing and reading back.
+#include <tcsolve/io/atomic_file.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/hash.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
-#include <tcsolve/io/write/atomic_file.hpp>
 
 #include <gtest/gtest.h>
 #include <lzma.h>

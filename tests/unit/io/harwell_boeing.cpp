@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Harwell- and Rutherford-Boeing files: as programs write them, cut, changed, and lying.
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/read/fortran_format.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/files/fortran_format.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 
 #include <gtest/gtest.h>
 

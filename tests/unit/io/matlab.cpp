@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// MATLAB's files of versions 5 to 7: as programs write them, cut, changed, and lying.
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 
 #include <gtest/gtest.h>
 #include <zlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/hash.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/io/files/number_parse.hpp>
 #include <tcsolve/io/hash.hpp>
-#include <tcsolve/io/read/number_parse.hpp>
 
 #include <gtest/gtest.h>
 

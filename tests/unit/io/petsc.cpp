@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// PETSc's binary files: several objects in one, other builds, and what the values give away.
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/read/matrix_file.hpp>
-#include <tcsolve/io/read/petsc_scalars.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
+#include <tcsolve/io/files/petsc_scalars.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Real matrices: the folder that the environment variable TCSOLVE_MATRICES names holds
 /// NAME.mtx.xz.
-#include <tcsolve/io/read/matrix_market.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include <tcsolve/core/error.hpp>
-#include <tcsolve/io/read/matrix_market.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 
 #include "tests/support/files.hpp"
 #include "tests/verdicts/fuzz/exact.hpp"

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a run will take of memory, stated and checked before anything large is allocated.
+#pragma once
+
+#include <tcsolve/api/parts.hpp>
+#include <tcsolve/app/config/problem.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace tcsolve {
+
+struct MemoryPlan {
+  std::int64_t host = 0, device = 0;                      ///< bytes at the peak
+  std::int64_t host_available = 0, device_available = 0;  ///< bytes
+  bool on_device = false;
+  /// Factors whose size the pattern decides, or that `auto` may make, come on top.
+  bool at_least = false;
+
+  /// "memory: host at least 0.12 GiB of 7.4 GiB available, ...".
+  std::string text() const;
+  /// Throws MemoryError, with both figures, when a peak exceeds what may be used (80 % of the host
+  /// memory available, 95 % of the device's).
+  void require() const;
+};
+
+/// `parts`: what the config names.
+MemoryPlan plan_memory(Context const&, SolverParts const& parts, RunConfig const&,
+                       ProblemSize const&);
+
+/// "1.5 GiB".
+std::string byte_text(double bytes);
+
+}  // namespace tcsolve

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/factors/triangle.hpp>
+
+#include <algorithm>
+
+#include <tcsolve/core/half.hpp>
+#include <tcsolve/kernels/host/parallel.hpp>
+
+namespace tcsolve {
+
+LevelOrder level_order(Csr<double> const& triangle, bool lower) {
+  Index const n = triangle.rows;
+  std::vector<Index> level(n, 0);
+  Index levels = n > 0 ? 1 : 0;
+  for (Index r = 0; r < n; ++r) {
+    Index const i = lower ? r : n - 1 - r;
+    for (Index const j : triangle.row_columns(i)) level[i] = std::max(level[i], level[j] + 1);
+    levels = std::max(levels, level[i] + 1);
+  }
+  LevelOrder order;
+  order.starts.assign(static_cast<std::size_t>(levels) + 1, 0);
+  for (Index const l : level) ++order.starts[l + 1];
+  for (Index l = 0; l < levels; ++l) {
+    Index const padded = (order.starts[l + 1] + rows_of_warp - 1) / rows_of_warp * rows_of_warp;
+    order.starts[l + 1] = narrow(std::int64_t{order.starts[l]} + padded, "places of a triangle");
+  }
+  order.row_of.assign(static_cast<std::size_t>(order.starts[levels]), -1);
+  std::vector<Index> next(order.starts.begin(), order.starts.end() - (levels > 0));
+  for (Index i = 0; i < n; ++i) order.row_of[next[level[i]]++] = i;
+  return order;
+}
+
+namespace host {
+
+template <class S>
+void solve_triangle(Host&, TriangleView<S> const& t, LevelOrder const& order,
+                    TriangleSolve const& s, double* y) {
+  auto const row = [&](std::int64_t p) {
+    Index const i = t.row_of[p];
+    if (i < 0) return;
+    double sum = s.scale[i] * s.source[(s.from == nullptr ? i : s.from[i]) * s.stride];
+    for (Offset k = t.begin[i], end = t.end[i]; k < end; ++k)
+      sum -= double(t.values[k]) * y[t.columns[k]];
+    y[i] = sum;
+    if (s.to == nullptr) return;
+    double& out = s.out[s.to[i] * s.out_stride];
+    double const value = s.alpha * (s.factor[i] * sum);
+    out = s.beta == 0 ? value : value + s.beta * out;
+  };
+  constexpr std::int64_t worth_sharing = 4096;  // rows of a level
+  for (Index l = 0; l < order.levels(); ++l) {
+    Index const begin = order.starts[l], count = order.starts[l + 1] - begin;
+    parallel(count, worth_sharing, [&](std::int64_t p) { row(begin + p); });
+  }
+}
+
+template void solve_triangle<double>(Host&, TriangleView<double> const&, LevelOrder const&,
+                                     TriangleSolve const&, double*);
+template void solve_triangle<float>(Host&, TriangleView<float> const&, LevelOrder const&,
+                                    TriangleSolve const&, double*);
+template void solve_triangle<half>(Host&, TriangleView<half> const&, LevelOrder const&,
+                                   TriangleSolve const&, double*);
+
+}  // namespace host
+}  // namespace tcsolve

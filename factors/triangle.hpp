@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A unit triangular system in the order in which its unknowns can be had: level by level, the
+/// unknowns of a level depending on earlier levels alone (Anderson and Saad 1989).
+///
+///     L = [ 1           ]     level 0: rows 0, 2
+///         [ 5  1        ]     level 1: rows 1, 3
+///         [ .  .  1     ]     order:   0 2 - 1 3
+///         [ .  .  7  1  ]
+///
+/// - is padding: the rows of a warp belong to one level.
+///
+/// The host takes level after level, the rows of a wide one by several threads; a device starts all
+/// rows in this order, each waiting for those it needs (Liu, Li, Hogg, Duff and Vinter 2016).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/matrix/csr.hpp>
+
+namespace tcsolve {
+
+/// Rows of a level are padded to a multiple of this, so that the rows of a warp, four lanes or more
+/// each, need nothing of each other.
+constexpr Index rows_of_warp = 8;
+
+/// The order of a triangle's rows.
+struct LevelOrder {
+  std::vector<Index> row_of;  ///< of each place; -1 for padding
+  std::vector<Index> starts;  ///< first place of each level, and the number of places
+  Index levels() const { return static_cast<Index>(starts.size()) - 1; }
+};
+LevelOrder level_order(Csr<double> const& triangle, bool lower);
+
+/// The strict part of a triangle, its rows anywhere in `columns` and `values`.
+template <class S>
+struct TriangleView {
+  Index rows = 0;
+  OffsetsView begin, end;  // (rows): of each row's entries
+  Index const* columns = nullptr;
+  S const* values = nullptr;
+  Index const* row_of = nullptr;  // (places), the order; -1 for padding
+  Index places = 0;
+  Index mean_row = 0;
+};
+
+/// What is solved, and where the solution goes beside y:
+///
+///     y_i = scale_i source[from_i stride] - sum_k values_k y[columns_k]
+///     out[to_i] = alpha factor_i y_i + beta out[to_i]
+struct TriangleSolve {
+  double const* source = nullptr;
+  std::int64_t stride = 1;
+  Index const* from = nullptr;  ///< (rows); null: from_i = i
+  double const* scale = nullptr;
+  Index const* to = nullptr;  ///< (rows); null: y alone is made
+  double const* factor = nullptr;
+  double alpha = 1, beta = 0;
+  double* out = nullptr;
+  std::int64_t out_stride = 1;
+};
+
+/// What the device's kernels of a pair of solves share: at first all unknowns are `waiting` and the
+/// tickets are 0 (prepare_scratch()), and each solve leaves what the other needs so.
+struct TriangleScratch {
+  double* y = nullptr;      ///< (rows) of this solve
+  double* other = nullptr;  ///< that the other solve writes
+  Index other_rows = 0;
+  bool consume = false;        ///< `source` is `other` and is reset as it is read
+  unsigned* ticket = nullptr;  ///< [0] of this solve, [1] of the other
+  unsigned* other_ticket = nullptr;
+};
+
+namespace host {
+/// By levels; y (rows) is written.
+template <class S>
+void solve_triangle(Host&, TriangleView<S> const&, LevelOrder const&, TriangleSolve const&,
+                    double* y);
+}  // namespace host
+
+namespace cuda {
+/// All of y becomes `waiting` (factors/waiting.cuh).
+void prepare_scratch(Device&, double* y, std::int64_t rows);
+/// Both tickets become 0.
+void reset_tickets(Device&, unsigned* tickets);
+template <class S>
+void solve_triangle(Device&, TriangleView<S> const&, TriangleSolve const&, TriangleScratch const&);
+}  // namespace cuda
+
+}  // namespace tcsolve
