@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/pool.hpp>
 #include <tcsolve/core/device_missing.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 
@@ -11,49 +13,14 @@
 #include <type_traits>
 
 #include <tcsolve/core/arena.hpp>
-#include <tcsolve/core/faults.hpp>
-#include <tcsolve/core/own_stream.hpp>
 
 namespace tcsolve::cuda {
 
 namespace {
 
-std::string place(std::source_location const& where) {
-  std::string file = where.file_name();
-  return cat(file.substr(file.find_last_of('/') + 1), ":", where.line(), " in ",
-             where.function_name());
-}
-
-constexpr char const* not_capturable =
-    "a setup or a solve cannot be part of a captured graph: its driver looks at residuals on the "
-    "host; solve outside of the capture";
-
 std::string version_text(int v) { return cat(v / 1000, ".", v % 1000 / 10); }
 
 }  // namespace
-
-void check(cudaError_t code, std::source_location where) {
-  if (code == cudaSuccess) {
-    if (!faults::device_call_fails()) return;
-    code = cudaErrorLaunchFailure;
-  }
-  cudaGetLastError();  // a failed call must not be reported a second time by the next one
-  std::string text = cat("CUDA: ", cudaGetErrorName(code), " (", static_cast<int>(code), "), ",
-                         cudaGetErrorString(code), "; ", place(where));
-  if (code == cudaErrorMemoryAllocation) throw MemoryError(text);
-  if (code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread)
-    throw Unsupported(cat(text, "; ", not_capturable));
-  throw DeviceError(text);
-}
-
-void check(cusparseStatus_t code, std::source_location where) {
-  if (code == CUSPARSE_STATUS_SUCCESS) return;
-  std::string text = cat("cuSPARSE: ", cuda::cusparse().GetErrorString(code), " (",
-                         static_cast<int>(code), "); ", place(where));
-  if (code == CUSPARSE_STATUS_ALLOC_FAILED || code == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES)
-    throw MemoryError(text);
-  throw DeviceError(text);
-}
 
 Current::Current(Device const& on) : Current(on.ordinal) {}
 Current::Current(int ordinal) {
@@ -66,93 +33,6 @@ Current::~Current() {
 }
 
 namespace {
-
-/// For the length of a scope this thread may take memory and wait, though it or another thread is
-/// capturing a stream of its own.
-class BesideCaptures {
- public:
-  BesideCaptures() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  ~BesideCaptures() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  BesideCaptures(BesideCaptures const&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
-
-/// True where work in the stream is being captured.
-bool captured(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  cudaError_t const code = cudaStreamIsCapturing(stream, &status);
-  if (code == cudaSuccess) return status != cudaStreamCaptureStatusNone;
-  cudaGetLastError();
-  return code == cudaErrorStreamCaptureImplicit;  // the legacy stream beside a capture
-}
-
-/// A device's memory that is given back and taken again: cudaMalloc takes 30 us and more, whatever
-/// the size, which is longer than most steps of a conversion. It keeps up to a 64th of the memory.
-class Pool {
- public:
-  explicit Pool(int ordinal) {
-    Current const current(ordinal);
-    cudaMemPoolProps props{};
-    props.allocType = cudaMemAllocationTypePinned;
-    props.location = {cudaMemLocationTypeDevice, ordinal};
-    std::size_t available = 0, total = 0;
-    check(cudaMemGetInfo(&available, &total));
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    if (cudaMemPoolCreate(&pool_, &props) != cudaSuccess) {  // a driver without pools
-      cudaGetLastError();
-      pool_ = nullptr;
-      return;
-    }
-    auto keep = static_cast<std::uint64_t>(total / 64);
-    cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
-    // Memory that another stream has released and may still use is not waited for.
-    int wait = 0;
-    cudaMemPoolSetAttribute(pool_, cudaMemPoolReuseAllowInternalDependencies, &wait);
-  }
-  cudaStream_t stream() const { return stream_; }
-  /// Memory that every stream may use. Waits for `stream`.
-  cudaError_t take(void** p, std::size_t bytes, cudaStream_t stream) {
-    if (pool_ == nullptr) return cudaMalloc(p, bytes);
-    if (auto code = cudaMallocFromPoolAsync(p, bytes, pool_, stream); code != cudaSuccess)
-      return code;
-    return cudaStreamSynchronize(stream);
-  }
-  cudaError_t put(void* p, cudaStream_t stream) {
-    return pool_ == nullptr ? cudaFree(p) : cudaFreeAsync(p, stream);
-  }
-  /// What is kept and not in use goes back to the device.
-  cudaError_t trim() { return pool_ == nullptr ? cudaSuccess : cudaMemPoolTrimTo(pool_, 0); }
-  std::size_t kept() const {
-    std::uint64_t reserved = 0, used = 0;
-    if (pool_ == nullptr) return 0;
-    check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved));
-    check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used));
-    return reserved - used;
-  }
-  /// Most that was in use at once.
-  std::size_t peak() const {
-    std::uint64_t high = 0;
-    if (pool_ != nullptr) check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemHigh, &high));
-    return high;
-  }
-
- private:
-  cudaMemPool_t pool_ = nullptr;
-  cudaStream_t stream_ = nullptr;  // of memory that belongs to no Device
-};
-
-/// Created at the first call and never destroyed, since an Array that holds memory of the pool may
-/// live as long as the process.
-Pool& pool_of(int ordinal) {
-  static std::mutex& mutex = *new std::mutex;
-  static std::map<int, Pool>& pools = *new std::map<int, Pool>;
-  std::lock_guard<std::mutex> const turn(mutex);
-  auto found = pools.find(ordinal);
-  if (found == pools.end()) found = pools.emplace(ordinal, ordinal).first;
-  return found->second;
-}
 
 /// All Devices of the process. None is ever taken apart, see open().
 class Devices {
@@ -409,181 +289,10 @@ std::size_t free_memory(Device& on) {
 
 std::size_t peak_memory(Device& on) { return pool_of(on.ordinal).peak(); }
 
-void synchronize(Device& on) {
-  Current const current(on);
-  check(cudaStreamSynchronize(on.stream));
-}
-
 void lend(Device& on, Arena* arena) { on.lent = arena; }
 
 void* stream(Device& on) { return on.stream; }
 
-namespace {
-cudaStream_t stream_of_caller(void* stream) {
-  return stream == nullptr ? cudaStreamLegacy : static_cast<cudaStream_t>(stream);
-}
-}  // namespace
-
-void wait_for(Device& on, void* of_caller) {
-  Current const current(on);
-  BesideCaptures const beside;
-  cudaGetLastError();  // the caller's, not ours
-  cudaStream_t const stream = stream_of_caller(of_caller);
-  if (captured(on.stream)) return;  // what follows becomes part of that graph
-  if (captured(stream))
-    throw Unsupported(
-        of_caller != nullptr
-            ? cat("the caller's stream is being captured: ", not_capturable)
-            : cat("a stream is being captured, beside which the default stream cannot be waited "
-                  "for: ",
-                  not_capturable, ", or name the stream of b and x in ContextOptions::stream"));
-  check(cudaEventRecord(on.order, stream));
-  check(cudaStreamWaitEvent(on.stream, on.order, 0));
-}
-
-OwnStream::OwnStream(int ordinal) : ordinal_(ordinal) {
-  Current const current(ordinal_);
-  BesideCaptures const beside;
-  cudaStream_t made = nullptr;
-  check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
-  stream_ = made;
-}
-
-OwnStream::~OwnStream() {
-  Current const current(ordinal_);
-  BesideCaptures const beside;
-  if (cudaStreamDestroy(static_cast<cudaStream_t>(stream_)) != cudaSuccess) cudaGetLastError();
-}
-
-void OwnStream::synchronize() const {
-  Current const current(ordinal_);
-  BesideCaptures const beside;
-  check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_)));
-}
-
-void let_wait(Device& on, void* of_caller) noexcept {
-  Current const current(on);
-  BesideCaptures const beside;
-  cudaStream_t const stream = stream_of_caller(of_caller);
-  if (captured(on.stream)) return;
-  if (captured(stream)) {  // no event can be waited for there: the host waits instead
-    cudaStreamSynchronize(on.stream);
-    cudaGetLastError();
-    return;
-  }
-  if (cudaEventRecord(on.order, on.stream) != cudaSuccess ||
-      cudaStreamWaitEvent(stream, on.order, 0) != cudaSuccess)
-    cudaGetLastError();  // of a device that has met an error
-}
-
-void* allocate(Space space, std::size_t bytes) {
-  Device* const on = Devices::all().at(home_of(space));
-  Current const current(on != nullptr ? on->ordinal : ordinal_of(space));
-  BesideCaptures const beside;
-  int ordinal = 0;
-  check(cudaGetDevice(&ordinal));
-  Pool& pool = pool_of(ordinal);
-  cudaStream_t const stream = on != nullptr ? on->memory_stream : pool.stream();
-  void* p = nullptr;
-  cudaError_t code = pool.take(&p, bytes, stream);
-  if (code == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
-    if (on != nullptr && on->lent != nullptr) on->lent->trim();
-    check(cudaStreamSynchronize(stream));  // what has been released is there by then
-    check(pool.trim());
-    code = pool.take(&p, bytes, stream);
-  }
-  if (code == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
-    std::size_t available = 0, total = 0;
-    cudaMemGetInfo(&available, &total);
-    throw MemoryError(
-        cat("device memory: ", bytes, " bytes asked for, ", available, " of ", total, " are free"));
-  }
-  if (code != cudaSuccess) check(code);
-  return p;
-}
-
-void release(Space space, void* p) noexcept {
-  if (p == nullptr) return;
-  BesideCaptures const beside;
-  if (Device* const on = Devices::all().at(home_of(space))) {
-    Current const current(*on);
-    return on->give_back(p);
-  }
-  cudaPointerAttributes of{};
-  if (cudaPointerGetAttributes(&of, p) == cudaSuccess) {
-    Current const current(of.device);
-    // What cudaFree does for memory of no pool. Work that cannot be waited for may still use it.
-    if (cudaDeviceSynchronize() == cudaSuccess && cudaFree(p) == cudaSuccess) return;
-  }
-  cudaGetLastError();  // the device has met an error, or the process ends
-}
-
-namespace {
-
-/// Pinned memory in pieces of one size, never given back: cudaFreeHost waits for the device.
-class PinnedPieces {
- public:
-  static constexpr std::size_t piece = 256, at_once = 64;
-  static PinnedPieces& all() {
-    static PinnedPieces& pieces = *new PinnedPieces;
-    return pieces;
-  }
-  void* take() {
-    std::lock_guard<std::mutex> const turn(mutex_);
-    if (free_.empty()) {
-      BesideCaptures const beside;
-      void* p = nullptr;
-      check(cudaHostAlloc(&p, piece * at_once, cudaHostAllocMapped | cudaHostAllocPortable));
-      made_ += at_once;
-      free_.reserve(made_);  // put() does not throw
-      for (std::size_t k = 0; k < at_once; ++k)
-        free_.push_back(static_cast<std::byte*>(p) + k * piece);
-    }
-    void* const p = free_.back();
-    free_.pop_back();
-    return p;
-  }
-  void put(void* p) noexcept {
-    std::lock_guard<std::mutex> const turn(mutex_);
-    free_.push_back(p);
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<void*> free_;
-  std::size_t made_ = 0;
-};
-
-}  // namespace
-
-void* allocate_pinned(std::size_t bytes) {
-  if (bytes > PinnedPieces::piece)
-    throw MemoryError(
-        cat("pinned memory: ", bytes, " bytes asked for, a piece has ", PinnedPieces::piece));
-  return PinnedPieces::all().take();
-}
-
-void release_pinned(void* p) noexcept {
-  if (p != nullptr) PinnedPieces::all().put(p);
-}
-
-namespace {
-void copy_in(cudaStream_t stream, void* to, void const* from, std::size_t bytes) {
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
-  check(cudaStreamSynchronize(stream));
-}
-}  // namespace
-
-void copy(Device& on, void* to, void const* from, std::size_t bytes) {
-  Current const current(on);
-  copy_in(on.stream, to, from, bytes);
-}
-
-void copy_aside(Device& on, void* to, void const* from, std::size_t bytes) {
-  Current const current(on);
-  copy_in(on.side_stream, to, from, bytes);
-}
+Device* device_at(std::uint32_t home) { return Devices::all().at(home); }
 
 }  // namespace tcsolve::cuda

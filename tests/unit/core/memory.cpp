@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <thread>
+#include <vector>
 
 #include "tests/support/backend.hpp"
 
@@ -175,6 +177,31 @@ TEST(CoreHostSpace, CannotReachDeviceMemory) {
   std::string text =
       message_of<ShapeError>([&] { copy_bytes(ctx, &a, Space::cuda, &b, Space::host, 8); });
   EXPECT_NE(text.find("host Context"), std::string::npos) << text;
+}
+
+// Sizes about that from which pinned pieces are used, ends within a piece, and sources off their
+// alignment; several Contexts upload at once, of which one has the pieces.
+TEST(Uploads, ArriveWholeOnGpu) {
+  if (std::string why; !cuda::available(why)) GTEST_SKIP() << why;
+  std::vector<std::uint32_t> values((std::size_t{40} << 20) / 4);
+  std::uint32_t next = 1;
+  for (std::uint32_t& v : values) v = next = next * 1664525u + 1013904223u;
+  auto const* const from = reinterpret_cast<std::byte const*>(values.data());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&, t] {
+      Context ctx(Backend::cuda);
+      for (std::size_t const bytes :
+           {std::size_t{1}, (std::size_t{4} << 20) - 1, std::size_t{4} << 20,
+            (std::size_t{4} << 20) + 1, (std::size_t{33} << 20) + 3})
+        for (std::size_t const off : {std::size_t{0}, std::size_t(1 + t)}) {
+          Array<std::byte> there(ctx.space(), bytes);
+          copy_bytes(ctx, there.data(), ctx.space(), from + off, Space::host, bytes);
+          std::vector<std::byte> const back = to_host(ctx, there);
+          EXPECT_EQ(std::memcmp(back.data(), from + off, bytes), 0) << bytes << " from " << off;
+        }
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace
