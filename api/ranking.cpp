@@ -10,7 +10,7 @@
 
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 
 namespace tcsolve {
 namespace {

@@ -25,11 +25,11 @@
 
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/format.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/padding.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/matrix/scaled.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 

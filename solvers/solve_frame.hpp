@@ -28,7 +28,7 @@
 #include <vector>
 
 #include <tcsolve/core/array.hpp>
-#include <tcsolve/matrix/reorder/permutation.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
 #include <tcsolve/operators/projection.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
 

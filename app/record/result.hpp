@@ -8,7 +8,7 @@
 #include <tcsolve/app/record/repeat.hpp>
 #include <tcsolve/app/record/report.hpp>
 #include <tcsolve/core/device.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/solvers/driver/batch_report.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
 

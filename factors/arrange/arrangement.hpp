@@ -6,7 +6,7 @@
 ///     A^-1 = C Q^T B^-1 P R  an approximation of B^-1, scaled and permuted, is one of A^-1
 ///
 ///     matching   rows go where their largest entries meet the diagonal; its scaling makes these 1
-///                and all others at most 1 (matrix/scale/matching.hpp)
+///                and all others at most 1 (graph/match/matching.hpp)
 ///     scaling    without a matching: 1 / sqrt |a_ii| on both sides, or the largest entry of each
 ///                row and column
 ///     order      rows and columns alike, by the graph of B + B^T

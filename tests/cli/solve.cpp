@@ -4,9 +4,9 @@
 #include "tests/support/formats.hpp"
 
 #include <tcsolve/core/timed.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
 
 #include <algorithm>
 #include <chrono>

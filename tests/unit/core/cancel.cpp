@@ -3,9 +3,9 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/record/progress.hpp>
 #include <tcsolve/core/phase.hpp>
+#include <tcsolve/graph/reorder/cuthill_mckee.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
 
 #include <gtest/gtest.h>
 

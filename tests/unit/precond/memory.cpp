@@ -7,8 +7,8 @@
 #include <tcsolve/factors/make/complete.hpp>
 #include <tcsolve/factors/make/fill_count.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/graph/reorder/minimum_degree.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/matrix/reorder/minimum_degree.hpp>
 
 #include <gmock/gmock.h>
 
