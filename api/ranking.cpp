@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <tcsolve/api/linear_solver.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 
 namespace tcsolve {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <tcsolve/matrix/reorder/reordering.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 
 namespace tcsolve {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include <tcsolve/core/arrays.hpp>
-#include <tcsolve/matrix/reorder/permutation.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {

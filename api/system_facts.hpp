@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <tcsolve/matrix/scale/structural_rank.hpp>
+#include <tcsolve/graph/match/structural_rank.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
 
 namespace tcsolve {

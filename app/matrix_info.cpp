@@ -4,8 +4,8 @@
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/formats/choose/ordering.hpp>
+#include <tcsolve/graph/reorder/locality.hpp>
 #include <tcsolve/io/matrix_file.hpp>
-#include <tcsolve/matrix/reorder/locality.hpp>
 
 #include <nlohmann/json.hpp>
 

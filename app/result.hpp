@@ -8,7 +8,7 @@
 #include <tcsolve/app/report.hpp>
 #include <tcsolve/app/run_config.hpp>
 #include <tcsolve/core/device.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
 
 #include <cstdint>

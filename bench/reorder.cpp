@@ -19,9 +19,9 @@
 #include <vector>
 
 #include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/graph/reorder/cuthill_mckee.hpp>
+#include <tcsolve/graph/reorder/locality.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
-#include <tcsolve/matrix/reorder/locality.hpp>
 
 #include "measure.hpp"
 

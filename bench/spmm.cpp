@@ -37,14 +37,14 @@
 
 #include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/formats/format.hpp>
+#include <tcsolve/graph/reorder/affinity.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 #include <tcsolve/io/renumber.hpp>
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/kernels/padding.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
-#include <tcsolve/matrix/reorder/affinity.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 #include "clock.hpp"

@@ -24,11 +24,11 @@
 #include <thread>
 
 #include <tcsolve/formats/format.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
 #include <tcsolve/kernels/padding.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/matrix/scaled.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 

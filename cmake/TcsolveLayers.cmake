@@ -61,10 +61,10 @@ function(tcsolve_library)
   endif()
 
   if(TCSOLVE_HAVE_METIS)
-    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/matrix/reorder/metis/graph_partition.cpp")
+    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/graph/reorder/metis/graph_partition.cpp")
     target_link_libraries(tcsolve_metis PRIVATE ${TCSOLVE_LINK_METIS})
   else()
-    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/matrix/reorder/metis_absent.cpp")
+    tcsolve_objects(tcsolve_metis "${PROJECT_SOURCE_DIR}/graph/reorder/metis_absent.cpp")
   endif()
 
   tcsolve_rates()

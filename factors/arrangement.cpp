@@ -9,11 +9,11 @@
 #include <utility>
 
 #include <tcsolve/factors/power_scale.hpp>
-#include <tcsolve/matrix/reorder/colouring.hpp>
-#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
-#include <tcsolve/matrix/reorder/minimum_degree.hpp>
-#include <tcsolve/matrix/scale/matching.hpp>
+#include <tcsolve/graph/match/matching.hpp>
+#include <tcsolve/graph/reorder/colouring.hpp>
+#include <tcsolve/graph/reorder/cuthill_mckee.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
+#include <tcsolve/graph/reorder/minimum_degree.hpp>
 
 namespace tcsolve {
 namespace {

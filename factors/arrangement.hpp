@@ -6,7 +6,7 @@
 ///     A^-1 = C Q^T B^-1 P R  what stands for B^-1 stands for A^-1 between two permutations
 ///
 ///     matching   rows go where their largest entries meet the diagonal; its scaling makes these 1
-///                and all others at most 1 (matrix/scale/matching.hpp)
+///                and all others at most 1 (graph/match/matching.hpp)
 ///     scaling    without a matching: 1 / sqrt |a_ii| on both sides, or the largest entry of each
 ///                row and column
 ///     order      rows and columns alike, by the graph of B + B^T

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <tcsolve/core/left_behind.hpp>
-#include <tcsolve/matrix/reorder/minimum_degree.hpp>
+#include <tcsolve/graph/reorder/minimum_degree.hpp>
 
 namespace tcsolve {
 namespace {

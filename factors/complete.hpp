@@ -4,7 +4,7 @@
 
 #include <tcsolve/factors/arrangement.hpp>
 #include <tcsolve/factors/incomplete.hpp>
-#include <tcsolve/matrix/reorder/permutation.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
 
 namespace tcsolve {
 

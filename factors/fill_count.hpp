@@ -12,7 +12,7 @@
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/factors/incomplete.hpp>
-#include <tcsolve/matrix/reorder/permutation.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
 
 namespace tcsolve {
 

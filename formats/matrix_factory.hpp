@@ -7,7 +7,7 @@
 
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/formats/register.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/matrix/scaled.hpp>
 
 namespace tcsolve {

@@ -2,8 +2,8 @@
 #include <tcsolve/io/plan_cache.hpp>
 
 #include <tcsolve/core/parallel.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/io/hash.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
 #include <tcsolve/version.hpp>
 
 #include <algorithm>

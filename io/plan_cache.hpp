@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/io/disk_cache.hpp>
 #include <tcsolve/matrix/csr.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
 
 namespace tcsolve {
 

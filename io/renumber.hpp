@@ -2,7 +2,7 @@
 /// A numbering that takes away the order a generator or a mesh gives.
 #pragma once
 
-#include <tcsolve/matrix/reorder/permutation.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
 
 #include <cstdint>
 

@@ -5,7 +5,7 @@
 #include <tcsolve/core/arrays.hpp>
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/matrix/csr.hpp>
-#include <tcsolve/matrix/reorder/renumber.hpp>
+#include <tcsolve/matrix/csr_arrays.hpp>
 
 namespace tcsolve {
 

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include <tcsolve/core/array.hpp>
-#include <tcsolve/matrix/reorder/permutation.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
 namespace tcsolve {

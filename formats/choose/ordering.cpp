@@ -8,9 +8,9 @@
 #include <limits>
 
 #include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/graph/reorder/cuthill_mckee.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/io/plan_cache.hpp>
-#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
 
 namespace tcsolve {
 namespace {

@@ -25,8 +25,8 @@
 
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/formats/choose/survey.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/io/disk_cache.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {

@@ -12,7 +12,7 @@
 ///   bits   integers: the same whatever the order
 #pragma once
 
-#include <tcsolve/matrix/reorder/renumber.hpp>
+#include <tcsolve/graph/reorder/renumber.hpp>
 
 namespace tcsolve {
 

@@ -8,9 +8,9 @@
 
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/matrix/pattern.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/precond/schwarz/dense_blocks.hpp>
 

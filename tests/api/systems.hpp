@@ -3,8 +3,8 @@
 #pragma once
 
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/matrix/reorder/permutation.hpp>
 
 #include <Eigen/LU>
 

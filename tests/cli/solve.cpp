@@ -3,9 +3,9 @@
 #include "tests/cli/program.hpp"
 #include "tests/support/formats.hpp"
 
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_market.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,8 +2,8 @@
 /// A solver of the reordered system answers in the caller's numbers, and keeps every promise that a
 /// Solver makes.
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/reordered_solver.hpp>
 

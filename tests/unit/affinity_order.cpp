@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The data-affinity order: a permutation of every pattern, the same on every run, that brings rows
 /// with the same columns together.
+#include <tcsolve/graph/reorder/affinity.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/matrix/reorder/affinity.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"

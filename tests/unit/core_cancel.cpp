@@ -3,9 +3,9 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/progress.hpp>
 #include <tcsolve/core/phase.hpp>
+#include <tcsolve/graph/reorder/cuthill_mckee.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/matrix_file.hpp>
-#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
 
 #include <gtest/gtest.h>
 

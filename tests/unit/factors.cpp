@@ -5,12 +5,12 @@
 #include <tcsolve/factors/complete.hpp>
 #include <tcsolve/factors/factored_inverse.hpp>
 #include <tcsolve/factors/factorisation.hpp>
+#include <tcsolve/graph/match/matching.hpp>
+#include <tcsolve/graph/reorder/colouring.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
+#include <tcsolve/graph/reorder/minimum_degree.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/matrix/reorder/colouring.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
-#include <tcsolve/matrix/reorder/minimum_degree.hpp>
-#include <tcsolve/matrix/reorder/permutation.hpp>
-#include <tcsolve/matrix/scale/matching.hpp>
 
 #include <Eigen/Dense>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Orders, reordered matrices and their measure, made level by level and row by row
-/// (matrix/reorder/renumber.hpp) on either side, against the serial code on the host.
+/// (graph/reorder/renumber.hpp) on either side, against the serial code on the host.
+#include <tcsolve/graph/reorder/cuthill_mckee.hpp>
+#include <tcsolve/graph/reorder/locality.hpp>
+#include <tcsolve/graph/reorder/renumber.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
-#include <tcsolve/matrix/reorder/locality.hpp>
-#include <tcsolve/matrix/reorder/renumber.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Orders of a matrix: permutations, reverse Cuthill-McKee against its definition, parts by METIS,
 /// and the measure that says what they gain.
+#include <tcsolve/graph/reorder/cuthill_mckee.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
+#include <tcsolve/graph/reorder/partition_order.hpp>
+#include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
-#include <tcsolve/matrix/reorder/partition_order.hpp>
-#include <tcsolve/matrix/reorder/reordering.hpp>
 
 #include <Eigen/Dense>
 

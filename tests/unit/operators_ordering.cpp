@@ -4,10 +4,10 @@
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/choose/ordering.hpp>
 #include <tcsolve/formats/register.hpp>
+#include <tcsolve/graph/reorder/cuthill_mckee.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/io/generators.hpp>
 #include <tcsolve/io/renumber.hpp>
-#include <tcsolve/matrix/reorder/cuthill_mckee.hpp>
-#include <tcsolve/matrix/reorder/graph_partition.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -7,8 +7,8 @@
 #include <tcsolve/factors/complete.hpp>
 #include <tcsolve/factors/fill_count.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/graph/reorder/minimum_degree.hpp>
 #include <tcsolve/io/generators.hpp>
-#include <tcsolve/matrix/reorder/minimum_degree.hpp>
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/matrix/scale/matching.hpp>
-#include <tcsolve/matrix/scale/structural_rank.hpp>
+#include <tcsolve/graph/match/matching.hpp>
+#include <tcsolve/graph/match/structural_rank.hpp>
 
 #include <gtest/gtest.h>
 
