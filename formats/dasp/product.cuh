@@ -14,8 +14,8 @@
 ///   tuning LOOP, groups of a warp: swept by bench/spmv (docs/formats/dasp.md)
 ///
 /// Sixty kernels: the files product_*.cu instantiate those of one type of values, or of some ways
-/// to add up (line.cuh) with it, so that each compiles in half a minute. product.cu chooses among
-/// them.
+/// to add up (line.cuh) with it, nine at most, since each takes seconds to compile. product.cu
+/// chooses among them.
 #pragma once
 
 #include <tcsolve/formats/dasp/products.cuh>
