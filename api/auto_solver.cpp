@@ -399,7 +399,8 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
   found_singular_ = std::ranges::any_of(story, ends_as_if_singular);
   SolveReport total;
   ctx_->in_turn(deadline_after(start, stopping_.time_limit), [&] { total = run(b, x, story); });
-  total.message = cat(facts_.closing(total, story), told_besides(story));
+  bool const minimised = at_ < list_.size() && list_[at_].choice.least_squares;
+  total.message = cat(facts_.closing(total, story, minimised), told_besides(story));
   total.choices = std::move(story);
   total.setup_seconds = setting_up_;
   total.seconds = seconds_since(start) - setting_up_;
