@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/solvers/driver/batch.hpp>
 
 #include <algorithm>
@@ -211,9 +212,7 @@ BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
                            " values; one of them is ", v.rows, " x ", v.cols));
   Context::Entry const entry(ctx);
   auto start = std::chrono::steady_clock::now();
-  auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+  auto seconds = [&] { return seconds_since(start); };
   auto asked = [&]() -> std::int32_t {
     Stop const stop = ctx.asked();
     if (stop != Stop::running) return static_cast<std::int32_t>(stop);
