@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/core/timed.hpp>
 #include <tcsolve/solvers/driver/batch.hpp>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/matrix_ops.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/solvers/loop/graph.hpp>

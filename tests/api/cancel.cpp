@@ -99,9 +99,9 @@ TEST_P(Cancels, ASetUpWithinASolveIsFollowedByNoIteration) {
       EXPECT_TRUE(range.acted());
     }
     EXPECT_EQ(r.reason, Stop::cancelled) << r.message;
-    ASSERT_EQ(r.choices.size(), 2u) << r.message;
+    ASSERT_EQ(r.choices.size(), 1u) << r.message;
     EXPECT_EQ(r.choices[0].outcome, "indefinite_operator");
-    EXPECT_EQ(r.choices[1].iterations, 0);
+    EXPECT_EQ(r.iterations, r.choices[0].iterations);
     EXPECT_EQ(ctx().cancelled(), !by_token) << "the request of a solve goes with it";
     ctx().clear_cancel();
     x.setZero();
