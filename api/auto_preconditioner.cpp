@@ -12,7 +12,9 @@ namespace {
 std::vector<Choice> choices_of(Context& ctx, CsrView<double> const& a) {
   MatrixFacts const facts =
       a.space == Space::host ? matrix_facts(a) : matrix_facts(to_host(ctx, a).view());
-  return choices(facts, ctx.space() != Space::host);
+  std::vector<Choice> list = choices(facts, ctx.space() != Space::host);
+  std::erase_if(list, [](Choice const& c) { return c.least_squares; });  // of lsmr, not of A^-1
+  return list;
 }
 
 Block block_of(Choice const& choice) {

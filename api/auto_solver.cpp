@@ -10,6 +10,7 @@
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
 #include <tcsolve/solvers/projected_solver.hpp>
@@ -59,6 +60,15 @@ bool goes_on(SolveReport const& r) {
       return r.cause != Cause::rhs && r.cause != Cause::guess && r.cause != Cause::matrix;
     default: return true;
   }
+}
+
+/// Whether a singular matrix ends a method, or a set-up, like this.
+bool ends_as_if_singular(ChoiceReport const& told) {
+  bool const of_another =
+      told.outcome == "breakdown:inner_solver" || told.outcome == "false_convergence:nullspace";
+  return !of_another && (told.outcome.starts_with(name(Stop::breakdown)) ||
+                         told.outcome.starts_with(name(Stop::false_convergence)) ||
+                         told.outcome.find("singular") != std::string::npos);
 }
 
 /// The limit of the solve, not one that auto gave to a choice, is what ended it.
@@ -132,7 +142,11 @@ auto AutoSolver::recipes_for(Context& ctx, CsrView<double> const& a) -> std::vec
   else
     list = choices(f, on_device, on_device && direct_comes_first(f) && cudss().there, rates_);
   std::vector<Recipe> recipes;
-  for (Choice& choice : list) recipes.push_back({std::move(choice)});
+  for (Choice& choice : list) {
+    if (choice.least_squares && accepts_least_squares_)
+      choice.solver.insert(choice.solver.rfind('}'), ", least_squares: true");
+    recipes.push_back({std::move(choice)});
+  }
   return recipes;
 }
 
@@ -212,8 +226,10 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
   A_ = std::move(A);
   A_true_ = std::move(A_true);
   given_M_ = std::move(M);
+  weighed_ = {};
   spent_ = 0;
   tolerance_.reset();
+  found_singular_ = false;
   if (!std::exchange(fresh_, false)) take_new_values();
   if (work_.method) return;
   unsupported_ = true;
@@ -226,7 +242,6 @@ void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> 
     default: throw_refusals(tried_);
   }
 }
-  weighed_ = {};
 
 void AutoSolver::throw_refusals(Story const& story) const {
   std::string text = "auto: no choice could be set up";
@@ -281,7 +296,7 @@ void AutoSolver::take_new_values() {
     else if (work_.M && !keep_)
       work_.M = work_.factory->update(*ctx_, system_, work_.M);
     work_.old = work_.M && keep_ && !given_M_;
-    work_.method->setup(*ctx_, A_, work_.M, A_true_);
+    set_up(*work_.method, list_[at_].choice);
     return;
   } catch (Cancelled const&) { throw; } catch (OutOfTime const&) {
     throw;
@@ -300,6 +315,7 @@ void AutoSolver::tell_failure(Choice const& choice, std::string const& why, doub
   failed.outcome = why;
   failed.setup_seconds = seconds;
   ctx_->log(Severity::note, cat("auto: ", failed.text()));
+  found_singular_ = found_singular_ || ends_as_if_singular(failed);
   tried_.push_back(std::move(failed));
 }
 
@@ -361,9 +377,17 @@ void AutoSolver::make_method(Choice const& choice) {
   Share const share = share_of(choice);
   std::shared_ptr<Solver> method = make<SolverRegistry>(solver_block(choice, share));
   if (!nullspace_.empty()) method = std::make_shared<ProjectedSolver>(method, nullspace_);
-  method->setup(*ctx_, A_, work_.M, A_true_);
+  set_up(*method, choice);
   work_.method = std::move(method);
   work_.share = share;
+}
+
+/// With A, or, for products with A^T that a format has not, with the matrix as it is.
+void AutoSolver::set_up(Solver& method, Choice const& choice) const {
+  bool const has_transpose = A_->traits().transpose && (!A_true_ || A_true_->traits().transpose);
+  if (!choice.least_squares || has_transpose) return method.setup(*ctx_, A_, work_.M, A_true_);
+  auto const csr = std::make_shared<CsrOperator<double>>(*ctx_, system_.matrix, Arrays::borrowed);
+  method.setup(*ctx_, csr, work_.M, csr);
 }
 
 SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
@@ -373,9 +397,11 @@ SolveReport AutoSolver::solve(In<double> b, Out<double> x) {
   tolerance_.reset();
   setting_up_ = 0;
   Story story = std::exchange(tried_, {});
+  found_singular_ = std::ranges::any_of(story, ends_as_if_singular);
   SolveReport total;
   ctx_->in_turn(deadline_after(start, stopping_.time_limit), [&] { total = run(b, x, story); });
-  total.message = cat(facts_.closing(total, story), told_besides(story));
+  bool const minimised = at_ < list_.size() && list_[at_].choice.least_squares;
+  total.message = cat(facts_.closing(total, story, minimised), told_besides(story));
   total.choices = std::move(story);
   total.setup_seconds = setting_up_;
   total.seconds = seconds_since(start) - setting_up_;
@@ -460,6 +486,7 @@ void AutoSolver::note(Story& story, SolveReport const& report, bool again) {
   told.iterations += report.iterations;
   told.true_residual = report.true_residual;
   told.seconds += report.seconds;
+  found_singular_ = found_singular_ || ends_as_if_singular(told);
 }
 
 /// A trial that has gained a digit goes on.
@@ -504,6 +531,11 @@ void AutoSolver::weigh() {
   constexpr double bytes_an_entry = 12;
   double const made = work_.M->cost(1).bytes / bytes_an_entry;
   double const another = seconds_of_incomplete(facts, made, next->choice, rates_);
+  Weighed weighed{complete->choice,
+                  make<PreconditionerRegistry>(preconditioner_block(complete->choice)),
+                  std::make_shared<SetupNotes>()};
+  System system = system_;
+  system.notes = weighed.notes;
   double whole = 0;
   try {
     ctx_->setting_up(ctx_->deadline(),
@@ -514,6 +546,7 @@ void AutoSolver::weigh() {
   ctx_->log(Severity::note,
             cat("auto: complete factors are predicted to take ", figure_text(whole),
                 " s, another incomplete factorisation ", figure_text(another), " s"));
+  weighed_ = std::move(weighed);
   std::rotate(next, complete, complete + 1);
 }
 
@@ -526,11 +559,6 @@ bool AutoSolver::begins_as_one_kernel() const {
 }
 
 SolveReport AutoSolver::approximate(In<double> b, Out<double> x) {
-  Weighed weighed{complete->choice,
-                  make<PreconditionerRegistry>(preconditioner_block(complete->choice)),
-                  std::make_shared<SetupNotes>()};
-  System system = system_;
-  system.notes = weighed.notes;
   if (ctx_ == nullptr || !work_.method) throw ShapeError("auto: approximate before setup");
   return work_.method->approximate(b, x);
 }
@@ -538,12 +566,12 @@ SolveReport AutoSolver::approximate(In<double> b, Out<double> x) {
 SolverCost AutoSolver::cost() const {
   SolverCost most;
   for (auto const& [choice, refused] : list_) {
+    if (choice.least_squares) continue;  // the last resort, for which no format is chosen
     SolverCost const cost = make<SolverRegistry>(solver_block(choice, share_of(choice)))->cost();
     most.vectors = std::max(most.vectors, cost.vectors);
     most.transpose = most.transpose || cost.transpose;
   }
   if (list_.empty()) most.vectors = 60;  // gmres
-  weighed_ = std::move(weighed);
   return most;
 }
 

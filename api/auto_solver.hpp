@@ -29,14 +29,22 @@ namespace tcsolve {
 
 struct AutoSolverParams {
   StoppingParams stopping{.max_iters = 100000};
+  bool least_squares = false;
   std::string check() const { return stopping.check(); }
-  static constexpr auto schema() { return std::tuple{include(&AutoSolverParams::stopping)}; }
+  static constexpr auto schema() {
+    using P = AutoSolverParams;
+    return std::tuple{include(&P::stopping),
+                      field(&P::least_squares, "least_squares",
+                            "accept a least-squares solution of a square system too (exit code 0), "
+                            "which lsmr, the last choice for a singular one, may end in")};
+  }
 };
 
 class AutoSolver final : public Solver {
  public:
   using Params = AutoSolverParams;
-  explicit AutoSolver(AutoSolverParams const& params = {}) : stopping_(params.stopping) {}
+  explicit AutoSolver(AutoSolverParams const& params = {})
+      : stopping_(params.stopping), accepts_least_squares_(params.least_squares) {}
 
   /// The method, or the preconditioner, that is not to be chosen. The limits of the solve are then
   /// those of the method.
@@ -109,20 +117,28 @@ class AutoSolver final : public Solver {
     double setup_seconds = SolveReport::unknown;  // NaN: told
     bool old = false;
   };
-  using Story = std::vector<ChoiceReport>;
-
-  std::vector<Recipe> recipes_for(Context&, CsrView<double> const& a);
-  bool look_again();
-  void take_new_values();
-  bool admits(Recipe const& r) const { return !r.refused && (definite_ || !r.choice.definite); }
-  Stop next();
-  void begin(Choice const&);
   /// A recipe that comes next by its predicted seconds, and what its factory has found out for it.
   struct Weighed {
     Choice choice;
     std::unique_ptr<PreconditionerFactory> factory;
     std::shared_ptr<SetupNotes> notes;
   };
+  using Story = std::vector<ChoiceReport>;
+
+  std::vector<Recipe> recipes_for(Context&, CsrView<double> const& a);
+  bool look_again();
+  void take_new_values();
+  bool admits(Recipe const& r) const {
+    return !r.refused && (definite_ || !r.choice.definite) &&
+           (!r.choice.least_squares || seems_singular());
+  }
+  /// With a nullspace that is given, the system that is left is not.
+  bool seems_singular() const {
+    return nullspace_.empty() && (facts_.is_singular() || found_singular_);
+  }
+  void set_up(Solver&, Choice const&) const;
+  Stop next();
+  void begin(Choice const&);
   void make_method(Choice const&);
   ChoiceReport told_of(Choice const&) const;
   void tell_failure(Choice const&, std::string const& why, double seconds);
@@ -139,6 +155,7 @@ class AutoSolver final : public Solver {
   Block preconditioner_block(Choice const&) const;
 
   StoppingParams stopping_;
+  bool accepts_least_squares_ = false;
   Block kept_solver_, kept_preconditioner_;
   std::vector<std::vector<double>> nullspace_;
   SystemFacts facts_;
@@ -147,7 +164,9 @@ class AutoSolver final : public Solver {
   std::vector<Recipe> list_;
   std::size_t at_ = 0;  // of list_: at work, or where the next set-up begins
   Work work_;
+  Weighed weighed_;
   bool definite_ = true;             // no method has found that A is not
+  bool found_singular_ = false;      // what failed in the solve at hand fails so of a singular A
   bool fresh_ = false;               // looked at since the last setup()
   bool stale_ = false;               // the list is of older values
   bool unsupported_ = true;          // what set-ups failed of is the config's, not the matrix's
@@ -163,4 +182,3 @@ class AutoSolver final : public Solver {
 };
 
 }  // namespace tcsolve
-  Weighed weighed_;

@@ -17,6 +17,7 @@ constexpr char const* threshold_ic = "{type: ic, drop_tolerance: 0.01, complete_
 constexpr char const* direct = "{type: direct}";
 constexpr char const* jacobi = "{type: jacobi}";
 constexpr char const* gmres = "{type: gmres, restart: 50}";
+constexpr char const *lsmr = "{type: lsmr}", *column_scaling = "{type: column_scaling}";
 
 std::string square_reason(MatrixFacts const& f) {
   if (f.symmetric) return "the matrix is symmetric, and not positive definite";
@@ -156,20 +157,25 @@ double seconds_of_incomplete(MatrixFacts const& f, double made, Choice const& ne
 std::vector<Choice> choices(MatrixFacts const& f, bool on_device, bool direct_first,
                             FactorRates const& rates) {
   if (!f.square())
-    return {{"{type: lsmr}", "{type: column_scaling}", "the matrix is not square: least squares",
-             false, 100000}};
+    return {{lsmr, column_scaling, "the matrix is not square: least squares", false, 100000}};
   std::vector<Choice> list;
   if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", f.entries, on_device);
   if (!f.symmetric) add_jacobi(list, "{type: bicgstab}", f, on_device, rates);
   add_general(list, gmres, "{type: bicgstab}", f, square_reason(f), direct_first);
+  // In exact arithmetic it ends after as many iterations as there are rows.
+  constexpr double least = 200, most = 5000;
+  list.push_back({.solver = lsmr,
+                  .preconditioner = column_scaling,
+                  .reason = "the matrix seems to be singular: least squares",
+                  .most_iterations = static_cast<int>(std::clamp(4.0 * f.rows, least, most)),
+                  .least_squares = true});
   return list;
 }
 
 std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeeds const& needs,
                                 FactorRates const& rates) {
   std::vector<Choice> list;
-  if (!f.square())
-    return {{"", "{type: column_scaling}", "the matrix is not square", false, 100000}};
+  if (!f.square()) return {{"", column_scaling, "the matrix is not square", false, 100000}};
   if (needs.symmetric || needs.definite) {
     if (f.positive_diagonal()) add_definite(list, "", f.entries, on_device);
     list.push_back({"", "{type: none}", "the matrix is symmetric", false, 5000});
@@ -182,7 +188,7 @@ std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeed
 
 std::vector<Choice> choices_with(MatrixFacts const& f, PreconditionerFactory const& M) {
   std::vector<Choice> list;
-  if (!f.square()) return {{"{type: lsmr}", "", "the matrix is not square", false, 100000}};
+  if (!f.square()) return {{lsmr, "", "the matrix is not square", false, 100000}};
   if (!M.is_fixed())
     return {{"{type: fgmres, restart: 50}", "", "the preconditioner varies", false, 10000}};
   if (f.symmetric && f.positive_diagonal())

@@ -9,6 +9,8 @@
 ///     square                         gmres, for large systems bicgstab, with ilu; a stronger ilu;
 ///                                    direct. Where rows are diagonally dominant, and for some
 ///                                    iterations on every device, bicgstab with jacobi before these
+///     singular                       after all of these, lsmr: A is structurally singular, or a
+///                                    method broke down, converged falsely or found it singular
 #pragma once
 
 #include <string>
@@ -55,6 +57,9 @@ struct Choice {
   /// M is an incomplete factorisation, of rows matched and scaled; or a complete one, whose cost is
   /// known before it is made.
   bool incomplete = false, complete = false;
+  /// For a square system that seems to be singular: what it ends in may be the x that comes nearest
+  /// to b. Multiplies by A^T.
+  bool least_squares = false;
   bool operator==(Choice const&) const = default;
 };
 

@@ -14,6 +14,11 @@ std::string singular_system_advice(SolveReport const&) {
          "near to b as an x can";
 }
 
+/// The same where such a method was the last that was tried.
+std::string known_nullspace_advice(SolveReport const&) {
+  return "A is singular: give its 'nullspace', if it is known";
+}
+
 /// norm(b - A x) that is asked for, where it does not depend on x0; infinite where it does.
 double tolerance_of(StoppingParams const& stopping, double rhs_norm) {
   if (stopping.baseline == Baseline::initial) return std::numeric_limits<double>::infinity();
@@ -95,16 +100,20 @@ std::optional<SolveReport> SystemFacts::unsolvable(double const* b, StoppingPara
   return report;
 }
 
-std::string SystemFacts::closing(SolveReport const& last,
-                                 std::vector<ChoiceReport> const& tried) const {
+std::string SystemFacts::closing(SolveReport const& last, std::vector<ChoiceReport> const& tried,
+                                 bool minimised) const {
   auto const found_singular = [](ChoiceReport const& t) {
     return t.outcome.find("singular") != std::string::npos;
   };
+  if (last.reason == Stop::least_squares && n_ > 0)
+    return cat(last.message, "; ", is_singular() ? text() : "A seems to be singular",
+               "; give its 'nullspace', if it is known");
   bool const singular = is_singular() || std::ranges::count_if(tried, found_singular) > 1;
   if (!singular || !ends_without_answer(last)) return last.message;
   std::string const solver = last.message.substr(0, last.message.find(':'));
   std::string const fact = text();
-  return cat(message_of(last, solver, singular_system_advice), fact.empty() ? "" : "; ", fact);
+  return cat(message_of(last, solver, minimised ? known_nullspace_advice : singular_system_advice),
+             fact.empty() ? "" : "; ", fact);
 }
 
 }  // namespace tcsolve

@@ -39,8 +39,10 @@ class SystemFacts {
 
   /// The message for `last`, the report that methods which were tried in turn ended with: where A
   /// is known to be singular, or two of them found it so, the advice is about that and not the last
-  /// method's own.
-  std::string closing(SolveReport const& last, std::vector<ChoiceReport> const& tried) const;
+  /// method's own. A least-squares solution of a square system is said to be one of a singular A.
+  /// minimised: the last method was to find the x that comes nearest to b.
+  std::string closing(SolveReport const& last, std::vector<ChoiceReport> const& tried,
+                      bool minimised = false) const;
 
  private:
   Index n_ = 0, rank_ = 0;

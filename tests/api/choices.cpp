@@ -53,7 +53,8 @@ TEST(ChoicesOnADevice, PredictAnotherIncompleteFactorisation) {
       << "A's own entries at the least";
   std::vector<Choice> const list = choices(f, false);
   EXPECT_TRUE(list.front().incomplete);
-  EXPECT_TRUE(list.back().complete);
+  EXPECT_TRUE(list[list.size() - 2].complete);
+  EXPECT_TRUE(list.back().least_squares) << "for a singular one alone";
 }
 
 }  // namespace

@@ -86,6 +86,8 @@ TEST(SystemFacts, TheClosingAdviceIsAboutTheSystem) {
   EXPECT_TRUE(closing.starts_with("gmres: stagnated")) << closing;
   EXPECT_NE(closing.find("'nullspace'"), std::string::npos) << closing;
   EXPECT_EQ(closing.find("larger restart"), std::string::npos) << closing;
+  EXPECT_EQ(regular.closing(last, {singular, singular}, true).find("lsmr"), std::string::npos)
+      << "it was the last";
   SystemFacts const known(line(4, {1}).view());
   EXPECT_NE(known.closing(last, {other}).find("row 2 is empty"), std::string::npos);
   last.reason = Stop::max_iterations;
