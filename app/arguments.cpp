@@ -149,11 +149,11 @@ Arguments parse_arguments(int argc, char const* const* argv) {
       app.add_option("CONFIG", config,
                      "the run, as a YAML file; or a matrix, for a run without one; -: from stdin");
   app.add_option("RHS", parsed.rhs, "the right-hand side, where a matrix was given");
-  auto* const solver_option = app.add_option("--solver", solver, "sets solver.type, e.g. cg");
-  auto* const preconditioner_option =
-      app.add_option("--preconditioner", preconditioner, "sets preconditioner.type, e.g. jacobi");
+  auto* const solver_option = app.add_option("--solver,--ksp", solver, "sets solver.type, e.g. cg");
+  auto* const preconditioner_option = app.add_option(
+      "--preconditioner,--pc,--precond", preconditioner, "sets preconditioner.type, e.g. jacobi");
   auto* const rtol_option =
-      app.add_option("--rtol", rtol, "sets solver.rtol, the relative tolerance, e.g. 1e-8");
+      app.add_option("--rtol,--tol", rtol, "sets solver.rtol, the relative tolerance, e.g. 1e-8");
   auto* const time_option = app.add_option(
       "--time-limit", time_limit,
       "seconds that the whole run may take, reading and set-up included; sets time_limit");

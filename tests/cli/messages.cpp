@@ -154,9 +154,9 @@ TEST_F(Messages, ShortFormsAndSuggestionsOfTheCommandLine) {
 
 TEST_F(Messages, OptionsOfOtherPackagesAreKnown) {
   for (auto const& [given, meant] :
-       {std::pair<Arguments, char const*>{{"--pc", "jacobi"}, "did you mean --preconditioner?"},
-        {{"--precond", "jacobi"}, "did you mean --preconditioner?"},
-        {{"--tol", "1e-8"}, "did you mean --rtol?"},
+       {std::pair<Arguments, char const*>{{"--preconditoner", "jacobi"},
+                                          "did you mean --preconditioner?"},
+        {{"--tolerance", "1e-8"}, "did you mean --rtol?"},
         {{"--maxit", "100"}, "did you mean --set solver.max_iters=VALUE?"},
         {{"--maxiter=100"}, "did you mean --set solver.max_iters=VALUE?"},
         {{"-ksp_type", "cg"}, "did you mean --solver?"},
@@ -167,6 +167,24 @@ TEST_F(Messages, OptionsOfOtherPackagesAreKnown) {
     EXPECT_EQ(o.code, 1) << given[0] << o.err;
     EXPECT_TRUE(has(o.err, meant)) << o.err;
   }
+}
+
+/// Short names of PETSc's users are names of the same options, in messages too.
+TEST_F(Messages, ShortNamesOfOptionsAreTaken) {
+  for (char const* const pc : {"--pc", "--precond"}) {
+    Outcome const o = solve(small_config, {"--ksp", "gmres", pc, "ilu", "--tol=1e-6", "-q"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(result()["config"]["solver"]["type"], "gmres");
+    EXPECT_EQ(result()["config"]["solver"]["rtol"], 1e-6);
+    EXPECT_EQ(result()["config"]["preconditioner"]["type"], "ilu");
+  }
+  write_text(folder_ / "m.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  Outcome o = tcsolve({"advise", "m.mtx", "--tol", "1e-5", "--backend", "host", "-q"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "rtol: 1e-05") || has(o.out, "rtol: 1.0e-05")) << o.out;
+  o = tcsolve({"advise", "m.mtx", "--pc", "jacobi"});
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(has(o.err, "'advise' does not use --preconditioner")) << o.err;
 }
 
 TEST_F(Messages, AFileThatIsNotThereNamesTheNearest) {
