@@ -30,33 +30,37 @@ std::string singular_advice(bool preconditioned) {
          "project out the nullspace";
 }
 
+/// `before`, the figure and `behind`; nothing of a figure that was never computed, or is infinite.
+std::string figure(char const* before, double v, char const* behind = "") {
+  return std::isfinite(v) ? cat(before, figure_text(v), behind) : "";
+}
+
 /// What to try next, by outcome.
 std::string general_advice(SolveReport const& r, std::string const& solver) {
   switch (r.reason) {
     case Stop::converged:
       if (r.rows_unmet > 0)
         return cat("but only in norm: in ", static_cast<std::int64_t>(r.rows_unmet), " of ", r.rows,
-                   " rows the residual is up to ", figure_text(r.rowwise_error),
-                   " of abs(b) + abs(A) abs(x); 'baseline: rows' goes by each row");
+                   " rows the residual is", figure(" up to ", r.rowwise_error),
+                   std::isfinite(r.rowwise_error) ? " of abs(b) + abs(A) abs(x)" : " not small",
+                   "; 'baseline: rows' goes by each row");
       // An x that solves a system of entries that are rounded otherwise needs no caution.
       return r.attainable > r.tolerance && !(r.rowwise_error <= 0x1p-50)
                  ? cat("the tolerance, ", figure_text(r.tolerance),
                        ", is below the accuracy that FP64 "
-                       "can be relied on for here, about ",
-                       figure_text(r.attainable))
+                       "can be relied on for here",
+                       figure(", about ", r.attainable))
                  : "";
     case Stop::least_squares:
       if (r.cause == Cause::inconsistent)
-        return cat("b has a part of norm ", figure_text(r.value),
+        return cat("b has a part", figure(" of norm ", r.value),
                    " in the nullspace, outside the range of A; ",
                    r.value > r.tolerance || std::isnan(r.tolerance)
                        ? "x solves the system without it, and no x has a smaller residual"
                        : "with what is left of the rest it exceeds the tolerance; a smaller rtol "
                          "helps");
       return cat("x minimises norm(b - A x)",
-                 std::isnan(r.condition)
-                     ? ""
-                     : cat(" (condition number at least ", figure_text(r.condition), ")"),
+                 figure(" (condition number at least ", r.condition, ")"),
                  r.accepts_least_squares ? ""
                                          : "; A x = b has no solution to be found here; "
                                            "'least_squares: true' accepts this one");
@@ -68,8 +72,8 @@ std::string general_advice(SolveReport const& r, std::string const& solver) {
     case Stop::precision_limit:
       if (r.cause == Cause::values)
         return "A is stored in a narrower type, whose rounding explains this; take wider 'values'";
-      return cat("the tolerance is below what FP64 reaches near this x, about ",
-                 figure_text(r.attainable), "; relax rtol, or try a direct preconditioner");
+      return cat("the tolerance is below what FP64 reaches near this x",
+                 figure(", about ", r.attainable), "; relax rtol, or try a direct preconditioner");
     case Stop::false_convergence:
       if (r.cause == Cause::nullspace)
         return "x without its part in the 'nullspace' leaves a larger residual: the vectors are "
@@ -86,15 +90,17 @@ std::string general_advice(SolveReport const& r, std::string const& solver) {
     case Stop::diverged: return "use a stronger preconditioner, or gmres";
     case Stop::breakdown:
       if (r.cause == Cause::inner_solver)
-        return cat(r.inner, "; give it more iterations, or take another inner method");
+        return cat(r.inner.empty() ? "an inner solver failed" : r.inner,
+                   "; give it more iterations, or take another inner method");
       if (r.cause == Cause::singular_operator) return singular_advice(r.preconditioned);
       return "use gmres, or another preconditioner";
     case Stop::indefinite_operator:
-      return cat(solver, " needs a symmetric positive definite operator (curvature ",
-                 figure_text(r.value), "); use minres for symmetric, gmres for general ones");
+      return cat(solver, " needs a symmetric positive definite operator",
+                 figure(" (curvature ", r.value, ")"),
+                 "; use minres for symmetric, gmres for general ones");
     case Stop::indefinite_preconditioner:
-      return cat("this method needs a symmetric positive definite preconditioner (<r, M r> = ",
-                 figure_text(r.value), "); use none, or gmres");
+      return cat("this method needs a symmetric positive definite preconditioner",
+                 figure(" (<r, M r> = ", r.value, ")"), "; use none, or gmres");
     case Stop::nonfinite:
       if (r.cause == Cause::rhs) return "the right-hand side holds NaN or Inf";
       if (r.cause == Cause::guess) return "the initial guess holds NaN or Inf";
@@ -165,11 +171,10 @@ std::string SolveReport::outcome() const {
 std::string message_of(SolveReport const& r, std::string const& solver, Advice own) {
   std::string text = cat(solver, ": ", r.outcome(), after(r.iterations));
   if (r.reason == Stop::converged && r.cause == Cause::zero_rhs) return text + "; b = 0, so x = 0";
-  if (!std::isnan(r.true_residual)) text += cat("; true residual ", figure_text(r.true_residual));
+  text += figure("; true residual ", r.true_residual);
   if (r.true_residual / r.rhs_norm >= 0)
-    text += cat(" (", figure_text(r.true_residual / r.rhs_norm), " of norm(b))");
-  if (r.reason != Stop::converged && !std::isnan(r.tolerance))
-    text += cat(", tolerance ", figure_text(r.tolerance));
+    text += figure(" (", r.true_residual / r.rhs_norm, " of norm(b))");
+  if (r.reason != Stop::converged) text += figure(", tolerance ", r.tolerance);
   if (r.reason != Stop::converged && r.true_residual <= r.tolerance && r.rows_unmet > 0)
     text +=
         cat(", and ", static_cast<std::int64_t>(r.rows_unmet), " of ", r.rows, " rows are not met");

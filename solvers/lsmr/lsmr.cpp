@@ -143,10 +143,12 @@ MethodFacts LsmrMethod<T>::facts() const {
       .cost = {.vectors = 15, .products = 2, .applications = 2, .passes = 18, .transpose = true},
       .advice = [](SolveReport const& r) -> std::string {
         if (r.reason == Stop::stagnated)
-          return cat(
-              "A^T r falls no further; with a condition number of ", figure_text(r.condition),
-              " or more that does not make x a least-squares solution; scale the columns of A, "
-              "or use a preconditioner");
+          return cat("A^T r falls no further; ",
+                     std::isfinite(r.condition)
+                         ? cat("with a condition number of ", figure_text(r.condition), " or more ")
+                         : "",
+                     "that does not make x a least-squares solution; scale the columns of A, "
+                     "or use a preconditioner");
         if (r.reason == Stop::breakdown)
           return "A times the preconditioner is singular, or so badly scaled that it looks it; "
                  "scale "
