@@ -421,7 +421,8 @@ SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
   for (bool again = false;;) {
     if (!work_.method) {
       auto const start = Clock::now();
-      Stop const ended = next();
+      Stop ended = next();
+      if (ended == Stop::running) ended = ctx.asked();  // after the last look of the set-up
       setting_up_ += seconds_since(start);
       for (ChoiceReport& t : std::exchange(tried_, {})) story.push_back(std::move(t));
       if (ended != Stop::running) {

@@ -23,6 +23,10 @@
 /// older values anew (`renew`) and cannot keeps the old one, and its report says why.
 ///
 /// One solver, and one Context, serve one host thread at a time: another one that enters meanwhile
+/// Context::cancel() ends the call that is at work, whenever it comes: the four throw Cancelled, at
+/// the latest where they end, and a solve whose set-up it came in reports `cancelled`. A request of
+/// SolveCallbacks is withdrawn with its solve; one of the Context stands until clear_cancel().
+///
 /// gets a BusyError, and so does a callback that asks the Context which called it for more.
 /// Context::cancel() and stop tokens may be used from any.
 #pragma once

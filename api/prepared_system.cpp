@@ -46,12 +46,14 @@ void PreparedSystem::clear() {
   if (used) parts_.renew_method(options_);  // may throw
 }
 
-/// Calls f(). If f throws, clears everything but the report and rethrows.
+/// Calls f(). If f throws, clears everything but the report and rethrows. Throws Cancelled where
+/// that came after f's last look at the flag: nobody takes it for a request to the next call.
 template <class F>
 void PreparedSystem::or_clear(F const& f) {
   Context::Entry const entry(ctx_);
   try {
     f();
+    if (ctx_.cancelled()) throw Cancelled();
   } catch (...) {
     clear();
     throw;
@@ -355,13 +357,16 @@ SolveReport PreparedSystem::solve_or_renew(In<double> b, Out<double> x) {
   if (!old_ || !may_be_the_preconditioner(report) || ctx_.asked() != Stop::running) return report;
   ctx_.log(Severity::note,
            cat(report.outcome(), " with a preconditioner of older values: made anew"));
-  if (std::string const why = renew_beside(); !why.empty()) {
-    if (Stop const asked = ctx_.asked(); asked != Stop::running) {
+  std::string const why = renew_beside();
+  Stop const asked = ctx_.asked();
+  if (!why.empty() || asked != Stop::running) {
+    if (asked != Stop::running) {
       report.reason = asked;
       report.cause = Cause::none;
       report.message = message_of(report, solver_->name());
     }
-    report.message += cat("; a preconditioner of the new values could not be made: ", why);
+    if (!why.empty())
+      report.message += cat("; a preconditioner of the new values could not be made: ", why);
     report.setup_seconds = seconds_since(start) - report.seconds;
     return report;
   }

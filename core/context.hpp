@@ -260,9 +260,9 @@ class Context {
   RangeListener* range_listener() const { return range_listener_; }
   void listen(RangeListener* listener) { range_listener_ = listener; }
 
-  /// Asks a running solve to stop after the iteration it is in, and a set-up to throw Cancelled
-  /// where its next phase would begin; safe from a signal handler or another thread. Stands until
-  /// clear_cancel(): a solve that begins later stops at once.
+  /// Asks the call at work to end: a solve after the iteration it is in, a set-up by Cancelled
+  /// where it next asks, at the latest where it ends. Safe from a signal handler or another thread.
+  /// Stands until clear_cancel(): a solve that begins before that stops at once.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   void clear_cancel() { cancelled_.store(false, std::memory_order_relaxed); }
