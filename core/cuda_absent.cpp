@@ -3,6 +3,7 @@
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/core/device_missing.hpp>
 #include <tcsolve/core/device_speeds.hpp>
+#include <tcsolve/core/own_stream.hpp>
 #include <tcsolve/core/ranges.hpp>
 #include <tcsolve/core/stream_clock.hpp>
 
@@ -35,6 +36,9 @@ Current::~Current() = default;
 void* stream(Device&) { absent(); }
 void wait_for(Device&, void*) { absent(); }
 void let_wait(Device&, void*) noexcept {}
+OwnStream::OwnStream(int) : ordinal_(0) { absent(); }
+OwnStream::~OwnStream() = default;
+void OwnStream::synchronize() const { absent(); }
 void* allocate(Space, std::size_t) { absent(); }
 void release(Space, void*) noexcept {}
 void* allocate_pinned(std::size_t) { absent(); }

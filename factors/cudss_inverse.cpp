@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <tcsolve/core/left_behind.hpp>
+#include <tcsolve/core/own_stream.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/operators/column.hpp>
 
@@ -74,10 +75,11 @@ struct CudssInverse<S>::Objects {
   Object A = nullptr, x = nullptr, b = nullptr;
   Array<Index> offsets, columns;  // what A, x and b are made of
   Array<S> values, of_x, of_b;
-  std::mutex busy;  // held by a call of cuDSS
+  std::mutex busy;        // held by a call of cuDSS
+  cuda::OwnStream apart;  // of calls that may be left behind
 
   Objects(Space space, std::size_t rows)
-      : ordinal(ordinal_of(space)), of_x(space, rows), of_b(space, rows) {}
+      : ordinal(ordinal_of(space)), of_x(space, rows), of_b(space, rows), apart(ordinal) {}
   Objects(Objects const&) = delete;
   Objects& operator=(Objects const&) = delete;
   ~Objects() {
@@ -98,10 +100,20 @@ struct CudssInverse<S>::Objects {
             "the estimate of memory");
     return told[1];
   }
+  /// In a Context's stream.
   void run(void* stream, int phase) {
+    std::lock_guard const one(busy);
+    submit(stream, phase);
+  }
+  /// Done on return: what is freed after a call that was left behind is in no use.
+  void run_apart(int phase) {
+    std::lock_guard const one(busy);
+    submit(apart.get(), phase);
+    apart.synchronize();
+  }
+  void submit(void* stream, int phase) {
     CudssLibrary const& library = cudss();
     cuda::Current const current(ordinal);
-    std::lock_guard const one(busy);
     require(library.set_stream(handle, stream), "cudssSetStream");
     require(library.execute(handle, phase, config, data, A, x, b),
             phase == CudssLibrary::analysis ? "the analysis"
@@ -255,12 +267,11 @@ void CudssInverse<S>::run(Context& ctx, int phase) const {
 }
 
 /// The analysis orders on the host, and a factorisation takes its time. Where one is left behind,
-/// what the Context does next in its stream comes after it.
+/// the Context's stream, in which solves have read the factors until now, does not wait for it.
 template <class S>
 void CudssInverse<S>::run_apart(Context& ctx, int phase) const {
-  leaving_behind(ctx.cancel_flag(), [objects = objects_, stream = ctx.stream(), phase] {
-    objects->run(stream, phase);
-  });
+  ctx.synchronize();
+  leaving_behind(ctx.cancel_flag(), [objects = objects_, phase] { objects->run_apart(phase); });
 }
 
 template <class S>

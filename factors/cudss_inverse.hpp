@@ -38,7 +38,8 @@ class CudssInverse final : public LinearOperator<double> {
   /// Of a square host matrix, in a Context on a device, with cudss().there. Throws MatrixError
   /// (singular, no positive pivots, beyond S), SizeError (entries that need 64-bit offsets),
   /// MemoryError, DeviceError, Cancelled at once: cuDSS is then left behind with what it works on
-  /// (core/left_behind.hpp). Waits for the device.
+  /// (core/left_behind.hpp), in a stream of its own, which the Context's does not wait for. Waits
+  /// for the device.
   CudssInverse(Context&, Csr<double> const& B, Definiteness kind);
   ~CudssInverse() override;
   /// New values on the same pattern, whose analysis stays. Throws as the constructor; the inverse

@@ -12,6 +12,7 @@
 
 #include <tcsolve/core/arena.hpp>
 #include <tcsolve/core/faults.hpp>
+#include <tcsolve/core/own_stream.hpp>
 
 namespace tcsolve::cuda {
 
@@ -438,6 +439,26 @@ void wait_for(Device& on, void* of_caller) {
                   not_capturable, ", or name the stream of b and x in ContextOptions::stream"));
   check(cudaEventRecord(on.order, stream));
   check(cudaStreamWaitEvent(on.stream, on.order, 0));
+}
+
+OwnStream::OwnStream(int ordinal) : ordinal_(ordinal) {
+  Current const current(ordinal_);
+  BesideCaptures const beside;
+  cudaStream_t made = nullptr;
+  check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+  stream_ = made;
+}
+
+OwnStream::~OwnStream() {
+  Current const current(ordinal_);
+  BesideCaptures const beside;
+  if (cudaStreamDestroy(static_cast<cudaStream_t>(stream_)) != cudaSuccess) cudaGetLastError();
+}
+
+void OwnStream::synchronize() const {
+  Current const current(ordinal_);
+  BesideCaptures const beside;
+  check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_)));
 }
 
 void let_wait(Device& on, void* of_caller) noexcept {

@@ -3,6 +3,7 @@
 /// what is said where there are not.
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/core/left_behind.hpp>
 #include <tcsolve/factors/complete_on_device.hpp>
 #include <tcsolve/factors/cudss_library.hpp>
 #include <tcsolve/io/generators.hpp>
@@ -12,8 +13,10 @@
 
 #include <Eigen/LU>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "tests/support/each_backend.hpp"
 #include "tests/support/guarded.hpp"
@@ -313,6 +316,44 @@ TEST_F(CudssFactorsGpu, GiveTheSameBitsOnEveryRun) {
     for (int run = 0; run < 3; ++run)
       EXPECT_EQ(applied(CompleteOnDevice(ctx(), a.view(), kind, Real::f64), x), first);
   }
+}
+
+/// A call that is left behind works in a stream of its own: the Context does not wait for it.
+TEST_F(CudssFactorsGpu, WhatIsLeftBehindHoldsNoStream) {
+  struct Looks : CheckListener {
+    void on_check() noexcept override {
+      if (++count == cancel_at) ctx->cancel();
+    }
+    Context* ctx = nullptr;
+    int count = 0, cancel_at = -1;
+  } looks;
+  looks.ctx = &ctx();
+  Csr<double> const large = generate(Poisson27Params{.n = 30}), small = definite(60, 2);
+  ctx().listen_to_checks(&looks);
+  auto const factorised = [&] {
+    return CompleteOnDevice(ctx(), large.view(), Definiteness::general, Real::f64);
+  };
+  auto const seconds_of = [](auto const& f) {
+    auto const start = std::chrono::steady_clock::now();
+    f();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  factorised();
+  int const all = std::exchange(looks.count, 0);
+  double const whole = seconds_of(factorised);
+  for (int const part : {1, 2, 3}) {
+    looks.count = 0;
+    looks.cancel_at = part * all / 4;
+    try {
+      factorised();
+    } catch (Cancelled const&) {}
+    looks.cancel_at = -1;
+    ctx().clear_cancel();
+    EXPECT_LT(seconds_of([&] { ctx().synchronize(); }), 0.02 + 0.2 * whole) << part;
+    inverts(*direct(ctx(), small, {.library = FactorLibrary::cudss}), small, 1e-10);
+  }
+  ctx().listen_to_checks(nullptr);
+  while (left_behind() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 /// The verdict is that of every other preconditioner: the FP64 residual, whatever the factors are.
