@@ -7,6 +7,7 @@
 ///     solver.update_values(a);                     // the same pattern, new values
 ///     solver.solve(b, x);                          // reuses the set-up: allocates nothing
 ///     solver.set_matrix(other);                    // another pattern, or another size
+///     solver.set_systems(a, starts);               // many small systems, each with its verdict
 ///
 ///   order        operator.reorder: b and x stay in the caller's order
 ///   operator     operator.format, operator.values; `converged` refers to the matrix given, in FP64
@@ -22,11 +23,11 @@
 /// formed. A solve that throws leaves the solver ready. One that has to make a preconditioner of
 /// older values anew (`renew`) and cannot keeps the old one, and its report says why.
 ///
-/// One solver, and one Context, serve one host thread at a time: another one that enters meanwhile
 /// Context::cancel() ends the call that is at work, whenever it comes: the four throw Cancelled, at
 /// the latest where they end, and a solve whose set-up it came in reports `cancelled`. A request of
 /// SolveCallbacks is withdrawn with its solve; one of the Context stands until clear_cancel().
 ///
+/// One solver, and one Context, serve one host thread at a time: another one that enters meanwhile
 /// gets a BusyError, and so does a callback that asks the Context which called it for more.
 /// Context::cancel() and stop tokens may be used from any.
 #pragma once
@@ -44,6 +45,8 @@
 #include <tcsolve/core/arrays.hpp>
 
 namespace tcsolve {
+
+struct BatchReport;
 
 /// Reports of a running solve, and how to end it early: its outcome is then `cancelled`, with the
 /// best x so far.
@@ -93,6 +96,15 @@ class LinearSolver {
   void set_matrix(CsrView<double> const& a, Arrays arrays = Arrays::copied);
   /// Moves the matrix into the solver: no copy on the host.
   void set_matrix(Csr<double> a);
+  /// Many small independent systems at once (solvers/driver/batch.hpp): `a` is block diagonal, and
+  /// system k has the rows and columns [starts[k], starts[k + 1]). They take the place of a matrix:
+  /// ready() is false, and solve_systems() and update_values() are for them. Method and
+  /// preconditioner are those of the options. Throws Unsupported where these do not serve many
+  /// systems (Solver::batches(), PreconditionerFactory::batches()), with the names of those that
+  /// do, or where `operator`, `nullspace` or `renew` ask for what a batch has not; ShapeError
+  /// (starts), MatrixError (an entry couples two systems), else as set_matrix(). Arrays as there.
+  void set_systems(CsrView<double> const& a, std::vector<Index> const& starts,
+                   Arrays arrays = Arrays::copied);
   /// An operator instead of a matrix; the options' `operator` is ignored. M: the caller's
   /// preconditioner; null: that of the options, which needs A to be a CsrOperator<double> unless it
   /// is made of A alone, as `none` is. A_true: the system that `converged` refers to; null: A.
@@ -123,8 +135,20 @@ class LinearSolver {
   std::vector<SolveReport> solve_columns(In<double> b, Out<double> x,
                                          SolveCallbacks const& callbacks = {});
 
+  /// x <- an approximation of A^-1 b, system by system, from the guess in x: b and x are vectors of
+  /// all rows, end to end. A report of the size of a few numbers a system, whose of(k) is the
+  /// report of system k; one that fails leaves the others alone. The time limit is that of all.
+  /// `progress` is not called: the host does not see the iterations. What it returns is complete
+  /// with solvers/driver/batch_report.hpp. Throws ShapeError.
+  BatchReport solve_systems(In<double> b, Out<double> x, SolveCallbacks const& callbacks = {});
+  /// The same on host vectors.
+  BatchReport solve_systems(std::span<double const> b, std::span<double> x,
+                            SolveCallbacks const& callbacks = {});
+
   /// Whether the solver has a matrix or an operator.
   bool ready() const;
+  /// How many systems it has; 0 where set_systems() has not made them.
+  Index systems() const;
   Context& context();
   /// The factories and the method that the options name; they give limits, costs and requirements.
   SolverParts const& parts() const;
@@ -146,6 +170,7 @@ class LinearSolver {
  private:
   struct Impl;
   Impl& with_matrix(char const* what) const;
+  Impl& with_systems(char const* what) const;
   std::unique_ptr<Impl> impl_;
 };
 

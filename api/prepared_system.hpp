@@ -32,6 +32,11 @@ class PreparedSystem {
   void load(CsrView<double> const& a, Arrays arrays);
   void load(Csr<double> a);
   void load(GivenOperators given);
+  /// Back to where it was before the first load().
+  void unload() {
+    clear();
+    report_ = {};
+  }
   void update_values(CsrView<double> const& a);
   void refresh();
   /// Solver::solve(), within the time limit of the method. Where a preconditioner of older values

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/problem.hpp>
 
+#include <tcsolve/app/batch.hpp>
 #include <tcsolve/app/generator.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/matrix_file.hpp>
@@ -103,7 +104,9 @@ ProblemSize problem_size(ParsedConfig const& config) {
   InputFiles const& files = config.files;
   ReadOptions const options{.nonfinite = NonFinite::keep, .petsc = problem.petsc.scalar};
   ProblemSize size;
-  if (problem.generator) {
+  if (!problem.batch.empty()) {
+    size = batch_size(config);
+  } else if (problem.generator) {
     MatrixSize const made = make<GeneratorRegistry>(problem.generator)->size();
     size = {"generator " + problem.generator.type(),
             made.rows,
@@ -139,8 +142,14 @@ Problem load_problem(ParsedConfig const& config, CancelFlag cancel) {
   ReadOptions matrix_options = options;
   matrix_options.petsc = columns_options.petsc = from.petsc.scalar;
   Problem p;
-  p.A = from.generator ? make<GeneratorRegistry>(from.generator)->make({0, cancel})
-                       : read_matrix(files.matrix, matrix_options);
+  if (!from.batch.empty()) {
+    CsrBatch batch = load_batch(config, cancel);
+    p.A = std::move(batch.matrix);
+    p.starts = std::move(batch.starts);
+  } else {
+    p.A = from.generator ? make<GeneratorRegistry>(from.generator)->make({0, cancel})
+                         : read_matrix(files.matrix, matrix_options);
+  }
   Index const rows = p.A.rows, cols = p.A.cols;
   Index const k = p.columns =
       files.rhs.empty() ? from.columns : columns_file_size(files.rhs, "b", columns_options).cols;

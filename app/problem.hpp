@@ -25,6 +25,7 @@ struct ProblemSize {
 
 struct Problem {
   Csr<double> A;
+  std::vector<Index> starts;            ///< of the systems, where A is a batch; else empty
   Index columns = 1;                    ///< right-hand sides
   std::vector<double> b, x0, solution;  ///< column after column; solution: empty when not known
   std::string nonfinite;  ///< the first entry of b, or of x0, that is Inf or NaN, by its row; or ""

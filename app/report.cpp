@@ -220,6 +220,18 @@ std::string right_hand_sides(Json const& list) {
   return section("Right-hand sides", "columns", text);
 }
 
+/// Many systems: how they ended, and how long they took.
+std::string many_systems(Json const& systems) {
+  if (!systems.is_object()) return "";
+  std::string text = "<table>\n" + rows(systems, "systems");
+  for (char const* const part : {"outcomes", "iterations"})
+    for (auto const& [key, v] : systems[part].items())
+      text += cat("<tr><td>", part, ": ", html_text(key), "</td><td class=\"n\">", value_text(v),
+                  "</td></tr>\n");
+  return section("Systems", "systems",
+                 text + "</table>\n<p><small>A line for each is in systems.csv</small></p>\n");
+}
+
 /// The order that the matrix was put in.
 std::string reordering(Json const& order) {
   if (!order.is_object()) return "";
@@ -292,6 +304,12 @@ std::string inlined(std::string const& svg) {
   return start == std::string::npos ? "" : svg.substr(start);
 }
 
+/// The drawn history, where there is one.
+std::string convergence(std::string const& plot) {
+  if (plot.empty()) return "";
+  return cat("<section class=\"plot\"><h2>Convergence</h2>\n", inlined(plot), "</section>\n");
+}
+
 }  // namespace
 
 std::string html_text(std::string const& text) {
@@ -327,8 +345,8 @@ std::string report_html(std::string const& result, std::string const& config,
              "<div class=\"verdict ", good ? "good" : "bad", "\" data-key=\"verdict\"><b>",
              value_text(verdict["outcome"]), "</b> (exit code ", value_text(verdict["exit_code"]),
              ")<br>\n", value_text(verdict["message"]), "</div>\n", list(r["warnings"]), method(r),
-             choices(r["choices"]), right_hand_sides(r["columns"]),
-             "<section class=\"plot\"><h2>Convergence</h2>\n", inlined(plot), "</section>\n",
+             choices(r["choices"]), right_hand_sides(r["columns"]), many_systems(r["systems"]),
+             convergence(plot),
              "<div class=\"columns\">\n<section data-key=\"problem\"><h2>System</h2>\n<table>\n",
              rows(r["problem"], "problem"), rows(of_run, ""), "</table>\n</section>\n",
              object_section("Residual", r, "residual"), ledger(r["seconds"]), profile(r["profile"]),

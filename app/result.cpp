@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/result.hpp>
 
+#include <tcsolve/app/batch.hpp>
 #include <tcsolve/app/blocks.hpp>
 #include <tcsolve/app/gnuplot.hpp>
 #include <tcsolve/app/machine.hpp>
@@ -19,6 +20,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <exception>
@@ -34,6 +36,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr char const* result_name = "result.json";
 constexpr char const* history_name = "history.csv";
+constexpr char const* systems_name = "systems.csv";
 constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
 constexpr char const* plot_name = "convergence.svg";
 constexpr char const* report_name = "report.html";
@@ -223,6 +226,11 @@ Json columns_json(RunResult const& run) {
   return list;
 }
 
+/// Of many systems; null where there is one.
+Json of_systems(RunResult const& run) {
+  return run.systems && !run.failure ? systems_json(*run.systems) : Json(nullptr);
+}
+
 Json memory(RunResult const& run) {
   RunMemory const& m = run.memory;
   return {{"host_predicted", number(m.host_predicted)},
@@ -260,6 +268,7 @@ Json files(WrittenFiles const& f, OutputConfig const& output) {
           {"solution", f.solution ? Json(solution_name(output)) : Json(nullptr)},
           {"plot", f.plot ? Json(plot_name) : Json(nullptr)},
           {"report", f.report ? Json(report_name) : Json(nullptr)},
+          {"systems", f.systems ? Json(systems_name) : Json(nullptr)},
           {"failed", f.failed}};
 }
 
@@ -299,12 +308,15 @@ bool same_file(fs::path const& a, fs::path const& b) {
 }
 
 void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
-  for (char const* const name :
-       {result_name, history_name, solution_names[0], solution_names[1], plot_name, report_name}) {
+  for (char const* const name : {result_name, history_name, systems_name, solution_names[0],
+                                 solution_names[1], plot_name, report_name}) {
     fs::path const file = directory / name;
     std::error_code failed;
     bool const is_input = same_file(inputs.matrix, file) || same_file(inputs.rhs, file) ||
-                          same_file(inputs.x0, file) || same_file(inputs.solution, file);
+                          same_file(inputs.x0, file) || same_file(inputs.solution, file) ||
+                          std::ranges::any_of(inputs.batch, [&](fs::path const& input) {
+                            return same_file(input, file);
+                          });
     // A folder of that name is not ours.
     if (is_input || !fs::is_regular_file(fs::symlink_status(file, failed))) continue;
     if (!fs::remove(file, failed) && failed)
@@ -342,7 +354,7 @@ void write_pictures(RunResult& run, RunConfig const& config) {
   fs::path const directory = config.output.directory;
   WrittenFiles& files = run.files;
   std::string svg;
-  if (config.output.plot || config.output.report)
+  if (!run.systems && (config.output.plot || config.output.report))  // of a batch is no history
     files.plot = written(files.failed,
                          [&] {
                            ChoiceReport const* const taken = in_force(run.report.choices);
@@ -394,6 +406,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"preconditioner", text_or_null(run.preconditioner)},
                        {"choices", choices_json(run)},
                        {"columns", columns_json(run)},
+                       {"systems", of_systems(run)},
                        {"seconds", seconds(run.times)},
                        {"repeat", repeat_json(run.repeat)},
                        {"work", work(run)},
@@ -416,8 +429,10 @@ std::string directory_for(std::string directory, ParsedConfig const& config) {
   constexpr std::string_view key = "{name}";
   std::size_t const at = directory.find(key);
   if (at == std::string::npos) return directory;
-  Block const& generator = config.run.problem.generator;
-  std::string name = generator ? generator.type() : config.run.problem.matrix;
+  ProblemConfig const& problem = config.run.problem;
+  std::string name = !problem.batch.empty() ? "batch"
+                     : problem.generator    ? problem.generator.type()
+                                            : problem.matrix;
   name = fs::path(is_standard_input(name) ? "standard-input" : name).filename().string();
   for (char const* const ending : {".gz", ".xz", ".tar", ".tgz", ".mtx", ".npz", ".petsc"})
     if (name.size() > std::string_view(ending).size() && name.ends_with(ending))
@@ -468,13 +483,22 @@ void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs
       throw ConfigError(cat("'problem.", key, "': ", input->string(),
                             " is where `output.solution` would write x; choose another output "
                             "directory"));
+  for (fs::path const& input : inputs.batch)
+    if (same_file(input, solution))
+      throw ConfigError(cat("'problem.batch': ", input.string(),
+                            " is where `output.solution` would write x; choose another output "
+                            "directory"));
 }
 
 void write_results(RunResult& run, RunConfig const& config, std::vector<double> const& x) {
   fs::path const directory = config.output.directory;
   WrittenFiles& files = run.files;
   bool const solved = !run.failure;
-  if (solved && config.output.history)
+  if (solved && run.systems)
+    files.systems = written(files.failed, [&] {
+      write_file(directory / systems_name, systems_csv(*run.systems, run.starts));
+    });
+  if (solved && !run.systems && config.output.history)
     files.history = written(files.failed,
                             [&] { write_file(directory / history_name, history_csv(run.report)); });
   if (solved && config.output.solution)

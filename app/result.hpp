@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The files of a run: result.json, history.csv, x.mtx or x.npy.
+/// The files of a run: result.json, history.csv or systems.csv, x.mtx or x.npy.
 #pragma once
 
 #include <tcsolve/app/failure.hpp>
@@ -9,6 +9,7 @@
 #include <tcsolve/app/run_config.hpp>
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/matrix/reorder/reordering.hpp>
+#include <tcsolve/solvers/driver/batch_report.hpp>
 #include <tcsolve/solvers/driver/report.hpp>
 
 #include <cstdint>
@@ -57,14 +58,16 @@ struct ProfiledPart {
 
 /// The files beside result.json that this run wrote.
 struct WrittenFiles {
-  bool history = false, solution = false, plot = false, report = false;
+  bool history = false, solution = false, plot = false, report = false, systems = false;
   std::vector<std::string> failed;  ///< why those that were asked for are missing, if they are
 };
 
 struct RunResult {
-  SolveReport report;                ///< of the solver; nothing where there is a failure
-  std::vector<SolveReport> columns;  ///< of each right-hand side, where there are several
-  std::int64_t iterations = 0;       ///< of all columns, and of all that `auto` has tried
+  SolveReport report;                  ///< of the solver; nothing where there is a failure
+  std::vector<SolveReport> columns;    ///< of each right-hand side, where there are several
+  std::optional<BatchReport> systems;  ///< of each of many, the worst of which `report` is about
+  std::vector<Index> starts;           ///< of their rows
+  std::int64_t iterations = 0;  ///< of all columns or systems, and of all that `auto` has tried
   /// Of the method that the run ended with, and of its iterations alone.
   double seconds_per_iteration = std::numeric_limits<double>::quiet_NaN();
   std::vector<ProfiledPart> profile;  ///< of `--profile`: they add up to the seconds of the solve
@@ -124,9 +127,10 @@ class OutputDirectory {
 /// solution; it may replace the guess that led to it.
 void require_inputs_to_stay(OutputConfig const&, InputFiles const&);
 
-/// Writes history.csv, x, the plot and the report if the config says so and a solver ran, then
-/// result.json, each whole or not at all. Does not throw: a file that cannot be written is named in
-/// run.files.failed, the others are written nevertheless, and the exit code becomes 2.
+/// Writes history.csv, of many systems systems.csv, x, the plot and the report if the config says
+/// so and a solver ran, then result.json, each whole or not at all. Does not throw: a file that
+/// cannot be written is named in run.files.failed, the others are written nevertheless, and the
+/// exit code becomes 2.
 void write_results(RunResult& run, RunConfig const&, std::vector<double> const& x);
 
 }  // namespace tcsolve

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/run_config.hpp>
 
+#include <tcsolve/app/run_input.hpp>
 #include <tcsolve/configs/shorthand.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/file_advice.hpp>
 #include <tcsolve/io/matrix_file.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace tcsolve {
 namespace {
@@ -42,7 +44,28 @@ void unfold_blocks(ConfigNode& root, Catalog const& catalog) {
     if (node && node->kind == ConfigNode::Kind::scalar) *node = as_block(catalog.at(kind), *node);
   };
   for (char const* const key : {"solver", "preconditioner", "operator"}) unfold(&root, key, key);
-  unfold(root.find("problem"), "generator", "generator");
+  ConfigNode* const problem = root.find("problem");
+  unfold(problem, "generator", "generator");
+  unfold(problem ? problem->find("batch") : nullptr, "generator", "generator");
+}
+
+/// `batch: [A.mtx, B.mtx]` becomes `batch: {files: [A.mtx, B.mtx]}`, and so does `batch: folder`.
+void unfold_batch(ConfigNode& root) {
+  ConfigNode* const problem = root.find("problem");
+  ConfigNode* const batch = problem ? problem->find("batch") : nullptr;
+  if (!batch || batch->kind == ConfigNode::Kind::map || batch->kind == ConfigNode::Kind::null)
+    return;
+  ConfigNode files = *batch, map;
+  if (files.kind == ConfigNode::Kind::scalar) {
+    files = {};
+    files.kind = ConfigNode::Kind::sequence;
+    files.at = batch->at;
+    files.items.push_back(*batch);
+  }
+  map.kind = ConfigNode::Kind::map;
+  map.at = files.at;
+  map.entries.push_back({"files", files.at, std::move(files)});
+  *batch = std::move(map);
 }
 
 /// `rhs: {file: B.mtx}` becomes `rhs: B.mtx`, and `rhs: {columns: 16}` two keys of `problem`, `rhs:
@@ -96,6 +119,36 @@ fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string 
   return {};
 }
 
+/// The files of `problem.batch`, those of a folder by their names.
+std::vector<fs::path> batch_files(fs::path const& folder, ConfigNode const& root,
+                                  std::string& missing) {
+  std::vector<fs::path> files;
+  ConfigNode const* const problem = root.find("problem");
+  ConfigNode const* const batch = problem ? problem->find("batch") : nullptr;
+  ConfigNode const* const given = batch ? batch->find("files") : nullptr;
+  if (!given) return files;
+  for (ConfigNode const& node : given->items) {
+    fs::path const path = resolved(folder, node);
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
+      if (!fs::exists(path, ignored))
+        missing += cat(missing.empty() ? "" : "\n", node.at.text(), ": 'batch': there is no file ",
+                       path.string(), file_advice(path));
+      files.push_back(path);
+      continue;
+    }
+    std::vector<fs::path> inside;
+    for (auto const& entry : fs::directory_iterator(path, ignored))
+      if (entry.is_regular_file(ignored) && is_matrix(entry.path())) inside.push_back(entry.path());
+    if (inside.empty())
+      missing += cat(missing.empty() ? "" : "\n", node.at.text(),
+                     ": 'batch': there is no matrix in the folder ", path.string());
+    std::ranges::sort(inside);
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
 /// b, and x0, that lie in the file of the matrix are taken where the config names none.
 void take_held(ConfigNode const& root, ParsedConfig& parsed) {
   fs::path const& matrix = parsed.files.matrix;
@@ -119,6 +172,18 @@ void take_held(ConfigNode const& root, ParsedConfig& parsed) {
 
 }  // namespace
 
+std::string BatchConfig::check() const {
+  if (!files.empty() && generator) return "give one of 'files' and 'generator', not both";
+  if (!files.empty() && count > 1) return "'count' is for a 'generator'";
+  if (!generator || vary.empty()) return "";
+  std::vector<std::string> integers;
+  for (KeyDoc const& key : generator.registry()->keys_of(generator.type()))
+    if (key.type == "integer") integers.push_back(key.key);
+  if (std::ranges::find(integers, vary) != integers.end()) return "";
+  return cat("'vary': the generator '", generator.type(), "' has no integer key '", vary,
+             "'; it has ", joined(integers));
+}
+
 ParsedConfig read_config(std::string const& path, std::vector<std::string> const& sets,
                          Catalog const& catalog) {
   return read_config(load_yaml(path), fs::path(path).parent_path(), sets, catalog);
@@ -133,6 +198,8 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
     unfold_blocks(root, catalog);
   }
   let_sets_replace(root);
+  unfold_batch(root);
+  unfold_blocks(root, catalog);
   unfold_rhs(root, problems);
   resolve_paths(root, folder.string());
   ParsedConfig parsed;
@@ -142,6 +209,7 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
   std::string& missing = parsed.missing;
   InputFiles& files = parsed.files;
   files.matrix = input_file(folder, root, "matrix", {}, missing);
+  files.batch = batch_files(folder, root, missing);
   files.rhs = input_file(folder, root, "rhs", {"ones", "random", "A_times_ones"}, missing);
   files.x0 = input_file(folder, root, "x0", {"zero", "random"}, missing);
   files.solution = input_file(folder, root, "solution", {}, missing);

@@ -29,9 +29,33 @@ struct PetscConfig {
   }
 };
 
+/// Many small systems that are solved at once.
+struct BatchConfig {
+  std::vector<std::string> files;
+  Block generator;
+  int count = 1;
+  std::string vary = "seed";
+
+  bool empty() const { return files.empty() && !generator; }
+  static constexpr auto schema() {
+    using P = BatchConfig;
+    return std::tuple{
+        field(&P::files, "files",
+              "a matrix each, or folders, of which every matrix is taken, by its name; [A.mtx, "
+              "B.mtx] alone is another way to write them"),
+        field(&P::generator, "generator", block_of("generator"), "generated matrices instead"),
+        field(&P::count, "count", between(1, 10'000'000), "how many are generated"),
+        field(&P::vary, "vary",
+              "an integer key of the generator, to which 0, 1, 2, ... are added; empty: all are "
+              "alike")};
+  }
+  std::string check() const;
+};
+
 struct ProblemConfig {
   std::string matrix;
   Block generator;
+  BatchConfig batch;
   std::string rhs = "A_times_ones";
   int columns = 1;
   std::string x0 = "zero";
@@ -46,6 +70,9 @@ struct ProblemConfig {
               "MATLAB "
               "5 to 7, or tar of the SuiteSparse collection; - is standard input"),
         field(&P::generator, "generator", block_of("generator"), "a generated matrix instead"),
+        field(&P::batch, "batch",
+              "many small systems instead, solved at once, with a verdict for each; rhs, x0 and "
+              "solution are those of all, end to end"),
         field(
             &P::rhs, "rhs", non_empty(),
             "b: a file, of several columns if it has them, or ones, random (in [-1, 1), drawn from "
@@ -61,7 +88,10 @@ struct ProblemConfig {
   }
   std::string check() const {
     if (!matrix.empty() && generator) return "give one of 'matrix' and 'generator', not both";
-    if (matrix.empty() && !generator) return "give a 'matrix' or a 'generator'";
+    bool const one = !matrix.empty() || generator;
+    if (one && !batch.empty()) return "a 'batch' stands in the place of 'matrix' and 'generator'";
+    if (!one && batch.empty()) return "give a 'matrix' or a 'generator', or a 'batch' of them";
+    if (columns > 1 && !batch.empty()) return "a 'batch' has one right-hand side";
     if (columns > 1 && rhs != "random")
       return "'columns' is for 'rhs: random'; a file has as many as it holds";
     return "";
@@ -127,6 +157,7 @@ struct RunConfig : SolverOptions {
 /// Where the input files of a run are, resolved; empty when there is none.
 struct InputFiles {
   std::filesystem::path matrix, rhs, x0, solution;
+  std::vector<std::filesystem::path> batch;  ///< one of each system
 };
 
 struct ParsedConfig {

@@ -6,6 +6,7 @@
 #include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/bandwidth.hpp>
+#include <tcsolve/app/batch.hpp>
 #include <tcsolve/app/blocks.hpp>
 #include <tcsolve/app/columns.hpp>
 #include <tcsolve/app/failure.hpp>
@@ -31,6 +32,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -162,6 +164,18 @@ std::vector<std::string> names_of_A(LinearSolver const& solver) {
   return names;
 }
 
+/// once(), which makes the answer of x, or as many times as `--repeat` says.
+void solve_timed(Context& ctx, std::vector<double>& x, std::function<SolveReport()> const& once,
+                 int repeat, RunResult& result) {
+  if (repeat == 0) return timed(result.times.solve, [&] { result.report = once(); });
+  timed(result.times.repeat,
+        [&] { result.report = repeat_solve(ctx, x, once, repeat, result.repeat.emplace()); });
+  // The last of them is the solve of this run.
+  auto const& each = result.repeat->seconds;
+  result.times.solve = each.empty() ? 0 : each.back();
+  result.times.repeat -= result.times.solve;
+}
+
 /// x0 becomes the answer. `profile`: null where the parts of the solve are not timed.
 void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, Profile* profile,
            RunResult& result) {
@@ -170,23 +184,29 @@ void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, P
     return solve_once(solver, problem, result);
   };
   if (bandwidth) timed(result.times.probe, [&] { result.bandwidth = bandwidth_of(solver); });
-  auto& x = problem.x0;
-  if (repeat > 0) {
-    timed(result.times.repeat, [&] {
-      result.report = repeat_solve(solver.context(), x, once, repeat, result.repeat.emplace());
-    });
-    // The last of them is the solve of this run.
-    auto const& each = result.repeat->seconds;
-    result.times.solve = each.empty() ? 0 : each.back();
-    result.times.repeat -= result.times.solve;
-  } else {
-    timed(result.times.solve, [&] { result.report = once(); });
-  }
+  solve_timed(solver.context(), problem.x0, once, repeat, result);
   note_work(solver, result);
   if (profile != nullptr) note_profile(solver, *profile, problem.columns, result);
   note_solve(solver, solver.context(), result);
-  if (problem.solution.empty()) return;
-  timed(result.times.verify, [&] { result.solution_error = relative_error(x, problem.solution); });
+}
+
+/// Sets up and solves many systems at once; x0 becomes the answer.
+void solve_systems(LinearSolver& solver, Problem& problem, int repeat, RunResult& result) {
+  try {
+    solver.set_systems(problem.A.view(), problem.starts, Arrays::borrowed);
+  } catch (...) {
+    note_setup(solver, result);
+    throw;
+  }
+  note_setup(solver, result);
+  result.starts = problem.starts;
+  auto const once = [&] {
+    result.systems = solver.solve_systems(problem.b, problem.x0);
+    return report_of_systems(*result.systems);
+  };
+  solve_timed(solver.context(), problem.x0, once, repeat, result);
+  result.iterations = result.systems->iterations();
+  result.stored = {static_cast<double>(problem.A.view().entries) * 12.0, 1.0};
 }
 
 /// The solver of a config. What the program reads or generates needs no second look.
@@ -215,9 +235,14 @@ void rehearse(Context const& like, RunConfig const& config, ProblemSize const& s
   SolverOptions options = options_of(config);
   options.cache.directory.clear();
   options.nullspace = {};  // of the run's matrix
+  bool const many = !config.problem.batch.empty();
   Context ctx(like.space() == Space::cuda ? Backend::cuda : Backend::host, like.options());
   try {
-    LinearSolver(ctx, options).set_matrix(std::move(a));
+    LinearSolver solver(ctx, options);
+    if (many)
+      solver.set_systems(a.view(), {0, a.rows});
+    else
+      solver.set_matrix(std::move(a));
   } catch (SetupError const&) {
     // Of this matrix; that of the run may be another case.
   }
@@ -330,6 +355,17 @@ class Setting {
   std::optional<LinearSolver> solver_;
 };
 
+/// Throws for what a run of many systems cannot tell: none of them has a history, or parts that
+/// are timed one by one.
+void require_one_system(Arguments const& arguments, RunConfig const& config) {
+  if (config.problem.batch.empty()) return;
+  if (config.output.plot)
+    throw ConfigError("'output.plot' draws the history of one system; a 'batch' keeps none");
+  if (arguments.profile)
+    throw ConfigError(
+        "--profile times the solve of one system, and a 'batch' is solved as a whole");
+}
+
 /// Throws for what is written by a program that is not there.
 void require_programs(OutputConfig const& output) {
   if (output.plot) require_gnuplot("output.plot");
@@ -347,6 +383,7 @@ std::vector<std::string> warnings_of(LinearSolver& solver, Problem const& of) {
 }
 
 int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
+  require_one_system(arguments, parsed.run);
   require_programs(parsed.run.output);
   Setting setting(arguments, parsed);
   warnings_of(setting.solver(), {});  // those that need no matrix
@@ -389,9 +426,16 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments cons
   result.warnings = warnings_of(solver, problem);
   std::optional<Profile> profile;
   if (arguments.profile) profile.emplace(ctx, names_of_A(solver));
-  prepare(solver, std::move(problem.A), result);
-  solve(solver, problem, parsed.run.output.bandwidth, arguments.repeat,
-        profile ? &*profile : nullptr, result);
+  if (!problem.starts.empty()) {
+    solve_systems(solver, problem, arguments.repeat, result);
+  } else {
+    prepare(solver, std::move(problem.A), result);
+    solve(solver, problem, parsed.run.output.bandwidth, arguments.repeat,
+          profile ? &*profile : nullptr, result);
+  }
+  if (!problem.solution.empty())
+    timed(result.times.verify,
+          [&] { result.solution_error = relative_error(problem.x0, problem.solution); });
   result.exit_code = result.report.exit_code();
   if (result.report.reason == Stop::nonfinite && !problem.nonfinite.empty())
     result.report.message += "; " + problem.nonfinite;
@@ -441,6 +485,7 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
   bool begun = false;  // what fails from here on may be a verdict
   try {
     require_inputs_to_stay(config.output, parsed.files);
+    require_one_system(arguments, config);
     require_programs(config.output);
     Setting setting(arguments, parsed);
     if (std::string const& old = directory.replaced(); !old.empty() && old != setting.size().source)

@@ -125,6 +125,9 @@ class PreconditionerFactory {
   /// M, or one inside it, is made of blocks of rows that follow each other: another order would
   /// separate the unknowns of a node.
   virtual bool goes_by_blocks() const { return false; }
+  /// Whether M, made of a block diagonal matrix, may serve its blocks as systems of a batch, each
+  /// by itself: its application is a list of operations by rows.
+  virtual bool batches() const { return is_identity(); }
   /// Whether M, which build() made of a block diagonal matrix, couples a row of one of its blocks
   /// with another block; a preconditioner made of blocks of rows checks these. `starts`:
   /// the first rows of the matrix' blocks, ascending, the number of rows last. Returns the start

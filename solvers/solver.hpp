@@ -91,6 +91,8 @@ class Solver {
   /// What to try next where this method has advice of its own; the others get the general advice
   /// (solvers/driver/report.hpp).
   virtual Advice advice() const { return no_advice; }
+  /// Whether many small systems can be solved by it at once (solvers/driver/batch.hpp).
+  virtual bool batches() const { return false; }
   /// Whether a device could run what setup() has recorded as one kernel, where the system is small
   /// enough and `execution` does not say otherwise.
   virtual bool one_kernel() const { return false; }

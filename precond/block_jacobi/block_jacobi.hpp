@@ -85,6 +85,7 @@ class BlockJacobiFactory final : public PreconditionerFactory {
   /// `adaptive` looks at 1024 blocks.
   MemoryNeed memory(Context&, System const&) const override;
   bool goes_by_blocks() const override { return true; }
+  bool batches() const override { return true; }
   Index reaches_across(LinearOperator<double> const& M,
                        std::vector<Index> const& starts) const override;
 

@@ -42,6 +42,7 @@ class JacobiFactory final : public PreconditionerFactory {
     return std::make_shared<Jacobi<double>>(ctx, system.matrix);
   }
   OperatorPtr<double> update(Context&, System const&, OperatorPtr<double> const& M) const override;
+  bool batches() const override { return true; }
 };
 
 }  // namespace tcsolve

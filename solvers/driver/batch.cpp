@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 #include <tcsolve/kernels/matrix_ops.hpp>
 #include <tcsolve/kernels/reductions.hpp>
@@ -25,10 +27,10 @@ std::int64_t BatchReport::iterations() const {
 
 Index BatchReport::worst() const {
   auto badness = [](SystemState const& s) {
-    bool failed = s.stop != static_cast<std::int32_t>(Stop::converged);
+    int code = exit_code(static_cast<Stop>(s.stop));
     double relative = s.rhs_norm > 0 ? s.true_residual / s.rhs_norm : s.true_residual;
     if (std::isnan(relative)) relative = std::numeric_limits<double>::infinity();
-    return std::pair{failed, failed ? relative : double(s.iterations)};
+    return std::pair{code, code > 0 ? relative : double(s.iterations)};
   };
   auto worse = [&](auto const& a, auto const& b) { return badness(a) < badness(b); };
   return static_cast<Index>(std::max_element(systems.begin(), systems.end(), worse) -
@@ -61,15 +63,14 @@ SolveReport BatchReport::of(Index k) const {
 
 BatchSolver::BatchSolver(std::unique_ptr<Solver> method)
     : owner_(std::move(method)), solver_(dynamic_cast<KrylovSolver<double>*>(owner_.get())) {
-  if (solver_ == nullptr || !solver_->facts().batches)
-    throw Unsupported(cat(owner_ ? owner_->name() : "no method",
-                          " cannot run in a batch; cg, bicgstab and gmres can"));
+  if (solver_ == nullptr || !solver_->batches())
+    throw Unsupported(cat(owner_ ? owner_->name() : "no method", " cannot run in a batch"));
   if (solver_->stopping().baseline == Baseline::rows)
     throw Unsupported("a batch: 'baseline: rows' is for systems that are solved one by one");
 }
 
 void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Index> const& starts,
-                        PreconditionerFactory const* preconditioner) {
+                        PreconditionerFactory const* preconditioner, Arrays arrays) {
   if (a.rows != a.cols)
     throw ShapeError(cat("a batch is block diagonal; the matrix is ", a.rows, " x ", a.cols));
   if (starts.empty() || starts.front() != 0 || starts.back() != a.rows ||
@@ -78,7 +79,7 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
   Context::Entry const entry(ctx);
   ctx_ = nullptr;  // until everything is there
   kernel_.reset();
-  A_ = std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a));
+  A_ = std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a, arrays));
   CsrView<double> const& here = A_->view();
   extents_ = {starts, 0, a.entries, 0};
 
@@ -105,18 +106,47 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
       throw Unsupported(cat("a batch: a block of ", M->name(),
                             " would reach from one system into the one that begins at row ",
                             start + 1, "; choose a block that divides the systems' sizes"));
+  arrange(ctx, std::move(M));
+  ctx_ = &ctx;
+}
 
+/// Work vectors and recordings for A_ and M.
+void BatchSolver::arrange(Context& ctx, OperatorPtr<double> M) {
+  kernel_.reset();
+  M_ = M;
+  Index const rows = A_->rows();
   // The method sees all systems as one; nothing in it depends on A's size (MethodFacts::batches).
-  system_.adopt(ctx, A_, M, A_);
+  system_.adopt(ctx, A_, std::move(M), A_);
   system_.norm_A = 0;
   for (Vector<double>* v : {&b_, &x_, &residual_, &trial_, &trial_residual_, &sizes_})
-    *v = Vector<double>(ctx.space(), a.rows);
+    *v = Vector<double>(ctx.space(), rows);
   state_ = Array<SystemState>(ctx.space(), 1);
   workspace_ = solver_->method().allocate(ctx, system_);
   record(ctx);
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) kernel_ = make_batch(on, program_, extents_);
   });
+}
+
+void BatchSolver::update_values(CsrView<double> const& a,
+                                PreconditionerFactory const* preconditioner) {
+  if (ctx_ == nullptr) throw ShapeError("a batch: update_values before setup");
+  if (a.rows != A_->rows() || a.cols != A_->cols() || a.entries != A_->view().entries)
+    throw ShapeError(cat("a batch: update_values: the matrix is ", A_->rows(), " x ", A_->cols(),
+                         " with ", A_->view().entries, " entries, the new one ", a.rows, " x ",
+                         a.cols, " with ", a.entries));
+  Context& ctx = *ctx_;
+  Context::Entry const entry(ctx);
+  ctx_ = nullptr;               // until everything is there
+  auto const places = [this] {  // that the recordings name
+    CsrView<double> const& v = A_->view();
+    return std::tuple{v.columns, v.values, A_->revision(), M_ ? M_->revision() : 0};
+  };
+  auto const before = places();
+  A_->update_values(ctx, a);
+  OperatorPtr<double> M = M_;
+  if (M_) M = preconditioner->update(ctx, {A_->view(), A_}, M_);
+  if (M != M_ || places() != before) arrange(ctx, std::move(M));
   ctx_ = &ctx;
 }
 
@@ -186,7 +216,8 @@ BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   auto asked = [&]() -> std::int32_t {
-    if (ctx.cancelled()) return static_cast<std::int32_t>(Stop::cancelled);
+    Stop const stop = ctx.asked();
+    if (stop != Stop::running) return static_cast<std::int32_t>(stop);
     bool late = seconds() > solver_->stopping().time_limit;
     return late ? static_cast<std::int32_t>(Stop::time_limit) : 0;
   };

@@ -20,41 +20,33 @@
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/matrix/csr_batch.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/solvers/driver/batch_report.hpp>
 #include <tcsolve/solvers/driver/krylov_solver.hpp>
 #include <tcsolve/solvers/loop/batch.hpp>
 
 namespace tcsolve {
 
-struct BatchReport {
-  std::string solver;
-  std::vector<SystemState> systems;
-  double seconds = 0;
-  bool preconditioned = false;
-  Advice advice = no_advice;  ///< the method's own
-
-  Index count() const { return static_cast<Index>(systems.size()); }
-  Index converged() const;
-  /// Iterations of all systems together.
-  std::int64_t iterations() const;
-  /// A system that has not converged, the one with the largest ||r|| / ||b||; without one the
-  /// slowest system. The batch must not be empty.
-  Index worst() const;
-  /// The report of one system; without a history.
-  SolveReport of(Index k) const;
-};
-
 class BatchSolver {
  public:
-  /// cg, bicgstab or gmres. Throws Unsupported for a method that needs the host between its steps.
+  /// A method of which Solver::batches() is true. Throws Unsupported for any other, which needs the
+  /// host between its steps.
   explicit BatchSolver(std::unique_ptr<Solver> method);
 
   /// `a` is block diagonal, in the Context's space or on the host; system k has the rows and the
   /// columns [starts[k], starts[k + 1]). The preconditioner is made from `a` as a whole: none,
   /// jacobi, or block_jacobi with blocks that end where systems do. Throws ShapeError (starts),
   /// MatrixError (an entry couples two systems), Unsupported, SetupError, MemoryError. Cost: one
-  /// pass over `a`, the preconditioner's set-up, and the method's and three more vectors.
+  /// pass over `a`, the preconditioner's set-up, and the method's and three more vectors. Arrays
+  /// that are borrowed, and lie in the Context's space, stay until the next setup().
   void setup(Context&, CsrView<double> const& a, std::vector<Index> const& starts,
-             PreconditionerFactory const* preconditioner = nullptr);
+             PreconditionerFactory const* preconditioner = nullptr,
+             Arrays arrays = Arrays::borrowed);
+  /// The same pattern, which is not checked, with new values, and the factory that setup() was
+  /// given: what was recorded stays where operators take the values in place. A later solve has the
+  /// bits of one after setup(). Throws ShapeError (extents), SetupError, MemoryError; nothing is
+  /// set up then. Cost: a copy, and the preconditioner's.
+  void update_values(CsrView<double> const& a,
+                     PreconditionerFactory const* preconditioner = nullptr);
 
   /// x <- A^-1 b, system by system; x is the initial guess. b and x are vectors of all rows, on the
   /// host or in the Context's space. A system that fails leaves the others alone. A time limit or
@@ -65,13 +57,15 @@ class BatchSolver {
   int resident() const;
 
  private:
+  void arrange(Context&, OperatorPtr<double> M);
   void record(Context&);
   std::unique_ptr<Solver> owner_;
   KrylovSolver<double>* solver_;  ///< owner_'s: whose method, facts and limits these are
   MethodSystem<double> system_;   ///< all systems as one
   Method<double>::Workspace workspace_{};
   Context* ctx_ = nullptr;
-  std::shared_ptr<CsrOperator<double> const> A_;
+  std::shared_ptr<CsrOperator<double>> A_;
+  OperatorPtr<double> M_;  // null: none
   BatchExtents extents_;
   BatchProgram program_;
   std::vector<std::shared_ptr<Arena>> workspaces_;  // that its operands may lie in

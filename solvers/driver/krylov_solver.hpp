@@ -71,6 +71,7 @@ class KrylovSolver : public Solver {
   SolveLimits limits() const final {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
   }
+  bool batches() const final { return facts_.batches; }
   bool one_kernel() const final {
     bool const wanted = execution_ == Execution::automatic || execution_ == Execution::persistent;
     return wanted && loop_ && loop_->one_kernel();

@@ -160,7 +160,7 @@ SolveReport not_begun(Stop reason, std::string const& solver) {
   return report;
 }
 
-std::string SolveReport::outcome() const {
+std::string outcome_of(Stop reason, Cause cause) {
   std::string text = name(reason);
   bool const kind = reason == Stop::breakdown || reason == Stop::nonfinite ||
                     reason == Stop::precision_limit || reason == Stop::false_convergence ||

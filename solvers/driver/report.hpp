@@ -53,6 +53,9 @@ struct ChoiceReport {
   std::string text() const;
 };
 
+/// "converged", "breakdown:rho", "nonfinite:preconditioner": with the cause where that tells more.
+std::string outcome_of(Stop reason, Cause cause);
+
 /// Figures that were never computed are NaN.
 struct SolveReport {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -105,8 +108,7 @@ struct SolveReport {
   }
   /// The program's (docs/02-verdicts.md).
   int exit_code() const { return solved() ? 0 : tcsolve::exit_code(reason); }
-  /// e.g. "converged", "breakdown:rho", "nonfinite:preconditioner".
-  std::string outcome() const;
+  std::string outcome() const { return outcome_of(reason, cause); }
 };
 
 /// The report of a solve in two parts: `second` went on where `first` ended. Its message says "19
