@@ -78,7 +78,8 @@ std::string general_advice(SolveReport const& r, std::string const& solver) {
       if (r.cause == Cause::nullspace)
         return "x without its part in the 'nullspace' leaves a larger residual: the vectors are "
                "not in the nullspace of A as closely as this tolerance asks for";
-      if (r.true_residual <= 100 * r.attainable && r.attainable <= 0.01 * r.rhs_norm)
+      if (std::isfinite(r.attainable) && r.true_residual <= 100 * r.attainable &&
+          r.attainable <= 0.01 * r.rhs_norm)
         return cat("the residual is near what the rounding of x explains, ",
                    figure_text(r.attainable), "; relax rtol, or try 'preconditioner: direct'");
       if (r.attainable > 0.01 * r.rhs_norm)

@@ -40,7 +40,7 @@ TEST_P(FloatVectors, EveryMethodThatHasThemReachesAnFp64Answer) {
         Case{"lsmr", false, true}}) {
     Matrix const A = system(symmetric);
     Column const b = random_column(n, 1), exact = A.partialPivLu().solve(b);
-    for (std::string const rest :
+    for (std::string const& rest :
          {std::string("preconditioner: {type: none}\noperator: {format: csr}\n"),
           std::string("preconditioner: {type: jacobi}\n"),
           std::string("preconditioner: {type: jacobi}\noperator: {format: auto, reorder: rcm}\n"),
@@ -73,7 +73,7 @@ TEST_P(FloatVectors, TakeHalfTheBytes) {
         ctx(), csr(A).view(),
         {.solver = {"cg", CgParams{.vectors = floats == 1 ? VectorType::fp32 : VectorType::fp64}},
          .preconditioner = "jacobi",
-         .matrix_operator = converted_format().name});
+         .matrix_operator = converted_format().name.c_str()});
     Column x = Column::Zero(n);
     bytes[floats] = solve(solver, b, x).bytes_per_iteration;
   }
@@ -83,7 +83,7 @@ TEST_P(FloatVectors, TakeHalfTheBytes) {
 TEST_P(FloatVectors, FollowNewValues) {
   Matrix A = system(true);
   Column const b = random_column(n, 3);
-  for (std::string const format :
+  for (std::string const& format :
        {std::string("csr"), converted_format().name, std::string("auto")}) {
     SCOPED_TRACE(format);
     LinearSolver solver = LinearSolver::from_yaml(

@@ -219,7 +219,7 @@ TEST_P(Owners, OfSmoothersAreMadeOfCppParameters) {
   };
   EXPECT_EQ(by_name(make_smoother("jacobi")), by_block("{type: jacobi}"));
   EXPECT_EQ(by_name(make_smoother("chebyshev")), by_block("{type: chebyshev}"));
-  EXPECT_EQ(by_name(make_smoother("ilu", IluParams{.level = 1})),
+  EXPECT_EQ(by_name(make_smoother("ilu", IluParams{.fill = {.level = 1}})),
             by_block("{type: ilu, level: 1}"));
   EXPECT_EQ(by_name(make_smoother("chebyshev", ChebyshevParams{.degree = 2, .eig_ratio = 4})),
             by_block("{type: chebyshev, degree: 2, eig_ratio: 4}"));

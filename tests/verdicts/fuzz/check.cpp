@@ -119,12 +119,12 @@ class Analyst {
 
   void schema() {
     require_keys(result_,
-                 {"schema",         "verdict",  "iterations", "restarts",         "residual",
-                  "solution_error", "problem",  "format",     "preconditioner",   "choices",
-                  "taken",          "profile",  "columns",    "reordering",       "seconds",
-                  "repeat",         "work",     "memory",     "traffic_estimate", "files",
-                  "backend",        "device",   "driver",     "clocks_mhz",       "process",
-                  "versions",       "warnings", "config"},
+                 {"schema",         "verdict",  "iterations", "restarts",       "residual",
+                  "solution_error", "problem",  "format",     "preconditioner", "choices",
+                  "taken",          "profile",  "columns",    "systems",        "reordering",
+                  "seconds",        "repeat",   "work",       "memory",         "traffic_estimate",
+                  "files",          "backend",  "device",     "driver",         "clocks_mhz",
+                  "process",        "versions", "warnings",   "config"},
                  "result.json");
     Json const& verdict = result_.at("verdict");
     require_keys(verdict, {"outcome", "reason", "cause", "converged", "exit_code", "message"},
@@ -142,7 +142,8 @@ class Analyst {
       if (v.is_number() && key != "breakdown_value" && v.get<double>() < 0)
         say("residual.", key, " is negative: ", v.dump());
     }
-    require_keys(result_.at("files"), {"history", "solution", "plot", "report", "failed"}, "files");
+    require_keys(result_.at("files"),
+                 {"history", "solution", "plot", "report", "systems", "failed"}, "files");
     if (!result_.at("files").at("failed").empty()) say("a file could not be written");
     if (!result_.at("warnings").is_array()) say("warnings is no list");
     for (auto const& [key, v] : result_.at("seconds").items())
