@@ -433,7 +433,8 @@ SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
       }
     }
     if (work_.share != share_of(list_[at_].choice)) make_method(list_[at_].choice);
-    SolveReport report = work_.method->solve(b, x);
+    bool const afresh = total && !again && list_[at_].choice.least_squares;
+    SolveReport report = afresh ? solve_afresh(b, x, *total) : work_.method->solve(b, x);
     ran = at_;
     note(story, report, again);
     bool const may_go_on = goes_on(report), again_before = again;
@@ -471,6 +472,30 @@ SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
     }
     work_ = {};
   }
+}
+
+/// What is at work from x = 0: on a singular A the x of methods that have failed may lie so far
+/// along its kernel that A^T r drowns in the rounding of A x. That x, of the report `before`, stays
+/// where it is the better one.
+SolveReport AutoSolver::solve_afresh(In<double> b, Out<double> x, SolveReport const& before) {
+  Context& ctx = *ctx_;
+  SolveFrame apart;  // a copy of x
+  apart.setup(ctx, name(), A_);
+  auto const copy = apart.enter(b, x, true);
+  fill<double>(ctx, copy.x, 0);
+  SolveReport report = work_.method->solve(copy.b, copy.x);
+  if (report.solved() || report.reason == Stop::least_squares ||
+      !(report.true_residual > before.true_residual)) {
+    apart.leave();
+    return report;
+  }
+  report.true_residual = before.true_residual;
+  report.backward_error = before.backward_error;
+  report.attainable = before.attainable;
+  report.rowwise_error = before.rowwise_error;
+  report.rows_unmet = before.rows_unmet;
+  report.message = message_of(report, work_.method->name(), work_.method->advice());
+  return report;
 }
 
 /// Writes what became of the recipe at work; `again`: into its entry, the last one.

@@ -148,6 +148,7 @@ class AutoSolver final : public Solver {
   [[noreturn]] void throw_refusals(Story const&) const;
 
   SolveReport run(In<double> b, Out<double> x, Story& story);
+  SolveReport solve_afresh(In<double> b, Out<double> x, SolveReport const& before);
   void note(Story& story, SolveReport const&, bool again);
   bool tries_again(SolveReport const&, ChoiceReport const& told) const;
   bool advance(SolveReport const&);

@@ -45,7 +45,7 @@ TCSOLVE_ON_EACH_BACKEND(AutoSingular);
 
 TEST_P(AutoSingular, TheVerdictIsLeastSquares) {
   for (bool const empty : {true, false}) {
-    Index const n = empty ? 90 : 24;
+    Index const n = empty ? 90 : 41;
     Matrix const m = deficient(n, empty);
     Column const b = Column::Ones(n);
     SolveReport const r = solved(m, b, all_auto);

@@ -16,7 +16,7 @@ class FloatVectors : public OnEachBackend {
   /// Its entries are no FP32 numbers.
   static Matrix system(bool symmetric) {
     Matrix A = laplace(n);
-    for (Index i = 0; i < n; ++i) A(i, i) += 0.1 + uniform(3, i) * uniform(3, i);
+    for (Index i = 0; i < n; ++i) A(i, i) += 1.1 + uniform(3, i) * uniform(3, i);
     for (Index i = 0; i + 9 < n; ++i) {
       A(i, i + 9) -= 0.3 + 0.1 * uniform(4, i);
       A(i + 9, i) = A(i, i + 9) + (symmetric ? 0.0 : 0.37);
