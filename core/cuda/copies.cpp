@@ -72,7 +72,7 @@ struct Landed {
 
 /// False where it is not for pinned pieces: nothing is copied then.
 bool staged(Device& on, std::byte* to, std::byte const* from, std::size_t bytes) {
-  constexpr std::size_t least = 4 * Stage::piece;
+  constexpr std::size_t least = 12 * Stage::piece;  // below it threads take longer to begin
   int const workers = std::min(thread_count(0), Stage::most_workers);
   if (bytes < least || workers < 2 || !is_pageable(from) || captured(on.stream)) return false;
   Stage& stage = Stage::all();

@@ -192,8 +192,8 @@ TEST(Uploads, ArriveWholeOnGpu) {
     threads.emplace_back([&, t] {
       Context ctx(Backend::cuda);
       for (std::size_t const bytes :
-           {std::size_t{1}, (std::size_t{4} << 20) - 1, std::size_t{4} << 20,
-            (std::size_t{4} << 20) + 1, (std::size_t{33} << 20) + 3})
+           {std::size_t{1}, (std::size_t{12} << 20) - 1, std::size_t{12} << 20,
+            (std::size_t{12} << 20) + 1, (std::size_t{33} << 20) + 3})
         for (std::size_t const off : {std::size_t{0}, std::size_t(1 + t)}) {
           Array<std::byte> there(ctx.space(), bytes);
           copy_bytes(ctx, there.data(), ctx.space(), from + off, Space::host, bytes);
