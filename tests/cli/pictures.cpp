@@ -136,6 +136,12 @@ TEST_F(Pictures, TheReportHoldsEveryKey) {
   ASSERT_EQ(o.code, 0) << o.err;
   page = look();
   EXPECT_TRUE(has(page, "Right-hand sides")) << page;
+  o = solve(
+      "problem: {batch: {generator: {type: convdiff, n: 4}, count: 5}}\n"
+      "solver: {type: bicgstab}\npreconditioner: {type: jacobi}\noutput: {report: true}\n" +
+      on_host);
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(look(), "outcomes: converged"));
   auto const r = result();
   for (auto const& [key, value] : r.items())
     EXPECT_TRUE(seen.contains(key) || key == "schema" || key == "warnings" || key == "driver" ||
