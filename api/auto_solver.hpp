@@ -10,6 +10,9 @@
 ///                  |            |
 ///                failed      at work: the only one that is set up; it owns M and the method
 ///
+///     auto_solver.cpp   the list, and what is set up of it
+///     auto_run.cpp      a solve: what a failure means for the next recipe
+///
 /// What has converged stays for the solves that follow. max_iters, time_limit and the tolerance are
 /// those of the solve, not of each recipe. Nothing is set up but for a solve to go on with.
 #pragma once

@@ -116,4 +116,12 @@ std::string SystemFacts::closing(SolveReport const& last, std::vector<ChoiceRepo
              fact.empty() ? "" : "; ", fact);
 }
 
+bool ends_as_if_singular(ChoiceReport const& told) {
+  bool const of_another =
+      told.outcome == "breakdown:inner_solver" || told.outcome == "false_convergence:nullspace";
+  return !of_another && (told.outcome.starts_with(name(Stop::breakdown)) ||
+                         told.outcome.starts_with(name(Stop::false_convergence)) ||
+                         told.outcome.find("singular") != std::string::npos);
+}
+
 }  // namespace tcsolve

@@ -49,4 +49,7 @@ class SystemFacts {
   EmptyLines empty_;
 };
 
+/// Whether a singular matrix ends a method, or a set-up, like this.
+bool ends_as_if_singular(ChoiceReport const& told);
+
 }  // namespace tcsolve

@@ -179,8 +179,8 @@ auto SolveFrame::enter(In<double> b, Out<double> x, bool own) -> Inside {
     if (!left_) return {given_b_, x_};
     b_.resize(ctx.space(), b.rows, b.cols);
     N_->apply(ctx, given_b_, b_);
-    axpby<double, double>(ctx, -1.0, b_, 0.0, out_.view());
-    axpby<double, double>(ctx, 1.0, given_b_, 1.0, out_.view());
+    copy<double, double>(ctx, given_b_, out_);
+    axpby<double, double>(ctx, -1.0, b_, 1.0, out_.view());
     for (Index j = 0; j < b.cols; ++j) {
       auto scope = ctx.arena().scope();
       Out<double> const one = scope.vectors<double>(b.rows, 1);
