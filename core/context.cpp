@@ -10,6 +10,8 @@ namespace tcsolve {
 
 namespace {
 
+Communicator only_rank;  // has no state
+
 std::shared_ptr<cuda::Device> choose(Backend backend, int ordinal, std::string& why) {
   if (backend == Backend::host) return nullptr;
   if (backend == Backend::cuda) return cuda::open(ordinal);
@@ -42,10 +44,16 @@ bool graphs_by_default() {
 }
 
 Context::Context(Backend backend, ContextOptions options, Observer* observer)
-    : options_(options), threads_(thread_count(options.threads)), arena_(Space::host) {
+    : options_(options),
+      communicator_(options.communicator != nullptr ? options.communicator : &only_rank),
+      threads_(thread_count(options.threads)),
+      arena_(Space::host) {
   if (observer != nullptr) attach(observer);
   std::string why;
   device_ = choose(backend, options.device, why);
+  if (device_ && communicator_->extends_sums())
+    throw Unsupported(cat("a Context on a device as one of ", communicator_->ranks(),
+                          " ranks: sums of a device end on it; take Backend::host"));
   if (device_) {
     device_name_ = cuda::facts(*device_).name;
     space_ = cuda::space(*device_);

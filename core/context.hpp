@@ -17,6 +17,7 @@
 #include <tcsolve/backends.hpp>
 #include <tcsolve/core/arena.hpp>
 #include <tcsolve/core/cancel.hpp>
+#include <tcsolve/core/communicator.hpp>
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/core/events.hpp>
 #include <tcsolve/core/loop_state.hpp>
@@ -48,12 +49,16 @@ struct ContextOptions {
   /// Loops may run as CUDA graphs. False, or TCSOLVE_GRAPHS=0 in the environment: none does, also
   /// where `execution: graph` asks for it. Memory checkers lose track of conditional graph nodes.
   bool graphs = graphs_by_default();
+  /// The ranks among which this Context is one; it outlives the Context. Null: there is no other.
+  /// On a device more than one is refused with Unsupported, until sums there go on over ranks.
+  Communicator* communicator = nullptr;
 };
 
 namespace host {
 /// The host backend: what its kernels take where those of a device take a cuda::Device.
 struct Host {
-  int threads;  ///< that share its loops
+  int threads;          ///< that share its loops
+  Communicator* ranks;  ///< over which its sums go on
 };
 
 /// How many threads share the loops of the Context that is at work on this thread; thread_count(0)
@@ -105,6 +110,8 @@ class Context {
   /// That share loops on the host (ContextOptions::threads).
   int threads() const { return threads_; }
   cuda::Device* device() const { return device_.get(); }
+  /// What this Context asks where something has to be the same on all ranks.
+  Communicator& communicator() const { return *communicator_; }
   /// Workspace for what runs now; while something is recorded, that of the recording.
   Arena& arena() { return lent_ != nullptr ? *lent_ : arena_; }
   /// Runs f with `arena` as the workspace: what f takes is the arena's owner's alone.
@@ -165,7 +172,7 @@ class Context {
         return f(*device_);
       }
     }
-    Host on{threads_};
+    Host on{threads_, communicator_};
     host::Visit const visit(threads_);
     return f(on);
   }
@@ -244,10 +251,13 @@ class Context {
     inner_->iterations += iterations;
     inner_->bytes += bytes;
   }
-  /// Stop::cancelled or Stop::time_limit when the solve that runs is to end, else Stop::running.
-  Stop asked() const {
-    if (cancelled()) return Stop::cancelled;
-    return is_over(deadline_) ? Stop::time_limit : Stop::running;
+  /// Stop::cancelled or Stop::time_limit when the solve that runs is to end, else Stop::running;
+  /// `late` where the caller's own limit has passed. All ranks ask, and get the same answer.
+  Stop asked(bool late = false) const {
+    late = late || is_over(deadline_);
+    return communicator_->agree(cancelled() ? Stop::cancelled
+                                : late      ? Stop::time_limit
+                                            : Stop::running);
   }
 
   void attach(Observer* observer) { observers_.push_back(observer); }
@@ -304,6 +314,7 @@ class Context {
   RangeListener* range_listener_ = nullptr;
   std::shared_ptr<cuda::Device> device_;
   std::string device_name_;
+  Communicator* communicator_;
   int threads_ = 1;
   Space space_ = Space::host;
   Arena arena_;
@@ -321,6 +332,12 @@ class Context {
 };
 
 inline RangeListener* Range::listener_of(Context const& ctx) { return ctx.range_listener(); }
+
+/// For what has not learnt to go on over ranks: throws Unsupported where there are others.
+inline void require_one_rank(Context const& ctx, char const* what) {
+  if (ctx.communicator().extends_sums())
+    throw Unsupported(cat(what, " over ", ctx.communicator().ranks(), " ranks"));
+}
 
 /// bytes from one space to the other, or within one, in the Context's order; done on return.
 void copy_bytes(Context&, void* to, Space to_space, void const* from, Space from_space,

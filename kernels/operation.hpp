@@ -15,10 +15,10 @@
 ///       void after(Frame) const;                      // last of all, in a stopped loop too
 ///     };
 ///
-/// Reductions: each block adds a fixed set of elements in a fixed order and the last block to
-/// finish adds the partial sums in block order, so the same device and n give the same bits on
-/// every run. No floating-point atomics. The host adds chunks of 4096 elements in chunk order,
-/// which makes its result independent of the number of threads.
+/// Reductions: each block adds a fixed set of elements in a fixed order, and the parts of blocks
+/// are added in a fixed order as well (kernels/sums.hpp), so the same device and n give the same
+/// bits on every run. No floating-point atomics. The host adds chunks of 4096 elements in chunk
+/// order, which makes its result independent of the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -56,15 +56,6 @@ template <class V>
 requires OpTraits<V>::prepares struct CoefficientsOf<V> {
   using type = typename V::Coefficients;
 };
-
-/// Sum, or maximum where NaN wins, of two partial results.
-template <class V>
-TCSOLVE_HD double combine(double a, double b) {
-  if constexpr (OpTraits<V>::maximum)
-    return (a != a || a > b) ? a : b;
-  else
-    return a + b;
-}
 
 namespace host {
 template <class V>

@@ -5,6 +5,7 @@ namespace tcsolve {
 
 void householder_basis(Context& ctx, In<double> W, double drop, double* rank, Out<double> P,
                        double const* wanted, double const* floor) {
+  require_one_rank(ctx, "a QR factorisation of strips");  // which ends in a tree, not in sums
   Index const w = W.cols;
   Index const strips = ctx.visit([&](auto& on) { return tsqr_strips(on, W.rows, w); });
   auto scope = ctx.arena().scope();

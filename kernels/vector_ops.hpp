@@ -59,8 +59,9 @@ struct Random {
   std::int64_t n;
   std::uint64_t seed;
   T* y;
+  std::int64_t first = 0;  ///< the number of row 0 among those of all ranks
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    y[i] = T(random_value(seed, i));
+    y[i] = T(random_value(seed, first + i));
   }
 };
 
@@ -216,6 +217,12 @@ struct Permute {
 template <class T>
 void fill(Context& ctx, Out<T> y, double value) {
   submit(ctx, Fill<T>{y.size(), value, y});
+}
+/// y uniform in [-1, 1), the same values whichever rank has which rows; `stream` tells uses apart.
+template <class T>
+void random_vector(Context& ctx, std::uint64_t stream, Out<T> y) {
+  submit(ctx, Random<T>{y.rows, ctx.options().seed + stream, y.data,
+                        ctx.communicator().first_row(y.rows)});
 }
 template <class T, class U>
 void axpby(Context& ctx, double alpha, In<T> x, double beta, Out<U> y) {

@@ -27,6 +27,7 @@ double norm(std::vector<double> const& v) {
 
 Projection::Projection(Context& ctx, std::vector<std::vector<double>> vectors)
     : LinearOperator<double>(length_of(vectors), length_of(vectors)) {
+  require_one_rank(ctx, "a nullspace");  // made orthonormal here, on the host
   for (std::size_t k = 0; k < vectors.size(); ++k) {
     std::vector<double>& v = vectors[k];
     if (v.size() != vectors[0].size())

@@ -120,7 +120,7 @@ void SolveFrame::setup(Context& ctx, std::string const& solver, OperatorPtr<doub
 /// a transpose for it.
 void SolveFrame::check_nullspace(LinearOperator<double> const& A) {
   Context& ctx = *ctx_;
-  double const size = A.norm_estimate();
+  double const size = ctx.communicator().agree(A.norm_estimate());
   double const limit = of_a_null_vector * (std::isfinite(size) ? size : 1.0);
   auto scope = ctx.arena().scope();
   Out<double> const v = scope.vectors<double>(A.rows(), 1), t = scope.vectors<double>(A.rows(), 1),
@@ -135,7 +135,7 @@ void SolveFrame::check_nullspace(LinearOperator<double> const& A) {
   left_ = true;
   constexpr int probes = 3;
   for (int probe = 0; probe < probes; ++probe) {
-    submit(ctx, Random<double>{v.rows, ctx.options().seed + 200 + probe, v.data});
+    random_vector<double>(ctx, 200 + probe, v);
     double const length = norm<double>(ctx, v);
     A.apply(ctx, v, t);
     copy<double, double>(ctx, t, in_Z);
@@ -240,7 +240,7 @@ void SolveFrame::judge(Index j, SolveReport& report) {
   auto const [b_norm] = norms<double>(ctx, b);
   double const outside = outside_[static_cast<std::size_t>(j)];
   double const tolerance = report.tolerance >= 0 ? report.tolerance : 0.0;
-  double const size = A_->norm_estimate();
+  double const size = ctx.communicator().agree(A_->norm_estimate());
   Measured const now = measure(ctx, *A_, b, x, scope.vectors<double>(b.rows, 1), Summed::exact,
                                row_rule({}, tolerance, b_norm), nullptr, [](TrialNorms*) {});
   report.rhs_norm = b_norm;
@@ -250,7 +250,8 @@ void SolveFrame::judge(Index j, SolveReport& report) {
   report.rows_unmet = now.rows.unmet;
   report.backward_error = backward_error(now.residual, size, now.x_norm, b_norm);
   if (!std::isnan(now.rows.size))
-    report.attainable = attainable_residual(now.rows.size, size, double(x.rows));
+    report.attainable =
+        attainable_residual(now.rows.size, size, double(ctx.communicator().global_size(x.rows)));
   if (now.residual <= tolerance) {
     if (!report.converged()) report.reason = Stop::converged, report.cause = Cause::none;
   } else if (report.converged()) {

@@ -20,7 +20,7 @@
 
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/loop_state.hpp>
-#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/cuda/sums.cuh>
 
 #include <cstdint>
 
@@ -76,14 +76,13 @@ __global__ void __launch_bounds__(gram_threads)
   __shared__ double part[gram_threads];
   int const e = threadIdx.x % gram_size, which = threadIdx.x / gram_size;
   std::int64_t const end = count * (blockIdx.x + 1) / gridDim.x;
-  double sum = 0;
-#pragma unroll 8
-  for (std::int64_t m = count * blockIdx.x / gridDim.x + which; m < end; m += together)
-    sum += __ldcs(matrices + m * gram_size + e);
+  std::int64_t const begin = count * blockIdx.x / gridDim.x + which;
+  double sum = add_parts_ahead<Add, 8, std::int64_t>(
+      [&](std::int64_t m) { return __ldcs(matrices + m * gram_size + e); }, begin, end, together);
   part[threadIdx.x] = sum;
   __syncthreads();
   if (which != 0) return;
-  for (int w = 1; w < together; ++w) sum += part[w * gram_size + e];
+  add_parts<Add>([&](int w, int) { return part[w * gram_size + e]; }, 1, together, 1, &sum);
   groups[std::int64_t{e} * gridDim.x + blockIdx.x] = sum;
 }
 
@@ -92,10 +91,7 @@ __global__ void __launch_bounds__(gram_threads)
     gram_sum_kernel(double const* groups, unsigned int count, double* G, LoopState const* state) {
   if (state != nullptr && state->stop != 0) return;
   int const e = static_cast<int>(blockIdx.x * gram_threads + threadIdx.x) / 32;
-  double sum = 0;
-  for (unsigned int b = threadIdx.x % 32; b < count; b += 32)
-    sum += groups[std::int64_t{e} * count + b];
-  sum = warp_sum(sum);
+  double const sum = end_sum_by_warp(groups + std::int64_t{e} * count, count);
   if (threadIdx.x % 32 == 0) G[e] = sum;
 }
 

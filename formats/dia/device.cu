@@ -15,8 +15,7 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/formats/dia/ops.hpp>
 #include <tcsolve/kernels/cuda/execute.cuh>
-#include <tcsolve/kernels/cuda/last_block.cuh>
-#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/cuda/sums.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
 
 #include <algorithm>
@@ -261,12 +260,7 @@ __global__ void __launch_bounds__(threads<T>, blocks_each<T>)
         mine = 0;
       });
   if (!last_block(scratch.ticket)) return;
-  __threadfence();
-  double sum = 0;
-  unsigned int const parts = order.parts();
-#pragma unroll 8
-  for (unsigned int b = threadIdx.x; b < parts; b += block) sum += __ldcg(scratch.partials + b);
-  double const total = add_block(sum);
+  double const total = end_sum_by_block<Add, 8>(scratch.partials, order.parts(), block, add_block);
   if (threadIdx.x != 0) return;
   *scratch.ticket = 0;
   op.finish(frame, &total);

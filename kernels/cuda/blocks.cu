@@ -12,7 +12,7 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/kernels/cuda/small_op.cuh>
-#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/cuda/sums.cuh>
 
 namespace tcsolve::cuda {
 
@@ -96,10 +96,7 @@ __global__ void __launch_bounds__(block)
   if (idle(state, op.wanted)) return;
   int const e = static_cast<int>(blockIdx.x) * warps + threadIdx.x / 32;
   if (e >= op.blocks * op.p * op.q || !op.has(e / (op.p * op.q))) return;
-  double sum = 0;
-  for (unsigned int b = threadIdx.x % 32; b < parts; b += 32)
-    sum += __ldcg(op.partials + std::int64_t{e} * parts + b);
-  sum = warp_sum(sum);
+  double const sum = end_sum_by_warp(op.partials + std::int64_t{e} * parts, parts);
   if (threadIdx.x % 32 == 0) op.C[e] = sum;
 }
 

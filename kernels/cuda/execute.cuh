@@ -16,7 +16,7 @@
 #include <tuple>
 
 #include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/kernels/cuda/last_block.cuh>
+#include <tcsolve/kernels/cuda/sums.cuh>
 #include <tcsolve/kernels/op_list.hpp>
 #include <tcsolve/kernels/operation.hpp>
 
@@ -76,13 +76,9 @@ __global__ void __launch_bounds__(block_size, resident<V>)
         for (int k = 0; k < Traits::sums; ++k)
           scratch.partials[k * gridDim.x + blockIdx.x] = sum[k];
       if (!last_block(scratch.ticket)) return;
-      __threadfence();
-      for (int k = 0; k < Traits::sums; ++k) {
-        double a = 0;
-        for (unsigned int b = threadIdx.x; b < gridDim.x; b += block_size)
-          a = combine<V>(a, __ldcg(scratch.partials + k * gridDim.x + b));
-        sum[k] = block_combine<V>(a);
-      }
+      for (int k = 0; k < Traits::sums; ++k)
+        sum[k] = end_sum_by_block<V>(scratch.partials + k * gridDim.x, gridDim.x, block_size,
+                                     [](double a) { return block_combine<V>(a); });
     } else {
       __syncthreads();  // finish comes after every element
     }

@@ -13,8 +13,7 @@
 
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/column_operation.hpp>
-#include <tcsolve/kernels/cuda/last_block.cuh>
-#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/cuda/sums.cuh>
 #include <tcsolve/kernels/op_list.hpp>
 
 namespace tcsolve::cuda {
@@ -57,14 +56,9 @@ __global__ void __launch_bounds__(column_block)
       for (int k = 0; k < sums; ++k)
         partials[std::int64_t{k * w + column} * gridDim.x + blockIdx.x] = part[k][threadIdx.x];
     if (!last_block(ticket)) return;
-    __threadfence();
-    int const lane = threadIdx.x % 32;
     for (int e = threadIdx.x / 32; e < sums * w; e += column_warps) {
-      double s = 0;
-      for (unsigned int b = lane; b < gridDim.x; b += 32)
-        s += __ldcg(partials + std::int64_t{e} * gridDim.x + b);
-      s = warp_sum(s);
-      if (lane == 0) total[e] = s;
+      double const s = end_sum_by_warp(partials + std::int64_t{e} * gridDim.x, gridDim.x);
+      if (threadIdx.x % 32 == 0) total[e] = s;
     }
     __syncthreads();
     frame.lead = true;

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/kernels/cuda/last_block.cuh>
-#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/cuda/sums.cuh>
 
 namespace tcsolve::cuda {
 
@@ -21,10 +20,7 @@ __device__ inline void finish_sigma(double mine, double* sigma, Scratch const& s
     scratch.partials[blockIdx.x] = total;
   }
   if (!last_block(scratch.ticket) || warp > 0) return;
-  __threadfence();
-  total = 0;
-  for (unsigned int b = lane; b < gridDim.x; b += 32) total += __ldcg(scratch.partials + b);
-  total = warp_sum(total);
+  total = end_sum_by_warp(scratch.partials, gridDim.x);
   if (lane == 0) *sigma = total, *scratch.ticket = 0;
 }
 

@@ -8,8 +8,7 @@
 ///   bytes   the values and the offsets once
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/kernels/cuda/last_block.cuh>
-#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/cuda/sums.cuh>
 #include <tcsolve/kernels/norm_inf.hpp>
 
 namespace tcsolve::cuda {
@@ -31,7 +30,7 @@ struct LongRows {
   unsigned int* count;  // of shares
 };
 
-__device__ double larger(double a, double b) { return (a != a || a > b) ? a : b; }
+__device__ double larger(double a, double b) { return combine<Largest>(a, b); }
 
 /// The largest of the block, in thread 0.
 __device__ double block_largest(double a) {
@@ -99,16 +98,16 @@ __global__ void __launch_bounds__(block)
     if (lane == 0) longs.sums[s] = sum;
   }
   if (!last_block(ticket)) return;
-  __threadfence();
   double most = 0;
-  for (int b = threadIdx.x; b < blocks; b += block) most = larger(largest[b], most);
   for (unsigned int s = threadIdx.x; s < count; s += block) {
-    Offset const shares = longs.shares[s].count;
     double row = 0;
-    for (Offset k = 0; k < shares; ++k) row += __ldcg(longs.sums + s + k);
+    add_parts<Add, Offset>([&](Offset k, Offset) { return __ldcg(longs.sums + s + k); }, 0,
+                           longs.shares[s].count, 1, &row);
     most = larger(row, most);
   }
-  most = block_largest(most);
+  most = end_sum_by_block<Largest>(largest, blocks, block, [&](double of_blocks) {
+    return block_largest(larger(of_blocks, most));
+  });
   if (threadIdx.x == 0) *value = most, *ticket = 0;
 }
 

@@ -44,7 +44,7 @@ std::int64_t gram_partials(Host&, std::int64_t n, Index p, Index q) {
 
 namespace {
 
-void multiply(BlockGram const& op, double const* X, double* C) {
+void multiply(Host const& on, BlockGram const& op, double const* X, double* C) {
   Index const width = padded(op.q);
   std::int64_t const parts = parts_of(op.n), size = std::int64_t{op.p} * width;
   parallel(parts, 2, [&](std::int64_t part) {
@@ -58,17 +58,16 @@ void multiply(BlockGram const& op, double const* X, double* C) {
       for (Index i = 0; i < op.p; ++i) add_product(x[i], y, sum + i * width, width);
     }
   });
-  for (std::int64_t part = 1; part < parts; ++part)
-    for (std::int64_t e = 0; e < size; ++e) op.partials[e] += op.partials[part * size + e];
+  end_sums<Add>(on, op.partials + size, parts - 1, size, op.partials);
   for (Index i = 0; i < op.p; ++i) std::copy_n(op.partials + i * width, op.q, C + i * op.q);
 }
 
 }  // namespace
 
-void execute(Host&, LoopState* state, BlockGram const& op) {
+void execute(Host& on, LoopState* state, BlockGram const& op) {
   if (idle(state, op.wanted)) return;
   for (Index b = 0; b < op.blocks && op.has(b); ++b)
-    multiply(op, op.X + b * op.stride, op.C + std::int64_t{b} * op.p * op.q);
+    multiply(on, op, op.X + b * op.stride, op.C + std::int64_t{b} * op.p * op.q);
 }
 
 void execute(Host&, LoopState* state, BlockCombine const& op) {

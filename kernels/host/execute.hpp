@@ -29,7 +29,7 @@ struct Walk {
 };
 
 template <class V>
-void execute(Host&, LoopState* state, V const& op) {
+void execute(Host& on, LoopState* state, V const& op) {
   using Traits = OpTraits<V>;
   Frame frame{state, true};
   auto after = [&] {
@@ -43,7 +43,7 @@ void execute(Host&, LoopState* state, V const& op) {
     Walk<V>::elements(op, c, begin, end, sum);
   };
   if constexpr (Traits::sums > 0) {
-    auto total = reduce<Traits::sums>(op.n, run, combine<V>);
+    auto total = reduce<V, Traits::sums>(on, op.n, run);
     op.finish(frame, total.data());
   } else {
     std::int64_t size = Walk<V>::grain(op);

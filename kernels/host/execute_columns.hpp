@@ -20,7 +20,7 @@ constexpr std::int64_t chunk_rows = 512;
 constexpr std::int64_t strip_rows = 32;
 
 template <class V>
-void execute_columns(Host&, LoopState* state, V const& op, double* partials) {
+void execute_columns(Host& on, LoopState* state, V const& op, double* partials) {
   constexpr int sums = OpTraits<V>::sums;
   using Coefficients = typename V::Coefficients;
   Frame const frame{state, true};
@@ -49,12 +49,10 @@ void execute_columns(Host&, LoopState* state, V const& op, double* partials) {
     }
   });
   if constexpr (sums > 0) {
-    for (Index const j : going) {
-      double total[sums] = {};
-      for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
-        for (int k = 0; k < sums; ++k)
-          total[k] += partials[static_cast<std::size_t>(chunk) * size + j * sums + k];
-      op.finish({frame, j}, total);
+    if (!going.empty()) {
+      std::vector<double> total(size);
+      end_sums<Add>(on, partials, chunks, static_cast<std::int64_t>(size), total.data());
+      for (Index const j : going) op.finish({frame, j}, total.data() + j * sums);
     }
     if constexpr (OpTraits<V>::afters) op.after(frame);
   }

@@ -7,8 +7,8 @@
 #include <array>
 #include <vector>
 
+#include <tcsolve/kernels/host/sums.hpp>
 #include <tcsolve/kernels/host/workers.hpp>
-#include <tcsolve/kernels/operation.hpp>
 
 namespace tcsolve::host {
 
@@ -34,8 +34,8 @@ void parallel(std::int64_t n, std::int64_t serial_below, F const& f) {
 constexpr std::int64_t chunk = 4096;  ///< elements that one partial sum covers
 
 /// f(begin, end, partial) for each chunk of [0, n); the partial sums are added in chunk order.
-template <int sums, class F, class Combine>
-std::array<double, sums> reduce(std::int64_t n, F const& f, Combine const& combine) {
+template <class V, int sums, class F>
+std::array<double, sums> reduce(Host const& on, std::int64_t n, F const& f) {
   std::array<double, sums> total{};
   std::int64_t chunks = (n + chunk - 1) / chunk;
   std::vector<std::array<double, sums>> partial(static_cast<std::size_t>(chunks));
@@ -44,8 +44,8 @@ std::array<double, sums> reduce(std::int64_t n, F const& f, Combine const& combi
     f(c * chunk, std::min(n, (c + 1) * chunk), sum.data());
     partial[static_cast<std::size_t>(c)] = sum;
   });
-  for (auto const& p : partial)
-    for (int k = 0; k < sums; ++k) total[k] = combine(total[k], p[k]);
+  static_assert(sizeof(partial[0]) == sums * sizeof(double));
+  end_sums<V>(on, chunks > 0 ? partial[0].data() : nullptr, chunks, sums, total.data());
   return total;
 }
 

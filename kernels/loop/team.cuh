@@ -14,7 +14,7 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/loop/instruction.hpp>
-#include <tcsolve/kernels/operation.hpp>
+#include <tcsolve/kernels/sums.hpp>
 
 namespace tcsolve::cuda {
 
@@ -33,8 +33,6 @@ template <class T>
 __device__ T* at(int position) {
   return reinterpret_cast<T*>(dynamic + position);
 }
-
-struct Add {};  ///< the tag of a fused operation whose sums are added, not maximised
 
 /// Sum, or maximum, over the first `width` lanes; in lane 0.
 template <class V, int width = 32>

@@ -77,6 +77,8 @@ void BatchSolver::setup(Context& ctx, CsrView<double> const& a, std::vector<Inde
   if (starts.empty() || starts.front() != 0 || starts.back() != a.rows ||
       !std::is_sorted(starts.begin(), starts.end()))
     throw ShapeError(cat("the starts of a batch ascend from 0 to the number of rows, ", a.rows));
+  // Teams ask about the clock each in its own time, and sums of a system stay with its team.
+  require_one_rank(ctx, "a batch");
   Context::Entry const entry(ctx);
   ctx_ = nullptr;  // until everything is there
   kernel_.reset();
@@ -214,10 +216,7 @@ BatchReport BatchSolver::solve(In<double> b, Out<double> x) {
   auto start = std::chrono::steady_clock::now();
   auto seconds = [&] { return seconds_since(start); };
   auto asked = [&]() -> std::int32_t {
-    Stop const stop = ctx.asked();
-    if (stop != Stop::running) return static_cast<std::int32_t>(stop);
-    bool late = seconds() > solver_->stopping().time_limit;
-    return late ? static_cast<std::int32_t>(Stop::time_limit) : 0;
+    return static_cast<std::int32_t>(ctx.asked(seconds() > solver_->stopping().time_limit));
   };
   std::size_t bytes = sizeof(double) * static_cast<std::size_t>(b_.rows());
   copy_bytes(ctx, b_.view().data, ctx.space(), b.data, b.space, bytes);

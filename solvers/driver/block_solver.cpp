@@ -56,7 +56,7 @@ void BlockSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double>
   system_.M = M ? frame_.around(std::move(M)) : std::make_shared<Identity<double>>(n);
   auto const stored = [](auto const& op) { return roundoff(op->traits().precision.storage); };
   bool const rounded = stored(system_.A) > stored(A_true);
-  double const norm_A = A_true->norm_estimate();
+  double const norm_A = ctx.communicator().agree(A_true->norm_estimate());
   judged_ = {&ctx, facts_.name, stopping_, std::move(A_true), norm_A, 0x1p-53, rounded};
   judged_.prepare();
   width_ = 0;  // the next solve records its step
@@ -70,16 +70,15 @@ void BlockSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double>
 
 /// A and M of a size whose squares FP64 holds. Powers of two change no bit of the iterates.
 void BlockSolver::scale_operators(Context& ctx) {
-  Index const n = system_.A->rows();
   exponent_ = 0;
   system_.norm_A = 0;
-  if (n == 0) return;
+  if (ctx.communicator().global_size(system_.A->rows()) == 0) return;
   exponent_ = exponent_beyond(judged_.norm_A);
   if (std::isfinite(judged_.norm_A)) system_.norm_A = std::ldexp(judged_.norm_A, -exponent_);
   if (exponent_ != 0)
     system_.A = std::make_shared<Scaled<double>>(std::ldexp(1.0, -exponent_), system_.A);
   if (!system_.preconditioned) return;
-  submit(ctx, Random<double>{n, ctx.options().seed + 2, x_.view().data});
+  random_vector<double>(ctx, 2, x_);
   system_.M->apply(ctx, x_, r_);
   auto const [before, after] = norms<double>(ctx, x_, r_);
   if (int const e = exponent_beyond(after / before); e != 0)
@@ -274,7 +273,8 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     if (revision() != recorded_) record(ctx);
     return patience;
   };
-  std::int32_t const window = stagnation_window(stopping_.stagnation_window, system_.A->cols());
+  std::int32_t const window = stagnation_window(
+      stopping_.stagnation_window, ctx_->communicator().global_size(system_.A->cols()));
   RunLimits const norms{1, std::max(rise, stopping_.divtol) * farthest, farthest, u};
   Run out;
   auto const loop_start = Clock::now();

@@ -212,7 +212,7 @@ Cause diagnose(Context& ctx, LinearOperator<T> const& A, LinearOperator<T> const
   Out<T> const v = scope.template vectors<T>(A.cols(), 1),
                z = scope.template vectors<T>(A.cols(), 1),
                w = scope.template vectors<T>(A.rows(), 1);
-  submit(ctx, Random<T>{v.rows, ctx.options().seed + 3, v.data});
+  random_vector<T>(ctx, 3, v);
   M.apply(ctx, v, z);
   if (!std::isfinite(norm<T>(ctx, z))) return Cause::preconditioner;
   A.apply(ctx, v, w);

@@ -36,7 +36,7 @@ struct JudgedSystem {
   Index residuals = 0;        ///< evaluations in the solve at hand
 
   bool by_rows() const { return stopping.baseline == Baseline::rows; }
-  double columns() const { return A_true->cols(); }
+  double columns() const { return double(ctx->communicator().global_size(A_true->cols())); }
   /// For vectors of the Context's space.
   void prepare() {
     if (by_rows()) unmet.resize(ctx->space(), A_true->rows());

@@ -90,7 +90,8 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   fill<T>(ctx, system_.x, 0);
   method_->begin(ctx, {report.restarts, limits.attempt, nullptr});
   Cycle out{LoopState{}, unknown, 0, limits.residual};
-  std::int32_t const window = stagnation_window(stopping_.stagnation_window, system_.x.rows());
+  std::int64_t const unknowns = ctx.communicator().global_size(system_.x.rows());
+  std::int32_t const window = stagnation_window(stopping_.stagnation_window, unknowns);
   Watch here = watch;
   here.iterations_before = report.iterations;
   here.residual_start = limits.residual;
@@ -100,7 +101,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   std::vector<double> norms2;
   std::int32_t accounted = 0;
   bool const watched = problem.judged && problem.by_norm && facts_.watched;
-  double const first = watched ? std::min(100.0, system_.x.rows() + 10.0) : unknown;
+  double const first = watched ? std::min(100.0, double(unknowns) + 10.0) : unknown;
   Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2, {}};
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {

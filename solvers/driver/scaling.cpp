@@ -14,19 +14,13 @@ namespace {
 
 constexpr int probes = 4;  // power iterations in the estimate of an unknown norm
 
-/// v uniform in [-1, 1): what a probe applies an operator to.
-template <class T>
-void random_vector(Context& ctx, Out<T> v, std::uint64_t stream) {
-  submit(ctx, Random<T>{v.rows, ctx.options().seed + stream, v.data});
-}
-
 }  // namespace
 
 /// What a least-squares solution is recognised by: rtol, at most 1e-8, above rounding; 1e-8 where
 /// atol alone is given.
 template <class T>
 void KrylovSolver<T>::aim() {
-  double const columns = static_cast<double>(system_.A->cols());
+  double const columns = judged_.columns();
   double const asked = stopping_.rtol > 0 ? std::min(stopping_.rtol, 1e-8) : 1e-8;
   system_.goal = {};
   system_.goal.noise = std::max(1e-13, 4 * roundoff(Real::f64) * std::sqrt(columns));
@@ -47,8 +41,10 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
     return scalable ? std::clamp(std::ilogb(size), -furthest, furthest) : 0;
   };
   system_.exponent = system_.headroom = 0;
-  system_.norm_A = system_.A_true->norm_estimate();
-  if (system_.A->cols() == 0 || system_.A->rows() == 0) return;
+  Communicator& ranks = ctx.communicator();
+  system_.norm_A = ranks.agree(system_.A_true->norm_estimate());
+  if (ranks.global_size(system_.A->cols()) == 0 || ranks.global_size(system_.A->rows()) == 0)
+    return;
   if (std::isnan(system_.norm_A)) system_.norm_A = probe_norm(ctx);
   system_.exponent = exponent(system_.norm_A);
   // A r itself, before it is scaled, has to stay in the range of normal numbers.
@@ -72,11 +68,12 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
 /// ||M|| saves a solve.
 template <class T>
 double KrylovSolver<T>::preconditioned_size(Context& ctx) {
-  if (double size = system_.M->norm_estimate(); !system_.M->traits().fixed && std::isfinite(size))
+  if (double size = ctx.communicator().agree(system_.M->norm_estimate());
+      !system_.M->traits().fixed && std::isfinite(size))
     return size * system_.size_A();
   auto scope = ctx.arena().scope();
   Out<T> z = scope.template vector<T>(system_.M->rows());
-  random_vector<T>(ctx, system_.x, 2);
+  random_vector<T>(ctx, 2, system_.x);
   system_.M->apply(ctx, system_.x, z);
   system_.A->apply(ctx, z, system_.r);
   return norm<T>(ctx, system_.r) / norm<T>(ctx, system_.x);
@@ -86,7 +83,7 @@ double KrylovSolver<T>::preconditioned_size(Context& ctx) {
 /// symmetric A.
 template <class T>
 double KrylovSolver<T>::probe_norm(Context& ctx) {
-  random_vector<double>(ctx, trial_, 1);
+  random_vector<double>(ctx, 1, trial_);
   double size = norm<double>(ctx, trial_), largest = 0;
   for (int i = 0; i < probes && size > 0; ++i) {
     system_.A_true->apply(ctx, trial_, trial_residual_);

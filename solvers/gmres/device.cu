@@ -14,27 +14,14 @@
 ///   bytes    (j + 2) n values each, and 2 n written by the update
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/execute.cuh>
-#include <tcsolve/kernels/cuda/last_block.cuh>
-#include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/cuda/sums.cuh>
 #include <tcsolve/solvers/gmres/ops.hpp>
 
 namespace tcsolve::cuda {
 
 namespace {
 
-/// The sum over `count` partials, in every lane. A fixed order; eight of a lane on their way.
-__device__ double add_partials(double const* partials, unsigned int count) {
-  constexpr int ahead = 8;
-  double total = 0;
-  for (unsigned int b0 = threadIdx.x % 32; b0 < count; b0 += 32 * ahead) {
-    double p[ahead];
-#pragma unroll
-    for (int l = 0; l < ahead; ++l) p[l] = b0 + 32 * l < count ? __ldcg(partials + b0 + 32 * l) : 0;
-#pragma unroll
-    for (int l = 0; l < ahead; ++l) total += p[l];
-  }
-  return warp_sum(total);
-}
+constexpr int parts_ahead = 8;  // of a lane that ends a sum
 
 namespace gram_shape {
 constexpr int block = 512, warps = block / 32;
@@ -110,9 +97,9 @@ __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
     }
   }
   if (!last_block(ticket)) return;
-  __threadfence();
   for (int k = warp; k < op.sums(j); k += warps) {
-    double const total = add_partials(op.partials + std::int64_t{k} * gridDim.x, gridDim.x);
+    double const total =
+        end_sum_by_warp<parts_ahead>(op.partials + std::int64_t{k} * gridDim.x, gridDim.x);
     if (lane == 0) op.H.sums[k] = total;
   }
   __syncthreads();
@@ -188,10 +175,8 @@ __global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each
     for (int l = 0; l < warps; ++l) s += part[l];
     scratch.partials[blockIdx.x] = s;
   }
-  if (!last_block(scratch.ticket)) return;
-  __threadfence();
-  if (threadIdx.x >= 32) return;
-  double const total = add_partials(scratch.partials, gridDim.x);
+  if (!last_block(scratch.ticket) || threadIdx.x >= 32) return;
+  double const total = end_sum_by_warp<parts_ahead>(scratch.partials, gridDim.x);
   if (threadIdx.x != 0) return;
   *scratch.ticket = 0;
   frame.lead = true;

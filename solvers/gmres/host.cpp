@@ -27,7 +27,7 @@ struct Walk<CombineBasis<T>> {
 };
 
 template <class T>
-void gram(Host&, LoopState* state, Gram<T> const& op) {
+void gram(Host& on, LoopState* state, Gram<T> const& op) {
   Frame frame{state, true};
   if (frame.stopped()) return;
   Index const j = frame.step(), width = Gram<T>::sums(j);
@@ -51,9 +51,7 @@ void gram(Host&, LoopState* state, Gram<T> const& op) {
     sum[2 * j + 2] = ww;
   });
   std::fill_n(op.H.sums, width, 0.0);
-  for (std::int64_t c = 0; c < chunks; ++c)
-    for (Index k = 0; k < width; ++k)
-      op.H.sums[k] += partial[static_cast<std::size_t>(c * width + k)];
+  end_sums<Add>(on, partial.data(), chunks, width, op.H.sums);
   for (Index k = 0; k <= j; ++k) op.entry(j, k);
   op.finish(frame);
 }

@@ -65,7 +65,7 @@ struct BatchTeam {
       meet();
       for (int k = threadIdx.x; k < count; k += threads) {
         double a = set[k][0];
-        for (int r = 1; r < ranks; ++r) a = combine<V>(a, set[k][r]);
+        add_parts<V>([&](int r, int) { return set[k][r]; }, 1, ranks, 1, &a);
         memory.total[k] = a;
       }
       if (threadIdx.x == 0) state->cancel = slots.word[turn % 2];

@@ -90,8 +90,9 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   round_ = steps_a_round(facts.cycle);
   bool const timed = dynamic_cast<TimingListener*>(ctx.range_listener()) != nullptr;
   if (ctx.device() == nullptr || wanted == Execution::eager || timed) return;
-  bool small = facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes());
-  if (wanted == Execution::persistent || (wanted == Execution::automatic && small)) {
+  bool const large = ctx.communicator().agree(
+      !(facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes())));
+  if (wanted == Execution::persistent || (wanted == Execution::automatic && !large)) {
     std::string why;
     try {
       ctx.visit([&]<class On>(On& on) {
@@ -292,8 +293,7 @@ void Loop::watch_device(Context& ctx, Watch const& watch) {
 bool Loop::stop_if_asked(Context& ctx, Watch const& watch) {
   double const seconds = seconds_since(watch.start);
   moments_.note(peek(progress_->iteration), seconds);
-  Stop reason = ctx.asked();
-  if (reason == Stop::running && seconds > watch.time_limit) reason = Stop::time_limit;
+  Stop const reason = ctx.asked(seconds > watch.time_limit);
   if (reason == Stop::running) return false;
   ask(ctx, reason);
   return true;

@@ -109,8 +109,7 @@ struct GridTeam {
       // What the others wrote before their posts is seen from here on: every lane has read some.
       if (publish) fence();
       double a = 0;
-#pragma unroll
-      for (int j = 0; j < words; ++j) a += sum_of(post[j]);
+      add_parts<Add>([&](int j, int) { return sum_of(post[j]); }, 0, words, 1, &a);
       a = warp_combine<Add>(a);
       if (lane != 0) continue;
       if (k < count) s.total[k] = a;

@@ -48,7 +48,7 @@ void LsmrMethod<T>::probe_columns(Context& ctx) {
   std::size_t const n = columns_.rows();
   std::vector<double> length(n, 0.0);
   for (int p = 0; p < probes; ++p) {
-    submit(ctx, Random<double>{unit_.rows(), ctx.options().seed + 100 + p, unit_.view().data});
+    random_vector<double>(ctx, 100 + p, unit_);
     this->system().A_true->apply(ctx, 1.0, unit_, 0.0, gradient_, Op::transpose);
     auto const seen = to_host(ctx, gradient_.view().data, ctx.space(), n);
     for (std::size_t j = 0; j < n; ++j) length[j] = std::hypot(length[j], seen[j]);
