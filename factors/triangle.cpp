@@ -32,22 +32,39 @@ LevelOrder level_order(Csr<double> const& triangle, bool lower) {
 
 namespace host {
 
+namespace {
+
+/// Row i for `fixed` right-hand sides, or, where that is 0, as many as there are.
+template <int fixed, class S>
+void solve_row(TriangleView<S> const& t, TriangleSolve const& s, Index i, double* y) {
+  Index const columns = fixed > 0 ? fixed : s.columns, width = fixed > 0 ? fixed : s.width;
+  double sum[fixed > 0 ? fixed : TriangleSolve::most_columns];
+  double const* const from = s.source + (s.from == nullptr ? i : s.from[i]) * s.stride;
+  for (Index c = 0; c < columns; ++c) sum[c] = s.scale[i] * from[c * s.source_column];
+  for (Offset k = t.begin[i], end = t.end[i]; k < end; ++k) {
+    double const* const known = y + std::int64_t{t.columns[k]} * width;
+    for (Index c = 0; c < columns; ++c) sum[c] -= double(t.values[k]) * known[c];
+  }
+  for (Index c = 0; c < columns; ++c) y[std::int64_t{i} * width + c] = sum[c];
+  if (s.to == nullptr) return;
+  for (Index c = 0; c < columns; ++c) {
+    double& out = s.out[s.to[i] * s.out_stride + c * s.out_column];
+    double const value = s.alpha * (s.factor[i] * sum[c]);
+    out = s.beta == 0 ? value : value + s.beta * out;
+  }
+}
+
+}  // namespace
+
 template <class S>
 void solve_triangle(Host&, TriangleView<S> const& t, LevelOrder const& order,
                     TriangleSolve const& s, double* y) {
   auto const row = [&](std::int64_t p) {
     Index const i = t.row_of[p];
     if (i < 0) return;
-    double sum = s.scale[i] * s.source[(s.from == nullptr ? i : s.from[i]) * s.stride];
-    for (Offset k = t.begin[i], end = t.end[i]; k < end; ++k)
-      sum -= double(t.values[k]) * y[t.columns[k]];
-    y[i] = sum;
-    if (s.to == nullptr) return;
-    double& out = s.out[s.to[i] * s.out_stride];
-    double const value = s.alpha * (s.factor[i] * sum);
-    out = s.beta == 0 ? value : value + s.beta * out;
+    s.columns == 1 && s.width == 1 ? solve_row<1>(t, s, i, y) : solve_row<0>(t, s, i, y);
   };
-  constexpr std::int64_t worth_sharing = 4096;  // rows of a level
+  std::int64_t const worth_sharing = 4096 / s.columns;  // rows of a level
   for (Index l = 0; l < order.levels(); ++l) {
     Index const begin = order.starts[l], count = order.starts[l + 1] - begin;
     parallel(count, worth_sharing, [&](std::int64_t p) { row(begin + p); });

@@ -50,16 +50,22 @@ struct TriangleView {
 ///
 ///     y_i = scale_i source[from_i stride] - sum_k values_k y[columns_k]
 ///     out[to_i] = alpha factor_i y_i + beta out[to_i]
+///
+/// Several right-hand sides are solved together: levels and entries are gone through once. Their
+/// unknowns of a row are neighbours, `width` apart from those of the next row.
 struct TriangleSolve {
+  static constexpr Index most_columns = 16;
+  Index columns = 1;  ///< at most most_columns, and at most ...
+  Index width = 1;    ///< ... the next power of two
   double const* source = nullptr;
-  std::int64_t stride = 1;
-  Index const* from = nullptr;  ///< (rows); null: from_i = i
+  std::int64_t stride = 1, source_column = 0;  ///< from one row, and one column, to the next
+  Index const* from = nullptr;                 ///< (rows); null: from_i = i
   double const* scale = nullptr;
   Index const* to = nullptr;  ///< (rows); null: y alone is made
   double const* factor = nullptr;
   double alpha = 1, beta = 0;
   double* out = nullptr;
-  std::int64_t out_stride = 1;
+  std::int64_t out_stride = 1, out_column = 0;
 };
 
 /// What the device's kernels of a pair of solves share: at first all unknowns are `waiting` and the
@@ -74,7 +80,7 @@ struct TriangleScratch {
 };
 
 namespace host {
-/// By levels; y (rows) is written.
+/// By levels; y (rows, width) is written.
 template <class S>
 void solve_triangle(Host&, TriangleView<S> const&, LevelOrder const&, TriangleSolve const&,
                     double* y);
@@ -85,8 +91,13 @@ namespace cuda {
 void prepare_scratch(Device&, double* y, std::int64_t rows);
 /// Both tickets become 0.
 void reset_tickets(Device&, unsigned* tickets);
+/// One right-hand side.
 template <class S>
 void solve_triangle(Device&, TriangleView<S> const&, TriangleSolve const&, TriangleScratch const&);
+/// Any number. All of y (rows, width) is `waiting` before, and *ticket is 0.
+template <class S>
+void solve_triangles(Device&, TriangleView<S> const&, TriangleSolve const&, double* y,
+                     unsigned* ticket);
 }  // namespace cuda
 
 }  // namespace tcsolve

@@ -244,41 +244,96 @@ void FactoredInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, doub
     prepare(ctx, op);
     return transposed_->apply(ctx, alpha, x, beta, y);
   }
-  auto const stride = [](auto const& v) {
-    return v.layout == Layout::row_major ? v.ld : std::int64_t{1};
-  };
-  ctx.submit("factored_inverse", [this, alpha, x, beta, y, stride](Context& c) {
-    double const* const inverse_pivots = joint_ ? joint_->inverse_pivots() : inverse_pivots_.data();
-    double* const between = y_.data() + (lower_.view.rows - rows());  // y, or w
-    c.visit([&]<class On>(On& on) {
-      for (Index j = 0; j < x.cols; ++j) {
-        TriangleSolve const down{.source = x.data + x.offset(0, j),
-                                 .stride = stride(x),
-                                 .from = from_.data(),
-                                 .scale = row_scale_.data()};
-        TriangleSolve const up{.source = between,
-                               .scale = inverse_pivots,
-                               .to = to_.data(),
-                               .factor = column_scale_.data(),
-                               .alpha = alpha,
-                               .beta = beta,
-                               .out = y.data + y.offset(0, j),
-                               .out_stride = stride(y)};
-        if constexpr (OnDevice<On>) {
-          unsigned* const t = tickets_.data();
-          clean(on);
-          clean_ = false;
-          // The second solve leaves those unknowns alone that it does not begin with.
-          if (between != y_.data()) prepare_scratch(on, y_.data(), lower_.view.rows);
-          solve_triangle(on, lower_.view, down, {y_.data(), z_.data(), rows(), false, t, t + 1});
-          solve_triangle(on, upper_.view, up, {z_.data(), between, rows(), true, t + 1, t});
-          clean_ = true;
-        } else {
-          solve_triangle(on, lower_.view, lower_.order, down, y_.data());
-          solve_triangle(on, upper_.view, upper_.order, up, z_.data());
-        }
-      }
-    });
+  // The unknowns of several columns, which lie beside each other.
+  Index const most = width_of(std::min(x.cols, TriangleSolve::most_columns));
+  auto const first = static_cast<std::size_t>(lower_.view.rows);
+  auto scope = ctx.arena().scope();
+  std::size_t const unknowns = (first + static_cast<std::size_t>(rows())) * most;
+  double* const shared = x.cols > 1 ? scope.template take<double>(unknowns) : nullptr;
+  unsigned* const tickets = x.cols > 1 ? scope.template take<unsigned>(2) : nullptr;
+  ctx.submit("factored_inverse", [this, alpha, x, beta, y, shared, tickets](Context& c) {
+    for (Index j = 0; j < x.cols; j += TriangleSolve::most_columns) {
+      Index const count = std::min(x.cols - j, TriangleSolve::most_columns);
+      auto const few = [&](auto v) {
+        v.data += v.offset(0, j), v.cols = count;
+        return v;
+      };
+      if (count == 1)
+        solve_column(c, alpha, few(x), beta, few(y));
+      else
+        solve_columns(c, alpha, few(x), beta, few(y), shared, tickets);
+    }
+  });
+}
+
+/// The two solves of M x, whose unknowns are y and z.
+template <class S>
+auto FactoredInverse<S>::solves(double alpha, In<double> x, double beta, Out<double> y, Index width,
+                                double* unknowns) const -> Solves {
+  double const* const pivots = joint_ ? joint_->inverse_pivots() : inverse_pivots_.data();
+  bool const by_rows_x = x.layout == Layout::row_major, by_rows_y = y.layout == Layout::row_major;
+  std::int64_t const own = lower_.view.rows - rows();  // unknowns of L alone
+  return {{.columns = x.cols,
+           .width = width,
+           .source = x.data,
+           .stride = by_rows_x ? x.ld : 1,
+           .source_column = by_rows_x ? 1 : x.ld,
+           .from = from_.data(),
+           .scale = row_scale_.data()},
+          {.columns = x.cols,
+           .width = width,
+           .source = unknowns + own * width,  // y, or w
+           .stride = width,
+           .source_column = 1,
+           .scale = pivots,
+           .to = to_.data(),
+           .factor = column_scale_.data(),
+           .alpha = alpha,
+           .beta = beta,
+           .out = y.data,
+           .out_stride = by_rows_y ? y.ld : 1,
+           .out_column = by_rows_y ? 1 : y.ld}};
+}
+
+template <class S>
+void FactoredInverse<S>::solve_column(Context& ctx, double alpha, In<double> x, double beta,
+                                      Out<double> y) const {
+  auto const [down, up] = solves(alpha, x, beta, y, 1, y_.data());
+  double* const between = y_.data() + (lower_.view.rows - rows());
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) {
+      unsigned* const t = tickets_.data();
+      clean(on);
+      clean_ = false;
+      // The second solve leaves those unknowns alone that it does not begin with.
+      if (between != y_.data()) prepare_scratch(on, y_.data(), lower_.view.rows);
+      solve_triangle(on, lower_.view, down, {y_.data(), z_.data(), rows(), false, t, t + 1});
+      solve_triangle(on, upper_.view, up, {z_.data(), between, rows(), true, t + 1, t});
+      clean_ = true;
+    } else {
+      solve_triangle(on, lower_.view, lower_.order, down, y_.data());
+      solve_triangle(on, upper_.view, upper_.order, up, z_.data());
+    }
+  });
+}
+
+/// Two to sixteen columns; the unknowns of both triangles in one piece of workspace.
+template <class S>
+void FactoredInverse<S>::solve_columns(Context& ctx, double alpha, In<double> x, double beta,
+                                       Out<double> y, double* unknowns, unsigned* tickets) const {
+  Index const width = width_of(x.cols);
+  auto const [down, up] = solves(alpha, x, beta, y, width, unknowns);
+  std::int64_t const first = std::int64_t{lower_.view.rows} * width;
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) {
+      reset_tickets(on, tickets);
+      prepare_scratch(on, unknowns, first + std::int64_t{rows()} * width);
+      solve_triangles(on, lower_.view, down, unknowns, tickets);
+      solve_triangles(on, upper_.view, up, unknowns + first, tickets + 1);
+    } else {
+      solve_triangle(on, lower_.view, lower_.order, down, unknowns);
+      solve_triangle(on, upper_.view, upper_.order, up, unknowns + first);
+    }
   });
 }
 

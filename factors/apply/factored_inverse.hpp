@@ -3,6 +3,7 @@
 /// (factors/arrange/arrangement.hpp).
 #pragma once
 
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,10 +20,11 @@
 namespace tcsolve {
 
 /// Exact triangular solves with factors stored as S, in FP64 arithmetic; a launch for each triangle
-/// on a device; a third where D is made of blocks, whose product joins the first triangle. One
-/// column at a time.
+/// on a device; a third where D is made of blocks, whose product joins the first triangle. Up to
+/// sixteen columns are solved together.
 ///
-///   bytes   entries (sizeof(S) + 4), 36 a row for each triangle, x and y once
+///   bytes   entries (sizeof(S) + 4), 36 a row for each triangle, x and y once; of several columns
+///           16 to 32 more a row and column, in the workspace
 ///   bounds  levels: an unknown of a level waits for the one before, about a microsecond on a
 ///           device
 ///   op      M^T is made of the transposed factors when it is first asked for
@@ -55,8 +57,19 @@ class FactoredInverse final : public LinearOperator<double> {
     TriangleView<S> view;
   };
 
+  struct Solves {
+    TriangleSolve down, up;
+  };
+  static Index width_of(Index columns) {
+    return static_cast<Index>(std::bit_ceil(static_cast<unsigned>(columns)));
+  }
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
                 Op) const override;
+  Solves solves(double alpha, In<double> x, double beta, Out<double> y, Index width,
+                double* unknowns) const;
+  void solve_column(Context&, double alpha, In<double> x, double beta, Out<double> y) const;
+  void solve_columns(Context&, double alpha, In<double> x, double beta, Out<double> y,
+                     double* unknowns, unsigned* tickets) const;
   void arrange(Context&, TwoSided sides);
   void store(Context&);
   void store(Context&, Part&, Csr<double> const& triangle, Arrays);

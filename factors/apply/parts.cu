@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Triangular solves part by part on the device, a thread block to each:
+/// Triangular solves part by part on the device, a thread block to each part and column:
 ///
 ///     y       in shared memory
 ///     levels  one after the other, a barrier between them; eight lanes to a row, whose products
@@ -40,9 +40,11 @@ __device__ void solve(PartTriangle<S> const& t, Index part, double* y) {
 
 template <class S>
 __global__ void __launch_bounds__(threads)
-    parts_kernel(PartsView<S> m, double alpha, double const* x, std::int64_t x_step, double beta,
-                 double* y, std::int64_t y_step) {
+    parts_kernel(PartsView<S> m, double alpha, double const* x, std::int64_t x_step,
+                 std::int64_t x_column, double beta, double* y, std::int64_t y_step,
+                 std::int64_t y_column) {
   extern __shared__ double unknowns[];
+  x += blockIdx.y * x_column, y += blockIdx.y * y_column;
   Index const part = blockIdx.x, first = part * m.part;
   Index const count = min(m.rows - first, m.part);
   for (Index i = threadIdx.x; i < count; i += threads)
@@ -64,13 +66,17 @@ __global__ void __launch_bounds__(threads)
 template <class S>
 void solve_parts(Device& on, PartsView<S> const& m, double alpha, In<double> x, double beta,
                  Out<double> y) {
-  if (m.rows == 0) return;
+  if (m.rows == 0 || x.cols == 0) return;
   auto const step = [](auto const& v) {
     return v.layout == Layout::row_major ? v.ld : std::int64_t{1};
   };
+  auto const column = [](auto const& v) {
+    return v.layout == Layout::row_major ? std::int64_t{1} : v.ld;
+  };
   std::size_t const bytes = static_cast<std::size_t>(m.part) * sizeof(double);
-  parts_kernel<S><<<static_cast<unsigned>(m.parts), threads, bytes, on.stream>>>(
-      m, alpha, x.data, step(x), beta, y.data, step(y));
+  dim3 const grid(static_cast<unsigned>(m.parts), static_cast<unsigned>(x.cols));
+  parts_kernel<S><<<grid, threads, bytes, on.stream>>>(m, alpha, x.data, step(x), column(x), beta,
+                                                       y.data, step(y), column(y));
   check(cudaGetLastError());
 }
 

@@ -9,7 +9,6 @@
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/matrix/transfer.hpp>
-#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 namespace {
@@ -155,10 +154,7 @@ void PartsInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double 
     return transposed_->apply(ctx, alpha, x, beta, y);
   }
   ctx.submit("factors_by_parts", [this, alpha, x, beta, y](Context& c) {
-    c.visit([&](auto& on) {
-      for (Index j = 0; j < x.cols; ++j)
-        solve_parts(on, view_, alpha, column(x, j), beta, column(y, j));
-    });
+    c.visit([&](auto& on) { solve_parts(on, view_, alpha, x, beta, y); });
   });
 }
 
@@ -186,17 +182,19 @@ template <class S>
 void solve_parts(Host&, PartsView<S> const& m, double alpha, In<double> x, double beta,
                  Out<double> y) {
   constexpr std::int64_t worth_sharing = 4;  // parts
-  parallel(m.parts, worth_sharing, [&](std::int64_t p) {
+  parallel(std::int64_t{m.parts} * x.cols, worth_sharing, [&](std::int64_t task) {
+    std::int64_t const p = task % m.parts;
+    auto const j = static_cast<Index>(task / m.parts);
     double unknowns[most_part_rows];
     auto const first = static_cast<Index>(p * m.part);
     Index const count = std::min<Index>(m.rows - first, m.part);
     for (Index i = 0; i < count; ++i)
-      unknowns[i] = m.row_scale[first + i] * x.data[x.offset(m.from[first + i], 0)];
+      unknowns[i] = m.row_scale[first + i] * x.data[x.offset(m.from[first + i], j)];
     solve(m.lower, static_cast<Index>(p), unknowns);
     for (Index i = 0; i < count; ++i) unknowns[i] *= m.inverse_pivots[first + i];
     solve(m.upper, static_cast<Index>(p), unknowns);
     for (Index i = 0; i < count; ++i) {
-      double& out = y.data[y.offset(m.to[first + i], 0)];
+      double& out = y.data[y.offset(m.to[first + i], j)];
       double const value = alpha * (m.column_scale[first + i] * unknowns[i]);
       out = beta == 0 ? value : value + beta * out;
     }

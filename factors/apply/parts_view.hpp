@@ -37,7 +37,7 @@ struct PartsView {
   double const *row_scale = nullptr, *inverse_pivots = nullptr, *column_scale = nullptr;
 };
 
-// solve_parts: y = alpha C Q^T U^-1 D^-1 L^-1 P R x + beta y of the triangles by parts, one column.
+// solve_parts: y = alpha C Q^T U^-1 D^-1 L^-1 P R x + beta y of the triangles by parts.
 //
 //   bytes   entries (sizeof(S) + 2), 52 a row
 //   bits    the same on every run

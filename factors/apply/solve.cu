@@ -6,6 +6,9 @@
 ///     lanes     4 to 32 to a row; rows of a warp belong to one level, none needs another
 ///     sums      a fixed tree: the same bits on every run
 ///     launches  two for M x; each resets what the other waits on
+///
+/// Of several right-hand sides the unknowns of a row lie side by side: a row has a lane for each
+/// of them and two or four entries at a time, so that a level costs all of them one wait.
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/factors/triangle.hpp>
@@ -13,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace tcsolve::cuda {
 namespace {
@@ -88,6 +92,64 @@ __global__ void __launch_bounds__(block)
   out = s.beta == 0 ? value : value + s.beta * out;
 }
 
+/// `at_once` entries of a row and K right-hand sides at a time.
+template <int at_once, int K, class S>
+__global__ void __launch_bounds__(block)
+    solve_columns_kernel(TriangleView<S> t, TriangleSolve s, double* y, unsigned* ticket) {
+  __shared__ unsigned tile;
+  if (threadIdx.x == 0) tile = atomicAdd(ticket, 1u);
+  __syncthreads();
+  constexpr int lanes = at_once * K, rows = block / lanes;
+  Index const p = static_cast<Index>(tile * rows + threadIdx.x / lanes);
+  int const lane = threadIdx.x % lanes, c = lane % K, first = lane / K;
+  Index const i = p < t.places ? t.row_of[p] : -1;
+  bool const here = i >= 0 && c < s.columns;
+  double sum = 0;
+  if (here) {
+    Offset const end = t.end[i];
+    for (Offset e = t.begin[i] + first; e < end; e += ahead * at_once) {
+      double const* place[ahead];
+      double value[ahead];
+      unsigned long long bits[ahead];
+#pragma unroll
+      for (int l = 0; l < ahead; ++l) {
+        bool const there = e + l * at_once < end;
+        Offset const k = there ? e + l * at_once : e;
+        place[l] = y + std::int64_t{t.columns[k]} * K + c;
+        value[l] = there ? double(t.values[k]) : 0.0;
+      }
+      bool all_known;
+#pragma unroll
+      for (int l = 0; l < ahead; ++l) bits[l] = peek(place[l]);
+      do {
+        all_known = true;
+#pragma unroll
+        for (int l = 0; l < ahead; ++l)
+          if (bits[l] == waiting) {
+            bits[l] = peek(place[l]);
+            all_known = false;
+          }
+      } while (!all_known);
+#pragma unroll
+      for (int l = 0; l < ahead; ++l)
+        if (l == 0 || e + l * at_once < end)
+          sum += value[l] * __longlong_as_double(static_cast<long long>(bits[l]));
+    }
+  }
+  __syncwarp();
+#pragma unroll
+  for (int offset = lanes / 2; offset >= K; offset /= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+  if (!here || first != 0) return;
+  Index const from = s.from == nullptr ? i : s.from[i];
+  double const unknown = s.scale[i] * s.source[from * s.stride + c * s.source_column] - sum;
+  post(y + std::int64_t{i} * K + c, unknown);
+  if (s.to == nullptr) return;
+  double& out = s.out[s.to[i] * s.out_stride + c * s.out_column];
+  double const value = s.alpha * (s.factor[i] * unknown);
+  out = s.beta == 0 ? value : value + s.beta * out;
+}
+
 }  // namespace
 
 void prepare_scratch(Device& on, double* y, std::int64_t rows) {
@@ -118,9 +180,30 @@ void solve_triangle(Device& on, TriangleView<S> const& t, TriangleSolve const& s
   check(cudaGetLastError());
 }
 
-#define TCSOLVE_INSTANTIATE(S)                                                           \
-  template void solve_triangle<S>(Device&, TriangleView<S> const&, TriangleSolve const&, \
-                                  TriangleScratch const&);
+template <class S>
+void solve_triangles(Device& on, TriangleView<S> const& t, TriangleSolve const& s, double* y,
+                     unsigned* ticket) {
+  if (t.places == 0) return;
+  auto const launch = [&]<int at_once, int K>(std::integer_sequence<int, at_once, K>) {
+    constexpr int rows = block / (at_once * K);
+    auto const blocks = static_cast<unsigned>((std::int64_t{t.places} + rows - 1) / rows);
+    solve_columns_kernel<at_once, K><<<blocks, block, 0, on.stream>>>(t, s, y, ticket);
+  };
+  switch (s.width) {
+    case 1: launch(std::integer_sequence<int, 4, 1>{}); break;
+    case 2: launch(std::integer_sequence<int, 4, 2>{}); break;
+    case 4: launch(std::integer_sequence<int, 4, 4>{}); break;
+    case 8: launch(std::integer_sequence<int, 4, 8>{}); break;
+    default: launch(std::integer_sequence<int, 2, 16>{});
+  }
+  check(cudaGetLastError());
+}
+
+#define TCSOLVE_INSTANTIATE(S)                                                                     \
+  template void solve_triangle<S>(Device&, TriangleView<S> const&, TriangleSolve const&,           \
+                                  TriangleScratch const&);                                         \
+  template void solve_triangles<S>(Device&, TriangleView<S> const&, TriangleSolve const&, double*, \
+                                   unsigned*);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <tcsolve/factors/apply/joint_inverse.hpp>
-#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 namespace {
@@ -112,8 +111,8 @@ template <class S>
 void SweptInverse<S>::solve(Context& ctx, Triangle const& t, Out<double> y, Op op) const {
   if (!t.W.product) return sweep(ctx, t, y, op);
   auto scope = ctx.arena().scope();
-  Out<double> const b = scope.template vectors<double>(rows(), 1);
-  Out<double> const r = scope.template vectors<double>(rows(), 1);
+  Out<double> const b = scope.template vectors<double>(rows(), y.cols);
+  Out<double> const r = scope.template vectors<double>(rows(), y.cols);
   copy<double, double>(ctx, y, b);
   t.W.product->apply(ctx, 1, b, 0, y, op);
   for (int k = 0; k < sweeps_; ++k) {
@@ -130,8 +129,8 @@ void SweptInverse<S>::solve(Context& ctx, Triangle const& t, Out<double> y, Op o
 template <class S>
 void SweptInverse<S>::sweep(Context& ctx, Triangle const& t, Out<double> y, Op op) const {
   auto scope = ctx.arena().scope();
-  Out<double> const b = scope.template vectors<double>(rows(), 1);
-  Out<double> const next = scope.template vectors<double>(rows(), 1);
+  Out<double> const b = scope.template vectors<double>(rows(), y.cols);
+  Out<double> const next = scope.template vectors<double>(rows(), y.cols);
   copy<double, double>(ctx, y, b);
   Out<double> from = y, to = next;
   for (int k = 0; k < sweeps_; ++k) {
@@ -147,15 +146,13 @@ void SweptInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double 
                                Op op) const {
   bool const plain = op == Op::none;
   auto scope = ctx.arena().scope();
-  Out<double> const t = scope.template vectors<double>(rows(), 1);
-  Out<double> const u = scope.template vectors<double>(rows(), 1);
-  for (Index j = 0; j < x.cols; ++j) {
-    (plain ? enter_ : leave_).product->apply(ctx, 1, column(x, j), 0, t, op);
-    solve(ctx, plain ? lower_ : upper_, t, op);
-    pivots_.product->apply(ctx, 1, t, 0, u, op);
-    solve(ctx, plain ? upper_ : lower_, u, op);
-    (plain ? leave_ : enter_).product->apply(ctx, alpha, u, beta, column(y, j), op);
-  }
+  Out<double> const t = scope.template vectors<double>(rows(), y.cols);
+  Out<double> const u = scope.template vectors<double>(rows(), y.cols);
+  (plain ? enter_ : leave_).product->apply(ctx, 1, x, 0, t, op);
+  solve(ctx, plain ? lower_ : upper_, t, op);
+  pivots_.product->apply(ctx, 1, t, 0, u, op);
+  solve(ctx, plain ? upper_ : lower_, u, op);
+  (plain ? leave_ : enter_).product->apply(ctx, alpha, u, beta, y, op);
 }
 
 template class SweptInverse<double>;

@@ -23,8 +23,9 @@
 
 namespace tcsolve {
 
-/// Factors stored as S, in FP64 arithmetic; one column at a time. Cost of an application: `sweeps`
-/// products with each triangle, one more than that with each W, three with a diagonal.
+/// Factors stored as S, in FP64 arithmetic; all columns at once. Cost of an application: `sweeps`
+/// products with each triangle, one more than that with each W, three with a diagonal. Workspace:
+/// four vectors a column.
 template <class S = double>
 class SweptInverse final : public LinearOperator<double> {
  public:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include <tcsolve/factors/power_scale.hpp>
@@ -235,9 +236,24 @@ void Arrangement::fill_blocks(CsrView<double> const& a) {
 }
 
 /// The pattern of B in the present permutations, and where its entries come from. Entries go into
-/// the columns of B row by row, and from there into the rows column by column: both ascend.
+/// the columns of B row by row, and from there into the rows column by column: both ascend. Where
+/// nothing has moved, B has the pattern of A.
 void Arrangement::fill(CsrView<double> const& a, CancelFlag cancel) {
   Index const n = a.rows;
+  auto const stays = [](std::vector<Index> const& numbers) {
+    return std::ranges::equal(numbers,
+                              std::views::iota(Index{0}, static_cast<Index>(numbers.size())));
+  };
+  if (stays(sides_.row) && stays(sides_.column)) {
+    matrix_.rows = matrix_.cols = n;
+    matrix_.offsets.resize(static_cast<std::size_t>(n) + 1);
+    for (Index i = 0; i <= n; ++i) matrix_.offsets[i] = a.offsets[i];
+    matrix_.columns.assign(a.columns, a.columns + a.entries);
+    matrix_.values.resize(static_cast<std::size_t>(a.entries));
+    source_.resize(static_cast<std::size_t>(a.entries));
+    std::iota(source_.begin(), source_.end(), Offset{0});
+    return;
+  }
   CancelEvery at_times(cancel, between_looks);
   struct Placed {
     Index row;

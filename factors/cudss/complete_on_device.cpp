@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include <tcsolve/factors/cudss/cudss_library.hpp>
-#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 namespace {
@@ -99,13 +98,11 @@ void CompleteOnDevice::do_apply(Context& ctx, double alpha, In<double> x, double
   if (!plain) prepare(ctx, op);
   Inverse const& B = plain || kind_ != Definiteness::general ? inverse_ : transposed_;
   auto scope = ctx.arena().scope();
-  Out<double> const t = scope.template vectors<double>(rows(), 1);
-  Out<double> const u = scope.template vectors<double>(rows(), 1);
-  for (Index j = 0; j < x.cols; ++j) {
-    (plain ? enter_ : leave_).product->apply(ctx, 1, column(x, j), 0, t, op);
-    B->apply(ctx, 1, t, 0, u);
-    (plain ? leave_ : enter_).product->apply(ctx, alpha, u, beta, column(y, j), op);
-  }
+  Out<double> const t = scope.template vectors<double>(rows(), x.cols);
+  Out<double> const u = scope.template vectors<double>(rows(), x.cols);
+  (plain ? enter_ : leave_).product->apply(ctx, 1, x, 0, t, op);
+  B->apply(ctx, 1, t, 0, u);
+  (plain ? leave_ : enter_).product->apply(ctx, alpha, u, beta, y, op);
 }
 
 }  // namespace tcsolve

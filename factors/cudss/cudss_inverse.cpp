@@ -11,7 +11,6 @@
 #include <tcsolve/core/left_behind.hpp>
 #include <tcsolve/core/own_stream.hpp>
 #include <tcsolve/factors/cudss/cudss_library.hpp>
-#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 namespace {
@@ -74,12 +73,12 @@ struct CudssInverse<S>::Objects {
   Object handle = nullptr, config = nullptr, data = nullptr;
   Object A = nullptr, x = nullptr, b = nullptr;
   Array<Index> offsets, columns;  // what A, x and b are made of
-  Array<S> values, of_x, of_b;
-  std::mutex busy;        // held by a call of cuDSS
-  cuda::OwnStream apart;  // of calls that may be left behind
+  Array<S> values;
+  MultiVector<S> of_x, of_b;  // one column after the other
+  std::mutex busy;            // held by a call of cuDSS
+  cuda::OwnStream apart;      // of calls that may be left behind
 
-  Objects(Space space, std::size_t rows)
-      : ordinal(ordinal_of(space)), of_x(space, rows), of_b(space, rows), apart(ordinal) {}
+  explicit Objects(Space space) : ordinal(ordinal_of(space)), apart(ordinal) {}
   Objects(Objects const&) = delete;
   Objects& operator=(Objects const&) = delete;
   ~Objects() {
@@ -120,6 +119,27 @@ struct CudssInverse<S>::Objects {
             : phase == CudssLibrary::solve  ? "the solve"
                                             : "the factorisation");
   }
+  /// b and x have so many columns from now on; the device is idle then, where they had others.
+  void shape(Context& ctx, Index rows, Index columns) {
+    if (b != nullptr && of_b.cols() == columns) return;
+    std::lock_guard const one(busy);
+    ctx.synchronize();
+    CudssLibrary const& library = cudss();
+    cuda::Current const current(ordinal);
+    for (auto const& [object, vectors] : {std::pair{&b, &of_b}, std::pair{&x, &of_x}}) {
+      if (*object != nullptr) library.matrix_destroy(std::exchange(*object, nullptr));
+      vectors->resize(ctx.space(), rows, columns);
+      require(library.matrix_create_dense(object, rows, columns, rows, vectors->view().data,
+                                          type_of<S>, CudssLibrary::by_columns),
+              "cudssMatrixCreateDn");
+    }
+  }
+  /// What cuDSS has of b or x: its columns one after the other.
+  static Out<S> by_columns(MultiVector<S>& v) {
+    Out<S> out = v;
+    out.layout = Layout::col_major, out.ld = out.rows;
+    return out;
+  }
   template <class V>
   V value(int key, char const* what) const {
     V told{};
@@ -131,9 +151,7 @@ struct CudssInverse<S>::Objects {
 
 template <class S>
 CudssInverse<S>::CudssInverse(Context& ctx, Csr<double> const& B, Definiteness kind)
-    : CudssFactors(B.rows, B.rows),
-      kind_(kind),
-      objects_(std::make_shared<Objects>(ctx.space(), static_cast<std::size_t>(B.rows))) {
+    : CudssFactors(B.rows, B.rows), kind_(kind), objects_(std::make_shared<Objects>(ctx.space())) {
   if (B.rows == 0) return;
   place(ctx, B);
   analyse(ctx);
@@ -202,11 +220,7 @@ void CudssInverse<S>::analyse(Context& ctx) {
           o.columns.data(), o.values.data(), type_of<S>,
           kind_ == Definiteness::general ? CudssLibrary::general : CudssLibrary::symmetric, view),
       "cudssMatrixCreateCsr");
-  for (auto const& [vector, data] :
-       {std::pair{&o.b, o.of_b.data()}, std::pair{&o.x, o.of_x.data()}})
-    require(library.matrix_create_dense(vector, rows(), 1, rows(), data, type_of<S>,
-                                        CudssLibrary::by_columns),
-            "cudssMatrixCreateDn");
+  o.shape(ctx, rows(), 1);
   run_apart(ctx, CudssLibrary::analysis);
   double const needed = static_cast<double>(o.peak_bytes());
   double const available = static_cast<double>(ctx.available_memory());
@@ -247,10 +261,11 @@ void CudssInverse<S>::try_out(Context& ctx, Csr<double> const& B) const {
     if (before == 0) return;
     std::vector<S> small(n);
     for (std::size_t i = 0; i < n; ++i) small[i] = static_cast<S>(r[i] / before);
-    Array<S>& b = objects_->of_b;
-    copy_bytes(ctx, b.data(), ctx.space(), small.data(), Space::host, b.bytes());
+    Objects& o = *objects_;
+    o.shape(ctx, rows(), 1);
+    copy_bytes(ctx, o.of_b.view().data, ctx.space(), small.data(), Space::host, n * sizeof(S));
     run(ctx, CudssLibrary::solve);
-    small = to_host(ctx, objects_->of_x);
+    small = to_host(ctx, o.of_x.view().data, ctx.space(), n);
     std::vector<double> z(n);
     for (std::size_t i = 0; i < n; ++i) z[i] = before * static_cast<double>(small[i]);
     r = remainder(B, std::move(r), z);
@@ -297,12 +312,12 @@ void CudssInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double 
   ctx.submit(
       "cudss",
       [this, alpha, x, beta, y](Context& c) {
-        if (rows() == 0) return;
-        for (Index j = 0; j < x.cols; ++j) {
-          copy<double, S>(c, column(x, j), objects_->of_b.view());
-          run(c, CudssLibrary::solve);
-          axpby<S, double>(c, alpha, std::as_const(objects_->of_x).view(), beta, column(y, j));
-        }
+        if (rows() == 0 || x.cols == 0) return;
+        Objects& o = *objects_;
+        o.shape(c, rows(), x.cols);
+        copy<double, S>(c, x, Objects::by_columns(o.of_b));
+        run(c, CudssLibrary::solve);
+        axpby<S, double>(c, alpha, Objects::by_columns(o.of_x), beta, y);
       },
       false);
 }

@@ -3,7 +3,7 @@
 ///
 ///     analyse      order, pattern of the factors, memory      once for a pattern
 ///     factorise    L U or L D L^T                             for each set of values
-///     solve        x = U^-1 L^-1 b                            one column at a time
+///     solve        x = U^-1 L^-1 b                            all columns at once
 ///
 /// It pivots within blocks alone and replaces pivots that are tiny, so that B should be scaled with
 /// large entries on its diagonal (factors/arrange/arrangement.hpp), and factors may be made of a
@@ -40,7 +40,7 @@ class CudssFactors : public LinearOperator<double> {
 
 /// Factors, matrix and vectors in S, float or double.
 ///
-///   bytes   those that cuDSS tells after the analysis, the matrix in S, two vectors
+///   bytes   those that cuDSS tells after the analysis, the matrix in S, two vectors a column
 ///   op      M^T of a symmetric B alone, where it is M
 ///
 /// Not capturable. One operator serves one Context at a time: its vectors lie in it.
