@@ -26,6 +26,22 @@ void gram(Context& ctx, In<double> X, In<double> Y, double* C, double const* wan
   submit(ctx, BlockGram{X.rows, X.data, Y.data, X.cols, Y.cols, X.ld, Y.ld, C, memory, wanted});
 }
 
+void gram(Context& ctx, In<double> X, In<double> Y, double* C, In<double> Z, double* D) {
+  for (In<double> const& v : {X, Y, Z}) require_block(v);
+  if (Z.cols != Y.cols || Z.ld != Y.ld)
+    throw ShapeError(cat("gram: Y has ", Y.cols, " columns, ", Y.ld, " apart, Z ", Z.cols, ", ",
+                         Z.ld, " apart"));
+  auto const partials =
+      ctx.visit([&](auto& on) { return 2 * gram_partials(on, X.rows, X.cols, Y.cols); });
+  auto scope = ctx.arena().scope();
+  BlockGram op{X.rows, X.data, Y.data,
+               X.cols, Y.cols, X.ld,
+               Y.ld,   C,      scope.take<double>(static_cast<std::size_t>(partials)),
+               nullptr};
+  op.Z = Z.data, op.D = D;
+  submit(ctx, op);
+}
+
 void combine(Context& ctx, double alpha, In<double> X, double const* C, double const* S,
              Out<double> Y, double const* wanted) {
   require_block(X);

@@ -2,7 +2,7 @@
 /// Passes over blocks of n x k vectors, k at most 64, row-major and FP64, which block methods are
 /// made of. The small matrices lie in the Context's space, so that nothing waits for the host.
 ///
-///     gram        C = X^T Y                p x q, added in a fixed order
+///     gram        C = X^T Y                p x q, added in a fixed order; also D = X^T Z
 ///     combine     Y = S + alpha X C        X n x p, C p x q; S may be Y or nothing; C of columns
 ///                                          beyond p or q is not read
 ///     orthonormalise_block                 P = W T with P^T P = I, W's dependent columns left out
@@ -35,6 +35,7 @@ struct BlockBasis {
 };
 
 /// C = X^T Y; C is row-major, its rows q apart.                        reads n (p + q) values
+/// D = X^T Z with a Z of Y's shape reads n q more.
 struct BlockGram {
   static constexpr char const* name = "block_gram";
   static constexpr bool only_sums = true;
@@ -43,11 +44,13 @@ struct BlockGram {
   Index p, q;
   std::int64_t ldx, ldy;
   double* C;
-  double* partials;      ///< gram_partials() doubles, for each block of X
+  double* partials;      ///< gram_partials() doubles, for each block of X, and for Y and Z
   double const* wanted;  ///< nothing happens where this is 0; null: it always happens
   Index blocks = 1;      ///< of X, `stride` apart: C is as many matrices
   std::int64_t stride = 0;
   double const* count = nullptr;  ///< that exist; null: all
+  double const* Z = nullptr;      ///< null: none
+  double* D = nullptr;
   TCSOLVE_HD bool has(Index b) const { return count == nullptr || b < *count; }
 };
 
@@ -144,6 +147,8 @@ std::int64_t gram_partials(Device&, std::int64_t n, Index p, Index q);
 
 /// C = X^T Y. Throws Unsupported beyond 64 columns.
 void gram(Context&, In<double> X, In<double> Y, double* C, double const* wanted = nullptr);
+/// C = X^T Y, D = X^T Z, Y and Z blocks of one shape.
+void gram(Context&, In<double> X, In<double> Y, double* C, In<double> Z, double* D);
 /// Y = S + alpha X C, S null or of Y's shape. Throws Unsupported beyond 64 columns.
 void combine(Context&, double alpha, In<double> X, double const* C, double const* S, Out<double> Y,
              double const* wanted = nullptr);

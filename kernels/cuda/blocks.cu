@@ -8,6 +8,8 @@
 ///             are added in shared memory, the blocks by sum_kernel, both in order
 ///   combine   left: 8 rows of X by 4 columns; right: C from shared memory, zeros beyond p and q.
 ///             A warp has read its rows before it writes them, so Y may be X
+///   loads     those of several fours (gram) or eights (combine) of rows are on their way at once:
+///             what a multiprocessor has to have asked for to keep the memory busy
 ///   bytes     8 n (p + q), and 8 n q written by combine
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/blocks.hpp>
@@ -19,8 +21,10 @@ namespace tcsolve::cuda {
 namespace {
 
 constexpr int block = 256, warps = block / 32;
-constexpr int blocks_each = 2;  // a multiprocessor
-constexpr int side = 4;         // tiles of a warp's sums in a row or column, at most
+constexpr int side = 4;  // tiles of a warp's sums in a row or column, at most
+
+/// Blocks of gram_kernel on a multiprocessor, by the tiles of a warp's sums.
+constexpr int blocks_each(int tiles) { return tiles <= 4 ? 3 : 2; }
 
 __device__ void mma(double (&sum)[2], double a, double b) {
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
@@ -32,9 +36,10 @@ __device__ bool idle(LoopState const* state, double const* wanted) {
   return (state != nullptr && state->stop != 0) || (wanted != nullptr && *wanted == 0);
 }
 
-/// Sums of the tiles from column i0 of X and j0 of Y on, 8 TP x 8 TQ of them.
-template <int TP, int TQ>
-__global__ void __launch_bounds__(block, blocks_each)
+/// Sums of the tiles from column i0 of X and j0 of Y on, 8 TP x 8 TQ of them, for Y and, with
+/// `right` = 2, for Z.
+template <int TP, int TQ, int right>
+__global__ void __launch_bounds__(block, blocks_each(TP* TQ))
     gram_kernel(BlockGram op, LoopState const* state) {
   if (idle(state, op.wanted)) return;
   constexpr int size = 64 * TP * TQ;
@@ -45,12 +50,12 @@ __global__ void __launch_bounds__(block, blocks_each)
   double const* const X = op.X + b * op.stride;
   int const i0 = static_cast<int>(blockIdx.y) % parts * 8 * TP;
   int const j0 = static_cast<int>(blockIdx.z) * 8 * TQ;
-  double sum[TP][TQ][2] = {};
-  constexpr int ahead = TP + TQ < 8 ? 8 / (TP + TQ) : 1;  // fours of rows on their way
+  double sum[right][TP][TQ][2] = {};
+  constexpr int loads = TP + right * TQ, ahead = loads < 8 ? 16 / loads : 1;  // fours of rows
   std::int64_t const step = std::int64_t{gridDim.x} * warps * 4;
   for (std::int64_t r0 = (std::int64_t{blockIdx.x} * warps + warp) * 4; r0 < op.n;
        r0 += ahead * step) {
-    double x[ahead][TP], y[ahead][TQ];
+    double x[ahead][TP], y[ahead][right][TQ];
 #pragma unroll
     for (int a = 0; a < ahead; ++a) {
       std::int64_t const r = r0 + a * step + row;
@@ -61,43 +66,55 @@ __global__ void __launch_bounds__(block, blocks_each)
         x[a][t] = here && i < op.p ? __ldg(X + r * op.ldx + i) : 0.0;
       }
 #pragma unroll
-      for (int t = 0; t < TQ; ++t) {
-        int const j = j0 + 8 * t + column;
-        y[a][t] = here && j < op.q ? __ldg(op.Y + r * op.ldy + j) : 0.0;
-      }
+      for (int z = 0; z < right; ++z)
+#pragma unroll
+        for (int t = 0; t < TQ; ++t) {
+          int const j = j0 + 8 * t + column;
+          double const* const Y = z == 0 ? op.Y : op.Z;
+          y[a][z][t] = here && j < op.q ? __ldg(Y + r * op.ldy + j) : 0.0;
+        }
     }
 #pragma unroll
     for (int a = 0; a < ahead; ++a)
 #pragma unroll
-      for (int s = 0; s < TP; ++s)
+      for (int z = 0; z < right; ++z)
 #pragma unroll
-        for (int t = 0; t < TQ; ++t) mma(sum[s][t], x[a][s], y[a][t]);
+        for (int s = 0; s < TP; ++s)
+#pragma unroll
+          for (int t = 0; t < TQ; ++t) mma(sum[z][s][t], x[a][s], y[a][z][t]);
   }
-  for (int w = 0; w < warps; ++w) {
-    if (warp == w)
-      for (int s = 0; s < TP; ++s)
-        for (int t = 0; t < TQ; ++t)
-          for (int e = 0; e < 2; ++e) {
-            double& to = total[(8 * s + lane / 4) * 8 * TQ + 8 * t + 2 * (lane % 4) + e];
-            to = w == 0 ? sum[s][t][e] : to + sum[s][t][e];
-          }
+#pragma unroll
+  for (int z = 0; z < right; ++z) {
+    for (int w = 0; w < warps; ++w) {
+      if (warp == w)
+        for (int s = 0; s < TP; ++s)
+          for (int t = 0; t < TQ; ++t)
+            for (int e = 0; e < 2; ++e) {
+              double& to = total[(8 * s + lane / 4) * 8 * TQ + 8 * t + 2 * (lane % 4) + e];
+              to = w == 0 ? sum[z][s][t][e] : to + sum[z][s][t][e];
+            }
+      __syncthreads();
+    }
+    for (int e = threadIdx.x; e < size; e += block) {
+      int const i = i0 + e / (8 * TQ), j = j0 + e % (8 * TQ);
+      if (i < op.p && j < op.q)
+        op.partials[(((std::int64_t{z} * op.blocks + b) * op.p + i) * op.q + j) * gridDim.x +
+                    blockIdx.x] = total[e];
+    }
     __syncthreads();
-  }
-  for (int e = threadIdx.x; e < size; e += block) {
-    int const i = i0 + e / (8 * TQ), j = j0 + e % (8 * TQ);
-    if (i < op.p && j < op.q)
-      op.partials[((std::int64_t{b} * op.p + i) * op.q + j) * gridDim.x + blockIdx.x] = total[e];
   }
 }
 
-/// C_e is the sum of the blocks' parts, in order. A warp each.
+/// C_e, and behind all of C D_e, is the sum of the blocks' parts, in order. A warp each.
 __global__ void __launch_bounds__(block)
     sum_kernel(BlockGram op, LoopState const* state, unsigned int parts) {
   if (idle(state, op.wanted)) return;
+  int const all = op.blocks * op.p * op.q;
   int const e = static_cast<int>(blockIdx.x) * warps + threadIdx.x / 32;
-  if (e >= op.blocks * op.p * op.q || !op.has(e / (op.p * op.q))) return;
+  bool const of_Z = e >= all;
+  if (e >= (op.Z == nullptr ? all : 2 * all) || !(of_Z || op.has(e / (op.p * op.q)))) return;
   double const sum = end_sum_by_warp(op.partials + std::int64_t{e} * parts, parts);
-  if (threadIdx.x % 32 == 0) op.C[e] = sum;
+  if (threadIdx.x % 32 == 0) (of_Z ? op.D[e - all] : op.C[e]) = sum;
 }
 
 /// Several blocks of X: their products are added one after the other, C from the first-level cache.
@@ -139,8 +156,8 @@ __global__ void __launch_bounds__(block)
   }
 }
 
-/// KP fours of X's columns, all of q in eights.
-template <int KP>
+/// KP fours of X's columns, all of q in eights, TQ of them at a time; `groups` of 8 rows at once.
+template <int KP, int TQ, int groups>
 __global__ void __launch_bounds__(block) combine_kernel(BlockCombine op, LoopState const* state) {
   if (idle(state, op.wanted)) return;
   extern __shared__ double sC[];                            // (4 KP, width): zeros beyond p and q
@@ -153,33 +170,58 @@ __global__ void __launch_bounds__(block) combine_kernel(BlockCombine op, LoopSta
   int const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   bool const paired = op.ldy % 2 == 0 && reinterpret_cast<std::uintptr_t>(op.Y) % 16 == 0 &&
                       reinterpret_cast<std::uintptr_t>(op.S) % 16 == 0;
-  for (std::int64_t r0 = (std::int64_t{blockIdx.x} * warps + warp) * 8; r0 < op.n;
-       r0 += std::int64_t{gridDim.x} * warps * 8) {
+  for (std::int64_t r0 = (std::int64_t{blockIdx.x} * warps + warp) * 8 * groups; r0 < op.n;
+       r0 += std::int64_t{gridDim.x} * warps * 8 * groups) {
     std::int64_t const r = r0 + lane / 4;
-    double x[KP];
+    double x[groups][KP];
 #pragma unroll
-    for (int k = 0; k < KP; ++k) {
-      int const i = 4 * k + lane % 4;
-      x[k] = r < op.n && i < op.p ? op.X[r * op.ldx + i] : 0.0;
-    }
-    __syncwarp();
-    for (int t = 0; t < tiles; ++t) {
-      double sum[2] = {0, 0};
+    for (int g = 0; g < groups; ++g)
 #pragma unroll
-      for (int k = 0; k < KP; ++k)
-        mma(sum, x[k], sC[(4 * k + lane % 4) * width + 8 * t + lane / 4]);
-      int const j = 8 * t + 2 * (lane % 4);
-      if (r >= op.n || j >= op.q) continue;
-      double* const y = op.Y + r * op.ldy + j;
-      double const* const s = op.S == nullptr ? nullptr : op.S + r * op.ldy + j;
-      if (paired && j + 1 < op.q) {
-        double2 out = s == nullptr ? double2{0, 0} : *reinterpret_cast<double2 const*>(s);
-        out.x += op.alpha * sum[0];
-        out.y += op.alpha * sum[1];
-        *reinterpret_cast<double2*>(y) = out;
-      } else {
-        y[0] = (s == nullptr ? 0.0 : s[0]) + op.alpha * sum[0];
-        if (j + 1 < op.q) y[1] = (s == nullptr ? 0.0 : s[1]) + op.alpha * sum[1];
+      for (int k = 0; k < KP; ++k) {
+        int const i = 4 * k + lane % 4;
+        x[g][k] = r + 8 * g < op.n && i < op.p ? op.X[(r + 8 * g) * op.ldx + i] : 0.0;
+      }
+    for (int t0 = 0; t0 < tiles; t0 += TQ) {
+      // All of S before the first store, which may be to S.
+      double2 before[groups][TQ];
+#pragma unroll
+      for (int g = 0; g < groups; ++g)
+#pragma unroll
+        for (int t = 0; t < TQ; ++t) {
+          int const j = 8 * (t0 + t) + 2 * (lane % 4);
+          before[g][t] = {0, 0};
+          if (op.S == nullptr || r + 8 * g >= op.n || j >= op.q) continue;
+          double const* const s = op.S + (r + 8 * g) * op.ldy + j;
+          if (paired && j + 1 < op.q)
+            before[g][t] = *reinterpret_cast<double2 const*>(s);
+          else
+            before[g][t] = {s[0], j + 1 < op.q ? s[1] : 0.0};
+        }
+      __syncwarp();  // the rows of X are read: they may be those of Y
+#pragma unroll
+      for (int t = 0; t < TQ; ++t) {
+        if (t0 + t >= tiles) break;
+        double sum[groups][2] = {};
+#pragma unroll
+        for (int k = 0; k < KP; ++k) {
+          double const c = sC[(4 * k + lane % 4) * width + 8 * (t0 + t) + lane / 4];
+#pragma unroll
+          for (int g = 0; g < groups; ++g) mma(sum[g], x[g][k], c);
+        }
+        int const j = 8 * (t0 + t) + 2 * (lane % 4);
+#pragma unroll
+        for (int g = 0; g < groups; ++g) {
+          if (r + 8 * g >= op.n || j >= op.q) continue;
+          double* const y = op.Y + (r + 8 * g) * op.ldy + j;
+          double2 const out{before[g][t].x + op.alpha * sum[g][0],
+                            before[g][t].y + op.alpha * sum[g][1]};
+          if (paired && j + 1 < op.q) {
+            *reinterpret_cast<double2*>(y) = out;
+          } else {
+            y[0] = out.x;
+            if (j + 1 < op.q) y[1] = out.y;
+          }
+        }
       }
     }
   }
@@ -187,9 +229,10 @@ __global__ void __launch_bounds__(block) combine_kernel(BlockCombine op, LoopSta
 
 int tiles_of(Index k) { return k > 16 ? side : k > 8 ? 2 : 1; }
 
-unsigned int gram_blocks(Device& on, std::int64_t n) {
+unsigned int gram_blocks(Device& on, std::int64_t n, Index p, Index q) {
+  int const each = blocks_each(tiles_of(p) * tiles_of(q));
   std::int64_t const wanted = (n + 4 * warps - 1) / (4 * warps),
-                     most = std::int64_t{blocks_each} * on.properties.multiProcessorCount;
+                     most = std::int64_t{each} * on.properties.multiProcessorCount;
   return static_cast<unsigned int>(wanted < 1 ? 1 : wanted > most ? most : wanted);
 }
 
@@ -199,7 +242,17 @@ void launch_gram(Device& on, LoopState* state, BlockGram const& op, unsigned int
     return static_cast<unsigned int>((k + 8 * tiles - 1) / (8 * tiles));
   };
   dim3 const grid(blocks, op.blocks * parts(op.p, TP), parts(op.q, TQ));
-  gram_kernel<TP, TQ><<<grid, block, 0, on.stream>>>(op, state);
+  if (op.Z == nullptr) {
+    gram_kernel<TP, TQ, 1><<<grid, block, 0, on.stream>>>(op, state);
+  } else if constexpr (TP * TQ <= 4) {
+    gram_kernel<TP, TQ, 2><<<grid, block, 0, on.stream>>>(op, state);
+  } else {  // the sums of both are more than the registers
+    BlockGram other = op;
+    other.Y = op.Z;
+    other.partials += std::int64_t{blocks} * op.blocks * op.p * op.q;
+    gram_kernel<TP, TQ, 1><<<grid, block, 0, on.stream>>>(op, state);
+    gram_kernel<TP, TQ, 1><<<grid, block, 0, on.stream>>>(other, state);
+  }
   check(cudaGetLastError());
 }
 
@@ -220,26 +273,37 @@ unsigned int combine_blocks(Device& on, std::int64_t n) {
 
 template <int KP>
 void launch_combine(Device& on, LoopState* state, BlockCombine const& op) {
+  constexpr int groups = KP <= 4 ? 2 : 1;
   std::size_t const bytes = 4 * KP * (8 * ((op.q + 7) / 8) + 4) * sizeof(double);
-  combine_kernel<KP><<<combine_blocks(on, op.n), block, bytes, on.stream>>>(op, state);
+  auto const launch = [&](auto kernel) {
+    unsigned int const blocks = combine_blocks(on, (op.n + groups - 1) / groups);
+    kernel<<<blocks, block, bytes, on.stream>>>(op, state);
+  };
+  if (op.q <= 8)
+    launch(combine_kernel<KP, 1, groups>);
+  else if (op.q <= 16)
+    launch(combine_kernel<KP, 2, groups>);
+  else
+    launch(combine_kernel<KP, 4, groups>);
   check(cudaGetLastError());
 }
 
 }  // namespace
 
 std::int64_t gram_partials(Device& on, std::int64_t n, Index p, Index q) {
-  return std::int64_t{gram_blocks(on, n)} * p * q;
+  return std::int64_t{gram_blocks(on, n, p, q)} * p * q;
 }
 
 void execute(Device& on, LoopState* state, BlockGram const& op) {
   if (op.p == 0 || op.q == 0) return;
-  unsigned int const blocks = gram_blocks(on, op.n);
+  unsigned int const blocks = gram_blocks(on, op.n, op.p, op.q);
   switch (tiles_of(op.p)) {
     case 1: launch_gram<1>(on, state, op, blocks); break;
     case 2: launch_gram<2>(on, state, op, blocks); break;
     default: launch_gram<side>(on, state, op, blocks);
   }
-  auto const sums = static_cast<unsigned int>((op.blocks * op.p * op.q + warps - 1) / warps);
+  int const entries = op.blocks * op.p * op.q * (op.Z == nullptr ? 1 : 2);
+  auto const sums = static_cast<unsigned int>((entries + warps - 1) / warps);
   sum_kernel<<<sums, block, 0, on.stream>>>(op, state, blocks);
   check(cudaGetLastError());
 }

@@ -44,7 +44,7 @@ std::int64_t gram_partials(Host&, std::int64_t n, Index p, Index q) {
 
 namespace {
 
-void multiply(Host const& on, BlockGram const& op, double const* X, double* C) {
+void multiply(Host const& on, BlockGram const& op, double const* X, double const* Y, double* C) {
   Index const width = padded(op.q);
   std::int64_t const parts = parts_of(op.n), size = std::int64_t{op.p} * width;
   parallel(parts, 2, [&](std::int64_t part) {
@@ -54,7 +54,7 @@ void multiply(Host const& on, BlockGram const& op, double const* X, double* C) {
     double y[most_block_columns] = {};
     for (std::int64_t r = op.n * part / parts; r < end; ++r) {
       double const* const x = X + r * op.ldx;
-      std::copy_n(op.Y + r * op.ldy, op.q, y);
+      std::copy_n(Y + r * op.ldy, op.q, y);
       for (Index i = 0; i < op.p; ++i) add_product(x[i], y, sum + i * width, width);
     }
   });
@@ -67,7 +67,8 @@ void multiply(Host const& on, BlockGram const& op, double const* X, double* C) {
 void execute(Host& on, LoopState* state, BlockGram const& op) {
   if (idle(state, op.wanted)) return;
   for (Index b = 0; b < op.blocks && op.has(b); ++b)
-    multiply(on, op, op.X + b * op.stride, op.C + std::int64_t{b} * op.p * op.q);
+    multiply(on, op, op.X + b * op.stride, op.Y, op.C + std::int64_t{b} * op.p * op.q);
+  if (op.Z != nullptr) multiply(on, op, op.X, op.Z, op.D);
 }
 
 void execute(Host&, LoopState* state, BlockCombine const& op) {

@@ -25,25 +25,31 @@ double const* BlockCgMethod::do_allocate(Context& ctx) {
         .lengths = square(),
         .turns = square(),
         .RR = square(),
-        .RZ = s.preconditioned ? square() : nullptr,
         .G = square(),
         .P = {.T = square(), .again = take(2), .rank = take(1)},
         .goal2 = s.goal2.data(),
         .measure2 = take(1),
         .parts = s.parts,
         .narrow = take(1)};
+  k_.RZ = s.preconditioned ? square() : k_.RR;
   return k_.measure2;
 }
 
-/// Z = M R, which is R itself without a preconditioner, and the norms of R's columns.
-In<double> BlockCgMethod::precondition(Context& ctx) {
+/// Z = M R, which is R itself without a preconditioner, and what is wanted of it: the norms of R's
+/// columns, the diagonal of Z^T R and, but for the first Z, Z^T Q.
+In<double> BlockCgMethod::precondition(Context& ctx, bool first) {
   BlockSystem& s = system();
   In<double> const R = s.R;
-  gram(ctx, R, R, k_.RR);
-  if (!s.preconditioned) return R;
-  s.M->apply(ctx, R, W_);
-  gram(ctx, R, W_, k_.RZ);
-  return W_;
+  if (s.preconditioned) {
+    gram(ctx, R, R, k_.RR);
+    s.M->apply(ctx, R, W_);
+  }
+  In<double> const Z = s.preconditioned ? In<double>(W_) : R;
+  if (first)
+    gram(ctx, Z, R, k_.RZ);
+  else
+    gram(ctx, Z, R, k_.RZ, Q_, k_.turns);
+  return Z;
 }
 
 /// P = orth(Z + P beta), beta = null: orth(Z). W and Q are overwritten.
@@ -53,7 +59,7 @@ void BlockCgMethod::direct(Context& ctx, In<double> Z, double const* beta) {
 }
 
 void BlockCgMethod::begin(Context& ctx) {
-  In<double> const Z = precondition(ctx);
+  In<double> const Z = precondition(ctx, true);
   submit(ctx, BlockCgTurn{k_, true});
   direct(ctx, Z, nullptr);
 }
@@ -66,13 +72,12 @@ void BlockCgMethod::step(Context& ctx) {
   A.apply_gram(ctx, P_, Q_, k_.PQ);  // Q = A P,  P^T Q                 one pass where A has it
   gram(ctx, P_, R, k_.lengths);      // P^T R
   submit(ctx, BlockCgLengths{k_});   // alpha = (P^T Q)^-1 P^T R
-  combine(ctx, 1, P_, k_.lengths, X.data, X);   // X += P alpha
-  combine(ctx, -1, Q_, k_.lengths, R.data, R);  // R -= Q alpha
-  In<double> const Z = precondition(ctx);       // Z = M R,  ||r_j||
-  gram(ctx, Q_, Z, k_.turns);                   // Q^T Z
-  submit(ctx, BlockCgTurn{k_, false});          // beta = -(P^T Q)^-1 Q^T Z
-  direct(ctx, Z, k_.turns);                     // P = orth(Z + P beta)
-  observe(ctx, k_.measure2);                    // every ||r_j|| <= tolerance_j ?
+  combine(ctx, 1, P_, k_.lengths, X.data, X);     // X += P alpha
+  combine(ctx, -1, Q_, k_.lengths, R.data, R);    // R -= Q alpha
+  In<double> const Z = precondition(ctx, false);  // Z = M R,  ||r_j||,  Z^T Q
+  submit(ctx, BlockCgTurn{k_, false});            // beta = -(P^T Q)^-1 Q^T Z
+  direct(ctx, Z, k_.turns);                       // P = orth(Z + P beta)
+  observe(ctx, k_.measure2);                      // every ||r_j|| <= tolerance_j ?
 }
 
 /// A direction P v, ||v|| = 1, of no curvature is one of the nullspace of a semidefinite A, and

@@ -14,9 +14,9 @@ struct BlockCgScalars {
   Index w;
   double* PQ;           ///< P^T Q, then its Cholesky factor
   double* lengths;      ///< P^T R, then alpha
-  double* turns;        ///< Q^T Z, then beta
+  double* turns;        ///< Z^T Q, then beta
   double* RR;           ///< R^T R; its diagonal is wanted
-  double* RZ;           ///< R^T M R, likewise; null without a preconditioner
+  double* RZ;           ///< Z^T R, likewise; RR without a preconditioner, where Z = R
   double* G;            ///< of orthonormalise()
   OrthonormalBlock P;   ///< P, as orthonormalise() has made it
   double const* goal2;  ///< (w)  squares of what the norms of R's columns are to fall to
@@ -69,11 +69,11 @@ struct BlockCgLengths {
   }
 };
 
-/// beta = -(P^T Q)^-1 Q^T Z, and how far the columns are from their goals. A narrower block goes
-/// on, from its residuals, when half of the columns are there and one of the others has two digits
-/// to go: what is lost by beginning again is less than what the finished ones cost. `first`: there
-/// is no P yet; an M that is not positive definite makes the measure one that no loop begins from
-/// (core/judgement.hpp, before_first_step).
+/// beta = -(P^T Q)^-1 (Z^T Q)^T, and how far the columns are from their goals. A narrower block
+/// goes on, from its residuals, when half of the columns are there and one of the others has two
+/// digits to go: what is lost by beginning again is less than what the finished ones cost. `first`:
+/// there is no P yet; an M that is not positive definite makes the measure one that no loop begins
+/// from (core/judgement.hpp, before_first_step).
 struct BlockCgTurn {
   static constexpr char const* name = "block_cg_turn";
   BlockCgScalars k;
@@ -94,7 +94,7 @@ struct BlockCgTurn {
         continue;
       }
       largest = k.RR[j * w + j] > largest ? k.RR[j * w + j] : largest;
-      if (k.RZ == nullptr) continue;
+      if (k.RZ == k.RR) continue;
       double const now = k.RZ[j * w + j];
       if (now > 0 && is_finite(now)) continue;
       positive = false;
@@ -121,7 +121,7 @@ struct BlockCgTurn {
     double *const L = memory, *const b = memory + w * w;
     t.each(w * w, [&](Index e) {
       L[e] = k.PQ[e];
-      b[e] = e / w < r ? -k.turns[e] : 0.0;
+      b[e] = e / w < r ? -k.turns[e % w * w + e / w] : 0.0;
     });
     solve_cholesky(t, r, L, w, b, w);
     t.each(w * w, [&](Index e) { k.turns[e] = b[e]; });

@@ -69,6 +69,26 @@ class KernelsBlocks : public ::testing::TestWithParam<Backend> {
 INSTANTIATE_TEST_SUITE_P(at, KernelsBlocks, ::testing::ValuesIn(backends()),
                          [](auto const& info) { return std::string(label(info.param)); });
 
+TEST_P(KernelsBlocks, GramOfTwoIsTheGramOfEach) {
+  for (Index n : rows)
+    for (auto [p, q] : shapes) {
+      SCOPED_TRACE(cat(n, ": ", p, " x ", q));
+      auto x = there(random_block(n, p, 1)), y = there(random_block(n, q, 2)),
+           z = there(random_block(n, q, 3));
+      std::vector<double> const before(static_cast<std::size_t>(p) * q, 7.0);
+      There<double> C(ctx(), before), D(ctx(), before), of_y(ctx(), before), of_z(ctx(), before);
+      gram(ctx(), view(x, n, p), view(y, n, q), C.data(), view(z, n, q), D.data());
+      gram(ctx(), view(x, n, p), view(y, n, q), of_y.data());
+      gram(ctx(), view(x, n, p), view(z, n, q), of_z.data());
+      EXPECT_EQ(C.all(), of_y.all());
+      EXPECT_EQ(D.all(), of_z.all());
+    }
+  auto x = there(random_block(5, 2, 1)), z = there(random_block(5, 3, 1));
+  There<double> C(ctx(), std::vector<double>(9)), D(ctx(), std::vector<double>(9));
+  EXPECT_THROW(gram(ctx(), view(x, 5, 2), view(x, 5, 2), C.data(), view(z, 5, 3), D.data()),
+               ShapeError);
+}
+
 TEST_P(KernelsBlocks, GramIsXtY) {
   for (Index n : rows)
     for (auto [p, q] : shapes) {
