@@ -24,6 +24,7 @@
 #include "tests/support/backend.hpp"
 #include "tests/support/formats.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/preconditioners.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -58,6 +59,7 @@ class RecordedApplication : public FormatTest {
   void SetUp() override {
     FormatTest::SetUp();
     if (IsSkipped()) return;
+    add_example(registries_.preconditioners);
     a_ = generate(Poisson27Params{.n = 7, .coefficient = Coefficient::random});
     csr_ = std::make_shared<CsrOperator<double>>(ctx(), a_.view());
     x_ = values(3);

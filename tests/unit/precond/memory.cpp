@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The memory of every preconditioner, told from the pattern, against what the heap says once it is
 /// made; and the counts of fill against factors that are made.
-#include <tcsolve/api/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/factors/make/complete.hpp>
@@ -19,6 +18,7 @@
 #include "tests/support/backend.hpp"
 #include "tests/support/heap.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/preconditioners.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -27,8 +27,8 @@ using ::testing::HasSubstr;
 
 std::shared_ptr<PreconditionerFactory const> factory_of(std::string const& block) {
   Diagnostics problems;
-  auto factory = solver_registries().preconditioners.make(parse_yaml(block, "test"), problems,
-                                                          solver_registries().catalog);
+  auto factory = tested_registries().preconditioners.make(parse_yaml(block, "test"), problems,
+                                                          tested_registries().catalog);
   problems.throw_if_any();
   return factory;
 }
@@ -98,7 +98,7 @@ TEST(PreconditionerMemory, IsToldBeforeItIsTaken) {
   for (Problem const& p : problems) {
     auto const A = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(p.matrix));
     System const system{A->view(), A};
-    for (std::string const& name : solver_registries().preconditioners.names())
+    for (std::string const& name : tested_registries().preconditioners.names())
       for (std::string const& block : blocks_of(name)) {
         SCOPED_TRACE(p.name + ", " + block);
         auto const factory = factory_of(block);

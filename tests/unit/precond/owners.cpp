@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Owners of preconditioners: new values, what is inside, the matrix on the host; and inner
 /// preconditioners by C++ parameters.
-#include <tcsolve/api/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
@@ -20,6 +19,7 @@
 #include "tests/support/each_backend.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/preconditioners.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -50,7 +50,7 @@ class Owners : public OnEachBackend {
     return y.get();
   }
   std::unique_ptr<Preconditioner> made(std::string const& block, System const& system,
-                                       SolverRegistries const& from = solver_registries()) {
+                                       SolverRegistries const& from = tested_registries()) {
     Diagnostics problems;
     auto const factory =
         from.preconditioners.make(parse_yaml(block, "test"), problems, from.catalog);
@@ -65,7 +65,8 @@ TEST_P(Owners, TakeNewValuesAsIfMadeOfThem) {
   for (std::string const block :
        {"{type: none}", "{type: jacobi}", "{type: block_jacobi, block: 4}", "{type: ilu}",
         "{type: ic, level: 1}", "{type: direct, library: eigen}", "{type: spai}", "{type: schwarz}",
-        "{type: chebyshev}", "{type: chebyshev, preconditioner: {type: ic}}",
+        "{type: neumann, terms: 3}", "{type: chebyshev}",
+        "{type: chebyshev, preconditioner: {type: ic}}",
         "{type: solver, solver: {type: cg, max_iters: 4}}",
         "{type: solver, solver: {type: cg, max_iters: 4}, preconditioner: {type: chebyshev}}",
         "{type: auto}"}) {

@@ -2,7 +2,6 @@
 /// What every set-up owes to those who wait for it: it ends when it is asked to, keeps its
 /// deadline, is bounded for full rows, and makes once what memory() has made.
 #include <algorithm>
-#include <tcsolve/api/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/core/left_behind.hpp>
 #include <tcsolve/factors/factor_plan.hpp>
@@ -22,6 +21,7 @@
 #include "tests/support/backend.hpp"
 #include "tests/support/heap.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/preconditioners.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -32,8 +32,8 @@ using Clock = std::chrono::steady_clock;
 
 std::shared_ptr<PreconditionerFactory const> factory_of(std::string const& block) {
   Diagnostics problems;
-  auto factory = solver_registries().preconditioners.make(parse_yaml(block, "test"), problems,
-                                                          solver_registries().catalog);
+  auto factory = tested_registries().preconditioners.make(parse_yaml(block, "test"), problems,
+                                                          tested_registries().catalog);
   problems.throw_if_any();
   return factory;
 }
@@ -56,7 +56,7 @@ std::multimap<std::string, std::string> const variants = {
 
 std::vector<std::string> blocks() {
   std::vector<std::string> all;
-  for (std::string const& name : solver_registries().preconditioners.names()) {
+  for (std::string const& name : tested_registries().preconditioners.names()) {
     all.push_back(name == "solver" ? "{type: solver, solver: {type: gmres}}"
                                    : "{type: " + name + "}");
     auto const [begin, end] = variants.equal_range(name);
