@@ -102,6 +102,8 @@ struct MethodFacts {
   /// true residual between pieces of the loop, also at Stop::replacement. complete() may then be
   /// called between two steps.
   bool watched = false;
+  /// A step may raise Stop::replacement: the run goes on after it, and complete() comes later.
+  bool pauses = false;
 };
 
 /// T is the type of the method's vectors.
@@ -175,11 +177,9 @@ class Method {
   CloseOperands close(Array<S>& scalars, std::initializer_list<Vector<T>*> vectors) const {
     CloseOperands kept;
     kept.scalars = {reinterpret_cast<std::byte*>(scalars.data()), scalars.bytes()};
-    if constexpr (std::is_same_v<T, double>) {
-      for (Vector<T>* v : vectors) kept.vectors.push_back(v->view().data);
-      auto const diagonal = M().diagonal();
-      if (diagonal && diagonal->d) kept.constants.push_back(diagonal->d);
-    }
+    for (Vector<T>* v : vectors) kept.vectors.push_back(v->view().data);
+    auto const diagonal = M().diagonal();
+    if (diagonal && diagonal->d) kept.constants.push_back(diagonal->d);
     return kept;
   }
 

@@ -136,7 +136,7 @@ struct SharedLayout {
   int program;        // position of the instructions
   std::int64_t n;     // of the kept vectors
   int kept, written;  // how many there are; the first of them are copied back
-  double* vectors[max_kept];
+  void* vectors[max_kept];
   int positions[max_kept];
   void const* table;  // OpFacts::table of a product
   int table_bytes, table_position;
@@ -154,6 +154,9 @@ __global__ void __launch_bounds__(block_size, 1)
     for (std::int64_t i = threadIdx.x; i < bytes / 8; i += block_size)
       static_cast<double*>(to)[i] = static_cast<double const*>(from)[i];
   };
+  auto copy_values = [](T* to, T const* from, std::int64_t count) {
+    for (std::int64_t i = threadIdx.x; i < count; i += block_size) to[i] = from[i];
+  };
   static_assert(sizeof(LoopState) % 8 == 0 && sizeof(Instruction) % 8 == 0);
   std::int64_t begin, end;
   stretch(layout.n, begin, end);
@@ -163,7 +166,8 @@ __global__ void __launch_bounds__(block_size, 1)
   copy(at<std::byte>(layout.table_position), layout.table, layout.table_bytes);
   for (int k = 0; k < layout.kept; ++k)
     if (begin < end)
-      copy(at<double>(layout.positions[k]), layout.vectors[k] + begin, (end - begin) * 8);
+      copy_values(at<T>(layout.positions[k]), static_cast<T*>(layout.vectors[k]) + begin,
+                  end - begin);
   if (threadIdx.x == 0) s.cancel = 0;
   __syncthreads();
   // Pointers to what is kept become pointers to this block's copy of it. A vector's is moved back,
@@ -179,7 +183,7 @@ __global__ void __launch_bounds__(block_size, 1)
       word = reinterpret_cast<std::uintptr_t>(dynamic) + layout.table_position;
     for (int k = 0; k < layout.kept; ++k)
       if (word == reinterpret_cast<std::uintptr_t>(layout.vectors[k]))
-        word = reinterpret_cast<std::uintptr_t>(at<double>(layout.positions[k])) - begin * 8;
+        word = reinterpret_cast<std::uintptr_t>(at<T>(layout.positions[k])) - begin * sizeof(T);
   }
   __syncthreads();
   GridTeam team{begin, end, s, posts, &state->cancel, &mine, *turn};
@@ -201,7 +205,8 @@ __global__ void __launch_bounds__(block_size, 1)
   }
   for (int k = 0; k < layout.written; ++k)
     if (begin < end)
-      copy(layout.vectors[k] + begin, at<double>(layout.positions[k]), (end - begin) * 8);
+      copy_values(static_cast<T*>(layout.vectors[k]) + begin, at<T>(layout.positions[k]),
+                  end - begin);
   if (blockIdx.x == 0) {
     copy(scalars, dynamic, layout.scalar_bytes);
     copy(state, &mine, sizeof(LoopState));
@@ -229,7 +234,7 @@ class PersistentLoop {
   std::byte* scalars = nullptr;
   Array<Post> posts;
   Array<std::uint32_t> turn;
-  void const* kernel = reinterpret_cast<void const*>(persistent_kernel<double>);
+  void const* kernel = nullptr;
 };
 
 namespace {
@@ -269,6 +274,10 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
     why = assembly.why;
     return nullptr;
   }
+  bool const floats = assembly.vectors == Real::f32;
+  loop->kernel = floats ? reinterpret_cast<void const*>(persistent_kernel<float>)
+                        : reinterpret_cast<void const*>(persistent_kernel<double>);
+  int const each = floats ? sizeof(float) : sizeof(double);  // bytes of an element
   auto& program = assembly.list;
   SharedLayout& layout = loop->layout;
   layout.length = static_cast<int>(program.size());
@@ -291,33 +300,35 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   }
   std::int64_t rows = (assembly.n + loop->blocks - 1) / loop->blocks;
   rows = (rows + 31) / 32 * 32;
-  auto keep = [&](double const* v) {
+  auto keep = [&](void const* v) {
     bool shared_out =
         std::find(assembly.gathered.begin(), assembly.gathered.end(), v) != assembly.gathered.end();
     if (v == nullptr || shared_out || uses(program, v) == 0 || layout.kept == max_kept ||
-        used + 8 * rows > room)
+        used + each * rows > room)
       return;
-    layout.vectors[layout.kept] = const_cast<double*>(v);
+    layout.vectors[layout.kept] = const_cast<void*>(v);
     layout.positions[layout.kept++] = static_cast<int>(used);
-    used = round16(used + 8 * rows);
+    used = round16(used + each * rows);
   };
-  for (double* v : kept.vectors) keep(v);
+  for (void const* v : kept.vectors) keep(v);
   layout.written = layout.kept;
-  for (double const* v : kept.constants) keep(v);
+  for (void const* v : kept.constants) keep(v);
   // The rest of the room for the matrix, when a fair part of it fits.
   RowCache cache{};
   if (assembly.matrix >= 0) {
-    auto const& a =
-        reinterpret_cast<CsrMultiply<double, double> const*>(program[assembly.matrix].operands)->a;
+    std::byte const* const product = program[assembly.matrix].operands;
+    Offset const all =
+        floats ? reinterpret_cast<CsrMultiply<float, float> const*>(product)->a.entries
+               : reinterpret_cast<CsrMultiply<double, double> const*>(product)->a.entries;
     cache.offsets = static_cast<int>(used);
-    std::int64_t after = round16(used + 4 * (rows + 1)), entries = (room - after - 32) / 12;
-    std::int64_t wanted = assembly.n > 0 ? 2 * a.entries / assembly.n * rows + 64 : 0;
+    std::int64_t after = round16(used + 4 * (rows + 1)), entries = (room - after - 32) / (4 + each);
+    std::int64_t wanted = assembly.n > 0 ? 2 * all / assembly.n * rows + 64 : 0;
     entries = std::min(entries, wanted);  // twice the average stretch is room enough
-    if (entries > 0 && entries * loop->blocks * 8 >= a.entries) {
+    if (entries > 0 && entries * loop->blocks * 8 >= all) {
       cache.columns = static_cast<int>(after);
       cache.values = round16(after + 4 * entries);
       cache.capacity = static_cast<int>(entries);
-      used = cache.values + 8 * entries;
+      used = cache.values + each * entries;
     }
   }
   for (Instruction& in : program) in.cache = in.cache.capacity != 0 ? cache : RowCache{};

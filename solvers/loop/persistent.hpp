@@ -29,10 +29,10 @@ namespace tcsolve {
 /// the operands that point there to shared memory.
 struct CloseOperands {
   std::span<std::byte> scalars;  ///< the method's; empty: not named
-  /// Vectors of the system's size that only this loop uses while it runs. What the body writes
-  /// before it reads it need not be kept afterwards.
-  std::vector<double*> vectors;
-  std::vector<double const*> constants;  ///< the same, never written
+  /// Vectors of the system's size, of the method's type, that only this loop uses while it runs.
+  /// What the body writes before it reads it need not be kept afterwards.
+  std::vector<void*> vectors;
+  std::vector<void const*> constants;  ///< the same, never written
 };
 
 namespace cuda {

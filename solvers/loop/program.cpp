@@ -163,7 +163,7 @@ struct Translation {
   }
 
   /// z = D x, y = A z: the product reads x through D (loop_program).
-  void fold_diagonals(std::span<double* const> own) {
+  void fold_diagonals(std::span<void* const> own) {
     for (std::size_t k = 0; k + 1 < list.size(); ++k) {
       if (!facts[k].scaling) continue;
       DiagonalScaling const scaling = *facts[k].scaling;
@@ -200,11 +200,14 @@ int uses(std::vector<Instruction> const& list, void const* v) {
   return count;
 }
 
-LoopProgram loop_program(Recording const& body, int blocks, int block,
-                         std::span<double* const> own) {
-  Translation<LoopOps<double>> made(body);
-  if (made.why.empty()) made.fold_diagonals(own);
+namespace {
+
+template <class T>
+LoopProgram program_of(Recording const& body, int blocks, int block, std::span<void* const> own) {
+  Translation<LoopOps<T>> made(body);
+  if (made.why.empty() && std::is_same_v<T, double>) made.fold_diagonals(own);
   LoopProgram out;
+  out.vectors = real_of<T>;
   out.why = made.why;
   void const* values = nullptr;
   for (std::size_t k = 0; k < made.list.size() && out.why.empty(); ++k) {
@@ -216,8 +219,8 @@ LoopProgram loop_program(Recording const& body, int blocks, int block,
     out.n = std::max(out.n, facts.n);
     in.lanes = facts.lanes(in.operands, blocks, block);
     if (out.table.empty()) out.table = facts.table;
-    if (in.op != position_of<CsrMultiply<double, double>>(LoopOps<double>{})) continue;
-    auto const& product = *reinterpret_cast<CsrMultiply<double, double> const*>(in.operands);
+    if (in.op != position_of<CsrMultiply<T, T>>(LoopOps<T>{})) continue;
+    auto const& product = *reinterpret_cast<CsrMultiply<T, T> const*>(in.operands);
     if (values == nullptr) {
       values = product.a.values;
       out.matrix = static_cast<int>(k);
@@ -228,6 +231,15 @@ LoopProgram loop_program(Recording const& body, int blocks, int block,
   out.list = std::move(made.list);
   out.gathered = std::move(made.gathered);
   return out;
+}
+
+}  // namespace
+
+LoopProgram loop_program(Recording const& body, int blocks, int block, std::span<void* const> own) {
+  LoopProgram of_doubles = program_of<double>(body, blocks, block, own);
+  if (of_doubles.why.empty()) return of_doubles;
+  LoopProgram of_floats = program_of<float>(body, blocks, block, own);
+  return of_floats.why.empty() ? of_floats : of_doubles;
 }
 
 BatchList batch_program(Recording const& recording, bool repeats) {

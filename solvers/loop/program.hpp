@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <tcsolve/core/precision.hpp>
 #include <tcsolve/core/recording.hpp>
 #include <tcsolve/kernels/loop/instruction.hpp>
 #include <tcsolve/kernels/shared_ops.hpp>
@@ -65,6 +66,7 @@ struct LoopProgram {
   std::vector<Instruction> list;
   std::vector<void const*> gathered;  // vectors that products read
   std::int64_t n = 0;                 // size of every vector
+  Real vectors = Real::f64;           // their type, by which operations are numbered
   int matrix = -1;                    // first instruction that is a CSR product
   std::span<std::byte const> table;   // of the first operation that has one
   std::string why;                    // it cannot be done
@@ -73,9 +75,9 @@ struct LoopProgram {
 /// is read; the caller decides how much room it gets. `block`: threads of a block.
 ///
 /// y = A z, z = D x, where z is one of `own` (CloseOperands::vectors) and is read here only: A
-/// multiplies x through D, and z is not made. That saves a barrier between the two.
+/// multiplies x through D, and z is not made. That saves a barrier between the two. Of FP64 alone.
 LoopProgram loop_program(Recording const& body, int blocks, int block,
-                         std::span<double* const> own = {});
+                         std::span<void* const> own = {});
 
 /// A recording for the teams of a batch; `repeats`: it is run over and over, so its end meets its
 /// beginning. Throws Unsupported, naming the command, for one that is not in BatchOps.

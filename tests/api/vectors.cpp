@@ -80,6 +80,31 @@ TEST_P(FloatVectors, TakeHalfTheBytes) {
   EXPECT_LE(bytes[1], 0.55 * bytes[0]);
 }
 
+TEST_P(FloatVectors, RunInOneKernel) {
+  if (GetParam() == Backend::host) GTEST_SKIP() << "loops of the host are eager";
+  for (std::string const method : {"cg", "bicgstab", "gmres", "pipelined_cg"})
+    for (Format const& format : formats()) {
+      if (!format.can.persistent) continue;
+      SCOPED_TRACE(cat(method, ", ", format.name));
+      Matrix const A = system(true);
+      Column const b = random_column(n, 7);
+      Column x[2];
+      for (int one_kernel = 0; one_kernel < 2; ++one_kernel) {
+        x[one_kernel] = Column::Zero(n);
+        LinearSolver solver = LinearSolver::from_yaml(
+            ctx(), csr(A).view(),
+            cat("solver: {type: ", method, ", vectors: fp32, rtol: 1e-12, max_iters: 5000, ",
+                "execution: ", one_kernel == 1 ? "persistent" : "eager", "}\n",
+                "preconditioner: {type: jacobi}\noperator: {format: ", format.name, "}\n"));
+        SolveReport const report = solve(solver, b, x[one_kernel]);
+        ASSERT_TRUE(report.converged()) << report.message;
+        EXPECT_LE((b - A * x[one_kernel]).norm(), 1.01e-12 * b.norm());
+        EXPECT_EQ(report.execution, one_kernel == 1 ? Execution::persistent : Execution::eager);
+      }
+      EXPECT_LE((x[0] - x[1]).norm(), 1e-9 * x[0].norm());
+    }
+}
+
 TEST_P(FloatVectors, FollowNewValues) {
   Matrix A = system(true);
   Column const b = random_column(n, 3);

@@ -71,7 +71,17 @@ TEST_P(PersistentProgram, IsThereExactlyWhereTheFormatSaysSo) {
   }
 }
 
-/// The promise is for FP64: a loop that took another type would compute other numbers unasked.
+TEST_P(PersistentProgram, IsThereForFp32Likewise) {
+  Format const& format = *GetParam().format;
+  for (Named const& m : grids()) {
+    SCOPED_TRACE(m.name);
+    std::string const why = why_not<float, float>(m.matrix);
+    EXPECT_EQ(why.empty(), format.can.persistent) << why;
+    EXPECT_NE((why_not<float, half>(m.matrix)), "");
+  }
+}
+
+/// A loop that took another type would compute other numbers unasked.
 TEST_P(PersistentProgram, IsNotThereForNarrowValues) {
   for (Named const& m : grids()) {
     SCOPED_TRACE(m.name);
