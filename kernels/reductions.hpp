@@ -3,6 +3,7 @@
 /// solve, never inside a loop.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -84,17 +85,26 @@ double norm(Context& ctx, In<T> x) {
   return norm_from<T>(ctx, read(ctx, value), x);
 }
 
-/// The same of several vectors with one wait; one or two more for each whose squares do not fit.
-template <class T, class... V>
+/// The same of up to three vectors in one pass and one wait; one or two more waits for each whose
+/// squares do not fit, unless it is zero.
+template <class... V>
 std::array<double, sizeof...(V)> norms(Context& ctx, V const&... vectors) {
-  constexpr std::size_t count = sizeof...(V);
-  std::array<In<T>, count> const x{In<T>(vectors)...};
-  std::array<double, count> out{};
+  constexpr std::size_t count = sizeof...(V), most = Lengths::most;
+  static_assert(count <= most);
+  std::array<In<double>, count> const x{In<double>(vectors)...};
   auto scope = ctx.arena().scope();
-  double* squares = scope.template take<double>(count);
-  for (std::size_t k = 0; k < count; ++k) dot<T>(ctx, x[k], x[k], squares + k);
-  copy_bytes(ctx, out.data(), Space::host, squares, ctx.space(), sizeof out);
-  for (std::size_t k = 0; k < count; ++k) out[k] = norm_from<T>(ctx, out[k], x[k]);
+  Lengths lengths{0, {}, {}, scope.template take<double>(Lengths::sums)};
+  for (std::size_t k = 0; k < count; ++k) {
+    lengths.v[k] = x[k].data;
+    lengths.rows[k] = x[k].rows;
+    lengths.n = std::max<std::int64_t>(lengths.n, x[k].rows);
+  }
+  submit(ctx, lengths);
+  std::array<double, Lengths::sums> sums{};
+  copy_bytes(ctx, sums.data(), Space::host, lengths.out, ctx.space(), sizeof sums);
+  std::array<double, count> out{};
+  for (std::size_t k = 0; k < count; ++k)
+    out[k] = sums[most + k] == 0 ? 0.0 : norm_from<double>(ctx, sums[k], x[k]);
   return out;
 }
 

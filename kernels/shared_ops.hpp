@@ -13,8 +13,9 @@ template <class T>
 using VectorOps =
     OpList<Fill<T>, Random<T>, Dot<T>, Dot2<T>, MaxAbs<T>, Multiply<T>, MultiplyDot<T>, Correct<T>,
            Permute<T>, Axpby<T, double>, Axpby<T, float>, Rescale<T, T>>;
-using SharedOps = Join<VectorOps<double>, VectorOps<float>,
-                       OpList<Rescale<double, float>, ShiftResidual>, ForValues<MaxRowSum>>;
+using SharedOps =
+    Join<VectorOps<double>, VectorOps<float>,
+         OpList<Rescale<double, float>, ShiftResidual, Lengths>, ForValues<MaxRowSum>>;
 
 /// What a persistent loop and a batch may run of them.
 template <class T>

@@ -15,20 +15,32 @@ namespace tcsolve {
 TCSOLVE_HD bool is_finite(double a) { return a - a == 0; }
 TCSOLVE_HD double magnitude(double a) { return a < 0 ? -a : a; }
 
+/// The row of element e of a block of so many columns. A division of 64 bits is a hundred
+/// instructions on a device.
+TCSOLVE_HD std::int64_t row_of_element(std::int64_t e, Index cols) {
+  auto const low = static_cast<std::uint32_t>(e);
+  return low == e ? low / static_cast<std::uint32_t>(cols) : e / cols;
+}
+
 /// Element e of a block of vectors, counted row by row whatever the layout.
 template <class T>
 struct Elements {
   T* data;
   std::int64_t row_stride, col_stride;
   Index cols;
+  bool packed;  ///< row-major, without gaps
 
   Elements(MultiView<T> v)
       : data(v.data),
         row_stride(v.layout == Layout::row_major ? v.ld : 1),
         col_stride(v.layout == Layout::row_major ? 1 : v.ld),
-        cols(v.cols) {}
+        cols(v.cols),
+        packed(row_stride == cols && col_stride == 1) {}
   TCSOLVE_HD T& operator[](std::int64_t e) const {
-    return cols == 1 ? data[e * row_stride] : data[e / cols * row_stride + e % cols * col_stride];
+    if (packed) return data[e];
+    if (cols == 1) return data[e * row_stride];
+    std::int64_t const i = row_of_element(e, cols);
+    return data[i * row_stride + (e - i * cols) * col_stride];
   }
 };
 
@@ -128,6 +140,29 @@ struct MaxAbs {
   TCSOLVE_HD void finish(Frame, double const* sum) const { *value = sum[0]; }
 };
 
+/// The squares of the lengths of a few vectors in one pass, and the sums of their magnitudes, which
+/// tell a vector of zeros from one whose squares are below the range of FP64.
+struct Lengths {
+  static constexpr char const* name = "lengths";
+  static constexpr int most = 3;
+  static constexpr int sums = 2 * most;
+  static constexpr bool only_sums = true;
+  std::int64_t n;  ///< the longest one
+  double const* v[most];
+  std::int64_t rows[most];  ///< 0 where there is no vector
+  double* out;              ///< (2 most): squares, then magnitudes
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    for (int k = 0; k < most; ++k)
+      if (i < rows[k]) {
+        sum[k] += v[k][i] * v[k][i];
+        sum[most + k] += magnitude(v[k][i]);
+      }
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    for (int k = 0; k < sums; ++k) out[k] = sum[k];
+  }
+};
+
 /// y = 2^e x rounded to U, yy = ||y||^2. Two factors, so that 2^e itself may be out of range.
 template <class T, class U>
 struct Rescale {
@@ -171,7 +206,7 @@ struct Multiply {
   double beta;
   Elements<T> y;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    double v = alpha * (double(d[y.cols == 1 ? i : i / y.cols]) * double(x[i]));
+    double v = alpha * (double(d[y.cols == 1 ? i : row_of_element(i, y.cols)]) * double(x[i]));
     y[i] = T(beta == 0 ? v : v + beta * double(y[i]));
   }
   /// Where it is one column of adjacent entries and beta = 0.
@@ -209,8 +244,8 @@ struct Permute {
   Elements<T const> x;
   Elements<T> y;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    std::int64_t const k = y.cols;
-    y[i] = x[k == 1 ? std::int64_t{p[i]} : p[i / k] * k + i % k];
+    std::int64_t const k = y.cols, row = k == 1 ? i : row_of_element(i, y.cols);
+    y[i] = x[p[row] * k + (i - row * k)];
   }
 };
 

@@ -63,8 +63,7 @@ void BlockSolver::approximate_more(ColumnState& c, In<double> b, Out<double> x,
   report.iterations += run.state.iteration;
   report.value = end.value;
   PowerOfTwo const two(c.exponent - exponent_);
-  take_correction(0);
-  In<double> const d = d_;
+  In<double> const d = correction(0);
   submit(ctx, Correct<double>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
   if (end.stop == Stop::cycle_end && report.iterations < stopping_.max_iters) {
     judged_.A_true->residual(ctx, b, x, residuals_);

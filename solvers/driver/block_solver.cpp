@@ -8,6 +8,7 @@
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/operators/column.hpp>
+#include <tcsolve/solvers/driver/column_ops.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
 
 namespace tcsolve {
@@ -80,7 +81,7 @@ void BlockSolver::scale_operators(Context& ctx) {
   if (!system_.preconditioned) return;
   random_vector<double>(ctx, 2, x_);
   system_.M->apply(ctx, x_, r_);
-  auto const [before, after] = norms<double>(ctx, x_, r_);
+  auto const [before, after] = norms(ctx, x_, r_);
   if (int const e = exponent_beyond(after / before); e != 0)
     system_.M = std::make_shared<Scaled<double>>(std::ldexp(1.0, -e), system_.M);
 }
@@ -179,10 +180,9 @@ std::vector<SolveReport> BlockSolver::solve_group(In<double> b, Out<double> x) {
 void BlockSolver::solve_inside(std::vector<ColumnState>& columns, Clock::time_point start,
                                std::string& on_parts) {
   std::vector<ColumnState*> active;
-  for (ColumnState& c : columns) {
-    open(c);
+  open(columns);
+  for (ColumnState& c : columns)
     if (!c.decided()) active.push_back(&c);
-  }
   bool const enlarged = parts_ > 1 && columns.size() == 1;
   bool const from_zero = columns.front().x_norm() == 0, begins = !active.empty();
   system_.parts = enlarged;
@@ -198,17 +198,39 @@ void BlockSolver::fetch(ColumnState const& c) {
   copy<double, double>(*ctx_, column<double const>(X_, c.j), x_);
 }
 
+/// The residuals of all columns by one product and one wait; those with nothing to solve, or of
+/// which the lengths alone do not tell it, are looked at one by one.
+void BlockSolver::open(std::vector<ColumnState>& columns) {
+  Context& ctx = *ctx_;
+  constexpr int squares = ColumnLengths::sums;
+  std::vector<double> lengths;
+  if (judged_.A_true->traits().capturable && columns.size() > 1) {
+    Range const range(ctx, "judge");
+    judged_.residuals += static_cast<Index>(columns.size());
+    judged_.A_true->residual(ctx, B_, X_, residuals_);
+    auto scope = ctx.arena().scope();
+    double* const sums = scope.template take<double>(columns.size() * squares);
+    submit_columns(ctx, ColumnLengths{B_, {B_.data, X_.data, residuals_.view().data}, sums});
+    lengths = to_host(ctx, sums, ctx.space(), columns.size() * squares);
+  }
+  for (ColumnState& c : columns) {
+    c.report.preconditioned = system_.preconditioned;
+    c.report.rows = system_.A->rows();
+    double const* const of = lengths.empty() ? nullptr : lengths.data() + c.j * squares;
+    bool const known = of != nullptr && squares_fit(of[0]) && squares_fit(of[2]) &&
+                       (squares_fit(of[1]) || of[ColumnLengths::vectors + 1] == 0);
+    if (!known || !c.begin(std::sqrt(of[0]), std::sqrt(of[1]), std::sqrt(of[2]))) open(c);
+    if (!c.decided() && stopping_.max_iters == 0) c.end(Stop::max_iterations);
+  }
+}
+
 /// The residual of a column, and its verdict where there is nothing to solve.
 void BlockSolver::open(ColumnState& c) {
   Context& ctx = *ctx_;
-  c.report.preconditioned = system_.preconditioned;
-  c.report.rows = system_.A->rows();
   fetch(c);
   bool const begins = c.open(b_, x_, r_);
   if (c.report.cause == Cause::zero_rhs) copy<double, double>(ctx, x_, column(X_, c.j));
-  if (!begins) return;
-  copy<double, double>(ctx, r_, column<double>(residuals_, c.j));
-  if (stopping_.max_iters == 0) c.end(Stop::max_iterations);
+  if (begins) copy<double, double>(ctx, r_, column<double>(residuals_, c.j));
 }
 
 /// Runs the method on all columns that have no verdict yet, until they have.
@@ -240,14 +262,14 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   std::vector<double> goal2;
   double farthest = 0, rise = 1;
   double shown = 1;  // the tolerance of the column that is farthest from its own
+  std::vector<ScaleColumns::Column> scales;
   for (Index i = 0; i < w; ++i) {
     ColumnState& c = *active[static_cast<std::size_t>(i)];
     SolveReport const& report = c.report;
     c.goal = c.target();
     c.exponent = std::ilogb(c.open());
-    copy<double, double>(ctx, column<double const>(residuals_, c.j), r_);
-    rescale_into<double, double>(ctx, -c.exponent, r_, d_);
-    put_residual(i);
+    PowerOfTwo const two(-c.exponent);
+    scales.push_back({two.factor, two.factor2, c.j});
     // Near its roundoff a recurrence is about nothing: there the true residual is looked at first.
     double const fall = std::max(c.goal / c.open(), 100 * u);
     double const goal = fall * std::ldexp(c.open(), -c.exponent);
@@ -259,6 +281,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   goal2.resize(static_cast<std::size_t>(width_), goal2.back());  // of parts: that of their sum
   copy_bytes(ctx, system_.goal2.data(), ctx.space(), goal2.data(), Space::host,
              goal2.size() * sizeof(double));
+  put_residuals(scales);
   fill<double>(ctx, system_.X, 0);
   method_->begin(ctx);
   Watch const watch{.solver = called.empty() ? facts_.name : called,
@@ -284,8 +307,8 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
     return !asked;
   };
   std::int32_t const most = std::min(steps, facts_.cycle);
-  out.state =
-      loop_->run(ctx, {most, window, measure2_, norms}, watch, out.measures, {[] {}, adapt, look});
+  out.state = loop_->run(ctx, {most, window, measure2_, norms}, watch, out.measures,
+                         {.replace = [] {}, .adapt = adapt, .look = look});
   method_->classify_stop(ctx, out.state);
   method_->complete(ctx);
   account(ctx, out.state.iteration - accounted);
@@ -329,10 +352,9 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   report.execution = loop_->taken();
 
   PowerOfTwo const two(c.exponent - exponent_);
-  take_correction(i);
-  fetch(c);
-  In<double> const d = d_, x = x_;
-  submit(ctx, Correct<double>{d.rows, two.factor, two.factor2, d.data, x.data, trial_.view().data});
+  submit(ctx,
+         TryColumn{b_.rows(), two.factor, two.factor2, correction(i), column<double const>(X_, c.j),
+                   column(B_, c.j), trial_.view().data, b_.view().data});
   ColumnJudge::Examined const now = c.examine(b_, trial_, r_);
   if (end.steps > 0) report.history.back().true_residual = now.residual;
   bool const finite = now.finite();
@@ -340,7 +362,6 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   if (step.takes) {
     c.take(now, Summed::exact);
     copy<double, double>(ctx, trial_, column(X_, c.j));
-    copy<double, double>(ctx, r_, column<double>(residuals_, c.j));
     report.best_residual = now.residual;
     report.best_iteration = report.iterations;
   }
@@ -354,7 +375,10 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
               .overflow = !finite && std::isfinite(end.value),
               .gain = cut ? std::min(step.gain, Judgement::enough_gain) : step.gain,
               .exhausted = exhausted});
-  if (!c.decided()) return;
+  if (!c.decided()) {
+    if (step.takes) copy<double, double>(ctx, r_, column<double>(residuals_, c.j));
+    return;
+  }
   if (report.cause == Cause::inner_solver) report.inner = inner_.complaint;
   if (report.reason == Stop::nonfinite)
     report.cause = diagnose<double>(ctx, *system_.A, *system_.M);

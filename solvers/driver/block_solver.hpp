@@ -31,8 +31,9 @@
 
 #include <tcsolve/solvers/driver/block_method.hpp>
 #include <tcsolve/solvers/driver/column_judge.hpp>
+#include <tcsolve/solvers/driver/column_ops.hpp>
+#include <tcsolve/solvers/driver/solve_frame.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
-#include <tcsolve/solvers/solve_frame.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
 namespace tcsolve {
@@ -100,6 +101,7 @@ class BlockSolver : public Solver {
   std::vector<SolveReport> solve_group(In<double> b, Out<double> x);
   void solve_inside(std::vector<ColumnState>&, Clock::time_point start, std::string& on_parts);
   void fetch(ColumnState const&);
+  void open(std::vector<ColumnState>&);
   void open(ColumnState&);
   void iterate(std::vector<ColumnState*> active, Clock::time_point start);
   Run run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start,
@@ -107,8 +109,8 @@ class BlockSolver : public Solver {
   ColumnEnd end_of(Run const&, Index i) const;
   void judge(ColumnState&, Run const&, Index i);
   void close(ColumnState&, Index together);
-  void put_residual(Index i);
-  void take_correction(Index i);
+  void put_residuals(std::vector<ScaleColumns::Column> const&);
+  In<double> correction(Index i);
   double bytes_of(Index w, double passes) const;
   std::string verdict_on_parts(SolveReport const&, bool from_zero, Clock::time_point start);
   void approach(ColumnState&, In<double> b, Out<double> x, Clock::time_point start);

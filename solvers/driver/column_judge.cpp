@@ -29,12 +29,12 @@ bool ColumnJudge::open(In<double> b, Out<double> x, Vector<double>& r) {
   bool const callable = !system_->A_true->traits().capturable;
   double guess_norm = 0, residual = 0;
   if (callable) {
-    auto const [b_norm, x_norm] = norms<double>(ctx, b, x);
+    auto const [b_norm, x_norm] = norms(ctx, b, x);
     report.rhs_norm = b_norm;
     guess_norm = x_norm;
   } else {
     system_->make_residual(b, x, r, Summed::plain);
-    auto const [b_norm, x_norm, r_norm] = norms<double>(ctx, b, x, r.view());
+    auto const [b_norm, x_norm, r_norm] = norms(ctx, b, x, r.view());
     report.rhs_norm = b_norm;
     guess_norm = x_norm;
     residual = r_norm;
@@ -67,20 +67,7 @@ bool ColumnJudge::open(In<double> b, Out<double> x, Vector<double>& r) {
     end(early.stop, early.cause);
     return false;
   }
-  exact_ = !system_->A_true->sums_exactly();  // there is nothing better
-  if (system_->by_rows() && exact_)
-    throw Unsupported(cat(system_->solver,
-                          ": baseline: rows goes by the entries of each row, which ",
-                          system_->A_true->name(), " does not name"));
-  auto const tolerance = [&](double initial) {
-    return tolerance_of(stopping.baseline, stopping.rtol, stopping.atol, report.rhs_norm, initial);
-  };
-  report.initial_residual = report.true_residual = report.best_residual = residual;
-  report.recurrence_residual = residual;
-  report.tolerance = tolerance(residual);
-  rule_ = row_rule(stopping, report.tolerance, report.rhs_norm);
-  x_norm_ = guess_norm;
-  open_ = residual;
+  if (begin(report.rhs_norm, guess_norm, residual)) return true;
   if (!exact_ && residual <= report.tolerance + attainable_bound()) {
     Examined const now = examine(b, x, r);
     report.true_residual = report.initial_residual = report.best_residual = now.residual;
@@ -94,12 +81,29 @@ bool ColumnJudge::open(In<double> b, Out<double> x, Vector<double>& r) {
   return false;
 }
 
+bool ColumnJudge::begin(double rhs_norm, double x_norm, double residual) {
+  exact_ = !system_->A_true->sums_exactly();  // there is nothing better
+  if (system_->by_rows() && exact_)
+    throw Unsupported(cat(system_->solver,
+                          ": baseline: rows goes by the entries of each row, which ",
+                          system_->A_true->name(), " does not name"));
+  report.rhs_norm = rhs_norm;
+  report.initial_residual = report.true_residual = report.best_residual = residual;
+  report.recurrence_residual = residual;
+  report.tolerance = tolerance(residual);
+  rule_ = row_rule(system_->stopping, report.tolerance, rhs_norm);
+  x_norm_ = x_norm;
+  open_ = residual;
+  bool const near = !exact_ && residual <= report.tolerance + attainable_bound();
+  return !near && open_ > enough();
+}
+
 auto ColumnJudge::examine(In<double> b, In<double> x, Vector<double>& r) -> Examined {
   Range const range(*system_->ctx, "judge");
   ++system_->residuals;
-  Examined now{measure(*system_->ctx, *system_->A_true, b, x, r, Summed::exact, rule_,
-                       system_->by_rows() ? system_->unmet.view().data : nullptr,
-                       [](TrialNorms*) {})};
+  double* const unmet = system_->by_rows() ? system_->unmet.view().data : nullptr;
+  Examined now{
+      Measurement(*system_->ctx, *system_->A_true, b, x, r, Summed::exact, rule_, unmet).wait()};
   now.open = left_open(now, r);
   return now;
 }

@@ -17,9 +17,9 @@
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/judgement.hpp>
-#include <tcsolve/solvers/driver/report.hpp>
-#include <tcsolve/solvers/driver/stopping.hpp>
 #include <tcsolve/solvers/driver/trial.hpp>
+#include <tcsolve/solvers/report.hpp>
+#include <tcsolve/solvers/stopping.hpp>
 
 namespace tcsolve {
 
@@ -74,6 +74,9 @@ class ColumnJudge {
   /// wait, another one where the guess may be the solution. Throws Unsupported where rows are to be
   /// met and A_true does not know its entries.
   bool open(In<double> b, Out<double> x, Vector<double>& r);
+  /// The same from lengths that are numbers, ||b|| > 0 among them, without a look at the vectors:
+  /// false where open() has to decide, which knows them then.
+  bool begin(double rhs_norm, double x_norm, double residual);
   /// The same where the residual, of that norm, and its tolerance are the caller's.
   void begin_from(double residual, double tolerance) {
     open_ = report.true_residual = residual;
@@ -126,6 +129,10 @@ class ColumnJudge {
   Judgement judgement;
 
  private:
+  double tolerance(double initial) const {
+    return tolerance_of(system_->stopping.baseline, system_->stopping.rtol, system_->stopping.atol,
+                        report.rhs_norm, initial);
+  }
   double attainable() const;
   void assess();
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <tcsolve/operators/column.hpp>
 #include <tcsolve/solvers/driver/block_solver.hpp>
 #include <tcsolve/solvers/driver/part_ops.hpp>
 
@@ -13,20 +14,24 @@ namespace {
 constexpr double cg_passes = 12;  // over n values, of an iteration of one column
 }
 
-/// Column i of R, or, where the columns are parts, all of R = d_.
-void BlockSolver::put_residual(Index i) {
+/// R = the residuals that a run begins with, scaled, or the parts of a single one.
+void BlockSolver::put_residuals(std::vector<ScaleColumns::Column> const& columns) {
   Context& ctx = *ctx_;
-  Out<double> const R = system_.R;
-  if (!system_.parts) return copy<double, double>(ctx, d_, column<double>(R, i));
-  submit(ctx, SplitParts{R.size(), R.rows, R.cols, d_.view().data, R.data});
+  auto scope = ctx.arena().scope();
+  auto* const at = scope.template take<ScaleColumns::Column>(columns.size());
+  copy_bytes(ctx, at, ctx.space(), columns.data(), Space::host,
+             columns.size() * sizeof(ScaleColumns::Column));
+  Out<double> const r = residuals_, R = system_.R, to = system_.parts ? Out<double>(d_) : R;
+  submit_columns(ctx, ScaleColumns{to, at, r.data, r.ld, to.data});
+  if (system_.parts) submit(ctx, SplitParts{R.size(), R.rows, R.cols, to.data, R.data});
 }
 
-/// d_ = column i of X, or the sum of all columns.
-void BlockSolver::take_correction(Index i) {
-  Context& ctx = *ctx_;
+/// Column i of X, or the sum of all columns.
+In<double> BlockSolver::correction(Index i) {
   In<double> const X = system_.X;
-  if (!system_.parts) return copy<double, double>(ctx, column<double const>(X, i), d_);
-  submit(ctx, SumParts{X.rows, X.cols, X.data, d_.view().data});
+  if (!system_.parts) return column(X, i);
+  submit(*ctx_, SumParts{X.rows, X.cols, X.data, d_.view().data});
+  return d_;
 }
 
 /// Bytes of an iteration with w columns.

@@ -207,28 +207,41 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
   }
 }
 
-/// trial_ = x + d, trial_residual_ = b - A_true (x + d); x = trial_ where it is to be. One wait.
+/// trial_ = x + d, trial_residual_ = b - A_true (x + d), and x = trial_ where `takes` allows it:
+/// submitted, with the figures in `place`.
 template <class T>
-auto KrylovSolver<T>::try_correction(Problem const& problem, ColumnJudge& column, In<T> d,
-                                     Index steps, Summed sum, Takes const& takes) -> Trial {
+void KrylovSolver<T>::begin_trial(std::optional<Measurement>& trial, Problem const& problem,
+                                  ColumnJudge& column, In<T> d, Summed sum, Takes const& takes,
+                                  TrialNorms* place) {
   Context& ctx = *ctx_;
   Range const range(ctx, "judge");
   PowerOfTwo two(cycle_exponent_ - system_.exponent);
-  In<double> const trial = trial_;
-  submit(ctx, Correct<T>{trial.rows, two.factor, two.factor2, d.data, problem.x.data,
-                         trial_.view().data});
+  In<double> const x = trial_;
+  submit(ctx,
+         Correct<T>{x.rows, two.factor, two.factor2, d.data, problem.x.data, trial_.view().data});
   ++judged_.residuals;
   bool const unmet = judged_.by_rows() && sum == Summed::exact;
-  Trial out{{measure(ctx, *system_.A_true, problem.b, trial, trial_residual_, sum, column.rule(),
-                     unmet ? judged_.unmet.view().data : nullptr,
-                     [&](TrialNorms* norms) {
-                       submit(ctx, TakeTrial{trial.rows, norms, takes.below, takes.kept, trial.data,
-                                             problem.x.data});
-                     })},
-            steps,
-            sum};
+  trial.emplace(ctx, *system_.A_true, problem.b, x, trial_residual_, sum, column.rule(),
+                unmet ? judged_.unmet.view().data : nullptr, place);
+  submit(ctx, TakeTrial{x.rows, trial->norms(), takes, x.data, problem.x.data});
+}
+
+template <class T>
+auto KrylovSolver<T>::end_trial(Measured const& now, ColumnJudge& column, Index steps, Summed sum)
+    -> Trial {
+  Trial out{{now}, steps, sum};
+  bool const unmet = judged_.by_rows() && sum == Summed::exact;
   out.open = unmet ? column.left_open(out, trial_residual_) : out.residual;
   return out;
+}
+
+/// Both, with one wait.
+template <class T>
+auto KrylovSolver<T>::try_correction(Problem const& problem, ColumnJudge& column, In<T> d,
+                                     Index steps, Summed sum, Takes const& takes) -> Trial {
+  std::optional<Measurement> trial;
+  begin_trial(trial, problem, column, d, sum, takes);
+  return end_trial(trial->wait(), column, steps, sum);
 }
 
 /// The better of the last d and the one that was kept, which is tried where it promises more. One
@@ -241,7 +254,7 @@ auto KrylovSolver<T>::try_corrections(Problem const& problem, ColumnJudge& colum
   auto const try_last = [&](Takes const& takes = {}) {
     return try_correction(problem, column, system_.x, cycle.state.iteration, sum, takes);
   };
-  Trial const last = try_last({below, cycle.kept});
+  Trial const last = cycle.tried ? cycle.last : try_last({below, cycle.kept});
   cycle.last = last;
   if (!(cycle.kept < worth(last))) return last;
   Trial const kept = try_correction(problem, column, system_.best, cycle.kept_steps, sum);

@@ -39,8 +39,8 @@
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/solvers/driver/column_judge.hpp>
 #include <tcsolve/solvers/driver/method.hpp>
+#include <tcsolve/solvers/driver/solve_frame.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
-#include <tcsolve/solvers/solve_frame.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
 namespace tcsolve {
@@ -117,10 +117,11 @@ class KrylovSolver : public Solver {
   /// What a run of the method came to.
   struct Cycle {
     LoopState state;
-    double kept;       ///< ||r|| of the best d, in the units of b; infinite where there is none
-    Index kept_steps;  ///< that made it
-    double claimed;    ///< ||r|| of the last d, by the method's account
-    Trial last{};      ///< of the last d
+    double kept;         ///< ||r|| of the best d, in the units of b; infinite where there is none
+    Index kept_steps;    ///< that made it
+    double claimed;      ///< ||r|| of the last d, by the method's account
+    Trial last{};        ///< of the last d ...
+    bool tried = false;  ///< ... which is known already
   };
   /// Where a run began: the method's norm, squared, and the true residual.
   struct Start {
@@ -145,11 +146,9 @@ class KrylovSolver : public Solver {
   SolveReport judge(In<double> b, Out<double> x);
   void iterate(Problem const&, ColumnJudge&, Watch const&);
   Cycle run_cycle(Problem const&, ColumnJudge&, Watch const&, CycleLimits const&);
-  /// When a trial becomes x without a look by the host.
-  struct Takes {
-    double below = 0;       ///< where ||r'|| is smaller; 0: never ...
-    double kept = unknown;  ///< ... and no larger than that of the d that was kept
-  };
+  void begin_trial(std::optional<Measurement>&, Problem const&, ColumnJudge&, In<T> d, Summed,
+                   Takes const&, TrialNorms* place = nullptr);
+  Trial end_trial(Measured const&, ColumnJudge&, Index steps, Summed);
   Trial try_correction(Problem const&, ColumnJudge&, In<T> d, Index steps, Summed,
                        Takes const& = {});
   Trial try_corrections(Problem const&, ColumnJudge&, Cycle&, Summed, double below);

@@ -4,6 +4,7 @@
 
 #include <tcsolve/kernels/op_list.hpp>
 #include <tcsolve/solvers/driver/best_iterate.hpp>
+#include <tcsolve/solvers/driver/column_ops.hpp>
 #include <tcsolve/solvers/driver/judge_ops.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
 #include <tcsolve/solvers/driver/part_ops.hpp>
@@ -14,6 +15,6 @@ namespace tcsolve {
 using DriverOps =
     OpList<OpenLoop, Observe, Raise, Advance<double>, Advance<float>, JudgeStart, JudgeZero,
            JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept, BatchCheck, BatchMeasure,
-           TrialSums, WorstRows, KeepUnmet, TakeTrial, SplitParts, SumParts>;
+           TrialSums, WorstRows, KeepUnmet, TakeTrial, SplitParts, SumParts, TryColumn>;
 
 }  // namespace tcsolve

@@ -17,6 +17,7 @@
 #include <limits>
 
 #include <tcsolve/core/judgement.hpp>
+#include <tcsolve/core/loop_state.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
@@ -123,21 +124,37 @@ struct KeepUnmet {
   }
 };
 
-/// x = x' where ||r'|| < `below` and ||r'|| <= `kept`, and no square has left the range of FP64,
-/// where the host has to look closer.
+/// When a trial becomes x without a look by the host: where ||r'|| is smaller than `below`, and no
+/// larger than that of the iterate that the run has kept.
+struct Takes {
+  double below = 0;                                       ///< 0: never
+  double kept = std::numeric_limits<double>::infinity();  ///< of the run, where the host knows it
+  LoopState const* run = nullptr;                         ///< else where it is known, ...
+  double residual = 0;                                    ///< ... and ||r|| as the run began
+
+  TCSOLVE_HD bool allows(double norm) const {
+    double const best = run != nullptr && run->kept2 < run->start2
+                            ? sqrt(run->kept2) / sqrt(run->start2) * residual
+                            : kept;
+    return norm < below && !(best < norm);
+  }
+};
+
+/// x = x' where that is allowed and no square has left the range of FP64, where the host has to
+/// look closer.
 struct TakeTrial {
   static constexpr char const* name = "take_trial";
   std::int64_t n;
   TrialNorms* norms;
-  double below, kept;
+  Takes takes;
   double const* trial;
   double* x;
   struct Coefficients {};
   TCSOLVE_HD bool prepare(Frame f, Coefficients&) const {
-    bool const takes = squares_fit(norms->residual2) && squares_fit(norms->x2) &&
-                       sqrt(norms->residual2) < below && !(kept < sqrt(norms->residual2));
-    if (f.lead) norms->taken = takes ? 1 : 0;
-    return takes;
+    bool const taken = squares_fit(norms->residual2) && squares_fit(norms->x2) &&
+                       takes.allows(sqrt(norms->residual2));
+    if (f.lead) norms->taken = taken ? 1 : 0;
+    return taken;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const&, double*) const { x[i] = trial[i]; }
 };
@@ -153,48 +170,68 @@ struct Measured {
   bool finite() const { return std::isfinite(residual) && std::isfinite(x_norm); }
 };
 
-/// r = b - A x and its figures: those of its rows where they are summed exactly. `unmet`, where it
-/// is given, becomes r without the rows that are met by a margin. `then(norms)` may submit what
-/// goes by the norms where they lie. One wait; one more for each square that does not fit.
-template <class Then>
-Measured measure(Context& ctx, LinearOperator<double> const& A, In<double> b, In<double> x,
-                 Out<double> r, Summed sum, RowRule const& rule, double* unmet, Then const& then) {
-  auto scope = ctx.arena().scope();
-  auto* const norms = scope.template take<TrialNorms>(1);
-  bool const by_rows = sum == Summed::exact && A.sums_exactly() && b.is_vector() && x.is_vector();
-  RowSizes sizes{b.data, r.data, nullptr, nullptr, &norms->x_max};
-  Out<double> size{};
-  if (by_rows) {
-    size = scope.template vector<double>(r.rows);
-    Out<double> const weight = scope.template vector<double>(r.rows);
-    sizes.size = size.data, sizes.weight = weight.data;
-    A.exact_residual(ctx, b, x, r, {size.data, weight.data});
-    max_abs<double>(ctx, x, &norms->x_max);
-  } else if (sum == Summed::exact) {
-    A.exact_residual(ctx, b, x, r);
-  } else {
-    A.residual(ctx, b, x, r);
-  }
-  submit(ctx,
-         TrialSums{std::max(r.rows, x.rows), r.rows, x.rows, r.data, x.data, sizes, rule, norms});
-  if (by_rows) {
-    submit(ctx, WorstRows{r.rows, sizes, norms});
-    if (unmet != nullptr) {
-      copy<double, double>(ctx, r, vector_view(unmet, r.rows, r.space));
-      submit(ctx, KeepUnmet{r.rows, sizes, rule, unmet});
+/// r = b - A x and its figures on their way: submitted, not waited for. Figures of the rows are
+/// made where they are summed exactly. `unmet`, where it is given, becomes r without the rows that
+/// are met by a margin. What is submitted next may go by norms(), which lie in the Context's space:
+/// in `place`, or in its workspace until this ends.
+class Measurement {
+ public:
+  Measurement(Context& ctx, LinearOperator<double> const& A, In<double> b, In<double> x,
+              Out<double> r, Summed sum, RowRule const& rule, double* unmet,
+              TrialNorms* place = nullptr)
+      : ctx_(ctx),
+        scope_(ctx.arena().scope()),
+        norms_(place != nullptr ? place : scope_.template take<TrialNorms>(1)),
+        x_(x),
+        r_(r),
+        by_rows_(sum == Summed::exact && A.sums_exactly() && b.is_vector() && x.is_vector()) {
+    RowSizes sizes{b.data, r.data, nullptr, nullptr, &norms_->x_max};
+    if (by_rows_) {
+      size_ = scope_.template vector<double>(r.rows);
+      Out<double> const weight = scope_.template vector<double>(r.rows);
+      sizes.size = size_.data, sizes.weight = weight.data;
+      A.exact_residual(ctx, b, x, r, {size_.data, weight.data});
+      max_abs<double>(ctx, x, &norms_->x_max);
+    } else if (sum == Summed::exact) {
+      A.exact_residual(ctx, b, x, r);
+    } else {
+      A.residual(ctx, b, x, r);
     }
+    submit(ctx, TrialSums{std::max(r.rows, x.rows), r.rows, x.rows, r.data, x.data, sizes, rule,
+                          norms_});
+    if (!by_rows_) return;
+    submit(ctx, WorstRows{r.rows, sizes, norms_});
+    if (unmet == nullptr) return;
+    copy<double, double>(ctx, r, vector_view(unmet, r.rows, r.space));
+    submit(ctx, KeepUnmet{r.rows, sizes, rule, unmet});
   }
-  then(norms);
-  TrialNorms known;
-  copy_bytes(ctx, &known, Space::host, norms, ctx.space(), sizeof known);
-  Measured out{norm_from<double>(ctx, known.residual2, In<double>(r)),
-               norm_from<double>(ctx, known.x2, x),
-               {},
-               known.taken == 1};
-  if (by_rows)
-    out.rows = {norm_from<double>(ctx, known.size2, In<double>(size)), known.terms, known.relative,
-                known.overall, known.unmet};
-  return out;
-}
+
+  TrialNorms* norms() const { return norms_; }
+  /// One wait; one more for each square that does not fit.
+  Measured wait() const {
+    TrialNorms known;
+    copy_bytes(ctx_, &known, Space::host, norms_, ctx_.space(), sizeof known);
+    return of(known);
+  }
+  /// The same where *norms() has come to the host already.
+  Measured of(TrialNorms const& known) const {
+    Measured out{norm_from<double>(ctx_, known.residual2, In<double>(r_)),
+                 norm_from<double>(ctx_, known.x2, x_),
+                 {},
+                 known.taken == 1};
+    if (by_rows_)
+      out.rows = {norm_from<double>(ctx_, known.size2, In<double>(size_)), known.terms,
+                  known.relative, known.overall, known.unmet};
+    return out;
+  }
+
+ private:
+  Context& ctx_;
+  Arena::Scope scope_;
+  TrialNorms* norms_;
+  In<double> x_;
+  Out<double> r_, size_{};
+  bool by_rows_;
+};
 
 }  // namespace tcsolve

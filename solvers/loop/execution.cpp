@@ -149,6 +149,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   // A long loop hands its history over in pieces: the next piece writes the buffer from its start.
   now.history = memory_.data() + history_at;
   LoopLimits const* opens = &limits;
+  std::function<void()> behind = between.behind, nothing;
   for (std::int32_t drained = 0;;) {
     std::int32_t steps = std::min(limits.steps - drained, capacity);
     // A persistent kernel occupies the whole device: it pauses now and then for other Contexts.
@@ -162,7 +163,9 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     *progress_ = {now.iteration, 0, peek(progress_->norm2), now.start2};
     told_ = now.iteration;
     try {
-      start(ctx, now, std::exchange(opens, nullptr), watch);
+      bool const last = now.limit == limits.steps;
+      start(ctx, now, std::exchange(opens, nullptr), watch,
+            last ? std::exchange(behind, nullptr) : nothing);
     } catch (...) {
       abandon(ctx);
       throw;
@@ -198,7 +201,8 @@ LoopState Loop::drain(Context& ctx, std::int32_t drained, std::vector<double>& h
 
 /// Runs the loop in the way that was chosen, or in the next one where the device has no room for
 /// it: from its beginning, where `opens` says how, else from `state`.
-void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch const& watch) {
+void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch const& watch,
+                 std::function<void()> const& behind) {
   auto send = [&](bool alone) {
     state.while_handle = handle_;
     // Writes to host memory are slow: a loop that does not wait for the host reports only now and
@@ -216,7 +220,10 @@ void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch c
   if (persistent_) {
     send(true);
     std::string why;
-    if (submit(ctx, *persistent_, why)) return watch_device(ctx, watch);
+    if (submit(ctx, *persistent_, why)) {
+      if (behind) behind();
+      return watch_device(ctx, watch);
+    }
     ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
     persistent_.reset();
     choose_graph(ctx);
@@ -227,6 +234,7 @@ void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch c
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) launch(on, *graph_);
   });
+  if (behind) behind();
   watch_device(ctx, watch);
 }
 

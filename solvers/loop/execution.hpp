@@ -15,11 +15,11 @@
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/timing_listener.hpp>
-#include <tcsolve/solvers/driver/stopping.hpp>
 #include <tcsolve/solvers/loop/graph.hpp>
 #include <tcsolve/solvers/loop/moments.hpp>
 #include <tcsolve/solvers/loop/open_loop.hpp>
 #include <tcsolve/solvers/loop/persistent.hpp>
+#include <tcsolve/solvers/stopping.hpp>
 
 namespace tcsolve {
 
@@ -49,6 +49,10 @@ struct Between {
   /// many steps may go by until it is to be called again. It may record() the step anew: the state
   /// stays, and the loop goes on with the new recording.
   std::function<double(std::int32_t)> adapt;
+  /// Submits what the host does next, however the run ends: called at most once, behind the piece
+  /// of a graph or kernel that may take all the steps that are left, so that nothing waits between.
+  /// What it leaves in Loop::aside() comes back in the message that the run ends with.
+  std::function<void()> behind;
   /// Given the state after both of these ends, with the norms so far in the history, and whether a
   /// step has asked for it: false ends the run, with the stop that it has put there.
   std::function<bool(LoopState&, bool asked)> look;
@@ -97,10 +101,16 @@ class Loop {
 
   static constexpr std::int32_t history_chunk = 1 << 16;
 
+  /// Doubles in the Context's space, and on the host as they were when the run ended.
+  static constexpr std::size_t aside_doubles = 16;
+  double* aside() { return memory_.data() + aside_at; }
+  double const* told_aside() const { return message_.data() + aside_at; }
+
  private:
   void choose(Context&, Execution wanted, Body const&);
   void choose_graph(Context&);
-  void start(Context&, LoopState, LoopLimits const* opens, Watch const&);
+  void start(Context&, LoopState, LoopLimits const* opens, Watch const&,
+             std::function<void()> const& behind);
   LoopState drain(Context&, std::int32_t drained, std::vector<double>& history);
   void capture(Context&);
   void abandon(Context&) noexcept;
@@ -111,7 +121,8 @@ class Loop {
   void tell(Context&, Watch const&);
   void ask(Context&, Stop reason);
 
-  static constexpr std::size_t history_at = sizeof(LoopState) / sizeof(double);
+  static constexpr std::size_t aside_at = sizeof(LoopState) / sizeof(double);
+  static constexpr std::size_t history_at = aside_at + aside_doubles;
   Recording body_;
   Arena captured_;  // the workspace of what a graph replays
   Execution wanted_ = Execution::automatic;
@@ -119,7 +130,7 @@ class Loop {
   bool use_graph_ = false;
   Moments moments_;
   Index told_ = 0;                // the last iteration that observers were given
-  Array<double> memory_;          // the state, and behind it norm2 of each step: one message
+  Array<double> memory_;          // the state, what lies aside, and norm2 of each step: one message
   std::vector<double> message_;   // the same on the host
   bool asked_ = false;            // the last run to end: the state may still say so
   Progress* progress_ = nullptr;  // written by the loop, read here

@@ -105,6 +105,11 @@ void LsmrMethod<T>::step(Context& ctx) {
   observe(ctx, &s->norm2, &s->done, &s->progress2);
 }
 
+template <class T>
+void LsmrMethod<T>::complete(Context& ctx) {
+  this->M().apply(ctx, y_, this->x());
+}
+
 // alpha = 0: M^T A^T r vanishes. Unless r is optimal, M is singular.
 template <class T>
 void LsmrMethod<T>::conclude(Context& ctx, LoopState& state) {
@@ -114,7 +119,6 @@ void LsmrMethod<T>::conclude(Context& ctx, LoopState& state) {
       state.stop == static_cast<std::int32_t>(Stop::claimed) && read(ctx, &s->done) != 0;
   if (normal_claimed_ && read(ctx, &s->alpha) == 0)
     state.cause = static_cast<std::int32_t>(Cause::singular_operator);
-  this->M().apply(ctx, y_, this->x());
 }
 
 // With r scaled to norm 1, so that A^T r does not underflow.

@@ -45,6 +45,7 @@ class LsmrMethod final : public Method<T> {
   auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
+  void complete(Context&) override;
   void conclude(Context&, LoopState&) override;
   double normal_residual(Context&, In<double> r, double r_norm) override;
   double gradient() const override { return norm_of_gradient_; }

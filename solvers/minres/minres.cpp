@@ -77,7 +77,8 @@ MethodFacts MinresMethod<T>::facts() const {
         return "A may be singular, and b outside its range, or not symmetric; use gmres or lsmr";
       },
       .scales_exactly = false,
-      .watched = true};
+      .watched = true,
+      .pauses = true};
 }
 
 template class MinresMethod<double>;
