@@ -8,7 +8,7 @@
 #include <tcsolve/api/renewal.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
-#include <tcsolve/solvers/solve_frame.hpp>
+#include <tcsolve/solvers/driver/solve_frame.hpp>
 
 namespace tcsolve {
 namespace {

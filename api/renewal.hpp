@@ -12,7 +12,7 @@
 #include <array>
 #include <utility>
 
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 namespace tcsolve {
 

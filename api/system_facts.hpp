@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <tcsolve/graph/match/structural_rank.hpp>
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 namespace tcsolve {
 

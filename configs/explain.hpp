@@ -2,7 +2,7 @@
 /// Tables of keys and lists of entries, for the terminal and for docs/reference/.
 #pragma once
 
-#include <tcsolve/configs/catalog.hpp>
+#include <tcsolve/configs/schema/catalog.hpp>
 
 #include <string>
 #include <vector>

@@ -11,7 +11,7 @@
 /// call on it.
 #pragma once
 
-#include <tcsolve/configs/catalog.hpp>
+#include <tcsolve/configs/schema/catalog.hpp>
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/read.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Errors are exceptions; outcomes of a solve are data (solvers/driver/report.hpp). A message
+/// Errors are exceptions; outcomes of a solve are data (solvers/report.hpp). A message
 /// states both quantities that disagree and, where there is one, the remedy.
 #pragma once
 

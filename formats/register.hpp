@@ -47,7 +47,7 @@ class OperatorFactory {
   /// The order that the config asks for.
   virtual Reorder reorder() const = 0;
   /// The matrix in the order that it is to have before build(), and its solver its vectors
-  /// (solvers/solve_frame.hpp).
+  /// (solvers/driver/solve_frame.hpp).
   virtual OrderedMatrix order(Context&, Csr<double> const& a,
                               OperatorUse const& use = {}) const = 0;
 };

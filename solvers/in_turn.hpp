@@ -13,7 +13,7 @@
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/operators/column.hpp>
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 namespace tcsolve {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include <tcsolve/operators/linear_operator.hpp>
-#include <tcsolve/solvers/driver/report.hpp>
-#include <tcsolve/solvers/driver/stopping.hpp>
+#include <tcsolve/solvers/framing.hpp>
 #include <tcsolve/solvers/in_turn.hpp>
-#include <tcsolve/solvers/solve_frame.hpp>
+#include <tcsolve/solvers/report.hpp>
+#include <tcsolve/solvers/stopping.hpp>
 
 namespace tcsolve {
 
@@ -50,8 +50,8 @@ class Solver {
   Solver& operator=(Solver const&) = delete;
 
   /// The order and the nullspace of the systems of later setup() calls, whose operators are in the
-  /// new numbers; b and x stay the caller's (solvers/solve_frame.hpp). Throws Unsupported where the
-  /// solver knows of none.
+  /// new numbers; b and x stay the caller's (solvers/driver/solve_frame.hpp). Throws Unsupported
+  /// where the solver knows of none.
   virtual void frame(Framing framing) {
     if (framing.order || !framing.nullspace.empty())
       throw Unsupported(cat(name(), ": an order or a nullspace around it"));
@@ -100,7 +100,7 @@ class Solver {
   /// copy of them (LinearOperator::on_floats()).
   virtual Real vectors() const { return Real::f64; }
   /// What to try next where this method has advice of its own; the others get the general advice
-  /// (solvers/driver/report.hpp).
+  /// (solvers/report.hpp).
   virtual Advice advice() const { return no_advice; }
   /// Whether many small systems can be solved by it at once (solvers/driver/batch.hpp).
   virtual bool batches() const { return false; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/config/blocks.hpp>
 
-#include <tcsolve/configs/catalog.hpp>
+#include <tcsolve/configs/schema/catalog.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 
 #include <algorithm>

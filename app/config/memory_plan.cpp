@@ -62,7 +62,7 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   // `auto` makes an order only where there is room.
   bool const reorders =
       factory.reorder() != Reorder::none && factory.reorder() != Reorder::automatic;
-  // P b, P x, a staged copy and P itself: solvers/solve_frame.hpp.
+  // P b, P x, a staged copy and P itself: solvers/driver/solve_frame.hpp.
   double const solving = vector * together * (parts.method->cost().vectors + 4 * reorders) +
                          parts.preconditioner->bytes(size.rows, size.entries);
   // Beside the solver, where an iteration goes to memory.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/config/problem.hpp>
 
+#include <tcsolve/app/config/batch_problem.hpp>
 #include <tcsolve/app/config/generator.hpp>
-#include <tcsolve/app/run/batch.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/files/matrix_market.hpp>

@@ -2,7 +2,7 @@
 #include <tcsolve/app/config/run_config.hpp>
 
 #include <tcsolve/app/config/run_input.hpp>
-#include <tcsolve/configs/shorthand.hpp>
+#include <tcsolve/configs/schema/shorthand.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/files/file_advice.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>

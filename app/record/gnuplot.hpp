@@ -2,7 +2,7 @@
 /// Plots by the program gnuplot, which is looked for on the path when one is asked for.
 #pragma once
 
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 #include <string>
 

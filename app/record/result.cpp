@@ -5,7 +5,7 @@
 #include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/record/gnuplot.hpp>
 #include <tcsolve/app/record/story.hpp>
-#include <tcsolve/app/run/batch.hpp>
+#include <tcsolve/app/record/systems.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/atomic_file.hpp>

@@ -10,7 +10,7 @@
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/graph/reorder/reordering.hpp>
 #include <tcsolve/solvers/driver/batch_report.hpp>
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 #include <cstdint>
 #include <filesystem>

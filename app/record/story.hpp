@@ -2,7 +2,7 @@
 /// What `auto` did in several solves, told as one.
 #pragma once
 
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 #include <vector>
 

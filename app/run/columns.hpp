@@ -2,7 +2,7 @@
 /// A solve with several right-hand sides, told as one.
 #pragma once
 
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 #include <cstdint>
 #include <vector>

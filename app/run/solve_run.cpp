@@ -18,7 +18,7 @@
 #include <tcsolve/app/record/progress.hpp>
 #include <tcsolve/app/record/result.hpp>
 #include <tcsolve/app/record/story.hpp>
-#include <tcsolve/app/run/batch.hpp>
+#include <tcsolve/app/record/systems.hpp>
 #include <tcsolve/app/run/columns.hpp>
 #include <tcsolve/app/run/preflight.hpp>
 #include <tcsolve/app/run/signals.hpp>

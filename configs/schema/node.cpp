@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/configs/schema/node.hpp>
 
-#include <tcsolve/configs/catalog.hpp>
 #include <tcsolve/configs/schema/block.hpp>
+#include <tcsolve/configs/schema/catalog.hpp>
 #include <tcsolve/core/error.hpp>
 
 #include <utility>

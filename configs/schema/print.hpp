@@ -2,7 +2,7 @@
 /// From a Params struct to text: the values in force as YAML or JSON, and its table of keys.
 #pragma once
 
-#include <tcsolve/configs/catalog.hpp>
+#include <tcsolve/configs/schema/catalog.hpp>
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/configs/schema/node.hpp>
 #include <tcsolve/configs/schema/range.hpp>

@@ -2,7 +2,7 @@
 /// From a ConfigNode to a Params struct, by its schema. All problems are reported, not the first.
 #pragma once
 
-#include <tcsolve/configs/catalog.hpp>
+#include <tcsolve/configs/schema/catalog.hpp>
 #include <tcsolve/configs/schema/diagnostics.hpp>
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/configs/schema/node.hpp>

@@ -4,7 +4,7 @@
 ///     Reordering const order = reordering(a, Reorder::rcm);
 ///     Csr<double> const there = permuted(a.view(), order.P);          // P A P^T
 ///     ... A and M made of `there` ...
-///     solver.frame({.order = P});                                     // solvers/solve_frame.hpp
+///     solver.frame({.order = P});                                     // solvers/driver/solve_frame.hpp
 ///     solver.setup(ctx, A, M);
 ///     solver.solve(b, x);                                             // in the caller's numbers
 #pragma once

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <tcsolve/solvers/driver/judge_ops.hpp>
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 namespace tcsolve {
 

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include <tcsolve/core/context.hpp>
-#include <tcsolve/solvers/driver/judge_ops.hpp>
 #include <tcsolve/solvers/loop/persistent.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
+#include <tcsolve/solvers/loop/system_state.hpp>
 
 namespace tcsolve {
 

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <tcsolve/api/options.hpp>
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 #include <tests/support/files.hpp>
 

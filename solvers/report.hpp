@@ -12,7 +12,7 @@
 #include <tcsolve/configs/schema/block.hpp>
 #include <tcsolve/core/stop.hpp>
 #include <tcsolve/core/types.hpp>
-#include <tcsolve/solvers/driver/stopping.hpp>
+#include <tcsolve/solvers/stopping.hpp>
 
 namespace tcsolve {
 

@@ -28,18 +28,11 @@
 #include <vector>
 
 #include <tcsolve/core/array.hpp>
-#include <tcsolve/graph/reorder/permutation.hpp>
 #include <tcsolve/operators/projection.hpp>
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/framing.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 namespace tcsolve {
-
-/// An order and a nullspace. Neither: a driver works on the caller's b and x.
-struct Framing {
-  std::shared_ptr<Permutation const> order = nullptr;  ///< null: A has the caller's numbers
-  /// Vectors of full rank that span the nullspace of A, in the caller's numbers.
-  std::vector<std::vector<double>> nullspace = {};
-};
 
 class SolveFrame {
  public:

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A run of many small systems: what they are, and how they are told.
+/// How a run of many small systems is told.
 #pragma once
 
-#include <tcsolve/app/config/problem.hpp>
-#include <tcsolve/matrix/csr_batch.hpp>
 #include <tcsolve/solvers/driver/batch_report.hpp>
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,13 +10,6 @@
 #include <vector>
 
 namespace tcsolve {
-
-/// As problem_size(), of all systems together. Throws SizeError beyond 2^31 - 1 rows.
-ProblemSize batch_size(ParsedConfig const&);
-
-/// The systems of `problem.batch`, one after another. Throws as load_problem(), ShapeError for a
-/// matrix that is not square.
-CsrBatch load_batch(ParsedConfig const&, CancelFlag cancel);
 
 /// The report that stands for all systems: that of BatchReport::worst(), with the seconds of all.
 /// The message says how many have converged. There is at least one.

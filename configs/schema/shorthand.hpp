@@ -2,7 +2,7 @@
 /// A typed block by its name alone: `solver: cg` is `solver: {type: cg}`.
 #pragma once
 
-#include <tcsolve/configs/catalog.hpp>
+#include <tcsolve/configs/schema/catalog.hpp>
 
 namespace tcsolve {
 

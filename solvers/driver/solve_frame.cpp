@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/solvers/solve_frame.hpp>
+#include <tcsolve/solvers/driver/solve_frame.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -237,12 +237,13 @@ void SolveFrame::judge(Index j, SolveReport& report) {
     return In<double>(one);
   };
   In<double> const b = single(given_b_), x = single(out_);
-  auto const [b_norm] = norms<double>(ctx, b);
+  auto const [b_norm] = norms(ctx, b);
   double const outside = outside_[static_cast<std::size_t>(j)];
   double const tolerance = report.tolerance >= 0 ? report.tolerance : 0.0;
   double const size = ctx.communicator().agree(A_->norm_estimate());
-  Measured const now = measure(ctx, *A_, b, x, scope.vectors<double>(b.rows, 1), Summed::exact,
-                               row_rule({}, tolerance, b_norm), nullptr, [](TrialNorms*) {});
+  Measured const now = Measurement(ctx, *A_, b, x, scope.vectors<double>(b.rows, 1), Summed::exact,
+                                   row_rule({}, tolerance, b_norm), nullptr)
+                           .wait();
   report.rhs_norm = b_norm;
   report.initial_residual = std::hypot(report.initial_residual, outside);
   report.true_residual = now.residual;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/configs/catalog.hpp>
+#include <tcsolve/configs/schema/catalog.hpp>
 
+#include <tcsolve/configs/schema/shorthand.hpp>
 #include <tcsolve/configs/schema/synonyms.hpp>
-#include <tcsolve/configs/shorthand.hpp>
 #include <tcsolve/core/error.hpp>
 
 #include <stdexcept>
