@@ -109,7 +109,7 @@ SolveReport AutoSolver::run(In<double> b, Out<double> x, Story& story) {
         return std::move(*total);
       }
     }
-    if (work_.share != share_of(list_[at_].choice)) make_method(list_[at_].choice);
+    if (Share const share = share_of(list_[at_].choice); work_.share != share) work_within(share);
     bool const afresh = total && !again && list_[at_].choice.least_squares;
     SolveReport report = afresh ? solve_afresh(b, x, *total) : work_.method->solve(b, x);
     ran = at_;

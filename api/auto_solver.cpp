@@ -39,7 +39,14 @@ std::string brief(std::string const& block) {
 
 void AutoSolver::keep_solver(Block solver) {
   kept_solver_ = std::move(solver);
-  SolveLimits const limits = make<SolverRegistry>(kept_solver_)->limits();
+  auto const method = make<SolverRegistry>(kept_solver_);
+  StoppingParams const* const own = method->stops_by();
+  kept_keys_ = own != nullptr;
+  if (kept_keys_) {
+    stopping_ = *own;
+    return;
+  }
+  SolveLimits const limits = method->limits();
   constexpr double most = std::numeric_limits<int>::max();
   stopping_.max_iters = static_cast<int>(std::min(limits.iterations, most));
   stopping_.time_limit = limits.seconds;
@@ -54,7 +61,8 @@ void AutoSolver::keep_preconditioner(Block preconditioner) {
 }
 
 auto AutoSolver::recipes_for(Context& ctx, CsrView<double> const& a) -> std::vector<Recipe> {
-  MatrixFacts const f = matrix_facts(a);
+  MatrixFacts f = matrix_facts(a);
+  if (given_symmetric_ && f.square()) f.symmetric = *given_symmetric_;
   facts_ = SystemFacts(a, ctx.cancel_flag());
   symmetric_ = f.symmetric;
   uneven_rows_ = f.square() && f.uneven_rows();
@@ -109,20 +117,31 @@ AutoSolver::Share AutoSolver::share_of(Choice const& choice) const {
   // A method of the caller's is not cut into trials, which would restart it.
   bool const trial = choice.trial > 0 && !kept_solver_;
   int const own = trial ? choice.trial : choice.most_iterations;
-  return {std::min(stopping_.max_iters - spent_, own), tolerance_};
+  return {std::min(stopping_.max_iters - spent_, own), tolerance_, stopping_};
 }
 
-Block AutoSolver::solver_block(Choice const& choice, Share const& share) const {
-  StoppingParams stopping = stopping_;
+void AutoSolver::stop_by(StoppingParams const& stopping) {
+  if (stops_by() == nullptr) return Solver::stop_by(stopping);
+  stopping_ = stopping;
+}
+
+/// The keys of a method for its share of the solve.
+StoppingParams AutoSolver::stopping_of(Choice const& choice, Share const& share) const {
+  StoppingParams stopping = share.keys;
   stopping.max_iters = share.iterations;
   if (share.tolerance) {
     stopping.baseline = Baseline::absolute;
     stopping.atol = *share.tolerance;
   }
+  if (kept_solver_) return stopping;
   if (choice.window > 0 && stopping.stagnation_window < 0)
     stopping.stagnation_window = choice.window;
   if (uneven_rows_ && stopping.baseline == Baseline::rhs) stopping.baseline = Baseline::rows;
-  ConfigNode const keys = to_node(stopping);
+  return stopping;
+}
+
+Block AutoSolver::solver_block(Choice const& choice, Share const& share) const {
+  ConfigNode const keys = to_node(stopping_of(choice, share));
   if (!kept_solver_) {
     ConfigNode node = parse_yaml(choice.solver, "auto");
     node.entries.insert(node.entries.end(), keys.entries.begin(), keys.entries.end());
@@ -132,6 +151,10 @@ Block AutoSolver::solver_block(Choice const& choice, Share const& share) const {
   ConfigNode node = registry.effective(kept_solver_);
   std::vector<char const*> mine{"max_iters"};
   if (share.tolerance) mine.insert(mine.end(), {"baseline", "atol"});
+  if (kept_keys_) {
+    mine.clear();
+    for (ConfigNode::Entry const& entry : keys.entries) mine.push_back(entry.key.c_str());
+  }
   bool other = false;
   for (char const* const key : mine) {
     auto const found = std::ranges::find(node.entries, key, &ConfigNode::Entry::key);
@@ -184,7 +207,7 @@ void AutoSolver::throw_refusals(Story const& story) const {
 /// What a report says of a choice before it has run: with the limits of the whole solve.
 ChoiceReport AutoSolver::told_of(Choice const& choice) const {
   ChoiceReport told;
-  told.solver_block = solver_block(choice, {stopping_.max_iters, {}});
+  told.solver_block = solver_block(choice, {stopping_.max_iters, {}, stopping_});
   told.solver = told.solver_block.type();
   if (given_M_) {
     told.preconditioner = given_M_->name();
@@ -313,6 +336,14 @@ void AutoSolver::make_method(Choice const& choice) {
   if (framing_.order || !framing_.nullspace.empty()) method->frame(framing_);
   set_up(*method, choice);
   work_.method = std::move(method);
+  work_.share = share;
+}
+
+/// Other limits for the method at work; one that has rules of its own is made anew.
+void AutoSolver::work_within(Share const& share) {
+  Choice const& choice = list_[at_].choice;
+  if (work_.method->stops_by() == nullptr) return make_method(choice);
+  work_.method->stop_by(stopping_of(choice, share));
   work_.share = share;
 }
 

@@ -54,6 +54,9 @@ class AutoSolver final : public Solver {
   void keep_solver(Block solver);
   void keep_preconditioner(Block preconditioner);
 
+  /// What the caller knows of A, in the place of what its entries show.
+  void say_symmetric(bool symmetric) { given_symmetric_ = symmetric; }
+
   /// Looks at the matrix that setup() will be about, on the host: the list is made anew.
   void look(Context&, CsrView<double> const& a);
   /// What preconditioners are made of; it stays as long as it is used. `keep`: the one at work
@@ -89,6 +92,11 @@ class AutoSolver final : public Solver {
   SolveLimits limits() const override {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
   }
+  StoppingParams const* stops_by() const override {
+    return !kept_solver_ || kept_keys_ ? &stopping_ : nullptr;
+  }
+  /// The method at work goes by them from its next solve on.
+  void stop_by(StoppingParams const& stopping) override;
   SolverNeeds needs() const override { return {.fixed_preconditioner = false}; }
   /// Those of the method that is kept; FP64 where it is chosen.
   Real vectors() const override;
@@ -111,6 +119,7 @@ class AutoSolver final : public Solver {
   struct Share {
     Index iterations = 0;
     std::optional<double> tolerance;  // of the residual; none: by the method's keys
+    StoppingParams keys;              // that these take the place of
     bool operator==(Share const&) const = default;
   };
   /// The recipe that is set up. M is null where none is needed; `owned` is null where it is the
@@ -146,6 +155,7 @@ class AutoSolver final : public Solver {
   Stop next();
   void begin(Choice const&);
   void make_method(Choice const&);
+  void work_within(Share const&);
   ChoiceReport told_of(Choice const&) const;
   void tell_failure(Choice const&, std::string const& why, double seconds);
   [[noreturn]] void throw_refusals(Story const&) const;
@@ -158,12 +168,15 @@ class AutoSolver final : public Solver {
   void weigh();
 
   Share share_of(Choice const&) const;
+  StoppingParams stopping_of(Choice const&, Share const&) const;
   Block solver_block(Choice const&, Share const&) const;
   Block preconditioner_block(Choice const&) const;
 
   StoppingParams stopping_;
   bool accepts_least_squares_ = false;
   Block kept_solver_, kept_preconditioner_;
+  bool kept_keys_ = false;               // the solver that is kept stops by stopping_
+  std::optional<bool> given_symmetric_;  // what the caller says of A
   Framing framing_;
   SystemFacts facts_;
   bool uneven_rows_ = false;  // each is to be met by itself

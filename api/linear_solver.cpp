@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/api/linear_solver.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
+#include <tcsolve/api/call_limits.hpp>
 #include <tcsolve/api/prepared_batch.hpp>
 #include <tcsolve/api/prepared_system.hpp>
 #include <tcsolve/api/solve_watch.hpp>
+#include <tcsolve/api/transposed_system.hpp>
+#include <tcsolve/core/timed.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 
@@ -15,12 +22,44 @@ struct LinearSolver::Impl {
   Context& ctx;
   SolverOptions options;
   PreparedSystem system;
-  std::optional<PreparedBatch> batch;  // in the place of system
+  std::optional<TransposedSystem> transposed;  // of system, once it has been asked for
+  std::optional<PreparedBatch> batch;          // in the place of system
 
-  /// Frees the systems, if there are some.
+  /// Frees the systems and A^T, if there are some.
   PreparedSystem& one_system() {
     batch.reset();
+    transposed.reset();
     return system;
+  }
+  PreparedSystem& system_for(SolveCall const& call) {
+    if (!call.transpose) return system;
+    if (!transposed) transposed.emplace(ctx, options, system);
+    return transposed->system();
+  }
+  /// solve(system) as `call` says: for A or A^T, within its limits. `setup` is what A^T took.
+  template <class Solve>
+  auto solve(SolveCall const& call, Out<double> x, double& setup, Solve const& solve) {
+    SolveWatch const watch(ctx, call);
+    if (call.stream != nullptr) ctx.wait_for(call.stream);
+    auto const start = std::chrono::steady_clock::now();
+    PreparedSystem& at = system_for(call);
+    setup = call.transpose ? seconds_since(start) : 0;
+    if (call.zero_guess) make_zero(x);
+    CallLimits const limits(*at.parts().method, call);
+    auto told = solve(at);
+    if (call.stream != nullptr) ctx.synchronize();
+    return told;
+  }
+  void make_zero(Out<double> x) {
+    for (Index j = 0; j < x.cols; ++j) {
+      Out<double> const xj = column(x, j);
+      if (x.space == ctx.space() && xj.is_vector())
+        fill<double>(ctx, xj, 0);
+      else if (x.space == Space::host)
+        for (Index i = 0; i < x.rows; ++i) x.data[x.offset(i, j)] = 0;
+      else
+        throw Unsupported("LinearSolver: zero_guess of rows of a block on a device; fill x");
+    }
   }
   Impl(Context& given, SolverOptions read)
       : ctx(given), options(std::move(read)), system(ctx, options) {}
@@ -81,27 +120,27 @@ LinearSolver::LinearSolver(LinearSolver&&) noexcept = default;
 LinearSolver& LinearSolver::operator=(LinearSolver&&) noexcept = default;
 
 void LinearSolver::set_matrix(CsrView<double> const& a, Arrays arrays) {
-  Context::Call const call(impl_->ctx, "set_matrix()");
+  Context::Call const entry(impl_->ctx, "set_matrix()");
   if (a.space == Space::host && impl_->options.check_matrices) validate(a, NonFinite::keep);
   impl_->one_system().load(a, arrays);
 }
 
 void LinearSolver::set_matrix(Csr<double> a) {
-  Context::Call const call(impl_->ctx, "set_matrix()");
+  Context::Call const entry(impl_->ctx, "set_matrix()");
   if (impl_->options.check_matrices) validate(a.view(), NonFinite::keep);
   impl_->one_system().load(std::move(a));
 }
 
 void LinearSolver::set_operator(OperatorPtr<double> A, OperatorPtr<double> M,
                                 OperatorPtr<double> A_true) {
-  Context::Call const call(impl_->ctx, "set_operator()");
+  Context::Call const entry(impl_->ctx, "set_operator()");
   impl_->one_system().load(GivenOperators{std::move(A), std::move(M), std::move(A_true)});
 }
 
 void LinearSolver::set_systems(CsrView<double> const& a, std::vector<Index> const& starts,
                                Arrays arrays) {
   Impl& impl = *impl_;
-  Context::Call const call(impl.ctx, "set_systems()");
+  Context::Call const entry(impl.ctx, "set_systems()");
   if (a.space == Space::host && impl.options.check_matrices) validate(a, NonFinite::keep);
   impl.one_system().unload();
   try {
@@ -124,9 +163,19 @@ LinearSolver::Impl& LinearSolver::with_matrix(char const* what) const {
 }
 
 void LinearSolver::update_values(CsrView<double> const& a) {
-  Context::Call const call(impl_ ? impl_->ctx : with_matrix("update_values").ctx,
-                           "update_values()");
-  if (!impl_->batch) return with_matrix("update_values").system.update_values(a);
+  Context::Call const entry(impl_ ? impl_->ctx : with_matrix("update_values").ctx,
+                            "update_values()");
+  if (!impl_->batch) {
+    Impl& impl = with_matrix("update_values");
+    try {
+      impl.system.update_values(a);
+      if (impl.transposed) impl.transposed->update_values(a);
+    } catch (...) {
+      impl.transposed.reset();
+      throw;
+    }
+    return;
+  }
   try {
     impl_->batch->update_values(a);
   } catch (ShapeError const&) { throw; } catch (...) {
@@ -136,48 +185,57 @@ void LinearSolver::update_values(CsrView<double> const& a) {
 }
 
 void LinearSolver::refresh() {
-  Context::Call const call(impl_ ? impl_->ctx : with_matrix("refresh").ctx, "refresh()");
-  with_matrix("refresh").system.refresh();
+  Context::Call const entry(impl_ ? impl_->ctx : with_matrix("refresh").ctx, "refresh()");
+  Impl& impl = with_matrix("refresh");
+  impl.transposed.reset();
+  impl.system.refresh();
 }
 
-SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCallbacks const& callbacks) {
-  Context::Call const call(impl_ ? impl_->ctx : with_matrix("solve").ctx, "solve()");
+SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCall const& call) {
+  Context::Call const entry(impl_ ? impl_->ctx : with_matrix("solve").ctx, "solve()");
   Impl& impl = with_matrix("solve");
-  SolveWatch const watch(impl.ctx, callbacks);
-  return impl.system.solve(b, x);
+  double setup = 0;
+  SolveReport report =
+      impl.solve(call, x, setup, [&](PreparedSystem& system) { return system.solve(b, x); });
+  report.setup_seconds += setup;
+  return report;
 }
 
 SolveReport LinearSolver::solve(std::span<double const> b, std::span<double> x,
-                                SolveCallbacks const& callbacks) {
+                                SolveCall const& call) {
   auto const length = [](auto v) { return narrow(static_cast<std::int64_t>(v.size()), "length"); };
-  return solve(vector_view(b.data(), length(b)), vector_view(x.data(), length(x)), callbacks);
+  return solve(vector_view(b.data(), length(b)), vector_view(x.data(), length(x)), call);
 }
 
 std::vector<SolveReport> LinearSolver::solve_columns(In<double> b, Out<double> x,
-                                                     SolveCallbacks const& callbacks) {
+                                                     SolveCall const& call) {
   if (b.cols != x.cols)
     throw ShapeError(cat("LinearSolver: b has ", b.cols, " columns, x has ", x.cols));
-  Context::Call const call(impl_ ? impl_->ctx : with_matrix("solve_columns").ctx,
-                           "solve_columns()");
+  Context::Call const entry(impl_ ? impl_->ctx : with_matrix("solve_columns").ctx,
+                            "solve_columns()");
   Impl& impl = with_matrix("solve_columns");
-  SolveWatch const watch(impl.ctx, callbacks);
-  return impl.system.solve_columns(b, x);
+  double setup = 0;
+  auto reports = impl.solve(call, x, setup,
+                            [&](PreparedSystem& system) { return system.solve_columns(b, x); });
+  if (!reports.empty()) reports.front().setup_seconds += setup;
+  return reports;
 }
 
-BatchReport LinearSolver::solve_systems(In<double> b, Out<double> x,
-                                        SolveCallbacks const& callbacks) {
-  Context::Call const call(impl_ ? impl_->ctx : with_systems("solve_systems").ctx,
-                           "solve_systems()");
+BatchReport LinearSolver::solve_systems(In<double> b, Out<double> x, SolveCall const& call) {
+  Context::Call const entry(impl_ ? impl_->ctx : with_systems("solve_systems").ctx,
+                            "solve_systems()");
   Impl& impl = with_systems("solve_systems");
-  SolveWatch const watch(impl.ctx, callbacks);
+  if (call.transpose || CallLimits::any(call))
+    throw Unsupported("LinearSolver: solve_systems: A^T, or a tolerance or a limit for one call");
+  SolveWatch const watch(impl.ctx, call);
+  if (call.zero_guess) impl.make_zero(x);
   return impl.batch->solve(b, x);
 }
 
 BatchReport LinearSolver::solve_systems(std::span<double const> b, std::span<double> x,
-                                        SolveCallbacks const& callbacks) {
+                                        SolveCall const& call) {
   auto const length = [](auto v) { return narrow(static_cast<std::int64_t>(v.size()), "length"); };
-  return solve_systems(vector_view(b.data(), length(b)), vector_view(x.data(), length(x)),
-                       callbacks);
+  return solve_systems(vector_view(b.data(), length(b)), vector_view(x.data(), length(x)), call);
 }
 
 Index LinearSolver::systems() const { return impl_ && impl_->batch ? impl_->batch->count() : 0; }

@@ -25,7 +25,7 @@
 ///
 /// Context::cancel() ends the call that is at work, whenever it comes: the four throw Cancelled, at
 /// the latest where they end, and a solve whose set-up it came in reports `cancelled`. A request of
-/// SolveCallbacks is withdrawn with its solve; one of the Context stands until clear_cancel().
+/// SolveCall is withdrawn with its solve; one of the Context stands until clear_cancel().
 ///
 /// One solver, and one Context, serve one host thread at a time: another one that enters meanwhile
 /// gets a BusyError, and so does a callback that asks the Context which called it for more.
@@ -34,6 +34,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -48,9 +49,9 @@ namespace tcsolve {
 
 struct BatchReport;
 
-/// Reports of a running solve, and how to end it early: its outcome is then `cancelled`, with the
-/// best x so far.
-struct SolveCallbacks {
+/// What is asked of one solve: reports while it runs, how to end it early (its outcome is then
+/// `cancelled`, with the best x so far), and what takes the place of the options for it alone.
+struct SolveCall {
   /// After iterations: the residual by the method's account, in the units of b. False ends the
   /// solve; what it throws ends it and passes through. Called by the thread that solves. On a
   /// device the host sees some of the iterations, not each. Columns in turn, and the methods that
@@ -59,6 +60,20 @@ struct SolveCallbacks {
   std::function<bool(IterationEvent const&)> progress;
   Index every = 1;       ///< iterations between two calls
   std::stop_token stop;  ///< a request, from any thread, ends the solve after its iteration
+
+  /// A^T x = b instead: b has the columns of A, x its rows. A symmetric A serves itself; of another
+  /// one the first such solve makes A^T and sets it up by the same options, which
+  /// SetupReport::transposed tells. update_values() is followed.
+  bool transpose = false;
+  /// x is written, never read: the guess is 0.
+  bool zero_guess = false;
+  /// In the place of the method's keys of these names, for this solve; nothing is set up again.
+  std::optional<double> rtol = {}, atol = {};
+  std::optional<Index> max_iters = {};
+  std::optional<double> time_limit = {};  ///< seconds
+  /// A cudaStream_t: the solve begins after the work that it holds now; x is there on return. Null:
+  /// that of the Context. Of no meaning on the host.
+  void* stream = nullptr;
 };
 
 class LinearSolver {
@@ -120,11 +135,13 @@ class LinearSolver {
   /// preconditioner anew and records the method's step again.
   void refresh();
 
-  /// x <- an approximation of A^-1 b, from the guess in x, as Solver::solve(). Throws ShapeError.
-  SolveReport solve(In<double> b, Out<double> x, SolveCallbacks const& callbacks = {});
+  /// x <- an approximation of A^-1 b, or of A^-T b, from the guess in x, as Solver::solve(). Throws
+  /// ShapeError, ConfigError for limits out of their range; a first transposed solve throws as
+  /// set_matrix(), and Unsupported where operators that were given have no transpose, or a
+  /// nullspace is given for an A that is not symmetric. Nothing is lost then: the solver is ready.
+  SolveReport solve(In<double> b, Out<double> x, SolveCall const& call = {});
   /// The same on host vectors.
-  SolveReport solve(std::span<double const> b, std::span<double> x,
-                    SolveCallbacks const& callbacks = {});
+  SolveReport solve(std::span<double const> b, std::span<double> x, SolveCall const& call = {});
   /// Solves for every column of b from the guess in its column of x; a report for each, whatever
   /// ends the solve. A block method (`block_cg`) iterates the columns together, up to
   /// parts().method->columns_at_once(); any other takes them in turn. The time limit is that of all
@@ -132,18 +149,18 @@ class LinearSolver {
   /// residual is unknown. Blocks in another space than the
   /// Context's are column-major, or row-major without gaps. Throws ShapeError where b and x differ
   /// in their columns.
-  std::vector<SolveReport> solve_columns(In<double> b, Out<double> x,
-                                         SolveCallbacks const& callbacks = {});
+  std::vector<SolveReport> solve_columns(In<double> b, Out<double> x, SolveCall const& call = {});
 
   /// x <- an approximation of A^-1 b, system by system, from the guess in x: b and x are vectors of
   /// all rows, end to end. A report of the size of a few numbers a system, whose of(k) is the
   /// report of system k; one that fails leaves the others alone. The time limit is that of all.
   /// `progress` is not called: the host does not see the iterations. What it returns is complete
-  /// with solvers/driver/batch_report.hpp. Throws ShapeError.
-  BatchReport solve_systems(In<double> b, Out<double> x, SolveCallbacks const& callbacks = {});
+  /// with solvers/driver/batch_report.hpp. Throws ShapeError; Unsupported for limits of the call
+  /// and `transpose`.
+  BatchReport solve_systems(In<double> b, Out<double> x, SolveCall const& call = {});
   /// The same on host vectors.
   BatchReport solve_systems(std::span<double const> b, std::span<double> x,
-                            SolveCallbacks const& callbacks = {});
+                            SolveCall const& call = {});
 
   /// Whether the solver has a matrix or an operator.
   bool ready() const;

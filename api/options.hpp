@@ -45,6 +45,13 @@ struct CacheConfig {
   }
 };
 
+/// Whether A is symmetric, where the caller knows it.
+enum class Symmetry { automatic, yes, no };
+constexpr auto names(Symmetry) {
+  return std::array{std::pair{Symmetry::automatic, "auto"}, std::pair{Symmetry::yes, "true"},
+                    std::pair{Symmetry::no, "false"}};
+}
+
 /// The nullspace of a singular A, as far as it is known: A z = 0 for every z of its span.
 struct NullspaceConfig {
   bool constant = false;
@@ -70,6 +77,7 @@ struct SolverOptions {
   Block preconditioner{"none"};
   Block matrix_operator{"auto", "format"};  ///< the YAML key `operator`, a reserved word in C++
   Renew renew = Renew::always;
+  Symmetry symmetric = Symmetry::automatic;
   NullspaceConfig nullspace;
   CacheConfig cache;
 
@@ -103,6 +111,9 @@ struct SolverOptions {
         field(&P::renew, "renew",
               "the preconditioner after new values: always, made of them; auto, made anew once the "
               "old one costs more, by the times measured, or fails; never, kept until it fails"),
+        field(&P::symmetric, "symmetric",
+              "what is known of A, for the choices of auto and for solves with A^T, which take A "
+              "itself where it is true; auto: by the entries"),
         field(&P::nullspace, "nullspace",
               "vectors z with A z = 0, which b, residuals and x are kept free of"),
         field(&P::solver, "solver", block_of("solver"), "how it is solved").required()};

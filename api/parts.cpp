@@ -29,6 +29,8 @@ void SolverParts::renew_method(SolverOptions const& options) {
   if (chooser != nullptr && !chooses_solver) chooser->keep_solver(options.solver);
   if (chooser != nullptr && !chooses_preconditioner)
     chooser->keep_preconditioner(options.preconditioner);
+  if (chooser != nullptr && options.symmetric != Symmetry::automatic)
+    chooser->say_symmetric(options.symmetric == Symmetry::yes);
   method = std::move(made);
 }
 

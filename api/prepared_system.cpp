@@ -9,6 +9,7 @@
 #include <tcsolve/core/phase.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
+#include <tcsolve/formats/converted_operator.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
 
 namespace tcsolve {
@@ -446,6 +447,21 @@ void PreparedSystem::follow(CsrView<double> const& a) {
   if (csr_ && csr_ != A_) give_values(ctx_, csr_, now);
   ++report_.updates;
   old_ = keeps_preconditioner();
+}
+
+CsrStorage<double> PreparedSystem::entries() const {
+  if (given_.A) throw Unsupported(cat(A_->name(), ": the entries of an operator that was given"));
+  auto const in_given_order = [&](CsrStorage<double> a) {
+    return order_ ? permuted(ctx_, a.view(), order_->inverse()) : std::move(a);
+  };
+  if (csr_) return in_given_order(CsrStorage<double>(ctx_, csr_->view()));
+  auto const* const holder = dynamic_cast<HoldsEntries const*>(A_.get());
+  std::optional<Csr<double>> a;
+  if (holder != nullptr) a = holder->entries(ctx_);
+  if (!a || a->entries() != matrix_.entries())
+    throw Unsupported(cat("the entries of A cannot be had back from the format ", A_->name(),
+                          "; take operator: {format: csr}"));
+  return in_given_order(CsrStorage<double>(ctx_, *std::move(a)));
 }
 
 void PreparedSystem::refresh() {

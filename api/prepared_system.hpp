@@ -49,7 +49,14 @@ class PreparedSystem {
 
   Solver* solver() const { return solver_.get(); }
   SolverParts const& parts() const { return parts_; }
+  /// The matrix of load() with the values in force, in the caller's numbers and in the Context's
+  /// space: the arrays that are there, borrowed, or a copy. Throws Unsupported where an operator
+  /// was given, or the format that A is stored in has no way back to its entries.
+  CsrStorage<double> entries() const;
+  GivenOperators const& given() const { return given_; }
   SetupReport const& report() const { return report_; }
+  /// For set_up_transposed() alone to write into.
+  SetupReport& report() { return report_; }
   OperatorPtr<double> const& A() const { return A_; }
   /// The preconditioner in force: that of the choice at work where there is a chooser.
   OperatorPtr<double> M() const;

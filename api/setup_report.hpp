@@ -20,6 +20,10 @@ struct SetupReport {
   int updates = 0;             ///< of the matrix' values since
   int renewals = 0;            ///< of them that made the preconditioner anew
   double renewal = 0;          ///< seconds that these took
+  /// How A^T x = b is solved, once it has been asked for: "A itself, which is symmetric bit by
+  /// bit", or "a second set-up: csr with ilu"; and the seconds that its set-up took.
+  std::string transposed;
+  double transpose = 0;
   std::optional<Reordering> reordering;  ///< what `operator.reorder` led to, without P
 };
 

@@ -6,7 +6,7 @@
 
 namespace tcsolve {
 
-SolveWatch::SolveWatch(Context& ctx, SolveCallbacks const& callbacks)
+SolveWatch::SolveWatch(Context& ctx, SolveCall const& callbacks)
     : ctx_(ctx), callbacks_(callbacks), depth_(ctx.depth() + 1) {
   if (callbacks_.progress) ctx_.attach(this);
   if (callbacks_.stop.stop_possible()) stop_.emplace(callbacks_.stop, Cancel{*this});
@@ -19,7 +19,7 @@ SolveWatch::~SolveWatch() {
 }
 
 void SolveWatch::on(IterationEvent const& event) {
-  if (event.depth != depth_) return;
+  if (event.depth != depth_ || cancelled_) return;  // a loop may finish the steps it has begun
   std::int64_t const every = std::max<Index>(1, callbacks_.every);
   // Another solve, of the next column or choice, counts from one.
   if (event.iteration <= last_ || next_ == 0) next_ = static_cast<Index>(every);

@@ -16,7 +16,7 @@ namespace tcsolve {
 /// cancellation that the callbacks requested; one that came from elsewhere stays.
 class SolveWatch final : public Observer {
  public:
-  SolveWatch(Context& ctx, SolveCallbacks const& callbacks);
+  SolveWatch(Context& ctx, SolveCall const& callbacks);
   ~SolveWatch() override;
   SolveWatch(SolveWatch const&) = delete;
   SolveWatch& operator=(SolveWatch const&) = delete;
@@ -32,7 +32,7 @@ class SolveWatch final : public Observer {
   void cancel();
 
   Context& ctx_;
-  SolveCallbacks const& callbacks_;
+  SolveCall const& callbacks_;
   int const depth_;                     // of the solves that are heard
   Index last_ = 0;                      // iteration that was heard of
   Index next_ = 0;                      // that the callback is to hear of

@@ -27,6 +27,12 @@ function(tcsolve_layer NAME)
   tcsolve_objects(tcsolve_${NAME} ${sources})
 endfunction()
 
+# tcsolve_bindings(NAME USES layer...): a directory over the layers that makes libraries of its own.
+# USES is what scripts/check-layers lets it include.
+function(tcsolve_bindings NAME)
+  add_subdirectory("${NAME}")
+endfunction()
+
 # An object library; none when there are no sources.
 function(tcsolve_objects TARGET)
   if(ARGN)

@@ -3,6 +3,7 @@
 /// Products are their own.
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
 #include <tcsolve/kernels/norm_inf.hpp>
@@ -12,9 +13,18 @@
 
 namespace tcsolve {
 
+/// An operator that can give back the entries that it was made of.
+class HoldsEntries {
+ public:
+  virtual ~HoldsEntries() = default;
+  /// A on the host, canonical, with the FP64 values that it was given; nothing where these have
+  /// been rounded or the format has no way back. Cost: a conversion and a copy to the host.
+  virtual std::optional<Csr<double>> entries(Context&) const = 0;
+};
+
 /// Values stored as S in a Matrix, vectors and sums of T. No transpose.
 template <class T, class S, class Matrix>
-class ConvertedOperator : public LinearOperator<T> {
+class ConvertedOperator : public LinearOperator<T>, public HoldsEntries {
  public:
   /// The same pattern with new values (LinearOperator). Cost: Matrix::update_values, and a pass for
   /// the norm where Matrix does not take it along.
@@ -36,6 +46,10 @@ class ConvertedOperator : public LinearOperator<T> {
   double norm_estimate() const override { return norm_; }
   Matrix const& matrix() const { return matrix_; }
   bool sums_exactly() const override { return all_double; }
+  std::optional<Csr<double>> entries(Context& ctx) const override {
+    if constexpr (all_double && requires { matrix_.to_csr(ctx); }) return matrix_.to_csr(ctx);
+    return std::nullopt;
+  }
 
  protected:
   /// Converts a canonical CSR matrix, in the Context's space or on the host (then it is copied

@@ -95,6 +95,15 @@ class Solver {
   virtual Context* context() const = 0;
   virtual SolverCost cost() const { return {}; }
   virtual SolveLimits limits() const { return {}; }
+  /// The keys that solves stop by; null for a solver that has rules of its own.
+  virtual StoppingParams const* stops_by() const { return nullptr; }
+  /// Other keys for the solves that follow, before or after setup(), which is not repeated: the
+  /// iterates have the bits of a solver made with these keys. The keys must be valid (`checked`,
+  /// configs/schema/checked.hpp). Throws Unsupported where stops_by() is null. Cost: none.
+  virtual void stop_by(StoppingParams const&) {
+    throw Unsupported(
+        cat(name(), ": a tolerance or a limit for one solve; it has rules of its own"));
+  }
   virtual SolverNeeds needs() const { return {}; }
   /// The type of its own vectors. An A that has FP32 vectors by nature is then multiplied without a
   /// copy of them (LinearOperator::on_floats()).

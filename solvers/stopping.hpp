@@ -30,6 +30,8 @@ struct StoppingParams {
   double time_limit = std::numeric_limits<double>::infinity();
   int stagnation_window = -1;
 
+  bool operator==(StoppingParams const&) const = default;
+
   std::string check() const {
     return baseline == Baseline::absolute && atol == 0
                ? "'baseline: absolute' needs an 'atol' above 0: nothing would count as converged"

@@ -118,6 +118,14 @@ double BlockSolver::account(Context& ctx, double steps) {
                   system_.M->advance(ctx, each.applications * steps) / each.applications);
 }
 
+void BlockSolver::stop_by(StoppingParams const& stopping) {
+  if (stopping == stopping_) return;
+  stopping_ = stopping;
+  if (ctx_ == nullptr) return;
+  judged_.stopping = stopping;
+  judged_.prepare();
+}
+
 SolveReport BlockSolver::solve(In<double> b, Out<double> x) {
   require_vectors(facts_.name, system_.A ? system_.A->rows() : b.rows,
                   system_.A ? system_.A->cols() : x.rows, b, x);

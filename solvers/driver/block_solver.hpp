@@ -75,6 +75,8 @@ class BlockSolver : public Solver {
   SolveLimits limits() const final {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
   }
+  StoppingParams const* stops_by() const final { return &stopping_; }
+  void stop_by(StoppingParams const&) final;
   Index columns_at_once() const final { return most_; }
 
  private:

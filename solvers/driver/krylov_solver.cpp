@@ -58,6 +58,17 @@ void KrylovSolver<T>::set_up(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M,
   ctx_ = &ctx;
 }
 
+/// A recorded step holds no key: what stops a run is given to it as it begins.
+template <class T>
+void KrylovSolver<T>::stop_by(StoppingParams const& stopping) {
+  if (stopping == stopping_) return;
+  stopping_ = stopping;
+  if (ctx_ == nullptr) return;
+  judged_.stopping = stopping;
+  judged_.prepare();
+  aim();
+}
+
 template <class T>
 SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
   if (ctx_ == nullptr) throw ShapeError(cat(facts_.name, ": solve before setup"));

@@ -80,6 +80,8 @@ class KrylovSolver : public Solver {
   SolveLimits limits() const final {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
   }
+  StoppingParams const* stops_by() const final { return &stopping_; }
+  void stop_by(StoppingParams const&) final;
   bool batches() const final { return facts_.batches; }
   bool one_kernel() const final {
     bool const wanted = execution_ == Execution::automatic || execution_ == Execution::persistent;

@@ -23,7 +23,7 @@ class LinearSolverCallbacks : public OnEachBackend {
     ASSERT_TRUE(whole_.converged());
     ASSERT_GT(whole_.iterations, 20);
   }
-  SolveReport solve_with(SolveCallbacks const& callbacks) {
+  SolveReport solve_with(SolveCall const& callbacks) {
     x_.setZero();
     return solve(*solver_, b_, x_, callbacks);
   }

@@ -23,7 +23,7 @@ constexpr Index n = 400, k = 6;
 
 class Columns : public OnEachBackend {
  protected:
-  std::vector<SolveReport> solved(std::string const& yaml, SolveCallbacks const& callbacks) {
+  std::vector<SolveReport> solved(std::string const& yaml, SolveCall const& callbacks) {
     X_ = Matrix::Constant(n, k, 0.5);
     LinearSolver solver = LinearSolver::from_yaml(ctx(), csr(laplace(n)).view(), yaml);
     auto const start = Clock::now();

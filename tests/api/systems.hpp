@@ -31,9 +31,9 @@ inline Matrix at_time(double time, Index n = 120) {
 }
 
 inline SolveReport solve(LinearSolver& solver, Column const& b, Column& x,
-                         SolveCallbacks const& callbacks = {}) {
+                         SolveCall const& call = {}) {
   return solver.solve(std::span(b.data(), static_cast<std::size_t>(b.size())),
-                      std::span(x.data(), static_cast<std::size_t>(x.size())), callbacks);
+                      std::span(x.data(), static_cast<std::size_t>(x.size())), call);
 }
 
 /// The same answer, bit for bit, by the same way.

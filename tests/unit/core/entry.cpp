@@ -86,7 +86,7 @@ TEST(ContextEntry, AThreadThatComesMeanwhileIsRefused) {
   Work work;
   std::string solve, load, values;
   int calls = 0;
-  SolveCallbacks const callbacks{.progress = [&](IterationEvent const&) {
+  SolveCall const callbacks{.progress = [&](IterationEvent const&) {
     if (calls++ == 3)
       std::thread([&] {
         std::vector<double> x(work.b.size());
@@ -106,7 +106,7 @@ TEST(ContextEntry, ACallbackMayNotSolve) {
   Work work;
   std::vector<std::string> said;
   int calls = 0;
-  SolveCallbacks const callbacks{.progress = [&](IterationEvent const&) {
+  SolveCall const callbacks{.progress = [&](IterationEvent const&) {
     if (calls++ == 3) {
       std::vector<double> x(work.b.size());
       said = {message_of<BusyError>([&] { work.solver.solve(work.b, x); }),

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/api/transposed_system.hpp>
+
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <tcsolve/core/timed.hpp>
+#include <tcsolve/operators/composite.hpp>
+
+namespace tcsolve {
+
+bool mirrors_bit_by_bit(CsrView<double> const& a) {
+  if (a.rows != a.cols) return false;
+  // next[j]: the entry of row j, right of the diagonal, whose mirror is to come.
+  std::vector<Offset> next(static_cast<std::size_t>(a.rows));
+  auto const bits = [&](Offset k) { return std::bit_cast<std::uint64_t>(a.values[k]); };
+  for (Index i = 0; i < a.rows; ++i) {
+    Offset k = a.offsets[i];
+    for (; k < a.offsets[i + 1] && a.columns[k] < i; ++k) {
+      Index const j = a.columns[k];
+      Offset& mirror = next[static_cast<std::size_t>(j)];
+      if (mirror == a.offsets[j + 1] || a.columns[mirror] != i || bits(mirror) != bits(k))
+        return false;
+      ++mirror;
+    }
+    if (k < a.offsets[i + 1] && a.columns[k] == i) ++k;
+    next[static_cast<std::size_t>(i)] = k;
+  }
+  for (Index j = 0; j < a.rows; ++j)
+    if (next[static_cast<std::size_t>(j)] != a.offsets[j + 1]) return false;
+  return true;
+}
+
+bool TransposedSystem::is_symmetric() {
+  if (options_.symmetric != Symmetry::automatic) return options_.symmetric == Symmetry::yes;
+  if (of_.given().A) return false;  // nobody knows their entries
+  if (symmetric_) return *symmetric_;
+  CsrStorage<double> const a = of_.entries();
+  symmetric_ = a.view().space == Space::host ? mirrors_bit_by_bit(a.view())
+                                             : mirrors_bit_by_bit(to_host(ctx_, a.view()).view());
+  return *symmetric_;
+}
+
+PreparedSystem& TransposedSystem::system() {
+  if (second_ && second_->solver() != nullptr && !stale_) return *second_;
+  auto const start = std::chrono::steady_clock::now();
+  SetupReport& report = of_.report();
+  if (!second_ && is_symmetric()) {
+    report.transposed = options_.symmetric == Symmetry::yes
+                            ? "A itself, which is given as symmetric"
+                            : "A itself, which is symmetric bit by bit";
+    return of_;
+  }
+  if (!options_.nullspace.empty())
+    throw Unsupported(
+        "LinearSolver: transpose: the nullspace given is that of A, and that of A^T is another "
+        "one; give A^T to a solver of its own");
+  try {
+    set_up();
+  } catch (...) {
+    second_.reset();
+    plan_.reset();
+    throw;
+  }
+  stale_ = false;
+  OperatorPtr<double> const M = second_->M();
+  report.transposed = cat("a second set-up: ", second_->A()->name(), M ? " with " + M->name() : "");
+  report.transpose += seconds_since(start);
+  return *second_;
+}
+
+void TransposedSystem::set_up() {
+  GivenOperators const& given = of_.given();
+  if (given.A) {
+    auto const transposed = [](OperatorPtr<double> const& op) -> OperatorPtr<double> {
+      return op ? std::make_shared<Transposed<double>>(op) : nullptr;
+    };
+    second_.emplace(ctx_, options_);
+    return second_->load(
+        GivenOperators{transposed(given.A), transposed(of_.M()), transposed(given.A_true)});
+  }
+  if (plan_) return second_->update_values(plan_->pattern().with(values_.data()));
+  CsrStorage<double> const a = of_.entries();
+  plan_.emplace(ctx_, a.view());
+  values_.resize(ctx_.space(), static_cast<std::size_t>(a.view().entries));
+  plan_->values(ctx_, a.view().values, values_.data());
+  second_.emplace(ctx_, options_);
+  second_->load(plan_->pattern().with(values_.data()), Arrays::borrowed);
+}
+
+void TransposedSystem::update_values(CsrView<double> const& a) {
+  symmetric_.reset();
+  if (!second_) return;
+  CsrStorage<double> const here(ctx_, a);
+  plan_->values(ctx_, here.view().values, values_.data());
+  stale_ = true;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Solves with A^T beside those with A: adjoints, gradients, sensitivities.
+///
+///     A symmetric                   the set-up of A serves: nothing is made
+///     else, A a matrix              A^T once, and a second set-up by the same options
+///     else, operators with A^T, M^T Transposed(A), Transposed(M): a method, nothing else
+///
+/// Symmetric means symmetric bit by bit, since a verdict on A is then one on A^T; or the caller has
+/// said so (`symmetric: true`). The pattern of A^T is found once, and new values of A are gathered
+/// into it.
+#pragma once
+
+#include <optional>
+
+#include <tcsolve/api/prepared_system.hpp>
+#include <tcsolve/sparse/transpose.hpp>
+
+namespace tcsolve {
+
+/// Whether a_ij and a_ji are the same bits, and either is stored where the other is. Of a canonical
+/// host matrix. Cost: a pass, an offset for each row.
+bool mirrors_bit_by_bit(CsrView<double> const& a);
+
+class TransposedSystem {
+ public:
+  /// Of the matrix or the operators that `of` has, which must outlive it.
+  TransposedSystem(Context& ctx, SolverOptions const& options, PreparedSystem& of)
+      : ctx_(ctx), options_(options), of_(of) {}
+
+  /// What solves A^T x = b with the values in force: `of` itself, or the second set-up, made or
+  /// renewed where that is due. Throws Unsupported where a nullspace is given for an A that is not
+  /// symmetric, or an operator has no transpose; else as PreparedSystem::load(). Cost: none when
+  /// nothing has changed.
+  PreparedSystem& system();
+  /// A has these values now, which `of` has taken. Cost: a gather where there is a second set-up.
+  void update_values(CsrView<double> const& a);
+
+ private:
+  bool is_symmetric();
+  void set_up();
+
+  Context& ctx_;
+  SolverOptions const& options_;
+  PreparedSystem& of_;
+  std::optional<bool> symmetric_;          // A with the values in force, once that is known
+  std::optional<sparse::Transpose> plan_;  // where the values of A^T come from
+  Array<double> values_;                   // of A^T; declared before the system that borrows them
+  std::optional<PreparedSystem> second_;
+  bool stale_ = false;  // second_ has older values than values_
+};
+
+}  // namespace tcsolve
