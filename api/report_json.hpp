@@ -5,7 +5,7 @@
 #include <string>
 
 #include <tcsolve/api/setup_report.hpp>
-#include <tcsolve/solvers/driver/report.hpp>
+#include <tcsolve/solvers/report.hpp>
 
 namespace tcsolve {
 
