@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <tcsolve/configs/schema/print.hpp>
@@ -27,9 +29,19 @@ Block read_block(RegistryBase const& registry, ConfigNode const& node) {
   return block;
 }
 
+/// The tree of a choice's text. The same few texts come with every set-up, and to parse them takes
+/// as long as to set up a small system.
+ConfigNode tree_of(std::string const& text) {
+  constexpr std::size_t most = 64;
+  thread_local std::unordered_map<std::string, ConfigNode> known;
+  if (auto const found = known.find(text); found != known.end()) return found->second;
+  if (known.size() >= most) known.clear();
+  return known.emplace(text, parse_yaml(text, "auto")).first->second;
+}
+
 /// "ilu {drop_tolerance: 0.01}" for "{type: ilu, drop_tolerance: 0.01}".
 std::string brief(std::string const& block) {
-  ConfigNode node = parse_yaml(block, "auto");
+  ConfigNode node = tree_of(block);
   std::string const type = node.find("type")->scalar;
   std::erase_if(node.entries, [](ConfigNode::Entry const& e) { return e.key == "type"; });
   return node.entries.empty() ? type : cat(type, " ", to_yaml_inline(node));
@@ -143,7 +155,7 @@ StoppingParams AutoSolver::stopping_of(Choice const& choice, Share const& share)
 Block AutoSolver::solver_block(Choice const& choice, Share const& share) const {
   ConfigNode const keys = to_node(stopping_of(choice, share));
   if (!kept_solver_) {
-    ConfigNode node = parse_yaml(choice.solver, "auto");
+    ConfigNode node = tree_of(choice.solver);
     node.entries.insert(node.entries.end(), keys.entries.begin(), keys.entries.end());
     return read_block(solver_registries().solvers, node);
   }
@@ -167,7 +179,7 @@ Block AutoSolver::solver_block(Choice const& choice, Share const& share) const {
 
 Block AutoSolver::preconditioner_block(Choice const& choice) const {
   if (kept_preconditioner_) return kept_preconditioner_;
-  return read_block(solver_registries().preconditioners, parse_yaml(choice.preconditioner, "auto"));
+  return read_block(solver_registries().preconditioners, tree_of(choice.preconditioner));
 }
 
 void AutoSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <limits>
@@ -89,15 +90,35 @@ std::int64_t left_of(Resource resource, std::int64_t used) {
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - used);
 }
 
+/// What the system and the cgroups leave. A set-up asks several times, and to ask opens a dozen
+/// files, which is half of the set-up of a small system: an answer is good for some milliseconds,
+/// in which a process touches some megabytes at the most.
+struct SystemAllowance {
+  std::int64_t system = unknown, cgroups = unknown;
+
+  static SystemAllowance now() {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds good{4};
+    thread_local Clock::time_point asked{};
+    thread_local SystemAllowance last;
+    if (auto const now = Clock::now(); now - asked > good) {
+      last = {available_in_system(), available_in_cgroups("/proc/self/cgroup", "/sys/fs/cgroup")};
+      asked = now;
+    }
+    return last;
+  }
+};
+
 Allowance allowance() {
   std::int64_t whole = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
   std::ifstream("/proc/self/statm") >> whole >> resident >> shared >> text >> library >> data;
   std::int64_t const page = ::sysconf(_SC_PAGESIZE);
-  Allowance least{available_in_system(), ""};
+  SystemAllowance const left = SystemAllowance::now();
+  Allowance least{left.system, ""};
   auto const lower = [&](std::int64_t bytes, char const* by) {
     if (bytes < least.bytes) least = {bytes, by};
   };
-  lower(available_in_cgroups("/proc/self/cgroup", "/sys/fs/cgroup"), " in the cgroup");
+  lower(left.cgroups, " in the cgroup");
   lower(left_of(RLIMIT_AS, whole * page), " under ulimit -v");
   lower(left_of(RLIMIT_DATA, data * page), " under ulimit -d");
   return least;

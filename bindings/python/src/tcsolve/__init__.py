@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Iterative solvers for large sparse linear systems, with a verdict on every solve.
+
+    x, info = tcsolve.solve(A, b)          # method, preconditioner and format by what A is
+    assert info.solved, info.message
+
+    solver = tcsolve.Solver(A, method="cg", M="jacobi", rtol=1e-10)
+    x, info = solver.solve(b)              # as often as you like
+    solver.update_values(A2)               # the same pattern
+
+`converged` means that the true residual ||b - A x||, recomputed from A in twice FP64, meets the
+tolerance.
+"""
+from . import _core
+from ._arrays import csr_of as _csr_of
+from ._errors import (
+    BusyError,
+    Cancelled,
+    ConfigError,
+    ConvergenceWarning,
+    CopyWarning,
+    DeviceError,
+    Error,
+    MatrixError,
+    NotConverged,
+    OutOfMemory,
+    SetupError,
+    ShapeError,
+    Unsupported,
+)
+from ._info import Info, Infos
+from ._scipy import bicgstab, cg, gmres, lsmr, minres
+from ._solver import Solver, solve
+
+__version__ = _core.__version__
+has_cuda = _core.has_cuda
+
+
+def read(path):
+    """The matrix in a file: Matrix Market, SciPy's .npz, PETSc's binary form, also compressed.
+
+    Returns a SciPy csr_array where SciPy is installed, else (data, indices, indptr, shape).
+    Raises MatrixError with the line that is at fault.
+    """
+    rows, cols, indptr, indices, data = _core.read(str(path))
+    try:
+        from scipy.sparse import csr_array
+    except ImportError:
+        return data, indices, indptr, (rows, cols)
+    if indptr[-1] < 2**31:
+        indptr = indptr.astype("int32")  # SciPy wants one type for both
+    return csr_array((data, indices, indptr), shape=(rows, cols))
+
+
+def advise(A, b, *, seconds=10.0, rtol=1e-8, device=None):
+    """Methods and preconditioners raced on A x = b, the fastest first: a list of dicts.
+
+    Each has `solver` and `preconditioner` as a config writes them, `standing`, `outcome`, the
+    seconds of `setup` and `solve`, and what is `predicted` in all. It takes `seconds`, and up to
+    twice as long.
+    """
+    import numpy as np
+
+    from ._solver import _AUTO, _ordinal
+
+    csr = _csr_of(A)
+    if csr is None:
+        raise TypeError("advise looks at the entries of A, and an operator has none to be seen")
+    backend, ordinal = _ordinal(device)
+    text = _AUTO if backend is None else _AUTO[:-1] + f', "backend": "{backend}"}}'
+    place = _core.Place(text, ordinal, 0, [])
+    return _core.race(place, *csr.args(), np.ascontiguousarray(b, dtype=np.float64), seconds, rtol)
+
+
+def devices():
+    """Where can be computed: "host", and the CUDA devices that there are."""
+    return ["host", *_core.devices()]
+
+
+def show(file=None):
+    """Prints versions, and which of the packages that tcsolve works with are installed."""
+    import importlib.metadata  # takes longer to import than the rest
+    import sys
+
+    lines = [
+        f"tcsolve {__version__} ({_core.revision}), {_core.compiler}",
+        f"CUDA: {_core.cuda_version if has_cuda else 'built without'}",
+        f"devices: {', '.join(devices())}",
+    ]
+    for package in ("numpy", "scipy", "cupy", "torch", "jax", "petsc4py", "scikit-fem"):
+        try:
+            lines.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            lines.append(f"{package}: not installed")
+    print("\n".join(lines), file=file or sys.stdout)
+
+
+__all__ = [
+    "BusyError", "Cancelled", "ConfigError", "ConvergenceWarning", "CopyWarning", "DeviceError",
+    "Error", "Info", "Infos", "MatrixError", "NotConverged", "OutOfMemory", "SetupError",
+    "ShapeError", "Solver", "Unsupported", "advise", "bicgstab", "cg", "devices", "gmres",
+    "has_cuda", "lsmr", "minres", "read", "show", "solve",
+]

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on a solve."""
+import json
+
+from ._errors import NotConverged
+
+
+class Info:
+    """What became of a solve.
+
+    `int(info)` and `info == 0` behave as SciPy's `info`: 0 where it is solved, else the number of
+    iterations, at least 1. `bool(info)` is an error, since SciPy's 0 means success: ask
+    `info.solved`.
+
+    Norms are 2-norms in the units of b; those that were never computed are NaN.
+    """
+
+    __slots__ = ("_report",)
+
+    def __init__(self, report):
+        object.__setattr__(self, "_report", report)
+
+    def __setattr__(self, name, value):
+        raise AttributeError("an Info tells what was; it cannot be changed")
+
+    @property
+    def solved(self):
+        """Converged, or a least-squares solution where one is accepted."""
+        return self._report.solved
+
+    @property
+    def converged(self):
+        """The true residual of the x returned meets the tolerance."""
+        return self._report.converged
+
+    @property
+    def reason(self):
+        """The outcome in a word: "converged", "max_iterations", "breakdown:rho", ..."""
+        return self._report.outcome
+
+    @property
+    def message(self):
+        """The outcome in a sentence, with advice where there is some."""
+        return self._report.message
+
+    @property
+    def iterations(self):
+        """Of all restarts, and of all methods that were tried."""
+        return self._report.iterations
+
+    @property
+    def true_residual(self):
+        """||b - A x|| of the x returned, from the matrix as it was given, in twice FP64."""
+        return self._report.true_residual
+
+    @property
+    def tolerance(self):
+        """What the true residual had to meet."""
+        return self._report.tolerance
+
+    @property
+    def rhs_norm(self):
+        """||b||."""
+        return self._report.rhs_norm
+
+    @property
+    def residuals(self):
+        """The norm after each iteration, by the method's account: an array of float64."""
+        return self._report.residuals
+
+    @property
+    def seconds(self):
+        """Of the solve, without set-ups made in it."""
+        return self._report.seconds
+
+    @property
+    def setup_seconds(self):
+        """Of set-ups made in the solve: by auto, or of the transpose."""
+        return self._report.setup_seconds
+
+    def to_dict(self):
+        """Everything that the report says, as plain Python objects; NaN is None."""
+        return json.loads(self._report.json)
+
+    def raise_if_not_solved(self, x=None):
+        """Raises NotConverged unless it is solved; returns self."""
+        if not self._report.solved:
+            raise NotConverged(self, x)
+        return self
+
+    def __int__(self):
+        return 0 if self._report.solved else max(1, self._report.iterations)
+
+    __index__ = __int__
+
+    def __bool__(self):
+        raise TypeError("ask info.solved; as a number, info is 0 where the solve has succeeded")
+
+    def __eq__(self, other):
+        if isinstance(other, Info):
+            return self._report is other._report
+        if isinstance(other, int):
+            return int(self) == other
+        return NotImplemented
+
+    def __lt__(self, other):
+        return int(self) < other if isinstance(other, int) else NotImplemented
+
+    def __gt__(self, other):
+        return int(self) > other if isinstance(other, int) else NotImplemented
+
+    __hash__ = object.__hash__
+
+    def __repr__(self):
+        return f"<tcsolve.Info: {self._report.message}>"
+
+
+class Infos(tuple):
+    """The verdicts on several right-hand sides, one for each column."""
+
+    @property
+    def solved(self):
+        """Every column is."""
+        return all(info.solved for info in self)
+
+    @property
+    def message(self):
+        """That of the first column that is not solved, else of the first one."""
+        told = [info for info in self if not info.solved] or list(self)
+        return told[0].message if told else ""
+
+    def __int__(self):
+        return max((int(info) for info in self), default=0)
+
+    def __bool__(self):
+        raise TypeError("ask infos.solved")
+
+    def raise_if_not_solved(self, x=None):
+        """Raises NotConverged unless every column is solved; returns self."""
+        if not self.solved:
+            raise NotConverged(self, x)
+        return self

@@ -1,0 +1,493 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Solver, and solves of one system."""
+import json
+import os
+import threading
+import warnings
+
+import numpy as np
+
+from . import _arrays, _core
+from ._errors import ConvergenceWarning, Error, ShapeError
+from ._info import Info, Infos
+
+_AUTO = '{"solver": {"type": "auto"}, "preconditioner": {"type": "auto"}}'
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, (np.generic,)):
+        value = value.item()
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return ".inf" if value > 0 else "-.inf"
+    return value
+
+
+def _block(value, what):
+    if value is None:
+        return {"type": "none"}
+    if isinstance(value, str):
+        return {"type": value}
+    if isinstance(value, dict):
+        if "type" not in value:
+            raise TypeError(f"{what}: a dict with 'type'")
+        return dict(value)
+    raise TypeError(f"{what}: a name, a dict with 'type', or None")
+
+
+def _is_given_M(M):
+    return M is not None and not isinstance(M, (str, dict))
+
+
+def _options_text(options, method, M, symmetric, device, threads, keys):
+    """The options as the library reads them, and the ordinal of the device."""
+    if isinstance(options, str):
+        if keys or method is not None or M is not None or symmetric is not None:
+            raise TypeError("options as text stand alone: the other keywords have their place in it")
+        return options, _ordinal(device)[1]
+    tree = dict(options or {})
+    if method is not None or "solver" not in tree:
+        tree["solver"] = _block("auto" if method is None else method, "method")
+    elif isinstance(tree["solver"], str):
+        tree["solver"] = _block(tree["solver"], "solver")
+    if _is_given_M(M):
+        tree["preconditioner"] = {"type": "none"}
+    elif M is not None or "preconditioner" not in tree:
+        auto = tree["solver"].get("type") == "auto"
+        tree["preconditioner"] = _block(
+            ("auto" if auto else None) if M is None else M, "M"
+        )
+    elif not isinstance(tree["preconditioner"], dict):
+        tree["preconditioner"] = _block(tree["preconditioner"], "preconditioner")
+    if isinstance(tree.get("operator"), str):
+        tree["operator"] = {"format": tree["operator"]}
+    if keys:
+        solver = dict(tree["solver"])
+        if "maxiter" in keys:
+            keys["max_iters"] = keys.pop("maxiter")
+        solver.update((k, v) for k, v in keys.items() if v is not None)
+        tree["solver"] = solver
+    if symmetric is not None:
+        tree["symmetric"] = "true" if symmetric else "false"
+    if threads:
+        tree["threads"] = int(threads)
+    backend, ordinal = _ordinal(device)
+    if backend is not None:
+        tree["backend"] = backend
+    return json.dumps(_plain(tree)), ordinal
+
+
+def _ordinal(device):
+    if device is None:
+        return None, 0
+    name, _, number = str(device).partition(":")
+    if name in ("cpu", "host"):
+        return "host", 0
+    if name in ("cuda", "gpu"):
+        return "cuda", int(number or 0)
+    raise ValueError(f"device={device!r}: 'cpu', 'cuda' or 'cuda:1'")
+
+
+def _nullspace(nullspace):
+    """The vectors that are given, and whether the vector of ones is one."""
+    if nullspace is None:
+        return [], False
+    if isinstance(nullspace, str):
+        if nullspace != "constant":
+            raise ValueError("nullspace: 'constant', or vectors as an array of (n,) or (n, k)")
+        return [], True
+    z = np.asarray(nullspace, dtype=np.float64)
+    return [list(column) for column in (z[:, None] if z.ndim == 1 else z).T], False
+
+
+def _place(options, method, M, symmetric, nullspace, device, threads, stream, keys):
+    vectors, constant = _nullspace(nullspace)
+    if constant:
+        if isinstance(options, str):
+            raise TypeError("options as text: give the nullspace there")
+        options = dict(options or {})
+        options["nullspace"] = {"constant": True}
+    text, ordinal = _options_text(options, method, M, symmetric, device, threads, keys)
+    return _core.Place(text, ordinal, int(stream or 0), vectors)
+
+
+class Solver:
+    """Solves A x = b for one A and as many b as there are: what is set up is kept.
+
+    Parameters
+    ----------
+    A : sparse matrix, optional
+        SciPy or CuPy sparse, torch CSR, JAX BCSR, DOLFINx MatrixCSR, petsc4py Mat,
+        `(data, indices, indptr[, shape])`, a LinearOperator, or a function. CSR with sorted
+        columns, float64 values and int32 columns is used where it lies, and kept referenced: do
+        not change its arrays but through `update_values`. Anything else is copied, with a
+        CopyWarning.
+    options : dict or str, optional
+        Keys of the reference (`solver`, `preconditioner`, `operator`, `renew`, ...), or a whole
+        config as YAML text.
+    method : str or dict, optional
+        "cg", "minres", "bicgstab", "gmres", "lsmr", ..., with keys as a dict; default auto, which
+        goes by the entries of A.
+    M : str, dict, LinearOperator, callable or Solver, optional
+        The preconditioner: its name, or an approximation of A^-1.
+    nullspace : "constant" or array of (n,) or (n, k), optional
+        z with A z = 0, which b, residuals and x are kept free of.
+    symmetric : bool, optional
+        What is known of A; by default its entries tell.
+    device : "cpu", "cuda", "cuda:1", optional
+        Where to compute; by default a GPU where there is one.
+    threads : int
+        Of the host that share a loop; 0: one for each processor.
+    stream : int
+        A cudaStream_t that work begins after.
+    borrow : bool
+        False: A is copied in any case.
+    **keys
+        Of the method: `rtol`, `atol`, `maxiter`, `restart`, ...
+
+    Raises
+    ------
+    ConfigError, MatrixError, SetupError, ShapeError, Unsupported, OutOfMemory, DeviceError
+
+    One solve is at work at a time; other threads wait for it. Several solvers work side by side.
+    """
+
+    def __init__(self, A=None, *, options=None, method=None, M=None, nullspace=None, symmetric=None,
+                 device=None, stream=None, borrow=True, threads=0, **keys):
+        self._M = M if _is_given_M(M) else None
+        self._init(_place(options, method, M, symmetric, nullspace, device, threads, stream, keys),
+                   borrow)
+        if A is not None:
+            self.set_matrix(A)
+
+    def _init(self, place, borrow):
+        self._core = _core.Core(place)
+        self._borrow = borrow
+        self._kept = None  # what the library may read: the arrays of A
+        self._pattern = None
+
+    # The matrix.
+
+    def set_matrix(self, A):
+        """Another matrix: orders and converts it, and makes the preconditioner. Returns self.
+
+        If it raises, the solver has no matrix until the next one.
+        """
+        core = self._open()
+        M = None if self._M is None else _arrays.Operator(_operator_of(self._M), None
+                                                          if hasattr(self._M, "matvec") else _rows(A))
+        csr = _arrays.csr_of(A)
+        if csr is None:
+            op = _arrays.Operator(A, None if M is None else M.shape[0])
+            self._kept = self._pattern = None
+            core.set_functions(*op.shape, op.apply, op.transposed, M and M.apply,
+                               M and M.transposed)
+            return self
+        self._pattern = None
+        before, self._kept = self._kept, csr  # what is borrowed now stays until it is let go
+        if M is not None:
+            core.set_csr_and_M(*csr.args(), M.apply, M.transposed)
+        else:
+            core.set_csr(*csr.args(), self._borrow)
+        del before
+        if not self._borrow and M is None:
+            self._kept = None
+        self._pattern = csr
+        return self
+
+    def update_values(self, A):
+        """New values on the same pattern: a matrix, or the array of its values. Returns self.
+
+        The pattern is not compared. The preconditioner is updated, or made anew.
+        """
+        core = self._open()
+        if self._pattern is None:
+            raise ShapeError("update_values without a matrix; call set_matrix")
+        csr = _arrays.csr_of(A)
+        if csr is None:
+            raise TypeError("update_values takes a matrix or the array of its values")
+        if self._M is not None:
+            return self.set_matrix(A)
+        core.update(*csr.args())
+        if self._borrow:
+            self._kept = csr
+        return self
+
+    def refresh(self):
+        """To be called when operators that were given as functions have changed."""
+        self._open().refresh()
+        return self
+
+    # Solves.
+
+    def solve(self, b, x0=None, out=None, *, rtol=None, atol=None, maxiter=None, time_limit=None,
+              transpose=False, callback=None, every=1, stream=None, check=False):
+        """x, info: an approximation of A^-1 b, and the verdict on it.
+
+        Parameters
+        ----------
+        b : array of (n,) or (n, k)
+            Columns of a block are solved for one after another, or together by a block method.
+        x0 : array, optional
+            The guess; 0 without it. It is not changed.
+        out : float64 array, optional
+            Where x is written: a contiguous one of x's shape.
+        rtol, atol, maxiter, time_limit : optional
+            For this solve, in the place of the options. Converged means
+            ||b - A x|| <= max(rtol ||b||, atol), recomputed from A in twice FP64.
+        transpose : bool
+            A^T x = b. A symmetric A serves itself; of another one the first such solve makes a
+            second set-up (`setup["transposed"]` tells).
+        callback : callable(iteration, norm), optional
+            Called after every `every` iterations; False ends the solve. What it raises ends it, too,
+            and passes through.
+        check : bool
+            True: a solve that does not reach its tolerance raises NotConverged. Otherwise it is one
+            ConvergenceWarning.
+
+        Returns
+        -------
+        x : array of b's type (float32 for float32), where b lies
+        info : Info, for a block Infos
+        """
+        x, info = self._solve(b, x0, out, rtol, atol, maxiter, time_limit, transpose, callback,
+                              every, stream)
+        if not info.solved:
+            _say(x, info, check, 3)
+        return x, info
+
+    def _solve(self, b, x0, out, rtol, atol, maxiter, time_limit, transpose, callback, every,
+               stream):
+        core = self._open()
+        if type(b) is np.ndarray and b.dtype == np.float64 and b.ndim == 1 and b.flags.c_contiguous:
+            kind = None
+        else:
+            b, kind, _ = _arrays.vector(b)
+        if not core.ready:
+            raise ShapeError("solve without a matrix; call set_matrix")
+        rows, cols = core.shape if not transpose else core.shape[::-1]
+        if b.ndim not in (1, 2) or b.shape[0] != rows:
+            raise ShapeError(f"b has shape {tuple(b.shape)}; A{'^T' if transpose else ''} is "
+                             f"{rows} x {cols}")
+        x = self._room(b, cols, x0, out)
+        if stream is None:
+            stream = 0 if type(b) is np.ndarray else _arrays.current_stream(b)
+        solve = core.solve if b.ndim == 1 else core.solve_columns
+        told = solve(b, x, rtol, atol, maxiter, time_limit, bool(transpose), x0 is None, callback,
+                     every, stream)
+        info = Info(told) if b.ndim == 1 else Infos(Info(t) for t in told)
+        if kind is not None and out is None and kind != np.float64:
+            x = x.astype(kind) if hasattr(x, "astype") else x.to(b.dtype)
+        return x, info
+
+    def _room(self, b, cols, x0, out):
+        if out is None:
+            x = _arrays.empty(b, cols)
+        else:
+            x = out
+            if tuple(x.shape) != (cols, *b.shape[1:]):
+                raise ShapeError(f"out has shape {tuple(x.shape)}; x is {(cols, *b.shape[1:])}")
+            if str(x.dtype).split(".")[-1] != "float64":
+                raise ShapeError(f"out is {x.dtype}; it has to be float64")
+            if isinstance(x, np.ndarray) and not (
+                x.flags.c_contiguous or (x.ndim == 2 and x.flags.f_contiguous)
+            ):
+                raise ShapeError("out has gaps between its entries")
+        if x0 is not None:
+            if tuple(x0.shape if hasattr(x0, "shape") else np.shape(x0)) != tuple(x.shape):
+                raise ShapeError(f"x0 has shape {np.shape(x0)}; x is {tuple(x.shape)}")
+            x[...] = x0
+        return x
+
+    def aslinearoperator(self):
+        """A^-1 as a SciPy LinearOperator; a product that is not solved raises NotConverged."""
+        from scipy.sparse.linalg import LinearOperator
+
+        rows, cols = self.shape
+        return LinearOperator(
+            (cols, rows), dtype=np.float64,
+            matvec=lambda b: self.solve(np.ravel(b), check=True)[0],
+            rmatvec=lambda b: self.solve(np.ravel(b), transpose=True, check=True)[0],
+        )
+
+    def preconditioner(self):
+        """M, an approximation of A^-1, as a SciPy LinearOperator: for SciPy's own methods."""
+        from scipy.sparse.linalg import LinearOperator
+
+        rows, cols = self.shape
+
+        def product(transpose):
+            def apply(x):
+                x = np.ascontiguousarray(np.ravel(x), dtype=np.float64)
+                y = np.empty(rows if transpose else cols)
+                self._core.apply_M(x, y, transpose)
+                return y
+
+            return apply
+
+        return LinearOperator((cols, rows), dtype=np.float64, matvec=product(False),
+                              rmatvec=product(True))
+
+    # What it is.
+
+    @property
+    def shape(self):
+        """(rows, columns) of A."""
+        if not self._open().ready:
+            raise ShapeError("a solver without a matrix; call set_matrix")
+        return tuple(self._core.shape)
+
+    @property
+    def format(self):
+        """The format that A is stored in now."""
+        return self._open().format
+
+    @property
+    def setup(self):
+        """What the last set-up took and made: a dict."""
+        return json.loads(self._open().setup_json)
+
+    @property
+    def options(self):
+        """Every option with the value in force: a dict."""
+        return json.loads(self._open().options_json)
+
+    @property
+    def memory(self):
+        """Bytes of A and M, about."""
+        return self._open().memory if self._core.ready else 0.0
+
+    @property
+    def device(self):
+        """ "host, 8 threads", "NVIDIA H200"."""
+        return self._open().device_name
+
+    def cancel(self):
+        """Ends the call that is at work, from any thread; a solve's outcome is then `cancelled`."""
+        self._open().cancel()
+
+    def close(self):
+        """Frees everything, now."""
+        self._core = None
+        self._kept = self._pattern = self._M = None
+
+    def _open(self):
+        if self._core is None:
+            raise Error("the solver has been closed")
+        return self._core
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        if self._core is None:
+            return "<tcsolve.Solver: closed>"
+        if not self._core.ready:
+            return f"<tcsolve.Solver: without a matrix, on {self._core.device_name}>"
+        rows, cols = self._core.shape
+        return f"<tcsolve.Solver: {rows} x {cols} in {self._core.format}, on {self.device}>"
+
+
+def _say(x, info, check, level):
+    """A verdict is heard of: it is raised, or warned of at the line of the caller."""
+    if check:
+        info.raise_if_not_solved(x)
+    warnings.warn(info.message, ConvergenceWarning, stacklevel=level)
+
+
+def _operator_of(M):
+    """A Solver as M is its solve, whatever the verdict; a LinearOperator and a function stay."""
+    if not isinstance(M, Solver):
+        return M
+
+    class Approximate:
+        shape = M.shape[::-1]
+
+        @staticmethod
+        def matvec(b):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                return M.solve(b)[0]
+
+        @staticmethod
+        def rmatvec(b):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                return M.solve(b, transpose=True)[0]
+
+    return Approximate()
+
+
+def _rows(A):
+    shape = getattr(A, "shape", None)
+    if shape is not None:
+        return int(shape[0])
+    csr = _arrays.csr_of(A)
+    return None if csr is None else csr.rows
+
+
+class _Sized:
+    """A function as A, with the extents of b."""
+
+    def __init__(self, f, n):
+        self.shape, self.matvec = (n, n), f
+
+
+# One-shot solves of the same options share a Context and what was read of the options.
+_kept = threading.local()
+_most_kept = 32
+
+
+def _forget():
+    _kept.__dict__.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def _shared_place(key, make):
+    places = _kept.__dict__.setdefault("places", {})
+    place = places.get(key)
+    if place is None:
+        if len(places) >= _most_kept:
+            places.pop(next(iter(places)))
+        place = places[key] = make()
+    return place
+
+
+def solve(A, b, x0=None, *, rtol=1e-8, atol=0.0, maxiter=None, time_limit=None, method="auto",
+          M=None, callback=None, every=1, transpose=False, symmetric=None, nullspace=None,
+          options=None, device=None, threads=0, check=False):
+    """x, info: solves A x = b once. `Solver` keeps what is set up, for more than one b.
+
+    Parameters are those of `Solver` and `Solver.solve`. method "auto" goes by the entries of A, and
+    tries another method where one fails; `maxiter` counts the iterations of all.
+    """
+    if options is not None and method == "auto":
+        method = None
+    if not hasattr(A, "matvec") and not hasattr(A, "shape") and callable(A):
+        A = _Sized(A, len(b))
+    given = _is_given_M(M)
+    plain = options is None and nullspace is None and not isinstance(method, dict)
+    if plain and not given and not isinstance(M, dict):
+        key = (method, M, symmetric, str(device), threads)
+        place = _shared_place(
+            key, lambda: _place(None, method, M, symmetric, None, device, threads, None, {})
+        )
+    else:
+        place = _place(options, method, M, symmetric, nullspace, device, threads, None, {})
+    solver = Solver.__new__(Solver)
+    solver._M = M if given else None
+    solver._init(place, True)
+    solver.set_matrix(A)
+    x, info = solver._solve(b, x0, None, rtol, atol, maxiter, time_limit, transpose, callback,
+                            every, None)
+    if not info.solved:
+        _say(x, info, check, 3)
+    return x, info
