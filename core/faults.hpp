@@ -9,7 +9,8 @@ namespace tcsolve {
 
 struct MemoryCounters {
   std::int64_t allocations = 0, releases = 0;  ///< of Arrays, on the host and on devices
-  std::int64_t copied_bytes = 0;               ///< by copy_bytes(), in any direction
+  std::int64_t copied_bytes = 0;               ///< by copy_bytes(), in any direction ...
+  std::int64_t copies = 0;                     ///< ... and how often: on a device each is a wait
 
   std::int64_t live() const { return allocations - releases; }
 };

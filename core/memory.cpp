@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::align_val_t alignment{256};
 
-std::atomic<std::int64_t> allocations{0}, releases{0}, copied_bytes{0};
+std::atomic<std::int64_t> allocations{0}, releases{0}, copied_bytes{0}, copies{0};
 
 void* allocate_on_host(std::size_t bytes) {
   void* p = ::operator new(bytes, alignment, std::nothrow);
@@ -28,7 +28,7 @@ void* allocate_on_host(std::size_t bytes) {
 
 }  // namespace
 
-MemoryCounters memory_counters() { return {allocations, releases, copied_bytes}; }
+MemoryCounters memory_counters() { return {allocations, releases, copied_bytes, copies}; }
 
 void* allocate(Space space, std::size_t bytes) {
   if (faults::allocation_fails())
@@ -93,6 +93,7 @@ void copy_bytes(Context& ctx, void* to, Space to_space, void const* from, Space 
                 std::size_t bytes) {
   if (bytes == 0) return;
   copied_bytes.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  copies.fetch_add(1, std::memory_order_relaxed);
   if (to_space == Space::host && from_space == Space::host) {
     std::memcpy(to, from, bytes);
     return;

@@ -291,9 +291,9 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
     rows = (extents.largest + form.ranks - 1) / form.ranks;
     std::int64_t entries = extents.most_entries / form.ranks * (form.ranks > 1 ? 11 : 10) / 10;
     std::int64_t wanted = needed + round16(4 * (rows + 1)) + round16(12 * entries + 32);
-    for (double* v : batch.kept.vectors)
+    for (void const* v : batch.kept.vectors)
       wanted += v != nullptr && !gathered(v) ? round16(8 * rows) : 0;
-    for (double const* v : batch.kept.constants) wanted += v != nullptr ? round16(8 * rows) : 0;
+    for (void const* v : batch.kept.constants) wanted += v != nullptr ? round16(8 * rows) : 0;
     return wanted <= room && (rows <= 4 * form.threads || form.threads == 512);
   };
   // Where nothing is large enough, a block on its own: more systems at a time.
@@ -316,19 +316,19 @@ std::shared_ptr<BatchKernel> make_batch(Device& on, BatchProgram const& batch,
   redirect(batch.kept.scalars.data(), batch.kept.scalars.size(), 0, fixed);
   redirect(batch.system, sizeof(SystemState), layout.system, fixed);
   std::int64_t used = needed;
-  auto keep = [&](double const* v) {
+  auto keep = [&](void const* v) {
     if (v == nullptr || gathered(v) || used + 8 * rows > room) return -1;
     int position = static_cast<int>(used);
     redirect(v, 1, position, movable);
     used = round16(used + 8 * rows);
     return position;
   };
-  for (double* v : batch.kept.vectors) keep(v);
-  for (double const* v : batch.kept.constants) {
+  for (void const* v : batch.kept.vectors) keep(v);
+  for (void const* v : batch.kept.constants) {
     if (layout.constants == 4) break;
     int position = keep(v);
     if (position < 0) continue;
-    layout.constant[layout.constants] = v;
+    layout.constant[layout.constants] = static_cast<double const*>(v);
     layout.constant_position[layout.constants++] = position;
   }
   if (layout.matrix >= 0) {

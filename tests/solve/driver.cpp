@@ -5,10 +5,12 @@
 #include <cstring>
 #include <thread>
 
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
 
+#include <tests/support/backend.hpp>
 #include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test {
@@ -76,6 +78,35 @@ TEST_P(Driver, UsesACallersMemoryWhereverItLies) {
   EXPECT_EQ(std::memcmp(x.data(), on_host.data(), sizeof(double) * 64), 0);
   auto b_after = to_host(ctx(), there_b);
   EXPECT_EQ(std::memcmp(b_after.data(), b.data(), sizeof(double) * 64), 0);
+}
+
+/// With b and x where the solver computes: the lengths that the solve begins with, and what the loop
+/// and the look at its x have found, in one message where nothing waits for the loop's end.
+TEST_P(Driver, WaitsTwice) {
+  Matrix const A = laplace(300);
+  Column const b = random_column(300, 6);
+  bool const on_device = ctx().device() != nullptr;
+  bool const by_itself = on_device && execution() != Execution::eager;
+  for (std::string const& method : methods("cg bicgstab")) {
+    SCOPED_TRACE(method);
+    auto solver = make_solver(method, {.rtol = 1e-8}, execution());
+    solver->setup(ctx(), matrix(ctx(), A));
+    There<double> b_there(ctx(), std::vector<double>(b.data(), b.data() + b.size())),
+        x_there(ctx(), std::vector<double>(300));
+    In<double> const in = vector_view<double const>(b_there.data(), 300, ctx().space());
+    Out<double> const out = vector_view(x_there.data(), 300, ctx().space());
+    solver->solve(in, out);
+    fill<double>(ctx(), out, 0);
+    std::int64_t const before = memory_counters().copies;
+    SolveReport const report = solver->solve(in, out);
+    EXPECT_EQ(memory_counters().copies - before, by_itself ? 2 : 3);
+    EXPECT_TRUE(report.converged()) << report.message;
+    EXPECT_EQ(report.restarts, 0);
+    std::vector<double> const got = x_there.all();
+    Column const x = Eigen::Map<Column const>(got.data(), 300);
+    EXPECT_LE((b - A * x).norm(), 1.0001e-8 * b.norm());
+    EXPECT_NEAR(report.true_residual, (b - A * x).norm(), 1e-12 * b.norm());
+  }
 }
 
 TEST_P(Driver, ObserversSeeTheIterationsInOrder) {

@@ -185,7 +185,7 @@ TEST(Program, FoldsADiagonalIntoTheProductThatGathersIt) {
     submit(c, Multiply<double>{r.n, 3, d, vector_view<double const>(x, 100, Space::host), beta,
                                vector_view(z, 100, Space::host)});
   };
-  auto const names = [&](auto&& body, std::vector<double*> own) {
+  auto const names = [&](auto&& body, std::vector<void*> own) {
     std::string all;
     for (Instruction const& in : loop_program(r.ctx.record(body), 10, 512, own).list)
       all += cat(name_of<LoopOps<double>>(in.op), in.through.d != nullptr ? " through " : " ");
@@ -197,7 +197,7 @@ TEST(Program, FoldsADiagonalIntoTheProductThatGathersIt) {
     submit(c, Dot<double>{r.n, y, y, &r.sigma});
   };
   EXPECT_EQ(names(plain, {z}), "csr_multiply through dot ");
-  LoopProgram const loop = loop_program(r.ctx.record(plain), 10, 512, std::vector<double*>{z});
+  LoopProgram const loop = loop_program(r.ctx.record(plain), 10, 512, std::vector<void*>{z});
   EXPECT_EQ(loop.list[0].through.d, d);
   EXPECT_EQ(loop.list[0].through.alpha, 3);
   EXPECT_EQ((operands<CsrMultiply<double, double>>(loop.list[0]).x), x);
