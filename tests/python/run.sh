@@ -21,5 +21,5 @@ fi
 echo "python: $(basename "$work"/wheel/*.whl), $(du -h --apparent-size "$work"/wheel/*.whl | cut -f1)"
 TCSOLVE_VERDICTS_TO=$work/verdicts.jsonl "$build/bin/verdicts_c" --gtest_brief=1 >"$work/log"
 cd "$work"
-PYTHONPATH=$work/site TCSOLVE_VERDICTS=$work/verdicts.jsonl JAX_PLATFORMS=cpu \
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work/site TCSOLVE_VERDICTS=$work/verdicts.jsonl JAX_PLATFORMS=cpu \
   "$python" -m pytest -q -p no:cacheprovider "$here" "$@"

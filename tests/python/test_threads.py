@@ -61,6 +61,8 @@ def test_a_callback_that_asks_for_more():
 
     with pytest.raises(tcsolve.BusyError):
         solver.solve(b, callback=ask)
+    x, info = tcsolve.solve(a, b, callback=lambda i, r: tcsolve.solve(a, b)[1].solved)
+    assert info.solved
     other = tcsolve.Solver(a, method="cg")
     x, info = solver.solve(b, callback=lambda i, r: other.solve(b) is not None)
     assert info.solved
