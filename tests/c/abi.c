@@ -465,7 +465,7 @@ static void survives_any_calls(long calls) {
 }
 
 int main(int argc, char** argv) {
-  long const calls = argc > 1 ? atol(argv[1]) : 20000;
+  long const given = argc > 1 ? atol(argv[1]) : 0, calls = given > 0 ? given : 20000;
   CHECK(tcs_version() / 10000 < 100 && strlen(tcs_version_text()) >= 5);
   solves();
   takes_other_types();

@@ -439,7 +439,8 @@ class _Sized:
         self.shape, self.matvec = (n, n), f
 
 
-# One-shot solves of the same options share a Context and what was read of the options.
+# One-shot solves of the same options share a Context and what was read of the options, each thread
+# by itself. A solve takes it out of here: another one that a callback begins meanwhile gets its own.
 _kept = threading.local()
 _most_kept = 32
 
@@ -451,14 +452,15 @@ def _forget():
 os.register_at_fork(after_in_child=_forget)
 
 
-def _shared_place(key, make):
-    places = _kept.__dict__.setdefault("places", {})
-    place = places.get(key)
-    if place is None:
-        if len(places) >= _most_kept:
-            places.pop(next(iter(places)))
-        place = places[key] = make()
-    return place
+def _places():
+    return _kept.__dict__.setdefault("places", {})
+
+
+def _put_back(key, place):
+    places = _places()
+    if len(places) >= _most_kept:
+        places.pop(next(iter(places)))
+    places[key] = place
 
 
 def solve(A, b, x0=None, *, rtol=1e-8, atol=0.0, maxiter=None, time_limit=None, method="auto",
@@ -473,21 +475,23 @@ def solve(A, b, x0=None, *, rtol=1e-8, atol=0.0, maxiter=None, time_limit=None, 
         method = None
     if not hasattr(A, "matvec") and not hasattr(A, "shape") and callable(A):
         A = _Sized(A, len(b))
-    given = _is_given_M(M)
     plain = options is None and nullspace is None and not isinstance(method, dict)
-    if plain and not given and not isinstance(M, dict):
-        key = (method, M, symmetric, str(device), threads)
-        place = _shared_place(
-            key, lambda: _place(None, method, M, symmetric, None, device, threads, None, {})
-        )
-    else:
+    shared = plain and not isinstance(M, dict) and not _is_given_M(M)
+    key = (method, M, symmetric, str(device), threads) if shared else None
+    place = _places().pop(key, None) if shared else None
+    if place is None:
         place = _place(options, method, M, symmetric, nullspace, device, threads, None, {})
     solver = Solver.__new__(Solver)
-    solver._M = M if given else None
+    solver._M = M if _is_given_M(M) else None
     solver._init(place, True)
-    solver.set_matrix(A)
-    x, info = solver._solve(b, x0, None, rtol, atol, maxiter, time_limit, transpose, callback,
-                            every, None)
+    try:
+        solver.set_matrix(A)
+        x, info = solver._solve(b, x0, None, rtol, atol, maxiter, time_limit, transpose, callback,
+                                every, None)
+    finally:
+        solver.close()
+        if shared:
+            _put_back(key, place)
     if not info.solved:
         _say(x, info, check, 3)
     return x, info

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients against finite differences."""
+import numpy as np
+import pytest
+from conftest import flow, laplace, numbers
+
+jax = pytest.importorskip("jax")
+jax.config.update("jax_enable_x64", True)
+import jax.numpy as jnp  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+
+import tcsolve.jax  # noqa: E402
+
+CASES = [
+    ("spd", laplace, {"method": "cg", "M": "jacobi"}),
+    ("nonsymmetric", flow, {"method": "gmres"}),
+    ("block_jacobi", flow, {"method": "bicgstab", "M": "block_jacobi"}),
+    ("ilu", flow, {"method": "gmres", "M": {"type": "ilu"}}),
+    ("auto", flow, {}),
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept():
+    tcsolve.jax.forget()
+
+
+@pytest.mark.parametrize("make, options", [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_gradients(make, options):
+    a, b, w = make(4), numbers(64, 1), numbers(64, 2)
+    options = {"rtol": 1e-13, **options} if "method" in options else options
+
+    def loss(data, b):
+        x = tcsolve.jax.solve(a.indptr, a.indices, data, b, **options)
+        return jnp.sum(w * x) + jnp.sum(x**2)
+
+    value, (of_data, of_b) = jax.value_and_grad(loss, (0, 1))(a.data, b)
+    dense = a.toarray()
+    x = np.linalg.solve(dense, b)
+    adjoint = np.linalg.solve(dense.T, w + 2 * x)
+    rows = np.repeat(np.arange(64), np.diff(a.indptr))
+    tight = 1e-6
+    assert np.allclose(value, w @ x + x @ x, rtol=tight)
+    assert np.allclose(of_b, adjoint, rtol=tight, atol=tight * abs(adjoint).max())
+    exact = -adjoint[rows] * x[a.indices]
+    assert np.allclose(of_data, exact, rtol=tight, atol=tight * abs(exact).max())
+    if "rtol" not in options:
+        return
+    for k in (0, 7, a.nnz // 2):  # central differences
+        step = np.zeros(a.nnz)
+        step[k] = 1e-5
+        slope = (loss(a.data + step, b) - loss(a.data - step, b)) / 2e-5
+        assert abs(slope - of_data[k]) <= 1e-6 * max(1, abs(exact).max())
+
+
+def test_twice_and_of_the_transpose():
+    a, b = flow(3), numbers(27)
+    options = {"method": "gmres", "rtol": 1e-14, "maxiter": 200, "M": "jacobi"}
+    for transpose in (False, True):
+        def f(data, b):
+            return tcsolve.jax.solve(a.indptr, a.indices, data, b, transpose=transpose, **options)
+
+        x = f(a.data, b)
+        dense = a.toarray().T if transpose else a.toarray()
+        assert np.allclose(dense @ x, b)
+        check_grads(f, (a.data, b), order=2, modes=["rev"], rtol=1e-4, atol=1e-4, eps=1e-4)
+
+
+def test_jit_and_vmap():
+    a, bs = laplace(4), numbers(3 * 64).reshape(3, 64)
+    f = jax.jit(jax.vmap(lambda b: tcsolve.jax.solve(a.indptr, a.indices, a.data, b, method="cg")))
+    assert np.allclose(f(bs) @ a.toarray(), bs, atol=1e-6)
+    x = jax.jit(lambda d: tcsolve.jax.solve(a.indptr, a.indices, d, bs[0], method="cg"))(a.data * 2)
+    assert np.allclose(2 * (a @ x), bs[0], atol=1e-6)
+
+
+def test_float32():
+    a, b = laplace(4), np.ones(64, np.float32)
+    x = tcsolve.jax.solve(a.indptr, a.indices, a.data.astype(np.float32), b, method="cg", rtol=1e-6)
+    assert x.dtype == jnp.float32 and np.allclose(a @ np.asarray(x, float), b, atol=1e-4)
+
+
+def test_what_is_not_solved_is_no_gradient():
+    a, b = laplace(5), numbers(125)
+
+    def loss(b):
+        x = tcsolve.jax.solve(a.indptr, a.indices, a.data, b, method="cg", maxiter=2)
+        return jnp.sum(x)
+
+    with pytest.raises(Exception, match="2 iterations"):
+        jax.block_until_ready(jax.grad(loss)(b))
+
+
+def test_set_ups_are_kept_and_bounded():
+    a, b = flow(3), numbers(27)
+
+    def loss(data):
+        return jnp.sum(tcsolve.jax.solve(a.indptr, a.indices, data, b, method="gmres"))
+
+    for k in range(3):
+        jax.grad(loss)(a.data * (k + 1))
+    assert len(tcsolve.jax._kept) == 1
+    solver = tcsolve.jax._kept[0][-1]
+    assert solver.setup["updates"] == 2 and solver.setup["transposed"].startswith("a second")
+    for k in range(2, 14):
+        tcsolve.jax.solve(a.indptr, a.indices, a.data, b, method="gmres", restart=k)
+    assert len(tcsolve.jax._kept) == 8
