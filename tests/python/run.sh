@@ -19,7 +19,7 @@ if ! PATH=$(dirname "$python"):$PATH "$python" -m pip wheel --quiet --no-build-i
 fi
 "$python" -m pip install --quiet --no-deps --no-index --target "$work/site" "$work"/wheel/*.whl
 echo "python: $(basename "$work"/wheel/*.whl), $(du -h --apparent-size "$work"/wheel/*.whl | cut -f1)"
-TCSOLVE_VERDICTS_TO=$work/verdicts.jsonl "$build/bin/verdicts_c" --gtest_brief=1 >"$work/log"
+TCSOLVE_VERDICTS_TO=$work/verdicts.jsonl "$build/tests/c/verdicts_c" --gtest_brief=1 >"$work/log"
 cd "$work"
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work/site TCSOLVE_VERDICTS=$work/verdicts.jsonl JAX_PLATFORMS=cpu \
   "$python" -m pytest -q -p no:cacheprovider "$here" "$@"
