@@ -50,6 +50,16 @@ void combine(Context& ctx, double alpha, In<double> X, double const* C, double c
          BlockCombine{Y.rows, X.data, X.cols, Y.cols, X.ld, alpha, C, S, Y.data, Y.ld, wanted});
 }
 
+void combine(Context& ctx, In<double> X, double const* C, double const* S, Out<double> Y,
+             double const* D, double const* U, Out<double> V) {
+  for (In<double> const& v : {X, In<double>(Y), In<double>(V)}) require_block(v);
+  if (V.cols != Y.cols || V.ld != Y.ld || V.rows != Y.rows)
+    throw ShapeError(cat("combine: Y is ", Y.rows, " x ", Y.cols, ", V ", V.rows, " x ", V.cols));
+  BlockCombine op{Y.rows, X.data, X.cols, Y.cols, X.ld, 1, C, S, Y.data, Y.ld, nullptr};
+  op.D = D, op.U = U, op.V = V.data;
+  submit(ctx, op);
+}
+
 void gram(Context& ctx, BlockBasis const& X, Index p, In<double> Y, double* C) {
   require_block(Y);
   auto const partials = ctx.visit([&](auto& on) { return gram_partials(on, Y.rows, p, Y.cols); });

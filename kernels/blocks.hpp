@@ -4,7 +4,7 @@
 ///
 ///     gram        C = X^T Y                p x q, added in a fixed order; also D = X^T Z
 ///     combine     Y = S + alpha X C        X n x p, C p x q; S may be Y or nothing; C of columns
-///                                          beyond p or q is not read
+///                                          beyond p or q is not read; also V = U + alpha X D
 ///     orthonormalise_block                 P = W T with P^T P = I, W's dependent columns left out
 ///
 ///           k columns            a warp of the device takes 4 rows (gram) or 8 (combine) at a time
@@ -24,6 +24,8 @@
 namespace tcsolve {
 
 constexpr Index most_block_columns = 64;
+/// A format that makes X^T A X in the pass of its product does so for no more columns.
+constexpr Index most_fused_columns = 8;
 
 /// Blocks of the same shape one after the other, of which the first *count exist: a basis that
 /// grows on the device. For gram() and combine() X may be one, C then is as many matrices.
@@ -49,8 +51,8 @@ struct BlockGram {
   Index blocks = 1;      ///< of X, `stride` apart: C is as many matrices
   std::int64_t stride = 0;
   double const* count = nullptr;  ///< that exist; null: all
-  double const* Z = nullptr;      ///< null: none
-  double* D = nullptr;
+  double const* Z = nullptr;
+  double* D = nullptr;  ///< null: none is wanted
   TCSOLVE_HD bool has(Index b) const { return count == nullptr || b < *count; }
 };
 
@@ -71,6 +73,9 @@ struct BlockCombine {
   Index blocks = 1;      ///< of X, and of C, whose products are added in order
   std::int64_t stride = 0;
   double const* count = nullptr;
+  double const* D = nullptr;  ///< V = U + alpha X D, of Y's shape; null: no V. Neither may be X
+  double const* U = nullptr;
+  double* V = nullptr;
   TCSOLVE_HD Index present() const {
     return count == nullptr ? blocks : static_cast<Index>(*count);
   }
@@ -152,6 +157,9 @@ void gram(Context&, In<double> X, In<double> Y, double* C, In<double> Z, double*
 /// Y = S + alpha X C, S null or of Y's shape. Throws Unsupported beyond 64 columns.
 void combine(Context&, double alpha, In<double> X, double const* C, double const* S, Out<double> Y,
              double const* wanted = nullptr);
+/// Y = S + X C, V = U + X D, blocks of one shape; neither Y nor V is X.
+void combine(Context&, In<double> X, double const* C, double const* S, Out<double> Y,
+             double const* D, double const* U, Out<double> V);
 /// C_b = X_b^T Y for the blocks of a basis, each of p columns.
 void gram(Context&, BlockBasis const& X, Index p, In<double> Y, double* C);
 /// Y = S + alpha sum_b X_b C_b.

@@ -40,34 +40,43 @@ struct SmallFactor {
 /// that is not positive.                                        Golub and Van Loan 2013,
 /// section 4.2
 TCSOLVE_HD SmallFactor factor_cholesky(SmallTeam t, Index r, double* G, Index w) {
+  auto length = [&](Index j) { return 1 / sqrt(G[j * w + j]); };
+  SmallFactor made{r, 0};
+  // Columns are scaled at the end, so that a step has one barrier.
   for (Index j = 0; j < r; ++j) {
     double const pivot = G[j * w + j];
-    if (!(pivot > 0)) return {j, pivot};
+    if (!(pivot > 0)) {
+      made = {j, pivot};
+      break;
+    }
     double const s = 1 / sqrt(pivot);
-    t.sync();
-    t.each(r - j, [&](Index i) { G[(j + i) * w + j] *= s; });
     Index const m = r - j - 1;
     t.each(m * m, [&](Index e) {
       Index const i = j + 1 + e / m, k = j + 1 + e % m;
-      if (k <= i) G[i * w + k] -= G[i * w + j] * G[k * w + j];
+      if (k <= i) G[i * w + k] -= (G[i * w + j] * s) * (G[k * w + j] * s);
     });
   }
-  return {r, 0};
+  t.each(r * made.rows, [&](Index e) {
+    Index const i = e / made.rows, j = e % made.rows;
+    if (i > j) G[i * w + j] *= length(j);
+  });
+  t.each(made.rows, [&](Index j) { G[j * w + j] *= length(j); });
+  return made;
 }
 
-/// B = (L L^T)^-1 B: L of r rows, B of r rows and q columns, its rows w elements apart too.
+/// B = (L L^T)^-1 B: L of r rows, B of r rows and q columns, its rows w elements apart too. A
+/// thread takes a column, which needs nothing of the others.
 TCSOLVE_HD void solve_cholesky(SmallTeam t, Index r, double const* L, Index q, double* B, Index w) {
-  auto eliminate = [&](Index j, Index first, Index count, auto const& factor) {
-    double const s = 1 / L[j * w + j];
-    t.each(q, [&](Index c) { B[j * w + c] *= s; });
-    t.each(count * q, [&](Index e) {
-      Index const i = first + e / q, c = e % q;
-      B[i * w + c] -= factor(i) * B[j * w + c];
-    });
-  };
-  for (Index j = 0; j < r; ++j)
-    eliminate(j, j + 1, r - j - 1, [&](Index i) { return L[i * w + j]; });
-  for (Index j = r - 1; j >= 0; --j) eliminate(j, 0, j, [&](Index i) { return L[j * w + i]; });
+  t.each(q, [&](Index c) {
+    for (Index j = 0; j < r; ++j) {
+      double const x = B[j * w + c] *= 1 / L[j * w + j];
+      for (Index i = j + 1; i < r; ++i) B[i * w + c] -= L[i * w + j] * x;
+    }
+    for (Index j = r - 1; j >= 0; --j) {
+      double const x = B[j * w + c] *= 1 / L[j * w + j];
+      for (Index i = 0; i < j; ++i) B[i * w + c] -= L[j * w + i] * x;
+    }
+  });
 }
 
 /// When a column of a Gram matrix counts as dependent on those taken before it.
@@ -120,17 +129,18 @@ TCSOLVE_HD Independent orthogonalise(SmallTeam t, Index w, double const* G, doub
     if (p < 0) break;
     smallest = pivot < smallest ? pivot : smallest;
     double const s = 1 / sqrt(pivot);
-    t.each(w, [&](Index i) {
-      U[i * w + p] *= s;
-      T[i * w + taken] = U[i * w + p];
-      if (i == p) place[i] = taken;
-    });
+    // Row p of H and column p of U are read by all and stay as they are: they are not needed again.
     t.each(w * w, [&](Index e) {
       Index const i = e / w, j = e % w;
+      if (j == p) {
+        T[i * w + taken] = U[e] * s;
+        if (i == p) place[p] = taken;
+        return;
+      }
       if (place[j] >= 0) return;
       double const c = H[p * w + j] * s;
-      U[e] -= U[i * w + p] * c;
-      if (place[i] < 0) H[e] -= (H[p * w + i] * s) * c;
+      U[e] -= (U[i * w + p] * s) * c;
+      if (i != p && place[i] < 0) H[e] -= (H[p * w + i] * s) * c;
     });
   }
   if (rule.least > 0) {

@@ -144,6 +144,46 @@ __global__ void __launch_bounds__(256)
   }
 }
 
+/// A warp a row of row-major blocks: neighbouring lanes take neighbouring columns, K at a time, and
+/// 32 / K entries at once, some of which are on their way before one is multiplied. The sum of a
+/// row is a fixed tree: the same bits on every run.
+template <int K, class S, class T>
+__global__ void __launch_bounds__(256)
+    block_rows_kernel(T alpha, CsrView<S> a, T const* x, std::int64_t ldx, T beta, T* y,
+                      std::int64_t ldy, Index k) {
+  constexpr int at_once = 32 / K, ahead = 4;
+  int const lane = threadIdx.x % 32, c = lane % K, first = lane / K;
+  std::int64_t const warps = std::int64_t{gridDim.x} * (blockDim.x / 32);
+  for (std::int64_t i = std::int64_t{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32; i < a.rows;
+       i += warps) {
+    Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+    for (Index j0 = 0; j0 < k; j0 += K) {
+      bool const here = j0 + c < k;
+      T sum = 0;
+      for (Offset e = begin + first; e < end; e += ahead * at_once) {
+        T value[ahead], xj[ahead];
+#pragma unroll
+        for (int l = 0; l < ahead; ++l) {
+          // Past the end of the row an entry that exists is loaded and not used.
+          bool const there = e + l * at_once < end;
+          Offset const at = there ? e + l * at_once : e;
+          value[l] = there ? T(a.values[at]) : T(0);
+          xj[l] = here ? x[a.columns[at] * ldx + j0 + c] : T(0);
+        }
+#pragma unroll
+        for (int l = 0; l < ahead; ++l)
+          if (l == 0 || e + l * at_once < end) sum += value[l] * xj[l];
+      }
+#pragma unroll
+      for (int offset = 16; offset >= K; offset /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+      if (!here || first != 0) continue;
+      T& out = y[i * ldy + j0 + c];
+      out = beta == T(0) ? alpha * sum : alpha * sum + beta * out;
+    }
+  }
+}
+
 }  // namespace
 
 class CsrPlan {
@@ -239,6 +279,18 @@ void spmm_csr(Device& on, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> 
     return check(cudaGetLastError());
   }
   int blocks = std::min<std::int64_t>((std::int64_t{a.rows} + 7) / 8, 16 * on.max_blocks);
+  if (x.layout == Layout::row_major && y.layout == Layout::row_major) {
+    auto const launch = [&](auto kernel) {
+      kernel<<<blocks, 256, 0, on.stream>>>(alpha, a, x.data, x.ld, beta, y.data, y.ld, y.cols);
+    };
+    if (y.cols <= 4)
+      launch(block_rows_kernel<4, S, T>);
+    else if (y.cols <= 8)
+      launch(block_rows_kernel<8, S, T>);
+    else
+      launch(block_rows_kernel<16, S, T>);
+    return check(cudaGetLastError());
+  }
   rows_kernel<S, T><<<blocks, 256, 0, on.stream>>>(alpha, a, x.data, row_stride(x), col_stride(x),
                                                    beta, y.data, row_stride(y), col_stride(y),
                                                    y.cols);

@@ -37,7 +37,7 @@ __device__ bool idle(LoopState const* state, double const* wanted) {
 }
 
 /// Sums of the tiles from column i0 of X and j0 of Y on, 8 TP x 8 TQ of them, for Y and, with
-/// `right` = 2, for Z.
+/// `right` = 2, for Z; `right` = 0: Y is X, whose tiles are all of it.
 template <int TP, int TQ, int right>
 __global__ void __launch_bounds__(block, blocks_each(TP* TQ))
     gram_kernel(BlockGram op, LoopState const* state) {
@@ -50,12 +50,14 @@ __global__ void __launch_bounds__(block, blocks_each(TP* TQ))
   double const* const X = op.X + b * op.stride;
   int const i0 = static_cast<int>(blockIdx.y) % parts * 8 * TP;
   int const j0 = static_cast<int>(blockIdx.z) * 8 * TQ;
-  double sum[right][TP][TQ][2] = {};
+  constexpr int sides = right == 0 ? 1 : right;
+  static_assert(right > 0 || TP == TQ);
+  double sum[sides][TP][TQ][2] = {};
   constexpr int loads = TP + right * TQ, ahead = loads < 8 ? 16 / loads : 1;  // fours of rows
   std::int64_t const step = std::int64_t{gridDim.x} * warps * 4;
   for (std::int64_t r0 = (std::int64_t{blockIdx.x} * warps + warp) * 4; r0 < op.n;
        r0 += ahead * step) {
-    double x[ahead][TP], y[ahead][right][TQ];
+    double x[ahead][TP], y[ahead][sides][TQ];
 #pragma unroll
     for (int a = 0; a < ahead; ++a) {
       std::int64_t const r = r0 + a * step + row;
@@ -66,9 +68,13 @@ __global__ void __launch_bounds__(block, blocks_each(TP* TQ))
         x[a][t] = here && i < op.p ? __ldg(X + r * op.ldx + i) : 0.0;
       }
 #pragma unroll
-      for (int z = 0; z < right; ++z)
+      for (int z = 0; z < sides; ++z)
 #pragma unroll
         for (int t = 0; t < TQ; ++t) {
+          if constexpr (right == 0) {
+            y[a][z][t] = x[a][t];
+            continue;
+          }
           int const j = j0 + 8 * t + column;
           double const* const Y = z == 0 ? op.Y : op.Z;
           y[a][z][t] = here && j < op.q ? __ldg(Y + r * op.ldy + j) : 0.0;
@@ -77,14 +83,14 @@ __global__ void __launch_bounds__(block, blocks_each(TP* TQ))
 #pragma unroll
     for (int a = 0; a < ahead; ++a)
 #pragma unroll
-      for (int z = 0; z < right; ++z)
+      for (int z = 0; z < sides; ++z)
 #pragma unroll
         for (int s = 0; s < TP; ++s)
 #pragma unroll
           for (int t = 0; t < TQ; ++t) mma(sum[z][s][t], x[a][s], y[a][z][t]);
   }
 #pragma unroll
-  for (int z = 0; z < right; ++z) {
+  for (int z = 0; z < sides; ++z) {
     for (int w = 0; w < warps; ++w) {
       if (warp == w)
         for (int s = 0; s < TP; ++s)
@@ -112,7 +118,7 @@ __global__ void __launch_bounds__(block)
   int const all = op.blocks * op.p * op.q;
   int const e = static_cast<int>(blockIdx.x) * warps + threadIdx.x / 32;
   bool const of_Z = e >= all;
-  if (e >= (op.Z == nullptr ? all : 2 * all) || !(of_Z || op.has(e / (op.p * op.q)))) return;
+  if (e >= (op.D == nullptr ? all : 2 * all) || !(of_Z || op.has(e / (op.p * op.q)))) return;
   double const sum = end_sum_by_warp(op.partials + std::int64_t{e} * parts, parts);
   if (threadIdx.x % 32 == 0) (of_Z ? op.D[e - all] : op.C[e]) = sum;
 }
@@ -156,20 +162,23 @@ __global__ void __launch_bounds__(block)
   }
 }
 
-/// KP fours of X's columns, all of q in eights, TQ of them at a time; `groups` of 8 rows at once.
-template <int KP, int TQ, int groups>
+/// KP fours of X's columns, all of q in eights, TQ of them at a time; `groups` of 8 rows at once;
+/// Y and, with `results` = 2, V.
+template <int KP, int TQ, int groups, int results>
 __global__ void __launch_bounds__(block) combine_kernel(BlockCombine op, LoopState const* state) {
   if (idle(state, op.wanted)) return;
-  extern __shared__ double sC[];                            // (4 KP, width): zeros beyond p and q
-  int const tiles = (op.q + 7) / 8, width = 8 * tiles + 4;  // + 4: rows begin in other banks
-  for (int e = threadIdx.x; e < 4 * KP * width; e += block) {
-    int const i = e / width, j = e % width;
-    sC[e] = i < op.p && j < op.q ? op.C[i * op.q + j] : 0.0;
+  // (results, 4 KP, width): zeros beyond p and q; + 4: rows begin in other banks
+  extern __shared__ double sC[];
+  int const tiles = (op.q + 7) / 8, width = 8 * tiles + 4, size = 4 * KP * width;
+  for (int e = threadIdx.x; e < results * size; e += block) {
+    int const i = e % size / width, j = e % width;
+    double const* const C = e < size ? op.C : op.D;
+    sC[e] = i < op.p && j < op.q ? C[i * op.q + j] : 0.0;
   }
   __syncthreads();
   int const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  bool const paired = op.ldy % 2 == 0 && reinterpret_cast<std::uintptr_t>(op.Y) % 16 == 0 &&
-                      reinterpret_cast<std::uintptr_t>(op.S) % 16 == 0;
+  auto const even = [](void const* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
+  bool const paired = op.ldy % 2 == 0 && even(op.Y) && even(op.S) && even(op.U) && even(op.V);
   for (std::int64_t r0 = (std::int64_t{blockIdx.x} * warps + warp) * 8 * groups; r0 < op.n;
        r0 += std::int64_t{gridDim.x} * warps * 8 * groups) {
     std::int64_t const r = r0 + lane / 4;
@@ -182,47 +191,52 @@ __global__ void __launch_bounds__(block) combine_kernel(BlockCombine op, LoopSta
         x[g][k] = r + 8 * g < op.n && i < op.p ? op.X[(r + 8 * g) * op.ldx + i] : 0.0;
       }
     for (int t0 = 0; t0 < tiles; t0 += TQ) {
-      // All of S before the first store, which may be to S.
-      double2 before[groups][TQ];
+      // All of S and U before the first store, which may be to one of them.
+      double2 before[results][groups][TQ];
 #pragma unroll
-      for (int g = 0; g < groups; ++g)
+      for (int z = 0; z < results; ++z)
 #pragma unroll
-        for (int t = 0; t < TQ; ++t) {
-          int const j = 8 * (t0 + t) + 2 * (lane % 4);
-          before[g][t] = {0, 0};
-          if (op.S == nullptr || r + 8 * g >= op.n || j >= op.q) continue;
-          double const* const s = op.S + (r + 8 * g) * op.ldy + j;
-          if (paired && j + 1 < op.q)
-            before[g][t] = *reinterpret_cast<double2 const*>(s);
-          else
-            before[g][t] = {s[0], j + 1 < op.q ? s[1] : 0.0};
-        }
+        for (int g = 0; g < groups; ++g)
+#pragma unroll
+          for (int t = 0; t < TQ; ++t) {
+            double const* const S = z == 0 ? op.S : op.U;
+            int const j = 8 * (t0 + t) + 2 * (lane % 4);
+            before[z][g][t] = {0, 0};
+            if (S == nullptr || r + 8 * g >= op.n || j >= op.q) continue;
+            double const* const s = S + (r + 8 * g) * op.ldy + j;
+            if (paired && j + 1 < op.q)
+              before[z][g][t] = *reinterpret_cast<double2 const*>(s);
+            else
+              before[z][g][t] = {s[0], j + 1 < op.q ? s[1] : 0.0};
+          }
       __syncwarp();  // the rows of X are read: they may be those of Y
 #pragma unroll
-      for (int t = 0; t < TQ; ++t) {
-        if (t0 + t >= tiles) break;
-        double sum[groups][2] = {};
+      for (int z = 0; z < results; ++z)
 #pragma unroll
-        for (int k = 0; k < KP; ++k) {
-          double const c = sC[(4 * k + lane % 4) * width + 8 * (t0 + t) + lane / 4];
+        for (int t = 0; t < TQ; ++t) {
+          if (t0 + t >= tiles) break;
+          double sum[groups][2] = {};
 #pragma unroll
-          for (int g = 0; g < groups; ++g) mma(sum[g], x[g][k], c);
-        }
-        int const j = 8 * (t0 + t) + 2 * (lane % 4);
+          for (int k = 0; k < KP; ++k) {
+            double const c = sC[z * size + (4 * k + lane % 4) * width + 8 * (t0 + t) + lane / 4];
 #pragma unroll
-        for (int g = 0; g < groups; ++g) {
-          if (r + 8 * g >= op.n || j >= op.q) continue;
-          double* const y = op.Y + (r + 8 * g) * op.ldy + j;
-          double2 const out{before[g][t].x + op.alpha * sum[g][0],
-                            before[g][t].y + op.alpha * sum[g][1]};
-          if (paired && j + 1 < op.q) {
-            *reinterpret_cast<double2*>(y) = out;
-          } else {
-            y[0] = out.x;
-            if (j + 1 < op.q) y[1] = out.y;
+            for (int g = 0; g < groups; ++g) mma(sum[g], x[g][k], c);
+          }
+          int const j = 8 * (t0 + t) + 2 * (lane % 4);
+#pragma unroll
+          for (int g = 0; g < groups; ++g) {
+            if (r + 8 * g >= op.n || j >= op.q) continue;
+            double* const y = (z == 0 ? op.Y : op.V) + (r + 8 * g) * op.ldy + j;
+            double2 const out{before[z][g][t].x + op.alpha * sum[g][0],
+                              before[z][g][t].y + op.alpha * sum[g][1]};
+            if (paired && j + 1 < op.q) {
+              *reinterpret_cast<double2*>(y) = out;
+            } else {
+              y[0] = out.x;
+              if (j + 1 < op.q) y[1] = out.y;
+            }
           }
         }
-      }
     }
   }
 }
@@ -242,7 +256,11 @@ void launch_gram(Device& on, LoopState* state, BlockGram const& op, unsigned int
     return static_cast<unsigned int>((k + 8 * tiles - 1) / (8 * tiles));
   };
   dim3 const grid(blocks, op.blocks * parts(op.p, TP), parts(op.q, TQ));
-  if (op.Z == nullptr) {
+  bool const of_itself = op.X == op.Y && op.ldx == op.ldy && op.blocks == 1 && op.p == op.q &&
+                         op.p <= 8 * TP && op.D == nullptr;
+  if (of_itself) {
+    if constexpr (TP == TQ) gram_kernel<TP, TQ, 0><<<grid, block, 0, on.stream>>>(op, state);
+  } else if (op.D == nullptr) {
     gram_kernel<TP, TQ, 1><<<grid, block, 0, on.stream>>>(op, state);
   } else if constexpr (TP * TQ <= 4) {
     gram_kernel<TP, TQ, 2><<<grid, block, 0, on.stream>>>(op, state);
@@ -271,21 +289,30 @@ unsigned int combine_blocks(Device& on, std::int64_t n) {
   return static_cast<unsigned int>(wanted < most ? wanted : most);
 }
 
-template <int KP>
+template <int KP, int TQ>
 void launch_combine(Device& on, LoopState* state, BlockCombine const& op) {
   constexpr int groups = KP <= 4 ? 2 : 1;
-  std::size_t const bytes = 4 * KP * (8 * ((op.q + 7) / 8) + 4) * sizeof(double);
-  auto const launch = [&](auto kernel) {
-    unsigned int const blocks = combine_blocks(on, (op.n + groups - 1) / groups);
-    kernel<<<blocks, block, bytes, on.stream>>>(op, state);
-  };
-  if (op.q <= 8)
-    launch(combine_kernel<KP, 1, groups>);
-  else if (op.q <= 16)
-    launch(combine_kernel<KP, 2, groups>);
-  else
-    launch(combine_kernel<KP, 4, groups>);
+  std::size_t const each = 4 * KP * (8 * ((op.q + 7) / 8) + 4) * sizeof(double);
+  unsigned int const blocks = combine_blocks(on, (op.n + groups - 1) / groups);
+  if (op.D == nullptr) {
+    combine_kernel<KP, TQ, groups, 1><<<blocks, block, each, on.stream>>>(op, state);
+  } else if constexpr (KP <= 4 && TQ <= 2) {
+    combine_kernel<KP, TQ, groups, 2><<<blocks, block, 2 * each, on.stream>>>(op, state);
+  } else {  // both have no room
+    BlockCombine first = op, second = op;
+    first.D = second.D = nullptr;
+    second.C = op.D, second.S = op.U, second.Y = op.V;
+    combine_kernel<KP, TQ, groups, 1><<<blocks, block, each, on.stream>>>(first, state);
+    combine_kernel<KP, TQ, groups, 1><<<blocks, block, each, on.stream>>>(second, state);
+  }
   check(cudaGetLastError());
+}
+
+template <int KP>
+void launch_combine(Device& on, LoopState* state, BlockCombine const& op) {
+  if (op.q <= 8) return launch_combine<KP, 1>(on, state, op);
+  if (op.q <= 16) return launch_combine<KP, 2>(on, state, op);
+  launch_combine<KP, 4>(on, state, op);
 }
 
 }  // namespace
@@ -302,7 +329,7 @@ void execute(Device& on, LoopState* state, BlockGram const& op) {
     case 2: launch_gram<2>(on, state, op, blocks); break;
     default: launch_gram<side>(on, state, op, blocks);
   }
-  int const entries = op.blocks * op.p * op.q * (op.Z == nullptr ? 1 : 2);
+  int const entries = op.blocks * op.p * op.q * (op.D == nullptr ? 1 : 2);
   auto const sums = static_cast<unsigned int>((entries + warps - 1) / warps);
   sum_kernel<<<sums, block, 0, on.stream>>>(op, state, blocks);
   check(cudaGetLastError());

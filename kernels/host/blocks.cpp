@@ -68,10 +68,10 @@ void execute(Host& on, LoopState* state, BlockGram const& op) {
   if (idle(state, op.wanted)) return;
   for (Index b = 0; b < op.blocks && op.has(b); ++b)
     multiply(on, op, op.X + b * op.stride, op.Y, op.C + std::int64_t{b} * op.p * op.q);
-  if (op.Z != nullptr) multiply(on, op, op.X, op.Z, op.D);
+  if (op.D != nullptr) multiply(on, op, op.X, op.Z, op.D);
 }
 
-void execute(Host&, LoopState* state, BlockCombine const& op) {
+void execute(Host& on, LoopState* state, BlockCombine const& op) {
   if (idle(state, op.wanted)) return;
   Index const width = padded(op.q);
   std::int64_t const all = std::int64_t{op.present()} * op.p;  // rows of C
@@ -93,6 +93,10 @@ void execute(Host&, LoopState* state, BlockCombine const& op) {
         y[j] = (op.S != nullptr ? op.S[r * op.ldy + j] : 0.0) + op.alpha * sum[j];
     }
   });
+  if (op.D == nullptr) return;
+  BlockCombine other = op;
+  other.C = op.D, other.S = op.U, other.Y = op.V, other.D = nullptr;
+  execute(on, state, other);
 }
 
 void execute(Host&, LoopState* state, OrthonormaliseRound const& op) { run_small(state, op); }

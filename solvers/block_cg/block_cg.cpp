@@ -52,16 +52,10 @@ In<double> BlockCgMethod::precondition(Context& ctx, bool first) {
   return Z;
 }
 
-/// P = orth(Z + P beta), beta = null: orth(Z). W and Q are overwritten.
-void BlockCgMethod::direct(Context& ctx, In<double> Z, double const* beta) {
-  if (beta != nullptr) combine(ctx, 1, P_, beta, Z.data, W_);
-  orthonormalise(ctx, beta != nullptr ? In<double>(W_) : Z, k_.G, k_.P, P_);
-}
-
 void BlockCgMethod::begin(Context& ctx) {
   In<double> const Z = precondition(ctx, true);
   submit(ctx, BlockCgTurn{k_, true});
-  direct(ctx, Z, nullptr);
+  orthonormalise(ctx, Z, k_.G, k_.P, P_);
 }
 
 // Symbols as in Ji and Li, but for beta, which has the sign of their -beta.
@@ -69,15 +63,20 @@ void BlockCgMethod::step(Context& ctx) {
   auto const& A = *system().A;
   Out<double> R = system().R, X = system().X;
 
-  A.apply_gram(ctx, P_, Q_, k_.PQ);  // Q = A P,  P^T Q                 one pass where A has it
-  gram(ctx, P_, R, k_.lengths);      // P^T R
-  submit(ctx, BlockCgLengths{k_});   // alpha = (P^T Q)^-1 P^T R
-  combine(ctx, 1, P_, k_.lengths, X.data, X);     // X += P alpha
-  combine(ctx, -1, Q_, k_.lengths, R.data, R);    // R -= Q alpha
-  In<double> const Z = precondition(ctx, false);  // Z = M R,  ||r_j||,  Z^T Q
-  submit(ctx, BlockCgTurn{k_, false});            // beta = -(P^T Q)^-1 Q^T Z
-  direct(ctx, Z, k_.turns);                       // P = orth(Z + P beta)
-  observe(ctx, k_.measure2);                      // every ||r_j|| <= tolerance_j ?
+  if (P_.cols() <= most_fused_columns) {
+    A.apply_gram(ctx, P_, Q_, k_.PQ);  // Q = A P,  P^T Q               one pass where A has it
+    gram(ctx, P_, R, k_.lengths);      // P^T R
+  } else {
+    A.apply(ctx, P_, Q_);
+    gram(ctx, P_, Q_, k_.PQ, R, k_.lengths);
+  }
+  submit(ctx, BlockCgLengths{k_});                                // alpha = (P^T Q)^-1 P^T R
+  combine(ctx, -1, Q_, k_.lengths, R.data, R);                    // R -= Q alpha
+  In<double> const Z = precondition(ctx, false);                  // Z = M R,  ||r_j||,  Z^T Q
+  submit(ctx, BlockCgTurn{k_, false});                            // beta = -(P^T Q)^-1 Q^T Z
+  combine(ctx, P_, k_.lengths, X.data, X, k_.turns, Z.data, W_);  // X += P alpha,  W = Z + P beta
+  orthonormalise(ctx, W_, k_.G, k_.P, P_);                        // P = orth(W)
+  observe(ctx, k_.measure2);                                      // every ||r_j|| <= tolerance_j ?
 }
 
 /// A direction P v, ||v|| = 1, of no curvature is one of the nullspace of a semidefinite A, and

@@ -57,14 +57,14 @@ struct BlockCgParams {
   }
 };
 
-/// Per iteration with k columns: one product with A and one with M of n x k, 20 passes over n x k
-/// values, 23 where columns are dependent, 2 fewer where A makes P^T Q in the pass of the product.
-/// Memory: 9 blocks of n x k and 6 vectors.
+/// Per iteration with k columns: one product with A and one with M of n x k, 18 passes over n x k
+/// values, 21 where columns are dependent, one fewer where A makes P^T Q in the pass of the
+/// product. Memory: 9 blocks of n x k and 6 vectors.
 class BlockCgMethod final : public BlockMethod {
  public:
   MethodFacts facts() const override {
     return {.name = "block_cg",
-            .cost = {.vectors = 15, .products = 1, .applications = 1, .passes = 18},
+            .cost = {.vectors = 15, .products = 1, .applications = 1, .passes = 17},
             .needs = {.symmetric = true, .definite = true}};
   }
 
@@ -74,7 +74,6 @@ class BlockCgMethod final : public BlockMethod {
   void step(Context&) override;
   void classify_stop(Context&, LoopState&) override;
   In<double> precondition(Context&, bool first);
-  void direct(Context&, In<double> Z, double const* beta);
 
   MultiVector<double> P_, Q_, W_;
   Array<double> small_;

@@ -80,8 +80,8 @@ TEST_P(Driver, UsesACallersMemoryWhereverItLies) {
   EXPECT_EQ(std::memcmp(b_after.data(), b.data(), sizeof(double) * 64), 0);
 }
 
-/// With b and x where the solver computes: the lengths that the solve begins with, and what the loop
-/// and the look at its x have found, in one message where nothing waits for the loop's end.
+/// With b and x where the solver computes: the lengths that the solve begins with, and what the
+/// loop and the look at its x have found, in one message where nothing waits for the loop's end.
 TEST_P(Driver, WaitsTwice) {
   Matrix const A = laplace(300);
   Column const b = random_column(300, 6);

@@ -69,6 +69,24 @@ class KernelsBlocks : public ::testing::TestWithParam<Backend> {
 INSTANTIATE_TEST_SUITE_P(at, KernelsBlocks, ::testing::ValuesIn(backends()),
                          [](auto const& info) { return std::string(label(info.param)); });
 
+TEST_P(KernelsBlocks, CombinesTwiceAsEachByItself) {
+  for (Index n : rows)
+    for (auto [p, q] : shapes) {
+      SCOPED_TRACE(cat(n, ": ", p, " x ", q));
+      auto x = there(random_block(n, p, 1)), c = there(random_block(p, q, 2)),
+           d = there(random_block(p, q, 3));
+      Block const S = random_block(n, q, 4), U = random_block(n, q, 5);
+      auto y = there(S), v = there(U), alone = there(S), u = there(U), w = there(U);
+      // Y in the place of S, V beside U.
+      combine(ctx(), view(x, n, p), c.data(), y.data(), view(y, n, q), d.data(), u.data(),
+              view(v, n, q));
+      combine(ctx(), 1, view(x, n, p), c.data(), alone.data(), view(alone, n, q));
+      combine(ctx(), 1, view(x, n, p), d.data(), u.data(), view(w, n, q));
+      EXPECT_EQ(y.all(), alone.all());
+      EXPECT_EQ(v.all(), w.all());
+    }
+}
+
 TEST_P(KernelsBlocks, GramOfTwoIsTheGramOfEach) {
   for (Index n : rows)
     for (auto [p, q] : shapes) {
