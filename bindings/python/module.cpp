@@ -104,8 +104,12 @@ class Log final : public Observer {
     nb::gil_scoped_acquire const gil;
     try {
       static constexpr int levels[] = {10, 20, 30};  // DEBUG, INFO, WARNING
-      nb::module_::import_("logging").attr("getLogger")("tcsolve").attr("log")(
-          levels[static_cast<int>(event.severity)], "%s", event.text);
+      int const level = levels[static_cast<int>(event.severity)];
+      // For as long as the process: loggers are never removed.
+      static PyObject* const logger =
+          nb::module_::import_("logging").attr("getLogger")("tcsolve").release().ptr();
+      nb::handle const log(logger);
+      if (nb::cast<bool>(log.attr("isEnabledFor")(level))) log.attr("log")(level, "%s", event.text);
     } catch (nb::python_error& e) { e.discard_as_unraisable("tcsolve: the log"); }
   }
 };

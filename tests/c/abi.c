@@ -415,7 +415,8 @@ static void survives_any_calls(long calls) {
         if (draw(3) == 0) odd.rows = (int64_t)draw(100) - 5;
         if (draw(3) == 0) odd.cols = (int64_t)draw(100) - 5;
         if (draw(3) == 0) odd.entries = (int64_t)draw(150) - 5; /* fewer than there are */
-        if (odd.rows > n) odd.rows = n;
+        if (odd.rows > n) odd.rows = n; /* what b and x have room for */
+        if (odd.cols > n) odd.cols = n;
         if (odd.entries > a.entries) odd.entries = a.entries;
         if (draw(6) == 0) odd.offsets = NULL;
         if (draw(6) == 0) odd.value_type = TCS_F32, odd.values = narrow_values;

@@ -66,6 +66,15 @@ def test_twice_and_of_the_transpose():
         check_grads(f, (a.data, b), order=2, modes=["rev"], rtol=1e-4, atol=1e-4, eps=1e-4)
 
 
+def test_matrices_and_vectors_of_jax():
+    from jax.experimental.sparse import BCSR
+
+    a, b = flow(4), numbers(64)
+    A = BCSR((jnp.asarray(a.data), jnp.asarray(a.indices), jnp.asarray(a.indptr)), shape=a.shape)
+    x, info = tcsolve.solve(A, jnp.asarray(b))
+    assert info.solved and isinstance(x, np.ndarray) and np.allclose(a @ x, b, atol=1e-6)
+
+
 def test_jit_and_vmap():
     a, bs = laplace(4), numbers(3 * 64).reshape(3, 64)
     f = jax.jit(jax.vmap(lambda b: tcsolve.jax.solve(a.indptr, a.indices, a.data, b, method="cg")))

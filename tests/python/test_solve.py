@@ -101,7 +101,12 @@ def test_new_values():
         assert residual(a, x, b) <= 1.01e-8
         y, _ = solver.solve(b, transpose=True)
         assert residual(a.T, y, b) <= 1.01e-8
-    assert solver.setup["updates"] == 3
+    solver.update_values(a.data * 2)  # the values alone
+    assert residual(2 * a, solver.solve(b)[0], b) <= 1.01e-8
+    with pytest.raises(tcsolve.ShapeError, match="entries"):
+        solver.update_values(a.data[1:])
+    solver.update_values(a)
+    assert solver.setup["updates"] == 5
     assert solver.setup["transposed"].startswith("a second set-up")
     with pytest.raises(tcsolve.ShapeError):
         solver.update_values(laplace(5))

@@ -33,7 +33,9 @@ class Csr:
 
 
 def _plain(a, what):
-    """An array of a device or the host, as it is: one that NumPy owns, or another by DLPack."""
+    """An array of a device, as it is; one of the host as NumPy's, without a copy."""
+    if _on_host(a):
+        return np.asarray(a)
     if isinstance(a, np.ndarray) or hasattr(a, "__cuda_array_interface__") or (
         hasattr(a, "__dlpack__") and not isinstance(a, (list, tuple))
     ):
@@ -127,6 +129,14 @@ def csr_of(A):
     return None
 
 
+def with_values(csr, data):
+    """The matrix of csr's pattern with other values."""
+    data = _plain(data, "data")
+    if data.shape != csr.data.shape:
+        raise ShapeError(f"{data.shape[0]} values; the matrix has {csr.data.shape[0]} entries")
+    return _as_form(Csr((csr.rows, csr.cols), csr.indptr, csr.indices, data, (csr.owner, data)))
+
+
 class Operator:
     """Products with A and A^T by functions of NumPy vectors, which write into y."""
 
@@ -169,8 +179,20 @@ def _writing(f):
     return write
 
 
-def vector(b, dtype=None):
-    """b as tcsolve takes it, what its type was, and how to make arrays like it."""
+def _on_host(a):
+    """An array of another package whose memory NumPy can read."""
+    if isinstance(a, np.ndarray) or not hasattr(a, "__dlpack_device__"):
+        return False
+    return a.__dlpack_device__()[0] == 1
+
+
+def vector(b):
+    """b as tcsolve takes it, what its type was, and how to make arrays like it.
+
+    What lies on the host is NumPy's from here on, whatever package it comes from.
+    """
+    if _on_host(b):
+        b = np.asarray(b)
     if isinstance(b, np.ndarray) or not hasattr(b, "__dlpack__"):
         given = b
         b = np.asarray(b)

@@ -206,11 +206,14 @@ class Solver:
         core = self._open()
         if self._pattern is None:
             raise ShapeError("update_values without a matrix; call set_matrix")
-        csr = _arrays.csr_of(A)
+        if getattr(A, "ndim", 2) == 1 and not hasattr(A, "indptr"):
+            csr = _arrays.with_values(self._pattern, A)
+        else:
+            csr = _arrays.csr_of(A)
         if csr is None:
             raise TypeError("update_values takes a matrix or the array of its values")
         if self._M is not None:
-            return self.set_matrix(A)
+            return self.set_matrix(csr)
         core.update(*csr.args())
         if self._borrow:
             self._kept = csr
@@ -250,7 +253,7 @@ class Solver:
 
         Returns
         -------
-        x : array of b's type (float32 for float32), where b lies
+        x : array where b lies: NumPy's on the host, float32 for float32
         info : Info, for a block Infos
         """
         x, info = self._solve(b, x0, out, rtol, atol, maxiter, time_limit, transpose, callback,
