@@ -125,7 +125,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   std::optional<Measurement> trial;
   bool const last = limits.steps >= stopping_.max_iters - report.iterations;
   bool const queues = system_.A_true->traits().capturable && system_.M->traits().capturable;
-  if (problem.judged && last && !watched && !facts_.pauses && queues)
+  if (problem.judged && last && !watched && queues)
     between.behind = [&] {
       method_->complete(ctx);
       begin_trial(trial, problem, column, system_.x, Summed::exact,

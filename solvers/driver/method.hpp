@@ -102,8 +102,6 @@ struct MethodFacts {
   /// true residual between pieces of the loop, also at Stop::replacement. complete() may then be
   /// called between two steps.
   bool watched = false;
-  /// A step may raise Stop::replacement: the run goes on after it, and complete() comes later.
-  bool pauses = false;
 };
 
 /// T is the type of the method's vectors.

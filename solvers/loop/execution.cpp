@@ -149,7 +149,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   // A long loop hands its history over in pieces: the next piece writes the buffer from its start.
   now.history = memory_.data() + history_at;
   LoopLimits const* opens = &limits;
-  std::function<void()> behind = between.behind, nothing;
+  std::function<void()> behind = between.behind;
   for (std::int32_t drained = 0;;) {
     std::int32_t steps = std::min(limits.steps - drained, capacity);
     // A persistent kernel occupies the whole device: it pauses now and then for other Contexts.
@@ -165,7 +165,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     try {
       bool const last = now.limit == limits.steps;
       start(ctx, now, std::exchange(opens, nullptr), watch,
-            last ? std::exchange(behind, nullptr) : nothing);
+            last ? std::exchange(behind, nullptr) : nullptr);
     } catch (...) {
       abandon(ctx);
       throw;
@@ -202,7 +202,7 @@ LoopState Loop::drain(Context& ctx, std::int32_t drained, std::vector<double>& h
 /// Runs the loop in the way that was chosen, or in the next one where the device has no room for
 /// it: from its beginning, where `opens` says how, else from `state`.
 void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch const& watch,
-                 std::function<void()> const& behind) {
+                 std::function<void()> behind) {
   auto send = [&](bool alone) {
     state.while_handle = handle_;
     // Writes to host memory are slow: a loop that does not wait for the host reports only now and
@@ -220,10 +220,7 @@ void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch c
   if (persistent_) {
     send(true);
     std::string why;
-    if (submit(ctx, *persistent_, why)) {
-      if (behind) behind();
-      return watch_device(ctx, watch);
-    }
+    if (submit(ctx, *persistent_, why)) return watch_device(ctx, watch, std::move(behind));
     ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
     persistent_.reset();
     choose_graph(ctx);
@@ -234,8 +231,7 @@ void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch c
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) launch(on, *graph_);
   });
-  if (behind) behind();
-  watch_device(ctx, watch);
+  watch_device(ctx, watch, std::move(behind));
 }
 
 /// Something was thrown while the loop may be running: it is to be over before anything that it
@@ -283,10 +279,16 @@ void Loop::run_eager(Context& ctx, Watch const& watch) {
   ctx.synchronize();
 }
 
-void Loop::watch_device(Context& ctx, Watch const& watch) {
+void Loop::watch_device(Context& ctx, Watch const& watch, std::function<void()> behind) {
   auto launched = std::chrono::steady_clock::now();
   bool asked = false;
+  auto const go_on = [&] {
+    auto const stop = static_cast<Stop>(peek(progress_->stop));
+    if (behind && stop != Stop::running && stop != Stop::replacement)
+      std::exchange(behind, nullptr)();
+  };
   while (!device_idle(ctx)) {
+    go_on();
     tell(ctx, watch);
     if (!asked) asked = stop_if_asked(ctx, watch);
     // A sleep would show in a short solve; a processor that waits leaves the driver to others.
@@ -295,6 +297,7 @@ void Loop::watch_device(Context& ctx, Watch const& watch) {
     else
       std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+  go_on();
 }
 
 /// Ends the loop after a request to cancel, or once the time limit has passed.

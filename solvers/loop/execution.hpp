@@ -110,13 +110,13 @@ class Loop {
   void choose(Context&, Execution wanted, Body const&);
   void choose_graph(Context&);
   void start(Context&, LoopState, LoopLimits const* opens, Watch const&,
-             std::function<void()> const& behind);
+             std::function<void()> behind);
   LoopState drain(Context&, std::int32_t drained, std::vector<double>& history);
   void capture(Context&);
   void abandon(Context&) noexcept;
   void run_host(Context&, Watch const&);
   void run_eager(Context&, Watch const&);
-  void watch_device(Context&, Watch const&);
+  void watch_device(Context&, Watch const&, std::function<void()> behind);
   bool stop_if_asked(Context&, Watch const&);
   void tell(Context&, Watch const&);
   void ask(Context&, Stop reason);

@@ -77,8 +77,7 @@ MethodFacts MinresMethod<T>::facts() const {
         return "A may be singular, and b outside its range, or not symmetric; use gmres or lsmr";
       },
       .scales_exactly = false,
-      .watched = true,
-      .pauses = true};
+      .watched = true};
 }
 
 template class MinresMethod<double>;

@@ -165,8 +165,7 @@ MethodFacts PipelinedCgMethod<T>::facts() const {
             return "its recurrences lost too much to rounding; use chronopoulos_gear or cg, or a "
                    "stronger "
                    "preconditioner";
-          },
-          .pauses = true};
+          }};
 }
 
 template class OneReductionCg<double>;
