@@ -298,6 +298,7 @@ void Loop::watch_device(Context& ctx, Watch const& watch, std::function<void()> 
       std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   go_on();
+  tell(ctx, watch);  // the last iteration at least, however short the loop was
 }
 
 /// Ends the loop after a request to cancel, or once the time limit has passed.
