@@ -54,8 +54,8 @@ struct LinearSolver::Impl {
     // Rows without gaps between them are as many numbers in a row as columns are.
     bool const dense = x.layout == Layout::row_major && x.ld == x.cols;
     for (Index j = 0; j < x.cols; ++j) {
-      Out<double> const xj = dense ? vector_view(x.data + std::int64_t{j} * x.rows, x.rows, x.space)
-                                   : column(x, j);
+      Out<double> const xj =
+          dense ? vector_view(x.data + std::int64_t{j} * x.rows, x.rows, x.space) : column(x, j);
       if (x.space == ctx.space() && xj.is_vector())
         fill<double>(ctx, xj, 0);
       else if (x.space == Space::host)
