@@ -51,14 +51,17 @@ struct LinearSolver::Impl {
     return told;
   }
   void make_zero(Out<double> x) {
+    // Rows without gaps between them are as many numbers in a row as columns are.
+    bool const dense = x.layout == Layout::row_major && x.ld == x.cols;
     for (Index j = 0; j < x.cols; ++j) {
-      Out<double> const xj = column(x, j);
+      Out<double> const xj =
+          dense ? vector_view(x.data + std::int64_t{j} * x.rows, x.rows, x.space) : column(x, j);
       if (x.space == ctx.space() && xj.is_vector())
         fill<double>(ctx, xj, 0);
       else if (x.space == Space::host)
-        for (Index i = 0; i < x.rows; ++i) x.data[x.offset(i, j)] = 0;
+        for (Index i = 0; i < x.rows; ++i) xj.data[xj.offset(i, 0)] = 0;
       else
-        throw Unsupported("LinearSolver: zero_guess of rows of a block on a device; fill x");
+        throw Unsupported("LinearSolver: zero_guess of a block with gaps on a device; fill x");
     }
   }
   Impl(Context& given, SolverOptions read)

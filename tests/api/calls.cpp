@@ -270,6 +270,26 @@ TEST(ZeroGuess, DoesNotReadX) {
   EXPECT_EQ(x, y);
 }
 
+TEST(ZeroGuess, DoesNotReadBlocksAndLeavesTheirGapsAlone) {
+  Csr<double> const a = generate(Poisson7Params{.n = 4});
+  LinearSolver solver(a.view(), {.solver = "cg", .backend = Backend::host});
+  Index const n = a.rows, k = 3, gap = 2;
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  for (Layout const layout : {Layout::row_major, Layout::col_major})
+    for (Index const more : {0, gap}) {
+      Index const ld = (layout == Layout::row_major ? k : n) + more;
+      std::vector<double> const b(static_cast<std::size_t>(n + gap) * (k + gap), 1.0);
+      std::vector<double> x(b.size(), nan);
+      In<double> const B{b.data(), n, k, ld, layout, Space::host};
+      Out<double> const X{x.data(), n, k, ld, layout, Space::host};
+      for (SolveReport const& r : solver.solve_columns(B, X, {.zero_guess = true}))
+        EXPECT_TRUE(r.converged()) << r.message;
+      std::size_t written = 0;
+      for (double const v : x) written += !std::isnan(v);
+      EXPECT_EQ(written, static_cast<std::size_t>(n) * k);
+    }
+}
+
 TEST(SaidSymmetric, DecidesWhatAutoChooses) {
   Csr<double> a = generate(Poisson7Params{.n = 8});
   for (Index i = 0; i < a.rows; ++i)  // far from symmetric in some entries
