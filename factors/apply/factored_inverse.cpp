@@ -298,7 +298,7 @@ auto FactoredInverse<S>::solves(double alpha, In<double> x, double beta, Out<dou
 template <class S>
 void FactoredInverse<S>::solve_column(Context& ctx, double alpha, In<double> x, double beta,
                                       Out<double> y) const {
-  auto const [down, up] = solves(alpha, x, beta, y, 1, y_.data());
+  Solves const at = solves(alpha, x, beta, y, 1, y_.data());
   double* const between = y_.data() + (lower_.view.rows - rows());
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {
@@ -307,12 +307,12 @@ void FactoredInverse<S>::solve_column(Context& ctx, double alpha, In<double> x, 
       clean_ = false;
       // The second solve leaves those unknowns alone that it does not begin with.
       if (between != y_.data()) prepare_scratch(on, y_.data(), lower_.view.rows);
-      solve_triangle(on, lower_.view, down, {y_.data(), z_.data(), rows(), false, t, t + 1});
-      solve_triangle(on, upper_.view, up, {z_.data(), between, rows(), true, t + 1, t});
+      solve_triangle(on, lower_.view, at.down, {y_.data(), z_.data(), rows(), false, t, t + 1});
+      solve_triangle(on, upper_.view, at.up, {z_.data(), between, rows(), true, t + 1, t});
       clean_ = true;
     } else {
-      solve_triangle(on, lower_.view, lower_.order, down, y_.data());
-      solve_triangle(on, upper_.view, upper_.order, up, z_.data());
+      solve_triangle(on, lower_.view, lower_.order, at.down, y_.data());
+      solve_triangle(on, upper_.view, upper_.order, at.up, z_.data());
     }
   });
 }
@@ -322,17 +322,17 @@ template <class S>
 void FactoredInverse<S>::solve_columns(Context& ctx, double alpha, In<double> x, double beta,
                                        Out<double> y, double* unknowns, unsigned* tickets) const {
   Index const width = width_of(x.cols);
-  auto const [down, up] = solves(alpha, x, beta, y, width, unknowns);
+  Solves const at = solves(alpha, x, beta, y, width, unknowns);
   std::int64_t const first = std::int64_t{lower_.view.rows} * width;
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {
       reset_tickets(on, tickets);
       prepare_scratch(on, unknowns, first + std::int64_t{rows()} * width);
-      solve_triangles(on, lower_.view, down, unknowns, tickets);
-      solve_triangles(on, upper_.view, up, unknowns + first, tickets + 1);
+      solve_triangles(on, lower_.view, at.down, unknowns, tickets);
+      solve_triangles(on, upper_.view, at.up, unknowns + first, tickets + 1);
     } else {
-      solve_triangle(on, lower_.view, lower_.order, down, unknowns);
-      solve_triangle(on, upper_.view, upper_.order, up, unknowns + first);
+      solve_triangle(on, lower_.view, lower_.order, at.down, unknowns);
+      solve_triangle(on, upper_.view, upper_.order, at.up, unknowns + first);
     }
   });
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <ranges>
 #include <utility>
 
 #include <tcsolve/factors/power_scale.hpp>
@@ -241,8 +240,9 @@ void Arrangement::fill_blocks(CsrView<double> const& a) {
 void Arrangement::fill(CsrView<double> const& a, CancelFlag cancel) {
   Index const n = a.rows;
   auto const stays = [](std::vector<Index> const& numbers) {
-    return std::ranges::equal(numbers,
-                              std::views::iota(Index{0}, static_cast<Index>(numbers.size())));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] != static_cast<Index>(i)) return false;
+    return true;
   };
   if (stays(sides_.row) && stays(sides_.column)) {
     matrix_.rows = matrix_.cols = n;
