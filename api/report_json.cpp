@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/api/report_json.hpp>
 
-#include <cmath>
+#include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include <tcsolve/api/report_figures.hpp>
 
 namespace tcsolve {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double v) {
-  if (std::isnan(v)) return nullptr;
-  if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
-  return v;
-}
 
 std::string text_of(Json const& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -22,29 +18,30 @@ std::string text_of(Json const& json) {
 
 Json choices(SolveReport const& r) {
   Json list = Json::array();
-  for (ChoiceReport const& c : r.choices)
-    list.push_back({{"label", c.label},
-                    {"solver", c.solver},
-                    {"preconditioner", c.preconditioner},
-                    {"outcome", c.outcome},
-                    {"iterations", c.iterations},
-                    {"true_residual", number(c.true_residual)},
-                    {"setup_seconds", number(c.setup_seconds)},
-                    {"solve_seconds", c.ran ? number(c.seconds) : Json(nullptr)}});
+  for (ChoiceReport const& c : r.choices) {
+    Json choice = {{"label", c.label}, {"solver", c.solver}, {"preconditioner", c.preconditioner}};
+    choice.update(outcome_json(c));
+    list.push_back(std::move(choice));
+  }
   return list;
 }
 
 Json history(SolveReport const& r) {
   Json list = Json::array();
   for (Record const& h : r.history)
-    list.push_back(
-        Json::array({h.iteration, number(h.norm), number(h.seconds), number(h.true_residual)}));
+    list.push_back(Json::array(
+        {h.iteration, json_number(h.norm), json_number(h.seconds), json_number(h.true_residual)}));
   return list;
 }
 
 }  // namespace
 
 std::string to_json(SolveReport const& r) {
+  Json residual = {{"true", json_number(r.true_residual)},
+                   {"recurrence", json_number(r.recurrence_residual)},
+                   {"initial", json_number(r.initial_residual)},
+                   {"best", json_number(r.best_residual)}};
+  residual.update(measures_json(r));
   return text_of({{"outcome", r.outcome()},
                   {"reason", name(r.reason)},
                   {"cause", name(r.cause)},
@@ -55,29 +52,18 @@ std::string to_json(SolveReport const& r) {
                   {"iterations", r.iterations},
                   {"restarts", r.restarts},
                   {"rows", r.rows},
-                  {"residual",
-                   {{"true", number(r.true_residual)},
-                    {"recurrence", number(r.recurrence_residual)},
-                    {"initial", number(r.initial_residual)},
-                    {"best", number(r.best_residual)},
-                    {"tolerance", number(r.tolerance)},
-                    {"rhs_norm", number(r.rhs_norm)},
-                    {"backward_error", number(r.backward_error)},
-                    {"rowwise_error", number(r.rowwise_error)},
-                    {"rows_unmet", number(r.rows_unmet)},
-                    {"attainable", number(r.attainable)},
-                    {"condition", number(r.condition)}}},
+                  {"residual", std::move(residual)},
                   {"seconds",
-                   {{"solve", number(r.seconds)},
-                    {"setup", number(r.setup_seconds)},
-                    {"loop", number(r.loop_seconds)}}},
+                   {{"solve", json_number(r.seconds)},
+                    {"setup", json_number(r.setup_seconds)},
+                    {"loop", json_number(r.loop_seconds)}}},
                   {"work",
                    {{"execution", name(r.execution)},
                     {"products", r.products},
                     {"applications", r.applications},
                     {"residuals", r.residuals},
                     {"inner_iterations", r.inner_iterations},
-                    {"bytes", number(r.bytes)}}},
+                    {"bytes", json_number(r.bytes)}}},
                   {"choices", choices(r)},
                   {"history", history(r)}});
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/record/result.hpp>
 
+#include <tcsolve/api/report_figures.hpp>
 #include <tcsolve/app/config/blocks.hpp>
 #include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/record/gnuplot.hpp>
@@ -43,17 +44,11 @@ constexpr char const* report_name = "report.html";
 constexpr int schema_version = 6;  // 6: blocks of choices, taken, iterations in force, profile
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-Json number(double v) {
-  if (std::isnan(v)) return nullptr;
-  if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
-  return v;
-}
-
 char const* solution_name(OutputConfig const& output) {
   return solution_names[static_cast<int>(output.solution_format)];
 }
 
-Json ratio(double a, double b) { return b > 0 ? number(a / b) : Json(nullptr); }
+Json ratio(double a, double b) { return b > 0 ? json_number(a / b) : Json(nullptr); }
 
 Json verdict(RunResult const& run) {
   SolveReport const& r = run.report;
@@ -88,22 +83,18 @@ bool has_value(Stop reason) {
 
 Json residuals(RunResult const& run) {
   SolveReport const r = run.failure ? without_figures() : run.report;
-  return {{"true", number(r.true_residual)},
-          {"true_relative", ratio(r.true_residual, r.rhs_norm)},
-          {"recurrence", number(r.recurrence_residual)},
-          {"recurrence_relative", ratio(r.recurrence_residual, r.rhs_norm)},
-          {"initial", number(r.initial_residual)},
-          {"best", number(r.best_residual)},
-          {"best_iteration", std::isnan(r.best_residual) ? Json(nullptr) : Json(r.best_iteration)},
-          {"mean_rate", number(mean_rate(r))},
-          {"tolerance", number(r.tolerance)},
-          {"rhs_norm", number(r.rhs_norm)},
-          {"backward_error", number(r.backward_error)},
-          {"rowwise_error", number(r.rowwise_error)},
-          {"rows_unmet", number(r.rows_unmet)},
-          {"attainable", number(r.attainable)},
-          {"condition", number(r.condition)},
-          {"breakdown_value", has_value(r.reason) ? number(r.value) : Json(nullptr)}};
+  Json figures = {
+      {"true", json_number(r.true_residual)},
+      {"true_relative", ratio(r.true_residual, r.rhs_norm)},
+      {"recurrence", json_number(r.recurrence_residual)},
+      {"recurrence_relative", ratio(r.recurrence_residual, r.rhs_norm)},
+      {"initial", json_number(r.initial_residual)},
+      {"best", json_number(r.best_residual)},
+      {"best_iteration", std::isnan(r.best_residual) ? Json(nullptr) : Json(r.best_iteration)},
+      {"mean_rate", json_number(mean_rate(r))}};
+  figures.update(measures_json(r));
+  figures["breakdown_value"] = has_value(r.reason) ? json_number(r.value) : Json(nullptr);
+  return figures;
 }
 
 Json seconds(RunTimes const& t) {
@@ -136,10 +127,10 @@ Json traffic(RunResult const& run) {
   SolveReport const r = run.failure ? SolveReport{} : run.report;
   double const rate = run.times.solve > 0 ? r.bytes / run.times.solve : unknown;
   // A comparison of what stays in a cache with the memory would say nothing.
-  return {{"bytes_per_iteration", number(r.bytes_per_iteration)},
-          {"bytes", number(r.bytes)},
-          {"bytes_per_second", number(rate)},
-          {"measured_bandwidth", run.bandwidth > 0 ? number(run.bandwidth) : Json(nullptr)},
+  return {{"bytes_per_iteration", json_number(r.bytes_per_iteration)},
+          {"bytes", json_number(r.bytes)},
+          {"bytes_per_second", json_number(rate)},
+          {"measured_bandwidth", run.bandwidth > 0 ? json_number(run.bandwidth) : Json(nullptr)},
           {"fraction_of_bandwidth", ratio(rate, run.bandwidth)}};
 }
 
@@ -148,7 +139,7 @@ Json work(RunResult const& run) {
   SolveReport const& r = run.report;
   return {{"execution", name(r.execution)},
           {"iterations", run.iterations},
-          {"seconds_per_iteration", number(run.seconds_per_iteration)},
+          {"seconds_per_iteration", json_number(run.seconds_per_iteration)},
           {"products", r.products},
           {"applications", r.applications},
           {"residuals", r.residuals},
@@ -164,16 +155,14 @@ Json block(Block const& b) { return b ? Json::parse(block_json(b)) : Json(nullpt
 Json choices_json(RunResult const& run) {
   if (run.failure || run.report.choices.empty()) return nullptr;
   Json list = Json::array();
-  for (ChoiceReport const& c : run.report.choices)
-    list.push_back({{"label", c.label},
-                    {"solver", block(c.solver_block)},
-                    {"preconditioner", block(c.preconditioner_block)},
-                    {"details", text_or_null(c.details)},
-                    {"outcome", c.outcome},
-                    {"iterations", c.iterations},
-                    {"true_residual", number(c.true_residual)},
-                    {"setup_seconds", number(c.setup_seconds)},
-                    {"solve_seconds", c.ran ? number(c.seconds) : Json(nullptr)}});
+  for (ChoiceReport const& c : run.report.choices) {
+    Json choice = {{"label", c.label},
+                   {"solver", block(c.solver_block)},
+                   {"preconditioner", block(c.preconditioner_block)},
+                   {"details", text_or_null(c.details)}};
+    choice.update(outcome_json(c));
+    list.push_back(std::move(choice));
+  }
   return list;
 }
 
@@ -205,7 +194,7 @@ Json profile_json(RunResult const& run) {
     parts[name(p.part)] = {{"calls", p.took.calls},
                            {"seconds", p.took.seconds},
                            {"share", ratio(p.took.seconds, run.times.solve)},
-                           {"bytes", number(p.bytes)},
+                           {"bytes", json_number(p.bytes)},
                            {"bytes_per_second", ratio(p.bytes, p.took.seconds)}};
   return parts;
 }
@@ -218,10 +207,10 @@ Json columns_json(RunResult const& run) {
     list.push_back({{"outcome", r.outcome()},
                     {"converged", r.converged()},
                     {"iterations", r.iterations},
-                    {"true_residual", number(r.true_residual)},
+                    {"true_residual", json_number(r.true_residual)},
                     {"true_relative", ratio(r.true_residual, r.rhs_norm)},
-                    {"tolerance", number(r.tolerance)},
-                    {"rhs_norm", number(r.rhs_norm)},
+                    {"tolerance", json_number(r.tolerance)},
+                    {"rhs_norm", json_number(r.rhs_norm)},
                     {"message", r.message}});
   return list;
 }
@@ -233,13 +222,13 @@ Json of_systems(RunResult const& run) {
 
 Json memory(RunResult const& run) {
   RunMemory const& m = run.memory;
-  return {{"host_predicted", number(m.host_predicted)},
+  return {{"host_predicted", json_number(m.host_predicted)},
           {"at_least", m.at_least},
-          {"host_peak", number(peak_memory())},
-          {"device_predicted", number(m.device_predicted)},
-          {"device_peak", number(m.device_peak)},
-          {"operator", number(run.stored.bytes)},
-          {"stored_per_entry", number(run.stored.per_entry)}};
+          {"host_peak", json_number(peak_memory())},
+          {"device_predicted", json_number(m.device_predicted)},
+          {"device_peak", json_number(m.device_peak)},
+          {"operator", json_number(run.stored.bytes)},
+          {"stored_per_entry", json_number(run.stored.per_entry)}};
 }
 
 Json clocks(RunResult const& run) {
@@ -250,7 +239,7 @@ Json clocks(RunResult const& run) {
 Json locality_json(Locality const& l) {
   return {{"bandwidth", l.bandwidth},
           {"profile", l.profile},
-          {"gathered_bytes_per_entry", number(l.gather())}};
+          {"gathered_bytes_per_entry", json_number(l.gather())}};
 }
 
 Json reordering_json(std::optional<Reordering> const& order) {
@@ -394,7 +383,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"iterations", iterations(run)},
                        {"restarts", run.report.restarts},
                        {"residual", residuals(run)},
-                       {"solution_error", number(run.solution_error)},
+                       {"solution_error", json_number(run.solution_error)},
                        {"problem",
                         {{"source", run.source},
                          {"rows", run.rows},

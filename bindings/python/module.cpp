@@ -479,6 +479,25 @@ nb::list devices() {
   return found;
 }
 
+/// core.name(b, x, ...), whose keywords are the fields of Asked.
+template <class Result, class B, class X>
+void define_call(nb::class_<Core>& core, char const* name,
+                 Result (Core::*method)(B const&, X const&, Asked const&)) {
+  core.def(
+      name,
+      [method](Core& c, B const& b, X const& x, std::optional<double> rtol,
+               std::optional<double> atol, std::optional<std::int64_t> max_iters,
+               std::optional<double> time_limit, bool transpose, bool zero_guess,
+               nb::object progress, int every, std::uintptr_t stream) {
+        return (c.*method)(b, x,
+                           Asked{rtol, atol, time_limit, max_iters, transpose, zero_guess, stream,
+                                 std::move(progress), every});
+      },
+      "b"_a.noconvert(), "x"_a.noconvert(), "rtol"_a.none(), "atol"_a.none(), "max_iters"_a.none(),
+      "time_limit"_a.none(), "transpose"_a, "zero_guess"_a, "progress"_a.none(), "every"_a,
+      "stream"_a);
+}
+
 }  // namespace
 }  // namespace tcsolve::python
 
@@ -537,15 +556,8 @@ NB_MODULE(_core, m) {
           },
           "yaml"_a, "device"_a, "stream"_a, "nullspace"_a);
 
-  auto const asked = [](std::optional<double> rtol, std::optional<double> atol,
-                        std::optional<std::int64_t> max_iters, std::optional<double> time_limit,
-                        bool transpose, bool zero_guess, nb::object progress, int every,
-                        std::uintptr_t stream) {
-    return Asked{rtol,       atol,   time_limit,          max_iters, transpose,
-                 zero_guess, stream, std::move(progress), every};
-  };
-  nb::class_<Core>(m, "Core")
-      .def(nb::init<std::shared_ptr<Place>>())
+  nb::class_<Core> core(m, "Core");
+  core.def(nb::init<std::shared_ptr<Place>>())
       .def("set_csr", &Core::set_csr, "rows"_a, "cols"_a, "indptr"_a.noconvert(),
            "indices"_a.noconvert(), "data"_a.noconvert(), "borrow"_a)
       .def("set_csr_and_M", &Core::set_csr_and_M, "rows"_a, "cols"_a, "indptr"_a.noconvert(),
@@ -555,32 +567,6 @@ NB_MODULE(_core, m) {
       .def("update", &Core::update, "rows"_a, "cols"_a, "indptr"_a.noconvert(),
            "indices"_a.noconvert(), "data"_a.noconvert())
       .def("refresh", &Core::refresh)
-      .def(
-          "solve",
-          [asked](Core& c, InVector const& b, OutVector const& x, std::optional<double> rtol,
-                  std::optional<double> atol, std::optional<std::int64_t> max_iters,
-                  std::optional<double> time_limit, bool transpose, bool zero_guess,
-                  nb::object progress, int every, std::uintptr_t stream) {
-            return c.solve(b, x,
-                           asked(rtol, atol, max_iters, time_limit, transpose, zero_guess,
-                                 std::move(progress), every, stream));
-          },
-          "b"_a.noconvert(), "x"_a.noconvert(), "rtol"_a.none(), "atol"_a.none(),
-          "max_iters"_a.none(), "time_limit"_a.none(), "transpose"_a, "zero_guess"_a,
-          "progress"_a.none(), "every"_a, "stream"_a)
-      .def(
-          "solve_columns",
-          [asked](Core& c, Block2 const& b, OutBlock2 const& x, std::optional<double> rtol,
-                  std::optional<double> atol, std::optional<std::int64_t> max_iters,
-                  std::optional<double> time_limit, bool transpose, bool zero_guess,
-                  nb::object progress, int every, std::uintptr_t stream) {
-            return c.solve_columns(b, x,
-                                   asked(rtol, atol, max_iters, time_limit, transpose, zero_guess,
-                                         std::move(progress), every, stream));
-          },
-          "b"_a.noconvert(), "x"_a.noconvert(), "rtol"_a.none(), "atol"_a.none(),
-          "max_iters"_a.none(), "time_limit"_a.none(), "transpose"_a, "zero_guess"_a,
-          "progress"_a.none(), "every"_a, "stream"_a)
       .def("apply_M", &Core::apply_M, "x"_a.noconvert(), "y"_a.noconvert(), "transpose"_a)
       .def("cancel", &Core::cancel)
       .def_prop_ro("ready", &Core::ready)
@@ -592,6 +578,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro("device_name", &Core::device_name)
       .def_prop_ro("memory", &Core::memory)
       .def_prop_ro("columns_pointer", &Core::columns_pointer);
+
+  define_call(core, "solve", &Core::solve);
+  define_call(core, "solve_columns", &Core::solve_columns);
 
   m.def("read", &read_file, "path"_a);
   m.def("race", &race, "place"_a, "rows"_a, "cols"_a, "indptr"_a.noconvert(),

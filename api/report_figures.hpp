@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Figures of a report that to_json() and result.json tell in the same words.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <tcsolve/solvers/report.hpp>
+
+namespace tcsolve {
+
+/// NaN, and what was never computed, is null; infinity the text "inf".
+nlohmann::ordered_json json_number(double v);
+
+/// What the true residual is held against: tolerance, rhs_norm, backward_error, rowwise_error,
+/// rows_unmet, attainable, condition.
+nlohmann::ordered_json measures_json(SolveReport const& report);
+
+/// What became of a choice: outcome, iterations, true_residual, setup_seconds, solve_seconds.
+nlohmann::ordered_json outcome_json(ChoiceReport const& choice);
+
+}  // namespace tcsolve
