@@ -93,6 +93,21 @@ std::string option_advice(CLI::App const& app, int argc, char const* const* argv
   return "";
 }
 
+/// The words of a command line, the last one first, as the parser takes them. A path after
+/// --explain is not taken for the command of its name, as `sweep` is one.
+std::vector<std::string> words_of(int argc, char const* const* argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    std::string const word = argv[i];
+    if (!words.empty() && words.back() == "--explain" && !word.starts_with("-"))
+      words.back() += "=" + word;
+    else
+      words.push_back(word);
+  }
+  std::ranges::reverse(words);
+  return words;
+}
+
 /// A command, as it is called in messages, and which of the program's options it uses beside its
 /// own.
 struct Command {
@@ -112,7 +127,8 @@ std::vector<Command> const& commands() {
       {Task::advise,
        "advise",
        {"--backend", "--rtol", "--time-limit", "--quiet", "--verbose", "RHS"}},
-      {Task::calibrate, "calibrate", {"--backend"}}};
+      {Task::calibrate, "calibrate", {"--backend"}},
+      {Task::sweep, "sweep", {"--set", "--backend", "--output", "--quiet", "--dry-run"}}};
   return all;
 }
 
@@ -212,6 +228,12 @@ Arguments parse_arguments(int argc, char const* const* argv) {
                    "rows of the largest matrices: 1 is 900,000 on a device, 250,000 on the host")
       ->check(require_number, "NUMBER")
       ->check(CLI::Range(1e-4, 10.0));
+  auto* const sweeping = app.add_subcommand(
+      "sweep",
+      "run a grid of matrices and keys, with warm-up and repeats; tables and plots on one page");
+  sweeping->fallthrough();  // --set, --backend, --output, --dry-run may follow
+  sweeping->add_option("SWEEP", table, "a config with a block 'sweep'; --explain sweep")
+      ->required();
   constexpr std::size_t options_width = 28;
   app.get_formatter()->column_width(options_width);
   app.footer(
@@ -227,7 +249,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
     return parsed;
   };
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (CLI::CallForHelp const&) {
     std::cout << folded(app.help(), options_width, terminal_width());
     return parsed;
@@ -248,15 +270,15 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   int const asked = (list_flag->count() > 0) + (explain_option->count() > 0) +
                     (reference_option->count() > 0) + info->parsed() + init->parsed() +
                     advice->parsed() + generate->parsed() + calibration->parsed() +
-                    (config_option->count() > 0);
+                    sweeping->parsed() + (config_option->count() > 0);
   if (asked == 0)
     return usage_error(
-        "give a CONFIG, or a matrix, --list, --explain, info, init, advise, generate or calibrate");
+        "give a CONFIG, or a matrix, --list, --explain, info, init, advise, generate, calibrate or "
+        "sweep");
   if (asked > 1)
     return usage_error(
-        "CONFIG, --list, --explain, --reference, info, init, advise, generate and calibrate "
-        "exclude "
-        "each other");
+        "CONFIG, --list, --explain, --reference, info, init, advise, generate, calibrate and sweep "
+        "exclude each other");
   if (info->parsed()) {
     parsed.command = Task::info;
     parsed.subject = matrix;
@@ -281,6 +303,9 @@ Arguments parse_arguments(int argc, char const* const* argv) {
     parsed.subject = matrix;
   } else if (calibration->parsed()) {
     parsed.command = Task::calibrate;
+    parsed.subject = table;
+  } else if (sweeping->parsed()) {
+    parsed.command = Task::sweep;
     parsed.subject = table;
   } else if (list) {
     parsed.command = Task::list;

@@ -10,7 +10,19 @@
 
 namespace tcsolve {
 
-enum class Task { solve, list, explain, info, init, advise, generate, calibrate, reference, done };
+enum class Task {
+  solve,
+  list,
+  explain,
+  info,
+  init,
+  advise,
+  generate,
+  calibrate,
+  sweep,
+  reference,
+  done
+};
 enum class Talk { quiet, normal, verbose };
 
 struct Arguments {

@@ -5,6 +5,7 @@
 #include <tcsolve/precond/preconditioner.hpp>
 
 #include <exception>
+#include <iostream>
 #include <new>
 
 namespace tcsolve {
@@ -16,7 +17,31 @@ std::string with_advice(std::string const& text) {
   return text + "; take a smaller problem, fewer Krylov vectors, or operator.values: fp32";
 }
 
+/// Says on standard error what kept the program from its answer.
+int said(Failure const& failure) {
+  std::cout.flush();
+  std::cerr << "tcsolve: " << failure.message << "\n";
+  return failure.exit_code;
+}
+
+/// What was printed is there, or the answer is an error.
+int flushed(int exit_code) {
+  std::cout.flush();
+  if (std::cout || exit_code != 0) return exit_code;
+  throw Error("standard output cannot be written");
+}
+
 }  // namespace
+
+int guarded(std::function<int()> const& f) noexcept {
+  try {
+    return flushed(f());
+  } catch (ConfigError const& e) {
+    std::cout.flush();
+    std::cerr << e.what() << "\n";  // one line per problem, each with its place
+    return 1;
+  } catch (...) { return said(current_failure()); }
+}
 
 Failure current_failure() {
   try {

@@ -2,6 +2,7 @@
 /// What ends a run before its solver has an outcome, as the user of the program sees it.
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace tcsolve {
@@ -24,5 +25,9 @@ struct Failure {
 
 /// What the exception being handled means; to be called in a catch clause.
 Failure current_failure();
+
+/// The exit code that f() answers, or of what it throws, which standard error is told; that of a
+/// failure too where standard output could not be written.
+int guarded(std::function<int()> const& f) noexcept;
 
 }  // namespace tcsolve

@@ -8,6 +8,7 @@
 #include <tcsolve/app/commands/generate.hpp>
 #include <tcsolve/app/commands/init.hpp>
 #include <tcsolve/app/commands/matrix_info.hpp>
+#include <tcsolve/app/commands/sweep.hpp>
 #include <tcsolve/app/config/registries.hpp>
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/run/signals.hpp>
@@ -50,38 +51,20 @@ int dispatch(Arguments const& arguments) {
     case Task::init: std::cout << initial_config(registries, arguments.subject); return 0;
     case Task::advise: return advise(arguments, registries);
     case Task::calibrate: write_calibration(arguments); return 0;
+    case Task::sweep: return sweep(arguments, registries);
     case Task::reference: write_reference(registries, arguments.subject); return 0;
     case Task::done: break;
   }
   return arguments.exit_code;
 }
 
-/// Says on standard error what kept the program from its answer.
-int report(Failure const& failure) {
-  std::cout.flush();
-  std::cerr << "tcsolve: " << failure.message << "\n";
-  return failure.exit_code;
-}
-
-/// What was printed is there, or the answer is an error.
-int flushed(int exit_code) {
-  std::cout.flush();
-  if (std::cout || exit_code != 0) return exit_code;
-  throw Error("standard output cannot be written");
-}
-
 }  // namespace
 
 int run_program(int argc, char const* const* argv) noexcept {
-  try {
+  return guarded([&] {
     file_size_limit_is_an_error();
-    Arguments const arguments = parse_arguments(argc, argv);
-    return flushed(dispatch(arguments));
-  } catch (ConfigError const& e) {
-    std::cout.flush();
-    std::cerr << e.what() << "\n";  // one line per problem, each with its place
-    return 1;
-  } catch (...) { return report(current_failure()); }
+    return dispatch(parse_arguments(argc, argv));
+  });
 }
 
 }  // namespace tcsolve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/commands/documentation.hpp>
 
-#include <tcsolve/app/config/run_config.hpp>
+#include <tcsolve/app/config/sweep_config.hpp>
 #include <tcsolve/configs/explain.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/io/atomic_file.hpp>
@@ -38,7 +38,7 @@ std::string list_text(Registries const& registries) {
 }
 
 std::string explain_text(Registries const& registries, std::string const& path) {
-  return explain(describe<RunConfig>(), registries.catalog, path, style, terminal_width());
+  return explain(describe<SweepFile>(), registries.catalog, path, style, terminal_width());
 }
 
 void write_reference(Registries const& registries, std::filesystem::path const& folder) {
@@ -49,7 +49,7 @@ void write_reference(Registries const& registries, std::filesystem::path const& 
              cat(generated, "# The config\n\n",
                  "File names in a config are relative to its directory, those given by `--set` and "
                  "the output directory to the working directory.\n\n",
-                 key_table(describe<RunConfig>(), TextStyle::markdown)));
+                 key_table(describe<SweepFile>(), TextStyle::markdown)));
   for (auto const& [kind, registry] : registries.catalog.registries())
     write_file(folder / (kind + ".md"),
                cat(generated, "# ", kind, "\n\nThe entry is named by the key `",

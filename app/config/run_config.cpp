@@ -8,6 +8,7 @@
 #include <tcsolve/io/files/matrix_file.hpp>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace tcsolve {
@@ -35,18 +36,6 @@ void let_sets_replace(ConfigNode& root) {
   auto const matrix = find("matrix"), generator = find("generator"), none = problem->entries.end();
   if (matrix == none || generator == none || from_set(*matrix) == from_set(*generator)) return;
   problem->entries.erase(from_set(*matrix) ? generator : matrix);
-}
-
-/// `solver: cg` becomes `solver: {type: cg}`, so that a set finds its keys; so do the other blocks.
-void unfold_blocks(ConfigNode& root, Catalog const& catalog) {
-  auto const unfold = [&](ConfigNode* parent, char const* key, char const* kind) {
-    ConfigNode* const node = parent ? parent->find(key) : nullptr;
-    if (node && node->kind == ConfigNode::Kind::scalar) *node = as_block(catalog.at(kind), *node);
-  };
-  for (char const* const key : {"solver", "preconditioner", "operator"}) unfold(&root, key, key);
-  ConfigNode* const problem = root.find("problem");
-  unfold(problem, "generator", "generator");
-  unfold(problem ? problem->find("batch") : nullptr, "generator", "generator");
 }
 
 /// `batch: [A.mtx, B.mtx]` becomes `batch: {files: [A.mtx, B.mtx]}`, and so does `batch: folder`.
@@ -172,6 +161,17 @@ void take_held(ConfigNode const& root, ParsedConfig& parsed) {
 
 }  // namespace
 
+void unfold_blocks(ConfigNode& root, Catalog const& catalog) {
+  auto const unfold = [&](ConfigNode* parent, char const* key, char const* kind) {
+    ConfigNode* const node = parent ? parent->find(key) : nullptr;
+    if (node && node->kind == ConfigNode::Kind::scalar) *node = as_block(catalog.at(kind), *node);
+  };
+  for (char const* const key : {"solver", "preconditioner", "operator"}) unfold(&root, key, key);
+  ConfigNode* const problem = root.find("problem");
+  unfold(problem, "generator", "generator");
+  unfold(problem ? problem->find("batch") : nullptr, "generator", "generator");
+}
+
 std::string BatchConfig::check() const {
   if (!files.empty() && generator) return "give one of 'files' and 'generator', not both";
   if (!files.empty() && count > 1) return "'count' is for a 'generator'";
@@ -215,6 +215,30 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
   files.solution = input_file(folder, root, "solution", {}, missing);
   take_held(root, parsed);
   return parsed;
+}
+
+std::vector<fs::path> InputFiles::all() const {
+  std::vector<fs::path> files = batch;
+  for (fs::path const* const file : {&matrix, &rhs, &x0, &solution})
+    if (!file->empty()) files.push_back(*file);
+  return files;
+}
+
+std::string problem_name(ProblemConfig const& problem) {
+  if (!problem.batch.empty()) return "batch";
+  if (problem.generator) return problem.generator.type();
+  std::string const file = is_standard_input(problem.matrix) ? "standard-input" : problem.matrix;
+  std::string name = fs::path(file).filename().string();
+  for (char const* const ending : {".gz", ".xz", ".tar", ".tgz", ".mtx", ".npz", ".petsc"})
+    if (name.size() > std::string_view(ending).size() && name.ends_with(ending))
+      name.erase(name.size() - std::string_view(ending).size());
+  return name;
+}
+
+std::string with_name(std::string directory, std::string const& name) {
+  constexpr std::string_view key = "{name}";
+  std::size_t const at = directory.find(key);
+  return at == std::string::npos ? directory : directory.replace(at, key.size(), name);
 }
 
 void ParsedConfig::require_files() const {

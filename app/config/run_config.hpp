@@ -158,6 +158,9 @@ struct RunConfig : SolverOptions {
 struct InputFiles {
   std::filesystem::path matrix, rhs, x0, solution;
   std::vector<std::filesystem::path> batch;  ///< one of each system
+
+  /// Those that there are.
+  std::vector<std::filesystem::path> all() const;
 };
 
 struct ParsedConfig {
@@ -176,5 +179,15 @@ ParsedConfig read_config(std::string const& path, std::vector<std::string> const
 /// The same for a tree whose file lies in `folder`.
 ParsedConfig read_config(ConfigNode root, std::filesystem::path const& folder,
                          std::vector<std::string> const& sets, Catalog const& catalog);
+
+/// `solver: cg` becomes `solver: {type: cg}`, so that a set finds its keys; so do the other blocks.
+void unfold_blocks(ConfigNode& root, Catalog const& catalog);
+
+/// What is solved, in a word: the matrix file without folder and endings, the generator's name, or
+/// "batch".
+std::string problem_name(ProblemConfig const&);
+
+/// `directory` with `name` in the place of {name}.
+std::string with_name(std::string directory, std::string const& name);
 
 }  // namespace tcsolve

@@ -59,7 +59,8 @@ bool is_config_name(std::string const& name) { return ends_in(name, {".yaml", ".
 void require_file(std::string const& subject) {
   std::error_code ignored;
   if (is_standard_input(subject) || fs::exists(subject, ignored)) return;
-  std::string const command = nearest(subject, {"info", "init", "advise", "generate", "calibrate"});
+  std::string const command =
+      nearest(subject, {"info", "init", "advise", "generate", "calibrate", "sweep"});
   if (!command.empty())
     throw ConfigError(
         cat(subject, ": there is no such file; did you mean the command '", command, "'?"));
@@ -123,6 +124,9 @@ ParsedConfig read_run(Arguments const& arguments, Catalog const& catalog) {
   if (!arguments.rhs.empty())
     throw ConfigError(cat(arguments.rhs, ": a right-hand side follows a matrix, and ",
                           file_name(subject), " is a config; set problem.rhs"));
+  if (ConfigNode const* const swept = root.find("sweep"))
+    throw ConfigError(
+        cat(swept->at.text(), ": 'sweep' is for many runs: tcsolve sweep ", shown(subject)));
   return read_config(std::move(root), fs::path(subject).parent_path(), arguments.sets, catalog);
 }
 

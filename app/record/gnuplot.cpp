@@ -48,29 +48,6 @@ std::string content(File const& file) {
   return text;
 }
 
-/// What gnuplot prints for `script`.
-std::string run(std::string const& script) {
-  File const in = unnamed(script), out = unnamed(), err = unnamed();
-  posix_spawn_file_actions_t streams;
-  posix_spawn_file_actions_init(&streams);
-  posix_spawn_file_actions_adddup2(&streams, fileno(in.get()), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&streams, fileno(out.get()), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&streams, fileno(err.get()), STDERR_FILENO);
-  // --default-settings: whatever the user's .gnuplot says.
-  char const* const arguments[] = {program, "--default-settings", nullptr};
-  pid_t child = 0;
-  int const failed = ::posix_spawnp(&child, program, &streams, nullptr,
-                                    const_cast<char* const*>(arguments), environ);
-  posix_spawn_file_actions_destroy(&streams);
-  if (failed != 0) throw Error(cat("gnuplot cannot be started: ", std::strerror(failed)));
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  std::string svg = content(out);
-  if (status != 0 || svg.find("</svg>") == std::string::npos)
-    throw Error(cat("gnuplot failed: ", content(err).substr(0, 400)));
-  return svg;
-}
-
 std::string number(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", v);
@@ -141,13 +118,6 @@ std::string marks(SolveReport const& report) {
   return text;
 }
 
-/// Text between apostrophes.
-std::string quoted(std::string text) {
-  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 2)
-    text.insert(at, 1, '\'');
-  return "'" + text + "'";
-}
-
 bool on_path(std::string const& name) {
   char const* const path = std::getenv("PATH");
   std::string_view rest = path ? path : "/usr/bin:/bin";
@@ -162,8 +132,38 @@ bool on_path(std::string const& name) {
 
 }  // namespace
 
+bool has_gnuplot() { return on_path(program); }
+
+std::string drawn(std::string const& script) {
+  File const in = unnamed(script), out = unnamed(), err = unnamed();
+  posix_spawn_file_actions_t streams;
+  posix_spawn_file_actions_init(&streams);
+  posix_spawn_file_actions_adddup2(&streams, fileno(in.get()), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&streams, fileno(out.get()), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&streams, fileno(err.get()), STDERR_FILENO);
+  // --default-settings: whatever the user's .gnuplot says.
+  char const* const arguments[] = {program, "--default-settings", nullptr};
+  pid_t child = 0;
+  int const failed = ::posix_spawnp(&child, program, &streams, nullptr,
+                                    const_cast<char* const*>(arguments), environ);
+  posix_spawn_file_actions_destroy(&streams);
+  if (failed != 0) throw Error(cat("gnuplot cannot be started: ", std::strerror(failed)));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  std::string svg = content(out);
+  if (status != 0 || svg.find("</svg>") == std::string::npos)
+    throw Error(cat("gnuplot failed: ", content(err).substr(0, 400)));
+  return svg;
+}
+
+std::string gnuplot_text(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 2)
+    text.insert(at, 1, '\'');
+  return "'" + text + "'";
+}
+
 void require_gnuplot(std::string const& key) {
-  if (!on_path(program))
+  if (!has_gnuplot())
     throw ConfigError(cat("'", key,
                           "': the program gnuplot, which draws it, is not on the path; "
                           "install it (Debian: gnuplot-nox) or leave the key out"));
@@ -178,13 +178,13 @@ std::string convergence_svg(SolveReport const& report, std::string const& method
           "set xlabel 'iteration'\n"
           "set ylabel '",
           report.rhs_norm > 0 ? "residual / norm(b)" : "residual", "'\nset title ",
-          quoted(cat(method, ": ", report.outcome())),
+          gnuplot_text(cat(method, ": ", report.outcome())),
           " noenhanced\nset format y '10^{%L}'\nset grid\n"
           "set key outside bottom center horizontal\nset xrange [0:*]\n");
   if (history.empty())
-    return run(script +
-               "set label 'no residual above zero' at graph 0.5,0.5 center\n"
-               "unset format\nplot [0:1][0:1] NaN notitle\n");
+    return drawn(script +
+                 "set label 'no residual above zero' at graph 0.5,0.5 center\n"
+                 "unset format\nplot [0:1][0:1] NaN notitle\n");
   script += cat("set logscale y\n", marks(report), history.block("history"), exact.block("exact"),
                 "plot $history with lines lw 2 lc rgb '#1f5fa8' title 'residual of the iteration'");
   if (tolerance > 0 && std::isfinite(tolerance))
@@ -192,7 +192,7 @@ std::string convergence_svg(SolveReport const& report, std::string const& method
         cat(", ", number(tolerance), " with lines dt 2 lw 1.5 lc rgb '#666666' title 'tolerance'");
   if (!exact.empty())
     script += ", $exact with points pt 7 ps 0.5 lc rgb '#c23b22' title 'true residual'";
-  return run(script + "\n");
+  return drawn(script + "\n");
 }
 
 }  // namespace tcsolve

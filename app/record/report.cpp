@@ -2,72 +2,18 @@
 #include <tcsolve/app/record/report.hpp>
 
 #include <tcsolve/app/config/memory_plan.hpp>
+#include <tcsolve/app/record/html.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/formats/features.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace tcsolve {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// What the browser may do: show this page.
-constexpr char const* head = R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<style>
-:root { --ink: #1c2733; --paper: #fff; --box: #f4f6f8; --line: #e3e7eb; --soft: #5b6876;
-  --bar: #3a72b5; --good: #2e7d4f; --bad: #c23b22; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #d9e1e8; --paper: #14191f; --box: #1e262e; --line: #313b45; --soft: #93a1ae;
-    --bar: #6f9bd0; --good: #58b37f; --bad: #e5705a; }
-  .plot svg, .spy svg { filter: invert(.88) hue-rotate(180deg); }
-}
-body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 64rem; margin: 1.5rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.1rem; margin: 0 0 .5rem; }
-section { margin: 1.6rem 0 0; break-inside: avoid; }
-.verdict { border-left: .4rem solid; padding: .6rem .9rem; margin: 1rem 0; background: var(--box);
-  overflow-wrap: anywhere; }
-.good { border-color: var(--good); } .bad { border-color: var(--bad); }
-.columns { columns: 22rem; column-gap: 2.5rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; }
-td:first-child { white-space: nowrap; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.t { text-align: right; overflow-wrap: anywhere; }
-td.l { white-space: normal !important; }
-.bar { background: var(--bar); height: .7rem; display: block; min-width: 1px; }
-pre { background: var(--box); padding: .8rem; overflow-x: auto; }
-svg { max-width: 100%; height: auto; } .plot svg { width: 100%; }
-.spy svg { width: 100%; max-width: 26rem; }
-small { color: var(--soft); } p { margin: .4rem 0; overflow-wrap: anywhere; }
-@media print { .columns { columns: 2; } }
-</style>
-)";
-
-std::string figure(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", v);
-  return text;
-}
-
-std::string seconds_text(double s) {
-  if (s != 0 && s < 1e-3) return figure(1e6 * s) + " &micro;s";
-  if (s != 0 && s < 1) return figure(1e3 * s) + " ms";
-  return figure(s) + " s";
-}
 
 enum class Unit { none, seconds, bytes, rate, share, megahertz };
 
@@ -91,14 +37,14 @@ std::string value_text(Json const& v, Unit unit = Unit::none) {
     return html_text(v.is_string() ? v.get<std::string>() : v.dump());
   double const number = v.get<double>();
   switch (unit) {
-    case Unit::seconds: return seconds_text(number);
+    case Unit::seconds: return html_seconds(number);
     case Unit::bytes: return byte_text(number);
-    case Unit::rate: return figure(number / 1e9) + " GB/s";
-    case Unit::share: return figure(100 * number) + " %";
-    case Unit::megahertz: return figure(number) + " MHz";
+    case Unit::rate: return html_figure(number / 1e9) + " GB/s";
+    case Unit::share: return html_figure(100 * number) + " %";
+    case Unit::megahertz: return html_figure(number) + " MHz";
     case Unit::none: break;
   }
-  return figure(number);
+  return html_figure(number);
 }
 
 std::string words(std::string key) {
@@ -131,7 +77,7 @@ std::string object_section(std::string const& title, Json const& result, std::st
 }
 
 std::string bar(double share) {
-  return cat("<span class=\"bar\" style=\"width: ", figure(100 * std::clamp(share, 0.0, 1.0)),
+  return cat("<span class=\"bar\" style=\"width: ", html_figure(100 * std::clamp(share, 0.0, 1.0)),
              "%\"></span>");
 }
 
@@ -142,7 +88,7 @@ std::string ledger(Json const& seconds) {
   for (auto const& [key, v] : seconds.items()) {
     if (!v.is_number() || v.get<double>() <= 0) continue;
     double const s = v.get<double>();
-    text += cat("<tr><td>", words(key), "</td><td class=\"n\">", seconds_text(s),
+    text += cat("<tr><td>", words(key), "</td><td class=\"n\">", html_seconds(s),
                 "</td><td style=\"width: 50%\">",
                 key == "total" || total <= 0 ? "" : bar(s / total), "</td></tr>\n");
   }
@@ -160,7 +106,7 @@ std::string profile(Json const& parts) {
     text += cat("<tr><td>", words(key), "</td><td class=\"n\">", value_text(p["calls"]),
                 "</td><td class=\"n\">", value_text(p["seconds"], Unit::seconds),
                 "</td><td class=\"n\">",
-                rate.is_number() ? figure(rate.get<double>() / 1e9) : "&ndash;",
+                rate.is_number() ? html_figure(rate.get<double>() / 1e9) : "&ndash;",
                 "</td><td style=\"width: 30%\">",
                 p["share"].is_number() ? bar(p["share"].get<double>()) : "", "</td></tr>\n");
   }
@@ -286,7 +232,7 @@ std::string formats(Plan const& plan, Json const& taken) {
       continue;
     }
     for (double const v : {c.bytes / 1e6, c.product, c.step, c.conversion / 1e3, c.total / 1e3})
-      text += cat("<td class=\"n\">", figure(v), "</td>");
+      text += cat("<td class=\"n\">", html_figure(v), "</td>");
     text += "</tr>\n";
   }
   return text + "</table></div>\n";
@@ -298,32 +244,13 @@ std::string list(Json const& warnings) {
   return text.empty() ? "" : section("Warnings", "warnings", "<ul>\n" + text + "</ul>\n");
 }
 
-/// An SVG document without its prologue.
-std::string inlined(std::string const& svg) {
-  std::size_t const start = svg.find("<svg");
-  return start == std::string::npos ? "" : svg.substr(start);
-}
-
 /// The drawn history, where there is one.
 std::string convergence(std::string const& plot) {
   if (plot.empty()) return "";
-  return cat("<section class=\"plot\"><h2>Convergence</h2>\n", inlined(plot), "</section>\n");
+  return cat("<section class=\"plot\"><h2>Convergence</h2>\n", inlined_svg(plot), "</section>\n");
 }
 
 }  // namespace
-
-std::string html_text(std::string const& text) {
-  std::string out;
-  for (char const c : text) switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  return out;
-}
 
 MatrixPicture picture_of(Context const& ctx, Csr<double> const& a) {
   Context host(Backend::host);
@@ -336,25 +263,24 @@ std::string report_html(std::string const& result, std::string const& config,
   Json const& verdict = r["verdict"];
   bool const good = r["verdict"]["exit_code"] == 0;
   std::string const source = r["problem"]["source"].get<std::string>();
-  std::string const title = html_text(source.substr(source.rfind('/') + 1));
+  std::string const title = source.substr(source.rfind('/') + 1);
   Json of_run = Json::object();
   for (char const* const key :
        {"iterations", "restarts", "solution_error", "format", "backend", "device", "driver"})
     of_run[key] = r[key];
-  return cat(head, "<title>tcsolve: ", title, "</title>\n</head>\n<body>\n<h1>", title, "</h1>\n",
-             "<div class=\"verdict ", good ? "good" : "bad", "\" data-key=\"verdict\"><b>",
-             value_text(verdict["outcome"]), "</b> (exit code ", value_text(verdict["exit_code"]),
-             ")<br>\n", value_text(verdict["message"]), "</div>\n", list(r["warnings"]), method(r),
-             choices(r["choices"]), right_hand_sides(r["columns"]), many_systems(r["systems"]),
-             convergence(plot),
+  return cat(html_begin(title), "<div class=\"verdict ", good ? "good" : "bad",
+             "\" data-key=\"verdict\"><b>", value_text(verdict["outcome"]), "</b> (exit code ",
+             value_text(verdict["exit_code"]), ")<br>\n", value_text(verdict["message"]),
+             "</div>\n", list(r["warnings"]), method(r), choices(r["choices"]),
+             right_hand_sides(r["columns"]), many_systems(r["systems"]), convergence(plot),
              "<div class=\"columns\">\n<section data-key=\"problem\"><h2>System</h2>\n<table>\n",
              rows(r["problem"], "problem"), rows(of_run, ""), "</table>\n</section>\n",
              object_section("Residual", r, "residual"), ledger(r["seconds"]), profile(r["profile"]),
              object_section("Repeated solves", r, "repeat"),
              "<section class=\"spy\"><h2>Entries of the matrix</h2>\n", spy_svg(picture.spy),
              "<p><small>", picture.spy.rows, " x ", picture.spy.cols, "; a cell holds about ",
-             figure(double(picture.spy.rows) / picture.spy.high), " x ",
-             figure(double(picture.spy.cols) / picture.spy.wide),
+             html_figure(double(picture.spy.rows) / picture.spy.high), " x ",
+             html_figure(double(picture.spy.cols) / picture.spy.wide),
              " of them, darker where more are stored</small></p></section>\n",
              reordering(r["reordering"]), object_section("Work", r, "work"),
              object_section("Memory", r, "memory"),
@@ -362,11 +288,10 @@ std::string report_html(std::string const& result, std::string const& config,
              object_section("Clocks", r, "clocks_mhz"), object_section("Versions", r, "versions"),
              process(r["process"]), files(r["files"]), "</div>\n",
              "<section><h2>Formats considered</h2>\n", formats(picture.plan, r["format"]),
-             "<p><small>Predicted for ", figure(picture.plan.request.applies),
+             "<p><small>Predicted for ", html_figure(picture.plan.request.applies),
              " products in FP64, ", html_text(picture.plan.device),
              "; the one that the run ended with is bold.</small></p></section>\n",
-             section("Config", "config", cat("<pre>", html_text(config), "</pre>\n")),
-             "</body>\n</html>\n");
+             section("Config", "config", cat("<pre>", html_text(config), "</pre>\n")), html_end());
 }
 
 }  // namespace tcsolve

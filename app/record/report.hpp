@@ -26,7 +26,4 @@ MatrixPicture picture_of(Context const& ctx, Csr<double> const& a);
 std::string report_html(std::string const& result, std::string const& config,
                         std::string const& plot, MatrixPicture const& picture);
 
-/// Text for HTML: & < > " ' as entities.
-std::string html_text(std::string const& text);
-
 }  // namespace tcsolve

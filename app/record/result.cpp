@@ -5,6 +5,7 @@
 #include <tcsolve/app/config/blocks.hpp>
 #include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/record/gnuplot.hpp>
+#include <tcsolve/app/record/output_directory.hpp>
 #include <tcsolve/app/record/story.hpp>
 #include <tcsolve/app/record/systems.hpp>
 #include <tcsolve/configs/schema/print.hpp>
@@ -17,16 +18,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <exception>
-#include <fstream>
-#include <string_view>
 #include <utility>
 
 namespace tcsolve {
@@ -34,19 +28,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+using namespace record;
 
-constexpr char const* result_name = "result.json";
-constexpr char const* history_name = "history.csv";
-constexpr char const* systems_name = "systems.csv";
-constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
-constexpr char const* plot_name = "convergence.svg";
-constexpr char const* report_name = "report.html";
 constexpr int schema_version = 6;  // 6: blocks of choices, taken, iterations in force, profile
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-char const* solution_name(OutputConfig const& output) {
-  return solution_names[static_cast<int>(output.solution_format)];
-}
 
 Json ratio(double a, double b) { return b > 0 ? json_number(a / b) : Json(nullptr); }
 
@@ -290,42 +275,6 @@ std::string history_csv(SolveReport const& report) {
   return text;
 }
 
-/// Whether both are one file that exists.
-bool same_file(fs::path const& a, fs::path const& b) {
-  std::error_code missing;
-  return !a.empty() && fs::equivalent(a, b, missing) && !missing;
-}
-
-void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
-  for (char const* const name : {result_name, history_name, systems_name, solution_names[0],
-                                 solution_names[1], plot_name, report_name}) {
-    fs::path const file = directory / name;
-    std::error_code failed;
-    bool const is_input = same_file(inputs.matrix, file) || same_file(inputs.rhs, file) ||
-                          same_file(inputs.x0, file) || same_file(inputs.solution, file) ||
-                          std::ranges::any_of(inputs.batch, [&](fs::path const& input) {
-                            return same_file(input, file);
-                          });
-    // A folder of that name is not ours.
-    if (is_input || !fs::is_regular_file(fs::symlink_status(file, failed))) continue;
-    if (!fs::remove(file, failed) && failed)
-      throw Error(cat(file.string(), ": the result of an older run cannot be removed: ",
-                      failed.message(), "; choose another directory with --output"));
-  }
-}
-
-/// What result.json in a directory is about; empty where there is none.
-std::string source_of_result(fs::path const& directory) {
-  std::ifstream in(directory / result_name);
-  Json const result = Json::parse(in, nullptr, false);
-  Json const* at = &result;
-  for (char const* const key : {"problem", "source"}) {
-    if (!at->is_object() || !at->contains(key)) return "";
-    at = &(*at)[key];
-  }
-  return at->is_string() ? at->get<std::string>() : "";
-}
-
 /// f(); whether it succeeded, else why not in `failed`.
 template <class F>
 bool written(std::vector<std::string>& failed, F const& f) {
@@ -412,71 +361,6 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"warnings", run.warnings},
                        {"config", Json::parse(dump_json(config))}};
   return result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string directory_for(std::string directory, ParsedConfig const& config) {
-  constexpr std::string_view key = "{name}";
-  std::size_t const at = directory.find(key);
-  if (at == std::string::npos) return directory;
-  ProblemConfig const& problem = config.run.problem;
-  std::string name = !problem.batch.empty() ? "batch"
-                     : problem.generator    ? problem.generator.type()
-                                            : problem.matrix;
-  name = fs::path(is_standard_input(name) ? "standard-input" : name).filename().string();
-  for (char const* const ending : {".gz", ".xz", ".tar", ".tgz", ".mtx", ".npz", ".petsc"})
-    if (name.size() > std::string_view(ending).size() && name.ends_with(ending))
-      name.erase(name.size() - std::string_view(ending).size());
-  return directory.replace(at, key.size(), name);
-}
-
-OutputDirectory::OutputDirectory(OutputConfig const& output, InputFiles const& inputs) {
-  fs::path const directory = output.directory;
-  std::error_code failed;
-  fs::create_directories(directory, failed);
-  if (failed || !fs::is_directory(directory))
-    throw Error(cat("the output directory ", directory.string(),
-                    " can't be made: ", failed ? failed.message() : "a file of that name is there",
-                    "; choose another with --output"));
-  // Unlocked when the process ends, however it does.
-  lock_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(lock_);
-    throw Error(cat("another run writes into the directory ", directory.string(),
-                    "; choose another with --output"));
-  }
-  fs::path const probe = directory / ".tcsolve-probe";
-  try {
-    write_file(probe, "");
-  } catch (Error const& e) {
-    std::string const text = e.what();
-    std::size_t const reason = text.rfind(": ");
-    throw Error(cat("the directory ", directory.string(), " is not writable",
-                    reason == std::string::npos ? "" : text.substr(reason),
-                    "; choose another with --output"));
-  }
-  fs::remove(probe, failed);
-  replaced_ = source_of_result(directory);
-  remove_older_results(directory, inputs);
-}
-
-OutputDirectory::~OutputDirectory() {
-  if (lock_ >= 0) ::close(lock_);
-}
-
-void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs) {
-  fs::path const solution = fs::path(output.directory) / solution_name(output);
-  if (!output.solution) return;
-  for (auto const& [key, input] :
-       {std::pair{"matrix", &inputs.matrix}, {"rhs", &inputs.rhs}, {"solution", &inputs.solution}})
-    if (same_file(*input, solution))
-      throw ConfigError(cat("'problem.", key, "': ", input->string(),
-                            " is where `output.solution` would write x; choose another output "
-                            "directory"));
-  for (fs::path const& input : inputs.batch)
-    if (same_file(input, solution))
-      throw ConfigError(cat("'problem.batch': ", input.string(),
-                            " is where `output.solution` would write x; choose another output "
-                            "directory"));
 }
 
 void write_results(RunResult& run, RunConfig const& config, std::vector<double> const& x) {

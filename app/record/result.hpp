@@ -101,32 +101,6 @@ struct RunResult {
 /// "inf".
 std::string result_json(RunResult const&, RunConfig const&);
 
-/// `directory` with {name} replaced by that of the problem: of its matrix file without the folder
-/// and the endings, or of its generator.
-std::string directory_for(std::string directory, ParsedConfig const&);
-
-/// The output directory of a run, its own as long as this lives.
-class OutputDirectory {
- public:
-  /// Makes the directory if it is missing, writes and removes a file in it, and removes the results
-  /// of an older run, which could be taken for those of this one; a file that this run reads stays.
-  /// Throws Error with the reason when that fails, and where another run writes there.
-  OutputDirectory(OutputConfig const&, InputFiles const&);
-  ~OutputDirectory();
-  OutputDirectory(OutputDirectory const&) = delete;
-  OutputDirectory& operator=(OutputDirectory const&) = delete;
-  /// The source of the matrix whose result was removed; empty where there was none.
-  std::string const& replaced() const { return replaced_; }
-
- private:
-  std::string replaced_;
-  int lock_;  // the directory, locked by flock; -1 where the file system has no locks
-};
-
-/// Throws ConfigError when x.mtx would replace the matrix, the right-hand side or the known
-/// solution; it may replace the guess that led to it.
-void require_inputs_to_stay(OutputConfig const&, InputFiles const&);
-
 /// Writes history.csv, of many systems systems.csv, x, the plot and the report if the config says
 /// so and a solver ran, then result.json, each whole or not at all. Does not throw: a file that
 /// cannot be written is named in run.files.failed, the others are written nevertheless, and the

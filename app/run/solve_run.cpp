@@ -14,6 +14,7 @@
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/record/gnuplot.hpp>
+#include <tcsolve/app/record/output_directory.hpp>
 #include <tcsolve/app/record/profile.hpp>
 #include <tcsolve/app/record/progress.hpp>
 #include <tcsolve/app/record/result.hpp>
@@ -22,6 +23,7 @@
 #include <tcsolve/app/run/columns.hpp>
 #include <tcsolve/app/run/preflight.hpp>
 #include <tcsolve/app/run/signals.hpp>
+#include <tcsolve/app/run/summary.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
@@ -248,72 +250,6 @@ void rehearse(Context const& like, RunConfig const& config, ProblemSize const& s
   }
 }
 
-/// Phases that took a hundredth of the run or more, and the solve.
-std::string seconds_text(RunTimes const& t) {
-  std::pair<char const*, double> const before[] = {{"read", t.read},       {"upload", t.upload},
-                                                   {"plan", t.plan},       {"reorder", t.reorder},
-                                                   {"convert", t.convert}, {"setup", t.setup}};
-  double sum = t.solve;
-  for (auto const& [phase, seconds] : before) sum += seconds;
-  std::string text = "seconds: ";
-  for (auto const& [phase, seconds] : before)
-    if (seconds >= 0.01 * sum) text += cat(phase, " ", figure_text(seconds), ", ");
-  return cat(text, "solve ", figure_text(t.solve));
-}
-
-void print_profile(RunResult const& r) {
-  std::cout << "the solve by parts (timed one by one, which takes time itself):\n";
-  for (ProfiledPart const& p : r.profile) {
-    char line[96];
-    std::snprintf(line, sizeof line, "  %-15s%11s s%6.1f %%", name(p.part),
-                  figure_text(p.took.seconds).c_str(),
-                  r.times.solve > 0 ? 100 * p.took.seconds / r.times.solve : 0.0);
-    std::cout << line;
-    if (p.took.calls > 0) std::cout << "  " << p.took.calls << " calls";
-    if (double const rate = p.bytes / p.took.seconds; std::isfinite(rate) && p.took.calls > 0)
-      std::cout << ", " << figure_text(rate / 1e9) << " GB/s (estimate)";
-    std::cout << "\n";
-  }
-}
-
-/// The lines of a config that name what `auto` took.
-void print_taken(ChoiceReport const& taken) {
-  std::cout << "taken, as a config says it:\n  solver: " << brief_block(taken.solver_block) << "\n";
-  if (taken.preconditioner_block)
-    std::cout << "  preconditioner: " << brief_block(taken.preconditioner_block) << "\n";
-}
-
-void print_summary(RunResult const& r, RunConfig const& config) {
-  RunTimes const& t = r.times;
-  std::cout << seconds_text(t);
-  if (std::isfinite(r.seconds_per_iteration))
-    std::cout << " (" << figure_text(1e3 * r.seconds_per_iteration) << " ms an iteration)";
-  std::cout << "\n";
-  if (r.repeat) std::cout << r.repeat->text() << "\n";
-  if (!r.profile.empty()) print_profile(r);
-  if (ChoiceReport const* const taken = in_force(r.report.choices)) print_taken(*taken);
-  if (double const rate = r.report.bytes / t.solve; r.bandwidth > 0 && std::isfinite(rate))
-    std::cout << "memory traffic: " << figure_text(rate / 1e9) << " GB/s (estimate), "
-              << std::lround(100 * rate / r.bandwidth) << " % of the "
-              << figure_text(r.bandwidth / 1e9) << " GB/s of a vector update\n";
-  std::cout << "results: "
-            << (std::filesystem::path(config.output.directory) / "result.json").string() << "\n";
-}
-
-/// What a dry run prints stands behind a config, as its comments.
-void print_problem(ProblemSize const& size, std::string const& rhs, MemoryPlan const& plan,
-                   bool dry) {
-  char const* const comment = dry ? "# " : "";
-  std::cout << comment << "problem: " << size.source << ", " << size.rows << " x " << size.cols
-            << ", at most " << size.entries << " entries";
-  if (size.columns > 1)
-    std::cout << "; " << size.columns << " right-hand sides"
-              << (rhs.empty() ? "" : ", the columns of " + rhs);
-  std::cout << "\n" << comment << plan.text() << "\n";
-  for (std::string const& note : size.notes) std::cout << comment << note << "\n";
-  std::cout << std::flush;
-}
-
 /// What a run needs before its matrix: where it computes, its solver, how large the system is and
 /// that it fits.
 class Setting {
@@ -471,10 +407,13 @@ int conclude(RunResult& result, RunConfig const& config, std::vector<double> con
 }  // namespace
 
 int solve_run(Arguments const& arguments, Registries const& registries) {
+  return solve_run(arguments, read_run(arguments, registries.catalog));
+}
+
+int solve_run(Arguments const& arguments, ParsedConfig parsed) {
   bool const quiet = arguments.talk == Talk::quiet;
-  ParsedConfig parsed = read_run(arguments, registries.catalog);
   RunConfig& config = parsed.run;
-  config.output.directory = directory_for(config.output.directory, parsed);
+  config.output.directory = with_name(config.output.directory, problem_name(config.problem));
   if (arguments.dry_run || arguments.talk == Talk::verbose) std::cout << dump_yaml(config);
   if (arguments.dry_run) return dry_run(arguments, parsed);
 

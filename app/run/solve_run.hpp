@@ -4,6 +4,7 @@
 
 #include <tcsolve/app/arguments.hpp>
 #include <tcsolve/app/config/registries.hpp>
+#include <tcsolve/app/config/run_config.hpp>
 
 namespace tcsolve {
 
@@ -11,5 +12,7 @@ namespace tcsolve {
 /// an outcome; once the config is read and the output directory is there, result.json says so too.
 /// A failing set-up and memory that runs out are outcomes.
 int solve_run(Arguments const&, Registries const&);
+/// The same for a config that has been read; of the arguments count those that are no keys.
+int solve_run(Arguments const&, ParsedConfig);
 
 }  // namespace tcsolve

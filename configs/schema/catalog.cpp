@@ -60,9 +60,9 @@ Block RegistryBase::read(ConfigNode const& node, Diagnostics& problems,
       }
     }
     if (!fallback_.empty()) {
-      ConfigNode named = node;
-      named.entries.insert(named.entries.begin(),
-                           {type_key_, node.at, ConfigNode::of_plain(fallback_)});
+      ConfigNode named = node, type_name = ConfigNode::of_plain(fallback_);
+      type_name.at = node.at;  // of the block, not of a set
+      named.entries.insert(named.entries.begin(), {type_key_, node.at, std::move(type_name)});
       return read(named, problems, catalog);
     }
     problems.add(node.at,

@@ -18,7 +18,14 @@ std::vector<std::string> configs() {
 class Example : public Program, public testing::WithParamInterface<std::string> {};
 
 TEST_P(Example, Converges) {
-  Outcome const o = tcsolve({source_dir() / "configs" / (GetParam() + ".yaml"), "--output", "out"});
+  fs::path const config = source_dir() / "configs" / (GetParam() + ".yaml");
+  if (has(read_text(config), "\nsweep:\n")) {
+    Outcome const many = tcsolve({"sweep", config, "--output", "out"});
+    EXPECT_EQ(many.code, 0) << many.err << many.out;
+    EXPECT_TRUE(has(many.verdict(), "solved")) << many.out;
+    return;
+  }
+  Outcome const o = tcsolve({config, "--output", "out"});
   EXPECT_EQ(o.code, 0) << o.err << o.out;
   bool const minimises = GetParam().find("least-squares") != std::string::npos;
   EXPECT_EQ(result("out")["verdict"]["outcome"], minimises ? "least_squares" : "converged");

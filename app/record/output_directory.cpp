@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/record/output_directory.hpp>
+
+#include <tcsolve/core/error.hpp>
+#include <tcsolve/io/atomic_file.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <utility>
+
+namespace tcsolve {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr char const* solution_names[] = {"x.mtx", "x.npy"};  // by SolutionFormat
+
+/// Whether both are one file that exists.
+bool same_file(fs::path const& a, fs::path const& b) {
+  std::error_code missing;
+  return !a.empty() && fs::equivalent(a, b, missing) && !missing;
+}
+
+void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
+  for (char const* const name :
+       {record::result_name, record::history_name, record::systems_name, solution_names[0],
+        solution_names[1], record::plot_name, record::report_name}) {
+    fs::path const file = directory / name;
+    std::error_code failed;
+    bool const is_input = same_file(inputs.matrix, file) || same_file(inputs.rhs, file) ||
+                          same_file(inputs.x0, file) || same_file(inputs.solution, file) ||
+                          std::ranges::any_of(inputs.batch, [&](fs::path const& input) {
+                            return same_file(input, file);
+                          });
+    // A folder of that name is not ours.
+    if (is_input || !fs::is_regular_file(fs::symlink_status(file, failed))) continue;
+    if (!fs::remove(file, failed) && failed)
+      throw Error(cat(file.string(), ": the result of an older run cannot be removed: ",
+                      failed.message(), "; choose another directory with --output"));
+  }
+}
+
+/// What result.json in a directory is about; empty where there is none.
+std::string source_of_result(fs::path const& directory) {
+  std::ifstream in(directory / record::result_name);
+  Json const result = Json::parse(in, nullptr, false);
+  Json const* at = &result;
+  for (char const* const key : {"problem", "source"}) {
+    if (!at->is_object() || !at->contains(key)) return "";
+    at = &(*at)[key];
+  }
+  return at->is_string() ? at->get<std::string>() : "";
+}
+
+}  // namespace
+
+char const* record::solution_name(OutputConfig const& output) {
+  return solution_names[static_cast<int>(output.solution_format)];
+}
+
+LockedDirectory::LockedDirectory(fs::path const& directory) {
+  std::error_code failed;
+  fs::create_directories(directory, failed);
+  if (failed || !fs::is_directory(directory))
+    throw Error(cat("the output directory ", directory.string(),
+                    " can't be made: ", failed ? failed.message() : "a file of that name is there",
+                    "; choose another with --output"));
+  // Unlocked when the process ends, however it does.
+  lock_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(lock_);
+    throw Error(cat("another run writes into the directory ", directory.string(),
+                    "; choose another with --output"));
+  }
+  fs::path const probe = directory / ".tcsolve-probe";
+  try {
+    write_file(probe, "");
+  } catch (Error const& e) {
+    std::string const text = e.what();
+    std::size_t const reason = text.rfind(": ");
+    throw Error(cat("the directory ", directory.string(), " is not writable",
+                    reason == std::string::npos ? "" : text.substr(reason),
+                    "; choose another with --output"));
+  }
+  fs::remove(probe, failed);
+}
+
+LockedDirectory::~LockedDirectory() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+OutputDirectory::OutputDirectory(OutputConfig const& output, InputFiles const& inputs)
+    : lock_(output.directory), replaced_(source_of_result(output.directory)) {
+  remove_older_results(output.directory, inputs);
+}
+
+void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs) {
+  fs::path const solution = fs::path(output.directory) / record::solution_name(output);
+  if (!output.solution) return;
+  for (auto const& [key, input] :
+       {std::pair{"matrix", &inputs.matrix}, {"rhs", &inputs.rhs}, {"solution", &inputs.solution}})
+    if (same_file(*input, solution))
+      throw ConfigError(cat("'problem.", key, "': ", input->string(),
+                            " is where `output.solution` would write x; choose another output "
+                            "directory"));
+  for (fs::path const& input : inputs.batch)
+    if (same_file(input, solution))
+      throw ConfigError(cat("'problem.batch': ", input.string(),
+                            " is where `output.solution` would write x; choose another output "
+                            "directory"));
+}
+
+}  // namespace tcsolve
