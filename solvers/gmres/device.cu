@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The two passes over the basis of an Arnoldi step (solvers/gmres/ops.hpp).
 ///
-///   V        n x j, column after column; j is read on the device
+///   V        n x j, column after column, in the vectors' type or a narrower one; j is read on the
+///            device
 ///   gram     each column of [V u] with u and with w, and <w, w>. The warps of a block stand
 ///            side by side over the same rows, up to four columns each, so that V comes once from
 ///            memory and u and w, which they share, too:
@@ -30,9 +31,34 @@ constexpr int width = 4;        // columns of a warp
 constexpr int most = 8;         // warps side by side: 32 columns a pass
 }  // namespace gram_shape
 
-template <class T>
+/// The columns of [V u] that a lane reads, by number; one too many is w or u again, which are at
+/// hand, and its sums are not used.
+template <class T, class S>
+struct GramColumns {
+  using Value = T;
+  T const* a[gram_shape::width];
+  __device__ void set(Gram<T, S> const& op, int k, int j, int column, bool used) {
+    a[k] = used ? op.column(j, column) : op.w;
+  }
+  __device__ Value at(Gram<T, S> const&, int k, int, std::int64_t i) const {
+    return __ldg(a[k] + i);
+  }
+};
+template <class T, class S>
+requires Gram<T, S>::narrow struct GramColumns<T, S> {
+  using Value = T;
+  int column[gram_shape::width];
+  __device__ void set(Gram<T, S> const&, int k, int j, int c, bool used) {
+    column[k] = used ? c : j;
+  }
+  __device__ Value at(Gram<T, S> const& op, int k, int j, std::int64_t i) const {
+    return column[k] < j ? Value(op.V.at(column[k], i)) : __ldg(op.u + i);
+  }
+};
+
+template <class T, class S>
 __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
-    gram_kernel(Gram<T> op, LoopState* state, unsigned int* ticket) {
+    gram_kernel(Gram<T, S> op, LoopState* state, unsigned int* ticket) {
   using namespace gram_shape;
   // The last thread of the last block leads: the first ones are busy with the column of H.
   Frame frame{state, threadIdx.x == block - 1};
@@ -47,12 +73,11 @@ __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
     while (beside * width < here) beside *= 2;
     int const abreast = warps / beside, each = (here + beside - 1) / beside;
     int const mine = warp % beside, row = warp / beside;
-    // A column too many is w again, which is at hand; its sums are not used.
-    T const* a[width];
+    GramColumns<T, S> a;
 #pragma unroll
     for (int k = 0; k < width; ++k) {
       int column = mine * each + k;
-      a[k] = k >= each || column >= here ? op.w : op.column(j, k0 + column);
+      a.set(op, k, j, k0 + column, k < each && column < here);
     }
     double sum[2 * width] = {}, ww[1] = {};
     auto add = [&](T const(&v)[width], T u, T w) {
@@ -70,7 +95,7 @@ __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
 #pragma unroll
-        for (int k = 0; k < width; ++k) v[r][k] = __ldg(a[k] + i + r * step);
+        for (int k = 0; k < width; ++k) v[r][k] = a.at(op, k, j, i + r * step);
         u[r] = __ldg(op.u + i + r * step), w[r] = __ldg(op.w + i + r * step);
       }
       add(v[0], u[0], w[0]), add(v[1], u[1], w[1]);
@@ -78,7 +103,7 @@ __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
     if (i < op.n) {
       T v[width];
 #pragma unroll
-      for (int k = 0; k < width; ++k) v[k] = __ldg(a[k] + i);
+      for (int k = 0; k < width; ++k) v[k] = a.at(op, k, j, i);
       add(v, __ldg(op.u + i), __ldg(op.w + i));
     }
     __syncthreads();  // the arrays may still be read
@@ -116,9 +141,25 @@ constexpr int blocks_each = 4;
 constexpr int ahead = 4;  // columns on their way
 }  // namespace update_shape
 
-template <class T>
+/// Row i of v_j and the next u of a warp whose 32 rows share an exponent; all lanes call it, those
+/// beyond the last row with `there` false. The square of the next u.
+template <class T, class S>
+__device__ double write_together(ArnoldiUpdate<T, S> const& op,
+                                 typename ArnoldiUpdate<T, S>::Coefficients const& c,
+                                 std::int64_t i, bool there, double a, double b) {
+  double const v = there ? a * c.to_v : 0.0;
+  double largest = fabs(v);
+#pragma unroll
+  for (int apart = 16; apart > 0; apart /= 2)
+    largest = fmax(largest, __shfl_xor_sync(0xffffffffu, largest, apart));
+  if (!there) return 0;
+  int const e = Basis<S>::exponent(largest);
+  return op.write_next(i, c, double(op.V.put(c.j, i, v, e)), b);
+}
+
+template <class T, class S>
 __global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each)
-    update_kernel(ArnoldiUpdate<T> op, LoopState* state, Scratch scratch) {
+    update_kernel(ArnoldiUpdate<T, S> op, LoopState* state, Scratch scratch) {
   using namespace update_shape;
   Frame frame{state, blockIdx.x == 0 && threadIdx.x == 0};
   if (frame.stopped()) {
@@ -126,13 +167,15 @@ __global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each
     return;
   }
   __shared__ double part[warps];
-  typename ArnoldiUpdate<T>::Coefficients c;
+  typename ArnoldiUpdate<T, S>::Coefficients c;
   op.prepare(frame, c);
   auto const* st = reinterpret_cast<double2 const*>(op.H.sums);  // (s_k, t_k)
   double sum = 0;
+  constexpr bool together = Basis<S>::together > 1;
+  using Value = std::conditional_t<Gram<T, S>::narrow, float, T>;
   // Rows i and i + step. The last columns are the last one again, times zero.
-  auto rows = [&]<int count>(std::integral_constant<int, count>, std::int64_t i,
-                             std::int64_t step) {
+  auto rows = [&]<int count>(std::integral_constant<int, count>, std::int64_t i, std::int64_t step,
+                             bool there = true) {
     T u[count], w[count];
     double a[count], b[count];
 #pragma unroll
@@ -140,13 +183,13 @@ __global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each
 #pragma unroll
     for (int r = 0; r < count; ++r) a[r] = double(u[r]), b[r] = double(w[r]);
     for (Index k0 = 0; k0 < c.j; k0 += ahead) {
-      T v[ahead][count];
+      Value v[ahead][count];
       double2 f[ahead];
 #pragma unroll
       for (int l = 0; l < ahead; ++l) {
         Index const k = min(k0 + l, c.j - 1);
 #pragma unroll
-        for (int r = 0; r < count; ++r) v[l][r] = op.V[k * op.n + i + r * step];
+        for (int r = 0; r < count; ++r) v[l][r] = op.V.at(k, i + r * step);
         f[l] = __ldg(st + k);
       }
 #pragma unroll
@@ -160,12 +203,26 @@ __global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each
       }
     }
 #pragma unroll
-    for (int r = 0; r < count; ++r) sum += op.write(i + r * step, c, a[r], b[r]);
+    for (int r = 0; r < count; ++r) {
+      if constexpr (together)
+        sum += write_together(op, c, i + r * step, there, a[r], b[r]);
+      else
+        sum += op.write(i + r * step, c, a[r], b[r]);
+    }
   };
   std::int64_t const step = std::int64_t{gridDim.x} * block;
   std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x;
-  for (; i + step < op.n; i += 2 * step) rows(std::integral_constant<int, 2>{}, i, step);
-  if (i < op.n) rows(std::integral_constant<int, 1>{}, i, step);
+  if constexpr (together) {
+    // A warp stays together: a lane beyond the last row reads that row and writes nothing.
+    std::int64_t const lane = threadIdx.x % 32;
+    for (; i - lane < op.n; i += step) {
+      bool const there = i < op.n;
+      rows(std::integral_constant<int, 1>{}, there ? i : op.n - 1, step, there);
+    }
+  } else {
+    for (; i + step < op.n; i += 2 * step) rows(std::integral_constant<int, 2>{}, i, step);
+    if (i < op.n) rows(std::integral_constant<int, 1>{}, i, step);
+  }
 
   sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
@@ -193,33 +250,29 @@ int blocks_for(std::int64_t n, int block, int most) {
 
 int gram_blocks(Device& on) { return gram_shape::blocks_each * on.properties.multiProcessorCount; }
 
-template <class T>
-void gram(Device& on, LoopState* state, Gram<T> const& op) {
+template <class T, class S>
+void gram(Device& on, LoopState* state, Gram<T, S> const& op) {
   int blocks = blocks_for(op.n, gram_shape::block, gram_blocks(on));
   gram_kernel<<<blocks, gram_shape::block, 0, on.stream>>>(op, state, on.scratch.ticket);
   check(cudaGetLastError());
 }
-template void gram<double>(Device&, LoopState*, Gram<double> const&);
-template void gram<float>(Device&, LoopState*, Gram<float> const&);
 
-template <class T>
-void update(Device& on, LoopState* state, ArnoldiUpdate<T> const& op) {
+template <class T, class S>
+void execute(Device& on, LoopState* state, ArnoldiUpdate<T, S> const& op) {
   int most = update_shape::blocks_each * on.properties.multiProcessorCount;
   int blocks = blocks_for(op.n, update_shape::block, most);
   update_kernel<<<blocks, update_shape::block, 0, on.stream>>>(op, state, on.scratch);
   check(cudaGetLastError());
 }
-template <>
-void execute(Device& on, LoopState* state, ArnoldiUpdate<double> const& op) {
-  update(on, state, op);
-}
-template <>
-void execute(Device& on, LoopState* state, ArnoldiUpdate<float> const& op) {
-  update(on, state, op);
-}
 
 template struct Executes<GmresOps<double>>;
 template struct Executes<GmresOps<float>>;
 template struct Executes<OpList<BackSubstitute>>;
+#define TCSOLVE_BASIS(T, S)                                                     \
+  template void gram<T, S>(Device&, LoopState*, Gram<T, S> const&);             \
+  template void execute<T, S>(Device&, LoopState*, ArnoldiUpdate<T, S> const&); \
+  template struct Executes<OpList<CombineBasis<T, S>>>;
+TCSOLVE_EACH_BASIS(TCSOLVE_BASIS)
+#undef TCSOLVE_BASIS
 
 }  // namespace tcsolve::cuda

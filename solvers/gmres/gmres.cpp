@@ -5,11 +5,57 @@
 
 namespace tcsolve {
 
+namespace {
+
+/// f(Basis<S>) for the S of `type`, which is no wider than T.
+template <class T, class F>
+void with_basis(BasisType type, std::byte* room, std::int64_t n, Index m, F const& f) {
+  with_basis_type(type, [&]<class S>(S) {
+    if constexpr (sizeof(S) <= sizeof(T)) f(Basis<S>::of(room, n, m));
+  });
+}
+
+/// Bytes of an entry.
+double width_of(BasisType type) {
+  return with_basis_type(type, []<class S>(S) {
+    constexpr Index many = 1 << 20;
+    return static_cast<double>(Basis<S>::bytes(many, 1)) / many;
+  });
+}
+
+/// What to do about a solve that makes no headway.
+std::string own_advice(SolveReport const& r) {
+  return r.reason == Stop::stagnated ? "raise restart, or use a stronger preconditioner" : "";
+}
+std::string narrow_advice(SolveReport const& r) {
+  return r.reason == Stop::stagnated
+             ? "leave 'basis' out, raise restart, or use a stronger preconditioner"
+             : "";
+}
+
+}  // namespace
+
+std::string check_basis(std::optional<BasisType> basis, VectorType vectors, Execution execution) {
+  if (!basis) return "";
+  if (vectors == VectorType::fp32 && *basis == BasisType::fp64)
+    return "'basis: fp64' is wider than 'vectors: fp32', whose entries it would hold; leave one "
+           "out";
+  bool const own = *basis == (vectors == VectorType::fp32 ? BasisType::fp32 : BasisType::fp64);
+  if (!own && execution == Execution::persistent)
+    return "'execution: persistent' reads a basis of the vectors' own type; leave 'basis' or "
+           "'execution' out";
+  return "";
+}
+
+template <class T>
+Arnoldi<T>::Arnoldi(int restart, std::optional<BasisType> basis)
+    : restart_(restart), basis_(basis.value_or(own_basis)) {}
+
 template <class T>
 auto Arnoldi<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
   std::size_t n = this->A().rows(), m = restart_;
   Space s = ctx.space();
-  V_.resize(s, n * m);
+  with_basis_type(basis_, [&]<class S>(S) { V_.resize(s, Basis<S>::bytes(n, restart_)); });
   for (Vector<T>* v : {&u_, &w_, &z_}) v->resize(s, this->A().rows());
   std::size_t sums = Gram<T>::sums(restart_ - 1);
   partials_.resize(s, sums * gram_blocks(ctx));
@@ -32,35 +78,55 @@ template <class T>
 void Arnoldi<T>::extend_basis(Context& ctx) {
   Out<T> u = u_, w = w_;
   double eps = roundoff(real_of<T>), size = this->system().size_A_alone();
-  // s = V^T u, t = V^T w, rho, kappa, h.
-  gram(ctx, Gram<T>{w.rows, V_.data(), u.data, w.data, H_, eps, size, partials_.data()});
-  // v_j = (u - V s) / rho;  u = (w - V t - kappa v_j) / (2^e rho);  h into R, g, ||r||.
-  submit(ctx, ArnoldiUpdate<T>{w.rows, V_.data(), u.data, w.data, H_, eps, size,
-                               Observe{.norm2 = H_.norm2}});
+  with_basis<T>(basis_, V_.data(), w.rows, restart_, [&]<class S>(Basis<S> V) {
+    // s = V^T u, t = V^T w, rho, kappa, h.
+    gram(ctx, Gram<T, S>{w.rows, V, u.data, w.data, H_, eps, size, partials_.data()});
+    // v_j = (u - V s) / rho;  u = (w - V t - kappa v_j) / (2^e rho);  h into R, g, ||r||.
+    submit(ctx, ArnoldiUpdate<T, S>{w.rows, V, u.data, w.data, H_, eps, size,
+                                    Observe{.norm2 = H_.norm2}});
+  });
 }
 
 template <class T>
-void Arnoldi<T>::combine(Context& ctx, Array<T> const& B, Out<T> u) {
-  submit(ctx, BackSubstitute{0, H_, roundoff(real_of<T>)});                  // y = R^-1 g
-  submit(ctx, CombineBasis<T>{u.rows, H_.columns, B.data(), H_.y, u.data});  // u = B y
+void Arnoldi<T>::solve_for_y(Context& ctx) {
+  submit(ctx, BackSubstitute{0, H_, roundoff(real_of<T>)});
+}
+
+template <class T>
+void Arnoldi<T>::combine_basis(Context& ctx, Out<T> u) {
+  with_basis<T>(basis_, V_.data(), u.rows, restart_, [&]<class S>(Basis<S> V) {
+    submit(ctx, CombineBasis<T, S>{u.rows, H_.columns, V, H_.y, u.data});
+  });
 }
 
 template <class T>
 MethodFacts Arnoldi<T>::arnoldi_facts(std::string name, double vectors, double passes) const {
+  // All inner products and all updates read half of it.
+  double const basis = restart_ * width_of(basis_) / sizeof(T);
   return {.name = std::move(name),
-          .cost = {.vectors = vectors, .products = 1, .applications = 1, .passes = passes},
-          .advice = [](SolveReport const& r) -> std::string {
-            return r.reason == Stop::stagnated ? "raise restart, or use a stronger preconditioner"
-                                               : "";
-          },
+          .cost = {.vectors = vectors + basis,
+                   .products = 1,
+                   .applications = 1,
+                   .passes = passes + basis},
+          .advice = narrow() ? narrow_advice : own_advice,
           .cycle = restart_,
-          // All inner products and all updates read half of it.
-          .basis_passes = static_cast<double>(restart_)};
+          .basis_passes = basis};
 }
 
 template <class T>
 bool Arnoldi<T>::saw_singular(Context& ctx) {
   return read(ctx, H_.left) > 0;
+}
+
+template <class T>
+void Arnoldi<T>::classify_stop(Context&, LoopState& state) {
+  if (!narrow()) return;
+  auto const stop = static_cast<Stop>(state.stop);
+  auto const cause = static_cast<Cause>(state.cause);
+  bool const spent = stop == Stop::stagnated && cause == Cause::values;
+  if (!spent && !(stop == Stop::claimed && cause == Cause::none)) return;
+  state.stop = static_cast<std::int32_t>(Stop::cycle_end);
+  state.cause = static_cast<std::int32_t>(Cause::none);
 }
 
 template <class T>
@@ -80,8 +146,9 @@ void GmresMethod<T>::step(Context& ctx) {
 
 template <class T>
 void GmresMethod<T>::complete(Context& ctx) {
-  if (side_ == Side::left) return this->combine(ctx, this->V_, this->x());
-  this->combine(ctx, this->V_, this->z_);
+  this->solve_for_y(ctx);
+  if (side_ == Side::left) return this->combine_basis(ctx, this->x());
+  this->combine_basis(ctx, this->z_);
   this->M().apply(ctx, this->z_, this->x());  // d = M V y
 }
 
@@ -109,7 +176,10 @@ void FgmresMethod<T>::step(Context& ctx) {
 
 template <class T>
 void FgmresMethod<T>::complete(Context& ctx) {
-  this->combine(ctx, Z_, this->x());  // d = Z y
+  this->solve_for_y(ctx);
+  Out<T> x = this->x();
+  Basis<T> const Z{Z_.data(), x.rows};
+  submit(ctx, CombineBasis<T>{x.rows, this->H_.columns, Z, this->H_.y, x.data});  // d = Z y
 }
 
 template class Arnoldi<double>;

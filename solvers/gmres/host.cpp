@@ -8,29 +8,31 @@
 
 namespace tcsolve::host {
 
-template <class T>
-struct Walk<ArnoldiUpdate<T>> {
-  static void elements(ArnoldiUpdate<T> const& op, typename ArnoldiUpdate<T>::Coefficients const& c,
-                       std::int64_t begin, std::int64_t end, double* sum) {
+template <class T, class S>
+struct Walk<ArnoldiUpdate<T, S>> {
+  using Op = ArnoldiUpdate<T, S>;
+  static void elements(Op const& op, typename Op::Coefficients const& c, std::int64_t begin,
+                       std::int64_t end, double* sum) {
     strips::update(op, c, begin, end, sum);
   }
-  static std::int64_t grain(ArnoldiUpdate<T> const&) { return chunk; }
+  static std::int64_t grain(Op const&) { return chunk; }
 };
 
-template <class T>
-struct Walk<CombineBasis<T>> {
-  static void elements(CombineBasis<T> const& op, typename CombineBasis<T>::Coefficients const& c,
-                       std::int64_t begin, std::int64_t end, double*) {
+template <class T, class S>
+struct Walk<CombineBasis<T, S>> {
+  using Op = CombineBasis<T, S>;
+  static void elements(Op const& op, typename Op::Coefficients const& c, std::int64_t begin,
+                       std::int64_t end, double*) {
     strips::combine(op, c, begin, end);
   }
-  static std::int64_t grain(CombineBasis<T> const&) { return chunk; }
+  static std::int64_t grain(Op const&) { return chunk; }
 };
 
-template <class T>
-void gram(Host& on, LoopState* state, Gram<T> const& op) {
+template <class T, class S>
+void gram(Host& on, LoopState* state, Gram<T, S> const& op) {
   Frame frame{state, true};
   if (frame.stopped()) return;
-  Index const j = frame.step(), width = Gram<T>::sums(j);
+  Index const j = frame.step(), width = Gram<T, S>::sums(j);
   std::int64_t const chunks = (op.n + chunk - 1) / chunk;
   // A chunk of u and w stays in the second-level cache while the basis goes by.
   std::vector<double> partial(static_cast<std::size_t>(chunks * width));
@@ -55,11 +57,14 @@ void gram(Host& on, LoopState* state, Gram<T> const& op) {
   for (Index k = 0; k <= j; ++k) op.entry(j, k);
   op.finish(frame);
 }
-template void gram<double>(Host&, LoopState*, Gram<double> const&);
-template void gram<float>(Host&, LoopState*, Gram<float> const&);
 
-template struct Executes<Join<GmresOps<double>, OpList<ArnoldiUpdate<double>>>>;
-template struct Executes<Join<GmresOps<float>, OpList<ArnoldiUpdate<float>>>>;
+template struct Executes<GmresOps<double>>;
+template struct Executes<GmresOps<float>>;
 template struct Executes<OpList<BackSubstitute>>;
+#define TCSOLVE_BASIS(T, S)                                       \
+  template void gram<T, S>(Host&, LoopState*, Gram<T, S> const&); \
+  template struct Executes<OpList<ArnoldiUpdate<T, S>, CombineBasis<T, S>>>;
+TCSOLVE_EACH_BASIS(TCSOLVE_BASIS)
+#undef TCSOLVE_BASIS
 
 }  // namespace tcsolve::host

@@ -23,6 +23,12 @@
 /// What the second pass finds belongs to the column of H before, 2^e s, but that is roundoff of
 /// ||A||, so the column stays. Only in h it counts, where rho may be small.
 /// Which column is being made, j, is the step number of the loop: one recording serves all j.
+///
+/// V may be stored in a type S that is narrower than the T of u and w (solvers/gmres/basis.hpp).
+/// Then V is orthonormal, and A V = [V v_j] H true, to the roundoff of S: x = V y has a residual of
+/// that times ||A|| ||y||, however small the rotations say it is. So a cycle ends where its own
+/// account has fallen by that much, by Stop::stagnated with Cause::values, and the next one begins
+/// from the true residual, as refinement does.
 #pragma once
 
 #include <cmath>
@@ -30,6 +36,7 @@
 #include <tcsolve/kernels/op_list.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
+#include <tcsolve/solvers/gmres/basis.hpp>
 
 namespace tcsolve {
 
@@ -83,12 +90,14 @@ struct ArnoldiStart {
 /// The inner products of a step (s, t, <u, u>, <u, w>, <w, w>; reads (j + 2) n) and what follows
 /// from them: rho, kappa, column j of H. The one reduction whose width is known only on the device:
 /// it has kernels of its own, which call entry() and finish() when the sums are there.
-template <class T>
+template <class T, class S = T>
 struct Gram {
   static constexpr char const* name = "gram";
   static constexpr bool only_sums = true;
+  static constexpr bool narrow = !std::is_same_v<S, T>;
   std::int64_t n;
-  T const *V, *u, *w;
+  Basis<S> V;
+  T const *u, *w;
   Hessenberg H;
   double roundoff;   ///< of the vectors
   double size_A;     ///< of ||A|| where it is known, else 0: then the column's size is taken
@@ -97,7 +106,10 @@ struct Gram {
   static TCSOLVE_HD Index sums(Index j) { return 2 * j + 3; }
   int sum_count() const { return sums(H.m - 1); }
   /// Column k of [V u].
-  TCSOLVE_HD T const* column(Index j, Index k) const { return k < j ? V + std::int64_t{k} * n : u; }
+  TCSOLVE_HD T const* column(Index j, Index k) const {
+    static_assert(!narrow);
+    return k < j ? V.data + std::int64_t{k} * n : u;
+  }
 
   /// Entry k of column j of H, k = 0 .. j. O(j).
   TCSOLVE_HD void entry(Index j, Index k) const {
@@ -145,6 +157,10 @@ struct Gram {
     double size = sqrt(size2) > size_A ? sqrt(size2) : size_A;
     column[k] *= H.c[k];
     H.g[k] = H.c[k] * H.g[k] - H.s[k] * H.g[k + 1];
+    if (narrow) {
+      f.raise(Stop::stagnated, Cause::values, 0);  // or V is no more orthonormal than S allows
+      return;
+    }
     if (magnitude(column[k]) > 10 * roundoff * size) {
       f.raise(Stop::claimed, Cause::none, 0);
     } else {
@@ -157,12 +173,13 @@ struct Gram {
 /// v_j = (u - V s) / rho;  u = (w - V t - kappa v_j) / (rho 2^e);  column j of H, rotated to
 /// triangular form (Saad 2003, eq. 6.37); the residual's norm; the stopping test. An invariant
 /// subspace is recognised.                                     reads (j + 2) n, writes 2 n
-template <class T>
+template <class T, class S = T>
 struct ArnoldiUpdate {
   static constexpr char const* name = "arnoldi_update";
   static constexpr int sums = 1;
   std::int64_t n;
-  T *V, *u;
+  Basis<S> V;
+  T* u;
   T const* w;
   Hessenberg H;
   double roundoff;  ///< of the vectors: h_{j+1,j} below this fraction of A's size is zero
@@ -182,7 +199,7 @@ struct ArnoldiUpdate {
 #pragma unroll 8
 #endif
     for (Index k = 0; k < c.j; ++k) {
-      double vk = double(V[k * n + i]);
+      double vk = double(V.at(k, i));
       a -= vk * H.sums[2 * k];
       b -= vk * H.sums[2 * k + 1];
     }
@@ -191,9 +208,11 @@ struct ArnoldiUpdate {
   /// Row i of v_j and of the next u from a = (u - V s)_i and b = (w - V t)_i; the square of the
   /// latter.
   TCSOLVE_HD double write(std::int64_t i, Coefficients const& c, double a, double b) const {
-    T v = T(a * c.to_v);
-    V[c.j * n + i] = v;
-    T next = T((b - c.kappa * double(v)) * c.to_u);
+    return write_next(i, c, double(V.put(c.j, i, a * c.to_v)), b);
+  }
+  /// The next u from v_j as it is stored.
+  TCSOLVE_HD double write_next(std::int64_t i, Coefficients const& c, double v, double b) const {
+    T next = T((b - c.kappa * v) * c.to_u);
     u[i] = next;
     return double(next) * double(next);
   }
@@ -227,7 +246,15 @@ struct ArnoldiUpdate {
     *H.norm2 = H.g[j + 1] * H.g[j + 1];
     *H.columns = j + 1;
   }
-  TCSOLVE_HD void after(Frame f) const { observe.finish(f, nullptr); }
+  TCSOLVE_HD void after(Frame f) const {
+    observe.finish(f, nullptr);
+    if (std::is_same_v<S, T> || f.stopped()) return;
+    // Of a smaller residual V says nothing.
+    constexpr double least = basis_roundoff<S> * basis_roundoff<S>;
+    if (*H.norm2 > least * f.state->start2) return;
+    f.raise(Stop::stagnated, Cause::values, *H.norm2);
+    observe.finish(f, nullptr);  // the step is counted; this tells of its end
+  }
 
  private:
   /// Column j of H through the rotations so far, into R but for its last entry, which is returned.
@@ -335,12 +362,12 @@ struct BackSubstitute {
 };
 
 /// u = V y, y of `columns` entries.
-template <class T>
+template <class T, class S = T>
 struct CombineBasis {
   static constexpr char const* name = "combine";
   std::int64_t n;
   double const* columns;
-  T const* V;
+  Basis<S> V;
   double const* y;
   T* u;
   struct Coefficients {
@@ -352,24 +379,22 @@ struct CombineBasis {
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
     double a = 0;
-    for (Index j = 0; j < c.columns; ++j) a += double(V[j * n + i]) * y[j];
+    for (Index j = 0; j < c.columns; ++j) a += double(V.at(j, i)) * y[j];
     u[i] = T(a);
   }
 };
 
 namespace host {
-template <class T>
-void gram(Host&, LoopState*, Gram<T> const&);
+template <class T, class S>
+void gram(Host&, LoopState*, Gram<T, S> const&);
 }
 namespace cuda {
-template <class T>
-void gram(Device&, LoopState*, Gram<T> const&);
+template <class T, class S>
+void gram(Device&, LoopState*, Gram<T, S> const&);
 int gram_blocks(Device&);
 // On the device an update has a kernel of its own.
-template <>
-void execute(Device&, LoopState*, ArnoldiUpdate<double> const&);
-template <>
-void execute(Device&, LoopState*, ArnoldiUpdate<float> const&);
+template <class T, class S>
+void execute(Device&, LoopState*, ArnoldiUpdate<T, S> const&);
 }  // namespace cuda
 /// Partial sums that a Gram needs for each of its own.
 inline int gram_blocks(Context& ctx) {
@@ -380,8 +405,8 @@ inline int gram_blocks(Context& ctx) {
       return 1;
   });
 }
-template <class T>
-void gram(Context& ctx, Gram<T> const& op) {
+template <class T, class S>
+void gram(Context& ctx, Gram<T, S> const& op) {
   ctx.submit_op(op, [op](Context& c) {
     LoopState* state = c.loop();
     c.visit([&](auto& on) { gram(on, state, op); });
@@ -389,6 +414,11 @@ void gram(Context& ctx, Gram<T> const& op) {
 }
 
 template <class T>
-using GmresOps = OpList<ArnoldiStart<T>, StoreColumn<T>, CombineBasis<T>>;
+using GmresOps = OpList<ArnoldiStart<T>, StoreColumn<T>>;
+
+/// f(T, S) for each type of the vectors and each S that a basis under them may be stored in.
+#define TCSOLVE_EACH_BASIS(f)                                                               \
+  f(double, double) f(double, float) f(double, half) f(double, bfloat16) f(double, Fixed16) \
+      f(float, float) f(float, half) f(float, bfloat16) f(float, Fixed16)
 
 }  // namespace tcsolve

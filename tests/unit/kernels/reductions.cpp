@@ -209,7 +209,7 @@ TYPED_TEST(KernelsReductions, Gram) {  // [V u]^T [u w] for j columns of V, and 
       running.iteration = j;
       There<LoopState> state(this->ctx(), running);
       // These are no basis, and rho^2 may be anything: only the sums mean something.
-      Gram<T> op{n, gV.data(), gu.data(), gw.data(), small.H, 0, 0, partials.data()};
+      Gram<T> op{n, {gV.data(), n}, gu.data(), gw.data(), small.H, 0, 0, partials.data()};
       std::vector<double> room(most + 1, 1.0);  // for a candidate that is taken back
       There<double> R(this->ctx(), std::vector<double>(most * most, 1.0)), c(this->ctx(), room),
           s(this->ctx(), room), g(this->ctx(), room);

@@ -1,151 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Arnoldi process, step by step: V stays orthonormal and A V = V H holds to roundoff of ||A||,
 /// also where the candidates are small beside the products they are left from.
-#include <tcsolve/operators/linear_operator.hpp>
 #include <tcsolve/solvers/gmres/ops.hpp>
 #include <tcsolve/solvers/gmres/strips.hpp>
 
-#include <Eigen/Dense>
-#include <limits>
-
+#include "tests/support/arnoldi_process.hpp"
 #include "tests/support/backend.hpp"
-#include "tests/support/guarded.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
 namespace {
 
-using Matrix = Eigen::MatrixXd;
-using Column = Eigen::VectorXd;
-
-/// Runs the operations; the products are Eigen's.
-template <class T>
-class Process {
- public:
-  Process(Context& ctx, Matrix A, Index m, Column const& start, double zero, bool flexible = false)
-      : ctx_(ctx),
-        A_(std::move(A)),
-        m_(m),
-        n_(static_cast<Index>(A_.rows())),
-        zero_(zero),
-        flexible_(flexible),
-        V_(ctx, std::vector<double>(std::size_t(n_) * m, 0)),
-        u_(ctx, std::vector<double>(n_, 0)),
-        w_(ctx, std::vector<double>(n_, 0)),
-        small_(ctx, std::vector<double>(2 * m + 1 + (m + 1) * m + m * m + 4 * m + 9 + m * m, 0)),
-        partials_(ctx, std::vector<double>((2 * m + 1) * gram_blocks(ctx), 0)),
-        history_(ctx, std::vector<double>(m + 1, 0)),
-        progress_(ctx, Progress{}),
-        state_(ctx, LoopState{}) {
-    double* at = small_.data();
-    auto take = [&](Index count) { return std::exchange(at, at + count); };
-    H_ = {m_,          take(2 * m + 1), take((m + 1) * m), take(m * m), take(m), take(m),
-          take(m + 1), take(m),         take(1),           take(1),     take(1), take(1),
-          take(1),     take(1),         take(1),           take(1)};
-    if (flexible) H_.S = take(m * m);
-    LoopState fresh;
-    fresh.limit = m + 1;
-    fresh.divergence2 = std::numeric_limits<double>::infinity();
-    fresh.threshold2 = 0;
-    fresh.history = history_.data();
-    fresh.progress = progress_.data();
-    fresh.report_every = 1;
-    state_.set(fresh);
-    std::vector<double> r(start.data(), start.data() + start.size());
-    Guarded<T> residual(ctx, r);
-    dot<T>(ctx, residual.in(), residual.in(), H_.norm2);
-    submit(ctx, ArnoldiStart<T>{n_, H_, residual.data(), u_.data()});
-    ctx.synchronize();
-  }
-
-  /// One step; the state after it.
-  LoopState step() {
-    auto u = u_.get();
-    Column z = Eigen::Map<Column>(u.data(), n_);
-    Index j = state_.get().iteration;
-    if (flexible_)
-      for (Index i = 0; i < n_; ++i) z[i] *= 1 + (i * 7 + j * 3) % 5;  // an M that changes
-    Z.conservativeResize(n_, j + 1);
-    Z.col(j) = z;
-    Column w = A_ * z;
-    set(w);
-    ctx_.within(state_.data(), [&] {
-      gram(ctx_, Gram<T>{n_, V_.data(), u_.data(), w_.data(), H_, zero_, 0, partials_.data()});
-      submit(ctx_, ArnoldiUpdate<T>{n_, V_.data(), u_.data(), w_.data(), H_, zero_, 0,
-                                    Observe{.norm2 = H_.norm2}});
-    });
-    ctx_.synchronize();
-    // Whoever waits for the loop sees how it stands, also when it was ended by the first operation
-    // of a step.
-    LoopState const state = state_.get();
-    EXPECT_EQ(progress_.get().stop, state.stop);
-    return state;
-  }
-
-  Matrix V(Index columns) {
-    auto values = V_.get();
-    return Eigen::Map<Matrix>(values.data(), n_, m_).leftCols(columns);
-  }
-  Matrix H(Index columns) {
-    auto all = to_host(ctx_, H_.h, ctx_.space(), std::size_t(m_ + 1) * m_);
-    Matrix full = Eigen::Map<Matrix>(all.data(), m_ + 1, m_);
-    return full.topLeftCorner(columns + 1, columns);
-  }
-  /// What the columns of H are of: z'_j = (z_j - sum_k s_k z'_k) / rho.
-  Matrix multiplied() {
-    if (!flexible_) return V(static_cast<Index>(Z.cols()));
-    auto all = to_host(ctx_, H_.S, ctx_.space(), std::size_t(m_) * m_);
-    Matrix S = Eigen::Map<Matrix>(all.data(), m_, m_), made = Z;
-    for (Index j = 0; j < Z.cols(); ++j)
-      made.col(j) = S(j, j) * (Z.col(j) - made.leftCols(j) * S.col(j).head(j));
-    return made;
-  }
-  /// x = V y for the columns there are; of what was multiplied, where M changes.
-  Column solution() {
-    submit(ctx_, BackSubstitute{0, H_});
-    if (flexible_) {
-      auto y = to_host(ctx_, H_.y, ctx_.space(), columns());
-      return Z.leftCols(columns()) * Eigen::Map<Column>(y.data(), columns());
-    }
-    submit(ctx_, CombineBasis<T>{n_, H_.columns, V_.data(), H_.y, u_.data()});
-    auto x = u_.get();
-    return Eigen::Map<Column>(x.data(), n_);
-  }
-  Index columns() { return static_cast<Index>(to_host(ctx_, H_.columns, ctx_.space(), 1)[0]); }
-
-  Matrix Z;  // what was multiplied by A
-
- private:
-  void set(Column const& w) {
-    std::vector<T> values(n_);
-    for (Index i = 0; i < n_; ++i) values[i] = T(w[i]);
-    copy_bytes(ctx_, w_.data(), ctx_.space(), values.data(), Space::host, sizeof(T) * n_);
-  }
-
-  Context& ctx_;
-  Matrix A_;
-  Index m_, n_;
-  double zero_;
-  bool flexible_;
-  Guarded<T> V_, u_, w_;
-  There<double> small_, partials_, history_;
-  There<Progress> progress_;
-  There<LoopState> state_;
-  Hessenberg H_{};
-};
+using arnoldi::Matrix, arnoldi::Column, arnoldi::Process, arnoldi::random_column,
+    arnoldi::random_matrix;
 
 template <class P>
 class KernelsArnoldi : public BackendTest<P> {};
 TYPED_TEST_SUITE(KernelsArnoldi, RealsOnBoth, Label);
-
-Matrix random_matrix(Index n, std::uint64_t seed) {
-  auto values = random_values(std::size_t(n) * n, seed);
-  return Eigen::Map<Matrix>(values.data(), n, n);
-}
-Column random_column(Index n, std::uint64_t seed) {
-  auto values = random_values(n, seed);
-  return Eigen::Map<Column>(values.data(), n);
-}
 
 /// Matrices by how fast the candidates shrink.
 std::vector<std::pair<char const*, Matrix>> matrices(Index n) {
@@ -221,10 +92,10 @@ void expect_the_bits_of_elements() {
     };
     std::vector<T> V = values(n * (j + 1), 1), u = values(n, 2), w = values(n, 3), W = V, t = u;
     std::vector<double> sums = random_values(2 * j + 3, 4);
-    ArnoldiUpdate<T> strips{.n = n, .V = V.data(), .u = u.data(), .w = w.data()};
+    ArnoldiUpdate<T> strips{.n = n, .V = {V.data(), n}, .u = u.data(), .w = w.data()};
     strips.H.sums = sums.data();
     ArnoldiUpdate<T> rows = strips;
-    rows.V = W.data();
+    rows.V.data = W.data();
     rows.u = t.data();
     typename ArnoldiUpdate<T>::Coefficients const c{j, 0.7, 0.3, 1.9};
     double by_strips = 0, by_rows = 0;
@@ -236,7 +107,7 @@ void expect_the_bits_of_elements() {
 
     std::vector<T> x(n, T(-1)), y = x;
     double const columns = j + 1;
-    CombineBasis<T> together{n, &columns, V.data(), sums.data(), x.data()}, apart = together;
+    CombineBasis<T> together{n, &columns, {V.data(), n}, sums.data(), x.data()}, apart = together;
     apart.u = y.data();
     host::strips::combine(together, {j + 1}, 7, n - 5);
     for (std::int64_t i = 7; i < n - 5; ++i) apart.element(i, {j + 1}, nullptr);

@@ -117,11 +117,11 @@ TEST(Program, FindsThePointersOfAFieldOfAField) {
   Hessenberg H{};
   H.m = 10;
   H.columns = r.v;
-  ArnoldiUpdate<double> update{100, r.p, r.p, r.q, H, 1, 1, Observe{.norm2 = r.v}};
+  ArnoldiUpdate<double> update{100, {r.p, 100}, r.p, r.q, H, 1, 1, Observe{.norm2 = r.v}};
   LoopProgram loop = loop_program(r.ctx.record([&](Context& c) { submit(c, update); }), 10, 512);
   ASSERT_EQ(loop.list.size(), 1u);
-  // n, three vectors, m, sixteen arrays, two numbers, n, three pointers of Observe.
-  EXPECT_EQ(loop.list[0].pointers, 0b111'0'00'1111111111111111'0'111'0u);
+  // n, V and its n, two vectors, m, sixteen arrays, two numbers, n, three pointers of Observe.
+  EXPECT_EQ(loop.list[0].pointers, 0b111'0'00'1111111111111111'0'11'0'1'0u);
   // n, a number, an array with three numbers, a number, an array with three numbers.
   loop = loop_program(r.ctx.record([&](Context& c) { r.axpby(c, r.p, r.q); }), 10, 512);
   EXPECT_EQ(loop.list[0].pointers, 0b00010000100u);
@@ -278,7 +278,7 @@ TEST(Program, RefusesWhatItHasNoOperationFor) {
   Recording wide = r.ctx.record([&](Context& c) {
     Hessenberg H{};
     H.m = 64;
-    gram(c, Gram<double>{100, r.p, r.p, r.q, H, 0, 0, r.v});
+    gram(c, Gram<double>{100, {r.p, 100}, r.p, r.q, H, 0, 0, r.v});
   });
   EXPECT_FALSE(loop_program(wide, 10, 512).why.empty());
   EXPECT_THROW(batch_program(wide), Unsupported);

@@ -87,5 +87,22 @@ TEST(NullVectors, AreAnError) {
   EXPECT_EQ(error(b.data(), x.data()), "");
 }
 
+TEST(ParamsInCpp, ABasisGoesWithItsVectors) {
+  auto const said = [](GmresParams const& params) {
+    return message([&] { Gmres<> const method(params); });
+  };
+  EXPECT_EQ(said({.basis = BasisType::frsz16}), "");
+  EXPECT_EQ(said({.vectors = VectorType::fp32, .basis = BasisType::fp32}), "");
+  EXPECT_THAT(said({.vectors = VectorType::fp32, .basis = BasisType::fp64}),
+              testing::HasSubstr("'basis: fp64' is wider than 'vectors: fp32'"));
+  EXPECT_THAT(said({.execution = Execution::persistent, .basis = BasisType::fp16}),
+              testing::HasSubstr("'execution: persistent' reads a basis of the vectors' own type"));
+  EXPECT_EQ(said({.execution = Execution::persistent, .basis = BasisType::fp64}), "");
+  EXPECT_THAT(message([] {
+                Fgmres<> const method({.vectors = VectorType::fp32, .basis = BasisType::fp64});
+              }),
+              testing::HasSubstr("is wider than"));
+}
+
 }  // namespace
 }  // namespace tcsolve::test
