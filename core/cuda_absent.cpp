@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device half of the core in a build without CUDA.
 #include <tcsolve/core/device.hpp>
+#include <tcsolve/core/device_energy.hpp>
 #include <tcsolve/core/device_missing.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/core/own_stream.hpp>
@@ -28,6 +29,7 @@ Space space(Device const&) { absent(); }
 std::size_t free_memory(Device&) { absent(); }
 std::size_t peak_memory(Device&) { absent(); }
 Clocks clocks(Device&) { absent(); }
+double consumed_joules(Device&) { absent(); }
 void synchronize(Device&) { absent(); }
 void lend(Device&, Arena*) { absent(); }
 Current::Current(Device const&) { absent(); }

@@ -56,15 +56,22 @@ SolveReport repeat_solve(Context& ctx, std::vector<double>& x,
     return report;
   };
   SolveReport report = next();
+  EnergyMeter meter(ctx);
+  double counted = 0;
+  meter.start();
   for (int i = 1; i <= count && report.reason != Stop::cancelled; ++i) {
     x = start;
     double seconds = 0;
     timed(seconds, [&] { report = next(); });
     if (report.reason == Stop::cancelled) break;
+    counted += seconds;
     times.seconds.push_back(seconds - report.setup_seconds);
     ctx.log(Severity::note,
             cat("solve ", i, " of ", count, ": ", brief(times.seconds.back()), " s"));
   }
+  // A solve that was cancelled has been counted and is none of them.
+  if (report.reason != Stop::cancelled)
+    times.joules = meter.per_solve(counted, times.seconds.size());
   report.choices = std::move(story);
   return report;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/app/energy.hpp>
 
 #include <functional>
 #include <string>
@@ -13,6 +14,7 @@ namespace tcsolve {
 /// Wall-clock seconds of solves that begin alike, in the order in which they ran.
 struct RepeatTimes {
   std::vector<double> seconds;  ///< without those of set-ups that a solve of `auto` made
+  Joules joules{};              ///< of one of them
   double setup = 0;             ///< seconds of set-ups made in any of the solves, the warm-up's too
 
   double median() const;  ///< the mean of the middle two where their number is even

@@ -265,8 +265,8 @@ std::string report_html(std::string const& result, std::string const& config,
   std::string const source = r["problem"]["source"].get<std::string>();
   std::string const title = source.substr(source.rfind('/') + 1);
   Json of_run = Json::object();
-  for (char const* const key :
-       {"iterations", "restarts", "solution_error", "format", "backend", "device", "driver"})
+  for (char const* const key : {"iterations", "restarts", "solution_error", "joules", "joules_note",
+                                "format", "backend", "device", "driver"})
     of_run[key] = r[key];
   return cat(html_begin(title), "<div class=\"verdict ", good ? "good" : "bad",
              "\" data-key=\"verdict\"><b>", value_text(verdict["outcome"]), "</b> (exit code ",

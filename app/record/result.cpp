@@ -347,6 +347,8 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"systems", of_systems(run)},
                        {"seconds", seconds(run.times)},
                        {"repeat", repeat_json(run.repeat)},
+                       {"joules", json_number(run.joules.value)},
+                       {"joules_note", text_or_null(run.joules.note)},
                        {"work", work(run)},
                        {"profile", profile_json(run)},
                        {"memory", memory(run)},

@@ -81,6 +81,7 @@ struct RunResult {
   std::string driver;                    ///< CUDA version of the driver
   std::string hash;                      ///< of the matrix (io/plan_cache.hpp)
   std::optional<RepeatTimes> repeat;     ///< of `--repeat`
+  Joules joules;                         ///< of a solve
   std::optional<MatrixPicture> picture;  ///< for report.html
   std::string source, device;
   std::string format;  ///< that A was stored in

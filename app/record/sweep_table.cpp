@@ -87,6 +87,7 @@ SweepRow row_of(SweepPoint const& point, std::string const& result) {
     row.setup += number(r, phase);
   if (!r.at("work").is_object()) return row;  // no solver began
   row.residual = number(r, "/residual/true_relative");
+  row.joules = number(r, "/joules");
   row.median = row.least = row.most = number(r, "/seconds/solve");
   row.solves = 1;
   if (!r.at("repeat").is_object()) return row;

@@ -11,6 +11,7 @@
 #include <tcsolve/app/config/problem.hpp>
 #include <tcsolve/app/config/run_config.hpp>
 #include <tcsolve/app/config/run_input.hpp>
+#include <tcsolve/app/energy.hpp>
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/record/gnuplot.hpp>
@@ -169,10 +170,17 @@ std::vector<std::string> names_of_A(LinearSolver const& solver) {
 /// once(), which makes the answer of x, or as many times as `--repeat` says.
 void solve_timed(Context& ctx, std::vector<double>& x, std::function<SolveReport()> const& once,
                  int repeat, RunResult& result) {
-  if (repeat == 0) return timed(result.times.solve, [&] { result.report = once(); });
+  if (repeat == 0) {
+    EnergyMeter meter(ctx);
+    meter.start();
+    timed(result.times.solve, [&] { result.report = once(); });
+    result.joules = meter.per_solve(result.times.solve, 1);
+    return;
+  }
   timed(result.times.repeat,
         [&] { result.report = repeat_solve(ctx, x, once, repeat, result.repeat.emplace()); });
   // The last of them is the solve of this run.
+  result.joules = result.repeat->joules;
   auto const& each = result.repeat->seconds;
   result.times.solve = each.empty() ? 0 : each.back();
   result.times.repeat -= result.times.solve;

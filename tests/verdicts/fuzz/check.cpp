@@ -124,7 +124,8 @@ class Analyst {
                   "taken",          "profile",  "columns",    "systems",        "reordering",
                   "seconds",        "repeat",   "work",       "memory",         "traffic_estimate",
                   "files",          "backend",  "device",     "driver",         "clocks_mhz",
-                  "process",        "versions", "warnings",   "config"},
+                  "process",        "versions", "warnings",   "config",         "joules",
+                  "joules_note"},
                  "result.json");
     Json const& verdict = result_.at("verdict");
     require_keys(verdict, {"outcome", "reason", "cause", "converged", "exit_code", "message"},
