@@ -106,9 +106,9 @@ Joules EnergyMeter::per_solve(double seconds, std::size_t solves) const {
     return {unknown, "NVML does not tell the energy of this device"};
   if (solves == 0 || !(seconds > 0)) return {unknown, "nothing was timed"};
   if (seconds < least)
-    return {unknown,
-            cat("the timed solves took ", figure_text(seconds), " s, and the counters need ", least,
-                " s; --repeat ", std::ceil(least / seconds * static_cast<double>(solves)))};
+    return {unknown, cat("the timed solves took ", figure_text(seconds),
+                         " s, and the counters need ", figure_text(least), " s; --repeat ",
+                         std::ceil(least / seconds * static_cast<double>(solves)))};
   std::vector<double> const after = device ? std::vector<double>{} : rapl_.read();
   if (!device && (before_.empty() || after.empty()))
     return {unknown, "a RAPL counter holds no number"};
