@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/api/auto_preconditioner.hpp>
 
-#include <tcsolve/api/choices.hpp>
-#include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/api/recipes.hpp>
 
 namespace tcsolve {
-
 namespace {
 
-std::vector<Choice> choices_of(Context& ctx, MatrixFacts const& facts) {
-  std::vector<Choice> list = choices(facts, ctx.space() != Space::host);
-  std::erase_if(list, [](Choice const& c) { return c.least_squares; });  // of lsmr, not of A^-1
+std::vector<Recipe> recipes_of(Context& ctx, MatrixFacts const& facts) {
+  std::vector<Recipe> list = recipes(facts, ctx.space() != Space::host);
+  std::erase_if(list, [](Recipe const& r) { return r.least_squares; });  // of lsmr, not of A^-1
   return list;
 }
 
@@ -18,13 +16,8 @@ MatrixFacts facts_of(Context& ctx, System const& system) {
   return with_host(ctx, system, [](CsrView<double> const& a) { return matrix_facts(a); });
 }
 
-Block block_of(Choice const& choice) {
-  SolverRegistries const& registries = solver_registries();
-  Diagnostics problems;
-  Block block = registries.preconditioners.read(parse_yaml(choice.preconditioner, "auto"), problems,
-                                                registries.catalog);
-  problems.throw_if_any();
-  return block;
+Block block_of(Recipe const& recipe) {
+  return read_text(solver_registries().preconditioners, recipe.preconditioner);
 }
 
 /// The first preconditioner that can be made.
@@ -33,8 +26,8 @@ std::unique_ptr<Preconditioner> first_of(Context& ctx, System system) {
   MatrixFacts const facts = facts_of(ctx, system);
   system.symmetric = facts.symmetric;
   std::string problems_met;
-  for (Choice const& choice : choices_of(ctx, facts)) {
-    Block const block = block_of(choice);
+  for (Recipe const& recipe : recipes_of(ctx, facts)) {
+    Block const block = block_of(recipe);
     try {
       return build_within_memory(ctx, *make<PreconditionerRegistry>(block), system, block.type());
     } catch (SetupError const& e) {
@@ -65,8 +58,8 @@ std::unique_ptr<Preconditioner> AutoPreconditionerFactory::build(Context& ctx,
 }
 
 MemoryNeed AutoPreconditionerFactory::memory(Context& ctx, System const& system) const {
-  for (Choice const& choice : choices_of(ctx, facts_of(ctx, system))) {
-    auto const factory = make<PreconditionerRegistry>(block_of(choice));
+  for (Recipe const& recipe : recipes_of(ctx, facts_of(ctx, system))) {
+    auto const factory = make<PreconditionerRegistry>(block_of(recipe));
     try {
       MemoryNeed const need = factory->memory(ctx, system);
       if (fits(ctx, need)) return need;
