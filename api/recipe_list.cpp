@@ -13,13 +13,6 @@
 namespace tcsolve {
 namespace {
 
-/// The value of a key of a block, which another registry's entry may not have: then "".
-std::string value_of(Block const& block, std::string const& key) {
-  ConfigNode const keys = block.registry()->effective(block);
-  ConfigNode const* const value = keys.find(key);
-  return value != nullptr ? value->scalar : "";
-}
-
 std::optional<bool> given_symmetry(SolverOptions const& options) {
   if (options.symmetric == Symmetry::automatic) return std::nullopt;
   return options.symmetric == Symmetry::yes;
@@ -63,8 +56,10 @@ auto RecipeList::entries_for(Context& ctx, CsrView<double> const& a) -> Entries 
     list = recipes_with(f, *parts_.preconditioner);
   else
     list = recipes(f, on_device, on_device && direct_comes_first(f) && cudss().there, rates_);
+  Block const& solver = options_.solver;
   bool const accepted =
-      parts_.chooses_method && value_of(options_.solver, "least_squares") == "true";
+      parts_.chooses_method &&
+      solver.registry()->effective(solver).find("least_squares")->scalar == "true";
   Entries entries;
   for (Recipe& recipe : list) {
     if (recipe.least_squares && accepted)

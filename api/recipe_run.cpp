@@ -25,7 +25,6 @@ void RecipeRun::set_up(RecipeSystem of) {
         "solver and a preconditioner");
   of_ = std::move(of);
   of_.system.symmetric = list_.symmetric();
-  account_ = {.keys = list_.keys()};
   list_.begin_solve({});
   require_next();
   settle();
@@ -170,7 +169,6 @@ void RecipeRun::refresh(System system) {
 /// What is at work takes the values. False where it cannot, or where the list is to begin anew:
 /// nothing is set up then. keep: M stays as it is; anew: it is not updated but made again.
 bool RecipeRun::follow(bool keep, bool anew) {
-  account_ = {.keys = list_.keys()};
   weighed_ = {};
   list_.begin_solve({});
   list_.new_values();
