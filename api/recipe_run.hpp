@@ -120,7 +120,7 @@ class RecipeRun {
 
   // recipe_solve.cpp
   Stop begin_next(Story& story);
-  SolveReport run(In<double> b, Out<double> x, Story& story);
+  void run(In<double> b, Out<double> x, Story& story, std::optional<SolveReport>& total);
   SolveReport solve_afresh(In<double> b, Out<double> x, SolveReport const& before);
   bool renews(SolveReport& total);
   void log_renewal(std::string const& outcome) const;

@@ -81,16 +81,19 @@ SolveReport RecipeRun::solve(In<double> b, Out<double> x, Keys const& keys) {
   if (auto unsolvable = list_.unsolvable(ctx_, b, account_.keys)) return *std::move(unsolvable);
   Story story = std::exchange(tried_, {});
   list_.begin_solve(story);
-  SolveReport total;
+  std::optional<SolveReport> report;
   Deadline const deadline = deadline_after(start, account_.keys.time_limit);
-  ctx_.in_turn(deadline, [&] { total = run(b, x, story); });
+  ctx_.in_turn(deadline, [&] { run(b, x, story, report); });
   if (account_.at_work > 0) renewal_.solved(account_.at_work);
   if (account_.set_ups > 0) settle();
-  total.message = cat(list_.closing(total, story), told_besides(story));
-  total.choices = std::move(story);
+  SolveReport& total = *report;
+  if (!list_.is_named()) {
+    total.message = cat(list_.closing(total, story), told_besides(story));
+    total.choices = std::move(story);
+  }
   total.setup_seconds = account_.set_ups;
   total.seconds = seconds_since(start) - account_.set_ups;
-  return total;
+  return *std::move(report);
 }
 
 /// What is left of the limits of the solve is what the method at work stops by.
@@ -114,17 +117,19 @@ Stop RecipeRun::begin_next(Story& story) {
   return ended;
 }
 
-SolveReport RecipeRun::run(In<double> b, Out<double> x, Story& story) {
-  std::optional<SolveReport> total;
+/// `total` becomes the report of the solve.
+void RecipeRun::run(In<double> b, Out<double> x, Story& story, std::optional<SolveReport>& total) {
   std::size_t ran = list_.place();
   bool const named = list_.is_named();
   for (bool again = false, begins = !work_.method;;) {
     if (Stop const ended = begins ? begin_next(story) : Stop::running; ended != Stop::running) {
       if (list_.upcoming() == nullptr) list_.go_to(ran);
       if (ended == Stop::setup_failed && !total) throw_refusals(story);
-      if (!total) return not_begun(ended, name());
-      if (ended != Stop::setup_failed) end_by(*total, ended, name());
-      return std::move(*total);
+      if (!total)
+        total = not_begun(ended, name());
+      else if (ended != Stop::setup_failed)
+        end_by(*total, ended, name());
+      return;
     }
     begins = false;
     limit_method();
@@ -136,23 +141,24 @@ SolveReport RecipeRun::run(In<double> b, Out<double> x, Story& story) {
     if (!named) note(story, report, again);
     again = !named && tries_again(report, story.back());
     std::size_t const before = total ? total->history.size() : 0;
-    if (total) total->setup_seconds = account_.set_ups;
-    total = total ? following(std::move(*total), std::move(report)) : std::move(report);
+    if (total) {
+      total->setup_seconds = account_.set_ups;
+      total = following(*std::move(total), std::move(report));
+    } else {
+      total.emplace(std::move(report));
+    }
     if (another && total->history.size() > before) total->history[before].mark = Mark::method;
     if (named && renews(*total)) continue;
-    if (named) return std::move(*total);
+    if (named) return;
     account_.spent = total->iterations;
     if (account_.keys.baseline == Baseline::initial && total->tolerance > 0)
       account_.tolerance = total->tolerance;
-    if (!may_go_on) return std::move(*total);
+    if (!may_go_on) return;
     std::string const solver = work_.method->name();
     Stop ended = ctx_.asked();
     if (ended == Stop::running && account_.spent >= account_.keys.max_iters)
       ended = Stop::max_iterations;
-    if (ended != Stop::running) {
-      end_by(*total, ended, solver);
-      return std::move(*total);
-    }
+    if (ended != Stop::running) return end_by(*total, ended, solver);
     if (again) continue;
     begins = true;
     if (work_.old && may_be_the_preconditioner(*total)) {
@@ -160,7 +166,7 @@ SolveReport RecipeRun::run(In<double> b, Out<double> x, Story& story) {
     } else if (!advance(*total)) {  // what is at work stays for the next solve
       if (total->reason == Stop::max_iterations)
         total->message = message_of(*total, solver, no_more_iterations);
-      return std::move(*total);
+      return;
     }
   }
 }
