@@ -146,8 +146,8 @@ class KrylovSolver : public Solver {
   /// What has become of a run each time that its r was made anew.
   struct Renewals {
     double best;                   ///< the smallest true residual, that of x at first
-    bool ended = false;            ///< for that, or since the method's r had nothing to do with it
     int vain = 0;                  ///< of them in a row that did not lower it
+    bool ended = false;            ///< for that, or where the method's r was far from the truth
     double const* from = nullptr;  ///< Problem::from
     std::optional<Trial> accepted = {};                ///< a claim that the true residual confirms
     std::vector<std::pair<Index, double>> found = {};  ///< as Looks::found
