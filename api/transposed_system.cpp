@@ -45,7 +45,7 @@ bool TransposedSystem::is_symmetric() {
 }
 
 PreparedSystem& TransposedSystem::system() {
-  if (second_ && second_->solver() != nullptr && !stale_) return *second_;
+  if (second_ && second_->ready() && !stale_) return *second_;
   auto const start = std::chrono::steady_clock::now();
   SetupReport& report = of_.report();
   if (!second_ && is_symmetric()) {
