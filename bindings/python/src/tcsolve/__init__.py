@@ -29,8 +29,9 @@ from ._errors import (
     Unsupported,
 )
 from ._info import Info, Infos
+from ._once import solve
 from ._scipy import bicgstab, cg, gmres, lsmr, minres
-from ._solver import Solver, solve
+from ._solver import Solver
 
 __version__ = _core.__version__
 has_cuda = _core.has_cuda
@@ -69,7 +70,7 @@ def advise(A, b, *, seconds=10.0, rtol=1e-8, device=None):
     backend, ordinal = _ordinal(device)
     text = _AUTO if backend is None else _AUTO[:-1] + f', "backend": "{backend}"}}'
     place = _core.Place(text, ordinal, 0, [])
-    return _core.race(place, *csr.args(), np.ascontiguousarray(b, dtype=np.float64), seconds, rtol)
+    return _core.race(place, *csr.to_host().args(), np.ascontiguousarray(b, dtype=np.float64), seconds, rtol)
 
 
 def devices():

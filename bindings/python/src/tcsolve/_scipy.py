@@ -2,13 +2,14 @@
 """The names and defaults of scipy.sparse.linalg, with a verdict in the place of its number."""
 import numpy as np
 
+from ._packages import is_array
 from ._solver import Solver, _say, _Sized
 
 
 def _run(method, A, b, x0, rtol, atol, maxiter, M, callback, keys):
     if not hasattr(A, "matvec") and not hasattr(A, "shape") and callable(A):
         A = _Sized(A, len(b))
-    b = np.asarray(b) if not hasattr(b, "__dlpack__") else b
+    b = b if is_array(b) else np.asarray(b)
     column = b.ndim == 2 and b.shape[1] == 1  # SciPy takes (n, 1), and returns (n,)
     if column:
         b = b.reshape(-1)
@@ -17,7 +18,9 @@ def _run(method, A, b, x0, rtol, atol, maxiter, M, callback, keys):
         maxiter = 10 * n
     each = None if callback is None else (lambda iteration, norm: callback(norm) is not False)
     with Solver(A, method={"type": method, **keys}, M=M) as solver:
-        x, info = solver._solve(b, x0 if x0 is None else np.ravel(x0), None, rtol, atol, maxiter,
+        if x0 is not None:
+            x0 = (x0 if is_array(x0) else np.asarray(x0)).reshape(-1)
+        x, info = solver._solve(b, x0, None, rtol, atol, maxiter,
                                 None, False, each, 1, None)
     if not info.solved:
         _say(x, info, False, 4)

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solver, and solves of one system."""
 import json
-import os
-import threading
 import warnings
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _packages
 from ._errors import ConvergenceWarning, Error, ShapeError
 from ._info import Info, Infos
+from ._libraries import find_cusparse
 
 _AUTO = '{"solver": {"type": "auto"}, "preconditioner": {"type": "auto"}}'
 
@@ -91,6 +90,13 @@ def _ordinal(device):
     raise ValueError(f"device={device!r}: 'cpu', 'cuda' or 'cuda:1'")
 
 
+def _device_for(A, M, b=None):
+    """Where to compute if nobody says: where A lies, or else b; functions are for the host."""
+    if _is_given_M(M) or _arrays.is_operator(A):
+        return "cpu"
+    return _arrays.device_of(A) or _packages.device_of(b)
+
+
 def _nullspace(nullspace):
     """The vectors that are given, and whether the vector of ones is one."""
     if nullspace is None:
@@ -111,6 +117,8 @@ def _place(options, method, M, symmetric, nullspace, device, threads, stream, ke
         options = dict(options or {})
         options["nullspace"] = {"constant": True}
     text, ordinal = _options_text(options, method, M, symmetric, device, threads, keys)
+    if _core.has_cuda and str(device) not in ("cpu", "host"):
+        find_cusparse()
     return _core.Place(text, ordinal, int(stream or 0), vectors)
 
 
@@ -138,7 +146,8 @@ class Solver:
     symmetric : bool, optional
         What is known of A; by default its entries tell.
     device : "cpu", "cuda", "cuda:1", optional
-        Where to compute; by default a GPU where there is one.
+        Where to compute; by default where A lies, and for one of the host a GPU where there is one.
+        With functions as A or M: the host.
     threads : int
         Of the host that share a loop; 0: one for each processor.
     stream : int
@@ -158,6 +167,8 @@ class Solver:
     def __init__(self, A=None, *, options=None, method=None, M=None, nullspace=None, symmetric=None,
                  device=None, stream=None, borrow=True, threads=0, **keys):
         self._M = M if _is_given_M(M) else None
+        if device is None:
+            device = _device_for(A, M)
         self._init(_place(options, method, M, symmetric, nullspace, device, threads, stream, keys),
                    borrow)
         if A is not None:
@@ -191,7 +202,7 @@ class Solver:
         if M is not None:
             core.set_csr_and_M(*csr.args(), M.apply, M.transposed)
         else:
-            core.set_csr(*csr.args(), self._borrow)
+            core.set_csr(*csr.args(), self._borrow, csr.stream())
         del before
         if not self._borrow and M is None:
             self._kept = None
@@ -214,7 +225,7 @@ class Solver:
             raise TypeError("update_values takes a matrix or the array of its values")
         if self._M is not None:
             return self.set_matrix(csr)
-        core.update(*csr.args())
+        core.update(*csr.args(), csr.stream())
         if self._borrow:
             self._kept = csr
         return self
@@ -237,7 +248,10 @@ class Solver:
         x0 : array, optional
             The guess; 0 without it. It is not changed.
         out : float64 array, optional
-            Where x is written: a contiguous one of x's shape.
+            Where x is written: a contiguous one of x's shape, on the host or the device.
+        stream : int, optional
+            The cudaStream_t whose work the solve begins after; by default the current stream of b's
+            package.
         rtol, atol, maxiter, time_limit : optional
             For this solve, in the place of the options. Converged means
             ||b - A x|| <= max(rtol ||b||, atol), recomputed from A in twice FP64.
@@ -253,7 +267,8 @@ class Solver:
 
         Returns
         -------
-        x : array where b lies: NumPy's on the host, float32 for float32
+        x : array of b's package and type, where b lies: float32 for float32; `out` where it is given.
+            It is there when the call returns, in whatever stream it is used
         info : Info, for a block Infos
         """
         x, info = self._solve(b, x0, out, rtol, atol, maxiter, time_limit, transpose, callback,
@@ -265,74 +280,71 @@ class Solver:
     def _solve(self, b, x0, out, rtol, atol, maxiter, time_limit, transpose, callback, every,
                stream):
         core = self._open()
-        if type(b) is np.ndarray and b.dtype == np.float64 and b.ndim == 1 and b.flags.c_contiguous:
-            kind = None
-        else:
-            b, kind, _ = _arrays.vector(b)
+        given = None
+        if type(b) is not np.ndarray or b.dtype != np.float64 or b.ndim != 1 or (
+            not b.flags.c_contiguous
+        ):
+            given = _packages.Vector(b)
+            b = given.array
         if not core.ready:
             raise ShapeError("solve without a matrix; call set_matrix")
         rows, cols = core.shape if not transpose else core.shape[::-1]
         if b.ndim not in (1, 2) or b.shape[0] != rows:
             raise ShapeError(f"b has shape {tuple(b.shape)}; A{'^T' if transpose else ''} is "
                              f"{rows} x {cols}")
-        x = self._room(b, cols, x0, out)
+        if out is not None:
+            x = _room(out, (cols, *b.shape[1:]))
+        else:
+            x = np.empty(cols) if given is None else given.empty(cols, core)
         if stream is None:
-            stream = 0 if type(b) is np.ndarray else _arrays.current_stream(b)
+            stream = _current_stream(b) or _current_stream(x)
+        if x0 is not None:
+            if tuple(np.shape(x0)) != (cols, *b.shape[1:]):
+                raise ShapeError(f"x0 has shape {np.shape(x0)}; x is {(cols, *b.shape[1:])}")
+            _packages.write(x, x0, core, stream)
         solve = core.solve if b.ndim == 1 else core.solve_columns
         told = solve(b, x, rtol, atol, maxiter, time_limit, bool(transpose), x0 is None, callback,
                      every, stream)
         info = Info(told) if b.ndim == 1 else Infos(Info(t) for t in told)
-        if kind is not None and out is None and kind != np.float64:
-            x = x.astype(kind) if hasattr(x, "astype") else x.to(b.dtype)
-        return x, info
-
-    def _room(self, b, cols, x0, out):
-        if out is None:
-            x = _arrays.empty(b, cols)
-        else:
-            x = out
-            if tuple(x.shape) != (cols, *b.shape[1:]):
-                raise ShapeError(f"out has shape {tuple(x.shape)}; x is {(cols, *b.shape[1:])}")
-            if str(x.dtype).split(".")[-1] != "float64":
-                raise ShapeError(f"out is {x.dtype}; it has to be float64")
-            if isinstance(x, np.ndarray) and not (
-                x.flags.c_contiguous or (x.ndim == 2 and x.flags.f_contiguous)
-            ):
-                raise ShapeError("out has gaps between its entries")
-        if x0 is not None:
-            if tuple(x0.shape if hasattr(x0, "shape") else np.shape(x0)) != tuple(x.shape):
-                raise ShapeError(f"x0 has shape {np.shape(x0)}; x is {tuple(x.shape)}")
-            x[...] = x0
-        return x
+        if out is not None:
+            return out, info
+        return (x if given is None else given.back(x)), info
 
     def aslinearoperator(self):
-        """A^-1 as a SciPy LinearOperator; a product that is not solved raises NotConverged."""
-        from scipy.sparse.linalg import LinearOperator
+        """A^-1 as a LinearOperator; a product that is not solved raises NotConverged.
 
+        It is SciPy's, or where A is CuPy's, CuPy's.
+        """
         rows, cols = self.shape
-        return LinearOperator(
+        return self._linear_operator()(
             (cols, rows), dtype=np.float64,
-            matvec=lambda b: self.solve(np.ravel(b), check=True)[0],
-            rmatvec=lambda b: self.solve(np.ravel(b), transpose=True, check=True)[0],
+            matvec=lambda b: self.solve(b.ravel(), check=True)[0],
+            rmatvec=lambda b: self.solve(b.ravel(), transpose=True, check=True)[0],
         )
 
     def preconditioner(self):
-        """M, an approximation of A^-1, as a SciPy LinearOperator: for SciPy's own methods."""
-        from scipy.sparse.linalg import LinearOperator
-
+        """M, an approximation of A^-1, as a LinearOperator: for SciPy's own methods, or CuPy's."""
         rows, cols = self.shape
 
         def product(transpose):
             def apply(x):
-                x = np.ascontiguousarray(np.ravel(x), dtype=np.float64)
-                y = np.empty(rows if transpose else cols)
-                self._core.apply_M(x, y, transpose)
-                return y
+                given = _packages.Vector(x.ravel())
+                y = given.empty(rows if transpose else cols, self._core)
+                stream = given.package.stream(given.array)
+                self._core.apply_M(given.array, y, transpose, stream)
+                return given.back(y)
 
             return apply
 
-        return LinearOperator((cols, rows), dtype=np.float64, matvec=product(False),
-                              rmatvec=product(True))
+        return self._linear_operator()((cols, rows), dtype=np.float64, matvec=product(False),
+                                       rmatvec=product(True))
+
+    def _linear_operator(self):
+        if self._pattern is not None and _packages.package_of(self._pattern.data).__name__ == "CuPy":
+            from cupyx.scipy.sparse.linalg import LinearOperator
+        else:
+            from scipy.sparse.linalg import LinearOperator
+        return LinearOperator
 
     # What it is.
 
@@ -397,6 +409,24 @@ class Solver:
         return f"<tcsolve.Solver: {rows} x {cols} in {self._core.format}, on {self.device}>"
 
 
+def _room(out, shape):
+    """out, if x can be written there."""
+    if tuple(out.shape) != shape:
+        raise ShapeError(f"out has shape {tuple(out.shape)}; x is {shape}")
+    if _packages.dtype_name(out) != "float64":
+        raise ShapeError(f"out is {out.dtype}; it has to be float64")
+    package = _packages.package_of(out)
+    if not package.writable:
+        raise ShapeError("out of JAX: its arrays cannot be written")
+    if not package.gapless(out):
+        raise ShapeError("out has gaps between its entries")
+    return package.plain(out)
+
+
+def _current_stream(a):
+    return 0 if type(a) is np.ndarray else _packages.package_of(a).stream(a)
+
+
 def _say(x, info, check, level):
     """A verdict is heard of: it is raised, or warned of at the line of the caller."""
     if check:
@@ -440,61 +470,3 @@ class _Sized:
 
     def __init__(self, f, n):
         self.shape, self.matvec = (n, n), f
-
-
-# One-shot solves of the same options share a Context and what was read of the options, each thread
-# by itself. A solve takes it out of here: another one that a callback begins meanwhile gets its own.
-_kept = threading.local()
-_most_kept = 32
-
-
-def _forget():
-    _kept.__dict__.clear()
-
-
-os.register_at_fork(after_in_child=_forget)
-
-
-def _places():
-    return _kept.__dict__.setdefault("places", {})
-
-
-def _put_back(key, place):
-    places = _places()
-    if len(places) >= _most_kept:
-        places.pop(next(iter(places)))
-    places[key] = place
-
-
-def solve(A, b, x0=None, *, rtol=1e-8, atol=0.0, maxiter=None, time_limit=None, method="auto",
-          M=None, callback=None, every=1, transpose=False, symmetric=None, nullspace=None,
-          options=None, device=None, threads=0, check=False):
-    """x, info: solves A x = b once. `Solver` keeps what is set up, for more than one b.
-
-    Parameters are those of `Solver` and `Solver.solve`. method "auto" goes by the entries of A, and
-    tries another method where one fails; `maxiter` counts the iterations of all.
-    """
-    if options is not None and method == "auto":
-        method = None
-    if not hasattr(A, "matvec") and not hasattr(A, "shape") and callable(A):
-        A = _Sized(A, len(b))
-    plain = options is None and nullspace is None and not isinstance(method, dict)
-    shared = plain and not isinstance(M, dict) and not _is_given_M(M)
-    key = (method, M, symmetric, str(device), threads) if shared else None
-    place = _places().pop(key, None) if shared else None
-    if place is None:
-        place = _place(options, method, M, symmetric, nullspace, device, threads, None, {})
-    solver = Solver.__new__(Solver)
-    solver._M = M if _is_given_M(M) else None
-    solver._init(place, True)
-    try:
-        solver.set_matrix(A)
-        x, info = solver._solve(b, x0, None, rtol, atol, maxiter, time_limit, transpose, callback,
-                                every, None)
-    finally:
-        solver.close()
-        if shared:
-            _put_back(key, place)
-    if not info.solved:
-        _say(x, info, check, 3)
-    return x, info
