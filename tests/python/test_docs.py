@@ -28,4 +28,4 @@ def test_page(page, tmp_path, monkeypatch):
 def test_the_page_names_what_there_is():
     text = (ROOT / "docs/11-from-python.md").read_text()
     for name in re.findall(r"`tcsolve\.(\w+)[`(.]", text):
-        assert hasattr(tcsolve, name) or name in ("jax", "skfem"), name
+        assert hasattr(tcsolve, name) or name in ("jax", "skfem", "torch"), name

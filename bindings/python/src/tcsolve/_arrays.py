@@ -16,8 +16,9 @@ from ._packages import dtype_name, package_of
 _int32_most = 2**31 - 1
 
 
-def copied(why):
-    warnings.warn(f"the matrix is copied: {why}", CopyWarning, stacklevel=6)
+def _copied(whys):
+    """One warning at the caller's line: of _as_form, of csr_of, of what takes A."""
+    warnings.warn(f"the matrix is copied: {' and '.join(whys)}", CopyWarning, stacklevel=6)
 
 
 class Csr:
@@ -45,15 +46,16 @@ class Csr:
         return Csr((self.rows, self.cols), *arrays, self.owner)
 
 
-def _plain(a, what):
+def _plain(a, what, whys):
     if not _packages.is_array(a):
-        copied(f"{what} is no array")
+        whys.append(f"{what} is no array")
         return np.asarray(a)
     return _packages.plain(a)
 
 
-def _as_form(csr):
-    """The arrays in types that are taken where they lie."""
+def _as_form(csr, whys=()):
+    """The arrays in types that are taken where they lie; `whys`: what has been copied before."""
+    whys = list(whys)
     kind = dtype_name(csr.data)
     if kind.startswith("complex"):
         raise MatrixError(
@@ -61,7 +63,7 @@ def _as_form(csr):
             "size"
         )
     if kind != "float64":
-        copied(f"its values are {kind}, not float64")
+        whys.append(f"its values are {kind}, not float64")
         csr.data = package_of(csr.data).cast(csr.data, "float64")
     for name in ("indptr", "indices"):
         array = getattr(csr, name)
@@ -74,15 +76,17 @@ def _as_form(csr):
             if isinstance(array, np.ndarray) and array.size:
                 # What a narrower type would wrap around is to be named by its row.
                 array = np.clip(array, -1, _int32_most)
-            copied(f"its column numbers are {kind}, not int32")
+            whys.append(f"its column numbers are {kind}, not int32")
         wanted = "int32" if name == "indices" else "int64"
         setattr(csr, name, package_of(array).cast(array, wanted))
     for name in ("indptr", "indices", "data"):
         array = getattr(csr, name)
         package = package_of(array)
         if not package.gapless(array):
-            copied(f"its {name} have gaps")
+            whys.append(f"its {name} have gaps")
             setattr(csr, name, package.dense(array))
+    if whys:
+        _copied(whys)
     return csr
 
 
@@ -93,23 +97,25 @@ def csr_of(A):
     if hasattr(A, "tocsr"):  # SciPy and CuPy
         if A.ndim != 2:
             raise ShapeError(f"A has {A.ndim} dimensions; it needs two")
+        whys = []
         if A.format != "csr":
-            copied(f"it is in {A.format}, not csr")
+            whys.append(f"it is in {A.format}, not csr")
             A = A.tocsr()
         if not A.has_canonical_format:
             if not A.has_sorted_indices or A.nnz:
-                copied("its columns are not sorted and unique in each row")
+                whys.append("its columns are not sorted and unique in each row")
             A = A.copy()
             A.sum_duplicates()
-        return _as_form(Csr(A.shape, A.indptr, A.indices, A.data, A))
+        return _as_form(Csr(A.shape, A.indptr, A.indices, A.data, A), whys)
     if hasattr(A, "crow_indices"):  # torch, whose every tensor has the method
+        whys = []
         if str(A.layout) != "torch.sparse_csr":
             if A.ndim != 2:
                 raise ShapeError(f"A has {A.ndim} dimensions; it needs two")
-            copied(f"it is in {str(A.layout).rpartition('.')[2]}, not sparse_csr")
+            whys.append(f"it is in {str(A.layout).rpartition('.')[2]}, not sparse_csr")
             A = A.detach().to_sparse_csr()
         parts = (A.crow_indices(), A.col_indices(), A.values())
-        return _as_form(Csr(A.shape, *(_packages.plain(part) for part in parts), A))
+        return _as_form(Csr(A.shape, *(_packages.plain(part) for part in parts), A), whys)
     if hasattr(A, "getValuesCSR"):  # petsc4py, a copy that PETSc makes
         indptr, indices, data = A.getValuesCSR()
         if len(indptr) != A.getSize()[0] + 1:
@@ -125,20 +131,23 @@ def csr_of(A):
             shape = [m.size_local * b for m, b in zip(maps, A.block_size)]
             if tuple(A.block_size) != (1, 1):
                 return csr_of(A.to_scipy())
-        arrays = [_plain(getattr(A, name), name) for name in ("indptr", "indices", "data")]
-        return _as_form(Csr(shape, *arrays, A))
+        whys = []
+        arrays = [_plain(getattr(A, name), name, whys) for name in ("indptr", "indices", "data")]
+        return _as_form(Csr(shape, *arrays, A), whys)
     if isinstance(A, tuple) and len(A) in (3, 4):  # SciPy's order: (data, indices, indptr[, shape])
-        data, indices, indptr = (_plain(a, n) for a, n in zip(A, ("data", "indices", "indptr")))
-        shape = A[3] if len(A) == 4 else (len(indptr) - 1, len(indptr) - 1)
-        return _as_form(Csr(shape, indptr, indices, data, A))
+        names, whys = ("data", "indices", "indptr"), []
+        data, indices, indptr = (_plain(a, name, whys) for a, name in zip(A, names))
+        rows = indptr.shape[0] - 1
+        shape = A[3] if len(A) == 4 else (rows, rows)
+        return _as_form(Csr(shape, indptr, indices, data, A), whys)
     if isinstance(A, np.ndarray):
         if A.ndim != 2:
             raise ShapeError(f"A has {A.ndim} dimensions; it needs two")
-        copied("it is dense")
         rows, columns = np.nonzero(A)
         indptr = np.zeros(A.shape[0] + 1, np.int64)
         np.cumsum(np.bincount(rows, minlength=A.shape[0]), out=indptr[1:])
-        return _as_form(Csr(A.shape, indptr, columns.astype(np.int32), A[rows, columns], A))
+        columns = columns.astype(np.int32)
+        return _as_form(Csr(A.shape, indptr, columns, A[rows, columns], A), ["it is dense"])
     return None
 
 
@@ -158,10 +167,12 @@ def device_of(A):
 
 def with_values(csr, data):
     """The matrix of csr's pattern with other values."""
-    data = _plain(data, "data")
-    if data.shape != csr.data.shape:
+    whys = []
+    data = _plain(data, "data", whys)
+    if tuple(data.shape) != tuple(csr.data.shape):
         raise ShapeError(f"{data.shape[0]} values; the matrix has {csr.data.shape[0]} entries")
-    return _as_form(Csr((csr.rows, csr.cols), csr.indptr, csr.indices, data, (csr.owner, data)))
+    owner = (csr.owner, data)
+    return _as_form(Csr((csr.rows, csr.cols), csr.indptr, csr.indices, data, owner), whys)
 
 
 class Operator:
