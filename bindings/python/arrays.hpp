@@ -12,6 +12,7 @@
 
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/solvers/report.hpp>
+#include <tcsolve/sparse/assembly.hpp>
 
 namespace nb = nanobind;
 
@@ -70,6 +71,25 @@ inline CsrView<double> csr_view(std::int64_t rows, std::int64_t cols, Numbers co
   a.columns = static_cast<std::int32_t const*>(indices.data());
   a.values = data.data();
   return a;
+}
+
+/// Python's arrays as entries; nothing is copied.
+inline CooView coo_view(std::int64_t rows, std::int64_t cols, Numbers const& i, Numbers const& j,
+                        InVector const& values) {
+  if (i.dtype() != nb::dtype<std::int32_t>() || j.dtype() != nb::dtype<std::int32_t>())
+    throw ShapeError("entries: int32 rows and columns");
+  if (i.size() != values.size() || j.size() != values.size())
+    throw ShapeError(
+        cat("entries: ", i.size(), " rows, ", j.size(), " columns, ", values.size(), " values"));
+  if (space_of(i) != space_of(values) || space_of(j) != space_of(values))
+    throw ShapeError("entries: rows, columns and values lie in different places");
+  return {narrow(rows, "rows"),
+          narrow(cols, "columns"),
+          static_cast<Offset>(values.size()),
+          static_cast<std::int32_t const*>(i.data()),
+          static_cast<std::int32_t const*>(j.data()),
+          values.data(),
+          space_of(values)};
 }
 
 inline nb::object history(SolveReport const& r) {

@@ -92,6 +92,15 @@ class Core {
     CsrView<double> const a = csr_view(rows, cols, indptr, indices, data);
     after(stream, [&] { solver_.update_values(a); });
   }
+  /// Entries (i, j, value): their places, and values summed into them.
+  void set_coo(std::int64_t rows, std::int64_t cols, Numbers const& i, Numbers const& j,
+               InVector const& values, std::uintptr_t stream) {
+    CooView const entries = coo_view(rows, cols, i, j, values);
+    after(stream, [&] { solver_.set_coo(entries); });
+  }
+  void update_coo(InVector const& values, std::uintptr_t stream) {
+    after(stream, [&] { solver_.update_coo({values.data(), values.size()}, space_of(values)); });
+  }
   void refresh() {
     guarded([&] { solver_.refresh(); });
   }

@@ -101,7 +101,7 @@ void define_call(nb::class_<Core>& core, char const* name,
 NB_MODULE(_core, m) {
   using namespace tcsolve;
   using namespace tcsolve::python;
-  m.attr("__version__") = version::release;
+  m.attr("version") = version::release;
   m.attr("revision") = version::revision;
   m.attr("has_cuda") = has_cuda;
   m.attr("cuda_version") = version::cuda;
@@ -163,11 +163,14 @@ NB_MODULE(_core, m) {
            "M"_a.none(), "Mt"_a.none())
       .def("update", &Core::update, "rows"_a, "cols"_a, "indptr"_a.noconvert(),
            "indices"_a.noconvert(), "data"_a.noconvert(), "stream"_a)
+      .def("set_coo", &Core::set_coo, "rows"_a, "cols"_a, "i"_a.noconvert(), "j"_a.noconvert(),
+           "values"_a.noconvert(), "stream"_a)
+      .def("update_coo", &Core::update_coo, "values"_a.noconvert(), "stream"_a)
       .def("refresh", &Core::refresh)
       .def("apply_M", &Core::apply_M, "x"_a.noconvert(), "y"_a.noconvert(), "transpose"_a,
            "stream"_a)
       .def("empty", &Core::empty, "rows"_a, "cols"_a)
-      .def("copy", &Core::copy, "from"_a.noconvert(), "to"_a.noconvert(), "stream"_a)
+      .def("copy", &Core::copy, "x"_a.noconvert(), "y"_a.noconvert(), "stream"_a)
       .def("cancel", &Core::cancel)
       .def_prop_ro("ready", &Core::ready)
       .def_prop_ro("preconditioned", &Core::preconditioned)

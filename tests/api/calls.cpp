@@ -18,6 +18,7 @@ namespace tcsolve {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Csr<double> flow(Index n = 12) { return generate(ConvdiffParams{.n = n}); }
 
@@ -101,6 +102,28 @@ TEST(TransposedSolve, HasItsOwnPreconditioner) {
   for (char const* const M : {"jacobi", "block_jacobi", "ilu", "auto"})
     expect_transposed_solves(cat("solver: {type: gmres}\npreconditioner: {type: ", M, "}"));
   expect_transposed_solves("solver: {type: auto}\npreconditioner: {type: auto}");
+}
+
+TEST(TransposedSolve, TakesMTransposedWhereThereIsOne) {
+  auto const told = [](std::string const& options) {
+    Csr<double> const a = flow();
+    LinearSolver solver(SolverOptions::from_yaml("backend: host\n" + options));
+    solver.set_matrix(a.view());
+    std::vector<double> const b = numbers(a.rows);
+    std::vector<double> x(b.size());
+    EXPECT_TRUE(solver.solve(b, x, {.transpose = true}).solved());
+    EXPECT_LE(transposed_residual(a, b, x), 1.01e-8);
+    return solver.setup_report().transposed;
+  };
+  EXPECT_THAT(told("solver: {type: gmres}\npreconditioner: {type: ilu}"),
+              HasSubstr("csr with transposed(ilu"));
+  EXPECT_THAT(told("solver: {type: bicgstab}\npreconditioner: {type: jacobi}"),
+              HasSubstr("transposed(jacobi"));
+  EXPECT_THAT(told("solver: {type: gmres}\npreconditioner: {type: ilu}\nrenew: auto"),
+              Not(HasSubstr("transposed(")));
+  EXPECT_THAT(told("solver: {type: gmres}\npreconditioner: {type: ilu}\noperator: {reorder: rcm}"),
+              Not(HasSubstr("transposed(")));
+  EXPECT_THAT(told("solver: {type: gmres}"), Not(HasSubstr("transposed(")));
 }
 
 TEST(TransposedSolve, OfASymmetricMatrixIsThatOfTheMatrix) {

@@ -170,6 +170,22 @@ def test_triples_and_values_alone(on):
     assert residual(twice, on.host(solver.solve(on.array(b))[0]), b) <= 1.01e-8
 
 
+def test_entries(on):
+    from test_entries import in_parts
+
+    a, b = flow(6), numbers(216)
+    i, j, v = in_parts(a)
+    solver = tcsolve.Solver(method="gmres", M="jacobi", device="cuda")
+    solver.set_coo(on.array(i), on.array(j), on.array(v), a.shape)
+    assert residual(a, on.host(solver.solve(on.array(b))[0]), b) <= 1.01e-8
+    solver.update_coo(on.array(2 * v))
+    assert residual(2 * a, on.host(solver.solve(on.array(b))[0]), b) <= 1.01e-8
+    solver.set_coo(on.array(i.astype(np.int64) + 1), on.array(j + 1), on.array(v), base=1)
+    assert residual(a, on.host(solver.solve(on.array(b))[0]), b) <= 1.01e-8
+    with pytest.raises(tcsolve.MatrixError, match="lies outside"):
+        solver.set_coo(on.array(i), on.array(j), on.array(v), (215, 216))
+
+
 def test_guesses(on):
     a, b = laplace(10), numbers(1000)
     solver = tcsolve.Solver(on.csr(a), **PLAIN)

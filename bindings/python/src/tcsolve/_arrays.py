@@ -5,13 +5,16 @@ A matrix that has the form that tcsolve works on (CSR with sorted columns, float
 columns) is used where it lies, on the host or on a device. What is something else is copied into
 that form, where it lies, and a CopyWarning says what the copy is for.
 """
+from __future__ import annotations
+
 import warnings
+from typing import Any
 
 import numpy as np
 
 from . import _packages
 from ._errors import CopyWarning, MatrixError, ShapeError
-from ._packages import dtype_name, package_of
+from ._packages import NumPy, dtype_name, package_of
 
 _int32_most = 2**31 - 1
 
@@ -51,6 +54,41 @@ def _plain(a, what, whys):
         whys.append(f"{what} is no array")
         return np.asarray(a)
     return _packages.plain(a)
+
+
+def numbers(a, base):
+    """Numbers of rows or columns, counted from `base`, as int32 from 0; those of int32 from 0 are
+    used where they lie."""
+    if base not in (0, 1):
+        raise ValueError(f"base={base}: 0, or 1 as in Fortran")
+    a = _packages.plain(a if _packages.is_array(a) else np.asarray(a))
+    package = package_of(a)
+    if base:
+        a = a - base  # before it is narrowed, so that nothing wraps around
+    if dtype_name(a) != "int32":
+        if package is NumPy and a.size:
+            if a.dtype.kind not in "iu":
+                raise ShapeError(f"numbers of rows and columns of {a.dtype}")
+            a = np.clip(a, -1, _int32_most)
+        a = package.cast(a, "int32")
+    return a if package.gapless(a) else package.dense(a)
+
+
+def csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int] | None = None, *,
+        base: int = 0) -> Any:
+    """A matrix of arrays in compressed rows, for whatever takes A.
+
+    indptr of rows + 1 numbers, int32 or int64; indices, sorted and unique in each row; data. Arrays
+    of one package. base=1: numbers count from 1, as in Fortran and MATLAB; int64 columns or base 1 are
+    narrowed into a copy, without a warning. What is float64, int32 and base 0 is used where it lies.
+    shape: by default square.
+    """
+    columns = numbers(indices, base)
+    starts = _packages.plain(indptr if _packages.is_array(indptr) else np.asarray(indptr))
+    if base:
+        starts = starts - base
+    rows = starts.shape[0] - 1
+    return csr_of((data, columns, starts, shape or (rows, rows)))
 
 
 def _as_form(csr, whys=()):

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """solve(A, b): a system that is solved once."""
+from __future__ import annotations
+
 import os
 import threading
+from collections.abc import Callable
+from typing import Any
 
-from ._solver import Solver, _device_for, _is_given_M, _place, _say, _Sized
+from ._options import device_for, is_given_M, place
+from ._solver import Solver, _say, _Sized
 
 # One-shot solves of the same options share a Context and what was read of the options, each thread
 # by itself. A solve takes it out of here: another one that a callback begins meanwhile gets its own.
@@ -22,19 +27,24 @@ def _places():
     return _kept.__dict__.setdefault("places", {})
 
 
-def _put_back(key, place):
+def _put_back(key, where):
     places = _places()
     if len(places) >= _most_kept:
         places.pop(next(iter(places)))
-    places[key] = place
+    places[key] = where
 
 
-def solve(A, b, x0=None, *, rtol=1e-8, atol=0.0, maxiter=None, time_limit=None, method="auto",
-          M=None, callback=None, every=1, transpose=False, symmetric=None, nullspace=None,
-          options=None, device=None, threads=0, check=False):
+def solve(A: Any, b: Any, x0: Any = None, *, rtol: float | None = None, atol: float | None = None,
+          maxiter: int | None = None, time_limit: float | None = None,
+          method: str | dict[str, Any] | None = "auto", M: Any = None,
+          callback: Callable[[int, float], object] | None = None, every: int = 1,
+          transpose: bool = False, symmetric: bool | None = None, nullspace: Any = None,
+          options: dict[str, Any] | str | None = None, device: str | None = None, threads: int = 0,
+          check: bool = False) -> tuple[Any, Any]:
     """x, info: solves A x = b once. `Solver` keeps what is set up, for more than one b.
 
-    Parameters are those of `Solver` and `Solver.solve`. method "auto" goes by the entries of A, and
+    Parameters are those of `Solver` and `Solver.solve`; rtol is 1e-8 unless it is given, here or in the
+    options. method "auto" goes by the entries of A, and
     tries another method where one fails; `maxiter` counts the iterations of all.
     """
     if options is not None and method == "auto":
@@ -42,16 +52,16 @@ def solve(A, b, x0=None, *, rtol=1e-8, atol=0.0, maxiter=None, time_limit=None, 
     if not hasattr(A, "matvec") and not hasattr(A, "shape") and callable(A):
         A = _Sized(A, len(b))
     plain = options is None and nullspace is None and not isinstance(method, dict)
-    shared = plain and not isinstance(M, dict) and not _is_given_M(M)
+    shared = plain and not isinstance(M, dict) and not is_given_M(M)
     if device is None:
-        device = _device_for(A, M, b)
+        device = device_for(A, M, b)
     key = (method, M, symmetric, str(device), threads) if shared else None
-    place = _places().pop(key, None) if shared else None
-    if place is None:
-        place = _place(options, method, M, symmetric, nullspace, device, threads, None, {})
+    where = _places().pop(key, None) if shared else None
+    if where is None:
+        where = place(options, method, M, symmetric, nullspace, device, threads, None, {})
     solver = Solver.__new__(Solver)
-    solver._M = M if _is_given_M(M) else None
-    solver._init(place, True)
+    solver._M = M if is_given_M(M) else None
+    solver._init(where, True)
     try:
         solver.set_matrix(A)
         x, info = solver._solve(b, x0, None, rtol, atol, maxiter, time_limit, transpose, callback,
@@ -59,7 +69,7 @@ def solve(A, b, x0=None, *, rtol=1e-8, atol=0.0, maxiter=None, time_limit=None, 
     finally:
         solver.close()
         if shared:
-            _put_back(key, place)
+            _put_back(key, where)
     if not info.solved:
         _say(x, info, check, 3)
     return x, info

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names and defaults of scipy.sparse.linalg, with a verdict in the place of its number."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from ._info import Info
 from ._packages import is_array
 from ._solver import Solver, _say, _Sized
 
@@ -42,26 +48,36 @@ _doc = """{what}
     """
 
 
-def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+       maxiter: int | None = None, M: Any = None,
+       callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     return _run("cg", A, b, x0, rtol, atol, maxiter, M, callback, {})
 
 
-def minres(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+           maxiter: int | None = None, M: Any = None,
+           callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     return _run("minres", A, b, x0, rtol, atol, maxiter, M, callback, {})
 
 
-def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+             maxiter: int | None = None, M: Any = None,
+             callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     return _run("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, {})
 
 
-def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=None, callback=None):
+def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+          restart: int | None = None, maxiter: int | None = None, M: Any = None,
+          callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     restart = min(20 if restart is None else restart, max(1, len(b)))
     # SciPy counts restarts.
     inner = None if maxiter is None else maxiter * restart
     return _run("gmres", A, b, x0, rtol, atol, inner, M, callback, {"restart": restart})
 
 
-def lsmr(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None):
+def lsmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-6, atol: float = 0.0,
+         maxiter: int | None = None, M: Any = None,
+         callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     return _run("lsmr", A, b, x0, rtol, atol, maxiter, M, callback, {"least_squares": True})
 
 

@@ -1,125 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solver, and solves of one system."""
+from __future__ import annotations
+
 import json
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from . import _arrays, _core, _packages
-from ._errors import ConvergenceWarning, Error, ShapeError
+from ._errors import ConvergenceWarning, Error, ShapeError, Unsupported
 from ._info import Info, Infos
-from ._libraries import find_cusparse
-
-_AUTO = '{"solver": {"type": "auto"}, "preconditioner": {"type": "auto"}}'
-
-
-def _plain(value):
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, (np.generic,)):
-        value = value.item()
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return ".inf" if value > 0 else "-.inf"
-    return value
-
-
-def _block(value, what):
-    if value is None:
-        return {"type": "none"}
-    if isinstance(value, str):
-        return {"type": value}
-    if isinstance(value, dict):
-        if "type" not in value:
-            raise TypeError(f"{what}: a dict with 'type'")
-        return dict(value)
-    raise TypeError(f"{what}: a name, a dict with 'type', or None")
-
-
-def _is_given_M(M):
-    return M is not None and not isinstance(M, (str, dict))
-
-
-def _options_text(options, method, M, symmetric, device, threads, keys):
-    """The options as the library reads them, and the ordinal of the device."""
-    if isinstance(options, str):
-        if keys or method is not None or M is not None or symmetric is not None:
-            raise TypeError("options as text stand alone: the other keywords have their place in it")
-        return options, _ordinal(device)[1]
-    tree = dict(options or {})
-    if method is not None or "solver" not in tree:
-        tree["solver"] = _block("auto" if method is None else method, "method")
-    elif isinstance(tree["solver"], str):
-        tree["solver"] = _block(tree["solver"], "solver")
-    if _is_given_M(M):
-        tree["preconditioner"] = {"type": "none"}
-    elif M is not None or "preconditioner" not in tree:
-        auto = tree["solver"].get("type") == "auto"
-        tree["preconditioner"] = _block(
-            ("auto" if auto else None) if M is None else M, "M"
-        )
-    elif not isinstance(tree["preconditioner"], dict):
-        tree["preconditioner"] = _block(tree["preconditioner"], "preconditioner")
-    if isinstance(tree.get("operator"), str):
-        tree["operator"] = {"format": tree["operator"]}
-    if keys:
-        solver = dict(tree["solver"])
-        if "maxiter" in keys:
-            keys["max_iters"] = keys.pop("maxiter")
-        solver.update((k, v) for k, v in keys.items() if v is not None)
-        tree["solver"] = solver
-    if symmetric is not None:
-        tree["symmetric"] = "true" if symmetric else "false"
-    if threads:
-        tree["threads"] = int(threads)
-    backend, ordinal = _ordinal(device)
-    if backend is not None:
-        tree["backend"] = backend
-    return json.dumps(_plain(tree)), ordinal
-
-
-def _ordinal(device):
-    if device is None:
-        return None, 0
-    name, _, number = str(device).partition(":")
-    if name in ("cpu", "host"):
-        return "host", 0
-    if name in ("cuda", "gpu"):
-        return "cuda", int(number or 0)
-    raise ValueError(f"device={device!r}: 'cpu', 'cuda' or 'cuda:1'")
-
-
-def _device_for(A, M, b=None):
-    """Where to compute if nobody says: where A lies, or else b; functions are for the host."""
-    if _is_given_M(M) or _arrays.is_operator(A):
-        return "cpu"
-    return _arrays.device_of(A) or _packages.device_of(b)
-
-
-def _nullspace(nullspace):
-    """The vectors that are given, and whether the vector of ones is one."""
-    if nullspace is None:
-        return [], False
-    if isinstance(nullspace, str):
-        if nullspace != "constant":
-            raise ValueError("nullspace: 'constant', or vectors as an array of (n,) or (n, k)")
-        return [], True
-    z = np.asarray(nullspace, dtype=np.float64)
-    return [list(column) for column in (z[:, None] if z.ndim == 1 else z).T], False
-
-
-def _place(options, method, M, symmetric, nullspace, device, threads, stream, keys):
-    vectors, constant = _nullspace(nullspace)
-    if constant:
-        if isinstance(options, str):
-            raise TypeError("options as text: give the nullspace there")
-        options = dict(options or {})
-        options["nullspace"] = {"constant": True}
-    text, ordinal = _options_text(options, method, M, symmetric, device, threads, keys)
-    if _core.has_cuda and str(device) not in ("cpu", "host"):
-        find_cusparse()
-    return _core.Place(text, ordinal, int(stream or 0), vectors)
+from ._options import device_for, is_given_M, place
 
 
 class Solver:
@@ -164,25 +57,28 @@ class Solver:
     One solve is at work at a time; other threads wait for it. Several solvers work side by side.
     """
 
-    def __init__(self, A=None, *, options=None, method=None, M=None, nullspace=None, symmetric=None,
-                 device=None, stream=None, borrow=True, threads=0, **keys):
-        self._M = M if _is_given_M(M) else None
+    def __init__(self, A: Any = None, *, options: dict[str, Any] | str | None = None,
+                 method: str | dict[str, Any] | None = None, M: Any = None, nullspace: Any = None,
+                 symmetric: bool | None = None, device: str | None = None,
+                 stream: int | None = None, borrow: bool = True, threads: int = 0,
+                 **keys: Any) -> None:
+        self._M = M if is_given_M(M) else None
         if device is None:
-            device = _device_for(A, M)
-        self._init(_place(options, method, M, symmetric, nullspace, device, threads, stream, keys),
+            device = device_for(A, M)
+        self._init(place(options, method, M, symmetric, nullspace, device, threads, stream, keys),
                    borrow)
         if A is not None:
             self.set_matrix(A)
 
-    def _init(self, place, borrow):
-        self._core = _core.Core(place)
+    def _init(self, where, borrow):
+        self._core: Any = _core.Core(where)
         self._borrow = borrow
         self._kept = None  # what the library may read: the arrays of A
         self._pattern = None
 
     # The matrix.
 
-    def set_matrix(self, A):
+    def set_matrix(self, A: Any) -> Solver:
         """Another matrix: orders and converts it, and makes the preconditioner. Returns self.
 
         If it raises, the solver has no matrix until the next one.
@@ -209,7 +105,35 @@ class Solver:
         self._pattern = csr
         return self
 
-    def update_values(self, A):
+    def set_coo(self, i: Any, j: Any, values: Any, shape: tuple[int, int] | None = None, *,
+                base: int = 0) -> Solver:
+        """The matrix of entries (i_k, j_k, values_k) in any order, as element loops leave them.
+
+        Entries of one place are added, in their order; a number below `base` leaves its entry out.
+        The places are found here, once: `update_coo` gives new values. shape: (rows, columns); by
+        default square, with the largest number of a row or a column. Arrays of one package, on the
+        host or a device, where the work is done; they are not kept. Returns self.
+        """
+        core = self._open()
+        if self._M is not None:
+            raise Unsupported("entries with a preconditioner of yours; give the matrix by rows")
+        i, j = (_arrays.numbers(n, base) for n in (i, j))
+        values = _packages.Vector(values)
+        if shape is None:
+            n = 1 + max((int(a.max()) for a in (i, j) if a.shape[0] > 0), default=-1)
+            shape = (n, n)
+        self._pattern = None
+        core.set_coo(*(int(n) for n in shape), i, j, values.array, _current_stream(values.array))
+        self._kept = None
+        return self
+
+    def update_coo(self, values: Any) -> Solver:
+        """New values of the entries of `set_coo`, in their order. Returns self."""
+        values = _packages.Vector(values).array
+        self._open().update_coo(values, _current_stream(values))
+        return self
+
+    def update_values(self, A: Any) -> Solver:
         """New values on the same pattern: a matrix, or the array of its values. Returns self.
 
         The pattern is not compared. The preconditioner is updated, or made anew.
@@ -230,15 +154,18 @@ class Solver:
             self._kept = csr
         return self
 
-    def refresh(self):
+    def refresh(self) -> Solver:
         """To be called when operators that were given as functions have changed."""
         self._open().refresh()
         return self
 
     # Solves.
 
-    def solve(self, b, x0=None, out=None, *, rtol=None, atol=None, maxiter=None, time_limit=None,
-              transpose=False, callback=None, every=1, stream=None, check=False):
+    def solve(self, b: Any, x0: Any = None, out: Any = None, *, rtol: float | None = None,
+              atol: float | None = None, maxiter: int | None = None,
+              time_limit: float | None = None, transpose: bool = False,
+              callback: Callable[[int, float], object] | None = None, every: int = 1,
+              stream: int | None = None, check: bool = False) -> tuple[Any, Any]:
         """x, info: an approximation of A^-1 b, and the verdict on it.
 
         Parameters
@@ -310,7 +237,7 @@ class Solver:
             return out, info
         return (x if given is None else given.back(x)), info
 
-    def aslinearoperator(self):
+    def aslinearoperator(self) -> Any:
         """A^-1 as a LinearOperator; a product that is not solved raises NotConverged.
 
         It is SciPy's, or where A is CuPy's, CuPy's.
@@ -322,7 +249,7 @@ class Solver:
             rmatvec=lambda b: self.solve(b.ravel(), transpose=True, check=True)[0],
         )
 
-    def preconditioner(self):
+    def preconditioner(self) -> Any:
         """M, an approximation of A^-1, as a LinearOperator: for SciPy's own methods, or CuPy's."""
         rows, cols = self.shape
 
@@ -349,42 +276,43 @@ class Solver:
     # What it is.
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """(rows, columns) of A."""
         if not self._open().ready:
             raise ShapeError("a solver without a matrix; call set_matrix")
-        return tuple(self._core.shape)
+        rows, cols = self._core.shape
+        return rows, cols
 
     @property
-    def format(self):
+    def format(self) -> str:
         """The format that A is stored in now."""
         return self._open().format
 
     @property
-    def setup(self):
+    def setup(self) -> dict[str, Any]:
         """What the last set-up took and made: a dict."""
         return json.loads(self._open().setup_json)
 
     @property
-    def options(self):
+    def options(self) -> dict[str, Any]:
         """Every option with the value in force: a dict."""
         return json.loads(self._open().options_json)
 
     @property
-    def memory(self):
+    def memory(self) -> float:
         """Bytes of A and M, about."""
         return self._open().memory if self._core.ready else 0.0
 
     @property
-    def device(self):
+    def device(self) -> str:
         """ "host, 8 threads", "NVIDIA H200"."""
         return self._open().device_name
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ends the call that is at work, from any thread; a solve's outcome is then `cancelled`."""
         self._open().cancel()
 
-    def close(self):
+    def close(self) -> None:
         """Frees everything, now."""
         self._core = None
         self._kept = self._pattern = self._M = None
@@ -394,10 +322,10 @@ class Solver:
             raise Error("the solver has been closed")
         return self._core
 
-    def __enter__(self):
+    def __enter__(self) -> Solver:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self):

@@ -9,9 +9,12 @@ the pattern of A alone. The backward solve has the set-up of the forward one; of
 symmetric A^T is set up beside it, once. The backward solve is another such solve, so that
 derivatives of any order are there.
 """
+from __future__ import annotations
+
 import threading
 import warnings
 import weakref
+from typing import Any
 
 import torch
 
@@ -19,12 +22,12 @@ from ._errors import ConvergenceWarning, ShapeError
 from ._solver import Solver
 
 _most_kept = 8
-_kept = []  # (options, _Prepared), the last used last
-_of_solvers = weakref.WeakKeyDictionary()  # what solvers of the caller hold now
+_kept: list[Any] = []  # (options, _Prepared), the last used last
+_of_solvers: weakref.WeakKeyDictionary[Solver, Any] = weakref.WeakKeyDictionary()  # what solvers of the caller hold now
 _lock = threading.Lock()
 
 
-def forget():
+def forget() -> None:
     """Frees the set-ups that are kept for later solves: those of the last 8 patterns and options."""
     with _lock:
         _kept.clear()
@@ -135,7 +138,8 @@ class _Sparse(torch.autograd.Function):
         return None, None, _Values.apply(G), None
 
 
-def solve(A, b, solver=None, *, transpose=False, check=True, **options):
+def solve(A: Any, b: torch.Tensor, solver: Solver | None = None, *, transpose: bool = False,
+          check: bool = True, **options: Any) -> torch.Tensor:
     """x with A x = b (A^T x = b), of b's shape (n,) or (n, k), type and device; differentiable.
 
     A: a square sparse CSR tensor with sorted columns, or the triple (values, col_indices,
