@@ -44,7 +44,7 @@
 #include <tcsolve/api/parts.hpp>
 #include <tcsolve/api/setup_report.hpp>
 #include <tcsolve/core/arrays.hpp>
-#include <tcsolve/sparse/assembly.hpp>
+#include <tcsolve/core/coo_view.hpp>
 
 namespace tcsolve {
 
@@ -63,8 +63,8 @@ struct SolveCall {
   std::stop_token stop;  ///< a request, from any thread, ends the solve after its iteration
 
   /// A^T x = b instead: b has the columns of A, x its rows. A symmetric A serves itself; of another
-  /// one the first such solve makes A^T and sets it up by the same options, which
-  /// SetupReport::transposed tells. update_values() is followed.
+  /// one the first such solve makes A^T, with M^T where M has a transpose, else a second set-up by
+  /// the same options, which SetupReport::transposed tells. update_values() is followed.
   bool transpose = false;
   /// x is written, never read: the guess is 0.
   bool zero_guess = false;

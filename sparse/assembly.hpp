@@ -20,19 +20,10 @@
 ///   entry
 #pragma once
 
+#include <tcsolve/core/coo_view.hpp>
 #include <tcsolve/sparse/owned_pattern.hpp>
 
 namespace tcsolve {
-
-/// Entries of a rows x cols matrix where they lie: (entries) numbers of rows, of columns, values.
-struct CooView {
-  Index rows = 0, cols = 0;
-  Offset entries = 0;
-  Index const* i = nullptr;
-  Index const* j = nullptr;
-  double const* values = nullptr;
-  Space space = Space::host;
-};
 
 namespace sparse {
 

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <tcsolve/core/coo_view.hpp>
 #include <tcsolve/matrix/csr.hpp>
-#include <tcsolve/sparse/assembly.hpp>
 
 namespace tcsolve::c {
 

@@ -10,9 +10,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <tcsolve/core/coo_view.hpp>
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/solvers/report.hpp>
-#include <tcsolve/sparse/assembly.hpp>
 
 namespace nb = nanobind;
 

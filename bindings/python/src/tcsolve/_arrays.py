@@ -189,9 +189,14 @@ def csr_of(A):
     return None
 
 
+def is_function(A):
+    """A function as A; matrices of PETSc can be called, too."""
+    return callable(A) and not any(hasattr(A, n) for n in ("matvec", "shape", "getValuesCSR"))
+
+
 def is_operator(A):
     """Whether csr_of has no entries of it to see, only products."""
-    return callable(A) or hasattr(A, "matvec")
+    return hasattr(A, "matvec") or is_function(A)
 
 
 def device_of(A):

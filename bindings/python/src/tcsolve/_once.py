@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ._arrays import is_function
 from ._options import device_for, is_given_M, place
 from ._solver import Solver, _say, _Sized
 
@@ -49,7 +50,7 @@ def solve(A: Any, b: Any, x0: Any = None, *, rtol: float | None = None, atol: fl
     """
     if options is not None and method == "auto":
         method = None
-    if not hasattr(A, "matvec") and not hasattr(A, "shape") and callable(A):
+    if is_function(A):
         A = _Sized(A, len(b))
     plain = options is None and nullspace is None and not isinstance(method, dict)
     shared = plain and not isinstance(M, dict) and not is_given_M(M)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import is_function
 from ._info import Info
 from ._packages import is_array
 from ._solver import Solver, _say, _Sized
 
 
 def _run(method, A, b, x0, rtol, atol, maxiter, M, callback, keys):
-    if not hasattr(A, "matvec") and not hasattr(A, "shape") and callable(A):
+    if is_function(A):
         A = _Sized(A, len(b))
     b = b if is_array(b) else np.asarray(b)
     column = b.ndim == 2 and b.shape[1] == 1  # SciPy takes (n, 1), and returns (n,)

@@ -24,7 +24,7 @@ class PC:
 
     keywords are those of `Solver`. Without `method` the preconditioner M is applied; with it, or with
     `options`, a product is a solve from 0, `info` its verdict, and one that is not solved ends KSP as
-    DIVERGED_PC_FAILED. Within a method of KSP's such a solve asks for a flexible one (fgmres, fcg).
+    DIVERGED_PC_FAILED, or where petsc4py cannot say that, with NotConverged. Within a method of KSP's such a solve asks for a flexible one (fgmres, fcg).
     A matrix on the pattern of the one before is taken as new values.
     """
 
@@ -71,8 +71,10 @@ class PC:
         out = x.getArray()
         _, self.info = self.solver._solve(b.getArray(readonly=True), None, out, None, None, None,
                                           None, transpose, None, 1, None)
-        if not self.info.solved:
+        if not self.info.solved and hasattr(pc, "setFailedReason"):
             pc.setFailedReason(PETSc.PC.FailedReason.SUBPC_ERROR)
+        else:  # petsc4py 3.18 has no other way to say so
+            self.info.raise_if_not_solved(out)
 
     def view(self, pc, viewer):
         viewer.printfASCII(f"  tcsolve: {self.solver!r}\n  {self.info!r}\n")
