@@ -205,6 +205,8 @@ def device_of(A):
         return A.device()
     if isinstance(A, tuple):
         return _packages.device_of(A[0])
+    if hasattr(A, "getValuesCSR"):  # what petsc4py gives are arrays of the host
+        return None
     return _packages.device_of(A if _packages.is_array(A) else getattr(A, "data", None))
 
 
