@@ -29,6 +29,44 @@ __global__ void fill_kernel(double* y, std::int64_t rows) {
     reset(y + i);
 }
 
+/// sum_e a_e y_j over the entries e = first, first + step, .. < end, j the column of e and place(j)
+/// where its unknown is posted. `ahead` unknowns are in flight at once, so that a row waits for the
+/// last of them, not for each in turn.
+template <int step, class S, class Place>
+__device__ double sum_known(TriangleView<S> const& t, Offset first, Offset end,
+                            Place const& place) {
+  double sum = 0;
+  for (Offset e = first; e < end; e += ahead * step) {
+    double const* from[ahead];
+    double value[ahead];
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) {
+      bool const there = e + l * step < end;
+      Offset const k = there ? e + l * step : e;
+      from[l] = place(t.columns[k]);
+      value[l] = there ? double(t.values[k]) : 0.0;
+    }
+    unsigned long long bits[ahead];
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) bits[l] = peek(from[l]);
+    bool all_known;
+    do {
+      all_known = true;
+#pragma unroll
+      for (int l = 0; l < ahead; ++l)
+        if (bits[l] == waiting) {
+          bits[l] = peek(from[l]);
+          all_known = false;
+        }
+    } while (!all_known);
+#pragma unroll
+    for (int l = 0; l < ahead; ++l)
+      if (l == 0 || e + l * step < end)
+        sum += value[l] * __longlong_as_double(static_cast<long long>(bits[l]));
+  }
+  return sum;
+}
+
 template <int lanes, class S>
 __global__ void __launch_bounds__(block)
     solve_kernel(TriangleView<S> t, TriangleSolve s, TriangleScratch at) {
@@ -46,37 +84,8 @@ __global__ void __launch_bounds__(block)
   int const lane = threadIdx.x % lanes;
   Index const i = p < t.places ? t.row_of[p] : -1;
   double sum = 0;
-  if (i >= 0) {
-    Offset const end = t.end[i];
-    for (Offset e = t.begin[i] + lane; e < end; e += ahead * lanes) {
-      double const* place[ahead];
-      double value[ahead];
-#pragma unroll
-      for (int l = 0; l < ahead; ++l) {
-        bool const there = e + l * lanes < end;
-        Offset const k = there ? e + l * lanes : e;
-        place[l] = at.y + t.columns[k];
-        value[l] = there ? double(t.values[k]) : 0.0;
-      }
-      unsigned long long bits[ahead];
-#pragma unroll
-      for (int l = 0; l < ahead; ++l) bits[l] = peek(place[l]);
-      bool all_known;
-      do {
-        all_known = true;
-#pragma unroll
-        for (int l = 0; l < ahead; ++l)
-          if (bits[l] == waiting) {
-            bits[l] = peek(place[l]);
-            all_known = false;
-          }
-      } while (!all_known);
-#pragma unroll
-      for (int l = 0; l < ahead; ++l)
-        if (l == 0 || e + l * lanes < end)
-          sum += value[l] * __longlong_as_double(static_cast<long long>(bits[l]));
-    }
-  }
+  if (i >= 0)
+    sum = sum_known<lanes>(t, t.begin[i] + lane, t.end[i], [y = at.y](Index j) { return y + j; });
   __syncwarp();
 #pragma unroll
   for (int offset = lanes / 2; offset > 0; offset /= 2)
@@ -105,37 +114,9 @@ __global__ void __launch_bounds__(block)
   Index const i = p < t.places ? t.row_of[p] : -1;
   bool const here = i >= 0 && c < s.columns;
   double sum = 0;
-  if (here) {
-    Offset const end = t.end[i];
-    for (Offset e = t.begin[i] + first; e < end; e += ahead * at_once) {
-      double const* place[ahead];
-      double value[ahead];
-      unsigned long long bits[ahead];
-#pragma unroll
-      for (int l = 0; l < ahead; ++l) {
-        bool const there = e + l * at_once < end;
-        Offset const k = there ? e + l * at_once : e;
-        place[l] = y + std::int64_t{t.columns[k]} * K + c;
-        value[l] = there ? double(t.values[k]) : 0.0;
-      }
-      bool all_known;
-#pragma unroll
-      for (int l = 0; l < ahead; ++l) bits[l] = peek(place[l]);
-      do {
-        all_known = true;
-#pragma unroll
-        for (int l = 0; l < ahead; ++l)
-          if (bits[l] == waiting) {
-            bits[l] = peek(place[l]);
-            all_known = false;
-          }
-      } while (!all_known);
-#pragma unroll
-      for (int l = 0; l < ahead; ++l)
-        if (l == 0 || e + l * at_once < end)
-          sum += value[l] * __longlong_as_double(static_cast<long long>(bits[l]));
-    }
-  }
+  if (here)
+    sum = sum_known<at_once>(t, t.begin[i] + first, t.end[i],
+                             [=](Index j) { return y + std::int64_t{j} * K + c; });
   __syncwarp();
 #pragma unroll
   for (int offset = lanes / 2; offset >= K; offset /= 2)
@@ -190,7 +171,6 @@ void solve_triangles(Device& on, TriangleView<S> const& t, TriangleSolve const& 
     solve_columns_kernel<at_once, K><<<blocks, block, 0, on.stream>>>(t, s, y, ticket);
   };
   switch (s.width) {
-    case 1: launch(std::integer_sequence<int, 4, 1>{}); break;
     case 2: launch(std::integer_sequence<int, 4, 2>{}); break;
     case 4: launch(std::integer_sequence<int, 4, 4>{}); break;
     case 8: launch(std::integer_sequence<int, 4, 8>{}); break;
