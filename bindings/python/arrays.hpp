@@ -120,9 +120,10 @@ inline nb::object by_address(std::uintptr_t data, std::vector<std::size_t> const
   auto* const p = reinterpret_cast<void*>(data);
   int const cuda = nb::device::cuda::value;
   if (read_only)
-    return nb::cast(
-        nb::ndarray<nb::ro>(p, shape.size(), shape.data(), owner, nullptr, type, cuda, -1));
-  return nb::cast(nb::ndarray<>(p, shape.size(), shape.data(), owner, nullptr, type, cuda, -1));
+    return nb::cast(nb::ndarray<nb::array_api, nb::ro>(p, shape.size(), shape.data(), owner,
+                                                       nullptr, type, cuda, -1));
+  return nb::cast(
+      nb::ndarray<nb::array_api>(p, shape.size(), shape.data(), owner, nullptr, type, cuda, -1));
 }
 
 }  // namespace tcsolve::python

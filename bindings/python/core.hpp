@@ -158,7 +158,7 @@ class Core {
     auto* const kept = new Array<double>(space, shape[0] * (cols < 0 ? 1 : shape[1]));
     nb::capsule const owner(kept, [](void* p) noexcept { delete static_cast<Array<double>*>(p); });
     bool const host = space == Space::host;
-    return nb::cast(nb::ndarray<double>(
+    return nb::cast(nb::ndarray<nb::array_api, double>(
         kept->data(), cols < 0 ? 1 : 2, shape, owner, nullptr, nb::dtype<double>(),
         host ? nb::device::cpu::value : nb::device::cuda::value, host ? 0 : ordinal_of(space)));
   }

@@ -198,13 +198,19 @@ class Jax:
 
     @staticmethod
     def cast(a, dtype):
+        with Jax.in_64_bits():
+            return a.astype(dtype).block_until_ready()
+
+    @staticmethod
+    def in_64_bits():
+        """Float64 for the length of a `with`, whatever the program has chosen."""
         import jax
 
-        enable_x64 = getattr(jax, "enable_x64", None)  # in JAX itself from 0.8 on
-        if enable_x64 is None:
-            from jax.experimental import enable_x64
-        with enable_x64(True):
-            return a.astype(dtype).block_until_ready()
+        if hasattr(jax, "enable_x64"):
+            return jax.enable_x64(True)
+        from jax.experimental import enable_x64  # until it was JAX's own
+
+        return enable_x64(True)
 
     @staticmethod
     def gapless(a):
@@ -229,7 +235,8 @@ class Jax:
         if isinstance(x, np.ndarray):
             kind = given.dtype if given.dtype.kind in "fV" else None
             return jax.device_put(x if kind is None else x.astype(kind), given.sharding)
-        x = jax.dlpack.from_dlpack(x)
+        with Jax.in_64_bits():
+            x = jax.dlpack.from_dlpack(x)
         if x.devices() != given.devices():  # tcsolve computes elsewhere
             x = jax.device_put(x, given.sharding)
         real = jax.numpy.issubdtype(given.dtype, jax.numpy.floating)
@@ -343,12 +350,11 @@ class Vector:
     def __init__(self, given):
         if not is_array(given):
             given = np.asarray(given)
-        kind = dtype_name(given)
-        if kind not in _kinds:
-            raise TypeError(f"b of {kind}; real numbers are taken")
         self.given = given
         self.package = NumPy if on_host(given) else package_of(given)
         array = plain(given)
+        if dtype_name(array) not in _kinds:
+            raise TypeError(f"b of {dtype_name(array)}; real numbers are taken")
         if dtype_name(array) != "float64" or not getattr(array.dtype, "isnative", True):
             array = self.package.cast(array, "float64")
         self.array = array if self.package.gapless(array) else self.package.dense(array)
