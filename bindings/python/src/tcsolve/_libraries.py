@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """cuSPARSE of the wheels nvidia-*, which lies where the loader does not look."""
-import ctypes
 import functools
-import importlib.util
-import pathlib
 
 from . import _core
 
@@ -18,6 +15,10 @@ def find_cusparse():
     """
     if not _core.devices():
         return None
+    import ctypes  # these take longer to import than the rest of the package
+    import importlib.util
+    import pathlib
+
     spec = importlib.util.find_spec("nvidia")
     for root in (spec.submodule_search_locations or ()) if spec is not None else ():
         for folder in _folders:
