@@ -93,14 +93,16 @@ void TransposedSystem::set_up() {
 
 /// Whether M of `of` is an approximation of A^-1 in the caller's numbers, is kept up with the
 /// values, and has a transpose. A method that chooses its own M, or multiplies by A^T itself, is
-/// set up anew.
+/// set up anew; so is one whose M is small beside A, as a diagonal: to make that again costs less
+/// than products in csr, where A has a better format.
 bool TransposedSystem::serves_transposed() const {
   SolverParts const& parts = of_.parts();
   auto const& order = of_.report().reordering;
   OperatorPtr<double> const& M = of_.M();
   return parts.chooser == nullptr && !parts.method->cost().transpose &&
          options_.renew == Renew::always && (!order || order->taken == Reorder::none) &&
-         M != nullptr && M->rows() == M->cols() && M->traits().transpose && M->traits().fixed;
+         M != nullptr && M->rows() == M->cols() && M->traits().transpose && M->traits().fixed &&
+         2 * M->cost(1).bytes > of_.A()->cost(1).bytes;
 }
 
 void TransposedSystem::find_transpose() {

@@ -3,7 +3,8 @@
 ///
 ///     A symmetric                   the set-up of A serves: nothing is made
 ///     else, A a matrix whose M has  A^T once, in csr, and M^T: a method, nothing else
-///       M^T, in A's order
+///       M^T, in A's order, and is
+///       not small beside A
 ///     else, A a matrix              A^T once, and a second set-up by the same options
 ///     else, operators with A^T, M^T Transposed(A), Transposed(M): a method, nothing else
 ///
