@@ -1,78 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/api/auto_preconditioner.hpp>
 
-#include <tcsolve/api/choices.hpp>
-#include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/api/recipes.hpp>
 
 namespace tcsolve {
-
 namespace {
-
-std::vector<Choice> choices_of(Context& ctx, MatrixFacts const& facts) {
-  std::vector<Choice> list = choices(facts, ctx.space() != Space::host);
-  std::erase_if(list, [](Choice const& c) { return c.least_squares; });  // of lsmr, not of A^-1
-  return list;
-}
 
 MatrixFacts facts_of(Context& ctx, System const& system) {
   return with_host(ctx, system, [](CsrView<double> const& a) { return matrix_facts(a); });
 }
 
-Block block_of(Choice const& choice) {
-  SolverRegistries const& registries = solver_registries();
-  Diagnostics problems;
-  Block block = registries.preconditioners.read(parse_yaml(choice.preconditioner, "auto"), problems,
-                                                registries.catalog);
-  problems.throw_if_any();
-  return block;
+/// f(the factory of a recipe, its name), in turn, until that is true.
+template <class F>
+void until(Context& ctx, MatrixFacts const& facts, F const& f) {
+  for (Recipe const& recipe : recipes(facts, ctx.space() != Space::host)) {
+    if (recipe.least_squares) continue;  // of lsmr, not of A^-1
+    Block const block = read_text(solver_registries().preconditioners, recipe.preconditioner);
+    if (f(*make<PreconditionerRegistry>(block), block.type())) return;
+  }
 }
 
 /// The first preconditioner that can be made.
-std::unique_ptr<Preconditioner> first_of(Context& ctx, System system) {
+OperatorPtr<double> first_of(Context& ctx, System system) {
   if (!system.host) system.host = std::make_shared<HostMatrix>();
   MatrixFacts const facts = facts_of(ctx, system);
   system.symmetric = facts.symmetric;
+  OperatorPtr<double> M;
   std::string problems_met;
-  for (Choice const& choice : choices_of(ctx, facts)) {
-    Block const block = block_of(choice);
+  until(ctx, facts, [&](PreconditionerFactory const& factory, std::string const& name) {
     try {
-      return build_within_memory(ctx, *make<PreconditionerRegistry>(block), system, block.type());
+      M = build_within_memory(ctx, factory, system, name)->view();
     } catch (SetupError const& e) {
       problems_met += cat("; ", e.what());
     } catch (MemoryError const& e) {
       problems_met += cat("; ", e.what());
     } catch (TakesTooLong const& e) { problems_met += cat("; ", e.what()); }
-  }
-  throw SetupError("auto: no preconditioner could be made" + problems_met);
+    return M != nullptr;
+  });
+  if (!M) throw SetupError("auto: no preconditioner could be made" + problems_met);
+  return M;
 }
-
-/// New values are chosen for anew.
-class OwnedChoice final : public Preconditioner {
- public:
-  OwnedChoice(Context& ctx, System const& system) : chosen_(first_of(ctx, system)) {}
-  OperatorPtr<double> view() const override { return chosen_->view(); }
-  void update(Context& ctx, System const& system) override { chosen_ = first_of(ctx, system); }
-
- private:
-  std::unique_ptr<Preconditioner> chosen_;
-};
 
 }  // namespace
 
 std::unique_ptr<Preconditioner> AutoPreconditionerFactory::build(Context& ctx,
                                                                  System const& system) const {
-  return std::make_unique<OwnedChoice>(ctx, system);
+  return std::make_unique<Remade>(ctx, system, first_of);  // new values are chosen for anew
 }
 
 MemoryNeed AutoPreconditionerFactory::memory(Context& ctx, System const& system) const {
-  for (Choice const& choice : choices_of(ctx, facts_of(ctx, system))) {
-    auto const factory = make<PreconditionerRegistry>(block_of(choice));
+  MemoryNeed need;
+  bool found = false;
+  until(ctx, facts_of(ctx, system), [&](PreconditionerFactory const& factory, std::string const&) {
     try {
-      MemoryNeed const need = factory->memory(ctx, system);
-      if (fits(ctx, need)) return need;
-    } catch (SetupError const&) { continue; }  // build() meets it, too
-  }
-  return {};
+      need = factory.memory(ctx, system);
+      found = fits(ctx, need);
+    } catch (SetupError const&) {}  // build() meets it, too
+    return found;
+  });
+  return found ? need : MemoryNeed{};
 }
 
 }  // namespace tcsolve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `preconditioner: auto`. Beside a solver it is AutoSolver's; inside another preconditioner, where
-/// nobody judges the outcome, it is the first one that can be made.
+/// `preconditioner: auto`. Beside a solver it stands for those of a RecipeList; inside another
+/// preconditioner, where nobody judges the outcome, it is the first one that can be made.
 #pragma once
 
 #include <tcsolve/configs/schema/read.hpp>
@@ -14,7 +14,7 @@ class AutoPreconditionerFactory final : public PreconditionerFactory {
   explicit AutoPreconditionerFactory(Params const& = {}) {}
   std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
   bool bytes_are_all() const override { return false; }
-  /// Of the first choice that fits. build() refuses each choice by itself.
+  /// Of the first recipe that fits. build() refuses each by itself.
   MemoryNeed memory(Context&, System const&) const override;
 };
 

@@ -7,16 +7,38 @@
 #include <utility>
 
 #include <tcsolve/api/assembled_matrix.hpp>
-#include <tcsolve/api/call_limits.hpp>
 #include <tcsolve/api/prepared_batch.hpp>
 #include <tcsolve/api/prepared_system.hpp>
 #include <tcsolve/api/solve_watch.hpp>
 #include <tcsolve/api/transposed_system.hpp>
+#include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
+namespace {
+
+bool has_limits(SolveCall const& call) {
+  return call.rtol || call.atol || call.max_iters || call.time_limit;
+}
+
+/// The keys that a solve stops by: those of `method`, with the limits of `call` in their place.
+/// Throws Unsupported for a method that has rules of its own, ConfigError for values out of range.
+std::optional<StoppingParams> keys_of(SolveCall const& call, Solver const& method) {
+  if (!has_limits(call)) return std::nullopt;
+  if (method.stops_by() == nullptr)
+    throw Unsupported(
+        cat(method.name(), ": a tolerance or a limit for one solve; ", "it has rules of its own"));
+  StoppingParams keys = *method.stops_by();
+  if (call.rtol) keys.rtol = *call.rtol;
+  if (call.atol) keys.atol = *call.atol;
+  if (call.max_iters) keys.max_iters = *call.max_iters;
+  if (call.time_limit) keys.time_limit = *call.time_limit;
+  return checked(keys, "SolveCall");
+}
+
+}  // namespace
 
 struct LinearSolver::Impl {
   std::unique_ptr<Context> own;  // null: the caller's
@@ -42,7 +64,7 @@ struct LinearSolver::Impl {
     if (!transposed) transposed.emplace(ctx, options, system);
     return transposed->system();
   }
-  /// solve(system) as `call` says: for A or A^T, within its limits. `setup` is what A^T took.
+  /// solve(system, keys) as `call` says: for A or A^T, within its limits. `setup` is what A^T took.
   template <class Solve>
   auto solve(SolveCall const& call, Out<double> x, double& setup, Solve const& solve) {
     SolveWatch const watch(ctx, call);
@@ -51,8 +73,7 @@ struct LinearSolver::Impl {
     PreparedSystem& at = system_for(call);
     setup = call.transpose ? seconds_since(start) : 0;
     if (call.zero_guess) make_zero(x);
-    CallLimits const limits(*at.parts().method, call);
-    auto told = solve(at);
+    auto told = solve(at, keys_of(call, *at.parts().method));
     if (call.stream != nullptr) ctx.synchronize();
     return told;
   }
@@ -221,8 +242,9 @@ SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCall const& ca
   Context::Call const entry(impl_ ? impl_->ctx : with_matrix("solve").ctx, "solve()");
   Impl& impl = with_matrix("solve");
   double setup = 0;
-  SolveReport report =
-      impl.solve(call, x, setup, [&](PreparedSystem& system) { return system.solve(b, x); });
+  SolveReport report = impl.solve(call, x, setup, [&](PreparedSystem& system, auto const& keys) {
+    return system.solve(b, x, keys);
+  });
   report.setup_seconds += setup;
   return report;
 }
@@ -241,8 +263,9 @@ std::vector<SolveReport> LinearSolver::solve_columns(In<double> b, Out<double> x
                             "solve_columns()");
   Impl& impl = with_matrix("solve_columns");
   double setup = 0;
-  auto reports = impl.solve(call, x, setup,
-                            [&](PreparedSystem& system) { return system.solve_columns(b, x); });
+  auto reports = impl.solve(call, x, setup, [&](PreparedSystem& system, auto const& keys) {
+    return system.solve_columns(b, x, keys);
+  });
   if (!reports.empty()) reports.front().setup_seconds += setup;
   return reports;
 }
@@ -251,7 +274,7 @@ BatchReport LinearSolver::solve_systems(In<double> b, Out<double> x, SolveCall c
   Context::Call const entry(impl_ ? impl_->ctx : with_systems("solve_systems").ctx,
                             "solve_systems()");
   Impl& impl = with_systems("solve_systems");
-  if (call.transpose || CallLimits::any(call))
+  if (call.transpose || has_limits(call))
     throw Unsupported("LinearSolver: solve_systems: A^T, or a tolerance or a limit for one call");
   SolveWatch const watch(impl.ctx, call);
   if (call.zero_guess) impl.make_zero(x);
@@ -265,7 +288,7 @@ BatchReport LinearSolver::solve_systems(std::span<double const> b, std::span<dou
 }
 
 Index LinearSolver::systems() const { return impl_ && impl_->batch ? impl_->batch->count() : 0; }
-bool LinearSolver::ready() const { return impl_ != nullptr && impl_->system.solver() != nullptr; }
+bool LinearSolver::ready() const { return impl_ != nullptr && impl_->system.ready(); }
 Context& LinearSolver::context() { return impl_->ctx; }
 SolverParts const& LinearSolver::parts() const { return impl_->system.parts(); }
 SolverOptions const& LinearSolver::options() const { return impl_->options; }

@@ -154,7 +154,7 @@ class LinearSolver {
   SolveReport solve(std::span<double const> b, std::span<double> x, SolveCall const& call = {});
   /// Solves for every column of b from the guess in its column of x; a report for each, whatever
   /// ends the solve. A block method (`block_cg`) iterates the columns together, up to
-  /// parts().method->columns_at_once(); any other takes them in turn. The time limit is that of all
+  /// parts().columns_at_once(); any other takes them in turn. The time limit is that of all
   /// columns: those that are not begun in it, or after a cancelled one, have its reason, and their
   /// residual is unknown. Blocks in another space than the
   /// Context's are column-major, or row-major without gaps. Throws ShapeError where b and x differ

@@ -112,8 +112,8 @@ struct SolverOptions {
               "the preconditioner after new values: always, made of them; auto, made anew once the "
               "old one costs more, by the times measured, or fails; never, kept until it fails"),
         field(&P::symmetric, "symmetric",
-              "what is known of A, for the choices of auto and for solves with A^T, which take A "
-              "itself where it is true; auto: by the entries"),
+              "what is known of A, for the choices of auto, for factors, and for solves with A^T, "
+              "which take A itself where it is true; auto: by the entries"),
         field(&P::nullspace, "nullspace",
               "vectors z with A z = 0, which b, residuals and x are kept free of"),
         field(&P::solver, "solver", block_of("solver"), "how it is solved").required()};

@@ -9,28 +9,30 @@
 
 namespace tcsolve {
 
-class AutoSolver;
-
 struct SolverParts {
   /// From options that have been read. Throws what the constructors throw: Unsupported for keys
   /// that exclude each other, NotBuilt, ConfigError for a cost table that cannot be read.
-  explicit SolverParts(SolverOptions const& options);
-
-  /// A method anew, as if it had set nothing up.
-  void renew_method(SolverOptions const& options);
+  explicit SolverParts(SolverOptions const& options)
+      : matrix_operator(make<OperatorRegistry>(options.matrix_operator)),
+        preconditioner(make<PreconditionerRegistry>(options.preconditioner)),
+        method(make<SolverRegistry>(options.solver)),
+        chooses_method(options.solver.type() == "auto"),
+        chooses_preconditioner(options.preconditioner.type() == "auto") {}
 
   std::unique_ptr<OperatorFactory const> matrix_operator;
   std::unique_ptr<PreconditionerFactory const> preconditioner;
-  std::shared_ptr<Solver> method;
-  AutoSolver* chooser = nullptr;  ///< `method`, where solver or preconditioner is auto
+  /// Its keys and limits are those of a solve. It is never set up: a recipe's is (RecipeRun).
+  std::unique_ptr<Solver const> method;
+  bool chooses_method, chooses_preconditioner;  ///< `auto`
 
+  bool chooses() const { return chooses_method || chooses_preconditioner; }
+  /// Columns that are solved together, at the most: recipes in turn take one at a time.
+  Index columns_at_once() const { return chooses() ? 1 : method->columns_at_once(); }
   /// The operator is A itself.
   bool exact() const { return matrix_operator->exact() && method->vectors() == Real::f64; }
   /// The CSR matrix in FP64 is needed beside the operator: for the true residual of a rounded one,
   /// or to make a preconditioner of.
-  bool needs_csr() const {
-    return !exact() || !preconditioner->is_identity() || chooser != nullptr;
-  }
+  bool needs_csr() const { return !exact() || !preconditioner->is_identity() || chooses(); }
 };
 
 }  // namespace tcsolve

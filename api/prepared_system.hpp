@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The set-up of a solve, repeated when the matrix changes: the order, the operator, the
-/// preconditioner and the method's recording.
+/// The set-up of a solve, repeated when the matrix changes: the order, the operator, and the
+/// recipes that solve with it.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include <tcsolve/api/parts.hpp>
-#include <tcsolve/api/setup_report.hpp>
+#include <tcsolve/api/recipe_run.hpp>
 #include <tcsolve/api/stored_matrix.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/solvers/solver.hpp>
 
 namespace tcsolve {
 
@@ -22,8 +20,7 @@ struct GivenOperators {
   OperatorPtr<double> A_true;  ///< null: A itself
 };
 
-/// solver() is null until load() has returned, and after a load(), update_values() or refresh()
-/// that has thrown.
+/// It is ready() after a load(), update_values() or refresh() that has not thrown.
 class PreparedSystem {
  public:
   /// `options` have been read.
@@ -39,15 +36,11 @@ class PreparedSystem {
   }
   void update_values(CsrView<double> const& a);
   void refresh();
-  /// Solver::solve(), within the time limit of the method. Where a preconditioner of older values
-  /// fails, one is made anew beside it and the solve goes on; where that fails too, the report says
-  /// why, and the old one stays.
-  SolveReport solve(In<double> b, Out<double> x);
-  /// Solver::solve_columns(), likewise: as many reports as columns. Columns in turn are renewed for
-  /// one by one.
-  std::vector<SolveReport> solve_columns(In<double> b, Out<double> x);
+  /// RecipeRun::solve(), RecipeRun::solve_columns().
+  SolveReport solve(In<double> b, Out<double> x, RecipeRun::Keys const& keys);
+  std::vector<SolveReport> solve_columns(In<double> b, Out<double> x, RecipeRun::Keys const& keys);
 
-  Solver* solver() const { return solver_.get(); }
+  bool ready() const { return recipes_.ready(); }
   SolverParts const& parts() const { return parts_; }
   /// The matrix of load() with the values in force, in the caller's numbers and in the Context's
   /// space: the arrays that are there, borrowed, or a copy. Throws Unsupported where an operator
@@ -58,8 +51,8 @@ class PreparedSystem {
   /// For set_up_transposed() alone to write into.
   SetupReport& report() { return report_; }
   OperatorPtr<double> const& A() const { return A_; }
-  /// The preconditioner in force: that of the choice at work where there is a chooser.
-  OperatorPtr<double> M() const;
+  /// The preconditioner in force.
+  OperatorPtr<double> const& M() const { return recipes_.M(); }
   OperatorPtr<double> const& A_true() const { return A_true_; }
 
  private:
@@ -70,20 +63,9 @@ class PreparedSystem {
   void plan();
   void convert();
   void setup();
-  void frame_method();
-  void make_preconditioner();
-  void own(std::unique_ptr<Preconditioner> made);
   System system() const;
-  void setup_method();
   void follow(CsrView<double> const& a);
-  bool keeps_preconditioner() const;
-  void renew();
-  void count_renewal(double seconds);
-  std::string renew_beside();
-  SolveReport solve_or_renew(In<double> b, Out<double> x);
-  void follow_choice(SolveReport const&);
   OperatorUse use() const;
-  bool one_kernel() const;
   template <class F>
   void as_setup_errors(F const& f) const;
   template <class F>
@@ -92,23 +74,18 @@ class PreparedSystem {
   Context& ctx_;
   SolverOptions options_;
   std::optional<DiskCache> cache_;
-  mutable std::optional<bool> one_kernel_;
   SetupReport report_;
-  StoredMatrix matrix_;  // declared before the members that borrow its arrays (the method too), so
+  StoredMatrix matrix_;  // declared before the members that borrow its arrays (the methods too), so
                          // destroyed after them
   SolverParts parts_;
   std::optional<OrderedMatrix> ready_;  // set only while operators are made from it
   GivenOperators given_;
   OperatorPtr<double> A_, A_true_;
-  std::unique_ptr<Preconditioner> owned_;  // made here: null where M is given or the chooser's
-  OperatorPtr<double> M_;                  // null where the chooser has it
   std::shared_ptr<HostMatrix> host_ = std::make_shared<HostMatrix>();  // A's side on the host
   std::shared_ptr<CsrOperator<double> const> csr_;
-  Renewal renewal_;
-  bool old_ = false;                          // M() is of values before the last update
   bool lazy_ = false;                         // A_ may be converting itself beside the solve
   std::shared_ptr<Permutation const> order_;  // null: operators have the caller's numbers
-  std::shared_ptr<Solver> solver_;
+  RecipeRun recipes_;
 };
 
 }  // namespace tcsolve

@@ -35,10 +35,10 @@ double rate_of(SolveReport const& r) {
 /// A candidate in the race.
 class Runner {
  public:
-  Runner(Choice const& choice) {
-    told_.solver = choice.solver;
-    told_.preconditioner = choice.preconditioner;
-    told_.reason = choice.reason;
+  Runner(Recipe const& recipe) {
+    told_.solver = recipe.solver;
+    told_.preconditioner = recipe.preconditioner;
+    told_.reason = recipe.reason;
     told_.predicted = infinite;
     told_.outcome = "not tried: the time was up";
   }
@@ -165,9 +165,14 @@ class Runner {
   bool running_ = true;
 };
 
-void add(std::vector<Choice>& list, std::vector<std::string> const& solvers,
+/// Those that are not in the list already.
+void add(std::vector<Recipe>& list, std::vector<std::string> const& solvers,
          std::string const& preconditioner, std::string const& reason) {
-  for (std::string const& solver : solvers) list.push_back({solver, preconditioner, reason});
+  for (std::string const& solver : solvers)
+    if (std::ranges::none_of(list, [&](Recipe const& r) {
+          return r.solver == solver && r.preconditioner == preconditioner;
+        }))
+      list.push_back({solver, preconditioner, reason});
 }
 
 }  // namespace
@@ -176,8 +181,8 @@ std::string seconds_text(double s) {
   return s < 1 ? figure_text(1e3 * s) + " ms" : figure_text(s) + " s";
 }
 
-std::vector<Choice> candidates(MatrixFacts const& f) {
-  std::vector<Choice> list;
+std::vector<Recipe> candidates(MatrixFacts const& f) {
+  std::vector<Recipe> list;
   if (!f.square()) {
     add(list, {"{type: lsmr}"}, "{type: none}", "no set-up");
     add(list, {"{type: lsmr}"}, "{type: column_scaling}", "columns of different lengths");
@@ -185,7 +190,8 @@ std::vector<Choice> candidates(MatrixFacts const& f) {
     return list;
   }
   std::string const gmres = "{type: gmres, restart: 50}";
-  if (f.symmetric && f.positive_diagonal()) {
+  bool const definite = f.symmetric && f.positive_diagonal();
+  if (definite) {
     add(list, {"{type: cg}"}, "{type: jacobi}", "no set-up, the cheapest iterations");
     add(list, {"{type: cg}"}, "{type: none}", "no preconditioner, where A needs none");
     add(list, {"{type: cg}"}, "{type: chebyshev}", "fewer iterations, products alone");
@@ -195,27 +201,27 @@ std::vector<Choice> candidates(MatrixFacts const& f) {
         "a factor with the large fill");
     add(list, {"{type: cg}"}, "{type: direct}", "a complete factor");
     add(list, {"{type: cg}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
-    return list;
-  }
-  if (f.symmetric) {
+  } else if (f.symmetric) {
     add(list, {"{type: minres}"}, "{type: none}", "no set-up, short recurrences");
     if (f.zero_diagonal == 0) add(list, {gmres}, "{type: jacobi}", "no set-up");
   } else if (f.zero_diagonal == 0) {
     add(list, {"{type: bicgstab}", gmres}, "{type: jacobi}", "no set-up, the cheapest iterations");
   }
-  add(list, {"{type: bicgstab}", gmres}, "{type: ilu}", "factors on the pattern of A");
-  add(list, {gmres}, "{type: ilu, drop_tolerance: 0.1, complete_below: 5}",
-      "factors with the largest fill, matched and scaled");
-  add(list, {"{type: bicgstab}", gmres}, "{type: ilu, drop_tolerance: 0.01}",
-      "factors with the large fill, matched and scaled");
-  add(list, {gmres}, "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}",
-      "factors with nearly all fill");
-  add(list, {gmres}, "{type: direct}", "complete factors");
-  if (metis_built())
-    add(list, {"{type: bicgstab}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
-  add(list, {"{type: bicgstab}"}, "{type: spai}", "fewer iterations, products alone");
+  if (!definite) {
+    add(list, {"{type: bicgstab}", gmres}, "{type: ilu}", "factors on the pattern of A");
+    add(list, {"{type: bicgstab}", gmres}, "{type: ilu, drop_tolerance: 0.01}",
+        "factors with the large fill, matched and scaled");
+    add(list, {gmres}, "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}",
+        "factors with nearly all fill");
+    add(list, {gmres}, "{type: direct}", "complete factors");
+    if (metis_built())
+      add(list, {"{type: bicgstab}"}, "{type: schwarz, values: fp32}", "parts solved exactly");
+    add(list, {"{type: bicgstab}"}, "{type: spai}", "fewer iterations, products alone");
+  }
+  for (Recipe const& r : recipes(f, false))  // what auto would take in turn is in the race, too
+    if (!r.least_squares) add(list, {r.solver}, r.preconditioner, "auto takes it: " + r.reason);
   if (f.uneven_rows())
-    for (Choice& choice : list) choice.solver = by_rows(choice.solver);
+    for (Recipe& recipe : list) recipe.solver = by_rows(recipe.solver);
   return list;
 }
 
@@ -226,7 +232,7 @@ std::vector<RankedChoice> ranking(Context& ctx, CsrView<double> const& a, std::s
   SolverOptions::from_yaml(cat("solver: {type: auto, rtol: ", params.rtol, "}\n"), "advise");
   auto const start = std::chrono::steady_clock::now();
   std::vector<Runner> runners;
-  for (Choice const& choice : candidates(matrix_facts(a))) runners.emplace_back(choice);
+  for (Recipe const& recipe : candidates(matrix_facts(a))) runners.emplace_back(recipe);
   auto const best = [&] {
     double least = infinite;
     for (Runner const& r : runners)

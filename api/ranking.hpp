@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include <tcsolve/api/choices.hpp>
+#include <tcsolve/api/recipes.hpp>
 
 namespace tcsolve {
 
@@ -80,9 +80,9 @@ struct RankingParams {
   std::function<void(RankedChoice const&, bool over)> watch;
 };
 
-/// The candidates for a matrix, cheap set-ups first: about as many as there are methods that admit
-/// it times preconditioners. Cost: none.
-std::vector<Choice> candidates(MatrixFacts const&);
+/// The candidates for a matrix: methods that admit it with preconditioners, cheap set-ups first,
+/// and what auto would take in turn (api/recipes.hpp). Cost: none.
+std::vector<Recipe> candidates(MatrixFacts const&);
 
 /// Candidates on A x = b from x = 0, the fastest first; after Context::cancel() what was found
 /// until then. A and b on the host. Throws ShapeError where they do not fit, ConfigError for

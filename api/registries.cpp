@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/api/registries.hpp>
 
+#include <tcsolve/api/auto_keys.hpp>
 #include <tcsolve/api/auto_preconditioner.hpp>
-#include <tcsolve/api/auto_solver.hpp>
 
 namespace tcsolve {
 
 namespace {
 
 void register_auto(SolverRegistry& solvers, PreconditionerRegistry& preconditioners) {
-  solvers.add<AutoSolver>("auto", "methods in turn, by what the matrix is seen to be");
+  solvers.add<AutoKeys>("auto", "methods in turn, by what the matrix is seen to be");
   preconditioners.add<AutoPreconditionerFactory>(
       "auto", "preconditioners in turn, by what the matrix is seen to be");
 }

@@ -46,7 +46,7 @@ bool TransposedSystem::is_symmetric() {
 
 PreparedSystem& TransposedSystem::system() {
   bool const follows = !At_ || M_ == of_.M();
-  if (second_ && second_->solver() != nullptr && !stale_ && follows) return *second_;
+  if (second_ && second_->ready() && !stale_ && follows) return *second_;
   auto const start = std::chrono::steady_clock::now();
   SetupReport& report = of_.report();
   if (!second_ && is_symmetric()) {
@@ -99,9 +99,9 @@ bool TransposedSystem::serves_transposed() const {
   SolverParts const& parts = of_.parts();
   auto const& order = of_.report().reordering;
   OperatorPtr<double> const& M = of_.M();
-  return parts.chooser == nullptr && !parts.method->cost().transpose &&
-         options_.renew == Renew::always && (!order || order->taken == Reorder::none) &&
-         M != nullptr && M->rows() == M->cols() && M->traits().transpose && M->traits().fixed &&
+  return !parts.chooses() && !parts.method->cost().transpose && options_.renew == Renew::always &&
+         (!order || order->taken == Reorder::none) && M != nullptr && M->rows() == M->cols() &&
+         M->traits().transpose && M->traits().fixed &&
          2 * M->cost(1).bytes > of_.A()->cost(1).bytes;
 }
 
@@ -121,7 +121,7 @@ void TransposedSystem::set_up_beside() {
   } else if (stale_) {
     At_->update_values(ctx_, plan_->pattern().with(values_.data()));
   }
-  if (second_ && second_->solver() != nullptr && M_ == of_.M()) return second_->refresh();
+  if (second_ && second_->ready() && M_ == of_.M()) return second_->refresh();
   M_ = of_.M();
   if (!second_) second_.emplace(ctx_, options_);
   second_->load(GivenOperators{At_, std::make_shared<Transposed<double>>(M_), nullptr});

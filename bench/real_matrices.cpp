@@ -28,9 +28,9 @@
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
 
-#include <tcsolve/api/choices.hpp>
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/api/ranking.hpp>
+#include <tcsolve/api/recipes.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/factors/cudss/cudss_library.hpp>
 #include <tcsolve/io/files/matrix_market.hpp>

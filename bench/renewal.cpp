@@ -17,8 +17,8 @@
 #include <iostream>
 #include <optional>
 
-#include <tcsolve/api/choices.hpp>
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/api/recipes.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/version.hpp>

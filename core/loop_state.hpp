@@ -34,7 +34,10 @@ struct LoopState {
   double kept2 = 0;        ///< what the kept iterate is worth (solvers/driver/best_iterate.hpp) ...
   double newest2 = 0;      ///< ... and the newest one
   std::int32_t kept_step = 0;  ///< steps before the kept iterate
-  double* history = nullptr;   ///< norm2 after each step from history_start on
+  double renew2 = 0;    ///< r is to be made anew when renew2 gap2 > norm2, see Observe; 0 = never
+  double gap2 = 0;      ///< (||A|| ||x||)^2: the gap of r to b - A x, in units of the roundoff
+  double largest2 = 0;  ///< of norm2 since r was last made anew
+  double* history = nullptr;  ///< norm2 after each step from history_start on
   std::int32_t history_start = 0;
   Progress* progress = nullptr;         ///< host-visible, may be null
   std::int32_t report_every = 1;        ///< steps between two words to the host

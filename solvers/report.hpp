@@ -17,10 +17,10 @@
 namespace tcsolve {
 
 /// What an iteration was the first of, if it was.
-enum class Mark { none, restart, method };
+enum class Mark { none, restart, update, method };
 constexpr auto names(Mark) {
   return std::array{std::pair{Mark::none, ""}, std::pair{Mark::restart, "restart"},
-                    std::pair{Mark::method, "method"}};
+                    std::pair{Mark::update, "update"}, std::pair{Mark::method, "method"}};
 }
 
 /// The monitored norm after one iteration, in the units of b.
@@ -32,7 +32,8 @@ struct Record {
   /// saw the end (solvers/loop/moments.hpp).
   double seconds = unknown;
   double true_residual = unknown;  ///< ||b - A x||_2, where it was evaluated
-  Mark mark = Mark::none;          ///< restart: from a true residual; method: another one of `auto`
+  Mark mark = Mark::none;          ///< restart: from a true residual; update: r made anew in the
+                                   ///< same space; method: another one of `auto`
 };
 
 /// What became of a method that `auto` has tried.

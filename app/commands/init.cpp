@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/commands/init.hpp>
 
-#include <tcsolve/api/choices.hpp>
+#include <tcsolve/api/recipes.hpp>
 #include <tcsolve/app/config/run_input.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
@@ -38,9 +38,9 @@ std::string initial_config(Registries const& registries, std::filesystem::path c
   MatrixFileSize const size = matrix_file_size(file);
   require_memory(std::max(2 * size.csr_bytes, size.reading_bytes), 0, file_name(file));
   MatrixFacts const facts = matrix_facts(read_matrix(file).view());
-  std::vector<Choice> const list = choices(facts, false);
+  std::vector<Recipe> const list = recipes(facts, false);
   std::string in_turn;
-  for (Choice const& choice : list)
+  for (Recipe const& choice : list)
     in_turn += cat("#   solver: ", facts.uneven_rows() ? by_rows(choice.solver) : choice.solver,
                    "\n#   preconditioner: ", choice.preconditioner, "\n");
   return cat("# ", comment(file_name(file)), ": ", facts.text(), ".\n",  //

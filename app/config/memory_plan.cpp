@@ -54,7 +54,7 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   double const vector = 8.0 * std::max(size.rows, size.cols);
   // b, x0, x and the known solution, of every column; work vectors of those solved together.
   double const blocks = 4 * vector * size.columns;
-  double const together = std::min(size.columns, parts.method->columns_at_once());
+  double const together = std::min(size.columns, parts.columns_at_once());
   double const csr = static_cast<double>(size.csr_bytes);
   double const stored = factory.bytes(size.rows, size.cols, size.entries);
   bool const is_csr = factory.may_borrow();  // where the format is open: unless there is room
@@ -71,7 +71,7 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
 
   MemoryPlan plan;
   plan.on_device = ctx.space() == Space::cuda;
-  plan.at_least = parts.chooser != nullptr || !parts.preconditioner->bytes_are_all();
+  plan.at_least = parts.chooses() || !parts.preconditioner->bytes_are_all();
   plan.host_available = available_memory();
   double host = csr + blocks;
   if (plan.on_device) {

@@ -3,7 +3,6 @@
 
 #include <tcsolve/core/phase.hpp>
 
-#include <tcsolve/api/auto_solver.hpp>
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/bandwidth.hpp>
 #include <tcsolve/app/config/blocks.hpp>
@@ -95,9 +94,7 @@ void note_solve(LinearSolver const& solver, Context& ctx, RunResult& result) {
 }
 
 /// Columns that the solver iterates together.
-Index columns_together(LinearSolver const& solver) {
-  return solver.parts().method->columns_at_once();
-}
+Index columns_together(LinearSolver const& solver) { return solver.parts().columns_at_once(); }
 
 /// x0 becomes the answer.
 SolveReport solve_once(LinearSolver& solver, Problem& problem, RunResult& result) {
@@ -394,9 +391,7 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
 
 /// x is one of many where complete factors of A have shown that it is singular.
 bool is_one_of_many(LinearSolver const& solver, SolveReport const& report) {
-  AutoSolver const* const chooser = solver.parts().chooser;
-  OperatorPtr<double> const M = chooser != nullptr ? chooser->M() : solver.M();
-  auto const factors = std::dynamic_pointer_cast<Factorisation const>(M);
+  auto const factors = std::dynamic_pointer_cast<Factorisation const>(solver.M());
   return report.converged() && factors && factors->found_singular();
 }
 

@@ -53,6 +53,13 @@ void BicgstabMethod<T>::step(Context& ctx) {
   observe(ctx, &s->rr);
 }
 
+template <class T>
+void BicgstabMethod<T>::replace(Context& ctx) {
+  BicgstabScalars* s = k_.data();
+  dot2<T>(ctx, shadow_, this->r(), &s->rho, &s->rr);
+  fill<double>(ctx, vector_view(&s->xx, 1, ctx.space()), 0);
+}
+
 template class BicgstabMethod<double>;
 template class BicgstabMethod<float>;
 

@@ -29,13 +29,15 @@ class BicgstabMethod final : public Method<T> {
   MethodFacts facts() const override {
     return {.name = "bicgstab",
             .cost = {.vectors = 12, .products = 2, .applications = 2, .passes = 20},
-            .batches = true};
+            .batches = true,
+            .renews = true};
   }
 
  private:
   auto do_allocate(Context&) -> typename Method<T>::Workspace override;
   void begin(Context&, Attempt const& attempt) override;
   void step(Context&) override;
+  void replace(Context&) override;
 
   Vector<T> shadow_, p_, y_, v_, z_, t_;
   Diagonal<T> D_;        // M, where it is diagonal, else the identity

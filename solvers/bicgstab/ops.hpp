@@ -191,6 +191,7 @@ struct BicgFull {
     if (kept != nullptr && keeps(f, half_step(f) ? 0.0 : s->ts / s->tt))
       Keep::note(*f.state, before2(f), f.step());
     f.state->newest2 = worth2(sum[0], sum[2]);
+    f.state->gap2 = size * size * sum[2];
     s->xx = sum[2];
     bool none = half_step(f) || negligible(s->ts, s->tt, s->ss);
     s->omega = none ? 0.0 : s->ts / s->tt;

@@ -47,6 +47,15 @@ void CgMethod<T>::complete(Context& ctx) {
   submit(ctx, CgComplete<T>{p_.rows(), k_.data(), p_.view().data, this->x().data, this->best()});
 }
 
+// beta = rho / rho_prev goes on from the rho of the new r. q is made anew before it is read again.
+template <class T>
+void CgMethod<T>::replace(Context& ctx) {
+  Out<T> const r = this->r(), z = q_;
+  this->M().apply(ctx, r, z);
+  submit(ctx, CgRenew<T>{r.rows, k_.data(), r.data, z.data, p_.view().data});
+  submit(ctx, CgTurn<T>{r.rows, k_.data(), z.data, p_.view().data});
+}
+
 template <class T>
 void CgMethod<T>::classify_stop(Context& ctx, LoopState& state) {
   if (!Curvature::decides(static_cast<Stop>(state.stop))) return;

@@ -46,7 +46,8 @@ class CgMethod final : public Method<T> {
     return {.name = "cg",
             .cost = {.vectors = 9, .products = 1, .applications = 1, .passes = 9},
             .needs = {.symmetric = true, .definite = true},
-            .batches = true};
+            .batches = true,
+            .renews = true};
   }
 
  private:
@@ -54,6 +55,7 @@ class CgMethod final : public Method<T> {
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void complete(Context&) override;
+  void replace(Context&) override;
   void classify_stop(Context&, LoopState&) override;
   void classify_stop_in_batch(Context&, double const* norm_A) override;
 

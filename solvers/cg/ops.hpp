@@ -29,6 +29,7 @@ struct CgScalars {
   double kernel;         ///< not 0: a p lay in the kernel of A as far as FP64 can tell
   Reach reach;           ///< of the x that r belongs to
   double keep;           ///< not 0: x, without its last step, is to be kept
+  double turn;           ///< <r, p> / <r, M r> of an r that was made anew
 
   /// A curvature that may be nothing but its own rounding error makes a step of any length. It is
   /// taken, since it may be right (a Hilbert matrix), and remembered. In FP64, as the sums are:
@@ -159,6 +160,7 @@ struct UpdateResidual {
     k->keep = Keep::wanted(*f.state, before2, now2) ? 1 : 0;
     if (k->keep != 0) Keep::note(*f.state, before2, f.step());
     f.state->newest2 = now2;
+    f.state->gap2 = k->reach.gap2(k->rr, k->rho, k->largest);
   }
   TCSOLVE_HD void after(Frame f) const {
     if (f.state != nullptr) observe.finish(f, nullptr);
@@ -185,6 +187,48 @@ struct CgComplete {
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
     if (c.keep) kept[i] = x[i];
     x[i] = T(double(x[i]) + c.a * double(p[i]));
+  }
+};
+
+/// rr = ||r||^2, rho = <r, z> and <r, p> of an r that was made anew from x, which is 0 again: no
+/// step is pending.                                                                      reads 3 n
+template <class T>
+struct CgRenew {
+  static constexpr char const* name = "cg_renew";
+  static constexpr int sums = 3;
+  std::int64_t n;
+  CgScalars* k;
+  T const *r, *z, *p;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double const ri = double(r[i]);
+    sum[0] += ri * ri;
+    sum[1] += ri * double(z[i]);
+    sum[2] += ri * double(p[i]);
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    k->rr = sum[0], k->rho = sum[1];
+    k->turn = sum[1] > 0 ? sum[2] / sum[1] : 0.0;
+    k->a = k->keep = 0, k->reach = {0};
+  }
+};
+
+/// p -= (<r, p> / <r, z>) z: orthogonal to r, as the recurrences take it to be.
+template <class T>
+struct CgTurn {
+  static constexpr char const* name = "cg_turn";
+  std::int64_t n;
+  CgScalars const* k;
+  T const* z;
+  T* p;
+  struct Coefficients {
+    double turn;
+  };
+  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const {
+    c.turn = k->turn;
+    return is_finite(c.turn);
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
+    p[i] = T(double(p[i]) - c.turn * double(z[i]));
   }
 };
 
@@ -227,7 +271,7 @@ void update_residual(Context& ctx, CgScalars* k, Diagonal<T> D, bool folded, In<
 }
 
 template <class T>
-using CgOps =
-    OpList<CgStart<T>, UpdateDirection<T>, UpdateResidual<T>, CgComplete<T>, CgClassifyStop<T>>;
+using CgOps = OpList<CgStart<T>, UpdateDirection<T>, UpdateResidual<T>, CgComplete<T>, CgRenew<T>,
+                     CgTurn<T>, CgClassifyStop<T>>;
 
 }  // namespace tcsolve

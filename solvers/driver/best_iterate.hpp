@@ -80,6 +80,10 @@ struct Advance {
 struct Reach {
   double x2;  ///< the sum of a^2 <p, M^-1 p>
 
+  /// (||A|| ||x||)^2 in the norm of rr; rho and largest as below.
+  TCSOLVE_HD double gap2(double rr, double rho, double largest) const {
+    return rho > 0 ? largest * largest * x2 * (rr / rho) : 0.0;
+  }
   /// What an iterate is worth; rho = <r, M r>, the norm in which x2 and largest = ||M A|| are
   /// meant.
   TCSOLVE_HD double worth2(double rr, double rho, double roundoff, double largest) const {

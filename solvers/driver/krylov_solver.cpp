@@ -147,6 +147,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
   Out<double> x = problem.x;
   double const divergence = std::max(report.rhs_norm, report.true_residual);
   double gradient = method_->gradient();
+  bool in_vain = false;
   for (;; ++report.restarts) {
     system_.goal.tighten = column.judgement.tighten;
     CycleLimits limits{std::min(facts_.cycle, stopping_.max_iters - report.iterations),
@@ -155,8 +156,10 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
     Best const before{report.best_residual, report.best_iteration};
     Index const iterations_before = report.iterations;
     double const open = column.open();
-    Problem const here{problem.b, problem.x, true, !column.rows_are_left()};
+    Problem here{problem.b, problem.x, true, !column.rows_are_left(), nullptr, !in_vain};
     Cycle cycle = run_cycle(here, column, watch, limits);
+    here.from = cycle.from;
+    in_vain = in_vain || cycle.in_vain;
     bool const exhausted = report.iterations >= stopping_.max_iters;
 
     // Keep x + d when its true residual is smaller. Near a least-squares solution, where ||r|| is
@@ -185,7 +188,10 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
     if (finite && trial.open <= open + bound && !judged_.by_rows())
       trial_normal = method_->normal_residual(ctx, trial_residual_, trial.open);
     double const trial_gradient = method_->gradient();
-    auto const step = Judgement::step(finite, open, trial.open, system_.goal.normal, trial_normal);
+    // Of what the run has not given x already, where r was made anew.
+    auto step =
+        Judgement::step(finite, column.open(), trial.open, system_.goal.normal, trial_normal);
+    if (column.open() < open) step.gain *= column.open() / open;
     if (step.takes) {
       system_.goal.normal = trial_normal;
       gradient = trial_gradient;
@@ -228,8 +234,8 @@ void KrylovSolver<T>::begin_trial(std::optional<Measurement>& trial, Problem con
   Range const range(ctx, "judge");
   PowerOfTwo two(cycle_exponent_ - system_.exponent);
   In<double> const x = trial_;
-  submit(ctx,
-         Correct<T>{x.rows, two.factor, two.factor2, d.data, problem.x.data, trial_.view().data});
+  double const* const from = problem.from != nullptr ? problem.from : problem.x.data;
+  submit(ctx, Correct<T>{x.rows, two.factor, two.factor2, d.data, from, trial_.view().data});
   ++judged_.residuals;
   bool const unmet = judged_.by_rows() && sum == Summed::exact;
   trial.emplace(ctx, *system_.A_true, problem.b, x, trial_residual_, sum, column.rule(),

@@ -17,8 +17,10 @@
 ///
 /// A method that converges by its own account is thereby checked, and when the true residual says
 /// otherwise it begins again from there (residual replacement; with a rounded A, iterative
-/// refinement: Higham 2002, chapter 12). r is scaled to norm 1 by a power of two, which is exact,
-/// so that no method depends on the scale of the problem.
+/// refinement: Higham 2002, chapter 12). Where its vectors or its A are narrower than FP64 and it
+/// can, it goes on instead, with r made anew before the old one has lost much (renew()). r is
+/// scaled to norm 1 by a power of two, which is exact, so that no method depends on the scale of
+/// the problem.
 ///
 ///     krylov_solver.cpp   set-up, solve, judge: what becomes of x
 ///     column_judge.cpp    the verdict on x
@@ -103,8 +105,10 @@ class KrylovSolver : public Solver {
   struct Problem {
     In<double> b;
     Out<double> x;
-    bool judged = true;   ///< false for an inner solve, whose last iterate is wanted
-    bool by_norm = true;  ///< what is left to solve is measured by ||r||
+    bool judged = true;            ///< false for an inner solve, whose last iterate is wanted
+    bool by_norm = true;           ///< what is left to solve is measured by ||r||
+    double const* from = nullptr;  ///< what d corrects, where that is not x
+    bool renews = true;            ///< r may be made anew on the way
   };
   /// The smallest norm so far, and when.
   struct Best {
@@ -124,6 +128,8 @@ class KrylovSolver : public Solver {
     double claimed;      ///< ||r|| of the last d, by the method's account
     Trial last{};        ///< of the last d ...
     bool tried = false;  ///< ... which is known already
+    double const* from = nullptr;  ///< Problem::from of this d
+    bool in_vain = false;          ///< that its r was made anew did not help
   };
   /// Where a run began: the method's norm, squared, and the true residual.
   struct Start {
@@ -136,6 +142,15 @@ class KrylovSolver : public Solver {
     double next;             ///< step of the next look ...
     double apart;            ///< ... and how many after the last one that is
     std::vector<std::pair<Index, double>> found;  ///< true residuals, and the steps before them
+  };
+  /// What has become of a run each time that its r was made anew.
+  struct Renewals {
+    double best;                   ///< the smallest true residual, that of x at first
+    int vain = 0;                  ///< of them in a row that did not lower it
+    bool ended = false;            ///< for that, or where the method's r was far from the truth
+    double const* from = nullptr;  ///< Problem::from
+    std::optional<Trial> accepted = {};                ///< a claim that the true residual confirms
+    std::vector<std::pair<Index, double>> found = {};  ///< as Looks::found
   };
   void aim();
   void scale_operators(Context&);
@@ -157,6 +172,8 @@ class KrylovSolver : public Solver {
   void correct_best(SolveReport&, Best const& before, Index at) const;
   void explain_claim(Cycle&, double residual, double reached, double rhs_norm);
   bool look(Problem const&, ColumnJudge&, LoopState&, double believed, Start const&, Looks&);
+  bool renews(Problem const&) const;
+  bool renew(Problem const&, ColumnJudge&, LoopState&, double believed, Start const&, Renewals&);
   void count(SolveReport&) const;
   void approach(In<double> b, Out<double> x, ColumnJudge&, Watch const&);
   void heed(LoopState&) const;

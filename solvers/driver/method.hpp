@@ -102,6 +102,8 @@ struct MethodFacts {
   /// true residual between pieces of the loop, also at Stop::replacement. complete() may then be
   /// called between two steps.
   bool watched = false;
+  /// Between any two steps replace() takes an r that was made anew, and x = 0.
+  bool renews = false;
 };
 
 /// T is the type of the method's vectors.
@@ -132,7 +134,8 @@ class Method {
   /// Completes x from what the steps made, as operations only.
   virtual void complete(Context&) {}
   /// At Stop::replacement, which a step raises before it changes anything: computes what the steps
-  /// carry along by recurrences from what it stands for.
+  /// carry along by recurrences from what it stands for. Of a method that renews: from a new r, and
+  /// x = 0 after complete().
   virtual void replace(Context&) {}
 
   /// After complete(), on the host: further work, or another reason for the stop.

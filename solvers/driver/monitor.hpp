@@ -8,7 +8,9 @@ namespace tcsolve {
 
 /// Counts the step, writes its norm to the history and decides whether the loop goes on.
 /// `done` is a method's own claim (LSMR: A^T r is small), null for none. `progress2` is the
-/// quantity whose decrease rules out stagnation, null for the norm.
+/// quantity whose decrease rules out stagnation, null for the norm. Where the vectors or A are
+/// narrower than the residual that counts, it also says when r is to be made anew
+/// (KrylovSolver::renew).
 struct Observe {
   static constexpr char const* name = "observe";
   static constexpr bool always = true;  // also after a stop: it ends the graph's WHILE node
@@ -24,6 +26,7 @@ struct Observe {
     if (f.stopped()) return report(f, norm);
     if (f.speaks) s.history[s.iteration - s.history_start] = norm;
     ++s.iteration;
+    if (norm > s.largest2) s.largest2 = norm;
     if (!is_finite(norm))
       f.raise(Stop::nonfinite, Cause::none, norm);
     else if (norm <= s.threshold2 || (done != nullptr && *done != 0))
@@ -36,6 +39,8 @@ struct Observe {
       f.raise(Stop::stagnated, Cause::none, norm);
     else if (s.iteration >= s.limit)
       f.raise(Stop::cycle_end, Cause::none, norm);
+    else if (is_due(s, norm))
+      f.raise(Stop::replacement, Cause::none, norm);
     report(f, norm);
   }
 
@@ -53,6 +58,12 @@ struct Observe {
 #if defined(__CUDA_ARCH__)
     if (s.while_handle != 0) cudaGraphSetConditional(s.while_handle, s.stop == 0 ? 1u : 0u);
 #endif
+  }
+  /// r is to be made anew: it has fallen by half at least, and what it may have lost to rounding
+  /// since the last time is a part of it that counts (van der Vorst and Ye 2000, section 3).
+  TCSOLVE_HD static bool is_due(LoopState const& s, double norm) {
+    constexpr double fallen2 = 0.25;
+    return s.renew2 * s.gap2 > norm && norm < fallen2 * s.largest2;
   }
   /// A new best counts when it is at least 0.1 % below the old one.
   TCSOLVE_HD static bool stalls(LoopState& s, double norm) {

@@ -174,8 +174,12 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     drained = now.iteration;
     moments_.end(drained, seconds_since(watch.start));
     auto stop = static_cast<Stop>(now.stop);
-    bool paused = stop == Stop::cycle_end && now.iteration < limits.steps;
-    if (stop == Stop::replacement)
+    bool const left = now.iteration < limits.steps;
+    bool const paused = stop == Stop::cycle_end && left;
+    bool const may_renew = stop == Stop::replacement || (stop == Stop::claimed && left);
+    if (may_renew && between.renew) {
+      if (!between.renew(now)) return now;
+    } else if (stop == Stop::replacement)
       between.replace();
     else if (!paused)
       return now;

@@ -45,6 +45,9 @@ struct LoopLimits {
 struct Between {
   /// At Stop::replacement.
   std::function<void()> replace;
+  /// In its place where it is given, and at a claim too: false ends the run, with the stop that it
+  /// has put into the state.
+  std::function<bool(LoopState&)> renew;
   /// Given the steps done so far, before the first and whenever the loop has come back; returns how
   /// many steps may go by until it is to be called again. It may record() the step anew: the state
   /// stays, and the loop goes on with the new recording.

@@ -15,6 +15,8 @@ struct RunLimits {
   double divergence;  ///< diverged where ||r|| rises above it
   double residual;    ///< ||r|| as the run begins
   double roundoff;    ///< of the method's vectors
+  /// r is to be made anew where its gap is sqrt(renew2) ||A|| ||x|| (LoopState); 0: never.
+  double renew2 = 0;
 };
 
 /// A state in which nothing has been done yet, from the square of the monitored norm. It says stop
@@ -32,6 +34,8 @@ TCSOLVE_HD void open(LoopState& loop, double norm2, RunLimits const& limits) {
       ends_of(limits.target, limits.divergence, limits.residual, norm2, limits.roundoff);
   loop.threshold2 = ends.threshold2;
   loop.divergence2 = ends.divergence2;
+  loop.renew2 = limits.renew2;
+  loop.largest2 = norm2;
 }
 
 /// *state = `initial`, opened from *norm2. A request to end that has come before stays.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `auto`: what it takes for which matrix, that it goes on where a method fails, and every square
 /// real matrix of the folder TCSOLVE_MATRICES.
-#include <tcsolve/api/auto_solver.hpp>
-#include <tcsolve/api/choices.hpp>
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/api/recipes.hpp>
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/generate/generators.hpp>
@@ -53,7 +53,7 @@ TEST(MatrixFacts, AreWhatTheMatrixIs) {
 TEST(MatrixFacts, SayWhereADeviceFactorisesFirst) {
   MatrixFacts const large{.rows = 40000, .cols = 40000, .entries = 500000};
   EXPECT_TRUE(direct_comes_first(large));
-  EXPECT_EQ(choices(large, true, true)[1].preconditioner, "{type: direct}");
+  EXPECT_EQ(recipes(large, true, true)[1].preconditioner, "{type: direct}");
   MatrixFacts other = large;
   other.symmetric = true;  // and may be definite
   EXPECT_FALSE(direct_comes_first(other));
@@ -157,7 +157,7 @@ Csr<double> beam(Index n) {
 
 TEST_P(Auto, LeavesIterationsThatGainNothing) {
   Csr<double> const a = beam(6200);  // more entries than complete factors are made of at once
-  std::vector<Choice> const list = choices(matrix_facts(a.view()), true);
+  std::vector<Recipe> const list = recipes(matrix_facts(a.view()), true);
   EXPECT_EQ(list.front().preconditioner, "{type: jacobi}");
   EXPECT_EQ(list.front().window, 7 * list.front().most_iterations / 10);
   SolveReport const r = solved(a, all_auto);
@@ -245,6 +245,8 @@ TEST_P(Auto, SaysWhatItNeeds) {
     FAIL() << "a matrix-free operator has no facts";
   } catch (Unsupported const& e) { EXPECT_THAT(e.what(), HasSubstr("looks at the entries")); }
   EXPECT_NO_THROW(SolverOptions::from_yaml("solver: {type: auto, baseline: initial}\n"));
+  auto const keys = make<SolverRegistry>(SolverOptions::from_yaml("solver: {type: auto}\n").solver);
+  EXPECT_THROW(keys->setup(ctx(), A), Unsupported) << "no method";
   // Singular, and b is outside its range: every choice fails, and the last says so.
   Matrix m = Matrix::Zero(6, 6);
   for (Index i = 0; i < 5; ++i) m(i, (i + 1) % 5) = 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `auto` keeps the limits of a solve over all that it tries, sets nothing up in vain, has one
 /// preconditioner at a time, and says what ended a solve.
-#include <tcsolve/api/auto_solver.hpp>
+#include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/generate/generators.hpp>

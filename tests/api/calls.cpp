@@ -288,6 +288,30 @@ INSTANTIATE_TEST_SUITE_P(Methods, CallLimit,
                                          "pseudo_block_cg", "auto"),
                          [](auto const& param) { return std::string(param.param); });
 
+/// Of `auto` too, whichever of the two it is; and of all recipes together, not of each.
+TEST(CallLimit, IsThatOfAllRecipes) {
+  Csr<double> const a = generate(Poisson7Params{.n = 20, .coefficient = Coefficient::random});
+  std::vector<double> const b = numbers(a.rows);
+  for (std::string const yaml : {"solver: {type: cg}\npreconditioner: {type: auto}\n",
+                                 "solver: {type: auto}\npreconditioner: {type: auto}\n"}) {
+    LinearSolver solver =
+        LinearSolver::from_yaml(a.view(), cat(yaml, "operator: {format: csr}\nbackend: host\n"));
+    std::vector<double> x(b.size());
+    SolveReport r = solver.solve(b, x, {.rtol = 1e-14, .max_iters = 52});
+    EXPECT_EQ(r.reason, Stop::max_iterations) << r.message;
+    EXPECT_EQ(r.iterations, 52) << "50 of jacobi, two of ic";
+    EXPECT_EQ(r.choices.size(), 2u);
+    std::fill(x.begin(), x.end(), 0.0);
+    r = solver.solve(b, x, {.rtol = 1e-3});
+    EXPECT_TRUE(r.converged()) << r.message;
+    EXPECT_GT(r.true_residual, 1e-8 * r.rhs_norm) << "it stopped by the key of the call";
+    std::fill(x.begin(), x.end(), 0.0);
+    r = solver.solve(b, x);
+    EXPECT_TRUE(r.converged()) << r.message;
+    EXPECT_LE(r.true_residual, 1e-8 * r.rhs_norm);
+  }
+}
+
 TEST(CallLimit, OutOfRangeIsNamedAndChangesNothing) {
   Csr<double> const a = generate(Poisson7Params{.n = 4});
   LinearSolver solver(a.view(), {.solver = "cg", .backend = Backend::host});
@@ -363,6 +387,20 @@ TEST(SaidSymmetric, DecidesWhatAutoChooses) {
   EXPECT_EQ(chosen(Symmetry::yes), "cg");
   EXPECT_NE(chosen(Symmetry::automatic), "cg");
   EXPECT_NE(chosen(Symmetry::no), "cg");
+}
+
+/// Complete factors of a symmetric A are those of Cholesky, of half its entries.
+TEST(SaidSymmetric, IsWhatFactorsAreMadeFor) {
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  auto const bytes = [&](Symmetry symmetric) {
+    LinearSolver const solver(a.view(), {.solver = "gmres",
+                                         .preconditioner = "direct",
+                                         .symmetric = symmetric,
+                                         .backend = Backend::host});
+    return solver.M()->cost(1).bytes;
+  };
+  EXPECT_EQ(bytes(Symmetry::yes), bytes(Symmetry::automatic));
+  EXPECT_GT(bytes(Symmetry::no), 1.3 * bytes(Symmetry::yes));
 }
 
 TEST(ReportJson, SaysWhatTheReportSays) {

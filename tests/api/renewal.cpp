@@ -110,6 +110,11 @@ TEST_P(Renewals, ComeWhereTheOldOneFails) {
     SolveReport const report = solve(solver, b, x);
     EXPECT_TRUE(report.converged()) << report.message;
     EXPECT_GT(report.iterations, 4) << "those with the old one count";
+    EXPECT_GT(report.setup_seconds, 0);
+    ASSERT_GT(report.history.size(), 4u);
+    EXPECT_GE(report.history[4].seconds, report.history[3].seconds + report.setup_seconds);
+    EXPECT_LE(report.history.back().seconds, report.seconds + report.setup_seconds);
+    EXPECT_TRUE(report.choices.empty()) << "both are named";
     expect_solved(other, b, x, 1e-8);
     EXPECT_EQ(solver.setup_report().renewals, 1);
     x.setZero();

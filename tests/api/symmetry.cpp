@@ -3,7 +3,7 @@
 /// for the matrices of finite elements.
 #include <tcsolve/matrix/symmetry.hpp>
 
-#include <tcsolve/api/choices.hpp>
+#include <tcsolve/api/recipes.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 
 #include <array>

@@ -132,11 +132,13 @@ TEST_F(Messages, ASetOfAMatrixReplacesTheGenerator) {
 }
 
 TEST_F(Messages, QuietKeepsWarnings) {
-  Outcome const o =
-      solve("problem: {generator: {type: convdiff, n: 4, velocity: 10}}\nsolver: {type: cg}\n",
-            {"-q", "--backend", "host"});
-  EXPECT_TRUE(has(o.err, "warning: cg needs a symmetric matrix")) << o.err;
-  EXPECT_FALSE(has(o.out, "seconds:")) << o.out;
+  for (std::string const M : {"none", "auto"}) {
+    Outcome const o =
+        solve("problem: {generator: {type: convdiff, n: 4, velocity: 10}}\nsolver: {type: cg}\n",
+              {"-q", "--backend", "host", "--set", "preconditioner.type=" + M});
+    EXPECT_TRUE(has(o.err, "warning: cg needs a symmetric matrix")) << o.err;
+    EXPECT_FALSE(has(o.out, "seconds:")) << o.out;
+  }
 }
 
 TEST_F(Messages, ShortFormsAndSuggestionsOfTheCommandLine) {

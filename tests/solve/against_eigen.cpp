@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every solver against Eigen's direct answer, in every place.
+#include <algorithm>
+
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
@@ -92,7 +94,8 @@ TEST_P(Solve, SingleVectorsUnderTheDriverReachDoubleResiduals) {
     solver->setup_working(ctx(), stored<float>(ctx(), a), nullptr, matrix(ctx(), a));
     SolveReport report = solve(*solver, b, x);
     ASSERT_TRUE(report.converged()) << report.message;
-    EXPECT_GT(report.restarts, 0);  // FP32 alone cannot get there: this is iterative refinement
+    // FP32 alone cannot get there: this is iterative refinement, or r was made anew.
+    EXPECT_GT(report.restarts + std::ranges::count(report.history, Mark::update, &Record::mark), 0);
     expect_near_eigen(a, b, x, 1e-12);
   }
 }

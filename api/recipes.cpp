@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/api/choices.hpp>
+#include <tcsolve/api/recipes.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
+#include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 
 namespace tcsolve {
@@ -18,6 +20,16 @@ constexpr char const* direct = "{type: direct}";
 constexpr char const* jacobi = "{type: jacobi}";
 constexpr char const* gmres = "{type: gmres, restart: 50}";
 constexpr char const *lsmr = "{type: lsmr}", *column_scaling = "{type: column_scaling}";
+
+/// The tree of a recipe's text. The same few texts come with every set-up, and to parse them takes
+/// as long as to set up a small system.
+ConfigNode tree_of(std::string const& text) {
+  constexpr std::size_t most = 64;
+  thread_local std::unordered_map<std::string, ConfigNode> known;
+  if (auto const found = known.find(text); found != known.end()) return found->second;
+  if (known.size() >= most) known.clear();
+  return known.emplace(text, parse_yaml(text, "auto")).first->second;
+}
 
 std::string square_reason(MatrixFacts const& f) {
   if (f.symmetric) return "the matrix is symmetric, and not positive definite";
@@ -45,7 +57,7 @@ int cheap_iterations(MatrixFacts const& f, FactorRates const& rates) {
   return static_cast<int>(std::clamp(0.05 * rates.host_incomplete * entries / step, 30., 5e3));
 }
 
-void add_jacobi(std::vector<Choice>& list, std::string const& solver, MatrixFacts const& f,
+void add_jacobi(std::vector<Recipe>& list, std::string const& solver, MatrixFacts const& f,
                 bool on_device, FactorRates const& rates) {
   if (dominant(f))
     list.push_back({solver, jacobi, "each row is dominated by its diagonal", false, 500});
@@ -54,13 +66,13 @@ void add_jacobi(std::vector<Choice>& list, std::string const& solver, MatrixFact
                     cheap_iterations(f, rates)});
 }
 
-void add_definite(std::vector<Choice>& list, std::string const& solver, Offset entries,
+void add_definite(std::vector<Recipe>& list, std::string const& solver, Offset entries,
                   bool on_device) {
   std::string const why = "the matrix is symmetric with a positive diagonal";
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
   auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
   if (entries > few_entries) {
-    Choice first{solver, jacobi, why, true, 50};
+    Recipe first{solver, jacobi, why, true, 50};
     if (on_device) {  // most of them without a new best residual, and the others are spared
       first.most_iterations = cheap;
       first.window = 7 * cheap / 10;
@@ -72,7 +84,7 @@ void add_definite(std::vector<Choice>& list, std::string const& solver, Offset e
   list.push_back({solver, jacobi, why, true, 100000});
 }
 
-Choice with_factors(std::string const& solver, char const* ilu, std::string const& why, int most,
+Recipe with_factors(std::string const& solver, char const* ilu, std::string const& why, int most,
                     int trial) {
   return {.solver = solver,
           .preconditioner = ilu,
@@ -82,9 +94,9 @@ Choice with_factors(std::string const& solver, char const* ilu, std::string cons
           .incomplete = true};
 }
 
-void add_general(std::vector<Choice>& list, std::string const& gmres, std::string const& bicgstab,
+void add_general(std::vector<Recipe>& list, std::string const& gmres, std::string const& bicgstab,
                  MatrixFacts const& f, std::string const& why, bool direct_first = false) {
-  Choice const completely{.solver = gmres,
+  Recipe const completely{.solver = gmres,
                           .preconditioner = direct,
                           .reason = direct_first ? why + ", and the device factorises" : why,
                           .most_iterations = 100,
@@ -137,6 +149,22 @@ MatrixFacts matrix_facts(CsrView<double> const& a) {
   return f;
 }
 
+Block read_text(RegistryBase const& registry, std::string const& text, ConfigNode const& more) {
+  ConfigNode node = tree_of(text);
+  node.entries.insert(node.entries.end(), more.entries.begin(), more.entries.end());
+  Diagnostics problems;
+  Block block = registry.read(node, problems, solver_registries().catalog);
+  problems.throw_if_any();
+  return block;
+}
+
+std::string brief(std::string const& text) {
+  ConfigNode node = tree_of(text);
+  std::string const type = node.find("type")->scalar;
+  std::erase_if(node.entries, [](ConfigNode::Entry const& e) { return e.key == "type"; });
+  return node.entries.empty() ? type : cat(type, " ", to_yaml_inline(node));
+}
+
 std::string by_rows(std::string solver) {
   return solver.insert(solver.rfind('}'), ", baseline: rows");
 }
@@ -146,7 +174,7 @@ bool direct_comes_first(MatrixFacts const& f) {
          f.entries > long_row * f.rows && !(f.symmetric && f.positive_diagonal());
 }
 
-double seconds_of_incomplete(MatrixFacts const& f, double made, Choice const& next,
+double seconds_of_incomplete(MatrixFacts const& f, double made, Recipe const& next,
                              FactorRates const& rates) {
   auto const entries = static_cast<double>(f.entries);
   double const step = rates.host_entries * (entries + made) + rates.host_rows * f.rows;
@@ -154,11 +182,11 @@ double seconds_of_incomplete(MatrixFacts const& f, double made, Choice const& ne
   return rates.host_incomplete * std::max(entries, made) + steps * step;
 }
 
-std::vector<Choice> choices(MatrixFacts const& f, bool on_device, bool direct_first,
+std::vector<Recipe> recipes(MatrixFacts const& f, bool on_device, bool direct_first,
                             FactorRates const& rates) {
   if (!f.square())
     return {{lsmr, column_scaling, "the matrix is not square: least squares", false, 100000}};
-  std::vector<Choice> list;
+  std::vector<Recipe> list;
   if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", f.entries, on_device);
   if (!f.symmetric) add_jacobi(list, "{type: bicgstab}", f, on_device, rates);
   add_general(list, gmres, "{type: bicgstab}", f, square_reason(f), direct_first);
@@ -172,9 +200,9 @@ std::vector<Choice> choices(MatrixFacts const& f, bool on_device, bool direct_fi
   return list;
 }
 
-std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeeds const& needs,
+std::vector<Recipe> recipes_for(MatrixFacts const& f, bool on_device, SolverNeeds const& needs,
                                 FactorRates const& rates) {
-  std::vector<Choice> list;
+  std::vector<Recipe> list;
   if (!f.square()) return {{"", column_scaling, "the matrix is not square", false, 100000}};
   if (needs.symmetric || needs.definite) {
     if (f.positive_diagonal()) add_definite(list, "", f.entries, on_device);
@@ -186,8 +214,8 @@ std::vector<Choice> choices_for(MatrixFacts const& f, bool on_device, SolverNeed
   return list;
 }
 
-std::vector<Choice> choices_with(MatrixFacts const& f, PreconditionerFactory const& M) {
-  std::vector<Choice> list;
+std::vector<Recipe> recipes_with(MatrixFacts const& f, PreconditionerFactory const& M) {
+  std::vector<Recipe> list;
   if (!f.square()) return {{lsmr, "", "the matrix is not square", false, 100000}};
   if (!M.is_fixed())
     return {{"{type: fgmres, restart: 50}", "", "the preconditioner varies", false, 10000}};

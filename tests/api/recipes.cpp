@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The choice knows the device that it is made for: rates of factors are data, scaled by what the
 /// driver says of it.
-#include <tcsolve/api/choices.hpp>
+#include <tcsolve/api/ranking.hpp>
+#include <tcsolve/api/recipes.hpp>
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace tcsolve::test {
 namespace {
@@ -36,7 +39,7 @@ TEST(ChoicesOnADevice, GoByItsClockAndItsMemory) {
 TEST(ChoicesOnADevice, TryFewerCheapIterationsWhereTheseCostMore) {
   MatrixFacts const large{.rows = 2000000, .cols = 2000000, .entries = 20000000};
   auto const iterations = [&](FactorRates const& rates) {
-    return choices(large, true, false, rates).front().most_iterations;
+    return recipes(large, true, false, rates).front().most_iterations;
   };
   int const h200 = iterations(CostTable::h200().factors);
   int const slower = iterations(rates_of(0.5e12, 1.98e9, 132));
@@ -46,15 +49,53 @@ TEST(ChoicesOnADevice, TryFewerCheapIterationsWhereTheseCostMore) {
 
 TEST(ChoicesOnADevice, PredictAnotherIncompleteFactorisation) {
   MatrixFacts const f{.rows = 1000, .cols = 1000, .entries = 10000};
-  Choice const trial{.most_iterations = 400, .trial = 50}, whole{.most_iterations = 400};
+  Recipe const trial{.most_iterations = 400, .trial = 50}, whole{.most_iterations = 400};
   EXPECT_LT(seconds_of_incomplete(f, 1e4, trial), seconds_of_incomplete(f, 1e5, trial));
   EXPECT_LT(seconds_of_incomplete(f, 1e4, trial), seconds_of_incomplete(f, 1e4, whole));
   EXPECT_GE(seconds_of_incomplete(f, 0, trial), seconds_of_incomplete(f, 1e4, trial) / 2)
       << "A's own entries at the least";
-  std::vector<Choice> const list = choices(f, false);
+  std::vector<Recipe> const list = recipes(f, false);
   EXPECT_TRUE(list.front().incomplete);
   EXPECT_TRUE(list[list.size() - 2].complete);
   EXPECT_TRUE(list.back().least_squares) << "for a singular one alone";
+}
+
+/// The race runs what auto would run in turn, each once.
+TEST(Candidates, AreTheRecipesOfAutoAndOthers) {
+  MatrixFacts definite{.rows = 1000, .cols = 1000, .entries = 40000, .symmetric = true};
+  MatrixFacts general = definite, hollow = definite, large = definite;
+  general.symmetric = large.symmetric = false;
+  hollow.zero_diagonal = 10;
+  large.rows = large.cols = 200000;
+  for (MatrixFacts const& f : {definite, general, hollow, large}) {
+    std::vector<Recipe> const raced = candidates(f);
+    auto const times = [&](Recipe const& r) {
+      return std::ranges::count_if(raced, [&](Recipe const& c) {
+        return c.solver == r.solver && c.preconditioner == r.preconditioner;
+      });
+    };
+    std::vector<Recipe> const list = recipes(f, false);
+    for (Recipe const& r : list)
+      EXPECT_EQ(times(r), r.least_squares ? 0 : 1) << r.solver << r.preconditioner;
+    for (Recipe const& r : raced) EXPECT_EQ(times(r), 1) << r.solver << r.preconditioner;
+    EXPECT_GT(raced.size(), list.size());
+  }
+}
+
+/// Symmetric with a positive diagonal, and indefinite: what cg is not for is solved by another.
+TEST(Candidates, SolveWhatIsNotDefinite) {
+  Context ctx(Backend::host);
+  Csr<double> a{60, 60, {0}, {}, {}};
+  for (Index i = 0; i < 60; ++i) {
+    for (Index j = std::max(i - 1, 0); j < std::min(i + 2, 60); ++j) {
+      a.columns.push_back(j);
+      a.values.push_back(i == j ? 1 + 0.01 * (i % 5) : 3);
+    }
+    a.offsets.push_back(a.entries());
+  }
+  std::vector<double> const b(60, 1.0);
+  std::vector<RankedChoice> const list = ranking(ctx, a.view(), b, {});
+  EXPECT_TRUE(list.front().solved()) << list.front().outcome;
 }
 
 }  // namespace

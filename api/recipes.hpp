@@ -46,12 +46,12 @@ struct MatrixFacts {
 MatrixFacts matrix_facts(CsrView<double> const& a);
 
 /// A method and a preconditioner as a config writes them.
-struct Choice {
+struct Recipe {
   std::string solver;          ///< "{type: gmres, restart: 50}"
   std::string preconditioner;  ///< "{type: ilu, drop_tolerance: 0.01}"
   std::string reason;          ///< "the matrix is symmetric with a positive diagonal"
   bool definite = false;       ///< of use for symmetric positive definite systems alone
-  int most_iterations = 1000;  ///< after which the next choice is tried
+  int most_iterations = 1000;  ///< after which the next one is tried
   int trial = 0;   ///< above 0: it is tried, too, after so many iterations that gain no digit
   int window = 0;  ///< above 0: and after so many without a new best residual
   /// M is an incomplete factorisation, of rows matched and scaled; or a complete one, whose cost is
@@ -60,8 +60,13 @@ struct Choice {
   /// For a square system that seems to be singular: what it ends in may be the x that comes nearest
   /// to b. Multiplies by A^T.
   bool least_squares = false;
-  bool operator==(Choice const&) const = default;
+  bool operator==(Recipe const&) const = default;
 };
+
+/// The block of a recipe's text by a registry of the package, with more keys.
+Block read_text(RegistryBase const&, std::string const& text, ConfigNode const& more = {});
+/// "ilu {drop_tolerance: 0.01}" for "{type: ilu, drop_tolerance: 0.01}".
+std::string brief(std::string const& text);
 
 /// The solver's block with `baseline: rows`.
 std::string by_rows(std::string solver);
@@ -72,16 +77,16 @@ bool direct_comes_first(MatrixFacts const&);
 
 /// Seconds that another incomplete factorisation and its trial take the host about, `made` being
 /// the entries of one that has failed: the next keeps as many at the least.
-double seconds_of_incomplete(MatrixFacts const&, double made, Choice const& next,
+double seconds_of_incomplete(MatrixFacts const&, double made, Recipe const& next,
                              FactorRates const& = {});
 
 /// Choices for a matrix. `direct_first`: complete factors, made by the device, come before
 /// incomplete ones. `rates` are those of the Context's space. Cost: none.
-std::vector<Choice> choices(MatrixFacts const&, bool on_device, bool direct_first = false,
+std::vector<Recipe> recipes(MatrixFacts const&, bool on_device, bool direct_first = false,
                             FactorRates const& rates = {});
 /// Preconditioners for a method that has been chosen already, and methods for a preconditioner.
-std::vector<Choice> choices_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs,
+std::vector<Recipe> recipes_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs,
                                 FactorRates const& rates = {});
-std::vector<Choice> choices_with(MatrixFacts const&, PreconditionerFactory const& M);
+std::vector<Recipe> recipes_with(MatrixFacts const&, PreconditionerFactory const& M);
 
 }  // namespace tcsolve
