@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include <tcsolve/api/assembled_matrix.hpp>
 #include <tcsolve/api/prepared_batch.hpp>
 #include <tcsolve/api/prepared_system.hpp>
 #include <tcsolve/api/solve_watch.hpp>
@@ -43,6 +44,7 @@ struct LinearSolver::Impl {
   std::unique_ptr<Context> own;  // null: the caller's
   Context& ctx;
   SolverOptions options;
+  std::optional<AssembledMatrix> assembled;  // of entries: `system` may borrow its arrays
   PreparedSystem system;
   std::optional<TransposedSystem> transposed;  // of system, once it has been asked for
   std::optional<PreparedBatch> batch;          // in the place of system
@@ -51,6 +53,10 @@ struct LinearSolver::Impl {
   PreparedSystem& one_system() {
     batch.reset();
     transposed.reset();
+    if (assembled) {
+      system.unload();
+      assembled.reset();
+    }
     return system;
   }
   PreparedSystem& system_for(SolveCall const& call) {
@@ -153,6 +159,23 @@ void LinearSolver::set_matrix(Csr<double> a) {
   Context::Call const entry(impl_->ctx, "set_matrix()");
   if (impl_->options.check_matrices) validate(a.view(), NonFinite::keep);
   impl_->one_system().load(std::move(a));
+}
+
+void LinearSolver::set_coo(CooView const& entries) {
+  Impl& impl = *impl_;
+  Context::Call const entry(impl.ctx, "set_coo()");
+  AssembledMatrix made(impl.ctx, entries);
+  PreparedSystem& system = impl.one_system();
+  system.load(impl.assembled.emplace(std::move(made)).view(), Arrays::borrowed);
+}
+
+void LinearSolver::update_coo(std::span<double const> values, Space space) {
+  Context::Call const entry(impl_ ? impl_->ctx : with_matrix("update_coo").ctx, "update_coo()");
+  Impl& impl = with_matrix("update_coo");
+  if (!impl.assembled)
+    throw ShapeError("LinearSolver: update_coo() of a matrix that was not given by set_coo()");
+  impl.assembled->update(values.data(), static_cast<Offset>(values.size()), space);
+  update_values(impl.assembled->view());
 }
 
 void LinearSolver::set_operator(OperatorPtr<double> A, OperatorPtr<double> M,

@@ -44,6 +44,7 @@
 #include <tcsolve/api/parts.hpp>
 #include <tcsolve/api/setup_report.hpp>
 #include <tcsolve/core/arrays.hpp>
+#include <tcsolve/core/coo_view.hpp>
 
 namespace tcsolve {
 
@@ -62,8 +63,8 @@ struct SolveCall {
   std::stop_token stop;  ///< a request, from any thread, ends the solve after its iteration
 
   /// A^T x = b instead: b has the columns of A, x its rows. A symmetric A serves itself; of another
-  /// one the first such solve makes A^T and sets it up by the same options, which
-  /// SetupReport::transposed tells. update_values() is followed.
+  /// one the first such solve makes A^T, with M^T where M has a transpose, else a second set-up by
+  /// the same options, which SetupReport::transposed tells. update_values() is followed.
   bool transpose = false;
   /// x is written, never read: the guess is 0.
   bool zero_guess = false;
@@ -111,6 +112,15 @@ class LinearSolver {
   void set_matrix(CsrView<double> const& a, Arrays arrays = Arrays::copied);
   /// Moves the matrix into the solver: no copy on the host.
   void set_matrix(Csr<double> a);
+  /// The matrix of entries (i, j, v) in any order, where those of one place are added: as element
+  /// loops leave them, on the host or the device. Numbers from 0; a negative one leaves its entry
+  /// out. The places are found and the entries copied into them here; update_coo() repeats the
+  /// second. Throws as set_matrix(), MatrixError with the number of an entry that lies outside.
+  /// Cost: two sorts of the entries (sparse/assembly.hpp), and what set_matrix() costs.
+  void set_coo(CooView const& entries);
+  /// New values of the entries that set_coo() was given, in their order. Throws ShapeError without
+  /// it, else as update_values().
+  void update_coo(std::span<double const> values, Space space = Space::host);
   /// Many small independent systems at once (solvers/driver/batch.hpp): `a` is block diagonal, and
   /// system k has the rows and columns [starts[k], starts[k + 1]). They take the place of a matrix:
   /// ready() is false, and solve_systems() and update_values() are for them. Method and

@@ -45,7 +45,8 @@ bool TransposedSystem::is_symmetric() {
 }
 
 PreparedSystem& TransposedSystem::system() {
-  if (second_ && second_->ready() && !stale_) return *second_;
+  bool const follows = !At_ || M_ == of_.M();
+  if (second_ && second_->ready() && !stale_ && follows) return *second_;
   auto const start = std::chrono::steady_clock::now();
   SetupReport& report = of_.report();
   if (!second_ && is_symmetric()) {
@@ -62,6 +63,7 @@ PreparedSystem& TransposedSystem::system() {
     set_up();
   } catch (...) {
     second_.reset();
+    At_.reset();
     plan_.reset();
     throw;
   }
@@ -82,13 +84,47 @@ void TransposedSystem::set_up() {
     return second_->load(
         GivenOperators{transposed(given.A), transposed(of_.M()), transposed(given.A_true)});
   }
+  if (At_ || (!second_ && serves_transposed())) return set_up_beside();
   if (plan_) return second_->update_values(plan_->pattern().with(values_.data()));
+  find_transpose();
+  second_.emplace(ctx_, options_);
+  second_->load(plan_->pattern().with(values_.data()), Arrays::borrowed);
+}
+
+/// Whether M of `of` is an approximation of A^-1 in the caller's numbers, is kept up with the
+/// values, and has a transpose. A method that chooses its own M, or multiplies by A^T itself, is
+/// set up anew; so is one whose M is small beside A, as a diagonal: to make that again costs less
+/// than products in csr, where A has a better format.
+bool TransposedSystem::serves_transposed() const {
+  SolverParts const& parts = of_.parts();
+  auto const& order = of_.report().reordering;
+  OperatorPtr<double> const& M = of_.M();
+  return !parts.chooses() && !parts.method->cost().transpose && options_.renew == Renew::always &&
+         (!order || order->taken == Reorder::none) && M != nullptr && M->rows() == M->cols() &&
+         M->traits().transpose && M->traits().fixed &&
+         2 * M->cost(1).bytes > of_.A()->cost(1).bytes;
+}
+
+void TransposedSystem::find_transpose() {
   CsrStorage<double> const a = of_.entries();
   plan_.emplace(ctx_, a.view());
   values_.resize(ctx_.space(), static_cast<std::size_t>(a.view().entries));
   plan_->values(ctx_, a.view().values, values_.data());
-  second_.emplace(ctx_, options_);
-  second_->load(plan_->pattern().with(values_.data()), Arrays::borrowed);
+}
+
+/// A^T by its rows and M^T of `of`.
+void TransposedSystem::set_up_beside() {
+  if (!At_) {
+    find_transpose();
+    At_ = std::make_shared<CsrOperator<double>>(
+        ctx_, CsrStorage<double>(ctx_, plan_->pattern().with(values_.data())));
+  } else if (stale_) {
+    At_->update_values(ctx_, plan_->pattern().with(values_.data()));
+  }
+  if (second_ && second_->ready() && M_ == of_.M()) return second_->refresh();
+  M_ = of_.M();
+  if (!second_) second_.emplace(ctx_, options_);
+  second_->load(GivenOperators{At_, std::make_shared<Transposed<double>>(M_), nullptr});
 }
 
 void TransposedSystem::update_values(CsrView<double> const& a) {

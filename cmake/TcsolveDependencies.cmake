@@ -103,8 +103,10 @@ endif()
 add_library(tcsolve_private INTERFACE)
 target_link_libraries(tcsolve_private INTERFACE tcsolve_flags Eigen3::Eigen
   $<TARGET_NAME_IF_EXISTS:CLI11::CLI11> nlohmann_json::nlohmann_json)
+# Of libarchive the headers alone: it is loaded when an archive is read (io/files/libarchive.hpp).
+target_include_directories(tcsolve_private SYSTEM INTERFACE ${LibArchive_INCLUDE_DIRS})
 set(TCSOLVE_LINK_PUBLIC yaml-cpp Threads::Threads)
-set(TCSOLVE_LINK_PRIVATE ZLIB::ZLIB LibLZMA::LibLZMA LibArchive::LibArchive)
+set(TCSOLVE_LINK_PRIVATE ZLIB::ZLIB LibLZMA::LibLZMA ${CMAKE_DL_LIBS})
 set(TCSOLVE_LINK_CUDA_SHARED "")
 set(TCSOLVE_LINK_CUDA "")  # for the CUDA leaf files alone: no other layer finds a CUDA header
 if(TARGET yaml-cpp::yaml-cpp)  # yaml-cpp >= 0.8

@@ -79,15 +79,15 @@ struct Allowance {
   char const* by = "";
 };
 
-/// What a limit of the process leaves beside the `used` bytes.
+/// A limit of the process in bytes; `unknown` where there is none.
 template <class Resource>
-std::int64_t left_of(Resource resource, std::int64_t used) {
+std::int64_t limit_of(Resource resource) {
   rlimit limit{};
   if (::getrlimit(resource, &limit) != 0) return unknown;
   if (limit.rlim_cur == RLIM_INFINITY ||
       limit.rlim_cur > static_cast<rlim_t>(std::numeric_limits<std::int64_t>::max()))
     return unknown;
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - used);
+  return static_cast<std::int64_t>(limit.rlim_cur);
 }
 
 /// What the system and the cgroups leave. A set-up asks several times, and to ask opens a dozen
@@ -110,17 +110,22 @@ struct SystemAllowance {
 };
 
 Allowance allowance() {
-  std::int64_t whole = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
-  std::ifstream("/proc/self/statm") >> whole >> resident >> shared >> text >> library >> data;
-  std::int64_t const page = ::sysconf(_SC_PAGESIZE);
   SystemAllowance const left = SystemAllowance::now();
   Allowance least{left.system, ""};
   auto const lower = [&](std::int64_t bytes, char const* by) {
     if (bytes < least.bytes) least = {bytes, by};
   };
   lower(left.cgroups, " in the cgroup");
-  lower(left_of(RLIMIT_AS, whole * page), " under ulimit -v");
-  lower(left_of(RLIMIT_DATA, data * page), " under ulimit -d");
+  std::int64_t const whole_at_most = limit_of(RLIMIT_AS), data_at_most = limit_of(RLIMIT_DATA);
+  if (whole_at_most == unknown && data_at_most == unknown) return least;
+  std::int64_t whole = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
+  std::ifstream("/proc/self/statm") >> whole >> resident >> shared >> text >> library >> data;
+  std::int64_t const page = ::sysconf(_SC_PAGESIZE);
+  auto const left_of = [](std::int64_t limit, std::int64_t used) {
+    return limit == unknown ? unknown : std::max<std::int64_t>(0, limit - used);
+  };
+  lower(left_of(whole_at_most, whole * page), " under ulimit -v");
+  lower(left_of(data_at_most, data * page), " under ulimit -d");
   return least;
 }
 

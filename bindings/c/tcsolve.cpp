@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// tcsolve.h by LinearSolver. Every function ends in guarded(): no exception crosses the border.
-#include "bindings/c/tcsolve.h"
+#include "bindings/c/arrays.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +26,7 @@
 namespace {
 
 using namespace tcsolve;
+using namespace tcsolve::c;
 
 /// What a function of the caller's has returned in the place of 0.
 struct CallbackError : Error {
@@ -79,21 +80,6 @@ tcs_status guarded(F const& f) noexcept {
   }
 }
 
-void require(void const* pointer, char const* what) {
-  if (pointer == nullptr) throw ShapeError(cat(what, " is null"));
-}
-
-/// The first bytes of a struct of the caller's, whose header may be older or newer than this one.
-template <class S>
-S of_size(S const* given, S filled, char const* what) {
-  require(given, what);
-  std::size_t const size = given->size;
-  if (size < sizeof(std::uint32_t) || size > (1u << 16))
-    throw ShapeError(cat(what, ".size = ", size, "; set it to sizeof(", what, ")"));
-  std::memcpy(&filled, given, std::min(size, sizeof filled));
-  return filled;
-}
-
 class LogTo final : public Observer {
  public:
   LogTo(tcs_log log, void* user) : log_(log), user_(user) {}
@@ -128,69 +114,6 @@ struct ContextKeys {
 struct Place {
   std::optional<LogTo> log;
   std::optional<Context> ctx;
-};
-
-template <class Offset_, class Column, class Value>
-Csr<double> read_as(tcs_csr const& a) {
-  auto const rows = static_cast<std::size_t>(a.rows), entries = static_cast<std::size_t>(a.entries);
-  std::span const offsets(static_cast<Offset_ const*>(a.offsets), rows + 1);
-  std::span const columns(static_cast<Column const*>(a.columns), entries);
-  std::span const values(static_cast<Value const*>(a.values), entries);
-  if constexpr (std::is_same_v<Value, double>)
-    return csr_from(offsets, columns, values, a.cols, a.base);
-  else
-    return csr_from(offsets, columns, std::vector<double>(values.begin(), values.end()), a.cols,
-                    a.base);
-}
-
-template <class Offset_, class Column>
-Csr<double> read_values(tcs_csr const& a) {
-  return a.value_type == TCS_F64 ? read_as<Offset_, Column, double>(a)
-                                 : read_as<Offset_, Column, float>(a);
-}
-
-/// A as the library takes it: the caller's arrays, or a copy in its form.
-struct Taken {
-  std::optional<Csr<double>> copy;
-  CsrView<double> view;
-
-  explicit Taken(tcs_csr const* given) {
-    tcs_csr const a = of_size(given, tcs_csr{}, "tcs_csr");
-    auto const one_of = [](std::int32_t value, std::int32_t x, std::int32_t y, char const* key) {
-      if (value != x && value != y)
-        throw ShapeError(cat("tcs_csr.", key, " = ", value, "; it is ", x, " or ", y));
-    };
-    one_of(a.offset_bits, 32, 64, "offset_bits");
-    one_of(a.column_bits, 32, 64, "column_bits");
-    one_of(a.value_type, TCS_F64, TCS_F32, "value_type");
-    one_of(a.base, 0, 1, "base");
-    one_of(a.space, TCS_HOST, TCS_CUDA, "space");
-    Index const rows = narrow(a.rows, "tcs_csr.rows"), cols = narrow(a.cols, "tcs_csr.cols");
-    if (a.entries < 0) throw ShapeError(cat("tcs_csr.entries = ", a.entries));
-    require(a.offsets, "tcs_csr.offsets");
-    if (a.entries > 0) require(a.columns, "tcs_csr.columns");
-    if (a.entries > 0) require(a.values, "tcs_csr.values");
-    bool const as_it_is = a.column_bits == 32 && a.value_type == TCS_F64 && a.base == 0;
-    if (as_it_is) {
-      view.rows = rows, view.cols = cols, view.entries = a.entries;
-      view.offsets = a.offset_bits == 64 ? OffsetsView(static_cast<std::int64_t const*>(a.offsets))
-                                         : OffsetsView(static_cast<std::int32_t const*>(a.offsets));
-      view.columns = static_cast<std::int32_t const*>(a.columns);
-      view.values = static_cast<double const*>(a.values);
-      view.space = a.space == TCS_HOST ? Space::host : device_space(a.device, 0);
-      return;
-    }
-    if (a.space != TCS_HOST)
-      throw Unsupported(
-          "tcs_csr on a device: 64-bit columns, FP32 values and base 1 are taken from the host");
-    if (a.offset_bits == 64)
-      copy = a.column_bits == 64 ? read_values<std::int64_t, std::int64_t>(a)
-                                 : read_values<std::int64_t, std::int32_t>(a);
-    else
-      copy = a.column_bits == 64 ? read_values<std::int32_t, std::int64_t>(a)
-                                 : read_values<std::int32_t, std::int32_t>(a);
-    view = copy->view();
-  }
 };
 
 /// The caller's product for every column of a block.
@@ -371,6 +294,26 @@ tcs_status tcs_solver_update_values(tcs_solver* s, tcs_csr const* a) {
       s->copy = *std::move(taken.copy);
     else
       s->copy.reset();
+  });
+}
+
+tcs_status tcs_solver_set_coo(tcs_solver* s, tcs_coo const* a) {
+  return with(s, [&] {
+    TakenEntries const taken(a);
+    s->solver->set_coo(taken.view);
+    s->borrows = false;
+    s->copy.reset();
+  });
+}
+
+tcs_status tcs_solver_update_coo(tcs_solver* s, double const* values, int64_t entries,
+                                 int32_t space) {
+  return with(s, [&] {
+    if (entries < 0) throw ShapeError(cat("entries = ", entries));
+    if (entries > 0) require(values, "values");
+    one_of(space, TCS_HOST, TCS_CUDA, "space");
+    s->solver->update_coo({values, static_cast<std::size_t>(entries)},
+                          space == TCS_HOST ? Space::host : Space::cuda);
   });
 }
 

@@ -80,6 +80,22 @@ typedef struct {
   int32_t device;      /* ordinal, for TCS_CUDA */
 } tcs_csr;
 
+/* A by entries (i, j, value) in any order, those of one place added: as element loops leave them. A
+ * number below the base leaves its entry out. 64-bit numbers, FP32 values and base 1 are taken from the
+ * host, by a copy. */
+typedef struct {
+  uint32_t size; /* sizeof(tcs_coo) */
+  int64_t rows, cols, entries;
+  void const* i;       /* (entries) rows */
+  void const* j;       /* (entries) columns */
+  void const* values;  /* (entries) */
+  int32_t index_bits;  /* of i and j: 32 or 64 */
+  int32_t value_type;  /* TCS_F64 or TCS_F32 */
+  int32_t base;        /* 0 or 1 */
+  int32_t space;       /* TCS_HOST or TCS_CUDA */
+  int32_t device;      /* ordinal, for TCS_CUDA */
+} tcs_coo;
+
 /* What is asked of one solve. tcs_call_init() sets every field to "as the options say". */
 typedef struct {
   uint32_t size;     /* sizeof(tcs_call) */
@@ -127,6 +143,10 @@ tcs_status tcs_solver_set_operator(tcs_solver*, int64_t rows, int64_t cols, tcs_
                                    tcs_apply M, void* user);
 /* New values on the same pattern, whose arrays are given again and not compared. */
 tcs_status tcs_solver_update_values(tcs_solver*, tcs_csr const* a);
+/* The same from entries, which are copied: their places are found once, and new values of all of them,
+ * in the same order, are summed there. */
+tcs_status tcs_solver_set_coo(tcs_solver*, tcs_coo const* a);
+tcs_status tcs_solver_update_coo(tcs_solver*, double const* values, int64_t entries, int32_t space);
 /* x <- an approximation of A^-1 b from the guess in x, for `columns` right-hand sides that lie `ld`
  * elements apart. call NULL: by the options. *report, which replaces what was there without freeing
  * it, is set where TCS_OK is returned, else NULL. */

@@ -2,9 +2,7 @@
 #include <tcsolve/io/files/archive.hpp>
 
 #include <tcsolve/core/error.hpp>
-
-#include <archive.h>
-#include <archive_entry.h>
+#include <tcsolve/io/files/libarchive.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -18,7 +16,7 @@ constexpr std::size_t block_bytes = 1 << 16;
 
 /// What libarchive says, in one line.
 std::string reason(archive* a) {
-  char const* const text = archive_error_string(a);
+  char const* const text = libarchive().error_string(a);
   return text ? text : "not an archive of files";
 }
 
@@ -36,26 +34,26 @@ class Member final : public ByteSource {
 
 }  // namespace
 
-void Archive::Free::operator()(archive* a) const { archive_read_free(a); }
+void Archive::Free::operator()(archive* a) const { libarchive().read_free(a); }
 
-Archive::Archive(std::string name) : name_(std::move(name)), handle_(archive_read_new()) {
+Archive::Archive(std::string name) : name_(std::move(name)), handle_(libarchive().read_new()) {
   if (!handle_) throw MemoryError("libarchive: out of memory");
-  archive_read_support_format_tar(handle_.get());
-  archive_read_support_format_zip(handle_.get());
-  archive_read_support_filter_gzip(handle_.get());
-  archive_read_support_filter_xz(handle_.get());
+  libarchive().read_support_format_tar(handle_.get());
+  libarchive().read_support_format_zip(handle_.get());
+  libarchive().read_support_filter_gzip(handle_.get());
+  libarchive().read_support_filter_xz(handle_.get());
 }
 
 Archive::Archive(std::filesystem::path const& path, std::string name) : Archive(std::move(name)) {
   std::error_code failed;
   auto const bytes = std::filesystem::file_size(path, failed);
   archive_bytes_ = failed ? 0 : static_cast<std::int64_t>(bytes);
-  opened(archive_read_open_filename(handle_.get(), path.c_str(), block_bytes));
+  opened(libarchive().read_open_filename(handle_.get(), path.c_str(), block_bytes));
 }
 
 Archive::Archive(std::string_view bytes, std::string name) : Archive(std::move(name)) {
   archive_bytes_ = static_cast<std::int64_t>(bytes.size());
-  opened(archive_read_open_memory(handle_.get(), bytes.data(), bytes.size()));
+  opened(libarchive().read_open_memory(handle_.get(), bytes.data(), bytes.size()));
 }
 
 void Archive::opened(int result) {
@@ -67,25 +65,25 @@ void Archive::fail() const { throw MatrixError(cat(name_, ": ", reason(handle_.g
 std::optional<std::string> Archive::next() {
   for (;;) {
     archive_entry* entry = nullptr;
-    int const result = archive_read_next_header(handle_.get(), &entry);
+    int const result = libarchive().read_next_header(handle_.get(), &entry);
     if (result == ARCHIVE_EOF) return std::nullopt;
     // ARCHIVE_WARN: a name in a character set that is not that of this locale.
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail();
-    char const* const name = archive_entry_pathname(entry);
-    if (archive_entry_filetype(entry) != AE_IFREG || !name) continue;
-    if (archive_entry_is_encrypted(entry))
+    char const* const name = libarchive().entry_pathname(entry);
+    if (libarchive().entry_filetype(entry) != AE_IFREG || !name) continue;
+    if (libarchive().entry_is_encrypted(entry))
       throw MatrixError(cat(name_, ": ", name, " is encrypted"));
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     max_bytes_ = archive_bytes_ > most / most_ratio ? most : archive_bytes_ * most_ratio;
-    if (archive_entry_size_is_set(entry))
-      max_bytes_ = std::min(max_bytes_, std::max<std::int64_t>(0, archive_entry_size(entry)));
+    if (libarchive().entry_size_is_set(entry))
+      max_bytes_ = std::min(max_bytes_, std::max<std::int64_t>(0, libarchive().entry_size(entry)));
     return name;
   }
 }
 
 std::size_t Archive::read(std::span<char> out) {
   if (out.empty()) return 0;
-  la_ssize_t const got = archive_read_data(handle_.get(), out.data(), out.size());
+  la_ssize_t const got = libarchive().read_data(handle_.get(), out.data(), out.size());
   if (got < 0) throw MatrixError(cat("corrupt archive: ", reason(handle_.get())));
   return static_cast<std::size_t>(got);
 }

@@ -312,6 +312,47 @@ static void solves_columns(void) {
   tcs_solver_free(s);
 }
 
+/* A by halves of its entries, from the last to the first, counted from 1 in 64 bits. */
+static void assembles(void) {
+  static int64_t i64[6 * n], j64[6 * n];
+  static int32_t i32[6 * n], j32[6 * n];
+  static double halves[6 * n];
+  tcs_csr a = matrix(-1.2);
+  tcs_coo coo = {sizeof coo, n, n, 0, i64, j64, halves, 64, TCS_F64, 1, TCS_HOST, 0};
+  tcs_solver* s = solver_of(options);
+  int64_t k, m = 0;
+  int32_t i;
+  for (i = n - 1; i >= 0; --i)
+    for (k = offsets[i]; k < offsets[i + 1]; ++k) {
+      i64[m] = i + 1, j64[m] = columns[k] + 1, halves[m] = values[k] / 2, ++m;
+      i64[m] = i + 1, j64[m] = columns[k] + 1, halves[m] = values[k] / 2, ++m;
+    }
+  for (k = 0; k < m; ++k) i32[k] = (int32_t)i64[k] - 1, j32[k] = (int32_t)j64[k] - 1;
+  coo.entries = m;
+  CHECK(tcs_solver_update_coo(s, halves, m, TCS_HOST) == TCS_SHAPE);
+  CHECK(tcs_solver_set_coo(s, &coo) == TCS_OK);
+  CHECK(tcs_solver_solve(s, b, x, 1, n, TCS_HOST, NULL, NULL) == TCS_OK);
+  CHECK(residual(&a, 0) <= 1.01e-10);
+  for (k = 0; k < m; ++k) halves[k] *= 2;
+  for (k = 0; k < a.entries; ++k) values[k] *= 2;
+  CHECK(tcs_solver_update_coo(s, halves, m, TCS_HOST) == TCS_OK);
+  CHECK(tcs_solver_solve(s, b, x, 1, n, TCS_HOST, NULL, NULL) == TCS_OK);
+  CHECK(residual(&a, 0) <= 1.01e-10);
+  CHECK(tcs_solver_update_coo(s, halves, m - 1, TCS_HOST) == TCS_SHAPE);
+  coo.i = i32, coo.j = j32, coo.index_bits = 32, coo.base = 0;
+  memset(x, 0, sizeof x);
+  CHECK(tcs_solver_set_coo(s, &coo) == TCS_OK);
+  CHECK(tcs_solver_solve(s, b, x, 1, n, TCS_HOST, NULL, NULL) == TCS_OK);
+  CHECK(residual(&a, 0) <= 1.01e-10);
+  i32[5] = n;
+  CHECK(tcs_solver_set_coo(s, &coo) == TCS_MATRIX);
+  CHECK(strstr(tcs_last_error(), "entry 5") != NULL);
+  coo.base = 2;
+  CHECK(tcs_solver_set_coo(s, &coo) == TCS_SHAPE);
+  CHECK(tcs_solver_set_coo(s, NULL) == TCS_SHAPE);
+  tcs_solver_free(s);
+}
+
 struct job {
   tcs_solver* solver;
   tcs_status status;
@@ -473,6 +514,7 @@ int main(int argc, char** argv) {
   says_what_is_wrong();
   hears_callbacks();
   solves_columns();
+  assembles();
   serves_one_thread_at_a_time();
   outlives_its_context();
   survives_any_calls(calls);

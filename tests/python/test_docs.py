@@ -25,7 +25,30 @@ def test_page(page, tmp_path, monkeypatch):
         exec(compile("\n" * line + block, page, "exec"), names)
 
 
+FEM = (ROOT / "docs/13-in-fem-codes.md").read_text()
+
+
+@pytest.mark.parametrize("package", ["skfem", "petsc4py"])
+def test_fem_codes(package):
+    """Blocks of packages that are here; each stands by itself."""
+    pytest.importorskip(package)
+    blocks = re.findall(r"^```python\n(.*?)^```", FEM, re.M | re.S)
+    (block,) = [b for b in blocks if f"import {package}" in b or f"from {package}" in b]
+    assert len(block.splitlines()) <= 20
+    exec(compile(block, "docs/13-in-fem-codes.md", "exec"), {})
+
+
+@pytest.mark.parametrize("section, program", [
+    ("deal.II", "dealii/beside_dealii.cpp"), ("MFEM", "mfem/solves.cpp"), ("PETSc", "petsc/solves.c")])
+def test_what_is_compiled_elsewhere(section, program):
+    """Every line of a block of C or C++ stands in the program that is built with that package."""
+    source = "".join((ROOT / "tests/install" / program).read_text().split())
+    block = re.search(rf"^## {section}$.*?^```c(?:pp)?\n(.*?)^```", FEM, re.M | re.S).group(1)
+    for line in block.splitlines():
+        assert "".join(line.partition("//")[0].split()) in source, line
+
+
 def test_the_page_names_what_there_is():
     text = (ROOT / "docs/11-from-python.md").read_text()
     for name in re.findall(r"`tcsolve\.(\w+)[`(.]", text):
-        assert hasattr(tcsolve, name) or name in ("jax", "skfem"), name
+        assert hasattr(tcsolve, name) or name in ("jax", "skfem", "torch"), name

@@ -72,7 +72,10 @@ def test_matrices_and_vectors_of_jax():
     a, b = flow(4), numbers(64)
     A = BCSR((jnp.asarray(a.data), jnp.asarray(a.indices), jnp.asarray(a.indptr)), shape=a.shape)
     x, info = tcsolve.solve(A, jnp.asarray(b))
-    assert info.solved and isinstance(x, np.ndarray) and np.allclose(a @ x, b, atol=1e-6)
+    assert info.solved and isinstance(x, jax.Array) and np.allclose(a @ x, b, atol=1e-6)
+    assert x.dtype == jnp.float64
+    x, info = tcsolve.solve(A, jnp.asarray(b, jnp.float32), rtol=1e-4)
+    assert isinstance(x, jax.Array) and x.dtype == jnp.float32
 
 
 def test_jit_and_vmap():

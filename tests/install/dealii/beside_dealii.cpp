@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A program that assembles with deal.II (and so links Trilinos, with a Kokkos of its own) and
-/// hands its vectors to tcsolve.
+/// solves with tcsolve.
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/quadrature_lib.h>
 #include <deal.II/dofs/dof_handler.h>
@@ -15,12 +15,10 @@
 #include <deal.II/numerics/matrix_tools.h>
 #include <deal.II/numerics/vector_tools.h>
 
-#include <tcsolve/api/linear_solver.hpp>
-#include <tcsolve/solvers/cg/cg.hpp>
+#include <tcsolve_dealii.hpp>
 
-#include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <span>
 
 int main(int argc, char** argv) {
   dealii::Utilities::MPI::MPI_InitFinalize const mpi(argc, argv, 2);
@@ -44,27 +42,49 @@ int main(int argc, char** argv) {
   dealii::MatrixCreator::create_laplace_matrix(
       dofs, quadrature, A, one, b, static_cast<dealii::Function<3>*>(nullptr), boundary);
 
-  // deal.II stores the diagonal first and hides its arrays: rows are copied and sorted.
-  tcsolve::Csr<double> a;
-  a.rows = a.cols = static_cast<tcsolve::Index>(A.m());
-  for (tcsolve::Index i = 0; i < a.rows; ++i) {
-    std::vector<std::pair<tcsolve::Index, double>> row;
-    for (auto entry = A.begin(i); entry != A.end(i); ++entry)
-      row.emplace_back(static_cast<tcsolve::Index>(entry->column()), entry->value());
-    std::sort(row.begin(), row.end());
-    for (auto const& [column, value] : row) {
-      a.columns.push_back(column);
-      a.values.push_back(value);
-    }
-    a.offsets.push_back(a.entries());
+  tcsolve::dealii::Solver solver(
+      "{backend: host, threads: 2, solver: {type: cg}, preconditioner: {type: jacobi}}");
+  bool right = true;
+  auto const solves = [&](bool transpose) {
+    x = 0.0;
+    solver.solve(A, x, b, transpose);
+    std::printf("%s\n", solver.report().message.c_str());
+    if (transpose)
+      A.Tvmult(r, x);
+    else
+      A.vmult(r, x);
+    r -= b;
+    right = right && r.l2_norm() <= 1.01e-8 * b.l2_norm();
+  };
+  for (int step = 0; step < 3; ++step) {  // a time loop: new values on one pattern
+    solves(false);
+    A *= 1.5;
   }
-  tcsolve::LinearSolver solver(a.view(),
-                               {.solver = "cg", .backend = tcsolve::Backend::host, .threads = 2});
-  tcsolve::SolveReport const report = solver.solve(std::span<double const>(b.begin(), b.size()),
-                                                   std::span<double>(x.begin(), x.size()));
-  std::printf("%s\n", report.message.c_str());
-  // By deal.II's own product.
-  A.vmult(r, x);
-  r -= b;
-  return report.converged() && r.l2_norm() <= 1.01e-8 * b.l2_norm() ? 0 : 1;
+  right = right && solver.solver().setup_report().updates == 2;
+  for (unsigned row = 0; row < A.m(); ++row)  // not symmetric any more
+    for (auto entry = A.begin(row); entry != A.end(row); ++entry)
+      if (entry->column() > row) entry->value() = 0.5 * entry->value();
+  solver = tcsolve::dealii::Solver("{backend: host, threads: 2, solver: {type: gmres}}");
+  solves(false);
+  solves(true);
+  tcsolve::dealii::Solver few("{backend: host, solver: {type: gmres, max_iters: 1}}");
+  x = 0.0;
+  try {
+    few.solve(A, x, b);
+    right = false;
+  } catch (dealii::SolverControl::NoConvergence const& e) {
+    right = right && e.last_step == 1 && few.report().outcome() == "max_iterations";
+  }
+  dealii::SparsityPattern other(3, 3, 2);  // another size
+  other.add(0, 1);
+  other.compress();
+  dealii::SparseMatrix<double> D(other);
+  for (unsigned i = 0; i < 3; ++i) D.set(i, i, 2.0);
+  D.set(0, 1, 1.0);
+  dealii::Vector<double> y(3), one_two(3);
+  one_two(0) = 5.0, one_two(1) = 2.0, one_two(2) = 4.0;
+  solver.solve(D, y, one_two);
+  right =
+      right && std::abs(y(0) - 2) < 1e-6 && std::abs(y(1) - 1) < 1e-6 && std::abs(y(2) - 2) < 1e-6;
+  return right ? 0 : 1;
 }

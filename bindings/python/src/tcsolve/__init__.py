@@ -11,7 +11,13 @@
 `converged` means that the true residual ||b - A x||, recomputed from A in twice FP64, meets the
 tolerance.
 """
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, TextIO
+
 from . import _core
+from ._arrays import csr
 from ._arrays import csr_of as _csr_of
 from ._errors import (
     BusyError,
@@ -29,14 +35,15 @@ from ._errors import (
     Unsupported,
 )
 from ._info import Info, Infos
+from ._once import solve
 from ._scipy import bicgstab, cg, gmres, lsmr, minres
-from ._solver import Solver, solve
+from ._solver import Solver
 
-__version__ = _core.__version__
-has_cuda = _core.has_cuda
+__version__: str = _core.version
+has_cuda: bool = _core.has_cuda
 
 
-def read(path):
+def read(path: str | PathLike[str]) -> Any:
     """The matrix in a file: Matrix Market, SciPy's .npz, PETSc's binary form, also compressed.
 
     Returns a SciPy csr_array where SciPy is installed, else (data, indices, indptr, shape).
@@ -52,7 +59,8 @@ def read(path):
     return csr_array((data, indices, indptr), shape=(rows, cols))
 
 
-def advise(A, b, *, seconds=10.0, rtol=1e-8, device=None):
+def advise(A: Any, b: Any, *, seconds: float = 10.0, rtol: float = 1e-8,
+           device: str | None = None) -> list[dict[str, Any]]:
     """Methods and preconditioners raced on A x = b, the fastest first: a list of dicts.
 
     Each has `solver` and `preconditioner` as a config writes them, `standing`, `outcome`, the
@@ -61,23 +69,26 @@ def advise(A, b, *, seconds=10.0, rtol=1e-8, device=None):
     """
     import numpy as np
 
-    from ._solver import _AUTO, _ordinal
+    from ._options import AUTO, ordinal
 
-    csr = _csr_of(A)
-    if csr is None:
+    matrix = _csr_of(A)
+    if matrix is None:
         raise TypeError("advise looks at the entries of A, and an operator has none to be seen")
-    backend, ordinal = _ordinal(device)
-    text = _AUTO if backend is None else _AUTO[:-1] + f', "backend": "{backend}"}}'
-    place = _core.Place(text, ordinal, 0, [])
-    return _core.race(place, *csr.args(), np.ascontiguousarray(b, dtype=np.float64), seconds, rtol)
+    backend, number = ordinal(device)
+    text = AUTO if backend is None else AUTO[:-1] + f', "backend": "{backend}"}}'
+    place = _core.Place(text, number, 0, [])
+    csr, b = matrix.to_host(), np.ascontiguousarray(b, dtype=np.float64)
+    found: Any = _core.race(place, csr.rows, csr.cols, csr.indptr, csr.indices, csr.data, b, seconds,
+                            rtol)
+    return found
 
 
-def devices():
+def devices() -> list[str]:
     """Where can be computed: "host", and the CUDA devices that there are."""
     return ["host", *_core.devices()]
 
 
-def show(file=None):
+def show(file: TextIO | None = None) -> None:
     """Prints versions, and which of the packages that tcsolve works with are installed."""
     import importlib.metadata  # takes longer to import than the rest
     import sys
@@ -98,6 +109,6 @@ def show(file=None):
 __all__ = [
     "BusyError", "Cancelled", "ConfigError", "ConvergenceWarning", "CopyWarning", "DeviceError",
     "Error", "Info", "Infos", "MatrixError", "NotConverged", "OutOfMemory", "SetupError",
-    "ShapeError", "Solver", "Unsupported", "advise", "bicgstab", "cg", "devices", "gmres",
+    "ShapeError", "Solver", "Unsupported", "advise", "bicgstab", "cg", "csr", "devices", "gmres",
     "has_cuda", "lsmr", "minres", "read", "show", "solve",
 ]

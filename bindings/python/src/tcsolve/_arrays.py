@@ -1,63 +1,111 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrices and vectors of other packages, by the names of their arrays.
+"""Matrices of other packages, by the names of their arrays.
 
 A matrix that has the form that tcsolve works on (CSR with sorted columns, float64 values, int32
 columns) is used where it lies, on the host or on a device. What is something else is copied into
-that form, and a CopyWarning says what the copy is for.
+that form, where it lies, and a CopyWarning says what the copy is for.
 """
+from __future__ import annotations
+
 import warnings
+from typing import Any
 
 import numpy as np
 
+from . import _packages
 from ._errors import CopyWarning, MatrixError, ShapeError
+from ._packages import NumPy, dtype_name, package_of
 
 _int32_most = 2**31 - 1
 
 
-def copied(why):
-    warnings.warn(f"the matrix is copied: {why}", CopyWarning, stacklevel=6)
+def _copied(whys):
+    """One warning at the caller's line: of _as_form, of csr_of, of what takes A."""
+    warnings.warn(f"the matrix is copied: {' and '.join(whys)}", CopyWarning, stacklevel=6)
 
 
 class Csr:
     """rows, cols and three arrays; `owner` keeps alive what these may borrow from."""
 
-    __slots__ = ("rows", "cols", "indptr", "indices", "data", "owner", "dtype")
+    __slots__ = ("rows", "cols", "indptr", "indices", "data", "owner")
 
     def __init__(self, shape, indptr, indices, data, owner):
         self.rows, self.cols = (int(n) for n in shape)
         self.indptr, self.indices, self.data, self.owner = indptr, indices, data, owner
-        self.dtype = getattr(data, "dtype", None)
 
     def args(self):
         return self.rows, self.cols, self.indptr, self.indices, self.data
 
+    def stream(self):
+        """What reading the arrays has to begin after; 0 on the host."""
+        return 0 if type(self.data) is np.ndarray else package_of(self.data).stream(self.data)
 
-def _plain(a, what):
-    """An array of a device, as it is; one of the host as NumPy's, without a copy."""
-    if _on_host(a):
+    def device(self):
+        return _packages.device_of(self.data)
+
+    def to_host(self):
+        """The same with NumPy's arrays."""
+        arrays = (package_of(a).to_numpy(a) for a in (self.indptr, self.indices, self.data))
+        return Csr((self.rows, self.cols), *arrays, self.owner)
+
+
+def _plain(a, what, whys):
+    if not _packages.is_array(a):
+        whys.append(f"{what} is no array")
         return np.asarray(a)
-    if isinstance(a, np.ndarray) or hasattr(a, "__cuda_array_interface__") or (
-        hasattr(a, "__dlpack__") and not isinstance(a, (list, tuple))
-    ):
-        return a
-    copied(f"{what} is no array")
-    return np.asarray(a)
+    return _packages.plain(a)
 
 
-def _as_form(csr):
-    """The arrays in types that are taken where they lie."""
-    kind = np.dtype(str(csr.data.dtype).split(".")[-1])
-    if kind.kind == "c":
+def numbers(a, base):
+    """Numbers of rows or columns, counted from `base`, as int32 from 0; those of int32 from 0 are
+    used where they lie."""
+    if base not in (0, 1):
+        raise ValueError(f"base={base}: 0, or 1 as in Fortran")
+    a = _packages.plain(a if _packages.is_array(a) else np.asarray(a))
+    package = package_of(a)
+    if base:
+        a = a - base  # before it is narrowed, so that nothing wraps around
+    if dtype_name(a) != "int32":
+        if package is NumPy and a.size:
+            if a.dtype.kind not in "iu":
+                raise ShapeError(f"numbers of rows and columns of {a.dtype}")
+            a = np.clip(a, -1, _int32_most)
+        a = package.cast(a, "int32")
+    return a if package.gapless(a) else package.dense(a)
+
+
+def csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int] | None = None, *,
+        base: int = 0) -> Any:
+    """A matrix of arrays in compressed rows, for whatever takes A.
+
+    indptr of rows + 1 numbers, int32 or int64; indices, sorted and unique in each row; data. Arrays
+    of one package. base=1: numbers count from 1, as in Fortran and MATLAB; int64 columns or base 1 are
+    narrowed into a copy, without a warning. What is float64, int32 and base 0 is used where it lies.
+    shape: by default square.
+    """
+    columns = numbers(indices, base)
+    starts = _packages.plain(indptr if _packages.is_array(indptr) else np.asarray(indptr))
+    if base:
+        starts = starts - base
+    rows = starts.shape[0] - 1
+    return csr_of((data, columns, starts, shape or (rows, rows)))
+
+
+def _as_form(csr, whys=()):
+    """The arrays in types that are taken where they lie; `whys`: what has been copied before."""
+    whys = list(whys)
+    kind = dtype_name(csr.data)
+    if kind.startswith("complex"):
         raise MatrixError(
             "complex values; (A + iB)(x + iy) = f + ig is the real system [A -B; B A] of twice the "
             "size"
         )
-    if kind != np.float64:
-        copied(f"its values are {kind}, not float64")
-        csr.data = csr.data.astype(np.float64) if hasattr(csr.data, "astype") else csr.data.double()
+    if kind != "float64":
+        whys.append(f"its values are {kind}, not float64")
+        csr.data = package_of(csr.data).cast(csr.data, "float64")
     for name in ("indptr", "indices"):
         array = getattr(csr, name)
-        kind = str(array.dtype).split(".")[-1]
+        kind = dtype_name(array)
         if kind == "int32" or (kind == "int64" and name == "indptr"):
             continue
         if name == "indices":
@@ -66,16 +114,17 @@ def _as_form(csr):
             if isinstance(array, np.ndarray) and array.size:
                 # What a narrower type would wrap around is to be named by its row.
                 array = np.clip(array, -1, _int32_most)
-            copied(f"its column numbers are {kind}, not int32")
-            array = array.astype(np.int32) if hasattr(array, "astype") else array.int()
-        else:
-            array = array.astype(np.int64) if hasattr(array, "astype") else array.long()
-        setattr(csr, name, array)
+            whys.append(f"its column numbers are {kind}, not int32")
+        wanted = "int32" if name == "indices" else "int64"
+        setattr(csr, name, package_of(array).cast(array, wanted))
     for name in ("indptr", "indices", "data"):
         array = getattr(csr, name)
-        if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
-            copied(f"its {name} have gaps")
-            setattr(csr, name, np.ascontiguousarray(array))
+        package = package_of(array)
+        if not package.gapless(array):
+            whys.append(f"its {name} have gaps")
+            setattr(csr, name, package.dense(array))
+    if whys:
+        _copied(whys)
     return csr
 
 
@@ -86,21 +135,29 @@ def csr_of(A):
     if hasattr(A, "tocsr"):  # SciPy and CuPy
         if A.ndim != 2:
             raise ShapeError(f"A has {A.ndim} dimensions; it needs two")
+        whys = []
         if A.format != "csr":
-            copied(f"it is in {A.format}, not csr")
+            whys.append(f"it is in {A.format}, not csr")
             A = A.tocsr()
         if not A.has_canonical_format:
             if not A.has_sorted_indices or A.nnz:
-                copied("its columns are not sorted and unique in each row")
+                whys.append("its columns are not sorted and unique in each row")
             A = A.copy()
             A.sum_duplicates()
-        return _as_form(Csr(A.shape, A.indptr, A.indices, A.data, A))
-    if hasattr(A, "crow_indices"):  # torch
-        return _as_form(
-            Csr(A.shape, A.crow_indices(), A.col_indices(), A.values().detach(), A)
-        )
+        return _as_form(Csr(A.shape, A.indptr, A.indices, A.data, A), whys)
+    if hasattr(A, "crow_indices"):  # torch, whose every tensor has the method
+        whys = []
+        if str(A.layout) != "torch.sparse_csr":
+            if A.ndim != 2:
+                raise ShapeError(f"A has {A.ndim} dimensions; it needs two")
+            whys.append(f"it is in {str(A.layout).rpartition('.')[2]}, not sparse_csr")
+            A = A.detach().to_sparse_csr()
+        parts = (A.crow_indices(), A.col_indices(), A.values())
+        return _as_form(Csr(A.shape, *(_packages.plain(part) for part in parts), A), whys)
     if hasattr(A, "getValuesCSR"):  # petsc4py, a copy that PETSc makes
         indptr, indices, data = A.getValuesCSR()
+        if len(indptr) != A.getSize()[0] + 1:
+            raise ShapeError("a matrix of several processes; tcsolve works in one")
         return _as_form(Csr(A.getSize(), indptr, indices, data, A))
     if all(hasattr(A, name) for name in ("indptr", "indices", "data")):  # JAX BCSR, DOLFINx
         if hasattr(A, "shape"):
@@ -112,29 +169,55 @@ def csr_of(A):
             shape = [m.size_local * b for m, b in zip(maps, A.block_size)]
             if tuple(A.block_size) != (1, 1):
                 return csr_of(A.to_scipy())
-        arrays = [_plain(getattr(A, name), name) for name in ("indptr", "indices", "data")]
-        return _as_form(Csr(shape, *arrays, A))
+        whys = []
+        arrays = [_plain(getattr(A, name), name, whys) for name in ("indptr", "indices", "data")]
+        return _as_form(Csr(shape, *arrays, A), whys)
     if isinstance(A, tuple) and len(A) in (3, 4):  # SciPy's order: (data, indices, indptr[, shape])
-        data, indices, indptr = (_plain(a, n) for a, n in zip(A, ("data", "indices", "indptr")))
-        shape = A[3] if len(A) == 4 else (len(indptr) - 1, len(indptr) - 1)
-        return _as_form(Csr(shape, indptr, indices, data, A))
+        names, whys = ("data", "indices", "indptr"), []
+        data, indices, indptr = (_plain(a, name, whys) for a, name in zip(A, names))
+        rows = indptr.shape[0] - 1
+        shape = A[3] if len(A) == 4 else (rows, rows)
+        return _as_form(Csr(shape, indptr, indices, data, A), whys)
     if isinstance(A, np.ndarray):
         if A.ndim != 2:
             raise ShapeError(f"A has {A.ndim} dimensions; it needs two")
-        copied("it is dense")
         rows, columns = np.nonzero(A)
         indptr = np.zeros(A.shape[0] + 1, np.int64)
         np.cumsum(np.bincount(rows, minlength=A.shape[0]), out=indptr[1:])
-        return _as_form(Csr(A.shape, indptr, columns.astype(np.int32), A[rows, columns], A))
+        columns = columns.astype(np.int32)
+        return _as_form(Csr(A.shape, indptr, columns, A[rows, columns], A), ["it is dense"])
     return None
+
+
+def is_function(A):
+    """A function as A; matrices of PETSc can be called, too."""
+    return callable(A) and not any(hasattr(A, n) for n in ("matvec", "shape", "getValuesCSR"))
+
+
+def is_operator(A):
+    """Whether csr_of has no entries of it to see, only products."""
+    return hasattr(A, "matvec") or is_function(A)
+
+
+def device_of(A):
+    """Where A's values lie: "cuda:1"; None on the host."""
+    if isinstance(A, Csr):
+        return A.device()
+    if isinstance(A, tuple):
+        return _packages.device_of(A[0])
+    if hasattr(A, "getValuesCSR"):  # what petsc4py gives are arrays of the host
+        return None
+    return _packages.device_of(A if _packages.is_array(A) else getattr(A, "data", None))
 
 
 def with_values(csr, data):
     """The matrix of csr's pattern with other values."""
-    data = _plain(data, "data")
-    if data.shape != csr.data.shape:
+    whys = []
+    data = _plain(data, "data", whys)
+    if tuple(data.shape) != tuple(csr.data.shape):
         raise ShapeError(f"{data.shape[0]} values; the matrix has {csr.data.shape[0]} entries")
-    return _as_form(Csr((csr.rows, csr.cols), csr.indptr, csr.indices, data, (csr.owner, data)))
+    owner = (csr.owner, data)
+    return _as_form(Csr((csr.rows, csr.cols), csr.indptr, csr.indices, data, owner), whys)
 
 
 class Operator:
@@ -177,65 +260,3 @@ def _writing(f):
         y[:] = np.asarray(f(np.array(x))).reshape(-1)
 
     return write
-
-
-def _on_host(a):
-    """An array of another package whose memory NumPy can read."""
-    if isinstance(a, np.ndarray) or not hasattr(a, "__dlpack_device__"):
-        return False
-    return a.__dlpack_device__()[0] == 1
-
-
-def vector(b):
-    """b as tcsolve takes it, what its type was, and how to make arrays like it.
-
-    What lies on the host is NumPy's from here on, whatever package it comes from.
-    """
-    if _on_host(b):
-        b = np.asarray(b)
-    if isinstance(b, np.ndarray) or not hasattr(b, "__dlpack__"):
-        given = b
-        b = np.asarray(b)
-        if b.dtype.kind not in "fiub":
-            raise TypeError(f"b of {b.dtype}; real numbers are taken")
-        kind = b.dtype if b.dtype.kind == "f" and b.dtype.itemsize < 8 else np.dtype(np.float64)
-        if b.dtype != np.float64:
-            b = b.astype(np.float64)
-        if b.ndim == 1 and not b.flags.c_contiguous:
-            b = np.ascontiguousarray(b)
-        if b.ndim == 2 and not (b.flags.c_contiguous or b.flags.f_contiguous):
-            b = np.asfortranarray(b)
-        return b, kind, given
-    kind = np.dtype(str(b.dtype).split(".")[-1])
-    if kind != np.float64:
-        b = b.astype("float64") if hasattr(b, "astype") else b.double()
-    return b, kind, b
-
-
-def empty(like, rows):
-    """A vector, or a block with the columns of `like`, of float64 where `like` lies."""
-    if isinstance(like, np.ndarray):
-        if like.ndim == 1:
-            return np.empty(rows)
-        order = "C" if like.flags.c_contiguous else "F"
-        return np.empty((rows, like.shape[1]), order=order)
-    shape = (rows, *like.shape[1:])
-    if hasattr(like, "new_empty"):  # torch
-        return like.new_empty(shape)
-    import cupy
-
-    return cupy.empty(shape)
-
-
-def current_stream(b):
-    """The number of the stream that the package of b works in; 0 for the host."""
-    package = type(b).__module__.split(".")[0]
-    if package == "cupy":
-        import cupy
-
-        return cupy.cuda.get_current_stream().ptr
-    if package == "torch" and b.is_cuda:
-        import torch
-
-        return torch.cuda.current_stream(b.device).cuda_stream
-    return 0

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names and defaults of scipy.sparse.linalg, with a verdict in the place of its number."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from ._arrays import is_function
+from ._info import Info
+from ._packages import is_array
 from ._solver import Solver, _say, _Sized
 
 
 def _run(method, A, b, x0, rtol, atol, maxiter, M, callback, keys):
-    if not hasattr(A, "matvec") and not hasattr(A, "shape") and callable(A):
+    if is_function(A):
         A = _Sized(A, len(b))
-    b = np.asarray(b) if not hasattr(b, "__dlpack__") else b
+    b = b if is_array(b) else np.asarray(b)
     column = b.ndim == 2 and b.shape[1] == 1  # SciPy takes (n, 1), and returns (n,)
     if column:
         b = b.reshape(-1)
@@ -17,7 +25,9 @@ def _run(method, A, b, x0, rtol, atol, maxiter, M, callback, keys):
         maxiter = 10 * n
     each = None if callback is None else (lambda iteration, norm: callback(norm) is not False)
     with Solver(A, method={"type": method, **keys}, M=M) as solver:
-        x, info = solver._solve(b, x0 if x0 is None else np.ravel(x0), None, rtol, atol, maxiter,
+        if x0 is not None:
+            x0 = (x0 if is_array(x0) else np.asarray(x0)).reshape(-1)
+        x, info = solver._solve(b, x0, None, rtol, atol, maxiter,
                                 None, False, each, 1, None)
     if not info.solved:
         _say(x, info, False, 4)
@@ -39,26 +49,36 @@ _doc = """{what}
     """
 
 
-def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+       maxiter: int | None = None, M: Any = None,
+       callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     return _run("cg", A, b, x0, rtol, atol, maxiter, M, callback, {})
 
 
-def minres(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+           maxiter: int | None = None, M: Any = None,
+           callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     return _run("minres", A, b, x0, rtol, atol, maxiter, M, callback, {})
 
 
-def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+             maxiter: int | None = None, M: Any = None,
+             callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     return _run("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, {})
 
 
-def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=None, callback=None):
+def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+          restart: int | None = None, maxiter: int | None = None, M: Any = None,
+          callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     restart = min(20 if restart is None else restart, max(1, len(b)))
     # SciPy counts restarts.
     inner = None if maxiter is None else maxiter * restart
     return _run("gmres", A, b, x0, rtol, atol, inner, M, callback, {"restart": restart})
 
 
-def lsmr(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None):
+def lsmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-6, atol: float = 0.0,
+         maxiter: int | None = None, M: Any = None,
+         callback: Callable[[float], object] | None = None) -> tuple[Any, Info]:
     return _run("lsmr", A, b, x0, rtol, atol, maxiter, M, callback, {"least_squares": True})
 
 

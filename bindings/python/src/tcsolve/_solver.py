@@ -1,117 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solver, and solves of one system."""
+from __future__ import annotations
+
 import json
-import os
-import threading
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from . import _arrays, _core
-from ._errors import ConvergenceWarning, Error, ShapeError
+from . import _arrays, _core, _packages
+from ._errors import ConvergenceWarning, Error, ShapeError, Unsupported
 from ._info import Info, Infos
-
-_AUTO = '{"solver": {"type": "auto"}, "preconditioner": {"type": "auto"}}'
-
-
-def _plain(value):
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, (np.generic,)):
-        value = value.item()
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return ".inf" if value > 0 else "-.inf"
-    return value
-
-
-def _block(value, what):
-    if value is None:
-        return {"type": "none"}
-    if isinstance(value, str):
-        return {"type": value}
-    if isinstance(value, dict):
-        if "type" not in value:
-            raise TypeError(f"{what}: a dict with 'type'")
-        return dict(value)
-    raise TypeError(f"{what}: a name, a dict with 'type', or None")
-
-
-def _is_given_M(M):
-    return M is not None and not isinstance(M, (str, dict))
-
-
-def _options_text(options, method, M, symmetric, device, threads, keys):
-    """The options as the library reads them, and the ordinal of the device."""
-    if isinstance(options, str):
-        if keys or method is not None or M is not None or symmetric is not None:
-            raise TypeError("options as text stand alone: the other keywords have their place in it")
-        return options, _ordinal(device)[1]
-    tree = dict(options or {})
-    if method is not None or "solver" not in tree:
-        tree["solver"] = _block("auto" if method is None else method, "method")
-    elif isinstance(tree["solver"], str):
-        tree["solver"] = _block(tree["solver"], "solver")
-    if _is_given_M(M):
-        tree["preconditioner"] = {"type": "none"}
-    elif M is not None or "preconditioner" not in tree:
-        auto = tree["solver"].get("type") == "auto"
-        tree["preconditioner"] = _block(
-            ("auto" if auto else None) if M is None else M, "M"
-        )
-    elif not isinstance(tree["preconditioner"], dict):
-        tree["preconditioner"] = _block(tree["preconditioner"], "preconditioner")
-    if isinstance(tree.get("operator"), str):
-        tree["operator"] = {"format": tree["operator"]}
-    if keys:
-        solver = dict(tree["solver"])
-        if "maxiter" in keys:
-            keys["max_iters"] = keys.pop("maxiter")
-        solver.update((k, v) for k, v in keys.items() if v is not None)
-        tree["solver"] = solver
-    if symmetric is not None:
-        tree["symmetric"] = "true" if symmetric else "false"
-    if threads:
-        tree["threads"] = int(threads)
-    backend, ordinal = _ordinal(device)
-    if backend is not None:
-        tree["backend"] = backend
-    return json.dumps(_plain(tree)), ordinal
-
-
-def _ordinal(device):
-    if device is None:
-        return None, 0
-    name, _, number = str(device).partition(":")
-    if name in ("cpu", "host"):
-        return "host", 0
-    if name in ("cuda", "gpu"):
-        return "cuda", int(number or 0)
-    raise ValueError(f"device={device!r}: 'cpu', 'cuda' or 'cuda:1'")
-
-
-def _nullspace(nullspace):
-    """The vectors that are given, and whether the vector of ones is one."""
-    if nullspace is None:
-        return [], False
-    if isinstance(nullspace, str):
-        if nullspace != "constant":
-            raise ValueError("nullspace: 'constant', or vectors as an array of (n,) or (n, k)")
-        return [], True
-    z = np.asarray(nullspace, dtype=np.float64)
-    return [list(column) for column in (z[:, None] if z.ndim == 1 else z).T], False
-
-
-def _place(options, method, M, symmetric, nullspace, device, threads, stream, keys):
-    vectors, constant = _nullspace(nullspace)
-    if constant:
-        if isinstance(options, str):
-            raise TypeError("options as text: give the nullspace there")
-        options = dict(options or {})
-        options["nullspace"] = {"constant": True}
-    text, ordinal = _options_text(options, method, M, symmetric, device, threads, keys)
-    return _core.Place(text, ordinal, int(stream or 0), vectors)
+from ._options import device_for, is_given_M, place
 
 
 class Solver:
@@ -138,7 +39,8 @@ class Solver:
     symmetric : bool, optional
         What is known of A; by default its entries tell.
     device : "cpu", "cuda", "cuda:1", optional
-        Where to compute; by default a GPU where there is one.
+        Where to compute; by default where A lies, and for one of the host a GPU where there is one.
+        With functions as A or M: the host.
     threads : int
         Of the host that share a loop; 0: one for each processor.
     stream : int
@@ -155,23 +57,28 @@ class Solver:
     One solve is at work at a time; other threads wait for it. Several solvers work side by side.
     """
 
-    def __init__(self, A=None, *, options=None, method=None, M=None, nullspace=None, symmetric=None,
-                 device=None, stream=None, borrow=True, threads=0, **keys):
-        self._M = M if _is_given_M(M) else None
-        self._init(_place(options, method, M, symmetric, nullspace, device, threads, stream, keys),
+    def __init__(self, A: Any = None, *, options: dict[str, Any] | str | None = None,
+                 method: str | dict[str, Any] | None = None, M: Any = None, nullspace: Any = None,
+                 symmetric: bool | None = None, device: str | None = None,
+                 stream: int | None = None, borrow: bool = True, threads: int = 0,
+                 **keys: Any) -> None:
+        self._M = M if is_given_M(M) else None
+        if device is None:
+            device = device_for(A, M)
+        self._init(place(options, method, M, symmetric, nullspace, device, threads, stream, keys),
                    borrow)
         if A is not None:
             self.set_matrix(A)
 
-    def _init(self, place, borrow):
-        self._core = _core.Core(place)
+    def _init(self, where, borrow):
+        self._core: Any = _core.Core(where)
         self._borrow = borrow
         self._kept = None  # what the library may read: the arrays of A
         self._pattern = None
 
     # The matrix.
 
-    def set_matrix(self, A):
+    def set_matrix(self, A: Any) -> Solver:
         """Another matrix: orders and converts it, and makes the preconditioner. Returns self.
 
         If it raises, the solver has no matrix until the next one.
@@ -191,14 +98,42 @@ class Solver:
         if M is not None:
             core.set_csr_and_M(*csr.args(), M.apply, M.transposed)
         else:
-            core.set_csr(*csr.args(), self._borrow)
+            core.set_csr(*csr.args(), self._borrow, csr.stream())
         del before
         if not self._borrow and M is None:
             self._kept = None
         self._pattern = csr
         return self
 
-    def update_values(self, A):
+    def set_coo(self, i: Any, j: Any, values: Any, shape: tuple[int, int] | None = None, *,
+                base: int = 0) -> Solver:
+        """The matrix of entries (i_k, j_k, values_k) in any order, as element loops leave them.
+
+        Entries of one place are added, in their order; a number below `base` leaves its entry out.
+        The places are found here, once: `update_coo` gives new values. shape: (rows, columns); by
+        default square, with the largest number of a row or a column. Arrays of one package, on the
+        host or a device, where the work is done; they are not kept. Returns self.
+        """
+        core = self._open()
+        if self._M is not None:
+            raise Unsupported("entries with a preconditioner of yours; give the matrix by rows")
+        i, j = (_arrays.numbers(n, base) for n in (i, j))
+        values = _packages.Vector(values)
+        if shape is None:
+            n = 1 + max((int(a.max()) for a in (i, j) if a.shape[0] > 0), default=-1)
+            shape = (n, n)
+        self._pattern = None
+        core.set_coo(*(int(n) for n in shape), i, j, values.array, _current_stream(values.array))
+        self._kept = None
+        return self
+
+    def update_coo(self, values: Any) -> Solver:
+        """New values of the entries of `set_coo`, in their order. Returns self."""
+        values = _packages.Vector(values).array
+        self._open().update_coo(values, _current_stream(values))
+        return self
+
+    def update_values(self, A: Any) -> Solver:
         """New values on the same pattern: a matrix, or the array of its values. Returns self.
 
         The pattern is not compared. The preconditioner is updated, or made anew.
@@ -214,20 +149,23 @@ class Solver:
             raise TypeError("update_values takes a matrix or the array of its values")
         if self._M is not None:
             return self.set_matrix(csr)
-        core.update(*csr.args())
+        core.update(*csr.args(), csr.stream())
         if self._borrow:
             self._kept = csr
         return self
 
-    def refresh(self):
+    def refresh(self) -> Solver:
         """To be called when operators that were given as functions have changed."""
         self._open().refresh()
         return self
 
     # Solves.
 
-    def solve(self, b, x0=None, out=None, *, rtol=None, atol=None, maxiter=None, time_limit=None,
-              transpose=False, callback=None, every=1, stream=None, check=False):
+    def solve(self, b: Any, x0: Any = None, out: Any = None, *, rtol: float | None = None,
+              atol: float | None = None, maxiter: int | None = None,
+              time_limit: float | None = None, transpose: bool = False,
+              callback: Callable[[int, float], object] | None = None, every: int = 1,
+              stream: int | None = None, check: bool = False) -> tuple[Any, Any]:
         """x, info: an approximation of A^-1 b, and the verdict on it.
 
         Parameters
@@ -237,7 +175,10 @@ class Solver:
         x0 : array, optional
             The guess; 0 without it. It is not changed.
         out : float64 array, optional
-            Where x is written: a contiguous one of x's shape.
+            Where x is written: a contiguous one of x's shape, on the host or the device.
+        stream : int, optional
+            The cudaStream_t whose work the solve begins after; by default the current stream of b's
+            package.
         rtol, atol, maxiter, time_limit : optional
             For this solve, in the place of the options. Converged means
             ||b - A x|| <= max(rtol ||b||, atol), recomputed from A in twice FP64.
@@ -253,7 +194,8 @@ class Solver:
 
         Returns
         -------
-        x : array where b lies: NumPy's on the host, float32 for float32
+        x : array of b's package and type, where b lies: float32 for float32; `out` where it is given.
+            It is there when the call returns, in whatever stream it is used
         info : Info, for a block Infos
         """
         x, info = self._solve(b, x0, out, rtol, atol, maxiter, time_limit, transpose, callback,
@@ -265,114 +207,112 @@ class Solver:
     def _solve(self, b, x0, out, rtol, atol, maxiter, time_limit, transpose, callback, every,
                stream):
         core = self._open()
-        if type(b) is np.ndarray and b.dtype == np.float64 and b.ndim == 1 and b.flags.c_contiguous:
-            kind = None
-        else:
-            b, kind, _ = _arrays.vector(b)
+        given = None
+        if type(b) is not np.ndarray or b.dtype != np.float64 or b.ndim != 1 or (
+            not b.flags.c_contiguous
+        ):
+            given = _packages.Vector(b)
+            b = given.array
         if not core.ready:
             raise ShapeError("solve without a matrix; call set_matrix")
         rows, cols = core.shape if not transpose else core.shape[::-1]
         if b.ndim not in (1, 2) or b.shape[0] != rows:
             raise ShapeError(f"b has shape {tuple(b.shape)}; A{'^T' if transpose else ''} is "
                              f"{rows} x {cols}")
-        x = self._room(b, cols, x0, out)
+        if out is not None:
+            x = _room(out, (cols, *b.shape[1:]))
+        else:
+            x = np.empty(cols) if given is None else given.empty(cols, core)
         if stream is None:
-            stream = 0 if type(b) is np.ndarray else _arrays.current_stream(b)
+            stream = _current_stream(b) or _current_stream(x)
+        if x0 is not None:
+            if tuple(np.shape(x0)) != (cols, *b.shape[1:]):
+                raise ShapeError(f"x0 has shape {np.shape(x0)}; x is {(cols, *b.shape[1:])}")
+            _packages.write(x, x0, core, stream)
         solve = core.solve if b.ndim == 1 else core.solve_columns
         told = solve(b, x, rtol, atol, maxiter, time_limit, bool(transpose), x0 is None, callback,
                      every, stream)
         info = Info(told) if b.ndim == 1 else Infos(Info(t) for t in told)
-        if kind is not None and out is None and kind != np.float64:
-            x = x.astype(kind) if hasattr(x, "astype") else x.to(b.dtype)
-        return x, info
+        if out is not None:
+            return out, info
+        return (x if given is None else given.back(x)), info
 
-    def _room(self, b, cols, x0, out):
-        if out is None:
-            x = _arrays.empty(b, cols)
-        else:
-            x = out
-            if tuple(x.shape) != (cols, *b.shape[1:]):
-                raise ShapeError(f"out has shape {tuple(x.shape)}; x is {(cols, *b.shape[1:])}")
-            if str(x.dtype).split(".")[-1] != "float64":
-                raise ShapeError(f"out is {x.dtype}; it has to be float64")
-            if isinstance(x, np.ndarray) and not (
-                x.flags.c_contiguous or (x.ndim == 2 and x.flags.f_contiguous)
-            ):
-                raise ShapeError("out has gaps between its entries")
-        if x0 is not None:
-            if tuple(x0.shape if hasattr(x0, "shape") else np.shape(x0)) != tuple(x.shape):
-                raise ShapeError(f"x0 has shape {np.shape(x0)}; x is {tuple(x.shape)}")
-            x[...] = x0
-        return x
+    def aslinearoperator(self) -> Any:
+        """A^-1 as a LinearOperator; a product that is not solved raises NotConverged.
 
-    def aslinearoperator(self):
-        """A^-1 as a SciPy LinearOperator; a product that is not solved raises NotConverged."""
-        from scipy.sparse.linalg import LinearOperator
-
+        It is SciPy's, or where A is CuPy's, CuPy's.
+        """
         rows, cols = self.shape
-        return LinearOperator(
+        return self._linear_operator()(
             (cols, rows), dtype=np.float64,
-            matvec=lambda b: self.solve(np.ravel(b), check=True)[0],
-            rmatvec=lambda b: self.solve(np.ravel(b), transpose=True, check=True)[0],
+            matvec=lambda b: self.solve(b.ravel(), check=True)[0],
+            rmatvec=lambda b: self.solve(b.ravel(), transpose=True, check=True)[0],
         )
 
-    def preconditioner(self):
-        """M, an approximation of A^-1, as a SciPy LinearOperator: for SciPy's own methods."""
-        from scipy.sparse.linalg import LinearOperator
-
+    def preconditioner(self) -> Any:
+        """M, an approximation of A^-1, as a LinearOperator: for SciPy's own methods, or CuPy's."""
         rows, cols = self.shape
 
         def product(transpose):
             def apply(x):
-                x = np.ascontiguousarray(np.ravel(x), dtype=np.float64)
-                y = np.empty(rows if transpose else cols)
-                self._core.apply_M(x, y, transpose)
-                return y
+                given = _packages.Vector(x.ravel())
+                y = given.empty(rows if transpose else cols, self._core)
+                stream = given.package.stream(given.array)
+                self._core.apply_M(given.array, y, transpose, stream)
+                return given.back(y)
 
             return apply
 
-        return LinearOperator((cols, rows), dtype=np.float64, matvec=product(False),
-                              rmatvec=product(True))
+        return self._linear_operator()((cols, rows), dtype=np.float64, matvec=product(False),
+                                       rmatvec=product(True))
+
+    def _linear_operator(self):
+        if self._pattern is not None and _packages.package_of(self._pattern.data).__name__ == "CuPy":
+            from cupyx.scipy.sparse.linalg import LinearOperator
+        else:
+            from scipy.sparse.linalg import LinearOperator
+        return LinearOperator
 
     # What it is.
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """(rows, columns) of A."""
         if not self._open().ready:
             raise ShapeError("a solver without a matrix; call set_matrix")
-        return tuple(self._core.shape)
+        rows, cols = self._core.shape
+        return rows, cols
 
     @property
-    def format(self):
+    def format(self) -> str:
         """The format that A is stored in now."""
         return self._open().format
 
     @property
-    def setup(self):
+    def setup(self) -> dict[str, Any]:
         """What the last set-up took and made: a dict."""
         return json.loads(self._open().setup_json)
 
     @property
-    def options(self):
+    def options(self) -> dict[str, Any]:
         """Every option with the value in force: a dict."""
         return json.loads(self._open().options_json)
 
     @property
-    def memory(self):
+    def memory(self) -> float:
         """Bytes of A and M, about."""
         return self._open().memory if self._core.ready else 0.0
 
     @property
-    def device(self):
+    def device(self) -> str:
         """ "host, 8 threads", "NVIDIA H200"."""
         return self._open().device_name
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ends the call that is at work, from any thread; a solve's outcome is then `cancelled`."""
         self._open().cancel()
 
-    def close(self):
+    def close(self) -> None:
         """Frees everything, now."""
         self._core = None
         self._kept = self._pattern = self._M = None
@@ -382,10 +322,10 @@ class Solver:
             raise Error("the solver has been closed")
         return self._core
 
-    def __enter__(self):
+    def __enter__(self) -> Solver:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self):
@@ -395,6 +335,24 @@ class Solver:
             return f"<tcsolve.Solver: without a matrix, on {self._core.device_name}>"
         rows, cols = self._core.shape
         return f"<tcsolve.Solver: {rows} x {cols} in {self._core.format}, on {self.device}>"
+
+
+def _room(out, shape):
+    """out, if x can be written there."""
+    if tuple(out.shape) != shape:
+        raise ShapeError(f"out has shape {tuple(out.shape)}; x is {shape}")
+    if _packages.dtype_name(out) != "float64":
+        raise ShapeError(f"out is {out.dtype}; it has to be float64")
+    package = _packages.package_of(out)
+    if not package.writable:
+        raise ShapeError("out of JAX: its arrays cannot be written")
+    if not package.gapless(out):
+        raise ShapeError("out has gaps between its entries")
+    return package.plain(out)
+
+
+def _current_stream(a):
+    return 0 if type(a) is np.ndarray else _packages.package_of(a).stream(a)
 
 
 def _say(x, info, check, level):
@@ -440,61 +398,3 @@ class _Sized:
 
     def __init__(self, f, n):
         self.shape, self.matvec = (n, n), f
-
-
-# One-shot solves of the same options share a Context and what was read of the options, each thread
-# by itself. A solve takes it out of here: another one that a callback begins meanwhile gets its own.
-_kept = threading.local()
-_most_kept = 32
-
-
-def _forget():
-    _kept.__dict__.clear()
-
-
-os.register_at_fork(after_in_child=_forget)
-
-
-def _places():
-    return _kept.__dict__.setdefault("places", {})
-
-
-def _put_back(key, place):
-    places = _places()
-    if len(places) >= _most_kept:
-        places.pop(next(iter(places)))
-    places[key] = place
-
-
-def solve(A, b, x0=None, *, rtol=1e-8, atol=0.0, maxiter=None, time_limit=None, method="auto",
-          M=None, callback=None, every=1, transpose=False, symmetric=None, nullspace=None,
-          options=None, device=None, threads=0, check=False):
-    """x, info: solves A x = b once. `Solver` keeps what is set up, for more than one b.
-
-    Parameters are those of `Solver` and `Solver.solve`. method "auto" goes by the entries of A, and
-    tries another method where one fails; `maxiter` counts the iterations of all.
-    """
-    if options is not None and method == "auto":
-        method = None
-    if not hasattr(A, "matvec") and not hasattr(A, "shape") and callable(A):
-        A = _Sized(A, len(b))
-    plain = options is None and nullspace is None and not isinstance(method, dict)
-    shared = plain and not isinstance(M, dict) and not _is_given_M(M)
-    key = (method, M, symmetric, str(device), threads) if shared else None
-    place = _places().pop(key, None) if shared else None
-    if place is None:
-        place = _place(options, method, M, symmetric, nullspace, device, threads, None, {})
-    solver = Solver.__new__(Solver)
-    solver._M = M if _is_given_M(M) else None
-    solver._init(place, True)
-    try:
-        solver.set_matrix(A)
-        x, info = solver._solve(b, x0, None, rtol, atol, maxiter, time_limit, transpose, callback,
-                                every, None)
-    finally:
-        solver.close()
-        if shared:
-            _put_back(key, place)
-    if not info.solved:
-        _say(x, info, check, 3)
-    return x, info

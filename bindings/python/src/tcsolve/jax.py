@@ -10,9 +10,12 @@ symmetric A^T is set up beside it, once. Derivatives of any order in reverse mod
 
 Arrays pass through the host: a call waits for them, and copies them from and to a device.
 """
+from __future__ import annotations
+
 import functools
 import json
 import threading
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -22,11 +25,11 @@ from ._arrays import Csr
 from ._solver import Solver
 
 _most_kept = 8
-_kept = []  # (options, indptr, indices, data, Solver), the last used last
+_kept: list[Any] = []  # (options, indptr, indices, data, Solver), the last used last
 _lock = threading.Lock()
 
 
-def forget():
+def forget() -> None:
     """Frees the set-ups that are kept for later solves: those of the last 8 patterns and options."""
     with _lock:
         _kept.clear()
@@ -88,7 +91,8 @@ def _backward(options, check, transpose, kept, g):
 _solve.defvjp(_forward, _backward)
 
 
-def solve(indptr, indices, data, b, *, transpose=False, check=True, **options):
+def solve(indptr: Any, indices: Any, data: Any, b: Any, *, transpose: bool = False,
+          check: bool = True, **options: Any) -> jax.Array:
     """x with A x = b (A^T x = b), of b's shape (n,) and type; differentiable in data and b.
 
     indptr (n + 1), indices, data: a square A in canonical CSR. options are those of

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """scikit-fem: `skfem.solve(*condense(A, b, D=D), solver=tcsolve.skfem.solver())`."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from ._solver import Solver
 
 
-def solver(check=True, **keywords):
+def solver(check: bool = True, **keywords: Any) -> Callable[..., Any]:
     """A function for the `solver` of `skfem.solve`, which keeps what it has set up.
 
     keywords are those of `Solver`. A matrix of the pattern of the one before, as in a time loop, is
@@ -32,6 +37,6 @@ def solver(check=True, **keywords):
         x, solve.info = kept.solve(b, check=check)
         return x
 
-    solve.info = None
-    solve.solver = kept
-    return solve
+    answer: Any = solve
+    answer.info, answer.solver = None, kept
+    return answer

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A LinearSolver on Python's arrays: a call gives the interpreter's lock back while it computes.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/api/report_json.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+
+#include "arrays.hpp"
+#include "callbacks.hpp"
+
+namespace tcsolve::python {
+
+/// A Context and who hears of it. One-shot solves of the same options share it.
+struct Place {
+  SolverOptions options;
+  Log log;
+  std::optional<Context> ctx;
+
+  Place(std::string const& yaml, int device, std::uintptr_t stream,
+        std::vector<std::vector<double>> nullspace)
+      : options(SolverOptions::from_yaml(yaml)) {
+    options.device = device;
+    options.stream = reinterpret_cast<void*>(stream);
+    for (auto& z : nullspace) options.nullspace.vectors.push_back(std::move(z));
+    nb::gil_scoped_release const released;
+    ctx.emplace(options.backend,
+                ContextOptions{.seed = options.seed,
+                               .deterministic = options.deterministic,
+                               .device = options.device,
+                               .threads = options.threads,
+                               .stream = options.stream},
+                &log);
+  }
+};
+
+/// What is asked of a solve, as keywords give it.
+struct Asked {
+  std::optional<double> rtol, atol, time_limit;
+  std::optional<std::int64_t> max_iters;
+  bool transpose = false, zero_guess = false;
+  std::uintptr_t stream = 0;
+  nb::object progress;
+  int every = 1;
+};
+
+class Core {
+ public:
+  explicit Core(std::shared_ptr<Place> place)
+      : place_(std::move(place)), solver_(*place_->ctx, place_->options) {}
+
+  /// `stream`: what the arrays are ready after, a cudaStream_t; 0: they are ready.
+  void set_csr(std::int64_t rows, std::int64_t cols, Numbers const& indptr, Numbers const& indices,
+               InVector const& data, bool borrow, std::uintptr_t stream) {
+    CsrView<double> const a = csr_view(rows, cols, indptr, indices, data);
+    after(stream, [&] { solver_.set_matrix(a, borrow ? Arrays::borrowed : Arrays::copied); });
+  }
+  /// A matrix with a preconditioner of the caller's. The arrays are borrowed.
+  void set_csr_and_M(std::int64_t rows, std::int64_t cols, Numbers const& indptr,
+                     Numbers const& indices, InVector const& data, nb::object M, nb::object Mt) {
+    CsrView<double> const a = csr_view(rows, cols, indptr, indices, data);
+    validate_on_host(a);
+    auto const preconditioner = operator_by(a.cols, a.rows, std::move(M), std::move(Mt));
+    guarded([&] {
+      solver_.set_operator(
+          std::make_shared<CsrOperator<double>>(solver_.context(), a, Arrays::borrowed),
+          preconditioner);
+    });
+  }
+  void set_functions(std::int64_t rows, std::int64_t cols, nb::object A, nb::object At,
+                     nb::object M, nb::object Mt) {
+    Index const n = narrow(rows, "rows"), m = narrow(cols, "columns");
+    auto const matrix = operator_by(n, m, std::move(A), std::move(At));
+    OperatorPtr<double> preconditioner;
+    if (!M.is_none()) preconditioner = operator_by(m, n, std::move(M), std::move(Mt));
+    guarded([&] { solver_.set_operator(matrix, preconditioner); });
+  }
+  void update(std::int64_t rows, std::int64_t cols, Numbers const& indptr, Numbers const& indices,
+              InVector const& data, std::uintptr_t stream) {
+    CsrView<double> const a = csr_view(rows, cols, indptr, indices, data);
+    after(stream, [&] { solver_.update_values(a); });
+  }
+  /// Entries (i, j, value): their places, and values summed into them.
+  void set_coo(std::int64_t rows, std::int64_t cols, Numbers const& i, Numbers const& j,
+               InVector const& values, std::uintptr_t stream) {
+    CooView const entries = coo_view(rows, cols, i, j, values);
+    after(stream, [&] { solver_.set_coo(entries); });
+  }
+  void update_coo(InVector const& values, std::uintptr_t stream) {
+    after(stream, [&] { solver_.update_coo({values.data(), values.size()}, space_of(values)); });
+  }
+  void refresh() {
+    guarded([&] { solver_.refresh(); });
+  }
+
+  SolveReport solve(InVector const& b, OutVector const& x, Asked const& asked) {
+    auto const vb = vector_view<double const>(b.data(), length(b), space_of(b));
+    auto const vx =
+        vector_view(x.data(), narrow(static_cast<std::int64_t>(x.size()), "length"), space_of(x));
+    SolveReport report;
+    with_call(asked, [&](SolveCall const& call) { report = solver_.solve(vb, vx, call); });
+    return report;
+  }
+  std::vector<SolveReport> solve_columns(Block2 const& b, OutBlock2 const& x, Asked const& asked) {
+    auto const vb = block_view<double const>(b);
+    auto const vx = block_view<double>(x);
+    std::vector<SolveReport> reports;
+    with_call(asked, [&](SolveCall const& call) { reports = solver_.solve_columns(vb, vx, call); });
+    return reports;
+  }
+  /// y = M x or M^T x, on vectors of any space.
+  void apply_M(InVector const& x, OutVector const& y, bool transpose, std::uintptr_t stream) {
+    OperatorPtr<double> const M = solver_.M();
+    auto const& order = solver_.setup_report().reordering;
+    if (order && order->taken != Reorder::none)
+      throw Unsupported("the preconditioner of a reordered matrix is in other numbers");
+    if (transpose && M && !M->traits().transpose) throw Unsupported(cat(M->name(), ": transpose"));
+    auto const in = vector_view<double const>(x.data(), length(x), space_of(x));
+    auto const out =
+        vector_view(y.data(), narrow(static_cast<std::int64_t>(y.size()), "length"), space_of(y));
+    after(stream, [&] {
+      Context& ctx = solver_.context();
+      if (!M) return copy_bytes(ctx, out.data, out.space, in.data, in.space, x.nbytes());
+      Array<double> from, to;
+      In<double> here = in;
+      Out<double> there = out;
+      if (in.space != ctx.space()) {
+        from.resize(ctx.space(), x.size());
+        copy_bytes(ctx, from.data(), from.space(), in.data, in.space, from.bytes());
+        here = std::as_const(from).view();
+      }
+      if (out.space != ctx.space()) {
+        to.resize(ctx.space(), y.size());
+        there = to.view();
+      }
+      M->apply(ctx, 1.0, here, 0.0, there, transpose ? Op::transpose : Op::none);
+      ctx.synchronize();
+      if (to.size() > 0) copy_bytes(ctx, out.data, out.space, to.data(), to.space(), to.bytes());
+    });
+  }
+  /// An array of the Context's memory for whoever takes DLPack: (rows,), or (rows, cols) by rows
+  /// where cols >= 0. It may outlive this solver.
+  nb::object empty(std::int64_t rows, std::int64_t cols) {
+    std::size_t const shape[2] = {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)};
+    Space const space = solver_.context().space();
+    auto* const kept = new Array<double>(space, shape[0] * (cols < 0 ? 1 : shape[1]));
+    nb::capsule const owner(kept, [](void* p) noexcept { delete static_cast<Array<double>*>(p); });
+    bool const host = space == Space::host;
+    return nb::cast(nb::ndarray<nb::array_api, double>(
+        kept->data(), cols < 0 ? 1 : 2, shape, owner, nullptr, nb::dtype<double>(),
+        host ? nb::device::cpu::value : nb::device::cuda::value, host ? 0 : ordinal_of(space)));
+  }
+  /// to <- from, dense arrays of one shape, of any space.
+  void copy(nb::ndarray<double const, nb::c_contig> const& from,
+            nb::ndarray<double, nb::c_contig> const& to, std::uintptr_t stream) {
+    if (from.size() != to.size())
+      throw ShapeError(cat("copy of ", from.size(), " numbers into ", to.size()));
+    after(stream, [&] {
+      copy_bytes(solver_.context(), to.data(), space_of(to), from.data(), space_of(from),
+                 from.nbytes());
+    });
+  }
+
+  bool ready() const { return solver_.ready(); }
+  bool preconditioned() const { return solver_.M() != nullptr; }
+  std::pair<std::int64_t, std::int64_t> shape() const {
+    if (!solver_.ready()) return {0, 0};
+    return {solver_.A()->rows(), solver_.A()->cols()};
+  }
+  std::string format() const { return solver_.ready() ? solver_.format() : ""; }
+  std::string setup_json() const { return to_json(solver_.setup_report()); }
+  std::string options_json() const { return dump_json(solver_.options()); }
+  std::string device_name() { return solver_.context().device_name(); }
+  double memory() const {
+    double bytes = 0;
+    for (auto const& op : {solver_.A(), solver_.M()})
+      if (op) bytes += op->cost(0).bytes;
+    return bytes;
+  }
+  void cancel() { solver_.context().cancel(); }
+  /// Where A's column numbers lie, of a matrix in csr; else 0.
+  std::uintptr_t columns_pointer() const {
+    auto const csr = std::dynamic_pointer_cast<CsrOperator<double> const>(solver_.A());
+    return csr ? reinterpret_cast<std::uintptr_t>(csr->view().columns) : 0;
+  }
+
+ private:
+  void validate_on_host(CsrView<double> const& a) const {
+    if (a.space == Space::host) validate(a, NonFinite::keep);
+  }
+  /// f() without the interpreter's lock, one thread at a time: another one waits. A callback that
+  /// asks for more gets the Context's BusyError.
+  template <class F>
+  void guarded(F const& f) {
+    bool const inside = inside_.load() == std::this_thread::get_id();
+    std::exception_ptr interrupt;
+    {
+      nb::gil_scoped_release const released;
+      std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
+      if (!inside) {
+        lock.lock();
+        inside_ = std::this_thread::get_id();
+      }
+      struct Leave {
+        std::atomic<std::thread::id>* inside;
+        ~Leave() {
+          if (inside != nullptr) *inside = std::thread::id();
+        }
+      } const leave{inside ? nullptr : &inside_};
+      if (inside) {
+        f();
+        return;
+      }
+      Signals signals(solver_.context());
+      signals_ = &signals;
+      try {
+        f();
+      } catch (Cancelled const&) {
+        if (!signals.pending()) {
+          solver_.context().clear_cancel();
+          throw;
+        }
+      }
+      interrupt = signals.pending();
+    }
+    if (interrupt) std::rethrow_exception(interrupt);
+  }
+
+  /// The same for a f() that reads arrays which `stream` makes, and which others may change once it
+  /// is back.
+  template <class F>
+  void after(std::uintptr_t stream, F const& f) {
+    guarded([&] {
+      if (stream == 0) return f();
+      solver_.context().wait_for(reinterpret_cast<void*>(stream));
+      f();
+      solver_.context().synchronize();
+    });
+  }
+
+  template <class F>
+  void with_call(Asked const& asked, F const& f) {
+    SolveCall call;
+    call.rtol = asked.rtol;
+    call.atol = asked.atol;
+    call.time_limit = asked.time_limit;
+    if (asked.max_iters)
+      call.max_iters = static_cast<Index>(
+          std::min<std::int64_t>(*asked.max_iters, std::numeric_limits<Index>::max()));
+    call.transpose = asked.transpose;
+    call.zero_guess = asked.zero_guess;
+    call.stream = reinterpret_cast<void*>(asked.stream);
+    nb::object const& progress = asked.progress;
+    Index const every = std::max(1, asked.every);
+    call.progress = [&, this](IterationEvent const& e) {
+      signals_->look();
+      if (!progress || progress.is_none() || e.iteration % every != 0) return true;
+      nb::gil_scoped_acquire const gil;
+      return !progress(e.iteration, e.norm).is(nb::bool_(false));
+    };
+    guarded([&] { f(call); });
+    if (solver_.context().cancelled()) solver_.context().clear_cancel();
+  }
+
+  std::shared_ptr<Place> place_;
+  LinearSolver solver_;
+  std::mutex mutex_;
+  std::atomic<std::thread::id> inside_{};
+  Signals* signals_ = nullptr;  // of the call at work
+};
+
+}  // namespace tcsolve::python
