@@ -7,6 +7,7 @@
 #include <tcsolve/core/phase.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/formats/converted_operator.hpp>
+#include <tcsolve/operators/rescaled.hpp>
 
 namespace tcsolve {
 namespace {
@@ -193,6 +194,7 @@ void PreparedSystem::setup() {
     framing.nullspace = nullspace_vectors(options_.nullspace, A_->cols());
   recipes_.set_up(
       {.system = system(), .A_true = A_true_, .M = given_.M, .framing = std::move(framing)});
+  report_.rounding = rounding_of(ctx_, *A_);
 }
 
 System PreparedSystem::system() const {
@@ -212,6 +214,7 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
     as_setup_errors([&] {
       follow(a);
       recipes_.take_values(system());
+      report_.rounding = rounding_of(ctx_, *A_);
     });
   });
 }

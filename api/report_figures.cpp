@@ -33,4 +33,13 @@ Json outcome_json(ChoiceReport const& c) {
           {"solve_seconds", c.ran ? json_number(c.seconds) : Json(nullptr)}};
 }
 
+Json rounding_json(std::optional<NarrowFigures> const& figures) {
+  if (!figures) return nullptr;
+  return {{"scaled", name(figures->scaled)},
+          {"overflow", figures->overflow},
+          {"underflow", figures->underflow},
+          {"zeros", figures->zeros},
+          {"row_sum_change", json_number(figures->row_sum_change)}};
+}
+
 }  // namespace tcsolve

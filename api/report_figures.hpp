@@ -2,8 +2,11 @@
 /// Figures of a report that to_json() and result.json tell in the same words.
 #pragma once
 
+#include <optional>
+
 #include <nlohmann/json_fwd.hpp>
 
+#include <tcsolve/matrix/narrow.hpp>
 #include <tcsolve/solvers/report.hpp>
 
 namespace tcsolve {
@@ -17,5 +20,9 @@ nlohmann::ordered_json measures_json(SolveReport const& report);
 
 /// What became of a choice: outcome, iterations, true_residual, setup_seconds, solve_seconds.
 nlohmann::ordered_json outcome_json(ChoiceReport const& choice);
+
+/// What rounding has done to A: scaled, overflow, underflow, zeros, row_sum_change; null for
+/// nothing.
+nlohmann::ordered_json rounding_json(std::optional<NarrowFigures> const& figures);
 
 }  // namespace tcsolve

@@ -70,6 +70,7 @@ std::string to_json(SolveReport const& r) {
 
 std::string to_json(SetupReport const& r) {
   return text_of({{"format", r.format},
+                  {"rounding", rounding_json(r.rounding)},
                   {"preconditioner", r.preconditioner},
                   {"transposed", r.transposed},
                   {"updates", r.updates},

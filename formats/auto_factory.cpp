@@ -9,8 +9,8 @@ namespace tcsolve {
 
 namespace {
 
-/// Null where csr cannot hold the values in fewer bits: what another format may scale is converted
-/// at once.
+/// Null where the values are to be scaled before csr holds them in fewer bits: such a matrix is
+/// converted at once.
 OperatorPtr<double> lazily(Context& ctx, CsrView<double> const& a, Plan const& plan) {
   try {
     return convert_lazily(ctx, a, plan);
@@ -30,8 +30,7 @@ Format const* remembered(DiskCache const& cache, std::string const& key, Plan co
   return nullptr;
 }
 
-/// The fastest by the clock, measured once for a pattern where there is a cache; measured anew
-/// where these values are beyond what that format holds.
+/// The fastest by the clock, measured once for a pattern where there is a cache.
 template <class Make>
 OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& plan, double budget,
                              std::string const& device, DiskCache const* cache, Make const& make) {
@@ -46,13 +45,9 @@ OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& pla
   std::string const key = cat("format ", name(plan.request.values), ", ", columns, device, ", ",
                               version::release, ", ", pattern_key(a));
   if (Format const* const kept = remembered(*cache, key, plan)) {
-    try {
-      auto A = make(*kept);
-      ctx.log(Severity::note, cat("format: ", kept->name, ", as measured before"));
-      return A;
-    } catch (MatrixError const& e) {  // measured with other values, which it could hold
-      ctx.log(Severity::note, cat("format: not ", kept->name, ": ", e.what()));
-    }
+    auto A = make(*kept);
+    ctx.log(Severity::note, cat("format: ", kept->name, ", as measured before"));
+    return A;
   }
   auto const answer = timed();
   std::string const why = cache->put(key, answer.taken->name);
@@ -63,7 +58,7 @@ OperatorPtr<double> measured(Context& ctx, Csr<double> const& a, Plan const& pla
 }  // namespace
 
 AutoFactory::AutoFactory(Params const& params, FormatList const& among)
-    : MatrixFactory(params.scaled.matrix, among, nullptr), params_(params) {
+    : MatrixFactory(params.matrix, among, nullptr), params_(params) {
   if (params_.conversion == Conversion::lazy && params_.autotune == Autotune::measure)
     throw Unsupported(
         "`autotune: measure` converts before the solve, `conversion: lazy` after it has begun; "
@@ -105,7 +100,7 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
     // In FP64 csr may keep the arrays it is made of: what was given, not a copy that goes.
     OperatorUse with = values == Real::f64 ? use : here;
     with.seen = &seen;
-    return format.factory.with(params_.scaled, format, among_)->build(ctx, a, with);
+    return format.factory.with(params_.matrix, format, among_)->build(ctx, a, with);
   };
   if (params_.autotune == Autotune::measure)
     return measured(ctx, a, plan, params_.budget, table.device, use.cache, make);

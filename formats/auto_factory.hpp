@@ -23,7 +23,7 @@ constexpr auto names(Conversion) {
 }
 
 struct AutoParams {
-  ScaledParams scaled{.matrix = {.reorder = Reorder::automatic}};
+  MatrixParams matrix{.reorder = Reorder::automatic};
   double expected_applies = 0;
   Conversion conversion = Conversion::before;
   Autotune autotune = Autotune::none;
@@ -32,7 +32,7 @@ struct AutoParams {
   static constexpr auto schema() {
     using P = AutoParams;
     return std::tuple{
-        include(&P::scaled),
+        include(&P::matrix),
         field(&P::expected_applies, "expected_applies", at_least(0.0),
               "products that the conversion is to pay for; 0: what the solver may take at most, "
               "but no more than 500"),

@@ -39,7 +39,7 @@ namespace tcsolve {
 class FormatList;
 class OperatorFactory;
 struct Format;
-struct ScaledParams;
+struct MatrixParams;
 template <class Product, class... Args>
 class Registry;
 
@@ -97,7 +97,7 @@ struct FormatFactory {
   using Operators = Registry<OperatorFactory>;
   std::function<void(Operators&, Format const&, FormatList const&)> enlist;
   /// With the parameters that every format has, its own being the defaults.
-  std::function<std::unique_ptr<OperatorFactory>(ScaledParams const&, Format const&,
+  std::function<std::unique_ptr<OperatorFactory>(MatrixParams const&, Format const&,
                                                  FormatList const&)>
       with;
 };
@@ -119,7 +119,6 @@ struct Format {
     bool transpose = false;   ///< A^T x
     bool persistent = false;  ///< the persistent kernel has the product, values and vectors in FP64
     bool columns = true;      ///< A X with any number of columns
-    bool scale = false;       ///< values beyond the range of their type are scaled
   } can;
 
   /// False of csr alone, which all other formats are made from and which holds every matrix.

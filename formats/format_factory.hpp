@@ -13,7 +13,7 @@
 #include <tcsolve/configs/registry.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
-#include <tcsolve/matrix/scaled.hpp>
+#include <tcsolve/formats/narrow_operator.hpp>
 #include <tcsolve/operators/cast.hpp>
 
 namespace tcsolve {
@@ -103,45 +103,23 @@ class FactoryOf : public MatrixFactory {
 
  private:
   static MatrixParams const& common(MatrixParams const& p) { return p; }
-  static MatrixParams const& common(ScaledParams const& p) { return p.matrix; }
   template <class Own>
   static MatrixParams const& common(Own const& own) {
-    if constexpr (requires { own.scaled; })
-      return own.scaled.matrix;
-    else
-      return own.matrix;
+    return own.matrix;
   }
 };
 
-/// An operator that rounds the values of a CSR matrix as they are; `options` are its format's own.
+/// An operator of a CSR matrix whose values are rounded, and scaled where they would leave their
+/// range; `options` are its format's own.
 template <template <class, class> class Operator, class... Options>
 OperatorPtr<double> rounded_operator(Context& ctx, Csr<double> const& a, OperatorUse const& use,
-                                     Real values, Options const&... options) {
-  return for_types(use.vectors, values, [&]<class T, class S>() {
-    using Made = Operator<T, S>;
-    if constexpr (std::is_same_v<S, double>) {
-      return detail::made_of<Made>(ctx, source(a, use), options...);
-    } else {
-      NarrowCsr<S> narrow(ctx, source(a, use), Beyond::refuse_infinite);
-      if constexpr (std::is_constructible_v<Made, Context&, CsrStorage<S>>)
-        return std::make_shared<Made>(ctx, std::move(narrow).owned(ctx), options...);
-      else
-        return std::make_shared<Made>(ctx, narrow.view(), options...);
-    }
-  });
-}
-
-/// One that scales what would leave the range of its values.
-template <template <class, class> class Operator, class... Options>
-OperatorPtr<double> scaled_operator(Context& ctx, Csr<double> const& a, OperatorUse const& use,
-                                    ScaledParams const& params, Options const&... options) {
-  return for_types(use.vectors, params.matrix.values, [&]<class T, class S>() {
-    using Made = Operator<T, S>;
+                                     MatrixParams const& params, Options const&... options) {
+  return for_types(use.vectors, params.values, [&]<class T, class S>() {
     if constexpr (std::is_same_v<S, double>)
-      return std::make_shared<Made>(ctx, source(a, use), options...);
+      return detail::made_of<Operator<T, S>>(ctx, source(a, use), options...);
     else
-      return std::make_shared<Made>(ctx, NarrowCsr<S>(ctx, source(a, use), beyond(params.scale)),
-                                    options...);
+      return NarrowOperator<T, S, Operator<T, S>>::of(ctx, source(a, use),
+                                                      {params.scale, params.diagonal}, options...);
   });
 }
 
@@ -152,21 +130,12 @@ class RoundingFactory final : public FactoryOf<MatrixParams> {
   using FactoryOf::FactoryOf;
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
                             OperatorUse const& use) const override {
-    return rounded_operator<Operator>(ctx, a, use, values_);
-  }
-};
-template <template <class, class> class Operator>
-class ScalingFactory final : public FactoryOf<ScaledParams> {
- public:
-  using FactoryOf::FactoryOf;
-  OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
-                            OperatorUse const& use) const override {
-    return scaled_operator<Operator>(ctx, a, use, params_);
+    return rounded_operator<Operator>(ctx, a, use, params_);
   }
 };
 
 /// Of a class Factory(Factory::Params, Format const&, FormatList const&). Its Params are
-/// MatrixParams or ScaledParams, or have these as a member `matrix` or `scaled`.
+/// MatrixParams, or have these as a member `matrix`.
 template <class Factory>
 FormatFactory factory_of() {
   using P = typename Factory::Params;
@@ -181,16 +150,12 @@ FormatFactory factory_of() {
                 });
               },
           .with =
-              [make](ScaledParams const& given, Format const& format, FormatList const& among) {
+              [make](MatrixParams const& given, Format const& format, FormatList const& among) {
                 P params;
-                if constexpr (std::is_same_v<P, ScaledParams>)
+                if constexpr (std::is_same_v<P, MatrixParams>)
                   params = given;
-                else if constexpr (std::is_same_v<P, MatrixParams>)
-                  params = given.matrix;
-                else if constexpr (requires { params.scaled; })
-                  params.scaled = given;
                 else
-                  params.matrix = given.matrix;
+                  params.matrix = given;
                 return make(params, format, among);
               }};
 }

@@ -17,6 +17,12 @@ constexpr auto names(Scaling) {
                     std::pair{Scaling::refuse, "refuse"}};
 }
 
+constexpr auto names(KeptDiagonal) {
+  return std::array{
+      std::pair{KeptDiagonal::stored, "stored"}, std::pair{KeptDiagonal::exact, "exact"},
+      std::pair{KeptDiagonal::row_sums, "row_sums"}, std::pair{KeptDiagonal::automatic, "auto"}};
+}
+
 constexpr auto names(Real) {
   return std::array{std::pair{Real::f64, "fp64"}, std::pair{Real::f32, "fp32"},
                     std::pair{Real::f16, "fp16"}, std::pair{Real::bf16, "bf16"}};
@@ -25,6 +31,8 @@ constexpr auto names(Real) {
 /// What every format has.
 struct MatrixParams {
   Real values = Real::f64;
+  Scaling scale = Scaling::powers_of_two;
+  KeptDiagonal diagonal = KeptDiagonal::stored;
   Reorder reorder = Reorder::none;
   static constexpr auto schema() {
     using P = MatrixParams;
@@ -32,6 +40,14 @@ struct MatrixParams {
         field(&P::values, "values",
               "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
               "FP64 matrix whatever is chosen here"),
+        field(&P::scale, "scale",
+              "narrow values beyond the range of their type: powers_of_two scales the matrix, rows "
+              "and columns alike where it is symmetric; refuse refuses it"),
+        field(
+            &P::diagonal, "diagonal",
+            "what is kept in FP32 beside narrow values, on the diagonal or its blocks: exact, the "
+            "diagonal itself; row_sums, what rounding has changed of row sums as well; auto: "
+            "row_sums of a symmetric matrix"),
         field(
             &P::reorder, "reorder",
             "renumbers rows and columns for cache locality: rcm (reverse Cuthill-McKee), metis "
@@ -39,19 +55,6 @@ struct MatrixParams {
             "sides), or auto: that of rcm and metis which saves more time than it takes over the "
             "expected products, if any. b, x0 and x stay in the order given; preconditioners see "
             "the new one")};
-  }
-};
-
-struct ScaledParams {
-  MatrixParams matrix;
-  Scaling scale = Scaling::powers_of_two;
-  static constexpr auto schema() {
-    using P = ScaledParams;
-    return std::tuple{
-        include(&P::matrix),
-        field(&P::scale, "scale",
-              "a value beyond the range of the stored type: scale rows, and columns, by powers of "
-              "two, or refuse the matrix")};
   }
 };
 

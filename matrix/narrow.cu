@@ -6,36 +6,25 @@
 namespace tcsolve::cuda {
 
 template <class S, class T>
-Narrowed narrow_values(Device& device, Arena& arena, CsrView<T> const& a, Beyond beyond, S* to) {
+Narrowed narrow_values(Device& device, Arena& arena, CsrView<T> const& a, Beyond beyond,
+                       KeptDiagonal kept, S* to) {
   Converter on(device, arena);
-  return narrowing::narrow_values<S>(on, a, beyond, to);
-}
-template <class T>
-UndoneExponents<T> undo_exponents(Device& device, Arena& arena, std::int32_t const* exponents,
-                                  std::size_t n) {
-  Converter on(device, arena);
-  UndoneExponents<T> undone;
-  narrowing::undo_exponents(on, exponents, n, undone);
-  return undone;
+  return narrowing::narrow_values<S>(on, a, beyond, kept, to);
 }
 template <class S>
-double norm_without_scales(Device& device, Arena& arena, CsrView<S> const& a,
+double norm_without_scales(Device& device, Arena& arena, CsrView<S> const& b, int shift,
                            std::int32_t const* rows, std::int32_t const* columns) {
   Converter on(device, arena);
-  return narrowing::norm_without_scales(on, a, rows, columns);
+  return narrowing::norm_without_scales(on, b, shift, rows, columns);
 }
 
-#define TCSOLVE_NARROW(S, T) \
-  template Narrowed narrow_values<S, T>(Device&, Arena&, CsrView<T> const&, Beyond, S*);
+#define TCSOLVE_NARROW(S, T)                                                                      \
+  template Narrowed narrow_values<S, T>(Device&, Arena&, CsrView<T> const&, Beyond, KeptDiagonal, \
+                                        S*);
 TCSOLVE_NARROWER(TCSOLVE_NARROW)
-#define TCSOLVE_UNDO(T) \
-  template UndoneExponents<T> undo_exponents<T>(Device&, Arena&, std::int32_t const*, std::size_t);
-TCSOLVE_UNDO(double)
-TCSOLVE_UNDO(float)
-#define TCSOLVE_NORM(S)                                                                           \
-  template double norm_without_scales<S>(Device&, Arena&, CsrView<S> const&, std::int32_t const*, \
-                                         std::int32_t const*);
-TCSOLVE_NORM(double)
+#define TCSOLVE_NORM(S)                                                           \
+  template double norm_without_scales<S>(Device&, Arena&, CsrView<S> const&, int, \
+                                         std::int32_t const*, std::int32_t const*);
 TCSOLVE_NORM(float)
 TCSOLVE_NORM(half)
 TCSOLVE_NORM(bfloat16)

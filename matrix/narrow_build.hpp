@@ -1,78 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The functions of matrix/narrow.hpp, written once for both backends (kernels/convert.hpp).
 ///
-///     round     round every unscaled value; find the first that does not fit and any subnormal
-///     raise     choose rows_i so that the largest exponent of row i becomes `top`
-///     balance   three times: shift the middle of the exponents of each row, then column, to 0
+///     round        round every unscaled value; find the first that does not fit, and whether any
+///                  exponent is outside [smallest_normal, top]
+///     equilibrate  nothing, one power of two for all, or the same for row and column i
+///                  (matrix/equilibrate_build.hpp)
+///     raise        choose rows_i so that the largest exponent of row i becomes `top`
+///     balance      three times: shift the middle of the exponents of each row, then column, to 0
 ///
-/// If rounding does not suffice, raise; if raising does not suffice, balance and raise again.
+/// Equilibrate; if that does not suffice, raise; if raising does not suffice, balance and raise
+/// again: then an entry may become zero that is below u/8 times the largest of its row and the
+/// largest of its column.
 #pragma once
 
-#include <bit>
 #include <limits>
 #include <utility>
 
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/matrix/diagonal_build.hpp>
+#include <tcsolve/matrix/equilibrate_build.hpp>
 #include <tcsolve/matrix/narrow.hpp>
 
 namespace tcsolve::narrowing {
-
-template <class S>
-struct Limits;
-template <>
-struct Limits<half> {
-  static constexpr int top = 14, smallest_normal = -14;  // largest values get exponent `top`
-};
-template <>
-struct Limits<float> {
-  static constexpr int top = 100, smallest_normal = -126;
-};
-template <>
-struct Limits<bfloat16> : Limits<float> {};
-
-constexpr int farthest = 1000;  ///< 2^-farthest and 2^farthest are normal in FP64
-constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
-constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t no_entry = std::numeric_limits<std::int64_t>::max();
-
-TCSOLVE_HD std::uint64_t bits_of(double v) {
-#if defined(__CUDA_ARCH__)
-  return static_cast<std::uint64_t>(__double_as_longlong(v));
-#else
-  return std::bit_cast<std::uint64_t>(v);
-#endif
-}
-TCSOLVE_HD double double_of(std::uint64_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __longlong_as_double(static_cast<long long>(bits));
-#else
-  return std::bit_cast<double>(bits);
-#endif
-}
-
-/// e where 2^e <= |v| < 2^(e + 1); v is finite and not zero.
-TCSOLVE_HD int exponent(double v) {
-  auto const raw = [](double of) { return static_cast<int>(bits_of(of) >> 52 & 0x7ff); };
-  int const e = raw(v);
-  return e > 0 ? e - 1023 : raw(v * 0x1p54) - 1023 - 54;
-}
-TCSOLVE_HD bool finite_nonzero(double v) { return v != 0 && v - v == 0; }
-
-/// v 2^e for |e| <= 2000, exact if the result is normal: the two factors have the same sign of
-/// exponent, so the intermediate product lies between v and the result.
-TCSOLVE_HD double times_power(double v, int e) {
-  auto const power = [](int of) { return double_of(static_cast<std::uint64_t>(of + 1023) << 52); };
-  return v * power(e / 2) * power(e - e / 2);
-}
-
-TCSOLVE_HD int clamped(int e) { return e < -farthest ? -farthest : e > farthest ? farthest : e; }
-
-/// v rounded to S. Every NaN becomes the same quiet NaN: devices do so by themselves, hosts do not.
-template <class S>
-TCSOLVE_HD S rounded(double v) {
-  return v == v ? S(v) : S(std::numeric_limits<float>::quiet_NaN());
-}
 
 /// Whether rounding turned a finite nonzero value into one that the rule (Beyond) refuses.
 template <class S>
@@ -82,8 +32,8 @@ TCSOLVE_HD bool lost(double v, S s, bool zero_too) {
 }
 
 struct Seen {
-  std::int64_t bad;        ///< index of the first entry that does not fit
-  std::int32_t subnormal;  ///< 1 if a nonzero unscaled value is below the normal range of S
+  std::int64_t bad;      ///< index of the first entry that does not fit
+  std::int32_t outside;  ///< 1 if the exponent of a value is outside [smallest_normal, top] of S
 };
 struct Forget {
   Seen* seen;
@@ -101,17 +51,32 @@ struct Round {
     S const s = rounded<S>(v);
     to[k] = s;
     if (lost(v, s, zero_too)) lower_to(&seen->bad, k);
-    if (finite_nonzero(v) && exponent(v) < Limits<S>::smallest_normal &&
-        glance(&seen->subnormal) == 0)
-      put(&seen->subnormal, 1);
+    if (!finite_nonzero(v)) return;
+    int const e = exponent(v);
+    bool const outside = e < Limits<S>::smallest_normal || e > Limits<S>::top;
+    if (outside && glance(&seen->outside) == 0) put(&seen->outside, 1);
   }
 };
 
-/// Rounds row i after scaling by its exponent plus those of the columns.
+/// Which finite values may become zero: none, all, or those far below the largest exponent of their
+/// row, which is the top of S, and below that of their column.
+struct MayVanish {
+  bool any = false;
+  std::int32_t const* columns = nullptr;
+  template <class S>
+  TCSOLVE_HD bool allows(int exponent, Index j) const {
+    if (columns == nullptr) return any;
+    int const largest = columns[j] < Limits<S>::top ? columns[j] : Limits<S>::top;
+    return exponent + Limits<S>::bits + 3 <= largest;
+  }
+};
+
+/// Rounds the scaled row i.
 template <class S, class T>
 struct RoundScaled {
   CsrView<T> a;
-  std::int32_t const *rows, *columns;
+  Powers powers;
+  MayVanish may;
   S* to;
   Seen* seen;
   template <class Warp>
@@ -120,9 +85,12 @@ struct RoundScaled {
     warp.each([&](int lane) {
       for (Offset k = begin + lane; k < end; k += 32) {
         double const v = double(a.values[k]);
-        S const s = rounded<S>(times_power(v, rows[i] + columns[a.columns[k]]));
+        Index const j = a.columns[k];
+        int const e = powers(i, j);
+        S const s = rounded<S>(times_power(v, e));
         to[k] = s;
-        if (lost(v, s, true)) lower_to(&seen->bad, k);
+        if (lost(v, s, true) && (double(s) != 0 || !may.template allows<S>(exponent(v) + e, j)))
+          lower_to(&seen->bad, k);
       }
     });
   }
@@ -172,7 +140,7 @@ struct CenterRow {
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
     each_row_range(a, columns, warp, i,
-                   [&](int low, int high) { rows[i] = clamped(-(low + high) / 2); });
+                   [&](int low, int high) { rows[i] = clamped(-((low + high) >> 1)); });
   }
 };
 struct ForgetColumn {
@@ -201,14 +169,54 @@ struct CenterColumn {
   std::int32_t const *low, *high;
   std::int32_t* columns;
   TCSOLVE_HD void operator()(std::int64_t j) const {
-    if (low[j] <= high[j]) columns[j] = clamped(-(low[j] + high[j]) / 2);
+    if (low[j] <= high[j]) columns[j] = clamped(-((low[j] + high[j]) >> 1));
   }
 };
-struct AnySet {
+struct AddExponent {
+  std::int32_t const* e;
+  std::int32_t* to;
+  TCSOLVE_HD void operator()(std::int64_t j) const {
+    if (to[j] != lowest) to[j] += e[j];
+  }
+};
+struct Farthest {
   std::int32_t const* exponents;
-  std::int32_t* any;
+  std::int32_t* most;
   TCSOLVE_HD void operator()(std::int64_t i) const {
-    if (exponents[i] != 0 && glance(any) == 0) put(any, 1);
+    raise_to(most, exponents[i] < 0 ? -exponents[i] : exponents[i]);
+  }
+};
+
+/// What rounding has done to row i.
+template <class S>
+struct Figures {
+  Powers powers;
+  float const* kept;  ///< (rows, block), or null
+  int block;
+  NarrowFigures* all;
+  template <class T>
+  TCSOLVE_HD void operator()(CsrView<T> const& a, std::int64_t i) const {
+    std::int64_t overflow = 0, underflow = 0, zeros = 0;
+    double size = 0, change = 0;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+      double const v = double(a.values[k]);
+      if (!finite_nonzero(v)) continue;
+      int const e = powers(i, a.columns[k]);
+      double const plain = double(rounded<S>(v)), s = double(rounded<S>(times_power(v, e)));
+      overflow += plain - plain != 0;
+      underflow += exponent(v) < Limits<S>::smallest_normal;
+      zeros += s == 0;
+      size += v < 0 ? -v : v;
+      change += times_power(s, -e) - v;
+    }
+    for (int c = 0; kept != nullptr && c < block; ++c) {
+      auto const j = static_cast<Index>(i / block * block + c);
+      change += times_power(double(kept[i * block + c]), -powers(i, j));
+    }
+    if (overflow > 0) atomic_add(&all->overflow, overflow);
+    if (underflow > 0) atomic_add(&all->underflow, underflow);
+    if (zeros > 0) atomic_add(&all->zeros, zeros);
+    if (change != 0) raise_to(&all->row_sum_change, change / size);
   }
 };
 
@@ -238,13 +246,17 @@ class Narrowing {
   Narrowing(On& on, CsrView<T> const& a, S* to)
       : on_(on), a_(a), to_(to), seen_(on.template take<Seen>(1)) {}
 
-  Narrowed run(Beyond beyond) {
+  Narrowed run(Beyond beyond, KeptDiagonal kept) {
     on_.each(1, Forget{seen_});
     on_.each(a_.entries, Round<S, T>{a_.values, to_, beyond != Beyond::refuse_infinite, seen_});
     Seen seen = look();
-    bool const enough = seen.bad == no_entry && (beyond != Beyond::scale || seen.subnormal == 0);
-    if (!enough && beyond == Beyond::scale) seen = scale();
-    if (seen.bad != no_entry) refuse(seen.bad);
+    if (beyond == Beyond::scale) seen = scale(seen);
+    if (seen.bad != no_entry) {
+      refuse(seen.bad);
+    } else if (beyond != Beyond::refuse_infinite) {
+      m_.diagonal = kept_beside<S>(on_, a_, powers(), kept, m_.block);
+      count();
+    }
     return std::move(m_);
   }
 
@@ -262,39 +274,67 @@ class Narrowing {
   void raise() {
     on_.each_warp(a_.rows, Raise<T>{a_, Limits<S>::top, columns_.data(), rows_.data()});
   }
-  Seen round() {
+  Powers powers() const { return {m_.shift, rows_.data(), columns_.data()}; }
+  Seen round(MayVanish const& may) {
     on_.each(1, Forget{seen_});
-    on_.each_warp(a_.rows, RoundScaled<S, T>{a_, rows_.data(), columns_.data(), to_, seen_});
+    on_.each_warp(a_.rows, RoundScaled<S, T>{a_, powers(), may, to_, seen_});
     return look();
   }
-  void balance() {
+  /// The exponents that the columns of the matrix reach with rows_.
+  void range_columns(std::int32_t* low, std::int32_t* high) {
+    on_.each(a_.cols, ForgetColumn{low, high});
+    on_.each_warp(a_.rows, RangeColumns<T>{a_, rows_.data(), low, high});
+  }
+  Seen balance() {
     auto* const low = on_.template take<std::int32_t>(a_.cols);
     auto* const high = on_.template take<std::int32_t>(a_.cols);
     for (int turn = 0; turn < 3; ++turn) {
       on_.each_warp(a_.rows, CenterRow<T>{a_, columns_.data(), rows_.data()});
-      on_.each(a_.cols, ForgetColumn{low, high});
-      on_.each_warp(a_.rows, RangeColumns<T>{a_, rows_.data(), low, high});
+      range_columns(low, high);
       on_.each(a_.cols, CenterColumn{low, high, columns_.data()});
     }
+    raise();
+    range_columns(low, high);
+    on_.each(a_.cols, AddExponent{columns_.data(), high});
+    return round({.columns = high});
   }
-  Seen scale() {
+  Seen scale(Seen const& plain) {
+    bool const in_range = plain.bad == no_entry && plain.outside == 0;
+    Equilibration even = equilibrate<S>(on_, a_, in_range);
+    if (even.suffices) {
+      m_.shift = even.shift;
+      m_.symmetric = even.exponents.size() > 0;
+      if (m_.symmetric) {
+        columns_ = zeros(a_.cols);
+        on_.each(a_.cols, CopyExponent{even.exponents.data(), columns_.data()});
+        rows_ = std::move(even.exponents);
+      }
+      return m_.symmetric || m_.shift != 0 ? round({.any = even.drops}) : plain;
+    }
     rows_ = zeros(a_.rows), columns_ = zeros(a_.cols);
     raise();
-    Seen seen = round();
-    if (seen.bad != no_entry) {
-      balance();
-      raise();
-      seen = round();
-    }
-    auto* const any = on_.template take<std::int32_t>(2);
-    on_.clear(any, 2);
-    on_.each(a_.rows, AnySet{rows_.data(), any});
-    on_.each(a_.cols, AnySet{columns_.data(), any + 1});
-    std::int32_t set[2];
-    on_.read(any, set, 2);
-    if (set[0] != 0) m_.row_exponents = std::move(rows_);
-    if (set[1] != 0) m_.column_exponents = std::move(columns_);
-    return seen;
+    Seen const seen = round({});
+    return seen.bad == no_entry ? seen : balance();
+  }
+  /// The figures of what was rounded, and the exponents that are not zero everywhere.
+  void count() {
+    auto* const figures = on_.template take<NarrowFigures>(1);
+    on_.clear(figures, 1);
+    on_.each_row(a_.rows, a_, Figures<S>{powers(), m_.diagonal.data(), m_.block, figures});
+    on_.read(figures, &m_.figures, 1);
+    m_.figures.scaled = m_.shift != 0 ? MatrixScale::one_power : MatrixScale::nothing;
+    if (rows_.size() == 0 && columns_.size() == 0) return;
+    auto* const most = on_.template take<std::int32_t>(2);
+    on_.clear(most, 2);
+    on_.each(a_.rows, Farthest{rows_.data(), most});
+    on_.each(a_.cols, Farthest{columns_.data(), most + 1});
+    std::int32_t found[2];
+    on_.read(most, found, 2);
+    m_.farthest = found[0] > found[1] ? found[0] : found[1];
+    if (found[0] != 0) m_.row_exponents = std::move(rows_);
+    if (found[1] != 0) m_.column_exponents = std::move(columns_);
+    if (m_.farthest > 0)
+      m_.figures.scaled = m_.symmetric ? MatrixScale::symmetric : MatrixScale::rows_and_columns;
   }
   void refuse(std::int64_t bad) {
     auto* const there = on_.template take<Place>(1);
@@ -314,56 +354,29 @@ class Narrowing {
 };
 
 template <class S, class On, class T>
-Narrowed narrow_values(On& on, CsrView<T> const& a, Beyond beyond, S* to) {
-  return Narrowing<On, S, T>(on, a, to).run(beyond);
+Narrowed narrow_values(On& on, CsrView<T> const& a, Beyond beyond, KeptDiagonal kept, S* to) {
+  return Narrowing<On, S, T>(on, a, to).run(beyond, kept);
 }
 
-template <class T>
-struct Undo {
-  std::int32_t const* exponents;
-  T* factors;
-  std::int64_t* outside;
-  TCSOLVE_HD void operator()(std::int64_t i) const {
-    int const e = -exponents[i];
-    factors[i] = T(times_power(1.0, e));
-    constexpr int low = std::numeric_limits<T>::min_exponent - 1,
-                  high = std::numeric_limits<T>::max_exponent - 1;
-    if (e < low || e > high) lower_to(outside, i);
-  }
-};
-template <class On, class T>
-void undo_exponents(On& on, std::int32_t const* exponents, std::size_t n, UndoneExponents<T>& m) {
-  if (n == 0) return;
-  m.factors = Array<T>(on.space(), n);
-  auto* const outside = on.template take<std::int64_t>(1);
-  std::int64_t first = no_entry;
-  on.write(&first, outside, 1);
-  on.each(static_cast<std::int64_t>(n), Undo<T>{exponents, m.factors.data(), outside});
-  on.read(outside, &first, 1);
-  if (first != no_entry) m.outside = first;
-}
-
-template <class S>
 struct UnscaledRow {
-  std::int32_t const *rows, *columns;
+  Powers powers;
   double* norm;
-  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
+  template <class S>
+  TCSOLVE_HD void operator()(CsrView<S> const& b, std::int64_t i) const {
     double sum = 0;
-    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
-      double const v = double(a.values[k]);
-      int const e =
-          (rows == nullptr ? 0 : rows[i]) + (columns == nullptr ? 0 : columns[a.columns[k]]);
-      sum += times_power(v < 0 ? -v : v, -e);
+    for (Offset k = b.offsets[i], end = b.offsets[i + 1]; k < end; ++k) {
+      double const v = double(b.values[k]);
+      sum += times_power(v < 0 ? -v : v, -powers(i, b.columns[k]));
     }
     raise_to(norm, sum);
   }
 };
 template <class On, class S>
-double norm_without_scales(On& on, CsrView<S> const& a, std::int32_t const* rows,
+double norm_without_scales(On& on, CsrView<S> const& b, int shift, std::int32_t const* rows,
                            std::int32_t const* columns) {
   auto* const norm = on.template take<double>(1);
   on.clear(norm, 1);
-  on.each_row(a.rows, a, UnscaledRow<S>{rows, columns, norm});
+  on.each_row(b.rows, b, UnscaledRow{{shift, rows, columns}, norm});
   double largest = 0;
   on.read(norm, &largest, 1);
   return largest;

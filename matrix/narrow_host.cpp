@@ -6,36 +6,24 @@
 namespace tcsolve::host {
 
 template <class S, class T>
-Narrowed narrow_values(Host&, Arena& arena, CsrView<T> const& a, Beyond beyond, S* to) {
+Narrowed narrow_values(Host&, Arena& arena, CsrView<T> const& a, Beyond beyond, KeptDiagonal kept,
+                       S* to) {
   Converter on(arena);
-  return narrowing::narrow_values<S>(on, a, beyond, to);
-}
-template <class T>
-UndoneExponents<T> undo_exponents(Host&, Arena& arena, std::int32_t const* exponents,
-                                  std::size_t n) {
-  Converter on(arena);
-  UndoneExponents<T> undone;
-  narrowing::undo_exponents(on, exponents, n, undone);
-  return undone;
+  return narrowing::narrow_values<S>(on, a, beyond, kept, to);
 }
 template <class S>
-double norm_without_scales(Host&, Arena& arena, CsrView<S> const& a, std::int32_t const* rows,
-                           std::int32_t const* columns) {
+double norm_without_scales(Host&, Arena& arena, CsrView<S> const& b, int shift,
+                           std::int32_t const* rows, std::int32_t const* columns) {
   Converter on(arena);
-  return narrowing::norm_without_scales(on, a, rows, columns);
+  return narrowing::norm_without_scales(on, b, shift, rows, columns);
 }
 
 #define TCSOLVE_NARROW(S, T) \
-  template Narrowed narrow_values<S, T>(Host&, Arena&, CsrView<T> const&, Beyond, S*);
+  template Narrowed narrow_values<S, T>(Host&, Arena&, CsrView<T> const&, Beyond, KeptDiagonal, S*);
 TCSOLVE_NARROWER(TCSOLVE_NARROW)
-#define TCSOLVE_UNDO(T) \
-  template UndoneExponents<T> undo_exponents<T>(Host&, Arena&, std::int32_t const*, std::size_t);
-TCSOLVE_UNDO(double)
-TCSOLVE_UNDO(float)
-#define TCSOLVE_NORM(S)                                                                         \
-  template double norm_without_scales<S>(Host&, Arena&, CsrView<S> const&, std::int32_t const*, \
-                                         std::int32_t const*);
-TCSOLVE_NORM(double)
+#define TCSOLVE_NORM(S)                                                         \
+  template double norm_without_scales<S>(Host&, Arena&, CsrView<S> const&, int, \
+                                         std::int32_t const*, std::int32_t const*);
 TCSOLVE_NORM(float)
 TCSOLVE_NORM(half)
 TCSOLVE_NORM(bfloat16)

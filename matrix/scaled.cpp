@@ -26,24 +26,11 @@ void require_fit(Narrowed const& made, Beyond beyond) {
 }
 
 template <class S, class T>
-Narrowed narrowed(Context& ctx, CsrView<T> const& a, Beyond beyond, S* to) {
-  auto made = ctx.visit([&](auto& on) { return narrow_values<S>(on, ctx.arena(), a, beyond, to); });
+Narrowed narrowed(Context& ctx, CsrView<T> const& a, Beyond beyond, KeptDiagonal kept, S* to) {
+  auto made =
+      ctx.visit([&](auto& on) { return narrow_values<S>(on, ctx.arena(), a, beyond, kept, to); });
   require_fit<S>(made, beyond);
   return made;
-}
-
-template <class T>
-Array<T> undone(Context& ctx, Array<std::int32_t> const& exponents, char const* what) {
-  auto made = ctx.visit([&](auto& on) {
-    return undo_exponents<T>(on, ctx.arena(), exponents.data(), exponents.size());
-  });
-  if (made.outside >= 0) {
-    std::int32_t e = 0;
-    copy_bytes(ctx, &e, Space::host, exponents.data() + made.outside, ctx.space(), sizeof e);
-    throw MatrixError(cat(what, " ", made.outside + 1, ": its scale 2^", -e,
-                          " is outside the range", " of the vectors; use wider vectors"));
-  }
-  return std::move(made.factors);
 }
 
 std::vector<int> listed(Array<std::int32_t> const& exponents) {
@@ -57,62 +44,45 @@ ScaledCsr<S> scaled(Csr<double> const& a, Scaling scaling) {
   Host host;
   Arena arena(Space::host);
   std::vector<S> values(a.values.size());
-  auto const made = host::narrow_values<S>(host, arena, a.view(), beyond(scaling), values.data());
+  auto const made = host::narrow_values<S>(host, arena, a.view(), beyond(scaling),
+                                           KeptDiagonal::stored, values.data());
   require_fit<S>(made, beyond(scaling));
   return {{a.rows, a.cols, a.offsets, a.columns, std::move(values)},
+          made.shift,
           listed(made.row_exponents),
           listed(made.column_exponents)};
 }
 
 template <class S>
 template <class T>
-NarrowCsr<S>::NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond)
+NarrowCsr<S>::NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond, KeptDiagonal kept)
     : values_(ctx.space(), static_cast<std::size_t>(a.entries)) {
-  narrow(ctx, a, beyond, values_.data());
+  narrow(ctx, a, beyond, kept, values_.data());
 }
 
 template <class S>
 template <class T>
-NarrowCsr<S>::NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond, Arena::Scope& memory) {
-  narrow(ctx, a, beyond, memory.take<S>(static_cast<std::size_t>(a.entries)));
+NarrowCsr<S>::NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond, KeptDiagonal kept,
+                        Arena::Scope& memory) {
+  narrow(ctx, a, beyond, kept, memory.take<S>(static_cast<std::size_t>(a.entries)));
 }
 
 template <class S>
 template <class T>
-void NarrowCsr<S>::narrow(Context& ctx, CsrView<T> const& a, Beyond beyond, S* values) {
+void NarrowCsr<S>::narrow(Context& ctx, CsrView<T> const& a, Beyond beyond, KeptDiagonal kept,
+                          S* values) {
   auto here = std::make_shared<CsrStorage<T>>(ctx, a);
   CsrView<T> const& from = here->view();
-  auto made = narrowed<S>(ctx, from, beyond, values);
-  rows_ = std::move(made.row_exponents);
-  columns_ = std::move(made.column_exponents);
+  made_ = narrowed<S>(ctx, from, beyond, kept, values);
   view_ = {from.rows, from.cols, from.entries, from.offsets, from.columns, values, from.space};
   pattern_ = std::move(here);
 }
 
 template <class S>
-NarrowCsr<S>::NarrowCsr(Context& ctx, ScaledCsr<S> const& a)
-    : rows_(to_space(ctx, a.rows.data(), a.rows.size())),
-      columns_(to_space(ctx, a.cols.data(), a.cols.size())) {
-  auto here = std::make_shared<CsrStorage<S>>(ctx, a.matrix.view());
-  view_ = here->view();
-  pattern_ = std::move(here);
-}
-
-template <class S>
-template <class T>
-Array<T> NarrowCsr<S>::undone_rows(Context& ctx) const {
-  return undone<T>(ctx, rows_, "row");
-}
-template <class S>
-template <class T>
-Array<T> NarrowCsr<S>::undone_columns(Context& ctx) const {
-  return undone<T>(ctx, columns_, "column");
-}
-
-template <class S>
 double NarrowCsr<S>::unscaled_norm(Context& ctx) const {
   return ctx.visit([&](auto& on) {
-    return norm_without_scales(on, ctx.arena(), view_, rows_.data(), columns_.data());
+    return norm_without_scales(on, ctx.arena(), view_, made_.shift, made_.row_exponents.data(),
+                               made_.column_exponents.data());
   });
 }
 
@@ -134,20 +104,13 @@ CsrStorage<S> NarrowCsr<S>::owned(Context& ctx) && {
   return CsrStorage<S>(ctx, view_.rows, view_.cols, std::move(arrays));
 }
 
-#define TCSOLVE_INSTANTIATE(S)                                         \
-  template class NarrowCsr<S>;                                         \
-  template Array<double> NarrowCsr<S>::undone_rows(Context&) const;    \
-  template Array<double> NarrowCsr<S>::undone_columns(Context&) const; \
-  template Array<float> NarrowCsr<S>::undone_rows(Context&) const;     \
-  template Array<float> NarrowCsr<S>::undone_columns(Context&) const;
-TCSOLVE_INSTANTIATE(double)  // its scaling is computed elsewhere
-TCSOLVE_INSTANTIATE(float)
-TCSOLVE_INSTANTIATE(half)
-TCSOLVE_INSTANTIATE(bfloat16)
-#undef TCSOLVE_INSTANTIATE
-#define TCSOLVE_INSTANTIATE(S, T)                                        \
-  template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond); \
-  template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond, Arena::Scope&);
+template class NarrowCsr<float>;
+template class NarrowCsr<half>;
+template class NarrowCsr<bfloat16>;
+#define TCSOLVE_INSTANTIATE(S, T)                                                      \
+  template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond, KeptDiagonal); \
+  template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond, KeptDiagonal,  \
+                                   Arena::Scope&);
 TCSOLVE_NARROWER(TCSOLVE_INSTANTIATE)
 template ScaledCsr<float> scaled<float>(Csr<double> const&, Scaling);
 template ScaledCsr<half> scaled<half>(Csr<double> const&, Scaling);

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A matrix rounded to a narrow type after scaling by powers of two, so that no value overflows to
-/// infinity or underflows to zero (Higham, Pranesh and Zounon 2019, "Squeezing a matrix into half
-/// precision", section 2; powers of two are exact).
+/// A matrix rounded to a narrow type after scaling by powers of two, which are exact:
+///
+///     b_ij = round(a_ij 2^(shift + rows_i + columns_j))
+///
+/// by the first of these that holds it (matrix/equilibrate_build.hpp, matrix/narrow_build.hpp):
+///
+///     D A D and a shift         A symmetric with diagonals that differ by more than 1/u, d_i such
+///                               that the diagonal has one or two exponents; entries below
+///                               u sqrt|a_ii a_jj| / 8 may become zero
+///     nothing, a shift alone    the same entries of a symmetric A may become zero
+///     rows, then columns        any other A (Higham, Pranesh and Zounon 2019, "Squeezing a matrix
+///                               into half precision", section 2); entries below u/8 of the largest
+///                               of their row and of their column may become zero
+///
+/// A and 2^s A become the same matrix.
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <tcsolve/matrix/narrow.hpp>
@@ -13,21 +26,21 @@
 namespace tcsolve {
 
 enum class Scaling {
-  powers_of_two,  ///< scale rows, then columns as well, if values leave the range of the type
+  powers_of_two,  ///< scale the matrix if values leave the range of the type
   refuse          ///< throw MatrixError if values leave the range of the type
 };
 
-/// values_ij = round(a_ij 2^(rows_i + cols_j)); an empty list is all zeros.
+/// b on the host; an empty list is all zeros.
 template <class S>
 struct ScaledCsr {
   Csr<S> matrix;
+  int shift = 0;
   std::vector<int> rows, cols;
 };
 
-/// Throws MatrixError, naming row and column, if a value would overflow to infinity or a nonzero
-/// value would underflow to zero: without scaling for Scaling::refuse, else after the scalings
-/// below. Rows are scaled if a value would be infinite, zero or subnormal; columns are scaled as
-/// well only if row scaling does not suffice. Cost: matrix/narrow.hpp, on the host.
+/// Throws MatrixError, naming row and column, if a value would overflow to infinity or one that
+/// matters would underflow to zero: without scaling for Scaling::refuse, else after the scalings
+/// above. Cost: matrix/narrow.hpp, on the host.
 template <class S>
 ScaledCsr<S> scaled(Csr<double> const& a, Scaling);
 
@@ -43,21 +56,22 @@ class NarrowCsr {
  public:
   /// Throws what scaled() throws; with Beyond::refuse_infinite what converted() throws.
   template <class T>
-  NarrowCsr(Context&, CsrView<T> const& a, Beyond);
+  NarrowCsr(Context&, CsrView<T> const& a, Beyond, KeptDiagonal = KeptDiagonal::stored);
   /// The same with the values in `memory`, valid while the scope is open: allocates no values.
   template <class T>
-  NarrowCsr(Context&, CsrView<T> const& a, Beyond, Arena::Scope& memory);
-  NarrowCsr(Context&, ScaledCsr<S> const&);
+  NarrowCsr(Context&, CsrView<T> const& a, Beyond, KeptDiagonal, Arena::Scope& memory);
+  template <class T>
+  NarrowCsr(Context& ctx, CsrView<T> const& a, Beyond beyond, Arena::Scope& memory)
+      : NarrowCsr(ctx, a, beyond, KeptDiagonal::stored, memory) {}
 
   CsrView<S> const& view() const { return view_; }
-  bool scaled() const { return rows_.size() > 0 || columns_.size() > 0; }
-  /// The factors 2^-e of the rows (columns) as T; empty if all are 1. Throws MatrixError if a
-  /// factor is out of T's range.
-  template <class T>
-  Array<T> undone_rows(Context&) const;
-  template <class T>
-  Array<T> undone_columns(Context&) const;
-  /// ||A||_inf of the matrix before it was scaled.
+  bool scaled() const {
+    return made_.shift != 0 || made_.row_exponents.size() > 0 || made_.column_exponents.size() > 0;
+  }
+  /// The powers of two, and what rounding has done.
+  Narrowed const& powers() const { return made_; }
+  Narrowed take_powers() { return std::move(made_); }
+  /// ||A||_inf of the rounded matrix with its scaling undone.
   double unscaled_norm(Context&) const;
   /// Moves the values, which must not lie in an Arena::Scope, to a storage that owns a copy of the
   /// pattern.
@@ -65,11 +79,11 @@ class NarrowCsr {
 
  private:
   template <class T>
-  void narrow(Context&, CsrView<T> const& a, Beyond, S* values);
+  void narrow(Context&, CsrView<T> const& a, Beyond, KeptDiagonal, S* values);
 
   std::shared_ptr<void const> pattern_;  // owns the pattern if it is not borrowed
   Array<S> values_;
-  Array<std::int32_t> rows_, columns_;  // exponents
+  Narrowed made_;
   CsrView<S> view_;
 };
 

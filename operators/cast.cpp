@@ -2,6 +2,7 @@
 #include <tcsolve/operators/cast.hpp>
 
 #include <tcsolve/matrix/scaled.hpp>
+#include <tcsolve/operators/rescaled.hpp>
 
 namespace tcsolve {
 
@@ -26,6 +27,9 @@ template <class T, class U>
 void Cast<T, U>::do_update_values(Context& ctx, CsrView<T> const& a) {
   if (!changes_) throw Unsupported(cat(this->name(), ": update_values"));
   if constexpr (std::is_same_v<U, float>) {
+    // What rounds them itself is given them as they are: they would be rounded twice.
+    if (auto* const rounds = dynamic_cast<Rescaled<float>*>(changes_.get()))
+      return rounds->update_from(ctx, a);
     NarrowCsr<float> const narrow(ctx, a, Beyond::refuse_infinite);
     changes_->update_values(ctx, narrow.view());
   } else {

@@ -340,6 +340,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                          {"entries", run.entries},
                          {"hash", run.hash.empty() ? Json(nullptr) : Json(run.hash)}}},
                        {"format", run.format.empty() ? Json(nullptr) : Json(run.format)},
+                       {"rounding", rounding_json(run.rounding)},
                        {"reordering", reordering_json(run.reordering)},
                        {"preconditioner", text_or_null(run.preconditioner)},
                        {"choices", choices_json(run)},

@@ -84,7 +84,8 @@ struct RunResult {
   Joules joules;                         ///< of a solve
   std::optional<MatrixPicture> picture;  ///< for report.html
   std::string source, device;
-  std::string format;  ///< that A was stored in
+  std::string format;                     ///< that A was stored in
+  std::optional<NarrowFigures> rounding;  ///< of its values, where they were stored in fewer bits
   Backend backend = Backend::host;
   Index rows = 0, cols = 0;
   Offset entries = 0;

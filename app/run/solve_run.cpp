@@ -61,6 +61,7 @@ void note_setup(LinearSolver const& solver, RunResult& result) {
   times.convert = setup.convert;
   times.setup = setup.setup;
   result.format = setup.format;
+  result.rounding = setup.rounding;
   result.reordering = setup.reordering;
   result.preconditioner = setup.preconditioner;
 }

@@ -144,7 +144,7 @@ void FactoredInverse<S>::share(Context& ctx) {
       values_ = Array<S>(ctx.space(), static_cast<std::size_t>(joint_->entries()));
     Narrowed const rounded = ctx.visit([&](auto& on) {
       return narrow_values(on, ctx.arena(), joint_->matrix(), Beyond::refuse_infinite,
-                           values_.data());
+                           KeptDiagonal::stored, values_.data());
     });
     if (!rounded.fits)
       throw MatrixError(cat("an entry of the factors, ", rounded.value,

@@ -227,7 +227,7 @@ void spmm_bsell(Device& on, BsellProduct<S, T> const& p) {
     Grid const g = grid<b, S, T>(on, p.a);
     for (Index j = 0; j < y.cols; ++j) {
       T const* const from = x.data + j * x.col_stride;
-      Range<T> const to{p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride, nullptr};
+      Range<T> const to{p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride};
       if (x.row_stride == 1)
         bsell_kernel<b, true>
             <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, from, x.row_stride, to);
@@ -245,7 +245,7 @@ void spmv_dot_bsell(Device& on, BsellProduct<S, T> const& p, double* sigma) {
     check(cudaMemsetAsync(sigma, 0, sizeof(double), on.stream));
     return;
   }
-  Range<T> const y{p.alpha, T(0), p.y.data, 1, nullptr};
+  Range<T> const y{p.alpha, T(0), p.y.data, 1};
   with_bsell_block(p.a.block, [&]<int b>(std::integral_constant<int, b>) {
     Grid const g = grid<b, S, T>(on, p.a);
     bsell_dot_kernel<b>

@@ -107,7 +107,7 @@ class BsellFactory final : public FactoryOf<BsellParams> {
                             OperatorUse const& use) const override {
     BsellTuning tuning{.block = static_cast<Index>(params_.block)};
     if (tuning.block == 0) tuning.block = best_block(use.seen, values_);
-    return rounded_operator<BsellOperator>(ctx, a, use, values_, tuning);
+    return rounded_operator<BsellOperator>(ctx, a, use, params_.matrix, tuning);
   }
 };
 

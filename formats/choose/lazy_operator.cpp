@@ -138,8 +138,8 @@ OperatorPtr<double> as(Context& ctx, CsrView<double> const& a, Plan const& plan)
   if constexpr (std::is_same_v<S, double>)
     csr = std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a));
   else
-    csr = std::make_shared<CsrOperator<double, S>>(
-        ctx, NarrowCsr<S>(ctx, a, Beyond::refuse_infinite).owned(ctx));
+    csr = std::make_shared<CsrOperator<double, S>>(ctx,
+                                                   NarrowCsr<S>(ctx, a, Beyond::refuse).owned(ctx));
   Candidate const& now = plan.of(plan.request.among->source());
   Candidate const* best = &now;
   for (Candidate const& c : plan.candidates)

@@ -127,7 +127,7 @@ void spmm_csell(Device& on, CsellProduct<S, T> const& p) {
   Elements<T> const y = p.y;
   for (Index j = 0; j < y.cols; ++j)
     column(on, p, x.data + j * x.col_stride, x.row_stride,
-           {p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride, nullptr});
+           {p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride});
 }
 
 template <class S, class T>
@@ -137,7 +137,7 @@ void spmv_dot_csell(Device& on, CsellProduct<S, T> const& p, double* sigma) {
     check(cudaMemsetAsync(sigma, 0, sizeof(double), on.stream));
     return;
   }
-  Range<T> const y{p.alpha, T(0), p.y.data, 1, nullptr};
+  Range<T> const y{p.alpha, T(0), p.y.data, 1};
   csell_dot_kernel<F><<<grid<F>(on, p.a.count), F::warps * 32, 0, on.stream>>>(p.a, p.x.data, y,
                                                                                sigma, on.scratch);
   check(cudaGetLastError());

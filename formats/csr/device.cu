@@ -263,7 +263,7 @@ void spmm_csr(Device& on, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> 
   auto row_stride = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
   auto col_stride = [](auto v) { return v.layout == Layout::row_major ? std::int64_t{1} : v.ld; };
   if (y.cols == 1) {
-    Range<T> const to{alpha, beta, y.data, row_stride(y), nullptr};
+    Range<T> const to{alpha, beta, y.data, row_stride(y)};
     Offset const mean = a.entries / a.rows;  // half of it, or a quarter, on their way in a lane
     int const of_row = mean <= 8 ? 2 : mean <= 16 ? 4 : mean <= 128 ? 8 : 32;
     auto const launch = [&]<int... lanes>(std::integer_sequence<int, lanes...>) {

@@ -190,7 +190,6 @@ template <class T>
 struct DaspWork {
   T* parts = nullptr;               // (long_units)
   unsigned int* tickets = nullptr;  // (long_rows)
-  T const* row_scale = nullptr;     // (rows), or null: row i of the result is multiplied by it
   DaspUnitOf unit = DaspUnitOf::automatic;
   int loop_num = 1;
   double blocks_per_unit = 0;  // of medium units, on average

@@ -15,12 +15,12 @@ constexpr auto names(Products) {
 namespace {
 
 struct DaspParams {
-  ScaledParams scaled;
+  MatrixParams matrix;
   Products multiply = Products::vectors;
   static constexpr auto schema() {
     using P = DaspParams;
     return std::tuple{
-        include(&P::scaled),
+        include(&P::matrix),
         field(
             &P::multiply, "multiply",
             "fp16: x is rounded to fp16 too (infinite beyond 65504; the solvers' own vectors have "
@@ -62,7 +62,7 @@ class DaspFactory final : public FactoryOf<DaspParams> {
                             OperatorUse const& use) const override {
     DaspOptions options;
     if (params_.multiply == Products::fp16) options.unit = DaspUnitOf::half_products;
-    return scaled_operator<DaspOperator>(ctx, a, use, params_.scaled, options);
+    return rounded_operator<DaspOperator>(ctx, a, use, params_.matrix, options);
   }
 };
 
@@ -100,7 +100,6 @@ Format dasp_format() {
           .doc =
               "rows by length in blocks of 8 x 4 for the matrix unit (DASP); any row lengths; no "
               "transpose",
-          .can = {.scale = true},
           .refuses = refuses,
           .layout = layout,
           .estimate = estimate,

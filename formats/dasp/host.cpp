@@ -43,10 +43,9 @@ struct Product {
   T beta;
   T* y;
   std::int64_t stride;
-  T const* scale;
 
   void write(Index row, double sum) const {
-    double v = double(alpha) * (scale == nullptr ? sum : double(scale[row]) * sum);
+    double v = double(alpha) * sum;
     T& out = y[row * stride];
     out = T(beta == T(0) ? v : v + double(beta) * double(out));
   }
@@ -129,13 +128,9 @@ void spmm_dasp(Host&, T alpha, DaspView<S> const& a, DaspWork<T> const& work, In
                Out<T> y) {
   auto step = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
   for (Index j = 0; j < y.cols; ++j)
-    Product<S, T>{a,
-                  alpha,
-                  {x.data + x.offset(0, j), step(x), work.unit},
-                  beta,
-                  y.data + y.offset(0, j),
-                  step(y),
-                  work.row_scale}
+    Product<S, T>{
+        a,      alpha, {x.data + x.offset(0, j), step(x), work.unit}, beta, y.data + y.offset(0, j),
+        step(y)}
         .run();
 }
 

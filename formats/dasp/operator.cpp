@@ -46,11 +46,7 @@ Traits DaspOperator<T, S>::traits() const {
 
 template <class T, class S>
 void DaspOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
-  DaspWork<T> work = work_;
-  work.row_scale = this->row_scale();
-  this->multiply(ctx, x, y, [&](In<T> from, Out<T> to) {
-    ctx.visit([&](auto& on) { spmm_dasp(on, alpha, this->matrix().view(), work, from, beta, to); });
-  });
+  ctx.visit([&](auto& on) { spmm_dasp(on, alpha, this->matrix().view(), work_, x, beta, y); });
 }
 
 template class DaspOperator<double, double>;

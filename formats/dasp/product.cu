@@ -27,7 +27,7 @@ void spmm_dasp(Device& on, T alpha, DaspView<S> const& a, DaspWork<T> const& wor
   auto step = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
   for (Index j = 0; j < y.cols; ++j) {
     T const* from = x.data + x.offset(0, j);
-    Range<T> to{alpha, beta, y.data + y.offset(0, j), step(y), work.row_scale};
+    Range<T> to{alpha, beta, y.data + y.offset(0, j), step(y)};
     if constexpr (std::is_same_v<S, half>)
       if (work.unit == DaspUnitOf::half_products) {
         dasp_column<MmaF16>(on, a, work, from, step(x), to);

@@ -332,7 +332,7 @@ void spmm_spaden(Device& on, T alpha, SpadenView<S> const& a, SpadenWork<T> cons
     Domain<T> from{x.data + x.offset(0, j), step(x), 0};
     if (from.stride == 1 && reinterpret_cast<std::uintptr_t>(from.x) % 16 == 0)
       from.whole_blocks = x.rows / 8;
-    Range<T> to{alpha, beta, y.data + y.offset(0, j), step(y), work.row_scale};
+    Range<T> to{alpha, beta, y.data + y.offset(0, j), step(y)};
     if (Index pieces = a.pieces + a.side_pieces; pieces > 0) {
       pieces_kernel<<<(pieces + warps - 1) / warps, 32 * warps, 0, on.stream>>>(a, work, from);
       check(cudaGetLastError());

@@ -40,11 +40,10 @@ Format spaden_format() {
           .doc =
               "bitmaps of 8 x 8 blocks with packed values (bitBSR); more than 32 entries a row; no "
               "transpose",
-          .can = {.scale = true},
           .refuses = refuses,
           .layout = layout,
           .estimate = estimate,
-          .factory = factory_of<ScalingFactory<SpadenOperator>>(),
+          .factory = factory_of<RoundingFactory<SpadenOperator>>(),
           .makers = makers_of<SpadenOperator>(),
           .variants = variants};
 }

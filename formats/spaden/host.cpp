@@ -26,7 +26,7 @@ void refill_spaden(Host&, Arena& arena, CsrView<S> const& a, SpadenArrays<S>& m)
 }
 
 template <class S, class T>
-void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const& work, In<T> x, T beta,
+void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const&, In<T> x, T beta,
                  Out<T> y) {
   std::int64_t serial_below = a.entries * y.cols < 20000 ? std::int64_t{1} << 40 : 2;
   for (Index j = 0; j < y.cols; ++j)
@@ -47,7 +47,6 @@ void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const& wo
           for (auto e = a.side_start[i]; e < a.side_start[i + 1]; ++e)
             sum[r] += double(a.side_values[e]) * double(x.data[x.offset(a.side_columns[e], j)]);
         double v = double(alpha) * sum[r];
-        if (work.row_scale != nullptr) v *= double(work.row_scale[i]);
         T& out = y.data[y.offset(i, j)];
         out = T(beta == T(0) ? v : v + double(beta) * double(out));
       }

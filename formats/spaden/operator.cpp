@@ -36,12 +36,7 @@ Traits SpadenOperator<T, S>::traits() const {
 
 template <class T, class S>
 void SpadenOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
-  SpadenWork<T> work = work_;
-  work.row_scale = this->row_scale();
-  this->multiply(ctx, x, y, [&](In<T> from, Out<T> to) {
-    ctx.visit(
-        [&](auto& on) { spmm_spaden(on, alpha, this->matrix().view(), work, from, beta, to); });
-  });
+  ctx.visit([&](auto& on) { spmm_spaden(on, alpha, this->matrix().view(), work_, x, beta, y); });
 }
 
 template class SpadenOperator<double, double>;

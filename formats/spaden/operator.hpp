@@ -2,7 +2,7 @@
 /// The product with a bitBSR matrix (formats/spaden/spaden.hpp).
 #pragma once
 
-#include <tcsolve/formats/scaled_operator.hpp>
+#include <tcsolve/formats/converted_operator.hpp>
 #include <tcsolve/formats/spaden/ops.hpp>
 #include <tcsolve/formats/spaden/spaden.hpp>
 
@@ -11,28 +11,21 @@ namespace tcsolve {
 /// y = alpha A x + beta y with values stored as S, vectors and sums of T. No transpose.
 ///
 ///   bytes   formats/spaden/spaden.hpp
-///   memory  besides the matrix: the parts of long rows; a copy of x where columns were scaled. One
+///   memory  besides the matrix: the parts of long rows. One
 ///           product runs at a time
 ///   bits    the same on every run
 ///   throws  what Spaden's constructor throws
 template <class T, class S = T>
-class SpadenOperator final : public ScaledOperator<T, S, Spaden<S>> {
-  using Scaled = ScaledOperator<T, S, Spaden<S>>;
+class SpadenOperator final : public ConvertedOperator<T, S, Spaden<S>> {
+  using Converted = ConvertedOperator<T, S, Spaden<S>>;
 
  public:
   /// Converts a canonical CSR matrix, in the Context's space or on the host (then it is copied
   /// there for the time of the conversion).
   SpadenOperator(Context& ctx, CsrView<S> const& a, SpadenTuning const& tuning = {})
-      : Scaled(ctx, a, tuning) {
+      : Converted(ctx, a, tuning) {
     prepare_work(ctx, tuning);
   }
-  /// The matrix before it was scaled: its powers of two are undone in every product.
-  SpadenOperator(Context& ctx, NarrowCsr<S> const& a, SpadenTuning const& tuning = {})
-      : Scaled(ctx, a, tuning) {
-    prepare_work(ctx, tuning);
-  }
-  SpadenOperator(Context& ctx, ScaledCsr<S> const& a, SpadenTuning const& tuning = {})
-      : SpadenOperator(ctx, NarrowCsr<S>(ctx, a), tuning) {}
 
   Traits traits() const override;
   std::string name() const override { return "spaden"; }

@@ -96,9 +96,8 @@ struct SpadenArrays {
 
 template <class T>
 struct SpadenWork {
-  T* parts = nullptr;            // (8 pieces + side_pieces)
-  T const* row_scale = nullptr;  // (rows), or null: row i of the result is multiplied by it
-  int groups = 4;                // SpadenTuning, not 0
+  T* parts = nullptr;  // (8 pieces + side_pieces)
+  int groups = 4;      // SpadenTuning, not 0
 };
 
 namespace host {

@@ -126,9 +126,15 @@ bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopSta
     return false;
   }
   rescale_into<double, T>(*ctx_, -cycle_exponent_, better ? residual_ : trial_residual_, system_.r);
+  equilibration_.scale(*ctx_, system_.r);
   method_->replace(*ctx_);
   double const fall = trial.residual / limits.residual;
   state.largest2 = fall * fall * limits.norm2;
+  if (equilibration_.uneven()) {  // ||R r|| has fallen otherwise than ||r||: so is it to go on
+    double const size = norm<T>(*ctx_, system_.r), drift = size * size / state.largest2;
+    if (drift > 0) state.threshold2 *= drift / std::exchange(before.drift, drift);
+    state.largest2 = size * size;
+  }
   state.best2 = std::max(state.best2, state.largest2);
   state.gap2 = state.kept2 = 0;  // x itself is what would be kept
   state.stop = 0;
@@ -145,6 +151,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   inner_.complaint.clear();
   cycle_exponent_ = std::ilogb(limits.residual) + system_.headroom;
   rescale_into<double, T>(ctx, -cycle_exponent_, residual_, system_.r);
+  cycle_exponent_ += equilibration_.enter(ctx, system_.r);
   fill<T>(ctx, system_.x, 0);
   method_->begin(ctx, {report.restarts, limits.attempt, nullptr});
   Cycle out{LoopState{}, unknown, 0, limits.residual};
@@ -183,7 +190,8 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   Renewals renewals{limits.residual};
   if (renewed)
     between.renew = [&](LoopState& state) {
-      double const believed = in_units_of_b(norms2.back(), state.start2);
+      double const believed =
+          in_units_of_b(norms2.back(), state.start2) / std::sqrt(renewals.drift);
       return renew(problem, column, state, believed, {state.start2, limits.residual}, renewals);
     };
   if (problem.judged && last && !watched && !renewed && queues)

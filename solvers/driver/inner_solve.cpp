@@ -75,7 +75,8 @@ void KrylovSolver<T>::approach(In<double> b, Out<double> x, ColumnJudge& column,
       heed(state);
     }
     PowerOfTwo const two(cycle_exponent_ - system_.exponent);
-    submit(ctx, Correct<T>{x.rows, two.factor, two.factor2, system_.x.view().data, x.data, x.data});
+    In<T> const d = equilibration_.leave(ctx, system_.x);
+    submit(ctx, Correct<T>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
     report.value = state.value;
     auto const stop = static_cast<Stop>(state.stop);
     if (stop == Stop::claimed) return end(Stop::converged, Cause::none);

@@ -39,6 +39,8 @@ template <class T>
 void KrylovSolver<T>::set_up(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M,
                              OperatorPtr<double> A_true) {
   Range const range(ctx, [this] { return facts_.name + ".setup"; });
+  preconditioned_ = M != nullptr;
+  equilibration_.take(ctx, facts_.square, facts_.needs.symmetric, A, M);
   system_.adopt(ctx, std::move(A), std::move(M), std::move(A_true));
   Space s = ctx.space();
   residual_.resize(s, system_.A->rows());
@@ -47,8 +49,8 @@ void KrylovSolver<T>::set_up(Context& ctx, OperatorPtr<T> A, OperatorPtr<T> M,
   // The size of an M that is a solver takes a solve to find.
   Deadline const deadline = deadline_after(std::chrono::steady_clock::now(), stopping_.time_limit);
   ctx.solving(deadline, inner_, [&] { scale_operators(ctx); });
-  judged_ = {&ctx,           facts_.name,    stopping_,
-             system_.A_true, system_.norm_A, roundoff(real_of<real_t<T>>),
+  judged_ = {&ctx,           facts_.name,  stopping_,
+             system_.A_true, norm_A_true_, roundoff(real_of<real_t<T>>),
              system_.rounded};
   judged_.prepare();
   aim();
@@ -95,7 +97,7 @@ template <class T>
 void KrylovSolver<T>::count(SolveReport& report) const {
   SolverCost const& cost = facts_.cost;
   double const n = report.iterations;
-  double const applications = system_.preconditioned ? cost.applications : 0;
+  double const applications = preconditioned_ ? cost.applications : 0;
   report.execution = loop_->taken();
   report.residuals = judged_.residuals;
   report.products = std::llround(cost.products * n);
@@ -114,7 +116,7 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   auto const start = std::chrono::steady_clock::now();
   ColumnJudge column(judged_);
   SolveReport& report = column.report;
-  report.preconditioned = system_.preconditioned;
+  report.preconditioned = preconditioned_;
   report.rows = system_.A->rows();
   report.accepts_least_squares =
       system_.A->rows() != system_.A->cols() || facts_.accepts_least_squares;
@@ -205,19 +207,22 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
                   report.rhs_norm);
 
     auto const cause = static_cast<Cause>(cycle.state.cause);
-    column.conclude({.stop = static_cast<Stop>(cycle.state.stop),
-                     .cause = cause,
-                     .value = cycle.state.value,
-                     .overflow = !finite && std::isfinite(cycle.state.value),
-                     .gain = step.gain,
-                     .exhausted = exhausted,
-                     .monitors_residual = method_->monitors_residual(),
-                     .normal = system_.goal.normal,
-                     .optimal = system_.goal.optimal,
-                     .noise = system_.goal.noise,
-                     .condition = method_->condition(),
-                     .gradient = gradient,
-                     .sign_is_certain = cause != Cause::values});
+    column.conclude(
+        {.stop = static_cast<Stop>(cycle.state.stop),
+         .cause = cause,
+         .value = cycle.state.value,
+         .overflow = !finite && std::isfinite(cycle.state.value),
+         .gain = step.gain,
+         .exhausted = exhausted,
+         // A claim by ||R r|| that hardly helped is made tighter.
+         .monitors_residual = method_->monitors_residual() &&
+                              !(equilibration_.uneven() && step.gain > Judgement::enough_gain),
+         .normal = system_.goal.normal,
+         .optimal = system_.goal.optimal,
+         .noise = system_.goal.noise,
+         .condition = method_->condition(),
+         .gradient = gradient,
+         .sign_is_certain = cause != Cause::values});
     if (!column.decided()) continue;
     if (report.reason == Stop::nonfinite) report.cause = diagnose<T>(ctx, *system_.A, *system_.M);
     return;
@@ -234,6 +239,7 @@ void KrylovSolver<T>::begin_trial(std::optional<Measurement>& trial, Problem con
   Range const range(ctx, "judge");
   PowerOfTwo two(cycle_exponent_ - system_.exponent);
   In<double> const x = trial_;
+  d = equilibration_.leave(ctx, d);
   double const* const from = problem.from != nullptr ? problem.from : problem.x.data;
   submit(ctx, Correct<T>{x.rows, two.factor, two.factor2, d.data, from, trial_.view().data});
   ++judged_.residuals;
@@ -300,8 +306,8 @@ void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reache
   constexpr double peak = 1e4;  // x may have been larger before the last step
   bool const claimed = static_cast<Stop>(cycle.state.stop) == Stop::claimed;
   if (!claimed || cycle.state.cause != 0 || residual <= far * cycle.claimed) return;
-  double const rounding = u * system_.norm_A * cycle.last.x_norm;
-  bool const lost = facts_.square && std::isfinite(system_.norm_A) && cycle.last.finite() &&
+  double const rounding = u * norm_A_true_ * cycle.last.x_norm;
+  bool const lost = facts_.square && std::isfinite(norm_A_true_) && cycle.last.finite() &&
                     rounding > Judgement::astray * rhs_norm &&
                     cycle.last.residual <= peak * rounding;
   bool const accurate = residual <= reached && reached <= Judgement::drowned * rhs_norm;

@@ -40,6 +40,7 @@
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/solvers/driver/column_judge.hpp>
+#include <tcsolve/solvers/driver/equilibration.hpp>
 #include <tcsolve/solvers/driver/method.hpp>
 #include <tcsolve/solvers/driver/solve_frame.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
@@ -148,6 +149,7 @@ class KrylovSolver : public Solver {
     double best;                   ///< the smallest true residual, that of x at first
     int vain = 0;                  ///< of them in a row that did not lower it
     bool ended = false;            ///< for that, or where the method's r was far from the truth
+    double drift = 1;              ///< fall of ||R r||^2 over that of ||r||^2
     double const* from = nullptr;  ///< Problem::from
     std::optional<Trial> accepted = {};                ///< a claim that the true residual confirms
     std::vector<std::pair<Index, double>> found = {};  ///< as Looks::found
@@ -183,6 +185,8 @@ class KrylovSolver : public Solver {
   StoppingParams stopping_;
   Execution execution_;
   MethodSystem<T> system_;
+  Equilibration<T> equilibration_;
+  bool preconditioned_ = false;  // by an M that was given
   typename Method<T>::Workspace workspace_{};
 
   Context* ctx_ = nullptr;
@@ -191,6 +195,7 @@ class KrylovSolver : public Solver {
   std::string recorded_name_;   // and of what format
   SolveFrame frame_;
   JudgedSystem judged_;
+  double norm_A_true_ = 0;  // NaN where it is not known
   Vector<double> residual_, trial_, trial_residual_;
   int cycle_exponent_ = 0;  // the method's r is 2^-e times the residual
   InnerSolves inner_;       // reports of operators; the complaint is that of the current run

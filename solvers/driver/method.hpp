@@ -38,9 +38,9 @@ struct MethodSystem {
   OperatorPtr<double> A_true;   ///< computes the true residual
   bool preconditioned = false;  ///< M is more than the identity
   bool rounded = false;         ///< A stores its values in a narrower type than A_true does
-  double norm_A = 0;            ///< ||A_true||; NaN where it is not known
-  int exponent = 0;             ///< A is 2^-exponent times the operator given
-  int headroom = 0;             ///< ||r|| is about 2^-headroom as a run begins
+  double norm_A = 0;  ///< ||2^exponent A||: ||A_true|| unless rows are scaled; NaN where not known
+  int exponent = 0;   ///< A is 2^-exponent times the operator given, its rows scaled or not
+  int headroom = 0;   ///< ||r|| is about 2^-headroom as a run begins
 
   Vector<T> r;     ///< (rows of A) given to begin(), and the method's from then on
   Vector<T> x;     ///< (columns of A) 0 at begin(), the solution of A x = r after complete()

@@ -42,26 +42,36 @@ void KrylovSolver<T>::scale_operators(Context& ctx) {
   };
   system_.exponent = system_.headroom = 0;
   Communicator& ranks = ctx.communicator();
-  system_.norm_A = ranks.agree(system_.A_true->norm_estimate());
+  norm_A_true_ = ranks.agree(system_.A_true->norm_estimate());
+  int const shift = equilibration_.shift();
+  auto const seen = [&](double norm_A_true) {
+    return equilibration_.uneven() ? std::ldexp(ranks.agree(system_.A->norm_estimate()), -shift)
+                                   : norm_A_true;
+  };
+  system_.norm_A = seen(norm_A_true_);
+  system_.exponent = -shift;
   if (ranks.global_size(system_.A->cols()) == 0 || ranks.global_size(system_.A->rows()) == 0)
     return;
-  if (std::isnan(system_.norm_A)) system_.norm_A = probe_norm(ctx);
-  system_.exponent = exponent(system_.norm_A);
+  if (std::isnan(norm_A_true_)) {
+    norm_A_true_ = probe_norm(ctx);
+    system_.norm_A = seen(norm_A_true_);
+  }
+  int const e = exponent(std::ldexp(system_.norm_A, shift));
+  system_.exponent = e - shift;
   // A r itself, before it is scaled, has to stay in the range of normal numbers.
   constexpr int edge = std::is_same_v<T, double> ? 950 : 110;
-  system_.headroom = system_.exponent > edge ? 24 : system_.exponent < -edge ? -60 : 0;
-  if (system_.exponent != 0)
-    system_.A = std::make_shared<Scaled<T>>(std::ldexp(1.0, -system_.exponent), system_.A);
+  system_.headroom = e > edge ? 24 : e < -edge ? -60 : 0;
+  if (e != 0) system_.A = std::make_shared<Scaled<T>>(std::ldexp(1.0, -e), system_.A);
   if (!system_.preconditioned) return;
   double const size = preconditioned_size(ctx);
   // M r as well, of an M that is as large as A is small.
   if (system_.headroom < 0 && std::isfinite(size) && size > 0) {
     constexpr int most = std::is_same_v<T, double> ? 1023 : 127, margin = 16;
-    int const of_M = std::ilogb(size) - system_.exponent;
+    int const of_M = std::ilogb(size) - e;
     system_.headroom = -std::clamp(most - margin - of_M, 0, -system_.headroom);
   }
-  int e = exponent(size);
-  if (e != 0) system_.M = std::make_shared<Scaled<T>>(std::ldexp(1.0, -e), system_.M);
+  int const of_AM = exponent(size);
+  if (of_AM != 0) system_.M = std::make_shared<Scaled<T>>(std::ldexp(1.0, -of_AM), system_.M);
 }
 
 /// ||A M v|| / ||v|| of one v. For an M that varies, an inner solver as a rule, its own estimate of

@@ -313,9 +313,10 @@ TEST_P(LinearSolverState, IsEmptyAfterMemoryRanOut) {
 }
 
 TEST_P(LinearSolverState, ValuesThatTheFormatCannotHold) {
-  LinearSolver solver(ctx(), csr(at_time(1)).view(),
-                      SolverOptions::from_yaml("solver: {type: cg}\n"
-                                               "operator: {format: csr, values: fp16}\n"));
+  LinearSolver solver(
+      ctx(), csr(at_time(1)).view(),
+      SolverOptions::from_yaml("solver: {type: cg}\n"
+                               "operator: {format: csr, values: fp16, scale: refuse}\n"));
   Matrix huge = at_time(1);
   huge *= 1e9;
   std::string const said = message_of<SetupError>([&] { solver.update_values(csr(huge).view()); });

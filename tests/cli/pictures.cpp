@@ -131,6 +131,7 @@ TEST_F(Pictures, TheReportHoldsEveryKey) {
   EXPECT_TRUE(has(look(), "another method"));
   o = solve(
       "problem: {generator: {type: poisson7, n: 6}, rhs: {columns: 3}}\n"
+      "operator: {values: fp16}\n"
       "solver: {type: cg}\npreconditioner: {type: jacobi}\noutput: {report: true}\n" +
       on_host + "threads: 1\n");
   ASSERT_EQ(o.code, 0) << o.err;

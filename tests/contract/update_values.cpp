@@ -127,21 +127,16 @@ TEST_P(UpdateValues, TakesTheTypeOfTheVectors) {
       ASSERT_FALSE(HasFatalFailure());
       if (size_of(format.stored) > 2 || b.values.empty()) continue;
       bool const fp16 = format.stored == Real::f16;
-      // Infinite as stored, or zero, which a format refuses that could scale it.
-      bool const scales = format.format->can.scale;
-      for (double far : {fp16 ? 1e6 : 3.4e38, fp16 ? 1e-12 : 1e-42}) {
-        if (far < 1 && !scales) continue;
-        Csr<T> c = b;
-        c.values.back() = T(far);
-        StoredCsr back = stored_on_host(format.stored, a);
-        format.update_values(ctx(), *A, back);
-        CsrStorage<T> far_there(ctx(), c);
-        std::string text =
-            message_of<MatrixError>([&] { A->update_values(ctx(), far_there.view()); });
-        EXPECT_NE(text.find("row"), std::string::npos) << text;
-        expect_same_products<T>(ctx(), *A, *before);
-        ASSERT_FALSE(HasFatalFailure());
-      }
+      Csr<T> c = b;
+      c.values.back() = T(fp16 ? 1e6 : 3.4e38);  // infinite as stored
+      StoredCsr back = stored_on_host(format.stored, a);
+      format.update_values(ctx(), *A, back);
+      CsrStorage<T> far_there(ctx(), c);
+      std::string text =
+          message_of<MatrixError>([&] { A->update_values(ctx(), far_there.view()); });
+      EXPECT_NE(text.find("row"), std::string::npos) << text;
+      expect_same_products<T>(ctx(), *A, *before);
+      ASSERT_FALSE(HasFatalFailure());
     }
   });
 }

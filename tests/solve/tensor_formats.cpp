@@ -64,14 +64,13 @@ TEST_P(TensorFormats, SolveRealMatrices) {
 
 TEST_P(TensorFormats, ValuesOf16BitsReachTheFp64Residual) {
   if (execution() == Execution::persistent) GTEST_SKIP() << "not a list of ops";
-  for (Format const* format : formats_that([](Format const& f) { return f.can.scale; }))
+  for (Format const* format : formats_that([](Format const&) { return true; }))
     for (auto [values, beyond] : {std::pair{Real::f16, 0x1p40}, {Real::bf16, 0x1p140}})
       for (double scale : {1.0, beyond}) {
         SCOPED_TRACE(cat(format->name, ", ", name(values), ", ", scale));
         Csr<double> a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
         for (double& v : a.values) v *= scale;
-        auto const factory =
-            format->factory.with({.matrix = {.values = values}}, *format, formats());
+        auto const factory = format->factory.with({.values = values}, *format, formats());
         check(factory->build(ctx(), a), a, "cg");
       }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the tests of formats share: matrices of every mix of row lengths, the types they
-/// run over, and the checks of fused products and of scaling.
+/// run over, and the check of fused products.
 #pragma once
 
-#include <tcsolve/matrix/scaled.hpp>
+#include <tcsolve/core/half.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 #include <cmath>
@@ -116,76 +116,6 @@ void check_dot_and_residual(Context& ctx, LinearOperator<T> const& A, Csr<double
     magnitude += std::abs(static_cast<long double>(x[i]) * got[i]);
   }
   EXPECT_NEAR(sigma.get(), double(exact), sum_bound(a.rows, magnitude));
-}
-
-/// Values that S holds only once they are scaled, and T-vectors do not overflow with.
-template <class T, class S>
-constexpr bool narrows_range = std::is_same_v<S, half> ||
-                               (std::is_same_v<S, bfloat16> && std::is_same_v<T, double>);
-/// So many powers of two are beyond S where one is beyond fp16.
-template <class S>
-constexpr int wider = std::is_same_v<S, half> ? 1 : 5;
-
-/// make(ScaledCsr<S>) as an operator: matrices whose rows, and whose columns, do not fit S.
-template <class T, class S, class Make>
-void check_scaling(Context& ctx, Make const& make) {
-  Csr<double> plain = dominant(90, 12, 8);
-  auto spread = [&](auto const& exponent) {
-    Csr<double> a = plain;
-    for (Index i = 0; i < a.rows; ++i)
-      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        a.values[k] = std::ldexp(a.values[k], wider<S> * exponent(i, a.columns[k]));
-    return a;
-  };
-  struct Way {
-    Csr<double> a;
-    bool rows, cols;
-  };
-  for (Way const &way :
-       {Way{plain, false, false}, Way{spread([](Index i, Index) { return i - 40; }), true, false},
-        Way{spread([](Index, Index j) { return 45 - j; }), true, true},
-        Way{spread([](Index i, Index j) { return i / 2 - j; }), true, true}}) {
-    ScaledCsr<S> s = scaled<S>(way.a, Scaling::powers_of_two);
-    EXPECT_EQ(!s.rows.empty(), way.rows);
-    EXPECT_EQ(!s.cols.empty(), way.cols);
-    // The stored matrix with its scaling undone, exactly.
-    Csr<double> stored = widened(s.matrix);
-    for (Index i = 0; i < stored.rows; ++i)
-      for (Offset k = stored.offsets[i]; k < stored.offsets[i + 1]; ++k) {
-        int e = (s.rows.empty() ? 0 : s.rows[i]) + (s.cols.empty() ? 0 : s.cols[stored.columns[k]]);
-        stored.values[k] = std::ldexp(stored.values[k], -e);
-        EXPECT_NE(stored.values[k], 0);
-        EXPECT_NEAR(stored.values[k] / way.a.values[k], 1, 2 * roundoff(real_of<S>));
-      }
-    auto A = make(s);
-    for (Index k : {1, 2}) {
-      auto x = rounded<T>(random_values(std::size_t(stored.cols) * k, 3));
-      auto y0 = rounded<T>(random_values(std::size_t(stored.rows) * k, 4));
-      Guarded<T> gx(ctx, stored.cols, k, Layout::row_major, 1, x);
-      Guarded<T> gy(ctx, stored.rows, k, Layout::row_major, 1, y0);
-      A->apply(ctx, T(0.5), gx.in(), T(-2), gy.view());
-      Exact e = exact_apply(stored, Op::none, 0.5, x, -2, y0, k);
-      EXPECT_TRUE(within(A->traits().precision, real_of<T>, e, gy.get()));
-      EXPECT_TRUE(gx.unchanged());
-      EXPECT_TRUE(gy.untouched());
-    }
-    double norm = 0;
-    for (Index i = 0; i < stored.rows; ++i) {
-      double sum = 0;
-      for (double v : stored.row_values(i)) sum += std::abs(v);
-      norm = std::max(norm, sum);
-    }
-    EXPECT_NEAR(A->norm_estimate() / norm, 1, 1e-12);
-  }
-  std::string text = message_of<MatrixError>(
-      [&] { scaled<S>(spread([](Index i, Index) { return i; }), Scaling::refuse); });
-  EXPECT_NE(text.find("row"), std::string::npos) << text;
-  EXPECT_NE(text.find("column"), std::string::npos) << text;
-  // At best 2^40 and 2^-40 side by side.
-  double const far = std::ldexp(1, wider<S> * 80);
-  Csr<double> hopeless{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {far, 1, 1, far}};
-  text = message_of<MatrixError>([&] { scaled<S>(hopeless, Scaling::powers_of_two); });
-  EXPECT_NE(text.find("row"), std::string::npos) << text;
 }
 
 }  // namespace tcsolve::test

@@ -143,16 +143,6 @@ TYPED_TEST(DaspProducts, DotAndResidual) {
   check_dot_and_residual<T>(this->ctx(), A, widened(a));
 }
 
-/// What 16 bits cannot hold is scaled by powers of two, which changes nothing but the range.
-TYPED_TEST(DaspProducts, ScalingIsUndone) {
-  using T = typename TestFixture::T;
-  using S = typename TypeParam::Stored;
-  if constexpr (narrows_range<T, S>)
-    check_scaling<T, S>(this->ctx(), [&](ScaledCsr<S> const& a) {
-      return std::make_shared<DaspOperator<T, S>>(this->ctx(), a);
-    });
-}
-
 TYPED_TEST(DaspProducts, SameBitsOnEveryRun) {
   using T = typename TestFixture::T;
   using S = typename TypeParam::Stored;

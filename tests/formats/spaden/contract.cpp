@@ -247,15 +247,6 @@ TYPED_TEST(SpadenProducts, DotAndResidual) {
   check_dot_and_residual<T>(this->ctx(), A, widened(a));
 }
 
-TYPED_TEST(SpadenProducts, ScalingIsUndone) {
-  using T = typename TestFixture::T;
-  using S = typename TypeParam::Stored;
-  if constexpr (narrows_range<T, S>)
-    check_scaling<T, S>(this->ctx(), [&](ScaledCsr<S> const& a) {
-      return std::make_shared<SpadenOperator<T, S>>(this->ctx(), a);
-    });
-}
-
 TEST(SpadenErrors, TuningOutOfRangeIsRefused) {
   Context ctx(Backend::host);
   Csr<double> a{1, 1, {0, 1}, {0}, {1}};

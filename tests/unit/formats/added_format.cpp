@@ -136,7 +136,7 @@ TEST_F(TrialFormat, IsListedWithTheReasonWhyNot) {
 TEST_F(TrialFormat, IsAFormatOfConfigsAndOfTheirExplanations) {
   EXPECT_EQ(made(grid_, "{format: ell, values: fp32}")->name(), "ell");
   EXPECT_EQ(registry_.entries().back().doc, ell_format().doc);
-  EXPECT_EQ(registry_.keys_of("ell").size(), 2u);  // values, reorder
+  EXPECT_EQ(registry_.keys_of("ell").size(), 4u);  // values, scale, diagonal, reorder
   OperatorRegistry shipped{"operator", "format"};
   register_operators(shipped);
   EXPECT_EQ(shipped.entries().size() + 1, registry_.entries().size());

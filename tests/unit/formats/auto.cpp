@@ -153,16 +153,18 @@ TEST_F(AutoOperator, LazyStartsAsCsr) {
   EXPECT_TRUE(std::isinf(A->advance(free, 1e9)));
 }
 
-TEST_F(AutoOperator, PassesOverAFormatThatCannotHoldTheValues) {
+TEST_F(AutoOperator, ScalesValuesBeyondTheRangeWhateverTheFormat) {
   Csr<double> a = generate(Poisson7Params{.n = 6});
   for (double& v : a.values) v *= 1e9;  // beyond fp16 as it stands; a power of two brings it back
-  CostTable table;
-  // The formats that do not scale seem to cost less.
-  for (Format const& format : formats())
-    if (format.converted)
-      table.rates(format.name, Real::f16).product.latency = format.can.scale ? 2 : 1;
-  auto const A = factory(", values: fp16" + calibrated(table))->build(ctx_, a);
-  EXPECT_TRUE(formats().at(A->name()).can.scale) << A->name();
+  for (Format const& taken : formats()) {
+    CostTable table;
+    for (Format const& format : formats())
+      table.rates(format.name, Real::f16).product.latency = &format == &taken ? 1 : 1000;
+    auto const A = factory(", values: fp16" + calibrated(table))->build(ctx_, a);
+    EXPECT_EQ(A->traits().precision.storage, Real::f16);
+    EXPECT_NEAR(A->norm_estimate() / 12e9, 1, 1e-3);
+  }
+  EXPECT_THROW(factory(", values: fp16, scale: refuse")->build(ctx_, a), MatrixError);
 }
 
 TEST_F(AutoOperator, StoresBf16InEveryFormat) {
