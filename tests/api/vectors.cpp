@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `vectors: fp32`: methods on FP32 vectors, of a matrix stored no wider, solve the FP64 system.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "tests/api/systems.hpp"
@@ -59,7 +61,8 @@ TEST_P(FloatVectors, EveryMethodThatHasThemReachesAnFp64Answer) {
       EXPECT_LE((b - A * x).norm(), 1.01e-12 * b.norm());
       EXPECT_NEAR(report.true_residual, (b - A * x).norm(), 1e-14 * b.norm());
       EXPECT_LE((x - exact).norm(), 1e-9 * exact.norm());
-      EXPECT_GE(report.restarts, 1) << "FP32 has seven digits";
+      auto const updates = std::ranges::count(report.history, Mark::update, &Record::mark);
+      EXPECT_GE(report.restarts + updates, 1) << "FP32 has seven digits";
     }
   }
 }
