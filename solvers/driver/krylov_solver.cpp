@@ -170,7 +170,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
         static_cast<Stop>(cycle.state.stop) == Stop::cycle_end && !exhausted && !judged_.by_rows();
     bool const looks_again = restart && system_.A_true->sums_exactly();
     Trial trial = try_corrections(here, column, cycle, restart ? Summed::plain : Summed::exact,
-                                  looks_again ? 0 : open);
+                                  looks_again ? 0 : column.open());
     // x may hold a NaN that A never looks at.
     bool const finite = trial.finite();
     double const bound = finite ? column.attainable_bound(trial.x_norm) : 0.0;

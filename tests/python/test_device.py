@@ -51,7 +51,8 @@ class CuPy:
         spin = self.module.RawKernel(
             'extern "C" __global__ void spin(long long n) { long long t = clock64();'
             " while (clock64() - t < n); }", "spin")
-        stream = self.module.cuda.Stream(non_blocking=True)
+        # CuPy destroys a stream with its object, and a test may name it afterwards.
+        stream = self.stream = self.module.cuda.Stream(non_blocking=True)
         with stream:
             spin((1,), (1,), (np.int64(10**8),))
             yield stream.ptr
