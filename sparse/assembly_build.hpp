@@ -77,7 +77,7 @@ struct RowsOfPlaces {
 };
 
 /// How many entries are kept: those left out stand last, with the key `rows`.
-struct CountKept {
+struct CountLeft {
   std::uint32_t const* row;
   Offset entries;
   std::uint32_t rows;
@@ -145,7 +145,7 @@ OwnedPattern assemble_into(On& on, CooView const& a, Array<O>& source, Array<O>&
   OwnedPattern made = with_offsets(on, a.rows, a.cols, offsets);
   Offset kept = 0;
   auto* const count = on.template take<Offset>(1);
-  on.each(1, CountKept{key, n, rows, count});
+  on.each(1, CountLeft{key, n, rows, count});
   on.read(count, &kept, 1);
   source = Array<O>(on.space(), static_cast<std::size_t>(kept));
   starts = Array<O>(on.space(), static_cast<std::size_t>(made.entries) + 1);
