@@ -17,19 +17,11 @@
 #include "tests/support/guarded.hpp"
 #include "tests/support/matrices.hpp"
 #include "tests/support/new_values.hpp"
+#include "tests/support/powers_of_two.hpp"
 #include "tests/support/tensor_formats.hpp"
 
 namespace tcsolve::test {
 namespace {
-
-/// Values times 2^exponent(i, j).
-template <class F>
-Csr<double> times(Csr<double> a, F const& exponent) {
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      a.values[k] = std::ldexp(a.values[k], exponent(i, a.columns[k]));
-  return a;
-}
 
 /// One pattern, which all formats take: what fits, what takes a shift, a symmetric scaling, rows,
 /// and rows with columns.

@@ -3,6 +3,7 @@
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/operators/rescaled.hpp>
+#include <tests/support/powers_of_two.hpp>
 
 #include <cmath>
 
@@ -10,15 +11,6 @@
 
 namespace tcsolve::test {
 namespace {
-
-/// Values times 2^exponent(i, j).
-template <class F>
-Csr<double> times(Csr<double> a, F const& exponent) {
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      a.values[k] = std::ldexp(a.values[k], exponent(i, a.columns[k]));
-  return a;
-}
 
 /// The lower half of a symmetric matrix, scaled or not: 16 bits for about half of the entries.
 TEST(DiaNarrow, StoresHalfOfASymmetricMatrix) {

@@ -9,18 +9,11 @@
 
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/powers_of_two.hpp"
 
 namespace tcsolve::test {
 namespace {
 
-/// Values times 2^exponent(i, j).
-template <class F>
-Csr<double> times(Csr<double> a, F const& exponent) {
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      a.values[k] = std::ldexp(a.values[k], exponent(i, a.columns[k]));
-  return a;
-}
 Csr<double> poisson() {
   return generate(Poisson27Params{.n = 6, .coefficient = Coefficient::random});
 }
