@@ -124,8 +124,7 @@ class RecipeRun {
   SolveReport solve_afresh(In<double> b, Out<double> x, SolveReport const& before);
   bool renews(SolveReport& total);
   void log_renewal(std::string const& outcome) const;
-  void note(Story& story, SolveReport const&, bool again);
-  bool tries_again(SolveReport const&, ChoiceReport const& told) const;
+  void note(Story& story, SolveReport const&);
   bool advance(SolveReport const&);
   void weigh();
   std::vector<SolveReport> solve_together(In<double> b, Out<double> x);

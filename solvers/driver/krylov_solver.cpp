@@ -150,6 +150,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
   double const divergence = std::max(report.rhs_norm, report.true_residual);
   double gradient = method_->gradient();
   bool in_vain = false;
+  patience_ = {stopping_.patience, column.open()};
   for (;; ++report.restarts) {
     system_.goal.tighten = column.judgement.tighten;
     CycleLimits limits{std::min(facts_.cycle, stopping_.max_iters - report.iterations),
@@ -162,7 +163,8 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
     Cycle cycle = run_cycle(here, column, watch, limits);
     here.from = cycle.from;
     in_vain = in_vain || cycle.in_vain;
-    bool const exhausted = report.iterations >= stopping_.max_iters;
+    bool const exhausted = report.iterations >= stopping_.max_iters ||
+                           patience_.is_over(report.iterations, cycle.claimed);
 
     // Keep x + d when its true residual is smaller. Near a least-squares solution, where ||r|| is
     // flat, A^T r decides. A restart after so many steps needs no more than a plain sum.

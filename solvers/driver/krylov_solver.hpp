@@ -42,6 +42,7 @@
 #include <tcsolve/solvers/driver/column_judge.hpp>
 #include <tcsolve/solvers/driver/equilibration.hpp>
 #include <tcsolve/solvers/driver/method.hpp>
+#include <tcsolve/solvers/driver/patience.hpp>
 #include <tcsolve/solvers/driver/solve_frame.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
 #include <tcsolve/solvers/solver.hpp>
@@ -198,6 +199,7 @@ class KrylovSolver : public Solver {
   double norm_A_true_ = 0;  // NaN where it is not known
   Vector<double> residual_, trial_, trial_residual_;
   int cycle_exponent_ = 0;  // the method's r is 2^-e times the residual
+  PatienceLeft patience_;   // of the solve at hand
   InnerSolves inner_;       // reports of operators; the complaint is that of the current run
 };
 
