@@ -42,7 +42,7 @@ std::unique_ptr<Preconditioner> AmgFactory::build(Context& ctx, System const& sy
 MemoryNeed AmgFactory::memory(Context& ctx, System const& system) const {
   AmgParams const& params = checked(params_, "amg");
   AmgStart start = amg_start(ctx, system, params);
-  double rows = system.matrix.rows, held = 8 * rows;
+  double rows = system.matrix.rows, held = 8 * rows * (1 + start.space.count);
   MemoryNeed need;
   if (start.first && !start.first->failed()) {
     AmgTransfer const& first = *start.first;

@@ -21,6 +21,11 @@ Offset count_blocks(Device& device, Arena& arena, CsrView<double> const& a, Inde
   Converter on(device, arena);
   return tcsolve::count_blocks(on, a, block);
 }
+bool same_couplings(Device& device, Arena& arena, Array<std::uint8_t> const& keep,
+                    Array<std::uint8_t> const& other) {
+  Converter on(device, arena);
+  return tcsolve::same_couplings(on, keep, other);
+}
 LeftNodes aggregate_around(Device& device, Arena& arena, PatternView const& strong,
                            Index const* roots) {
   Converter on(device, arena);

@@ -45,21 +45,37 @@ AmgHierarchy::AmgHierarchy(Context& ctx, System const& system, AmgParams const& 
     : params_(params),
       block_(start.space.block),
       vectors_(start.space.count),
-      ratio_(start.space.ratio) {
-  CsrView<double> a = system.matrix;
-  OperatorPtr<double> A = system.A;
-  double allowed = params_.max_complexity * double(a.entries);
-  std::unique_ptr<AmgTransfer> transfer = std::move(start.first);
-  for (std::size_t l = 0;; ++l) {
+      ratio_(start.space.ratio),
+      near_nullspace_(std::move(start.space.vectors)) {
+  make_levels(ctx, 0, system.matrix, system.A, std::move(start.first));
+  log_table(ctx);
+}
+
+std::unique_ptr<AmgTransfer> AmgHierarchy::next_transfer(Context& ctx, std::size_t l,
+                                                         CsrView<double> const& a) const {
+  if (a.rows <= params_.coarse_size || static_cast<int>(l) + 1 >= params_.max_levels)
+    return nullptr;
+  if (l == 0)
+    return std::make_unique<AmgTransfer>(ctx, a, near_nullspace_.data(),
+                                         rule_of(params_, block_, vectors_, params_.strength));
+  return std::make_unique<AmgTransfer>(
+      ctx, a, transfers_[l - 1]->coarse_vectors(),
+      rule_of(params_, vectors_, vectors_, levels_[l - 1].strength / 2));
+}
+
+void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> a,
+                               OperatorPtr<double> A, std::unique_ptr<AmgTransfer> transfer) {
+  levels_.resize(first);
+  transfers_.resize(first);
+  double allowed =
+      params_.max_complexity * double(first == 0 ? a.entries : levels_.front().entries);
+  for (AmgLevel const& l : levels_) allowed -= double(l.entries);
+  for (std::size_t l = first;; ++l) {
     levels_.emplace_back();
     levels_[l].rows = a.rows, levels_[l].entries = a.entries, levels_[l].A = A;
     allowed -= double(a.entries);
     weigh(ctx, a, l);
-    if (!transfer && l > 0 && a.rows > params_.coarse_size &&
-        static_cast<int>(l) + 1 < params_.max_levels)
-      transfer = std::make_unique<AmgTransfer>(
-          ctx, a, transfers_.back()->coarse_vectors(),
-          rule_of(params_, vectors_, vectors_, levels_[l - 1].strength / 2));
+    if (!transfer) transfer = next_transfer(ctx, l, a);
     if (!transfer || transfer->failed()) break;
     if (params_.smoothing && double(transfer->entries()) > allowed)
       transfer->leave_unsmoothed(ctx, a);
@@ -75,20 +91,24 @@ AmgHierarchy::AmgHierarchy(Context& ctx, System const& system, AmgParams const& 
     a = transfers_[l]->coarse(), A = borrowed(ctx, a);
   }
   if (a.rows <= params_.coarse_size) solve_coarsest(ctx, a);
-  log_table(ctx);
 }
 
 void AmgHierarchy::renew(Context& ctx, System const& system) {
   CsrView<double> a = system.matrix;
   OperatorPtr<double> A = system.A;
-  for (std::size_t l = 0;; ++l) {
+  for (std::size_t l = 0; l < transfers_.size(); ++l) {
+    if (params_.reuse == AmgReuse::exact && !transfers_[l]->suits(ctx, a))
+      return make_levels(ctx, l, a, A, nullptr);
     levels_[l].A = A;
     weigh(ctx, a, l);
-    if (l == transfers_.size()) break;
     transfers_[l]->numbers(ctx, a, levels_[l].lambda_max);
     finish_transfer(ctx, l);
     a = transfers_[l]->coarse(), A = borrowed(ctx, a);
   }
+  if (params_.reuse == AmgReuse::exact)
+    return make_levels(ctx, transfers_.size(), a, A, nullptr);  // the coarsest, and what follows it
+  levels_.back().A = A;
+  weigh(ctx, a, levels_.size() - 1);
   if (levels_.back().inverse) solve_coarsest(ctx, a);
 }
 

@@ -27,8 +27,8 @@ class AmgHierarchy {
   /// products with its matrix, and the Galerkin products.
   AmgHierarchy(Context&, System const&, AmgParams const&, AmgStart start);
   /// New values on the pattern that it was made of: aggregates and patterns stay, P, the Galerkin
-  /// products, the smoothers and the coarse solve follow. Throws as the constructor. No pattern is
-  /// made again.
+  /// products, the smoothers and the coarse solve follow. With reuse: exact the levels are made
+  /// again from the first on whose strength graph has changed. Throws as the constructor.
   void renew(Context&, System const&);
 
   std::vector<AmgLevel> const& levels() const { return levels_; }
@@ -41,6 +41,11 @@ class AmgHierarchy {
   void log_table(Context&) const;
 
  private:
+  /// Levels from `first` on, of its matrix; those before it are there. transfer: the first one.
+  void make_levels(Context&, std::size_t first, CsrView<double> a, OperatorPtr<double> A,
+                   std::unique_ptr<AmgTransfer> transfer);
+  std::unique_ptr<AmgTransfer> next_transfer(Context&, std::size_t level,
+                                             CsrView<double> const& a) const;
   void weigh(Context&, CsrView<double> const& a, std::size_t level);
   void finish_transfer(Context&, std::size_t level);
   void solve_coarsest(Context&, CsrView<double> const& a);
@@ -48,6 +53,7 @@ class AmgHierarchy {
   AmgParams params_;
   Index block_ = 1, vectors_ = 1;
   double ratio_ = 0;
+  Array<double> near_nullspace_;
   std::vector<AmgLevel> levels_;
   std::vector<std::unique_ptr<AmgTransfer>> transfers_;
 };

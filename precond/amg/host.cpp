@@ -21,6 +21,11 @@ Offset count_blocks(Host&, Arena& arena, CsrView<double> const& a, Index block) 
   Converter on(arena);
   return tcsolve::count_blocks(on, a, block);
 }
+bool same_couplings(Host&, Arena& arena, Array<std::uint8_t> const& keep,
+                    Array<std::uint8_t> const& other) {
+  Converter on(arena);
+  return tcsolve::same_couplings(on, keep, other);
+}
 LeftNodes aggregate_around(Host&, Arena& arena, PatternView const& strong, Index const* roots) {
   Converter on(arena);
   return tcsolve::aggregate_around(on, strong, roots);

@@ -8,15 +8,14 @@
 namespace tcsolve {
 
 AmgTransfer::AmgTransfer(Context& ctx, CsrView<double> const& a, double const* B, Rule const& rule)
-    : rule_(rule), given_entries_(a.entries) {
-  Array<std::uint8_t> keep;
+    : rule_(rule), asked_(rule.strength), given_entries_(a.entries) {
   Aggregates made;
   for (;;) {
     ctx.cancel_flag().check();
     StrengthGraph graph = strength_graph(ctx, a, rule_.block, rule_.strength);
     ctx.cancel_flag().check();
     made = aggregates(ctx, graph.strong);
-    keep = std::move(graph.keep);
+    keep_ = std::move(graph.keep);
     // Nodes without a strong coupling are in no aggregate, and their couplings are lost.
     double const left = double(made.count) * rule_.vectors + double(graph.weak) * rule_.block;
     constexpr double shrinks = 0.7;
@@ -36,14 +35,19 @@ AmgTransfer::AmgTransfer(Context& ctx, CsrView<double> const& a, double const* B
   if (rule_.smooth) {
     // Entries that are dropped go to the diagonal, so that constants stay where they are; between
     // the unknowns of different nodes the diagonal is not the place for them.
-    filter_.emplace(ctx, a, keep.data(),
+    filter_.emplace(ctx, a, keep_.data(),
                     rule_.block == 1 ? sparse::Lump::diagonal : sparse::Lump::none);
     if (filter_->pattern().entries == a.entries) filter_.reset();
-    keep = {};
     CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : a;
     product_.emplace(ctx, smoother, tentative_.pattern.with<double>(nullptr));
   }
   plan_galerkin(ctx, a);
+}
+
+bool AmgTransfer::suits(Context& ctx, CsrView<double> const& a) const {
+  if (asked_ != rule_.strength) return false;
+  ctx.cancel_flag().check();
+  return same_couplings(ctx, keep_, strength_graph(ctx, a, rule_.block, rule_.strength).keep);
 }
 
 void AmgTransfer::plan_galerkin(Context& ctx, CsrView<double> const& a) {

@@ -61,6 +61,10 @@ class AmgTransfer {
   /// Whether A_F = A.
   bool keeps_all() const { return !filter_; }
 
+  /// Whether one made of `a`, a matrix of the same pattern, would have the same patterns: its
+  /// strength graph is the same.
+  bool suits(Context&, CsrView<double> const& a) const;
+
   /// P, R and the Galerkin product of new values. lambda_max: of D^-1 A, used where A_F = A.
   void numbers(Context&, CsrView<double> const& a, double lambda_max);
   CsrView<double> P() const { return pattern_of_p().with(p_.data()); }
@@ -75,6 +79,8 @@ class AmgTransfer {
   void smooth_tentative(Context&, CsrView<double> const& a, double lambda_max);
 
   Rule rule_;
+  double asked_ = 0;          // strength before a fall to 0
+  Array<std::uint8_t> keep_;  // (entries of A) of the strength graph
   Offset given_entries_ = 0;
   bool failed_ = false;
   TentativePattern tentative_;

@@ -34,7 +34,8 @@ struct NearNullspaceParams {
         field(&P::block, "block", between(0, 8),
               "unknowns of a node, rows that follow each other; 0: found from the pattern"),
         field(&P::coordinates, "coordinates", any(),
-              "file with the coordinates of the nodes, a point a row: rigid body modes of a solid, "
+              "file with the coordinates of the nodes, a point a row (relative to the working "
+              "directory): rigid body modes of a solid, "
               "with 2 or 3 unknowns a node and as many coordinates")};
   }
 };

@@ -19,9 +19,10 @@ enum class AmgCycleKind { v, w };
 constexpr auto names(AmgCycleKind) {
   return std::array{std::pair{AmgCycleKind::v, "v"}, std::pair{AmgCycleKind::w, "w"}};
 }
-enum class AmgReuse { pattern, none };
+enum class AmgReuse { exact, pattern, none };
 constexpr auto names(AmgReuse) {
-  return std::array{std::pair{AmgReuse::pattern, "pattern"}, std::pair{AmgReuse::none, "none"}};
+  return std::array{std::pair{AmgReuse::exact, "exact"}, std::pair{AmgReuse::pattern, "pattern"},
+                    std::pair{AmgReuse::none, "none"}};
 }
 
 struct AmgParams {
@@ -36,7 +37,7 @@ struct AmgParams {
   int max_levels = 20;
   int coarse_size = 256;
   double max_complexity = 3;
-  AmgReuse reuse = AmgReuse::pattern;
+  AmgReuse reuse = AmgReuse::exact;
 
   static constexpr auto schema() {
     using P = AmgParams;
@@ -68,9 +69,11 @@ struct AmgParams {
         field(&P::max_complexity, "max_complexity", at_least(1.0),
               "entries of all levels over A's; a level that would exceed it is made without "
               "smoothing, and refused if that does not help"),
-        field(&P::reuse, "reuse",
-              "what stays for new values: pattern, the aggregates and the levels' patterns; none: "
-              "the hierarchy is made anew")};
+        field(
+            &P::reuse, "reuse",
+            "what stays for new values: pattern, the aggregates and the levels' patterns whatever "
+            "the values; exact, the same down to the first level whose strong couplings are "
+            "others, so that M is the one that a new set-up makes; none")};
   }
 };
 

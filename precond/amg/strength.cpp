@@ -34,6 +34,12 @@ Offset count_blocks(Context& ctx, CsrView<double> const& a, Index block) {
   return ctx.visit([&](auto& on) { return count_blocks(on, ctx.arena(), a, block); });
 }
 
+bool same_couplings(Context& ctx, Array<std::uint8_t> const& keep,
+                    Array<std::uint8_t> const& other) {
+  Context::Entry const entry(ctx);
+  return ctx.visit([&](auto& on) { return same_couplings(on, ctx.arena(), keep, other); });
+}
+
 Index natural_node_size(Context& ctx, CsrView<double> const& a) {
   constexpr double full = 0.8;
   for (Index block = 6; block > 1; --block) {

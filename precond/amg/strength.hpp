@@ -34,6 +34,9 @@ constexpr Index most_node_rows = 8;
 /// passes over the matrix; memory: a byte an entry of A, 4 an entry of the graph.
 StrengthGraph strength_graph(Context&, CsrView<double> const& a, Index block, double theta);
 
+/// Whether two graphs of matrices of one pattern keep the same entries. Cost: a pass over both.
+bool same_couplings(Context&, Array<std::uint8_t> const& keep, Array<std::uint8_t> const& other);
+
 /// Blocks of block x block that hold entries of a. Cost: a pass over the pattern.
 Offset count_blocks(Context&, CsrView<double> const& a, Index block);
 
@@ -49,10 +52,14 @@ namespace host {
 StrengthGraph strength_graph(Host&, Arena&, CsrView<double> const& a, Index block, double theta,
                              double scale);
 Offset count_blocks(Host&, Arena&, CsrView<double> const& a, Index block);
+bool same_couplings(Host&, Arena&, Array<std::uint8_t> const& keep,
+                    Array<std::uint8_t> const& other);
 }  // namespace host
 namespace cuda {
 StrengthGraph strength_graph(Device&, Arena&, CsrView<double> const& a, Index block, double theta,
                              double scale);
 Offset count_blocks(Device&, Arena&, CsrView<double> const& a, Index block);
+bool same_couplings(Device&, Arena&, Array<std::uint8_t> const& keep,
+                    Array<std::uint8_t> const& other);
 }  // namespace cuda
 }  // namespace tcsolve

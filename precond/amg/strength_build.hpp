@@ -3,6 +3,7 @@
 /// rows are met in ascending order by walking these rows side by side.
 #pragma once
 
+#include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/precond/amg/strength.hpp>
 #include <tcsolve/sparse/pattern_build.hpp>
@@ -154,6 +155,24 @@ Offset count_blocks(On& on, CsrView<double> const& a, Index block) {
   Offset blocks = 0;
   on.read(before + nodes, &blocks, 1);
   return blocks;
+}
+
+struct SeekDifference {
+  std::uint8_t const *keep, *other;
+  std::int32_t* differs;
+  TCSOLVE_HD void operator()(std::int64_t k) const {
+    if (keep[k] != other[k]) put(differs, 1);
+  }
+};
+template <class On>
+bool same_couplings(On& on, Array<std::uint8_t> const& keep, Array<std::uint8_t> const& other) {
+  if (keep.size() != other.size()) return false;
+  auto* const flag = on.template take<std::int32_t>(1);
+  on.clear(flag, 1);
+  on.each(static_cast<std::int64_t>(keep.size()), SeekDifference{keep.data(), other.data(), flag});
+  std::int32_t differs = 0;
+  on.read(flag, &differs, 1);
+  return differs == 0;
 }
 
 }  // namespace tcsolve

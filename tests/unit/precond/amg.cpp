@@ -348,21 +348,51 @@ TEST_P(Amg, IsTheSameForScaledMatrices) {
 
 TEST_P(Amg, NewValuesAreAsASetUpOfThem) {
   Csr<double> const a = generate(Poisson7Params{.n = 14, .coefficient = Coefficient::random});
-  Csr<double> b = a;
+  Csr<double> b = a, weaker = a;  // the last has other strong couplings on its first level
   for (Index i = 0; i < b.rows; ++i)
-    for (Offset k = b.offsets[i]; k < b.offsets[i + 1]; ++k)
+    for (Offset k = b.offsets[i]; k < b.offsets[i + 1]; ++k) {
       if (b.columns[k] == i) b.values[k] *= 1.25;
+      if (std::abs(b.columns[k] - i) == 1) weaker.values[k] *= 1e-3;
+    }
   std::vector<double> const r = random_values(a.rows, 5);
-  for (AmgReuse const reuse : {AmgReuse::pattern, AmgReuse::none}) {
-    auto const owner = made(a, {.strength = 0, .reuse = reuse});
-    std::vector<double> const before = applied(*owner->view(), r);
-    owner->update(ctx(), system(b));
-    std::vector<double> const after = applied(*owner->view(), r);
-    EXPECT_NE(after, before);
-    EXPECT_EQ(after, applied(*made(b, {.strength = 0})->view(), r)) << "every coupling is strong";
-    owner->update(ctx(), system(a));
-    EXPECT_EQ(applied(*owner->view(), r), before);
+  for (AmgReuse const reuse : {AmgReuse::exact, AmgReuse::pattern, AmgReuse::none}) {
+    // With strength 0 every coupling is strong.
+    for (double const strength : {0.02, 0.0}) {
+      AmgParams const params{.strength = strength, .coarse_size = 30, .reuse = reuse};
+      SCOPED_TRACE(cat("reuse ", static_cast<int>(reuse), ", strength ", strength));
+      auto const owner = made(a, params);
+      std::vector<double> const before = applied(*owner->view(), r);
+      for (Csr<double> const& now : {b, weaker, a}) {
+        owner->update(ctx(), system(now));
+        std::vector<double> const after = applied(*owner->view(), r);
+        if (reuse != AmgReuse::pattern || strength == 0)
+          EXPECT_EQ(after, applied(*made(now, params)->view(), r));
+      }
+      EXPECT_EQ(applied(*owner->view(), r), before);
+      owner->update(ctx(), system(b));
+      EXPECT_NE(applied(*owner->view(), r), before);
+    }
   }
+}
+
+TEST_P(Amg, FrozenAggregatesStayWhateverTheValues) {
+  Csr<double> const a = generate(AnisotropicParams{.n = 12});
+  Csr<double> turned = generate(AnisotropicParams{.n = 12, .epsilon_x = 1e-3, .epsilon_z = 1});
+  auto const rows = [&](Preconditioner const& owner) {
+    std::vector<Index> all;
+    auto const view = owner.view();
+    for (AmgLevel const& l : dynamic_cast<AmgCycle const&>(*view).hierarchy().levels())
+      all.push_back(l.rows);
+    return all;
+  };
+  auto const owner = made(a, {.reuse = AmgReuse::pattern}), exact = made(a);
+  std::vector<Index> const before = rows(*owner);
+  owner->update(ctx(), system(turned));
+  exact->update(ctx(), system(turned));
+  EXPECT_EQ(rows(*owner), before);
+  EXPECT_EQ(rows(*exact), rows(*made(turned)));
+  std::vector<double> const r = random_values(a.rows, 5);
+  EXPECT_NE(applied(*owner->view(), r), applied(*exact->view(), r));
 }
 
 TEST_P(Amg, BlocksOfColumnsAreTheirColumns) {
