@@ -13,14 +13,16 @@
 namespace tcsolve {
 
 Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
-                           LinearOperator<double> const& M, int steps, char const* who) {
+                           LinearOperator<double> const& M, int steps, char const* who,
+                           Indefinite indefinite) {
   Index n = A.rows();
   auto scope = ctx.arena().scope();
   double* value = scope.take<double>(1);
   Out<double> r = scope.vector<double>(n), z = scope.vector<double>(n), p = scope.vector<double>(n),
               q = scope.vector<double>(n);
-  auto definite = [who](double v, char const* which) {
-    if (!(v > 0) || !std::isfinite(v))
+  auto const positive = [](double v) { return v > 0 && std::isfinite(v); };
+  auto definite = [&](double v, char const* which) {
+    if (!positive(v))
       throw SetupError(cat(who, ": the ", which, " is not positive definite (curvature ", v,
                            "); use jacobi with minres or gmres"));
     return v;
@@ -35,11 +37,15 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
     double rho = read(ctx, value);
     if (k == 0) rho_first = rho;
     if (k > 0 && !(rho > 1e-28 * rho_first)) break;  // the Krylov space is exhausted
+    bool const ignored = indefinite == Indefinite::ignore;
+    if (ignored && !positive(rho)) break;
     definite(rho, "inner preconditioner");
     beta = k == 0 ? 0.0 : rho / rho_prev;
     axpby<double, double>(ctx, 1.0, z, beta, p);  // p = z + beta p
     A.apply_dot(ctx, p, q, value);
-    double alpha = rho / definite(read(ctx, value), "operator");
+    double const curvature = read(ctx, value);
+    if (ignored && !positive(curvature)) break;
+    double alpha = rho / definite(curvature, "operator");
     if (!std::isnormal(alpha) || !std::isnormal(1 / alpha))
       throw SetupError(cat(who, ": the eigenvalues of M A are beyond FP64; scale the system"));
     axpby<double, double>(ctx, -alpha, q, 1.0, r);

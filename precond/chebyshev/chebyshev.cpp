@@ -4,9 +4,8 @@
 #include <tcsolve/configs/schema/checked.hpp>
 
 #include <algorithm>
-#include <cmath>
 
-#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/precond/spectrum.hpp>
 
 namespace tcsolve {
 

@@ -5,7 +5,6 @@
 
 #include <tcsolve/precond/preconditioner.hpp>
 #include <tcsolve/precond/smoother.hpp>
-#include <tcsolve/precond/spectrum.hpp>
 
 namespace tcsolve {
 
