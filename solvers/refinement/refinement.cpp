@@ -107,9 +107,13 @@ void RefinementMethod::step(Context& ctx) {
 
 // A step that has been made is the end of what the method can do with this r: whether it goes on is
 // the driver's to say, by what the step has gained (Judgement::after). Said before r is made, it is
-// made in twice FP64.
+// made in twice FP64. A loop of one step has no next one to see a request to end in.
 void RefinementMethod::conclude(Context& ctx, LoopState& state) {
-  if (types_.residual == RefinedResidual::twofold) classify_stop(ctx, state);
+  if (static_cast<Stop>(state.stop) != Stop::cycle_end) return;
+  if (Stop const asked = ctx.asked(); asked != Stop::running)
+    state.stop = static_cast<std::int32_t>(asked);
+  else if (types_.residual == RefinedResidual::twofold)
+    classify_stop(ctx, state);
 }
 
 void RefinementMethod::classify_stop(Context&, LoopState& state) {
