@@ -83,6 +83,19 @@ TEST(Candidates, AreTheRecipesOfAutoAndOthers) {
   }
 }
 
+TEST(Candidates, HaveMultigridOnTheHostForLargerMatrices) {
+  MatrixFacts f{.rows = 100000, .cols = 100000, .entries = 700000, .symmetric = true};
+  auto const raced = [&](Space where) {
+    return std::ranges::count(candidates(f, where), "{type: amg}", &Recipe::preconditioner);
+  };
+  EXPECT_EQ(raced(Space::host), 1);
+  EXPECT_EQ(raced(Space::cuda), 0);
+  f.rows = f.cols = 300;
+  EXPECT_EQ(raced(Space::host), 0);
+  f = {.rows = 100000, .cols = 100000, .entries = 700000};
+  EXPECT_EQ(raced(Space::host), 0) << "not symmetric";
+}
+
 /// Symmetric with a positive diagonal, and indefinite: what cg is not for is solved by another.
 TEST(Candidates, SolveWhatIsNotDefinite) {
   Context ctx(Backend::host);
