@@ -203,6 +203,8 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   info->add_option("--calibration", parsed.calibration,
                    "cost table to decide by; without it: those of the H200 and of the host");
   info->add_flag("--json", parsed.json, "as JSON");
+  info->add_flag("--graph", parsed.graph,
+                 "components, degrees and levels of the graph of A + A^T as well");
   info->add_flag("-v,--verbose", verbose, "what each format would cost, and models of formats");
   auto* const generate = app.add_subcommand(
       "generate", "write a matrix, e.g. `generate poisson7 --set n=64 -o A.mtx`");

@@ -43,7 +43,8 @@ int dispatch(Arguments const& arguments) {
       std::cout << matrix_info(arguments.subject, arguments.calibration,
                                arguments.json                    ? InfoForm::json
                                : arguments.talk == Talk::verbose ? InfoForm::all
-                                                                 : InfoForm::facts);
+                                                                 : InfoForm::facts,
+                               arguments.graph);
       return 0;
     case Task::generate:
       std::cout << generate_file(registries, arguments.subject, arguments.sets, arguments.file);

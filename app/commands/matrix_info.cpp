@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/commands/matrix_info.hpp>
 
+#include <tcsolve/app/commands/graph_facts.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/formats/choose/ordering.hpp>
@@ -69,6 +70,7 @@ struct FileFacts {
   MatrixFileSize size;
   CsrSummary summary;
   Locality locality;
+  std::optional<GraphFacts> graph;  ///< where it is asked for
   std::vector<DevicePlan> plans;
   std::vector<NamedModel> models;
 };
@@ -100,14 +102,18 @@ std::vector<NamedModel> models(Csr<double> const& a) {
 }
 
 FileFacts gather(std::filesystem::path const& file, std::string const& calibration,
-                 bool with_models) {
+                 bool with_models, bool with_graph) {
   MatrixFileSize const size = matrix_file_size(file);
   // The summary transposes the matrix: twice its size, and what reading takes.
   require_memory(std::max(2 * size.csr_bytes, size.reading_bytes), 0, file_name(file));
   Csr<double> const a = read_matrix(file);
-  return {file_name(file),       size,
-          summarize(a),          locality(a),
-          plans(a, calibration), with_models ? models(a) : std::vector<NamedModel>{}};
+  return {file_name(file),
+          size,
+          summarize(a),
+          locality(a),
+          with_graph ? std::optional(graph_facts(a)) : std::nullopt,
+          plans(a, calibration),
+          with_models ? models(a) : std::vector<NamedModel>{}};
 }
 
 double mean_row(CsrSummary const& s) { return s.rows > 0 ? double(s.entries) / s.rows : 0; }
@@ -176,7 +182,7 @@ std::string info_text(FileFacts const& facts, bool all) {
              number(s.norm_frobenius), ", largest entry ", number(s.max_abs), "\n",           //
              "entries a row   least ", s.min_row, ", mean ", number(mean_row(s)), ", most ",  //
              s.max_row, "; ", s.empty_rows, " rows are empty\n",                              //
-             histogram_text(s), decisions);
+             histogram_text(s), facts.graph ? text(*facts.graph) : "", decisions);
 }
 
 Json histogram_json(CsrSummary const& s) {
@@ -232,11 +238,22 @@ Json models_json(std::vector<NamedModel> const& models) {
   return all;
 }
 
+Json graph_json(GraphFacts const& g) {
+  return {{"vertices", g.vertices},
+          {"edges", g.edges},
+          {"components", g.components},
+          {"isolated", g.isolated},
+          {"largest_component", g.largest},
+          {"degrees", {{"least", g.least_degree}, {"most", g.most_degree}}},
+          {"pseudo_peripheral_vertex", g.from > 0 ? Json(g.from) : Json(nullptr)},
+          {"levels", g.levels}};
+}
+
 std::string info_json(FileFacts const& facts) {
   CsrSummary const& s = facts.summary;
   Json plans = Json::array();
   for (DevicePlan const& plan : facts.plans) plans.push_back(plan_json(plan));
-  Json const info = {
+  Json info = {
       {"file", facts.file},
       {"rows", s.rows},
       {"cols", s.cols},
@@ -263,14 +280,15 @@ std::string info_json(FileFacts const& facts) {
         {"histogram", histogram_json(s)}}},
       {"plans", plans},
       {"models", models_json(facts.models)}};
+  if (facts.graph) info["graph"] = graph_json(*facts.graph);
   return info.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
 std::string matrix_info(std::filesystem::path const& file, std::string const& calibration,
-                        InfoForm form) {
-  FileFacts const facts = gather(file, calibration, form != InfoForm::facts);
+                        InfoForm form, bool graph) {
+  FileFacts const facts = gather(file, calibration, form != InfoForm::facts, graph);
   return form == InfoForm::json ? info_json(facts) : info_text(facts, form == InfoForm::all);
 }
 

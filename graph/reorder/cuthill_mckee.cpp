@@ -5,16 +5,10 @@
 #include <utility>
 
 #include <tcsolve/graph/reorder/renumber.hpp>
+#include <tcsolve/graph/search/pseudo_peripheral.hpp>
 
 namespace tcsolve {
 namespace {
-
-/// The vertices of a component by their distance from one of them.
-struct Levels {
-  std::vector<Index> vertices;  // level by level
-  std::size_t last = 0;         // where the last level begins
-  Index height = 0;             // levels
-};
 
 struct ByDegree {
   Graph const& graph;
@@ -23,72 +17,24 @@ struct ByDegree {
   }
 };
 
-class CuthillMckee {
- public:
-  CuthillMckee(Graph const& graph, CancelFlag cancel)
-      : graph_(graph), cancel_(cancel), visit_(static_cast<std::size_t>(graph.vertices()), 0) {}
-
-  bool visited(Index v) const { return visit_[v] != 0; }
-
-  /// Appends v's component, reversed.
-  void number_component(Index v, std::vector<Index>& order) {
-    auto const start = static_cast<std::ptrdiff_t>(order.size());
-    ByDegree const before{graph_};
-    Index const first = pseudo_peripheral(v);
-    begin_visit();
-    visit(first, order);
-    for (auto i = static_cast<std::size_t>(start); i < order.size(); ++i) {
-      if (i % 4096 == 0) cancel_.check();
-      auto const children = static_cast<std::ptrdiff_t>(order.size());
-      visit_neighbours(order[i], order);
-      std::sort(order.begin() + children, order.end(), before);
-    }
-    std::reverse(order.begin() + start, order.end());
+/// Appends v's component, reversed.
+void number_component(Graph const& graph, Index v, QueueSearch& search, std::vector<Index>& order,
+                      CancelFlag cancel) {
+  auto const start = static_cast<std::ptrdiff_t>(order.size());
+  ByDegree const before{graph};
+  Index const first = pseudo_peripheral(graph, v, search, cancel).vertex;
+  search.begin();
+  search.visit(first);
+  order.push_back(first);
+  for (auto i = static_cast<std::size_t>(start); i < order.size(); ++i) {
+    if (i % 4096 == 0) cancel.check();
+    auto const children = static_cast<std::ptrdiff_t>(order.size());
+    for (Index const w : graph.of(order[i]))
+      if (search.visit(w)) order.push_back(w);
+    std::sort(order.begin() + children, order.end(), before);
   }
-
- private:
-  Index pseudo_peripheral(Index v) {
-    Levels levels = levels_from(v);
-    ByDegree const before{graph_};
-    for (;;) {
-      Index const far =
-          *std::min_element(levels.vertices.begin() + static_cast<std::ptrdiff_t>(levels.last),
-                            levels.vertices.end(), before);
-      Levels further = levels_from(far);
-      if (further.height <= levels.height) return far;
-      levels = std::move(further);
-    }
-  }
-
-  Levels levels_from(Index v) {
-    begin_visit();
-    Levels levels;
-    std::vector<Index>& queue = levels.vertices;
-    visit(v, queue);
-    for (std::size_t begin = 0; begin < queue.size(); ++levels.height) {
-      cancel_.check();
-      std::size_t const end = queue.size();
-      for (std::size_t i = begin; i < end; ++i) visit_neighbours(queue[i], queue);
-      levels.last = std::exchange(begin, end);
-    }
-    return levels;
-  }
-
-  void begin_visit() { ++stamp_; }
-  void visit(Index v, std::vector<Index>& list) {
-    visit_[v] = stamp_;
-    list.push_back(v);
-  }
-  void visit_neighbours(Index v, std::vector<Index>& list) {
-    for (Index const w : graph_.of(v))
-      if (visit_[w] != stamp_) visit(w, list);
-  }
-
-  Graph const& graph_;
-  CancelFlag cancel_;
-  std::vector<std::int64_t> visit_;  // the last visit that met the vertex; 0: none
-  std::int64_t stamp_ = 0;
-};
+  std::reverse(order.begin() + start, order.end());
+}
 
 }  // namespace
 
@@ -97,11 +43,11 @@ Permutation reverse_cuthill_mckee(Graph const& graph, std::span<Index const> fir
   if (first.size() != static_cast<std::size_t>(graph.vertices()))
     throw ShapeError(cat("reverse_cuthill_mckee: ", graph.vertices(), " vertices, ", first.size(),
                          " of them listed"));
-  CuthillMckee numbering(graph, cancel);
+  QueueSearch search(graph.vertices());
   std::vector<Index> order;
   order.reserve(first.size());
   for (Index const v : first)
-    if (!numbering.visited(v)) numbering.number_component(v, order);
+    if (!search.ever_visited(v)) number_component(graph, v, search, order, cancel);
   return Permutation(std::move(order));
 }
 

@@ -9,7 +9,7 @@
 
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/host_memory.hpp>
-#include <tcsolve/graph/reorder/graph_partition.hpp>
+#include <tcsolve/graph/search/queue_search.hpp>
 #include <tcsolve/kernels/host/parallel.hpp>
 #include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
@@ -108,44 +108,23 @@ double count_entries(Index rows, OverlappingParts const& parts, bool restricted,
 }  // namespace
 
 OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap, Index most,
-                                   CancelFlag cancel) {
+                                   PartsBy by, CancelFlag cancel) {
   if (most == 0) most = std::max<Index>(1024, 8 * size);
   Graph const graph = adjacency(Pattern(a));
-  CancelEvery at_times(cancel, std::int64_t{1} << 20);
-  Index const count = std::max<Index>(1, (a.rows + size - 1) / size);
-  std::vector<Index> part(a.rows);
-  if (metis_built() && metis_holds(graph) && count > 1 && size > 1)
-    part = partition(graph, count, cancel);
-  else
-    for (Index i = 0; i < a.rows; ++i) part[i] = i / size;
-  auto const takes_part = [&](Index i) {
-    return graph.of(i).size() <= static_cast<std::size_t>(most);
-  };
+  Parts const cut = parts_of(graph, size, by, cancel);
   OverlappingParts parts;
-  parts.rows.resize(count);
-  for (Index i = 0; i < a.rows; ++i) parts.rows[part[i]].push_back(i);
-  std::erase_if(parts.rows, [](auto const& rows) { return rows.empty(); });
-  std::vector<Index> seen(a.rows, -1);
-  for (std::size_t p = 0; p < parts.rows.size(); ++p) {
-    std::vector<Index>& rows = parts.rows[p];
+  parts.rows.resize(static_cast<std::size_t>(cut.count));
+  for (Index i = 0; i < a.rows; ++i) parts.rows[cut.of[i]].push_back(i);
+  QueueSearch search(a.rows);
+  auto const neighbours = [&](Index i) { return graph.of(i); };
+  auto const takes_part = [&](Index i) { return graph.degree(i) <= most; };
+  CancelEvery at_times(cancel, std::int64_t{1} << 14);
+  for (std::vector<Index>& rows : parts.rows) {
     auto const own = static_cast<std::ptrdiff_t>(rows.size());
+    at_times.add(own);
     parts.own.push_back(static_cast<Index>(own));
-    for (Index const i : rows) seen[i] = static_cast<Index>(p);
     auto const room = std::max(static_cast<std::size_t>(most), rows.size());
-    std::size_t begin = 0;
-    for (int layer = 0; layer < overlap; ++layer) {
-      std::size_t const end = rows.size();
-      for (std::size_t k = begin; k < end; ++k) {
-        auto const neighbours = graph.of(rows[k]);
-        at_times.add(static_cast<std::int64_t>(neighbours.size()));
-        if (!takes_part(rows[k])) continue;
-        for (Index const j : neighbours)
-          if (rows.size() < room && takes_part(j) &&
-              std::exchange(seen[j], static_cast<Index>(p)) != static_cast<Index>(p))
-            rows.push_back(j);
-      }
-      begin = end;
-    }
+    rows = search.levels(rows, neighbours, takes_part, {.depth = overlap, .most = room}).vertices;
     std::sort(rows.begin() + own, rows.end());
     rows.shrink_to_fit();
   }
@@ -225,7 +204,7 @@ std::shared_ptr<SchwarzFactory::Plan> SchwarzFactory::plan(Context& ctx, CsrView
     if (auto found = system.notes->look<Plan>(id())) return found;
   Params const p = checked(params_, "schwarz");
   require_square(Pattern(a));
-  Plan made{overlapping_parts(a, p.size, p.overlap, p.most, ctx.cancel_flag()),
+  Plan made{overlapping_parts(a, p.size, p.overlap, p.most, p.parts, ctx.cancel_flag()),
             restricts(p, a, system.symmetric)};
   return system.notes ? system.notes->keep(id(), std::move(made))
                       : std::make_shared<Plan>(std::move(made));

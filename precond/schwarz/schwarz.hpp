@@ -23,6 +23,7 @@
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
+#include <tcsolve/graph/parts/parts.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/precond/from_factors.hpp>
 
@@ -39,6 +40,7 @@ struct SchwarzParams {
   int overlap = 1;
   Index most = 0;
   Combine combine = Combine::automatic;
+  PartsBy parts = PartsBy::automatic;
   StoredReal values = StoredReal::f64;
 
   static constexpr auto schema() {
@@ -53,6 +55,10 @@ struct SchwarzParams {
         field(&P::combine, "combine",
               "where parts overlap: additive adds their corrections, restricted takes that of the "
               "row's own part; auto: additive for a symmetric pattern with symmetric values"),
+        field(&P::parts, "parts",
+              "how rows are cut into parts; grow: connected ones, breadth-first from those before; "
+              "metis: by METIS, with fewer edges cut, which takes 20 to 100 times as long; rows: "
+              "rows that follow each other; auto: grow"),
         field(&P::values, "values", "type of the stored inverses; sums are fp64")};
   }
 };
@@ -62,10 +68,10 @@ struct OverlappingParts {
   std::vector<std::vector<Index>> rows;
   std::vector<Index> own;  ///< how many of them are its own
 };
-/// Parts of about `size` rows by METIS, without it of rows that follow each other. `most`: see
-/// SchwarzParams. Throws Cancelled.
+/// Parts of about `size` rows (graph/parts/parts.hpp) with `overlap` layers of neighbours. `most`:
+/// see SchwarzParams. Throws what parts_of() throws.
 OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap, Index most = 0,
-                                   CancelFlag cancel = {});
+                                   PartsBy by = PartsBy::automatic, CancelFlag cancel = {});
 /// M. Throws MatrixError naming a part that is singular, Cancelled. Cost: sum of size^3, on all
 /// threads; memory of the square of the parts' sizes.
 Csr<double> schwarz(Context&, CsrView<double> const& a, OverlappingParts const& parts,

@@ -114,5 +114,29 @@ TEST_F(Program, InfoIsJsonToo) {
   EXPECT_TRUE(wide["plans"][0]["reorder"].is_null());
 }
 
+TEST_F(Program, InfoKnowsTheGraph) {
+  // A path of three rows, one row by itself, and an edge that is stored one way.
+  write_text(folder_ / "a.mtx",
+             "%%MatrixMarket matrix coordinate real general\n6 6 9\n1 1 4\n2 2 4\n3 3 4\n4 4 4\n"
+             "1 2 -1\n2 1 -1\n3 2 -1\n2 3 -1\n6 5 1\n");
+  Outcome o = tcsolve({"info", "a.mtx", "--graph"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "graph           6 vertices, 3 edges of A + A^T")) << o.out;
+  EXPECT_TRUE(has(o.out, "components      3, the largest of 3 vertices; 1 of one vertex")) << o.out;
+  EXPECT_TRUE(has(o.out, "degrees         least 0, mean 1, most 2")) << o.out;
+  EXPECT_TRUE(has(o.out, "levels          3 from vertex 3, the widest of 1 vertices")) << o.out;
+  auto const graph =
+      nlohmann::json::parse(tcsolve({"info", "a.mtx", "--graph", "--json"}).out)["graph"];
+  EXPECT_EQ(graph["components"], 3);
+  EXPECT_EQ(graph["largest_component"], 3);
+  EXPECT_EQ(graph["pseudo_peripheral_vertex"], 3);
+  EXPECT_EQ(graph["levels"], (std::vector<int>{1, 1, 1}));
+  EXPECT_FALSE(nlohmann::json::parse(tcsolve({"info", "a.mtx", "--json"}).out).contains("graph"));
+  write_text(folder_ / "b.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+  o = tcsolve({"info", "b.mtx", "--graph"});
+  EXPECT_EQ(o.code, 2) << o.err;
+  EXPECT_TRUE(has(o.err, "2 x 3")) << o.err;
+}
+
 }  // namespace
 }  // namespace tcsolve::cli

@@ -4,6 +4,7 @@
 #include <tcsolve/api/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/fsai/fsai.hpp>
 #include <tcsolve/precond/normal_ic/normal_ic.hpp>
@@ -245,7 +246,8 @@ TEST_P(Inverses, SchwarzSumsTheInversesOfParts) {
       for (int size : {1, 20, 1000})
         for (bool restricted : {false, true}) {
           SCOPED_TRACE(cat(size, ", ", overlap, ", ", restricted));
-          OverlappingParts const parts = overlapping_parts(matrix->view(), size, overlap);
+          PartsBy const by = restricted ? PartsBy::grow : PartsBy::rows;
+          OverlappingParts const parts = overlapping_parts(matrix->view(), size, overlap, 0, by);
           // Each row belongs to one part, and with its neighbours to its overlap.
           std::vector<int> owners(matrix->rows, 0);
           for (std::size_t p = 0; p < parts.rows.size(); ++p) {
@@ -280,6 +282,18 @@ TEST_P(Inverses, SchwarzIsSymmetricForSymmetricMatrices) {
             1e-11 * inverse.norm());
   Csr<double> const singular = with_entries(4, {{0, 0}, {1, 1}, {2, 2}});
   EXPECT_THROW(make("{type: schwarz, size: 2, overlap: 0}", singular), SetupError);
+}
+
+TEST_P(Inverses, SchwarzTakesPartsByName) {
+  Csr<double> const s = definite(6);
+  Dense const grown = entries(*make("{type: schwarz, size: 30}", s));
+  EXPECT_EQ(entries(*make("{type: schwarz, size: 30, parts: grow}", s)), grown);
+  EXPECT_NE(entries(*make("{type: schwarz, size: 30, parts: rows}", s)), grown);
+  if (metis_built())
+    EXPECT_NE(entries(*make("{type: schwarz, size: 30, parts: metis}", s)), grown);
+  else
+    EXPECT_THROW(make("{type: schwarz, size: 30, parts: metis}", s), NotBuilt);
+  EXPECT_THROW(make("{type: schwarz, parts: metal}", s), ConfigError);
 }
 
 TEST_P(Inverses, SchwarzPivots) {
