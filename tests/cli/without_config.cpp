@@ -88,7 +88,7 @@ std::string switching_run(std::filesystem::path const& folder) {
 }
 
 TEST_F(WithoutConfig, ASwitchIsToldWhole) {
-  Outcome const o = solve(switching_run(folder_));
+  Outcome const o = solve(switching_run(folder_.path()));
   ASSERT_EQ(o.code, 0) << o.err;
   auto const r = result();
   ASSERT_EQ(r["choices"].size(), 2u);
@@ -124,7 +124,7 @@ TEST_F(WithoutConfig, ASwitchIsToldWhole) {
 
 // The same solve again is that of the method in force, and the story keeps how it came to be.
 TEST_F(WithoutConfig, RepeatedSolvesKeepTheStory) {
-  Outcome const o = solve(switching_run(folder_), {"--repeat", "2"});
+  Outcome const o = solve(switching_run(folder_.path()), {"--repeat", "2"});
   ASSERT_EQ(o.code, 0) << o.err;
   auto const repeated = result();
   ASSERT_EQ(repeated["choices"].size(), 2u);
