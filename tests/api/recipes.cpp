@@ -49,7 +49,8 @@ TEST(ChoicesOnADevice, TryFewerCheapIterationsWhereTheseCostMore) {
 
 TEST(ChoicesOnADevice, PredictAnotherIncompleteFactorisation) {
   MatrixFacts const f{.rows = 1000, .cols = 1000, .entries = 10000};
-  Recipe const trial{.most_iterations = 400, .trial = 50}, whole{.most_iterations = 400};
+  Recipe const trial{.most_iterations = 400, .patience = {.steps = 50}},
+      whole{.most_iterations = 400};
   EXPECT_LT(seconds_of_incomplete(f, 1e4, trial), seconds_of_incomplete(f, 1e5, trial));
   EXPECT_LT(seconds_of_incomplete(f, 1e4, trial), seconds_of_incomplete(f, 1e4, whole));
   EXPECT_GE(seconds_of_incomplete(f, 0, trial), seconds_of_incomplete(f, 1e4, trial) / 2)
