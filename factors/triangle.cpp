@@ -71,6 +71,18 @@ void solve_triangle(Host&, TriangleView<S> const& t, LevelOrder const& order,
   }
 }
 
+template <class S>
+void solve_rows(Host&, TriangleView<S> const& t, std::span<Index const> rows,
+                TriangleSolve const& s, double* y) {
+  for (Index const i : rows) solve_row<1>(t, s, i, y);
+}
+
+template void solve_rows<double>(Host&, TriangleView<double> const&, std::span<Index const>,
+                                 TriangleSolve const&, double*);
+template void solve_rows<float>(Host&, TriangleView<float> const&, std::span<Index const>,
+                                TriangleSolve const&, double*);
+template void solve_rows<half>(Host&, TriangleView<half> const&, std::span<Index const>,
+                               TriangleSolve const&, double*);
 template void solve_triangle<double>(Host&, TriangleView<double> const&, LevelOrder const&,
                                      TriangleSolve const&, double*);
 template void solve_triangle<float>(Host&, TriangleView<float> const&, LevelOrder const&,

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <tcsolve/core/array.hpp>
@@ -84,6 +85,11 @@ namespace host {
 template <class S>
 void solve_triangle(Host&, TriangleView<S> const&, LevelOrder const&, TriangleSolve const&,
                     double* y);
+/// One right-hand side, the given rows alone, each after those it needs. All other unknowns of y
+/// are zero, and out is written for these rows alone: the same bits as by levels.
+template <class S>
+void solve_rows(Host&, TriangleView<S> const&, std::span<Index const> rows, TriangleSolve const&,
+                double* y);
 }  // namespace host
 
 namespace cuda {

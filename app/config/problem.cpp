@@ -31,9 +31,27 @@ std::vector<double> row_sums(Csr<double> const& A) {
   return b;
 }
 
+void require_units(std::vector<int> const& units, Index rows) {
+  for (int const row : units)
+    if (row > rows)
+      throw MatrixError(cat("rhs: the matrix has ", rows, rows == 1 ? " row" : " rows",
+                            "; there is no row ", row, " of 'units'"));
+}
+
+/// Column k is 1 in row units[k], from 1.
+std::vector<double> unit_columns(std::vector<int> const& units, Index rows) {
+  require_units(units, rows);
+  std::vector<double> b(length(rows) * units.size(), 0.0);
+  for (std::size_t k = 0; k < units.size(); ++k)
+    b[k * length(rows) + static_cast<std::size_t>(units[k]) - 1] = 1;
+  return b;
+}
+
 /// b by a word of `rhs`.
-std::vector<double> named_rhs(Csr<double> const& A, std::string const& rhs, Index columns,
+std::vector<double> named_rhs(Csr<double> const& A, ProblemConfig const& from, Index columns,
                               std::uint64_t seed) {
+  std::string const& rhs = from.rhs;
+  if (rhs == "units") return unit_columns(from.units, A.rows);
   if (rhs == "ones") return std::vector<double>(length(A.rows), 1.0);
   if (rhs == "random") return random_block(A.rows, columns, seed);
   return row_sums(A);
@@ -120,7 +138,9 @@ ProblemSize problem_size(ParsedConfig const& config) {
             file.csr_bytes,          file.reading_bytes};
     if (!file.assumed.empty()) size.notes.push_back(file.assumed);
   }
-  size.columns = problem.columns;
+  size.columns =
+      problem.units.empty() ? problem.columns : narrow(std::int64_t(problem.units.size()), "units");
+  require_units(problem.units, size.rows);
   if (!files.rhs.empty()) size.columns = columns_file_size(files.rhs, "b", options).cols;
   for (ColumnsFile const& file : columns_files(config, size.rows, size.cols))
     check_length(file, options);
@@ -152,14 +172,16 @@ Problem load_problem(ParsedConfig const& config, CancelFlag cancel) {
   }
   Index const rows = p.A.rows, cols = p.A.cols;
   Index const k = p.columns =
-      files.rhs.empty() ? from.columns : columns_file_size(files.rhs, "b", columns_options).cols;
+      !files.rhs.empty()   ? columns_file_size(files.rhs, "b", columns_options).cols
+      : from.units.empty() ? from.columns
+                           : narrow(std::int64_t(from.units.size()), "units");
   for (ColumnsFile const& file : columns_files(config, rows, cols)) {
     std::string_view const role = file.role;
     if (role == "z") continue;  // the solver reads it
     auto& block = role == "b" ? p.b : role == "x0" ? p.x0 : p.solution;
     block = read_block(file, k, columns_options);
   }
-  if (files.rhs.empty()) p.b = named_rhs(p.A, from.rhs, k, seed);
+  if (files.rhs.empty()) p.b = named_rhs(p.A, from, k, seed);
   if (files.x0.empty() && from.x0 == "random")
     p.x0 = random_block(cols, k, seed + 1);
   else if (files.x0.empty())

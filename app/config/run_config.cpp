@@ -57,19 +57,20 @@ void unfold_batch(ConfigNode& root) {
   *batch = std::move(map);
 }
 
-/// `rhs: {file: B.mtx}` becomes `rhs: B.mtx`, and `rhs: {columns: 16}` two keys of `problem`, `rhs:
-/// random` and `columns: 16`.
+/// `rhs: {file: B.mtx}` becomes `rhs: B.mtx`; `rhs: {columns: 16}` two keys of `problem`, `rhs:
+/// random` and `columns: 16`, and `rhs: {units: [1, 500]}` `rhs: units` and `units: [1, 500]`.
 void unfold_rhs(ConfigNode& root, Diagnostics& problems) {
   ConfigNode* const problem = root.find("problem");
   ConfigNode* const rhs = problem ? problem->find("rhs") : nullptr;
   if (!rhs || rhs->kind == ConfigNode::Kind::scalar) return;
-  ConfigNode const *const file = rhs->find("file"), *const columns = rhs->find("columns");
+  ConfigNode const *const file = rhs->find("file"), *const columns = rhs->find("columns"),
+                          *const units = rhs->find("units");
   bool const one = rhs->kind == ConfigNode::Kind::map && rhs->entries.size() == 1;
-  if (!one || (!file && !columns)) {
+  if (!one || (!file && !columns && !units)) {
     problems.add(rhs->at,
                  rhs->kind == ConfigNode::Kind::sequence
                      ? "write the elements of 'rhs' to a file, one a line, and its name here"
-                     : "'rhs' is {file: NAME} or {columns: K}");
+                     : "'rhs' is {file: NAME}, {columns: K} or {units: [ROW, ...]}");
     *rhs = ConfigNode::of_text("ones");  // one mistake is one message
     return;
   }
@@ -77,11 +78,12 @@ void unfold_rhs(ConfigNode& root, Diagnostics& problems) {
     *rhs = ConfigNode(*file);
     return;
   }
-  ConfigNode::Entry count{"columns", columns->at, *columns};
-  ConfigNode value = ConfigNode::of_text("random");
+  ConfigNode::Entry key = columns ? ConfigNode::Entry{"columns", columns->at, *columns}
+                                  : ConfigNode::Entry{"units", units->at, *units};
+  ConfigNode value = ConfigNode::of_text(columns ? "random" : "units");
   value.at = rhs->at;
   *rhs = std::move(value);
-  problem->entries.push_back(std::move(count));
+  problem->entries.push_back(std::move(key));
 }
 
 /// The file that a key of `problem` names; empty when the value is one of the `words`.
@@ -210,7 +212,8 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
   InputFiles& files = parsed.files;
   files.matrix = input_file(folder, root, "matrix", {}, missing);
   files.batch = batch_files(folder, root, missing);
-  files.rhs = input_file(folder, root, "rhs", {"ones", "random", "A_times_ones"}, missing);
+  if (parsed.run.problem.units.empty())
+    files.rhs = input_file(folder, root, "rhs", {"ones", "random", "A_times_ones"}, missing);
   files.x0 = input_file(folder, root, "x0", {"zero", "random"}, missing);
   files.solution = input_file(folder, root, "solution", {}, missing);
   take_held(root, parsed);

@@ -58,6 +58,7 @@ struct ProblemConfig {
   BatchConfig batch;
   std::string rhs = "A_times_ones";
   int columns = 1;
+  std::vector<int> units;
   std::string x0 = "zero";
   std::string solution;
   PetscConfig petsc;
@@ -77,10 +78,15 @@ struct ProblemConfig {
             &P::rhs, "rhs", non_empty(),
             "b: a file, of several columns if it has them, or ones, random (in [-1, 1), drawn from "
             "`seed`) or A_times_ones; {file: NAME} and {columns: K} are other ways to write a file "
-            "and K random columns; where it is not given, b of a PETSc or MATLAB file that holds "
+            "and K random columns, and {units: [1, 500]} asks for columns of the identity; where "
+            "it is not given, b of a PETSc or MATLAB file that holds "
             "one is taken"),
         field(&P::columns, "columns", between(1, 1 << 20),
               "right-hand sides, where rhs is random; a block method solves them together"),
+        field(
+            &P::units, "units", at_least(1),
+            "where rhs is units: rows, from 1; a right-hand side for each, which is 1 there and 0 "
+            "elsewhere, so that x is that column of the inverse"),
         field(&P::x0, "x0", non_empty(), "initial guess: a file, or zero or random"),
         field(&P::solution, "solution",
               "file with the known solution; the error against it is reported"),
@@ -92,6 +98,10 @@ struct ProblemConfig {
     if (one && !batch.empty()) return "a 'batch' stands in the place of 'matrix' and 'generator'";
     if (!one && batch.empty()) return "give a 'matrix' or a 'generator', or a 'batch' of them";
     if (columns > 1 && !batch.empty()) return "a 'batch' has one right-hand side";
+    if (units.empty() != (rhs != "units"))
+      return "'rhs: units' and the list 'units' belong together: rhs: {units: [1, 500]}";
+    if (!units.empty() && !batch.empty())
+      return "a 'batch' has one right-hand side; 'units' gives others";
     if (columns > 1 && rhs != "random")
       return "'columns' is for 'rhs: random'; a file has as many as it holds";
     return "";

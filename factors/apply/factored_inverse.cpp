@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <tcsolve/matrix/narrow.hpp>
+#include <tcsolve/operators/column.hpp>
 
 namespace tcsolve {
 namespace {
@@ -260,6 +261,9 @@ void FactoredInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, doub
       };
       if (count == 1)
         solve_column(c, alpha, few(x), beta, few(y));
+      else if (sparse_columns(c, few(x)))
+        for (Index k = 0; k < count; ++k)
+          solve_column(c, alpha, column(few(x), k), beta, column(few(y), k));
       else
         solve_columns(c, alpha, few(x), beta, few(y), shared, tickets);
     }
@@ -311,10 +315,23 @@ void FactoredInverse<S>::solve_column(Context& ctx, double alpha, In<double> x, 
       solve_triangle(on, upper_.view, at.up, {z_.data(), between, rows(), true, t + 1, t});
       clean_ = true;
     } else {
+      if (sparse_.solve(on, {lower_.view, upper_.view, upper_.order, at.down, at.up, rows()},
+                        z_.data()))
+        return;
       solve_triangle(on, lower_.view, lower_.order, at.down, y_.data());
       solve_triangle(on, upper_.view, upper_.order, at.up, z_.data());
     }
   });
+}
+
+/// Whether each of several columns has few entries, so that one after another is quicker.
+template <class S>
+bool FactoredInverse<S>::sparse_columns(Context& ctx, In<double> x) const {
+  if (ctx.space() != Space::host) return false;
+  for (Index k = 0; k < x.cols; ++k)
+    if (!SparseSolves<S>::few_entries(solves(1, column(x, k), 0, {}, 1, y_.data()).down, rows()))
+      return false;
+  return true;
 }
 
 /// Two to sixteen columns; the unknowns of both triangles in one piece of workspace.

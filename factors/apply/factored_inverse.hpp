@@ -10,6 +10,7 @@
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/factors/apply/sparse_solves.hpp>
 #include <tcsolve/factors/arrange/arrangement.hpp>
 #include <tcsolve/factors/make/incomplete.hpp>
 #include <tcsolve/factors/make/joint_factors.hpp>
@@ -28,6 +29,8 @@ namespace tcsolve {
 ///   bounds  levels: an unknown of a level waits for the one before, about a microsecond on a
 ///           device
 ///   op      M^T is made of the transposed factors when it is first asked for
+///   sparse  on the host, of an x with few entries the rows that it reaches alone are visited
+///           (factors/apply/sparse_solves.hpp)
 ///
 /// One operator serves one Context at a time: the unknowns lie in it.
 template <class S = double>
@@ -47,6 +50,8 @@ class FactoredInverse final : public LinearOperator<double> {
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "factors"; }
+  /// Entries gone through by the last application to a sparse x that visited its reach alone.
+  Offset visited() const { return sparse_.visited(); }
   Index levels() const { return lower_.order.levels() + upper_.order.levels(); }
 
  private:
@@ -67,6 +72,7 @@ class FactoredInverse final : public LinearOperator<double> {
                 Op) const override;
   Solves solves(double alpha, In<double> x, double beta, Out<double> y, Index width,
                 double* unknowns) const;
+  bool sparse_columns(Context&, In<double> x) const;
   void solve_column(Context&, double alpha, In<double> x, double beta, Out<double> y) const;
   void solve_columns(Context&, double alpha, In<double> x, double beta, Out<double> y,
                      double* unknowns, unsigned* tickets) const;
@@ -87,6 +93,7 @@ class FactoredInverse final : public LinearOperator<double> {
   Array<Index> from_, to_;
   Array<double> row_scale_, inverse_pivots_, column_scale_;
   mutable Array<double> y_, z_;
+  mutable SparseSolves<S> sparse_;
   mutable Array<unsigned> tickets_;
   mutable bool clean_ = false;  // the scratch of a device's solves is as they need it
   mutable std::once_flag transposed_once_;

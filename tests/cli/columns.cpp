@@ -2,6 +2,7 @@
 /// Several right-hand sides from the command line.
 #include "tests/cli/program.hpp"
 
+#include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/files/matrix_market.hpp>
 
 #include <algorithm>
@@ -46,6 +47,27 @@ TEST_F(Program, SolvesTheColumnsOfAFile) {
   EXPECT_EQ(r["columns"][0]["outcome"], "converged");
   EXPECT_EQ(r["columns"][1]["iterations"], 0);
   EXPECT_EQ(r["files"]["solution"], "x.npy");
+}
+
+/// Columns of the inverse, by a block method and one after another.
+TEST_F(Program, SolvesForColumnsOfTheIdentity) {
+  write_text(folder_ / "a.mtx",
+             "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 2\n2 1 -1\n2 2 2\n"
+             "3 2 -1\n3 3 2\n");
+  for (std::string const solver :
+       {"preconditioner: {type: direct}\nsolver: {type: gmres, rtol: 1.0e-12}\n",
+        "preconditioner: {type: jacobi}\nsolver: {type: block_cg, rtol: 1.0e-12}\n"}) {
+    SCOPED_TRACE(solver);
+    Outcome const o = solve(
+        "problem: {matrix: a.mtx, rhs: {units: [3, 1, 3]}}\noutput: {solution: true}\n" + solver);
+    ASSERT_EQ(o.code, 0) << o.out << o.err;
+    EXPECT_TRUE(has(o.out, "3 right-hand sides")) << o.out;
+    Columns const x = read_columns_file(folder_ / "tcsolve-out" / "x.mtx", "x");
+    ASSERT_EQ(x.cols, 3);
+    std::vector<double> const wanted{0.25, 0.5, 0.75, 0.75, 0.5, 0.25, 0.25, 0.5, 0.75};
+    for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(x.values[k], wanted[k], 1e-10);
+    EXPECT_EQ(result()["config"]["problem"]["units"], (std::vector<int>{3, 1, 3}));
+  }
 }
 
 /// Work is that of all columns, and so is an iteration's share of the seconds.

@@ -107,7 +107,15 @@ TEST_F(Messages, FilesOfOtherKindsSayWhatToDo) {
   refused("problem: {matrix: $HOME/a.mtx}\nsolver: {type: cg}\n", "$ is not expanded", 2);
   refused("problem: {matrix: small.mtx, rhs: [1]}\nsolver: {type: cg}\n", "to a file");
   refused("problem: {matrix: small.mtx, rhs: {columns: 2, from: x}}\nsolver: {type: cg}\n",
-          "'rhs' is {file: NAME} or {columns: K}");
+          "'rhs' is {file: NAME}, {columns: K} or {units: [ROW, ...]}");
+  refused("problem: {matrix: small.mtx, rhs: {units: [1, 0]}}\nsolver: {type: cg}\n",
+          "'units[1]' = 0 is outside [1, inf)");
+  refused("problem: {matrix: small.mtx, rhs: {units: []}}\nsolver: {type: cg}\n",
+          "'rhs: units' and the list 'units' belong together");
+  refused("problem: {matrix: small.mtx, rhs: ones, units: [1]}\nsolver: {type: cg}\n",
+          "'rhs: units' and the list 'units' belong together");
+  refused("problem: {matrix: small.mtx, rhs: {units: [1, 2]}}\nsolver: {type: cg}\n",
+          "the matrix has 1 row; there is no row 2 of 'units'", 2);
   refused("problem: {matrix: small.mtx, rhs: ones, columns: 2}\nsolver: {type: cg}\n",
           "'columns' is for 'rhs: random'");
 }
