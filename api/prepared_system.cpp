@@ -242,7 +242,7 @@ void PreparedSystem::follow(CsrView<double> const& a) {
   try {
     give_values(ctx_, A_, now);
   } catch (MatrixError const& e) {
-    if (!may_widen()) throw;
+    if (!may_widen() || refuses_to_scale(options_)) throw;
     refused_.push_back({in_force().values, in_force().vectors, 0, e.what(), true});
     fits = false;
   }

@@ -17,7 +17,9 @@ Json json_number(double v) {
 
 namespace {
 
+/// null for none.
 Json numbers(std::vector<double> const& values) {
+  if (values.empty()) return nullptr;
   Json list = Json::array();
   for (double const v : values) list.push_back(json_number(v));
   return list;

@@ -105,20 +105,22 @@ void RefinementMethod::step(Context& ctx) {
   observe(ctx, norm2_.data());               // one step a run: the driver makes r anew
 }
 
-// A step that has been made is the end of what the method can do with this r: whether it goes on is
-// the driver's to say, by what the step has gained (Judgement::after). Said before r is made, it is
-// made in twice FP64. A loop of one step has no next one to see a request to end in.
+// A run that stagnates has its residual made in twice FP64 (KrylovSolver::iterate). A loop of one
+// step has no next one to see a request to end in.
 void RefinementMethod::conclude(Context& ctx, LoopState& state) {
   if (static_cast<Stop>(state.stop) != Stop::cycle_end) return;
   if (Stop const asked = ctx.asked(); asked != Stop::running)
     state.stop = static_cast<std::int32_t>(asked);
   else if (types_.residual == RefinedResidual::twofold)
-    classify_stop(ctx, state);
+    state.stop = static_cast<std::int32_t>(Stop::stagnated);
 }
 
+// Whether it goes on is the driver's to say, by what the step has gained (Judgement::after): with
+// an A that is rounded it has to be half of ||r||, with A itself any of it.
 void RefinementMethod::classify_stop(Context&, LoopState& state) {
-  if (static_cast<Stop>(state.stop) == Stop::cycle_end)
-    state.stop = static_cast<std::int32_t>(Stop::stagnated);
+  auto const stop = static_cast<Stop>(state.stop);
+  if (stop == Stop::cycle_end || stop == Stop::stagnated)
+    state.stop = static_cast<std::int32_t>(system().rounded ? Stop::stagnated : Stop::cycle_end);
 }
 
 std::unique_ptr<Solver> make_refinement(RefinementParams const& params) {

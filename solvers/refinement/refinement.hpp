@@ -9,8 +9,9 @@
 ///       x = x + d          in FP64, where that lowers ||r||                    the driver
 ///
 /// Without an inner solver d = M r. A step contracts ||r|| by about cond(A) times the roundoff of
-/// the coarsest of these types, or by the inner tolerance where that is more. One that does not
-/// halve ||r|| ends the solve, which then steps up in precision or is told by name.
+/// the coarsest of these types, or by the inner tolerance where that is more. With an A that is
+/// rounded a step that does not halve ||r|| ends the solve, which then steps up in precision or is
+/// told by name; with A itself one that does not lower it does.
 ///
 /// Cost of a step: the inner solve and one product with A in FP64. Memory: two vectors, and what
 /// the inner solver takes.

@@ -30,10 +30,11 @@ class Files : public Program {
 
   static inline std::string const header = "%%MatrixMarket matrix coordinate real general\n";
   static inline std::set<std::string> const figures{
-      "true",       "true_relative", "recurrence",     "recurrence_relative",
-      "initial",    "best",          "tolerance",      "best_iteration",
-      "mean_rate",  "rhs_norm",      "backward_error", "rowwise_error",
-      "rows_unmet", "attainable",    "condition",      "breakdown_value"};
+      "true",        "true_relative", "recurrence",     "recurrence_relative",
+      "initial",     "best",          "tolerance",      "best_iteration",
+      "mean_rate",   "rhs_norm",      "backward_error", "rowwise_error",
+      "rows_unmet",  "attainable",    "condition",      "breakdown_value",
+      "contractions"};
 };
 
 TEST_F(Files, AFailedRunLeavesNothingOfTheLastOne) {
