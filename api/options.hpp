@@ -52,6 +52,20 @@ constexpr auto names(Symmetry) {
                     std::pair{Symmetry::no, "false"}};
 }
 
+/// The types of the matrix and of the method's vectors, as one word.
+enum class PrecisionChoice { automatic, fp64, fp32, fp16 };
+constexpr auto names(PrecisionChoice) {
+  return std::array{
+      std::pair{PrecisionChoice::automatic, "auto"}, std::pair{PrecisionChoice::fp64, "fp64"},
+      std::pair{PrecisionChoice::fp32, "fp32"}, std::pair{PrecisionChoice::fp16, "fp16"}};
+}
+
+/// Whether a solve goes on in wider types where rounding may be why it ends.
+enum class StepUp { automatic, never };
+constexpr auto names(StepUp) {
+  return std::array{std::pair{StepUp::automatic, "auto"}, std::pair{StepUp::never, "never"}};
+}
+
 /// The nullspace of a singular A, as far as it is known: A z = 0 for every z of its span.
 struct NullspaceConfig {
   bool constant = false;
@@ -78,6 +92,8 @@ struct SolverOptions {
   Block matrix_operator{"auto", "format"};  ///< the YAML key `operator`, a reserved word in C++
   Renew renew = Renew::always;
   Symmetry symmetric = Symmetry::automatic;
+  PrecisionChoice precision = PrecisionChoice::fp64;
+  StepUp step_up = StepUp::automatic;
   NullspaceConfig nullspace;
   CacheConfig cache;
 
@@ -114,6 +130,18 @@ struct SolverOptions {
         field(&P::symmetric, "symmetric",
               "what is known of A, for the choices of auto, for factors, and for solves with A^T, "
               "which take A itself where it is true; auto: by the entries"),
+        field(
+            &P::precision, "precision",
+            "of the matrix and the method's vectors; x, and the residual that `converged` goes by, "
+            "are FP64 in any case. fp64: as operator.values and solver.vectors say; fp32: both; "
+            "fp16: the matrix in FP16 with row sums kept, vectors in FP32; auto: fp32 where an "
+            "estimate of the condition by 20 products says that it suits a method for positive "
+            "definite matrices, else fp64"),
+        field(&P::step_up, "step_up",
+              "where the rounding of narrower values may be why a solve, or the storing of A, "
+              "fails: auto stores A in the next wider type (fp16 or bf16, fp32, fp64, and then "
+              "vectors in fp64 too) and goes on from x; never ends the solve as "
+              "precision_limit:values"),
         field(&P::nullspace, "nullspace",
               "vectors z with A z = 0, which b, residuals and x are kept free of"),
         field(&P::solver, "solver", block_of("solver"), "how it is solved").required()};

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include <tcsolve/api/options.hpp>
+#include <tcsolve/api/precision.hpp>
 
 namespace tcsolve {
 
@@ -13,16 +13,18 @@ struct SolverParts {
   /// From options that have been read. Throws what the constructors throw: Unsupported for keys
   /// that exclude each other, NotBuilt, ConfigError for a cost table that cannot be read.
   explicit SolverParts(SolverOptions const& options)
-      : matrix_operator(make<OperatorRegistry>(options.matrix_operator)),
+      : method(make<SolverRegistry>(options.solver)),
+        values(values_of(operator_of(options, *method))),
+        matrix_operator(make<OperatorRegistry>(operator_of(options, *method))),
         preconditioner(make<PreconditionerRegistry>(options.preconditioner)),
-        method(make<SolverRegistry>(options.solver)),
         chooses_method(options.solver.type() == "auto"),
         chooses_preconditioner(options.preconditioner.type() == "auto") {}
 
-  std::unique_ptr<OperatorFactory const> matrix_operator;
-  std::unique_ptr<PreconditionerFactory const> preconditioner;
   /// Its keys and limits are those of a solve. It is never set up: a recipe's is (RecipeRun).
   std::unique_ptr<Solver const> method;
+  Real values;  ///< that the config asks A to be stored in
+  std::unique_ptr<OperatorFactory const> matrix_operator;
+  std::unique_ptr<PreconditionerFactory const> preconditioner;
   bool chooses_method, chooses_preconditioner;  ///< `auto`
 
   bool chooses() const { return chooses_method || chooses_preconditioner; }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <tcsolve/core/phase.hpp>
+#include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/formats/converted_operator.hpp>
 #include <tcsolve/operators/rescaled.hpp>
@@ -20,7 +21,11 @@ void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> con
 }  // namespace
 
 PreparedSystem::PreparedSystem(Context& ctx, SolverOptions const& options)
-    : ctx_(ctx), options_(options), parts_(options_), recipes_(ctx, options_, parts_, report_) {
+    : ctx_(ctx),
+      given_options_(with_precision_keys(options)),
+      options_(given_options_),
+      parts_(options_),
+      recipes_(ctx, options_, parts_, report_) {
   if (!options.cache.directory.empty())
     cache_.emplace(options.cache.directory, static_cast<std::int64_t>(1e6 * options.cache.limit));
 }
@@ -35,6 +40,12 @@ void PreparedSystem::clear() {
   matrix_ = {};
   given_ = {};
   lazy_ = false;
+  refused_.clear();
+  expected_ = 0;
+  if (std::exchange(wider_, false)) {
+    options_ = given_options_;
+    parts_ = SolverParts(options_);
+  }
 }
 
 /// Calls f(). If f throws, clears everything but the report and rethrows. Throws Cancelled where
@@ -77,6 +88,8 @@ void PreparedSystem::load_by(CsrView<double> const& a, Take const& take) {
             take();
             ctx_.synchronize();
           });
+    if (options_.precision == PrecisionChoice::automatic)
+      phase(ctx_, "estimating the condition", report_.plan, [&] { choose_types(); });
     phase(ctx_, "choosing an order and a format", report_.plan, [&] { plan(); });
     report_.plan -= report_.reorder;
     as_setup_errors([&] {
@@ -171,8 +184,7 @@ OperatorUse PreparedSystem::use() const {
 
 void PreparedSystem::convert() {
   Range const range(ctx_, "convert");
-  OperatorFactory const& factory = *parts_.matrix_operator;
-  A_ = factory.build(ctx_, matrix_.host(), use());
+  A_ = store();
   report_.format = A_->name();
   auto const lazy = std::dynamic_pointer_cast<LazyOperator<double> const>(A_);
   lazy_ = lazy != nullptr;
@@ -219,17 +231,6 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
   });
 }
 
-SolveReport PreparedSystem::solve(In<double> b, Out<double> x, RecipeRun::Keys const& keys) {
-  HostMatrix::Loan const loan = host_->lend_nothing();  // for what is set up meanwhile
-  return recipes_.solve(b, x, keys);
-}
-
-std::vector<SolveReport> PreparedSystem::solve_columns(In<double> b, Out<double> x,
-                                                       RecipeRun::Keys const& keys) {
-  HostMatrix::Loan const loan = host_->lend_nothing();
-  return recipes_.solve_columns(b, x, keys);
-}
-
 /// Gives the values of `a` to the operators.
 void PreparedSystem::follow(CsrView<double> const& a) {
   Permutation const* const P = order_.get();
@@ -237,8 +238,16 @@ void PreparedSystem::follow(CsrView<double> const& a) {
   // it.
   auto const before = matrix_.storage();
   CsrView<double> const now = lazy_ ? matrix_.renew(ctx_, a, P) : matrix_.update_values(ctx_, a, P);
-  give_values(ctx_, A_, now);
+  bool fits = true;
+  try {
+    give_values(ctx_, A_, now);
+  } catch (MatrixError const& e) {
+    if (!may_widen()) throw;
+    refused_.push_back({in_force().values, in_force().vectors, 0, e.what(), true});
+    fits = false;
+  }
   if (csr_ && csr_ != A_) give_values(ctx_, csr_, now);
+  if (!fits) store_wider();
   ++report_.updates;
 }
 
@@ -255,6 +264,26 @@ CsrStorage<double> PreparedSystem::entries() const {
     throw Unsupported(cat("the entries of A cannot be had back from the format ", A_->name(),
                           "; take operator: {format: csr}"));
   return in_given_order(CsrStorage<double>(ctx_, *std::move(a)));
+}
+
+/// A and the method in wider types, after a solve that has ended so.
+void PreparedSystem::widen(SolveReport& ended) {
+  double seconds = 0;
+  try {
+    timed(seconds, [&] {
+      as_setup_errors([&] {
+        store_wider();
+        recipes_.widen(system(), A_true_);
+      });
+    });
+  } catch (...) {
+    clear();
+    throw;
+  }
+  ended.setup_seconds += seconds;
+  ended.precision.back().why = why_wider(ended);
+  ctx_.log(Severity::note, cat(why_wider(ended), " with A in ", name(ended.precision.back().values),
+                               ": on in ", name(in_force().values)));
 }
 
 void PreparedSystem::refresh() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include <tcsolve/api/precision.hpp>
 #include <tcsolve/api/recipe_run.hpp>
 #include <tcsolve/api/stored_matrix.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
@@ -36,7 +37,9 @@ class PreparedSystem {
   }
   void update_values(CsrView<double> const& a);
   void refresh();
-  /// RecipeRun::solve(), RecipeRun::solve_columns().
+  /// RecipeRun::solve(), RecipeRun::solve_columns(), again in wider types where rounding may be why
+  /// a solve has failed and the options let it step up (api/precision.hpp). The wider types stay
+  /// until the next load().
   SolveReport solve(In<double> b, Out<double> x, RecipeRun::Keys const& keys);
   std::vector<SolveReport> solve_columns(In<double> b, Out<double> x, RecipeRun::Keys const& keys);
 
@@ -62,6 +65,20 @@ class PreparedSystem {
   void load_by(CsrView<double> const& a, Take const& take);
   void plan();
   void convert();
+  // prepared_precision.cpp
+  OperatorPtr<double> store();
+  bool may_widen() const;
+  WorkingPrecision in_force() const;
+  void choose_types();
+  void take_types(WorkingPrecision);
+  void store_wider();
+  bool steps_up(SolveReport const&, StoppingParams const& asked) const;
+  bool is_slow(SolveReport const&, StoppingParams const& asked) const;
+  StoppingParams watched(StoppingParams asked) const;
+  StoppingParams left_of(StoppingParams asked, SolveReport const&) const;
+  void widen(SolveReport& ended);
+  SolveReport going_on(SolveReport ended, SolveReport next) const;
+  void tell(SolveReport&) const;
   void setup();
   System system() const;
   void follow(CsrView<double> const& a);
@@ -72,7 +89,8 @@ class PreparedSystem {
   void or_clear(F const& f);
 
   Context& ctx_;
-  SolverOptions options_;
+  SolverOptions const given_options_;
+  SolverOptions options_;  // with the types in force
   std::optional<DiskCache> cache_;
   SetupReport report_;
   StoredMatrix matrix_;  // declared before the members that borrow its arrays (the methods too), so
@@ -81,9 +99,12 @@ class PreparedSystem {
   std::optional<OrderedMatrix> ready_;  // set only while operators are made from it
   GivenOperators given_;
   OperatorPtr<double> A_, A_true_;
+  std::vector<PrecisionReport> refused_;  // types that A could not be stored in
   std::shared_ptr<HostMatrix> host_ = std::make_shared<HostMatrix>();  // A's side on the host
   std::shared_ptr<CsrOperator<double> const> csr_;
-  bool lazy_ = false;                         // A_ may be converting itself beside the solve
+  double expected_ = 0;  // iterations, in the types that `precision: auto` has chosen
+  bool wider_ = false;   // options_ have wider types than were given
+  bool lazy_ = false;    // A_ may be converting itself beside the solve
   std::shared_ptr<Permutation const> order_;  // null: operators have the caller's numbers
   RecipeRun recipes_;
 };

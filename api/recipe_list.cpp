@@ -171,10 +171,8 @@ StoppingParams RecipeList::stopping_of(Recipe const& recipe, StoppingParams cons
                                        Index spent, std::optional<double> tolerance) const {
   StoppingParams stopping = keys;
   if (is_named()) return stopping;
-  // A method that is named is not cut into trials, which would restart it.
-  bool const trial = recipe.trial > 0 && parts_.chooses_method;
-  stopping.max_iters =
-      std::min(stopping.max_iters - spent, trial ? recipe.trial : recipe.most_iterations);
+  stopping.max_iters = std::min(stopping.max_iters - spent, recipe.most_iterations);
+  stopping.patience = recipe.patience;
   if (tolerance) {
     stopping.baseline = Baseline::absolute;
     stopping.atol = *tolerance;

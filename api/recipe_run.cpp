@@ -166,6 +166,19 @@ void RecipeRun::refresh(System system) {
   settle();
 }
 
+void RecipeRun::widen(System system, OperatorPtr<double> A_true) {
+  system.symmetric = of_.system.symmetric;
+  of_.system = std::move(system);
+  of_.A_true = std::move(A_true);
+  weighed_ = {};
+  if (!work_.method) return;
+  std::shared_ptr<Solver> method = list_.method_of(list_.at());
+  if (of_.framing.order || !of_.framing.nullspace.empty()) method->frame(of_.framing);
+  work_.method.reset();  // its vectors go before those of the next
+  set_up_method(*method, list_.at());
+  work_.method = std::move(method);
+}
+
 /// What is at work takes the values. False where it cannot, or where the list is to begin anew:
 /// nothing is set up then. keep: M stays as it is; anew: it is not updated but made again.
 bool RecipeRun::follow(bool keep, bool anew) {

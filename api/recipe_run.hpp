@@ -54,6 +54,9 @@ class RecipeRun {
   void take_values(System system);
   /// The same for operators that have changed otherwise: the preconditioner is made anew.
   void refresh(System system);
+  /// The same A is stored in wider types, for a method of the options as they are now: M stays. A
+  /// list of recipes goes on where it is.
+  void widen(System system, OperatorPtr<double> A_true);
   /// Frees what is set up.
   void clear();
   bool ready() const { return ready_; }
@@ -124,8 +127,7 @@ class RecipeRun {
   SolveReport solve_afresh(In<double> b, Out<double> x, SolveReport const& before);
   bool renews(SolveReport& total);
   void log_renewal(std::string const& outcome) const;
-  void note(Story& story, SolveReport const&, bool again);
-  bool tries_again(SolveReport const&, ChoiceReport const& told) const;
+  void note(Story& story, SolveReport const&);
   bool advance(SolveReport const&);
   void weigh();
   std::vector<SolveReport> solve_together(In<double> b, Out<double> x);

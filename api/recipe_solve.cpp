@@ -16,9 +16,6 @@ namespace {
 /// (PreconditionerFactory::least_seconds), about.
 constexpr double over_the_least = 4;
 
-/// A recipe whose trial takes the residual to this part of what it was goes on.
-constexpr double trial_gain = 0.1;
-
 /// Whether another method may do better: an answer, a request to stop or unusable input end it all.
 bool goes_on(SolveReport const& r) {
   switch (r.reason) {
@@ -121,7 +118,7 @@ Stop RecipeRun::begin_next(Story& story) {
 void RecipeRun::run(In<double> b, Out<double> x, Story& story, std::optional<SolveReport>& total) {
   std::size_t ran = list_.place();
   bool const named = list_.is_named();
-  for (bool again = false, begins = !work_.method;;) {
+  for (bool begins = !work_.method;;) {
     if (Stop const ended = begins ? begin_next(story) : Stop::running; ended != Stop::running) {
       if (list_.upcoming() == nullptr) list_.go_to(ran);
       if (ended == Stop::setup_failed && !total) throw_refusals(story);
@@ -133,13 +130,12 @@ void RecipeRun::run(In<double> b, Out<double> x, Story& story, std::optional<Sol
     }
     begins = false;
     limit_method();
-    bool const afresh = total && !again && list_.at().least_squares;
+    bool const afresh = total && list_.at().least_squares;
     SolveReport report = afresh ? solve_afresh(b, x, *total) : work_.method->solve(b, x);
     ran = list_.place();
     account_.at_work += report.seconds;
-    bool const may_go_on = goes_on(report), another = total && !again && !named;
-    if (!named) note(story, report, again);
-    again = !named && tries_again(report, story.back());
+    bool const may_go_on = goes_on(report), another = total && !named;
+    if (!named) note(story, report);
     std::size_t const before = total ? total->history.size() : 0;
     if (total) {
       total->setup_seconds = account_.set_ups;
@@ -159,7 +155,6 @@ void RecipeRun::run(In<double> b, Out<double> x, Story& story, std::optional<Sol
     if (ended == Stop::running && account_.spent >= account_.keys.max_iters)
       ended = Stop::max_iterations;
     if (ended != Stop::running) return end_by(*total, ended, solver);
-    if (again) continue;
     begins = true;
     if (work_.old && may_be_the_preconditioner(*total)) {
       log_renewal(total->outcome());
@@ -246,28 +241,17 @@ SolveReport RecipeRun::solve_afresh(In<double> b, Out<double> x, SolveReport con
   return report;
 }
 
-/// Writes what became of the recipe at work; `again`: into its entry, the last one.
-void RecipeRun::note(Story& story, SolveReport const& report, bool again) {
-  if (!again) {
-    ChoiceReport& told = story.emplace_back(list_.told_of(list_.at(), of_.M.get()));
-    told.ran = true;
-    told.details = M() ? M()->details() : "";
-    told.setup_seconds = std::exchange(work_.setup_seconds, SolveReport::unknown);
-  }
-  ChoiceReport& told = story.back();
+/// Writes what became of the recipe at work.
+void RecipeRun::note(Story& story, SolveReport const& report) {
+  ChoiceReport& told = story.emplace_back(list_.told_of(list_.at(), of_.M.get()));
+  told.ran = true;
+  told.details = M() ? M()->details() : "";
+  told.setup_seconds = std::exchange(work_.setup_seconds, SolveReport::unknown);
   told.outcome = report.outcome();
-  told.iterations += report.iterations;
+  told.iterations = report.iterations;
   told.true_residual = report.true_residual;
-  told.seconds += report.seconds;
+  told.seconds = report.seconds;
   list_.note(told);
-}
-
-/// A trial that has gained a digit goes on.
-bool RecipeRun::tries_again(SolveReport const& report, ChoiceReport const& told) const {
-  Recipe const& recipe = list_.at();
-  return parts_.chooses_method && report.reason == Stop::max_iterations && recipe.trial > 0 &&
-         report.true_residual <= trial_gain * report.initial_residual &&
-         told.iterations < recipe.most_iterations;
 }
 
 /// Goes to the next recipe that the failure of this one leaves; false where there is none: the

@@ -19,6 +19,7 @@ constexpr char const* threshold_ic = "{type: ic, drop_tolerance: 0.01, complete_
 constexpr char const* direct = "{type: direct}";
 constexpr char const* jacobi = "{type: jacobi}";
 constexpr char const* gmres = "{type: gmres, restart: 50}";
+constexpr Patience a_digit{.steps = 50, .gain = 0.1};  // a restart of gmres
 constexpr char const *lsmr = "{type: lsmr}", *column_scaling = "{type: column_scaling}";
 
 /// The tree of a recipe's text. The same few texts come with every set-up, and to parse them takes
@@ -72,10 +73,13 @@ void add_definite(std::vector<Recipe>& list, std::string const& solver, Offset e
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
   auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
   if (entries > few_entries) {
-    Recipe first{solver, jacobi, why, true, 50};
+    Recipe first{solver, jacobi, why, true};
     if (on_device) {  // most of them without a new best residual, and the others are spared
       first.most_iterations = cheap;
       first.window = 7 * cheap / 10;
+    } else {  // it rises at first where x is smooth
+      first.most_iterations = 1000;
+      first.patience = {.steps = 50, .gain = 0.5, .from = 50};
     }
     list.push_back(std::move(first));
   }
@@ -85,12 +89,12 @@ void add_definite(std::vector<Recipe>& list, std::string const& solver, Offset e
 }
 
 Recipe with_factors(std::string const& solver, char const* ilu, std::string const& why, int most,
-                    int trial) {
+                    Patience const& patience = {}) {
   return {.solver = solver,
           .preconditioner = ilu,
           .reason = why,
           .most_iterations = most,
-          .trial = trial,
+          .patience = patience,
           .incomplete = true};
 }
 
@@ -104,12 +108,12 @@ void add_general(std::vector<Recipe>& list, std::string const& gmres, std::strin
   if (direct_first) list.push_back(completely);
   // Of large systems GMRES would have to keep too many vectors.
   if (f.rows >= 100000) {
-    list.push_back(with_factors(bicgstab, ilu, why, 500, 0));
+    list.push_back(with_factors(bicgstab, ilu, why, 500));
   } else {
-    list.push_back(with_factors(gmres, weak_ilu, why, 400, 50));
-    list.push_back(with_factors(gmres, ilu, why, 400, 50));
+    list.push_back(with_factors(gmres, weak_ilu, why, 400, a_digit));
+    list.push_back(with_factors(gmres, ilu, why, 400, a_digit));
   }
-  list.push_back(with_factors(gmres, strong_ilu, why, 400, 50));
+  list.push_back(with_factors(gmres, strong_ilu, why, 400, a_digit));
   if (!direct_first) list.push_back(completely);
 }
 
@@ -178,7 +182,7 @@ double seconds_of_incomplete(MatrixFacts const& f, double made, Recipe const& ne
                              FactorRates const& rates) {
   auto const entries = static_cast<double>(f.entries);
   double const step = rates.host_entries * (entries + made) + rates.host_rows * f.rows;
-  int const steps = next.trial > 0 ? next.trial : next.most_iterations;
+  int const steps = next.patience.steps > 0 ? next.patience.steps : next.most_iterations;
   return rates.host_incomplete * std::max(entries, made) + steps * step;
 }
 

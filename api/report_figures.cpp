@@ -15,6 +15,16 @@ Json json_number(double v) {
   return v;
 }
 
+namespace {
+
+Json numbers(std::vector<double> const& values) {
+  Json list = Json::array();
+  for (double const v : values) list.push_back(json_number(v));
+  return list;
+}
+
+}  // namespace
+
 Json measures_json(SolveReport const& r) {
   return {{"tolerance", json_number(r.tolerance)},
           {"rhs_norm", json_number(r.rhs_norm)},
@@ -22,7 +32,18 @@ Json measures_json(SolveReport const& r) {
           {"rowwise_error", json_number(r.rowwise_error)},
           {"rows_unmet", json_number(r.rows_unmet)},
           {"attainable", json_number(r.attainable)},
-          {"condition", json_number(r.condition)}};
+          {"condition", json_number(r.condition)},
+          {"contractions", numbers(r.contractions)}};
+}
+
+Json precision_json(SolveReport const& r) {
+  Json list = Json::array();
+  for (PrecisionReport const& p : r.precision)
+    list.push_back({{"values", name(p.values)},
+                    {"vectors", name(p.vectors)},
+                    {"iterations", p.iterations},
+                    {"why", p.why.empty() ? Json(nullptr) : Json(p.why)}});
+  return list;
 }
 
 Json outcome_json(ChoiceReport const& c) {

@@ -15,8 +15,11 @@ namespace tcsolve {
 nlohmann::ordered_json json_number(double v);
 
 /// What the true residual is held against: tolerance, rhs_norm, backward_error, rowwise_error,
-/// rows_unmet, attainable, condition.
+/// rows_unmet, attainable, condition; contractions, of the steps of iterative refinement.
 nlohmann::ordered_json measures_json(SolveReport const& report);
+
+/// The stretches of a solve by precision: values, vectors, iterations, why.
+nlohmann::ordered_json precision_json(SolveReport const& report);
 
 /// What became of a choice: outcome, iterations, true_residual, setup_seconds, solve_seconds.
 nlohmann::ordered_json outcome_json(ChoiceReport const& choice);

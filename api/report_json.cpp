@@ -64,6 +64,7 @@ std::string to_json(SolveReport const& r) {
                     {"residuals", r.residuals},
                     {"inner_iterations", r.inner_iterations},
                     {"bytes", json_number(r.bytes)}}},
+                  {"precision", precision_json(r)},
                   {"choices", choices(r)},
                   {"history", history(r)}});
 }
@@ -71,6 +72,7 @@ std::string to_json(SolveReport const& r) {
 std::string to_json(SetupReport const& r) {
   return text_of({{"format", r.format},
                   {"rounding", rounding_json(r.rounding)},
+                  {"precision", r.precision},
                   {"preconditioner", r.preconditioner},
                   {"transposed", r.transposed},
                   {"updates", r.updates},

@@ -10,9 +10,9 @@
 namespace tcsolve {
 
 /// One object on one line, with the names of result.json: outcome, reason, cause, converged,
-/// solved, exit_code, message, iterations, residual, seconds, work, choices, history. NaN, and what
-/// was never computed, is null; infinity the text "inf". A row of `history` is [iteration, norm,
-/// seconds, true residual].
+/// solved, exit_code, message, iterations, residual, seconds, work, precision, choices, history.
+/// NaN, and what was never computed, is null; infinity the text "inf". A row of `history` is
+/// [iteration, norm, seconds, true residual].
 std::string to_json(SolveReport const& report);
 /// What the last set-up took, and what it made.
 std::string to_json(SetupReport const& report);

@@ -19,9 +19,10 @@ struct SetupReport {
   std::string preconditioner;  ///< what was done to make it (LinearOperator::details())
   std::string format;          ///< that A is stored in; empty until then
   std::optional<NarrowFigures> rounding;  ///< of A's values, where they are stored in fewer bits
-  int updates = 0;                        ///< of the matrix' values since
-  int renewals = 0;                       ///< of them that made the preconditioner anew
-  double renewal = 0;                     ///< seconds that these took
+  std::string precision;  ///< what `precision: auto` has taken, and why; empty: it was not asked
+  int updates = 0;        ///< of the matrix' values since
+  int renewals = 0;       ///< of them that made the preconditioner anew
+  double renewal = 0;     ///< seconds that these took
   /// How A^T x = b is solved, once it has been asked for: "A itself, which is symmetric bit by
   /// bit", or "a second set-up: csr with ilu"; and the seconds that its set-up took.
   std::string transposed;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/operators/projection.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include <tcsolve/kernels/host/execute.hpp>
+#include <tcsolve/matrix/powers.hpp>
 #include <tcsolve/operators/column.hpp>
 #include <tcsolve/operators/projection_ops.hpp>
 
@@ -23,6 +25,16 @@ double norm(std::vector<double> const& v) {
   return std::sqrt(sum);
 }
 
+/// v 2^e of largest entry in [1, 2), whose squares neither overflow nor vanish: a vector spans the
+/// same line at any scale.
+void scale_to_unit(std::vector<double>& v) {
+  double largest = 0;
+  for (double const x : v) largest = std::max(largest, std::fabs(x));
+  if (!powers::finite_nonzero(largest)) return;
+  int const e = powers::exponent(largest);
+  for (double& x : v) x = powers::times_power(x, -e);
+}
+
 }  // namespace
 
 Projection::Projection(Context& ctx, std::vector<std::vector<double>> vectors)
@@ -33,6 +45,7 @@ Projection::Projection(Context& ctx, std::vector<std::vector<double>> vectors)
     if (v.size() != vectors[0].size())
       throw ShapeError(cat("projection: vector ", k + 1, " has ", v.size(), " entries, the first ",
                            vectors[0].size()));
+    scale_to_unit(v);
     double const length = norm(v);
     for (int pass = 0; pass < 2; ++pass)
       for (std::size_t l = 0; l < k; ++l) {

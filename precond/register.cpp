@@ -2,6 +2,7 @@
 #include <tcsolve/precond/register.hpp>
 
 #include <tcsolve/operators/composite.hpp>
+#include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 #include <tcsolve/precond/chebyshev/chebyshev.hpp>
 #include <tcsolve/precond/column_scaling/column_scaling.hpp>
@@ -52,6 +53,8 @@ void register_preconditioners(PreconditionerRegistry& r) {
   r.add<DirectFactory>("direct", "M = A^-1 by a complete factorisation");
   r.add<ChebyshevFactory>("chebyshev",
                           "a polynomial in M A; A and the inner M symmetric positive definite");
+  r.add<AmgFactory>("amg",
+                    "a multigrid cycle, by smoothed aggregation; A symmetric positive definite");
 }
 
 namespace {

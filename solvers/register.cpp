@@ -17,6 +17,7 @@
 #include <tcsolve/solvers/pseudo_block_bicgstab/pseudo_block_bicgstab.hpp>
 #include <tcsolve/solvers/pseudo_block_cg/pseudo_block_cg.hpp>
 #include <tcsolve/solvers/pseudo_block_gmres/pseudo_block_gmres.hpp>
+#include <tcsolve/solvers/refinement/refinement.hpp>
 #include <tcsolve/solvers/solver_operator.hpp>
 
 namespace tcsolve {
@@ -31,6 +32,15 @@ void add(SolverRegistry& r, std::string name, std::string doc) {
     if (params.vectors == VectorType::fp32) return std::make_unique<Method<float>>(params);
     return std::make_unique<Method<double>>(params);
   });
+}
+
+/// The GMRES of a step of refinement.
+std::unique_ptr<Solver> gmres_of(GmresIrParams const& p) {
+  GmresParams const params{.stopping = {.rtol = p.inner_rtol, .max_iters = p.inner_iters},
+                           .restart = p.inner_iters,
+                           .vectors = p.types.vectors.value_or(VectorType::fp64)};
+  if (params.vectors == VectorType::fp32) return std::make_unique<Gmres<float>>(params);
+  return std::make_unique<Gmres<double>>(params);
 }
 
 }  // namespace
@@ -55,6 +65,13 @@ void register_solvers(SolverRegistry& r) {
   add<Bicgstab>(r, "bicgstab", "BiCGStab, right preconditioned; any square A");
   add<Gmres>(r, "gmres", "restarted GMRES, right or left preconditioned; any square A");
   add<Fgmres>(r, "fgmres", "flexible GMRES; M may change from one application to the next");
+  r.add<RefinementParams>("refinement",
+                          "iterative refinement: corrections by an inner solver, or by M alone, in "
+                          "lower precision",
+                          make_refinement);
+  r.add<GmresIrParams>(
+      "gmres_ir", "refinement by GMRES on factors: ilu or direct in lower precision",
+      [](GmresIrParams const& p) { return make_gmres_ir(p, [p] { return gmres_of(p); }); });
   add<Lsmr>(r, "lsmr", "least squares, min ||b - A x||; any A, rectangular or singular");
 }
 

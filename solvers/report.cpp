@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/report.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <sstream>
@@ -35,6 +36,12 @@ std::string figure(char const* before, double v, char const* behind = "") {
   return std::isfinite(v) ? cat(before, figure_text(v), behind) : "";
 }
 
+/// FP32 vectors take A in FP32 at the widest.
+std::string wider(PrecisionReport const& p) {
+  bool const by_vectors = p.vectors == Real::f32 && p.values == Real::f32;
+  return by_vectors ? "take 'vectors: fp64'" : "take wider 'values'";
+}
+
 /// What to try next, by outcome.
 std::string general_advice(SolveReport const& r, std::string const& solver) {
   switch (r.reason) {
@@ -64,14 +71,20 @@ std::string general_advice(SolveReport const& r, std::string const& solver) {
                  r.accepts_least_squares ? ""
                                          : "; A x = b has no solution to be found here; "
                                            "'least_squares: true' accepts this one");
-    case Stop::max_iterations: return "raise max_iters, or use a stronger preconditioner";
+    case Stop::max_iterations:
+      return r.ended_rounded() ? cat("raise max_iters, use a stronger preconditioner, or ",
+                                     wider(r.precision.back()))
+                               : "raise max_iters, or use a stronger preconditioner";
     case Stop::time_limit: return "raise time_limit, or use a stronger preconditioner";
     case Stop::stagnated:
       return "use a stronger preconditioner or gmres; a singular system may have no solution (try "
              "lsmr)";
     case Stop::precision_limit:
       if (r.cause == Cause::values)
-        return "A is stored in a narrower type, whose rounding explains this; take wider 'values'";
+        return cat("A is stored in ",
+                   r.precision.empty() ? "a narrower type" : name(r.precision.back().values),
+                   ", whose rounding explains this; ",
+                   wider(r.precision.empty() ? PrecisionReport{} : r.precision.back()));
       return cat("the tolerance is below what FP64 reaches near this x",
                  figure(", about ", r.attainable), "; relax rtol, or try a direct preconditioner");
     case Stop::false_convergence:
@@ -137,6 +150,18 @@ SolveReport following(SolveReport first, SolveReport second) {
     first.history.push_back(record);
   }
   second.history = std::move(first.history);
+  for (PrecisionReport& p : second.precision) {
+    PrecisionReport* const last = first.precision.empty() ? nullptr : &first.precision.back();
+    bool const goes_on = last != nullptr && last->why.empty() && last->values == p.values &&
+                         last->vectors == p.vectors;
+    if (goes_on) last->iterations += p.iterations, last->rounded = p.rounded;
+    if (goes_on) last->why = std::move(p.why);
+    if (!goes_on) first.precision.push_back(std::move(p));
+  }
+  second.precision = std::move(first.precision);
+  first.contractions.insert(first.contractions.end(), second.contractions.begin(),
+                            second.contractions.end());
+  second.contractions = std::move(first.contractions);
   second.best_iteration += before;
   second.iterations += before;
   second.restarts += first.restarts + 1;
@@ -175,12 +200,19 @@ std::string message_of(SolveReport const& r, std::string const& solver, Advice o
   text += figure("; true residual ", r.true_residual);
   if (r.true_residual / r.rhs_norm >= 0)
     text += figure(" (", r.true_residual / r.rhs_norm, " of norm(b))");
+  if (!r.contractions.empty()) {
+    auto const [least, most] = std::ranges::minmax(r.contractions);
+    text += cat(figure(", contraction of a step ", least), figure(" to ", most));
+  }
   if (r.reason != Stop::converged) text += figure(", tolerance ", r.tolerance);
   if (r.reason != Stop::converged && r.true_residual <= r.tolerance && r.rows_unmet > 0)
     text +=
         cat(", and ", static_cast<std::int64_t>(r.rows_unmet), " of ", r.rows, " rows are not met");
   std::string next = own(r);
   if (next.empty()) next = general_advice(r, solver);
+  bool const of_method = r.reason == Stop::diverged || r.reason == Stop::breakdown;
+  if (of_method && r.ended_rounded())
+    next += cat(next.empty() ? "" : "; or ", wider(r.precision.back()));
   return next.empty() ? text : cat(text, "; ", next);
 }
 

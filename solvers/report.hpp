@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <tcsolve/configs/schema/block.hpp>
+#include <tcsolve/core/precision.hpp>
 #include <tcsolve/core/stop.hpp>
 #include <tcsolve/core/types.hpp>
 #include <tcsolve/solvers/stopping.hpp>
@@ -54,6 +55,15 @@ struct ChoiceReport {
   std::string text() const;
 };
 
+/// A stretch of a solve in one precision.
+struct PrecisionReport {
+  Real values = Real::f64;   ///< that A was stored in
+  Real vectors = Real::f64;  ///< the method's own
+  Index iterations = 0;
+  std::string why;       ///< it ended before the solve did; empty: it did not
+  bool rounded = false;  ///< A was stored in a narrower type than the system that is judged by
+};
+
 /// "converged", "breakdown:rho", "nonfinite:preconditioner": with the cause where that tells more.
 std::string outcome_of(Stop reason, Cause cause);
 
@@ -93,13 +103,17 @@ struct SolveReport {
   std::int64_t inner_iterations = 0;       ///< of all inner solvers
   double bytes_per_iteration = unknown;    ///< estimate, without those of inner solvers
   double bytes = unknown;  ///< estimate for the solve: iterations, residuals and inner solvers
-  std::string inner;       ///< message of an inner solver that failed
+  /// ||r|| after a step of iterative refinement over ||r|| before it, for each; empty for others.
+  std::vector<double> contractions;
+  std::string inner;                   ///< message of an inner solver that failed
   bool accepts_least_squares = false;  ///< A is not square, or the caller has said so
   bool preconditioned = false;         ///< there was an M, which a breakdown may be due to
   std::vector<Record> history;
   /// Of `auto`, in their order: what ran, the last of which is reported on, and what could not be
   /// set up.
   std::vector<ChoiceReport> choices;
+  /// In their order; one, unless a solve has gone on in wider types (`step_up`).
+  std::vector<PrecisionReport> precision;
   std::string message;  ///< the outcome in a sentence, with advice where there is some
 
   bool converged() const { return reason == Stop::converged; }
@@ -110,6 +124,8 @@ struct SolveReport {
   /// The program's (docs/02-verdicts.md).
   int exit_code() const { return solved() ? 0 : tcsolve::exit_code(reason); }
   std::string outcome() const { return outcome_of(reason, cause); }
+  /// It ended with an A whose entries were rounded to a narrower type.
+  bool ended_rounded() const { return !precision.empty() && precision.back().rounded; }
 };
 
 /// The report of a solve in two parts: `second` went on where `first` ended. Its message says "19

@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,11 @@ class Solver {
   /// The type of its own vectors. An A that has FP32 vectors by nature is then multiplied without a
   /// copy of them (LinearOperator::on_floats()).
   virtual Real vectors() const { return Real::f64; }
+  /// Where its vectors or A are narrow, it makes r anew while it goes on (KrylovSolver::renew).
+  virtual bool renews() const { return false; }
+  /// What A is to be stored in for it, where the method says so itself: FP64 is the type of the
+  /// system that it is judged by.
+  virtual std::optional<Real> values() const { return std::nullopt; }
   /// What to try next where this method has advice of its own; the others get the general advice
   /// (solvers/report.hpp).
   virtual Advice advice() const { return no_advice; }

@@ -21,6 +21,16 @@ constexpr auto names(Baseline) {
                     std::pair{Baseline::absolute, "absolute"}, std::pair{Baseline::rows, "rows"}};
 }
 
+/// For one method among others that may be tried: it is given up, as if max_iters were reached,
+/// after so many iterations that take its norm to no less than `gain` of what it was.
+struct Patience {
+  int steps = 0;  ///< 0: no end to it
+  double gain = 0.1;
+  int from = 0;  ///< the iteration from which on they count: the norm may rise at first
+
+  bool operator==(Patience const&) const = default;
+};
+
 struct StoppingParams {
   double rtol = 1e-8;
   double atol = 0;
@@ -29,6 +39,7 @@ struct StoppingParams {
   double divtol = 1e5;
   double time_limit = std::numeric_limits<double>::infinity();
   int stagnation_window = -1;
+  Patience patience = {};  ///< of callers in C++: no key
 
   bool operator==(StoppingParams const&) const = default;
 

@@ -36,6 +36,10 @@ class TripleProduct {
 
   /// Of C (m x m).
   OwnedPattern const& pattern() const { return c_.pattern(); }
+  /// The plan of P^T (m x n), for those who multiply by it.
+  Transpose const& restriction() const { return restriction_; }
+  /// Entries of A P, whose pattern the plan holds.
+  Offset product_entries() const { return ap_.pattern().entries; }
   /// Ends the plan: its pattern for somebody who stores it.
   OwnedPattern release() && { return std::move(c_).release(); }
   /// Writes the values of C (entries) in the Context's space, of a and p on the patterns that the

@@ -343,6 +343,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"rounding", rounding_json(run.rounding)},
                        {"reordering", reordering_json(run.reordering)},
                        {"preconditioner", text_or_null(run.preconditioner)},
+                       {"precision", precision_json(run.report)},
                        {"choices", choices_json(run)},
                        {"columns", columns_json(run)},
                        {"systems", of_systems(run)},

@@ -79,6 +79,11 @@ constexpr Pair synonyms[] = {
     {"diag", "jacobi"},
     {"bjacobi", "block_jacobi"},
     {"cheb", "chebyshev"},
+    {"gamg", "amg"},
+    {"boomeramg", "amg"},
+    {"multigrid", "amg"},
+    {"mg", "amg"},
+    {"sa", "amg"},
     {"ilu0", "ilu"},
     {"iluk", "ilu"},
     {"ilut", "ilu"},
@@ -142,10 +147,9 @@ struct Replacement {
   char const *name, *what;
 };
 constexpr Replacement missing[] = {
-    {"amg", "multigrid is"},       {"gamg", "multigrid is"},
-    {"boomeramg", "multigrid is"}, {"multigrid", "multigrid is"},
-    {"mg", "multigrid is"},        {"sor", "relaxation is"},
-    {"ssor", "relaxation is"},     {"gauss_seidel", "relaxation is"},
+    {"sor", "relaxation is"},
+    {"ssor", "relaxation is"},
+    {"gauss_seidel", "relaxation is"},
 };
 
 bool contains(std::vector<std::string> const& names, std::string_view name) {

@@ -8,15 +8,6 @@
 
 namespace tcsolve {
 
-/// An estimate of the extreme eigenvalues of M A from the Lanczos matrix of `steps` steps of
-/// conjugate gradients (Saad 2003, section 6.7.3). Throws SetupError when A or M shows itself
-/// indefinite. Cost: `steps` products with A and M, the host waits for each.
-struct Spectrum {
-  double smallest, largest;
-};
-Spectrum estimate_spectrum(Context&, LinearOperator<double> const& A,
-                           LinearOperator<double> const& M, int steps);
-
 /// bytes per application: degree products with A and M and 9 n values each.
 class Chebyshev final : public LinearOperator<double> {
  public:

@@ -36,7 +36,9 @@ void CgMethod<T>::step(Context& ctx) {
   Out<T> r = this->r(), x = this->x(), z = folded_ ? r : z_;
   Observe const test{0, &k->rr};
 
-  if (!folded_) M.apply_dot(ctx, r, z, &k->rho);            // z = M r,  rho = <r, z>
+  if (!folded_) M.apply_dot(ctx, r, z, &k->rho);  // z = M r,  rho = <r, z>
+  if (flexible_ && !folded_)                      // beta = -<z, q> / sigma
+    submit(ctx, CgFlexibleBeta<T>{z.rows, k, z.data, q_.view().data});
   update_direction<T>(ctx, k, D_, z, p_, x, this->best());  // x += a p;  p = z + (rho / rho_prev) p
   A.apply_dot(ctx, p_, q_, &k->sigma);                      // q = A p,  sigma = <p, q>
   update_residual<T>(ctx, k, D_, folded_, q_, r, test);     // a = rho / sigma;  r -= a q;  the test
@@ -47,13 +49,15 @@ void CgMethod<T>::complete(Context& ctx) {
   submit(ctx, CgComplete<T>{p_.rows(), k_.data(), p_.view().data, this->x().data, this->best()});
 }
 
-// beta = rho / rho_prev goes on from the rho of the new r. q is made anew before it is read again.
+// beta = rho / rho_prev goes on from the rho of the new r. q is made anew before it is read again,
+// unless beta is made of it.
 template <class T>
 void CgMethod<T>::replace(Context& ctx) {
   Out<T> const r = this->r(), z = q_;
   this->M().apply(ctx, r, z);
   submit(ctx, CgRenew<T>{r.rows, k_.data(), r.data, z.data, p_.view().data});
   submit(ctx, CgTurn<T>{r.rows, k_.data(), z.data, p_.view().data});
+  if (flexible_ && !folded_) this->A().apply_dot(ctx, p_, q_, &k_.data()->sigma);
 }
 
 template <class T>

@@ -21,15 +21,27 @@
 
 namespace tcsolve {
 
+/// How p = z + beta p is made: fixed, beta = rho / rho_prev, for an M that is the same map in every
+/// step; flexible, beta = -<z, q> / sigma, for one that varies (Golub and Ye 1999; Notay 2000).
+enum class Beta { fixed, flexible };
+constexpr auto names(Beta) {
+  return std::array{std::pair{Beta::fixed, "fixed"}, std::pair{Beta::flexible, "flexible"}};
+}
+
 struct CgParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
   VectorType vectors = VectorType::fp64;
+  Beta beta = Beta::fixed;
   std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = CgParams;
     return std::tuple{include(&P::stopping), field(&P::execution, "execution", execution_doc),
-                      field(&P::vectors, "vectors", vectors_doc)};
+                      field(&P::vectors, "vectors", vectors_doc),
+                      field(&P::beta, "beta",
+                            "of p = z + beta p: flexible for a preconditioner that varies from one "
+                            "step to the next, as an inner solver does; it makes p orthogonal to "
+                            "the p before by A itself, for two vectors more read an iteration")};
   }
 };
 
@@ -41,13 +53,14 @@ template <class T = double>
 class CgMethod final : public Method<T> {
  public:
   using Params = CgParams;
-  explicit CgMethod(CgParams const& = {}) {}
+  explicit CgMethod(CgParams const& params = {}) : flexible_(params.beta == Beta::flexible) {}
   MethodFacts facts() const override {
-    return {.name = "cg",
-            .cost = {.vectors = 9, .products = 1, .applications = 1, .passes = 9},
-            .needs = {.symmetric = true, .definite = true},
-            .batches = true,
-            .renews = true};
+    return {
+        .name = "cg",
+        .cost = {.vectors = 9, .products = 1, .applications = 1, .passes = flexible_ ? 11.0 : 9.0},
+        .needs = {.symmetric = true, .definite = true, .fixed_preconditioner = !flexible_},
+        .batches = !flexible_,
+        .renews = true};
   }
 
  private:
@@ -61,7 +74,8 @@ class CgMethod final : public Method<T> {
 
   Vector<T> z_, p_, q_;
   Diagonal<T> D_;        // M, where it is diagonal, else the identity
-  bool folded_ = false;  // M is diagonal
+  bool folded_ = false;  // M is diagonal, and so does not vary
+  bool const flexible_;
   Array<CgScalars> k_;
 };
 

@@ -71,6 +71,27 @@ struct CgStart {
   }
 };
 
+/// beta = -<z, q> / sigma = <z, r - r_prev> / rho_prev, which makes p = z + beta p A-orthogonal to
+/// the p before whatever M has become; with a fixed M it is rho / rho_prev. Left as the rho_prev
+/// that gives this beta.                                                                 reads 2 n
+template <class T>
+struct CgFlexibleBeta {
+  static constexpr char const* name = "cg_flexible_beta";
+  static constexpr int sums = 1;
+  std::int64_t n;
+  CgScalars* k;
+  T const *z, *q;
+  struct Coefficients {};
+  TCSOLVE_HD bool prepare(Frame f, Coefficients&) const { return !f.first(); }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const&, double* sum) const {
+    sum[0] += double(z[i]) * double(q[i]);
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    // p = z where that sum is 0: rho_prev is infinite then.
+    k->rho_prev = -k->rho * k->sigma / sum[0];
+  }
+};
+
 /// x += a p, the step of the iteration before;  p = z + (rho / rho_prev) p, z = D r; in the first
 /// step p = z. rho = <r, z> must be positive: otherwise M is not positive definite. Where
 /// UpdateResidual has asked for it, x is copied to `kept` before it changes
@@ -271,7 +292,7 @@ void update_residual(Context& ctx, CgScalars* k, Diagonal<T> D, bool folded, In<
 }
 
 template <class T>
-using CgOps = OpList<CgStart<T>, UpdateDirection<T>, UpdateResidual<T>, CgComplete<T>, CgRenew<T>,
-                     CgTurn<T>, CgClassifyStop<T>>;
+using CgOps = OpList<CgStart<T>, CgFlexibleBeta<T>, UpdateDirection<T>, UpdateResidual<T>,
+                     CgComplete<T>, CgRenew<T>, CgTurn<T>, CgClassifyStop<T>>;
 
 }  // namespace tcsolve

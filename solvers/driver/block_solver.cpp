@@ -399,6 +399,9 @@ void BlockSolver::close(ColumnState& c, Index together) {
   report.applications =
       system_.preconditioned ? std::llround(facts_.cost.applications * report.iterations) : 0;
   report.inner_iterations = inner_.iterations;
+  report.precision = {{.values = system_.A->traits().precision.storage,
+                       .iterations = report.iterations,
+                       .rounded = judged_.rounded}};
   report.bytes_per_iteration =
       bytes_of(system_.parts ? parts_ : together, facts_.cost.passes) / together;
   report.bytes = report.bytes_per_iteration * report.iterations;

@@ -158,7 +158,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   std::int64_t const unknowns = ctx.communicator().global_size(system_.x.rows());
   std::int32_t const window = stagnation_window(stopping_.stagnation_window, unknowns);
   Watch here = watch;
-  here.iterations_before = report.iterations;
+  Index const before = here.iterations_before = report.iterations;
   here.residual_start = limits.residual;
   auto in_units_of_b = [&](double n2, double start2) {
     return std::sqrt(n2) / std::sqrt(start2) * limits.residual;
@@ -172,13 +172,13 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));
     if (revision() != recorded_) {
-      std::string const before = recorded_name_;
+      std::string const name = recorded_name_;
       record(ctx);
-      if (system_.A->name() != before)
+      if (system_.A->name() != name)
         ctx.log(Severity::note, cat("format: ", system_.A->name(), " from iteration ",
                                     report.iterations + done + 1, " on"));
     }
-    return std::min(patience, seen.next - done);
+    return std::min({patience, seen.next - done, patience_.steps_after(before + done)});
   };
   Between between{.replace = [&] { method_->replace(ctx); }, .adapt = adapt};
   // A run that is the last one unless its claim is refuted has its d tried where it was made,
@@ -202,11 +202,17 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
                    limits.residual},
                   reinterpret_cast<TrialNorms*>(loop_->aside()));
     };
-  if (watched)
+  bool const may_give_up = stopping_.patience.steps > 0;
+  if (watched || may_give_up)
     between.look = [&](LoopState& state, bool asked) {
-      if (!asked && state.iteration < seen.next) return true;  // the loop came back for others
       double const newest2 = norms2.empty() ? state.start2 : norms2.back();
       double const believed = in_units_of_b(newest2, state.start2);
+      if (patience_.is_over(before + state.iteration, believed)) {
+        state.stop = static_cast<std::int32_t>(Stop::cycle_end);
+        return false;
+      }
+      // The loop may have come back for others.
+      if (!watched || (!asked && state.iteration < seen.next)) return true;
       return look(problem, column, state, believed, {state.start2, limits.residual}, seen);
     };
   // An r that is made anew in time may be believed down to the target. A gap of sqrt(e) ||r|| is
@@ -220,7 +226,6 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   double const norm2 = out.state.start2;
   account(ctx, out.state.iteration - accounted);
   report.loop_seconds += seconds_since(loop_start);
-  Index const before = report.iterations;
   for (double n2 : norms2) {
     double monitored = in_units_of_b(n2, norm2);
     double const seconds = loop_->moments().at(++report.iterations - before);

@@ -96,9 +96,14 @@ SolveReport KrylovSolver<T>::solve(In<double> b, Out<double> x) {
 template <class T>
 void KrylovSolver<T>::count(SolveReport& report) const {
   SolverCost const& cost = facts_.cost;
-  double const n = report.iterations;
+  bool const by_inner = facts_.unobserved && inner_.iterations > 0;
+  double const n = by_inner ? double(inner_.iterations) : report.iterations;
   double const applications = preconditioned_ ? cost.applications : 0;
   report.execution = loop_->taken();
+  report.precision = {{.values = system_.A->traits().precision.storage,
+                       .vectors = vectors(),
+                       .iterations = report.iterations,
+                       .rounded = system_.rounded}};
   report.residuals = judged_.residuals;
   report.products = std::llround(cost.products * n);
   report.applications = std::llround(applications * n);
@@ -106,7 +111,7 @@ void KrylovSolver<T>::count(SolveReport& report) const {
   report.bytes_per_iteration =
       cost.products * system_.A->cost(1).bytes + cost.passes * sizeof(T) * system_.A->cols();
   if (applications > 0) report.bytes_per_iteration += applications * system_.M->cost(1).bytes;
-  report.bytes = report.bytes_per_iteration * n +
+  report.bytes = (by_inner ? 0 : report.bytes_per_iteration * n) +
                  judged_.residuals * system_.A_true->cost(1).bytes + inner_.bytes;
 }
 
@@ -150,6 +155,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
   double const divergence = std::max(report.rhs_norm, report.true_residual);
   double gradient = method_->gradient();
   bool in_vain = false;
+  patience_ = {stopping_.patience, column.open()};
   for (;; ++report.restarts) {
     system_.goal.tighten = column.judgement.tighten;
     CycleLimits limits{std::min(facts_.cycle, stopping_.max_iters - report.iterations),
@@ -162,7 +168,8 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
     Cycle cycle = run_cycle(here, column, watch, limits);
     here.from = cycle.from;
     in_vain = in_vain || cycle.in_vain;
-    bool const exhausted = report.iterations >= stopping_.max_iters;
+    bool const exhausted = report.iterations >= stopping_.max_iters ||
+                           patience_.is_over(report.iterations, cycle.claimed);
 
     // Keep x + d when its true residual is smaller. Near a least-squares solution, where ||r|| is
     // flat, A^T r decides. A restart after so many steps needs no more than a plain sum.
@@ -186,6 +193,7 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
     if (cycle.state.iteration > 0)
       report.history.back().true_residual =
           trial.steps == cycle.state.iteration ? trial.residual : cycle.last.residual;
+    if (facts_.unobserved && cycle.state.iteration > 0) note_step(report, open, trial.residual);
     double trial_normal = unknown;
     if (finite && trial.open <= open + bound && !judged_.by_rows())
       trial_normal = method_->normal_residual(ctx, trial_residual_, trial.open);
@@ -227,6 +235,16 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
     if (report.reason == Stop::nonfinite) report.cause = diagnose<T>(ctx, *system_.A, *system_.M);
     return;
   }
+}
+
+/// A step that has taken ||r|| from `before` to `now`, of a method that observes no norm.
+template <class T>
+void KrylovSolver<T>::note_step(SolveReport& report, double before, double now) const {
+  report.history.back().norm = report.recurrence_residual = now;
+  report.contractions.push_back(now / before);
+  if (!(now < report.best_residual)) return;
+  report.best_residual = now;
+  report.best_iteration = report.iterations;
 }
 
 /// trial_ = x + d, trial_residual_ = b - A_true (x + d), and x = trial_ where `takes` allows it:

@@ -42,6 +42,7 @@
 #include <tcsolve/solvers/driver/column_judge.hpp>
 #include <tcsolve/solvers/driver/equilibration.hpp>
 #include <tcsolve/solvers/driver/method.hpp>
+#include <tcsolve/solvers/driver/patience.hpp>
 #include <tcsolve/solvers/driver/solve_frame.hpp>
 #include <tcsolve/solvers/loop/execution.hpp>
 #include <tcsolve/solvers/solver.hpp>
@@ -78,7 +79,9 @@ class KrylovSolver : public Solver {
   }
   void frame(Framing framing) final { frame_.set(std::move(framing)); }
   SolverNeeds needs() const final { return facts_.needs; }
-  Real vectors() const final { return real_of<T>; }
+  Real vectors() const final { return facts_.vectors.value_or(real_of<T>); }
+  std::optional<Real> values() const final { return facts_.values; }
+  bool renews() const final { return facts_.renews; }
   Advice advice() const final { return facts_.advice; }
   SolveLimits limits() const final {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
@@ -172,6 +175,7 @@ class KrylovSolver : public Solver {
                        Takes const& = {});
   Trial try_corrections(Problem const&, ColumnJudge&, Cycle&, Summed, double below);
   void correct_best(SolveReport&, Best const& before, Index at) const;
+  void note_step(SolveReport&, double before, double now) const;
   void explain_claim(Cycle&, double residual, double reached, double rhs_norm);
   bool look(Problem const&, ColumnJudge&, LoopState&, double believed, Start const&, Looks&);
   bool renews(Problem const&) const;
@@ -198,6 +202,7 @@ class KrylovSolver : public Solver {
   double norm_A_true_ = 0;  // NaN where it is not known
   Vector<double> residual_, trial_, trial_residual_;
   int cycle_exponent_ = 0;  // the method's r is 2^-e times the residual
+  PatienceLeft patience_;   // of the solve at hand
   InnerSolves inner_;       // reports of operators; the complaint is that of the current run
 };
 

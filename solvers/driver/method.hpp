@@ -15,6 +15,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -102,6 +103,12 @@ struct MethodFacts {
   /// true residual between pieces of the loop, also at Stop::replacement. complete() may then be
   /// called between two steps.
   bool watched = false;
+  /// A step observes no norm of its own; the true residual after it, which the driver evaluates
+  /// anyway (cycle = 1), is what the history has.
+  bool unobserved = false;
+  /// What A is to be stored in, and the vectors that it multiplies, where that is not T: of a
+  /// method that leaves its products to another one.
+  std::optional<Real> values = {}, vectors = {};
   /// Between any two steps replace() takes an r that was made anew, and x = 0.
   bool renews = false;
 };

@@ -26,10 +26,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char const* all_auto = "solver: {type: auto}\npreconditioner: {type: auto}\n";
 
+/// Iterations of cg with jacobi on the host that gain too little.
+constexpr int trial = 100;
+
 /// The set-ups that auto begins, and sleep where it is asked for.
 struct Watcher : Observer {
   std::vector<std::string> begun;
-  double per_setup = 0, at_iteration_50 = 0;
+  double per_setup = 0, at_the_end_of_the_trial = 0;
   static void sleep(double seconds) {
     if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   }
@@ -40,14 +43,12 @@ struct Watcher : Observer {
     sleep(per_setup);
   }
   void on(IterationEvent const& event) override {
-    if (event.iteration == 50) sleep(at_iteration_50);
+    if (event.iteration == trial) sleep(at_the_end_of_the_trial);
   }
 };
 
 /// cg with jacobi does not solve it within its trial, and ic does.
-Csr<double> slow_with_jacobi() {
-  return generate(Poisson7Params{.n = 20, .coefficient = Coefficient::random});
-}
+Csr<double> slow_with_jacobi() { return beam(); }
 
 /// Nonsymmetric, singular, and e is outside its range: nothing solves it.
 Csr<double> hopeless() {
@@ -85,7 +86,7 @@ TEST_P(AutoLimits, IterationsAreThoseOfTheSolve) {
   Csr<double> const a = slow_with_jacobi();
   for (std::string const rest :
        {"type: auto, max_iters: ", "type: cg, max_iters: ", "type: gmres, max_iters: "})
-    for (int const most : {0, 1, 3, 20, 52}) {
+    for (int const most : {0, 1, 3, 20, trial + 2}) {
       SCOPED_TRACE(cat(rest, most));
       LinearSolver solver = solver_of(
           a, cat("solver: {rtol: 1e-14, ", rest, most, "}\npreconditioner: {type: auto}\n"));
@@ -106,14 +107,14 @@ TEST_P(AutoLimits, EachSolveHasThemAnew) {
   if (ctx().space() != Space::host) GTEST_SKIP() << "jacobi is given more iterations";
   Csr<double> const a = slow_with_jacobi();
   LinearSolver solver = solver_of(
-      a, "solver: {type: cg, rtol: 1e-10, max_iters: 52}\npreconditioner: {type: auto}\n");
+      a, "solver: {type: cg, rtol: 1e-8, max_iters: 101}\npreconditioner: {type: auto}\n");
   SolveReport r = solved(solver, a.rows);
   ASSERT_EQ(r.choices.size(), 2u) << r.message;
   EXPECT_EQ(r.choices[1].preconditioner, "ic");
-  EXPECT_EQ(r.choices[1].iterations, 2);
+  EXPECT_EQ(r.choices[1].iterations, 1);
   r = solved(solver, a.rows);
   EXPECT_TRUE(r.converged()) << r.message;
-  EXPECT_GT(r.iterations, 2);
+  EXPECT_GE(r.iterations, 1);
   EXPECT_EQ(r.choices.size(), 1u);
 }
 
@@ -130,7 +131,7 @@ TEST_P(AutoLimits, ItsOwnAreNotTheUsers) {
 TEST_P(AutoLimits, TheTimeThatWasUpIsTheOutcome) {
   if (ctx().space() != Space::host) GTEST_SKIP() << "the host sees not every iteration";
   Csr<double> const a = slow_with_jacobi();
-  watcher_.at_iteration_50 = 1.0;
+  watcher_.at_the_end_of_the_trial = 1.0;
   for (std::string const type : {"auto", "cg"}) {
     LinearSolver solver = solver_of(
         a, cat("solver: {type: ", type, ", time_limit: 1.0}\npreconditioner: {type: auto}\n"));
@@ -199,7 +200,7 @@ TEST_P(AutoLimits, OneOwnerOfM) {
     for (std::string const renew : {"always", "auto", "never"}) {
       SCOPED_TRACE(cat(type, ", ", renew));
       LinearSolver solver = solver_of(a, cat("solver: {type: ", type,
-                                             ", rtol: 1e-10}\npreconditioner: {type: auto}\n"
+                                             ", rtol: 1e-8}\npreconditioner: {type: auto}\n"
                                              "renew: ",
                                              renew, "\n"));
       std::weak_ptr<LinearOperator<double> const> const first = solver.M();

@@ -81,7 +81,8 @@ TEST_P(EveryPair, ACallbackIsCalledAndEndsTheSolve) {
     // The loop of a device does not wait for its listener: here it may be done before he has
     // spoken.
     bool const waits = GetParam() == Backend::host;
-    if (calls < whole.iterations && (waits || !ended.converged()))
+    bool const done = ended.converged() && ended.iterations <= calls;  // by the step it is told of
+    if (calls < whole.iterations && !done && (waits || !ended.converged()))
       EXPECT_EQ(ended.reason, Stop::cancelled) << ended.message;
     EXPECT_FALSE(ctx().cancelled());
   });

@@ -73,6 +73,23 @@ TEST_P(Nullspace, AConsistentSystemConvergesToTheShortestSolution) {
       }
 }
 
+/// A vector spans the same line at any scale; its squares may vanish or overflow.
+TEST_P(Nullspace, TheScaleOfAVectorChangesNoBit) {
+  Matrix const a = graph(n);
+  Column b = random_column(n, 1);
+  b.array() -= b.mean();
+  std::vector<Column> solutions;
+  for (int const power : {0, -1074, -560, 600, 1023}) {
+    SolverOptions options = SolverOptions::from_yaml("solver: {type: cg, rtol: 1e-10}\n");
+    options.nullspace.vectors = {std::vector<double>(n, std::ldexp(1.0, power))};
+    Column x = Column::Zero(n);
+    SolveReport const report = solved(a, options, b, x);
+    EXPECT_TRUE(report.converged()) << power << ": " << report.message;
+    solutions.push_back(x);
+  }
+  for (Column const& x : solutions) EXPECT_EQ(x, solutions[0]);
+}
+
 TEST_P(Nullspace, AnInconsistentSystemSaysSo) {
   Matrix const a = graph(n);
   Column b = random_column(n, 1);

@@ -49,7 +49,8 @@ TEST(ChoicesOnADevice, TryFewerCheapIterationsWhereTheseCostMore) {
 
 TEST(ChoicesOnADevice, PredictAnotherIncompleteFactorisation) {
   MatrixFacts const f{.rows = 1000, .cols = 1000, .entries = 10000};
-  Recipe const trial{.most_iterations = 400, .trial = 50}, whole{.most_iterations = 400};
+  Recipe const trial{.most_iterations = 400, .patience = {.steps = 50}},
+      whole{.most_iterations = 400};
   EXPECT_LT(seconds_of_incomplete(f, 1e4, trial), seconds_of_incomplete(f, 1e5, trial));
   EXPECT_LT(seconds_of_incomplete(f, 1e4, trial), seconds_of_incomplete(f, 1e4, whole));
   EXPECT_GE(seconds_of_incomplete(f, 0, trial), seconds_of_incomplete(f, 1e4, trial) / 2)
@@ -80,6 +81,19 @@ TEST(Candidates, AreTheRecipesOfAutoAndOthers) {
     for (Recipe const& r : raced) EXPECT_EQ(times(r), 1) << r.solver << r.preconditioner;
     EXPECT_GT(raced.size(), list.size());
   }
+}
+
+TEST(Candidates, HaveMultigridOnTheHostForLargerMatrices) {
+  MatrixFacts f{.rows = 100000, .cols = 100000, .entries = 700000, .symmetric = true};
+  auto const raced = [&](Space where) {
+    return std::ranges::count(candidates(f, where), "{type: amg}", &Recipe::preconditioner);
+  };
+  EXPECT_EQ(raced(Space::host), 1);
+  EXPECT_EQ(raced(Space::cuda), 0);
+  f.rows = f.cols = 300;
+  EXPECT_EQ(raced(Space::host), 0);
+  f = {.rows = 100000, .cols = 100000, .entries = 700000};
+  EXPECT_EQ(raced(Space::host), 0) << "not symmetric";
 }
 
 /// Symmetric with a positive diagonal, and indefinite: what cg is not for is solved by another.

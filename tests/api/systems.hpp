@@ -30,6 +30,26 @@ inline Matrix at_time(double time, Index n = 120) {
   return a;
 }
 
+/// The square of the second difference on a line, more `stiffness`: cg with jacobi takes thousands
+/// of iterations for it, where stiffness is 0 for nothing; complete factors have no fill. It has
+/// more entries than complete factors are made of at once.
+inline Csr<double> beam(double stiffness = 1e-6) {
+  constexpr Index n = 6200;
+  Csr<double> a;
+  a.rows = a.cols = n;
+  for (Index i = 0; i < n; ++i) {
+    for (Index d = -2; d <= 2; ++d)
+      if (i + d >= 0 && i + d < n) {
+        a.columns.push_back(i + d);
+        a.values.push_back(d == 0             ? (i == 0 || i == n - 1 ? 5 : 6) + stiffness
+                           : std::abs(d) == 1 ? -4
+                                              : 1);
+      }
+    a.offsets.push_back(a.entries());
+  }
+  return a;
+}
+
 inline SolveReport solve(LinearSolver& solver, Column const& b, Column& x,
                          SolveCall const& call = {}) {
   return solver.solve(std::span(b.data(), static_cast<std::size_t>(b.size())),

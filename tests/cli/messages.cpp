@@ -57,9 +57,12 @@ TEST_F(Messages, SynonymsOfOtherPackagesAreKnown) {
 }
 
 TEST_F(Messages, AMethodThatIsNotThereNamesTheNearest) {
-  for (char const* name : {"amg", "multigrid"})
+  for (char const* name : {"sor", "gauss_seidel"})
     refused(problem + "solver: {type: cg}\npreconditioner: {type: " + name + "}\n",
             "not available; nearest: ilu, ic, chebyshev");
+  for (char const* name : {"gamg", "boomeramg", "multigrid"})
+    refused(problem + "solver: {type: cg}\npreconditioner: {type: " + name + "}\n",
+            "did you mean 'amg'?");
 }
 
 TEST_F(Messages, MistakesOfYamlAreNamedWithTheirLine) {

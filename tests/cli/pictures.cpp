@@ -110,8 +110,9 @@ TEST_F(Pictures, TheReportHoldsEveryKey) {
     }
     return page;
   };
+  write_beam(folder_ / "beam.mtx");
   Outcome o = solve(
-      "problem: {generator: {type: elasticity, n: 8, renumber: random}}\n"
+      "problem: {matrix: beam.mtx}\n"
       "operator: {format: csr, reorder: rcm}\nsolver: {type: auto}\n"
       "preconditioner: {type: auto}\noutput: {report: true}\n" +
           on_host,
@@ -123,7 +124,7 @@ TEST_F(Pictures, TheReportHoldsEveryKey) {
                             "MiB", " ms</td>", "prefers-color-scheme: dark", "--profile"})
     EXPECT_TRUE(has(page, words)) << words;
   // The plot of a solve in which it took another method shows where.
-  ASSERT_EQ(solve("problem: {generator: {type: elasticity, n: 8}}\nsolver: {type: auto}\n"
+  ASSERT_EQ(solve("problem: {matrix: beam.mtx}\nsolver: {type: auto}\n"
                   "preconditioner: {type: auto}\noutput: {report: true}\n" +
                   on_host)
                 .code,

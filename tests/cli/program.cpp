@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 namespace tcsolve::cli {
 
@@ -83,6 +85,21 @@ bool Program::tidy(fs::path const& directory) const {
   for (auto const& file : fs::directory_iterator(folder_ / directory))
     if (file.path().filename().string().find("tmp") != std::string::npos) return false;
   return true;
+}
+
+void write_beam(fs::path const& file) {
+  constexpr int n = 6200, apart = 7919;  // without a common factor
+  std::ostringstream text;
+  text.precision(17);
+  int entries = 0;
+  for (int i = 0; i < n; ++i)
+    for (int j = i; j <= i + 2 && j < n; ++j, ++entries) {
+      int const row = i * apart % n, column = j * apart % n;
+      double const value = j > i ? (j == i + 1 ? -4 : 1) : (i == 0 || i == n - 1 ? 5 : 6) + 1e-6;
+      text << std::max(row, column) + 1 << " " << std::min(row, column) + 1 << " " << value << "\n";
+    }
+  write_text(file, "%%MatrixMarket matrix coordinate real symmetric\n" + std::to_string(n) + " " +
+                       std::to_string(n) + " " + std::to_string(entries) + "\n" + text.str());
 }
 
 }  // namespace tcsolve::cli

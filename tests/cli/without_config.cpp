@@ -80,14 +80,15 @@ TEST_F(WithoutConfig, WhatWasTakenRunsAgain) {
 }
 
 /// A system whose first choice, some iterations of cg with jacobi, does not end on the host.
-constexpr char const* switching = "{generator: {type: elasticity, n: 8}}";
-std::string switching_run() {
+constexpr char const* switching = "{matrix: beam.mtx}";
+std::string switching_run(std::filesystem::path const& folder) {
+  write_beam(folder / "beam.mtx");
   return std::string("problem: ") + switching +
          "\nbackend: host\nsolver: {type: auto}\npreconditioner: {type: auto}\n";
 }
 
 TEST_F(WithoutConfig, ASwitchIsToldWhole) {
-  Outcome const o = solve(switching_run());
+  Outcome const o = solve(switching_run(folder_.path()));
   ASSERT_EQ(o.code, 0) << o.err;
   auto const r = result();
   ASSERT_EQ(r["choices"].size(), 2u);
@@ -123,7 +124,7 @@ TEST_F(WithoutConfig, ASwitchIsToldWhole) {
 
 // The same solve again is that of the method in force, and the story keeps how it came to be.
 TEST_F(WithoutConfig, RepeatedSolvesKeepTheStory) {
-  Outcome const o = solve(switching_run(), {"--repeat", "2"});
+  Outcome const o = solve(switching_run(folder_.path()), {"--repeat", "2"});
   ASSERT_EQ(o.code, 0) << o.err;
   auto const repeated = result();
   ASSERT_EQ(repeated["choices"].size(), 2u);

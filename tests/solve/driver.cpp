@@ -63,6 +63,37 @@ TEST_P(Driver, AWarmStartSavesIterations) {
   }
 }
 
+/// Patience ends a solve where it gains too little, as max_iters would there, and is no restart
+/// where it gains enough.
+TEST_P(Driver, PatienceEndsWhatGainsTooLittle) {
+  Matrix const A = laplace(100);
+  Column const b = random_column(100, 4);
+  for (std::string const& method : methods("cg bicgstab minres gmres")) {
+    SCOPED_TRACE(method);
+    auto solved = [&](StoppingParams const& stopping, Column& x) {
+      auto solver = make_solver(method, stopping, execution(), 8);
+      solver->setup(ctx(), matrix(ctx(), A));
+      x = Column::Zero(100);
+      return solve(*solver, b, x);
+    };
+    Column cut, given_up, whole, patient;
+    SolveReport const first = solved({.max_iters = 16}, cut);
+    SolveReport const second = solved({.patience = {.steps = 16, .gain = 1e-6}}, given_up);
+    EXPECT_EQ(second.reason, Stop::max_iterations) << second.message;
+    EXPECT_EQ(second.iterations, 16);
+    EXPECT_TRUE(same_history(first, second));
+    EXPECT_TRUE(same_bits(cut, given_up));
+    SolveReport const third = solved({.max_iters = 60}, whole);
+    SolveReport const fourth =
+        solved({.max_iters = 60, .patience = {.steps = 16, .gain = 1e9}}, patient);
+    EXPECT_TRUE(same_history(third, fourth));
+    EXPECT_TRUE(same_bits(whole, patient));
+    SolveReport const later =
+        solved({.patience = {.steps = 8, .gain = 1e-6, .from = 16}}, given_up);
+    EXPECT_EQ(later.iterations, 24);
+  }
+}
+
 TEST_P(Driver, UsesACallersMemoryWhereverItLies) {
   Matrix A = laplace(64);
   Column b = random_column(64, 6), on_host = Column::Zero(64);

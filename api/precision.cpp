@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/api/precision.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/precond/smoother.hpp>
+#include <tcsolve/precond/spectrum.hpp>
+
+namespace tcsolve {
+namespace {
+
+char const* name(PrecisionChoice p) {
+  for (auto const& [choice, word] : names(p))
+    if (choice == p) return word;
+  return "";
+}
+
+bool has_key(Block const& block, std::string const& key) {
+  return std::ranges::any_of(block.registry()->keys_of(block.type()),
+                             [&](KeyDoc const& k) { return k.key == key; });
+}
+
+/// The block with key: value in the place of what it has.
+Block with_key(Block const& block, std::string const& key, std::string const& value) {
+  ConfigNode node = block.node();
+  if (ConfigNode* const old = node.find(key))
+    *old = ConfigNode::of_plain(value);
+  else
+    node.entries.push_back({key, node.at, ConfigNode::of_plain(value)});
+  Diagnostics problems;
+  Block read = block.registry()->read(node, problems, solver_registries().catalog);
+  problems.throw_if_any();
+  return read;
+}
+
+}  // namespace
+
+std::optional<WorkingPrecision> next_wider(WorkingPrecision now) {
+  switch (now.values) {
+    case Real::f16:
+    case Real::bf16: return WorkingPrecision{Real::f32, now.vectors};
+    case Real::f32: return WorkingPrecision{};
+    case Real::f64: break;
+  }
+  return std::nullopt;
+}
+
+Real values_of(Block const& matrix_operator) {
+  ConfigNode const effective = matrix_operator.registry()->effective(matrix_operator);
+  ConfigNode const* const values = effective.find("values");
+  if (values != nullptr)
+    for (Real const r : {Real::f32, Real::f16, Real::bf16})
+      if (values->scalar == name(r)) return r;
+  return Real::f64;
+}
+
+Block operator_of(SolverOptions const& options, Solver const& method) {
+  Block const& block = options.matrix_operator;
+  ConfigNode const* const given = block.node().find("values");
+  std::optional<Real> const wanted = method.values();
+  Diagnostics problems;
+  if (given != nullptr && wanted && values_of(block) != *wanted)
+    problems.add(given->at, cat("'values' is ", name(values_of(block)), " in the operator and ",
+                                name(*wanted), " in the solver: A is stored once"));
+  else if (given != nullptr && method.vectors() == Real::f32 && values_of(block) == Real::f64)
+    problems.add(given->at,
+                 "'values: fp64' with 'vectors: fp32': a matrix that multiplies FP32 vectors is "
+                 "stored in fp32 at the widest; `converged` goes by the FP64 matrix in any case");
+  problems.throw_if_any();
+  if (!wanted || given != nullptr) return block;
+  if (!has_key(block, "values"))
+    throw Unsupported(cat("operator {format: ", block.type(), "} has no key 'values', and ",
+                          method.name(), " asks for ", name(*wanted)));
+  return with_key(block, "values", name(*wanted));
+}
+
+bool refuses_to_scale(SolverOptions const& options) {
+  ConfigNode const effective =
+      options.matrix_operator.registry()->effective(options.matrix_operator);
+  ConfigNode const* const scale = effective.find("scale");
+  return scale != nullptr && scale->scalar == "refuse";
+}
+
+SolverOptions with_precision(SolverOptions options, WorkingPrecision to) {
+  if (!has_key(options.matrix_operator, "values"))
+    throw Unsupported(cat("operator {format: ", options.matrix_operator.type(),
+                          "} has no key 'values' to step up by"));
+  options.matrix_operator = with_key(options.matrix_operator, "values", name(to.values));
+  if (has_key(options.solver, "values"))
+    options.solver = with_key(options.solver, "values", name(to.values));
+  if (has_key(options.solver, "vectors"))
+    options.solver = with_key(options.solver, "vectors", name(to.vectors));
+  return options;
+}
+
+SolverOptions with_precision_keys(SolverOptions options) {
+  if (options.precision == PrecisionChoice::fp64) return options;
+  Diagnostics problems;
+  for (auto const& [block, key, what] :
+       {std::tuple{&options.matrix_operator, "values", "operator.values"},
+        std::tuple{&options.solver, "values", "solver.values"},
+        std::tuple{&options.solver, "vectors", "solver.vectors"}})
+    if (ConfigNode const* const given = block->node().find(key))
+      problems.add(given->at,
+                   cat("'", what, "' is given beside 'precision: ", name(options.precision),
+                       "', which says the same: take one of them"));
+  problems.throw_if_any();
+  if (options.precision == PrecisionChoice::automatic) return options;
+  bool const half = options.precision == PrecisionChoice::fp16;
+  options = with_precision(std::move(options), {half ? Real::f16 : Real::f32, Real::f32});
+  bool const kept = !half || options.matrix_operator.node().find("diagonal") != nullptr;
+  if (!kept && has_key(options.matrix_operator, "diagonal"))
+    options.matrix_operator = with_key(options.matrix_operator, "diagonal", "auto");
+  return options;
+}
+
+PrecisionChosen choose_precision(Context& ctx, CsrView<double> const& a,
+                                 SolverOptions const& options, Solver const& method,
+                                 bool one_kernel) {
+  constexpr int steps = 20;
+  constexpr double most = 3e-3;  // u cond(D^-1 A)
+  constexpr double u = roundoff(Real::f32);
+  auto const fp64 = [](std::string why) { return PrecisionChosen{{}, std::move(why)}; };
+  if (!method.needs().definite || !method.renews() || !has_key(options.solver, "vectors"))
+    return fp64(cat(method.name(),
+                    " is no method for positive definite matrices that makes r anew "
+                    "on the way in FP32"));
+  if (!has_key(options.matrix_operator, "values")) return fp64("the format has FP64 values alone");
+  if (one_kernel) return fp64("the solve is one kernel, which FP32 makes no faster");
+  if (a.rows != a.cols || a.rows == 0) return fp64("the matrix is not square");
+  Spectrum spectrum{};
+  try {
+    CsrOperator<double> const A(ctx, CsrStorage<double>(ctx, a));
+    auto const D = make_smoother("jacobi", NoParams{})->build(ctx, {.matrix = a});
+    spectrum = estimate_spectrum(ctx, A, *D->view(), steps, "precision: auto");
+  } catch (SetupError const& e) { return fp64(e.what()); }
+  double const cond = spectrum.largest / spectrum.smallest;
+  std::string const found = cat("cond(D^-1 A) is at least ", figure_text(cond));
+  if (!(u * cond <= most)) return fp64(found);
+  // Chebyshev's bound on the iterations of conjugate gradients.
+  StoppingParams const* const stops = method.stops_by();
+  double const rtol = stops != nullptr && stops->rtol > 0 ? stops->rtol : 0x1p-53;
+  return {{Real::f32, Real::f32}, found, 0.5 * std::sqrt(cond) * std::log(2 / rtol)};
+}
+
+std::string why_wider(SolveReport const& r) {
+  return r.reason == Stop::max_iterations ? "slow" : r.outcome();
+}
+
+bool may_be_the_rounding(SolveReport const& r) {
+  if (!r.ended_rounded()) return false;
+  switch (r.reason) {
+    case Stop::stagnated:
+    case Stop::diverged:
+    case Stop::precision_limit:
+    case Stop::false_convergence:
+    case Stop::indefinite_operator: return true;
+    case Stop::breakdown: return r.cause != Cause::inner_solver;
+    case Stop::nonfinite: return r.cause == Cause::overflow;
+    default: return false;
+  }
+}
+
+}  // namespace tcsolve

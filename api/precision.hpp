@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The types that a solve works in, as keys of its options, and the next wider ones:
+///
+///     values   fp16 | bf16  ->  fp32            ->  fp64
+///     vectors  as they are      as they are         fp64
+///
+/// A solve steps up where its A is rounded and it ends in a word that rounding may explain. x is
+/// kept: what a narrow A has found is the initial guess of the wider one.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <tcsolve/api/options.hpp>
+#include <tcsolve/core/precision.hpp>
+#include <tcsolve/solvers/report.hpp>
+
+namespace tcsolve {
+
+/// What A is stored in and what a method computes with.
+struct WorkingPrecision {
+  Real values = Real::f64, vectors = Real::f64;
+  bool operator==(WorkingPrecision const&) const = default;
+};
+
+/// Nothing is wider than FP64.
+std::optional<WorkingPrecision> next_wider(WorkingPrecision);
+
+/// The options with `operator.values`, `solver.values` and `solver.vectors` set so, as far as there
+/// are such keys.
+/// A solver without `vectors` has FP64 vectors, and keeps them. Options must have been read. Throws
+/// Unsupported where the format has no key `values`.
+SolverOptions with_precision(SolverOptions options, WorkingPrecision);
+
+/// The operator as the method wants it: where that says what A is stored in, `values` is that.
+/// Throws ConfigError where the operator says otherwise, or says FP64 to a method with FP32
+/// vectors.
+Block operator_of(SolverOptions const&, Solver const& method);
+/// What `values` of an operator's block says; FP64 where the format has no such key.
+Real values_of(Block const& matrix_operator);
+/// `operator.scale: refuse`.
+bool refuses_to_scale(SolverOptions const&);
+
+/// The options with `precision` in the keys of the operator and the method; `auto` is left to
+/// choose_precision(). Throws ConfigError where these keys are given as well.
+SolverOptions with_precision_keys(SolverOptions options);
+
+/// What `precision: auto` takes, and why.
+struct PrecisionChosen {
+  WorkingPrecision types;
+  std::string why;
+  double iterations = 0;  ///< expected of a solve in these types, about; 0: not known
+};
+/// FP32 where u cond(D^-1 A) <= 3e-3, u its roundoff: there r made anew on the way costs at most
+/// some 1.2 times the iterations of FP64. The condition is estimated from below
+/// (estimate_spectrum()), so that a solve has to be watched. Never 16 bits, which have not been
+/// measured to be faster. `one_kernel`: the solve runs as one kernel on a device, where FP32 has
+/// been measured to be slower. Cost: 20 products with A.
+PrecisionChosen choose_precision(Context&, CsrView<double> const& a, SolverOptions const&,
+                                 Solver const& method, bool one_kernel);
+
+/// The rounding of A's stored entries may be why the solve has ended so: another one may do better
+/// with wider ones.
+bool may_be_the_rounding(SolveReport const&);
+/// What a report says of the stretch that ended so: the outcome, or "slow" where `precision: auto`
+/// had expected fewer iterations.
+std::string why_wider(SolveReport const&);
+
+}  // namespace tcsolve

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Solves in narrow values, and what comes after them in wider ones (api/precision.hpp).
+#include <tcsolve/api/prepared_system.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+#include <tcsolve/formats/choose/lazy_operator.hpp>
+#include <tcsolve/operators/column.hpp>
+#include <tcsolve/operators/rescaled.hpp>
+
+namespace tcsolve {
+
+/// What A is stored in, or is to be.
+WorkingPrecision PreparedSystem::in_force() const {
+  Real const vectors = parts_.method->vectors();
+  return {parts_.values == Real::f64 ? vectors : parts_.values, vectors};
+}
+
+/// The entries in FP64 are at hand, and there are wider types than those of the options.
+bool PreparedSystem::may_widen() const {
+  return options_.step_up == StepUp::automatic && csr_ != nullptr && csr_ != A_ &&
+         next_wider(in_force()).has_value();
+}
+
+/// `precision: auto`, by the entries as they were given.
+void PreparedSystem::choose_types() {
+  if (parts_.chooses()) {
+    report_.precision = "fp64: auto chooses the method or the preconditioner";
+  } else {
+    bool const one_kernel = ctx_.device() != nullptr && recipes_.list().begins_as_one_kernel();
+    PrecisionChosen const chosen =
+        choose_precision(ctx_, matrix_.storage()->view(), options_, *parts_.method, one_kernel);
+    report_.precision = cat(name(chosen.types.values), ": ", chosen.why);
+    if (chosen.types != WorkingPrecision{}) take_types(chosen.types);
+    expected_ = chosen.iterations;
+  }
+  ctx_.log(Severity::note, cat("precision: ", report_.precision));
+}
+
+void PreparedSystem::take_types(WorkingPrecision types) {
+  options_ = with_precision(std::move(options_), types);
+  parts_ = SolverParts(options_);
+  wider_ = true;
+}
+
+/// A in the types of the options, or in the first wider ones that hold it. Throws what the first
+/// attempt threw where none does.
+OperatorPtr<double> PreparedSystem::store() {
+  std::exception_ptr first;
+  for (;;) {
+    try {
+      return parts_.matrix_operator->build(ctx_, matrix_.host(), use());
+    } catch (MatrixError const& e) {
+      auto const wider = next_wider(in_force());
+      bool const steps = options_.step_up == StepUp::automatic && !refuses_to_scale(options_);
+      if (!first) first = std::current_exception();
+      if (!steps || !wider) std::rethrow_exception(first);
+      refused_.push_back({in_force().values, in_force().vectors, 0, e.what(), true});
+      ctx_.log(Severity::note, cat("A is not stored in ", name(in_force().values), " but in ",
+                                   name(wider->values), ": ", e.what()));
+      take_types(*wider);
+    }
+  }
+}
+
+/// The A that has been set up, in the next wider types. What is at work stays as it is where this
+/// throws.
+void PreparedSystem::store_wider() {
+  take_types(*next_wider(in_force()));
+  ready_.emplace();
+  ready_->order.measured = false;
+  ready_->matrix = std::make_shared<CsrStorage<double>>(ctx_, csr_->view());
+  bool const exact = parts_.exact();
+  Csr<double> host;  // of which factories look at the extents alone
+  if (needs_host()) host = to_host(ctx_, csr_->view());
+  host.rows = csr_->rows(), host.cols = csr_->cols();
+  A_ = parts_.matrix_operator->build(ctx_, host, use());
+  ready_.reset();
+  if (exact && std::dynamic_pointer_cast<CsrOperator<double> const>(A_)) A_ = csr_;
+  lazy_ = std::dynamic_pointer_cast<LazyOperator<double> const>(A_) != nullptr;
+  A_true_ = csr_;
+  report_.format = A_->name();
+  report_.rounding = rounding_of(ctx_, *A_);
+  ctx_.synchronize();
+}
+
+/// It has taken far more iterations than its condition, estimated from below, has let expect. Then
+/// either the estimate or the type was too small: both ask for FP64.
+bool PreparedSystem::is_slow(SolveReport const& r, StoppingParams const& asked) const {
+  return r.reason == Stop::max_iterations && r.ended_rounded() && r.iterations < asked.max_iters;
+}
+
+/// The keys of a solve in types that `precision: auto` has chosen.
+StoppingParams PreparedSystem::watched(StoppingParams asked) const {
+  constexpr double slack = 3, least = 100;
+  if (expected_ > 0 && may_widen())
+    asked.max_iters =
+        static_cast<int>(std::min<double>(asked.max_iters, least + slack * expected_));
+  return asked;
+}
+
+/// Whether a solve that has ended so goes on in wider types.
+bool PreparedSystem::steps_up(SolveReport const& r, StoppingParams const& asked) const {
+  return may_widen() && (may_be_the_rounding(r) || is_slow(r, asked)) && !ctx_.cancelled() &&
+         r.iterations < asked.max_iters && r.seconds + r.setup_seconds < asked.time_limit;
+}
+
+/// The keys of the solve that follows.
+StoppingParams PreparedSystem::left_of(StoppingParams asked, SolveReport const& r) const {
+  asked.max_iters -= r.iterations;
+  asked.time_limit -= r.seconds + r.setup_seconds;
+  if (asked.baseline == Baseline::initial && r.tolerance > 0) {
+    asked.baseline = Baseline::absolute;
+    asked.atol = r.tolerance;
+  }
+  return asked;
+}
+
+/// The report of both; recipes that were tried in the first are told as well.
+SolveReport PreparedSystem::going_on(SolveReport ended, SolveReport next) const {
+  std::vector<ChoiceReport> story = std::move(ended.choices);
+  std::move(next.choices.begin(), next.choices.end(), std::back_inserter(story));
+  SolveReport both = following(std::move(ended), std::move(next));
+  both.choices = std::move(story);
+  return both;
+}
+
+/// What the message and the list of types say beside what the solves did.
+void PreparedSystem::tell(SolveReport& r) const {
+  for (PrecisionReport const& p : r.precision)
+    if (!p.why.empty())
+      r.message += cat("; before it with A in ", name(p.values), ": ", p.why, " after ",
+                       p.iterations, p.iterations == 1 ? " iteration" : " iterations");
+  r.precision.insert(r.precision.begin(), refused_.begin(), refused_.end());
+  bool const held = options_.step_up == StepUp::never && r.reason == Stop::precision_limit &&
+                    r.cause == Cause::values;
+  if (held) r.message += ", or 'step_up: auto'";
+}
+
+SolveReport PreparedSystem::solve(In<double> b, Out<double> x, RecipeRun::Keys const& keys) {
+  HostMatrix::Loan const loan = host_->lend_nothing();  // for what is set up meanwhile
+  StoppingParams const asked = keys.value_or(recipes_.list().keys());
+  SolveReport report = recipes_.solve(b, x, expected_ > 0 ? watched(asked) : keys);
+  while (steps_up(report, asked)) {
+    widen(report);
+    SolveReport next = recipes_.solve(b, x, left_of(asked, report));
+    report = going_on(std::move(report), std::move(next));
+  }
+  tell(report);
+  return report;
+}
+
+/// Columns that rounding may have failed go on one by one.
+std::vector<SolveReport> PreparedSystem::solve_columns(In<double> b, Out<double> x,
+                                                       RecipeRun::Keys const& keys) {
+  HostMatrix::Loan const loan = host_->lend_nothing();
+  StoppingParams const asked = keys.value_or(recipes_.list().keys());
+  std::vector<SolveReport> reports =
+      recipes_.solve_columns(b, x, expected_ > 0 ? watched(asked) : keys);
+  for (;;) {
+    auto const failed = [&](SolveReport const& r) { return steps_up(r, asked); };
+    std::vector<Index> columns;
+    for (std::size_t j = 0; j < reports.size(); ++j)
+      if (failed(reports[j])) columns.push_back(static_cast<Index>(j));
+    if (columns.empty()) break;
+    widen(reports[columns.front()]);
+    for (Index const j : columns) {
+      SolveReport& ended = reports[j];
+      ended.precision.back().why = why_wider(ended);
+      std::vector<SolveReport> next =
+          recipes_.solve_columns(column(b, j), column(x, j), left_of(asked, ended));
+      ended = going_on(std::move(ended), std::move(next.front()));
+    }
+  }
+  for (SolveReport& report : reports) tell(report);
+  return reports;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// M = a multigrid cycle whose coarse levels are made of the matrix alone: smoothed aggregation
+/// (Vanek, Mandel and Brezina 1996, Algebraic multigrid by smoothed aggregation for second and
+/// fourth order elliptic problems). For symmetric positive definite A of elliptic problems, whose
+/// iterations with one-level preconditioners grow with the mesh.
+///
+///     A_0 = A  --strength graph, aggregates-->  P_0   A_1 = P_0^T A_0 P_0  -->  P_1  ...  A_L
+///
+///     strength.hpp        nodes that are strongly coupled
+///     aggregates.hpp      groups of them, the nodes of the coarser level
+///     prolongation.hpp    P from the near-nullspace (near_nullspace.hpp) in each
+///     level.hpp           the Galerkin product; hierarchy.hpp, all levels
+///     coarse_inverse.hpp  the coarsest; cycle.hpp, the application
+#pragma once
+
+#include <tcsolve/precond/amg/params.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+class AmgFactory final : public PreconditionerFactory {
+ public:
+  using Params = AmgParams;
+  explicit AmgFactory(Params const& params = {}) : params_(params) {}
+  std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
+  double bytes(Index rows, Offset entries) const override { return 30.0 * entries + 80.0 * rows; }
+  bool bytes_are_all() const override { return false; }
+  MemoryNeed memory(Context&, System const&) const override;
+  bool needs_definite() const override { return true; }
+  bool goes_by_blocks() const override {
+    return params_.near_nullspace.block != 1 || !params_.near_nullspace.coordinates.empty();
+  }
+
+ private:
+  Params params_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The coarsest level's matrix inverted, by Cholesky where it is positive definite:
+///
+///     S A S = L L^T          S: powers of two that bring the diagonal of A near 1
+///     G = S (S A S)^-1 S
+///
+/// Where A is singular, as of a Neumann problem or with rows of zeros, a symmetric generalised
+/// inverse takes its place, by the eigenvalues of S A S, of which those below 1e-11 times the
+/// largest count as 0:
+///
+///     G = S (S A S)^+ S      A G b = b for every b that A reaches
+#pragma once
+
+#include <tcsolve/core/cancel.hpp>
+#include <tcsolve/matrix/csr.hpp>
+
+namespace tcsolve {
+
+/// G as a matrix of full rows, exactly symmetric; rows of zeros of A are those of G. Of a symmetric
+/// matrix on the host. Throws SetupError where an eigenvalue is negative by more than rounding, or
+/// a value is not finite; Cancelled. Cost: n^3 flops, 25 n^3 where A is singular; memory 24 n^2
+/// bytes besides.
+Csr<double> coarse_inverse(Csr<double> const& a, CancelFlag cancel);
+
+}  // namespace tcsolve

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Smoothed aggregation on the device: its set-up and its fused operations.
+#include <tcsolve/kernels/cuda/convert.cuh>
+#include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/precond/amg/aggregates_build.hpp>
+#include <tcsolve/precond/amg/ops.hpp>
+#include <tcsolve/precond/amg/prolongation_build.hpp>
+#include <tcsolve/precond/amg/strength_build.hpp>
+#include <tcsolve/precond/amg/weights_build.hpp>
+
+namespace tcsolve::cuda {
+
+template struct Executes<AmgOps>;
+
+StrengthGraph strength_graph(Device& device, Arena& arena, CsrView<double> const& a, Index block,
+                             double theta, double scale) {
+  Converter on(device, arena);
+  return tcsolve::strength_graph(on, a, block, theta, scale);
+}
+Offset count_blocks(Device& device, Arena& arena, CsrView<double> const& a, Index block) {
+  Converter on(device, arena);
+  return tcsolve::count_blocks(on, a, block);
+}
+bool same_couplings(Device& device, Arena& arena, Array<std::uint8_t> const& keep,
+                    Array<std::uint8_t> const& other) {
+  Converter on(device, arena);
+  return tcsolve::same_couplings(on, keep, other);
+}
+LeftNodes aggregate_around(Device& device, Arena& arena, PatternView const& strong,
+                           Index const* roots) {
+  Converter on(device, arena);
+  return tcsolve::aggregate_around(on, strong, roots);
+}
+Aggregates aggregate_left(Device& device, Arena& arena, PatternView const& strong,
+                          PatternView const& left, Index const* roots, LeftNodes first) {
+  Converter on(device, arena);
+  return tcsolve::aggregate_left(on, strong, left, roots, std::move(first));
+}
+TentativePattern tentative_pattern(Device& device, Arena& arena, Aggregates const& aggregates,
+                                   Index block, Index vectors) {
+  Converter on(device, arena);
+  return tcsolve::tentative_pattern(on, aggregates, block, vectors);
+}
+void tentative_values(Device& device, Arena& arena, TentativePattern const& T, double const* B,
+                      double* values, double* coarse) {
+  Converter on(device, arena);
+  tcsolve::tentative_values(on, T, B, values, coarse);
+}
+void positive_diagonal(Device& device, Arena& arena, CsrView<double> const& a,
+                       sparse::OwnedPattern const& filtered, double* values, double* d) {
+  Converter on(device, arena);
+  tcsolve::positive_diagonal(on, a, filtered, values, d);
+}
+void smooth(Device& device, Arena& arena, CsrView<double> const& product,
+            CsrView<double> const& tentative, double const* d, double omega, double* p) {
+  Converter on(device, arena);
+  tcsolve::smooth(on, product, tentative, d, omega, p);
+}
+Index smoother_weights(Device& device, Arena& arena, CsrView<double> const& a, RowWeight kind,
+                       double* w) {
+  Converter on(device, arena);
+  return tcsolve::smoother_weights(on, a, kind, w);
+}
+
+}  // namespace tcsolve::cuda

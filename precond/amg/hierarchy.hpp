@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The levels of smoothed aggregation, from the matrix to the one that is solved.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tcsolve/precond/amg/level.hpp>
+#include <tcsolve/precond/amg/near_nullspace.hpp>
+#include <tcsolve/precond/amg/params.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+/// What is found out of a matrix before the levels are made.
+struct AmgStart {
+  NearNullspace space;
+  std::unique_ptr<AmgTransfer> first;  ///< null where A is the coarsest level
+};
+AmgStart amg_start(Context&, System const&, AmgParams const&);
+
+class AmgHierarchy {
+ public:
+  /// Throws SetupError where A shows itself not positive definite, where the near-nullspace does
+  /// not fit it, or where the levels would hold more than max_complexity times A's entries;
+  /// ShapeError for a matrix that is not square; Cancelled, OutOfTime. Cost: of a level some 30
+  /// products with its matrix, and the Galerkin products.
+  AmgHierarchy(Context&, System const&, AmgParams const&, AmgStart start);
+  /// New values on the pattern that it was made of: aggregates and patterns stay, P, the Galerkin
+  /// products, the smoothers and the coarse solve follow. With reuse: exact the levels are made
+  /// again from the first on whose strength graph has changed. Throws as the constructor.
+  void renew(Context&, System const&);
+
+  std::vector<AmgLevel> const& levels() const { return levels_; }
+  AmgParams const& params() const { return params_; }
+  /// Rows of all levels, and their entries, over those of A.
+  double grid_complexity() const;
+  double operator_complexity() const;
+  /// In a sentence, and a line a level.
+  std::string summary() const;
+  void log_table(Context&) const;
+
+ private:
+  /// Levels from `first` on, of its matrix; those before it are there. transfer: the first one.
+  void make_levels(Context&, std::size_t first, CsrView<double> a, OperatorPtr<double> A,
+                   std::unique_ptr<AmgTransfer> transfer);
+  std::unique_ptr<AmgTransfer> next_transfer(Context&, std::size_t level,
+                                             CsrView<double> const& a) const;
+  void weigh(Context&, CsrView<double> const& a, std::size_t level);
+  void finish_transfer(Context&, std::size_t level);
+  void solve_coarsest(Context&, CsrView<double> const& a);
+
+  AmgParams params_;
+  Index block_ = 1, vectors_ = 1;
+  double ratio_ = 0;
+  Array<double> near_nullspace_;
+  std::vector<AmgLevel> levels_;
+  std::vector<std::unique_ptr<AmgTransfer>> transfers_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Vectors that A nearly maps to zero, which the coarse levels have to represent (Vanek, Mandel and
+/// Brezina 1996, Algebraic multigrid by smoothed aggregation for second and fourth order elliptic
+/// problems, section 2). Of a matrix whose nodes have `block` unknowns:
+///
+///     constant       block vectors, each 1 in one unknown of every node: translations
+///     coordinates    the rigid body modes of a solid with these nodes, x from their mean:
+///
+///                    two dimensions, unknowns u v:      1 0 -y
+///                                                       0 1  x
+///                    three, u v w:                      1 0 0   0  z -y
+///                                                       0 1 0  -z  0  x
+///                                                       0 0 1   y -x  0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/precond/system.hpp>
+
+namespace tcsolve {
+
+struct NearNullspaceParams {
+  int block = 0;
+  std::string coordinates;
+  /// The same from C++: a point after the other. Null: as the keys say.
+  std::shared_ptr<std::vector<double> const> points = nullptr;
+
+  static constexpr auto schema() {
+    using P = NearNullspaceParams;
+    return std::tuple{
+        field(&P::block, "block", between(0, 8),
+              "unknowns of a node, rows that follow each other; 0: found from the pattern"),
+        field(&P::coordinates, "coordinates", any(),
+              "file with the coordinates of the nodes, a point a row (relative to the working "
+              "directory): rigid body modes of a solid, "
+              "with 2 or 3 unknowns a node and as many coordinates")};
+  }
+};
+
+struct NearNullspace {
+  Array<double> vectors;  ///< (rows x count), by rows, in the Context's space
+  Index count = 1, block = 1;
+  double ratio = 0;  ///< the largest ||A z||_1 / || |A| |z| ||_1 of a vector z
+};
+
+/// Of system.matrix. Throws SetupError where the block does not divide the rows, or the coordinates
+/// are too few, too many, of another dimension or not finite; what read_columns_file() throws.
+NearNullspace near_nullspace(Context&, System const&, NearNullspaceParams const&);
+
+}  // namespace tcsolve

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The parameters of amg.
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include <tcsolve/configs/schema/field.hpp>
+#include <tcsolve/precond/amg/near_nullspace.hpp>
+
+namespace tcsolve {
+
+enum class AmgSmoother { chebyshev, l1_jacobi };
+constexpr auto names(AmgSmoother) {
+  return std::array{std::pair{AmgSmoother::chebyshev, "chebyshev"},
+                    std::pair{AmgSmoother::l1_jacobi, "l1_jacobi"}};
+}
+enum class AmgCycleKind { v, w };
+constexpr auto names(AmgCycleKind) {
+  return std::array{std::pair{AmgCycleKind::v, "v"}, std::pair{AmgCycleKind::w, "w"}};
+}
+enum class AmgReuse { exact, pattern, none };
+constexpr auto names(AmgReuse) {
+  return std::array{std::pair{AmgReuse::exact, "exact"}, std::pair{AmgReuse::pattern, "pattern"},
+                    std::pair{AmgReuse::none, "none"}};
+}
+
+struct AmgParams {
+  NearNullspaceParams near_nullspace;
+  double strength = 0.02;
+  AmgSmoother smoother = AmgSmoother::chebyshev;
+  int degree = 2;
+  double eig_ratio = 10;
+  int lanczos_steps = 10;
+  AmgCycleKind cycle = AmgCycleKind::v;
+  bool smoothing = true;
+  int max_levels = 20;
+  int coarse_size = 256;
+  double max_complexity = 3;
+  AmgReuse reuse = AmgReuse::exact;
+
+  static constexpr auto schema() {
+    using P = AmgParams;
+    return std::tuple{
+        field(
+            &P::near_nullspace, "near_nullspace",
+            "what A nearly maps to zero: constants of each unknown of a node, or rigid body modes"),
+        field(&P::strength, "strength", between(0.0, 1.0),
+              "nodes are strongly coupled where the norm of their block exceeds this times the "
+              "geometric mean of their diagonal blocks'; halved from level to level, 0 where that "
+              "leaves too many rows"),
+        field(&P::smoother, "smoother",
+              "chebyshev: steps of the Chebyshev iteration with D^-1 A; l1_jacobi: steps with "
+              "x += W r, w_i = 1 / sum_j |a_ij|"),
+        field(&P::degree, "degree", between(1, 100),
+              "steps of the smoother before and after the coarse correction"),
+        field(&P::eig_ratio, "eig_ratio", above(1.0),
+              "chebyshev covers [lambda_max / eig_ratio, lambda_max]"),
+        field(&P::lanczos_steps, "lanczos_steps", between(2, 200),
+              "Lanczos steps that estimate lambda_max"),
+        field(&P::cycle, "cycle", "v, or w: each coarse level twice"),
+        field(
+            &P::smoothing, "smoothing",
+            "the prolongation is smoothed; false: plain aggregation, with smaller levels and more "
+            "iterations"),
+        field(&P::max_levels, "max_levels", between(1, 100), "levels, that of A among them"),
+        field(&P::coarse_size, "coarse_size", between(1, 2000),
+              "a level of at most so many rows is inverted"),
+        field(&P::max_complexity, "max_complexity", at_least(1.0),
+              "entries of all levels over A's; a level that would exceed it is made without "
+              "smoothing, and refused if that does not help"),
+        field(
+            &P::reuse, "reuse",
+            "what stays for new values: pattern, the aggregates and the levels' patterns whatever "
+            "the values; exact, the same down to the first level whose strong couplings are "
+            "others, so that M is the one that a new set-up makes; none")};
+  }
+};
+
+}  // namespace tcsolve

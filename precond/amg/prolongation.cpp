@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/amg/prolongation.hpp>
+
+namespace tcsolve {
+
+TentativePattern tentative_pattern(Context& ctx, Aggregates const& aggregates, Index block,
+                                   Index vectors) {
+  Context::Entry const entry(ctx);
+  return ctx.visit(
+      [&](auto& on) { return tentative_pattern(on, ctx.arena(), aggregates, block, vectors); });
+}
+
+void tentative_values(Context& ctx, TentativePattern const& T, double const* B, double* values,
+                      double* coarse) {
+  Context::Entry const entry(ctx);
+  ctx.visit([&](auto& on) { tentative_values(on, ctx.arena(), T, B, values, coarse); });
+}
+
+void positive_diagonal(Context& ctx, CsrView<double> const& a, sparse::OwnedPattern const& filtered,
+                       double* values, double* d) {
+  Context::Entry const entry(ctx);
+  ctx.visit([&](auto& on) { positive_diagonal(on, ctx.arena(), a, filtered, values, d); });
+}
+
+void smooth(Context& ctx, CsrView<double> const& product, CsrView<double> const& tentative,
+            double const* d, double omega, double* p) {
+  Context::Entry const entry(ctx);
+  ctx.visit([&](auto& on) { smooth(on, ctx.arena(), product, tentative, d, omega, p); });
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/amg/strength.hpp>
+
+#include <cmath>
+
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/sparse/rows.hpp>
+
+namespace tcsolve {
+
+StrengthGraph strength_graph(Context& ctx, CsrView<double> const& a, Index block, double theta) {
+  sparse::pattern_there(ctx, "strength graph", a);
+  if (a.rows != a.cols || block < 1 || block > most_node_rows || a.rows % block != 0)
+    throw ShapeError(cat("strength graph: the matrix is ", a.rows, " x ", a.cols, ", a node ",
+                         block, " rows; needed are a square one, and 1 to ", most_node_rows,
+                         " rows that divide its own"));
+  Context::Entry const entry(ctx);
+  // Squares of the entries are added: a power of two brings the largest diagonal entry to 1.
+  double scale = 1;
+  if (a.rows > 0) {
+    auto scope = ctx.arena().scope();
+    Out<double> const d = scope.vector<double>(a.rows);
+    sparse::diagonal<double>(ctx, a, d);
+    double const most = largest<double>(ctx, d);
+    if (std::isnormal(most)) scale = std::ldexp(1.0, -std::ilogb(most));
+  }
+  return ctx.visit(
+      [&](auto& on) { return strength_graph(on, ctx.arena(), a, block, theta, scale); });
+}
+
+Offset count_blocks(Context& ctx, CsrView<double> const& a, Index block) {
+  sparse::pattern_there(ctx, "count blocks", a);
+  Context::Entry const entry(ctx);
+  return ctx.visit([&](auto& on) { return count_blocks(on, ctx.arena(), a, block); });
+}
+
+bool same_couplings(Context& ctx, Array<std::uint8_t> const& keep,
+                    Array<std::uint8_t> const& other) {
+  Context::Entry const entry(ctx);
+  return ctx.visit([&](auto& on) { return same_couplings(on, ctx.arena(), keep, other); });
+}
+
+Index natural_node_size(Context& ctx, CsrView<double> const& a) {
+  constexpr double full = 0.8;
+  for (Index block = 6; block > 1; --block) {
+    if (a.rows % block != 0 || a.rows == 0) continue;
+    double const places = static_cast<double>(count_blocks(ctx, a, block)) * block * block;
+    if (static_cast<double>(a.entries) >= full * places) return block;
+  }
+  return 1;
+}
+
+}  // namespace tcsolve

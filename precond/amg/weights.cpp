@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/amg/weights.hpp>
+
+#include <tcsolve/precond/preconditioner.hpp>
+
+namespace tcsolve {
+
+void smoother_weights(Context& ctx, CsrView<double> const& a, RowWeight kind, int level,
+                      double* w) {
+  Context::Entry const entry(ctx);
+  Index const bad =
+      ctx.visit([&](auto& on) { return smoother_weights(on, ctx.arena(), a, kind, w); });
+  if (bad < 0) return;
+  if (level > 0)
+    throw SetupError(cat("amg: the diagonal entry of row ", bad + 1, " of level ", level + 1,
+                         " is not positive: A is not positive definite; use another preconditioner"
+                         " with minres or gmres"));
+  throw SetupError(cat("amg: the diagonal entry of row ", bad + 1,
+                       " is absent, zero, negative or out of range, and amg takes A to be positive "
+                       "definite; use another preconditioner with minres or gmres"));
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The diagonal W that a level is smoothed with, x += W (b - A x), as an operator.
+///
+///     diagonal    w_i = 1 / a_ii
+///     l1          w_i = 1 / sum_j |a_ij|: lambda_max(W A) <= 1 for every A that is positive definite
+///                 (Baker, Falgout, Kolev and Yang 2011, Multigrid smoothers for ultraparallel
+///                 computing, section 6)
+///
+/// w_i = 0 for a row of zeros.
+#pragma once
+
+#include <tcsolve/core/array.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+enum class RowWeight { diagonal, l1 };
+
+/// w (rows) of a in the Context's space. Throws SetupError naming the first row whose diagonal
+/// entry is not positive though it is no row of zeros, or whose inverse is out of range; `level`
+/// counts from 0, the matrix that was given. Cost: one pass.
+void smoother_weights(Context&, CsrView<double> const& a, RowWeight, int level, double* w);
+
+/// y = alpha W x + beta y of weights that it borrows.
+class RowWeights final : public LinearOperator<double> {
+ public:
+  RowWeights(double const* w, Index rows) : LinearOperator<double>(rows, rows), w_(w) {}
+  Traits traits() const override { return {.precision = {}, .operations = true}; }
+  Cost cost(Index k) const override {
+    return {double(rows()) * k, 8.0 * rows() * (1 + 2.0 * k), 1};
+  }
+  std::string name() const override { return "row weights"; }
+
+ private:
+  void do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
+                Op) const override {
+    submit(ctx, Multiply<double>{y.size(), alpha, w_, x, beta, y});
+  }
+  double const* w_;
+};
+
+}  // namespace tcsolve
+
+namespace tcsolve {
+namespace host {
+/// The first row without a weight, -1 for none.
+Index smoother_weights(Host&, Arena&, CsrView<double> const& a, RowWeight, double* w);
+}  // namespace host
+namespace cuda {
+Index smoother_weights(Device&, Arena&, CsrView<double> const& a, RowWeight, double* w);
+}  // namespace cuda
+}  // namespace tcsolve

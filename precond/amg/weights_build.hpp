@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Weights, written once for both backends (kernels/convert.hpp).
+#pragma once
+
+#include <limits>
+
+#include <tcsolve/kernels/atomics.hpp>
+#include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/precond/amg/weights.hpp>
+
+namespace tcsolve {
+
+struct SmootherWeight {
+  RowWeight kind;
+  double* w;
+  std::int32_t* bad;
+  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
+    double diagonal = 0, sum = 0;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+      sum += magnitude(a.values[k]);
+      if (a.columns[k] == i) diagonal = a.values[k];
+    }
+    w[i] = sum == 0 ? 0.0 : 1 / (kind == RowWeight::l1 ? sum : diagonal);
+    bool const fits = diagonal > 0 && w[i] > 0 && is_finite(w[i]) && is_finite(sum);
+    if (sum != 0 && !fits) lower_to(bad, static_cast<std::int32_t>(i));
+  }
+};
+
+template <class On>
+Index smoother_weights(On& on, CsrView<double> const& a, RowWeight kind, double* w) {
+  constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+  auto* const bad = on.template take<std::int32_t>(1);
+  on.write(&none, bad, 1);
+  on.each_row(a.rows, a, SmootherWeight{kind, w, bad});
+  std::int32_t first = none;
+  on.read(bad, &first, 1);
+  return first == none ? -1 : first;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Extreme eigenvalues of a preconditioned operator, which polynomials in it are made for.
+#pragma once
+
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+struct Spectrum {
+  double smallest, largest;
+};
+
+/// What is made of a direction of negative curvature.
+enum class Indefinite {
+  refuse,  ///< SetupError
+  ignore   ///< the steps before it count; the spectrum is {1, 1} where there are none
+};
+
+/// An estimate of the extreme eigenvalues of M A from the Lanczos matrix of `steps` steps of
+/// conjugate gradients (Saad 2003, section 6.7.3). Throws SetupError, with `who` in front, when A
+/// or M shows itself indefinite. Cost: `steps` products with A and M, the host waits for each.
+Spectrum estimate_spectrum(Context&, LinearOperator<double> const& A,
+                           LinearOperator<double> const& M, int steps, char const* who,
+                           Indefinite = Indefinite::refuse);
+
+}  // namespace tcsolve

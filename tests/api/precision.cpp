@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Types as keys: `precision`, solvers within solvers in lower precision, and a direction that
+/// suits a preconditioner which varies.
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "tests/api/systems.hpp"
+#include "tests/support/formats.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Precisions : public OnEachBackend {
+ protected:
+  static constexpr Index n = 160;
+  struct Solved {
+    SolveReport report;
+    Column x;
+    SetupReport setup;
+  };
+  Solved solved(Matrix const& A, Column const& b, std::string const& yaml) {
+    LinearSolver solver = LinearSolver::from_yaml(ctx(), csr(A).view(), yaml);
+    Solved out{{}, Column::Zero(A.rows()), {}};
+    out.report = solve(solver, b, out.x);
+    out.setup = solver.setup_report();
+    return out;
+  }
+};
+TCSOLVE_ON_EACH_BACKEND(Precisions);
+
+TEST_P(Precisions, AsOneWordAreThoseOfTheKeys) {
+  Matrix const A = at_time(1, n);
+  Column const b = random_column(n, 1);
+  std::string const rest =
+      "preconditioner: {type: jacobi}\nsolver: {type: cg, rtol: 1e-11}\noperator: {format: csr}\n";
+  auto const as_keys = [&](std::string const& values, std::string const& more) {
+    return solved(A, b,
+                  cat("preconditioner: {type: jacobi}\nsolver: {type: cg, rtol: 1e-11, vectors: "
+                      "fp32}\noperator: {format: csr, values: ",
+                      values, more, "}\n"));
+  };
+  Solved const one = solved(A, b, "precision: fp32\n" + rest), two = as_keys("fp32", "");
+  EXPECT_TRUE(one.report.converged()) << one.report.message;
+  EXPECT_EQ(one.report.precision.front().values, Real::f32);
+  EXPECT_EQ(one.report.precision.front().vectors, Real::f32);
+  expect_same(one.report, one.x, two.report, two.x);
+  Solved const half = solved(A, b, "precision: fp16\n" + rest),
+               rows = as_keys("fp16", ", diagonal: auto");
+  EXPECT_TRUE(half.report.converged()) << half.report.message;
+  EXPECT_EQ(half.report.precision.front().values, Real::f16);
+  expect_same(half.report, half.x, rows.report, rows.x);
+  Solved const full = solved(A, b, "precision: fp64\n" + rest), plain = solved(A, b, rest);
+  EXPECT_EQ(full.report.precision.front().values, Real::f64);
+  expect_same(full.report, full.x, plain.report, plain.x);
+}
+
+/// u cond <= 3e-3 with u = 2^-24: a condition below some 5e4.
+TEST_P(Precisions, OfAutoGoByTheCondition) {
+  auto const with = [&](double condition, std::string const& more) {
+    Column values = graded(n, -1);
+    values[n - 1] = 1 / condition;  // alone, it is found in few steps
+    Matrix const A = with_eigenvalues(values, 3);
+    return solved(
+        A, A * random_column(n, 2),
+        cat("precision: auto\npreconditioner: {type: jacobi}\noperator: {format: csr}\n", more));
+  };
+  std::string const cg = "solver: {type: cg, rtol: 1e-10, max_iters: 4000}\n";
+  Solved const well = with(1e2, cg);
+  EXPECT_TRUE(well.report.converged()) << well.report.message;
+  EXPECT_EQ(well.report.precision.front().values, Real::f32);
+  EXPECT_EQ(well.report.precision.front().vectors, Real::f32);
+  EXPECT_THAT(well.setup.precision, StartsWith("fp32: cond(D^-1 A) is at least "));
+  Solved const badly = with(1e8, cg);
+  EXPECT_EQ(badly.report.precision.front().values, Real::f64) << badly.setup.precision;
+  EXPECT_THAT(badly.setup.precision, StartsWith("fp64: cond(D^-1 A) is at least "));
+  Solved const unknown = with(1e2, "solver: {type: gmres}\n");
+  EXPECT_EQ(unknown.report.precision.front().values, Real::f64);
+  EXPECT_THAT(unknown.setup.precision, StartsWith("fp64: gmres is no method"));
+  Solved const chosen = with(1e2, "solver: {type: auto}\n");
+  EXPECT_THAT(chosen.setup.precision, StartsWith("fp64: auto chooses"));
+}
+
+TEST_P(Precisions, OfAutoAreFp64WhereTheMatrixIsNotDefinite) {
+  Matrix A = laplace(n);
+  A(5, 5) = -3;
+  Solved const s =
+      solved(A, random_column(n, 4), "precision: auto\nsolver: {type: cg, max_iters: 50}\n");
+  EXPECT_THAT(s.setup.precision, StartsWith("fp64: precision: auto: the "));
+  EXPECT_NE(s.report.reason, Stop::converged);
+}
+
+/// Of eigenvalues over eight decades 20 Lanczos steps see four: the solve is watched, and ends in
+/// FP64.
+TEST_P(Precisions, OfAutoAreWatched) {
+  Matrix const A = with_eigenvalues(graded(n, -8), 3);
+  Column const b = A * random_column(n, 5);
+  Solved const s = solved(A, b,
+                          "precision: auto\nsolver: {type: cg, rtol: 1e-8, max_iters: 20000}\n"
+                          "preconditioner: {type: jacobi}\noperator: {format: csr}\n");
+  EXPECT_TRUE(s.report.converged()) << s.report.message;
+  EXPECT_LE((A * s.x - b).norm(), 1.01e-8 * b.norm());
+  ASSERT_EQ(s.report.precision.size(), 2u) << s.report.message;
+  EXPECT_EQ(s.report.precision[0].values, Real::f32);
+  EXPECT_EQ(s.report.precision[0].why, "slow");
+  EXPECT_EQ(s.report.precision[1].values, Real::f64);
+  EXPECT_EQ(s.report.precision[1].vectors, Real::f64);
+}
+
+TEST_P(Precisions, FollowOneMatrixAfterTheOther) {
+  Column values = graded(n, -1);
+  Matrix const well = with_eigenvalues(values, 3);
+  values[n - 1] = 1e-7;
+  Matrix const badly = with_eigenvalues(values, 3);
+  LinearSolver solver = LinearSolver::from_yaml(
+      ctx(), csr(well).view(),
+      "precision: auto\npreconditioner: {type: jacobi}\noperator: {format: csr}\n"
+      "solver: {type: cg, rtol: 1e-9, max_iters: 4000}\n");
+  for (Matrix const* A : {&badly, &well}) {
+    solver.set_matrix(csr(*A).view());
+    Column const b = *A * random_column(n, 6);
+    Column x = Column::Zero(n);
+    SolveReport const r = solve(solver, b, x);
+    EXPECT_EQ(r.precision.front().values, A == &well ? Real::f32 : Real::f64) << r.message;
+  }
+}
+
+/// Stepped up, a solver stays so for its matrix, and begins anew with the next.
+TEST_P(Precisions, StayAsTheyAreUntilTheNextMatrix) {
+  Matrix const hard = random_spd(60, 7, 21), easy = random_spd(60, 1, 22);
+  LinearSolver solver = LinearSolver::from_yaml(
+      ctx(), csr(hard).view(),
+      "solver: {type: cg, rtol: 1e-9, max_iters: 4000, vectors: fp32}\n"
+      "preconditioner: {type: jacobi}\noperator: {format: csr, values: bf16}\n");
+  Column const b = hard * random_column(60, 7);
+  Column x = Column::Zero(60);
+  SolveReport const first = solve(solver, b, x);
+  ASSERT_GE(first.precision.size(), 2u) << first.message;
+  EXPECT_EQ(first.precision.front().values, Real::bf16);
+  Real const ended = first.precision.back().values;
+  x.setZero();
+  SolveReport const second = solve(solver, b, x);
+  EXPECT_EQ(second.precision.front().values, ended);
+  Matrix const doubled = 2 * hard;
+  solver.update_values(csr(doubled).view());
+  x.setZero();
+  EXPECT_EQ(solve(solver, b, x).precision.front().values, ended);
+  solver.set_matrix(csr(easy).view());
+  x.setZero();
+  SolveReport const anew = solve(solver, b, x);
+  EXPECT_TRUE(anew.converged()) << anew.message;
+  EXPECT_EQ(anew.precision.front().values, Real::bf16);
+}
+
+TEST_P(Precisions, OfEachColumnAreSteppedUp) {
+  Matrix const A = random_spd(60, 7, 21);
+  for (std::string const method : {"cg", "pseudo_block_cg", "block_cg"}) {
+    SCOPED_TRACE(method);
+    LinearSolver solver = LinearSolver::from_yaml(
+        ctx(), csr(A).view(),
+        cat("solver: {type: ", method, ", rtol: 1e-8, max_iters: 4000}\n",
+            "preconditioner: {type: jacobi}\noperator: {format: csr, values: bf16}\n"));
+    Matrix B = A * random_matrix(60, 3, 8), X = Matrix::Zero(60, 3);
+    auto const view = [](auto& m) {
+      return MultiView<std::remove_reference_t<decltype(*m.data())>>{
+          m.data(), Index(m.rows()), Index(m.cols()), m.rows(), Layout::col_major, Space::host};
+    };
+    Matrix const& fixed = B;
+    auto const reports = solver.solve_columns(view(fixed), view(X));
+    ASSERT_EQ(reports.size(), 3u);
+    for (int j = 0; j < 3; ++j) {
+      EXPECT_TRUE(reports[j].converged()) << reports[j].message;
+      EXPECT_GE(reports[j].precision.size(), 2u);
+      EXPECT_LE((A * X.col(j) - B.col(j)).norm(), 1.01e-8 * B.col(j).norm());
+    }
+  }
+}
+
+// ---- solvers within solvers ----
+
+TEST_P(Precisions, OfNestedSolversAreTheirOwn) {
+  Matrix const A = at_time(2, n);
+  Column const b = random_column(n, 9);
+  for (std::string const types : {"vectors: fp32, ", "values: fp16, ",
+                                  "vectors: fp32, values: fp16, ", "vectors: fp32, values: bf16, "})
+    for (std::string const& format : {std::string("csr"), converted_format().name}) {
+      SCOPED_TRACE(types + format);
+      Solved const s =
+          solved(A, b,
+                 cat("preconditioner: {type: solver, ", types,
+                     "solver: {type: cg, rtol: 0.01, max_iters: 40}}\n",
+                     "solver: {type: fgmres, rtol: 1e-12}\noperator: {format: ", format, "}\n"));
+      ASSERT_TRUE(s.report.converged()) << s.report.message;
+      EXPECT_LE((b - A * s.x).norm(), 1.1e-12 * b.norm());
+      EXPECT_EQ(s.report.precision.back().values, Real::f64);  // of the outer one
+      EXPECT_LE(s.report.iterations, 15);
+      EXPECT_GT(s.report.inner_iterations, 2 * s.report.iterations);
+    }
+}
+
+TEST_P(Precisions, OfThreeLevels) {
+  Matrix const A = at_time(3, n);
+  Column const b = random_column(n, 10);
+  Solved const s = solved(
+      A, b,
+      "preconditioner:\n  type: solver\n  vectors: fp32\n  values: fp32\n"
+      "  solver: {type: fgmres, restart: 4, max_iters: 4, rtol: 1e-3}\n"
+      "  preconditioner:\n    type: solver\n    vectors: fp32\n    values: fp16\n"
+      "    solver: {type: cg, max_iters: 8, rtol: 0.05}\n    preconditioner: {type: jacobi}\n"
+      "solver: {type: fgmres, rtol: 1e-12}\n");
+  ASSERT_TRUE(s.report.converged()) << s.report.message;
+  EXPECT_LE((b - A * s.x).norm(), 1.1e-12 * b.norm());
+  EXPECT_LE(s.report.iterations, 8);
+}
+
+TEST_P(Precisions, OfANestedSolverFollowNewValues) {
+  LinearSolver solver = LinearSolver::from_yaml(
+      ctx(), csr(at_time(0, n)).view(),
+      "preconditioner: {type: solver, vectors: fp32, values: fp16, solver: {type: cg, rtol: "
+      "0.01}}\nsolver: {type: fgmres, rtol: 1e-11}\n");
+  Column const b = random_column(n, 11);
+  for (double const time : {1.0, 2.0}) {
+    Matrix const A = at_time(time, n);
+    solver.update_values(csr(A).view());
+    Column x = Column::Zero(n);
+    SolveReport const r = solve(solver, b, x);
+    EXPECT_TRUE(r.converged()) << r.message;
+    EXPECT_LE(r.iterations, 15);
+    expect_solved(A, b, x, 1e-11);
+  }
+}
+
+// ---- a preconditioner that varies ----
+
+/// Few steps of an inner solver are another map each time; a fixed beta loses the orthogonality of
+/// the directions.
+TEST_P(Precisions, AFlexibleBetaTakesAnInnerSolver) {
+  Matrix const A = with_eigenvalues(graded(n, -4), 12);
+  Column const b = random_column(n, 12);
+  for (std::string const vectors : {"fp64", "fp32"}) {
+    SCOPED_TRACE(vectors);
+    auto const with = [&](std::string const& beta) {
+      return solved(A, b,
+                    cat("preconditioner: {type: solver, vectors: fp32, values: fp32, "
+                        "solver: {type: cg, rtol: 0.1, max_iters: 12}}\n"
+                        "solver: {type: cg, beta: ",
+                        beta, ", rtol: 1e-10, max_iters: 400, vectors: ", vectors,
+                        "}\noperator: {format: csr}\n"));
+    };
+    Solved const s = with("flexible"), fixed = with("fixed");
+    ASSERT_TRUE(s.report.converged()) << s.report.message;
+    EXPECT_LE((b - A * s.x).norm(), 1.01e-10 * b.norm());
+    EXPECT_LT(s.report.iterations, fixed.report.iterations) << fixed.report.message;
+  }
+}
+
+/// With an M that does not vary both are the same method.
+TEST_P(Precisions, AFlexibleBetaIsTheFixedOneWhereMIs) {
+  Matrix const A = at_time(4, n);
+  Column const b = random_column(n, 13);
+  auto const with = [&](std::string const& beta, std::string const& M) {
+    return solved(A, b,
+                  cat("preconditioner: {type: ", M,
+                      "}\nsolver: {type: cg, rtol: 1e-10, beta: ", beta, "}\n"));
+  };
+  for (std::string const M : {"ic", "jacobi", "none"}) {
+    SCOPED_TRACE(M);
+    Solved const fixed = with("fixed", M), flexible = with("flexible", M);
+    ASSERT_TRUE(flexible.report.converged()) << flexible.report.message;
+    EXPECT_NEAR(fixed.report.iterations, flexible.report.iterations, 1);
+    for (std::size_t k = 0; k < 5; ++k)
+      EXPECT_NEAR(fixed.report.history[k].norm, flexible.report.history[k].norm,
+                  1e-8 * fixed.report.history[k].norm);
+  }
+}
+
+// ---- whatever the types ----
+
+/// 2^s A and 2^t b give 2^(t - s) x bit by bit, with the same steps and norms, also where a solve
+/// steps up; and so does the same solve again.
+TEST_P(Precisions, APowerOfTwoChangesNoBit) {
+  Matrix const easy = at_time(6, n), hard = random_spd(60, 7, 21);
+  std::string const jacobi = "preconditioner: {type: jacobi}\n", csr_of = "operator: {format: csr";
+  struct Case {
+    std::string yaml;
+    bool steps_up = false;
+  };
+  for (auto const& [yaml, steps_up] : {
+           Case{jacobi + "solver: {type: cg, rtol: 1e-11}\n"},
+           Case{"precision: fp32\nsolver: {type: cg, rtol: 1e-11}\n" + jacobi},
+           Case{"precision: fp16\nsolver: {type: bicgstab, rtol: 1e-11}\n" + jacobi},
+           Case{"precision: auto\nsolver: {type: cg, rtol: 1e-11}\n" + jacobi},
+           Case{jacobi + csr_of +
+                ", values: bf16, diagonal: row_sums}\nsolver: {type: cg, vectors: "
+                "fp32, rtol: 1e-11}\n"},
+           Case{jacobi + csr_of +
+                ", values: fp16}\nsolver: {type: gmres, basis: fp32, rtol: "
+                "1e-11}\n"},
+           Case{jacobi + csr_of +
+                "}\nsolver: {type: refinement, values: fp16, vectors: fp32, rtol: "
+                "1e-11, solver: {type: cg, rtol: 1e-3}}\n"},
+           Case{"preconditioner: {type: direct, values: fp32}\nsolver: {type: gmres_ir, rtol: "
+                "1e-12}\n"},
+           Case{"preconditioner: {type: solver, vectors: fp32, values: fp16, solver: {type: cg, "
+                "rtol: 0.1}}\nsolver: {type: cg, beta: flexible, rtol: 1e-10}\n"},
+           Case{jacobi + csr_of +
+                    ", values: bf16}\nsolver: {type: cg, vectors: fp32, rtol: 1e-9, "
+                    "max_iters: 4000}\n",
+                true},
+       }) {
+    SCOPED_TRACE(yaml);
+    Matrix const& A = steps_up ? hard : easy;
+    Column const b = A * random_column(A.rows(), 15);
+    Solved const first = solved(A, b, yaml);
+    ASSERT_TRUE(first.report.converged()) << first.report.message;
+    EXPECT_EQ(first.report.precision.size() > 1, steps_up);
+    for (auto const& [s, t] : {std::pair{0, 0}, {3, -7}, {-20, 40}, {60, 30}}) {
+      SCOPED_TRACE(cat("A 2^", s, ", b 2^", t));
+      Solved const now = solved(A * std::ldexp(1.0, s), b * std::ldexp(1.0, t), yaml);
+      ASSERT_EQ(now.report.iterations, first.report.iterations) << now.report.message;
+      EXPECT_TRUE(now.x == first.x * std::ldexp(1.0, t - s));
+      ASSERT_EQ(now.report.history.size(), first.report.history.size());
+      for (std::size_t k = 0; k < now.report.history.size(); ++k)
+        ASSERT_EQ(now.report.history[k].norm, std::ldexp(first.report.history[k].norm, t)) << k;
+    }
+  }
+}
+
+// ---- what makes no sense ----
+
+TEST(PrecisionKeys, ThatMakeNoSenseAreRefusedWithTheReason) {
+  auto const error = [](std::string const& yaml) -> std::string {
+    try {
+      LinearSolver::from_yaml(csr(laplace(10)).view(), yaml + "backend: host\n");
+    } catch (ConfigError const& e) { return e.what(); }
+    return "";
+  };
+  EXPECT_THAT(error("solver: {type: cg, vectors: fp32}\noperator: {values: fp64}\n"),
+              HasSubstr("stored in fp32 at the widest"));
+  EXPECT_THAT(error("solver: {type: cg, basis: fp16}\n"), HasSubstr("unknown key 'basis'"));
+  EXPECT_THAT(error("solver: {type: gmres, basis: fp64, vectors: fp32}\n"), HasSubstr("basis"));
+  EXPECT_THAT(error("precision: fp32\nsolver: {type: cg}\noperator: {values: fp16}\n"),
+              HasSubstr("'operator.values' is given beside 'precision: fp32'"));
+  EXPECT_THAT(error("precision: auto\nsolver: {type: cg, vectors: fp32}\n"),
+              HasSubstr("'solver.vectors' is given beside 'precision: auto'"));
+  EXPECT_THAT(error("solver: {type: fgmres}\npreconditioner: {type: solver, values: fp64, vectors: "
+                    "fp32, solver: {type: cg}}\n"),
+              HasSubstr("stored in fp32 at the widest"));
+  EXPECT_THAT(error("solver: {type: fgmres}\npreconditioner: {type: solver, vectors: fp32, solver: "
+                    "{type: cg, vectors: fp64}}\n"),
+              HasSubstr("fp32 here and fp64 in the inner solver"));
+}
+
+/// r is handed to a method at norm 1, and x is corrected in FP64: no tolerance is below what FP32
+/// can hold.
+TEST_P(Precisions, Fp32VectorsMeetATolerationBelowTheirRange) {
+  Matrix const A = at_time(5, n);
+  Column const b = 1e-150 * random_column(n, 14);
+  Solved const s = solved(A, b,
+                          "solver: {type: cg, vectors: fp32, baseline: absolute, atol: 1e-160}\n"
+                          "preconditioner: {type: jacobi}\n");
+  EXPECT_TRUE(s.report.converged()) << s.report.message;
+  EXPECT_LE((1e150 * (b - A * s.x)).norm(), 1.01e-10);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
