@@ -15,6 +15,11 @@ constexpr char const* projecting = "gmres gmres_left fgmres minres";
 Problem scalar(double a, double b) { return {diagonal({a}), Column::Constant(1, b)}; }
 Problem scaled_laplace(double a, double b) { return {a * laplace(10), b * Column::Ones(10)}; }
 
+/// b is `value` in row i, and 0 elsewhere.
+Problem unit(Index n, Index i, double value = 1) {
+  return {laplace(n), value * Column::Unit(n, i)};
+}
+
 /// b is eigenvector number k of the Laplacian.
 Problem eigenvector(Index n, Index k) {
   Column v(n);
@@ -196,6 +201,24 @@ std::vector<Case> trivial_cases() {
        {converged},
        Cause::none,
        solution},
+
+      // b is a column of the identity: x is that column of the inverse.
+      {"unit_first", all, [] { return unit(12, 0); }, {converged}, Cause::none, solution},
+      {"unit_middle", all, [] { return unit(12, 5); }, {converged}, Cause::none, solution},
+      {"unit_last", all, [] { return unit(12, 11); }, {converged}, Cause::none, solution},
+      {"unit_tiny", all, [] { return unit(12, 3, 1e-280); }, {converged}, Cause::none, solution},
+      // An equation by itself: nothing else is reached.
+      {"unit_of_a_row_by_itself",
+       all,
+       [] {
+         return Problem{diagonal({4, 2, 8, 3}), Column::Unit(4, 2)};
+       },
+       {converged},
+       Cause::none,
+       solution,
+       {},
+       30,
+       1},
 
       // The Krylov space ends early: the answer must be found there and then.
       {"identity",
