@@ -178,6 +178,19 @@ std::string many_systems(Json const& systems) {
                  text + "</table>\n<p><small>A line for each is in systems.csv</small></p>\n");
 }
 
+/// What the matrix was stored in and the vectors were, in turn.
+std::string precisions(Json const& list) {
+  if (!list.is_array() || list.empty()) return "";
+  std::string text =
+      "<table>\n<tr><th>values</th><th>vectors</th><th "
+      "class=\"n\">iterations</th><th>ended</th></tr>\n";
+  for (Json const& p : list)
+    text += cat("<tr><td>", value_text(p["values"]), "</td><td>", value_text(p["vectors"]),
+                "</td><td class=\"n\">", value_text(p["iterations"]), "</td><td class=\"t\">",
+                p["why"].is_null() ? "" : value_text(p["why"]), "</td></tr>\n");
+  return section("Precision", "precision", text + "</table>\n");
+}
+
 /// The order that the matrix was put in.
 std::string reordering(Json const& order) {
   if (!order.is_object()) return "";
@@ -282,8 +295,9 @@ std::string report_html(std::string const& result, std::string const& config,
              html_figure(double(picture.spy.rows) / picture.spy.high), " x ",
              html_figure(double(picture.spy.cols) / picture.spy.wide),
              " of them, darker where more are stored</small></p></section>\n",
-             object_section("Rounding of the matrix", r, "rounding"), reordering(r["reordering"]),
-             object_section("Work", r, "work"), object_section("Memory", r, "memory"),
+             precisions(r["precision"]), object_section("Rounding of the matrix", r, "rounding"),
+             reordering(r["reordering"]), object_section("Work", r, "work"),
+             object_section("Memory", r, "memory"),
              object_section("Memory traffic, estimated", r, "traffic_estimate"),
              object_section("Clocks", r, "clocks_mhz"), object_section("Versions", r, "versions"),
              process(r["process"]), files(r["files"]), "</div>\n",
