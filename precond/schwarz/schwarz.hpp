@@ -57,7 +57,7 @@ struct SchwarzParams {
               "row's own part; auto: additive for a symmetric pattern with symmetric values"),
         field(&P::parts, "parts",
               "how rows are cut into parts; grow: connected ones, breadth-first from those before; "
-              "metis: by METIS, with fewer edges cut, which takes 20 to 100 times as long; rows: "
+              "metis: by METIS, with fewer edges cut, which takes 70 to 300 times as long; rows: "
               "rows that follow each other; auto: grow"),
         field(&P::values, "values", "type of the stored inverses; sums are fp64")};
   }
