@@ -36,6 +36,13 @@ TCSOLVE_HD N last_not_above(K const* sorted, N n, K key) {
   return low;
 }
 
+template <class T>
+struct Copy {
+  T const* from;
+  T* to;
+  TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
+};
+
 template <class O>
 struct CopyOffsets {
   Offset const* from;

@@ -200,12 +200,6 @@ struct SettleSize {
   }
 };
 
-template <class T>
-struct Copy {
-  T const* from;
-  T* to;
-  TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
-};
 struct Number {
   Index* to;
   TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = static_cast<Index>(i); }

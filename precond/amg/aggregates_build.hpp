@@ -6,6 +6,7 @@
 
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/precond/amg/aggregates.hpp>
+#include <tcsolve/sparse/pattern_build.hpp>
 
 namespace tcsolve {
 
@@ -46,11 +47,6 @@ struct JoinRoot {
 struct InNone {
   Index* of;
   TCSOLVE_HD void operator()(std::int64_t i) const { of[i] = -1; }
-};
-struct CopyAggregate {
-  Index const* from;
-  Index* to;
-  TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
 };
 
 struct KeepBetweenLeft {
@@ -117,7 +113,7 @@ Aggregates aggregate_left(On& on, PatternView const& strong, PatternView const& 
   Aggregates made = std::move(left.aggregates);
   made.count = join_roots(on, between, members, 2, made.count, made.of.data());
   auto* const before = on.template take<Index>(strong.rows);
-  on.each(strong.rows, CopyAggregate{made.of.data(), before});
+  on.each(strong.rows, sparse::Copy<Index>{made.of.data(), before});
   on.each(strong.rows, JoinMost{strong, before, made.of.data()});
   return made;
 }

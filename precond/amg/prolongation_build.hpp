@@ -49,11 +49,6 @@ struct FirstOfAggregate {
     begin[a] = sparse::first_not_below(key, nodes, static_cast<std::uint32_t>(a));
   }
 };
-struct CopyNode {
-  Index const* from;
-  Index* to;
-  TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
-};
 
 template <class On>
 TentativePattern tentative_pattern(On& on, Aggregates const& aggregates, Index block,
@@ -80,7 +75,7 @@ TentativePattern tentative_pattern(On& on, Aggregates const& aggregates, Index b
   Index inside = 0;
   on.read(made.begin.data() + aggregates.count, &inside, 1);
   made.nodes = Array<Index>(on.space(), static_cast<std::size_t>(inside));
-  on.each(inside, CopyNode{node, made.nodes.data()});
+  on.each(inside, sparse::Copy<Index>{node, made.nodes.data()});
   return made;
 }
 
