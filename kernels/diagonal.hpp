@@ -14,9 +14,10 @@ struct Diagonal {
   T const* d = nullptr;
   double alpha = 1;
 
-  TCSOLVE_HD double operator()(std::int64_t i, double x) const {
-    return d != nullptr ? alpha * (double(d[i]) * x) : alpha * x;
-  }
+  TCSOLVE_HD T at(std::int64_t i) const { return d != nullptr ? d[i] : T(1); }
+  /// Of an entry that has been loaded.
+  TCSOLVE_HD double times(T entry, double x) const { return alpha * (double(entry) * x); }
+  TCSOLVE_HD double operator()(std::int64_t i, double x) const { return times(at(i), x); }
 };
 
 /// A vector read through a diagonal: element i is alpha d_i x_i, rounded as Multiply rounds it.

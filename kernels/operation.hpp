@@ -15,6 +15,15 @@
 ///       void after(Frame) const;                      // last of all, in a stopped loop too
 ///     };
 ///
+/// An operation may load an element apart from what it does with it, so that a device has the loads
+/// of two on their way; a compiler cannot, which does not know that no store of the one changes
+/// what the other loads:
+///
+///       struct Loaded { T r, q; };
+///       Loaded load(std::int64_t i, Coefficients const&) const;
+///       void element(std::int64_t i, Loaded const&, Coefficients const&, double* sum) const;
+///       // and element(i, c, sum) { element(i, load(i, c), c, sum); }
+///
 /// Reductions: each block adds a fixed set of elements in a fixed order, and the parts of blocks
 /// are added in a fixed order as well (kernels/sums.hpp), so the same device and n give the same
 /// bits on every run. No floating-point atomics. The host adds chunks of 4096 elements in chunk
@@ -44,6 +53,7 @@ struct OpTraits {
   static constexpr bool always = requires { V::always; };  ///< runs in a stopped loop too
   /// An element is a chain of loads: a thread takes few.
   static constexpr bool long_elements = requires { V::long_elements; };
+  static constexpr bool loads_apart = requires { typename V::Loaded; };
   static constexpr bool afters = requires(V v, Frame f) { v.after(f); };
   static constexpr bool finishes = requires(V v, Frame f, double* s) { v.finish(f, s); };
 };

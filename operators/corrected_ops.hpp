@@ -13,7 +13,9 @@ struct DiagonalBlocks {
   float const* d;
   int block;
   TCSOLVE_HD double operator()(Elements<T const> const& x, std::int64_t i, std::int64_t c) const {
-    std::int64_t const first = i / block * block, k = x.cols;
+    std::int64_t const k = x.cols;
+    if (block == 1) return double(d[i]) * double(x[i * k + c]);
+    std::int64_t const first = i - static_cast<Index>(i) % block;
     double sum = 0;
     for (int j = 0; j < block; ++j)
       sum += double(d[i * block + j]) * double(x[(first + j) * k + c]);

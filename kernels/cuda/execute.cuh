@@ -5,14 +5,16 @@
 ///
 ///     template struct Executes<CgOps<double>>;
 ///
-///
-///   grid   min(ceil(n / 256), 8 x multiprocessors) blocks of 256, thread t takes t, t + T, ...;
-///          four times as many where an element is long, so that the last of them are even, but
-///          of many rounds no more than run at once: neighbours in time are neighbours in memory
+///   grid   blocks of 256, thread t takes t, t + T, ...; as many blocks as run at once, since a
+///          second round of few leaves multiprocessors idle (5 to 14 % of a pass on an H100). Where
+///          an element is long, more of them, so that the last ones are even, but of many rounds no
+///          more than run at once: neighbours in time are neighbours in memory
+///   loads  of two elements on their way where the operation loads apart (kernels/operation.hpp)
 ///   sum    thread, warp (shuffles), block, partials; the last block adds them in block order
 ///   bytes  the operation's operands once each
 #pragma once
 
+#include <algorithm>
 #include <tuple>
 
 #include <tcsolve/core/cuda/device.hpp>
@@ -26,23 +28,29 @@ namespace {
 
 constexpr int block_size = 256;
 
-template <class V>
-__device__ double warp_combine(double a) {
-  for (int offset = 16; offset > 0; offset /= 2)
-    a = combine<V>(a, __shfl_down_sync(0xffffffffu, a, offset));
-  return a;
+/// The totals of the first 2 * `offset` lanes in lane 0; of several sums at once, so that the
+/// shuffles of one hide those of another.
+template <class V, int offset, int count>
+__device__ void warp_combine(double (&a)[count]) {
+#pragma unroll
+  for (int o = offset; o > 0; o /= 2)
+#pragma unroll
+    for (int k = 0; k < count; ++k) a[k] = combine<V>(a[k], __shfl_down_sync(0xffffffffu, a[k], o));
 }
 
-/// The block's sum in thread 0. Every thread of the block calls it.
-template <class V>
-__device__ double block_combine(double a) {
-  __shared__ double warps[block_size / 32];
-  a = warp_combine<V>(a);
+/// The block's sums in thread 0. Every thread of the block calls it.
+template <class V, int count>
+__device__ void block_combine(double (&a)[count]) {
+  constexpr int warps = block_size / 32;
+  __shared__ double of_warp[count][warps];
+  warp_combine<V, 16>(a);
   __syncthreads();  // the array may still be read by the call before
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = a;
+  if (threadIdx.x % 32 == 0)
+    for (int k = 0; k < count; ++k) of_warp[k][threadIdx.x / 32] = a[k];
   __syncthreads();
-  a = threadIdx.x < block_size / 32 ? warps[threadIdx.x] : 0.0;
-  return threadIdx.x < 32 ? warp_combine<V>(a) : a;
+  if (threadIdx.x >= 32) return;
+  for (int k = 0; k < count; ++k) a[k] = threadIdx.x < warps ? of_warp[k][threadIdx.x] : 0.0;
+  warp_combine<V, warps / 2>(a);
 }
 
 /// Blocks that a multiprocessor should hold: where elements are long few, with registers for many
@@ -65,11 +73,17 @@ __global__ void __launch_bounds__(block_size, resident<V>)
   }
 
   double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
-  std::int64_t stride = std::int64_t{gridDim.x} * block_size;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block_size + threadIdx.x; i < op.n; i += stride)
-    op.element(i, c, sum);
+  std::int64_t const stride = std::int64_t{gridDim.x} * block_size;
+  std::int64_t i = std::int64_t{blockIdx.x} * block_size + threadIdx.x;
+  if constexpr (Traits::loads_apart)
+    for (; i + stride < op.n; i += 2 * stride) {
+      auto const here = op.load(i, c), there = op.load(i + stride, c);
+      op.element(i, here, c, sum);
+      op.element(i + stride, there, c, sum);
+    }
+  for (; i < op.n; i += stride) op.element(i, c, sum);
 
-  for (int k = 0; k < Traits::sums; ++k) sum[k] = block_combine<V>(sum[k]);
+  if constexpr (Traits::sums > 0) block_combine<V>(sum);
   if constexpr (Traits::finishes) {
     if (gridDim.x > 1) {
       if (threadIdx.x == 0)
@@ -77,8 +91,8 @@ __global__ void __launch_bounds__(block_size, resident<V>)
           scratch.partials[k * gridDim.x + blockIdx.x] = sum[k];
       if (!last_block(scratch.ticket)) return;
       for (int k = 0; k < Traits::sums; ++k)
-        sum[k] = end_sum_by_block<V>(scratch.partials + k * gridDim.x, gridDim.x, block_size,
-                                     [](double a) { return block_combine<V>(a); });
+        sum[k] = end_sum_of_thread<V, 4>(scratch.partials + k * gridDim.x, gridDim.x, block_size);
+      if constexpr (Traits::sums > 0) block_combine<V>(sum);
     } else {
       __syncthreads();  // finish comes after every element
     }
@@ -91,10 +105,24 @@ __global__ void __launch_bounds__(block_size, resident<V>)
   }
 }
 
+/// Blocks that a multiprocessor runs at once, of the kind of device that asks first.
+template <class V>
+int at_once() {
+  static int const blocks = [] {
+    int each = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, op_kernel<V>, block_size, 0));
+    return each > 0 ? each : 1;
+  }();
+  return blocks;
+}
+
 template <class V>
 int grid_for(Device const& on, std::int64_t n) {
   using Traits = OpTraits<V>;
-  std::int64_t blocks = (n + block_size - 1) / block_size, most = on.max_blocks;
+  std::int64_t const blocks = (n + block_size - 1) / block_size;
+  std::int64_t most = on.max_blocks;
+  if (!Traits::long_elements && blocks > most / 8)
+    most = std::min<std::int64_t>(most, at_once<V>() * on.properties.multiProcessorCount);
   if (Traits::long_elements) {
     std::int64_t const running = std::int64_t{resident<V>} * on.properties.multiProcessorCount;
     most = blocks >= 16 * running ? running : 4 * most;

@@ -46,12 +46,18 @@ __device__ double end_sum_by_warp(double const* parts, unsigned int count) {
   return warp_sum(add_parts_ahead<Add, ahead>(left, threadIdx.x % 32, count, 32u));
 }
 
+/// What a thread of a block's `threads` adds of them; the sum over the threads is the sum.
+template <class V, int ahead = 1>
+__device__ double end_sum_of_thread(double const* parts, unsigned int count, unsigned int threads) {
+  auto const left = [&](unsigned int b) { return __ldcg(parts + b); };
+  return add_parts_ahead<V, ahead>(left, threadIdx.x, count, threads);
+}
+
 /// The same by the `threads` of a block: of_block(the sum of a thread) is their sum.
 template <class V, int ahead = 1, class OfBlock>
 __device__ double end_sum_by_block(double const* parts, unsigned int count, unsigned int threads,
                                    OfBlock const& of_block) {
-  auto const left = [&](unsigned int b) { return __ldcg(parts + b); };
-  return of_block(add_parts_ahead<V, ahead>(left, threadIdx.x, count, threads));
+  return of_block(end_sum_of_thread<V, ahead>(parts, count, threads));
 }
 
 }  // namespace tcsolve::cuda

@@ -82,10 +82,21 @@ struct BicgDirection {
     c.omega = s->omega;
     return is_finite(c.beta) ? true : f.raise(Stop::breakdown, Cause::rho, s->rho_prev);
   }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    T now = c.beta == 0 ? r[i] : T(double(r[i]) + c.beta * (double(p[i]) - c.omega * double(v[i])));
+  struct Loaded {
+    T r, p, v, m;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t i, Coefficients const& c) const {
+    bool const first = c.beta == 0;  // p and v hold anything then
+    return {r[i], first ? T(0) : p[i], first ? T(0) : v[i], y != nullptr ? M.at(i) : T(0)};
+  }
+  TCSOLVE_HD void element(std::int64_t i, Loaded const& l, Coefficients const& c, double*) const {
+    T const now =
+        c.beta == 0 ? l.r : T(double(l.r) + c.beta * (double(l.p) - c.omega * double(l.v)));
     p[i] = now;
-    if (y != nullptr) y[i] = T(M(i, double(now)));
+    if (y != nullptr) y[i] = T(M.times(l.m, double(now)));
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    element(i, load(i, c), c, sum);
   }
   TCSOLVE_HD void finish(Frame, double const*) const { s->rho_prev = s->rho; }
 };
@@ -113,11 +124,21 @@ struct BicgHalf {
     c.alpha = s->rho / s->sigma;
     return true;
   }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
-    T si = T(double(r[i]) - c.alpha * double(v[i]));
+  struct Loaded {
+    T r, v, m;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t i, Coefficients const&) const {
+    return {r[i], v[i], z != nullptr ? M.at(i) : T(0)};
+  }
+  TCSOLVE_HD void element(std::int64_t i, Loaded const& l, Coefficients const& c,
+                          double* sum) const {
+    T const si = T(double(l.r) - c.alpha * double(l.v));
     r[i] = si;
-    if (z != nullptr) z[i] = T(M(i, double(si)));
+    if (z != nullptr) z[i] = T(M.times(l.m, double(si)));
     sum[0] += double(si) * double(si);
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    element(i, load(i, c), c, sum);
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {
     s->alpha = s->rho / s->sigma;
@@ -167,25 +188,30 @@ struct BicgFull {
     double const before = before2(f);
     return Keep::wanted(*f.state, before, doubtful ? 2 * before : foretold);
   }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
-    // All loads before arithmetic waits for one of them.
-    T const before = x[i];
-    double const yi = double(y[i]), si = double(r[i]), shadow_i = double(shadow[i]);
+  struct Loaded {
+    T x, y, r, shadow, z, t;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t i, Coefficients const& c) const {
     bool const full = c.omega != 0;
-    double const zi = full ? double(z[i]) : 0.0, ti = full ? double(t[i]) : 0.0;
-    if (c.keep) kept[i] = before;
-    double step = c.alpha * yi, ri = si;
-    if (full) {
-      step += c.omega * zi;
-      ri -= c.omega * ti;
+    return {x[i], y[i], r[i], shadow[i], full ? z[i] : T(0), full ? t[i] : T(0)};
+  }
+  TCSOLVE_HD void element(std::int64_t i, Loaded const& l, Coefficients const& c,
+                          double* sum) const {
+    if (c.keep) kept[i] = l.x;
+    double step = c.alpha * double(l.y), ri = double(l.r);
+    if (c.omega != 0) {
+      step += c.omega * double(l.z);
+      ri -= c.omega * double(l.t);
     }
-    T xi = T(double(before) + step);
+    T const xi = T(double(l.x) + step), now = T(ri);
     x[i] = xi;
-    T now = T(ri);
     r[i] = now;
     sum[0] += double(now) * double(now);
-    sum[1] += shadow_i * double(now);
+    sum[1] += double(l.shadow) * double(now);
     sum[2] += double(xi) * double(xi);
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    element(i, load(i, c), c, sum);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     if (kept != nullptr && keeps(f, half_step(f) ? 0.0 : s->ts / s->tt))

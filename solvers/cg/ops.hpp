@@ -116,18 +116,20 @@ struct UpdateDirection {
     c = {k->a, f.first() ? 0.0 : now / k->rho_prev, f.first(), kept != nullptr && k->keep != 0};
     return true;
   }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    if (c.first) {  // p holds anything
-      p[i] = T(D(i, double(r[i])));
-      return;
-    }
-    // All loads before the next branch, so that none waits for another.
-    double const ri = double(r[i]), pi = double(p[i]);
-    T const xi = x[i];
-    double const z = D(i, ri);
-    if (c.keep) kept[i] = xi;
-    x[i] = T(double(xi) + c.a * pi);
-    p[i] = T(z + c.beta * pi);
+  struct Loaded {
+    T r, d, p, x;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t i, Coefficients const& c) const {
+    return {r[i], D.at(i), c.first ? T(0) : p[i], x[i]};  // p holds anything at first
+  }
+  TCSOLVE_HD void element(std::int64_t i, Loaded const& l, Coefficients const& c, double*) const {
+    double const z = D.times(l.d, double(l.r)), pi = double(l.p);
+    if (c.keep) kept[i] = l.x;
+    if (!c.first) x[i] = T(double(l.x) + c.a * pi);
+    p[i] = c.first ? T(z) : T(z + c.beta * pi);
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    element(i, load(i, c), c, sum);
   }
 };
 
@@ -157,12 +159,22 @@ struct UpdateResidual {
     if (curvature <= 0) return f.raise(Stop::indefinite_operator, Cause::none, curvature);
     return f.raise(Stop::breakdown, Cause::sigma, curvature);
   }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
-    T now = T(double(r[i]) - c.a * double(q[i]));
+  struct Loaded {
+    T r, q, d;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t i, Coefficients const&) const {
+    return {r[i], q[i], folded ? D.at(i) : T(0)};
+  }
+  TCSOLVE_HD void element(std::int64_t i, Loaded const& l, Coefficients const& c,
+                          double* sum) const {
+    T const now = T(double(l.r) - c.a * double(l.q));
     r[i] = now;
-    double ri = double(now);
+    double const ri = double(now);
     sum[0] += ri * ri;
-    if (folded) sum[1] += ri * D(i, ri);
+    if (folded) sum[1] += ri * D.times(l.d, ri);
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    element(i, load(i, c), c, sum);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     k->update_bounds();
