@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The product with a matrix of which each rank has some rows: x and y are the rank's own entries.
+///
+///     y = own x + outer h          h: x of the halo, which comes while the first product is made
+///
+/// The shape of Ginkgo's and AMGCL's distributed matrices, and of PETSc's MPIAIJ.
+#pragma once
+
+#include <memory>
+
+#include <tcsolve/distributed/distributed_matrix.hpp>
+#include <tcsolve/distributed/halo.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// The rows that have entries in other ranks' columns, those entries, and the halo. Several
+/// operators of one matrix share it.
+class OuterPart {
+ public:
+  OuterPart(Context&, DistributedMatrix const&);
+  void update_values(Context&, DistributedMatrix const&);
+
+  Halo& halo() { return halo_; }
+  double norm_inf() const { return norm_; }
+  Offset entries() const { return entries_; }
+  /// y += alpha outer h.
+  void add(Context&, double alpha, double const* h, Out<double> y) const;
+  /// h = outer^T x.
+  void transposed(Context&, In<double> x, double* h) const;
+  /// r of v.b, which is what the own columns have left.
+  void residual(Context&, ResidualVectors const& v, double const* h) const;
+
+ private:
+  void take(Context&, DistributedMatrix const&);
+
+  Halo halo_;
+  Array<Index> rows_;
+  std::optional<CsrStorage<double>> outer_, transposed_;
+  Offset entries_ = 0;
+  double norm_ = 0;
+};
+
+/// y = alpha op(A) x + beta y, by all ranks together.
+///
+///   own    the rank's rows in its own columns, in any format; its product asks nothing of others
+///   bytes  those of `own`, 12 an entry of `outer`, and the halo twice
+///   bits   the same on every run with the same ranks
+class DistributedOperator final : public LinearOperator<double> {
+ public:
+  DistributedOperator(OperatorPtr<double> own, std::shared_ptr<OuterPart> outer);
+
+  void prepare(Context&, Op) const override;
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return own_->name(); }
+  std::string details() const override { return own_->details(); }
+  /// ||A||_inf of the whole matrix.
+  double norm_estimate() const override { return outer_->norm_inf(); }
+  bool sums_exactly() const override { return own_->sums_exactly(); }
+  double advance(Context& ctx, double n) const override { return own_->advance(ctx, n); }
+  std::uint64_t revision() const override { return own_->revision(); }
+  OperatorPtr<double> const& own() const { return own_; }
+
+ private:
+  void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
+                Op) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
+
+  OperatorPtr<double> own_;
+  std::shared_ptr<OuterPart> outer_;
+};
+
+}  // namespace tcsolve
