@@ -142,7 +142,7 @@ void RecipeRun::set_up_method(Solver& method, Recipe const& recipe) const {
 
 bool RecipeRun::keeps() const {
   if (!M() || of_.M || options_.renew == Renew::always) return false;
-  return options_.renew == Renew::never || !renewal_.due();
+  return options_.renew == Renew::never || !ctx_.communicator().agree(renewal_.due());
 }
 
 void RecipeRun::count_renewal(double seconds) {

@@ -37,6 +37,11 @@ std::vector<double> gather(Ranks& ranks, double mine) {
   return all;
 }
 
+double least(Context const& ctx, double mine) {
+  Ranks* const ranks = ranks_of(ctx);
+  return ranks == nullptr ? mine : std::ranges::min(gather(*ranks, mine));
+}
+
 std::vector<std::int64_t> gather(Ranks& ranks, std::int64_t mine) {
   // The bits go through, whatever they would be as a number.
   double word = 0;

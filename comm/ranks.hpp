@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tcsolve/core/communicator.hpp>
@@ -61,6 +63,9 @@ class Ranks : public Communicator {
   /// For as long as it is busy others wait for this rank without an end.
   virtual void busy(bool) noexcept {}
 
+  /// What is thrown next is thrown by every rank (together()): said by who throws it, and heard once.
+  void settle() { settled_ = true; }
+  bool was_settled() { return std::exchange(settled_, false); }
   /// f(), in which this rank answers as the only one there is: what f sums is its own.
   template <class F>
   void alone(F const& f) {
@@ -80,7 +85,7 @@ class Ranks : public Communicator {
   virtual void begin(std::span<Outgoing const> out, std::span<Incoming const> in) = 0;
   virtual void end() = 0;
 
-  bool alone_ = false;
+  bool alone_ = false, settled_ = false;
 };
 
 /// A rank without others.
@@ -109,6 +114,8 @@ void alone(Context const& ctx, F const& f) {
     f();
 }
 
+/// The least of what the Context's ranks say.
+double least(Context const& ctx, double mine);
 /// What each rank has, in rank order.
 std::vector<std::int64_t> gather(Ranks&, std::int64_t mine);
 std::vector<double> gather(Ranks&, double mine);

@@ -41,6 +41,7 @@ void together(Ranks& ranks, F const& f) {
   ranks.busy(false);
   if (!ranks.agree(thrown != nullptr)) return;
   std::vector<std::string> const all = gather(ranks, said);
+  ranks.settle();
   if (thrown) std::rethrow_exception(thrown);
   for (std::size_t r = 0; r < all.size(); ++r) {
     if (all[r].empty()) continue;
@@ -58,6 +59,24 @@ void together(Context const& ctx, F const& f) {
     together<Also...>(*ranks, f);
   else
     f();
+}
+
+/// f(), which asks other ranks: what it throws by itself ends them all (Ranks::fail()), unless every
+/// rank throws it.
+template <class F>
+auto or_fail(Context const& ctx, F const& f) {
+  Ranks* const ranks = ranks_of(ctx);
+  if (ranks == nullptr || ranks->ranks() == 1) return f();
+  ranks->was_settled();
+  try {
+    return f();
+  } catch (std::exception const& e) {
+    if (!ranks->was_settled()) ranks->fail(e.what());
+    throw;
+  } catch (...) {
+    ranks->fail("an unknown exception");
+    throw;
+  }
 }
 
 }  // namespace tcsolve

@@ -59,7 +59,10 @@ class DistributedOperator final : public LinearOperator<double> {
   /// ||A||_inf of the whole matrix.
   double norm_estimate() const override { return outer_->norm_inf(); }
   bool sums_exactly() const override { return own_->sums_exactly(); }
-  double advance(Context& ctx, double n) const override { return own_->advance(ctx, n); }
+  /// All ranks come back for the one that is first to want it.
+  double advance(Context& ctx, double n) const override {
+    return least(ctx, own_->advance(ctx, n));
+  }
   std::uint64_t revision() const override { return own_->revision(); }
   OperatorPtr<double> const& own() const { return own_; }
 

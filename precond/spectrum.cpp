@@ -27,10 +27,11 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
                            "); use jacobi with minres or gmres"));
     return v;
   };
-  submit(ctx, Random<double>{n, ctx.options().seed + 64, r.data});
+  std::int64_t const all = ctx.communicator().global_size(n);
+  random_vector<double>(ctx, 64, r);
   double rho_first = 0, rho_prev = 0, beta = 0, alpha_prev = 0;
   std::vector<double> diagonal, below;
-  for (int k = 0; k < std::min<Index>(steps, n); ++k) {
+  for (int k = 0; k < std::min<std::int64_t>(steps, all); ++k) {
     M.apply_dot(ctx, r, z, value);
     // After a request to stop, an inner solver was interrupted; a fixed M was applied in full.
     if (!M.traits().fixed && ctx.asked() != Stop::running) break;

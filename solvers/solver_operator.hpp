@@ -52,6 +52,7 @@ class SolverOperatorFactory final : public PreconditionerFactory {
   bool needs_definite() const override;
   bool needs_matrix() const override { return inner()->needs_matrix() || copies(); }
   bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
+  bool over_ranks() const override { return inner()->over_ranks() && !copies(); }
   bool bytes_are_all() const override { return inner()->bytes_are_all(); }
 
  private:

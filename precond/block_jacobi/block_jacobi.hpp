@@ -86,6 +86,7 @@ class BlockJacobiFactory final : public PreconditionerFactory {
   MemoryNeed memory(Context&, System const&) const override;
   bool goes_by_blocks() const override { return true; }
   bool batches() const override { return true; }
+  bool over_ranks() const override { return true; }  // no block reaches across
 
  private:
   Params params_;

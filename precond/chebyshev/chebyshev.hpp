@@ -53,6 +53,7 @@ class ChebyshevFactory final : public PreconditionerFactory {
   bool needs_definite() const override { return true; }
   bool needs_matrix() const override { return inner()->needs_matrix(); }
   bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
+  bool over_ranks() const override { return inner()->over_ranks(); }
 
  private:
   std::unique_ptr<PreconditionerFactory> inner() const {

@@ -49,6 +49,7 @@ class JacobiFactory final : public PreconditionerFactory {
     return std::make_unique<Owned<Jacobi<>>>(std::make_shared<Jacobi<>>(ctx, system.matrix));
   }
   bool batches() const override { return true; }
+  bool over_ranks() const override { return true; }
 };
 
 }  // namespace tcsolve
