@@ -123,7 +123,7 @@ void PreparedSystem::load(GivenOperators given) {
 /// f(), which asks nothing of other ranks.
 template <class F>
 void PreparedSystem::as_one_rank(F const& f) {
-  together<SetupError>(ctx_, [&] { as_setup_errors([&] { alone(ctx_, f); }); });
+  together(ctx_, [&] { as_setup_errors([&] { alone(ctx_, f); }); });
 }
 
 void PreparedSystem::load(DistributedMatrix a) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/failure.hpp>
 
+#include <tcsolve/comm/ranks.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
 
@@ -64,6 +65,8 @@ Failure current_failure() {
     return {"out_of_memory", 5, with_advice("out of memory")};
   } catch (DeviceError const& e) {
     return {"device_error", 5, e.what()};
+  } catch (RankFailed const& e) {
+    return {"rank_failed", 5, e.what()};
   } catch (NotBuilt const& e) { return {"not_built", 5, e.what()}; } catch (Error const& e) {
     return {"file_error", 2, e.what()};
   } catch (std::exception const& e) {

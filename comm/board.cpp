@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include <tcsolve/comm/together.hpp>
 #include <tcsolve/core/parallel.hpp>
 
 namespace tcsolve {
@@ -52,8 +53,19 @@ class Patience {
 /// Written once, by the first rank that fails.
 struct alignas(64) Board::Failure {
   std::atomic<int> taken, told;  // told: 1 + rank, once the text is there
-  char text[1000];
+  char text[1000], kind[200];
 };
+
+namespace {
+
+template <std::size_t size>
+void write(std::string const& from, char (&to)[size]) {
+  std::size_t const length = std::min(from.size(), size - 1);
+  std::memcpy(to, from.data(), length);
+  to[length] = 0;
+}
+
+}  // namespace
 
 struct alignas(64) Board::Post {
   std::atomic<std::uint64_t> turn;
@@ -99,12 +111,11 @@ Board::Channel& Board::channel(int from, int to) const {
   return reinterpret_cast<Channel*>(first)[from * ranks_ + to];
 }
 
-void Board::fail(int rank, std::string const& why) noexcept {
+void Board::fail(int rank, std::string const& why, std::string const& kind) noexcept {
   auto& failure = *reinterpret_cast<Failure*>(memory_);
   if (failure.taken.exchange(1) != 0) return;
-  std::size_t const size = std::min(why.size(), sizeof failure.text - 1);
-  std::memcpy(failure.text, why.data(), size);
-  failure.text[size] = 0;
+  write(why, failure.text);
+  write(kind, failure.kind);
   failure.told.store(rank + 1, std::memory_order_release);
 }
 
@@ -115,7 +126,7 @@ bool Board::failed() const noexcept {
 void Board::check() const {
   auto const& failure = *reinterpret_cast<Failure const*>(memory_);
   if (int const told = failure.told.load(std::memory_order_acquire); told != 0)
-    throw RankFailed(told - 1, failure.text);
+    rethrow_as(failure.kind, told - 1, failure.text);
 }
 
 bool Board::has_left(int rank) const noexcept {

@@ -36,9 +36,9 @@ class Board {
   double timeout() const { return timeout_; }
   /// The rank has failed, or was seen to have died, for that reason; the first one to be told of
   /// stands. Of use to any process that has the memory.
-  void fail(int rank, std::string const& why) noexcept;
+  void fail(int rank, std::string const& why, std::string const& kind = {}) noexcept;
   bool failed() const noexcept;
-  /// Throws RankFailed where a rank has failed.
+  /// Throws what rethrow_as() makes of the failure of a rank, if there is one.
   void check() const;
   /// Whether its BoardRank has ended.
   bool has_left(int rank) const noexcept;
@@ -67,7 +67,9 @@ class BoardRank final : public Ranks {
  public:
   BoardRank(Board& board, int rank);
   ~BoardRank() override;
-  void fail(std::string const& why) noexcept override { board_.fail(rank_, why); }
+  void fail(std::string const& why, std::string const& kind = {}) noexcept override {
+    board_.fail(rank_, why, kind);
+  }
   void busy(bool) noexcept override;
 
  private:

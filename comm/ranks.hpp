@@ -6,7 +6,7 @@
 ///     rank 1  --- the same; only those that a message joins wait for each other ---  ..
 ///
 /// Whoever waits for another rank waits for a bounded time, and not for one that has failed: then it
-/// throws RankFailed, and so do all that wait from there on. A rank that works by itself for long
+/// throws what that has thrown, or RankFailed, and so do all that wait from there on. A rank that works by itself for long
 /// says so (busy()), and nobody's patience ends meanwhile.
 #pragma once
 
@@ -24,8 +24,8 @@
 
 namespace tcsolve {
 
-/// Another rank has thrown, died or left, or did not come in time (exit code 5). Its words are in
-/// the message, which begins with its number.
+/// Another rank has died or left, or did not come in time (exit code 5). The message begins with its
+/// number.
 struct RankFailed : Error {
   RankFailed(int which, std::string const& text)
       : Error(cat("rank ", which, ": ", text)), rank(which) {}
@@ -58,8 +58,9 @@ class Ranks : public Communicator {
   void end_exchange();
 
   /// This rank cannot go on, for that reason: whoever waits for another one learns of it at once.
-  /// The first failure stands, and is the end of these ranks.
-  virtual void fail(std::string const& why) noexcept = 0;
+  /// The first failure stands, and is the end of these ranks. kind: of the exception that it was
+  /// (comm/together.hpp), which they throw too; "": RankFailed.
+  virtual void fail(std::string const& why, std::string const& kind = {}) noexcept = 0;
   /// For as long as it is busy others wait for this rank without an end.
   virtual void busy(bool) noexcept {}
 
@@ -91,7 +92,7 @@ class Ranks : public Communicator {
 /// A rank without others.
 class OneRank final : public Ranks {
  public:
-  void fail(std::string const&) noexcept override {}
+  void fail(std::string const&, std::string const&) noexcept override {}
 
  private:
   int own_rank() const override { return 0; }

@@ -7,36 +7,28 @@
 #include <vector>
 
 #include <tcsolve/comm/board.hpp>
+#include <tcsolve/comm/together.hpp>
 
 namespace tcsolve {
-namespace {
-
-std::string words_of(std::exception_ptr const& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (std::exception const& e) { return e.what(); } catch (...) {
-    return "an unknown exception";
-  }
-}
-
-}  // namespace
-
 void run_threads(int count, std::function<void(Ranks&)> const& f, double timeout) {
   Board board(count, timeout);
   std::mutex mutex;
   std::exception_ptr first;
   auto const run = [&](int rank) {
     BoardRank own(board, rank);
+    // The first is kept before the others hear of it, so that theirs do not come first.
+    auto const keep = [&] {
+      std::lock_guard const lock(mutex);
+      if (!first) first = std::current_exception();
+    };
     try {
       f(own);
+    } catch (std::exception const& e) {
+      keep();
+      own.fail(e.what(), kind_of(e));
     } catch (...) {
-      std::exception_ptr const thrown = std::current_exception();
-      {
-        // Before the others hear of it, so that theirs do not come first.
-        std::lock_guard const lock(mutex);
-        if (!first) first = thrown;
-      }
-      own.fail(words_of(thrown));
+      keep();
+      own.fail("an unknown exception");
     }
   };
   std::vector<std::thread> threads;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Phases that every rank ends in the same way: all are done, or all throw.
+/// What one rank throws all throw, as an exception of the same kind with its number.
 ///
-///     together(ranks, [&] { check(my_rows); });     // rank 1 throws MatrixError("row 7 ..")
+///     together(ranks, [&] { check(my_rows); });     // a phase that asks nothing of others
 ///       rank 1    MatrixError("row 7 ..")
-///       others    MatrixError("rank 1: row 7 ..")
+///       others    MatrixError("rank 1: row 7 ..")   // all are well, and may go on
 ///
-/// The ranks are well afterwards, and may go on. What is thrown between two of them, where others
-/// wait meanwhile, ends them by Ranks::fail() instead.
+///     or_fail(ctx, [&] { solve(); });               // ranks wait for each other in it
+///       rank 1    SetupError("..")
+///       others    SetupError("rank 1: ..")          // where they next wait; these ranks are done
 #pragma once
 
 #include <exception>
@@ -17,14 +18,16 @@
 
 namespace tcsolve {
 
-/// The name of the type of what is being handled, as rethrow_as() takes it; "" of a foreign one.
-std::string kind_of(std::exception const&);
-/// Throws an exception of that kind, or RankFailed where it is none of the core's.
+/// Another rank threw `text`, of a kind (kind_of()): throws the same, RankFailed where the kind is
+/// not known.
 [[noreturn]] void rethrow_as(std::string const& kind, int rank, std::string const& text);
+std::string kind_of(std::exception const&);
+/// From here on E, which is made of a text, is known; those of core/error.hpp are.
+template <class E>
+bool know_kind();
 
-/// f(), which asks nothing of other ranks. `Also` are types that are thrown as they are, beside
-/// those of core/error.hpp; each is made of a text.
-template <class... Also, class F>
+/// f(), on every rank: it is done on all, or throws on all.
+template <class F>
 void together(Ranks& ranks, F const& f) {
   std::exception_ptr thrown;
   std::string said;  // a kind, a zero, a text; empty: all is well
@@ -36,33 +39,29 @@ void together(Ranks& ranks, F const& f) {
     said = kind_of(e) + '\0' + e.what();
   } catch (...) {
     thrown = std::current_exception();
-    said = std::string("\0an unknown exception", 21);
+    said = std::string(1, '\0') + "an unknown exception";
   }
   ranks.busy(false);
   if (!ranks.agree(thrown != nullptr)) return;
   std::vector<std::string> const all = gather(ranks, said);
   ranks.settle();
   if (thrown) std::rethrow_exception(thrown);
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    if (all[r].empty()) continue;
-    std::size_t const end = all[r].find('\0');
-    std::string const kind = all[r].substr(0, end), text = all[r].substr(end + 1);
-    int const rank = static_cast<int>(r);
-    ((kind == typeid(Also).name() ? throw Also(cat("rank ", rank, ": ", text)) : void()), ...);
-    rethrow_as(kind, rank, text);
-  }
+  int rank = 0;
+  while (all[static_cast<std::size_t>(rank)].empty()) ++rank;
+  std::string const& first = all[static_cast<std::size_t>(rank)];
+  std::size_t const end = first.find('\0');
+  rethrow_as(first.substr(0, end), rank, first.substr(end + 1));
 }
 /// The same of a Context's ranks; f() alone where there are no others.
-template <class... Also, class F>
+template <class F>
 void together(Context const& ctx, F const& f) {
   if (Ranks* const ranks = ranks_of(ctx); ranks != nullptr && ranks->ranks() > 1)
-    together<Also...>(*ranks, f);
+    together(*ranks, f);
   else
     f();
 }
 
-/// f(), which asks other ranks: what it throws by itself ends them all (Ranks::fail()), unless every
-/// rank throws it.
+/// f(): what it throws on this rank alone ends all of them (Ranks::fail()).
 template <class F>
 auto or_fail(Context const& ctx, F const& f) {
   Ranks* const ranks = ranks_of(ctx);
@@ -71,12 +70,20 @@ auto or_fail(Context const& ctx, F const& f) {
   try {
     return f();
   } catch (std::exception const& e) {
-    if (!ranks->was_settled()) ranks->fail(e.what());
+    if (!ranks->was_settled()) ranks->fail(e.what(), kind_of(e));
     throw;
   } catch (...) {
     ranks->fail("an unknown exception");
     throw;
   }
+}
+
+namespace detail {
+bool know_kind(std::string const& kind, void (*raise)(std::string const& text));
+}
+template <class E>
+bool know_kind() {
+  return detail::know_kind(typeid(E).name(), [](std::string const& text) { throw E(text); });
 }
 
 }  // namespace tcsolve

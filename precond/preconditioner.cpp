@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/preconditioner.hpp>
 
+#include <tcsolve/comm/together.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,6 +16,8 @@ FactoryId new_factory_id() {
 }
 
 namespace {
+
+[[maybe_unused]] bool const known = know_kind<SetupError>();  // to other ranks
 
 std::string rounded(double seconds) {
   char text[32];

@@ -26,7 +26,7 @@ class OwnedRankParts final : public Preconditioner {
   OwnedRankParts(Context& ctx, System const& system,
                  std::unique_ptr<PreconditionerFactory> factory, int overlap, Combine combine)
       : factory_(std::move(factory)), overlap_(overlap), combine_(combine) {
-    together<SetupError>(ctx, [&] {
+    together(ctx, [&] {
       if (system.matrix.rows != system.matrix.cols)
         throw ShapeError(cat("schwarz needs a square matrix, A is ", system.matrix.rows, " x ",
                              system.matrix.cols));
@@ -57,7 +57,7 @@ class OwnedRankParts final : public Preconditioner {
     bool const restricted =
         combine_ == Combine::automatic ? !*symmetric : combine_ == Combine::restricted;
     Index const own = system.matrix.rows;
-    together<SetupError>(ctx, [&] {
+    together(ctx, [&] {
       alone(ctx, [&] {
         System part = system;
         part.ranks = nullptr;

@@ -121,7 +121,7 @@ class Analyst {
     require_keys(result_,
                  {"schema",         "verdict",  "iterations", "restarts",       "residual",
                   "solution_error", "problem",  "format",     "preconditioner", "choices",
-                  "taken",          "profile",  "columns",    "systems",        "reordering",
+                  "taken",          "profile",  "columns",    "systems",        "reordering", "ranks",
                   "seconds",        "repeat",   "work",       "memory",         "traffic_estimate",
                   "files",          "backend",  "device",     "driver",         "clocks_mhz",
                   "process",        "versions", "warnings",   "config",         "joules",
