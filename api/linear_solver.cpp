@@ -89,8 +89,7 @@ struct LinearSolver::Impl {
       if (b.cols != columns)
         throw ShapeError(cat(solver, ": b has ", b.cols, " columns here, elsewhere ", columns));
       if (columns > 0)
-        require_vectors(solver, system.A()->rows(), system.A()->cols(), column(b, 0),
-                        column(x, 0));
+        require_vectors(solver, system.A()->rows(), system.A()->cols(), column(b, 0), column(x, 0));
     });
   }
   void make_zero(Out<double> x) {

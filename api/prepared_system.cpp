@@ -142,7 +142,7 @@ void PreparedSystem::load(DistributedMatrix a) {
       phase(ctx_, "choosing a format", report_.plan, [&] { plan(); });
       phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });
     });
-    outer_ = std::make_shared<OuterPart>(ctx_, *ranks_);
+    outer_ = std::make_shared<OuterPart>(ctx_, ranks_);
     as_setup_errors([&] { phase(ctx_, "setting up", report_.setup, [&] { setup(); }); });
   });
 }
@@ -204,10 +204,13 @@ void PreparedSystem::plan() {
 
 /// Calls f() and turns a MatrixError into a SetupError: the matrix is valid, and another `format`
 /// or `values` may hold it. After a reordering the message adds that rows and columns are numbered
-/// as reordered.
+/// as reordered, or of several ranks where the rank's rows begin.
 template <class F>
 void PreparedSystem::as_setup_errors(F const& f) const {
-  std::string const numbered = order_ ? "; rows and columns are numbered as reordered" : "";
+  std::string numbered = order_ ? "; rows and columns are numbered as reordered" : "";
+  if (ranks_)
+    if (auto const first = ranks_->rows().first(all_ranks(ctx_).rank()); first > 0)
+      numbered = cat("; row 1 there is row ", first + 1, " of the matrix");
   try {
     f();
   } catch (SetupError const& e) {
@@ -276,10 +279,7 @@ void PreparedSystem::setup() {
 }
 
 System PreparedSystem::system() const {
-  return {.matrix = csr_ ? csr_->view() : CsrView<double>{},
-          .A = all_.A,
-          .host = host_,
-          .ranks = ranks_};
+  return {.matrix = csr_ ? csr_->view() : CsrView<double>{}, .A = all_.A, .host = host_};
 }
 
 void PreparedSystem::update_values(CsrView<double> const& a) {
@@ -308,7 +308,7 @@ void PreparedSystem::update_values(double const* values, Offset entries, Space s
   HostMatrix::Loan const loan = host_->lend(own);
   or_clear([&] {
     as_one_rank([&] { follow(own); });
-    outer_->update_values(ctx_, *ranks_);
+    outer_->update_values(ctx_);
     as_setup_errors([&] { recipes_.take_values(system()); });
     alone(ctx_, [&] { report_.rounding = rounding_of(ctx_, *A_); });
   });

@@ -114,7 +114,7 @@ class PreparedSystem {
   std::shared_ptr<OuterPart> outer_;
   struct {
     OperatorPtr<double> A, A_true;
-  } all_;  // A_ and A_true_ with what ranks_ adds
+  } all_;                                 // A_ and A_true_ with what ranks_ adds
   std::vector<PrecisionReport> refused_;  // types that A could not be stored in
   std::shared_ptr<HostMatrix> host_ = std::make_shared<HostMatrix>();  // A's side on the host
   std::shared_ptr<CsrOperator<double> const> csr_;

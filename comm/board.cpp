@@ -107,7 +107,8 @@ Board::Post& Board::post(int rank) const {
 }
 
 Board::Channel& Board::channel(int from, int to) const {
-  std::byte* const first = memory_ + sizeof(Failure) + static_cast<std::size_t>(ranks_) * sizeof(Post);
+  std::byte* const first =
+      memory_ + sizeof(Failure) + static_cast<std::size_t>(ranks_) * sizeof(Post);
   return reinterpret_cast<Channel*>(first)[from * ranks_ + to];
 }
 

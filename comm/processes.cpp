@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -44,7 +44,8 @@ class SignalsNoted {
   }
   ~SignalsNoted() { release(); }
   void release() {
-    for (std::size_t k = 0; k < passed_on.size(); ++k) sigaction(passed_on[k], &before_[k], nullptr);
+    for (std::size_t k = 0; k < passed_on.size(); ++k)
+      sigaction(passed_on[k], &before_[k], nullptr);
   }
 
  private:

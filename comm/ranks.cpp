@@ -53,8 +53,7 @@ std::vector<std::int64_t> gather(Ranks& ranks, std::int64_t mine) {
 }
 
 std::vector<std::string> gather(Ranks& ranks, std::string const& mine) {
-  std::vector<std::int64_t> const sizes =
-      gather(ranks, static_cast<std::int64_t>(mine.size()));
+  std::vector<std::int64_t> const sizes = gather(ranks, static_cast<std::int64_t>(mine.size()));
   auto const words = static_cast<std::size_t>((*std::ranges::max_element(sizes) + 7) / 8);
   std::vector<double> text(words), all(words * sizes.size());
   if (!mine.empty()) std::memcpy(text.data(), mine.data(), mine.size());

@@ -5,9 +5,9 @@
 ///     rank 0  --- begin_exchange: what goes out, where what comes in lands ---  local work  --- end_exchange
 ///     rank 1  --- the same; only those that a message joins wait for each other ---  ..
 ///
-/// Whoever waits for another rank waits for a bounded time, and not for one that has failed: then it
-/// throws what that has thrown, or RankFailed, and so do all that wait from there on. A rank that works by itself for long
-/// says so (busy()), and nobody's patience ends meanwhile.
+/// Whoever waits for another rank waits for a bounded time, and not for one that has failed: then
+/// it throws what that has thrown, or RankFailed, and so do all that wait from there on. A rank
+/// that works by itself for long says so (busy()), and nobody's patience ends meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@
 
 namespace tcsolve {
 
-/// Another rank has died or left, or did not come in time (exit code 5). The message begins with its
-/// number.
+/// Another rank has died or left, or did not come in time (exit code 5). The message begins with
+/// its number.
 struct RankFailed : Error {
   RankFailed(int which, std::string const& text)
       : Error(cat("rank ", which, ": ", text)), rank(which) {}
@@ -64,7 +64,8 @@ class Ranks : public Communicator {
   /// For as long as it is busy others wait for this rank without an end.
   virtual void busy(bool) noexcept {}
 
-  /// What is thrown next is thrown by every rank (together()): said by who throws it, and heard once.
+  /// What is thrown next is thrown by every rank (together()): said by who throws it, and heard
+  /// once.
   void settle() { settled_ = true; }
   bool was_settled() { return std::exchange(settled_, false); }
   /// f(), in which this rank answers as the only one there is: what f sums is its own.

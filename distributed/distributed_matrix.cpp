@@ -55,8 +55,8 @@ Stretches stretches_of_columns(std::vector<Claim> const& claims, Stretches const
   for (std::size_t r = 0; r < claims.size(); ++r) {
     Claim const& c = claims[r];
     if (c.cols != cols)
-      throw MatrixError(cat("the matrix has ", cols, " columns on rank 0 and ", c.cols,
-                            " on rank ", r));
+      throw MatrixError(
+          cat("the matrix has ", cols, " columns on rank 0 and ", c.cols, " on rank ", r));
     if (c.own_columns < 0 && cols != rows.size())
       throw MatrixError(cat("the matrix is ", rows.size(), " x ", cols,
                             "; where it is not square each rank says how many columns it has"));
@@ -67,8 +67,7 @@ Stretches stretches_of_columns(std::vector<Claim> const& claims, Stretches const
     out.starts.push_back(out.starts.back() + own);
   }
   if (out.size() != cols)
-    throw MatrixError(
-        cat("the ranks have ", out.size(), " columns in all, the matrix has ", cols));
+    throw MatrixError(cat("the ranks have ", out.size(), " columns in all, the matrix has ", cols));
   return out;
 }
 
@@ -91,8 +90,8 @@ void check(std::int64_t first_row, CsrView64 const& a) {
     std::ranges::sort(sorted);
     if (!sorted.empty() && (sorted.front() < 0 || sorted.back() >= a.cols))
       throw MatrixError(cat("row ", first_row + i, " has column ",
-                            sorted.front() < 0 ? sorted.front() : sorted.back(),
-                            ", outside [0, ", a.cols, ")"));
+                            sorted.front() < 0 ? sorted.front() : sorted.back(), ", outside [0, ",
+                            a.cols, ")"));
     if (auto const twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
       throw MatrixError(cat("row ", first_row + i, " has column ", *twice, " twice"));
   }
@@ -213,8 +212,8 @@ void DistributedMatrix::update_values(Context& ctx, double const* values, Offset
   std::vector<double> copied;
   together(ctx, [&] {
     if (entries != static_cast<Offset>(places_.size()))
-      throw ShapeError(cat("update_values: there are ", places_.size(), " entries, and ", entries,
-                           " values"));
+      throw ShapeError(
+          cat("update_values: there are ", places_.size(), " entries, and ", entries, " values"));
     if (space == Space::host) return;
     copied = to_host(ctx, values, space, static_cast<std::size_t>(entries));
     values = copied.data();

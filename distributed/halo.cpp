@@ -79,9 +79,9 @@ void Halo::begin(Context& ctx, In<double> x) {
 double const* Halo::end(Context& ctx) {
   if (!plan_.neighbours.empty()) all_ranks(ctx).end_exchange();
   if (ctx.space() != Space::host)
-    copy_bytes(ctx, outside_.data(), ctx.space(), outside_here_.data(), Space::host,
-               static_cast<std::size_t>(plan_.halo()) * static_cast<std::size_t>(cols_) *
-                   sizeof(double));
+    copy_bytes(
+        ctx, outside_.data(), ctx.space(), outside_here_.data(), Space::host,
+        static_cast<std::size_t>(plan_.halo()) * static_cast<std::size_t>(cols_) * sizeof(double));
   return outside_.data();
 }
 
@@ -98,8 +98,8 @@ void Halo::end_return(Context& ctx, double alpha, Out<double> y) {
     copy_bytes(ctx, inside_.data(), ctx.space(), inside_here_.data(), Space::host,
                plan_.sent.size() * static_cast<std::size_t>(cols_) * sizeof(double));
   auto const n = static_cast<std::int64_t>(targets_.size()) * y.cols;
-  submit(ctx, AddReturned{n, alpha, targets_.data(), starts_.data(), places_.data(),
-                          inside_.data(), y});
+  submit(ctx,
+         AddReturned{n, alpha, targets_.data(), starts_.data(), places_.data(), inside_.data(), y});
 }
 
 }  // namespace tcsolve

@@ -40,11 +40,11 @@ class Halo {
   void reserve(Context&, Index cols);
 
   HaloPlan plan_;
-  Array<Index> sent_;                      // of the plan, in the Context's space
+  Array<Index> sent_;                       // of the plan, in the Context's space
   Array<Index> targets_, starts_, places_;  // what comes back: own place, where its parts lie
-  Array<double> outside_, inside_;         // the halo; what of x others have
+  Array<double> outside_, inside_;          // the halo; what of x others have
   std::vector<double> outside_here_, inside_here_;  // on the host, of a device
-  Index cols_ = 0;                         // of the exchange at hand
+  Index cols_ = 0;                                  // of the exchange at hand
 };
 
 }  // namespace tcsolve

@@ -17,7 +17,8 @@ HaloPlan::HaloPlan(Ranks& ranks, Stretches const& columns, std::vector<std::int6
   std::int64_t const first = columns.first(me);
   own = narrow(columns.size(me), "columns of a rank");
   std::vector<std::vector<std::int64_t>> asked(static_cast<std::size_t>(ranks.ranks()));
-  for (std::int64_t const i : numbers) asked[static_cast<std::size_t>(columns.owner(i))].push_back(i);
+  for (std::int64_t const i : numbers)
+    asked[static_cast<std::size_t>(columns.owner(i))].push_back(i);
   auto const given = all_to_all(ranks, asked);
   Index place = 0;
   for (int r = 0; r < ranks.ranks(); ++r) {

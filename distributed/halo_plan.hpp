@@ -36,10 +36,10 @@ struct HaloPlan {
     Index first = 0, count = 0;            ///< halo places that come from it
     Index first_sent = 0, sent_count = 0;  ///< of `sent`, what goes to it
   };
-  Index own = 0;                       ///< entries of a vector here
-  std::vector<std::int64_t> numbers;   ///< (halo) global, ascending
-  std::vector<Index> sent;             ///< own places
-  std::vector<Neighbour> neighbours;   ///< by rank
+  Index own = 0;                      ///< entries of a vector here
+  std::vector<std::int64_t> numbers;  ///< (halo) global, ascending
+  std::vector<Index> sent;            ///< own places
+  std::vector<Neighbour> neighbours;  ///< by rank
 
   HaloPlan() = default;
   /// For the global numbers `wanted`, ascending, none of them this rank's. Every rank calls it.

@@ -19,17 +19,15 @@ Csr<double> outer_transposed(DistributedMatrix const& a) {
 
 }  // namespace
 
-OuterPart::OuterPart(Context& ctx, DistributedMatrix const& a)
-    : halo_(ctx, a.plan()), rows_(to_space(ctx, a.outer_rows().data(), a.outer_rows().size())) {
-  take(ctx, a);
+OuterPart::OuterPart(Context& ctx, std::shared_ptr<DistributedMatrix const> a)
+    : matrix_(std::move(a)),
+      halo_(ctx, matrix_->plan()),
+      rows_(to_space(ctx, matrix_->outer_rows().data(), matrix_->outer_rows().size())) {
+  take(ctx);
 }
 
-void OuterPart::update_values(Context& ctx, DistributedMatrix const& a) { take(ctx, a); }
-
-void OuterPart::take(Context& ctx, DistributedMatrix const& a) {
-  entries_ = a.outer().entries();
-  norm_ = a.norm_inf();
-  Csr<double> outer = a.outer(), transposed = outer_transposed(a);
+void OuterPart::take(Context& ctx) {
+  Csr<double> outer = matrix_->outer(), transposed = outer_transposed(*matrix_);
   if (outer_) {
     outer_->update_values(ctx, std::move(outer));
     transposed_->update_values(ctx, std::move(transposed));
@@ -76,7 +74,7 @@ Traits DistributedOperator::traits() const {
 
 Cost DistributedOperator::cost(Index k) const {
   Cost cost = own_->cost(k);
-  auto const entries = static_cast<double>(outer_->entries());
+  auto const entries = static_cast<double>(matrix().outer().entries());
   cost.flops += 2 * entries * k;
   cost.bytes += 12 * entries + 16.0 * k * outer_->halo().size();
   return cost;

@@ -19,12 +19,13 @@ namespace tcsolve {
 /// operators of one matrix share it.
 class OuterPart {
  public:
-  OuterPart(Context&, DistributedMatrix const&);
-  void update_values(Context&, DistributedMatrix const&);
+  OuterPart(Context&, std::shared_ptr<DistributedMatrix const>);
+  /// The matrix has new values.
+  void update_values(Context& ctx) { take(ctx); }
+
+  DistributedMatrix const& matrix() const { return *matrix_; }
 
   Halo& halo() { return halo_; }
-  double norm_inf() const { return norm_; }
-  Offset entries() const { return entries_; }
   /// y += alpha outer h.
   void add(Context&, double alpha, double const* h, Out<double> y) const;
   /// h = outer^T x.
@@ -33,13 +34,12 @@ class OuterPart {
   void residual(Context&, ResidualVectors const& v, double const* h) const;
 
  private:
-  void take(Context&, DistributedMatrix const&);
+  void take(Context&);
 
+  std::shared_ptr<DistributedMatrix const> matrix_;
   Halo halo_;
   Array<Index> rows_;
   std::optional<CsrStorage<double>> outer_, transposed_;
-  Offset entries_ = 0;
-  double norm_ = 0;
 };
 
 /// y = alpha op(A) x + beta y, by all ranks together.
@@ -57,14 +57,14 @@ class DistributedOperator final : public LinearOperator<double> {
   std::string name() const override { return own_->name(); }
   std::string details() const override { return own_->details(); }
   /// ||A||_inf of the whole matrix.
-  double norm_estimate() const override { return outer_->norm_inf(); }
+  double norm_estimate() const override { return matrix().norm_inf(); }
   bool sums_exactly() const override { return own_->sums_exactly(); }
   /// All ranks come back for the one that is first to want it.
   double advance(Context& ctx, double n) const override {
     return least(ctx, own_->advance(ctx, n));
   }
   std::uint64_t revision() const override { return own_->revision(); }
-  OperatorPtr<double> const& own() const { return own_; }
+  DistributedMatrix const& matrix() const { return outer_->matrix(); }
 
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,

@@ -47,7 +47,7 @@ struct AddOuterRows {
 struct OuterTransposed {
   static constexpr char const* name = "outer_transposed";
   static constexpr bool long_elements = true;
-  std::int64_t n;     ///< rows of at times columns
+  std::int64_t n;      ///< rows of at times columns
   CsrView<double> at;  ///< its columns are rows here
   Elements<double const> x;
   double* to;
@@ -96,7 +96,6 @@ struct OuterResidual {
   }
 };
 
-using DistributedOps =
-    OpList<PackRows, AddOuterRows, OuterTransposed, AddReturned, OuterResidual>;
+using DistributedOps = OpList<PackRows, AddOuterRows, OuterTransposed, AddReturned, OuterResidual>;
 
 }  // namespace tcsolve

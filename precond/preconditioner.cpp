@@ -2,6 +2,7 @@
 #include <tcsolve/precond/preconditioner.hpp>
 
 #include <tcsolve/comm/together.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -44,11 +45,7 @@ void require_time(Context& ctx, PreconditionerFactory const& factory, System con
 std::unique_ptr<Preconditioner> build_within_memory(Context& ctx,
                                                     PreconditionerFactory const& factory,
                                                     System const& given, std::string const& name) {
-  if (ctx.communicator().extends_sums() && !factory.over_ranks())
-    throw Unsupported(cat("the preconditioner '", name, "' over ",
-                          ctx.communicator().ranks(), " ranks; take ",
-                          "preconditioner: {type: schwarz, parts: ranks, inside: {type: ", name,
-                          "}}, or jacobi"));
+  require_over_ranks(factory, name, ctx.communicator().ranks());
   System system = given;
   if (!system.notes) system.notes = std::make_shared<SetupNotes>();
   if (!system.host) system.host = std::make_shared<HostMatrix>();

@@ -125,9 +125,6 @@ class PreconditionerFactory {
   /// M, or one inside it, is made of blocks of rows that follow each other: another order would
   /// separate the unknowns of a node.
   virtual bool goes_by_blocks() const { return false; }
-  /// Whether M may be made of a System of one rank among several: of rows in their own columns, or
-  /// by all ranks together. Others are what a rank has inside (schwarz).
-  virtual bool over_ranks() const { return is_identity(); }
   /// Whether M, made of a block diagonal matrix, may serve its blocks as systems of a batch, each
   /// by itself: its application is a list of operations by rows.
   virtual bool batches() const { return is_identity(); }
@@ -138,8 +135,7 @@ class PreconditionerFactory {
 
 /// factory.build(), refused before it begins where M would not fit into the memory that there is,
 /// or could not be made by the deadline of a set-up. Throws MemoryError, TakesTooLong, which call M
-/// by `name`, Unsupported where there are several ranks and M is not over_ranks(), and as build().
-/// Cost: that of memory() where most_bytes() would not fit, of
+/// by `name`, and as build(). Cost: that of memory() where most_bytes() would not fit, of
 /// least_seconds() where there is a deadline, and what these found out is used; else none.
 std::unique_ptr<Preconditioner> build_within_memory(Context&, PreconditionerFactory const&,
                                                     System const&, std::string const& name);

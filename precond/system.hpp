@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <tcsolve/core/csr_view.hpp>
-#include <tcsolve/distributed/distributed_matrix.hpp>
 #include <tcsolve/matrix/host_matrix.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
@@ -60,8 +59,6 @@ struct System {
   std::shared_ptr<HostMatrix> host = nullptr;
   /// is_symmetric() of the matrix, where it has been found out (matrix/symmetry.hpp).
   std::optional<bool> symmetric = std::nullopt;
-  /// Of several ranks: the matrix of all, of which `matrix` has the rank's rows in its own columns.
-  std::shared_ptr<DistributedMatrix const> ranks = nullptr;
 };
 
 /// System::host, or `once` where there is none.

@@ -155,12 +155,14 @@ struct RanksConfig {
   static constexpr auto schema() {
     using P = RanksConfig;
     return std::tuple{
-        field(&P::count, "count", between(1, 64),
-              "processes, each with a stretch of the rows, started by this one; 1: it solves alone"),
-        field(&P::partition, "partition", non_empty(),
-              "rows: stretches of the rows as given, of about equally many entries; grow: of a "
-              "breadth-first order; metis: parts by METIS; a file with the part of each row, from "
-              "0; auto: rows, or grow where that leaves at most half as much for ranks to exchange"),
+        field(
+            &P::count, "count", between(1, 64),
+            "processes, each with a stretch of the rows, started by this one; 1: it solves alone"),
+        field(
+            &P::partition, "partition", non_empty(),
+            "rows: stretches of the rows as given, of about equally many entries; grow: of a "
+            "breadth-first order; metis: parts by METIS; a file with the part of each row, from "
+            "0; auto: rows, or grow where that leaves at most half as much for ranks to exchange"),
         field(&P::timeout, "timeout", above(0.0),
               "seconds that a rank waits for another one, which is not at work by itself, before "
               "all end")};
@@ -176,15 +178,14 @@ struct RunConfig : SolverOptions {
 
   static constexpr auto schema() {
     using P = RunConfig;
-    return std::tuple_cat(std::tuple{field(&P::problem, "problem", "what is solved").required()},
-                          system_keys(),
-                          std::tuple{field(&P::output, "output", "what is written"),
-                                     field(&P::ranks, "ranks",
-                                           "several processes of this host that solve together"),
-                                     field(&P::time_limit, "time_limit", above(0.0).or_infinite(),
-                                           "seconds that the whole run may take, from the start of "
-                                           "the program: reading and set-up, too")},
-                          run_keys());
+    return std::tuple_cat(
+        std::tuple{field(&P::problem, "problem", "what is solved").required()}, system_keys(),
+        std::tuple{field(&P::output, "output", "what is written"),
+                   field(&P::ranks, "ranks", "several processes of this host that solve together"),
+                   field(&P::time_limit, "time_limit", above(0.0).or_infinite(),
+                         "seconds that the whole run may take, from the start of "
+                         "the program: reading and set-up, too")},
+        run_keys());
   }
 };
 

@@ -52,8 +52,8 @@ std::vector<Index> parts_in(std::filesystem::path const& path, Index rows, int r
   std::vector<bool> taken(static_cast<std::size_t>(ranks), false);
   for (double const p : told.values) {
     if (!(p >= 0) || p >= ranks || p != std::floor(p))
-      throw MatrixError(cat(file, ": row ", part.size() + 1, " is in part ", p,
-                            "; parts are 0 to ", ranks - 1));
+      throw MatrixError(
+          cat(file, ": row ", part.size() + 1, " is in part ", p, "; parts are 0 to ", ranks - 1));
     part.push_back(static_cast<Index>(p));
     taken[static_cast<std::size_t>(p)] = true;
   }
@@ -95,8 +95,7 @@ RowOrder order_of_rows(Csr<double> const& A, RanksConfig const& config,
   RowOrder given{{}, balanced(A, ranks)};
   if (by == "rows" || !square || ranks == 1) return given;
   if (by == "grow") return grown(A, ranks, cancel);
-  if (by == "metis")
-    return by_parts(partition(adjacency(Pattern(A.view())), ranks, cancel), ranks);
+  if (by == "metis") return by_parts(partition(adjacency(Pattern(A.view())), ranks, cancel), ranks);
   if (by != "auto") return by_parts(parts_in(file, A.rows, ranks), ranks);
   // An order takes a moment: only where the halo is more than a tenth of the rows.
   std::int64_t const halo = halo_of(A, given.rows);
@@ -162,8 +161,7 @@ void RankedSystem::set_matrix(LinearSolver& solver) {
 }
 
 /// Of rank 0's vectors of all rows, column after column, those of each rank.
-std::vector<double> RankedSystem::dealt(std::vector<double> const& whole,
-                                        Stretches const& to) {
+std::vector<double> RankedSystem::dealt(std::vector<double> const& whole, Stretches const& to) {
   std::vector<std::vector<double>> out(static_cast<std::size_t>(ranks_.ranks()));
   if (ranks_.rank() == 0) {
     std::int64_t const n = to.size();
@@ -172,8 +170,7 @@ std::vector<double> RankedSystem::dealt(std::vector<double> const& whole,
         for (std::int64_t i = to.first(r); i < to.first(r) + to.size(r); ++i) {
           std::int64_t const from =
               order_.size() > 0 ? order_.old_numbers()[static_cast<std::size_t>(i)] : i;
-          out[static_cast<std::size_t>(r)].push_back(
-              whole[static_cast<std::size_t>(j * n + from)]);
+          out[static_cast<std::size_t>(r)].push_back(whole[static_cast<std::size_t>(j * n + from)]);
         }
   }
   return all_to_all(ranks_, out).front();

@@ -21,8 +21,8 @@ struct RowOrder {
   std::vector<std::int64_t> rows;  ///< of each rank, the first of its rows; the number of them last
 };
 /// By `ranks.partition`; `file`: the one it names. Throws MatrixError for a file that does not name
-/// a part for each row, and every part. Cost: a pass over A, an order or parts where these are asked
-/// for.
+/// a part for each row, and every part. Cost: a pass over A, an order or parts where these are
+/// asked for.
 RowOrder order_of_rows(Csr<double> const& A, RanksConfig const&, std::filesystem::path const& file,
                        CancelFlag cancel = {});
 /// Entries of x that ranks have to ask of others, where they have these rows: the sum over ranks.
@@ -51,11 +51,11 @@ class RankedSystem {
 
   Context& ctx_;
   Ranks& ranks_;
-  Index columns_ = 1;            // right-hand sides
-  Permutation order_;            // rank 0's
+  Index columns_ = 1;  // right-hand sides
+  Permutation order_;  // rank 0's
   std::optional<DistributedMatrix> matrix_;
   Stretches rows_, cols_;
-  std::vector<double> b_;        // of this rank
+  std::vector<double> b_;  // of this rank
   std::vector<RankShare> shares_;
 };
 

@@ -77,8 +77,8 @@ int follow(Ranks& ranks, ParsedConfig const& parsed) {
     RankedSystem system(ctx, parsed, nullptr);
     options.columns = system.columns();
     LinearSolver solver(ctx, options);
-    Deadline const until = deadline_after(std::chrono::steady_clock::now(),
-                                          config.time_limit - process_seconds());
+    Deadline const until =
+        deadline_after(std::chrono::steady_clock::now(), config.time_limit - process_seconds());
     ctx.setting_up(until, [&] {
       ctx.in_turn(until, [&] {
         system.set_matrix(solver);

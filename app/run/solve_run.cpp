@@ -31,6 +31,7 @@
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/plan_cache.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -69,7 +70,8 @@ void note_setup(LinearSolver const& solver, RunResult& result) {
   result.preconditioner = setup.preconditioner;
 }
 
-/// The solver has the matrix, once set_matrix() is done; `result` tells of it, also where it throws.
+/// The solver has the matrix, once set_matrix() is done; `result` tells of it, also where it
+/// throws.
 template <class F>
 void prepare(LinearSolver& solver, RunResult& result, F const& set_matrix) {
   try {
@@ -335,6 +337,11 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
   require_one_system(arguments, parsed.run);
   require_programs(parsed.run.output);
   Setting setting(arguments, parsed);
+  if (int const ranks = parsed.run.ranks.count; ranks > 1) {
+    require_rankable(arguments, parsed.run);
+    SolverParts const& parts = setting.solver().parts();
+    require_over_ranks(*parts.preconditioner, parsed.run.preconditioner.type(), ranks);
+  }
   warnings_of(setting.solver(), {});  // those that need no matrix
   rehearse(setting.context(), parsed.run, setting.size());
   std::cout << "# dry run: the config is valid; nothing was solved\n";
@@ -381,9 +388,8 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments cons
       ranks.emplace(ctx, parsed, &problem);
       result.ranks = ranks->shares();
     }
-    prepare(solver, result, [&] {
-      ranks ? ranks->set_matrix(solver) : solver.set_matrix(std::move(problem.A));
-    });
+    prepare(solver, result,
+            [&] { ranks ? ranks->set_matrix(solver) : solver.set_matrix(std::move(problem.A)); });
     bool const bandwidth = parsed.run.output.bandwidth && !ranks;
     solve(solver, problem, bandwidth, arguments.repeat, profile ? &*profile : nullptr,
           ranks ? &*ranks : nullptr, result);

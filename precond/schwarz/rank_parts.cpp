@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tcsolve/comm/together.hpp>
+#include <tcsolve/distributed/operator.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/operators/composite.hpp>
@@ -23,8 +24,8 @@ MultiView<T> rows_of(MultiView<T> v, Index first, Index count) {
 
 class OwnedRankParts final : public Preconditioner {
  public:
-  OwnedRankParts(Context& ctx, System const& system,
-                 std::unique_ptr<PreconditionerFactory> factory, int overlap, Combine combine)
+  OwnedRankParts(Context& ctx, System const& system, std::unique_ptr<PreconditionerFactory> factory,
+                 int overlap, Combine combine)
       : factory_(std::move(factory)), overlap_(overlap), combine_(combine) {
     together(ctx, [&] {
       if (system.matrix.rows != system.matrix.cols)
@@ -37,13 +38,19 @@ class OwnedRankParts final : public Preconditioner {
   void update(Context& ctx, System const& system) override { make(ctx, system); }
 
  private:
-  bool overlaps(System const& system) const { return overlap_ > 0 && system.ranks; }
+  /// What the ranks have, where their parts overlap; null elsewhere.
+  DistributedMatrix const* matrix_of_all(System const& system) const {
+    auto const* const all = dynamic_cast<DistributedOperator const*>(system.A.get());
+    return overlap_ > 0 && all != nullptr ? &all->matrix() : nullptr;
+  }
 
-  /// The part's matrix is on the host where parts overlap: rows of neighbours have come by messages.
+  /// The part's matrix is on the host where parts overlap: rows of neighbours have come by
+  /// messages.
   void make(Context& ctx, System const& system) {
-    bool const overlaps = this->overlaps(system);
+    DistributedMatrix const* const all = matrix_of_all(system);
+    bool const overlaps = all != nullptr;
     Csr<double> extended;
-    if (overlaps) extended = system.ranks->extended(ctx);
+    if (overlaps) extended = all->extended(ctx);
     std::optional<bool> symmetric = system.symmetric;
     if (!symmetric) {
       bool here = false;
@@ -60,7 +67,6 @@ class OwnedRankParts final : public Preconditioner {
     together(ctx, [&] {
       alone(ctx, [&] {
         System part = system;
-        part.ranks = nullptr;
         part.notes = nullptr;
         part.symmetric = symmetric;
         if (overlaps) {
@@ -79,7 +85,7 @@ class OwnedRankParts final : public Preconditioner {
           inside_ = factory_->build(ctx, part);
       });
     });
-    if (overlaps && !halo_) halo_ = std::make_shared<Halo>(ctx, system.ranks->plan());
+    if (overlaps && !halo_) halo_ = std::make_shared<Halo>(ctx, all->plan());
     OperatorPtr<double> inside =
         inside_ ? inside_->view() : std::make_shared<Identity<double>>(own);
     M_ = std::make_shared<RankParts>(own, std::move(inside), halo_, restricted);
@@ -113,9 +119,9 @@ Traits RankParts::traits() const {
 }
 
 std::string RankParts::details() const {
-  return cat("a part a rank, overlap ", halo_ ? (restricted_ ? "1, restricted" : "1, additive") : "0",
-             ", inside ", inside_->name(), inside_->details().empty() ? "" : ": ",
-             inside_->details());
+  return cat("a part a rank, overlap ",
+             halo_ ? (restricted_ ? "1, restricted" : "1, additive") : "0", ", inside ",
+             inside_->name(), inside_->details().empty() ? "" : ": ", inside_->details());
 }
 
 double RankParts::advance(Context& ctx, double n) const {

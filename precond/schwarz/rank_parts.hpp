@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Additive Schwarz whose parts are the ranks': what each has is solved by any preconditioner inside.
+/// Additive Schwarz whose parts are the ranks': what each has is solved by any preconditioner
+/// inside.
 ///
 ///     rank 0   A_0: rows 0..4 and one layer of rank 1's     z_0 = M_0 [r_0; r of the layer]
 ///     rank 1   A_1: rows 5..9 and one layer of rank 0's     z_1 = M_1 [r_1; r of the layer]

@@ -16,8 +16,8 @@
 /// rows, and a full row of A would put all of them into its part, and itself into every other. So a
 /// row with more than `most` neighbours takes part in no overlap, which makes no part larger.
 ///
-/// Of several ranks a part may also be all that a rank has, `parts: ranks`, which any preconditioner
-/// inside solves (precond/schwarz/rank_parts.hpp).
+/// Of several ranks a part may also be all that a rank has, `parts: ranks`, which any
+/// preconditioner inside solves (precond/schwarz/rank_parts.hpp).
 #pragma once
 
 #include <array>
@@ -30,6 +30,7 @@
 #include <tcsolve/graph/parts/parts.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/precond/from_factors.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 
 namespace tcsolve {
 
@@ -41,10 +42,9 @@ constexpr auto names(Combine) {
 
 enum class SchwarzParts { automatic, grow, metis, rows, ranks };
 constexpr auto names(SchwarzParts) {
-  return std::array{
-      std::pair{SchwarzParts::automatic, "auto"}, std::pair{SchwarzParts::grow, "grow"},
-      std::pair{SchwarzParts::metis, "metis"}, std::pair{SchwarzParts::rows, "rows"},
-      std::pair{SchwarzParts::ranks, "ranks"}};
+  return std::array{std::pair{SchwarzParts::automatic, "auto"},
+                    std::pair{SchwarzParts::grow, "grow"}, std::pair{SchwarzParts::metis, "metis"},
+                    std::pair{SchwarzParts::rows, "rows"}, std::pair{SchwarzParts::ranks, "ranks"}};
 }
 
 struct SchwarzParams {
@@ -73,8 +73,9 @@ struct SchwarzParams {
               "how rows are cut into parts; grow: connected ones, breadth-first from those before; "
               "metis: by METIS, with fewer edges cut, which takes 70 to 300 times as long; rows: "
               "rows that follow each other; ranks: all that a rank has is a part; auto: grow"),
-        field(&P::inside, "inside", block_of("preconditioner"),
-              "of `parts: ranks`: what solves a part; not given: ic where A is symmetric, else ilu"),
+        field(
+            &P::inside, "inside", block_of("preconditioner"),
+            "of `parts: ranks`: what solves a part; not given: ic where A is symmetric, else ilu"),
         field(&P::values, "values", "type of the stored inverses; sums are fp64")};
   }
   std::string check() const {
@@ -99,7 +100,7 @@ OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overl
 Csr<double> schwarz(Context&, CsrView<double> const& a, OverlappingParts const& parts,
                     bool restricted);
 
-class SchwarzFactory final : public FromFactors {
+class SchwarzFactory final : public FromFactors, public OverRanks {
  public:
   using Params = SchwarzParams;
   explicit SchwarzFactory(Params const& params = {}) : params_(params) {}

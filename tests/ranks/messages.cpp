@@ -34,7 +34,8 @@ TEST_P(OverRanks, WhatIsGatheredIsInTheirOrder) {
         for (std::int64_t k = 0; k < count; ++k)
           ASSERT_EQ(all[static_cast<std::size_t>(r * count + k)], 1000 * r + double(k));
     }
-    std::vector<std::string> const words = gather(ranks, std::string(static_cast<std::size_t>(me), 'x'));
+    std::vector<std::string> const words =
+        gather(ranks, std::string(static_cast<std::size_t>(me), 'x'));
     for (int r = 0; r < n; ++r)
       EXPECT_EQ(words[static_cast<std::size_t>(r)], std::string(static_cast<std::size_t>(r), 'x'));
     EXPECT_EQ(gather(ranks, std::int64_t{-5} - me).back(), -4 - n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A matrix over ranks against the same matrix in one piece: products, transposes, residuals, norms,
-/// new values; and input that ranks refuse together.
+/// A matrix over ranks against the same matrix in one piece: products, transposes, residuals,
+/// norms, new values; and input that ranks refuse together.
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/matrix/csr.hpp>
@@ -62,9 +62,7 @@ TEST_P(Dealt, ProductsAndTransposesAreThoseOfTheWhole) {
            t = random_column(cols, 4);
     Column const y0 = y, t0 = t;
     on_ranks(ranks(), [&](Context& ctx, int r) {
-      DistributedMatrix const a = deal_rows(ctx, csr(A), of_rows, of_cols);
-      EXPECT_EQ(a.entries(), csr(A).entries());
-      auto const op = operator_of(ctx, a);
+      auto const op = operator_of(ctx, deal_rows(ctx, csr(A), of_rows, of_cols));
       EXPECT_EQ(op->norm_estimate(), A.cwiseAbs().rowwise().sum().maxCoeff());
       op->apply(ctx, -0.5, view(part(x, of_cols, r)), 2.0, view(part(y, of_rows, r)));
       op->apply(ctx, 3.0, view(part(s, of_rows, r)), -1.0, view(part(t, of_cols, r)),
@@ -86,8 +84,7 @@ TEST_P(Dealt, BlocksOfColumnsInBothLayouts) {
       auto const op = operator_of(ctx, deal_rows(ctx, csr(A), at));
       Index const m = at[r + 1] - at[r];
       std::vector<double> x(m * k), y(m * k), z(m * k);
-      MultiView<double> v{x.data(), m, k, layout == Layout::row_major ? k : m, layout,
-                          Space::host};
+      MultiView<double> v{x.data(), m, k, layout == Layout::row_major ? k : m, layout, Space::host};
       MultiView<double> w = v, u = v;
       w.data = y.data(), u.data = z.data();
       for (Index i = 0; i < m; ++i)
@@ -163,15 +160,16 @@ TEST_P(Dealt, NewValuesAreTaken) {
   Column x = random_column(n, 1), y = Column::Zero(n), z = Column::Zero(n);
   auto const at = starts(n);
   on_ranks(ranks(), [&](Context& ctx, int r) {
-    DistributedMatrix a = deal_rows(ctx, csr(A), at);
+    auto const a = std::make_shared<DistributedMatrix>(deal_rows(ctx, csr(A), at));
+    EXPECT_EQ(a->entries(), csr(A).entries());
     auto const outer = std::make_shared<OuterPart>(ctx, a);
     std::shared_ptr<CsrOperator<double>> own;
-    alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a.own())); });
+    alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a->own())); });
     DistributedOperator const op(own, outer);
     Rows64 const rows(csr(B), at[r], at[r + 1]);
-    a.update_values(ctx, rows.values.data(), static_cast<Offset>(rows.values.size()));
-    alone(ctx, [&] { own->update_values(ctx, a.own().view()); });
-    outer->update_values(ctx, a);
+    a->update_values(ctx, rows.values.data(), static_cast<Offset>(rows.values.size()));
+    alone(ctx, [&] { own->update_values(ctx, a->own().view()); });
+    outer->update_values(ctx);
     op.apply(ctx, view(part(x, at, r)), view(part(y, at, r)));
     op.apply(ctx, 1.0, view(part(x, at, r)), 0.0, view(part(z, at, r)), Op::transpose);
     EXPECT_EQ(op.norm_estimate(), B.cwiseAbs().rowwise().sum().maxCoeff());

@@ -96,15 +96,16 @@ inline DistributedMatrix deal_rows(Context& ctx, Csr<double> const& a,
                                    std::vector<Index> const& columns = {}) {
   auto const r = static_cast<std::size_t>(all_ranks(ctx).rank());
   Rows64 const rows(a, starts[r], starts[r + 1]);
-  return DistributedMatrix(ctx, starts[r], rows.view(),
-                           columns.empty() ? std::nullopt
-                                           : std::optional(columns[r + 1] - columns[r]));
+  return DistributedMatrix(
+      ctx, starts[r], rows.view(),
+      columns.empty() ? std::nullopt : std::optional(columns[r + 1] - columns[r]));
 }
 
 /// A dense system's matrix over ranks, as an operator on CSR.
-inline OperatorPtr<double> operator_of(Context& ctx, DistributedMatrix const& a) {
+inline OperatorPtr<double> operator_of(Context& ctx, DistributedMatrix dealt) {
+  auto const a = std::make_shared<DistributedMatrix>(std::move(dealt));
   OperatorPtr<double> own;
-  alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a.own())); });
+  alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a->own())); });
   return std::make_shared<DistributedOperator>(own, std::make_shared<OuterPart>(ctx, a));
 }
 

@@ -45,7 +45,9 @@ Solved by_ranks(int ranks, Deal deal, Csr<double> const& a, Column const& b,
   return out;
 }
 
-Csr<double> spd() { return generate(Poisson7Params{.n = 12, .coefficient = Coefficient::random, .seed = 3}); }
+Csr<double> spd() {
+  return generate(Poisson7Params{.n = 12, .coefficient = Coefficient::random, .seed = 3});
+}
 
 void expect_alike(Solved const& many, Solved const& one, double slack = 0.03) {
   ASSERT_TRUE(one.report.converged()) << one.report.message;
@@ -57,8 +59,7 @@ void expect_alike(Solved const& many, Solved const& one, double slack = 0.03) {
 class Method : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(ranks, Method,
                          testing::Values("cg", "chronopoulos_gear", "pipelined_cg", "minres",
-                                         "bicgstab", "gmres", "fgmres", "deflated_cg",
-                                         "lsmr"),
+                                         "bicgstab", "gmres", "fgmres", "deflated_cg", "lsmr"),
                          [](auto const& info) { return info.param; });
 
 TEST_P(Method, SolvesAsOneRankDoes) {
@@ -66,7 +67,8 @@ TEST_P(Method, SolvesAsOneRankDoes) {
   Column const b = random_column(a.rows, 5);
   bool const lsmr = GetParam() == "lsmr";
   std::string const yaml =
-      cat("solver: {type: ", GetParam(), ", rtol: 1.0e-9, max_iters: 20000}\npreconditioner: {type: ", lsmr ? "none" : "jacobi",
+      cat("solver: {type: ", GetParam(),
+          ", rtol: 1.0e-9, max_iters: 20000}\npreconditioner: {type: ", lsmr ? "none" : "jacobi",
           "}\n");
   Solved const one = by_one(a, b, yaml);
   for (int ranks : {1, 2, 3, 4}) {
@@ -88,20 +90,17 @@ TEST(RanksSolve, TheSameBitsInEveryRun) {
   }
 }
 
-class OwnFormat : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(ranks, OwnFormat,
-                         testing::Values("auto", "csr", "csr, values: fp32", "dia", "sell", "csell"),
-                         [](auto const& info) {
-                           return cat("number_", info.index);
-                         });
-
-TEST_P(OwnFormat, OfTheRowsInOwnColumnsIsAnyOne) {
+TEST(RanksSolve, RowsInOwnColumnsMayHaveAnyFormat) {
   Csr<double> const a = spd();
   Column const b = random_column(a.rows, 5);
-  std::string const yaml =
-      cat("solver: {type: cg, rtol: 1.0e-9}\npreconditioner: {type: jacobi}\noperator: {format: ",
-          GetParam(), "}\n");
-  expect_alike(by_ranks(2, Deal::even, a, b, yaml), by_one(a, b, yaml), 0.1);
+  for (std::string const& format : solver_registries().operators.names())
+    for (std::string const values : {"fp64", "fp32"}) {
+      SCOPED_TRACE(format + " " + values);
+      std::string const yaml = cat(
+          "solver: {type: cg, rtol: 1.0e-9}\npreconditioner: {type: jacobi}\noperator: {format: ",
+          format, ", values: ", values, "}\n");
+      expect_alike(by_ranks(2, Deal::even, a, b, yaml), by_one(a, b, yaml), 0.1);
+    }
 }
 
 TEST(RanksSolve, VectorsOfFp32) {
@@ -169,8 +168,7 @@ int iterations_with(std::string const& M, int ranks, std::string const& solver =
   Column const b = random_column(a.rows, 5);
   std::string const yaml =
       cat("solver: {type: ", solver, ", rtol: 1.0e-9}\npreconditioner: ", M, "\n");
-  Solved const solved =
-      ranks == 1 ? by_one(a, b, yaml) : by_ranks(ranks, Deal::even, a, b, yaml);
+  Solved const solved = ranks == 1 ? by_one(a, b, yaml) : by_ranks(ranks, Deal::even, a, b, yaml);
   EXPECT_TRUE(solved.report.converged()) << M << ": " << solved.report.message;
   EXPECT_LE((to_dense(a) * solved.x - b).norm(), 1.01e-9 * b.norm());
   return solved.report.iterations;
@@ -199,10 +197,11 @@ TEST(RanksPrecondition, SchwarzHasAnythingInside) {
 /// With every row of the others within one layer, each part is the whole system.
 TEST(RanksPrecondition, WhereALayerIsAllRestrictedSchwarzIsExact) {
   Matrix dense = Matrix::Identity(20, 20) * 30 + random_matrix(20, 20, 3);
-  EXPECT_LE(iterations_with("{type: schwarz, parts: ranks, overlap: 1, combine: restricted, inside: "
-                            "{type: direct}}",
-                            2, "gmres", csr(dense)),
-            2);
+  EXPECT_LE(
+      iterations_with("{type: schwarz, parts: ranks, overlap: 1, combine: restricted, inside: "
+                      "{type: direct}}",
+                      2, "gmres", csr(dense)),
+      2);
 }
 
 TEST(RanksPrecondition, NonsymmetricPartsAreRestricted) {
@@ -265,9 +264,8 @@ TEST(RanksRefuse, WhatTheyDoNotDecideTogetherYet) {
   Csr<double> const a = spd();
   auto const at = stretches(a.rows, 2, Deal::even);
   auto const refusal = [&](std::string const& yaml) {
-    auto const all = said(2, [&](Context& ctx, int) {
-      solver_of(ctx, yaml).set_matrix(deal_rows(ctx, a, at));
-    });
+    auto const all =
+        said(2, [&](Context& ctx, int) { solver_of(ctx, yaml).set_matrix(deal_rows(ctx, a, at)); });
     EXPECT_EQ(all[0], all[1]);
     return all[0];
   };
@@ -284,7 +282,7 @@ TEST(RanksRefuse, WhatTheyDoNotDecideTogetherYet) {
 TEST(RanksRefuse, DifferentOptions) {
   Csr<double> const a = spd();
   auto const at = stretches(a.rows, 2, Deal::even);
-  for (std::string const& what : said(2, [&](Context& ctx, int r) {
+  for (std::string const &what : said(2, [&](Context&ctx, int r) {
          solver_of(ctx, r == 0 ? "solver: {type: cg}\n" : "solver: {type: cg, rtol: 1.0e-5}\n")
              .set_matrix(deal_rows(ctx, a, at));
        }))
@@ -298,8 +296,7 @@ TEST(RanksFail, AVectorOfTheWrongLengthOnOneRankIsAnErrorOfAll) {
     LinearSolver solver = solver_of(ctx, "solver: {type: cg}\n");
     solver.set_matrix(deal_rows(ctx, a, at));
     std::vector<double> b(at[r + 1] - at[r] + (r == 1), 1.0), x(at[r + 1] - at[r]);
-    std::string const what =
-        words_of<ShapeError>([&] { solver.solve(b, std::span<double>(x)); });
+    std::string const what = words_of<ShapeError>([&] { solver.solve(b, std::span<double>(x)); });
     EXPECT_EQ(what.find("rank 1: ") == 0, r == 0) << what;
     EXPECT_NE(what.find("b is"), std::string::npos) << what;
     b.resize(x.size());

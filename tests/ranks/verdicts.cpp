@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The verdict corpus once more, by two ranks: what a careful analyst would say does not depend on who
-/// has which rows.
+/// The verdict corpus once more, by two ranks: what a careful analyst would say does not depend on
+/// who has which rows.
 #include <algorithm>
 
 #include <tests/ranks/ranks.hpp>
@@ -55,7 +55,8 @@ TEST_P(VerdictOverRanks, Holds) {
     std::vector<SolveReport> reports(ranks);
     on_ranks(ranks, [&](Context& ctx, int r) {
       auto const A = operator_of(
-          ctx, deal_rows(ctx, csr(p.A), rows, p.A.rows() == p.A.cols() ? std::vector<Index>{} : cols));
+          ctx,
+          deal_rows(ctx, csr(p.A), rows, p.A.rows() == p.A.cols() ? std::vector<Index>{} : cols));
       OperatorPtr<double> preconditioner;
       if (M) preconditioner = operator_of(ctx, deal_rows(ctx, *M, cols));
       auto const solver = make_solver(method, c.stopping, Execution::eager, c.restart);
@@ -74,8 +75,10 @@ TEST_P(VerdictOverRanks, Holds) {
     if (c.answer == Answer::zero) EXPECT_TRUE((x.array() == 0).all());
     if (p.finite) {
       long double const now = exact_norm(exact_residual(p.A, p.b, x));
-      EXPECT_NEAR(double(now), report.true_residual, 1e-12 * double(now) + double(residual_error(p.A, p.b, x)));
-      if (report.converged()) EXPECT_LE(double(now), report.tolerance * (1 + 1e-9) + double(residual_error(p.A, p.b, x)));
+      EXPECT_NEAR(double(now), report.true_residual,
+                  1e-12 * double(now) + double(residual_error(p.A, p.b, x)));
+      if (report.converged())
+        EXPECT_LE(double(now), report.tolerance * (1 + 1e-9) + double(residual_error(p.A, p.b, x)));
     }
     // All ranks have the same report, bit by bit.
     SolveReport const& other = reports.back();
