@@ -33,16 +33,16 @@ class Dealt : public testing::TestWithParam<Shape> {
   int ranks() const { return GetParam().ranks; }
   std::vector<Index> starts(Index n) const { return stretches(n, ranks(), GetParam().deal); }
 };
+std::string label_of(testing::TestParamInfo<Shape> const& info) {
+  constexpr char const* deals[] = {"even", "uneven", "some_empty"};
+  return cat(info.param.ranks, "_", deals[int(info.param.deal)]);
+}
 INSTANTIATE_TEST_SUITE_P(ranks, Dealt,
                          testing::Values(Shape{1, Deal::even}, Shape{2, Deal::even},
                                          Shape{3, Deal::uneven}, Shape{4, Deal::some_empty},
                                          Shape{4, Deal::even}),
-                         [](auto const& info) {
-                           constexpr char const* deals[] = {"even", "uneven", "some_empty"};
-                           return cat(info.param.ranks, "_", deals[int(info.param.deal)]);
-                         });
+                         label_of);
 
-/// Compares f(operator, own part of x) of the ranks, one after the other, with `whole`.
 void expect_near(Column const& parts, Column const& whole, double size) {
   ASSERT_EQ(parts.size(), whole.size());
   EXPECT_LE((parts - whole).cwiseAbs().maxCoeff(), 1e-14 * size);
@@ -63,7 +63,7 @@ TEST_P(Dealt, ProductsAndTransposesAreThoseOfTheWhole) {
     Column const y0 = y, t0 = t;
     on_ranks(ranks(), [&](Context& ctx, int r) {
       auto const op = operator_of(ctx, deal_rows(ctx, csr(A), of_rows, of_cols));
-      EXPECT_EQ(op->norm_estimate(), A.cwiseAbs().rowwise().sum().maxCoeff());
+      EXPECT_DOUBLE_EQ(op->norm_estimate(), A.cwiseAbs().rowwise().sum().maxCoeff());
       op->apply(ctx, -0.5, view(part(x, of_cols, r)), 2.0, view(part(y, of_rows, r)));
       op->apply(ctx, 3.0, view(part(s, of_rows, r)), -1.0, view(part(t, of_cols, r)),
                 Op::transpose);
@@ -172,7 +172,7 @@ TEST_P(Dealt, NewValuesAreTaken) {
     outer->update_values(ctx);
     op.apply(ctx, view(part(x, at, r)), view(part(y, at, r)));
     op.apply(ctx, 1.0, view(part(x, at, r)), 0.0, view(part(z, at, r)), Op::transpose);
-    EXPECT_EQ(op.norm_estimate(), B.cwiseAbs().rowwise().sum().maxCoeff());
+    EXPECT_DOUBLE_EQ(op.norm_estimate(), B.cwiseAbs().rowwise().sum().maxCoeff());
   });
   expect_near(y, B * x, 100);
   expect_near(z, B.transpose() * x, 100);
