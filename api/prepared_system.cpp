@@ -134,6 +134,9 @@ void PreparedSystem::load(DistributedMatrix a) {
     ranks_ = std::make_shared<DistributedMatrix>(std::move(a));
     CsrView<double> const own = ranks_->own().view();
     HostMatrix::Loan const loan = host_->lend(own);
+    if (parts_.chooses())
+      phase(ctx_, "looking at the matrix", report_.plan,
+            [&] { recipes_.list().look(ctx_, *ranks_); });
     as_one_rank([&] {
       phase(ctx_, "taking the matrix", report_.upload, [&] {
         matrix_.take(ctx_, own, Arrays::copied, needs_host());
@@ -162,8 +165,6 @@ void PreparedSystem::require_over_ranks() const {
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r] != all[0])
       throw ConfigError(cat("the options of rank ", r, " are not those of rank 0"));
-  if (parts_.chooses())
-    refuse("auto", "name a solver, and a preconditioner as schwarz: {parts: ranks} or jacobi");
   if (options_.precision == PrecisionChoice::automatic)
     refuse("'precision: auto'", "name the types");
   Reorder const reorder = parts_.matrix_operator->reorder();

@@ -28,6 +28,11 @@ std::map<std::string, Raise>& kinds() {
 
 }  // namespace
 
+bool thrown_by_all(Context const& ctx) {
+  Ranks* const ranks = ranks_of(ctx);
+  return ranks == nullptr || ranks->ranks() == 1 || ranks->was_settled();
+}
+
 std::string kind_of(std::exception const& e) { return typeid(e).name(); }
 
 bool detail::know_kind(std::string const& kind, Raise raise) {

@@ -61,6 +61,8 @@ void together(Context const& ctx, F const& f) {
     f();
 }
 
+/// To be asked where something that f() threw is handled: whether every rank handles the same.
+bool thrown_by_all(Context const& ctx);
 /// f(): what it throws on this rank alone ends all of them (Ranks::fail()).
 template <class F>
 auto or_fail(Context const& ctx, F const& f) {

@@ -36,7 +36,7 @@ class DistributedMatrix {
  public:
   /// The rows of this rank, the first of which is global row `first_row`. Every rank calls it; a
   /// rank may have no row. A rank has as many columns as rows where the matrix is square; of
-  /// another one each says how many it has, some where it has rows and none where it has none.
+  /// another one each says how many it has.
   /// `a` is copied. Throws on all ranks alike, with the number of the rank: MatrixError for rows
   /// that overlap or are missing, columns out of range or twice in a row, extents that differ.
   /// Cost: a pass over the entries, a sort of the halo's, messages to neighbours.

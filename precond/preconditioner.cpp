@@ -18,7 +18,11 @@ FactoryId new_factory_id() {
 
 namespace {
 
-[[maybe_unused]] bool const known = know_kind<SetupError>();  // to other ranks
+// To other ranks.
+[[maybe_unused]] bool const known =
+    know_kind<SetupError>() &&
+    detail::know_kind(typeid(TakesTooLong).name(),
+                      [](std::string const& text) { throw TakesTooLong(text, 0); });
 
 std::string rounded(double seconds) {
   char text[32];

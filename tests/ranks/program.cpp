@@ -85,6 +85,14 @@ TEST_F(RankedProgram, SchwarzWithIcInside) {
   EXPECT_TRUE(has(std::string(result()["preconditioner"]), "inside ic")) << result();
 }
 
+TEST_F(RankedProgram, AMatrixAloneIsEnough) {
+  ASSERT_EQ(tcsolve({"generate", "convdiff", "--set", "n=10", "-o", "A.mtx"}).code, 0);
+  Outcome const o = tcsolve({"A.mtx", "--ranks", "2"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_LT(double(result()["solution_error"]), 1e-5);
+  EXPECT_TRUE(result()["taken"].is_object());
+}
+
 TEST_F(RankedProgram, ColumnsAndRepeats) {
   std::string const yaml =
       "problem: {generator: {type: poisson7, n: 8}, rhs: {columns: 3}}\nsolver: {type: cg}\n";
@@ -142,8 +150,6 @@ TEST_F(RankedProgram, WhatRanksCannotDoIsSaidOnce) {
           "parts: ranks, inside: {type: ic}");
   refused(std::string(system_of_12) + "preconditioner: {type: ic}\n", 1,
           "parts: ranks, inside: {type: ic}", {"--dry-run"});
-  refused("problem: {generator: {type: poisson7, n: 4}}\nsolver: {type: auto}\n", 1,
-          "auto over 2 ranks");
   refused("problem: {matrix: none.mtx}\nsolver: {type: cg}\n", 2, "there is no file");
   refused(std::string(system_of_12), 1, "--profile times the solve of one rank", {"--profile"});
 }
