@@ -170,7 +170,8 @@ void PreparedSystem::require_over_ranks() const {
   Reorder const reorder = parts_.matrix_operator->reorder();
   if (reorder != Reorder::none && reorder != Reorder::automatic)
     refuse("'operator.reorder'", "leave it out; 'ranks.partition' orders rows");
-  if (!options_.nullspace.empty()) refuse("a nullspace", "fix an unknown instead");
+  if (!options_.nullspace.files.empty())
+    refuse("'nullspace.files'", "give each rank its part of the vectors, or 'constant'");
 }
 
 /// Reorders A as the operator factory chooses; b, x0 and x stay in the caller's order.
