@@ -6,6 +6,7 @@
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/bits.hpp>
 #include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/sparse/sparse_vector.hpp>
 
 namespace tcsolve::sparse {
@@ -88,11 +89,9 @@ SparseVectorArrays<T> from_sorted(On& on, Index rows, int side, Index const* ind
 /// What a tile takes of a dense vector, or of bits: has(i), and the value.
 template <class T>
 struct DenseSource {
-  In<T> x;
-  TCSOLVE_HD bool has(std::int64_t i) const { return !((*this)[i] == T(0)); }
-  TCSOLVE_HD T operator[](std::int64_t i) const {
-    return x.data[x.offset(static_cast<Index>(i), 0)];
-  }
+  Elements<T const> x;
+  TCSOLVE_HD bool has(std::int64_t i) const { return !(x[i] == T(0)); }
+  TCSOLVE_HD T operator[](std::int64_t i) const { return x[i]; }
 };
 template <class T>
 struct BitSource {
@@ -188,10 +187,8 @@ void to_sorted(On& on, SparseVectorView<T> const& x, Index* indices, T* values) 
 template <class T>
 struct ToDense {
   SparseVectorView<T> x;
-  Out<T> to;
-  TCSOLVE_HD void operator()(std::int64_t i) const {
-    to.data[to.offset(static_cast<Index>(i), 0)] = x.has(i) ? x[i] : T(0);
-  }
+  Elements<T> to;
+  TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = x.has(i) ? x[i] : T(0); }
 };
 template <class T>
 struct ToBits {

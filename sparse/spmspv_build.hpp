@@ -262,11 +262,11 @@ SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& be
 template <class T>
 struct Subtract {
   SparseVectorView<T> y;
-  Out<T> r;
+  Elements<T> r;
   TCSOLVE_HD void operator()(std::int64_t e) const {
     std::int64_t const k = e / y.side, l = e % y.side;
     if ((y.there[k] >> l & 1) == 0) return;
-    T& at = r.data[r.offset(static_cast<Index>(std::int64_t{y.list[k]} * y.side + l), 0)];
+    T& at = r[std::int64_t{y.list[k]} * y.side + l];
     at -= y.values[e];
   }
 };
