@@ -27,17 +27,26 @@ struct SmoothingStep {
   Elements<T const> r;
   Elements<T> d, x;
   StepFrom from;
-  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
-    double const own = double(w[x.cols == 1 ? e : row_of_element(e, x.cols)]);
-    bool const corrects = from == StepFrom::correction;
-    double const before = keep != 0 || corrects ? double(d[e]) : 0.0;
-    double now = gain * (own * double(r[e]));
+  struct Loaded {
+    T w, r, d, x;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t e, NoCoefficients) const {
+    bool const reads_d = keep != 0 || from == StepFrom::correction;
+    return {w[x.cols == 1 ? e : row_of_element(e, x.cols)], r[e], reads_d ? d[e] : T(0),
+            from == StepFrom::zero ? T(0) : x[e]};
+  }
+  TCSOLVE_HD void element(std::int64_t e, Loaded const& l, NoCoefficients, double*) const {
+    double const before = double(l.d);
+    double now = gain * (double(l.w) * double(l.r));
     if (keep != 0) now += keep * before;
     d[e] = T(now);
     if (from == StepFrom::zero)
       x[e] = T(now);
     else
-      x[e] = T(double(x[e]) + (corrects ? before + now : now));
+      x[e] = T(double(l.x) + (from == StepFrom::correction ? before + now : now));
+  }
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients c, double* sum) const {
+    element(e, load(e, c), c, sum);
   }
 };
 
@@ -56,6 +65,36 @@ struct ScaleRows {
     if (s != nullptr) v *= s[y.cols == 1 ? e : row_of_element(e, y.cols)];
     y[e] = U(beta == 0 ? v : v + beta * double(y[e]));
   }
+};
+
+/// y = alpha G x + beta y, G of full rows and exactly symmetric, so that a device reads it by
+/// columns, which are rows: neighbouring threads read neighbours.
+template <class T>
+struct SymmetricProduct {
+  static constexpr char const* name = "symmetric_product";
+  static constexpr bool long_elements = true;
+  std::int64_t n;  ///< of y
+  Index rows;
+  double alpha;
+  T const* G;
+  Elements<T const> x;
+  double beta;
+  Elements<T> y;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t const i = y.cols == 1 ? e : row_of_element(e, y.cols), c = e - i * y.cols;
+#if defined(__CUDA_ARCH__)
+    T const* const g = G + i;
+    std::int64_t const step = rows;
+#else
+    T const* const g = G + i * rows;
+    std::int64_t const step = 1;
+#endif
+    double sum = 0;
+    for (Index j = 0; j < rows; ++j)
+      sum += double(g[j * step]) * double(x[std::int64_t{j} * y.cols + c]);
+    y[e] = T(beta == 0 ? alpha * sum : alpha * sum + beta * double(y[e]));
+  }
+  void const* gathered() const { return x.data; }
 };
 
 /// Of up to `most` columns z of B, from `first` on: sum_i |sum_j a_ij z_j| and, `most` places
@@ -89,6 +128,7 @@ struct Cancellation {
 };
 
 using AmgOps = OpList<SmoothingStep<double>, SmoothingStep<float>, ScaleRows<double, double>,
-                      ScaleRows<double, float>, ScaleRows<float, double>, Cancellation>;
+                      ScaleRows<double, float>, ScaleRows<float, double>, SymmetricProduct<double>,
+                      SymmetricProduct<float>, Cancellation>;
 
 }  // namespace tcsolve

@@ -9,6 +9,7 @@
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/precond/amg/level_scale.hpp>
+#include <tcsolve/precond/amg/symmetric_operator.hpp>
 
 namespace tcsolve {
 namespace {
@@ -146,9 +147,11 @@ StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made) {
     to.lambda_max = from.lambda_max;
     ctx.cancel_flag().check();
     if (made.is_coarsest(l) && made.inverse()) {
-      LevelScale const scale{h, own, own, true, true};
-      auto inverse = as(made.inverse()->view(), scale, nullptr, real_of<T>, iterations);
-      to.inverse = std::move(inverse.A), to.values = inverse.values;
+      CsrView<double> const G = made.inverse()->view();
+      Array<T> values(ctx.space(), static_cast<std::size_t>(G.entries));
+      scale_entries(ctx, G, {h, own, own, true, true}, nullptr, values.data());
+      to.inverse = std::make_shared<SymmetricOperator<T>>(std::move(values), a.rows);
+      to.values = real_of<T>;
       continue;
     }
     to.weights = Array<T>(ctx.space(), static_cast<std::size_t>(a.rows));
@@ -177,7 +180,8 @@ template <class T>
 std::string StoredLevels<T>::summary() const {
   std::string text;
   for (StoredLevel<T> const& l : levels_)
-    text += cat(text.empty() ? "" : ", ", l.inverse ? "inverse" : l.A->name(), " ", name(l.values));
+    text +=
+        cat(text.empty() ? "" : ", ", (l.inverse ? l.inverse : l.A)->name(), " ", name(l.values));
   return text;
 }
 
