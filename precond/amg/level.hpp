@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a level of the hierarchy has: what an application needs, and what its numbers are made of.
+/// What a level of the hierarchy has, and what leads from it to the next one. What an application
+/// multiplies by is made of these (precond/amg/stored_levels.hpp).
 ///
 ///     level 0    A_0 = A                        as given
 ///     level l+1  A_{l+1} = P_l^T A_l P_l        the Galerkin product
@@ -11,6 +12,7 @@
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 #include <tcsolve/precond/amg/prolongation.hpp>
+#include <tcsolve/precond/amg/setup_clock.hpp>
 #include <tcsolve/precond/amg/strength.hpp>
 #include <tcsolve/sparse/filter.hpp>
 #include <tcsolve/sparse/product.hpp>
@@ -21,12 +23,10 @@ namespace tcsolve {
 struct AmgLevel {
   Index rows = 0;
   Offset entries = 0;
-  double strength = 0;  ///< threshold that its graph was made with
-  OperatorPtr<double> A;
-  OperatorPtr<double> P, R;     ///< to the next coarser level, null on the coarsest; R = P^T
-  OperatorPtr<double> inverse;  ///< of the coarsest level, where it is solved; else it is smoothed
-  Array<double> weights;        ///< of the smoother (precond/amg/weights.hpp)
-  double lambda_max = 1;        ///< of W A, about
+  double strength = 0;    ///< threshold that its graph was made with
+  OperatorPtr<double> A;  ///< in FP64, which the set-up multiplies by
+  Array<double> weights;  ///< of the smoother (precond/amg/weights.hpp)
+  double lambda_max = 1;  ///< of W A, about
 };
 
 /// What leads from a matrix to the next coarser one: patterns, made once, and what their values are
@@ -40,6 +40,7 @@ class AmgTransfer {
     double strength = 0;
     bool smooth = true;  ///< false: P = T
     int lanczos_steps = 10;
+    std::shared_ptr<SetupClock> clock = nullptr;
   };
   /// Of a, canonical, in the Context's space; B: its near-nullspace (rows x vectors). With
   /// `strength` > 0 falls back to 0 where the next level would have more than 0.7 times the rows.
@@ -70,9 +71,19 @@ class AmgTransfer {
   CsrView<double> P() const { return pattern_of_p().with(p_.data()); }
   CsrView<double> R() const { return galerkin_->restriction().pattern().with(r_.data()); }
   CsrView<double> coarse() const { return galerkin_->pattern().with(c_.data()); }
+  /// (entries of A) 1 for those of the strength graph, in the Context's space.
+  std::uint8_t const* strong() const { return keep_.data(); }
 
  private:
+  Aggregates aggregate(Context&, CsrView<double> const& a);
+  void plan_prolongation(Context&, CsrView<double> const& a, Aggregates const&, double const* B);
   void plan_galerkin(Context&, CsrView<double> const& a);
+  /// f() as a part of the set-up, which a request to stop ends before it.
+  template <class F>
+  void part(Context& ctx, SetupPart which, F const& f) {
+    ctx.cancel_flag().check();
+    (*rule_.clock)(ctx, which, f);
+  }
   sparse::OwnedPattern const& pattern_of_p() const {
     return product_ ? product_->pattern() : tentative_.pattern;
   }

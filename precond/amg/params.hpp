@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <utility>
 
 #include <tcsolve/configs/schema/field.hpp>
@@ -25,6 +26,19 @@ constexpr auto names(AmgReuse) {
                     std::pair{AmgReuse::none, "none"}};
 }
 
+/// What the matrices of a cycle are stored in; automatic: by the Context.
+enum class AmgValues { automatic, f64, f32, f16, bf16 };
+constexpr auto names(AmgValues) {
+  return std::array{std::pair{AmgValues::automatic, "auto"}, std::pair{AmgValues::f64, "fp64"},
+                    std::pair{AmgValues::f32, "fp32"}, std::pair{AmgValues::f16, "fp16"},
+                    std::pair{AmgValues::bf16, "bf16"}};
+}
+enum class AmgVectors { automatic, f64, f32 };
+constexpr auto names(AmgVectors) {
+  return std::array{std::pair{AmgVectors::automatic, "auto"}, std::pair{AmgVectors::f64, "fp64"},
+                    std::pair{AmgVectors::f32, "fp32"}};
+}
+
 struct AmgParams {
   NearNullspaceParams near_nullspace;
   double strength = 0.02;
@@ -38,6 +52,11 @@ struct AmgParams {
   int coarse_size = 256;
   double max_complexity = 3;
   AmgReuse reuse = AmgReuse::exact;
+  std::string format = "auto";
+  AmgValues values = AmgValues::automatic;
+  AmgVectors vectors = AmgVectors::automatic;
+  /// Each part of the set-up waits for the device, so that its seconds are its own. From C++ alone.
+  bool timed = false;
 
   static constexpr auto schema() {
     using P = AmgParams;

@@ -62,6 +62,22 @@ TEST_P(AmgSolves, IterationsHardlyGrowWithTheMesh) {
   }
 }
 
+TEST_P(AmgSolves, SixteenBitsTakeAtMostOneIterationMore) {
+  for (auto const& [name, a] :
+       {Named{"7-point", generate(Poisson7Params{.n = 24, .coefficient = Coefficient::random})},
+        Named{"27-point", generate(Poisson27Params{.n = 20, .coefficient = Coefficient::random})},
+        Named{"anisotropic", generate(AnisotropicParams{.n = 24})},
+        Named{"elasticity",
+              generate(ElasticityParams{.n = 10, .coefficient = Coefficient::random})}}) {
+    SCOPED_TRACE(name);
+    Index const exact = iterations(a, ", values: fp64"), single = iterations(a, ", values: fp32"),
+                half = iterations(a, ", values: fp16"), brain = iterations(a, ", values: bf16");
+    EXPECT_LE(single, exact + 1);
+    EXPECT_LE(half, exact + 1);
+    EXPECT_LE(brain, exact + 2);
+  }
+}
+
 /// Nodes of the elasticity generator, x fastest.
 std::shared_ptr<std::vector<double>> nodes(Index n) {
   auto points = std::make_shared<std::vector<double>>();

@@ -65,7 +65,9 @@ class Amg : public OnEachBackend {
     auto const A = std::make_shared<CsrOperator<double>>(ctx(), Csr<double>(a));
     return {A->view(), A};
   }
-  std::unique_ptr<Preconditioner> made(Csr<double> const& a, AmgParams const& params = {}) {
+  /// In FP64, which dense algebra is compared with; narrower types: amg_types.cpp.
+  std::unique_ptr<Preconditioner> made(Csr<double> const& a, AmgParams params = {}) {
+    if (params.values == AmgValues::automatic) params.values = AmgValues::f64;
     return AmgFactory(params).build(ctx(), system(a));
   }
   std::vector<double> applied(LinearOperator<double> const& M, std::vector<double> const& r) {
