@@ -25,7 +25,7 @@ struct GraphSearchOptions {
   int tile = 0;           ///< 32 or 64; 0: 32 below 10,000 rows (section 3.4)
   Index tile_edges = -1;  ///< a tile of fewer edges is not stored as bits; -1: of fewer than a row
                           ///< of it has bits, where a list takes about what its words take
-  bool bits = true;  ///< false: the frontier is always a queue; no tiles, no edges back
+  bool bits = true;       ///< false: the frontier is always a queue; no tiles, no edges back
 };
 
 /// What a search is asked beside SearchRequest.
@@ -70,7 +70,9 @@ class GraphSearch {
   BreadthFirst on_host(Context&) const;
 
   Index vertices() const;
-  Index tiles() const;  ///< of edges out
+  Offset edges() const;   ///< as they are searched, from row to column
+  int tile_side() const;  ///< 32 or 64; 0: there are no bits
+  Index tiles() const;    ///< of edges out
   Offset edges_in_tiles() const;
   std::size_t bytes() const;  ///< that it holds
 
