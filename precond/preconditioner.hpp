@@ -50,15 +50,15 @@ class Preconditioner {
   /// stay valid, or else view() is another operator afterwards. What is inside M is updated too.
   /// Throws as build(); M is then not to be used.
   virtual void update(Context&, System const& system) = 0;
-  /// M anew, in wider types than it is in: what a solve ended in may be the rounding of a narrow M.
-  /// view() is another operator then. False where it is in the widest that it has, and nothing is
-  /// done. Throws as update().
-  virtual bool widen(Context&, System const&) { return false; }
   /// Whether M, made of a block diagonal matrix, couples a row of one of its blocks with another
   /// block; a preconditioner made of blocks of rows checks these. `starts`: the first rows of the
   /// matrix' blocks, ascending, the number of rows last. Returns the start that it reaches across,
   /// -1 for none.
   virtual Index reaches_across(std::vector<Index> const& /*starts*/) const { return -1; }
+  /// M anew, in wider types than it is in: what a solve ended in may be the rounding of a narrow M.
+  /// view() is another operator then. False where it is in the widest that it has, and nothing is
+  /// done. Throws as update().
+  virtual bool widen(Context&, System const&) { return false; }
 };
 
 /// The owner of an operator that takes new values by Op::update(Context&, CsrView<double>).

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/precond/amg/aggregation.hpp>
+#include <tcsolve/precond/amg/classical.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
 #include <tcsolve/precond/amg/weights.hpp>
 #include <tcsolve/precond/spectrum.hpp>
@@ -17,13 +19,19 @@ OperatorPtr<double> borrowed(Context& ctx, CsrView<double> const& a) {
   return std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a));
 }
 
-AmgTransfer::Rule rule_of(AmgParams const& params, Index block, Index vectors, double strength,
+Aggregation::Rule rule_of(AmgParams const& params, Index block, Index vectors, double strength,
                           std::shared_ptr<SetupClock> clock) {
   return {.block = block,
           .vectors = vectors,
           .strength = strength,
           .smooth = params.smoothing,
           .lanczos_steps = params.lanczos_steps,
+          .clock = std::move(clock)};
+}
+Classical::Rule rule_of(ClassicalParams const& params, std::shared_ptr<SetupClock> clock) {
+  return {.strength = params.strength,
+          .max_row_sum = params.max_row_sum,
+          .most = params.entries,
           .clock = std::move(clock)};
 }
 
@@ -37,10 +45,20 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params) 
   AmgStart start{{}, nullptr, std::make_shared<SetupClock>(params.timed)};
   (*start.clock)(ctx, SetupPart::near_nullspace,
                  [&] { start.space = near_nullspace(ctx, system, params.near_nullspace); });
+  bool const scalar = start.space.block == 1;
+  if (params.coarsening == AmgCoarsening::classical && !scalar)
+    throw SetupError(cat("amg: classical coarsening is for one unknown a node, and a node has ",
+                         start.space.block, "; take aggregation, or `near_nullspace: {block: 1}`"));
+  start.classical =
+      params.coarsening == AmgCoarsening::classical ||
+      (params.coarsening == AmgCoarsening::automatic && scalar && varies_as_an_m_matrix(ctx, a));
   if (a.rows <= params.coarse_size || params.max_levels == 1) return start;
-  start.first = std::make_unique<AmgTransfer>(
-      ctx, a, start.space.vectors.data(),
-      rule_of(params, start.space.block, start.space.count, params.strength, start.clock));
+  if (start.classical)
+    start.first = std::make_unique<Classical>(ctx, a, rule_of(params.classical, start.clock));
+  else
+    start.first = std::make_unique<Aggregation>(
+        ctx, a, start.space.vectors.data(),
+        rule_of(params, start.space.block, start.space.count, params.strength, start.clock));
   return start;
 }
 
@@ -49,6 +67,7 @@ AmgHierarchy::AmgHierarchy(Context& ctx, System const& system, AmgParams const& 
     : params_(params),
       block_(start.space.block),
       vectors_(start.space.count),
+      classical_(start.classical),
       ratio_(start.space.ratio),
       near_nullspace_(std::move(start.space.vectors)),
       given_(system.matrix),
@@ -60,11 +79,12 @@ std::unique_ptr<AmgTransfer> AmgHierarchy::next_transfer(Context& ctx, std::size
                                                          CsrView<double> const& a) const {
   if (a.rows <= params_.coarse_size || static_cast<int>(l) + 1 >= params_.max_levels)
     return nullptr;
+  if (classical_) return std::make_unique<Classical>(ctx, a, rule_of(params_.classical, clock_));
   if (l == 0)
-    return std::make_unique<AmgTransfer>(
+    return std::make_unique<Aggregation>(
         ctx, a, near_nullspace_.data(),
         rule_of(params_, block_, vectors_, params_.strength, clock_));
-  return std::make_unique<AmgTransfer>(
+  return std::make_unique<Aggregation>(
       ctx, a, transfers_[l - 1]->coarse_vectors(),
       rule_of(params_, vectors_, vectors_, levels_[l - 1].strength / 2, clock_));
 }
@@ -84,8 +104,7 @@ void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> 
     weigh(ctx, a, l);
     if (!transfer) transfer = next_transfer(ctx, l, a);
     if (!transfer || transfer->failed()) break;
-    if (params_.smoothing && double(transfer->entries()) > allowed)
-      transfer->leave_unsmoothed(ctx, a);
+    if (double(transfer->entries()) > allowed) transfer->thin_out(ctx, a);
     if (double(transfer->entries()) > allowed)
       throw SetupError(cat("amg: with level ", l + 2, " the hierarchy holds more than ",
                            params_.max_complexity,
@@ -159,10 +178,10 @@ std::string AmgHierarchy::summary() const {
   std::snprintf(numbers, sizeof numbers,
                 "grid complexity %.2f, operator complexity %.2f, |A z| / (|A| |z|) %.1e",
                 grid_complexity(), operator_complexity(), ratio_);
-  return cat(levels_.size(), levels_.size() == 1 ? " level" : " levels", ": rows ", rows,
-             "; entries ", entries, "; ", numbers, " for ", vectors_,
-             vectors_ == 1 ? " vector" : " vectors", ", ", block_,
-             block_ == 1 ? " unknown" : " unknowns", " a node; the coarsest is ",
+  return cat(levels_.size(), levels_.size() == 1 ? " level" : " levels", " by ",
+             classical_ ? "classical coarsening" : "aggregation", ": rows ", rows, "; entries ",
+             entries, "; ", numbers, " for ", vectors_, vectors_ == 1 ? " vector" : " vectors",
+             ", ", block_, block_ == 1 ? " unknown" : " unknowns", " a node; the coarsest is ",
              inverse_ ? "inverted" : "smoothed");
 }
 

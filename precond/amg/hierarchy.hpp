@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The levels of smoothed aggregation, from the matrix to the one that is solved.
+/// The levels, from the matrix to the one that is solved.
 #pragma once
 
 #include <optional>
@@ -18,6 +18,7 @@ struct AmgStart {
   NearNullspace space;
   std::unique_ptr<AmgTransfer> first;  ///< null where A is the coarsest level
   std::shared_ptr<SetupClock> clock;
+  bool classical = false;  ///< how it is coarsened
 };
 AmgStart amg_start(Context&, System const&, AmgParams const&);
 
@@ -65,6 +66,7 @@ class AmgHierarchy {
 
   AmgParams params_;
   Index block_ = 1, vectors_ = 1;
+  bool classical_ = false;
   double ratio_ = 0;
   Array<double> near_nullspace_;
   std::vector<AmgLevel> levels_;

@@ -127,8 +127,54 @@ struct Cancellation {
   }
 };
 
+/// Of the rows with other entries than the diagonal: the largest diagonal entry and the largest
+/// inverse of one; infinite where one is not positive.
+struct DiagonalRange {
+  static constexpr char const* name = "diagonal_range";
+  static constexpr int sums = 2;
+  static constexpr bool maximum = true;
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<double> a;
+  double* out;  // (2)
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double diagonal = 0;
+    bool coupled = false;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
+      if (a.columns[k] == i)
+        diagonal = a.values[k];
+      else
+        coupled = coupled || a.values[k] != 0;
+    if (!coupled) return;
+    double const inverse = 1 / (diagonal > 0 ? diagonal : 0.0);
+    sum[0] = diagonal > sum[0] ? diagonal : sum[0];
+    sum[1] = inverse > sum[1] ? inverse : sum[1];
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { out[0] = sum[0], out[1] = sum[1]; }
+};
+
+/// The sum of positive off-diagonal entries, and of the sizes of all.
+struct OffDiagonalSigns {
+  static constexpr char const* name = "off_diagonal_signs";
+  static constexpr int sums = 2;
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<double> a;
+  double* out;  // (2)
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double positive = 0, all = 0;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+      if (a.columns[k] == i) continue;
+      all += magnitude(a.values[k]);
+      if (a.values[k] > 0) positive += a.values[k];
+    }
+    sum[0] += positive, sum[1] += all;
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { out[0] = sum[0], out[1] = sum[1]; }
+};
+
 using AmgOps = OpList<SmoothingStep<double>, SmoothingStep<float>, ScaleRows<double, double>,
                       ScaleRows<double, float>, ScaleRows<float, double>, SymmetricProduct<double>,
-                      SymmetricProduct<float>, Cancellation>;
+                      SymmetricProduct<float>, Cancellation, DiagonalRange, OffDiagonalSigns>;
 
 }  // namespace tcsolve

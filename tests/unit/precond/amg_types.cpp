@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The levels of smoothed aggregation in narrow types and in all formats, and what scales them.
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
