@@ -184,6 +184,13 @@ StoppingParams RecipeList::stopping_of(Recipe const& recipe, StoppingParams cons
   if (is_named()) return stopping;
   stopping.max_iters = std::min(stopping.max_iters - spent, recipe.most_iterations);
   stopping.patience = recipe.patience;
+  // Or the first choice has all iterations of the keys, and the others are never tried.
+  bool const takes_all = stopping.max_iters < recipe.most_iterations && list_.size() > 1 &&
+                         recipe == list_.front().recipe;
+  if (takes_all && recipe.patience.steps == 0) {
+    int const quarter = std::max(50, stopping.max_iters / 4);
+    stopping.patience = {.steps = quarter, .gain = 0.5, .from = quarter};
+  }
   if (tolerance) {
     stopping.baseline = Baseline::absolute;
     stopping.atol = *tolerance;

@@ -126,6 +126,7 @@ class RecipeRun {
   void run(In<double> b, Out<double> x, Story& story, std::optional<SolveReport>& total);
   SolveReport solve_afresh(In<double> b, Out<double> x, SolveReport const& before);
   bool renews(SolveReport& total);
+  bool widens(SolveReport& total);
   void log_renewal(std::string const& outcome) const;
   void note(Story& story, SolveReport const&);
   bool advance(SolveReport const&);

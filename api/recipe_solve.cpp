@@ -144,7 +144,7 @@ void RecipeRun::run(In<double> b, Out<double> x, Story& story, std::optional<Sol
       total.emplace(std::move(report));
     }
     if (another && total->history.size() > before) total->history[before].mark = Mark::method;
-    if (named && renews(*total)) continue;
+    if (widens(*total) || (named && renews(*total))) continue;
     if (named) return;
     account_.spent = total->iterations;
     if (account_.keys.baseline == Baseline::initial && total->tolerance > 0)
@@ -180,6 +180,25 @@ bool RecipeRun::renews(SolveReport& total) {
   if (!why.empty()) total.message += not_renewed + why;
   if (why.empty()) account_.at_work = 0;
   return why.empty() && asked == Stop::running;
+}
+
+/// A preconditioner that a solve has found to be indefinite is made again in wider types, where it
+/// has them, for the solve to go on.
+bool RecipeRun::widens(SolveReport& total) {
+  if (total.reason != Stop::indefinite_preconditioner || !work_.made.owner ||
+      ctx_.asked() != Stop::running)
+    return false;
+  auto const start = Clock::now();
+  Preconditioner& M = *work_.made.owner;
+  bool wider = false;
+  ctx_.setting_up(ctx_.deadline(), [&] { wider = M.widen(ctx_, of_.system); });
+  if (wider) {
+    work_.made.M = M.view();
+    set_up_method(*work_.method, list_.at());
+    ctx_.log(Severity::note, cat(total.outcome(), ": the preconditioner is made in wider types"));
+  }
+  account_.set_ups += seconds_since(start);
+  return wider;
 }
 
 std::vector<SolveReport> RecipeRun::solve_columns(In<double> b, Out<double> x, Keys const& keys) {

@@ -117,8 +117,8 @@ if(TCSOLVE_HAVE_METIS)
   set(TCSOLVE_LINK_METIS METIS::METIS)
 endif()
 if(TCSOLVE_HAVE_CUDA)
-  # cuSPARSE is loaded when it is used (core/cuda/cusparse.hpp), the driver by the run time: a program
-  # starts where neither is installed. The installed package has the static run time beside it.
+  # The driver is loaded by the run time: a program starts where none is installed. The installed
+  # package has the static run time beside it.
   set(TCSOLVE_LINK_CUDA $<BUILD_INTERFACE:CUDA::cudart_static> $<INSTALL_INTERFACE:tcsolve::cudart>)
   # One CUDA runtime for the shared library of the tests and the programs that use it.
   set(TCSOLVE_LINK_CUDA_SHARED CUDA::cudart)

@@ -60,10 +60,6 @@ function(tcsolve_library)
   tcsolve_objects(tcsolve_cuda ${sources})
   if(TARGET tcsolve_cuda)
     target_link_libraries(tcsolve_cuda PRIVATE ${TCSOLVE_LINK_CUDA})
-    if(TCSOLVE_HAVE_CUDA)
-      set_source_files_properties("${PROJECT_SOURCE_DIR}/core/cuda/cusparse.cpp" PROPERTIES
-        COMPILE_DEFINITIONS "TCSOLVE_CUDA_LIBRARIES=\"${CUDAToolkit_LIBRARY_DIR}\"")
-    endif()
   endif()
 
   if(TCSOLVE_HAVE_METIS)

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 
-#include <tcsolve/core/device_missing.hpp>
 #include <tcsolve/core/parallel.hpp>
 
 namespace tcsolve {
@@ -60,7 +59,6 @@ Context::Context(Backend backend, ContextOptions options, Observer* observer)
     arena_ = Arena(space_);
     cuda::lend(*device_, &arena_);
     range_listener_ = cuda::profiler();
-    if (std::string const text = cuda::missing(*device_); !text.empty()) log(Severity::note, text);
   } else {
     device_name_ = cat("host, ", threads_, threads_ == 1 ? " thread" : " threads");
     if (backend == Backend::automatic) log(Severity::note, cat("running on the host: ", why));

@@ -2,7 +2,6 @@
 /// The device half of the core in a build without CUDA.
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/core/device_energy.hpp>
-#include <tcsolve/core/device_missing.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/core/own_stream.hpp>
 #include <tcsolve/core/ranges.hpp>
@@ -23,7 +22,6 @@ bool available(std::string& why, int) {
 std::shared_ptr<Device> open(int) { absent(); }
 Facts facts(Device&) { absent(); }
 Speeds speeds(Device&) { absent(); }
-std::string missing(Device const&) { absent(); }
 bool shared(Device const&) { absent(); }
 Space space(Device const&) { absent(); }
 std::size_t free_memory(Device&) { absent(); }

@@ -20,6 +20,7 @@ void register_formats(FormatList& formats) {
   TCSOLVE_ADD(spaden);
   TCSOLVE_ADD(tiled);
   TCSOLVE_ADD(bittcf);
+  TCSOLVE_ADD(tile16);
 }
 
 void register_operators(OperatorRegistry& r, FormatList const& among) {

@@ -19,7 +19,7 @@ template <class T>
 void Corrected<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* sigma) const {
   if (!corrects()) return A_->apply_dot(ctx, alpha, x, y, sigma);
   A_->apply(ctx, alpha, x, T(0), y);
-  submit(ctx, AddDiagonalDot<T>{y.rows, double(alpha), {D_.data(), block_}, x, y.data, sigma});
+  submit(ctx, AddDiagonalDot<T>{y.rows, double(alpha), {D_.data(), block_}, x.data, y.data, sigma});
 }
 
 template <class T>

@@ -7,18 +7,17 @@
 
 namespace tcsolve {
 
-/// (D x)_i of column c of a block of vectors; D is (rows, block).
-template <class T>
+/// A row of D times what x holds of its block: at(j) is entry j of a column of x.
 struct DiagonalBlocks {
-  float const* d;
+  float const* d;  // (rows, block)
   int block;
-  TCSOLVE_HD double operator()(Elements<T const> const& x, std::int64_t i, std::int64_t c) const {
-    std::int64_t const k = x.cols;
-    if (block == 1) return double(d[i]) * double(x[i * k + c]);
-    std::int64_t const first = i - static_cast<Index>(i) % block;
+  template <class At>
+  TCSOLVE_HD double operator()(Index i, At const& at) const {
+    if (block == 1) return double(d[i]) * double(at(i));
+    Index const first = i - i % block;
+    float const* const row = d + std::int64_t{i} * block;
     double sum = 0;
-    for (int j = 0; j < block; ++j)
-      sum += double(d[i * block + j]) * double(x[(first + j) * k + c]);
+    for (int j = 0; j < block; ++j) sum += double(row[j]) * double(at(first + j));
     return sum;
   }
 };
@@ -29,28 +28,30 @@ struct AddDiagonal {
   static constexpr char const* name = "add_diagonal";
   std::int64_t n;
   double alpha;
-  DiagonalBlocks<T> D;
+  DiagonalBlocks D;
   Elements<T const> x;
   Elements<T> y;
   TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
-    std::int64_t const k = y.cols, i = k == 1 ? e : row_of_element(e, y.cols);
-    y[e] = T(double(y[e]) + alpha * D(x, i, e - i * k));
+    std::int64_t const k = y.cols, i = k == 1 ? e : row_of_element(e, y.cols), c = e - i * k;
+    auto const at = [&](std::int64_t j) { return x[j * k + c]; };
+    y[e] = T(double(y[e]) + alpha * D(static_cast<Index>(i), at));
   }
 };
 
-/// The same of one column, and sigma = <x, y>.
+/// The same of one column of adjacent entries, and sigma = <x, y>.
 template <class T>
 struct AddDiagonalDot {
   static constexpr char const* name = "add_diagonal_dot";
   static constexpr int sums = 1;
   std::int64_t n;
   double alpha;
-  DiagonalBlocks<T> D;
-  Elements<T const> x;
+  DiagonalBlocks D;
+  T const* x;
   T* y;
   double* sigma;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
-    T const v = T(double(y[i]) + alpha * D(x, i, 0));
+    T const before = y[i];
+    T const v = T(double(before) + alpha * D(static_cast<Index>(i), [&](Index j) { return x[j]; }));
     y[i] = v;
     sum[0] += conjugate(double(x[i])) * double(v);
   }

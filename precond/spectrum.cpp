@@ -5,54 +5,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/spectrum_ops.hpp>
 
 namespace tcsolve {
+namespace {
 
-Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
-                           LinearOperator<double> const& M, int steps, char const* who,
-                           Indefinite indefinite) {
-  Index n = A.rows();
-  auto scope = ctx.arena().scope();
-  double* value = scope.take<double>(1);
-  Out<double> r = scope.vector<double>(n), z = scope.vector<double>(n), p = scope.vector<double>(n),
-              q = scope.vector<double>(n);
+/// The extreme eigenvalues of the Lanczos matrix that rho and sigma of the steps make. Steps behind
+/// one that ends the iteration hold nothing.
+Spectrum lanczos(std::span<double const> rho, std::span<double const> sigma, char const* who,
+                 Indefinite indefinite) {
   auto const positive = [](double v) { return v > 0 && std::isfinite(v); };
-  auto definite = [&](double v, char const* which) {
+  auto const definite = [&](double v, char const* which) {
     if (!positive(v))
       throw SetupError(cat(who, ": the ", which, " is not positive definite (curvature ", v,
                            "); use jacobi with minres or gmres"));
-    return v;
   };
-  std::int64_t const all = ctx.communicator().global_size(n);
-  random_vector<double>(ctx, 64, r);
-  double rho_first = 0, rho_prev = 0, beta = 0, alpha_prev = 0;
+  bool const ignored = indefinite == Indefinite::ignore;
+  double alpha_prev = 0;
   std::vector<double> diagonal, below;
-  for (int k = 0; k < std::min<std::int64_t>(steps, all); ++k) {
-    M.apply_dot(ctx, r, z, value);
-    // After a request to stop, an inner solver was interrupted; a fixed M was applied in full.
-    if (!M.traits().fixed && ctx.asked() != Stop::running) break;
-    double rho = read(ctx, value);
-    if (k == 0) rho_first = rho;
-    if (k > 0 && !(rho > 1e-28 * rho_first)) break;  // the Krylov space is exhausted
-    bool const ignored = indefinite == Indefinite::ignore;
-    if (ignored && !positive(rho)) break;
-    definite(rho, "inner preconditioner");
-    beta = k == 0 ? 0.0 : rho / rho_prev;
-    axpby<double, double>(ctx, 1.0, z, beta, p);  // p = z + beta p
-    A.apply_dot(ctx, p, q, value);
-    double const curvature = read(ctx, value);
-    if (ignored && !positive(curvature)) break;
-    double alpha = rho / definite(curvature, "operator");
+  for (std::size_t k = 0; k < rho.size(); ++k) {
+    if (k > 0 && !(rho[k] > 1e-28 * rho[0])) break;  // the Krylov space is exhausted
+    if (ignored && !(positive(rho[k]) && positive(sigma[k]))) break;
+    definite(rho[k], "inner preconditioner");
+    definite(sigma[k], "operator");
+    double const beta = k == 0 ? 0.0 : rho[k] / rho[k - 1], alpha = rho[k] / sigma[k];
     if (!std::isnormal(alpha) || !std::isnormal(1 / alpha))
       throw SetupError(cat(who, ": the eigenvalues of M A are beyond FP64; scale the system"));
-    axpby<double, double>(ctx, -alpha, q, 1.0, r);
     diagonal.push_back(1 / alpha + (k == 0 ? 0.0 : beta / alpha_prev));
     if (k > 0) below.push_back(std::sqrt(beta) / alpha_prev);
-    rho_prev = rho;
     alpha_prev = alpha;
   }
   if (diagonal.empty()) return {1, 1};
@@ -60,12 +45,43 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
   int const e = std::ilogb(diagonal.front());
   for (auto* entries : {&diagonal, &below})
     for (double& entry : *entries) entry = std::ldexp(entry, -e);
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> lanczos;
-  lanczos.computeFromTridiagonal(Eigen::Map<Eigen::VectorXd>(diagonal.data(), diagonal.size()),
-                                 Eigen::Map<Eigen::VectorXd>(below.data(), below.size()),
-                                 Eigen::EigenvaluesOnly);
-  return {std::ldexp(lanczos.eigenvalues().minCoeff(), e),
-          std::ldexp(lanczos.eigenvalues().maxCoeff(), e)};
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen;
+  eigen.computeFromTridiagonal(Eigen::Map<Eigen::VectorXd>(diagonal.data(), diagonal.size()),
+                               Eigen::Map<Eigen::VectorXd>(below.data(), below.size()),
+                               Eigen::EigenvaluesOnly);
+  return {std::ldexp(eigen.eigenvalues().minCoeff(), e),
+          std::ldexp(eigen.eigenvalues().maxCoeff(), e)};
+}
+
+}  // namespace
+
+Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
+                           LinearOperator<double> const& M, int steps, char const* who,
+                           Indefinite indefinite) {
+  Index const n = A.rows();
+  auto const most =
+      static_cast<int>(std::min<std::int64_t>(steps, ctx.communicator().global_size(n)));
+  if (most == 0) return {1, 1};
+  auto scope = ctx.arena().scope();
+  double *const rho = scope.take<double>(2 * static_cast<std::size_t>(most)), *const sigma =
+                                                                                  rho + most;
+  Out<double> r = scope.vector<double>(n), z = scope.vector<double>(n), p = scope.vector<double>(n),
+              q = scope.vector<double>(n);
+  random_vector<double>(ctx, 64, r);
+  int made = 0;
+  for (; made < most; ++made) {
+    M.apply_dot(ctx, r, z, rho + made);
+    // An M that solves systems itself was interrupted after a request to stop, and is not to be
+    // given what is left where the Krylov space is exhausted.
+    if (!M.traits().fixed && (ctx.asked() != Stop::running || !(read(ctx, rho + made) > 0))) break;
+    submit(ctx, SpectrumDirection{n, rho + made, made == 0, z.data, p.data});
+    A.apply_dot(ctx, p, q, sigma + made);
+    submit(ctx, SpectrumResidual{n, rho + made, sigma + made, q.data, r.data});
+  }
+  std::vector<double> scalars(2 * static_cast<std::size_t>(most));
+  copy_bytes(ctx, scalars.data(), Space::host, rho, ctx.space(), scalars.size() * sizeof(double));
+  return lanczos({scalars.data(), std::size_t(made)}, {scalars.data() + most, std::size_t(made)},
+                 who, indefinite);
 }
 
 }  // namespace tcsolve

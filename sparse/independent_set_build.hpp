@@ -26,12 +26,16 @@ struct LetWait {
   }
 };
 
-/// The largest word of i and its neighbours.
+TCSOLVE_HD bool is_waiting(std::int64_t word) { return word >= waits && word < is_member; }
+
+/// The largest word of i and its neighbours; where `asks` is given, of those alone that wait by it.
 struct Greatest {
   PatternView a, back;
   std::int64_t const* word;
   std::int64_t* greatest;
+  std::int64_t const* asks = nullptr;
   TCSOLVE_HD void operator()(std::int64_t i) const {
+    if (asks != nullptr && !is_waiting(asks[i])) return;
     std::int64_t most = word[i];
     auto const among = [&](PatternView const& edges) {
       for (Offset k = edges.offsets[i], end = edges.offsets[i + 1]; k < end; ++k) {
@@ -50,8 +54,9 @@ struct Join {
   std::int64_t* word;
   std::int32_t* waiting;  ///< set where somebody still waits
   TCSOLVE_HD void operator()(std::int64_t i) const {
-    std::int64_t const mine = word[i], most = greatest[i];
-    if (mine < waits || mine >= is_member) return;
+    std::int64_t const mine = word[i];
+    if (!is_waiting(mine)) return;
+    std::int64_t const most = greatest[i];
     if (most == mine)
       word[i] = is_member + i;
     else if (most >= is_member)
@@ -86,8 +91,8 @@ IndependentSet independent_set(On& on, PatternView const& a, PatternView const& 
   on.each(n, LetWait{word});
   for (std::int32_t waiting = n > 0; waiting != 0;) {
     on.clear(flag, 1);
-    on.each(n, Greatest{a, back, word, near});
-    if (distance > 1) on.each(n, Greatest{a, back, near, farther});
+    on.each(n, Greatest{a, back, word, near, distance > 1 ? nullptr : word});
+    if (distance > 1) on.each(n, Greatest{a, back, near, farther, word});
     on.each(n, Join{distance > 1 ? farther : near, word, flag});
     on.read(flag, &waiting, 1);
   }

@@ -2,7 +2,6 @@
 #include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/cuda/pool.hpp>
-#include <tcsolve/core/device_missing.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 
 #include <algorithm>
@@ -123,10 +122,6 @@ Device::Device(int which, std::uint32_t number) : ordinal(which), home(number) {
       check(cudaStreamCreateWithFlags(s, cudaStreamNonBlocking));
     for (cudaEvent_t* e : {&order, &released_})
       check(cudaEventCreateWithFlags(e, cudaEventDisableTiming));
-    if (Cusparse const& library = cuda::cusparse(); library.there) {
-      check(library.Create(&cusparse));
-      check(library.SetStream(cusparse, stream));
-    }
     // From the pool: cudaMalloc may wait for what others run.
     auto take = [&](auto*& p, std::size_t n) {
       void* memory = nullptr;
@@ -149,22 +144,14 @@ Device::~Device() { close(); }
 void Device::close() noexcept {
   for (void* p : {static_cast<void*>(scratch.partials), static_cast<void*>(scratch.ticket)})
     if (p != nullptr) cudaFree(p);
-  if (cusparse) cuda::cusparse().Destroy(cusparse);
   for (cudaEvent_t e : {order, released_})
     if (e) cudaEventDestroy(e);
   for (cudaStream_t s : {stream, side_stream, memory_stream})
     if (s) cudaStreamDestroy(s);
   scratch = {};
-  cusparse = nullptr;
   order = released_ = nullptr;
   stream = side_stream = memory_stream = nullptr;
   cudaGetLastError();
-}
-
-std::string missing(Device const& on) {
-  if (on.cusparse != nullptr) return "";
-  return cat("cuSPARSE cannot be loaded, csr takes kernels of tcsolve's own (", cusparse().problem,
-             ")");
 }
 
 void Device::give_back(void* p) noexcept {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The device as the code in kernels/cuda sees it: stream, handles, reduction scratch, error
-/// checks.
+/// The device as the code in kernels/cuda sees it: streams, reduction scratch, error checks.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include <tcsolve/core/array.hpp>
-#include <tcsolve/core/cuda/cusparse.hpp>
 #include <tcsolve/core/device.hpp>
 
 namespace tcsolve::cuda {
@@ -18,7 +16,6 @@ namespace tcsolve::cuda {
 /// Throws MemoryError for memory, Unsupported for what cannot be done in a stream that is being
 /// captured, DeviceError for the rest, with the call's place and code.
 void check(cudaError_t code, std::source_location where = std::source_location::current());
-void check(cusparseStatus_t code, std::source_location where = std::source_location::current());
 
 /// Partial sums of one reduction, the ticket by which the last block is found, and a counter by
 /// which blocks share work in order. One operation of a stream runs at a time, so one scratch per
@@ -47,8 +44,7 @@ class Device {
   int single_to_double = 2;  ///< FP32 operations in the time of one in FP64
   int max_blocks = 0;        ///< grid of a full pass: a multiple of the multiprocessors
   cudaStream_t stream = nullptr;
-  cudaStream_t side_stream = nullptr;   ///< for words to a running loop
-  cusparseHandle_t cusparse = nullptr;  ///< null where there is no cuSPARSE
+  cudaStream_t side_stream = nullptr;  ///< for words to a running loop
   Scratch scratch{};
 
   /// Released memory goes in the order of `stream`: `memory_stream` waits for what `stream` holds,

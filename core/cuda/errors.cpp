@@ -30,13 +30,4 @@ void check(cudaError_t code, std::source_location where) {
   throw DeviceError(text);
 }
 
-void check(cusparseStatus_t code, std::source_location where) {
-  if (code == CUSPARSE_STATUS_SUCCESS) return;
-  std::string text = cat("cuSPARSE: ", cuda::cusparse().GetErrorString(code), " (",
-                         static_cast<int>(code), "); ", place(where));
-  if (code == CUSPARSE_STATUS_ALLOC_FAILED || code == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES)
-    throw MemoryError(text);
-  throw DeviceError(text);
-}
-
 }  // namespace tcsolve::cuda

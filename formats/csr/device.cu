@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// CSR products on the device: cuSPARSE where it has the product, a plain kernel where it has not.
+/// CSR products on the device (formats/csr/product.hpp).
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/formats/csr/ops.hpp>
 #include <tcsolve/formats/csr/product.hpp>
@@ -16,35 +16,7 @@ namespace tcsolve::cuda {
 
 namespace {
 
-template <class T>
-constexpr cudaDataType data_type = CUDA_R_64F;
-template <>
-constexpr cudaDataType data_type<float> = CUDA_R_32F;
-
-/// cuSPARSE descriptors are freed on every path out of a scope.
-struct DenseVector {
-  cusparseDnVecDescr_t handle = nullptr;
-  template <class T>
-  DenseVector(T const* data, std::int64_t n) {
-    check(cusparse().CreateDnVec(&handle, n, const_cast<T*>(data), data_type<T>));
-  }
-  ~DenseVector() { cusparse().DestroyDnVec(handle); }
-};
-
-struct DenseMatrix {
-  cusparseDnMatDescr_t handle = nullptr;
-  template <class T>
-  DenseMatrix(MultiView<T const> v) {
-    check(cusparse().CreateDnMat(
-        &handle, v.rows, v.cols, v.ld, const_cast<T*>(v.data), data_type<T>,
-        v.layout == Layout::row_major ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL));
-  }
-  ~DenseMatrix() { cusparse().DestroyDnMat(handle); }
-};
-
 constexpr int block = 256, ahead = 4;
-/// A row of more entries for each of its lanes is the block's work.
-constexpr Offset most_of_lane = 64;
 
 /// Entries first, first + step, ... < end of a row times x, several on their way.
 template <class S, class T>
@@ -67,45 +39,46 @@ __device__ T add_entries(CsrView<S> const& a, Offset first, Offset end, int step
   return sum;
 }
 
-/// `lanes` threads a row, and one column of x; a long row is the block's. Sums are fixed trees: the
-/// same bits on every run.
+/// `lanes` threads a row that is not cut, and one column of x. Sums are fixed trees: the same bits
+/// on every run.
 template <int lanes, class S, class T>
 __global__ void __launch_bounds__(block)
-    row_kernel(CsrView<S> a, T const* x, std::int64_t stride, Range<T> y) {
-  __shared__ Index listed[block / lanes];
-  __shared__ int count;
-  __shared__ T part[block / 32];
+    row_kernel(CsrParts<S> a, T const* x, std::int64_t stride, Range<T> y) {
   int const lane = threadIdx.x % lanes;
   std::int64_t const step = std::int64_t{gridDim.x} * (block / lanes);
-  for (std::int64_t i0 = std::int64_t{blockIdx.x} * (block / lanes); i0 < a.rows; i0 += step) {
+  for (std::int64_t i0 = std::int64_t{blockIdx.x} * (block / lanes); i0 < a.a.rows; i0 += step) {
     std::int64_t const i = i0 + threadIdx.x / lanes;
-    Offset const begin = i < a.rows ? a.offsets[i] : 0, end = i < a.rows ? a.offsets[i + 1] : 0;
-    bool const is_long = end - begin > lanes * most_of_lane;
-    T sum = is_long ? T(0) : add_entries(a, begin + lane, end, lanes, x, stride);
+    Offset const begin = i < a.a.rows ? a.a.offsets[i] : 0;
+    Offset const end = i < a.a.rows ? a.a.offsets[i + 1] : 0;
+    bool const cut = a.count > 0 && end - begin > a.length;
+    T sum = cut ? T(0) : add_entries(a.a, begin + lane, end, lanes, x, stride);
     __syncwarp();
 #pragma unroll
     for (int offset = lanes / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(all, sum, offset);
-    if (lane == 0 && i < a.rows && !is_long) y.write(static_cast<Index>(i), sum);
-    if (!__syncthreads_or(is_long)) continue;
-
-    if (threadIdx.x == 0) count = 0;
-    __syncthreads();
-    if (is_long && lane == 0) listed[atomicAdd(&count, 1)] = static_cast<Index>(i);
-    __syncthreads();
-    for (int k = 0; k < count; ++k) {
-      Index const row = listed[k];
-      T const mine = warp_sum(
-          add_entries(a, a.offsets[row] + threadIdx.x, a.offsets[row + 1], block, x, stride));
-      if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = mine;
-      __syncthreads();
-      if (threadIdx.x == 0) {
-        T total = part[0];
-        for (int w = 1; w < block / 32; ++w) total += part[w];
-        y.write(row, total);
-      }
-      __syncthreads();
-    }
+    if (lane == 0 && i < a.a.rows && !cut) y.write(static_cast<Index>(i), sum);
   }
+}
+
+/// A warp a part of a long row.
+template <class S, class T>
+__global__ void __launch_bounds__(block)
+    part_kernel(CsrParts<S> a, T const* x, std::int64_t stride, T* sums) {
+  Index const part = blockIdx.x * (block / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (part >= a.count) return;
+  CsrPart const here = part_of(a, part);
+  T const sum = warp_sum(add_entries(a.a, here.begin + lane, here.end, 32, x, stride));
+  if (lane == 0) sums[part] = sum;
+}
+
+/// A warp a long row: the sums of its parts.
+template <class S, class T>
+__global__ void __launch_bounds__(block) join_kernel(CsrParts<S> a, T const* sums, Range<T> y) {
+  Index const k = blockIdx.x * (block / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (k >= a.long_rows) return;
+  T sum = 0;
+  for (Index p = a.long_start[k] + lane; p < a.long_start[k + 1]; p += 32) sum += sums[p];
+  sum = warp_sum(sum);
+  if (lane == 0) y.write(a.long_row[k], sum);
 }
 
 /// One warp a row and up to 8 columns of x; lanes stride over the entries, each of which is read
@@ -186,96 +159,34 @@ __global__ void __launch_bounds__(256)
 
 }  // namespace
 
-class CsrPlan {
- public:
-  template <class T>
-  CsrPlan(Device& on, CsrView<T> const& a, bool deterministic)
-      : algorithm(deterministic ? CUSPARSE_SPMV_CSR_ALG2 : CUSPARSE_SPMV_CSR_ALG1) {
-    check(cusparse().CreateCsr(
-        &matrix, a.rows, a.cols, a.entries, const_cast<void*>(a.offsets.data),
-        const_cast<std::int32_t*>(a.columns), const_cast<T*>(a.values), CUSPARSE_INDEX_32I,
-        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<T>));
-    try {
-      prepare<T>(on, a);
-    } catch (...) {
-      cusparse().DestroySpMat(matrix);
-      throw;
-    }
-  }
-  ~CsrPlan() { cusparse().DestroySpMat(matrix); }
-  CsrPlan(CsrPlan const&) = delete;
-
-  cusparseSpMatDescr_t matrix = nullptr;
-  Array<std::byte> spmv_buffer, spmm_buffer;
-  cusparseSpMVAlg_t algorithm;  // ALG2 gives the same bits on every run, ALG1 is often quicker
-
- private:
-  template <class T>
-  void prepare(Device& on, CsrView<T> const& a) {
-    // cuSPARSE analyses the matrix alone here; the vectors only have to have the right extents.
-    Array<T> x(on.space(), a.cols), y(on.space(), a.rows);
-    DenseVector dx(x.data(), a.cols), dy(y.data(), a.rows);
-    T one = 1, zero = 0;
-    std::size_t bytes = 0;
-    check(cusparse().SpMV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
-                                     dx.handle, &zero, dy.handle, data_type<T>, algorithm, &bytes));
-    spmv_buffer = Array<std::byte>(on.space(), std::max<std::size_t>(bytes, 16));
-    check(cusparse().SpMV_preprocess(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix,
-                                     dx.handle, &zero, dy.handle, data_type<T>, algorithm,
-                                     spmv_buffer.data()));
-    check(cudaStreamSynchronize(on.stream));
-  }
-};
-
-template <class T>
-std::shared_ptr<CsrPlan> plan_csr(Device& on, CsrView<T> const& a, bool deterministic) {
-  if (on.cusparse == nullptr) return nullptr;  // the plain kernels then
-  if (a.offsets.wide || a.rows == 0 || a.cols == 0 || a.entries == 0) return nullptr;
-  return std::make_shared<CsrPlan>(on, a, deterministic);
-}
-
-template <class T>
-void spmm_csr(Device& on, CsrPlan& plan, T alpha, In<T> x, T beta, Out<T> y) {
-  constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  if (x.is_vector() && y.is_vector()) {
-    DenseVector dx(x.data, x.rows), dy(y.data, y.rows);
-    check(cusparse().SpMV(on.cusparse, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
-                          data_type<T>, plan.algorithm, plan.spmv_buffer.data()));
-    return;
-  }
-  constexpr auto algorithm = CUSPARSE_SPMM_CSR_ALG2;
-  In<T> target = y;
-  DenseMatrix dx(x), dy(target);
-  std::size_t bytes = 0;
-  check(cusparse().SpMM_bufferSize(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta,
-                                   dy.handle, data_type<T>, algorithm, &bytes));
-  if (bytes > plan.spmm_buffer.size()) {
-    check(cudaStreamSynchronize(on.stream));  // the old buffer may be in use
-    plan.spmm_buffer = Array<std::byte>(on.space(), bytes);
-  }
-  check(cusparse().SpMM(on.cusparse, op, op, &alpha, plan.matrix, dx.handle, &beta, dy.handle,
-                        data_type<T>, algorithm, plan.spmm_buffer.data()));
-}
-
 template <class S, class T>
-void spmm_csr(Device& on, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> y) {
+void spmm_csr(Device& on, T alpha, CsrParts<S> const& cut, T* sums, In<T> x, T beta, Out<T> y) {
+  CsrView<S> const& a = cut.a;
   if (a.rows == 0 || y.cols == 0) return;
   auto row_stride = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
   auto col_stride = [](auto v) { return v.layout == Layout::row_major ? std::int64_t{1} : v.ld; };
+  auto const blocks_of = [](std::int64_t threads) {
+    return static_cast<unsigned int>((threads + block - 1) / block);
+  };
   if (y.cols == 1) {
     Range<T> const to{alpha, beta, y.data, row_stride(y)};
     Offset const mean = a.entries / a.rows;  // half of it, or a quarter, on their way in a lane
-    int const of_row = mean <= 8 ? 2 : mean <= 16 ? 4 : mean <= 128 ? 8 : 32;
+    int const of_row = mean <= 8 ? 2 : mean <= 16 ? 4 : mean <= 48 ? 8 : mean <= 128 ? 16 : 32;
     auto const launch = [&]<int... lanes>(std::integer_sequence<int, lanes...>) {
-      std::int64_t const tiles = (std::int64_t{a.rows} * of_row + block - 1) / block;
-      auto const blocks =
-          static_cast<unsigned int>(std::min<std::int64_t>(tiles, 16 * on.max_blocks));
+      unsigned int const most = 16 * on.max_blocks;
+      unsigned int const blocks = std::min(blocks_of(std::int64_t{a.rows} * of_row), most);
       ((lanes == of_row
-            ? row_kernel<lanes><<<blocks, block, 0, on.stream>>>(a, x.data, row_stride(x), to)
+            ? row_kernel<lanes><<<blocks, block, 0, on.stream>>>(cut, x.data, row_stride(x), to)
             : void()),
        ...);
     };
-    launch(std::integer_sequence<int, 2, 4, 8, 32>{});
+    launch(std::integer_sequence<int, 2, 4, 8, 16, 32>{});
+    if (cut.count > 0) {
+      part_kernel<<<blocks_of(std::int64_t{32} * cut.count), block, 0, on.stream>>>(
+          cut, x.data, row_stride(x), sums);
+      join_kernel<<<blocks_of(std::int64_t{32} * cut.long_rows), block, 0, on.stream>>>(cut, sums,
+                                                                                        to);
+    }
     return check(cudaGetLastError());
   }
   int blocks = std::min<std::int64_t>((std::int64_t{a.rows} + 7) / 8, 16 * on.max_blocks);
@@ -297,12 +208,8 @@ void spmm_csr(Device& on, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> 
   check(cudaGetLastError());
 }
 
-template std::shared_ptr<CsrPlan> plan_csr<double>(Device&, CsrView<double> const&, bool);
-template std::shared_ptr<CsrPlan> plan_csr<float>(Device&, CsrView<float> const&, bool);
-template void spmm_csr<double>(Device&, CsrPlan&, double, In<double>, double, Out<double>);
-template void spmm_csr<float>(Device&, CsrPlan&, float, In<float>, float, Out<float>);
 #define TCSOLVE_INSTANTIATE(S, T) \
-  template void spmm_csr<S, T>(Device&, T, CsrView<S> const&, In<T>, T, Out<T>);
+  template void spmm_csr<S, T>(Device&, T, CsrParts<S> const&, T*, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 
 template struct Executes<CsrOps>;

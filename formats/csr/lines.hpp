@@ -7,16 +7,34 @@
 
 namespace tcsolve {
 
-/// CSR whose long rows are cut.
+/// CSR whose long rows are cut, so that one of them keeps no thread for long.
 template <class S>
 struct CsrParts {
-  static constexpr Offset length = 512;  ///< entries of a part; rows of more are cut
+  static constexpr Offset length = 256;  ///< entries of a part; rows of more are cut
   CsrView<S> a;
   Index long_rows = 0;
   Index count = 0;                    ///< parts
   Index const* long_row = nullptr;    ///< (long_rows)
   Index const* long_start = nullptr;  ///< (long_rows + 1) first part of each
 };
+
+/// The entries of a part, and which of the long rows it is of.
+struct CsrPart {
+  Index of;
+  Offset begin, end;
+};
+template <class S>
+TCSOLVE_HD CsrPart part_of(CsrParts<S> const& a, Index part) {
+  Index low = 0, high = a.long_rows;  // the row is the last that begins at or before the part
+  while (high - low > 1) {
+    Index const middle = low + (high - low) / 2;
+    (a.long_start[middle] <= part ? low : high) = middle;
+  }
+  Index const row = a.long_row[low];
+  Offset const begin = a.a.offsets[row] + (part - a.long_start[low]) * a.length;
+  Offset const end = a.a.offsets[row + 1];
+  return {low, begin, begin + a.length < end ? begin + a.length : end};
+}
 
 template <class S, class F>
 TCSOLVE_HD void walk_entries(CsrView<S> const& a, Offset begin, Offset end, F& entry) {
@@ -54,15 +72,8 @@ TCSOLVE_HD LineOwner walk(CsrParts<S> const& a, std::int64_t line, F& entry) {
     return {static_cast<Index>(line), -1};
   }
   Index const part = static_cast<Index>(line - a.a.rows);
-  Index low = 0, high = a.long_rows;  // the row is the last that begins at or before the part
-  while (high - low > 1) {
-    Index const middle = low + (high - low) / 2;
-    (a.long_start[middle] <= part ? low : high) = middle;
-  }
-  Index const row = a.long_row[low];
-  Offset const begin = a.a.offsets[row] + (part - a.long_start[low]) * a.length;
-  Offset const end = a.a.offsets[row + 1];
-  walk_entries(a.a, begin, begin + a.length < end ? begin + a.length : end, entry);
+  CsrPart const here = part_of(a, part);
+  walk_entries(a.a, here.begin, here.end, entry);
   return {-1, part};
 }
 template <class S>

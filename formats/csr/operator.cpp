@@ -16,20 +16,6 @@ namespace tcsolve {
 
 namespace {
 
-/// The plan of a uniform product on the device; null where there is none.
-template <class T, class S>
-std::shared_ptr<cuda::CsrPlan> plan_for(Context& ctx, CsrView<S> const& a) {
-  if constexpr (std::is_same_v<T, S>)
-    return ctx.visit([&]<class On>(On& on) {
-      if constexpr (OnDevice<On>)
-        return plan_csr(on, a, ctx.options().deterministic);
-      else
-        return std::shared_ptr<cuda::CsrPlan>();
-    });
-  else
-    return nullptr;
-}
-
 template <class S>
 CsrView<S> const& with_indices(CsrView<S> const& a) {
   if (a.space == Space::host) require_indices(a);
@@ -41,26 +27,57 @@ Csr<S> with_indices(Csr<S> a) {
   return a;
 }
 
+}  // namespace
+
 template <class T, class S>
-void product(Context& ctx, CsrView<S> const& a, cuda::CsrPlan* plan, T alpha, In<T> x, T beta,
-             Out<T> y, double* sigma = nullptr) {
+CsrOperator<T, S>::Side::Side(Context& ctx, CsrStorage<S> a) : matrix(std::move(a)) {
+  CsrView<S> const& view = matrix.view();
+  constexpr Offset most = CsrParts<S>::length;
+  auto scope = ctx.arena().scope();
+  double* const longest = scope.template take<double>(1);
+  ctx.within(nullptr, [&] {
+    submit(ctx, LongestRow<S>{view.rows, view, longest});
+  });  // stopped or not
+  if (!(read(ctx, longest) > double(most))) return;
+  std::vector<Offset> const offsets = offsets_to_host(ctx, view);
+  std::vector<Index> long_row, first{0};
+  for (Index i = 0; i < view.rows; ++i) {
+    Offset const length = offsets[i + 1] - offsets[i];
+    if (length <= most) continue;
+    long_row.push_back(i);
+    first.push_back(narrow(first.back() + (length + most - 1) / most, "parts of long rows"));
+  }
+  row = to_space(ctx, long_row.data(), long_row.size());
+  start = to_space(ctx, first.data(), first.size());
+  sums = Array<T>(ctx.space(), static_cast<std::size_t>(first.back()));
+}
+
+template <class T, class S>
+CsrParts<S> CsrOperator<T, S>::Side::parts() const {
+  return {matrix.view(), static_cast<Index>(row.size()), static_cast<Index>(sums.size()),
+          row.data(), start.data()};
+}
+
+template <class T, class S>
+void CsrOperator<T, S>::product(Context& ctx, Side const& side, T alpha, In<T> x, T beta, Out<T> y,
+                                double* sigma) {
+  CsrParts<S> const parts = side.parts();
+  T* const sums = side.sums.data();
   auto call = [=](Context& c) {
     c.visit([&]<class On>(On& on) {
-      if constexpr (OnDevice<On> && std::is_same_v<T, S>) {
-        bool const planned = (x.is_vector() && y.is_vector()) || !c.options().deterministic;
-        if (plan != nullptr && planned) return spmm_csr(on, *plan, alpha, x, beta, y);
-      }
-      spmm_csr(on, alpha, a, x, beta, y);
+      if constexpr (OnDevice<On>)
+        spmm_csr(on, alpha, parts, sums, x, beta, y);
+      else
+        spmm_csr(on, alpha, parts.a, x, beta, y);
     });
     if (sigma != nullptr) dot<T>(c, x, y, sigma);
   };
   if (x.is_vector() && y.is_vector())
-    ctx.submit_op(CsrMultiply<S, T>{a.rows, alpha, a, x.data, beta, y.data, sigma}, call);
+    ctx.submit_op(CsrMultiply<S, T>{parts.a.rows, alpha, parts.a, x.data, beta, y.data, sigma},
+                  call);
   else
     ctx.submit("csr_multiply", call);
 }
-
-}  // namespace
 
 template <class T, class S>
 CsrOperator<T, S>::CsrOperator(Context& ctx, CsrView<S> const& a, Arrays arrays)
@@ -72,9 +89,7 @@ CsrOperator<T, S>::CsrOperator(Context& ctx, Csr<S> a)
 
 template <class T, class S>
 CsrOperator<T, S>::CsrOperator(Context& ctx, CsrStorage<S> a)
-    : LinearOperator<T>(a.view().rows, a.view().cols),
-      matrix_(std::move(a)),
-      plan_(plan_for<T>(ctx, matrix_.view())) {
+    : LinearOperator<T>(a.view().rows, a.view().cols), side_(ctx, std::move(a)) {
   measure(ctx);
 }
 
@@ -83,25 +98,23 @@ CsrOperator<T, S>::~CsrOperator() = default;
 
 template <class T, class S>
 void CsrOperator<T, S>::measure(Context& ctx) {
-  norm_ = norm_inf(ctx, matrix_.view());
+  norm_ = norm_inf(ctx, side_.matrix.view());
 }
 
 template <class T, class S>
 void CsrOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
   Context::Entry const entry(ctx);
-  CsrView<S> before = matrix_.view();
-  require_extents("csr", before, a);
-  matrix_.update_values(ctx, a);
-  follow(ctx, before);
+  require_extents("csr", view(), a);
+  side_.matrix.update_values(ctx, a);
+  follow(ctx);
 }
 
 template <class T, class S>
 void CsrOperator<T, S>::update_values(Context& ctx, Csr<S> a) {
   Context::Entry const entry(ctx);
-  CsrView<S> before = matrix_.view();
-  require_extents("csr", before, a.view());
-  matrix_.update_values(ctx, std::move(a));
-  follow(ctx, before);
+  require_extents("csr", view(), a.view());
+  side_.matrix.update_values(ctx, std::move(a));
+  follow(ctx);
 }
 
 template <class T, class S>
@@ -110,28 +123,22 @@ void CsrOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
     update_values(ctx, a);
   } else {
     auto const beyond = Beyond::refuse_infinite;  // as it was made
-    if (matrix_.own_values() != nullptr) {
+    if (side_.matrix.own_values() != nullptr) {
       auto memory = ctx.arena().scope();
       return update_values(ctx, NarrowCsr<S>(ctx, a, beyond, memory).view());
     }
     NarrowCsr<S> narrow(ctx, a, beyond);
-    CsrView<S> const before = matrix_.view();
-    require_extents("csr", before, narrow.view());
-    matrix_ = std::move(narrow).owned(ctx);
-    follow(ctx, before);
+    require_extents("csr", view(), narrow.view());
+    side_.matrix = std::move(narrow).owned(ctx);
+    follow(ctx);
   }
 }
 
 /// What was made of the matrix before follows its new values.
 template <class T, class S>
-void CsrOperator<T, S>::follow(Context& ctx, CsrView<S> const& before) {
-  CsrView<S> const& a = matrix_.view();
-  // cuSPARSE's plan holds the addresses, and beside them what the pattern alone says.
-  if (a.offsets.data != before.offsets.data || a.columns != before.columns ||
-      a.values != before.values)
-    plan_ = plan_for<T>(ctx, a);
+void CsrOperator<T, S>::follow(Context& ctx) {
   if (transposed_) {
-    CsrView<S> const& at = transposed_->matrix.view();
+    CsrView<S> const &a = side_.matrix.view(), &at = transposed_->matrix.view();
     RowShares shares = row_shares(at);
     submit(ctx, TransposeValues<S>{shares.threads(at.entries), shares, a, at.columns,
                                    transposed_->matrix.own_values()});
@@ -143,23 +150,21 @@ template <class T, class S>
 void CsrOperator<T, S>::prepare(Context& ctx, Op op) const {
   if (op == Op::none) return;
   std::call_once(transposed_once_, [&] {
-    CsrView<S> const& a = matrix_.view();
+    CsrView<S> const& a = side_.matrix.view();
     Csr<S> at = a.space == Space::host ? transpose(a) : transpose(to_host(ctx, a).view());
-    CsrStorage<S> storage(ctx, std::move(at));
-    auto plan = plan_for<T>(ctx, storage.view());
-    transposed_.reset(new Side{std::move(storage), std::move(plan)});
+    transposed_ = std::make_unique<Side>(ctx, CsrStorage<S>(ctx, std::move(at)));
   });
 }
 
 template <class T, class S>
 Traits CsrOperator<T, S>::traits() const {
-  Real accumulate = matrix_.view().space == Space::host ? Real::f64 : real_of<T>;
+  Real accumulate = side_.matrix.view().space == Space::host ? Real::f64 : real_of<T>;
   return {.precision = {real_of<S>, real_of<T>, accumulate}, .transpose = true, .operations = true};
 }
 
 template <class T, class S>
 Cost CsrOperator<T, S>::cost(Index k) const {
-  CsrView<S> const& a = matrix_.view();
+  CsrView<S> const& a = side_.matrix.view();
   double entries = static_cast<double>(a.entries);
   double vectors = static_cast<double>(k) * (double(a.rows) + a.cols) * sizeof(T);
   return {2 * entries * k,
@@ -171,49 +176,24 @@ template <class T, class S>
 void CsrOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
   if (op == Op::transpose) {
     prepare(ctx, op);
-    product(ctx, transposed_->matrix.view(), transposed_->plan.get(), alpha, x, beta, y);
+    product(ctx, *transposed_, alpha, x, beta, y, nullptr);
   } else {
-    product(ctx, matrix_.view(), plan_.get(), alpha, x, beta, y);
+    product(ctx, side_, alpha, x, beta, y, nullptr);
   }
 }
 
 template <class T, class S>
 void CsrOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                      double* sigma) const {
-  product(ctx, matrix_.view(), plan_.get(), alpha, x, T(0), y, sigma);
-}
-
-template <class T, class S>
-void CsrOperator<T, S>::cut_long_rows(Context& ctx) const {
-  CsrView<S> const& a = matrix_.view();
-  constexpr Offset most = CsrParts<S>::length;
-  auto scope = ctx.arena().scope();
-  double* const longest = scope.template take<double>(1);
-  ctx.within(nullptr, [&] { submit(ctx, LongestRow<S>{a.rows, a, longest}); });  // stopped or not
-  if (!(read(ctx, longest) > double(most))) return;
-  std::vector<Offset> const offsets = offsets_to_host(ctx, a);
-  std::vector<Index> row, start{0};
-  for (Index i = 0; i < a.rows; ++i) {
-    Offset const length = offsets[i + 1] - offsets[i];
-    if (length <= most) continue;
-    row.push_back(i);
-    start.push_back(narrow(start.back() + (length + most - 1) / most, "parts of long rows"));
-  }
-  long_rows_ = {start.back(), to_space(ctx, row.data(), row.size()),
-                to_space(ctx, start.data(), start.size())};
+  product(ctx, side_, alpha, x, T(0), y, sigma);
 }
 
 template <class T, class S>
 void CsrOperator<T, S>::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
   if constexpr (all_double) {
-    std::call_once(cut_once_, [&] { cut_long_rows(ctx); });
-    CsrView<S> const& a = matrix_.view();
-    if (long_rows_.parts == 0) return tcsolve::exact_residual(ctx, a, v);
-    tcsolve::exact_residual(
-        ctx,
-        CsrParts<S>{a, static_cast<Index>(long_rows_.row.size()), long_rows_.parts,
-                    long_rows_.row.data(), long_rows_.start.data()},
-        v);
+    CsrParts<S> const parts = side_.parts();
+    if (parts.count == 0) return tcsolve::exact_residual(ctx, parts.a, v);
+    tcsolve::exact_residual(ctx, parts, v);
   }
 }
 

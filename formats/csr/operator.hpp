@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The CSR product: cuSPARSE on the device, Kokkos on the host. Every other format is compared
-/// with it.
+/// The CSR product. Every other format is compared with it.
 #pragma once
 
+#include <memory>
 #include <mutex>
 
 #include <tcsolve/formats/csr/product.hpp>
@@ -18,8 +18,7 @@ namespace tcsolve {
 ///   bytes  entries (sizeof(S) + 4) + 4 or 8 (rows + 1) + k sizeof(T) (rows + cols)
 ///   op     A^T is stored as a CSR matrix of its own when it is first asked for
 ///
-/// One operator serves one Context at a time (cuSPARSE keeps a workspace in it). With CUDA, work
-/// that was submitted must finish before the operator is destroyed.
+/// With CUDA, work that was submitted must finish before the operator is destroyed.
 template <class T, class S = T>
 class CsrOperator final : public LinearOperator<T> {
  public:
@@ -50,33 +49,29 @@ class CsrOperator final : public LinearOperator<T> {
   void update_values(Context&, CsrView<S> const& a);
   void update_values(Context&, Csr<S> a);
   using LinearOperator<T>::update_values;
-  CsrView<S> const& view() const { return matrix_.view(); }
+  CsrView<S> const& view() const { return side_.matrix.view(); }
 
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
   void do_exact_residual(Context&, ResidualVectors const&) const override;
   void do_update_values(Context&, CsrView<T> const& a) override;
-  void cut_long_rows(Context&) const;
   void measure(Context&);
-  void follow(Context&, CsrView<S> const& before);
+  void follow(Context&);
 
   static constexpr bool all_double = std::is_same_v<T, double> && std::is_same_v<S, double>;
-  struct LongRows {  // of the pattern, listed on demand
-    Index parts = 0;
-    Array<Index> row, start;
-  };
-  struct Side {  // A^T, made on demand
+  struct Side {  // A or A^T, and its long rows
+    Side(Context&, CsrStorage<S>);
+    CsrParts<S> parts() const;
     CsrStorage<S> matrix;
-    std::shared_ptr<cuda::CsrPlan> plan;
+    Array<Index> row, start;
+    mutable Array<T> sums;  // one of each part
   };
-  CsrStorage<S> matrix_;
-  std::shared_ptr<cuda::CsrPlan> plan_;
+  static void product(Context&, Side const&, T alpha, In<T> x, T beta, Out<T> y, double* sigma);
+  Side side_;
   double norm_ = 0;
   mutable std::once_flag transposed_once_;
-  mutable std::unique_ptr<Side> transposed_;
-  mutable std::once_flag cut_once_;
-  mutable LongRows long_rows_;
+  mutable std::unique_ptr<Side> transposed_;  // on demand
 };
 
 }  // namespace tcsolve

@@ -119,17 +119,23 @@ Offset longest(On& on, OffsetsView const& offsets, Index rows) {
   return most;
 }
 
-/// Replaces `a` by the pattern of A + A^T, diagonal included; keeps A's own arrays if the pattern
-/// is symmetric. Returns false if a row or a column has more than `most` entries (0: no limit).
+/// Whether a_ji is stored wherever a_ij is.
 template <class On>
-bool symmetrize(On& on, PatternView& a, Offset most) {
-  if (most > 0 && longest(on, a.offsets, a.rows) > most) return false;
+bool has_symmetric_pattern(On& on, PatternView const& a) {
   auto* const unmatched = on.template take<Index>(1);
   on.clear(unmatched, 1);
   on.each_warp(a.rows, Unmatched{a, unmatched});
   Index found = 0;
   on.read(unmatched, &found, 1);
-  if (found == 0) return true;
+  return found == 0;
+}
+
+/// Replaces `a` by the pattern of A + A^T, diagonal included; keeps A's own arrays if the pattern
+/// is symmetric. Returns false if a row or a column has more than `most` entries (0: no limit).
+template <class On>
+bool symmetrize(On& on, PatternView& a, Offset most) {
+  if (most > 0 && longest(on, a.offsets, a.rows) > most) return false;
+  if (has_symmetric_pattern(on, a)) return true;
   // A stable sort of the entries by column gives the rows of A^T, in each of which the row indices
   // ascend.
   auto* const column = on.template take<std::uint32_t>(a.entries);

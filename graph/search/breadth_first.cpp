@@ -28,21 +28,6 @@ void require_vertex(Index v, Index rows, char const* what) {
     throw ShapeError(cat("breadth-first search: ", what, " ", v, " is outside [0, ", rows, ")"));
 }
 
-void require_valid(Pattern const& a, SearchRequest const& request) {
-  if (a.rows != a.cols)
-    throw ShapeError(cat("breadth-first search: the matrix is ", a.rows, " x ", a.cols,
-                         "; a graph has as many rows as columns"));
-  if (request.sources.empty())
-    throw ShapeError("breadth-first search: no source is given; name at least one row");
-  for (Index const v : request.sources) require_vertex(v, a.rows, "source");
-  for (Index const v : request.until) require_vertex(v, a.rows, "vertex of 'until'");
-  if (request.depth < -1)
-    throw ShapeError(cat("breadth-first search: depth ", request.depth, "; needed is -1 or more"));
-  if (!request.may_enter.empty() && request.may_enter.size() != static_cast<std::size_t>(a.rows))
-    throw ShapeError(cat("breadth-first search: may_enter has ", request.may_enter.size(),
-                         " elements, the matrix ", a.rows, " rows"));
-}
-
 template <class Neighbours>
 BreadthFirst search(Index rows, SearchRequest const& request, Neighbours const& neighbours,
                     CancelFlag cancel) {
@@ -86,8 +71,23 @@ BreadthFirst search(Index rows, SearchRequest const& request, Neighbours const& 
 
 }  // namespace
 
+void require_searchable(Index rows, Index cols, SearchRequest const& request) {
+  if (rows != cols)
+    throw ShapeError(cat("breadth-first search: the matrix is ", rows, " x ", cols,
+                         "; a graph has as many rows as columns"));
+  if (request.sources.empty())
+    throw ShapeError("breadth-first search: no source is given; name at least one row");
+  for (Index const v : request.sources) require_vertex(v, rows, "source");
+  for (Index const v : request.until) require_vertex(v, rows, "vertex of 'until'");
+  if (request.depth < -1)
+    throw ShapeError(cat("breadth-first search: depth ", request.depth, "; needed is -1 or more"));
+  if (!request.may_enter.empty() && request.may_enter.size() != static_cast<std::size_t>(rows))
+    throw ShapeError(cat("breadth-first search: may_enter has ", request.may_enter.size(),
+                         " elements, the matrix ", rows, " rows"));
+}
+
 BreadthFirst breadth_first(Pattern const& a, SearchRequest const& request, CancelFlag cancel) {
-  require_valid(a, request);
+  require_searchable(a.rows, a.cols, request);
   if (request.along == Along::rows)
     return search(
         a.rows, request, [&](Index v) { return a.row(v); }, cancel);

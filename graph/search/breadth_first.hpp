@@ -47,6 +47,9 @@ struct BreadthFirst {
   Index levels() const { return static_cast<Index>(starts.size() - 1); }
 };
 
+/// Throws ShapeError for a request that does not fit a matrix of these extents.
+void require_searchable(Index rows, Index cols, SearchRequest const& request);
+
 /// A source that may not be entered is reached, at level 0, and left by no edge.
 ///
 ///   throws  ShapeError where A is not square, there is no source, a source or a vertex of `until`

@@ -17,17 +17,29 @@ class OwnedAmg final : public Preconditioner {
   void update(Context& ctx, System const& system) override {
     if (params_.reuse == AmgReuse::none) return make(ctx, system, amg_start(ctx, system, params_));
     hierarchy_->renew(ctx, system);
-    M_ = std::make_shared<AmgCycle>(hierarchy_);
+    store(ctx);
+  }
+  bool widen(Context& ctx, System const&) override {
+    if (!M_->is_narrow()) return false;
+    params_.values = AmgValues::f32;
+    hierarchy_->take_values(params_.values);
+    store(ctx);
+    return true;
   }
 
  private:
   void make(Context& ctx, System const& system, AmgStart start) {
     hierarchy_ = std::make_shared<AmgHierarchy>(ctx, system, params_, std::move(start));
-    M_ = std::make_shared<AmgCycle>(hierarchy_);
+    store(ctx);
+  }
+  void store(Context& ctx) {
+    hierarchy_->clock()(ctx, SetupPart::storing,
+                        [&] { M_ = std::make_shared<AmgCycle>(ctx, hierarchy_); });
+    M_->log_table(ctx);
   }
   AmgParams params_;
   std::shared_ptr<AmgHierarchy> hierarchy_;
-  OperatorPtr<double> M_;
+  std::shared_ptr<AmgCycle const> M_;
 };
 
 }  // namespace

@@ -14,7 +14,6 @@ namespace tcsolve {
 namespace {
 
 using Dense = Eigen::MatrixXd;
-constexpr double zero_eigenvalue = 1e-11;
 
 [[noreturn]] void refuse_indefinite() {
   throw SetupError(
@@ -70,6 +69,19 @@ Csr<double> coarse_inverse(Csr<double> const& a, CancelFlag cancel) {
   for (Index i = 0; i < n; ++i)
     std::iota(G.columns.begin() + Offset{i} * n, G.columns.begin() + Offset{i + 1} * n, 0);
   return G;
+}
+
+DenseInverse dense_inverse(Context& ctx, CsrView<double> const& a) {
+  Context::Entry const entry(ctx);
+  return ctx.visit([&](auto& on) { return dense_inverse(on, ctx.arena(), a); });
+}
+
+CsrStorage<double> coarse_inverse(Context& ctx, CsrView<double> const& a) {
+  if (ctx.device() != nullptr && a.rows > 0) {
+    DenseInverse made = dense_inverse(ctx, a);
+    if (made.definite) return sparse::stored(ctx, std::move(made.pattern), std::move(made.values));
+  }
+  return CsrStorage<double>(ctx, coarse_inverse(to_host(ctx, a), ctx.cancel_flag()));
 }
 
 }  // namespace tcsolve

@@ -13,8 +13,12 @@
 
 #include <tcsolve/core/cancel.hpp>
 #include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/sparse/owned_pattern.hpp>
 
 namespace tcsolve {
+
+/// What counts as 0 beside the largest eigenvalue, or a pivot beside its diagonal entry.
+constexpr double zero_eigenvalue = 1e-11;
 
 /// G as a matrix of full rows, exactly symmetric; rows of zeros of A are those of G. Of a symmetric
 /// matrix on the host. Throws SetupError where an eigenvalue is negative by more than rounding, or
@@ -22,4 +26,26 @@ namespace tcsolve {
 /// bytes besides.
 Csr<double> coarse_inverse(Csr<double> const& a, CancelFlag cancel);
 
+/// The same in the Context's space. On a device by Gauss-Jordan elimination there, and where that
+/// shows a pivot that is not positive, on the host. Cost: n passes over n^2 values; a copy to the
+/// host and back where A is singular.
+CsrStorage<double> coarse_inverse(Context&, CsrView<double> const& a);
+
+/// What Gauss-Jordan elimination makes.
+struct DenseInverse {
+  sparse::OwnedPattern pattern;  ///< full rows
+  Array<double> values;          ///< exactly symmetric
+  bool definite = false;         ///< every pivot was positive; else values mean nothing
+};
+DenseInverse dense_inverse(Context&, CsrView<double> const& a);
+
+}  // namespace tcsolve
+
+namespace tcsolve {
+namespace host {
+DenseInverse dense_inverse(Host&, Arena&, CsrView<double> const& a);
+}  // namespace host
+namespace cuda {
+DenseInverse dense_inverse(Device&, Arena&, CsrView<double> const& a);
+}  // namespace cuda
 }  // namespace tcsolve

@@ -1,23 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/amg/cycle.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <tcsolve/precond/amg/ops.hpp>
 
 namespace tcsolve {
 
-AmgCycle::AmgCycle(std::shared_ptr<AmgHierarchy const> hierarchy)
-    : LinearOperator<double>(hierarchy->levels().front().rows, hierarchy->levels().front().rows),
-      hierarchy_(std::move(hierarchy)) {}
+// Saad's symbols: theta and delta are the centre and half width of the interval, sigma = theta /
+// delta.
+template <class T>
+void CycleOf<T>::smooth(Context& ctx, StoredLevel<T> const& level, Out<T> r, Out<T> d, Out<T> x,
+                        bool from_zero) const {
+  auto const step = [&](double keep, double gain, StepFrom from) {
+    submit(ctx, SmoothingStep<T>{x.size(), keep, gain, level.weights.data(), In<T>(r), d, x, from});
+  };
+  bool const chebyshev = params_.smoother == AmgSmoother::chebyshev;
+  double const high = 1.1 * level.lambda_max, low = high / params_.eig_ratio,
+               theta = (high + low) / 2, delta = (high - low) / 2, sigma = theta / delta;
+  double rho = 1 / sigma;
+  step(0, chebyshev ? 1 / theta : 1.0, from_zero ? StepFrom::zero : StepFrom::correction);
+  for (int k = 1; k < params_.degree; ++k) {
+    level.A->apply(ctx, -1, d, 1, r);  // r -= A d
+    if (chebyshev) {
+      double const next = 1 / (2 * sigma - rho);
+      step(next * rho, 2 * next / delta, StepFrom::x);
+      rho = next;
+    } else {
+      step(0, 1, StepFrom::x);
+    }
+  }
+}
 
-Traits AmgCycle::traits() const {
+template <class T>
+void CycleOf<T>::cycle(Context& ctx, std::size_t l, Out<T> r, Out<T> x,
+                       bool leaves_residual) const {
+  StoredLevel<T> const& level = stored_.levels()[l];
+  if (level.inverse) return level.inverse->apply(ctx, r, x);
+  auto scope = ctx.arena().scope();
+  Out<T> const d = scope.template vectors<T>(r.rows, r.cols);
+  smooth(ctx, level, r, d, x, true);
+  if (level.P) {
+    Index const m = level.P->cols();
+    Out<T> const coarse = scope.template vectors<T>(m, r.cols),
+                 e = scope.template vectors<T>(m, r.cols);
+    level.A->apply(ctx, -1, d, 1, r);
+    level.R->apply(ctx, r, coarse);
+    bool const twice = params_.cycle == AmgCycleKind::w && stored_.levels()[l + 1].P;
+    cycle(ctx, l + 1, coarse, e, twice);
+    if (twice) {
+      Out<T> const more = scope.template vectors<T>(m, r.cols);
+      cycle(ctx, l + 1, coarse, more);
+      axpby<T, T>(ctx, 1.0, more, 1.0, e);
+    }
+    level.P->apply(ctx, e, d);
+    level.A->apply(ctx, -1, d, 1, r);
+    smooth(ctx, level, r, d, x, false);
+  }
+  if (leaves_residual) level.A->apply(ctx, -1, d, 1, r);
+}
+
+template <class T>
+void CycleOf<T>::apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y) const {
+  auto scope = ctx.arena().scope();
+  Out<T> const r = scope.template vectors<T>(x.rows, x.cols);
+  submit(ctx, ScaleRows<double, T>{r.size(), 1.0, stored_.scale(), x, 0.0, r});
+  if constexpr (std::is_same_v<T, double>)
+    if (alpha == 1 && beta == 0 && stored_.scale() == nullptr) return cycle(ctx, 0, r, y);
+  Out<T> const sum = scope.template vectors<T>(x.rows, x.cols);
+  cycle(ctx, 0, r, sum);
+  submit(ctx, ScaleRows<T, double>{y.size(), alpha * stored_.factor(), stored_.scale(), In<T>(sum),
+                                   beta, y});
+}
+
+template <class T>
+CycleOf<T>::CycleOf(Context& ctx, AmgHierarchy const& made)
+    : params_(made.params()), stored_(ctx, made) {}
+
+template <class T>
+Traits CycleOf<T>::traits() const {
   Traits all{.isolates_nonfinite = false, .operations = true};
-  all.precision = hierarchy_->levels().front().A->traits().precision;
-  for (AmgLevel const& l : hierarchy_->levels())
-    for (LinearOperator<double> const* const part :
-         {l.A.get(), l.P.get(), l.R.get(), l.inverse.get()}) {
-      if (part == nullptr) continue;
+  StoredLevel<T> const& finest = stored_.levels().front();
+  all.precision = (finest.inverse ? finest.inverse : finest.A)->traits().precision;
+  for (StoredLevel<T> const& l : stored_.levels())
+    for (OperatorPtr<T> const& part : {l.A, l.P, l.R, l.inverse}) {
+      if (!part) continue;
       Traits const own = part->traits();
       all.fixed = all.fixed && own.fixed;
       all.capturable = all.capturable && own.capturable;
@@ -26,19 +95,21 @@ Traits AmgCycle::traits() const {
   return all;
 }
 
-int AmgCycle::visits(std::size_t level) const {
-  bool const twice = hierarchy_->params().cycle == AmgCycleKind::w;
-  std::size_t const last = hierarchy_->levels().size() - 1;
+template <class T>
+int CycleOf<T>::visits(std::size_t level) const {
+  bool const twice = params_.cycle == AmgCycleKind::w;
+  std::size_t const last = stored_.levels().size() - 1;
   return twice && level > 0 ? 1 << std::min<std::size_t>(30, level - (level == last)) : 1;
 }
 
-Cost AmgCycle::cost(Index k) const {
+template <class T>
+Cost CycleOf<T>::cost(Index k) const {
   Cost sum{.stored_per_entry = 1};
-  int const steps = 2 * hierarchy_->params().degree;
-  for (std::size_t l = 0; l < hierarchy_->levels().size(); ++l) {
-    AmgLevel const& level = hierarchy_->levels()[l];
+  int const steps = 2 * params_.degree;
+  for (std::size_t l = 0; l < stored_.levels().size(); ++l) {
+    StoredLevel<T> const& level = stored_.levels()[l];
     double const times = visits(l), n = double(level.rows) * k;
-    auto const add = [&](OperatorPtr<double> const& part, double factor) {
+    auto const add = [&](OperatorPtr<T> const& part, double factor) {
       if (!part) return;
       Cost const own = part->cost(k);
       sum.flops += times * factor * own.flops;
@@ -50,81 +121,80 @@ Cost AmgCycle::cost(Index k) const {
     }
     add(level.A, level.P ? steps : steps / 2 - 1), add(level.P, 1), add(level.R, 1);
     sum.flops += times * steps * 5 * n;
-    sum.bytes += times * steps * 56 * n;
+    sum.bytes += times * steps * 6 * sizeof(T) * n;
   }
   return sum;
 }
 
-double AmgCycle::advance(Context& ctx, double applications) const {
-  AmgLevel const& finest = hierarchy_->levels().front();
-  double const products = finest.inverse ? 0
-                          : finest.P     ? 2.0 * hierarchy_->params().degree
-                                         : hierarchy_->params().degree - 1;
+template <class T>
+double CycleOf<T>::advance(Context& ctx, double applications) const {
+  StoredLevel<T> const& finest = stored_.levels().front();
+  double const products = finest.inverse ? 0 : finest.P ? 2.0 * params_.degree : params_.degree - 1;
   if (products == 0) return std::numeric_limits<double>::infinity();
   return finest.A->advance(ctx, products * applications) / products;
 }
 
-// Saad's symbols: theta and delta are the centre and half width of the interval, sigma = theta /
-// delta.
-void AmgCycle::smooth_level(Context& ctx, AmgLevel const& level, Vectors const& v, Out<double> x,
-                            bool first, bool residual) const {
-  AmgParams const& p = hierarchy_->params();
-  auto const step = [&](double keep, double gain, bool writes) {
-    submit(ctx, SmoothingStep{x.size(), keep, gain, level.weights.data(), In<double>(v.r), v.d, x,
-                              writes});
-  };
-  bool const chebyshev = p.smoother == AmgSmoother::chebyshev;
-  double const high = 1.1 * level.lambda_max, low = high / p.eig_ratio, theta = (high + low) / 2,
-               delta = (high - low) / 2, sigma = theta / delta;
-  double rho = 1 / sigma;
-  step(0, chebyshev ? 1 / theta : 1.0, first);
-  for (int k = 1; k < p.degree; ++k) {
-    level.A->apply(ctx, -1, v.d, 1, v.r);  // r -= A d
-    if (chebyshev) {
-      double const next = 1 / (2 * sigma - rho);
-      step(next * rho, 2 * next / delta, false);
-      rho = next;
-    } else {
-      step(0, 1, false);
-    }
-  }
-  if (residual) level.A->apply(ctx, -1, v.d, 1, v.r);
+template <class T>
+std::uint64_t CycleOf<T>::revision() const {
+  StoredLevel<T> const& finest = stored_.levels().front();
+  return finest.A ? finest.A->revision() : 0;
 }
 
-void AmgCycle::cycle(Context& ctx, std::size_t l, In<double> f, Out<double> x) const {
-  AmgLevel const& level = hierarchy_->levels()[l];
-  if (level.inverse) {
-    level.inverse->apply(ctx, f, x);
-    return;
-  }
-  auto scope = ctx.arena().scope();
-  Vectors const v{scope.vectors<double>(f.rows, f.cols), scope.vectors<double>(f.rows, f.cols)};
-  copy<double, double>(ctx, f, v.r);
-  smooth_level(ctx, level, v, x, true, level.P != nullptr);
-  if (!level.P) return;
-  Index const m = level.P->cols();
-  Out<double> const right = scope.vectors<double>(m, f.cols), e = scope.vectors<double>(m, f.cols);
-  level.R->apply(ctx, v.r, right);
-  cycle(ctx, l + 1, right, e);
-  AmgLevel const& next = hierarchy_->levels()[l + 1];
-  if (hierarchy_->params().cycle == AmgCycleKind::w && next.P) {
-    Out<double> const more = scope.vectors<double>(m, f.cols);
-    next.A->apply(ctx, -1, e, 1, right);
-    cycle(ctx, l + 1, right, more);
-    axpby<double, double>(ctx, 1.0, more, 1.0, e);
-  }
-  level.P->apply(ctx, 1, e, 1, x);
-  level.A->residual(ctx, f, x, v.r);
-  smooth_level(ctx, level, v, x, false, false);
+template class CycleOf<double>;
+template class CycleOf<float>;
+
+namespace {
+
+using AnyCycle = std::variant<CycleOf<double>, CycleOf<float>>;
+
+AnyCycle made_of(Context& ctx, AmgHierarchy const& hierarchy) {
+  if (types_of(ctx, hierarchy.params()).vectors == Real::f64)
+    return AnyCycle(std::in_place_type<CycleOf<double>>, ctx, hierarchy);
+  return AnyCycle(std::in_place_type<CycleOf<float>>, ctx, hierarchy);
 }
 
+}  // namespace
+
+AmgCycle::AmgCycle(Context& ctx, std::shared_ptr<AmgHierarchy const> hierarchy)
+    : LinearOperator<double>(hierarchy->levels().front().rows, hierarchy->levels().front().rows),
+      hierarchy_(std::move(hierarchy)),
+      cycle_(made_of(ctx, *hierarchy_)) {}
+
+void AmgCycle::log_table(Context& ctx) const {
+  std::visit([&](auto const& c) { c.stored().log_table(ctx, *hierarchy_); }, cycle_);
+}
+
+Traits AmgCycle::traits() const {
+  return std::visit([](auto const& c) { return c.traits(); }, cycle_);
+}
+Cost AmgCycle::cost(Index k) const {
+  return std::visit([&](auto const& c) { return c.cost(k); }, cycle_);
+}
+std::string AmgCycle::details() const {
+  return cat(hierarchy_->summary(), "; ",
+             std::visit([](auto const& c) { return c.stored().summary(); }, cycle_));
+}
+double AmgCycle::advance(Context& ctx, double applications) const {
+  return std::visit([&](auto const& c) { return c.advance(ctx, applications); }, cycle_);
+}
+std::uint64_t AmgCycle::revision() const {
+  return std::visit([](auto const& c) { return c.revision(); }, cycle_);
+}
+std::vector<Real> AmgCycle::values() const {
+  std::vector<Real> all;
+  std::visit(
+      [&](auto const& c) {
+        for (auto const& l : c.stored().levels()) all.push_back(l.values);
+      },
+      cycle_);
+  return all;
+}
+bool AmgCycle::is_narrow() const {
+  return std::ranges::any_of(values(), [](Real r) { return size_of(r) == 2; });
+}
 void AmgCycle::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
                         Op) const {
-  if (alpha == 1 && beta == 0) return cycle(ctx, 0, x, y);
-  auto scope = ctx.arena().scope();
-  Out<double> const sum = scope.vectors<double>(x.rows, x.cols);
-  cycle(ctx, 0, x, sum);
-  axpby<double, double>(ctx, alpha, sum, beta, y);
+  std::visit([&](auto const& c) { c.apply(ctx, alpha, x, beta, y); }, cycle_);
 }
 
 }  // namespace tcsolve

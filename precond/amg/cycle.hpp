@@ -2,49 +2,77 @@
 /// One multigrid cycle from zero as an operator, y = M x (Trottenberg, Oosterlee and Schueller
 /// 2001, Multigrid, section 2.4.1):
 ///
-///     cycle(l, f):  x = S f                         smooth from zero
-///                   e = cycle(l + 1, P^T (f - A x)) W: twice, the second time for what is left
-///                   x = x + P e
-///                   x = x + S (f - A x)             smooth with the same polynomial
-///     coarsest:     x = A^-1 f, or S f where it is too large
+///     cycle(l, r):  d = x = S r                     smooth from zero
+///                   r = r - A d
+///                   e = cycle(l + 1, P^T r)         W: twice, the second time for what is left
+///                   d = P e,  r = r - A d
+///                   x = x + d + S r                 smooth with the same polynomial
+///     coarsest:     x = A^-1 r, or S r where it is too large
 ///
 /// S is a polynomial in W A times W, the same before and after, so that M is symmetric, and
 /// positive definite where A is and the spectrum of W A lies below the bound of the polynomial.
+/// r is the residual all along: no step reads the right-hand side or makes r from x.
 /// An application is a list of operations: nothing is read by the host.
 #pragma once
 
-#include <tcsolve/precond/amg/hierarchy.hpp>
+#include <variant>
+
+#include <tcsolve/precond/amg/stored_levels.hpp>
 
 namespace tcsolve {
 
-/// bytes per application: of each level 2 degree products with A and 2 degree passes of 7 n values,
+/// Of vectors of T.
+template <class T>
+class CycleOf {
+ public:
+  CycleOf(Context& ctx, AmgHierarchy const& made);
+
+  /// y = alpha M x + beta y
+  void apply(Context&, double alpha, In<double> x, double beta, Out<double> y) const;
+  Traits traits() const;
+  Cost cost(Index k) const;
+  double advance(Context&, double applications) const;
+  std::uint64_t revision() const;
+  StoredLevels<T> const& stored() const { return stored_; }
+
+ private:
+  /// x from r, which holds something else afterwards: the residual f - A x with `leaves_residual`,
+  /// where the level is not solved.
+  void cycle(Context&, std::size_t level, Out<T> r, Out<T> x, bool leaves_residual = false) const;
+  /// Steps that begin with the residual r; d: the last change of x, which r does not know of.
+  void smooth(Context&, StoredLevel<T> const&, Out<T> r, Out<T> d, Out<T> x, bool from_zero) const;
+  int visits(std::size_t level) const;
+
+  AmgParams params_;
+  StoredLevels<T> stored_;
+};
+
+/// bytes per application: of each level 2 degree products with A and 2 degree passes of 6 n values,
 /// and products with P and P^T; W: the levels below the first twice, four times, ...
 class AmgCycle final : public LinearOperator<double> {
  public:
-  explicit AmgCycle(std::shared_ptr<AmgHierarchy const> hierarchy);
+  AmgCycle(Context&, std::shared_ptr<AmgHierarchy const> hierarchy);
 
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "amg"; }
-  std::string details() const override { return hierarchy_->summary(); }
+  std::string details() const override;
   double advance(Context&, double applications) const override;
-  std::uint64_t revision() const override { return hierarchy_->levels().front().A->revision(); }
+  std::uint64_t revision() const override;
   AmgHierarchy const& hierarchy() const { return *hierarchy_; }
+  /// What the matrices A of the levels are stored in, finest first.
+  std::vector<Real> values() const;
+  /// One of them has 16 bits.
+  bool is_narrow() const;
+  /// The levels and what their set-up took, a line each.
+  void log_table(Context&) const;
 
  private:
-  /// Values of n x k vectors of a level.
-  struct Vectors {
-    Out<double> r, d;  ///< residual, and the last change of x
-  };
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
                 Op) const override;
-  void cycle(Context&, std::size_t level, In<double> f, Out<double> x) const;
-  /// x = S f with `first`, else x += S r; `residual`: r is left as f - A x.
-  void smooth_level(Context&, AmgLevel const&, Vectors const&, Out<double> x, bool first,
-                    bool residual) const;
-  int visits(std::size_t level) const;
 
   std::shared_ptr<AmgHierarchy const> hierarchy_;
+  std::variant<CycleOf<double>, CycleOf<float>> cycle_;
 };
 
 }  // namespace tcsolve

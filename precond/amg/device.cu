@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Smoothed aggregation on the device: its set-up and its fused operations.
+/// Smoothed aggregation on the device: graphs, aggregates, prolongations, and fused operations.
 #include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/precond/amg/aggregates_build.hpp>

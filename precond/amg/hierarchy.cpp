@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/precond/amg/aggregation.hpp>
+#include <tcsolve/precond/amg/classical.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
 #include <tcsolve/precond/amg/weights.hpp>
 #include <tcsolve/precond/spectrum.hpp>
@@ -17,12 +19,20 @@ OperatorPtr<double> borrowed(Context& ctx, CsrView<double> const& a) {
   return std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a));
 }
 
-AmgTransfer::Rule rule_of(AmgParams const& params, Index block, Index vectors, double strength) {
+Aggregation::Rule rule_of(AmgParams const& params, Index block, Index vectors, double strength,
+                          std::shared_ptr<SetupClock> clock) {
   return {.block = block,
           .vectors = vectors,
           .strength = strength,
           .smooth = params.smoothing,
-          .lanczos_steps = params.lanczos_steps};
+          .lanczos_steps = params.lanczos_steps,
+          .clock = std::move(clock)};
+}
+Classical::Rule rule_of(ClassicalParams const& params, std::shared_ptr<SetupClock> clock) {
+  return {.strength = params.strength,
+          .max_row_sum = params.max_row_sum,
+          .most = params.entries,
+          .clock = std::move(clock)};
 }
 
 }  // namespace
@@ -32,11 +42,23 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params) 
   if (a.rows != a.cols)
     throw ShapeError(cat("amg needs a square matrix, this is ", a.rows, " x ", a.cols,
                          "; remove the preconditioner"));
-  AmgStart start{near_nullspace(ctx, system, params.near_nullspace), nullptr};
+  AmgStart start{{}, nullptr, std::make_shared<SetupClock>(params.timed)};
+  (*start.clock)(ctx, SetupPart::near_nullspace,
+                 [&] { start.space = near_nullspace(ctx, system, params.near_nullspace); });
+  bool const scalar = start.space.block == 1;
+  if (params.coarsening == AmgCoarsening::classical && !scalar)
+    throw SetupError(cat("amg: classical coarsening is for one unknown a node, and a node has ",
+                         start.space.block, "; take aggregation, or `near_nullspace: {block: 1}`"));
+  start.classical =
+      params.coarsening == AmgCoarsening::classical ||
+      (params.coarsening == AmgCoarsening::automatic && scalar && varies_as_an_m_matrix(ctx, a));
   if (a.rows <= params.coarse_size || params.max_levels == 1) return start;
-  start.first = std::make_unique<AmgTransfer>(
-      ctx, a, start.space.vectors.data(),
-      rule_of(params, start.space.block, start.space.count, params.strength));
+  if (start.classical)
+    start.first = std::make_unique<Classical>(ctx, a, rule_of(params.classical, start.clock));
+  else
+    start.first = std::make_unique<Aggregation>(
+        ctx, a, start.space.vectors.data(),
+        rule_of(params, start.space.block, start.space.count, params.strength, start.clock));
   return start;
 }
 
@@ -45,28 +67,33 @@ AmgHierarchy::AmgHierarchy(Context& ctx, System const& system, AmgParams const& 
     : params_(params),
       block_(start.space.block),
       vectors_(start.space.count),
+      classical_(start.classical),
       ratio_(start.space.ratio),
-      near_nullspace_(std::move(start.space.vectors)) {
+      near_nullspace_(std::move(start.space.vectors)),
+      given_(system.matrix),
+      clock_(std::move(start.clock)) {
   make_levels(ctx, 0, system.matrix, system.A, std::move(start.first));
-  log_table(ctx);
 }
 
 std::unique_ptr<AmgTransfer> AmgHierarchy::next_transfer(Context& ctx, std::size_t l,
                                                          CsrView<double> const& a) const {
   if (a.rows <= params_.coarse_size || static_cast<int>(l) + 1 >= params_.max_levels)
     return nullptr;
+  if (classical_) return std::make_unique<Classical>(ctx, a, rule_of(params_.classical, clock_));
   if (l == 0)
-    return std::make_unique<AmgTransfer>(ctx, a, near_nullspace_.data(),
-                                         rule_of(params_, block_, vectors_, params_.strength));
-  return std::make_unique<AmgTransfer>(
+    return std::make_unique<Aggregation>(
+        ctx, a, near_nullspace_.data(),
+        rule_of(params_, block_, vectors_, params_.strength, clock_));
+  return std::make_unique<Aggregation>(
       ctx, a, transfers_[l - 1]->coarse_vectors(),
-      rule_of(params_, vectors_, vectors_, levels_[l - 1].strength / 2));
+      rule_of(params_, vectors_, vectors_, levels_[l - 1].strength / 2, clock_));
 }
 
 void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> a,
                                OperatorPtr<double> A, std::unique_ptr<AmgTransfer> transfer) {
   levels_.resize(first);
   transfers_.resize(first);
+  inverse_.reset();
   double allowed =
       params_.max_complexity * double(first == 0 ? a.entries : levels_.front().entries);
   for (AmgLevel const& l : levels_) allowed -= double(l.entries);
@@ -77,8 +104,7 @@ void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> 
     weigh(ctx, a, l);
     if (!transfer) transfer = next_transfer(ctx, l, a);
     if (!transfer || transfer->failed()) break;
-    if (params_.smoothing && double(transfer->entries()) > allowed)
-      transfer->leave_unsmoothed(ctx, a);
+    if (double(transfer->entries()) > allowed) transfer->thin_out(ctx, a);
     if (double(transfer->entries()) > allowed)
       throw SetupError(cat("amg: with level ", l + 2, " the hierarchy holds more than ",
                            params_.max_complexity,
@@ -87,14 +113,13 @@ void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> 
     levels_[l].strength = transfer->strength();
     transfer->numbers(ctx, a, levels_[l].lambda_max);
     transfers_.push_back(std::move(transfer));
-    finish_transfer(ctx, l);
     a = transfers_[l]->coarse(), A = borrowed(ctx, a);
   }
   if (a.rows <= params_.coarse_size) solve_coarsest(ctx, a);
 }
 
 void AmgHierarchy::renew(Context& ctx, System const& system) {
-  CsrView<double> a = system.matrix;
+  CsrView<double> a = given_ = system.matrix;
   OperatorPtr<double> A = system.A;
   for (std::size_t l = 0; l < transfers_.size(); ++l) {
     if (params_.reuse == AmgReuse::exact && !transfers_[l]->suits(ctx, a))
@@ -102,39 +127,33 @@ void AmgHierarchy::renew(Context& ctx, System const& system) {
     levels_[l].A = A;
     weigh(ctx, a, l);
     transfers_[l]->numbers(ctx, a, levels_[l].lambda_max);
-    finish_transfer(ctx, l);
     a = transfers_[l]->coarse(), A = borrowed(ctx, a);
   }
   if (params_.reuse == AmgReuse::exact)
     return make_levels(ctx, transfers_.size(), a, A, nullptr);  // the coarsest, and what follows it
   levels_.back().A = A;
   weigh(ctx, a, levels_.size() - 1);
-  if (levels_.back().inverse) solve_coarsest(ctx, a);
+  if (inverse_) solve_coarsest(ctx, a);
 }
 
 void AmgHierarchy::weigh(Context& ctx, CsrView<double> const& a, std::size_t l) {
   AmgLevel& level = levels_[l];
   level.weights.resize(ctx.space(), static_cast<std::size_t>(a.rows));
   ctx.cancel_flag().check();
-  // The prolongation goes by D^-1 A whatever the smoother.
-  smoother_weights(ctx, a, RowWeight::diagonal, static_cast<int>(l), level.weights.data());
-  RowWeights const D(level.weights.data(), a.rows);
-  ctx.cancel_flag().check();
-  level.lambda_max =
-      a.rows == 0 ? 1 : estimate_spectrum(ctx, *level.A, D, params_.lanczos_steps, "amg").largest;
-  if (params_.smoother == AmgSmoother::l1_jacobi)
-    smoother_weights(ctx, a, RowWeight::l1, static_cast<int>(l), level.weights.data());
-  ctx.cancel_flag().check();
-}
-
-void AmgHierarchy::finish_transfer(Context& ctx, std::size_t l) {
-  levels_[l].P = borrowed(ctx, transfers_[l]->P());
-  levels_[l].R = borrowed(ctx, transfers_[l]->R());
+  (*clock_)(ctx, SetupPart::spectrum, [&] {
+    // The prolongation goes by D^-1 A whatever the smoother.
+    smoother_weights(ctx, a, RowWeight::diagonal, static_cast<int>(l), level.weights.data());
+    if (a.rows <= params_.coarse_size) return;  // it is inverted
+    RowWeights const D(level.weights.data(), a.rows);
+    level.lambda_max = estimate_spectrum(ctx, *level.A, D, params_.lanczos_steps, "amg").largest;
+    if (params_.smoother == AmgSmoother::l1_jacobi)
+      smoother_weights(ctx, a, RowWeight::l1, static_cast<int>(l), level.weights.data());
+  });
 }
 
 void AmgHierarchy::solve_coarsest(Context& ctx, CsrView<double> const& a) {
-  levels_.back().inverse = std::make_shared<CsrOperator<double>>(
-      ctx, coarse_inverse(to_host(ctx, a), ctx.cancel_flag()));
+  ctx.cancel_flag().check();
+  (*clock_)(ctx, SetupPart::coarsest, [&] { inverse_.emplace(coarse_inverse(ctx, a)); });
 }
 
 double AmgHierarchy::grid_complexity() const {
@@ -159,28 +178,11 @@ std::string AmgHierarchy::summary() const {
   std::snprintf(numbers, sizeof numbers,
                 "grid complexity %.2f, operator complexity %.2f, |A z| / (|A| |z|) %.1e",
                 grid_complexity(), operator_complexity(), ratio_);
-  return cat(levels_.size(), levels_.size() == 1 ? " level" : " levels", ": rows ", rows,
-             "; entries ", entries, "; ", numbers, " for ", vectors_,
-             vectors_ == 1 ? " vector" : " vectors", ", ", block_,
-             block_ == 1 ? " unknown" : " unknowns", " a node; the coarsest is ",
-             levels_.back().inverse ? "inverted" : "smoothed");
-}
-
-void AmgHierarchy::log_table(Context& ctx) const {
-  ctx.log(Severity::detail, "amg: level       rows     entries  a row  strength  entries of P");
-  for (std::size_t l = 0; l < levels_.size(); ++l) {
-    AmgLevel const& level = levels_[l];
-    char line[128];
-    double const each = double(level.entries) / std::max<Index>(1, level.rows);
-    if (l < transfers_.size())
-      std::snprintf(line, sizeof line, "amg: %5zu %10d %11lld %6.1f  %8.4f  %12lld", l + 1,
-                    static_cast<int>(level.rows), static_cast<long long>(level.entries), each,
-                    level.strength, static_cast<long long>(transfers_[l]->interpolation_entries()));
-    else
-      std::snprintf(line, sizeof line, "amg: %5zu %10d %11lld %6.1f", l + 1,
-                    static_cast<int>(level.rows), static_cast<long long>(level.entries), each);
-    ctx.log(Severity::detail, line);
-  }
+  return cat(levels_.size(), levels_.size() == 1 ? " level" : " levels", " by ",
+             classical_ ? "classical coarsening" : "aggregation", ": rows ", rows, "; entries ",
+             entries, "; ", numbers, " for ", vectors_, vectors_ == 1 ? " vector" : " vectors",
+             ", ", block_, block_ == 1 ? " unknown" : " unknowns", " a node; the coarsest is ",
+             inverse_ ? "inverted" : "smoothed");
 }
 
 }  // namespace tcsolve

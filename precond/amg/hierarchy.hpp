@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The levels of smoothed aggregation, from the matrix to the one that is solved.
+/// The levels, from the matrix to the one that is solved.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace tcsolve {
 struct AmgStart {
   NearNullspace space;
   std::unique_ptr<AmgTransfer> first;  ///< null where A is the coarsest level
+  std::shared_ptr<SetupClock> clock;
+  bool classical = false;  ///< how it is coarsened
 };
 AmgStart amg_start(Context&, System const&, AmgParams const&);
 
@@ -31,14 +34,26 @@ class AmgHierarchy {
   /// again from the first on whose strength graph has changed. Throws as the constructor.
   void renew(Context&, System const&);
 
+  /// What the matrices of cycles are stored in from now on.
+  void take_values(AmgValues values) { params_.values = values; }
+
   std::vector<AmgLevel> const& levels() const { return levels_; }
+  /// To each level from the one before it.
+  AmgTransfer const& transfer(std::size_t level) const { return *transfers_[level]; }
+  bool is_coarsest(std::size_t level) const { return level == transfers_.size(); }
+  /// A_l, in the Context's space; that of level 0 is the caller's, and lies there as long as his.
+  CsrView<double> matrix(std::size_t level) const {
+    return level == 0 ? given_ : transfers_[level - 1]->coarse();
+  }
+  /// Of the coarsest level, where it is solved; nothing where it is smoothed.
+  std::optional<CsrStorage<double>> const& inverse() const { return inverse_; }
   AmgParams const& params() const { return params_; }
+  SetupClock& clock() const { return *clock_; }
   /// Rows of all levels, and their entries, over those of A.
   double grid_complexity() const;
   double operator_complexity() const;
   /// In a sentence, and a line a level.
   std::string summary() const;
-  void log_table(Context&) const;
 
  private:
   /// Levels from `first` on, of its matrix; those before it are there. transfer: the first one.
@@ -47,15 +62,18 @@ class AmgHierarchy {
   std::unique_ptr<AmgTransfer> next_transfer(Context&, std::size_t level,
                                              CsrView<double> const& a) const;
   void weigh(Context&, CsrView<double> const& a, std::size_t level);
-  void finish_transfer(Context&, std::size_t level);
   void solve_coarsest(Context&, CsrView<double> const& a);
 
   AmgParams params_;
   Index block_ = 1, vectors_ = 1;
+  bool classical_ = false;
   double ratio_ = 0;
   Array<double> near_nullspace_;
   std::vector<AmgLevel> levels_;
   std::vector<std::unique_ptr<AmgTransfer>> transfers_;
+  std::optional<CsrStorage<double>> inverse_;
+  CsrView<double> given_;
+  std::shared_ptr<SetupClock> clock_;
 };
 
 }  // namespace tcsolve

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Smoothed aggregation on the host: its set-up and its fused operations.
+/// Smoothed aggregation on the host: graphs, aggregates, prolongations, and fused operations.
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/kernels/host/execute.hpp>
 #include <tcsolve/precond/amg/aggregates_build.hpp>

@@ -2,9 +2,11 @@
 #include <tcsolve/precond/amg/near_nullspace.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <tcsolve/io/files/matrix_file.hpp>
+#include <tcsolve/precond/amg/ops.hpp>
 #include <tcsolve/precond/amg/strength.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
 
@@ -23,8 +25,9 @@ std::vector<double> points_of(NearNullspaceParams const& params) {
   return points;
 }
 
-/// (nodes dim x modes) by rows.
-std::vector<double> rigid_body_modes(std::vector<double> points, Index nodes, Index dim) {
+/// From their mean, and of size 1: translations and rotations are of one size, whatever the unit of
+/// length.
+void centre(std::vector<double>& points, Index nodes, Index dim) {
   std::vector<double> mean(dim, 0.0);
   for (Index i = 0; i < nodes; ++i)
     for (Index c = 0; c < dim; ++c) mean[c] += points[std::size_t(i) * dim + c] / nodes;
@@ -33,48 +36,25 @@ std::vector<double> rigid_body_modes(std::vector<double> points, Index nodes, In
     points[e] -= mean[e % dim];
     farthest = std::max(farthest, std::abs(points[e]));
   }
-  // Translations and rotations are of one size, whatever the unit of length.
   if (farthest > 0)
     for (double& p : points) p = std::ldexp(p, -std::ilogb(farthest));
-  Index const modes = dim == 2 ? 3 : 6;
-  std::vector<double> B(std::size_t(nodes) * dim * modes, 0.0);
-  for (Index i = 0; i < nodes; ++i) {
-    double const* const p = points.data() + std::size_t(i) * dim;
-    double* const b = B.data() + std::size_t(i) * dim * modes;
-    for (Index c = 0; c < dim; ++c) b[c * modes + c] = 1;
-    if (dim == 2) {
-      b[2] = -p[1];
-      b[modes + 2] = p[0];
-      continue;
-    }
-    b[modes + 3] = -p[2], b[2 * modes + 3] = p[1];  // about x
-    b[4] = p[2], b[2 * modes + 4] = -p[0];          // about y
-    b[5] = -p[1], b[modes + 5] = p[0];              // about z
-  }
-  return B;
 }
 
 /// The largest ||A z||_1 / || |A| |z| ||_1 of the columns of B: 0 where A maps them to zero, 1
 /// where nothing cancels.
-double ratio_of(Context& ctx, System const& system, std::vector<double> const& B, Index count) {
-  return with_host(ctx, system, [&](CsrView<double> const& a) {
-    double worst = 0;
-    CancelEvery at_times(ctx.cancel_flag(), std::int64_t{1} << 21);
-    std::vector<double> sum(count), size(count), left(count, 0.0), all(count, 0.0);
-    for (Index i = 0; i < a.rows; ++i) {
-      at_times.add((a.offsets[i + 1] - a.offsets[i]) * count);
-      std::ranges::fill(sum, 0.0), std::ranges::fill(size, 0.0);
-      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        for (Index c = 0; c < count; ++c) {
-          double const term = a.values[k] * B[std::size_t(a.columns[k]) * count + c];
-          sum[c] += term, size[c] += std::abs(term);
-        }
-      for (Index c = 0; c < count; ++c) left[c] += std::abs(sum[c]), all[c] += size[c];
-    }
-    for (Index c = 0; c < count; ++c)
-      if (all[c] > 0) worst = std::max(worst, left[c] / all[c]);
-    return worst;
-  });
+double ratio_of(Context& ctx, CsrView<double> const& a, double const* B, Index count) {
+  constexpr int most = Cancellation::most;
+  auto scope = ctx.arena().scope();
+  double* const there = scope.take<double>(2 * most);
+  double worst = 0;
+  for (Index first = 0; first < count; first += most) {
+    submit(ctx, Cancellation{a.rows, a, B, count, first, there});
+    std::array<double, 2 * most> sums{};
+    copy_bytes(ctx, sums.data(), Space::host, there, ctx.space(), sizeof sums);
+    for (int c = 0; c < most; ++c)
+      if (sums[most + c] > 0) worst = std::max(worst, sums[c] / sums[most + c]);
+  }
+  return worst;
 }
 
 }  // namespace
@@ -88,9 +68,14 @@ NearNullspace near_nullspace(Context& ctx, System const& system,
   if (a.rows % made.block != 0)
     throw SetupError(
         cat("amg: near_nullspace: block: ", made.block, " does not divide the ", a.rows, " rows"));
-  std::vector<double> B;
+  auto const vectors = [&](Index count) {
+    made.count = count;
+    made.vectors = Array<double>(ctx.space(), std::size_t(a.rows) * count);
+    return made.vectors.data();
+  };
+  Context::Entry const entry(ctx);
   if (solid) {
-    std::vector<double> const points = points_of(params);
+    std::vector<double> points = points_of(params);
     if (params.block == 0 && made.block != 2 && made.block != 3)
       throw SetupError(cat("amg: near_nullspace: coordinates are for 2 or 3 unknowns a node, the ",
                            "pattern suggests ", made.block, "; say `block`"));
@@ -105,15 +90,15 @@ NearNullspace near_nullspace(Context& ctx, System const& system,
     if (wrong != points.end())
       throw SetupError(cat("amg: near_nullspace: the coordinates of node ",
                            (wrong - points.begin()) / dim + 1, " are not finite"));
-    B = rigid_body_modes(points, nodes, dim);
-    made.count = dim == 2 ? 3 : 6;
+    centre(points, nodes, dim);
+    Array<double> const there = to_space(ctx, points.data(), points.size());
+    double* const B = vectors(dim == 2 ? 3 : 6);
+    ctx.visit([&](auto& on) { rigid_body_modes(on, ctx.arena(), nodes, dim, there.data(), B); });
   } else {
-    made.count = made.block;
-    B.assign(std::size_t(a.rows) * made.count, 0.0);
-    for (Index i = 0; i < a.rows; ++i) B[std::size_t(i) * made.count + i % made.block] = 1;
+    double* const B = vectors(made.block);
+    ctx.visit([&](auto& on) { translations(on, ctx.arena(), a.rows, made.block, B); });
   }
-  made.ratio = ratio_of(ctx, system, B, made.count);
-  made.vectors = to_space(ctx, B.data(), B.size());
+  made.ratio = ratio_of(ctx, a, made.vectors.data(), made.count);
   return made;
 }
 

@@ -51,3 +51,14 @@ struct NearNullspace {
 NearNullspace near_nullspace(Context&, System const&, NearNullspaceParams const&);
 
 }  // namespace tcsolve
+
+namespace tcsolve {
+namespace host {
+void translations(Host&, Arena&, Index rows, Index block, double* B);
+void rigid_body_modes(Host&, Arena&, Index nodes, Index dim, double const* points, double* B);
+}  // namespace host
+namespace cuda {
+void translations(Device&, Arena&, Index rows, Index block, double* B);
+void rigid_body_modes(Device&, Arena&, Index nodes, Index dim, double const* points, double* B);
+}  // namespace cuda
+}  // namespace tcsolve

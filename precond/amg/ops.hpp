@@ -1,31 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The fused operation of a smoothing step.
+/// The fused operations of smoothed aggregation. T is the type of the cycle's vectors; sums and
+/// products are FP64.
 #pragma once
 
+#include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/kernels/op_list.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
 
-/// d = keep d + gain W r,  x += d (x = d with `first`): a step of the Chebyshev iteration (Saad
-/// 2003, Algorithm 12.1) in one pass, of damped Jacobi with keep = 0. keep = 0 does not read d.
+/// What a smoothing step changes.
+enum class StepFrom {
+  zero,        ///< x = d
+  x,           ///< x += d
+  correction,  ///< x += c + d, where d was a correction c of x before
+};
+
+/// d = keep d + gain W r, and x: a step of the Chebyshev iteration (Saad 2003, Algorithm 12.1) in
+/// one pass, of damped Jacobi with keep = 0, which does not read d.
+template <class T>
 struct SmoothingStep {
   static constexpr char const* name = "smoothing_step";
   std::int64_t n;
   double keep, gain;
-  double const* w;  // (rows)
-  Elements<double const> r;
-  Elements<double> d, x;
-  bool first;
-  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
-    double const own = w[x.cols == 1 ? e : row_of_element(e, x.cols)];
-    double v = gain * (own * r[e]);
-    if (keep != 0) v += keep * d[e];
-    d[e] = v;
-    x[e] = first ? v : x[e] + v;
+  T const* w;  // (rows)
+  Elements<T const> r;
+  Elements<T> d, x;
+  StepFrom from;
+  struct Loaded {
+    T w, r, d, x;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t e, NoCoefficients) const {
+    bool const reads_d = keep != 0 || from == StepFrom::correction;
+    return {w[x.cols == 1 ? e : row_of_element(e, x.cols)], r[e], reads_d ? d[e] : T(0),
+            from == StepFrom::zero ? T(0) : x[e]};
+  }
+  TCSOLVE_HD void element(std::int64_t e, Loaded const& l, NoCoefficients, double*) const {
+    double const before = double(l.d);
+    double now = gain * (double(l.w) * double(l.r));
+    if (keep != 0) now += keep * before;
+    d[e] = T(now);
+    if (from == StepFrom::zero)
+      x[e] = T(now);
+    else
+      x[e] = T(double(l.x) + (from == StepFrom::correction ? before + now : now));
+  }
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients c, double* sum) const {
+    element(e, load(e, c), c, sum);
   }
 };
 
-using AmgOps = OpList<SmoothingStep>;
+/// y = alpha s o x + beta y, s = 1 where there is none.
+template <class T, class U>
+struct ScaleRows {
+  static constexpr char const* name = "scale_rows";
+  std::int64_t n;
+  double alpha;
+  double const* s;  // (rows), or null
+  Elements<T const> x;
+  double beta;
+  Elements<U> y;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    double v = alpha * double(x[e]);
+    if (s != nullptr) v *= s[y.cols == 1 ? e : row_of_element(e, y.cols)];
+    y[e] = U(beta == 0 ? v : v + beta * double(y[e]));
+  }
+};
+
+/// y = alpha G x + beta y, G of full rows and exactly symmetric, so that a device reads it by
+/// columns, which are rows: neighbouring threads read neighbours.
+template <class T>
+struct SymmetricProduct {
+  static constexpr char const* name = "symmetric_product";
+  static constexpr bool long_elements = true;
+  std::int64_t n;  ///< of y
+  Index rows;
+  double alpha;
+  T const* G;
+  Elements<T const> x;
+  double beta;
+  Elements<T> y;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t const i = y.cols == 1 ? e : row_of_element(e, y.cols), c = e - i * y.cols;
+#if defined(__CUDA_ARCH__)
+    T const* const g = G + i;
+    std::int64_t const step = rows;
+#else
+    T const* const g = G + i * rows;
+    std::int64_t const step = 1;
+#endif
+    double sum = 0;
+    for (Index j = 0; j < rows; ++j)
+      sum += double(g[j * step]) * double(x[std::int64_t{j} * y.cols + c]);
+    y[e] = T(beta == 0 ? alpha * sum : alpha * sum + beta * double(y[e]));
+  }
+  void const* gathered() const { return x.data; }
+};
+
+/// Of up to `most` columns z of B, from `first` on: sum_i |sum_j a_ij z_j| and, `most` places
+/// further, sum_i sum_j |a_ij z_j|.
+struct Cancellation {
+  static constexpr char const* name = "cancellation";
+  static constexpr int most = 8;
+  static constexpr int sums = 2 * most;
+  static constexpr bool only_sums = true;
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<double> a;
+  double const* B;  // (cols x count), by rows
+  Index count, first;
+  double* out;  // (2 most)
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    Index const left = count - first, columns = left < most ? left : most;
+    double row[most] = {}, size[most] = {};
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+      double const* const z = B + std::int64_t{a.columns[k]} * count + first;
+      for (Index c = 0; c < columns; ++c) {
+        double const term = a.values[k] * z[c];
+        row[c] += term, size[c] += magnitude(term);
+      }
+    }
+    for (Index c = 0; c < columns; ++c) sum[c] += magnitude(row[c]), sum[most + c] += size[c];
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const {
+    for (int k = 0; k < sums; ++k) out[k] = sum[k];
+  }
+};
+
+/// Of the rows with other entries than the diagonal: the largest diagonal entry and the largest
+/// inverse of one; infinite where one is not positive.
+struct DiagonalRange {
+  static constexpr char const* name = "diagonal_range";
+  static constexpr int sums = 2;
+  static constexpr bool maximum = true;
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<double> a;
+  double* out;  // (2)
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double diagonal = 0;
+    bool coupled = false;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
+      if (a.columns[k] == i)
+        diagonal = a.values[k];
+      else
+        coupled = coupled || a.values[k] != 0;
+    if (!coupled) return;
+    double const inverse = 1 / (diagonal > 0 ? diagonal : 0.0);
+    sum[0] = diagonal > sum[0] ? diagonal : sum[0];
+    sum[1] = inverse > sum[1] ? inverse : sum[1];
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { out[0] = sum[0], out[1] = sum[1]; }
+};
+
+/// The sum of positive off-diagonal entries, and of the sizes of all.
+struct OffDiagonalSigns {
+  static constexpr char const* name = "off_diagonal_signs";
+  static constexpr int sums = 2;
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<double> a;
+  double* out;  // (2)
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double positive = 0, all = 0;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+      if (a.columns[k] == i) continue;
+      all += magnitude(a.values[k]);
+      if (a.values[k] > 0) positive += a.values[k];
+    }
+    sum[0] += positive, sum[1] += all;
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { out[0] = sum[0], out[1] = sum[1]; }
+};
+
+using AmgOps = OpList<SmoothingStep<double>, SmoothingStep<float>, ScaleRows<double, double>,
+                      ScaleRows<double, float>, ScaleRows<float, double>, SymmetricProduct<double>,
+                      SymmetricProduct<float>, Cancellation, DiagonalRange, OffDiagonalSigns>;
 
 }  // namespace tcsolve

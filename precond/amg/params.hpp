@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <utility>
 
 #include <tcsolve/configs/schema/field.hpp>
@@ -25,7 +26,45 @@ constexpr auto names(AmgReuse) {
                     std::pair{AmgReuse::none, "none"}};
 }
 
+enum class AmgCoarsening { aggregation, classical, automatic };
+constexpr auto names(AmgCoarsening) {
+  return std::array{std::pair{AmgCoarsening::aggregation, "aggregation"},
+                    std::pair{AmgCoarsening::classical, "classical"},
+                    std::pair{AmgCoarsening::automatic, "auto"}};
+}
+/// Of classical coarsening (precond/amg/classical.hpp).
+struct ClassicalParams {
+  double strength = 0.25;
+  double max_row_sum = 0.9;
+  int entries = 4;
+  static constexpr auto schema() {
+    using P = ClassicalParams;
+    return std::tuple{
+        field(&P::strength, "strength", between(0.0, 1.0),
+              "a row is strongly coupled where -a_ij is at least this times its largest one"),
+        field(&P::max_row_sum, "max_row_sum", at_least(0.0),
+              "a row whose sum exceeds this times its diagonal entry is coupled to none"),
+        field(&P::entries, "entries", between(1, 64),
+              "of a row of the prolongation: the largest, times what keeps their sum")};
+  }
+};
+
+/// What the matrices of a cycle are stored in; automatic: by the Context.
+enum class AmgValues { automatic, f64, f32, f16, bf16 };
+constexpr auto names(AmgValues) {
+  return std::array{std::pair{AmgValues::automatic, "auto"}, std::pair{AmgValues::f64, "fp64"},
+                    std::pair{AmgValues::f32, "fp32"}, std::pair{AmgValues::f16, "fp16"},
+                    std::pair{AmgValues::bf16, "bf16"}};
+}
+enum class AmgVectors { automatic, f64, f32 };
+constexpr auto names(AmgVectors) {
+  return std::array{std::pair{AmgVectors::automatic, "auto"}, std::pair{AmgVectors::f64, "fp64"},
+                    std::pair{AmgVectors::f32, "fp32"}};
+}
+
 struct AmgParams {
+  AmgCoarsening coarsening = AmgCoarsening::aggregation;
+  ClassicalParams classical;
   NearNullspaceParams near_nullspace;
   double strength = 0.02;
   AmgSmoother smoother = AmgSmoother::chebyshev;
@@ -38,15 +77,26 @@ struct AmgParams {
   int coarse_size = 256;
   double max_complexity = 3;
   AmgReuse reuse = AmgReuse::exact;
+  std::string format = "auto";
+  AmgValues values = AmgValues::automatic;
+  AmgVectors vectors = AmgVectors::automatic;
+  /// Each part of the set-up waits for the device, so that its seconds are its own. From C++ alone.
+  bool timed = false;
 
   static constexpr auto schema() {
     using P = AmgParams;
     return std::tuple{
+        field(&P::coarsening, "coarsening",
+              "aggregation: groups of nodes, smoothed; classical: some of the rows, from which the "
+              "others interpolate; auto: classical where off-diagonal entries are negative and the "
+              "diagonal varies by a hundred and more, with one unknown a node"),
+        field(&P::classical, "classical", "classical coarsening"),
         field(
             &P::near_nullspace, "near_nullspace",
             "what A nearly maps to zero: constants of each unknown of a node, or rigid body modes"),
         field(&P::strength, "strength", between(0.0, 1.0),
-              "nodes are strongly coupled where the norm of their block exceeds this times the "
+              "aggregation: nodes are strongly coupled where the norm of their block exceeds this "
+              "times the "
               "geometric mean of their diagonal blocks'; halved from level to level, 0 where that "
               "leaves too many rows"),
         field(&P::smoother, "smoother",

@@ -37,11 +37,25 @@ TCSOLVE_HD void each_block(CsrView<double> const& a, Index block, double scale, 
   }
 }
 
-struct CountNodeBlocks {
+template <class F>
+struct OfNode {
   CsrView<double> a;
+  F f;
+  TCSOLVE_HD void operator()(std::int64_t I) const { f(a, I); }
+};
+/// f(a, I) for nodes; where a node is a row its entries lie near.
+template <class On, class F>
+void each_node(On& on, std::int64_t n, CsrView<double> const& a, Index block, F const& f) {
+  if (block == 1)
+    on.each_row(n, a, f);
+  else
+    on.each(n, OfNode<F>{a, f});
+}
+
+struct CountNodeBlocks {
   Index block, nodes;
   Offset* count;  // (nodes + 1)
-  TCSOLVE_HD void operator()(std::int64_t I) const {
+  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
     Offset here = 0;
     if (I < nodes) each_block(a, block, 1, I, [&](Index, double) { ++here; });
     count[I] = here;
@@ -50,11 +64,10 @@ struct CountNodeBlocks {
 
 /// N_II^2
 struct SquareOfNode {
-  CsrView<double> a;
   Index block;
   double scale;
   double* square;
-  TCSOLVE_HD void operator()(std::int64_t I) const {
+  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
     double own = 0;
     each_block(a, block, scale, I, [&](Index J, double s) { own = J == I ? s : own; });
     square[I] = own;
@@ -62,7 +75,6 @@ struct SquareOfNode {
 };
 
 struct StrongRows {
-  CsrView<double> a;
   Index block, nodes;
   double scale, theta;
   double const* square;
@@ -77,11 +89,11 @@ struct CountStrong {
   StrongRows rows;
   Offset* count;       // (nodes + 1)
   std::int32_t* weak;  // (nodes + 1)
-  TCSOLVE_HD void operator()(std::int64_t I) const {
+  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
     Offset here = 0;
     bool coupled = false;
     if (I < rows.nodes)
-      each_block(rows.a, rows.block, rows.scale, I, [&](Index J, double s) {
+      each_block(a, rows.block, rows.scale, I, [&](Index J, double s) {
         here += rows.strong(I, J, s);
         coupled = coupled || (J != I && s != 0);
       });
@@ -93,20 +105,19 @@ struct FillStrong {
   StrongRows rows;
   OffsetsView offsets;
   Index* columns;
-  TCSOLVE_HD void operator()(std::int64_t I) const {
+  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
     Offset to = offsets[I];
-    each_block(rows.a, rows.block, rows.scale, I, [&](Index J, double s) {
+    each_block(a, rows.block, rows.scale, I, [&](Index J, double s) {
       if (rows.strong(I, J, s)) columns[to++] = J;
     });
   }
 };
 struct KeepStrong {
-  CsrView<double> a;
   Index block;
   OffsetsView offsets;  // of the graph
   Index const* columns;
   std::uint8_t* keep;
-  TCSOLVE_HD void operator()(std::int64_t i) const {
+  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
     auto const I = static_cast<Index>(i / block);
     Offset at = offsets[I], stop = offsets[std::int64_t{I} + 1];
     for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
@@ -127,18 +138,20 @@ StrengthGraph strength_graph(On& on, CsrView<double> const& a, Index block, doub
   auto* const offsets = on.template take<Offset>(n);
   auto* const weak = on.template take<std::int32_t>(n);
   auto* const before = on.template take<std::int32_t>(n);
-  on.each(nodes, SquareOfNode{a, block, scale, square});
-  StrongRows const rows{a, block, nodes, scale, theta, square};
-  on.each(n, CountStrong{rows, count, weak});
+  each_node(on, nodes, a, block, SquareOfNode{block, scale, square});
+  StrongRows const rows{block, nodes, scale, theta, square};
+  each_node(on, n, a, block, CountStrong{rows, count, weak});
   on.scan(count, offsets, n, Plus{});
   on.scan(weak, before, n, Plus{});
   StrengthGraph made;
   made.strong = sparse::with_offsets(on, nodes, nodes, offsets);
   made.keep = Array<std::uint8_t>(on.space(), static_cast<std::size_t>(a.entries));
   on.read(before + nodes, &made.weak, 1);
-  on.each(nodes, FillStrong{rows, made.strong.offsets(), made.strong.columns.data()});
-  on.each(a.rows, KeepStrong{a, block, made.strong.offsets(), made.strong.columns.data(),
-                             made.keep.data()});
+  each_node(on, nodes, a, block,
+            FillStrong{rows, made.strong.offsets(), made.strong.columns.data()});
+  on.each_row(
+      a.rows, a,
+      KeepStrong{block, made.strong.offsets(), made.strong.columns.data(), made.keep.data()});
   return made;
 }
 
@@ -150,7 +163,7 @@ Offset count_blocks(On& on, CsrView<double> const& a, Index block) {
   auto* const before = on.template take<Offset>(n);
   CsrView<double> pattern = a;
   pattern.values = nullptr;
-  on.each(n, CountNodeBlocks{pattern, block, nodes, count});
+  on.each(n, OfNode<CountNodeBlocks>{pattern, {block, nodes, count}});
   on.scan(count, before, n, Plus{});
   Offset blocks = 0;
   on.read(before + nodes, &blocks, 1);

@@ -27,11 +27,17 @@ struct SmootherWeight {
   }
 };
 
+struct NoneBad {
+  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+  std::int32_t* bad;
+  TCSOLVE_HD void operator()(std::int64_t) const { *bad = none; }
+};
+
 template <class On>
 Index smoother_weights(On& on, CsrView<double> const& a, RowWeight kind, double* w) {
-  constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t none = NoneBad::none;
   auto* const bad = on.template take<std::int32_t>(1);
-  on.write(&none, bad, 1);
+  on.each(1, NoneBad{bad});
   on.each_row(a.rows, a, SmootherWeight{kind, w, bad});
   std::int32_t first = none;
   on.read(bad, &first, 1);

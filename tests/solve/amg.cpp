@@ -62,6 +62,55 @@ TEST_P(AmgSolves, IterationsHardlyGrowWithTheMesh) {
   }
 }
 
+TEST_P(AmgSolves, SixteenBitsTakeAtMostOneIterationMore) {
+  for (auto const& [name, a] :
+       {Named{"7-point", generate(Poisson7Params{.n = 24, .coefficient = Coefficient::random})},
+        Named{"27-point", generate(Poisson27Params{.n = 20, .coefficient = Coefficient::random})},
+        Named{"anisotropic", generate(AnisotropicParams{.n = 24})},
+        Named{"elasticity",
+              generate(ElasticityParams{.n = 10, .coefficient = Coefficient::random})}}) {
+    SCOPED_TRACE(name);
+    Index const exact = iterations(a, ", values: fp64"), single = iterations(a, ", values: fp32"),
+                half = iterations(a, ", values: fp16"), brain = iterations(a, ", values: bf16");
+    EXPECT_LE(single, exact + 1);
+    EXPECT_LE(half, exact + 1);
+    EXPECT_LE(brain, exact + 2);
+  }
+}
+
+/// Cells whose coefficients jump by 1e4, in blocks of four.
+Csr<double> jumps(Index n) {
+  Csr<double> a = generate(Poisson7Params{.n = n});
+  auto const size = [&](Index i) {
+    return (i % n / 4 + i / n % n / 4 + i / n / n / 4) % 2 == 0 ? 1e4 : 1.0;
+  };
+  for (Index i = 0; i < a.rows; ++i) {
+    double sum = 0;
+    Offset own = 0;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      if (a.columns[k] == i) {
+        own = k;
+        continue;
+      }
+      a.values[k] = -2 / (1 / size(i) + 1 / size(a.columns[k]));
+      sum -= a.values[k];
+    }
+    a.values[own] = sum + (a.offsets[i + 1] - a.offsets[i] < 7 ? size(i) : 0.0);
+  }
+  return a;
+}
+
+TEST_P(AmgSolves, ClassicalCoarseningForCoefficientsThatJump) {
+  Csr<double> const a = jumps(32);
+  Index const classical = iterations(a, ", coarsening: classical"),
+              aggregation = iterations(a, ", coarsening: aggregation");
+  EXPECT_LE(classical, 12);
+  EXPECT_LT(classical, aggregation);
+  EXPECT_EQ(iterations(a, ", coarsening: auto"), classical);
+  EXPECT_LE(iterations(a, ", coarsening: classical, values: fp16"), classical + 2);
+  EXPECT_LE(iterations(generate(Poisson7Params{.n = 32}), ", coarsening: classical"), 12);
+}
+
 /// Nodes of the elasticity generator, x fastest.
 std::shared_ptr<std::vector<double>> nodes(Index n) {
   auto points = std::make_shared<std::vector<double>>();

@@ -2,9 +2,11 @@
 /// Smoothed aggregation step by step against plain serial references and dense algebra.
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/precond/amg/aggregation.hpp>
 #include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
 #include <tcsolve/precond/amg/cycle.hpp>
+#include <tcsolve/precond/amg/strength.hpp>
 #include <tcsolve/sparse/independent_set.hpp>
 
 #include <gmock/gmock.h>
@@ -65,7 +67,9 @@ class Amg : public OnEachBackend {
     auto const A = std::make_shared<CsrOperator<double>>(ctx(), Csr<double>(a));
     return {A->view(), A};
   }
-  std::unique_ptr<Preconditioner> made(Csr<double> const& a, AmgParams const& params = {}) {
+  /// In FP64, which dense algebra is compared with; narrower types: amg_types.cpp.
+  std::unique_ptr<Preconditioner> made(Csr<double> const& a, AmgParams params = {}) {
+    if (params.values == AmgValues::automatic) params.values = AmgValues::f64;
     return AmgFactory(params).build(ctx(), system(a));
   }
   std::vector<double> applied(LinearOperator<double> const& M, std::vector<double> const& r) {
@@ -260,7 +264,7 @@ TEST_P(Amg, ProlongationAndGalerkinProductAreTheirFormulas) {
       Index const block = name == "elasticity" ? 3 : 1;
       System const s = system(a);
       NearNullspace const B = near_nullspace(ctx(), s, {.block = block});
-      AmgTransfer transfer(ctx(), s.matrix, B.vectors.data(),
+      Aggregation transfer(ctx(), s.matrix, B.vectors.data(),
                            {.block = block, .vectors = block, .strength = theta});
       ASSERT_FALSE(transfer.failed());
       double const lambda = 1.7;
@@ -290,7 +294,7 @@ TEST_P(Amg, FilteredProlongationKeepsConstants) {
   Csr<double> const a = generate(AnisotropicParams{.n = 12});
   System const s = system(a);
   NearNullspace const B = near_nullspace(ctx(), s, {.block = 1});
-  AmgTransfer transfer(ctx(), s.matrix, B.vectors.data(), {.strength = 0.1});
+  Aggregation transfer(ctx(), s.matrix, B.vectors.data(), {.strength = 0.1});
   ASSERT_FALSE(transfer.keeps_all());
   transfer.numbers(ctx(), s.matrix, 2);
   Csr<double> const P = to_host(ctx(), transfer.P());

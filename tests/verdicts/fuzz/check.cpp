@@ -433,6 +433,8 @@ std::string timeless(fs::path const& result) {
   r.erase("traffic_estimate");
   r.erase("memory");
   r.erase("process");
+  r.erase("joules");
+  r.erase("clocks_mhz");
   return r.dump();
 }
 

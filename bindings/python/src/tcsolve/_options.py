@@ -5,7 +5,6 @@ import json
 import numpy as np
 
 from . import _arrays, _core, _packages
-from ._libraries import find_cusparse
 
 AUTO = '{"solver": {"type": "auto"}, "preconditioner": {"type": "auto"}}'
 
@@ -114,6 +113,4 @@ def place(options, method, M, symmetric, nullspace, device, threads, stream, key
         options = dict(options or {})
         options["nullspace"] = {"constant": True}
     text, number = _options_text(options, method, M, symmetric, device, threads, keys)
-    if _core.has_cuda and str(device) not in ("cpu", "host"):
-        find_cusparse()
     return _core.Place(text, number, int(stream or 0), vectors)

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/// bench_amg [REPETITIONS = 9] [FOLDER]: algebraic multigrid on a device, on generated matrices and
+/// those of FOLDER (dragon_cotlap, tripod_elast_r2, tripod_elast_p2, mdual_lap, bcsstk16,
+/// bunny_thermal_r1, as .mtx or .mtx.xz), b = ones, cg to a true relative residual of 1e-8.
+///
+///   unit     a product of cuSPARSE's FP64 CSR with the same matrix, the faster algorithm, us
+///   set-up   of M alone, A in the Context's space: median ms on the host's clock, and in units
+///   parts    of another set-up that waits after each part, ms
+///   cycle    an application by itself, its operations one by one, median us
+///   solve    with x0 = 0, median ms, and us an iteration; the loop runs as the library chooses
+///
+/// A line a matrix and preconditioner; jacobi, `auto` and every type of value beside each other.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/precond/amg/amg.hpp>
+#include <tcsolve/precond/amg/cycle.hpp>
+
+#include "clock.hpp"
+#include "measure.hpp"
+#include "spmv_cusparse.hpp"
+
+using namespace tcsolve;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+double median(std::vector<double> times) {
+  std::ranges::nth_element(times, times.begin() + times.size() / 2);
+  return times[times.size() / 2];
+}
+
+template <class F>
+double milliseconds(Context& ctx, F const& f) {
+  ctx.synchronize();
+  auto const start = std::chrono::steady_clock::now();
+  f();
+  ctx.synchronize();
+  return 1e3 * seconds_since(start);
+}
+
+/// us of a product.
+double unit_of(Context& ctx, bench::Clock& clock, Csr<double> const& a) {
+  double best = HUGE_VAL;
+  for (auto const algorithm : {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2}) {
+    auto const product = bench::Cusparse<double>::csr(*ctx.device(), a, algorithm);
+    best = std::min(best, clock.median(21, false, [&] { product->run(); }));
+  }
+  return best;
+}
+
+struct Case {
+  std::string name;
+  Csr<double> a;
+  std::shared_ptr<std::vector<double>> points = nullptr;
+};
+
+/// M made by itself: set-up, its parts and a cycle.
+void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, double unit,
+            int repetitions) {
+  CsrStorage<double> const there(ctx, c.a.view());
+  Survey seen = survey(ctx, there.view());
+  Plan const plan = make_plan(ctx, there.view(), seen, {.applies = 500}, CostTable::shipped(ctx));
+  System system{.matrix = there.view(),
+                .A = make_operator<double>(ctx, there.view(), plan.taken(), &seen)};
+  if (c.points) params.near_nullspace = {.block = 3, .points = c.points};
+  std::unique_ptr<Preconditioner> M;
+  std::vector<double> times;
+  for (int k = 0; k <= repetitions; ++k) {
+    M.reset();
+    double const ms = milliseconds(ctx, [&] { M = AmgFactory(params).build(ctx, system); });
+    if (k > 0) times.push_back(ms);
+  }
+  double const ms = median(times);
+  auto const view = M->view();
+  Vector<double> r(ctx.space(), c.a.rows), z(ctx.space(), c.a.rows);
+  fill<double>(ctx, r, 1.0);
+  double const cycle = clock.median(21, false, [&] { view->apply(ctx, 1, r, 0, z); });
+  std::vector<double> updates;
+  for (int k = 0; k < 3; ++k) updates.push_back(milliseconds(ctx, [&] { M->update(ctx, system); }));
+  std::cout << "  set-up " << ms << " ms, " << 1e3 * ms / unit << " units; update "
+            << median(updates) << " ms; cycle " << cycle << " us, " << cycle / unit << " units, "
+            << 1e-6 * view->cost(1).bytes << " MB\n    " << view->details() << "\n    ";
+  params.timed = true;
+  auto const timed = AmgFactory(params).build(ctx, system);
+  auto const timed_view = timed->view();
+  SetupClock const& clocked = dynamic_cast<AmgCycle const&>(*timed_view).hierarchy().clock();
+  for (auto const& [part, what] : names(SetupPart{}))
+    std::cout << what << " " << 1e3 * clocked.seconds(part) << ", ";
+  std::cout << "ms" << std::endl;
+}
+
+/// The whole of it, from the host's matrix.
+void solve(Context& ctx, Case const& c, std::string const& M, std::string const& method,
+           double unit, int repetitions) {
+  std::vector<double> const b(static_cast<std::size_t>(c.a.rows), 1.0);
+  std::vector<double> setups, preconditioners, solves;
+  SolveReport report;
+  std::string format;
+  try {
+    for (int k = 0; k <= repetitions; ++k) {
+      std::unique_ptr<LinearSolver> solver;
+      double const ms = milliseconds(ctx, [&] {
+        solver = std::make_unique<LinearSolver>(
+            ctx, c.a.view(),
+            SolverOptions::from_yaml(cat("solver: ", method, "\npreconditioner: ", M, "\n")));
+      });
+      std::vector<double> x(b.size(), 0.0);
+      double const took = milliseconds(ctx, [&] { report = solver->solve(b, x); });
+      format = solver->setup_report().format;
+      if (k == 0) continue;
+      setups.push_back(ms - 1e3 * solver->setup_report().upload);
+      preconditioners.push_back(1e3 * solver->setup_report().setup);
+      solves.push_back(took);
+    }
+  } catch (Error const& e) {
+    std::cout << c.name << " | " << M << " | " << e.what() << std::endl;
+    return;
+  }
+  double const solving = 1e3 * report.seconds;
+  std::cout << c.name << " | " << M << " | " << format << " | " << report.outcome() << " | "
+            << report.iterations << " | " << report.true_residual / report.rhs_norm << " | "
+            << median(preconditioners) << " | " << median(setups) << " | " << median(solves)
+            << " | " << median(setups) + median(solves) << " | "
+            << 1e3 * solving / std::max<Index>(1, report.iterations) << " | " << unit << std::endl;
+}
+
+void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions) {
+  double const unit = unit_of(ctx, clock, c.a);
+  std::string const cg = "{type: cg, max_iters: 20000}";
+  std::string nodes;
+  if (c.points) {
+    nodes = (fs::temp_directory_path() / "bench_amg_nodes.txt").string();
+    std::ofstream file(nodes);
+    for (std::size_t e = 0; e < c.points->size(); ++e)
+      file << (*c.points)[e] << (e % 3 == 2 ? '\n' : ' ');
+  }
+  std::string const space =
+      c.points ? cat(", near_nullspace: {block: 3, coordinates: ", nodes, "}") : "";
+  for (std::string const types : {"values: fp64", "values: fp32", "values: fp16", "values: bf16"})
+    solve(ctx, c, cat("{type: amg, ", types, space, "}"), cg, unit, repetitions);
+  solve(ctx, c, "{type: jacobi}", cg, unit, std::min(repetitions, 3));
+  solve(ctx, c, "{type: auto}", "{type: auto}", unit, std::min(repetitions, 3));
+  for (auto const values : {AmgValues::f64, AmgValues::f16})
+    set_up(ctx, clock, c, {.values = values}, unit, repetitions);
+  if (!nodes.empty()) fs::remove(nodes);
+}
+
+std::shared_ptr<std::vector<double>> grid(Index n) {
+  auto points = std::make_shared<std::vector<double>>();
+  for (Index k = 0; k < n; ++k)
+    for (Index j = 0; j < n; ++j)
+      for (Index i = 0; i < n; ++i)
+        for (Index const at : {i, j, k}) points->push_back(at);
+  return points;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string why;
+  if (!cuda::available(why)) {
+    std::cout << "bench_amg: " << why << ": nothing to measure\n";
+    return 0;
+  }
+  bool const brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
+  int const repetitions = argc > 1 ? std::max(1, std::atoi(argv[1])) : brief ? 1 : 9;
+  Context ctx(Backend::cuda);
+  bench::print_device(ctx, repetitions);
+  bench::Clock clock(*ctx.device());
+  std::cout.precision(4);
+  std::cout
+      << "matrix | M | format of A | outcome | iterations | true residual | M and method, ms | "
+         "set-up, ms | solve, ms | set-up and solve, ms | us an iteration | unit, us\n"
+         "---|---|---|---|---|---|---|---|---|---|---|---\n";
+  constexpr auto random = Coefficient::random;
+  auto const run = [&](Case const& c) { measure(ctx, clock, c, repetitions); };
+  Index const small = brief ? 12 : 37, seven = brief ? 16 : 160, many = brief ? 12 : 96,
+              solid = brief ? 6 : 56;
+  run({cat("poisson7_", small, ", random"), generate(Poisson7Params{small, random})});
+  run({cat("poisson7_", seven), generate(Poisson7Params{.n = seven})});
+  run({cat("poisson27_", many, ", random"), generate(Poisson27Params{many, random})});
+  run({cat("elasticity_", solid, ", random"), generate(ElasticityParams{solid, random}),
+       grid(solid)});
+  if (argc < 3 || brief) return 0;
+  for (char const* name : {"dragon_cotlap", "tripod_elast_r2", "tripod_elast_p2", "mdual_lap",
+                           "bcsstk16", "bunny_thermal_r1"})
+    for (char const* end : {".mtx", ".mtx.xz"})
+      if (fs::path const file = fs::path(argv[2]) / cat(name, end); fs::exists(file)) {
+        run({name, read_matrix_market(file)});
+        break;
+      }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/formats/tile16/operator.hpp>
+
+#include <tcsolve/kernels/value_pairs.hpp>
+
+namespace tcsolve {
+
+template <class T, class S>
+Traits Tile16Operator<T, S>::traits() const {
+  return {.precision = {real_of<S>, real_of<T>, real_of<T>}, .operations = true};
+}
+
+template <class T, class S>
+void Tile16Operator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
+  submit(ctx, Tile16Multiply<S, T>{y.size(), alpha, this->matrix().view(), x, beta, y});
+}
+
+template <class T, class S>
+void Tile16Operator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
+                                        double* sigma) const {
+  submit(ctx, Tile16MultiplyDot<S, T>{y.rows, alpha, this->matrix().view(), x.data, y.data, sigma});
+}
+
+template <class T, class S>
+SparseProductNotes Tile16Operator<T, S>::multiply_sparse(Context& ctx, SparseProduct<T> const& how,
+                                                         SparseVector<T> const& x,
+                                                         SparseVector<T>& y) const {
+  Context::Entry const entry(ctx);
+  Tile16View<S> const& a = this->matrix().view();
+  require_multiplies(ctx, a.rows, a.cols, how, x, y);
+  Offset const below = a.tiles + (a.entries - a.packed);
+  SpmspvWay const way =
+      how.way != SpmspvWay::automatic
+          ? how.way
+          : choose_way(a.tile_rows, x.tiles(), static_cast<Index>(x.view().tile_count()), below);
+  bool const by_columns = way == SpmspvWay::columns;
+  SparseProductNotes notes;
+  y.change([&](SparseVectorArrays<T>& arrays) {
+    notes = ctx.visit([&](auto& on) {
+      if (by_columns && below_.view.starts == nullptr) below_ = below_tile16(on, ctx.arena(), a);
+      return spmspv_tile16(on, ctx.arena(), a, by_columns ? below_.view : TilesBelow{}, how,
+                           x.view(), arrays, memory_);
+    });
+  });
+  return notes;
+}
+
+#define TCSOLVE_INSTANTIATE(S, T) template class Tile16Operator<T, S>;
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+
+}  // namespace tcsolve

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Steps on the device (kernels/steps.hpp): one cooperative kernel, a block of 1024 threads on each
+/// multiprocessor; or a kernel a step.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <tcsolve/core/faults.hpp>
+#include <tcsolve/kernels/cuda/convert.cuh>
+#include <tcsolve/kernels/steps.hpp>
+
+namespace tcsolve::cuda {
+
+/// A backend of conversions that can cooperate() as well.
+class SteppingConverter : public Converter {
+ public:
+  SteppingConverter(Device& on, Arena& arena) : Converter(on, arena), device(on) {}
+  Device& device;
+};
+
+constexpr int step_threads = 1024;
+
+/// What the blocks of a grid share beside the body's memory, and what the warps of a block do.
+struct StepMemory {
+  Index* block_sums;  // (blocks)
+};
+struct StepShared {
+  Index warp_sums[step_threads / 32];
+  Index carry;
+};
+
+/// As a thread of the cooperative kernel sees it.
+class GridSteps {
+ public:
+  __device__ GridSteps(StepMemory const& memory, StepShared& shared)
+      : memory_(memory), shared_(shared) {}
+
+  template <class F>
+  __device__ void each(std::int64_t n, F const& f) const {
+    std::int64_t const threads = std::int64_t{gridDim.x} * step_threads;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * step_threads + threadIdx.x; i < n;
+         i += threads)
+      f(i);
+    meet();
+  }
+  /// Neighbouring warps go to different multiprocessors, so that a few use them all.
+  template <class F>
+  __device__ void each_warp(std::int64_t n, F const& f) const {
+    std::int64_t const warps = std::int64_t{gridDim.x} * (step_threads / 32);
+    for (std::int64_t i = std::int64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x; i < n;
+         i += warps)
+      f(Warp{}, i);
+    meet();
+  }
+  /// As many blocks as have 4096 elements each; one alone needs no sums of the others.
+  __device__ void scan(Index const* in, Index* out, std::int64_t n) const {
+    std::int64_t const wanted = (n + 4095) / 4096;
+    std::int64_t const blocks = wanted < gridDim.x ? wanted : gridDim.x;
+    std::int64_t const each = blocks > 0 ? (n + blocks - 1) / blocks : 0;
+    std::int64_t const begin = blockIdx.x * each, end = begin + each < n ? begin + each : n;
+    if (blocks > 1) {
+      if (begin < n) {
+        Index sum = 0;
+        for (std::int64_t i = begin + threadIdx.x; i < end; i += step_threads) sum += in[i];
+        Index const all = sum_of_block(sum);
+        if (threadIdx.x == 0) memory_.block_sums[blockIdx.x] = all;
+      }
+      meet();
+    }
+    if (begin < n) {
+      Index before = 0;
+      for (unsigned int b = threadIdx.x; b < blockIdx.x; b += step_threads)
+        before += value(memory_.block_sums + b);
+      Index carry = sum_of_block(before);
+      for (std::int64_t first = begin; first < end; first += step_threads) {
+        std::int64_t const i = first + threadIdx.x;
+        Index const mine = i < end ? in[i] : 0;
+        Index const upto = scan_of_block(mine);
+        if (i < end) out[i] = carry + upto - mine;
+        carry += shared_.carry;
+        __syncthreads();
+      }
+    }
+    meet();
+  }
+  template <class T>
+  __device__ T value(T const* p) const {
+    static_assert(sizeof(T) % 4 == 0);
+    T copy;
+    auto const* const from = reinterpret_cast<std::uint32_t const volatile*>(p);
+    auto* const to = reinterpret_cast<std::uint32_t*>(&copy);
+#pragma unroll
+    for (std::size_t k = 0; k < sizeof(T) / 4; ++k) to[k] = from[k];
+    return copy;
+  }
+
+ private:
+  __device__ static void meet() { cooperative_groups::this_grid().sync(); }
+  /// The inclusive sum of the block's threads up to this one; the sum of all in shared_.carry.
+  __device__ Index scan_of_block(Index mine) const {
+    int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    auto const upto = [&](Index v) {
+#pragma unroll
+      for (int d = 1; d < 32; d *= 2) {
+        Index const other = __shfl_up_sync(0xffffffffu, v, d);
+        if (lane >= d) v += other;
+      }
+      return v;
+    };
+    Index const here = upto(mine);
+    if (lane == 31) shared_.warp_sums[warp] = here;
+    __syncthreads();
+    if (warp == 0) {
+      Index const sums = upto(shared_.warp_sums[lane]);
+      shared_.warp_sums[lane] = sums;
+      if (lane == 31) shared_.carry = sums;
+    }
+    __syncthreads();
+    return here + (warp > 0 ? shared_.warp_sums[warp - 1] : 0);
+  }
+  __device__ Index sum_of_block(Index mine) const {
+    scan_of_block(mine);
+    Index const all = shared_.carry;
+    __syncthreads();
+    return all;
+  }
+
+  StepMemory memory_;
+  StepShared& shared_;
+};
+
+template <class Body>
+__global__ void __launch_bounds__(step_threads, 1) steps_kernel(Body body, StepMemory memory) {
+  __shared__ StepShared shared;
+  body(GridSteps(memory, shared));
+}
+
+/// As the host sees it that launches a kernel for each.
+class LaunchedSteps {
+ public:
+  explicit LaunchedSteps(Converter& on) : on_(on) {}
+  template <class F>
+  void each(std::int64_t n, F const& f) const {
+    on_.each(n, f);
+  }
+  template <class F>
+  void each_warp(std::int64_t n, F const& f) const {
+    on_.each_warp(n, f);
+  }
+  void scan(Index const* in, Index* out, std::int64_t n) const {
+    if (n > 0) on_.scan(in, out, n, Plus{});
+  }
+  template <class T>
+  T value(T const* p) const {
+    T copy;
+    on_.read(p, &copy, 1);
+    return copy;
+  }
+
+ private:
+  Converter& on_;
+};
+
+/// Whether the body ran as one kernel.
+template <class Body>
+bool cooperate_in_one_kernel(SteppingConverter& on, Body const& body) {
+  Device& device = on.device;
+  if (!device.properties.cooperativeLaunch || faults::cooperative_launches_refused() ||
+      shared(device))
+    return false;
+  int const blocks = device.properties.multiProcessorCount;
+  StepMemory memory{on.template take<Index>(blocks)};
+  Body copy = body;
+  void* arguments[] = {&copy, &memory};
+  cudaError_t const code = cudaLaunchCooperativeKernel(
+      reinterpret_cast<void const*>(&steps_kernel<Body>), dim3(static_cast<unsigned int>(blocks)),
+      dim3(step_threads), arguments, 0, device.stream);
+  if (code == cudaErrorCooperativeLaunchTooLarge || code == cudaErrorLaunchOutOfResources) {
+    cudaGetLastError();
+    return false;
+  }
+  check(code);
+  return true;
+}
+
+template <class Body>
+void cooperate(SteppingConverter& on, Body const& body) {
+  if (!cooperate_in_one_kernel(on, body)) body(LaunchedSteps(on));
+}
+
+}  // namespace tcsolve::cuda

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A loop whose steps decide about the next ones, as the levels of a graph search do. It is one
+/// function template over `steps`, so that host and device run the same text; what a step has
+/// written, all that follow read:
+///
+///     steps.each(n, f)         f(i) for 0 <= i < n, in any order
+///     steps.each_warp(n, f)    f(warp, i): 32 lanes in step with each other (kernels/convert.hpp)
+///     steps.scan(in, out, n)   out_i = in_0 + ... + in_{i-1}, Index
+///     steps.value(p)           *p as the steps before have left it: the same to all
+///
+///     struct Body {
+///       template <class Steps>
+///       TCSOLVE_HD void operator()(Steps const& steps) const {
+///         for (Index left = steps.value(count); left > 0; left = steps.value(count))
+///           steps.each(left, Halve{...});
+///       }
+///     };
+///     cooperate(on, Body{...});
+///
+/// On the host (kernels/host/steps.hpp) the caller's thread runs the body, each step is a loop. On
+/// a device (kernels/cuda/steps.cuh) every thread of one cooperative kernel runs it, and a step
+/// ends with a barrier of the grid: 1.0 us on an H100, where a launch takes 2.8. Where no such
+/// kernel can run - the device has no cooperative launches, or other Contexts compute on it and a
+/// grid might wait for theirs - the host runs the body, each step is a kernel, and value() a copy.
+///
+/// Arguments of a step must be the same in every thread: they come from the body's members and from
+/// value().
+#pragma once
+
+#include <tcsolve/kernels/convert.hpp>
+
+#if defined(__CUDACC__)
+/// A body is compiled for both sides, and each instance calls what one side has.
+#define TCSOLVE_EITHER_SIDE _Pragma("nv_exec_check_disable")
+#else
+#define TCSOLVE_EITHER_SIDE
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products of an operator and a sparse vector, beside LinearOperator::apply().
+#pragma once
+
+#include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/sparse/spmspv.hpp>
+
+namespace tcsolve {
+
+/// An operator whose matrix multiplies sparse vectors.
+template <class T>
+class MultipliesSparse {
+ public:
+  virtual ~MultipliesSparse() = default;
+  /// y = alpha A x + beta y (sparse/spmspv.hpp). Throws what that says, and Unsupported for a way
+  /// that the matrix has not.
+  virtual SparseProductNotes multiply_sparse(Context&, SparseProduct<T> const& how,
+                                             SparseVector<T> const& x,
+                                             SparseVector<T>& y) const = 0;
+};
+
+/// The same of any operator; throws Unsupported where its matrix does not multiply sparse vectors.
+template <class T>
+SparseProductNotes multiply_sparse(Context& ctx, LinearOperator<T> const& A,
+                                   SparseProduct<T> const& how, SparseVector<T> const& x,
+                                   SparseVector<T>& y) {
+  auto const* const able = dynamic_cast<MultipliesSparse<T> const*>(&A);
+  if (able == nullptr)
+    throw Unsupported(cat(A.name(),
+                          ": no products of sparse vectors; a CSR matrix has them "
+                          "(sparse/spmspv.hpp), and the format that says so in --list"));
+  return able->multiply_sparse(ctx, how, x, y);
+}
+
+}  // namespace tcsolve

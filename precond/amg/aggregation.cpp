@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/amg/aggregation.hpp>
+
+#include <utility>
+
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/precond/amg/strength.hpp>
+#include <tcsolve/precond/amg/weights.hpp>
+#include <tcsolve/precond/spectrum.hpp>
+
+namespace tcsolve {
+
+Aggregation::Aggregation(Context& ctx, CsrView<double> const& a, double const* B, Rule const& rule)
+    : AmgTransfer(rule.clock), rule_(rule) {
+  strength_ = rule.strength;
+  Aggregates const made = aggregate(ctx, a);
+  double const rows = double(made.count) * rule_.vectors;
+  constexpr double worth = 0.9;
+  failed_ = made.count == 0 || rows > worth * a.rows;
+  if (failed_) return;
+  part(ctx, SetupPart::prolongation, [&] { plan_prolongation(ctx, a, made, B); });
+  plan_galerkin(ctx, a);
+}
+
+/// With the strength of the rule, or 0 where that would leave too many rows.
+Aggregates Aggregation::aggregate(Context& ctx, CsrView<double> const& a) {
+  for (;;) {
+    StrengthGraph graph;
+    part(ctx, SetupPart::strength, [&] { graph = strength_graph(ctx, a, rule_.block, strength_); });
+    Aggregates made;
+    part(ctx, SetupPart::aggregates, [&] { made = aggregates(ctx, graph.strong); });
+    keep_ = std::move(graph.keep);
+    // Nodes without a strong coupling are in no aggregate, and their couplings are lost.
+    double const left = double(made.count) * rule_.vectors + double(graph.weak) * rule_.block;
+    constexpr double shrinks = 0.7;
+    if (left <= shrinks * a.rows || strength_ == 0) return made;
+    strength_ = 0;
+  }
+}
+
+void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& a, Aggregates const& made,
+                                    double const* B) {
+  tentative_ = tentative_pattern(ctx, made, rule_.block, rule_.vectors);
+  t_ = Array<double>(ctx.space(), static_cast<std::size_t>(tentative_.pattern.entries));
+  coarse_B_ = Array<double>(ctx.space(), std::size_t(made.count) * rule_.vectors * rule_.vectors);
+  tentative_values(ctx, tentative_, B, t_.data(), coarse_B_.data());
+  if (!rule_.smooth) return;
+  // Entries that are dropped go to the diagonal, so that constants stay where they are; between
+  // the unknowns of different nodes the diagonal is not the place for them.
+  ctx.cancel_flag().check();
+  filter_.emplace(ctx, a, keep_.data(),
+                  rule_.block == 1 ? sparse::Lump::diagonal : sparse::Lump::none);
+  if (filter_->pattern().entries == a.entries) filter_.reset();
+  CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : a;
+  ctx.cancel_flag().check();
+  product_.emplace(ctx, smoother, tentative_.pattern.with<double>(nullptr));
+}
+
+bool Aggregation::suits(Context& ctx, CsrView<double> const& a) const {
+  if (strength_ != rule_.strength)
+    return false;  // it fell to 0: another try begins as this one did
+  ctx.cancel_flag().check();
+  return same_couplings(ctx, keep_, strength_graph(ctx, a, rule_.block, strength_).keep);
+}
+
+bool Aggregation::thin_out(Context& ctx, CsrView<double> const& a) {
+  if (!product_) return false;
+  filter_.reset(), product_.reset();
+  plan_galerkin(ctx, a);
+  return true;
+}
+
+double Aggregation::own_bytes() const {
+  double const rows = tentative_.pattern.rows, t = double(tentative_.pattern.entries);
+  double sum = 4 * rows + 12 * t + 4.0 * double(tentative_.nodes.size()) +
+               4.0 * tentative_.aggregates + 8.0 * double(coarse_B_.size());
+  if (filter_) sum += double(keep_.size()) + 4 * rows + 4 * double(filter_->pattern().entries);
+  if (product_) sum += 8 * rows + 4 * double(product_->pattern().entries);
+  return sum;
+}
+
+void Aggregation::interpolate(Context& ctx, CsrView<double> const& a, double lambda_max,
+                              double* p) {
+  if (!product_)
+    return copy<double, double>(
+        ctx, std::as_const(t_).view(),
+        {p, static_cast<Index>(t_.size()), 1, 1, Layout::row_major, ctx.space()});
+  auto scope = ctx.arena().scope();
+  Out<double> const d = scope.vector<double>(a.rows);
+  sparse::OwnedPattern const* filtered = nullptr;
+  CsrView<double> f = a;
+  if (filter_) {
+    filtered = &filter_->pattern();
+    auto* const values = scope.take<double>(static_cast<std::size_t>(filtered->entries));
+    filter_->values(ctx, a, values);
+    positive_diagonal(ctx, a, *filtered, values, d.data);
+    f = filtered->with(static_cast<double const*>(values));
+    CsrOperator<double> const A_F(ctx, CsrStorage<double>(ctx, f));
+    RowWeights const D(d.data, a.rows);
+    part(ctx, SetupPart::spectrum, [&] {
+      lambda_max =
+          estimate_spectrum(ctx, A_F, D, rule_.lanczos_steps, "amg", Indefinite::ignore).largest;
+    });
+  } else {
+    smoother_weights(ctx, a, RowWeight::diagonal, 1, d.data);
+  }
+  part(ctx, SetupPart::prolongation, [&] {
+    CsrView<double> const T = tentative_.pattern.with(static_cast<double const*>(t_.data()));
+    auto* const product = scope.take<double>(static_cast<std::size_t>(product_->pattern().entries));
+    product_->values(ctx, f, T, product);
+    smooth(ctx, product_->pattern().with(static_cast<double const*>(product)), T, d.data,
+           4 / (3 * lambda_max), p);
+  });
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The levels as an application multiplies by them: each matrix in a format of its own, values in
+/// the types of the parameters, scaled where these are narrow (level_scale.hpp):
+///
+///              set-up, FP64 in CSR            an application, for instance
+///     A_0      as the solver has it           diagonals in FP16, scaled
+///     P_0      CSR                            sliced rows in FP16
+///     A_1      CSR                            blocks in FP16
+///     A_2^-1   full rows                      full rows in FP32
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tcsolve/precond/amg/hierarchy.hpp>
+
+namespace tcsolve {
+
+/// The types that parameters mean on a Context. Values are at most as wide as vectors.
+struct AmgTypes {
+  Real values, vectors;
+};
+AmgTypes types_of(Context const&, AmgParams const&);
+
+/// T is the type of the vectors.
+template <class T>
+struct StoredLevel {
+  Index rows = 0;
+  OperatorPtr<T> A;        ///< null where there is an inverse
+  OperatorPtr<T> P, R;     ///< to the next coarser level, null on the coarsest; R = P^T
+  OperatorPtr<T> inverse;  ///< of the coarsest level, where it is solved; else it is smoothed
+  Array<T> weights;        ///< of the smoother
+  double lambda_max = 1;   ///< of W A, about
+  Real values = Real::f64;
+};
+
+template <class T>
+class StoredLevels {
+ public:
+  /// Throws Unsupported for a format that there is not. Cost: a plan for each matrix of more than a
+  /// few thousand rows, and conversions.
+  StoredLevels(Context&, AmgHierarchy const&);
+
+  std::vector<StoredLevel<T>> const& levels() const { return levels_; }
+  /// (rows) of level 0; null: 1.
+  double const* scale() const { return scale_.size() > 0 ? scale_.data() : nullptr; }
+  /// M = factor S M' S.
+  double factor() const { return factor_; }
+  /// "dia in fp16" for the matrices A of the levels, finest first.
+  std::string summary() const;
+  /// A line a level.
+  void log_table(Context&, AmgHierarchy const&) const;
+
+ private:
+  std::vector<StoredLevel<T>> levels_;
+  Array<double> scale_;
+  double factor_ = 1;
+};
+
+}  // namespace tcsolve

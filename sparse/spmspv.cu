@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products of CSR matrices and sparse vectors on the device (sparse/spmspv.hpp).
+#include <tcsolve/kernels/cuda/steps.cuh>
+#include <tcsolve/kernels/value_pairs.hpp>
+#include <tcsolve/sparse/spmspv_backends.hpp>
+#include <tcsolve/sparse/spmspv_build.hpp>
+
+namespace tcsolve::cuda {
+
+template <class S, class T>
+SparseProductNotes spmspv_csr(Device& device, Arena& arena, CsrView<S> const& a,
+                              SparseProduct<T> const& how, SparseVectorView<T> const& x,
+                              SparseVectorArrays<T>& y, SpmspvMemory<T>& memory) {
+  SteppingConverter on(device, arena);
+  return spmspv::multiply(on, a, a.rows, {}, how, x, y, memory);
+}
+template <class T>
+void subtract_sparse(Device& device, Arena& arena, SparseVectorView<T> const& y, Out<T> r) {
+  Converter on(device, arena);
+  on.each(std::int64_t{y.tiles} * y.side, spmspv::Subtract<T>{y, r});
+}
+
+#define TCSOLVE_INSTANTIATE(S, T)                                                              \
+  template SparseProductNotes spmspv_csr<S, T>(                                                \
+      Device&, Arena&, CsrView<S> const&, SparseProduct<T> const&, SparseVectorView<T> const&, \
+      SparseVectorArrays<T>&, SpmspvMemory<T>&);
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+template void subtract_sparse<double>(Device&, Arena&, SparseVectorView<double> const&,
+                                      Out<double>);
+template void subtract_sparse<float>(Device&, Arena&, SparseVectorView<float> const&, Out<float>);
+
+}  // namespace tcsolve::cuda

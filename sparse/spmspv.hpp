@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/// y = alpha A x + beta y with x and y sparse: TileSpMSpV (Ji et al. 2022, section 3.3).
+///
+///     A  [ 1 2 . . | . . ]   x  tile 0: 5 at 1       y  tile 0: 10 at 0, 15 at 1
+///        [ . 3 . . | . . ]      tile 1: none            tile 1: none
+///        [ . . 4 . | 6 . ]                              row 2 meets no entry of x: no entry of y
+///
+///     mark     the tiles of y that may have an entry: all of them (by rows, the paper's Algorithm
+///              4, matrix-driven), or those where a tile column of x's tiles has tiles (by columns,
+///              vector-driven); beside them those of the old y
+///     sum      each row of a marked tile, in the order in which A stores it; a tile of A whose
+///              tile of x is not there costs one look-up
+///     keep     the tiles that have an entry
+///
+/// Element i of y is an entry where a stored a_ij meets an entry x_j, or the old y has one and beta
+/// is not 0: structure is what is stored, whatever the values. Inf and NaN stay in rows that refer
+/// to them. Sums are made in a fixed order and without atomics: the same bits on every run, and
+/// whichever way is taken.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/sparse/sparse_vector.hpp>
+
+namespace tcsolve {
+
+enum class Semiring {
+  plus_times,  ///< y_i = alpha sum_j a_ij x_j + beta y_i
+  or_and,      ///< y_i = 1 where some a_ij and x_j are not 0, else 0; beta 1: or the old y_i
+  min_first    ///< y_i = the least x_j that a stored a_ij meets; beta 1: or the old y_i
+};
+enum class SpmspvWay { automatic, rows, columns };
+constexpr auto names(SpmspvWay) {
+  return std::array{std::pair{SpmspvWay::automatic, std::string_view("auto")},
+                    std::pair{SpmspvWay::rows, std::string_view("rows")},
+                    std::pair{SpmspvWay::columns, std::string_view("columns")}};
+}
+
+template <class T>
+struct SparseProduct {
+  T alpha = T(1), beta = T(0);  ///< of or_and and min_first alpha is 1, beta 0 or 1
+  Semiring semiring = Semiring::plus_times;
+  SparseVector<T> const* mask = nullptr;  ///< rows that are no entries of it are none of y, neither
+  bool complement = false;                ///< rows that are
+  SpmspvWay way = SpmspvWay::automatic;
+};
+
+/// What a product has done.
+struct SparseProductNotes {
+  SpmspvWay way = SpmspvWay::rows;
+  Index marked = 0;  ///< tiles of y whose rows were summed
+  Index kept = 0;    ///< that have an entry
+};
+
+/// Which tile rows of 16 a tile column of 16 has entries in, for products by columns.
+struct TilesBelow {
+  Index const* starts = nullptr;  ///< (tile columns + 1); null: products go by rows
+  Index const* rows = nullptr;    ///< tile rows, perhaps one several times
+  Offset count = 0;
+  static constexpr int side = 16;
+};
+
+/// Which way a product takes: by columns where x's tiles lead to few tile rows. A row that is
+/// looked at costs some ten tile rows that are marked.
+SpmspvWay choose_way(Index rows, Index x_tiles, Index x_tile_count, Offset below);
+
+/// What products of one matrix need beside it; its arrays grow to the largest product and stay.
+template <class T>
+struct SpmspvMemory {
+  Array<Index> marked, before, list, keep, kept_before;
+  Array<std::uint64_t> there;
+  Array<std::uint8_t> present;
+  Array<T> values;
+  Array<Index> counts;  ///< (2): tiles marked and kept
+};
+
+/// y = alpha A x + beta y of a matrix in CSR, by rows: for one that is in no format with tiles.
+///
+///   throws ShapeError where extents, sides or spaces differ, or alpha and beta do not go with the
+///          semiring
+///   cost   the columns of A, and the values where they meet x
+template <class S, class T>
+SparseProductNotes multiply_sparse(Context&, CsrView<S> const& a, SparseProduct<T> const& how,
+                                   SparseVector<T> const& x, SparseVector<T>& y,
+                                   SpmspvMemory<T>& memory);
+template <class S, class T>
+SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProduct<T> const& how,
+                                   SparseVector<T> const& x, SparseVector<T>& y) {
+  SpmspvMemory<T> memory;
+  return multiply_sparse(ctx, a, how, x, y, memory);
+}
+
+/// r -= A dx, dx sparse: the residual b - A (x + dx) of r = b - A x, where a few elements of x have
+/// changed. r is dense; its other rows are not touched. Returns how many rows were. Cost: a product
+/// and its rows.
+template <class S, class T>
+Index update_residual(Context&, CsrView<S> const& a, SparseVector<T> const& dx, Out<T> r);
+
+/// Throws what multiply_sparse() throws.
+template <class T>
+void require_multiplies(Context const&, Index rows, Index cols, SparseProduct<T> const& how,
+                        SparseVector<T> const& x, SparseVector<T> const& y);
+
+}  // namespace tcsolve

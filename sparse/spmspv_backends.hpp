@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products of CSR matrices and sparse vectors on each backend (sparse/spmspv.hpp).
+#pragma once
+
+#include <tcsolve/sparse/spmspv.hpp>
+
+namespace tcsolve {
+namespace host {
+template <class S, class T>
+SparseProductNotes spmspv_csr(Host&, Arena&, CsrView<S> const& a, SparseProduct<T> const& how,
+                              SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
+                              SpmspvMemory<T>& memory);
+template <class T>
+void subtract_sparse(Host&, Arena&, SparseVectorView<T> const& y, Out<T> r);
+}  // namespace host
+namespace cuda {
+template <class S, class T>
+SparseProductNotes spmspv_csr(Device&, Arena&, CsrView<S> const& a, SparseProduct<T> const& how,
+                              SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
+                              SpmspvMemory<T>& memory);
+template <class T>
+void subtract_sparse(Device&, Arena&, SparseVectorView<T> const& y, Out<T> r);
+}  // namespace cuda
+}  // namespace tcsolve

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products of CSR matrices and sparse vectors on the host (sparse/spmspv.hpp).
+#include <tcsolve/kernels/host/steps.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
+#include <tcsolve/sparse/spmspv_backends.hpp>
+#include <tcsolve/sparse/spmspv_build.hpp>
+
+namespace tcsolve::host {
+
+template <class S, class T>
+SparseProductNotes spmspv_csr(Host&, Arena& arena, CsrView<S> const& a, SparseProduct<T> const& how,
+                              SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
+                              SpmspvMemory<T>& memory) {
+  Converter on(arena);
+  return spmspv::multiply(on, a, a.rows, {}, how, x, y, memory);
+}
+template <class T>
+void subtract_sparse(Host&, Arena& arena, SparseVectorView<T> const& y, Out<T> r) {
+  Converter on(arena);
+  on.each(std::int64_t{y.tiles} * y.side, spmspv::Subtract<T>{y, r});
+}
+
+#define TCSOLVE_INSTANTIATE(S, T)                                                            \
+  template SparseProductNotes spmspv_csr<S, T>(                                              \
+      Host&, Arena&, CsrView<S> const&, SparseProduct<T> const&, SparseVectorView<T> const&, \
+      SparseVectorArrays<T>&, SpmspvMemory<T>&);
+TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+template void subtract_sparse<double>(Host&, Arena&, SparseVectorView<double> const&, Out<double>);
+template void subtract_sparse<float>(Host&, Arena&, SparseVectorView<float> const&, Out<float>);
+
+}  // namespace tcsolve::host

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tiles of 16 x 16 inside: there and back, the same arrays from host and device, the drawn kind of
+/// example, products of sparse vectors both ways. Dense products are in operator_contract.cpp with
+/// all other formats.
+#include <tcsolve/formats/tile16/operator.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+
+#include "tests/support/guarded.hpp"
+#include "tests/support/sparse_products.hpp"
+#include "tests/support/tensor_formats.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+template <class P>
+class Tile16Contract : public BackendTest<P> {};
+TYPED_TEST_SUITE(Tile16Contract, StoredOnBoth, Label);
+
+constexpr Tile16Tuning tunings[] = {{}, {.least = 1}, {.least = 2}, {.least = 257}};
+
+TYPED_TEST(Tile16Contract, ThereAndBackIsTheSame) {
+  using S = typename TestFixture::T;
+  for (Named const& m : for_conversion()) {
+    SCOPED_TRACE(m.name);
+    Csr<S> const a = representable<S>(m.matrix);
+    CsrStorage<S> const there(this->ctx(), a);
+    for (Tile16Tuning const& tuning : tunings) {
+      Tile16<S> tiles(this->ctx(), there.view(), tuning);
+      ASSERT_EQ(tiles.to_csr(this->ctx()), a) << tuning.least;
+      Csr<S> other = a;
+      for (S& v : other.values) v = S(float(v) * 0.5f);
+      CsrStorage<S> const changed(this->ctx(), other);
+      tiles.update_values(this->ctx(), changed.view());
+      ASSERT_EQ(tiles.to_csr(this->ctx()), other) << tuning.least;
+    }
+  }
+}
+
+TYPED_TEST(Tile16Contract, HostAndDeviceMakeTheSameArrays) {
+  using S = typename TestFixture::T;
+  Context host(Backend::host);
+  for (Named const& m : for_conversion()) {
+    SCOPED_TRACE(m.name);
+    Csr<S> const a = representable<S>(m.matrix);
+    CsrStorage<S> const there(this->ctx(), a);
+    for (Tile16Tuning const& tuning : tunings) {
+      Tile16<S> const got(this->ctx(), there.view(), tuning), wanted(host, a.view(), tuning);
+      Tile16Arrays<S> const &x = got.arrays(), &y = wanted.arrays();
+      ASSERT_TRUE(same_bits(this->ctx(), x.start, y.start));
+      ASSERT_TRUE(same_bits(this->ctx(), x.column, y.column));
+      ASSERT_TRUE(same_bits(this->ctx(), x.first, y.first));
+      ASSERT_TRUE(same_bits(this->ctx(), x.row_start, y.row_start));
+      ASSERT_TRUE(same_bits(this->ctx(), x.places, y.places));
+      ASSERT_TRUE(same_bits(this->ctx(), x.values, y.values));
+      ASSERT_TRUE(same_bits(this->ctx(), x.rest_start, y.rest_start));
+      ASSERT_TRUE(same_bits(this->ctx(), x.rest_columns, y.rest_columns));
+      ASSERT_TRUE(same_bits(this->ctx(), x.rest_values, y.rest_values));
+    }
+  }
+}
+
+/// Tiles of least entries or more, by the definition.
+TYPED_TEST(Tile16Contract, TilesOfFewEntriesGoToTheRest) {
+  using S = typename TestFixture::T;
+  Csr<double> const wide = generate(Poisson27Params{.n = 10});
+  Csr<S> const a = representable<S>(wide);
+  CsrStorage<S> const there(this->ctx(), a);
+  for (Tile16Tuning const& tuning : tunings) {
+    std::map<std::pair<Index, Index>, Offset> count;
+    for (Index i = 0; i < a.rows; ++i)
+      for (Index const j : a.row_columns(i)) ++count[{i / 16, j / 16}];
+    Offset tiles = 0, packed = 0;
+    for (auto const& tile : count)
+      if (tile.second >= tuning.least) ++tiles, packed += tile.second;
+    Tile16<S> const made(this->ctx(), there.view(), tuning);
+    EXPECT_EQ(made.view().tiles, tiles);
+    EXPECT_EQ(made.view().packed, packed);
+    EXPECT_EQ(made.view().rest_start == nullptr, packed == a.entries());
+  }
+  EXPECT_THROW(Tile16<S>(this->ctx(), there.view(), {.least = 0}), ShapeError);
+}
+
+template <class S, class T>
+void expect_sparse_products(Context& ctx, Csr<double> const& a, Tile16Tuning const& tuning) {
+  Csr<S> const narrow = representable<S>(a);
+  Csr<double> rounded = a;
+  for (std::size_t k = 0; k < rounded.values.size(); ++k)
+    rounded.values[k] = double(narrow.values[k]);
+  CsrStorage<S> const there(ctx, narrow);
+  Tile16Operator<T, S> const tiles(ctx, there.view(), tuning);
+  expect_products<T>(ctx, rounded, {SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::automatic},
+                     [&](SparseProduct<T> const& how, auto const& x, auto& y) {
+                       SparseProductNotes const notes = multiply_sparse<T>(ctx, tiles, how, x, y);
+                       if (how.way != SpmspvWay::automatic) EXPECT_EQ(notes.way, how.way);
+                       EXPECT_EQ(notes.kept, y.tiles());
+                     });
+}
+
+TYPED_TEST(Tile16Contract, SparseProductsAreThoseOfTheDefinition) {
+  using S = typename TestFixture::T;
+  std::vector<Named> list{{"27-point", generate(Poisson27Params{.n = 8})},
+                          {"scattered", random_matrix(700, 500, 6, 4)},
+                          {"hubs", generate(RmatParams{9, 8, Coefficient::random})}};
+  for (Named const& m : adversarial())
+    if (m.matrix.entries() < 3000) list.push_back(m);
+  for (Named const& m : list) {
+    Csr<double> a = m.matrix;
+    for (double& v : a.values) v = std::isfinite(v) ? std::remainder(v, 16.0) : 1;
+    for (Tile16Tuning const& tuning : {Tile16Tuning{}, Tile16Tuning{.least = 1}}) {
+      SCOPED_TRACE(cat(m.name, ", least ", tuning.least));
+      using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
+      expect_sparse_products<S, T>(this->ctx(), a, tuning);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tcsolve::test

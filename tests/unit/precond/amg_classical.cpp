@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Classical coarsening against plain serial references and dense algebra.
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/precond/amg/amg.hpp>
+#include <tcsolve/precond/amg/classical.hpp>
+#include <tcsolve/precond/amg/cycle.hpp>
+#include <tcsolve/sparse/transpose.hpp>
+
+#include <gmock/gmock.h>
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tests/support/backend.hpp"
+#include "tests/support/each_backend.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+using testing::HasSubstr;
+using Dense = Eigen::MatrixXd;
+
+Dense dense(Csr<double> const& a) {
+  Dense d = Dense::Zero(a.rows, a.cols);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) d(i, a.columns[k]) = a.values[k];
+  return d;
+}
+
+/// Cells of a grid whose coefficients jump by 1e4 from block to block.
+Csr<double> jumps(Index n) {
+  Csr<double> a = generate(Poisson7Params{.n = n});
+  auto const size = [&](Index i) {
+    Index const x = i % n, y = i / n % n, z = i / n / n;
+    return (x / 4 + y / 4 + z / 4) % 2 == 0 ? 1e4 : 1.0;
+  };
+  for (Index i = 0; i < a.rows; ++i) {
+    double sum = 0;
+    Offset own = 0;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      Index const j = a.columns[k];
+      if (j == i) {
+        own = k;
+        continue;
+      }
+      a.values[k] = -2 / (1 / size(i) + 1 / size(j));
+      sum -= a.values[k];
+    }
+    bool const border = a.offsets[i + 1] - a.offsets[i] < 7;
+    a.values[own] = sum + (border ? size(i) : 0.0);
+  }
+  return a;
+}
+
+/// What is strong, by row.
+std::vector<std::set<Index>> strong_rows(Csr<double> const& a, double theta, double max_row_sum) {
+  std::vector<std::set<Index>> strong(a.rows);
+  for (Index i = 0; i < a.rows; ++i) {
+    double most = 0, sum = 0, diagonal = 0;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      sum += a.values[k];
+      if (a.columns[k] == i)
+        diagonal = a.values[k];
+      else
+        most = std::max(most, -a.values[k]);
+    }
+    if (std::abs(sum) > max_row_sum * std::abs(diagonal)) continue;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] != i && a.values[k] < 0 && -a.values[k] >= theta * most)
+        strong[i].insert(a.columns[k]);
+  }
+  return strong;
+}
+
+Csr<double> pattern_of(std::vector<std::set<Index>> const& rows) {
+  Csr<double> p;
+  p.rows = p.cols = static_cast<Index>(rows.size());
+  for (auto const& row : rows) {
+    for (Index const j : row) p.columns.push_back(j), p.values.push_back(1);
+    p.offsets.push_back(p.entries());
+  }
+  return p;
+}
+
+class AmgClassical : public OnEachBackend {
+ protected:
+  System system(Csr<double> const& a) {
+    auto const A = std::make_shared<CsrOperator<double>>(ctx(), Csr<double>(a));
+    return {A->view(), A};
+  }
+  CoarsePoints points(Csr<double> const& strong) {
+    CsrStorage<double> const there(ctx(), strong.view());
+    std::vector<std::uint8_t> const all(strong.columns.size(), 1);
+    Array<std::uint8_t> const keep = to_space(ctx(), all.data(), all.size());
+    sparse::Filter const same(ctx(), there.view(), keep.data());
+    sparse::Transpose const back(ctx(), there.view());
+    return coarse_points(ctx(), same.pattern(), back.pattern());
+  }
+  static std::vector<Named> problems() {
+    return {{"7-point", generate(Poisson7Params{.n = 8, .coefficient = Coefficient::random})},
+            {"27-point", generate(Poisson27Params{.n = 8, .coefficient = Coefficient::random})},
+            {"jumps", jumps(9)}};
+  }
+};
+TCSOLVE_ON_EACH_BACKEND(AmgClassical);
+
+TEST_P(AmgClassical, CoarsePointsAreIndependentAndNearToTheRest) {
+  for (auto const& [name, a] : problems()) {
+    SCOPED_TRACE(name);
+    auto const strong = strong_rows(a, 0.25, 0.9);
+    CoarsePoints const found = points(pattern_of(strong));
+    std::vector<Index> const number = to_host(ctx(), found.number);
+    std::vector<Index> ascending;
+    std::vector<int> dependents(a.rows, 0);
+    for (auto const& row : strong)
+      for (Index const j : row) ++dependents[j];
+    for (Index i = 0; i < a.rows; ++i) {
+      if (number[i] >= 0) {
+        ascending.push_back(number[i]);
+        for (Index const j : strong[i])
+          EXPECT_FALSE(strong[j].count(i) > 0 && number[j] >= 0) << i << " and " << j;
+        continue;
+      }
+      // A fine row depends on a coarse one, unless no row depends on it.
+      bool const near = std::ranges::any_of(strong[i], [&](Index j) { return number[j] >= 0; });
+      EXPECT_TRUE(near || dependents[i] == 0) << i;
+    }
+    ASSERT_EQ(static_cast<Index>(ascending.size()), found.count);
+    for (Index c = 0; c < found.count; ++c) EXPECT_EQ(ascending[c], c);
+    EXPECT_LT(found.count, 0.6 * a.rows);
+  }
+}
+
+TEST_P(AmgClassical, InterpolationIsItsFormula) {
+  for (auto const& [name, a] : problems()) {
+    SCOPED_TRACE(name);
+    System const s = system(a);
+    int const all = 1000;  // entries of a row: nothing is cut
+    Classical transfer(ctx(), s.matrix, {.most = all});
+    ASSERT_FALSE(transfer.failed());
+    transfer.numbers(ctx(), s.matrix, 1);
+    auto const strong = strong_rows(a, 0.25, 0.9);
+    std::vector<Index> const number = to_host(ctx(), points(pattern_of(strong)).number);
+    Dense const A = dense(a), P = dense(to_host(ctx(), transfer.P()));
+    Index const n = a.rows, m = transfer.coarse_rows();
+    auto const is_strong = [&](Index i, Index j) { return strong[i].count(j) > 0; };
+    std::vector<double> b(n, 0.0);
+    std::vector<int> reach(n, 0);
+    for (Index i = 0; i < n; ++i)
+      for (Index const j : strong[i])
+        if (number[j] >= 0) b[i] += A(i, j), ++reach[i];
+    Dense wanted = Dense::Zero(n, m);
+    for (Index i = 0; i < n; ++i) {
+      if (number[i] >= 0) {
+        wanted(i, number[i]) = 1;
+        continue;
+      }
+      double own = A(i, i);
+      for (Index j = 0; j < n; ++j)
+        if (j != i && (!is_strong(i, j) || (number[j] < 0 && reach[j] == 0))) own += A(i, j);
+      // (A_FF + D_b) D_b^-1 A_FC, row by row.
+      auto const along = [&](Index j, double factor) {
+        for (Index const c : strong[j])
+          if (number[c] >= 0) wanted(i, number[c]) -= factor / own * A(j, c) / b[j];
+      };
+      if (reach[i] > 0) along(i, b[i]);
+      for (Index const j : strong[i])
+        if (number[j] < 0 && reach[j] > 0) along(j, A(i, j));
+    }
+    EXPECT_LE((P - wanted).norm(), 1e-13 * wanted.norm());
+    Dense const coarse = dense(to_host(ctx(), transfer.coarse()));
+    EXPECT_LE((coarse - P.transpose() * A * P).norm(), 1e-13 * coarse.norm());
+    EXPECT_EQ(dense(to_host(ctx(), transfer.R())), Dense(P.transpose()));
+
+    // Cut: the largest entries, and their sums.
+    Classical cut(ctx(), s.matrix, {.most = 2});
+    cut.numbers(ctx(), s.matrix, 1);
+    Csr<double> const few = to_host(ctx(), cut.P());
+    for (Index i = 0; i < n; ++i) {
+      ASSERT_LE(few.offsets[i + 1] - few.offsets[i], 2);
+      double sum = 0, least = HUGE_VAL;
+      for (Offset k = few.offsets[i]; k < few.offsets[i + 1]; ++k) {
+        sum += few.values[k];
+        least = std::min(least, std::abs(P(i, few.columns[k])));
+      }
+      EXPECT_NEAR(sum, P.row(i).sum(), 1e-13) << i;
+      std::set<Index> kept(few.columns.begin() + few.offsets[i],
+                           few.columns.begin() + few.offsets[i + 1]);
+      for (Index c = 0; c < m; ++c)
+        if (kept.count(c) == 0) EXPECT_LE(std::abs(P(i, c)), least) << i;
+    }
+  }
+}
+
+TEST_P(AmgClassical, IsChosenForMMatricesThatVary) {
+  auto const classical = [&](Csr<double> const& a) {
+    return varies_as_an_m_matrix(ctx(), system(a).matrix);
+  };
+  EXPECT_TRUE(classical(jumps(9)));
+  EXPECT_FALSE(classical(generate(Poisson7Params{.n = 8})));
+  EXPECT_FALSE(classical(generate(AnisotropicParams{.n = 8})));
+  EXPECT_FALSE(classical(generate(ElasticityParams{.n = 4})));
+  Csr<double> positive = jumps(9);
+  for (Index i = 0; i < positive.rows; ++i)
+    for (Offset k = positive.offsets[i]; k < positive.offsets[i + 1]; ++k)
+      if (positive.columns[k] != i && (i + positive.columns[k]) % 3 == 0) positive.values[k] *= -1;
+  EXPECT_FALSE(classical(positive));
+}
+
+TEST_P(AmgClassical, NewValuesAreAsASetUpOfThem) {
+  Csr<double> const a = jumps(12);
+  Csr<double> b = a;
+  for (Index i = 0; i < b.rows; ++i)
+    for (Offset k = b.offsets[i]; k < b.offsets[i + 1]; ++k)
+      if (b.columns[k] == i) b.values[k] *= 1.25;
+  std::vector<double> const r = random_values(a.rows, 5);
+  auto const applied = [&](Preconditioner const& M) {
+    There<double> x(ctx(), r), y(ctx(), r);
+    M.view()->apply(ctx(), 1, x.in(), 0, y.view());
+    return y.all();
+  };
+  for (AmgReuse const reuse : {AmgReuse::exact, AmgReuse::pattern, AmgReuse::none}) {
+    AmgParams const params{
+        .coarsening = AmgCoarsening::classical, .coarse_size = 40, .reuse = reuse};
+    auto const owner = AmgFactory(params).build(ctx(), system(a));
+    std::vector<double> const before = applied(*owner);
+    owner->update(ctx(), system(b));
+    EXPECT_NE(applied(*owner), before);
+    if (reuse != AmgReuse::pattern)
+      EXPECT_EQ(applied(*owner), applied(*AmgFactory(params).build(ctx(), system(b))));
+    owner->update(ctx(), system(a));
+    EXPECT_EQ(applied(*owner), before);
+  }
+}
+
+TEST_P(AmgClassical, NodesOfSeveralUnknownsAreRefused) {
+  Csr<double> const a = generate(ElasticityParams{.n = 4});
+  AmgParams const params{.coarsening = AmgCoarsening::classical};
+  EXPECT_THAT(message_of<SetupError>([&] { AmgFactory(params).build(ctx(), system(a)); }),
+              HasSubstr("one unknown a node"));
+}
+
+}  // namespace
+}  // namespace tcsolve::test

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The levels of smoothed aggregation in narrow types and in all formats, and what scales them.
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/format.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/precond/amg/amg.hpp>
+#include <tcsolve/precond/amg/coarse_inverse.hpp>
+#include <tcsolve/precond/amg/cycle.hpp>
+#include <tcsolve/precond/amg/level_scale.hpp>
+
+#include <gmock/gmock.h>
+
+#include <Eigen/Dense>
+
+#include <cmath>
+
+#include "tests/support/backend.hpp"
+#include "tests/support/each_backend.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+using testing::HasSubstr;
+using Dense = Eigen::MatrixXd;
+
+Dense dense(Csr<double> const& a) {
+  Dense d = Dense::Zero(a.rows, a.cols);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) d(i, a.columns[k]) = a.values[k];
+  return d;
+}
+
+class AmgLevels : public OnEachBackend {
+ protected:
+  System system(Csr<double> const& a) {
+    auto const A = std::make_shared<CsrOperator<double>>(ctx(), Csr<double>(a));
+    return {A->view(), A};
+  }
+  std::unique_ptr<Preconditioner> made(Csr<double> const& a, AmgParams const& params) {
+    return AmgFactory(params).build(ctx(), system(a));
+  }
+  std::vector<double> applied(LinearOperator<double> const& M, std::vector<double> const& r) {
+    There<double> x(ctx(), r), y(ctx(), r);
+    M.apply(ctx(), 1, x.in(), 0, y.view());
+    return y.all();
+  }
+  Dense matrix_of(LinearOperator<double> const& M) {
+    Index const n = M.cols();
+    Dense all(n, n);
+    for (Index j = 0; j < n; ++j) {
+      std::vector<double> e(n, 0.0);
+      e[j] = 1;
+      std::vector<double> const column = applied(M, e);
+      for (Index i = 0; i < n; ++i) all(i, j) = column[i];
+    }
+    return all;
+  }
+  static std::vector<Named> problems() {
+    return {{"7-point", generate(Poisson7Params{.n = 7, .coefficient = Coefficient::random})},
+            {"elasticity", generate(ElasticityParams{.n = 5})}};
+  }
+};
+TCSOLVE_ON_EACH_BACKEND(AmgLevels);
+
+TEST_P(AmgLevels, NarrowCyclesAreNearThoseInFp64) {
+  struct Case {
+    AmgValues values;
+    AmgVectors vectors;
+    double error, symmetry;
+  };
+  for (auto const& [name, a] : problems()) {
+    AmgParams params{.coarse_size = 20, .values = AmgValues::f64};
+    Dense const exact = matrix_of(*made(a, params)->view());
+    for (Case const& c : {Case{AmgValues::f64, AmgVectors::f64, 0, 1e-13},
+                          Case{AmgValues::f32, AmgVectors::f64, 1e-6, 1e-13},
+                          Case{AmgValues::f32, AmgVectors::f32, 1e-5, 1e-6},
+                          Case{AmgValues::f16, AmgVectors::f64, 5e-3, 1e-13},
+                          Case{AmgValues::f16, AmgVectors::f32, 5e-3, 1e-6},
+                          Case{AmgValues::bf16, AmgVectors::f32, 5e-2, 1e-6}}) {
+      SCOPED_TRACE(cat(name, ", values ", static_cast<int>(c.values), ", vectors ",
+                       static_cast<int>(c.vectors)));
+      params.values = c.values, params.vectors = c.vectors;
+      Dense const M = matrix_of(*made(a, params)->view());
+      double const off = (M - exact).norm() / exact.norm();
+      EXPECT_LE(off, c.error);
+      if (c.error > 0) EXPECT_GT(off, 1e-4 * c.error) << "is it in that type at all?";
+      EXPECT_LE((M - M.transpose()).norm(), c.symmetry * M.norm());
+      Eigen::SelfAdjointEigenSolver<Dense> const eigen(0.5 * (M + M.transpose()));
+      EXPECT_GT(eigen.eigenvalues().minCoeff(), 0);
+    }
+  }
+}
+
+TEST_P(AmgLevels, AllFormatsGiveOneCycle) {
+  Csr<double> const a = generate(Poisson27Params{.n = 9, .coefficient = Coefficient::random});
+  std::vector<double> const r = random_values(a.rows, 3);
+  for (AmgValues const values : {AmgValues::f64, AmgValues::f32, AmgValues::f16}) {
+    AmgParams params{.coarse_size = 20, .format = formats().source().name, .values = values};
+    params.vectors = values == AmgValues::f64 ? AmgVectors::f64 : AmgVectors::f32;
+    std::vector<double> const wanted = applied(*made(a, params)->view(), r);
+    double most = 0;
+    for (double const v : wanted) most = std::max(most, std::abs(v));
+    int others = 0;
+    for (Format const& format : formats()) {
+      SCOPED_TRACE(format.name);
+      params.format = format.name;
+      auto const owner = made(a, params);
+      auto const M = owner->view();
+      others += M->details().find(format.name) != std::string::npos;
+      std::vector<double> const got = applied(*M, r);
+      double error = 0;
+      for (Index i = 0; i < a.rows; ++i) error = std::max(error, std::abs(got[i] - wanted[i]));
+      EXPECT_LE(error, (values == AmgValues::f64 ? 1e-13 : 1e-5) * most);
+    }
+    EXPECT_GE(others, 4) << "levels are stored in the format that was named";
+  }
+  AmgParams const unknown{.format = "no_such_format"};
+  EXPECT_THROW(made(a, unknown), Unsupported);
+}
+
+TEST_P(AmgLevels, ScaledMatricesHaveTheSameCycleInEveryType) {
+  Csr<double> const a = generate(AnisotropicParams{.n = 12, .coefficient = Coefficient::random});
+  std::vector<double> const r = random_values(a.rows, 3);
+  for (AmgValues const values : {AmgValues::f32, AmgValues::f16, AmgValues::bf16}) {
+    std::vector<double> const wanted = applied(*made(a, {.values = values})->view(), r);
+    for (int const e : {1, -7, 300, -301}) {
+      Csr<double> scaled = a;
+      for (double& v : scaled.values) v = std::ldexp(v, e);
+      std::vector<double> got = applied(*made(scaled, {.values = values})->view(), r);
+      for (double& v : got) v = std::ldexp(v, e);
+      EXPECT_EQ(got, wanted) << e;
+    }
+  }
+}
+
+TEST_P(AmgLevels, ALevelThatLosesStrongCouplingsIsStoredInFp32) {
+  // Couplings of 1e-9 of the diagonal vanish in FP16, and with strength 0 they are strong.
+  Csr<double> a = generate(Poisson7Params{.n = 8});
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] - i == 1 || a.columns[k] - i == -1) a.values[k] = -1e-9;
+  auto const values = [&](AmgParams const& params) {
+    auto const view = made(a, params)->view();
+    return dynamic_cast<AmgCycle const&>(*view).values();
+  };
+  EXPECT_EQ(values({.strength = 0, .values = AmgValues::f16}).front(), Real::f32);
+  EXPECT_EQ(values({.strength = 0.1, .values = AmgValues::f16}).front(), Real::f16);
+  EXPECT_EQ(values({.strength = 0, .values = AmgValues::bf16}).front(), Real::bf16);
+}
+
+TEST_P(AmgLevels, WideningMakesTheSameHierarchyInFp32) {
+  Csr<double> const a = generate(Poisson7Params{.n = 9, .coefficient = Coefficient::random});
+  std::vector<double> const r = random_values(a.rows, 3);
+  auto const owner = made(a, {.values = AmgValues::f16});
+  auto const narrow = owner->view();
+  System const of = system(a);
+  EXPECT_TRUE(owner->widen(ctx(), of));
+  EXPECT_NE(owner->view(), narrow);
+  EXPECT_EQ(applied(*owner->view(), r), applied(*made(a, {.values = AmgValues::f32})->view(), r));
+  EXPECT_FALSE(owner->widen(ctx(), of)) << "there is nothing wider";
+  EXPECT_FALSE(made(a, {.values = AmgValues::f64})->widen(ctx(), of));
+}
+
+TEST_P(AmgLevels, ScalesBringDiagonalsNearOne) {
+  Csr<double> a = generate(Poisson7Params{.n = 5, .coefficient = Coefficient::random});
+  // d A d with d over twenty decades, and a row of zeros.
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      a.values[k] *= std::pow(10.0, (i + a.columns[k]) % 2 == 0 ? i % 21 - 10 : 0);
+      if (i == 7 || a.columns[k] == 7) a.values[k] = 0;
+    }
+  System const of = system(a);
+  int const h = largest_exponent(ctx(), of.matrix);
+  Array<double> s(ctx().space(), a.rows), scaled(ctx().space(), a.entries());
+  level_scale(ctx(), of.matrix, h, s.data());
+  scale_entries(ctx(), of.matrix, {-h, s.data(), s.data()}, nullptr, scaled.data());
+  std::vector<double> const scale = to_host(ctx(), s), values = to_host(ctx(), scaled);
+  double most = 0;
+  for (Index i = 0; i < a.rows; ++i) {
+    int exponent = 0;
+    EXPECT_EQ(std::frexp(scale[i], &exponent), 0.5) << "a power of two";
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
+      EXPECT_EQ(values[k], std::ldexp(a.values[k], -h) * scale[i] * scale[a.columns[k]]);
+      if (a.columns[k] != i) continue;
+      most = std::max(most, a.values[k]);
+      if (i == 7) continue;
+      EXPECT_GE(values[k], 1) << i;
+      EXPECT_LT(values[k], 4) << i;
+    }
+  }
+  EXPECT_EQ(scale[7], 1);
+  EXPECT_EQ(h, std::ilogb(most));
+}
+
+TEST_P(AmgLevels, GaussJordanIsTheInverse) {
+  Csr<double> const a = generate(Poisson27Params{.n = 4, .coefficient = Coefficient::random});
+  System const s = system(a);
+  DenseInverse const made = dense_inverse(ctx(), s.matrix);
+  EXPECT_TRUE(made.definite);
+  Dense const G = dense(to_host(ctx(), made.pattern.with<double>(made.values.data())));
+  EXPECT_EQ(G, Dense(G.transpose()));
+  EXPECT_LE((G * dense(a) - Dense::Identity(a.rows, a.rows)).norm(), 1e-12);
+  Csr<double> singular = a;  // natural boundaries: row sums are 0
+  for (Index i = 0; i < a.rows; ++i) {
+    double sum = 0;
+    Offset own = 0;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      a.columns[k] == i ? void(own = k) : void(sum += a.values[k]);
+    singular.values[own] = -sum;
+  }
+  EXPECT_FALSE(dense_inverse(ctx(), system(singular).matrix).definite);
+  Csr<double> indefinite = a;
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] == i) indefinite.values[k] *= 0.3;
+  EXPECT_FALSE(dense_inverse(ctx(), system(indefinite).matrix).definite);
+}
+
+}  // namespace
+}  // namespace tcsolve::test
