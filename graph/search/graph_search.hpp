@@ -25,7 +25,7 @@ struct GraphSearchOptions {
   int tile = 0;           ///< 32 or 64; 0: 32 below 10,000 rows (section 3.4)
   Index tile_edges = -1;  ///< a tile of fewer edges is not stored as bits; -1: of fewer than a row
                           ///< of it has bits, where a list takes about what its words take
-  bool bits = true;  ///< false: the frontier is always a queue; no tiles, no edges back
+  bool bits = true;       ///< false: the frontier is always a queue; no tiles, no edges back
 };
 
 /// What a search is asked beside SearchRequest.
