@@ -11,10 +11,12 @@
 #include <tcsolve/api/prepared_system.hpp>
 #include <tcsolve/api/solve_watch.hpp>
 #include <tcsolve/api/transposed_system.hpp>
+#include <tcsolve/comm/together.hpp>
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/operators/column.hpp>
+#include <tcsolve/solvers/driver/require_vectors.hpp>
 
 namespace tcsolve {
 namespace {
@@ -73,9 +75,22 @@ struct LinearSolver::Impl {
     PreparedSystem& at = system_for(call);
     setup = call.transpose ? seconds_since(start) : 0;
     if (call.zero_guess) make_zero(x);
-    auto told = solve(at, keys_of(call, *at.parts().method));
+    auto told = or_fail(ctx, [&] { return solve(at, keys_of(call, *at.parts().method)); });
     if (call.stream != nullptr) ctx.synchronize();
     return told;
+  }
+  /// Of several ranks: throws on all where one would throw.
+  void require_alike(In<double> b, Out<double> x, SolveCall const& call) {
+    if (!system.ranks()) return;
+    std::string const solver = system.parts().method->name();
+    Index const columns = ctx.communicator().agree(b.cols);
+    together(ctx, [&] {
+      if (call.transpose) throw Unsupported("LinearSolver: a solve with A^T over ranks");
+      if (b.cols != columns)
+        throw ShapeError(cat(solver, ": b has ", b.cols, " columns here, elsewhere ", columns));
+      if (columns > 0)
+        require_vectors(solver, system.A()->rows(), system.A()->cols(), column(b, 0), column(x, 0));
+    });
   }
   void make_zero(Out<double> x) {
     // Rows without gaps between them are as many numbers in a row as columns are.
@@ -155,6 +170,11 @@ void LinearSolver::set_matrix(CsrView<double> const& a, Arrays arrays) {
   impl_->one_system().load(a, arrays);
 }
 
+void LinearSolver::set_matrix(DistributedMatrix a) {
+  Context::Call const entry(impl_->ctx, "set_matrix()");
+  or_fail(impl_->ctx, [&] { impl_->one_system().load(std::move(a)); });
+}
+
 void LinearSolver::set_matrix(Csr<double> a) {
   Context::Call const entry(impl_->ctx, "set_matrix()");
   if (impl_->options.check_matrices) validate(a.view(), NonFinite::keep);
@@ -231,6 +251,14 @@ void LinearSolver::update_values(CsrView<double> const& a) {
   }
 }
 
+void LinearSolver::update_values(std::span<double const> values, Space space) {
+  Impl& impl = with_matrix("update_values");
+  Context::Call const entry(impl.ctx, "update_values()");
+  or_fail(impl.ctx, [&] {
+    impl.system.update_values(values.data(), static_cast<Offset>(values.size()), space);
+  });
+}
+
 void LinearSolver::refresh() {
   Context::Call const entry(impl_ ? impl_->ctx : with_matrix("refresh").ctx, "refresh()");
   Impl& impl = with_matrix("refresh");
@@ -242,6 +270,7 @@ SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCall const& ca
   Context::Call const entry(impl_ ? impl_->ctx : with_matrix("solve").ctx, "solve()");
   Impl& impl = with_matrix("solve");
   double setup = 0;
+  impl.require_alike(b, x, call);
   SolveReport report = impl.solve(call, x, setup, [&](PreparedSystem& system, auto const& keys) {
     return system.solve(b, x, keys);
   });
@@ -263,6 +292,7 @@ std::vector<SolveReport> LinearSolver::solve_columns(In<double> b, Out<double> x
                             "solve_columns()");
   Impl& impl = with_matrix("solve_columns");
   double setup = 0;
+  impl.require_alike(b, x, call);
   auto reports = impl.solve(call, x, setup, [&](PreparedSystem& system, auto const& keys) {
     return system.solve_columns(b, x, keys);
   });

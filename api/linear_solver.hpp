@@ -45,6 +45,7 @@
 #include <tcsolve/api/setup_report.hpp>
 #include <tcsolve/core/arrays.hpp>
 #include <tcsolve/core/coo_view.hpp>
+#include <tcsolve/distributed/distributed_matrix.hpp>
 
 namespace tcsolve {
 
@@ -110,6 +111,13 @@ class LinearSolver {
   /// SetupError (the format, its values or the preconditioner do not admit the matrix), ShapeError,
   /// Unsupported, MemoryError. Frees what was made of an earlier matrix first.
   void set_matrix(CsrView<double> const& a, Arrays arrays = Arrays::copied);
+  /// A matrix of which each rank of the Context has some rows (distributed/distributed_matrix.hpp).
+  /// Every rank calls this and what follows, with the same options and in the same order; b and x
+  /// are its own rows, and the reports are the same on all. What one rank throws all throw, with
+  /// its number; the ranks are well afterwards where that was known before they met, else they are
+  /// done (Ranks::fail()). Throws Unsupported for what is not decided by all ranks yet (orders,
+  /// types by `precision: auto`) and for preconditioners that are not over_ranks().
+  void set_matrix(DistributedMatrix a);
   /// Moves the matrix into the solver: no copy on the host.
   void set_matrix(Csr<double> a);
   /// The matrix of entries (i, j, v) in any order, where those of one place are added: as element
@@ -141,6 +149,8 @@ class LinearSolver {
   /// a solver that borrows arrays borrows those of `a` instead. The preconditioner is updated or
   /// made anew. Throws as set_matrix(). Cost: a copy or two, the preconditioner's, a pass over A.
   void update_values(CsrView<double> const& a);
+  /// The same of the matrix of several ranks: this one's values, in the order of its entries.
+  void update_values(std::span<double const> values, Space space = Space::host);
   /// To be called when the operators given to set_operator() have changed: makes the options'
   /// preconditioner anew and records the method's step again.
   void refresh();

@@ -55,7 +55,9 @@ OperatorPtr<double> PreparedSystem::store() {
       return parts_.matrix_operator->build(ctx_, matrix_.host(), use());
     } catch (MatrixError const& e) {
       auto const wider = next_wider(in_force());
-      bool const steps = options_.step_up == StepUp::automatic && !refuses_to_scale(options_);
+      // Ranks would end with different types.
+      bool const steps =
+          options_.step_up == StepUp::automatic && !refuses_to_scale(options_) && !ranks_;
       if (!first) first = std::current_exception();
       if (!steps || !wider) std::rethrow_exception(first);
       refused_.push_back({in_force().values, in_force().vectors, 0, e.what(), true});
@@ -104,8 +106,11 @@ StoppingParams PreparedSystem::watched(StoppingParams asked) const {
 
 /// Whether a solve that has ended so goes on in wider types.
 bool PreparedSystem::steps_up(SolveReport const& r, StoppingParams const& asked) const {
-  return may_widen() && (may_be_the_rounding(r) || is_slow(r, asked)) && !ctx_.cancelled() &&
-         r.iterations < asked.max_iters && r.seconds + r.setup_seconds < asked.time_limit;
+  if (!may_widen() || !(may_be_the_rounding(r) || is_slow(r, asked)) ||
+      r.iterations >= asked.max_iters)
+    return false;
+  bool const over = ctx_.cancelled() || r.seconds + r.setup_seconds >= asked.time_limit;
+  return !ctx_.communicator().agree(over);
 }
 
 /// The keys of the solve that follows.

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include <tcsolve/comm/together.hpp>
 #include <tcsolve/core/phase.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/formats/converted_operator.hpp>
 #include <tcsolve/operators/rescaled.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
 
 namespace tcsolve {
 namespace {
@@ -35,6 +37,9 @@ void PreparedSystem::clear() {
   recipes_.clear();
   order_.reset();
   A_true_ = A_ = nullptr;
+  all_ = {};
+  outer_.reset();
+  ranks_.reset();
   csr_.reset();
   ready_.reset();
   matrix_ = {};
@@ -55,7 +60,7 @@ void PreparedSystem::or_clear(F const& f) {
   Context::Entry const entry(ctx_);
   try {
     f();
-    if (ctx_.cancelled()) throw Cancelled();
+    if (ctx_.communicator().agree(ctx_.cancelled())) throw Cancelled();
   } catch (...) {
     clear();
     throw;
@@ -115,6 +120,60 @@ void PreparedSystem::load(GivenOperators given) {
   });
 }
 
+/// f(), which asks nothing of other ranks.
+template <class F>
+void PreparedSystem::as_one_rank(F const& f) {
+  together(ctx_, [&] { as_setup_errors([&] { alone(ctx_, f); }); });
+}
+
+void PreparedSystem::load(DistributedMatrix a) {
+  clear();
+  report_ = {};
+  or_clear([&] {
+    require_over_ranks();
+    ranks_ = std::make_shared<DistributedMatrix>(std::move(a));
+    CsrView<double> const own = ranks_->own().view();
+    HostMatrix::Loan const loan = host_->lend(own);
+    if (parts_.chooses())
+      phase(ctx_, "looking at the matrix", report_.plan,
+            [&] { recipes_.list().look(ctx_, *ranks_); });
+    as_one_rank([&] {
+      phase(ctx_, "taking the matrix", report_.upload, [&] {
+        matrix_.take(ctx_, own, Arrays::copied, needs_host());
+        ctx_.synchronize();
+      });
+      phase(ctx_, "choosing a format", report_.plan, [&] { plan(); });
+      phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });
+    });
+    outer_ = std::make_shared<OuterPart>(ctx_, ranks_);
+    as_setup_errors([&] { phase(ctx_, "setting up", report_.setup, [&] { setup(); }); });
+  });
+}
+
+/// What is to be decided by all ranks, and is not yet; and that all are asked for the same.
+void PreparedSystem::require_over_ranks() const {
+  Communicator& ranks = ctx_.communicator();
+  auto const refuse = [&](char const* what, char const* remedy) {
+    throw Unsupported(cat(what, " over ", ranks.ranks(), " ranks; ", remedy));
+  };
+  if (!ranks.extends_sums()) return;
+  SolverOptions same = given_options_;  // on all ranks; where each computes is its own
+  same.threads = 0;
+  same.backend = Backend::automatic;
+  same.cache = {};
+  std::vector<std::string> const all = gather(all_ranks(ctx_), dump_yaml(same));
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all[0])
+      throw ConfigError(cat("the options of rank ", r, " are not those of rank 0"));
+  if (options_.precision == PrecisionChoice::automatic)
+    refuse("'precision: auto'", "name the types");
+  Reorder const reorder = parts_.matrix_operator->reorder();
+  if (reorder != Reorder::none && reorder != Reorder::automatic)
+    refuse("'operator.reorder'", "leave it out; 'ranks.partition' orders rows");
+  if (!options_.nullspace.files.empty())
+    refuse("'nullspace.files'", "give each rank its part of the vectors, or 'constant'");
+}
+
 /// Reorders A as the operator factory chooses; b, x0 and x stay in the caller's order.
 void PreparedSystem::plan() {
   Range const range(ctx_, "plan");
@@ -123,10 +182,10 @@ void PreparedSystem::plan() {
   ready_->order.measured = false;
   ready_->matrix = matrix_.storage();
   OperatorUse use = this->use();
-  use.keep_order = parts_.preconditioner->goes_by_blocks();
+  use.keep_order = ranks_ != nullptr || parts_.preconditioner->goes_by_blocks();
   ready_ = factory.order(ctx_, matrix_.host(), use);
   report_.reorder = ready_->order_seconds;
-  if (factory.reorder() == Reorder::none) return;
+  if (factory.reorder() == Reorder::none || ranks_) return;
   report_.reordering = Reordering{.measured = false};
   if (factory.reorder() == Reorder::automatic && use.keep_order)
     return ctx_.log(Severity::detail,
@@ -147,10 +206,13 @@ void PreparedSystem::plan() {
 
 /// Calls f() and turns a MatrixError into a SetupError: the matrix is valid, and another `format`
 /// or `values` may hold it. After a reordering the message adds that rows and columns are numbered
-/// as reordered.
+/// as reordered, or of several ranks where the rank's rows begin.
 template <class F>
 void PreparedSystem::as_setup_errors(F const& f) const {
-  std::string const numbered = order_ ? "; rows and columns are numbered as reordered" : "";
+  std::string numbered = order_ ? "; rows and columns are numbered as reordered" : "";
+  if (ranks_)
+    if (auto const first = ranks_->rows().first(all_ranks(ctx_).rank()); first > 0)
+      numbered = cat("; row 1 there is row ", first + 1, " of the matrix");
   try {
     f();
   } catch (SetupError const& e) {
@@ -200,17 +262,26 @@ void PreparedSystem::convert() {
   ctx_.synchronize();
 }
 
+void PreparedSystem::join() {
+  auto const over_ranks = [&](OperatorPtr<double> const& own) -> OperatorPtr<double> {
+    return outer_ ? std::make_shared<DistributedOperator>(own, outer_) : own;
+  };
+  all_.A = over_ranks(A_);
+  all_.A_true = A_true_ == A_ ? all_.A : over_ranks(A_true_);
+}
+
 void PreparedSystem::setup() {
+  join();
   Framing framing{.order = order_};
   if (!options_.nullspace.empty())
     framing.nullspace = nullspace_vectors(options_.nullspace, A_->cols());
   recipes_.set_up(
-      {.system = system(), .A_true = A_true_, .M = given_.M, .framing = std::move(framing)});
-  report_.rounding = rounding_of(ctx_, *A_);
+      {.system = system(), .A_true = all_.A_true, .M = given_.M, .framing = std::move(framing)});
+  alone(ctx_, [&] { report_.rounding = rounding_of(ctx_, *A_); });
 }
 
 System PreparedSystem::system() const {
-  return {.matrix = csr_ ? csr_->view() : CsrView<double>{}, .A = A_, .host = host_};
+  return {.matrix = csr_ ? csr_->view() : CsrView<double>{}, .A = all_.A, .host = host_};
 }
 
 void PreparedSystem::update_values(CsrView<double> const& a) {
@@ -231,6 +302,20 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
   });
 }
 
+void PreparedSystem::update_values(double const* values, Offset entries, Space space) {
+  if (!ranks_)
+    throw ShapeError("LinearSolver: update_values: of values alone, for the matrix of one rank");
+  ranks_->update_values(ctx_, values, entries, space);
+  CsrView<double> const own = ranks_->own().view();
+  HostMatrix::Loan const loan = host_->lend(own);
+  or_clear([&] {
+    as_one_rank([&] { follow(own); });
+    outer_->update_values(ctx_);
+    as_setup_errors([&] { recipes_.take_values(system()); });
+    alone(ctx_, [&] { report_.rounding = rounding_of(ctx_, *A_); });
+  });
+}
+
 /// Gives the values of `a` to the operators.
 void PreparedSystem::follow(CsrView<double> const& a) {
   Permutation const* const P = order_.get();
@@ -242,17 +327,21 @@ void PreparedSystem::follow(CsrView<double> const& a) {
   try {
     give_values(ctx_, A_, now);
   } catch (MatrixError const& e) {
-    if (!may_widen() || refuses_to_scale(options_)) throw;
+    if (ranks_ || !may_widen() || refuses_to_scale(options_)) throw;
     refused_.push_back({in_force().values, in_force().vectors, 0, e.what(), true});
     fits = false;
   }
   if (csr_ && csr_ != A_) give_values(ctx_, csr_, now);
-  if (!fits) store_wider();
+  if (!fits) {
+    store_wider();
+    join();
+  }
   ++report_.updates;
 }
 
 CsrStorage<double> PreparedSystem::entries() const {
   if (given_.A) throw Unsupported(cat(A_->name(), ": the entries of an operator that was given"));
+  if (ranks_) throw Unsupported("the entries of a matrix of several ranks");
   auto const in_given_order = [&](CsrStorage<double> a) {
     return order_ ? permuted(ctx_, a.view(), order_->inverse()) : std::move(a);
   };
@@ -271,10 +360,9 @@ void PreparedSystem::widen(SolveReport& ended) {
   double seconds = 0;
   try {
     timed(seconds, [&] {
-      as_setup_errors([&] {
-        store_wider();
-        recipes_.widen(system(), A_true_);
-      });
+      as_one_rank([&] { store_wider(); });
+      join();
+      as_setup_errors([&] { recipes_.widen(system(), all_.A_true); });
     });
   } catch (...) {
     clear();

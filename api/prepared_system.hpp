@@ -10,6 +10,7 @@
 #include <tcsolve/api/precision.hpp>
 #include <tcsolve/api/recipe_run.hpp>
 #include <tcsolve/api/stored_matrix.hpp>
+#include <tcsolve/distributed/operator.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 
 namespace tcsolve {
@@ -30,12 +31,16 @@ class PreparedSystem {
   void load(CsrView<double> const& a, Arrays arrays);
   void load(Csr<double> a);
   void load(GivenOperators given);
+  /// Of several ranks; every one calls it, and the functions below.
+  void load(DistributedMatrix a);
   /// Back to where it was before the first load().
   void unload() {
     clear();
     report_ = {};
   }
   void update_values(CsrView<double> const& a);
+  /// Of the matrix of several ranks: the values of this one's entries, as they were given.
+  void update_values(double const* values, Offset entries, Space space);
   void refresh();
   /// RecipeRun::solve(), RecipeRun::solve_columns(), again in wider types where rounding may be why
   /// a solve has failed and the options let it step up (api/precision.hpp). The wider types stay
@@ -53,10 +58,12 @@ class PreparedSystem {
   SetupReport const& report() const { return report_; }
   /// For set_up_transposed() alone to write into.
   SetupReport& report() { return report_; }
-  OperatorPtr<double> const& A() const { return A_; }
+  OperatorPtr<double> const& A() const { return all_.A; }
   /// The preconditioner in force.
   OperatorPtr<double> const& M() const { return recipes_.M(); }
-  OperatorPtr<double> const& A_true() const { return A_true_; }
+  OperatorPtr<double> const& A_true() const { return all_.A_true; }
+  /// Null where there is one rank.
+  std::shared_ptr<DistributedMatrix const> ranks() const { return ranks_; }
 
  private:
   void clear();
@@ -80,6 +87,10 @@ class PreparedSystem {
   SolveReport going_on(SolveReport ended, SolveReport next) const;
   void tell(SolveReport&) const;
   void setup();
+  void join();
+  void require_over_ranks() const;
+  template <class F>
+  void as_one_rank(F const& f);
   System system() const;
   void follow(CsrView<double> const& a);
   OperatorUse use() const;
@@ -98,7 +109,12 @@ class PreparedSystem {
   SolverParts parts_;
   std::optional<OrderedMatrix> ready_;  // set only while operators are made from it
   GivenOperators given_;
-  OperatorPtr<double> A_, A_true_;
+  OperatorPtr<double> A_, A_true_;  // of several ranks: this one's rows in its own columns
+  std::shared_ptr<DistributedMatrix> ranks_;
+  std::shared_ptr<OuterPart> outer_;
+  struct {
+    OperatorPtr<double> A, A_true;
+  } all_;                                 // A_ and A_true_ with what ranks_ adds
   std::vector<PrecisionReport> refused_;  // types that A could not be stored in
   std::shared_ptr<HostMatrix> host_ = std::make_shared<HostMatrix>();  // A's side on the host
   std::shared_ptr<CsrOperator<double> const> csr_;

@@ -30,7 +30,7 @@ void RecipeList::forget() {
   if (is_named()) list_.push_back({Recipe{}});
   at_ = 0;
   facts_ = {};
-  uneven_rows_ = stale_ = false;
+  uneven_rows_ = stale_ = ranks_ = false;
   symmetric_ = given_symmetry(options_);
   one_kernel_.reset();
   definite_ = true;
@@ -39,9 +39,12 @@ void RecipeList::forget() {
 }
 
 auto RecipeList::entries_for(Context& ctx, CsrView<double> const& a) -> Entries {
-  MatrixFacts f = matrix_facts(a);
-  if (auto const given = given_symmetry(options_); given && f.square()) f.symmetric = *given;
   facts_ = SystemFacts(a, ctx.cancel_flag());
+  return entries_by(ctx, matrix_facts(a));
+}
+
+auto RecipeList::entries_by(Context& ctx, MatrixFacts f) -> Entries {
+  if (auto const given = given_symmetry(options_); given && f.square()) f.symmetric = *given;
   symmetric_ = f.symmetric;
   uneven_rows_ = f.square() && f.uneven_rows();
   if (uneven_rows_ && keys().baseline == Baseline::rhs && parts_.chooses_method)
@@ -56,6 +59,7 @@ auto RecipeList::entries_for(Context& ctx, CsrView<double> const& a) -> Entries 
     list = recipes_with(f, *parts_.preconditioner);
   else
     list = recipes(f, on_device, on_device && direct_comes_first(f) && cudss().there, rates_);
+  if (ranks_) list = for_ranks(std::move(list));
   Block const& solver = options_.solver;
   bool const accepted =
       parts_.chooses_method &&
@@ -73,6 +77,13 @@ void RecipeList::look(Context& ctx, CsrView<double> const& a) {
   if (is_named()) return;
   rates_ = CostTable::shipped(ctx).factors;
   list_ = entries_for(ctx, a);
+}
+
+void RecipeList::look(Context& ctx, DistributedMatrix const& a) {
+  if (is_named()) return;
+  rates_ = CostTable::shipped(ctx).factors;
+  ranks_ = true;
+  list_ = entries_by(ctx, matrix_facts(ctx, a));
 }
 
 std::optional<SolveReport> RecipeList::unsolvable(Context& ctx, In<double> b,
@@ -129,7 +140,7 @@ void RecipeList::new_values() {
 
 /// Makes the list of the values at hand; true where it is another one, which begins anew.
 bool RecipeList::look_again(Context& ctx, System& system) {
-  if (is_named() || !std::exchange(stale_, false)) return false;
+  if (is_named() || !std::exchange(stale_, false) || ranks_) return false;
   values_ = 0;
   look_after_ = std::min(2 * look_after_, 1 << 20);
   Entries list =

@@ -37,6 +37,8 @@ class RecipeList {
   bool is_named() const { return !parts_.chooses(); }
   /// The list of a matrix on the host, where something is chosen.
   void look(Context&, CsrView<double> const& a);
+  /// That of a matrix of several ranks. It stays the same for new values.
+  void look(Context&, DistributedMatrix const& a);
   /// As before look().
   void forget();
   /// No matrix was looked at, and one has to be.
@@ -107,6 +109,7 @@ class RecipeList {
   using Entries = std::vector<Entry>;
 
   Entries entries_for(Context&, CsrView<double> const& a);
+  Entries entries_by(Context&, MatrixFacts facts);
   bool look_again(Context&, System&);
   bool admits(Entry const&) const;
   Block solver_block(Recipe const&) const;
@@ -123,6 +126,7 @@ class RecipeList {
   bool definite_ = true;             // no method has found that A is not
   bool singular_ = false;            // what failed in the solve at hand fails so of a singular A
   bool stale_ = false;               // the list is of older values
+  bool ranks_ = false;               // it is of several ranks
   int values_ = 0, look_after_ = 2;  // new values since the last look, and at which to look again
 };
 

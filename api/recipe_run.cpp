@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include <tcsolve/comm/together.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 
@@ -80,7 +81,7 @@ Stop RecipeRun::next() {
       return Stop::running;
     } catch (Error const& e) {  // SetupError, MemoryError, a build without a library
       work_ = {};
-      if (list_.is_named()) throw;
+      if (list_.is_named() || !thrown_by_all(ctx_)) throw;
       if (dynamic_cast<Unsupported const*>(&e) == nullptr) unsupported_ = false;
       tell_failure(*recipe, e.what(), seconds_since(start));
       bool const waits = dynamic_cast<TakesTooLong const*>(&e) != nullptr;
@@ -142,7 +143,7 @@ void RecipeRun::set_up_method(Solver& method, Recipe const& recipe) const {
 
 bool RecipeRun::keeps() const {
   if (!M() || of_.M || options_.renew == Renew::always) return false;
-  return options_.renew == Renew::never || !renewal_.due();
+  return options_.renew == Renew::never || !ctx_.communicator().agree(renewal_.due());
 }
 
 void RecipeRun::count_renewal(double seconds) {
@@ -210,7 +211,7 @@ bool RecipeRun::follow(bool keep, bool anew) {
   } catch (Error const& e) {
     bool const of_values = dynamic_cast<SetupError const*>(&e) != nullptr ||
                            dynamic_cast<MemoryError const*>(&e) != nullptr;
-    if (list_.is_named() || !of_values) throw;
+    if (list_.is_named() || !of_values || !thrown_by_all(ctx_)) throw;
     tell_failure(recipe, e.what(), seconds_since(start));
   }
   work_ = {};

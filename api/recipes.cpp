@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/api/recipes.hpp>
 
+#include <tcsolve/comm/together.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -130,7 +133,10 @@ std::string MatrixFacts::text() const {
                                    : ", negative entries on the diagonal");
 }
 
-MatrixFacts matrix_facts(CsrView<double> const& a) {
+namespace {
+
+/// Without symmetry.
+MatrixFacts row_facts(CsrView<double> const& a) {
   MatrixFacts f;
   f.rows = a.rows;
   f.cols = a.cols;
@@ -149,8 +155,62 @@ MatrixFacts matrix_facts(CsrView<double> const& a) {
     if (size > 0 && (f.least_row == 0 || size < f.least_row)) f.least_row = size;
     f.largest_row = std::max(f.largest_row, size);
   }
+  return f;
+}
+
+}  // namespace
+
+MatrixFacts matrix_facts(CsrView<double> const& a) {
+  MatrixFacts f = row_facts(a);
   f.symmetric = is_symmetric(a);
   return f;
+}
+
+MatrixFacts matrix_facts(Context& ctx, DistributedMatrix const& a) {
+  if (a.rows() != a.columns())
+    throw Unsupported(cat("auto over ", ctx.communicator().ranks(), " ranks, of a matrix of ",
+                          a.rows().size(), " x ", a.columns().size(),
+                          "; name lsmr, which needs no square one"));
+  Csr<double> const extended = a.extended(ctx);
+  MatrixFacts f;
+  together(ctx, [&] {
+    // Rows of this rank, with all of their columns.
+    CsrView<double> own = extended.view();
+    own.rows = a.own().rows;
+    own.entries = extended.offsets[static_cast<std::size_t>(own.rows)];
+    f = row_facts(own);
+    f.symmetric = is_symmetric(extended.view());
+  });
+  Ranks& ranks = all_ranks(ctx);
+  auto const all = [&](double mine) {
+    double sum = 0;
+    for (double const one : gather(ranks, mine)) sum += one;
+    return static_cast<Index>(std::min(sum, double(std::numeric_limits<Index>::max())));
+  };
+  f.rows = f.cols = all(a.own().rows);
+  f.entries = a.entries();
+  f.zero_diagonal = all(f.zero_diagonal);
+  f.negative_diagonal = all(f.negative_diagonal);
+  f.dominant_rows = all(f.dominant_rows);
+  f.symmetric = !ranks.agree(!f.symmetric);
+  f.largest_row = ranks.agree(f.largest_row);
+  constexpr double none = std::numeric_limits<double>::max();
+  f.least_row = least(ctx, f.least_row > 0 ? f.least_row : none);
+  if (f.least_row == none) f.least_row = 0;
+  return f;
+}
+
+std::vector<Recipe> for_ranks(std::vector<Recipe> list) {
+  std::erase_if(list, [](Recipe const& r) { return r.complete || r.least_squares; });
+  for (Recipe& r : list) {
+    if (r.preconditioner.empty()) continue;
+    auto const& registry = solver_registries().preconditioners;
+    if (!over_ranks(*make<PreconditionerRegistry>(read_text(registry, r.preconditioner))))
+      r.preconditioner =
+          cat("{type: schwarz, parts: ranks, overlap: 1, inside: ", r.preconditioner, "}");
+    r.incomplete = false;  // another one costs what this one did
+  }
+  return list;
 }
 
 Block read_text(RegistryBase const& registry, std::string const& text, ConfigNode const& more) {

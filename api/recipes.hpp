@@ -18,6 +18,7 @@
 
 #include <tcsolve/api/registries.hpp>
 #include <tcsolve/core/context.hpp>
+#include <tcsolve/distributed/distributed_matrix.hpp>
 #include <tcsolve/formats/choose/cost_model.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
@@ -44,6 +45,9 @@ struct MatrixFacts {
 };
 /// Of a canonical host matrix. Cost: one pass, two where it is symmetric.
 MatrixFacts matrix_facts(CsrView<double> const& a);
+/// Of all rows, the same on every rank. Throws Unsupported where it is not square. Cost: the rows
+/// of the halo are fetched, to look for symmetry.
+MatrixFacts matrix_facts(Context&, DistributedMatrix const& a);
 
 /// A method and a preconditioner as a config writes them.
 struct Recipe {
@@ -84,6 +88,9 @@ double seconds_of_incomplete(MatrixFacts const&, double made, Recipe const& next
 /// incomplete ones. `rates` are those of the Context's space. Cost: none.
 std::vector<Recipe> recipes(MatrixFacts const&, bool on_device, bool direct_first = false,
                             FactorRates const& rates = {});
+/// Those of them that several ranks have: a preconditioner of one rank is what each has inside
+/// schwarz, and products with A^T and complete factors are left out.
+std::vector<Recipe> for_ranks(std::vector<Recipe> list);
 /// Preconditioners for a method that has been chosen already, and methods for a preconditioner.
 std::vector<Recipe> recipes_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs,
                                 FactorRates const& rates = {});

@@ -176,6 +176,12 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   app.add_option("-s,--set", parsed.sets,
                  "key.path=value: override a key of the config; repeatable")
       ->allow_extra_args(false);
+  int ranks = 0;
+  auto* const ranks_option =
+      app.add_option("--ranks", ranks,
+                     "processes of this host that solve together, each with some of the rows; sets "
+                     "ranks.count")
+          ->check(CLI::Range(1, 64));
   app.add_option("--backend", backend, "where to compute")
       ->check(CLI::IsMember({"auto", "host", "cuda"}));
   auto* const output_option = app.add_option("-o,--output", output, "directory for the results");
@@ -331,6 +337,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
     parsed.sets.push_back("preconditioner.type=" + quoted_value(preconditioner));
   if (rtol_option->count() > 0) parsed.sets.push_back("solver.rtol=" + rtol);
   if (time_option->count() > 0) parsed.sets.push_back("time_limit=" + time_limit);
+  if (ranks_option->count() > 0) parsed.sets.push_back(cat("ranks.count=", ranks));
   if (output_option->count() > 0) parsed.sets.push_back("output.directory=" + quoted_value(output));
   parsed.talk = quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::normal;
   return parsed;

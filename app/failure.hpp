@@ -9,7 +9,7 @@ namespace tcsolve {
 
 /// `outcome` stands where that of a solver would (docs/02-verdicts.md): "config_error",
 /// "input_error", "file_error", "setup_failed", "cancelled", "time_limit", "out_of_memory",
-/// "device_error", "not_built" or "internal_error".
+/// "device_error", "not_built", "rank_failed" or "internal_error".
 struct Failure {
   std::string outcome;
   int exit_code = 6;

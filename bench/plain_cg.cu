@@ -71,7 +71,7 @@ PlainResult PlainCg::graph(std::vector<double> const& b, double rtol, int max_it
   check(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST));
   double goal = rtol * rtol * k.begin(b), rr = 0;
   check(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE));
-  check(cusparseSetPointerMode(k.on.cusparse, CUSPARSE_POINTER_MODE_HOST));
+  check(cusparseSetPointerMode(bench::cusparse(k.on), CUSPARSE_POINTER_MODE_HOST));
   check(cublasDdot(h, k.n, k.r, 1, k.z, 1, k.s));
   double constants[2] = {1.0, 0.0};
   double* one = k.s + 6;

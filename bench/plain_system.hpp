@@ -10,6 +10,7 @@
 #include <tcsolve/matrix/csr.hpp>
 
 #include "cublas.hpp"
+#include "cusparse.hpp"
 #include "plain_cg.hpp"
 
 namespace tcsolve::bench {
@@ -33,11 +34,11 @@ struct PlainSystem {
     check(cusparseCreateDnVec(&X, n, x, CUDA_R_64F));
     check(cusparseCreateDnVec(&Y, n, r, CUDA_R_64F));
     std::size_t bytes = 0;
-    check(cusparseSpMV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero,
-                                  Y, CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, &bytes));
+    check(cusparseSpMV_bufferSize(bench::cusparse(on), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X,
+                                  &zero, Y, CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, &bytes));
     check(cudaMalloc(&buffer, bytes + 16));
-    check(cusparseSpMV_preprocess(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero,
-                                  Y, CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, buffer));
+    check(cusparseSpMV_preprocess(bench::cusparse(on), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X,
+                                  &zero, Y, CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, buffer));
     check(cudaEventCreate(&begin));
     check(cudaEventCreate(&end));
   }
@@ -71,8 +72,8 @@ struct PlainSystem {
   void product(double* from, double* to) {
     cuda::check(cusparseDnVecSetValues(X, from));
     cuda::check(cusparseDnVecSetValues(Y, to));
-    cuda::check(cusparseSpMV(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero, Y,
-                             CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, buffer));
+    cuda::check(cusparseSpMV(bench::cusparse(on), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X,
+                             &zero, Y, CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG1, buffer));
   }
   /// to = D^-1 from.
   void jacobi(double* from, double* to) {

@@ -8,6 +8,8 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
+#include "cusparse.hpp"
+
 namespace tcsolve::bench {
 
 class CusparseProduct {
@@ -33,37 +35,38 @@ class CusparseProduct {
   void once() {
     std::size_t bytes = 0;
     auto const estimate = [&](void* buffer) {
-      cuda::check(cusparseSpGEMM_workEstimation(on_.cusparse, none, none, &one, a_, b_, &zero, c_,
-                                                CUDA_R_64F, algorithm, work_, &bytes, buffer));
+      cuda::check(cusparseSpGEMM_workEstimation(bench::cusparse(on_), none, none, &one, a_, b_,
+                                                &zero, c_, CUDA_R_64F, algorithm, work_, &bytes,
+                                                buffer));
     };
     estimate(nullptr);
     Array<std::byte> const first = buffer(bytes);
     estimate(const_cast<std::byte*>(first.data()));
     auto const compute = [&](void* buffer) {
-      cuda::check(cusparseSpGEMM_compute(on_.cusparse, none, none, &one, a_, b_, &zero, c_,
+      cuda::check(cusparseSpGEMM_compute(bench::cusparse(on_), none, none, &one, a_, b_, &zero, c_,
                                          CUDA_R_64F, algorithm, work_, &bytes, buffer));
     };
     compute(nullptr);
     Array<std::byte> const second = buffer(bytes);
     compute(const_cast<std::byte*>(second.data()));
     allocate();
-    cuda::check(cusparseSpGEMM_copy(on_.cusparse, none, none, &one, a_, b_, &zero, c_, CUDA_R_64F,
-                                    algorithm, work_));
+    cuda::check(cusparseSpGEMM_copy(bench::cusparse(on_), none, none, &one, a_, b_, &zero, c_,
+                                    CUDA_R_64F, algorithm, work_));
     ctx_.synchronize();
   }
 
   void pattern() {
     std::size_t bytes[3];
     auto const estimate = [&](void* buffer) {
-      cuda::check(cusparseSpGEMMreuse_workEstimation(on_.cusparse, none, none, a_, b_, c_,
+      cuda::check(cusparseSpGEMMreuse_workEstimation(bench::cusparse(on_), none, none, a_, b_, c_,
                                                      algorithm, work_, bytes, buffer));
     };
     estimate(nullptr);
     Array<std::byte> first = buffer(bytes[0]);
     estimate(first.data());
     auto const count = [&](void* p, void* q, void* r) {
-      cuda::check(cusparseSpGEMMreuse_nnz(on_.cusparse, none, none, a_, b_, c_, algorithm, work_,
-                                          bytes, p, bytes + 1, q, bytes + 2, r));
+      cuda::check(cusparseSpGEMMreuse_nnz(bench::cusparse(on_), none, none, a_, b_, c_, algorithm,
+                                          work_, bytes, p, bytes + 1, q, bytes + 2, r));
     };
     count(nullptr, nullptr, nullptr);
     Array<std::byte> second = buffer(bytes[0]), third = buffer(bytes[1]);
@@ -71,8 +74,8 @@ class CusparseProduct {
     count(second.data(), third.data(), kept_.data());
     allocate();
     auto const copy = [&](void* buffer) {
-      cuda::check(cusparseSpGEMMreuse_copy(on_.cusparse, none, none, a_, b_, c_, algorithm, work_,
-                                           bytes, buffer));
+      cuda::check(cusparseSpGEMMreuse_copy(bench::cusparse(on_), none, none, a_, b_, c_, algorithm,
+                                           work_, bytes, buffer));
     };
     copy(nullptr);
     kept_too_ = buffer(bytes[0]);
@@ -81,8 +84,8 @@ class CusparseProduct {
   }
   /// After pattern(), as often as values change.
   void values() {
-    cuda::check(cusparseSpGEMMreuse_compute(on_.cusparse, none, none, &one, a_, b_, &zero, c_,
-                                            CUDA_R_64F, algorithm, work_));
+    cuda::check(cusparseSpGEMMreuse_compute(bench::cusparse(on_), none, none, &one, a_, b_, &zero,
+                                            c_, CUDA_R_64F, algorithm, work_));
   }
   CsrView<double> result() const {
     return {rows_,

@@ -34,11 +34,11 @@ class CusparseBlocks {
     dense(x_, a.cols, X_.data());
     dense(y_, a.rows, Y_.data());
     std::size_t bytes = 0;
-    cuda::check(cusparseSpMM_bufferSize(on_.cusparse, none, none, &one, matrix_, x_, &zero, y_,
-                                        data_type<T>, algorithm_, &bytes));
+    cuda::check(cusparseSpMM_bufferSize(bench::cusparse(on_), none, none, &one, matrix_, x_, &zero,
+                                        y_, data_type<T>, algorithm_, &bytes));
     buffer_ = Array<std::byte>(Space::cuda, bytes + 16);
-    cuda::check(cusparseSpMM_preprocess(on_.cusparse, none, none, &one, matrix_, x_, &zero, y_,
-                                        data_type<T>, algorithm_, buffer_.data()));
+    cuda::check(cusparseSpMM_preprocess(bench::cusparse(on_), none, none, &one, matrix_, x_, &zero,
+                                        y_, data_type<T>, algorithm_, buffer_.data()));
   }
   ~CusparseBlocks() {
     cusparseDestroyDnMat(x_);
@@ -51,8 +51,8 @@ class CusparseBlocks {
   T* X() { return X_.data(); }
   T const* Y() const { return Y_.data(); }
   void run() {
-    cuda::check(cusparseSpMM(on_.cusparse, none, none, &one, matrix_, x_, &zero, y_, data_type<T>,
-                             algorithm_, buffer_.data()));
+    cuda::check(cusparseSpMM(bench::cusparse(on_), none, none, &one, matrix_, x_, &zero, y_,
+                             data_type<T>, algorithm_, buffer_.data()));
   }
 
  private:

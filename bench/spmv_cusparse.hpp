@@ -13,6 +13,8 @@
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
+#include "cusparse.hpp"
+
 namespace tcsolve::bench {
 
 template <class S>
@@ -128,8 +130,8 @@ class Cusparse {
   }
   void run() {
     Y one = 1, zero = 0;
-    cuda::check(cusparseSpMV(on_.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_, x_,
-                             &zero, y_, data_type<Y>, algorithm_, buffer_.data()));
+    cuda::check(cusparseSpMV(bench::cusparse(on_), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_,
+                             x_, &zero, y_, data_type<Y>, algorithm_, buffer_.data()));
   }
 
  private:
@@ -152,12 +154,13 @@ class Cusparse {
     cuda::check(cusparseCreateDnVec(&y_, rows, y_array_.data(), data_type<Y>));
     Y one = 1, zero = 0;
     std::size_t bytes = 0;
-    cuda::check(cusparseSpMV_bufferSize(on_.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                        matrix_, x_, &zero, y_, data_type<Y>, algorithm_, &bytes));
+    cuda::check(cusparseSpMV_bufferSize(bench::cusparse(on_), CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                        &one, matrix_, x_, &zero, y_, data_type<Y>, algorithm_,
+                                        &bytes));
     buffer_ = Array<std::byte>(Space::cuda, bytes + 16);
     if (algorithm_ == CUSPARSE_SPMV_CSR_ALG1 || algorithm_ == CUSPARSE_SPMV_CSR_ALG2)
-      cuda::check(cusparseSpMV_preprocess(on_.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,
-                                          matrix_, x_, &zero, y_, data_type<Y>, algorithm_,
+      cuda::check(cusparseSpMV_preprocess(bench::cusparse(on_), CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                          &one, matrix_, x_, &zero, y_, data_type<Y>, algorithm_,
                                           buffer_.data()));
   }
 

@@ -19,6 +19,7 @@
 #include <tcsolve/solvers/cg/cg.hpp>
 #include <tcsolve/solvers/gmres/gmres.hpp>
 
+#include "cusparse.hpp"
 #include "measure.hpp"
 
 using namespace tcsolve;
@@ -49,12 +50,12 @@ class SpSv {
     cuda::check(cusparseCreateDnVec(&y_, t.rows, y_array_.data(), CUDA_R_64F));
     cuda::check(cusparseSpSV_createDescr(&plan_));
     std::size_t bytes = 0;
-    cuda::check(cusparseSpSV_bufferSize(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_,
-                                        matrix_, x_, y_, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT,
-                                        plan_, &bytes));
+    cuda::check(cusparseSpSV_bufferSize(bench::cusparse(on), CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                        &one_, matrix_, x_, y_, CUDA_R_64F,
+                                        CUSPARSE_SPSV_ALG_DEFAULT, plan_, &bytes));
     buffer_ = Array<std::byte>(Space::cuda, bytes + 16);
-    cuda::check(cusparseSpSV_analysis(on.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_,
-                                      x_, y_, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, plan_,
+    cuda::check(cusparseSpSV_analysis(bench::cusparse(on), CUSPARSE_OPERATION_NON_TRANSPOSE, &one_,
+                                      matrix_, x_, y_, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, plan_,
                                       buffer_.data()));
   }
   ~SpSv() {
@@ -68,8 +69,8 @@ class SpSv {
   void run(double const* x, double* y) {
     cuda::check(cusparseDnVecSetValues(x_, const_cast<double*>(x)));
     cuda::check(cusparseDnVecSetValues(y_, y));
-    cuda::check(cusparseSpSV_solve(on_.cusparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, matrix_,
-                                   x_, y_, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, plan_));
+    cuda::check(cusparseSpSV_solve(bench::cusparse(on_), CUSPARSE_OPERATION_NON_TRANSPOSE, &one_,
+                                   matrix_, x_, y_, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, plan_));
   }
 
  private:

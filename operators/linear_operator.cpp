@@ -16,6 +16,12 @@ T const* end_of(MultiView<T> v) {
   return v.size() == 0 ? v.data : v.data + v.offset(v.rows - 1, v.cols - 1) + 1;
 }
 
+/// Whether an application has nothing to do. A rank without rows takes part in what others do.
+template <class T>
+bool is_nothing(Context const& ctx, Out<T> y) {
+  return y.size() == 0 && !ctx.communicator().extends_sums();
+}
+
 template <class T>
 bool overlap(In<T> x, In<T> y) {
   std::less<T const*> before;
@@ -47,7 +53,7 @@ template <class T>
 void LinearOperator<T>::apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
   if (op == Op::adjoint) op = Op::transpose;  // of real numbers
   check_operands(ctx, x, y, op);
-  if (y.size() == 0) return;
+  if (is_nothing(ctx, y)) return;
   Context::Entry const entry(ctx);
   auto apply_now = [=, this](Context& c) {
     Range const range(c, [this] { return name() + ".apply"; });
@@ -83,7 +89,7 @@ void LinearOperator<T>::apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, doub
 template <class T>
 void LinearOperator<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                      double* sigma) const {
-  if (y.size() > 0) do_apply(ctx, alpha, x, T(0), y, Op::none);
+  if (!is_nothing(ctx, y)) do_apply(ctx, alpha, x, T(0), y, Op::none);
   dot<T>(ctx, x, y, sigma);
 }
 
@@ -110,7 +116,7 @@ void LinearOperator<T>::apply_gram(Context& ctx, T alpha, In<T> X, Out<T> Y, dou
 
 template <class T>
 void LinearOperator<T>::do_apply_gram(Context& ctx, T alpha, In<T> X, Out<T> Y, double* G) const {
-  if (Y.size() > 0) do_apply(ctx, alpha, X, T(0), Y, Op::none);
+  if (!is_nothing(ctx, Y)) do_apply(ctx, alpha, X, T(0), Y, Op::none);
   if constexpr (std::is_same_v<T, double>) gram(ctx, X, Y, G);
 }
 
@@ -150,7 +156,7 @@ void LinearOperator<T>::exact_residual(Context& ctx, In<T> b, In<T> x, Out<T> r,
           "exact_residual",
           [=, this](Context& c) {
             Range const range(c, [this] { return name() + ".exact_residual"; });
-            if (r.size() > 0)
+            if (!is_nothing<double>(c, r))
               do_exact_residual(
                   c, {b.data, x.data, r.data, nullptr, nullptr, sizes.size, sizes.weight});
           },

@@ -19,17 +19,26 @@ Index length_of(std::vector<std::vector<double>> const& vectors) {
   return vectors.empty() ? 0 : narrow(static_cast<std::int64_t>(vectors[0].size()), "length");
 }
 
-double norm(std::vector<double> const& v) {
+/// <v, w> of all ranks, in their order.
+double dot(Communicator& ranks, std::vector<double> const& v, std::vector<double> const& w) {
+  double mine = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) mine += v[i] * w[i];
+  std::vector<double> all(static_cast<std::size_t>(ranks.ranks()));
+  ranks.gather(&mine, 1, all.data());
   double sum = 0;
-  for (double const x : v) sum += x * x;
-  return std::sqrt(sum);
+  for (double const part : all) sum += part;
+  return sum;
+}
+double norm(Communicator& ranks, std::vector<double> const& v) {
+  return std::sqrt(dot(ranks, v, v));
 }
 
 /// v 2^e of largest entry in [1, 2), whose squares neither overflow nor vanish: a vector spans the
 /// same line at any scale.
-void scale_to_unit(std::vector<double>& v) {
+void scale_to_unit(Communicator& ranks, std::vector<double>& v) {
   double largest = 0;
   for (double const x : v) largest = std::max(largest, std::fabs(x));
+  largest = ranks.agree(largest);
   if (!powers::finite_nonzero(largest)) return;
   int const e = powers::exponent(largest);
   for (double& x : v) x = powers::times_power(x, -e);
@@ -39,21 +48,20 @@ void scale_to_unit(std::vector<double>& v) {
 
 Projection::Projection(Context& ctx, std::vector<std::vector<double>> vectors)
     : LinearOperator<double>(length_of(vectors), length_of(vectors)) {
-  require_one_rank(ctx, "a nullspace");  // made orthonormal here, on the host
+  Communicator& ranks = ctx.communicator();
   for (std::size_t k = 0; k < vectors.size(); ++k) {
     std::vector<double>& v = vectors[k];
     if (v.size() != vectors[0].size())
       throw ShapeError(cat("projection: vector ", k + 1, " has ", v.size(), " entries, the first ",
                            vectors[0].size()));
-    scale_to_unit(v);
-    double const length = norm(v);
+    scale_to_unit(ranks, v);
+    double const length = norm(ranks, v);
     for (int pass = 0; pass < 2; ++pass)
       for (std::size_t l = 0; l < k; ++l) {
-        double sum = 0;
-        for (std::size_t i = 0; i < v.size(); ++i) sum += vectors[l][i] * v[i];
+        double const sum = dot(ranks, vectors[l], v);
         for (std::size_t i = 0; i < v.size(); ++i) v[i] -= sum * vectors[l][i];
       }
-    double const left = norm(v);
+    double const left = norm(ranks, v);
     if (!(left > 1e-10 * length) || !std::isfinite(left))
       throw ShapeError(
           cat("projection: vector ", k + 1, " is zero, not finite, or depends on those before it"));

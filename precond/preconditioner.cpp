@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/preconditioner.hpp>
 
+#include <tcsolve/comm/together.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,6 +17,12 @@ FactoryId new_factory_id() {
 }
 
 namespace {
+
+// To other ranks.
+[[maybe_unused]] bool const known =
+    know_kind<SetupError>() &&
+    detail::know_kind(typeid(TakesTooLong).name(),
+                      [](std::string const& text) { throw TakesTooLong(text, 0); });
 
 std::string rounded(double seconds) {
   char text[32];
@@ -40,6 +49,7 @@ void require_time(Context& ctx, PreconditionerFactory const& factory, System con
 std::unique_ptr<Preconditioner> build_within_memory(Context& ctx,
                                                     PreconditionerFactory const& factory,
                                                     System const& given, std::string const& name) {
+  require_over_ranks(factory, name, ctx.communicator().ranks());
   System system = given;
   if (!system.notes) system.notes = std::make_shared<SetupNotes>();
   if (!system.host) system.host = std::make_shared<HostMatrix>();

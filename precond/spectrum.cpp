@@ -59,14 +59,15 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
                            LinearOperator<double> const& M, int steps, char const* who,
                            Indefinite indefinite) {
   Index const n = A.rows();
-  int const most = std::min<Index>(steps, n);
+  auto const most =
+      static_cast<int>(std::min<std::int64_t>(steps, ctx.communicator().global_size(n)));
   if (most == 0) return {1, 1};
   auto scope = ctx.arena().scope();
   double *const rho = scope.take<double>(2 * static_cast<std::size_t>(most)), *const sigma =
                                                                                   rho + most;
   Out<double> r = scope.vector<double>(n), z = scope.vector<double>(n), p = scope.vector<double>(n),
               q = scope.vector<double>(n);
-  submit(ctx, Random<double>{n, ctx.options().seed + 64, r.data});
+  random_vector<double>(ctx, 64, r);
   int made = 0;
   for (; made < most; ++made) {
     M.apply_dot(ctx, r, z, rho + made);

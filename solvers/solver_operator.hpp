@@ -8,7 +8,7 @@
 
 #include <tcsolve/configs/schema/block.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 #include <tcsolve/solvers/driver/solver_as_operator.hpp>
 #include <tcsolve/solvers/solver.hpp>
 
@@ -36,7 +36,7 @@ struct SolverOperatorParams {
   }
 };
 
-class SolverOperatorFactory final : public PreconditionerFactory {
+class SolverOperatorFactory final : public PreconditionerFactory, public OverRanks {
  public:
   using Params = SolverOperatorParams;
   explicit SolverOperatorFactory(Params const& params) : params_(params) {}
@@ -52,6 +52,7 @@ class SolverOperatorFactory final : public PreconditionerFactory {
   bool needs_definite() const override;
   bool needs_matrix() const override { return inner()->needs_matrix() || copies(); }
   bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
+  bool over_ranks() const override { return tcsolve::over_ranks(*inner()) && !copies(); }
   bool bytes_are_all() const override { return inner()->bytes_are_all(); }
 
  private:

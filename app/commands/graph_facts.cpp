@@ -4,10 +4,21 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <tcsolve/graph/search/breadth_first.hpp>
+#include <tcsolve/graph/search/graph_search.hpp>
 #include <tcsolve/graph/search/pseudo_peripheral.hpp>
 
 namespace tcsolve {
+namespace {
+
+/// How the edges fill the tiles of a search.
+void add_tiles(GraphFacts& facts, Csr<double> const& a) {
+  Context ctx(Backend::host);
+  GraphSearch const search(ctx, a.view(), {.along = Along::both});
+  facts.tile_side = search.tile_side(), facts.tiles = search.tiles();
+  facts.in_tiles = search.edges_in_tiles(), facts.in_rest = search.edges() - facts.in_tiles;
+}
+
+}  // namespace
 
 GraphFacts graph_facts(Csr<double> const& a) {
   Graph const graph = adjacency(a);
@@ -15,6 +26,7 @@ GraphFacts graph_facts(Csr<double> const& a) {
   facts.vertices = graph.vertices();
   facts.edges = static_cast<Offset>(graph.neighbours.size()) / 2;
   if (facts.vertices == 0) return facts;
+  add_tiles(facts, a);
   Components const components = connected_components(graph);
   facts.components = components.count();
   facts.isolated = static_cast<Index>(std::ranges::count(components.sizes, 1));
@@ -39,13 +51,20 @@ std::string text(GraphFacts const& facts) {
   std::string text =
       cat("graph           ", facts.vertices, " vertices, ", facts.edges, " edges of A + A^T\n");
   if (facts.vertices == 0) return text;
-  char mean[32];
+  char mean[32], share[32], each[32];
   std::snprintf(mean, sizeof mean, "%.4g", 2.0 * static_cast<double>(facts.edges) / facts.vertices);
+  double const edges = static_cast<double>(facts.in_tiles + facts.in_rest);
+  std::snprintf(share, sizeof share, "%.3g",
+                edges > 0 ? 100 * static_cast<double>(facts.in_tiles) / edges : 0);
+  std::snprintf(each, sizeof each, "%.3g",
+                facts.tiles > 0 ? static_cast<double>(facts.in_tiles) / facts.tiles : 0);
   Index const widest = *std::ranges::max_element(facts.levels);
   return text + cat("components      ", facts.components, ", the largest of ", facts.largest,
                     " vertices; ", facts.isolated, " of one vertex\n",  //
                     "degrees         least ", facts.least_degree, ", mean ", mean, ", most ",
                     facts.most_degree, "\n",  //
+                    "tiles           ", facts.tiles, " of ", facts.tile_side, " x ",
+                    facts.tile_side, " with ", share, " % of the edges, ", each, " a tile\n",  //
                     "levels          ", facts.levels.size(), " from vertex ", facts.from,
                     ", the widest of ", widest, " vertices\n");
 }

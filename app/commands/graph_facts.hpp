@@ -15,6 +15,9 @@ struct GraphFacts {
   Index components = 0, isolated = 0;  ///< isolated: of one vertex
   Index largest = 0;                   ///< vertices of the largest component
   Index least_degree = 0, most_degree = 0;
+  int tile_side = 0;                 ///< of tiles of bits (graph/search/bit_tiles.hpp)
+  Index tiles = 0;                   ///< that a search stores
+  Offset in_tiles = 0, in_rest = 0;  ///< edges both ways, the diagonal included
   Index from = -1;            ///< a pseudo-peripheral vertex of the largest component, from 1
   std::vector<Index> levels;  ///< vertices of each level from there
 };

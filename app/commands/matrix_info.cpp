@@ -245,6 +245,8 @@ Json graph_json(GraphFacts const& g) {
           {"isolated", g.isolated},
           {"largest_component", g.largest},
           {"degrees", {{"least", g.least_degree}, {"most", g.most_degree}}},
+          {"tiles",
+           {{"side", g.tile_side}, {"count", g.tiles}, {"edges", g.in_tiles}, {"rest", g.in_rest}}},
           {"pseudo_peripheral_vertex", g.from > 0 ? Json(g.from) : Json(nullptr)},
           {"levels", g.levels}};
 }

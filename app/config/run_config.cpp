@@ -86,10 +86,12 @@ void unfold_rhs(ConfigNode& root, Diagnostics& problems) {
   problem->entries.push_back(std::move(key));
 }
 
-/// The file that a key of `problem` names; empty when the value is one of the `words`.
+/// The file that a key of `problem`, or of another block, names; empty when the value is one of the
+/// `words`.
 fs::path input_file(fs::path const& folder, ConfigNode const& root, std::string const& key,
-                    std::vector<std::string> const& words, std::string& missing) {
-  ConfigNode const* const problem = root.find("problem");
+                    std::vector<std::string> const& words, std::string& missing,
+                    char const* block = "problem") {
+  ConfigNode const* const problem = root.find(block);
   ConfigNode const* const node = problem ? problem->find(key) : nullptr;
   if (!node || node->scalar.empty()) return {};
   if (std::find(words.begin(), words.end(), node->scalar) != words.end()) return {};
@@ -216,13 +218,15 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
     files.rhs = input_file(folder, root, "rhs", {"ones", "random", "A_times_ones"}, missing);
   files.x0 = input_file(folder, root, "x0", {"zero", "random"}, missing);
   files.solution = input_file(folder, root, "solution", {}, missing);
+  files.partition =
+      input_file(folder, root, "partition", {"auto", "rows", "grow", "metis"}, missing, "ranks");
   take_held(root, parsed);
   return parsed;
 }
 
 std::vector<fs::path> InputFiles::all() const {
   std::vector<fs::path> files = batch;
-  for (fs::path const* const file : {&matrix, &rhs, &x0, &solution})
+  for (fs::path const* const file : {&matrix, &rhs, &x0, &solution, &partition})
     if (!file->empty()) files.push_back(*file);
   return files;
 }

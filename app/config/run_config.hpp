@@ -146,27 +146,52 @@ struct OutputConfig {
   }
 };
 
+/// How many processes of this host solve the system together, and who has which rows.
+struct RanksConfig {
+  int count = 1;
+  std::string partition = "auto";
+  double timeout = 30;
+
+  static constexpr auto schema() {
+    using P = RanksConfig;
+    return std::tuple{
+        field(
+            &P::count, "count", between(1, 64),
+            "processes, each with a stretch of the rows, started by this one; 1: it solves alone"),
+        field(
+            &P::partition, "partition", non_empty(),
+            "rows: stretches of the rows as given, of about equally many entries; grow: of a "
+            "breadth-first order; metis: parts by METIS; a file with the part of each row, from "
+            "0; auto: rows, or grow where that leaves at most half as much for ranks to exchange"),
+        field(&P::timeout, "timeout", above(0.0),
+              "seconds that a rank waits for another one, which is not at work by itself, before "
+              "all end")};
+  }
+};
+
 /// The options of the solver, and what is solved and written.
 struct RunConfig : SolverOptions {
   ProblemConfig problem;
   OutputConfig output;
+  RanksConfig ranks;
   double time_limit = std::numeric_limits<double>::infinity();
 
   static constexpr auto schema() {
     using P = RunConfig;
-    return std::tuple_cat(std::tuple{field(&P::problem, "problem", "what is solved").required()},
-                          system_keys(),
-                          std::tuple{field(&P::output, "output", "what is written"),
-                                     field(&P::time_limit, "time_limit", above(0.0).or_infinite(),
-                                           "seconds that the whole run may take, from the start of "
-                                           "the program: reading and set-up, too")},
-                          run_keys());
+    return std::tuple_cat(
+        std::tuple{field(&P::problem, "problem", "what is solved").required()}, system_keys(),
+        std::tuple{field(&P::output, "output", "what is written"),
+                   field(&P::ranks, "ranks", "several processes of this host that solve together"),
+                   field(&P::time_limit, "time_limit", above(0.0).or_infinite(),
+                         "seconds that the whole run may take, from the start of "
+                         "the program: reading and set-up, too")},
+        run_keys());
   }
 };
 
 /// Where the input files of a run are, resolved; empty when there is none.
 struct InputFiles {
-  std::filesystem::path matrix, rhs, x0, solution;
+  std::filesystem::path matrix, rhs, x0, solution, partition;
   std::vector<std::filesystem::path> batch;  ///< one of each system
 
   /// Those that there are.

@@ -203,6 +203,22 @@ std::string reordering(Json const& order) {
   return section("Order of rows", "reordering", text + "</table>\n");
 }
 
+/// What each rank had.
+std::string ranks(Json const& list) {
+  if (!list.is_array()) return "";
+  std::string text = "<table>\n<tr><th>rank</th>";
+  for (auto const& [key, v] : list.front().items())
+    text += cat("<th class=\"n\">", words(key), "</th>");
+  text += "</tr>\n";
+  int rank = 0;
+  for (Json const& r : list) {
+    text += cat("<tr><td>", rank++, "</td>");
+    for (auto const& [key, v] : r.items()) text += cat("<td class=\"n\">", value_text(v), "</td>");
+    text += "</tr>\n";
+  }
+  return section("Ranks", "ranks", text + "</table>\n");
+}
+
 /// A word as a shell takes it.
 std::string shell_word(std::string const& word) {
   constexpr char const* plain =
@@ -296,7 +312,7 @@ std::string report_html(std::string const& result, std::string const& config,
              html_figure(double(picture.spy.cols) / picture.spy.wide),
              " of them, darker where more are stored</small></p></section>\n",
              precisions(r["precision"]), object_section("Rounding of the matrix", r, "rounding"),
-             reordering(r["reordering"]), object_section("Work", r, "work"),
+             reordering(r["reordering"]), ranks(r["ranks"]), object_section("Work", r, "work"),
              object_section("Memory", r, "memory"),
              object_section("Memory traffic, estimated", r, "traffic_estimate"),
              object_section("Clocks", r, "clocks_mhz"), object_section("Versions", r, "versions"),

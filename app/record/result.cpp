@@ -237,6 +237,18 @@ Json reordering_json(std::optional<Reordering> const& order) {
           {"after", measure(order->after)}};
 }
 
+Json ranks_json(std::vector<RankShare> const& ranks) {
+  if (ranks.empty()) return nullptr;
+  Json table = Json::array();
+  for (RankShare const& r : ranks)
+    table.push_back({{"rows", r.rows},
+                     {"entries", r.entries},
+                     {"halo", r.halo},
+                     {"neighbours", r.neighbours},
+                     {"bytes_sent", r.bytes}});
+  return table;
+}
+
 Json files(WrittenFiles const& f, OutputConfig const& output) {
   return {{"history", f.history ? Json(history_name) : Json(nullptr)},
           {"solution", f.solution ? Json(solution_name(output)) : Json(nullptr)},
@@ -342,6 +354,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"format", run.format.empty() ? Json(nullptr) : Json(run.format)},
                        {"rounding", rounding_json(run.rounding)},
                        {"reordering", reordering_json(run.reordering)},
+                       {"ranks", ranks_json(run.ranks)},
                        {"preconditioner", text_or_null(run.preconditioner)},
                        {"precision", precision_json(run.report)},
                        {"choices", choices_json(run)},

@@ -49,6 +49,14 @@ struct StoredOperator {
   double per_entry = std::numeric_limits<double>::quiet_NaN();  ///< stored values over nonzeros
 };
 
+/// What a rank had of the matrix.
+struct RankShare {
+  std::int64_t rows = 0, entries = 0;
+  std::int64_t halo = 0;        ///< entries of x that come from others with each product
+  std::int64_t neighbours = 0;  ///< ranks that it exchanges them with
+  std::int64_t bytes = 0;       ///< that it sends with each product
+};
+
 /// A part of the solve, where it was profiled.
 struct ProfiledPart {
   Part part;
@@ -77,6 +85,7 @@ struct RunResult {
   double bandwidth = 0;  ///< bytes per second of a plain vector update; 0: not measured
   RunMemory memory;
   StoredOperator stored;
+  std::vector<RankShare> ranks;          ///< empty where there was one
   cuda::Clocks clocks;                   ///< of the device after the solve; 0: unknown
   std::string driver;                    ///< CUDA version of the driver
   std::string hash;                      ///< of the matrix (io/plan_cache.hpp)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/run/solve_run.hpp>
 
+#include <tcsolve/comm/processes.hpp>
 #include <tcsolve/core/phase.hpp>
 
 #include <tcsolve/api/linear_solver.hpp>
@@ -22,12 +23,15 @@
 #include <tcsolve/app/record/systems.hpp>
 #include <tcsolve/app/run/columns.hpp>
 #include <tcsolve/app/run/preflight.hpp>
+#include <tcsolve/app/run/ranked_system.hpp>
+#include <tcsolve/app/run/ranks.hpp>
 #include <tcsolve/app/run/signals.hpp>
 #include <tcsolve/app/run/summary.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/plan_cache.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -66,10 +70,12 @@ void note_setup(LinearSolver const& solver, RunResult& result) {
   result.preconditioner = setup.preconditioner;
 }
 
-/// The solver has the matrix; `result` tells of it, also where it throws.
-void prepare(LinearSolver& solver, Csr<double> a, RunResult& result) {
+/// The solver has the matrix, once set_matrix() is done; `result` tells of it, also where it
+/// throws.
+template <class F>
+void prepare(LinearSolver& solver, RunResult& result, F const& set_matrix) {
   try {
-    solver.set_matrix(std::move(a));
+    set_matrix();
   } catch (...) {
     note_setup(solver, result);
     throw;
@@ -184,12 +190,14 @@ void solve_timed(Context& ctx, std::vector<double>& x, std::function<SolveReport
   result.times.repeat -= result.times.solve;
 }
 
-/// x0 becomes the answer. `profile`: null where the parts of the solve are not timed.
+/// x0 becomes the answer. `profile`: null where the parts of the solve are not timed; `ranks`: that
+/// solve together, null where there is one.
 void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, Profile* profile,
-           RunResult& result) {
+           RankedSystem* ranks, RunResult& result) {
   auto const once = [&] {
     if (profile != nullptr) profile->restart();
-    return solve_once(solver, problem, result);
+    return ranks != nullptr ? ranks->solve(solver, problem.x0, result.columns)
+                            : solve_once(solver, problem, result);
   };
   if (bandwidth) timed(result.times.probe, [&] { result.bandwidth = bandwidth_of(solver); });
   solve_timed(solver.context(), problem.x0, once, repeat, result);
@@ -260,12 +268,13 @@ void rehearse(Context const& like, RunConfig const& config, ProblemSize const& s
 /// that it fits.
 class Setting {
  public:
-  Setting(Arguments const& arguments, ParsedConfig const& parsed)
+  Setting(Arguments const& arguments, ParsedConfig const& parsed, Ranks* ranks = nullptr)
       : progress_(std::cerr, {arguments.talk, rewrites_lines(), parsed.run.output.every}),
         ctx_(parsed.run.backend,
              {.seed = parsed.run.seed,
               .deterministic = parsed.run.deterministic,
-              .threads = parsed.run.threads},
+              .threads = parsed.run.threads,
+              .communicator = ranks},
              &progress_) {
     parsed.require_files();
     size_ = problem_size(parsed);
@@ -328,6 +337,11 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
   require_one_system(arguments, parsed.run);
   require_programs(parsed.run.output);
   Setting setting(arguments, parsed);
+  if (int const ranks = parsed.run.ranks.count; ranks > 1) {
+    require_rankable(arguments, parsed.run);
+    SolverParts const& parts = setting.solver().parts();
+    require_over_ranks(*parts.preconditioner, parsed.run.preconditioner.type(), ranks);
+  }
   warnings_of(setting.solver(), {});  // those that need no matrix
   rehearse(setting.context(), parsed.run, setting.size());
   std::cout << "# dry run: the config is valid; nothing was solved\n";
@@ -369,9 +383,17 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments cons
   if (!problem.starts.empty()) {
     solve_systems(solver, problem, arguments.repeat, result);
   } else {
-    prepare(solver, std::move(problem.A), result);
-    solve(solver, problem, parsed.run.output.bandwidth, arguments.repeat,
-          profile ? &*profile : nullptr, result);
+    std::optional<RankedSystem> ranks;
+    if (ctx.communicator().extends_sums()) {
+      ranks.emplace(ctx, parsed, &problem);
+      result.ranks = ranks->shares();
+    }
+    prepare(solver, result,
+            [&] { ranks ? ranks->set_matrix(solver) : solver.set_matrix(std::move(problem.A)); });
+    bool const bandwidth = parsed.run.output.bandwidth && !ranks;
+    solve(solver, problem, bandwidth, arguments.repeat, profile ? &*profile : nullptr,
+          ranks ? &*ranks : nullptr, result);
+    if (ranks) ranks->end();
   }
   if (!problem.solution.empty())
     timed(result.times.verify,
@@ -408,13 +430,8 @@ int conclude(RunResult& result, RunConfig const& config, std::vector<double> con
   return result.exit_code;
 }
 
-}  // namespace
-
-int solve_run(Arguments const& arguments, Registries const& registries) {
-  return solve_run(arguments, read_run(arguments, registries.catalog));
-}
-
-int solve_run(Arguments const& arguments, ParsedConfig parsed) {
+/// The run of one process; of several `ranks` that of rank 0.
+int solve_as(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
   bool const quiet = arguments.talk == Talk::quiet;
   RunConfig& config = parsed.run;
   config.output.directory = with_name(config.output.directory, problem_name(config.problem));
@@ -430,7 +447,7 @@ int solve_run(Arguments const& arguments, ParsedConfig parsed) {
     require_inputs_to_stay(config.output, parsed.files);
     require_one_system(arguments, config);
     require_programs(config.output);
-    Setting setting(arguments, parsed);
+    Setting setting(arguments, parsed, ranks);
     if (std::string const& old = directory.replaced(); !old.empty() && old != setting.size().source)
       setting.context().log(
           Severity::note, cat("the result of ", shown(old), " in ", shown(config.output.directory),
@@ -442,6 +459,7 @@ int solve_run(Arguments const& arguments, ParsedConfig parsed) {
     setting.clear_progress();
     return conclude(result, config, problem.x0, quiet);
   } catch (...) {
+    if (ranks != nullptr) tell_others(*ranks);
     result.failure = current_failure();
     result.exit_code = result.failure->exit_code;
     if (result.failure->outcome == "setup_failed" && !result.warnings.empty())
@@ -450,6 +468,24 @@ int solve_run(Arguments const& arguments, ParsedConfig parsed) {
     write_results(result, config, {});
     throw;
   }
+}
+
+}  // namespace
+
+int solve_run(Arguments const& arguments, Registries const& registries) {
+  return solve_run(arguments, read_run(arguments, registries.catalog));
+}
+
+int solve_run(Arguments const& arguments, ParsedConfig parsed) {
+  require_no_launcher();
+  if (parsed.run.ranks.count == 1 || arguments.dry_run)
+    return solve_as(arguments, std::move(parsed), nullptr);
+  require_rankable(arguments, parsed.run);
+  share_processors(parsed.run);
+  return run_processes(parsed.run.ranks.count, parsed.run.ranks.timeout, [&](Ranks& ranks) {
+    return ranks.rank() == 0 ? lead(ranks, [&] { return solve_as(arguments, parsed, &ranks); })
+                             : follow(ranks, parsed);
+  });
 }
 
 }  // namespace tcsolve

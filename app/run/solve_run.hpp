@@ -12,7 +12,8 @@ namespace tcsolve {
 /// an outcome; once the config is read and the output directory is there, result.json says so too.
 /// A failing set-up and memory that runs out are outcomes.
 int solve_run(Arguments const&, Registries const&);
-/// The same for a config that has been read; of the arguments count those that are no keys.
+/// The same for a config that has been read; of the arguments count those that are no keys. Where
+/// it asks for ranks they are processes that this one starts, and it must have no threads yet.
 int solve_run(Arguments const&, ParsedConfig);
 
 }  // namespace tcsolve

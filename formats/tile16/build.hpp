@@ -51,22 +51,23 @@ struct Count {
   }
 };
 
-/// The sum of v, at most 16 each, over the lanes before each.
+/// sum = v, at most 16 each, over the lanes before each.
 template <class Warp>
-TCSOLVE_HD auto before_lanes(Warp const& warp, typename Warp::template Of<std::uint32_t> const& v) {
-  typename Warp::template Of<std::uint32_t> sum, bit;
+TCSOLVE_HD void sum_before(Warp const& warp, typename Warp::template Of<std::uint32_t> const& v,
+                           typename Warp::template Of<std::uint32_t>& sum) {
+  typename Warp::template Of<std::uint32_t> bit;
   warp.each([&](int lane) { sum[lane] = 0; });
   for (int b = 0; b < 5; ++b) {
     warp.each([&](int lane) { bit[lane] = v[lane] >> b & 1; });
     warp.rank(bit);
     warp.each([&](int lane) { sum[lane] += bit[lane] << b; });
   }
-  return sum;
 }
 
 template <class S>
 struct Write {
-  CsrView<S> a;
+  PatternView a;
+  S const* from;
   int least;
   Counts const* before;
   std::uint32_t const* rest_start;
@@ -77,7 +78,7 @@ struct Write {
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t I) const {
     Walk<Warp> walk(warp, a, I);
-    typename Warp::template Of<std::uint32_t> to, count;
+    typename Warp::template Of<std::uint32_t> to, count, before_row;
     warp.each([&](int lane) {
       std::int64_t const i = walk.row(I, lane, 0);
       to[lane] = lane < side && i < a.rows ? rest_start[i] : 0;
@@ -92,11 +93,11 @@ struct Write {
       if (!kept) {
         warp.each([&](int lane) {
           for (Offset k = walk.begin[0][lane]; k < walk.end[0][lane]; ++k, ++to[lane])
-            rest_columns[to[lane]] = a.columns[k], rest_values[to[lane]] = a.values[k];
+            rest_columns[to[lane]] = a.columns[k], rest_values[to[lane]] = from[k];
         });
         continue;
       }
-      auto const before_row = before_lanes(warp, count);
+      sum_before(warp, count, before_row);
       warp.each([&](int lane) {
         if (lane == 0) column[tile] = walk.column(), first[tile] = packed;
         if (lane >= side) return;
@@ -104,7 +105,7 @@ struct Write {
         std::uint32_t at = packed + before_row[lane];
         for (Offset k = walk.begin[0][lane]; k < walk.end[0][lane]; ++k, ++at) {
           places[at] = static_cast<std::uint8_t>(side * lane + a.columns[k] % side);
-          values[at] = a.values[k];
+          values[at] = from[k];
         }
       });
       ++tile, packed += static_cast<std::uint32_t>(walk.entries());
@@ -153,7 +154,7 @@ Tile16Arrays<S> build(On& on, CsrView<S> const& a, Tile16Tuning const& tuning) {
             sparse::Copy<std::uint32_t>{rest_before, m.rest_start.data()});
   }
   on.write(&all.packed, m.first.data() + all.tiles, 1);
-  on.each_warp(tile_rows, Write<S>{a, tuning.least, before, rest_before, m.column.data(),
+  on.each_warp(tile_rows, Write<S>{a, a.values, tuning.least, before, rest_before, m.column.data(),
                                    m.rest_columns.data(), m.first.data(), m.row_start.data(),
                                    m.places.data(), m.values.data(), m.rest_values.data()});
   m.view = {a.rows,

@@ -210,6 +210,8 @@ SearchSummary GraphSearch::run(Context& ctx, SearchRequest const& request,
 In<Index> GraphSearch::levels() const { return std::as_const(state_->level).view(); }
 In<Index> GraphSearch::parents() const { return std::as_const(state_->parent).view(); }
 Index GraphSearch::vertices() const { return state_->out.rows; }
+Offset GraphSearch::edges() const { return state_->out.entries; }
+int GraphSearch::tile_side() const { return state_->options.bits ? state_->rule.side : 0; }
 Index GraphSearch::tiles() const { return static_cast<Index>(state_->rule.out_tiles); }
 Offset GraphSearch::edges_in_tiles() const {
   return tiles() == 0 ? 0 : state_->out.entries - state_->rule.out_rest;

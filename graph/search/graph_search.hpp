@@ -70,7 +70,9 @@ class GraphSearch {
   BreadthFirst on_host(Context&) const;
 
   Index vertices() const;
-  Index tiles() const;  ///< of edges out
+  Offset edges() const;   ///< as they are searched, from row to column
+  int tile_side() const;  ///< 32 or 64; 0: there are no bits
+  Index tiles() const;    ///< of edges out
   Offset edges_in_tiles() const;
   std::size_t bytes() const;  ///< that it holds
 

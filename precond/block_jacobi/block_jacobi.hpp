@@ -13,7 +13,7 @@
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/matrix/blocks.hpp>
 #include <tcsolve/matrix/csr.hpp>
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 
 namespace tcsolve {
 
@@ -74,7 +74,8 @@ class BlockJacobi final : public LinearOperator<T> {
   double stored_ = 0;                           // values, once
 };
 
-class BlockJacobiFactory final : public PreconditionerFactory {
+/// Of several ranks no block reaches across.
+class BlockJacobiFactory final : public PreconditionerFactory, public OverRanks {
  public:
   using Params = BlockJacobiParams;
   explicit BlockJacobiFactory(Params const& params = {}) : params_(params) {}

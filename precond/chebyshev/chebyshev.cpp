@@ -19,7 +19,7 @@ Chebyshev::Chebyshev(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
     throw ShapeError(cat("chebyshev needs a square operator, ", A_->name(), " is ", A_->rows(),
                          " x ", A_->cols()));
   // Lanczos approaches lambda_max from below; beyond it the polynomial would grow.
-  high_ = A_->rows() == 0
+  high_ = ctx.communicator().global_size(A_->rows()) == 0
               ? 1.0
               : 1.1 * estimate_spectrum(ctx, *A_, *M_, params.lanczos_steps, "chebyshev").largest;
   low_ = high_ / params.eig_ratio;

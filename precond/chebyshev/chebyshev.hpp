@@ -3,7 +3,7 @@
 /// (Saad 2003, Algorithm 12.1). A and the inner M symmetric positive definite.
 #pragma once
 
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 #include <tcsolve/precond/smoother.hpp>
 
 namespace tcsolve {
@@ -29,7 +29,7 @@ class Chebyshev final : public LinearOperator<double> {
   double low_, high_;
 };
 
-class ChebyshevFactory final : public PreconditionerFactory {
+class ChebyshevFactory final : public PreconditionerFactory, public OverRanks {
  public:
   using Params = ChebyshevParams;
   explicit ChebyshevFactory(Params const& params = {}) : params_(params) {}
@@ -53,6 +53,7 @@ class ChebyshevFactory final : public PreconditionerFactory {
   bool needs_definite() const override { return true; }
   bool needs_matrix() const override { return inner()->needs_matrix(); }
   bool goes_by_blocks() const override { return inner()->goes_by_blocks(); }
+  bool over_ranks() const override { return tcsolve::over_ranks(*inner()); }
 
  private:
   std::unique_ptr<PreconditionerFactory> inner() const {

@@ -23,7 +23,7 @@ template <class S>
 void Jacobi<T>::update(Context& ctx, CsrView<S> const& a) {
   if (a.rows != this->rows())
     throw ShapeError(cat("jacobi: M has ", this->rows(), " rows, the new matrix ", a.rows));
-  if (a.rows == 0) return;
+  if (ctx.communicator().global_size(a.rows) == 0) return;
   Context::Entry const entry(ctx);
   auto scope = ctx.arena().scope();
   double* counts = scope.template take<double>(3);

@@ -5,7 +5,7 @@
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/csr_view.hpp>
-#include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 
 namespace tcsolve {
 
@@ -41,7 +41,7 @@ class Jacobi final : public LinearOperator<T> {
   Array<T> inverse_;
 };
 
-class JacobiFactory final : public PreconditionerFactory {
+class JacobiFactory final : public PreconditionerFactory, public OverRanks {
  public:
   using Params = NoParams;
   explicit JacobiFactory(Params const& = {}) {}

@@ -14,6 +14,8 @@
 #include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/precond/schwarz/dense_blocks.hpp>
+#include <tcsolve/precond/schwarz/rank_parts.hpp>
+#include <tcsolve/precond/smoother.hpp>
 
 namespace tcsolve {
 namespace {
@@ -86,6 +88,15 @@ void each_taken(OverlappingParts const& parts, bool restricted, F const& f) {
 bool restricts(SchwarzParams const& p, CsrView<double> const& a, std::optional<bool> symmetric) {
   if (p.combine != Combine::automatic) return p.combine == Combine::restricted;
   return !(symmetric ? *symmetric : is_symmetric(a));
+}
+
+PartsBy parts_by(SchwarzParts parts) {
+  switch (parts) {
+    case SchwarzParts::grow: return PartsBy::grow;
+    case SchwarzParts::metis: return PartsBy::metis;
+    case SchwarzParts::rows: return PartsBy::rows;
+    default: return PartsBy::automatic;
+  }
 }
 
 /// Entries of schwarz(). Cost: O(sum of the squares of the parts' sizes), 8 bytes a row and part.
@@ -204,14 +215,32 @@ std::shared_ptr<SchwarzFactory::Plan> SchwarzFactory::plan(Context& ctx, CsrView
     if (auto found = system.notes->look<Plan>(id())) return found;
   Params const p = checked(params_, "schwarz");
   require_square(Pattern(a));
-  Plan made{overlapping_parts(a, p.size, p.overlap, p.most, p.parts, ctx.cancel_flag()),
+  Plan made{overlapping_parts(a, p.size, p.overlap, p.most, parts_by(p.parts), ctx.cancel_flag()),
             restricts(p, a, system.symmetric)};
   return system.notes ? system.notes->keep(id(), std::move(made))
                       : std::make_shared<Plan>(std::move(made));
 }
 
+std::unique_ptr<PreconditionerFactory> SchwarzFactory::inside() const {
+  return params_.inside ? make_smoother(params_.inside) : nullptr;
+}
+
+double SchwarzFactory::bytes(Index rows, Offset entries) const {
+  if (by_ranks()) return inside() ? inside()->bytes(rows, entries) : 12.0 * double(entries);
+  return rows * (1.0 + params_.overlap) * params_.size * (4.0 + size_of(real(params_.values)));
+}
+
+/// As if every part reached everywhere.
+double SchwarzFactory::most_bytes(Index rows, Offset entries) const {
+  if (by_ranks())
+    return inside() ? inside()->most_bytes(rows, entries) : 100.0 * (double(entries) + rows);
+  double const n = rows, parts = n / params_.size + 1;
+  return n * n * (20 + 10 * parts + 8 * 256) + 100 * n;
+}
+
 std::unique_ptr<Preconditioner> SchwarzFactory::build(Context& ctx, System const& system) const {
   Params const p = checked(params_, "schwarz");
+  if (by_ranks()) return rank_parts(ctx, system, inside(), p.overlap, p.combine);
   auto plan = system.notes ? system.notes->take<Plan>(id()) : nullptr;
   auto const make = [plan, symmetric = system.symmetric, self = *this](
                         Context& c, CsrView<double> const& a) mutable {
@@ -222,6 +251,12 @@ std::unique_ptr<Preconditioner> SchwarzFactory::build(Context& ctx, System const
 }
 
 MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
+  if (by_ranks() && !inside()) return {.space = bytes(system.matrix.rows, system.matrix.entries)};
+  if (by_ranks()) {
+    MemoryNeed need;
+    alone(ctx, [&] { need = inside()->memory(ctx, system); });
+    return need;
+  }
   return on_host(ctx, system, "schwarz", [&](CsrView<double> const& a) {
     auto const plan = this->plan(ctx, a, system);
     OverlappingParts const& parts = plan->parts;
@@ -246,6 +281,7 @@ MemoryNeed SchwarzFactory::memory(Context& ctx, System const& system) const {
 }
 
 double SchwarzFactory::least_seconds(Context& ctx, System const& system) const {
+  if (by_ranks()) return inside() ? inside()->least_seconds(ctx, system) : 0;
   double const m = std::min<double>(params_.size, system.matrix.rows);
   bool const device = ctx.space() != Space::host;
   return system.matrix.rows * m * m * (device ? 1e-12 : 0.1e-9 / ctx.threads());

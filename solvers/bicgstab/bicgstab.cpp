@@ -25,7 +25,9 @@ template <class T>
 void BicgstabMethod<T>::begin(Context& ctx, Attempt const& attempt) {
   Out<T> r = this->r(), shadow = shadow_;
   BicgstabScalars* s = k_.data();
-  submit(ctx, BicgShadow<T>{r.rows, attempt, ctx.options().seed + 16, r.data, shadow.data});
+  Communicator& ranks = ctx.communicator();
+  submit(ctx, BicgShadow<T>{r.rows, attempt, ctx.options().seed + 16, r.data, shadow.data,
+                            ranks.first_row(r.rows), ranks.global_size(r.rows)});
   dot2<T>(ctx, shadow, r, &s->rho, &s->rr);
   dot<T>(ctx, shadow, shadow, &s->shadow2);
 }

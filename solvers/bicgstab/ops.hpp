@@ -36,6 +36,8 @@ struct BicgShadow {
   std::uint64_t seed;
   T const* r;
   T* shadow;
+  std::int64_t first_row;  ///< the number of row 0 among those of all ranks ...
+  std::int64_t all_rows;   ///< ... and how many these have
   struct Coefficients {
     std::int32_t breakdowns;
     std::int64_t first;
@@ -46,7 +48,7 @@ struct BicgShadow {
     if (s != nullptr)
       c = {s->judgement.breakdowns, s->first, 1 / sqrt(double(s->rows))};
     else
-      c = {attempt.breakdowns, 0, 1 / sqrt(double(n))};
+      c = {attempt.breakdowns, -first_row, 1 / sqrt(double(all_rows))};
     return true;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {

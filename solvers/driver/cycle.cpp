@@ -187,6 +187,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   bool const last = limits.steps >= stopping_.max_iters - report.iterations;
   bool const queues = system_.A_true->traits().capturable && system_.M->traits().capturable;
   bool const renewed = renews(problem);
+  bool const keeps = ctx.communicator().global_size(system_.best.rows()) > 0;
   Renewals renewals{limits.residual};
   if (renewed)
     between.renew = [&](LoopState& state) {
@@ -198,8 +199,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
     between.behind = [&] {
       method_->complete(ctx);
       begin_trial(trial, problem, column, system_.x, Summed::exact,
-                  {limits.residual, unknown, system_.best.rows() > 0 ? loop_->state() : nullptr,
-                   limits.residual},
+                  {limits.residual, unknown, keeps ? loop_->state() : nullptr, limits.residual},
                   reinterpret_cast<TrialNorms*>(loop_->aside()));
     };
   bool const may_give_up = stopping_.patience.steps > 0;
@@ -246,7 +246,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
     if (static_cast<std::size_t>(step) < norms2.size()) (&record)[1].mark = Mark::update;
   }
   if (!norms2.empty()) out.claimed = report.recurrence_residual = report.history.back().norm;
-  if (system_.best.rows() > 0 && out.state.kept2 < norm2 && out.state.kept2 > 0)
+  if (keeps && out.state.kept2 < norm2 && out.state.kept2 > 0)
     out.kept = in_units_of_b(out.state.kept2, norm2);
   out.kept_steps = out.state.kept_step;
   out.from = renewals.from;

@@ -44,17 +44,19 @@ struct PseudoBicgShadow {
   std::uint64_t seed;
   double const* R;
   double* shadow;
+  std::int64_t first_row;  ///< the number of row 0 among those of all ranks ...
+  std::int64_t all_rows;   ///< ... and how many these have
   struct Coefficients {
     double size;
   };
   TCSOLVE_HD bool prepare(ColumnFrame, Coefficients& c) const {
-    c.size = 1 / sqrt(double(shape.n));
+    c.size = 1 / sqrt(double(all_rows));
     return true;
   }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
     double const r = R[e];
     double v = r;
-    if (attempt > 0) v += c.size * random_value(seed + attempt, e / shape.ld);
+    if (attempt > 0) v += c.size * random_value(seed + attempt, first_row + e / shape.ld);
     shadow[e] = v;
     sum[0] += r * r;
     sum[1] += r * v;

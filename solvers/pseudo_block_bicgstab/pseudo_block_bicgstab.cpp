@@ -17,8 +17,10 @@ double const* PseudoBlockBicgstabMethod::do_allocate(Context& ctx) {
 
 void PseudoBlockBicgstabMethod::begin(Context& ctx) {
   In<double> const R = system().R;
+  Communicator& ranks = ctx.communicator();
   submit_columns(ctx, PseudoBicgShadow{R, runs_, k_.data(), system().attempt,
-                                       ctx.options().seed + 16, R.data, shadow_.view().data});
+                                       ctx.options().seed + 16, R.data, shadow_.view().data,
+                                       ranks.first_row(R.rows), ranks.global_size(R.rows)});
 }
 
 // Symbols as in Saad, each column with its own scalars; S takes the place of R.

@@ -37,7 +37,8 @@ TEST_P(Document, ItsCommandsRun) {
 INSTANTIATE_TEST_SUITE_P(Docs, Document,
                          testing::Values("01-first-solve", "05-command-line", "06-pictures",
                                          "07-which-solver", "10-mixed-precision", "14-sweeps",
-                                         "15-multigrid", "17-sparse-right-hand-sides"),
+                                         "15-multigrid", "16-several-gpus",
+                                         "17-sparse-right-hand-sides"),
                          [](auto const& param) {
                            std::string name = param.param;
                            for (char& c : name)

@@ -11,7 +11,7 @@ endfunction()
 
 # The consumer's sources are the examples of these pages, so that an example is always one that works.
 set(pages README.md docs/03-many-systems.md docs/04-from-cpp.md docs/09-sequences.md
-  docs/17-sparse-right-hand-sides.md docs/reordering.md)
+  docs/17-sparse-right-hand-sides.md docs/18-sparse-vectors.md docs/reordering.md)
 set(examples "")
 foreach(page IN LISTS pages)
   file(READ "${here}/../../${page}" text)

@@ -350,7 +350,6 @@ TEST(Ranks, WhatHasNotLearntOfThemSaysSo) {
       ADD_FAILURE() << what << " is taken";
     } catch (Unsupported const& e) { EXPECT_STREQ(e.what(), cat(what, " over 2 ranks").c_str()); }
   };
-  refused("a nullspace", [](Context& ctx) { Projection(ctx, {std::vector<double>(5, 1.0)}); });
   refused("a batch", [](Context& ctx) {
     BatchSolver batch(make_solver("cg", {}));
     batch.setup(ctx, chunk_of(1).view(), {0, chunk_rows});

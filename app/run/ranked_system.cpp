@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/run/ranked_system.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <tcsolve/app/run/columns.hpp>
+#include <tcsolve/graph/reorder/cuthill_mckee.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
+#include <tcsolve/matrix/pattern.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// Stretches of about equally many entries.
+std::vector<std::int64_t> balanced(Csr<double> const& A, int ranks) {
+  std::vector<std::int64_t> rows{0};
+  // A row without entries is something, too.
+  auto const weight = [&](Index i) { return A.offsets[i] + i; };
+  std::int64_t const all = weight(A.rows);
+  Index i = 0;
+  for (int r = 1; r < ranks; ++r) {
+    while (i < A.rows && weight(i) * ranks < all * r) ++i;
+    rows.push_back(i);
+  }
+  rows.push_back(A.rows);
+  return rows;
+}
+
+RowOrder by_parts(std::vector<Index> const& part, int ranks) {
+  std::vector<Index> old(part.size());
+  std::iota(old.begin(), old.end(), 0);
+  std::ranges::stable_sort(old, {}, [&](Index i) { return part[static_cast<std::size_t>(i)]; });
+  RowOrder out{Permutation(std::move(old)), {0}};
+  std::vector<std::int64_t> count(static_cast<std::size_t>(ranks));
+  for (Index const p : part) ++count[static_cast<std::size_t>(p)];
+  for (std::int64_t const c : count) out.rows.push_back(out.rows.back() + c);
+  return out;
+}
+
+std::vector<Index> parts_in(std::filesystem::path const& path, Index rows, int ranks) {
+  std::string const file = file_name(path);
+  Columns const told = read_columns_file(path, "part", {});
+  if (told.rows != rows || told.cols != 1)
+    throw MatrixError(cat(file, ": ranks.partition names the part of ", told.rows,
+                          " rows; the matrix has ", rows));
+  std::vector<Index> part;
+  std::vector<bool> taken(static_cast<std::size_t>(ranks), false);
+  for (double const p : told.values) {
+    if (!(p >= 0) || p >= ranks || p != std::floor(p))
+      throw MatrixError(
+          cat(file, ": row ", part.size() + 1, " is in part ", p, "; parts are 0 to ", ranks - 1));
+    part.push_back(static_cast<Index>(p));
+    taken[static_cast<std::size_t>(p)] = true;
+  }
+  for (int r = 0; r < ranks; ++r)
+    if (!taken[static_cast<std::size_t>(r)])
+      throw MatrixError(cat(file, ": no row is in part ", r, " of ", ranks));
+  return part;
+}
+
+RowOrder grown(Csr<double> const& A, int ranks, CancelFlag cancel) {
+  RowOrder out{reverse_cuthill_mckee(Pattern(A.view()), cancel), {}};
+  out.rows = balanced(permuted(A.view(), out.order), ranks);
+  return out;
+}
+
+}  // namespace
+
+std::int64_t halo_of(Csr<double> const& A, std::vector<std::int64_t> const& rows) {
+  std::vector<Index> seen_by(static_cast<std::size_t>(A.cols), -1);
+  std::int64_t count = 0;
+  for (std::size_t r = 0; r + 1 < rows.size(); ++r)
+    for (std::int64_t i = rows[r]; i < rows[r + 1]; ++i)
+      for (Index const j : A.row_columns(static_cast<Index>(i)))
+        if ((j < rows[r] || j >= rows[r + 1]) &&
+            std::exchange(seen_by[static_cast<std::size_t>(j)], static_cast<Index>(r)) !=
+                static_cast<Index>(r))
+          ++count;
+  return count;
+}
+
+RowOrder order_of_rows(Csr<double> const& A, RanksConfig const& config,
+                       std::filesystem::path const& file, CancelFlag cancel) {
+  int const ranks = config.count;
+  bool const square = A.rows == A.cols;
+  std::string const& by = config.partition;
+  if (!square && by != "auto" && by != "rows")
+    throw ConfigError(cat("ranks.partition: ", by, " orders rows and columns alike; the matrix is ",
+                          A.rows, " x ", A.cols));
+  RowOrder given{{}, balanced(A, ranks)};
+  if (by == "rows" || !square || ranks == 1) return given;
+  if (by == "grow") return grown(A, ranks, cancel);
+  if (by == "metis") return by_parts(partition(adjacency(Pattern(A.view())), ranks, cancel), ranks);
+  if (by != "auto") return by_parts(parts_in(file, A.rows, ranks), ranks);
+  // An order takes a moment: only where the halo is more than a tenth of the rows.
+  std::int64_t const halo = halo_of(A, given.rows);
+  if (10 * halo <= A.rows) return given;
+  RowOrder other = grown(A, ranks, cancel);
+  return 2 * halo_of(permuted(A.view(), other.order), other.rows) <= halo ? other : given;
+}
+
+RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* problem)
+    : ctx_(ctx), ranks_(all_ranks(ctx)) {
+  auto const count = static_cast<std::size_t>(ranks_.ranks());
+  // What goes to each rank: the lengths of its rows, their columns and values.
+  std::vector<std::vector<std::int64_t>> lengths(count), columns(count), sizes(count);
+  std::vector<std::vector<double>> values(count);
+  if (problem != nullptr) {
+    Csr<double> A = std::move(problem->A);
+    RowOrder const at =
+        order_of_rows(A, parsed.run.ranks, parsed.files.partition, ctx.cancel_flag());
+    order_ = at.order;
+    if (order_.size() > 0) A = permuted(A.view(), order_);
+    for (std::size_t r = 0; r < count; ++r) {
+      auto const first = static_cast<Index>(at.rows[r]), end = static_cast<Index>(at.rows[r + 1]);
+      for (Index i = first; i < end; ++i) lengths[r].push_back(A.offsets[i + 1] - A.offsets[i]);
+      auto const from = A.offsets[first], to = A.offsets[end];
+      columns[r].assign(A.columns.begin() + from, A.columns.begin() + to);
+      values[r].assign(A.values.begin() + from, A.values.begin() + to);
+      // Columns are dealt as rows are.
+      auto const column = [&](std::int64_t row) {
+        return A.rows == A.cols ? row : row * A.cols / std::max<std::int64_t>(A.rows, 1);
+      };
+      sizes[r] = {first, A.cols, column(end) - column(first), problem->columns};
+    }
+    ranks_.busy(false);
+  }
+  auto const size = all_to_all(ranks_, sizes).front();
+  auto const length = all_to_all(ranks_, lengths).front();
+  auto const column = all_to_all(ranks_, columns).front();
+  auto const value = all_to_all(ranks_, values).front();
+  std::vector<Offset> offsets{0};
+  for (std::int64_t const l : length) offsets.push_back(offsets.back() + l);
+  matrix_.emplace(ctx, size[0],
+                  CsrView64{static_cast<Index>(length.size()), size[1], offsets.back(),
+                            offsets.data(), column.data(), value.data()},
+                  narrow(size[2], "columns of a rank"));
+  columns_ = static_cast<Index>(size[3]);
+  rows_ = matrix_->rows();
+  cols_ = matrix_->columns();
+  b_ = dealt(problem != nullptr ? problem->b : std::vector<double>{}, rows_);
+
+  HaloPlan const& plan = matrix_->plan();
+  auto const all = [&](std::int64_t mine) { return gather(ranks_, mine); };
+  auto const rows = all(matrix_->own().rows),
+             entries = all(matrix_->own().entries() + matrix_->outer().entries()),
+             halo = all(plan.halo()), sent = all(8 * std::int64_t(plan.sent.size())),
+             neighbours = all(std::int64_t(plan.neighbours.size()));
+  for (std::size_t r = 0; r < count; ++r)
+    shares_.push_back({rows[r], entries[r], halo[r], neighbours[r], sent[r]});
+}
+
+void RankedSystem::set_matrix(LinearSolver& solver) {
+  solver.set_matrix(*std::move(matrix_));
+  matrix_.reset();
+}
+
+/// Of rank 0's vectors of all rows, column after column, those of each rank.
+std::vector<double> RankedSystem::dealt(std::vector<double> const& whole, Stretches const& to) {
+  std::vector<std::vector<double>> out(static_cast<std::size_t>(ranks_.ranks()));
+  if (ranks_.rank() == 0) {
+    std::int64_t const n = to.size();
+    for (int r = 0; r < ranks_.ranks(); ++r)
+      for (Index j = 0; j < columns_; ++j)
+        for (std::int64_t i = to.first(r); i < to.first(r) + to.size(r); ++i) {
+          std::int64_t const from =
+              order_.size() > 0 ? order_.old_numbers()[static_cast<std::size_t>(i)] : i;
+          out[static_cast<std::size_t>(r)].push_back(whole[static_cast<std::size_t>(j * n + from)]);
+        }
+  }
+  return all_to_all(ranks_, out).front();
+}
+
+/// The other way; empty but on rank 0.
+std::vector<double> RankedSystem::gathered(std::vector<double> const& mine) {
+  std::vector<std::vector<double>> out(static_cast<std::size_t>(ranks_.ranks()));
+  out.front() = mine;
+  auto const parts = all_to_all(ranks_, out);
+  if (ranks_.rank() != 0) return {};
+  std::int64_t const n = cols_.size();
+  std::vector<double> whole(static_cast<std::size_t>(n * columns_));
+  for (int r = 0; r < ranks_.ranks(); ++r) {
+    std::int64_t const size = cols_.size(r);
+    for (Index j = 0; j < columns_; ++j)
+      for (std::int64_t i = 0; i < size; ++i) {
+        std::int64_t const number = cols_.first(r) + i;
+        std::int64_t const to =
+            order_.size() > 0 ? order_.old_numbers()[static_cast<std::size_t>(number)] : number;
+        whole[static_cast<std::size_t>(j * n + to)] =
+            parts[static_cast<std::size_t>(r)][static_cast<std::size_t>(j * size + i)];
+      }
+  }
+  return whole;
+}
+
+std::vector<SolveReport> RankedSystem::solve_mine(LinearSolver& solver, std::vector<double>& x) {
+  auto const rows = static_cast<Index>(rows_.size(ranks_.rank())),
+             cols = static_cast<Index>(cols_.size(ranks_.rank()));
+  if (columns_ == 1) return {solver.solve(b_, x)};
+  return solver.solve_columns({b_.data(), rows, columns_, rows, Layout::col_major},
+                              {x.data(), cols, columns_, cols, Layout::col_major});
+}
+
+SolveReport RankedSystem::solve(LinearSolver& solver, std::vector<double>& x,
+                                std::vector<SolveReport>& columns) {
+  gather(ranks_, 1.0);  // another solve
+  std::vector<double> mine = dealt(x, cols_);
+  std::vector<SolveReport> reports = solve_mine(solver, mine);
+  x = gathered(mine);
+  if (columns_ == 1) return std::move(reports.front());
+  columns = std::move(reports);
+  return report_of_columns(columns, solver.parts().columns_at_once());
+}
+
+void RankedSystem::end() { gather(ranks_, 0.0); }
+
+void RankedSystem::follow(LinearSolver& solver) {
+  while (gather(ranks_, 0.0).front() == 1.0) {
+    std::vector<double> mine = dealt({}, cols_);
+    solve_mine(solver, mine);
+    gathered(mine);
+  }
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A system that rank 0 has read, and that all ranks solve: rows, b and x0 go out, x comes back.
+///
+///     rank 0   RankedSystem(.., &problem)   set_matrix   solve   solve  ..  end
+///     others   RankedSystem(.., null)       set_matrix   follow: solve whenever rank 0 does
+#pragma once
+
+#include <vector>
+
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/app/config/problem.hpp>
+#include <tcsolve/app/record/result.hpp>
+#include <tcsolve/comm/ranks.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
+
+namespace tcsolve {
+
+/// Who has which rows: stretches of an order.
+struct RowOrder {
+  Permutation order;               ///< of nothing: as given
+  std::vector<std::int64_t> rows;  ///< of each rank, the first of its rows; the number of them last
+};
+/// By `ranks.partition`; `file`: the one it names. Throws MatrixError for a file that does not name
+/// a part for each row, and every part. Cost: a pass over A, an order or parts where these are
+/// asked for.
+RowOrder order_of_rows(Csr<double> const& A, RanksConfig const&, std::filesystem::path const& file,
+                       CancelFlag cancel = {});
+/// Entries of x that ranks have to ask of others, where they have these rows: the sum over ranks.
+std::int64_t halo_of(Csr<double> const& A, std::vector<std::int64_t> const& rows);
+
+class RankedSystem {
+ public:
+  /// Every rank calls it; rank 0 gives the problem, whose matrix it moves away.
+  RankedSystem(Context&, ParsedConfig const&, Problem* problem);
+  /// Every rank calls it; once.
+  void set_matrix(LinearSolver&);
+  std::vector<RankShare> const& shares() const { return shares_; }
+  Index columns() const { return columns_; }  ///< right-hand sides
+
+  /// Of rank 0: x becomes the answer, from the guess in it.
+  SolveReport solve(LinearSolver&, std::vector<double>& x, std::vector<SolveReport>& columns);
+  /// Of rank 0: the others need not wait for another solve.
+  void end();
+  /// Of the others, until then.
+  void follow(LinearSolver&);
+
+ private:
+  std::vector<double> dealt(std::vector<double> const& whole, Stretches const& to);
+  std::vector<double> gathered(std::vector<double> const& mine);
+  std::vector<SolveReport> solve_mine(LinearSolver&, std::vector<double>& x);
+
+  Context& ctx_;
+  Ranks& ranks_;
+  Index columns_ = 1;  // right-hand sides
+  Permutation order_;  // rank 0's
+  std::optional<DistributedMatrix> matrix_;
+  Stretches rows_, cols_;
+  std::vector<double> b_;  // of this rank
+  std::vector<RankShare> shares_;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/app/run/ranks.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/app/failure.hpp>
+#include <tcsolve/app/machine.hpp>
+#include <tcsolve/app/run/ranked_system.hpp>
+#include <tcsolve/app/run/signals.hpp>
+#include <tcsolve/comm/together.hpp>
+#include <tcsolve/core/parallel.hpp>
+
+namespace tcsolve {
+
+void require_no_launcher() {
+  // Open MPI; MPICH, Intel MPI and others by PMI; MVAPICH2; a step of Slurm.
+  for (char const* const name :
+       {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    char const* const text = std::getenv(name);
+    if (text == nullptr || std::atoi(text) < 2) continue;
+    throw ConfigError(cat("a launcher has started this as one of ", text, " processes (", name, "=",
+                          text, "), and this tcsolve was built without MPI: each would solve the ",
+                          "whole system; start one, with --ranks ", text));
+  }
+}
+
+void require_rankable(Arguments const& arguments, RunConfig const& config) {
+  if (!config.problem.batch.empty())
+    throw ConfigError("a 'batch' is solved by one rank; leave out 'ranks'");
+  if (arguments.profile) throw ConfigError("--profile times the solve of one rank");
+  if (config.backend == Backend::cuda)
+    throw Unsupported(cat("'backend: cuda' over ", config.ranks.count,
+                          " ranks: these are of the host; take 'backend: host'"));
+}
+
+void share_processors(RunConfig& config) {
+  config.backend = Backend::host;
+  if (config.threads == 0) config.threads = std::max(1, thread_count(0) / config.ranks.count);
+}
+
+void tell_others(Ranks& ranks) noexcept {
+  if (ranks.was_settled()) return;
+  try {
+    throw;
+  } catch (std::exception const& e) { ranks.fail(e.what(), kind_of(e)); } catch (...) {
+    ranks.fail("an unknown exception");
+  }
+}
+
+int lead(Ranks& ranks, std::function<int()> const& run) {
+  ranks.busy(true);  // until the system is read and dealt
+  return guarded([&] {
+    try {
+      return run();
+    } catch (...) {
+      tell_others(ranks);
+      throw;
+    }
+  });
+}
+
+int follow(Ranks& ranks, ParsedConfig const& parsed) {
+  RunConfig const& config = parsed.run;
+  try {
+    Context ctx(config.backend, {.seed = config.seed,
+                                 .deterministic = config.deterministic,
+                                 .threads = config.threads,
+                                 .communicator = &ranks});
+    CancelOnSignal const signals(ctx);
+    SolverOptions options = config;
+    options.check_matrices = false;
+    RankedSystem system(ctx, parsed, nullptr);
+    options.columns = system.columns();
+    LinearSolver solver(ctx, options);
+    Deadline const until =
+        deadline_after(std::chrono::steady_clock::now(), config.time_limit - process_seconds());
+    ctx.setting_up(until, [&] {
+      ctx.in_turn(until, [&] {
+        system.set_matrix(solver);
+        system.follow(solver);
+      });
+    });
+    return 0;
+  } catch (...) {
+    tell_others(ranks);
+    return current_failure().exit_code;
+  }
+}
+
+}  // namespace tcsolve

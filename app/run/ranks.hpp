@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A run of several processes: rank 0 reads, speaks and writes; the others follow, and are silent.
+#pragma once
+
+#include <functional>
+
+#include <tcsolve/app/arguments.hpp>
+#include <tcsolve/app/config/run_config.hpp>
+#include <tcsolve/comm/ranks.hpp>
+
+namespace tcsolve {
+
+/// Throws ConfigError where an MPI launcher has started this process as one of several, with the
+/// variable that says so: each would solve the whole system.
+void require_no_launcher();
+/// Throws for what ranks cannot do: a batch, a profile, a GPU.
+void require_rankable(Arguments const&, RunConfig const&);
+/// Where nothing says how many threads a rank has: its share of the processors.
+void share_processors(RunConfig&);
+
+/// Of rank 0: the exit code that run() answers, or of what it throws, which standard error is told.
+int lead(Ranks&, std::function<int()> const& run);
+/// Of another rank: sets up and solves with rank 0; what it throws it tells the others.
+int follow(Ranks&, ParsedConfig const&);
+/// In a catch clause: the others learn of what is being handled, unless they threw it too.
+void tell_others(Ranks&) noexcept;
+
+}  // namespace tcsolve

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/// bench_spmspv [REPETITIONS = 50]: y = A x with x and y sparse, in FP64, on a device, at densities
+/// of x from 0.0001 to 1, at random and clustered (the vertices nearest to one, breadth first):
+/// the whole call, beside the best dense product that cuSPARSE has (CSR, sliced ELLPACK, BSR of 2
+/// to 4) and the best of tcsolve's formats. Every result is compared with a sum in long double
+/// before it is timed.
+///
+///   hot, cold median us; cold: 256 MB are read before
+///   way       rows: every tile of y is looked at; columns: those that x's tiles lead to
+///   gain      best dense product of cuSPARSE over this one, cold
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <random>
+
+#include <tcsolve/graph/search/graph_search.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/operators/multiplies_sparse.hpp>
+
+#include "clock.hpp"
+#include "formats.hpp"
+#include "measure.hpp"
+#include "spmv_cusparse.hpp"
+
+using namespace tcsolve;
+
+namespace {
+
+using Entries = std::map<Index, double>;
+
+/// Whether y is A x, structure and values.
+bool right(Csr<double> const& a, Entries const& x, std::vector<Index> const& rows,
+           std::vector<double> const& values) {
+  std::size_t at = 0;
+  for (Index i = 0; i < a.rows; ++i) {
+    long double sum = 0, size = 0;
+    Offset met = 0;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (auto const j = x.find(a.columns[k]); j != x.end()) {
+        long double const p = static_cast<long double>(a.values[k]) * j->second;
+        sum += p, size += std::abs(p), ++met;
+      }
+    if (met == 0) continue;
+    if (at == rows.size() || rows[at] != i) return false;
+    if (std::abs(values[at++] - sum) > 4 * 0x1p-53 * met * size) return false;
+  }
+  return at == rows.size();
+}
+
+class Bench {
+ public:
+  Bench(Context& ctx, int repetitions)
+      : ctx_(ctx), clock_(*ctx.device()), repetitions_(repetitions) {
+    std::cout << "matrix | entries | density | positions | way | tiles of x | of y | hot, us | "
+                 "cold, us | gain\n---|---|---|---|---|---|---|---|---|---\n";
+  }
+
+  void measure(std::string const& name, Csr<double> const& a) {
+    auto const A = std::make_shared<CsrOperator<double>>(ctx_, a.view());
+    double const theirs = dense_cusparse(a), ours = dense(a, A);
+    std::cout << name << " | " << a.entries() << " | dense | best of cuSPARSE | | | | | " << theirs
+              << " | 1\n"
+              << name << " | " << a.entries() << " | dense | best of tcsolve | | | | | " << ours
+              << " | " << theirs / ours << std::endl;
+    GraphSearch search(ctx_, A->view(), {.bits = false});
+    search.run(ctx_, {.sources = {a.rows / 2}}, {.parents = false});
+    std::vector<Index> const near = search.on_host(ctx_).vertices;
+    std::mt19937_64 draw(7);
+    for (double const density : {0.0001, 0.001, 0.01, 0.1, 1.0})
+      for (bool const clustered : {false, true}) {
+        Entries x;
+        auto const count = static_cast<std::size_t>(std::ceil(density * a.cols));
+        for (std::size_t k = 0; k < count; ++k)
+          x[clustered || density == 1 ? near[k % near.size()]
+                                      : static_cast<Index>(draw() % std::uint64_t(a.cols))] =
+              double(draw() % 1000) / 1000 - 0.5;
+        for (auto const& stored : made_)
+          if (auto const* const able =
+                  dynamic_cast<MultipliesSparse<double> const*>(stored.A.get()))
+            measure(name, a, x, density, clustered, theirs,
+                    [&](auto const& how, auto& by, auto& y) {
+                      return able->multiply_sparse(ctx_, how, by, y);
+                    },
+                    {SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::automatic});
+        SpmspvMemory<double> memory;
+        measure(name + ", CSR", a, x, density, clustered, theirs,
+                [&](auto const& how, auto& by, auto& y) {
+                  return multiply_sparse(ctx_, A->view(), how, by, y, memory);
+                },
+                {SpmspvWay::rows});
+      }
+  }
+
+ private:
+  template <class Multiply>
+  void measure(std::string const& name, Csr<double> const& a, Entries const& x, double density,
+               bool clustered, double dense, Multiply const& multiply,
+               std::vector<SpmspvWay> const& ways) {
+    std::vector<Index> indices;
+    std::vector<double> values;
+    for (auto const& [i, v] : x) indices.push_back(i), values.push_back(v);
+    auto const there = SparseVector<double>::from_entries(ctx_, a.cols, indices, values);
+    SparseVector<double> y(ctx_, a.rows);
+    for (SpmspvWay const way : ways) {
+      SparseProduct<double> const how{.way = way};
+      SparseProductNotes const notes = multiply(how, there, y);
+      auto const [rows, sums] = y.to_entries(ctx_);
+      if (!right(a, x, rows, sums)) {
+        std::cout << name << ": a wrong product\n";
+        std::exit(1);
+      }
+      auto const run = [&] { multiply(how, there, y); };
+      double const hot = clock_.median(repetitions_, false, run),
+                   cold = clock_.median(repetitions_, true, run);
+      std::cout << name << " | " << a.entries() << " | " << density << " | "
+                << (clustered ? "clustered" : "random") << " | "
+                << (way == SpmspvWay::automatic ? "auto: " : "")
+                << (notes.way == SpmspvWay::rows ? "rows" : "columns") << " | " << there.tiles()
+                << " | " << notes.kept << " | " << hot << " | " << cold << " | " << dense / cold
+                << std::endl;
+    }
+  }
+  /// us, cold
+  double dense_cusparse(Csr<double> const& a) {
+    using C = bench::Cusparse<double>;
+    cuda::Device& on = *ctx_.device();
+    double best = INFINITY;
+    auto const take = [&](std::shared_ptr<C> const& p) {
+      if (p) best = std::min(best, clock_.median(repetitions_, true, [&] { p->run(); }));
+    };
+    take(C::csr(on, a, CUSPARSE_SPMV_CSR_ALG1));
+    take(C::csr(on, a, CUSPARSE_SPMV_CSR_ALG2));
+    take(C::sell(on, a));
+    for (Index const b : {2, 3, 4}) take(C::bsr(on, a, b));
+    return best;
+  }
+  double dense(Csr<double> const& a, std::shared_ptr<CsrOperator<double>> const& A) {
+    made_ = bench::in_every_format(ctx_, A);
+    Vector<double> x(ctx_.space(), a.cols), y(ctx_.space(), a.rows);
+    std::vector<double> const ones(static_cast<std::size_t>(a.cols), 1.0);
+    copy_bytes(ctx_, x.view().data, ctx_.space(), ones.data(), Space::host, 8 * ones.size());
+    double best = INFINITY;
+    for (auto const& stored : made_)
+      best = std::min(best, clock_.median(repetitions_, true, [&] {
+        stored.A->apply(ctx_, std::as_const(x).view(), y.view());
+      }));
+    return best;
+  }
+  Context& ctx_;
+  bench::Clock clock_;
+  int repetitions_;
+  std::vector<bench::Stored> made_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string why;
+  if (!cuda::available(why)) {
+    std::cout << "bench_spmspv: " << why << ": nothing to measure\n";
+    return 0;
+  }
+  bool const brief = std::getenv("TCSOLVE_BENCH_SHORT") != nullptr;
+  int const repetitions = argc > 1 ? std::atoi(argv[1]) : brief ? 5 : 50;
+  Context ctx(Backend::cuda);
+  bench::print_device(ctx, repetitions);
+  std::cout.precision(4);
+  Bench bench(ctx, repetitions);
+  constexpr auto random = Coefficient::random;
+  if (brief) {
+    bench.measure("27-point 32^3", generate(Poisson27Params{32, random}));
+    return 0;
+  }
+  bench.measure("27-point 80^3", generate(Poisson27Params{80, random}));
+  bench.measure("7-point 128^3", generate(Poisson7Params{128, random}));
+  bench.measure("elasticity 48^3", generate(ElasticityParams{48, random}));
+}

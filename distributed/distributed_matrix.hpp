@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A matrix of which each rank has a stretch of rows.
+///
+///             columns of     rank 0      rank 1      rank 2
+///     rank 0  rows [0, 4)  [  own    |   outer   |           ]
+///     rank 1  rows [4, 9)  [  outer  |    own    |   outer   ]     columns are global, of 64 bits
+///     rank 2  rows [9, 12) [         |   outer   |    own    ]
+///
+/// The entries in a rank's own columns are a CSR matrix, for any format; the others are few, of few
+/// rows: `outer` has those rows alone, and its columns are the places of the halo (HaloPlan).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <tcsolve/core/context.hpp>
+#include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/distributed/halo_plan.hpp>
+#include <tcsolve/matrix/csr.hpp>
+
+namespace tcsolve {
+
+/// Rows of a matrix whose columns are numbered globally, in memory that the caller owns.
+struct CsrView64 {
+  Index rows = 0;         ///< here
+  std::int64_t cols = 0;  ///< of the whole matrix
+  Offset entries = 0;
+  OffsetsView offsets;                    ///< (rows + 1)
+  std::int64_t const* columns = nullptr;  ///< (entries), in any order within a row
+  double const* values = nullptr;         ///< (entries)
+  Space space = Space::host;
+};
+
+class DistributedMatrix {
+ public:
+  /// The rows of this rank, the first of which is global row `first_row`. Every rank calls it; a
+  /// rank may have no row. A rank has as many columns as rows where the matrix is square; of
+  /// another one each says how many it has.
+  /// `a` is copied. Throws on all ranks alike, with the number of the rank: MatrixError for rows
+  /// that overlap or are missing, columns out of range or twice in a row, extents that differ.
+  /// Cost: a pass over the entries, a sort of the halo's, messages to neighbours.
+  DistributedMatrix(Context&, std::int64_t first_row, CsrView64 const& a,
+                    std::optional<Index> columns = std::nullopt);
+  /// New values of the same entries, in their order. Throws ShapeError on all ranks alike.
+  void update_values(Context&, double const* values, Offset entries, Space = Space::host);
+
+  Stretches const& rows() const { return rows_; }
+  Stretches const& columns() const { return columns_; }
+  std::int64_t entries() const { return all_entries_; }  ///< of all ranks
+  HaloPlan const& plan() const { return plan_; }
+  /// Own rows, own columns.
+  Csr<double> const& own() const { return own_; }
+  /// Rows outer_rows()[k], ascending, and the halo's columns.
+  Csr<double> const& outer() const { return outer_; }
+  std::vector<Index> const& outer_rows() const { return outer_rows_; }
+  /// ||A||_inf of the whole matrix; NaN where an entry is.
+  double norm_inf() const { return norm_; }
+  /// The rows of the halo's numbers with the columns that are own or halo here, after the rows here
+  /// with all of theirs: own + halo rows and columns, in these numbers. Of a square matrix. Every
+  /// rank calls it. Cost: a message of the rows to each neighbour.
+  Csr<double> extended(Context&) const;
+
+ private:
+  void split(std::int64_t first_row, CsrView64 const& a);
+  void measure(Context&);
+
+  Stretches rows_, columns_;
+  std::int64_t all_entries_ = 0;
+  HaloPlan plan_;
+  Csr<double> own_, outer_;
+  std::vector<Index> outer_rows_;
+  /// Of entry e as it was given: its place in own_.values, or -1 - its place in outer_.values.
+  std::vector<Offset> places_;
+  double norm_ = 0;
+};
+
+}  // namespace tcsolve

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/distributed/operator.hpp>
+
+#include <utility>
+
+#include <tcsolve/distributed/ops.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// The halo's columns as rows, whose columns are rows of the rank.
+Csr<double> outer_transposed(DistributedMatrix const& a) {
+  Csr<double> rows = a.outer();
+  Csr<double> out = transpose(rows.view());
+  for (Index& k : out.columns) k = a.outer_rows()[static_cast<std::size_t>(k)];
+  out.cols = a.own().rows;
+  return out;
+}
+
+}  // namespace
+
+OuterPart::OuterPart(Context& ctx, std::shared_ptr<DistributedMatrix const> a)
+    : matrix_(std::move(a)),
+      halo_(ctx, matrix_->plan()),
+      rows_(to_space(ctx, matrix_->outer_rows().data(), matrix_->outer_rows().size())) {
+  take(ctx);
+}
+
+void OuterPart::take(Context& ctx) {
+  Csr<double> outer = matrix_->outer(), transposed = outer_transposed(*matrix_);
+  if (outer_) {
+    outer_->update_values(ctx, std::move(outer));
+    transposed_->update_values(ctx, std::move(transposed));
+  } else {
+    outer_.emplace(ctx, std::move(outer));
+    transposed_.emplace(ctx, std::move(transposed));
+  }
+}
+
+void OuterPart::add(Context& ctx, double alpha, double const* h, Out<double> y) const {
+  CsrView<double> const& a = outer_->view();
+  submit(ctx, AddOuterRows{std::int64_t{a.rows} * y.cols, alpha, a, rows_.data(), h, y});
+}
+
+void OuterPart::transposed(Context& ctx, In<double> x, double* h) const {
+  CsrView<double> const& at = transposed_->view();
+  submit(ctx, OuterTransposed{std::int64_t{at.rows} * x.cols, at, x, h});
+}
+
+void OuterPart::residual(Context& ctx, ResidualVectors const& v, double const* h) const {
+  CsrView<double> const& a = outer_->view();
+  submit(ctx, OuterResidual{a.rows, a, rows_.data(), h, v});
+}
+
+DistributedOperator::DistributedOperator(OperatorPtr<double> own, std::shared_ptr<OuterPart> outer)
+    : LinearOperator<double>(own->rows(), own->cols()),
+      own_(std::move(own)),
+      outer_(std::move(outer)) {
+  if (own_->cols() != outer_->halo().plan().own)
+    throw ShapeError(cat(own_->name(), " has ", own_->cols(), " columns, the rank has ",
+                         outer_->halo().plan().own));
+}
+
+void DistributedOperator::prepare(Context& ctx, Op op) const {
+  alone(ctx, [&] { own_->prepare(ctx, op); });
+}
+
+Traits DistributedOperator::traits() const {
+  Traits traits = own_->traits();
+  traits.capturable = false;  // the halo goes by way of the host
+  traits.operations = false;
+  return traits;
+}
+
+Cost DistributedOperator::cost(Index k) const {
+  Cost cost = own_->cost(k);
+  auto const entries = static_cast<double>(matrix().outer().entries());
+  cost.flops += 2 * entries * k;
+  cost.bytes += 12 * entries + 16.0 * k * outer_->halo().size();
+  return cost;
+}
+
+void DistributedOperator::do_apply(Context& ctx, double alpha, In<double> x, double beta,
+                                   Out<double> y, Op op) const {
+  Halo& halo = outer_->halo();
+  if (op == Op::none) {
+    halo.begin(ctx, x);
+    alone(ctx, [&] { own_->apply(ctx, alpha, x, beta, y); });
+    outer_->add(ctx, alpha, halo.end(ctx), y);
+  } else {
+    outer_->transposed(ctx, x, halo.place(ctx, x.cols));
+    halo.begin_return(ctx, x.cols);
+    alone(ctx, [&] { own_->apply(ctx, alpha, x, beta, y, op); });
+    halo.end_return(ctx, alpha, y);
+  }
+}
+
+/// The own columns first; the rows with others go on from what they have left, not rounded yet.
+void DistributedOperator::do_exact_residual(Context& ctx, ResidualVectors const& v) const {
+  Halo& halo = outer_->halo();
+  auto scope = ctx.arena().scope();
+  double* const low =
+      v.r_low != nullptr ? v.r_low : scope.take<double>(static_cast<std::size_t>(rows()));
+  halo.begin(ctx, vector_view(v.x, cols(), ctx.space()));
+  alone(ctx, [&] {
+    own_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low, v.size, v.weight, v.more});
+  });
+  double const* const h = halo.end(ctx);
+  outer_->residual(ctx, {v.r, nullptr, v.r, low, v.r_low, v.size, v.weight, true}, h);
+}
+
+}  // namespace tcsolve

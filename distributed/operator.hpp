@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The product with a matrix of which each rank has some rows: x and y are the rank's own entries.
+///
+///     y = own x + outer h          h: x of the halo, which comes while the first product is made
+///
+/// The shape of Ginkgo's and AMGCL's distributed matrices, and of PETSc's MPIAIJ.
+#pragma once
+
+#include <memory>
+
+#include <tcsolve/distributed/distributed_matrix.hpp>
+#include <tcsolve/distributed/halo.hpp>
+#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/operators/linear_operator.hpp>
+
+namespace tcsolve {
+
+/// The rows that have entries in other ranks' columns, those entries, and the halo. Several
+/// operators of one matrix share it.
+class OuterPart {
+ public:
+  OuterPart(Context&, std::shared_ptr<DistributedMatrix const>);
+  /// The matrix has new values.
+  void update_values(Context& ctx) { take(ctx); }
+
+  DistributedMatrix const& matrix() const { return *matrix_; }
+
+  Halo& halo() { return halo_; }
+  /// y += alpha outer h.
+  void add(Context&, double alpha, double const* h, Out<double> y) const;
+  /// h = outer^T x.
+  void transposed(Context&, In<double> x, double* h) const;
+  /// r of v.b, which is what the own columns have left.
+  void residual(Context&, ResidualVectors const& v, double const* h) const;
+
+ private:
+  void take(Context&);
+
+  std::shared_ptr<DistributedMatrix const> matrix_;
+  Halo halo_;
+  Array<Index> rows_;
+  std::optional<CsrStorage<double>> outer_, transposed_;
+};
+
+/// y = alpha op(A) x + beta y, by all ranks together.
+///
+///   own    the rank's rows in its own columns, in any format; its product asks nothing of others
+///   bytes  those of `own`, 12 an entry of `outer`, and the halo twice
+///   bits   the same on every run with the same ranks
+class DistributedOperator final : public LinearOperator<double> {
+ public:
+  DistributedOperator(OperatorPtr<double> own, std::shared_ptr<OuterPart> outer);
+
+  void prepare(Context&, Op) const override;
+  Traits traits() const override;
+  Cost cost(Index k) const override;
+  std::string name() const override { return own_->name(); }
+  std::string details() const override { return own_->details(); }
+  /// ||A||_inf of the whole matrix.
+  double norm_estimate() const override { return matrix().norm_inf(); }
+  bool sums_exactly() const override { return own_->sums_exactly(); }
+  /// All ranks come back for the one that is first to want it.
+  double advance(Context& ctx, double n) const override {
+    return least(ctx, own_->advance(ctx, n));
+  }
+  std::uint64_t revision() const override { return own_->revision(); }
+  DistributedMatrix const& matrix() const { return outer_->matrix(); }
+
+ private:
+  void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
+                Op) const override;
+  void do_exact_residual(Context&, ResidualVectors const&) const override;
+
+  OperatorPtr<double> own_;
+  std::shared_ptr<OuterPart> outer_;
+};
+
+}  // namespace tcsolve

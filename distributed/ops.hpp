@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fused operations of what a rank has outside of its own columns.
+#pragma once
+
+#include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/kernels/residual.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
+
+namespace tcsolve {
+
+/// to_k = x_{places_k}, rows of a block: what goes to the neighbours.
+struct PackRows {
+  static constexpr char const* name = "pack_rows";
+  std::int64_t n;  ///< rows of `to` times columns
+  Index const* places;
+  Elements<double const> x;
+  double* to;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t const cols = x.cols, k = cols == 1 ? e : row_of_element(e, x.cols);
+    to[e] = x[places[k] * cols + e - k * cols];
+  }
+};
+
+/// y_{rows_k} += alpha sum_j a_kj x_j, x a row-major block.
+struct AddOuterRows {
+  static constexpr char const* name = "add_outer_rows";
+  static constexpr bool long_elements = true;
+  std::int64_t n;  ///< rows of a times columns
+  double alpha;
+  CsrView<double> a;
+  Index const* rows;
+  double const* x;
+  Elements<double> y;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t const cols = y.cols, k = cols == 1 ? e : row_of_element(e, y.cols),
+                       c = e - k * cols;
+    double sum = 0;
+    for (Offset p = a.offsets[k]; p < a.offsets[k + 1]; ++p)
+      sum += a.values[p] * x[a.columns[p] * cols + c];
+    double& at = y[rows[k] * cols + c];
+    at += alpha * sum;
+  }
+};
+
+/// to_j = sum_k a_kj x_{rows_k}, with the columns of a as rows: what goes back to the owners.
+struct OuterTransposed {
+  static constexpr char const* name = "outer_transposed";
+  static constexpr bool long_elements = true;
+  std::int64_t n;      ///< rows of at times columns
+  CsrView<double> at;  ///< its columns are rows here
+  Elements<double const> x;
+  double* to;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t const cols = x.cols, k = cols == 1 ? e : row_of_element(e, x.cols),
+                       c = e - k * cols;
+    double sum = 0;
+    for (Offset p = at.offsets[k]; p < at.offsets[k + 1]; ++p)
+      sum += at.values[p] * x[std::int64_t{at.columns[p]} * cols + c];
+    to[e] = sum;
+  }
+};
+
+/// y_{targets_k} += alpha times the sum of what has come back for it, neighbour by neighbour.
+struct AddReturned {
+  static constexpr char const* name = "add_returned";
+  std::int64_t n;  ///< targets times columns
+  double alpha;
+  Index const *targets, *starts, *places;
+  double const* from;
+  Elements<double> y;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+    std::int64_t const cols = y.cols, k = cols == 1 ? e : row_of_element(e, y.cols),
+                       c = e - k * cols;
+    double sum = 0;
+    for (Index p = starts[k]; p < starts[k + 1]; ++p) sum += from[places[p] * cols + c];
+    double& at = y[targets[k] * cols + c];
+    at += alpha * sum;
+  }
+};
+
+/// r_{rows_k} -= sum_j a_kj x_j, summed as exactly as the part before (kernels/residual.hpp).
+struct OuterResidual {
+  static constexpr char const* name = "outer_residual";
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<double> a;
+  Index const* rows;
+  double const* x;
+  ResidualVectors v;  ///< `more`: r holds what the own columns have left
+  TCSOLVE_HD void element(std::int64_t k, NoCoefficients, double*) const {
+    RowSum row;
+    for (Offset p = a.offsets[k]; p < a.offsets[k + 1]; ++p)
+      row.subtract_product(a.values[p], x[a.columns[p]]);
+    v.finish(rows[k], row);
+  }
+};
+
+using DistributedOps = OpList<PackRows, AddOuterRows, OuterTransposed, AddReturned, OuterResidual>;
+
+}  // namespace tcsolve

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/precond/schwarz/rank_parts.hpp>
+
+#include <utility>
+
+#include <tcsolve/comm/together.hpp>
+#include <tcsolve/distributed/operator.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/matrix/symmetry.hpp>
+#include <tcsolve/operators/composite.hpp>
+#include <tcsolve/precond/schwarz/schwarz.hpp>
+#include <tcsolve/precond/smoother.hpp>
+
+namespace tcsolve {
+namespace {
+
+/// Rows [first, first + count) of a block of whole rows.
+template <class T>
+MultiView<T> rows_of(MultiView<T> v, Index first, Index count) {
+  v.data += v.offset(first, 0);
+  v.rows = count;
+  return v;
+}
+
+class OwnedRankParts final : public Preconditioner {
+ public:
+  OwnedRankParts(Context& ctx, System const& system, std::unique_ptr<PreconditionerFactory> factory,
+                 int overlap, Combine combine)
+      : factory_(std::move(factory)), overlap_(overlap), combine_(combine) {
+    together(ctx, [&] {
+      if (system.matrix.rows != system.matrix.cols)
+        throw ShapeError(cat("schwarz needs a square matrix, A is ", system.matrix.rows, " x ",
+                             system.matrix.cols));
+    });
+    make(ctx, system);
+  }
+  OperatorPtr<double> view() const override { return M_; }
+  void update(Context& ctx, System const& system) override { make(ctx, system); }
+
+ private:
+  /// What the ranks have, where their parts overlap; null elsewhere.
+  DistributedMatrix const* matrix_of_all(System const& system) const {
+    auto const* const all = dynamic_cast<DistributedOperator const*>(system.A.get());
+    return overlap_ > 0 && all != nullptr ? &all->matrix() : nullptr;
+  }
+
+  /// The part's matrix is on the host where parts overlap: rows of neighbours have come by
+  /// messages.
+  void make(Context& ctx, System const& system) {
+    DistributedMatrix const* const all = matrix_of_all(system);
+    bool const overlaps = all != nullptr;
+    Csr<double> extended;
+    if (overlaps) extended = all->extended(ctx);
+    std::optional<bool> symmetric = system.symmetric;
+    if (!symmetric) {
+      bool here = false;
+      together(ctx, [&] {
+        here = overlaps ? is_symmetric(extended.view())
+                        : with_host(ctx, system, [](auto const& a) { return is_symmetric(a); });
+      });
+      symmetric = !ctx.communicator().agree(!here);
+    }
+    if (!factory_) factory_ = make_smoother(*symmetric ? "ic" : "ilu");
+    bool const restricted =
+        combine_ == Combine::automatic ? !*symmetric : combine_ == Combine::restricted;
+    Index const own = system.matrix.rows;
+    together(ctx, [&] {
+      alone(ctx, [&] {
+        System part = system;
+        part.notes = nullptr;
+        part.symmetric = symmetric;
+        if (overlaps) {
+          part.host = nullptr;
+          matrix_ = std::make_shared<CsrOperator<double>>(ctx, std::move(extended));
+        } else {
+          matrix_ = std::make_shared<CsrOperator<double>>(ctx, system.matrix, Arrays::borrowed);
+        }
+        part.matrix = matrix_->view();
+        part.A = matrix_;
+        if (part.matrix.rows == 0)
+          inside_ = nullptr;
+        else if (inside_)
+          inside_->update(ctx, part);
+        else
+          inside_ = factory_->build(ctx, part);
+      });
+    });
+    if (overlaps && !halo_) halo_ = std::make_shared<Halo>(ctx, all->plan());
+    OperatorPtr<double> inside =
+        inside_ ? inside_->view() : std::make_shared<Identity<double>>(own);
+    M_ = std::make_shared<RankParts>(own, std::move(inside), halo_, restricted);
+  }
+
+  std::unique_ptr<PreconditionerFactory> factory_;
+  int overlap_;
+  Combine combine_;
+  std::shared_ptr<CsrOperator<double>> matrix_;
+  std::unique_ptr<Preconditioner> inside_;
+  std::shared_ptr<Halo> halo_;
+  OperatorPtr<double> M_;
+};
+
+}  // namespace
+
+RankParts::RankParts(Index own, OperatorPtr<double> inside, std::shared_ptr<Halo> halo,
+                     bool restricted)
+    : LinearOperator<double>(own, own),
+      inside_(std::move(inside)),
+      halo_(std::move(halo)),
+      restricted_(restricted) {}
+
+Traits RankParts::traits() const {
+  Traits const inside = inside_->traits();
+  return {.precision = inside.precision,
+          .transpose = inside.transpose && (!halo_ || !restricted_),
+          .fixed = inside.fixed,
+          .capturable = inside.capturable && !halo_,
+          .isolates_nonfinite = false};
+}
+
+std::string RankParts::details() const {
+  return cat("a part a rank, overlap ",
+             halo_ ? (restricted_ ? "1, restricted" : "1, additive") : "0", ", inside ",
+             inside_->name(), inside_->details().empty() ? "" : ": ", inside_->details());
+}
+
+double RankParts::advance(Context& ctx, double n) const {
+  double patience = 0;
+  alone(ctx, [&] { patience = inside_->advance(ctx, n); });
+  return least(ctx, patience);
+}
+
+void RankParts::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
+                         Op op) const {
+  if (!halo_) return alone(ctx, [&] { inside_->apply(ctx, alpha, x, beta, y, op); });
+  Index const own = rows(), all = own + halo_->size(), cols = x.cols;
+  auto scope = ctx.arena().scope();
+  Out<double> const r = scope.vectors<double>(all, cols), z = scope.vectors<double>(all, cols);
+  auto const layer = [&](double* h) {
+    return MultiView<double>{h, halo_->size(), cols, cols, Layout::row_major, ctx.space()};
+  };
+  halo_->begin(ctx, x);
+  copy<double, double>(ctx, x, rows_of(r, 0, own));
+  double const* const h = halo_->end(ctx);
+  copy<double, double>(ctx, layer(const_cast<double*>(h)), rows_of(r, own, halo_->size()));
+  alone(ctx, [&] { inside_->apply(ctx, 1.0, r, 0.0, z, op); });
+  axpby<double, double>(ctx, alpha, rows_of(z, 0, own), beta, y);
+  if (restricted_) return;
+  copy<double, double>(ctx, rows_of(z, own, halo_->size()), layer(halo_->place(ctx, cols)));
+  halo_->begin_return(ctx, cols);
+  halo_->end_return(ctx, alpha, y);
+}
+
+std::unique_ptr<Preconditioner> rank_parts(Context& ctx, System const& system,
+                                           std::unique_ptr<PreconditionerFactory> inside,
+                                           int overlap, Combine combine) {
+  return std::make_unique<OwnedRankParts>(ctx, system, std::move(inside), overlap, combine);
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `tcsolve --ranks N`: processes that solve together, with one voice and one exit code.
+#include "tests/cli/program.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+namespace tcsolve::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+class RankedProgram : public Program {
+ protected:
+  std::vector<double> x() const {
+    std::ifstream in(folder_ / "tcsolve-out/x.mtx");
+    std::string line;
+    while (std::getline(in, line) && line.starts_with("%")) {}
+    std::vector<double> out;
+    while (std::getline(in, line)) out.push_back(std::stod(line));
+    return out;
+  }
+  /// The processes that `parent` has started.
+  std::vector<pid_t> children_of(pid_t parent) const {
+    std::vector<pid_t> out;
+    std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) +
+                     "/children");
+    for (pid_t pid = 0; in >> pid;) out.push_back(pid);
+    return out;
+  }
+};
+
+constexpr char const* system_of_12 =
+    "problem: {generator: {type: poisson7, n: 12, coefficient: random}, rhs: random}\n"
+    "solver: {type: cg, rtol: 1.0e-10}\n"
+    "output: {solution: true}\n";
+
+TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {
+  std::string const yaml = std::string(system_of_12) + "preconditioner: {type: jacobi}\n";
+  ASSERT_EQ(solve(yaml).code, 0);
+  Json const one = result();
+  std::vector<double> const expected = x();
+  EXPECT_TRUE(one["ranks"].is_null());
+  for (int ranks : {2, 3, 4})
+    for (std::string const partition : {"rows", "grow", "auto"}) {
+      SCOPED_TRACE(std::to_string(ranks) + " by " + partition);
+      Outcome const o =
+          solve(yaml, {"--ranks", std::to_string(ranks), "--set", "ranks.partition=" + partition});
+      ASSERT_EQ(o.code, 0) << o.out << o.err;
+      EXPECT_TRUE(o.verdict().starts_with("converged")) << o.out;
+      EXPECT_EQ(o.out.find("converged"), o.out.rfind("converged")) << "said twice: " << o.out;
+      Json const r = result();
+      EXPECT_NEAR(double(r["iterations"]), double(one["iterations"]),
+                  2 + 0.03 * double(one["iterations"]));
+      std::vector<double> const now = x();
+      ASSERT_EQ(now.size(), expected.size());
+      for (std::size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(now[i], expected[i], 1e-7);
+      ASSERT_EQ(r["ranks"].size(), std::size_t(ranks));
+      std::int64_t rows = 0, entries = 0;
+      for (Json const& rank : r["ranks"]) {
+        rows += std::int64_t(rank["rows"]);
+        entries += std::int64_t(rank["entries"]);
+        EXPECT_GT(rank["halo"], 0);
+        EXPECT_GE(rank["neighbours"], 1);
+        EXPECT_GT(rank["bytes_sent"], 0);
+      }
+      EXPECT_EQ(rows, 1728);
+      EXPECT_EQ(entries, one["problem"]["entries"]);
+      EXPECT_TRUE(tidy());
+    }
+}
+
+TEST_F(RankedProgram, SchwarzWithIcInside) {
+  Outcome const o = solve(std::string(system_of_12) +
+                              "preconditioner: {type: schwarz, parts: ranks, inside: {type: ic}}\n",
+                          {"--ranks", "2"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_TRUE(has(std::string(result()["preconditioner"]), "inside ic")) << result();
+}
+
+TEST_F(RankedProgram, AMatrixAloneIsEnough) {
+  ASSERT_EQ(tcsolve({"generate", "convdiff", "--set", "n=10", "-o", "A.mtx"}).code, 0);
+  Outcome const o = tcsolve({"A.mtx", "--ranks", "2"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_LT(double(result()["solution_error"]), 1e-5);
+  EXPECT_TRUE(result()["taken"].is_object());
+}
+
+TEST_F(RankedProgram, ColumnsAndRepeats) {
+  std::string const yaml =
+      "problem: {generator: {type: poisson7, n: 8}, rhs: {columns: 3}}\nsolver: {type: cg}\n";
+  EXPECT_EQ(solve(yaml, {"--ranks", "2"}).code, 0);
+  EXPECT_EQ(result()["columns"].size(), 3u);
+  EXPECT_EQ(solve(std::string(system_of_12), {"--ranks", "2", "--repeat", "3"}).code, 0);
+  EXPECT_EQ(result()["repeat"]["count"], 3);
+}
+
+TEST_F(RankedProgram, APartitionInAFile) {
+  std::string parts;
+  for (int i = 0; i < 64; ++i) parts += i % 3 == 0 ? "1\n" : "0\n";
+  write_text(folder_ / "parts.txt", parts);
+  std::string const yaml =
+      "problem: {generator: {type: poisson7, n: 4, coefficient: random}}\nsolver: {type: cg}\n"
+      "ranks: {count: 2, partition: parts.txt}\n";
+  Outcome const o = solve(yaml);
+  ASSERT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_EQ(result()["ranks"][1]["rows"], 22);
+  EXPECT_LT(double(result()["solution_error"]), 1e-6);
+  for (auto const& [text, said] :
+       {std::pair<std::string, std::string>{parts.substr(2), "names the part of 63 rows"},
+        {"2\n" + parts.substr(2), "row 1 is in part 2; parts are 0 to 1"}}) {
+    write_text(folder_ / "parts.txt", text);
+    Outcome const bad = solve(yaml);
+    EXPECT_EQ(bad.code, 2) << bad.out;
+    EXPECT_TRUE(has(bad.err, said)) << bad.err;
+  }
+  std::string all;
+  for (int i = 0; i < 64; ++i) all += "0\n";
+  write_text(folder_ / "parts.txt", all);
+  EXPECT_TRUE(has(solve(yaml).err, "no row is in part 1 of 2"));
+}
+
+TEST_F(RankedProgram, MoreRanksThanRows) {
+  write_text(folder_ / "A.mtx",
+             "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 4\n2 1 1\n2 2 3\n");
+  Outcome const o = tcsolve({"A.mtx", "--solver", "cg", "--ranks", "4"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_LT(double(result()["solution_error"]), 1e-7);
+}
+
+// ---- what is refused, and what fails ----
+
+TEST_F(RankedProgram, WhatRanksCannotDoIsSaidOnce) {
+  auto const refused = [&](std::string const& yaml, int code, std::string const& said,
+                           Arguments more = {}) {
+    more.insert(more.end(), {"--ranks", "2"});
+    Outcome const o = solve(yaml, more);
+    EXPECT_EQ(o.code, code) << o.out << o.err;
+    EXPECT_TRUE(has(o.err, said)) << o.err;
+    EXPECT_EQ(o.err.find(said), o.err.rfind(said)) << o.err;
+  };
+  refused(std::string(system_of_12) + "preconditioner: {type: ic}\n", 1,
+          "parts: ranks, inside: {type: ic}");
+  refused(std::string(system_of_12) + "preconditioner: {type: ic}\n", 1,
+          "parts: ranks, inside: {type: ic}", {"--dry-run"});
+  refused("problem: {matrix: none.mtx}\nsolver: {type: cg}\n", 2, "there is no file");
+  refused(std::string(system_of_12), 1, "--profile times the solve of one rank", {"--profile"});
+}
+
+TEST_F(RankedProgram, ALauncherWithoutMpiIsNamed) {
+  ::setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  Outcome const o = solve(small_config);
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(has(o.err, "OMPI_COMM_WORLD_SIZE=2")) << o.err;
+  EXPECT_TRUE(has(o.err, "--ranks 2")) << o.err;
+}
+
+TEST_F(RankedProgram, AZeroOnTheDiagonalOfOneRankIsASetUpThatFailed) {
+  write_text(folder_ / "A.mtx",
+             "%%MatrixMarket matrix coordinate real general\n4 4 5\n1 1 4\n2 2 4\n3 3 4\n"
+             "4 3 1\n3 4 1\n");
+  Outcome const o =
+      tcsolve({"A.mtx", "--solver", "gmres", "--preconditioner", "jacobi", "--ranks", "2"});
+  EXPECT_EQ(o.code, 4) << o.out << o.err;
+  EXPECT_TRUE(has(o.verdict(), "setup_failed: rank 1: ")) << o.out;
+  EXPECT_EQ(result()["verdict"]["reason"], "setup_failed");
+}
+
+class LongRun : public RankedProgram {
+ protected:
+  /// A solve of minutes by two ranks, once it iterates.
+  pid_t started() {
+    write_text(folder_ / "my.yaml", long_config);
+    pid_t const process = start(command({"my.yaml", "--ranks", "2"}));
+    for (int i = 0; i < 2000; ++i) {
+      if (has(read_text(folder_ / ".err"), "iteration 5")) break;
+      std::this_thread::sleep_for(20ms);
+    }
+    return process;
+  }
+};
+
+TEST_F(LongRun, ARankThatIsKilledEndsTheRun) {
+  for (std::size_t victim : {0u, 1u}) {
+    pid_t const process = started();
+    std::vector<pid_t> const ranks = children_of(process);
+    ASSERT_EQ(ranks.size(), 2u);
+    auto const start = std::chrono::steady_clock::now();
+    ::kill(ranks[victim], SIGKILL);
+    Outcome const o = wait(process);
+    EXPECT_EQ(o.code, 5) << o.out << o.err;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+    if (victim == 1) {
+      EXPECT_TRUE(has(o.err, "rank 1: its process was ended by signal 9")) << o.err;
+      EXPECT_EQ(result()["verdict"]["reason"], "rank_failed");
+    }
+    for (pid_t const pid : ranks) EXPECT_NE(::kill(pid, 0), 0) << "a rank is left";
+  }
+}
+
+TEST_F(LongRun, ARankThatStopsIsWaitedForSoLongAndNoLonger) {
+  write_text(folder_ / "my.yaml", std::string(long_config) + "ranks: {count: 2, timeout: 1}\n");
+  pid_t const process = start(command({"my.yaml"}));
+  for (int i = 0; i < 2000 && !has(read_text(folder_ / ".err"), "iteration 5"); ++i)
+    std::this_thread::sleep_for(20ms);
+  std::vector<pid_t> const ranks = children_of(process);
+  ASSERT_EQ(ranks.size(), 2u);
+  ::kill(ranks[1], SIGSTOP);
+  Outcome const o = wait(process);
+  EXPECT_EQ(o.code, 5) << o.out << o.err;
+  EXPECT_TRUE(has(o.err, "rank 1: it did not come within 1 s")) << o.err;
+}
+
+TEST_F(LongRun, CtrlCWritesWhatItHas) {
+  pid_t const process = started();
+  ::kill(process, SIGINT);
+  Outcome const o = wait(process);
+  EXPECT_EQ(o.code, 3) << o.err;
+  EXPECT_TRUE(has(o.verdict(), "cancelled")) << o.out;
+  EXPECT_GT(result()["iterations"], 4);
+  EXPECT_EQ(result()["verdict"]["reason"], "cancelled");
+}
+
+TEST_F(LongRun, ATimeLimitEndsAll) {
+  Outcome const o = solve(long_config, {"--ranks", "2", "--set", "solver.time_limit=1"});
+  EXPECT_EQ(o.code, 3) << o.out << o.err;
+  EXPECT_TRUE(has(o.verdict(), "time_limit")) << o.out;
+}
+
+}  // namespace
+}  // namespace tcsolve::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What tests of several ranks share: threads with a Context each, stretches of rows, matrices in
+/// them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include <tcsolve/comm/board.hpp>
+#include <tcsolve/comm/threads.hpp>
+#include <tcsolve/comm/together.hpp>
+#include <tcsolve/distributed/operator.hpp>
+#include <tcsolve/kernels/host/sums.hpp>
+
+#include <tests/support/solve_backend.hpp>
+
+namespace tcsolve::test {
+
+/// f(ctx, rank) on each of `count` ranks, threads of this process.
+template <class F>
+void on_ranks(int count, F const& f, double timeout = 20) {
+  run_threads(
+      count,
+      [&](Ranks& ranks) {
+        Context ctx(Backend::host, {.threads = 1, .communicator = &ranks});
+        f(ctx, ranks.rank());
+      },
+      timeout);
+}
+
+/// The words of the E that f() throws.
+template <class E, class F>
+std::string words_of(F const& f) {
+  try {
+    f();
+  } catch (E const& e) { return e.what(); }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+inline Matrix to_dense(Csr<double> const& a) {
+  Matrix dense = Matrix::Zero(a.rows, a.cols);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset e = a.offsets[i]; e < a.offsets[i + 1]; ++e) dense(i, a.columns[e]) = a.values[e];
+  return dense;
+}
+
+inline bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+/// How rows are dealt: evenly, unevenly, or with ranks that have none.
+enum class Deal { even, uneven, some_empty };
+
+inline std::vector<Index> stretches(Index n, int ranks, Deal deal) {
+  std::vector<Index> starts{0};
+  for (int r = 1; r <= ranks; ++r) {
+    double const part = double(r) / ranks;
+    Index at = static_cast<Index>(n * part);
+    if (deal == Deal::uneven) at = static_cast<Index>(n * part * part);
+    if (deal == Deal::some_empty && r % 2 == 1 && r < ranks) at = starts.back();
+    starts.push_back(r == ranks ? n : at);
+  }
+  return starts;
+}
+
+/// Rows [first, end) of a with columns of 64 bits.
+struct Rows64 {
+  std::vector<Offset> offsets{0};
+  std::vector<std::int64_t> columns;
+  std::vector<double> values;
+  std::int64_t cols;
+
+  Rows64(Csr<double> const& a, Index first, Index end) : cols(a.cols) {
+    for (Index i = first; i < end; ++i) {
+      columns.insert(columns.end(), a.row_columns(i).begin(), a.row_columns(i).end());
+      values.insert(values.end(), a.row_values(i).begin(), a.row_values(i).end());
+      offsets.push_back(static_cast<Offset>(columns.size()));
+    }
+  }
+  CsrView64 view() const {
+    return {static_cast<Index>(offsets.size()) - 1,
+            cols,
+            static_cast<Offset>(columns.size()),
+            offsets.data(),
+            columns.data(),
+            values.data(),
+            Space::host};
+  }
+};
+
+/// The rank's rows of a; starts of its columns where a is not square.
+inline DistributedMatrix deal_rows(Context& ctx, Csr<double> const& a,
+                                   std::vector<Index> const& starts,
+                                   std::vector<Index> const& columns = {}) {
+  auto const r = static_cast<std::size_t>(all_ranks(ctx).rank());
+  Rows64 const rows(a, starts[r], starts[r + 1]);
+  return DistributedMatrix(
+      ctx, starts[r], rows.view(),
+      columns.empty() ? std::nullopt : std::optional(columns[r + 1] - columns[r]));
+}
+
+/// A dense system's matrix over ranks, as an operator on CSR.
+inline OperatorPtr<double> operator_of(Context& ctx, DistributedMatrix dealt) {
+  auto const a = std::make_shared<DistributedMatrix>(std::move(dealt));
+  OperatorPtr<double> own;
+  alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a->own())); });
+  return std::make_shared<DistributedOperator>(own, std::make_shared<OuterPart>(ctx, a));
+}
+
+}  // namespace tcsolve::test
