@@ -357,6 +357,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"ranks", ranks_json(run.ranks)},
                        {"preconditioner", text_or_null(run.preconditioner)},
                        {"precision", precision_json(run.report)},
+                       {"precision_choice", text_or_null(run.precision)},
                        {"choices", choices_json(run)},
                        {"columns", columns_json(run)},
                        {"systems", of_systems(run)},

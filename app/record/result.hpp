@@ -99,6 +99,7 @@ struct RunResult {
   Index rows = 0, cols = 0;
   Offset entries = 0;
   std::string preconditioner;            ///< what was done to make it
+  std::string precision;                 ///< what `precision: auto` has taken, and why
   std::optional<Reordering> reordering;  ///< what `operator.reorder` led to
   double solution_error = std::numeric_limits<double>::quiet_NaN();  ///< relative, in the 2-norm
   int exit_code = 6;

@@ -66,6 +66,7 @@ void note_setup(LinearSolver const& solver, RunResult& result) {
   times.setup = setup.setup;
   result.format = setup.format;
   result.rounding = setup.rounding;
+  result.precision = setup.precision;
   result.reordering = setup.reordering;
   result.preconditioner = setup.preconditioner;
 }

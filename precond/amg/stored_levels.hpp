@@ -46,7 +46,7 @@ class StoredLevels {
   double const* scale() const { return scale_.size() > 0 ? scale_.data() : nullptr; }
   /// M = factor S M' S.
   double factor() const { return factor_; }
-  /// "dia in fp16" for the matrices A of the levels, finest first.
+  /// "FORMAT in VALUES" of the matrices A of the levels, finest first.
   std::string summary() const;
   /// A line a level.
   void log_table(Context&, AmgHierarchy const&) const;

@@ -125,7 +125,7 @@ class Analyst {
          "columns", "systems",     "reordering",       "ranks",    "seconds",  "repeat",
          "work",    "memory",      "traffic_estimate", "files",    "backend",  "device",
          "driver",  "clocks_mhz",  "process",          "versions", "warnings", "config",
-         "joules",  "joules_note", "rounding",         "precision"},
+         "joules",  "joules_note", "rounding",         "precision",  "precision_choice"},
         "result.json");
     Json const& verdict = result_.at("verdict");
     require_keys(verdict, {"outcome", "reason", "cause", "converged", "exit_code", "message"},
