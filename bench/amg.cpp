@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_amg [REPETITIONS = 9] [FOLDER]: algebraic multigrid on a device, on generated matrices and
-/// those of FOLDER (dragon_cotlap, tripod_elast_r2, tripod_elast_p2, mdual_lap, bcsstk16,
-/// bunny_thermal_r1, as .mtx or .mtx.xz), b = ones, cg to a true relative residual of 1e-8.
+/// bench_amg [REPETITIONS = 9] [TYPES = fp64,fp32,fp16,bf16] [FOLDER]: algebraic multigrid on a
+/// device, on generated matrices and those of FOLDER (dragon_cotlap, tripod_elast_r2,
+/// tripod_elast_p2, mdual_lap, bcsstk16, bunny_thermal_r1, as .mtx or .mtx.xz), b = ones, cg to a
+/// true relative residual of 1e-8.
 ///
 ///   unit     a product of cuSPARSE's FP64 CSR with the same matrix, the faster algorithm, us
 ///   set-up   of M alone, A in the Context's space: median ms on the host's clock, and in units
@@ -11,6 +12,7 @@
 ///
 /// A line a matrix and preconditioner; jacobi, `auto` and every type of value beside each other.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -138,7 +140,8 @@ void solve(Context& ctx, Case const& c, std::string const& M, std::string const&
             << 1e3 * solving / std::max<Index>(1, report.iterations) << " | " << unit << std::endl;
 }
 
-void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions) {
+void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions,
+             std::string const& types) {
   double const unit = unit_of(ctx, clock, c.a);
   std::string const cg = "{type: cg, max_iters: 20000}";
   std::string nodes;
@@ -150,12 +153,19 @@ void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions) 
   }
   std::string const space =
       c.points ? cat(", near_nullspace: {block: 3, coordinates: ", nodes, "}") : "";
-  for (std::string const types : {"values: fp64", "values: fp32", "values: fp16", "values: bf16"})
-    solve(ctx, c, cat("{type: amg, ", types, space, "}"), cg, unit, repetitions);
-  solve(ctx, c, "{type: jacobi}", cg, unit, std::min(repetitions, 3));
-  solve(ctx, c, "{type: auto}", "{type: auto}", unit, std::min(repetitions, 3));
-  for (auto const values : {AmgValues::f64, AmgValues::f16})
-    set_up(ctx, clock, c, {.values = values}, unit, repetitions);
+  std::array const values{std::pair{"fp64", AmgValues::f64}, std::pair{"fp32", AmgValues::f32},
+                          std::pair{"fp16", AmgValues::f16}, std::pair{"bf16", AmgValues::bf16}};
+  auto const each = [&](auto const& f) {
+    for (auto const& [name, value] : values)
+      if (types.find(name) != std::string::npos) f(name, value);
+  };
+  each([&](char const* name, AmgValues value) {
+    solve(ctx, c, cat("{type: amg, values: ", name, space, "}"), cg, unit, repetitions);
+    set_up(ctx, clock, c, {.values = value}, unit, repetitions);
+  });
+  int const few = std::min(repetitions, 3);
+  solve(ctx, c, "{type: jacobi}", cg, unit, few);
+  solve(ctx, c, "{type: auto}", "{type: auto}", unit, few);
   if (!nodes.empty()) fs::remove(nodes);
 }
 
@@ -187,7 +197,8 @@ int main(int argc, char** argv) {
          "set-up, ms | solve, ms | set-up and solve, ms | us an iteration | unit, us\n"
          "---|---|---|---|---|---|---|---|---|---|---|---\n";
   constexpr auto random = Coefficient::random;
-  auto const run = [&](Case const& c) { measure(ctx, clock, c, repetitions); };
+  std::string const types = argc > 2 ? argv[2] : "fp64,fp32,fp16,bf16";
+  auto const run = [&](Case const& c) { measure(ctx, clock, c, repetitions, types); };
   Index const small = brief ? 12 : 37, seven = brief ? 16 : 160, many = brief ? 12 : 96,
               solid = brief ? 6 : 56;
   run({cat("poisson7_", small, ", random"), generate(Poisson7Params{small, random})});
@@ -195,11 +206,11 @@ int main(int argc, char** argv) {
   run({cat("poisson27_", many, ", random"), generate(Poisson27Params{many, random})});
   run({cat("elasticity_", solid, ", random"), generate(ElasticityParams{solid, random}),
        grid(solid)});
-  if (argc < 3 || brief) return 0;
+  if (argc < 4 || brief) return 0;
   for (char const* name : {"dragon_cotlap", "tripod_elast_r2", "tripod_elast_p2", "mdual_lap",
                            "bcsstk16", "bunny_thermal_r1"})
     for (char const* end : {".mtx", ".mtx.xz"})
-      if (fs::path const file = fs::path(argv[2]) / cat(name, end); fs::exists(file)) {
+      if (fs::path const file = fs::path(argv[3]) / cat(name, end); fs::exists(file)) {
         run({name, read_matrix_market(file)});
         break;
       }

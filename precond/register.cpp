@@ -53,8 +53,10 @@ void register_preconditioners(PreconditionerRegistry& r) {
   r.add<DirectFactory>("direct", "M = A^-1 by a complete factorisation");
   r.add<ChebyshevFactory>("chebyshev",
                           "a polynomial in M A; A and the inner M symmetric positive definite");
-  r.add<AmgFactory>("amg",
-                    "a multigrid cycle, by smoothed aggregation; A symmetric positive definite");
+  r.add<AmgFactory>(
+      "amg",
+      "a multigrid cycle, its levels by aggregation or classical coarsening; A symmetric "
+      "positive definite");
 }
 
 namespace {

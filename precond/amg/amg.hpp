@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// M = a multigrid cycle whose coarse levels are made of the matrix alone: smoothed aggregation
-/// (Vanek, Mandel and Brezina 1996, Algebraic multigrid by smoothed aggregation for second and
-/// fourth order elliptic problems). For symmetric positive definite A of elliptic problems, whose
-/// iterations with one-level preconditioners grow with the mesh.
+/// M = a multigrid cycle whose coarse levels are made of the matrix alone, for symmetric positive
+/// definite A of elliptic problems, whose iterations with one-level preconditioners grow with the
+/// mesh: smoothed aggregation (Vanek, Mandel and Brezina 1996, Algebraic multigrid by smoothed
+/// aggregation for second and fourth order elliptic problems) or classical coarsening.
 ///
-///     A_0 = A  --strength graph, aggregates-->  P_0   A_1 = P_0^T A_0 P_0  -->  P_1  ...  A_L
+///     A_0 = A  --coarsening-->  P_0   A_1 = P_0^T A_0 P_0  -->  P_1  ...  A_L
 ///
-///     strength.hpp        nodes that are strongly coupled
-///     aggregates.hpp      groups of them, the nodes of the coarser level
-///     prolongation.hpp    P from the near-nullspace (near_nullspace.hpp) in each
-///     level.hpp           the Galerkin product; hierarchy.hpp, all levels
-///     coarse_inverse.hpp  the coarsest; cycle.hpp, the application
+///     aggregation.hpp     P by smoothed aggregation: strength.hpp, nodes that are strongly coupled;
+///                         aggregates.hpp, groups of them; prolongation.hpp, P from the
+///                         near-nullspace (near_nullspace.hpp) in each
+///     classical.hpp       P by coarse points and interpolation
+///     level.hpp           the Galerkin product; hierarchy.hpp, all levels; coarse_inverse.hpp, the
+///                         coarsest
+///     stored_levels.hpp   the levels in formats and narrow types (level_scale.hpp)
+///     cycle.hpp           the application
 #pragma once
 
 #include <tcsolve/precond/amg/params.hpp>

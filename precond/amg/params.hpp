@@ -118,7 +118,7 @@ struct AmgParams {
               "a level of at most so many rows is inverted"),
         field(&P::max_complexity, "max_complexity", at_least(1.0),
               "entries of all levels over A's; a level that would exceed it is made without "
-              "smoothing, and refused if that does not help"),
+              "smoothing, or of fewer coarse points, and refused if that does not help"),
         field(
             &P::reuse, "reuse",
             "what stays for new values: pattern, the aggregates and the levels' patterns whatever "

@@ -102,7 +102,8 @@ constexpr double iterations = 25;
 }  // namespace
 
 AmgTypes types_of(Context const& ctx, AmgParams const& p) {
-  AmgTypes types{ctx.device() != nullptr ? Real::f16 : Real::f32,
+  // Narrow types are to be measured on a device before they are its default.
+  AmgTypes types{ctx.device() != nullptr ? Real::f64 : Real::f32,
                  p.vectors == AmgVectors::f64 ? Real::f64 : Real::f32};
   switch (p.values) {
     case AmgValues::automatic: break;
