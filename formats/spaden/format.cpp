@@ -38,8 +38,8 @@ std::vector<Variant> variants() {
 Format spaden_format() {
   return {.name = "spaden",
           .doc =
-              "bitmaps of 8 x 8 blocks with packed values (bitBSR); more than 32 entries a row; no "
-              "transpose",
+              "bitmaps of 8 x 8 blocks with packed values (bitBSR, the format of Spaden; products "
+              "of our own); more than 32 entries a row; no transpose",
           .refuses = refuses,
           .layout = layout,
           .estimate = estimate,

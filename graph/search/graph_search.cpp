@@ -5,7 +5,7 @@
 #include <variant>
 
 #include <tcsolve/graph/search/search_patterns.hpp>
-#include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/sparse/transpose.hpp>
 
 namespace tcsolve {
@@ -250,5 +250,20 @@ BreadthFirst GraphSearch::on_host(Context& ctx) const {
   found.found = s.summary.found;
   return found;
 }
+
+template <class S>
+Components connected_components(Context& ctx, CsrView<S> const& a) {
+  Context::Entry const entry(ctx);
+  require_square(ctx, a);
+  Array<Index> of(ctx.space(), static_cast<std::size_t>(a.rows));
+  Index const count = ctx.visit(
+      [&](auto& on) { return number_components(on, ctx.arena(), PatternView(a), of.data()); });
+  Components found{to_host(ctx, of), std::vector<Index>(static_cast<std::size_t>(count), 0)};
+  for (Index const c : found.of) ++found.sizes[c];
+  return found;
+}
+
+template Components connected_components<double>(Context&, CsrView<double> const&);
+template Components connected_components<float>(Context&, CsrView<float> const&);
 
 }  // namespace tcsolve

@@ -82,4 +82,10 @@ class GraphSearch {
   std::unique_ptr<State> state_;
 };
 
+/// Connected components of the graph of A + A^T, found where A lies by union-find (Jaiganesh and
+/// Burtscher 2018), as connected_components() of the graph numbers them. Throws ShapeError unless A
+/// is square and in the Context's space. Cost: a look at every entry, and the numbers to the host.
+template <class S>
+Components connected_components(Context& ctx, CsrView<S> const& a);
+
 }  // namespace tcsolve

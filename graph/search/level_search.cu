@@ -27,6 +27,11 @@ SearchPatterns search_patterns(Device& device, Arena& arena, PatternView const& 
   return searching::search_patterns(on, a, both);
 }
 
+Index number_components(Device& device, Arena& arena, PatternView const& a, Index* of) {
+  Converter on(device, arena);
+  return searching::number_components(on, a, of);
+}
+
 #define TCSOLVE_INSTANTIATE(W)                                                              \
   template BitTileArrays<W> build_bit_tiles<W>(Device&, Arena&, PatternView const&, Index); \
   template void run_levels<W>(Device&, Arena&, LevelSearch<W> const&);

@@ -27,6 +27,11 @@ SearchPatterns search_patterns(Host&, Arena& arena, PatternView const& a, bool b
   return searching::search_patterns(on, a, both);
 }
 
+Index number_components(Host&, Arena& arena, PatternView const& a, Index* of) {
+  Converter on(arena);
+  return searching::number_components(on, a, of);
+}
+
 #define TCSOLVE_INSTANTIATE(W)                                                            \
   template BitTileArrays<W> build_bit_tiles<W>(Host&, Arena&, PatternView const&, Index); \
   template void run_levels<W>(Host&, Arena&, LevelSearch<W> const&);

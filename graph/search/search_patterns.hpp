@@ -15,9 +15,13 @@ struct SearchPatterns {
 
 namespace host {
 SearchPatterns search_patterns(Host&, Arena&, PatternView const& a, bool both);
-}
+/// of[v], the component of vertex v in the graph of A + A^T, in the order of their least vertices;
+/// returns how many there are.
+Index number_components(Host&, Arena&, PatternView const& a, Index* of);
+}  // namespace host
 namespace cuda {
 SearchPatterns search_patterns(Device&, Arena&, PatternView const& a, bool both);
-}
+Index number_components(Device&, Arena&, PatternView const& a, Index* of);
+}  // namespace cuda
 
 }  // namespace tcsolve

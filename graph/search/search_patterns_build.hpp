@@ -33,4 +33,29 @@ SearchPatterns search_patterns(On& on, PatternView const& a, bool both) {
   return made;
 }
 
+/// The root of a component is its least vertex.
+struct TakeComponent {
+  Index const *root, *before;
+  Index* of;
+  TCSOLVE_HD void operator()(std::int64_t v) const { of[v] = before[root[v]]; }
+};
+template <class On>
+Index number_components(On& on, PatternView const& a, Index* of) {
+  PatternView graph = a;
+  ordering::symmetrize(on, graph, 0);
+  std::int64_t const n = graph.rows;
+  ordering::Forest const forest{on.template take<Index>(n)};
+  auto* const root = on.template take<Index>(n);
+  auto* const is_root = on.template take<Index>(n + 1);
+  auto* const before = on.template take<Index>(n + 1);
+  on.each(n, ordering::Plant{graph, forest});
+  on.each_warp(n, ordering::Unite{graph, forest});
+  on.each(n + 1, ordering::Roots{forest, graph.rows, root, is_root});
+  on.scan(is_root, before, n + 1, Plus{});
+  on.each(n, TakeComponent{root, before, of});
+  Index count = 0;
+  on.read(before + n, &count, 1);
+  return count;
+}
+
 }  // namespace tcsolve::searching

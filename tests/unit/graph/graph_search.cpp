@@ -171,6 +171,22 @@ TYPED_TEST(GraphSearchOn, LaunchesByLevelsAreTheSame) {
   }
 }
 
+TYPED_TEST(GraphSearchOn, ComponentsAreThoseOfTheHost) {
+  std::vector<Named> list = searched_graphs();
+  Entries pieces;
+  for (Index i = 0; i + 1 < 4000; ++i)
+    if (i % 37 != 0) pieces.insert({(i * 7) % 4000, ((i + 1) * 7) % 4000});
+  list.push_back({"pieces", with_entries(4000, pieces)});
+  for (auto const& [name, a] : list) {
+    SCOPED_TRACE(name);
+    CsrStorage<double> const there(this->ctx(), a);
+    Components const got = connected_components(this->ctx(), there.view()),
+                     wanted = connected_components(adjacency(a));
+    EXPECT_EQ(got.of, wanted.of);
+    EXPECT_EQ(got.sizes, wanted.sizes);
+  }
+}
+
 TYPED_TEST(GraphSearchOn, RefusesByName) {
   Csr<double> const a = with_entries(4, {{0, 1}}), wide = random_matrix(4, 5, 2, 1);
   CsrStorage<double> const there(this->ctx(), a), other(this->ctx(), wide);
