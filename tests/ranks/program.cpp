@@ -54,7 +54,7 @@ TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {
       Outcome const o =
           solve(yaml, {"--ranks", std::to_string(ranks), "--set", "ranks.partition=" + partition});
       ASSERT_EQ(o.code, 0) << o.out << o.err;
-      EXPECT_TRUE(o.verdict().starts_with("converged")) << o.out;
+      EXPECT_TRUE(o.verdict().starts_with("cg: converged")) << o.out;
       EXPECT_EQ(o.out.find("converged"), o.out.rfind("converged")) << "said twice: " << o.out;
       Json const r = result();
       EXPECT_NEAR(double(r["iterations"]), double(one["iterations"]),

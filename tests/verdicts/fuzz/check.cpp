@@ -118,15 +118,19 @@ class Analyst {
   }
 
   void schema() {
-    require_keys(
-        result_,
-        {"schema",  "verdict",     "iterations",       "restarts", "residual", "solution_error",
-         "problem", "format",      "preconditioner",   "choices",  "taken",    "profile",
-         "columns", "systems",     "reordering",       "ranks",    "seconds",  "repeat",
-         "work",    "memory",      "traffic_estimate", "files",    "backend",  "device",
-         "driver",  "clocks_mhz",  "process",          "versions", "warnings", "config",
-         "joules",  "joules_note", "rounding",         "precision",  "precision_choice"},
-        "result.json");
+    require_keys(result_, {"schema",    "verdict",         "iterations",
+                           "restarts",  "residual",        "solution_error",
+                           "problem",   "format",          "preconditioner",
+                           "choices",   "taken",           "profile",
+                           "columns",   "systems",         "reordering",
+                           "ranks",     "seconds",         "repeat",
+                           "work",      "memory",          "traffic_estimate",
+                           "files",     "backend",         "device",
+                           "driver",    "clocks_mhz",      "process",
+                           "versions",  "warnings",        "config",
+                           "joules",    "joules_note",     "rounding",
+                           "precision", "precision_choice"},
+                 "result.json");
     Json const& verdict = result_.at("verdict");
     require_keys(verdict, {"outcome", "reason", "cause", "converged", "exit_code", "message"},
                  "verdict");
