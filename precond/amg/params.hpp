@@ -123,7 +123,19 @@ struct AmgParams {
             &P::reuse, "reuse",
             "what stays for new values: pattern, the aggregates and the levels' patterns whatever "
             "the values; exact, the same down to the first level whose strong couplings are "
-            "others, so that M is the one that a new set-up makes; none")};
+            "others, so that M is the one that a new set-up makes; none"),
+        field(
+            &P::format, "format", any(),
+            "of the matrices that a cycle multiplies by: auto, by the planner, level by level, or "
+            "the name of a format, csr where it cannot hold a level"),
+        field(
+            &P::values, "values",
+            "type of these matrices, scaled by powers of two; a level that loses strong couplings "
+            "in it is stored in FP32. auto: fp32 on the host, fp64 on a device"),
+        field(
+            &P::vectors, "vectors",
+            "type of the vectors of a cycle, and the widest of its matrices; auto: fp32, but fp64 "
+            "where values are")};
   }
 };
 
