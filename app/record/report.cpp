@@ -178,8 +178,8 @@ std::string many_systems(Json const& systems) {
                  text + "</table>\n<p><small>A line for each is in systems.csv</small></p>\n");
 }
 
-/// What the matrix was stored in and the vectors were, in turn.
-std::string precisions(Json const& list) {
+/// What the matrix was stored in and the vectors were, in turn, and why `precision: auto` chose so.
+std::string precisions(Json const& list, Json const& choice) {
   if (!list.is_array() || list.empty()) return "";
   std::string text =
       "<table>\n<tr><th>values</th><th>vectors</th><th "
@@ -188,7 +188,10 @@ std::string precisions(Json const& list) {
     text += cat("<tr><td>", value_text(p["values"]), "</td><td>", value_text(p["vectors"]),
                 "</td><td class=\"n\">", value_text(p["iterations"]), "</td><td class=\"t\">",
                 p["why"].is_null() ? "" : value_text(p["why"]), "</td></tr>\n");
-  return section("Precision", "precision", text + "</table>\n");
+  text += "</table>\n";
+  if (choice.is_string())
+    text += cat("<p data-key=\"precision_choice\">auto took ", value_text(choice), "</p>\n");
+  return section("Precision", "precision", text);
 }
 
 /// The order that the matrix was put in.
@@ -311,8 +314,9 @@ std::string report_html(std::string const& result, std::string const& config,
              html_figure(double(picture.spy.rows) / picture.spy.high), " x ",
              html_figure(double(picture.spy.cols) / picture.spy.wide),
              " of them, darker where more are stored</small></p></section>\n",
-             precisions(r["precision"]), object_section("Rounding of the matrix", r, "rounding"),
-             reordering(r["reordering"]), ranks(r["ranks"]), object_section("Work", r, "work"),
+             precisions(r["precision"], r["precision_choice"]),
+             object_section("Rounding of the matrix", r, "rounding"), reordering(r["reordering"]),
+             ranks(r["ranks"]), object_section("Work", r, "work"),
              object_section("Memory", r, "memory"),
              object_section("Memory traffic, estimated", r, "traffic_estimate"),
              object_section("Clocks", r, "clocks_mhz"), object_section("Versions", r, "versions"),

@@ -144,6 +144,18 @@ TEST_F(Pictures, TheReportHoldsEveryKey) {
       on_host);
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_TRUE(has(look(), "outcomes: converged"));
+  o = solve(
+      "problem: {generator: {type: poisson7, n: 6}}\nprecision: auto\n"
+      "solver: {type: cg}\npreconditioner: {type: jacobi}\noutput: {report: true}\n" +
+      on_host);
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(has(look(), "auto took fp32: cond("));
+  o = solve(
+      "problem: {generator: {type: poisson7, n: 6}}\nranks: {count: 2}\n"
+      "solver: {type: cg}\npreconditioner: {type: jacobi}\noutput: {report: true}\n" +
+      on_host);
+  ASSERT_EQ(o.code, 0) << o.err;
+  look();
   auto const r = result();
   for (auto const& [key, value] : r.items())
     EXPECT_TRUE(seen.contains(key) || key == "schema" || key == "warnings" || key == "driver" ||

@@ -438,6 +438,7 @@ std::string timeless(fs::path const& result) {
   r.erase("memory");
   r.erase("process");
   r.erase("joules");
+  r.erase("joules_note");  // tells how long the solves took
   r.erase("clocks_mhz");
   return r.dump();
 }
