@@ -19,18 +19,17 @@
 /// The order is the same on every run: the level of a vertex does not depend on which thread
 /// reaches it first, and all other steps are minima, sums and stable sorts.
 ///
-/// All searches are the steps of one loop, and so are all levels of the numbering
-/// (kernels/steps.hpp): two cooperative kernels.
-///
-///   steps    one per level of a search, four or five per level of the numbering
-///   bytes    of scratch: 8 per entry, 32 if A + A^T must be formed; 180 per row
+///   kernels  one per level of a search, and a copy of the level sizes to the host every 16 levels;
+///            four per level of the numbering
+///   bytes    of scratch: 8 per entry, 32 if A + A^T must be formed; 180 per row; about 1000 per
+///   level
 #pragma once
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include <tcsolve/graph/reorder/adjacency_build.hpp>
-#include <tcsolve/kernels/steps.hpp>
 
 namespace tcsolve::ordering {
 
@@ -50,20 +49,18 @@ struct Begin {
   }
 };
 
-/// Appends the unvisited neighbours of vertex i of a level to the next level, in any order, and
-/// clears the count of the level after that.
+/// Appends the unvisited neighbours of vertex i of a level to the next level, in any order.
 struct Expand {
   PatternView graph;
   Index first, next;
   Index* level;
   Index const* from;
-  Index *to, *count, *after;
+  Index *to, *count;
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
     Index const v = from[i];
     Offset const begin = graph.offsets[v], end = graph.offsets[v + 1];
     warp.each([&](int lane) {
-      if (i == 0 && lane == 0) *after = 0;
       for (Offset k = begin + lane; k < end; k += 32) {
         Index const w = graph.columns[k];
         if (glance(level + w) < first && atomic_exchange(level + w, next) < first)
@@ -110,98 +107,70 @@ struct Turn {
   }
 };
 
-/// What the levels of a search are counted with.
-struct SearchCounts {
-  Index found[3];  ///< vertices of the present level, of the next one and of that after it, in turn
-  Index going_on;  ///< some component is searched once more
-  Index widest;    ///< largest number of levels of a component; 0: the limit was exceeded
-};
-struct ClearCounts {
-  SearchCounts* counts;
-  TCSOLVE_HD void operator()(std::int64_t) const {
-    for (Index& found : counts->found) found = 0;
-    counts->going_on = 0;
-  }
-};
-struct Conclude {
-  SearchCounts* counts;
-  Index widest;
-  TCSOLVE_HD void operator()(std::int64_t) const { counts->widest = widest; }
-};
-
-/// The levels of all vertices, counted from a pseudo-peripheral vertex of each component: searches
-/// until none has more levels than the one before, or all have more than `most` together.
-struct Searches {
-  PatternView graph;
-  Components parts;
-  Index* level;  ///< zeros; in the end levels of the last search of each vertex
-  Index* queue[2];
-  SearchCounts* counts;  ///< zeros
-  Index most;
-
-  TCSOLVE_EITHER_SIDE
-  template <class Steps>
-  TCSOLVE_HD void operator()(Steps const& steps) const {
+/// Computes the levels of all vertices, counted from a pseudo-peripheral vertex of each component.
+template <class On>
+class Search {
+ public:
+  Search(On& on, PatternView const& graph, Components const& parts, Offset most_levels)
+      : on_(on), graph_(graph), parts_(parts), most_(std::numeric_limits<Index>::max() - batch) {
     std::int64_t const n = graph.rows;
-    Index widest = 0;
-    for (Index first = 1, going_on = 1; going_on != 0;) {
-      Index const levels = levels_from(steps, first);
-      if (levels == 0) return;
-      first += levels;
-      widest = levels > widest ? levels : widest;
-      if (parts.count == 1)
-        steps.each(1, LastOfOne{parts.all, first - 1});
-      else
-        steps.each(n, Deepest{parts.of, level, parts.all});
-      steps.each(n, Furthest{parts.of, level, parts.all});
-      steps.each(1, ClearCounts{counts});
-      steps.each(parts.count, Turn{parts.all, &counts->going_on});
-      going_on = steps.value(&counts->going_on);
-    }
-    steps.each(1, Conclude{counts, widest});
+    if (most_levels > 0) most_ = std::min<Offset>(most_, most_levels);
+    counts_ = std::min<Offset>(most_, n) + batch + 1;
+    level_ = on.template take<Index>(n);
+    for (Index*& queue : queue_) queue = on.template take<Index>(n);
+    count_ = on.template take<Index>(counts_);
+    going_on_ = on.template take<Index>(1);
+    on.clear(level_, n);
   }
+  /// Returns false if the levels of all searches together exceed `most_levels`.
+  bool run() {
+    std::int64_t const n = graph_.rows;
+    for (Index going_on = 1, first = 1; going_on != 0;) {
+      Index const levels = levels_from(first);
+      if (levels == 0) return false;
+      first += levels;
+      widest_ = std::max(widest_, levels);
+      if (parts_.count == 1)
+        on_.each(1, LastOfOne{parts_.all, first - 1});
+      else
+        on_.each(n, Deepest{parts_.of, level_, parts_.all});
+      on_.each(n, Furthest{parts_.of, level_, parts_.all});
+      on_.clear(going_on_, 1);
+      on_.each(parts_.count, Turn{parts_.all, going_on_});
+      on_.read(going_on_, &going_on, 1);
+    }
+    return true;
+  }
+  Index const* levels() const { return level_; }
+  Index most() const { return widest_; }  ///< largest number of levels of a component
 
  private:
   /// Returns the number of levels; 0 if the limit is exceeded.
-  TCSOLVE_EITHER_SIDE
-  template <class Steps>
-  TCSOLVE_HD Index levels_from(Steps const& steps, Index first) const {
-    steps.each(parts.count, Begin{parts.all, first, level, queue[0], counts->found});
-    for (Index d = 0;; ++d) {
-      Index const here = steps.value(counts->found + d % 3);
-      if (here == 0) return d;
-      if (first - 1 + d >= most) return 0;
-      steps.each_warp(here,
-                      Expand{graph, first, first + d + 1, level, queue[d % 2], queue[(d + 1) % 2],
-                             counts->found + (d + 1) % 3, counts->found + (d + 2) % 3});
+  Index levels_from(Index first) {
+    std::int64_t const n = graph_.rows;
+    on_.clear(count_, counts_);
+    on_.each(parts_.count, Begin{parts_.all, first, level_, queue_[0], count_});
+    Index met[batch];
+    for (Index k = 0; first - 1 + k < most_; k += batch) {
+      for (Index step = k; step < k + batch; ++step)
+        on_.each_warp(count_ + step, n,
+                      Expand{graph_, first, first + step + 1, level_, queue_[step % 2],
+                             queue_[(step + 1) % 2], count_ + step + 1});
+      on_.read(count_ + k + 1, met, batch);
+      for (Index step = 0; step < batch; ++step)
+        if (met[step] == 0) return k + step + 1;
     }
+    return 0;
   }
-};
 
-/// The levels and the largest number of them; 0: together they are more than `most_levels`.
-struct FoundLevels {
-  Index const* level;
-  Index widest;
+  static constexpr Index batch = 16;
+  On& on_;
+  PatternView graph_;
+  Components parts_;
+  Offset most_, counts_;
+  Index *level_, *queue_[2], *count_, *going_on_;
+  Index widest_ = 0;
 };
-template <class On>
-FoundLevels find_levels(On& on, PatternView const& graph, Components const& parts,
-                        Offset most_levels) {
-  auto const n = static_cast<std::size_t>(graph.rows);
-  constexpr Offset no_limit = std::numeric_limits<Index>::max() / 2;
-  Searches const searches{
-      graph,
-      parts,
-      on.template take<Index>(n),
-      {on.template take<Index>(n), on.template take<Index>(n)},
-      on.template take<SearchCounts>(1),
-      static_cast<Index>(most_levels > 0 ? std::min(most_levels, no_limit) : no_limit)};
-  on.clear(searches.level, graph.rows);
-  on.clear(searches.counts, 1);
-  cooperate(on, searches);
-  SearchCounts counts{};
-  on.read(searches.counts, &counts, 1);
-  return {searches.level, counts.widest};
-}
 
 // ---- numbers ----
 
@@ -302,52 +271,34 @@ struct Reverse {
   }
 };
 
-/// Numbers level k + 1 from level k, of all components.
-struct Number {
-  PatternView graph;
-  Index levels;
-  Index const *list, *starts;  ///< vertices by (level, number), and where each level begins
-  Index *order, *place, *parent, *children, *before;
-
-  TCSOLVE_EITHER_SIDE
-  template <class Steps>
-  TCSOLVE_HD void operator()(Steps const& steps) const {
-    steps.each(graph.rows, Forget{place, parent, children});
-    Index begin = 0, next = steps.value(starts + 1);
-    steps.each(next, NumberStarts{list, order, place});
-    for (Index k = 0; k + 1 < levels && next < graph.rows; ++k) {
-      Index const end = steps.value(starts + k + 2);
-      steps.each_warp(end - next, Adopt{graph, list + next, place, parent, children});
-      steps.scan(children + begin, before + begin, next - begin);
-      steps.each_warp(next - begin,
-                      NumberChildren{graph, begin, next, parent, before, order, place});
-      begin = next, next = end;
-    }
-  }
-};
-
-/// Returns the vertices in Cuthill-McKee order.
+/// Returns the vertices in Cuthill-McKee order; each step numbers one level of all components.
 template <class On>
-Index* number(On& on, PatternView const& graph, Components const& parts, FoundLevels const& found) {
+Index* number(On& on, PatternView const& graph, Components const& parts, Search<On> const& search) {
   std::int64_t const n = graph.rows;
-  Index const levels = found.widest;
+  Index const levels = search.most();
   auto* const key = on.template take<std::uint32_t>(n);
   auto* const list = on.template take<Index>(n);
   auto* const starts = on.template take<Index>(levels + std::size_t{1});
-  on.each(n, LevelKeys{parts.of, found.level, parts.all, key, list});
+  on.each(n, LevelKeys{parts.of, search.levels(), parts.all, key, list});
   on.sort(key, list, n, static_cast<std::uint32_t>(levels));
   on.each(levels + std::int64_t{1}, LevelStarts{key, n, starts});
-  Number const steps{graph,
-                     levels,
-                     list,
-                     starts,
-                     on.template take<Index>(n),
-                     on.template take<Index>(n),
-                     on.template take<Index>(n),
-                     on.template take<Index>(n),
-                     on.template take<Index>(n)};
-  cooperate(on, steps);
-  return steps.order;
+  std::vector<Index> start(levels + std::size_t{1});
+  on.read(starts, start.data(), levels + std::int64_t{1});
+
+  auto* const order = on.template take<Index>(n);
+  auto* const place = on.template take<Index>(n);
+  auto* const parent = on.template take<Index>(n);
+  auto* const children = on.template take<Index>(n);
+  auto* const before = on.template take<Index>(n);
+  on.each(n, Forget{place, parent, children});
+  on.each(start[1], NumberStarts{list, order, place});
+  for (Index k = 0; k + 1 < levels && start[k + 1] < n; ++k) {
+    Index const begin = start[k], next = start[k + 1];
+    on.each_warp(start[k + 2] - next, Adopt{graph, list + next, place, parent, children});
+    on.scan(children + begin, before + begin, next - begin, Plus{});
+    on.each_warp(next - begin, NumberChildren{graph, begin, next, parent, before, order, place});
+  }
+  return order;
 }
 
 template <class On>
@@ -358,9 +309,9 @@ bool build(On& on, PatternView const& a, CuthillMckeeLimits const& limits, Index
   if (!symmetrize(on, graph, limits.longest)) return false;
   ByDegree const sorted = by_degree(on, graph);
   Components const parts = components(on, graph, sorted);
-  FoundLevels const found = find_levels(on, sorted.graph, parts, limits.levels);
-  if (found.widest == 0) return false;
-  Index const* const order = number(on, sorted.graph, parts, found);
+  Search<On> search(on, sorted.graph, parts, limits.levels);
+  if (!search.run()) return false;
+  Index const* const order = number(on, sorted.graph, parts, search);
   auto* const key = on.template take<std::uint32_t>(n);
   auto* const reversed = on.template take<Index>(n);
   on.each(n, Reverse{order, parts.of, sorted.given, n, key, reversed});

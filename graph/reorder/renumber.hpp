@@ -4,7 +4,7 @@
 /// backend (kernels/convert.hpp): cuthill_mckee_build.hpp, permute_build.hpp, locality_build.hpp.
 ///
 ///   host   Kokkos
-///   cuda   one warp per row, two cooperative kernels for all searches and all numbers
+///   cuda   one warp per row, one kernel per level of a search
 #pragma once
 
 #include <tcsolve/core/context.hpp>
@@ -17,7 +17,7 @@ namespace tcsolve {
 /// 0: no limit.
 struct CuthillMckeeLimits {
   Offset longest = 0;  ///< entries of a row, which a single warp processes
-  Offset levels = 0;   ///< of all searches together; a level costs one to five barriers
+  Offset levels = 0;   ///< of all searches together; a level costs one to three kernels
 };
 
 /// Sums over blocks of 32 rows (graph/reorder/locality.hpp).
@@ -28,7 +28,7 @@ struct LocalitySums {
 
 namespace host {
 /// Writes old_numbers (rows) of reverse_cuthill_mckee() to host memory. Returns false and writes
-/// nothing if a limit is exceeded.
+/// nothing if a limit is exceeded; the search stops at most 15 levels beyond the limit.
 bool cuthill_mckee(Host&, Arena&, PatternView const& a, CuthillMckeeLimits const&,
                    Index* old_numbers);
 /// P A P^T, rows in ascending order; old_numbers and new_numbers (rows) in the space of `a`.
