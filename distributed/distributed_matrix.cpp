@@ -144,7 +144,7 @@ DistributedMatrix::DistributedMatrix(Context& ctx, std::int64_t first_row, CsrVi
   for (Offset e = 0; e < a.entries; ++e)
     if (a.columns[e] < first || a.columns[e] >= end) wanted.push_back(a.columns[e]);
   std::ranges::sort(wanted);
-  wanted.erase(std::ranges::unique(wanted).begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   plan_ = HaloPlan(ranks, columns_, std::move(wanted));
   split(first, a);
   measure(ctx);

@@ -180,7 +180,7 @@ TEST_P(OperatorInterface, ResidualChecksAllThreeVectorsFirst) {
   with_format([&]<class T>(FormatUnderTest<T> const& format) {
     auto [A, a] = make(ctx(), format, random_matrix(4, 6, 3, 5));
     auto vector = [&](Index n) { return Guarded<T>(ctx(), std::vector<double>(n, 1)); };
-    auto says = [&](Guarded<T>& b, Guarded<T>& x, Guarded<T>& r, std::string const& words) {
+    auto says = [&, &A = A](Guarded<T>& b, Guarded<T>& x, Guarded<T>& r, std::string const& words) {
       std::string text =
           message_of<ShapeError>([&, A = A] { A->residual(ctx(), b.in(), x.in(), r.view()); });
       EXPECT_NE(text.find("4 x 6"), std::string::npos) << text;
@@ -208,7 +208,7 @@ TEST_P(OperatorInterface, ErrorsNameBothQuantities) {
     auto block = [&](Index n, Index k) {
       return Guarded<T>(ctx(), n, k, Layout::row_major, 0, ones);
     };
-    auto says = [&](MultiView<T> x, MultiView<T> y, Op op, std::vector<std::string> words) {
+    auto says = [&, &A = A](MultiView<T> x, MultiView<T> y, Op op, std::vector<std::string> words) {
       std::string text =
           message_of<ShapeError>([&, A = A] { A->apply(ctx(), T(1), x, T(0), y, op); });
       for (auto const& word : words)

@@ -291,8 +291,7 @@ Csr<double> square_integers(Index n, bool wide) {
       for (Index j = 0; j < n; ++j) columns[j] = j;
     }
     std::ranges::sort(columns);
-    auto const again = std::ranges::unique(columns);
-    columns.erase(again.begin(), again.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
     for (Index const j : columns) {
       a.columns.push_back(j);
       a.values.push_back(double(random() % 7) - 3);

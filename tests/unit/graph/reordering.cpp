@@ -109,7 +109,7 @@ TEST(Adjacency, IsThePatternOfAPlusItsTransposeWithoutTheDiagonal) {
   for (auto const& [name, a] : adversarial()) {
     SCOPED_TRACE(name);
     if (a.rows != a.cols) {
-      std::string const text = message_of<ShapeError>([&] { adjacency(a); });
+      std::string const text = message_of<ShapeError>([&, &a = a] { adjacency(a); });
       EXPECT_NE(text.find(cat(a.rows, " x ", a.cols)), std::string::npos) << text;
       continue;
     }

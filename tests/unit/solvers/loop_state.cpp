@@ -119,7 +119,7 @@ TEST(KernelsFrame, OnlyTheLeaderRaisesAndTheFirstReasonStands) {
   EXPECT_EQ(stop_of(s), Stop::breakdown);
   EXPECT_EQ(s.cause, static_cast<int>(Cause::rho));
   EXPECT_EQ(s.value, 2);
-  EXPECT_TRUE(Frame(&s).stopped());
+  EXPECT_TRUE(Frame{&s}.stopped());
   Frame none;
   EXPECT_FALSE(none.stopped());
   EXPECT_FALSE(none.raise(Stop::diverged, Cause::none, 1));
