@@ -6,10 +6,6 @@
 namespace tcsolve {
 namespace {
 
-MatrixFacts facts_of(Context& ctx, System const& system) {
-  return with_host(ctx, system, [](CsrView<double> const& a) { return matrix_facts(a); });
-}
-
 /// f(the factory of a recipe, its name), in turn, until that is true.
 template <class F>
 void until(Context& ctx, MatrixFacts const& facts, F const& f) {
@@ -23,7 +19,7 @@ void until(Context& ctx, MatrixFacts const& facts, F const& f) {
 /// The first preconditioner that can be made.
 OperatorPtr<double> first_of(Context& ctx, System system) {
   if (!system.host) system.host = std::make_shared<HostMatrix>();
-  MatrixFacts const facts = facts_of(ctx, system);
+  MatrixFacts const facts = matrix_facts(ctx, system.matrix);
   system.symmetric = facts.symmetric;
   OperatorPtr<double> M;
   std::string problems_met;
@@ -51,13 +47,14 @@ std::unique_ptr<Preconditioner> AutoPreconditionerFactory::build(Context& ctx,
 MemoryNeed AutoPreconditionerFactory::memory(Context& ctx, System const& system) const {
   MemoryNeed need;
   bool found = false;
-  until(ctx, facts_of(ctx, system), [&](PreconditionerFactory const& factory, std::string const&) {
-    try {
-      need = factory.memory(ctx, system);
-      found = fits(ctx, need);
-    } catch (SetupError const&) {}  // build() meets it, too
-    return found;
-  });
+  until(ctx, matrix_facts(ctx, system.matrix),
+        [&](PreconditionerFactory const& factory, std::string const&) {
+          try {
+            need = factory.memory(ctx, system);
+            found = fits(ctx, need);
+          } catch (SetupError const&) {}  // build() meets it, too
+          return found;
+        });
   return found ? need : MemoryNeed{};
 }
 

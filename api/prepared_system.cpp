@@ -69,30 +69,30 @@ void PreparedSystem::or_clear(F const& f) {
 
 void PreparedSystem::load(CsrView<double> const& a, Arrays arrays) {
   HostMatrix::Loan const loan = host_->lend(a);
-  load_by(a, [&] { matrix_.take(ctx_, a, arrays, needs_host()); });
+  load_by([&] { matrix_.take(ctx_, a, arrays, needs_host()); });
 }
 
 void PreparedSystem::load(Csr<double> a) {
   if (ctx_.space() != Space::host && !needs_host())  // it stays until the preconditioner is made
     return load(a.view(), Arrays::copied);
   HostMatrix::Loan const loan = host_->lend_nothing();
-  load_by(a.view(), [&] { matrix_.take(ctx_, std::move(a), needs_host()); });
+  load_by([&] { matrix_.take(ctx_, std::move(a), needs_host()); });
 }
 
-/// take() may move what `a` is a view of.
+/// take() fills matrix_.
 template <class Take>
-void PreparedSystem::load_by(CsrView<double> const& a, Take const& take) {
+void PreparedSystem::load_by(Take const& take) {
   clear();
   report_ = {};
   or_clear([&] {
-    if (parts_.chooses())
-      phase(ctx_, "looking at the matrix", report_.plan,
-            [&] { recipes_.list().look(ctx_, host_->of(ctx_, a)); });
     phase(ctx_, ctx_.space() == Space::cuda ? "uploading the matrix" : "taking the matrix",
           report_.upload, [&] {
             take();
             ctx_.synchronize();
           });
+    if (parts_.chooses())
+      phase(ctx_, "looking at the matrix", report_.plan,
+            [&] { recipes_.list().look(ctx_, matrix_.storage()->view(), *host_); });
     if (options_.precision == PrecisionChoice::automatic)
       phase(ctx_, "estimating the condition", report_.plan, [&] { choose_types(); });
     phase(ctx_, "choosing an order and a format", report_.plan, [&] { plan(); });
@@ -115,7 +115,7 @@ void PreparedSystem::load(GivenOperators given) {
     A_true_ = given_.A_true ? given_.A_true : A_;
     csr_ = std::dynamic_pointer_cast<CsrOperator<double> const>(A_);
     report_.format = A_->name();
-    if (parts_.chooses() && csr_) recipes_.list().look(ctx_, host_->of(ctx_, csr_->view()));
+    if (parts_.chooses() && csr_) recipes_.list().look(ctx_, csr_->view(), *host_);
     phase(ctx_, "setting up", report_.setup, [&] { setup(); });
   });
 }

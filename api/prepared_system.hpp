@@ -69,7 +69,7 @@ class PreparedSystem {
   void clear();
   bool needs_host() const { return cache_ || parts_.matrix_operator->needs_host(); }
   template <class Take>
-  void load_by(CsrView<double> const& a, Take const& take);
+  void load_by(Take const& take);
   void plan();
   void convert();
   // prepared_precision.cpp

@@ -38,9 +38,12 @@ void RecipeList::forget() {
   look_after_ = 2;
 }
 
-auto RecipeList::entries_for(Context& ctx, CsrView<double> const& a) -> Entries {
-  facts_ = SystemFacts(a, ctx.cancel_flag());
-  return entries_by(ctx, matrix_facts(a));
+auto RecipeList::entries_for(Context& ctx, CsrView<double> const& a, HostMatrix& host) -> Entries {
+  MatrixFacts const f = matrix_facts(ctx, a);
+  bool const may_be_singular = f.square() && f.zero_diagonal > 0;
+  facts_ = may_be_singular ? SystemFacts(host.of(ctx, a), ctx.cancel_flag())
+                           : SystemFacts(f.square() ? f.rows : 0);
+  return entries_by(ctx, f);
 }
 
 auto RecipeList::entries_by(Context& ctx, MatrixFacts f) -> Entries {
@@ -73,10 +76,10 @@ auto RecipeList::entries_by(Context& ctx, MatrixFacts f) -> Entries {
   return entries;
 }
 
-void RecipeList::look(Context& ctx, CsrView<double> const& a) {
+void RecipeList::look(Context& ctx, CsrView<double> const& a, HostMatrix& host) {
   if (is_named()) return;
   rates_ = CostTable::shipped(ctx).factors;
-  list_ = entries_for(ctx, a);
+  list_ = entries_for(ctx, a, host);
 }
 
 void RecipeList::look(Context& ctx, DistributedMatrix const& a) {
@@ -143,8 +146,8 @@ bool RecipeList::look_again(Context& ctx, System& system) {
   if (is_named() || !std::exchange(stale_, false) || ranks_) return false;
   values_ = 0;
   look_after_ = std::min(2 * look_after_, 1 << 20);
-  Entries list =
-      with_host(ctx, system, [&](CsrView<double> const& a) { return entries_for(ctx, a); });
+  HostMatrix once;
+  Entries list = entries_for(ctx, system.matrix, host_side(system, once));
   system.symmetric = symmetric_;
   if (list == list_) return false;
   list_ = std::move(list);

@@ -35,8 +35,9 @@ class RecipeList {
   /// Solver and preconditioner are named: nothing is chosen, and what fails is the caller's to
   /// know as it is.
   bool is_named() const { return !parts_.chooses(); }
-  /// The list of a matrix on the host, where something is chosen.
-  void look(Context&, CsrView<double> const& a);
+  /// The list of a matrix in the Context's space, where something is chosen. `host`: of it, which
+  /// is asked where the diagonal has zeros.
+  void look(Context&, CsrView<double> const& a, HostMatrix& host);
   /// That of a matrix of several ranks. It stays the same for new values.
   void look(Context&, DistributedMatrix const& a);
   /// As before look().
@@ -108,7 +109,7 @@ class RecipeList {
   };
   using Entries = std::vector<Entry>;
 
-  Entries entries_for(Context&, CsrView<double> const& a);
+  Entries entries_for(Context&, CsrView<double> const& a, HostMatrix& host);
   Entries entries_by(Context&, MatrixFacts facts);
   bool look_again(Context&, System&);
   bool admits(Entry const&) const;

@@ -122,50 +122,6 @@ void add_general(std::vector<Recipe>& list, std::string const& gmres, std::strin
 
 }  // namespace
 
-std::string MatrixFacts::text() const {
-  return cat(rows, " x ", cols, ", ", entries, " entries, ",
-             !square()   ? "not square"
-             : symmetric ? "symmetric"
-                         : "nonsymmetric",
-             !square()             ? ""
-             : positive_diagonal() ? ", positive diagonal"
-             : zero_diagonal > 0   ? ", zeros on the diagonal"
-                                   : ", negative entries on the diagonal");
-}
-
-namespace {
-
-/// Without symmetry.
-MatrixFacts row_facts(CsrView<double> const& a) {
-  MatrixFacts f;
-  f.rows = a.rows;
-  f.cols = a.cols;
-  f.entries = a.entries;
-  for (Index i = 0; i < a.rows; ++i) {
-    double diagonal = 0, others = 0;
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      if (a.columns[k] == i)
-        diagonal = a.values[k];
-      else
-        others += std::abs(a.values[k]);
-    f.zero_diagonal += diagonal == 0;
-    f.negative_diagonal += diagonal < 0;
-    f.dominant_rows += std::abs(diagonal) >= others;
-    double const size = std::abs(diagonal) + others;
-    if (size > 0 && (f.least_row == 0 || size < f.least_row)) f.least_row = size;
-    f.largest_row = std::max(f.largest_row, size);
-  }
-  return f;
-}
-
-}  // namespace
-
-MatrixFacts matrix_facts(CsrView<double> const& a) {
-  MatrixFacts f = row_facts(a);
-  f.symmetric = is_symmetric(a);
-  return f;
-}
-
 MatrixFacts matrix_facts(Context& ctx, DistributedMatrix const& a) {
   if (a.rows() != a.columns())
     throw Unsupported(cat("auto over ", ctx.communicator().ranks(), " ranks, of a matrix of ",

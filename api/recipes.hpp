@@ -20,31 +20,10 @@
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/distributed/distributed_matrix.hpp>
 #include <tcsolve/formats/choose/cost_model.hpp>
-#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/matrix/facts.hpp>
 
 namespace tcsolve {
 
-/// What the choice goes by.
-struct MatrixFacts {
-  Index rows = 0, cols = 0;
-  Offset entries = 0;
-  bool symmetric = false;                 ///< a_ij = a_ji up to 1e-12 of their size
-  Index zero_diagonal = 0;                ///< rows whose diagonal entry is absent or zero
-  Index negative_diagonal = 0;            ///< rows where it is negative
-  Index dominant_rows = 0;                ///< |a_ii| >= sum_{j != i} |a_ij|
-  double least_row = 0, largest_row = 0;  ///< sum_j |a_ij|, of rows that are not zero
-  /// Rows differ so much in size that a residual that is small in norm may leave unknowns unsolved.
-  bool uneven_rows() const {
-    constexpr double far = 1e6;
-    return least_row > 0 && largest_row > far * least_row;
-  }
-  bool square() const { return rows == cols; }
-  bool positive_diagonal() const { return zero_diagonal == 0 && negative_diagonal == 0; }
-  /// "100 x 80, 460 entries, not square".
-  std::string text() const;
-};
-/// Of a canonical host matrix. Cost: one pass, two where it is symmetric.
-MatrixFacts matrix_facts(CsrView<double> const& a);
 /// Of all rows, the same on every rank. Throws Unsupported where it is not square. Cost: the rows
 /// of the halo are fetched, to look for symmetry.
 MatrixFacts matrix_facts(Context&, DistributedMatrix const& a);

@@ -21,6 +21,8 @@ class SystemFacts {
   /// Of a matrix on the host; nothing where it is not square. Cost: two passes; where the diagonal
   /// has zeros, structural_rank().
   explicit SystemFacts(CsrView<double> const& a, CancelFlag cancel = {});
+  /// Of n rows and columns without a zero on the diagonal: none is empty, and the rank is n.
+  explicit SystemFacts(Index n) : n_(n), rank_(n) {}
 
   /// Whether A is singular whatever its values are.
   bool is_singular() const { return rank_ < n_; }

@@ -1,46 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/api/transposed_system.hpp>
 
-#include <bit>
 #include <chrono>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <tcsolve/core/timed.hpp>
+#include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/operators/composite.hpp>
 
 namespace tcsolve {
-
-bool mirrors_bit_by_bit(CsrView<double> const& a) {
-  if (a.rows != a.cols) return false;
-  // next[j]: the entry of row j, right of the diagonal, whose mirror is to come.
-  std::vector<Offset> next(static_cast<std::size_t>(a.rows));
-  auto const bits = [&](Offset k) { return std::bit_cast<std::uint64_t>(a.values[k]); };
-  for (Index i = 0; i < a.rows; ++i) {
-    Offset k = a.offsets[i];
-    for (; k < a.offsets[i + 1] && a.columns[k] < i; ++k) {
-      Index const j = a.columns[k];
-      Offset& mirror = next[static_cast<std::size_t>(j)];
-      if (mirror == a.offsets[j + 1] || a.columns[mirror] != i || bits(mirror) != bits(k))
-        return false;
-      ++mirror;
-    }
-    if (k < a.offsets[i + 1] && a.columns[k] == i) ++k;
-    next[static_cast<std::size_t>(i)] = k;
-  }
-  for (Index j = 0; j < a.rows; ++j)
-    if (next[static_cast<std::size_t>(j)] != a.offsets[j + 1]) return false;
-  return true;
-}
 
 bool TransposedSystem::is_symmetric() {
   if (options_.symmetric != Symmetry::automatic) return options_.symmetric == Symmetry::yes;
   if (of_.given().A) return false;  // nobody knows their entries
   if (symmetric_) return *symmetric_;
   CsrStorage<double> const a = of_.entries();
-  symmetric_ = a.view().space == Space::host ? mirrors_bit_by_bit(a.view())
-                                             : mirrors_bit_by_bit(to_host(ctx_, a.view()).view());
+  symmetric_ = mirrors_bit_by_bit(ctx_, a.view());
   return *symmetric_;
 }
 

@@ -20,10 +20,6 @@
 
 namespace tcsolve {
 
-/// Whether a_ij and a_ji are the same bits, and either is stored where the other is. Of a canonical
-/// host matrix. Cost: a pass, an offset for each row.
-bool mirrors_bit_by_bit(CsrView<double> const& a);
-
 class TransposedSystem {
  public:
   /// Of the matrix or the operators that `of` has, which must outlive it.

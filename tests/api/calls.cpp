@@ -181,16 +181,6 @@ TEST(TransposedSolve, OfASymmetricMatrixIsThatOfTheMatrix) {
   EXPECT_THAT(told.setup_report().transposed, HasSubstr("given as symmetric"));
 }
 
-TEST(TransposedSolve, KnowsWhichMatricesMirrorThemselves) {
-  for (auto const& [name, a] : test::adversarial()) {
-    SCOPED_TRACE(name);
-    bool const same = a.rows == a.cols && transpose(a.view()) == a;
-    EXPECT_EQ(mirrors_bit_by_bit(a.view()), same);
-  }
-  EXPECT_TRUE(mirrors_bit_by_bit(generate(Poisson27Params{.n = 5}).view()));
-  EXPECT_FALSE(mirrors_bit_by_bit(flow(5).view()));
-}
-
 TEST(TransposedSolve, OfARectangularMatrix) {
   // Underdetermined and of full rank: A^T x = b with b in its range has a solution.
   Csr<double> a;

@@ -68,7 +68,9 @@ TYPED_TEST(GraphSearchOn, EveryWayOnEveryLevelIsTheQueue) {
     SCOPED_TRACE(name);
     CsrStorage<double> const there(this->ctx(), a);
     std::mt19937 draw(7);
-    auto const any = [&, &a = a] { return static_cast<Index>(draw() % static_cast<unsigned>(a.rows)); };
+    auto const any = [&, &a = a] {
+      return static_cast<Index>(draw() % static_cast<unsigned>(a.rows));
+    };
     for (Along const along : {Along::rows, Along::columns, Along::both})
       for (auto const& [tile, edges] : {std::pair{32, 1}, {64, 1}, {64, -1}, {32, 5}}) {
         SCOPED_TRACE(cat("along ", int(along), ", tiles of ", tile, " with ", edges, " edges"));

@@ -107,7 +107,9 @@ TEST(BreadthFirst, IsThatOfAPlainQueue) {
   for (auto const& [name, a] : graphs()) {
     SCOPED_TRACE(name);
     std::mt19937 draw(7);
-    auto const any = [&, &a = a] { return static_cast<Index>(draw() % static_cast<unsigned>(a.rows)); };
+    auto const any = [&, &a = a] {
+      return static_cast<Index>(draw() % static_cast<unsigned>(a.rows));
+    };
     for (Along const along : {Along::rows, Along::columns, Along::both})
       for (Index const depth : {-1, 0, 1, 3})
         for (int const variant : {0, 1, 2, 3}) {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Facts of a matrix, written once for both backends (kernels/convert.hpp). A first pass has a row
+/// for each lane of a warp, whose counts are summed before they are added to those of all; a second
+/// one has the entries of a row for the lanes, each of which looks for the mirror of its own.
+#pragma once
+
+#include <bit>
+#include <limits>
+
+#include <tcsolve/kernels/atomics.hpp>
+#include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/matrix/facts.hpp>
+#include <tcsolve/matrix/symmetry.hpp>
+
+namespace tcsolve {
+
+/// What has been seen of all rows. Sizes are bits of positive doubles, which are ordered as these.
+struct SeenRows {
+  std::int32_t zero_diagonal, negative_diagonal, dominant;
+  std::int32_t pairs_differ;
+  std::int64_t least, largest;
+};
+
+struct SeeNothing {
+  SeenRows* seen;
+  TCSOLVE_HD void operator()(std::int64_t) const {
+    *seen = {0, 0, 0, 0, std::numeric_limits<std::int64_t>::max(), 0};
+  }
+};
+
+TCSOLVE_HD std::int64_t bits_of(double v) {
+#if defined(__CUDA_ARCH__)
+  return __double_as_longlong(v);
+#else
+  return std::bit_cast<std::int64_t>(v);
+#endif
+}
+
+/// Rows 32 w to 32 w + 31, and s_i of each (matrix/symmetry.hpp).
+struct SeeRows {
+  CsrView<double> a;
+  SeenRows* seen;
+  double* scale;
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t w) const {
+    typename Warp::template Of<std::uint32_t> zero, negative, dominant;
+    warp.each([&](int lane) {
+      zero[lane] = negative[lane] = dominant[lane] = 0;
+      std::int64_t const i = 32 * w + lane;
+      if (i >= a.rows) return;
+      double diagonal = 0, others = 0;
+      for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
+        if (a.columns[k] == i)
+          diagonal = a.values[k];
+        else
+          others += magnitude(a.values[k]);
+      double const own = magnitude(diagonal), whole = own + others;
+      zero[lane] = diagonal == 0, negative[lane] = diagonal < 0, dominant[lane] = own >= others;
+      scale[i] = row_scale(a, i);
+      if (!(whole > 0)) return;
+      lower_to(&seen->least, bits_of(whole));
+      raise_to(&seen->largest, bits_of(whole));
+    });
+    std::int64_t const counts[] = {warp.sum(zero), warp.sum(negative), warp.sum(dominant)};
+    warp.each([&](int lane) {
+      if (lane != 0) return;
+      std::int32_t* const to[] = {&seen->zero_diagonal, &seen->negative_diagonal, &seen->dominant};
+      for (int c = 0; c < 3; ++c)
+        if (counts[c] > 0) atomic_add(to[c], static_cast<std::int32_t>(counts[c]));
+    });
+  }
+};
+
+/// Where row j stores column i; -1 where it does not. The mirror of the p-th entry of a row of a
+/// stencil is the p-th from the end of its own row.
+TCSOLVE_HD Offset place_of(CsrView<double> const& a, Index j, Index i, Offset p) {
+  Offset low = a.offsets[j];
+  Offset const end = a.offsets[j + 1], guess = end - 1 - p;
+  if (guess >= low && a.columns[guess] == i) return guess;
+  for (Offset high = end; low < high;) {
+    Offset const middle = low + (high - low) / 2;
+    if (a.columns[middle] < i)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < end && a.columns[low] == i ? low : -1;
+}
+
+struct UpToRounding {
+  double const* scale;
+  TCSOLVE_HD bool operator()(Index i, Index j, double x, double y, bool) const {
+    return are_mirrors(x, y, scale[i], scale[j]);
+  }
+};
+struct BitByBit {
+  TCSOLVE_HD bool operator()(Index, Index, double x, double y, bool stored) const {
+    return stored && bits_of(x) == bits_of(y);
+  }
+};
+
+/// *differ = 1 where an entry of row i is not the same as its mirror.
+template <class Same>
+struct ComparePairs {
+  CsrView<double> a;
+  Same same;
+  std::int32_t* differ;
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
+    Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+    warp.each([&](int lane) {
+      for (Offset k = begin + lane; k < end && glance(differ) == 0; k += 32) {
+        Index const j = a.columns[k];
+        if (j == i) continue;
+        Offset const mirror = place_of(a, j, static_cast<Index>(i), k - begin);
+        double const y = mirror < 0 ? 0.0 : a.values[mirror];
+        if (!same(static_cast<Index>(i), j, a.values[k], y, mirror >= 0)) put(differ, 1);
+      }
+    });
+  }
+};
+
+template <class On>
+MatrixFacts matrix_facts(On& on, CsrView<double> const& a, Pairs pairs) {
+  auto* const seen = on.template take<SeenRows>(1);
+  auto* const scale = on.template take<double>(static_cast<std::size_t>(a.rows));
+  on.each(1, SeeNothing{seen});
+  on.each_warp((std::int64_t{a.rows} + 31) / 32, SeeRows{a, seen, scale});
+  bool const compares = pairs == Pairs::compare && a.rows == a.cols;
+  if (compares) on.each_warp(a.rows, ComparePairs<UpToRounding>{a, {scale}, &seen->pairs_differ});
+  SeenRows all;
+  on.read(seen, &all, 1);
+  bool const some = all.largest > 0;
+  return {.rows = a.rows,
+          .cols = a.cols,
+          .entries = a.entries,
+          .symmetric = compares && all.pairs_differ == 0,
+          .zero_diagonal = all.zero_diagonal,
+          .negative_diagonal = all.negative_diagonal,
+          .dominant_rows = all.dominant,
+          .least_row = some ? std::bit_cast<double>(all.least) : 0.0,
+          .largest_row = some ? std::bit_cast<double>(all.largest) : 0.0};
+}
+
+template <class On>
+bool mirrors_bit_by_bit(On& on, CsrView<double> const& a) {
+  auto* const differ = on.template take<std::int32_t>(1);
+  on.clear(differ, 1);
+  on.each_warp(a.rows, ComparePairs<BitByBit>{a, {}, differ});
+  std::int32_t found = 0;
+  on.read(differ, &found, 1);
+  return found == 0;
+}
+
+}  // namespace tcsolve
