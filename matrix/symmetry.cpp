@@ -1,28 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/matrix/symmetry.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 namespace tcsolve {
-double row_scale(CsrView<double> const& a, Index i) {
-  double diagonal = 0, largest = 0;
-  for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
-    double const size = std::abs(a.values[k]);
-    if (a.columns[k] == i) diagonal = size;
-    largest = std::max(largest, size);
-  }
-  return std::sqrt(diagonal > 0 ? diagonal : largest);
-}
-
-bool are_mirrors(double x, double y, double scale_i, double scale_j) {
-  constexpr double of_the_pair = 1e-12;
-  constexpr double of_the_rows = 8 * std::numeric_limits<double>::epsilon();
-  return std::abs(x - y) <=
-         of_the_pair * std::max(std::abs(x), std::abs(y)) + of_the_rows * scale_i * scale_j;
-}
 
 // With columns ascending, the entries left of the diagonal of a row are met in their order by the
 // rows above it; next[j] is the first of row j that has not been met.

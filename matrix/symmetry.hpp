@@ -2,12 +2,24 @@
 /// Whether a matrix is symmetric in its entries.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
+#include <tcsolve/core/portable.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 namespace tcsolve {
 
-/// s_i = sqrt |a_ii|; of a row with a_ii = 0 the root of its largest entry. Of a host matrix.
-double row_scale(CsrView<double> const& a, Index i);
+/// s_i = sqrt |a_ii|; of a row with a_ii = 0 the root of its largest entry.
+TCSOLVE_HD double row_scale(CsrView<double> const& a, std::int64_t i) {
+  double diagonal = 0, largest = 0;
+  for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+    double const size = std::fabs(a.values[k]);
+    if (a.columns[k] == i) diagonal = size;
+    largest = size > largest ? size : largest;
+  }
+  return std::sqrt(diagonal > 0 ? diagonal : largest);
+}
 
 /// Whether x = a_ij and y = a_ji agree up to what rounding explains:
 ///
@@ -15,7 +27,12 @@ double row_scale(CsrView<double> const& a, Index i);
 ///
 /// The second term is that of sums whose parts cancel: finite elements add entries of size up to
 /// s_i s_j, and the rounding errors of a sum that is 0 differ between the triangles.
-bool are_mirrors(double x, double y, double scale_i, double scale_j);
+TCSOLVE_HD bool are_mirrors(double x, double y, double scale_i, double scale_j) {
+  constexpr double of_the_pair = 1e-12;
+  constexpr double of_the_rows = 8 * std::numeric_limits<double>::epsilon();
+  double const a = std::fabs(x), b = std::fabs(y);
+  return std::fabs(x - y) <= of_the_pair * (a > b ? a : b) + of_the_rows * scale_i * scale_j;
+}
 
 /// Whether all a_ij and a_ji are mirrors; an entry that is not stored is 0. D A D is judged as A
 /// is, for any diagonal D and a diagonal of A without zeros. False for a matrix that is not square,
