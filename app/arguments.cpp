@@ -211,6 +211,8 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   info->add_flag("--json", parsed.json, "as JSON");
   info->add_flag("--graph", parsed.graph,
                  "components, degrees and levels of the graph of A + A^T as well");
+  info->add_flag("--amg", parsed.amg,
+                 "the levels that multigrid makes of it, on the host with its defaults");
   info->add_flag("-v,--verbose", verbose, "what each format would cost, and models of formats");
   auto* const generate = app.add_subcommand(
       "generate", "write a matrix, e.g. `generate poisson7 --set n=64 -o A.mtx`");

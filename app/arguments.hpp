@@ -37,6 +37,7 @@ struct Arguments {
   std::string file;                  ///< of `generate`: where the matrix goes
   bool json = false;                 ///< of `info` and `advise`
   bool graph = false;                ///< of `info`
+  bool amg = false;                  ///< of `info`
   bool all = false;                  ///< of `advise`: every candidate runs to its end
   std::optional<double> rtol;        ///< of `advise`; in a solve one of the sets
   std::optional<double> time_limit;  ///< seconds; of `advise`; in a solve one of the sets

@@ -44,7 +44,7 @@ int dispatch(Arguments const& arguments) {
                                arguments.json                    ? InfoForm::json
                                : arguments.talk == Talk::verbose ? InfoForm::all
                                                                  : InfoForm::facts,
-                               arguments.graph);
+                               {.graph = arguments.graph, .amg = arguments.amg});
       return 0;
     case Task::generate:
       std::cout << generate_file(registries, arguments.subject, arguments.sets, arguments.file);

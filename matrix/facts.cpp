@@ -31,6 +31,7 @@ MatrixFacts row_facts(CsrView<double> const& a) { return on_host(a, Pairs::leave
 
 MatrixFacts matrix_facts(Context& ctx, CsrView<double> const& a) {
   if (a.space == Space::host) return matrix_facts(a);
+  Context::Entry const entry(ctx);
   return ctx.visit([&](auto& on) { return matrix_facts(on, ctx.arena(), a, Pairs::compare); });
 }
 
@@ -44,6 +45,7 @@ bool is_symmetric(Context& ctx, CsrView<double> const& a) {
 
 bool mirrors_bit_by_bit(Context& ctx, CsrView<double> const& a) {
   if (a.rows != a.cols) return false;
+  Context::Entry const entry(ctx);
   return ctx.visit([&](auto& on) { return mirrors_bit_by_bit(on, ctx.arena(), a); });
 }
 

@@ -2,6 +2,7 @@
 #include <tcsolve/app/commands/matrix_info.hpp>
 
 #include <tcsolve/app/commands/graph_facts.hpp>
+#include <tcsolve/app/commands/level_info.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
 #include <tcsolve/formats/choose/ordering.hpp>
@@ -71,6 +72,7 @@ struct FileFacts {
   CsrSummary summary;
   Locality locality;
   std::optional<GraphFacts> graph;  ///< where it is asked for
+  std::optional<LevelInfo> levels;  ///< likewise
   std::vector<DevicePlan> plans;
   std::vector<NamedModel> models;
 };
@@ -102,7 +104,7 @@ std::vector<NamedModel> models(Csr<double> const& a) {
 }
 
 FileFacts gather(std::filesystem::path const& file, std::string const& calibration,
-                 bool with_models, bool with_graph) {
+                 bool with_models, InfoParts parts) {
   MatrixFileSize const size = matrix_file_size(file);
   // The summary transposes the matrix: twice its size, and what reading takes.
   require_memory(std::max(2 * size.csr_bytes, size.reading_bytes), 0, file_name(file));
@@ -111,7 +113,8 @@ FileFacts gather(std::filesystem::path const& file, std::string const& calibrati
           size,
           summarize(a),
           locality(a),
-          with_graph ? std::optional(graph_facts(a)) : std::nullopt,
+          parts.graph ? std::optional(graph_facts(a)) : std::nullopt,
+          parts.amg ? std::optional(level_info(a)) : std::nullopt,
           plans(a, calibration),
           with_models ? models(a) : std::vector<NamedModel>{}};
 }
@@ -182,7 +185,8 @@ std::string info_text(FileFacts const& facts, bool all) {
              number(s.norm_frobenius), ", largest entry ", number(s.max_abs), "\n",           //
              "entries a row   least ", s.min_row, ", mean ", number(mean_row(s)), ", most ",  //
              s.max_row, "; ", s.empty_rows, " rows are empty\n",                              //
-             histogram_text(s), facts.graph ? text(*facts.graph) : "", decisions);
+             histogram_text(s), facts.graph ? text(*facts.graph) : "",
+             facts.levels ? text(*facts.levels) : "", decisions);
 }
 
 Json histogram_json(CsrSummary const& s) {
@@ -283,14 +287,15 @@ std::string info_json(FileFacts const& facts) {
       {"plans", plans},
       {"models", models_json(facts.models)}};
   if (facts.graph) info["graph"] = graph_json(*facts.graph);
+  if (facts.levels) info["multigrid"] = json(*facts.levels);
   return info.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
 std::string matrix_info(std::filesystem::path const& file, std::string const& calibration,
-                        InfoForm form, bool graph) {
-  FileFacts const facts = gather(file, calibration, form != InfoForm::facts, graph);
+                        InfoForm form, InfoParts parts) {
+  FileFacts const facts = gather(file, calibration, form != InfoForm::facts, parts);
   return form == InfoForm::json ? info_json(facts) : info_text(facts, form == InfoForm::all);
 }
 

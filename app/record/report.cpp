@@ -2,6 +2,7 @@
 #include <tcsolve/app/record/report.hpp>
 
 #include <tcsolve/app/config/memory_plan.hpp>
+#include <tcsolve/app/record/hierarchy.hpp>
 #include <tcsolve/app/record/html.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/formats/features.hpp>
@@ -129,6 +130,11 @@ std::string method(Json const& r) {
   if (r["preconditioner"].is_string())
     text += cat("<p data-key=\"preconditioner\">", value_text(r["preconditioner"]), "</p>\n");
   return text.empty() ? "" : section("Method", "taken", text);
+}
+
+/// The levels of the preconditioner, where it has some.
+std::string hierarchy(Json const& levels) {
+  return levels.is_object() ? section("Levels", "hierarchy", hierarchy_html(levels)) : "";
 }
 
 /// What `auto` has tried, in turn.
@@ -300,32 +306,32 @@ std::string report_html(std::string const& result, std::string const& config,
   for (char const* const key : {"iterations", "restarts", "solution_error", "joules", "joules_note",
                                 "format", "backend", "device", "driver"})
     of_run[key] = r[key];
-  return cat(html_begin(title), "<div class=\"verdict ", good ? "good" : "bad",
-             "\" data-key=\"verdict\"><b>", value_text(verdict["outcome"]), "</b> (exit code ",
-             value_text(verdict["exit_code"]), ")<br>\n", value_text(verdict["message"]),
-             "</div>\n", list(r["warnings"]), method(r), choices(r["choices"]),
-             right_hand_sides(r["columns"]), many_systems(r["systems"]), convergence(plot),
-             "<div class=\"columns\">\n<section data-key=\"problem\"><h2>System</h2>\n<table>\n",
-             rows(r["problem"], "problem"), rows(of_run, ""), "</table>\n</section>\n",
-             object_section("Residual", r, "residual"), ledger(r["seconds"]), profile(r["profile"]),
-             object_section("Repeated solves", r, "repeat"),
-             "<section class=\"spy\"><h2>Entries of the matrix</h2>\n", spy_svg(picture.spy),
-             "<p><small>", picture.spy.rows, " x ", picture.spy.cols, "; a cell holds about ",
-             html_figure(double(picture.spy.rows) / picture.spy.high), " x ",
-             html_figure(double(picture.spy.cols) / picture.spy.wide),
-             " of them, darker where more are stored</small></p></section>\n",
-             precisions(r["precision"], r["precision_choice"]),
-             object_section("Rounding of the matrix", r, "rounding"), reordering(r["reordering"]),
-             ranks(r["ranks"]), object_section("Work", r, "work"),
-             object_section("Memory", r, "memory"),
-             object_section("Memory traffic, estimated", r, "traffic_estimate"),
-             object_section("Clocks", r, "clocks_mhz"), object_section("Versions", r, "versions"),
-             process(r["process"]), files(r["files"]), "</div>\n",
-             "<section><h2>Formats considered</h2>\n", formats(picture.plan, r["format"]),
-             "<p><small>Predicted for ", html_figure(picture.plan.request.applies),
-             " products in FP64, ", html_text(picture.plan.device),
-             "; the one that the run ended with is bold.</small></p></section>\n",
-             section("Config", "config", cat("<pre>", html_text(config), "</pre>\n")), html_end());
+  return cat(
+      html_begin(title), "<div class=\"verdict ", good ? "good" : "bad",
+      "\" data-key=\"verdict\"><b>", value_text(verdict["outcome"]), "</b> (exit code ",
+      value_text(verdict["exit_code"]), ")<br>\n", value_text(verdict["message"]), "</div>\n",
+      list(r["warnings"]), method(r), hierarchy(r["hierarchy"]), choices(r["choices"]),
+      right_hand_sides(r["columns"]), many_systems(r["systems"]), convergence(plot),
+      "<div class=\"columns\">\n<section data-key=\"problem\"><h2>System</h2>\n<table>\n",
+      rows(r["problem"], "problem"), rows(of_run, ""), "</table>\n</section>\n",
+      object_section("Residual", r, "residual"), ledger(r["seconds"]), profile(r["profile"]),
+      object_section("Repeated solves", r, "repeat"),
+      "<section class=\"spy\"><h2>Entries of the matrix</h2>\n", spy_svg(picture.spy), "<p><small>",
+      picture.spy.rows, " x ", picture.spy.cols, "; a cell holds about ",
+      html_figure(double(picture.spy.rows) / picture.spy.high), " x ",
+      html_figure(double(picture.spy.cols) / picture.spy.wide),
+      " of them, darker where more are stored</small></p></section>\n",
+      precisions(r["precision"], r["precision_choice"]),
+      object_section("Rounding of the matrix", r, "rounding"), reordering(r["reordering"]),
+      ranks(r["ranks"]), object_section("Work", r, "work"), object_section("Memory", r, "memory"),
+      object_section("Memory traffic, estimated", r, "traffic_estimate"),
+      object_section("Clocks", r, "clocks_mhz"), object_section("Versions", r, "versions"),
+      process(r["process"]), files(r["files"]), "</div>\n",
+      "<section><h2>Formats considered</h2>\n", formats(picture.plan, r["format"]),
+      "<p><small>Predicted for ", html_figure(picture.plan.request.applies), " products in FP64, ",
+      html_text(picture.plan.device),
+      "; the one that the run ended with is bold.</small></p></section>\n",
+      section("Config", "config", cat("<pre>", html_text(config), "</pre>\n")), html_end());
 }
 
 }  // namespace tcsolve

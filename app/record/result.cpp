@@ -5,6 +5,7 @@
 #include <tcsolve/app/config/blocks.hpp>
 #include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/record/gnuplot.hpp>
+#include <tcsolve/app/record/hierarchy.hpp>
 #include <tcsolve/app/record/output_directory.hpp>
 #include <tcsolve/app/record/story.hpp>
 #include <tcsolve/app/record/systems.hpp>
@@ -356,6 +357,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"reordering", reordering_json(run.reordering)},
                        {"ranks", ranks_json(run.ranks)},
                        {"preconditioner", text_or_null(run.preconditioner)},
+                       {"hierarchy", hierarchy_json(run.hierarchy)},
                        {"precision", precision_json(run.report)},
                        {"precision_choice", text_or_null(run.precision)},
                        {"choices", choices_json(run)},

@@ -9,6 +9,7 @@
 #include <tcsolve/app/record/report.hpp>
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/graph/reorder/reordering.hpp>
+#include <tcsolve/precond/hierarchy_facts.hpp>
 #include <tcsolve/solvers/driver/batch_report.hpp>
 #include <tcsolve/solvers/report.hpp>
 
@@ -98,9 +99,10 @@ struct RunResult {
   Backend backend = Backend::host;
   Index rows = 0, cols = 0;
   Offset entries = 0;
-  std::string preconditioner;            ///< what was done to make it
-  std::string precision;                 ///< what `precision: auto` has taken, and why
-  std::optional<Reordering> reordering;  ///< what `operator.reorder` led to
+  std::string preconditioner;               ///< what was done to make it
+  std::optional<HierarchyFacts> hierarchy;  ///< its levels
+  std::string precision;                    ///< what `precision: auto` has taken, and why
+  std::optional<Reordering> reordering;     ///< what `operator.reorder` led to
   double solution_error = std::numeric_limits<double>::quiet_NaN();  ///< relative, in the 2-norm
   int exit_code = 6;
   std::vector<std::string> warnings;

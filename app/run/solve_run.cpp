@@ -69,6 +69,7 @@ void note_setup(LinearSolver const& solver, RunResult& result) {
   result.precision = setup.precision;
   result.reordering = setup.reordering;
   result.preconditioner = setup.preconditioner;
+  result.hierarchy = hierarchy_facts(solver.M().get());
 }
 
 /// The solver has the matrix, once set_matrix() is done; `result` tells of it, also where it
@@ -135,6 +136,7 @@ void note_work(LinearSolver const& solver, RunResult& result) {
   auto const iterations = taken != nullptr ? taken->iterations : result.iterations;
   if (iterations > 0) result.seconds_per_iteration = seconds / static_cast<double>(iterations);
   if (taken != nullptr) result.preconditioner = taken->details;
+  result.hierarchy = hierarchy_facts(solver.M().get());
 }
 
 /// The parts of the solve that `profile` has seen; what is left of its seconds is `other`.

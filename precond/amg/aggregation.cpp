@@ -13,32 +13,44 @@ namespace tcsolve {
 Aggregation::Aggregation(Context& ctx, CsrView<double> const& a, double const* B, Rule const& rule)
     : AmgTransfer(rule.clock), rule_(rule) {
   strength_ = rule.strength;
-  Aggregates const made = aggregate(ctx, a);
+  if (!rule.symmetric) part(ctx, SetupPart::strength, [&] { symmetric_part_.emplace(ctx, a); });
+  auto scope = ctx.arena().scope();
+  CsrView<double> const h = symmetric(ctx, a, scope);
+  Aggregates const made = aggregate(ctx, h);
   double const rows = double(made.count) * rule_.vectors;
   constexpr double worth = 0.9;
   failed_ = made.count == 0 || rows > worth * a.rows;
   if (failed_) return;
-  part(ctx, SetupPart::prolongation, [&] { plan_prolongation(ctx, a, made, B); });
+  part(ctx, SetupPart::prolongation, [&] { plan_prolongation(ctx, h, made, B); });
   plan_galerkin(ctx, a);
 }
 
+CsrView<double> Aggregation::symmetric(Context& ctx, CsrView<double> const& a,
+                                       Arena::Scope& scope) const {
+  if (!symmetric_part_) return a;
+  sparse::OwnedPattern const& pattern = symmetric_part_->pattern();
+  auto* const h = scope.take<double>(static_cast<std::size_t>(pattern.entries));
+  symmetric_part_->values(ctx, a, h);
+  return pattern.with(static_cast<double const*>(h));
+}
+
 /// With the strength of the rule, or 0 where that would leave too many rows.
-Aggregates Aggregation::aggregate(Context& ctx, CsrView<double> const& a) {
+Aggregates Aggregation::aggregate(Context& ctx, CsrView<double> const& h) {
   for (;;) {
     StrengthGraph graph;
-    part(ctx, SetupPart::strength, [&] { graph = strength_graph(ctx, a, rule_.block, strength_); });
+    part(ctx, SetupPart::strength, [&] { graph = strength_graph(ctx, h, rule_.block, strength_); });
     Aggregates made;
     part(ctx, SetupPart::aggregates, [&] { made = aggregates(ctx, graph.strong); });
     keep_ = std::move(graph.keep);
     // Nodes without a strong coupling are in no aggregate, and their couplings are lost.
     double const left = double(made.count) * rule_.vectors + double(graph.weak) * rule_.block;
     constexpr double shrinks = 0.7;
-    if (left <= shrinks * a.rows || strength_ == 0) return made;
+    if (left <= shrinks * h.rows || strength_ == 0) return made;
     strength_ = 0;
   }
 }
 
-void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& a, Aggregates const& made,
+void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& h, Aggregates const& made,
                                     double const* B) {
   tentative_ = tentative_pattern(ctx, made, rule_.block, rule_.vectors);
   t_ = Array<double>(ctx.space(), static_cast<std::size_t>(tentative_.pattern.entries));
@@ -48,10 +60,10 @@ void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& a, Aggr
   // Entries that are dropped go to the diagonal, so that constants stay where they are; between
   // the unknowns of different nodes the diagonal is not the place for them.
   ctx.cancel_flag().check();
-  filter_.emplace(ctx, a, keep_.data(),
+  filter_.emplace(ctx, h, keep_.data(),
                   rule_.block == 1 ? sparse::Lump::diagonal : sparse::Lump::none);
-  if (filter_->pattern().entries == a.entries) filter_.reset();
-  CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : a;
+  if (filter_->pattern().entries == h.entries) filter_.reset();
+  CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : h;
   ctx.cancel_flag().check();
   product_.emplace(ctx, smoother, tentative_.pattern.with<double>(nullptr));
 }
@@ -60,7 +72,9 @@ bool Aggregation::suits(Context& ctx, CsrView<double> const& a) const {
   if (strength_ != rule_.strength)
     return false;  // it fell to 0: another try begins as this one did
   ctx.cancel_flag().check();
-  return same_couplings(ctx, keep_, strength_graph(ctx, a, rule_.block, strength_).keep);
+  auto scope = ctx.arena().scope();
+  CsrView<double> const h = symmetric(ctx, a, scope);
+  return same_couplings(ctx, keep_, strength_graph(ctx, h, rule_.block, strength_).keep);
 }
 
 bool Aggregation::thin_out(Context& ctx, CsrView<double> const& a) {
@@ -76,6 +90,7 @@ double Aggregation::own_bytes() const {
                4.0 * tentative_.aggregates + 8.0 * double(coarse_B_.size());
   if (filter_) sum += double(keep_.size()) + 4 * rows + 4 * double(filter_->pattern().entries);
   if (product_) sum += 8 * rows + 4 * double(product_->pattern().entries);
+  if (symmetric_part_) sum += symmetric_part_->bytes();
   return sum;
 }
 
@@ -87,22 +102,24 @@ void Aggregation::interpolate(Context& ctx, CsrView<double> const& a, double lam
         {p, static_cast<Index>(t_.size()), 1, 1, Layout::row_major, ctx.space()});
   auto scope = ctx.arena().scope();
   Out<double> const d = scope.vector<double>(a.rows);
-  sparse::OwnedPattern const* filtered = nullptr;
-  CsrView<double> f = a;
+  CsrView<double> const h = symmetric(ctx, a, scope);
+  CsrView<double> f = h;
   if (filter_) {
-    filtered = &filter_->pattern();
-    auto* const values = scope.take<double>(static_cast<std::size_t>(filtered->entries));
-    filter_->values(ctx, a, values);
-    positive_diagonal(ctx, a, *filtered, values, d.data);
-    f = filtered->with(static_cast<double const*>(values));
-    CsrOperator<double> const A_F(ctx, CsrStorage<double>(ctx, f));
+    sparse::OwnedPattern const& filtered = filter_->pattern();
+    auto* const values = scope.take<double>(static_cast<std::size_t>(filtered.entries));
+    filter_->values(ctx, h, values);
+    positive_diagonal(ctx, h, filtered, values, d.data);
+    f = filtered.with(static_cast<double const*>(values));
+  } else {
+    smoother_weights(ctx, h, RowWeight::diagonal, 1, d.data);
+  }
+  if (filter_ || symmetric_part_) {  // lambda_max is of another matrix
+    CsrOperator<double> const H_F(ctx, CsrStorage<double>(ctx, f));
     RowWeights const D(d.data, a.rows);
     part(ctx, SetupPart::spectrum, [&] {
       lambda_max =
-          estimate_spectrum(ctx, A_F, D, rule_.lanczos_steps, "amg", Indefinite::ignore).largest;
+          estimate_spectrum(ctx, H_F, D, rule_.lanczos_steps, "amg", Indefinite::ignore).largest;
     });
-  } else {
-    smoother_weights(ctx, a, RowWeight::diagonal, 1, d.data);
   }
   part(ctx, SetupPart::prolongation, [&] {
     CsrView<double> const T = tentative_.pattern.with(static_cast<double const*>(t_.data()));

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Coarsening by smoothed aggregation: a level's nodes are aggregates of the finer one's
 /// (aggregates.hpp), P is made of the near-nullspace in each (prolongation.hpp).
+///
+/// Where A is not symmetric its symmetric part H = (A + A^T) / 2 takes its place in both, while the
+/// coarser matrix is P^T A P: what convection adds to diffusion is skew but for what stabilises it,
+/// and H is the diffusion that vectors have to be smooth in. (Notay 2012, Aggregation-based
+/// algebraic multigrid for convection-diffusion equations, groups by H as well.)
 #pragma once
 
 #include <memory>
@@ -10,6 +15,7 @@
 #include <tcsolve/precond/amg/prolongation.hpp>
 #include <tcsolve/sparse/filter.hpp>
 #include <tcsolve/sparse/product.hpp>
+#include <tcsolve/sparse/symmetric_part.hpp>
 
 namespace tcsolve {
 
@@ -20,7 +26,8 @@ class Aggregation final : public AmgTransfer {
     Index block = 1;
     Index vectors = 1;
     double strength = 0;
-    bool smooth = true;  ///< false: P = T
+    bool smooth = true;     ///< false: P = T
+    bool symmetric = true;  ///< false: by the symmetric part of a
     int lanczos_steps = 10;
     std::shared_ptr<SetupClock> clock = nullptr;
   };
@@ -31,14 +38,19 @@ class Aggregation final : public AmgTransfer {
   /// P = T.
   bool thin_out(Context&, CsrView<double> const& a) override;
   double const* coarse_vectors() const override { return coarse_B_.data(); }
-  /// Whether A_F = A.
+  std::uint8_t const* strong() const override {
+    return !symmetric_part_ || symmetric_part_->keeps_pattern() ? keep_.data() : nullptr;
+  }
+  /// Whether H_F = H.
   bool keeps_all() const { return !filter_; }
   /// Its strength graph is the same.
   bool suits(Context&, CsrView<double> const& a) const override;
 
  private:
-  Aggregates aggregate(Context&, CsrView<double> const& a);
-  void plan_prolongation(Context&, CsrView<double> const& a, Aggregates const&, double const* B);
+  /// H, its values in the scope; A itself where that is symmetric.
+  CsrView<double> symmetric(Context&, CsrView<double> const& a, Arena::Scope&) const;
+  Aggregates aggregate(Context&, CsrView<double> const& h);
+  void plan_prolongation(Context&, CsrView<double> const& h, Aggregates const&, double const* B);
   sparse::OwnedPattern const& pattern_of_p() const override {
     return product_ ? product_->pattern() : tentative_.pattern;
   }
@@ -46,10 +58,11 @@ class Aggregation final : public AmgTransfer {
   double own_bytes() const override;
 
   Rule rule_;
+  std::optional<sparse::SymmetricPart> symmetric_part_;  // A -> H; empty: A is symmetric
   TentativePattern tentative_;
   Array<double> t_, coarse_B_;              // values of T; the coarser near-nullspace
-  std::optional<sparse::Filter> filter_;    // A -> A_F; empty: A_F = A
-  std::optional<sparse::Product> product_;  // A_F T; empty: P = T
+  std::optional<sparse::Filter> filter_;    // H -> H_F; empty: H_F = H
+  std::optional<sparse::Product> product_;  // H_F T; empty: P = T
 };
 
 }  // namespace tcsolve

@@ -7,16 +7,26 @@
 namespace tcsolve {
 namespace {
 
+std::shared_ptr<AmgHierarchy> hierarchy_of(Context& ctx, System const& system,
+                                           AmgParams const& params) {
+  return std::make_shared<AmgHierarchy>(ctx, system, params, amg_start(ctx, system, params));
+}
+
 class OwnedAmg final : public Preconditioner {
  public:
-  OwnedAmg(Context& ctx, System const& system, AmgParams const& params, AmgStart start)
-      : params_(params) {
-    make(ctx, system, std::move(start));
+  OwnedAmg(Context& ctx, AmgParams const& params, std::shared_ptr<AmgHierarchy> hierarchy)
+      : params_(params), hierarchy_(std::move(hierarchy)) {
+    store(ctx);
   }
   OperatorPtr<double> view() const override { return M_; }
   void update(Context& ctx, System const& system) override {
-    if (params_.reuse == AmgReuse::none) return make(ctx, system, amg_start(ctx, system, params_));
-    hierarchy_->renew(ctx, system);
+    bool const others_learned =
+        params_.reuse == AmgReuse::exact && params_.near_nullspace.learn > 0;
+    if (params_.reuse == AmgReuse::none || others_learned ||
+        is_symmetric(ctx, system) != hierarchy_->symmetric())
+      hierarchy_ = hierarchy_of(ctx, system, params_);
+    else
+      hierarchy_->renew(ctx, system);
     store(ctx);
   }
   bool widen(Context& ctx, System const&) override {
@@ -28,14 +38,11 @@ class OwnedAmg final : public Preconditioner {
   }
 
  private:
-  void make(Context& ctx, System const& system, AmgStart start) {
-    hierarchy_ = std::make_shared<AmgHierarchy>(ctx, system, params_, std::move(start));
-    store(ctx);
-  }
   void store(Context& ctx) {
     hierarchy_->clock()(ctx, SetupPart::storing,
                         [&] { M_ = std::make_shared<AmgCycle>(ctx, hierarchy_); });
-    M_->log_table(ctx);
+    for (std::string const& line : lines_of(M_->hierarchy_facts()))
+      ctx.log(Severity::detail, "amg: " + line);
   }
   AmgParams params_;
   std::shared_ptr<AmgHierarchy> hierarchy_;
@@ -46,56 +53,73 @@ class OwnedAmg final : public Preconditioner {
 
 std::unique_ptr<Preconditioner> AmgFactory::build(Context& ctx, System const& system) const {
   AmgParams const& params = checked(params_, "amg");
-  auto const found = system.notes ? system.notes->take<AmgStart>(id()) : nullptr;
-  return std::make_unique<OwnedAmg>(ctx, system, params,
-                                    found ? std::move(*found) : amg_start(ctx, system, params));
+  // What memory() has made of it.
+  auto const begun =
+      system.notes ? system.notes->take<std::shared_ptr<AmgHierarchy>>(id()) : nullptr;
+  std::shared_ptr<AmgHierarchy> hierarchy = begun ? *begun : hierarchy_of(ctx, system, params);
+  hierarchy->complete(ctx);
+  return std::make_unique<OwnedAmg>(ctx, params, std::move(hierarchy));
 }
 
 namespace {
 
-/// What an application multiplies by on a level that has a coarser one, about (stored_levels.hpp):
-/// A, P and P^T where they are not borrowed, and weights. p: entries of P.
-double stored_bytes(AmgTypes const& types, double rows, double entries, double p, double coarse) {
-  double const value = double(size_of(types.values)), vector = double(size_of(types.vectors));
-  constexpr double index = 4, own_format = 1e5;  // entries; below them FP64 borrows what there is
-  bool const narrow = types.values != Real::f64 || types.vectors != Real::f64;
-  auto const of = [&](double n, double m) {
-    return narrow || n >= own_format ? (value + index) * n + index * m : 0.0;
-  };
-  return of(entries, rows) + of(p, rows) + of(p, coarse) + vector * rows;
+/// Of a hierarchy that is begun: what it holds once it is complete, and stored. Levels that are not
+/// there are taken to shrink as the last one does that is.
+MemoryNeed foretold(Context& ctx, AmgHierarchy const& made) {
+  AmgParams const& params = made.params();
+  auto const [values, vectors] = types_of(ctx, params);
+  std::vector<AmgLevel> const& levels = made.levels();
+  bool const narrow = values != Real::f64 || vectors != Real::f64;
+  std::size_t const last = levels.size() - 1;
+  double const vector = double(size_of(vectors)), products = 2 * params.degree * amg_iterations;
+  MemoryNeed need;
+  need.space = made.bytes();
+  if (narrow) need.space += 8.0 * levels[0].rows;  // scales
+  double stored = 0;
+  for (std::size_t l = 0; l < last; ++l) {
+    AmgTransfer const& transfer = made.transfer(l);
+    // A itself is the caller's where it is FP64.
+    bool const given = l == 0 && !narrow && params.format == "auto";
+    stored = given ? 0.0 : stored_bytes(ctx, params, made.matrix(l), products);
+    for (CsrView<double> const& part : {transfer.P(), transfer.R()})
+      stored += stored_bytes(ctx, params, part, amg_iterations);
+    stored += vector * levels[l].rows;
+    need.space += stored;
+  }
+  double rows = levels[last].rows;
+  if (last > 0 && !made.inverse()) {
+    double const shrinks = rows / levels[last - 1].rows;
+    double const sparser = double(levels[last].entries) / double(levels[last - 1].entries);
+    double more = (made.transfer(last - 1).bytes() + stored) * sparser;
+    for (auto l = int(last); rows > params.coarse_size && l + 1 < params.max_levels; ++l) {
+      rows *= shrinks;
+      need.space += more + 8 * rows;
+      more *= shrinks;
+      need.exact = false;
+    }
+    if (rows <= params.coarse_size) need.space += 12 * rows * rows + 4 * rows;
+  }
+  double const indices = made.symmetric() ? 0 : 4;
+  need.space += rows <= params.coarse_size
+                    ? (vector + indices) * rows * rows
+                    : stored_bytes(ctx, params, made.matrix(last), products) + vector * rows;
+  return need;
 }
 
 }  // namespace
 
 MemoryNeed AmgFactory::memory(Context& ctx, System const& system) const {
   AmgParams const& params = checked(params_, "amg");
-  AmgTypes const types = types_of(ctx, params);
   AmgStart start = amg_start(ctx, system, params);
-  double rows = system.matrix.rows, entries = double(system.matrix.entries);
-  double held = 8 * rows * (2 + start.space.count);  // weights, scales, near-nullspace
   MemoryNeed need;
-  if (start.first && !start.first->failed()) {
-    AmgTransfer const& first = *start.first;
-    double bytes = first.bytes(), p = double(first.interpolation_entries());
-    double const shrinks = first.coarse_rows() / rows, fewer = double(first.entries()) / entries;
-    // Coarser levels are taken to shrink as the first one does. Rows of the second one hold more
-    // entries than those of the first, further ones about as many.
-    for (int levels = 1;; ++levels) {
-      double const coarse = rows * shrinks;
-      // A itself is the caller's where it is FP64.
-      bool const given = levels == 1 && types.values == Real::f64 && params.format == "auto";
-      held += bytes + stored_bytes(types, rows, given ? 0.0 : entries, p, coarse) + 8 * coarse;
-      rows = coarse, entries *= levels == 1 ? fewer : shrinks;
-      bytes *= levels == 1 ? fewer / 2 : shrinks, p *= levels == 1 ? 1.5 * shrinks : shrinks;
-      if (rows <= params.coarse_size || levels + 1 >= params.max_levels) break;
-      need.exact = false;
-    }
-  }
-  if (rows <= params.coarse_size)
-    held += (12 + double(size_of(types.vectors))) * rows * rows + 8 * rows;
-  need.space = held;
-  need.passing = held + 48.0 * params.coarse_size * params.coarse_size;
-  if (system.notes) system.notes->keep(id(), std::move(start));
+  if (start.first && !start.first->failed()) need.space = start.first->bytes();
+  if (!fits(ctx, need))
+    return need;  // the first level alone, of which no more than the plan exists
+  constexpr int seen = 2;
+  auto hierarchy = std::make_shared<AmgHierarchy>(ctx, system, params, std::move(start), seen);
+  need = foretold(ctx, *hierarchy);
+  need.passing = need.space + 48.0 * params.coarse_size * params.coarse_size;
+  if (system.notes) system.notes->keep(id(), std::move(hierarchy));
   return need;
 }
 

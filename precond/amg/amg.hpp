@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// M = a multigrid cycle whose coarse levels are made of the matrix alone, for symmetric positive
-/// definite A of elliptic problems, whose iterations with one-level preconditioners grow with the
-/// mesh: smoothed aggregation (Vanek, Mandel and Brezina 1996, Algebraic multigrid by smoothed
-/// aggregation for second and fourth order elliptic problems) or classical coarsening.
+/// definite A of elliptic problems, and for A that convection makes unsymmetric, whose iterations
+/// with one-level preconditioners grow with the mesh: smoothed aggregation (Vanek, Mandel and
+/// Brezina 1996, Algebraic multigrid by smoothed aggregation for second and fourth order elliptic
+/// problems) or classical coarsening.
 ///
 ///     A_0 = A  --coarsening-->  P_0   A_1 = P_0^T A_0 P_0  -->  P_1  ...  A_L
 ///
@@ -29,7 +30,8 @@ class AmgFactory final : public PreconditionerFactory {
   double bytes(Index rows, Offset entries) const override { return 30.0 * entries + 80.0 * rows; }
   bool bytes_are_all() const override { return false; }
   MemoryNeed memory(Context&, System const&) const override;
-  bool needs_definite() const override { return true; }
+  bool is_fixed() const override { return params_.cycle != AmgCycleKind::k; }
+  bool needs_definite() const override { return params_.smoother == AmgSmoother::chebyshev; }
   bool goes_by_blocks() const override {
     return params_.near_nullspace.block != 1 || !params_.near_nullspace.coordinates.empty();
   }

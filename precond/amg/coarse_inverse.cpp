@@ -3,9 +3,12 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <Eigen/QR>
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include <tcsolve/core/left_behind.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
@@ -37,38 +40,69 @@ Dense inverse_of(Dense const& m) {
   return eigen.eigenvectors() * inverse.asDiagonal() * eigen.eigenvectors().transpose();
 }
 
-}  // namespace
+/// The same of any matrix.
+Dense general_inverse_of(Dense const& m) {
+  Eigen::PartialPivLU<Dense> const lu(m);
+  auto const pivots = lu.matrixLU().diagonal().cwiseAbs();
+  bool const regular = pivots.minCoeff() > zero_eigenvalue * pivots.maxCoeff();
+  if (regular && lu.rcond() > zero_eigenvalue) return lu.inverse();
+  Eigen::CompleteOrthogonalDecomposition<Dense> orthogonal;
+  orthogonal.setThreshold(zero_eigenvalue);
+  return orthogonal.compute(m).pseudoInverse();
+}
 
-Csr<double> coarse_inverse(Csr<double> const& a, CancelFlag cancel) {
-  Index const n = a.rows;
-  Dense m = Dense::Zero(n, n);
-  for (Index i = 0; i < n; ++i)
+Dense dense_of(Csr<double> const& a) {
+  Dense m = Dense::Zero(a.rows, a.rows);
+  for (Index i = 0; i < a.rows; ++i)
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) m(i, a.columns[k]) = a.values[k];
   if (!m.allFinite()) throw SetupError("amg: the coarsest level has a value that is not finite");
-  if (n > 0 && m.diagonal().minCoeff() < 0) refuse_indefinite();
+  return m;
+}
+
+Csr<double> full_rows(Dense const& m) {
+  auto const n = static_cast<Index>(m.rows());
+  Csr<double> G;
+  G.rows = G.cols = n;
+  G.offsets.resize(static_cast<std::size_t>(n) + 1);
+  G.columns.resize(static_cast<std::size_t>(n) * n);
+  G.values.resize(G.columns.size());
+  for (Index i = 0; i <= n; ++i) G.offsets[i] = Offset{i} * n;
+  for (Index i = 0; i < n; ++i)
+    std::iota(G.columns.begin() + Offset{i} * n, G.columns.begin() + Offset{i + 1} * n, 0);
+  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::Map<Rows>(G.values.data(), n, n) = m;
+  return G;
+}
+
+/// G = S f(S m S) S, S by the diagonal of m; of a row without a positive entry there `other`.
+template <class F>
+Dense scaled_inverse(Dense m, double other, CancelFlag cancel, F const& f) {
+  auto const n = static_cast<Index>(m.rows());
   // One power of two for the whole matrix first, so that a matrix times one has the same S A S.
   double const most = n > 0 ? m.diagonal().maxCoeff() : 0.0;
   int const shift = most > 0 ? std::ilogb(most) : 0;
   m *= std::ldexp(1.0, -shift);
   Eigen::VectorXd scale(n);
   for (Index i = 0; i < n; ++i)
-    scale(i) = m(i, i) > 0 ? std::ldexp(1.0, -std::ilogb(m(i, i)) / 2) : 0.0;
-  m = (scale.asDiagonal() * (0.5 * (m + m.transpose())) * scale.asDiagonal()).eval();
+    scale(i) = m(i, i) > 0 ? std::ldexp(1.0, -std::ilogb(m(i, i)) / 2) : other;
+  m = (scale.asDiagonal() * m * scale.asDiagonal()).eval();
   constexpr Index quick = 64;
-  Dense inverse =
-      n <= quick ? inverse_of(m) : leaving_behind(cancel, [own = m] { return inverse_of(own); });
-  inverse =
-      (scale.asDiagonal() * (0.5 * (inverse + inverse.transpose())) * scale.asDiagonal()).eval();
-  inverse *= std::ldexp(1.0, -shift);
-  Csr<double> G;
-  G.rows = G.cols = n;
-  G.columns.resize(static_cast<std::size_t>(n) * n);
-  G.values.assign(inverse.data(), inverse.data() + inverse.size());  // symmetric: rows are columns
-  G.offsets.resize(static_cast<std::size_t>(n) + 1);
-  for (Index i = 0; i <= n; ++i) G.offsets[i] = Offset{i} * n;
-  for (Index i = 0; i < n; ++i)
-    std::iota(G.columns.begin() + Offset{i} * n, G.columns.begin() + Offset{i + 1} * n, 0);
-  return G;
+  Dense const inverse = n <= quick ? f(m) : leaving_behind(cancel, [own = m, f] { return f(own); });
+  return std::ldexp(1.0, -shift) * (scale.asDiagonal() * inverse * scale.asDiagonal());
+}
+
+}  // namespace
+
+Csr<double> coarse_inverse(Csr<double> const& a, CancelFlag cancel) {
+  Dense m = dense_of(a);
+  if (a.rows > 0 && m.diagonal().minCoeff() < 0) refuse_indefinite();
+  m = (0.5 * (m + m.transpose())).eval();
+  Dense const G = scaled_inverse(std::move(m), 0, cancel, inverse_of);
+  return full_rows(0.5 * (G + G.transpose()));
+}
+
+Csr<double> general_inverse(Csr<double> const& a, CancelFlag cancel) {
+  return full_rows(scaled_inverse(dense_of(a), 1, cancel, general_inverse_of));
 }
 
 DenseInverse dense_inverse(Context& ctx, CsrView<double> const& a) {
@@ -76,7 +110,9 @@ DenseInverse dense_inverse(Context& ctx, CsrView<double> const& a) {
   return ctx.visit([&](auto& on) { return dense_inverse(on, ctx.arena(), a); });
 }
 
-CsrStorage<double> coarse_inverse(Context& ctx, CsrView<double> const& a) {
+CsrStorage<double> coarse_inverse(Context& ctx, CsrView<double> const& a, bool symmetric) {
+  if (!symmetric)
+    return CsrStorage<double>(ctx, general_inverse(to_host(ctx, a), ctx.cancel_flag()));
   if (ctx.device() != nullptr && a.rows > 0) {
     DenseInverse made = dense_inverse(ctx, a);
     if (made.definite) return sparse::stored(ctx, std::move(made.pattern), std::move(made.values));

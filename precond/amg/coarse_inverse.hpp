@@ -9,6 +9,9 @@
 /// largest count as 0:
 ///
 ///     G = S (S A S)^+ S      A G b = b for every b that A reaches
+///
+/// Where A is not symmetric, G is made by LU with row exchanges, and of a singular one by a
+/// complete orthogonal decomposition (Golub and Van Loan 2013, section 5.5.5).
 #pragma once
 
 #include <tcsolve/core/cancel.hpp>
@@ -26,10 +29,14 @@ constexpr double zero_eigenvalue = 1e-11;
 /// bytes besides.
 Csr<double> coarse_inverse(Csr<double> const& a, CancelFlag cancel);
 
-/// The same in the Context's space. On a device by Gauss-Jordan elimination there, and where that
-/// shows a pivot that is not positive, on the host. Cost: n passes over n^2 values; a copy to the
-/// host and back where A is singular.
-CsrStorage<double> coarse_inverse(Context&, CsrView<double> const& a);
+/// The same of any square matrix, G of full rows. Throws SetupError where a value is not finite;
+/// Cancelled. Cost: 2 n^3 flops, 8 n^3 where A is singular.
+Csr<double> general_inverse(Csr<double> const& a, CancelFlag cancel);
+
+/// Either of them in the Context's space. On a device that of a symmetric matrix by Gauss-Jordan
+/// elimination there, and where that shows a pivot that is not positive, on the host. Cost: n
+/// passes over n^2 values; a copy to the host and back where A is singular or not symmetric.
+CsrStorage<double> coarse_inverse(Context&, CsrView<double> const& a, bool symmetric);
 
 /// What Gauss-Jordan elimination makes.
 struct DenseInverse {

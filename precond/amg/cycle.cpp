@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include <tcsolve/precond/amg/krylov_ops.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
 
 namespace tcsolve {
@@ -48,9 +49,12 @@ void CycleOf<T>::cycle(Context& ctx, std::size_t l, Out<T> r, Out<T> x,
                  e = scope.template vectors<T>(m, r.cols);
     level.A->apply(ctx, -1, d, 1, r);
     level.R->apply(ctx, r, coarse);
-    bool const twice = params_.cycle == AmgCycleKind::w && stored_.levels()[l + 1].P;
-    cycle(ctx, l + 1, coarse, e, twice);
-    if (twice) {
+    bool const twice = params_.cycle != AmgCycleKind::v && stored_.levels()[l + 1].P;
+    if (twice && by_krylov())
+      krylov(ctx, l + 1, coarse, e);
+    else
+      cycle(ctx, l + 1, coarse, e, twice);
+    if (twice && !by_krylov()) {
       Out<T> const more = scope.template vectors<T>(m, r.cols);
       cycle(ctx, l + 1, coarse, more);
       axpby<T, T>(ctx, 1.0, more, 1.0, e);
@@ -60,6 +64,25 @@ void CycleOf<T>::cycle(Context& ctx, std::size_t l, Out<T> r, Out<T> x,
     smooth(ctx, level, r, d, x, false);
   }
   if (leaves_residual) level.A->apply(ctx, -1, d, 1, r);
+}
+
+// Notay's symbols where krylov_ops.hpp has them.
+template <class T>
+void CycleOf<T>::krylov(Context& ctx, std::size_t l, Out<T> f, Out<T> x) const {
+  auto scope = ctx.arena().scope();
+  auto const vectors = [&] { return scope.template vectors<T>(f.rows, f.cols); };
+  Out<T> const r = vectors(), d = vectors(), v = vectors(), w = vectors();
+  auto* const k = scope.template take<KrylovScalars>(static_cast<std::size_t>(f.cols));
+  LinearOperator<T> const& A = *stored_.levels()[l].A;
+  copy<T, T>(ctx, f, r);
+  cycle(ctx, l, r, x);  // c, where x is to be
+  A.apply(ctx, x, v);
+  submit_columns(ctx, KrylovFirst<T>{f, symmetric_ ? x.data : v.data, v.data, f.data, k});
+  submit_columns(ctx, KrylovResidual<T>{f, v.data, f.data, r.data, k});
+  cycle(ctx, l, r, d);
+  A.apply(ctx, d, w);
+  submit_columns(ctx, KrylovSecond<T>{f, symmetric_ ? d.data : w.data, v.data, w.data, f.data, k});
+  submit_columns(ctx, KrylovCombine<T>{f, d.data, x.data, k});
 }
 
 template <class T>
@@ -77,11 +100,11 @@ void CycleOf<T>::apply(Context& ctx, double alpha, In<double> x, double beta, Ou
 
 template <class T>
 CycleOf<T>::CycleOf(Context& ctx, AmgHierarchy const& made)
-    : params_(made.params()), stored_(ctx, made) {}
+    : params_(made.params()), symmetric_(made.symmetric()), stored_(ctx, made) {}
 
 template <class T>
 Traits CycleOf<T>::traits() const {
-  Traits all{.isolates_nonfinite = false, .operations = true};
+  Traits all{.fixed = !by_krylov(), .isolates_nonfinite = false, .operations = true};
   StoredLevel<T> const& finest = stored_.levels().front();
   all.precision = (finest.inverse ? finest.inverse : finest.A)->traits().precision;
   for (StoredLevel<T> const& l : stored_.levels())
@@ -97,7 +120,7 @@ Traits CycleOf<T>::traits() const {
 
 template <class T>
 int CycleOf<T>::visits(std::size_t level) const {
-  bool const twice = params_.cycle == AmgCycleKind::w;
+  bool const twice = params_.cycle != AmgCycleKind::v;
   std::size_t const last = stored_.levels().size() - 1;
   return twice && level > 0 ? 1 << std::min<std::size_t>(30, level - (level == last)) : 1;
 }
@@ -122,6 +145,10 @@ Cost CycleOf<T>::cost(Index k) const {
     add(level.A, level.P ? steps : steps / 2 - 1), add(level.P, 1), add(level.R, 1);
     sum.flops += times * steps * 5 * n;
     sum.bytes += times * steps * 6 * sizeof(T) * n;
+    if (!by_krylov() || l == 0 || !level.P) continue;
+    add(level.A, 1);
+    sum.flops += times * 9 * n;
+    sum.bytes += times * 9 * sizeof(T) * n;
   }
   return sum;
 }
@@ -160,8 +187,8 @@ AmgCycle::AmgCycle(Context& ctx, std::shared_ptr<AmgHierarchy const> hierarchy)
       hierarchy_(std::move(hierarchy)),
       cycle_(made_of(ctx, *hierarchy_)) {}
 
-void AmgCycle::log_table(Context& ctx) const {
-  std::visit([&](auto const& c) { c.stored().log_table(ctx, *hierarchy_); }, cycle_);
+HierarchyFacts AmgCycle::hierarchy_facts() const {
+  return std::visit([&](auto const& c) { return c.stored().facts(*hierarchy_); }, cycle_);
 }
 
 Traits AmgCycle::traits() const {

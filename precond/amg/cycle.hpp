@@ -5,14 +5,17 @@
 ///     cycle(l, r):  d = x = S r                     smooth from zero
 ///                   r = r - A d
 ///                   e = cycle(l + 1, P^T r)         W: twice, the second time for what is left
+///                                                   K: two Krylov steps, of which it is the
+///                                                   preconditioner (krylov_ops.hpp)
 ///                   d = P e,  r = r - A d
 ///                   x = x + d + S r                 smooth with the same polynomial
 ///     coarsest:     x = A^-1 r, or S r where it is too large
 ///
-/// S is a polynomial in W A times W, the same before and after, so that M is symmetric, and
-/// positive definite where A is and the spectrum of W A lies below the bound of the polynomial.
-/// r is the residual all along: no step reads the right-hand side or makes r from x.
-/// An application is a list of operations: nothing is read by the host.
+/// S is a polynomial in W A times W, the same before and after, so that M is symmetric where A is,
+/// and positive definite where A is and the spectrum of W A lies below the bound of the polynomial.
+/// A K cycle is no linear map: what it makes of r varies with r. r is the residual all along: no
+/// step reads the right-hand side or makes r from x. An application is a list of operations:
+/// nothing is read by the host.
 #pragma once
 
 #include <variant>
@@ -39,17 +42,22 @@ class CycleOf {
   /// x from r, which holds something else afterwards: the residual f - A x with `leaves_residual`,
   /// where the level is not solved.
   void cycle(Context&, std::size_t level, Out<T> r, Out<T> x, bool leaves_residual = false) const;
+  /// x from f by two steps of a Krylov method, which leave another f. The level has a coarser one.
+  void krylov(Context&, std::size_t level, Out<T> f, Out<T> x) const;
   /// Steps that begin with the residual r; d: the last change of x, which r does not know of.
   void smooth(Context&, StoredLevel<T> const&, Out<T> r, Out<T> d, Out<T> x, bool from_zero) const;
   int visits(std::size_t level) const;
+  bool by_krylov() const { return params_.cycle == AmgCycleKind::k; }
 
   AmgParams params_;
+  bool symmetric_;
   StoredLevels<T> stored_;
 };
 
 /// bytes per application: of each level 2 degree products with A and 2 degree passes of 6 n values,
-/// and products with P and P^T; W: the levels below the first twice, four times, ...
-class AmgCycle final : public LinearOperator<double> {
+/// and products with P and P^T; W and K: the levels below the first twice, four times, ...; K: of
+/// each of these times one product with A and some 9 n values more.
+class AmgCycle final : public LinearOperator<double>, public TellsHierarchy {
  public:
   AmgCycle(Context&, std::shared_ptr<AmgHierarchy const> hierarchy);
 
@@ -64,8 +72,7 @@ class AmgCycle final : public LinearOperator<double> {
   std::vector<Real> values() const;
   /// One of them has 16 bits.
   bool is_narrow() const;
-  /// The levels and what their set-up took, a line each.
-  void log_table(Context&) const;
+  HierarchyFacts hierarchy_facts() const override;
 
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,

@@ -56,7 +56,7 @@ struct FullRows {
   Offset* offsets;  // (n + 1)
   TCSOLVE_HD void operator()(std::int64_t i) const { offsets[i] = i * n; }
 };
-struct SymmetricPart {
+struct MeanOfMirrors {
   Index n;
   double const* x;
   Index* columns;
@@ -86,7 +86,7 @@ DenseInverse dense_inverse(On& on, CsrView<double> const& a) {
   DenseInverse made;
   made.pattern = sparse::with_offsets(on, n, n, offsets);
   made.values = Array<double>(on.space(), static_cast<std::size_t>(all));
-  on.each(all, SymmetricPart{n, x, made.pattern.columns.data(), made.values.data()});
+  on.each(all, MeanOfMirrors{n, x, made.pattern.columns.data(), made.values.data()});
   std::vector<double> before(n), left(n);
   on.read(diagonal, before.data(), n);
   on.read(pivots, left.data(), n);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Smoothed aggregation on the device: near-nullspaces, the coarsest level, scaled levels.
+/// Smoothed aggregation on the device: near-nullspaces, the coarsest level, scaled levels, K
+/// cycles.
 #include <tcsolve/kernels/cuda/convert.cuh>
+#include <tcsolve/kernels/cuda/execute_columns.cuh>
 #include <tcsolve/precond/amg/dense_inverse_build.hpp>
+#include <tcsolve/precond/amg/krylov_ops.hpp>
 #include <tcsolve/precond/amg/level_scale_build.hpp>
 #include <tcsolve/precond/amg/near_nullspace_build.hpp>
 
 namespace tcsolve::cuda {
+
+template struct ExecutesColumns<KrylovOps>;
 
 void translations(Device& device, Arena& arena, Index rows, Index block, double* B) {
   Converter on(device, arena);
@@ -15,6 +20,11 @@ void rigid_body_modes(Device& device, Arena& arena, Index nodes, Index dim, doub
                       double* B) {
   Converter on(device, arena);
   tcsolve::rigid_body_modes(on, nodes, dim, points, B);
+}
+void place_columns(Device& device, Arena& arena, Index rows, double const* X, Index k, double* B,
+                   Index first, Index count) {
+  Converter on(device, arena);
+  tcsolve::place_columns(on, rows, X, k, B, first, count);
 }
 DenseInverse dense_inverse(Device& device, Arena& arena, CsrView<double> const& a) {
   Converter on(device, arena);

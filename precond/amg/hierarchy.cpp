@@ -6,9 +6,11 @@
 #include <utility>
 
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/precond/amg/aggregation.hpp>
 #include <tcsolve/precond/amg/classical.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
+#include <tcsolve/precond/amg/learn.hpp>
 #include <tcsolve/precond/amg/weights.hpp>
 #include <tcsolve/precond/spectrum.hpp>
 
@@ -20,11 +22,12 @@ OperatorPtr<double> borrowed(Context& ctx, CsrView<double> const& a) {
 }
 
 Aggregation::Rule rule_of(AmgParams const& params, Index block, Index vectors, double strength,
-                          std::shared_ptr<SetupClock> clock) {
+                          bool symmetric, std::shared_ptr<SetupClock> clock) {
   return {.block = block,
           .vectors = vectors,
           .strength = strength,
           .smooth = params.smoothing,
+          .symmetric = symmetric,
           .lanczos_steps = params.lanczos_steps,
           .clock = std::move(clock)};
 }
@@ -35,16 +38,45 @@ Classical::Rule rule_of(ClassicalParams const& params, std::shared_ptr<SetupCloc
           .clock = std::move(clock)};
 }
 
+AmgSmoother smoother_of(AmgParams const& params, bool symmetric) {
+  if (!symmetric && params.smoother == AmgSmoother::chebyshev)
+    throw SetupError(
+        "amg: chebyshev smooths symmetric matrices, and this one is not symmetric; take `smoother: "
+        "l1_jacobi` or spai0, with bicgstab or gmres");
+  if (params.smoother != AmgSmoother::automatic) return params.smoother;
+  // What bounds spai0 where A is not symmetric is a norm, and strong convection gets past it.
+  return symmetric ? AmgSmoother::chebyshev : AmgSmoother::l1_jacobi;
+}
+
 }  // namespace
+
+bool is_symmetric(Context& ctx, System const& system) {
+  return system.symmetric ? *system.symmetric : is_symmetric(ctx, system.matrix);
+}
 
 AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params) {
   CsrView<double> const& a = system.matrix;
   if (a.rows != a.cols)
     throw ShapeError(cat("amg needs a square matrix, this is ", a.rows, " x ", a.cols,
                          "; remove the preconditioner"));
-  AmgStart start{{}, nullptr, std::make_shared<SetupClock>(params.timed)};
-  (*start.clock)(ctx, SetupPart::near_nullspace,
-                 [&] { start.space = near_nullspace(ctx, system, params.near_nullspace); });
+  auto const clock = std::make_shared<SetupClock>(params.timed);
+  NearNullspace space;
+  (*clock)(ctx, SetupPart::near_nullspace, [&] {
+    space = near_nullspace(ctx, system, params.near_nullspace);
+    bool const has_levels = a.rows > params.coarse_size;
+    if (params.near_nullspace.learn > 0 && has_levels)
+      space = learned(ctx, system, params, std::move(space));
+  });
+  return amg_start(ctx, system, params, std::move(space), clock);
+}
+
+AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params, NearNullspace space,
+                   std::shared_ptr<SetupClock> clock) {
+  CsrView<double> const& a = system.matrix;
+  if (!clock) clock = std::make_shared<SetupClock>(params.timed);
+  AmgStart start{std::move(space), nullptr, std::move(clock)};
+  (*start.clock)(ctx, SetupPart::symmetry, [&] { start.symmetric = is_symmetric(ctx, system); });
+  smoother_of(params, start.symmetric);  // refuses
   bool const scalar = start.space.block == 1;
   if (params.coarsening == AmgCoarsening::classical && !scalar)
     throw SetupError(cat("amg: classical coarsening is for one unknown a node, and a node has ",
@@ -52,27 +84,39 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params) 
   start.classical =
       params.coarsening == AmgCoarsening::classical ||
       (params.coarsening == AmgCoarsening::automatic && scalar && varies_as_an_m_matrix(ctx, a));
+  if (start.classical && params.near_nullspace.learn > 0)
+    throw SetupError(
+        "amg: near_nullspace: learn is of aggregation; classical coarsening represents constants");
   if (a.rows <= params.coarse_size || params.max_levels == 1) return start;
   if (start.classical)
     start.first = std::make_unique<Classical>(ctx, a, rule_of(params.classical, start.clock));
   else
-    start.first = std::make_unique<Aggregation>(
-        ctx, a, start.space.vectors.data(),
-        rule_of(params, start.space.block, start.space.count, params.strength, start.clock));
+    start.first =
+        std::make_unique<Aggregation>(ctx, a, start.space.vectors.data(),
+                                      rule_of(params, start.space.block, start.space.count,
+                                              params.strength, start.symmetric, start.clock));
   return start;
 }
 
 AmgHierarchy::AmgHierarchy(Context& ctx, System const& system, AmgParams const& params,
-                           AmgStart start)
+                           AmgStart start, int transfers)
     : params_(params),
       block_(start.space.block),
       vectors_(start.space.count),
       classical_(start.classical),
-      ratio_(start.space.ratio),
+      symmetric_(start.symmetric),
+      ratios_(std::move(start.space.ratios)),
       near_nullspace_(std::move(start.space.vectors)),
       given_(system.matrix),
       clock_(std::move(start.clock)) {
-  make_levels(ctx, 0, system.matrix, system.A, std::move(start.first));
+  params_.smoother = smoother_of(params, symmetric_);
+  make_levels(ctx, 0, system.matrix, system.A, std::move(start.first), transfers);
+}
+
+void AmgHierarchy::complete(Context& ctx) {
+  if (complete_) return;
+  std::size_t const last = levels_.size() - 1;
+  make_levels(ctx, last, matrix(last), levels_[last].A, nullptr);
 }
 
 std::unique_ptr<AmgTransfer> AmgHierarchy::next_transfer(Context& ctx, std::size_t l,
@@ -83,14 +127,15 @@ std::unique_ptr<AmgTransfer> AmgHierarchy::next_transfer(Context& ctx, std::size
   if (l == 0)
     return std::make_unique<Aggregation>(
         ctx, a, near_nullspace_.data(),
-        rule_of(params_, block_, vectors_, params_.strength, clock_));
+        rule_of(params_, block_, vectors_, params_.strength, symmetric_, clock_));
   return std::make_unique<Aggregation>(
       ctx, a, transfers_[l - 1]->coarse_vectors(),
-      rule_of(params_, vectors_, vectors_, levels_[l - 1].strength / 2, clock_));
+      rule_of(params_, vectors_, vectors_, levels_[l - 1].strength / 2, symmetric_, clock_));
 }
 
 void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> a,
-                               OperatorPtr<double> A, std::unique_ptr<AmgTransfer> transfer) {
+                               OperatorPtr<double> A, std::unique_ptr<AmgTransfer> transfer,
+                               int transfers) {
   levels_.resize(first);
   transfers_.resize(first);
   inverse_.reset();
@@ -101,6 +146,7 @@ void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> 
     levels_.emplace_back();
     levels_[l].rows = a.rows, levels_[l].entries = a.entries, levels_[l].A = A;
     allowed -= double(a.entries);
+    if (static_cast<int>(l) == transfers) return;
     weigh(ctx, a, l);
     if (!transfer) transfer = next_transfer(ctx, l, a);
     if (!transfer || transfer->failed()) break;
@@ -116,6 +162,7 @@ void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> 
     a = transfers_[l]->coarse(), A = borrowed(ctx, a);
   }
   if (a.rows <= params_.coarse_size) solve_coarsest(ctx, a);
+  complete_ = true;
 }
 
 void AmgHierarchy::renew(Context& ctx, System const& system) {
@@ -145,15 +192,46 @@ void AmgHierarchy::weigh(Context& ctx, CsrView<double> const& a, std::size_t l) 
     smoother_weights(ctx, a, RowWeight::diagonal, static_cast<int>(l), level.weights.data());
     if (a.rows <= params_.coarse_size) return;  // it is inverted
     RowWeights const D(level.weights.data(), a.rows);
-    level.lambda_max = estimate_spectrum(ctx, *level.A, D, params_.lanczos_steps, "amg").largest;
-    if (params_.smoother == AmgSmoother::l1_jacobi)
-      smoother_weights(ctx, a, RowWeight::l1, static_cast<int>(l), level.weights.data());
+    if (symmetric_)
+      level.lambda_max = estimate_spectrum(ctx, *level.A, D, params_.lanczos_steps, "amg").largest;
+    weigh_smoother(ctx, a, l);
   });
+}
+
+void AmgHierarchy::weigh_smoother(Context& ctx, CsrView<double> const& a, std::size_t l) {
+  AmgLevel& level = levels_[l];
+  double* const w = level.weights.data();
+  if (params_.smoother == AmgSmoother::l1_jacobi)
+    return smoother_weights(ctx, a, RowWeight::l1, static_cast<int>(l), w);
+  if (params_.smoother != AmgSmoother::spai0) return;
+  smoother_weights(ctx, a, RowWeight::spai0, static_cast<int>(l), w);
+  // x += W r overshoots from lambda_max(W A) = 2 on, and M would not be positive definite.
+  constexpr double safety = 1.1, most = 1.9;
+  RowWeights const W(w, a.rows);
+  double const bound =
+      symmetric_
+          ? safety * estimate_spectrum(ctx, *level.A, W, params_.lanczos_steps, "amg").largest
+          : norm_of_weighted(ctx, a, w);
+  if (bound <= most) return;
+  Out<double> const all = level.weights.view();
+  axpby<double, double>(ctx, most / bound, In<double>(all), 0.0, all);
 }
 
 void AmgHierarchy::solve_coarsest(Context& ctx, CsrView<double> const& a) {
   ctx.cancel_flag().check();
-  (*clock_)(ctx, SetupPart::coarsest, [&] { inverse_.emplace(coarse_inverse(ctx, a)); });
+  (*clock_)(ctx, SetupPart::coarsest,
+            [&] { inverse_.emplace(coarse_inverse(ctx, a, symmetric_)); });
+}
+
+double AmgHierarchy::bytes() const {
+  double sum = 8.0 * double(near_nullspace_.size());
+  for (AmgLevel const& l : levels_) sum += 8.0 * l.rows;
+  for (auto const& transfer : transfers_) sum += transfer->bytes();
+  if (inverse_) {
+    double const rows = inverse_->view().rows;
+    sum += 12 * rows * rows + 4 * rows;
+  }
+  return sum;
 }
 
 double AmgHierarchy::grid_complexity() const {
@@ -168,6 +246,23 @@ double AmgHierarchy::operator_complexity() const {
   return sum / std::max<double>(1, double(levels_.front().entries));
 }
 
+HierarchyFacts AmgHierarchy::facts() const {
+  HierarchyFacts facts;
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+    facts.levels.push_back(
+        {.rows = levels_[l].rows,
+         .entries = levels_[l].entries,
+         .strength = levels_[l].strength,
+         .prolongation = is_coarsest(l) ? 0 : transfers_[l]->interpolation_entries()});
+  facts.grid_complexity = grid_complexity();
+  facts.operator_complexity = operator_complexity();
+  facts.unknowns = block_;
+  facts.near_nullspace = ratios_;
+  for (auto const& [part, what] : names(SetupPart{}))
+    facts.seconds.emplace_back(what, clock_->seconds(part));
+  return facts;
+}
+
 std::string AmgHierarchy::summary() const {
   std::string rows, entries;
   for (AmgLevel const& l : levels_) {
@@ -177,7 +272,8 @@ std::string AmgHierarchy::summary() const {
   char numbers[128];
   std::snprintf(numbers, sizeof numbers,
                 "grid complexity %.2f, operator complexity %.2f, |A z| / (|A| |z|) %.1e",
-                grid_complexity(), operator_complexity(), ratio_);
+                grid_complexity(), operator_complexity(),
+                ratios_.empty() ? 0.0 : *std::ranges::max_element(ratios_));
   return cat(levels_.size(), levels_.size() == 1 ? " level" : " levels", " by ",
              classical_ ? "classical coarsening" : "aggregation", ": rows ", rows, "; entries ",
              entries, "; ", numbers, " for ", vectors_, vectors_ == 1 ? " vector" : " vectors",

@@ -9,6 +9,7 @@
 #include <tcsolve/precond/amg/level.hpp>
 #include <tcsolve/precond/amg/near_nullspace.hpp>
 #include <tcsolve/precond/amg/params.hpp>
+#include <tcsolve/precond/hierarchy_facts.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
 
 namespace tcsolve {
@@ -19,19 +20,30 @@ struct AmgStart {
   std::unique_ptr<AmgTransfer> first;  ///< null where A is the coarsest level
   std::shared_ptr<SetupClock> clock;
   bool classical = false;  ///< how it is coarsened
+  bool symmetric = true;   ///< A is
 };
 AmgStart amg_start(Context&, System const&, AmgParams const&);
+/// With a near-nullspace that is known; the seconds that it took are the clock's, if there is one.
+AmgStart amg_start(Context&, System const&, AmgParams const&, NearNullspace,
+                   std::shared_ptr<SetupClock> clock = nullptr);
+/// As the System says, or as a look at the matrix finds it.
+bool is_symmetric(Context&, System const&);
 
 class AmgHierarchy {
  public:
-  /// Throws SetupError where A shows itself not positive definite, where the near-nullspace does
-  /// not fit it, or where the levels would hold more than max_complexity times A's entries;
-  /// ShapeError for a matrix that is not square; Cancelled, OutOfTime. Cost: of a level some 30
-  /// products with its matrix, and the Galerkin products.
-  AmgHierarchy(Context&, System const&, AmgParams const&, AmgStart start);
+  /// Throws SetupError where A or, if it is not symmetric, its diagonal shows itself not positive
+  /// definite, where the smoother needs symmetry, where the near-nullspace does not fit A, or where
+  /// the levels would hold more than max_complexity times A's entries; ShapeError for a matrix that
+  /// is not square; Cancelled, OutOfTime. Cost: of a level some 30 products with its matrix, and
+  /// the Galerkin products. Of no more than `transfers` levels beside that of A, until complete()
+  /// makes the others.
+  AmgHierarchy(Context&, System const&, AmgParams const&, AmgStart start, int transfers = all);
+  static constexpr int all = 100;
+  void complete(Context&);
   /// New values on the pattern that it was made of: aggregates and patterns stay, P, the Galerkin
   /// products, the smoothers and the coarse solve follow. With reuse: exact the levels are made
-  /// again from the first on whose strength graph has changed. Throws as the constructor.
+  /// again from the first on whose strength graph has changed. They are symmetric if those before
+  /// were. Throws as the constructor.
   void renew(Context&, System const&);
 
   /// What the matrices of cycles are stored in from now on.
@@ -47,27 +59,35 @@ class AmgHierarchy {
   }
   /// Of the coarsest level, where it is solved; nothing where it is smoothed.
   std::optional<CsrStorage<double>> const& inverse() const { return inverse_; }
+  /// With the smoother that was found.
   AmgParams const& params() const { return params_; }
+  bool symmetric() const { return symmetric_; }
   SetupClock& clock() const { return *clock_; }
+  /// That it holds, in the Context's space, of the levels that are made.
+  double bytes() const;
   /// Rows of all levels, and their entries, over those of A.
   double grid_complexity() const;
   double operator_complexity() const;
-  /// In a sentence, and a line a level.
+  /// In a sentence.
   std::string summary() const;
+  /// Without what levels are stored in.
+  HierarchyFacts facts() const;
 
  private:
   /// Levels from `first` on, of its matrix; those before it are there. transfer: the first one.
   void make_levels(Context&, std::size_t first, CsrView<double> a, OperatorPtr<double> A,
-                   std::unique_ptr<AmgTransfer> transfer);
+                   std::unique_ptr<AmgTransfer> transfer, int transfers = all);
   std::unique_ptr<AmgTransfer> next_transfer(Context&, std::size_t level,
                                              CsrView<double> const& a) const;
   void weigh(Context&, CsrView<double> const& a, std::size_t level);
+  /// The level's weights become those of the smoother.
+  void weigh_smoother(Context&, CsrView<double> const& a, std::size_t level);
   void solve_coarsest(Context&, CsrView<double> const& a);
 
   AmgParams params_;
   Index block_ = 1, vectors_ = 1;
-  bool classical_ = false;
-  double ratio_ = 0;
+  bool classical_ = false, symmetric_ = true, complete_ = false;
+  std::vector<double> ratios_;
   Array<double> near_nullspace_;
   std::vector<AmgLevel> levels_;
   std::vector<std::unique_ptr<AmgTransfer>> transfers_;

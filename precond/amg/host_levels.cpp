@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Smoothed aggregation on the host: near-nullspaces, the coarsest level, scaled levels.
+/// Smoothed aggregation on the host: near-nullspaces, the coarsest level, scaled levels, K cycles.
 #include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/host/execute_columns.hpp>
 #include <tcsolve/precond/amg/dense_inverse_build.hpp>
+#include <tcsolve/precond/amg/krylov_ops.hpp>
 #include <tcsolve/precond/amg/level_scale_build.hpp>
 #include <tcsolve/precond/amg/near_nullspace_build.hpp>
 
 namespace tcsolve::host {
+
+template struct ExecutesColumns<KrylovOps>;
 
 void translations(Host&, Arena& arena, Index rows, Index block, double* B) {
   Converter on(arena);
@@ -15,6 +19,11 @@ void rigid_body_modes(Host&, Arena& arena, Index nodes, Index dim, double const*
                       double* B) {
   Converter on(arena);
   tcsolve::rigid_body_modes(on, nodes, dim, points, B);
+}
+void place_columns(Host&, Arena& arena, Index rows, double const* X, Index k, double* B,
+                   Index first, Index count) {
+  Converter on(arena);
+  tcsolve::place_columns(on, rows, X, k, B, first, count);
 }
 DenseInverse dense_inverse(Host&, Arena& arena, CsrView<double> const& a) {
   Converter on(arena);

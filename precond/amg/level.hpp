@@ -42,8 +42,8 @@ class AmgTransfer {
   Index coarse_rows() const { return pattern_of_p().cols; }
   /// That it holds.
   double bytes() const;
-  /// (entries of A) 1 for those of the strength graph, in the Context's space.
-  std::uint8_t const* strong() const { return keep_.data(); }
+  /// (entries of A) 1 for those of the strength graph, in the Context's space; null: not known.
+  virtual std::uint8_t const* strong() const { return keep_.data(); }
 
   /// A P with fewer entries from now on; false where there is none.
   virtual bool thin_out(Context&, CsrView<double> const&) { return false; }
@@ -77,7 +77,7 @@ class AmgTransfer {
   }
 
   double strength_ = 0;
-  Array<std::uint8_t> keep_;  // (entries of A) of the strength graph
+  Array<std::uint8_t> keep_;  // (entries of what strength is judged by) of the strength graph
   bool failed_ = false;
 
  private:

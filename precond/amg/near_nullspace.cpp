@@ -40,24 +40,23 @@ void centre(std::vector<double>& points, Index nodes, Index dim) {
     for (double& p : points) p = std::ldexp(p, -std::ilogb(farthest));
 }
 
-/// The largest ||A z||_1 / || |A| |z| ||_1 of the columns of B: 0 where A maps them to zero, 1
-/// where nothing cancels.
-double ratio_of(Context& ctx, CsrView<double> const& a, double const* B, Index count) {
+}  // namespace
+
+std::vector<double> cancellation(Context& ctx, CsrView<double> const& a, double const* B,
+                                 Index count) {
   constexpr int most = Cancellation::most;
   auto scope = ctx.arena().scope();
   double* const there = scope.take<double>(2 * most);
-  double worst = 0;
+  std::vector<double> ratios;
   for (Index first = 0; first < count; first += most) {
     submit(ctx, Cancellation{a.rows, a, B, count, first, there});
     std::array<double, 2 * most> sums{};
     copy_bytes(ctx, sums.data(), Space::host, there, ctx.space(), sizeof sums);
-    for (int c = 0; c < most; ++c)
-      if (sums[most + c] > 0) worst = std::max(worst, sums[c] / sums[most + c]);
+    for (int c = 0; c < std::min(most, count - first); ++c)
+      ratios.push_back(sums[most + c] > 0 ? sums[c] / sums[most + c] : 0.0);
   }
-  return worst;
+  return ratios;
 }
-
-}  // namespace
 
 NearNullspace near_nullspace(Context& ctx, System const& system,
                              NearNullspaceParams const& params) {
@@ -98,7 +97,7 @@ NearNullspace near_nullspace(Context& ctx, System const& system,
     double* const B = vectors(made.block);
     ctx.visit([&](auto& on) { translations(on, ctx.arena(), a.rows, made.block, B); });
   }
-  made.ratio = ratio_of(ctx, a, made.vectors.data(), made.count);
+  made.ratios = cancellation(ctx, a, made.vectors.data(), made.count);
   return made;
 }
 

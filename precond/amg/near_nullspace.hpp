@@ -4,6 +4,7 @@
 /// problems, section 2). Of a matrix whose nodes have `block` unknowns:
 ///
 ///     constant       block vectors, each 1 in one unknown of every node: translations
+///     learned        what a first hierarchy leaves, besides (precond/amg/learn.hpp)
 ///     coordinates    the rigid body modes of a solid with these nodes, x from their mean:
 ///
 ///                    two dimensions, unknowns u v:      1 0 -y
@@ -25,6 +26,7 @@ namespace tcsolve {
 struct NearNullspaceParams {
   int block = 0;
   std::string coordinates;
+  int learn = 0;
   /// The same from C++: a point after the other. Null: as the keys say.
   std::shared_ptr<std::vector<double> const> points = nullptr;
 
@@ -36,19 +38,27 @@ struct NearNullspaceParams {
         field(&P::coordinates, "coordinates", any(),
               "file with the coordinates of the nodes, a point a row (relative to the working "
               "directory): rigid body modes of a solid, "
-              "with 2 or 3 unknowns a node and as many coordinates")};
+              "with 2 or 3 unknowns a node and as many coordinates"),
+        field(&P::learn, "learn", between(0, 8),
+              "vectors more, learned from A: what ten cycles of a first hierarchy leave of random "
+              "ones. The set-up takes two to three times as long, and levels have more rows")};
   }
 };
 
 struct NearNullspace {
   Array<double> vectors;  ///< (rows x count), by rows, in the Context's space
   Index count = 1, block = 1;
-  double ratio = 0;  ///< the largest ||A z||_1 / || |A| |z| ||_1 of a vector z
+  std::vector<double> ratios;  ///< cancellation() of each vector
 };
 
-/// Of system.matrix. Throws SetupError where the block does not divide the rows, or the coordinates
-/// are too few, too many, of another dimension or not finite; what read_columns_file() throws.
+/// Of system.matrix, without learned ones (precond/amg/learn.hpp). Throws SetupError where the
+/// block does not divide the rows, or the coordinates are too few, too many, of another dimension
+/// or not finite; what read_columns_file() throws.
 NearNullspace near_nullspace(Context&, System const&, NearNullspaceParams const&);
+
+/// ||A z||_1 / || |A| |z| ||_1 of each column z of B (rows x count): 0 where A maps it to zero, 1
+/// where nothing cancels. Cost: a pass for eight columns, a wait each.
+std::vector<double> cancellation(Context&, CsrView<double> const& a, double const* B, Index count);
 
 }  // namespace tcsolve
 

@@ -36,6 +36,20 @@ struct RigidBodyModes {
   }
 };
 
+struct PlaceColumns {
+  double const* X;  // (rows x k)
+  Index k, first, count;
+  double* B;  // (rows x count)
+  TCSOLVE_HD void operator()(std::int64_t i) const {
+    for (Index c = 0; c < k; ++c) B[i * count + first + c] = X[i * k + c];
+  }
+};
+
+template <class On>
+void place_columns(On& on, Index rows, double const* X, Index k, double* B, Index first,
+                   Index count) {
+  on.each(rows, PlaceColumns{X, k, first, count, B});
+}
 template <class On>
 void translations(On& on, Index rows, Index block, double* B) {
   on.each(rows, Translations{block, B});

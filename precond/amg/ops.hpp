@@ -127,6 +127,26 @@ struct Cancellation {
   }
 };
 
+/// max_i w_i sum_j |a_ij|
+struct WeightedRowSums {
+  static constexpr char const* name = "weighted_row_sums";
+  static constexpr int sums = 1;
+  static constexpr bool maximum = true;
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<double> a;
+  double const* w;
+  double* out;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double row = 0;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
+      row += magnitude(a.values[k]);
+    row *= w[i];
+    sum[0] = (row != row || row > sum[0]) ? row : sum[0];
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *out = sum[0]; }
+};
+
 /// Of the rows with other entries than the diagonal: the largest diagonal entry and the largest
 /// inverse of one; infinite where one is not positive.
 struct DiagonalRange {
@@ -173,8 +193,9 @@ struct OffDiagonalSigns {
   TCSOLVE_HD void finish(Frame, double const* sum) const { out[0] = sum[0], out[1] = sum[1]; }
 };
 
-using AmgOps = OpList<SmoothingStep<double>, SmoothingStep<float>, ScaleRows<double, double>,
-                      ScaleRows<double, float>, ScaleRows<float, double>, SymmetricProduct<double>,
-                      SymmetricProduct<float>, Cancellation, DiagonalRange, OffDiagonalSigns>;
+using AmgOps =
+    OpList<SmoothingStep<double>, SmoothingStep<float>, ScaleRows<double, double>,
+           ScaleRows<double, float>, ScaleRows<float, double>, SymmetricProduct<double>,
+           SymmetricProduct<float>, Cancellation, WeightedRowSums, DiagonalRange, OffDiagonalSigns>;
 
 }  // namespace tcsolve

@@ -11,14 +11,17 @@
 
 namespace tcsolve {
 
-enum class AmgSmoother { chebyshev, l1_jacobi };
+/// automatic: by the symmetry of the matrix.
+enum class AmgSmoother { automatic, chebyshev, l1_jacobi, spai0 };
 constexpr auto names(AmgSmoother) {
-  return std::array{std::pair{AmgSmoother::chebyshev, "chebyshev"},
-                    std::pair{AmgSmoother::l1_jacobi, "l1_jacobi"}};
+  return std::array{
+      std::pair{AmgSmoother::automatic, "auto"}, std::pair{AmgSmoother::chebyshev, "chebyshev"},
+      std::pair{AmgSmoother::l1_jacobi, "l1_jacobi"}, std::pair{AmgSmoother::spai0, "spai0"}};
 }
-enum class AmgCycleKind { v, w };
+enum class AmgCycleKind { v, w, k };
 constexpr auto names(AmgCycleKind) {
-  return std::array{std::pair{AmgCycleKind::v, "v"}, std::pair{AmgCycleKind::w, "w"}};
+  return std::array{std::pair{AmgCycleKind::v, "v"}, std::pair{AmgCycleKind::w, "w"},
+                    std::pair{AmgCycleKind::k, "k"}};
 }
 enum class AmgReuse { exact, pattern, none };
 constexpr auto names(AmgReuse) {
@@ -67,7 +70,7 @@ struct AmgParams {
   ClassicalParams classical;
   NearNullspaceParams near_nullspace;
   double strength = 0.02;
-  AmgSmoother smoother = AmgSmoother::chebyshev;
+  AmgSmoother smoother = AmgSmoother::automatic;
   int degree = 2;
   double eig_ratio = 10;
   int lanczos_steps = 10;
@@ -99,16 +102,22 @@ struct AmgParams {
               "times the "
               "geometric mean of their diagonal blocks'; halved from level to level, 0 where that "
               "leaves too many rows"),
-        field(&P::smoother, "smoother",
-              "chebyshev: steps of the Chebyshev iteration with D^-1 A; l1_jacobi: steps with "
-              "x += W r, w_i = 1 / sum_j |a_ij|"),
+        field(
+            &P::smoother, "smoother",
+            "chebyshev: steps of the Chebyshev iteration with D^-1 A, for symmetric A; l1_jacobi: "
+            "steps x += W r with w_i = 1 / sum_j |a_ij|; spai0: with w_i = a_ii / sum_j a_ij^2, "
+            "smaller where that would overshoot; auto: chebyshev, and l1_jacobi where A is not "
+            "symmetric"),
         field(&P::degree, "degree", between(1, 100),
               "steps of the smoother before and after the coarse correction"),
         field(&P::eig_ratio, "eig_ratio", above(1.0),
               "chebyshev covers [lambda_max / eig_ratio, lambda_max]"),
         field(&P::lanczos_steps, "lanczos_steps", between(2, 200),
               "Lanczos steps that estimate lambda_max"),
-        field(&P::cycle, "cycle", "v, or w: each coarse level twice"),
+        field(&P::cycle, "cycle",
+              "v; w: each coarse level twice; k: twice, as two steps of flexible conjugate "
+              "gradients, or of GCR where A is not symmetric: it varies, and cg then takes a "
+              "flexible beta"),
         field(
             &P::smoothing, "smoothing",
             "the prolongation is smoothed; false: plain aggregation, with smaller levels and more "

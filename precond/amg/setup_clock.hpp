@@ -12,6 +12,7 @@
 namespace tcsolve {
 
 enum class SetupPart {
+  symmetry,
   near_nullspace,
   spectrum,
   strength,
@@ -23,7 +24,8 @@ enum class SetupPart {
   storing
 };
 constexpr auto names(SetupPart) {
-  return std::array{std::pair{SetupPart::near_nullspace, "near-nullspace"},
+  return std::array{std::pair{SetupPart::symmetry, "symmetry"},
+                    std::pair{SetupPart::near_nullspace, "near-nullspace"},
                     std::pair{SetupPart::spectrum, "spectra"},
                     std::pair{SetupPart::strength, "strength graphs"},
                     std::pair{SetupPart::aggregates, "aggregates"},

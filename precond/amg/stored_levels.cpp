@@ -2,7 +2,6 @@
 #include <tcsolve/precond/amg/stored_levels.hpp>
 
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -13,6 +12,9 @@
 
 namespace tcsolve {
 namespace {
+
+/// A plan takes longer than products with a smaller matrix can gain.
+constexpr Offset planned_entries = 100'000;
 
 /// Stores matrices in formats. T is the type of the vectors.
 template <class T>
@@ -80,9 +82,7 @@ class Store {
         if (auto A = made(*named_)) return A;
       return made(formats().source());
     }
-    // A plan takes longer than products with a small matrix can gain.
-    constexpr Offset small = 100'000;
-    if (a.entries < small) return made(formats().source());
+    if (a.entries < planned_entries) return made(formats().source());
     Plan const plan = make_plan(ctx_, a, seen, request, *table_);
     for (Candidate const& c : plan.candidates)
       if (c.excluded.empty())
@@ -96,8 +96,12 @@ class Store {
   Format const* named_ = nullptr;
 };
 
-/// Iterations that a conversion is to pay for.
-constexpr double iterations = 25;
+/// The matrix G of full rows with these values.
+template <class T>
+OperatorPtr<T> full_rows(Context& ctx, CsrView<double> const& G, T const* values) {
+  CsrView<T> const all{G.rows, G.cols, G.entries, G.offsets, G.columns, values, G.space};
+  return std::make_shared<CsrOperator<T, T>>(ctx, CsrStorage<T>(ctx, all, Arrays::copied));
+}
 
 }  // namespace
 
@@ -116,13 +120,28 @@ AmgTypes types_of(Context const& ctx, AmgParams const& p) {
   return types;
 }
 
+double stored_bytes(Context& ctx, AmgParams const& params, CsrView<double> const& a,
+                    double applies) {
+  auto const [values, vectors] = types_of(ctx, params);
+  bool const borrowed = values == Real::f64 && vectors == Real::f64;
+  double const csr =
+      borrowed ? 0.0 : (double(size_of(values)) + 4) * double(a.entries) + 4.0 * a.rows;
+  if (params.format != "auto" || a.entries < planned_entries) return csr;
+  Survey seen = survey(ctx, a);
+  Plan const plan = make_plan(
+      ctx, a, seen, {.values = values, .vectors = vectors, .applies = applies, .persistent = false},
+      CostTable::shipped(ctx));
+  Candidate const& taken = plan.candidates.front();
+  return taken.format->converted ? taken.bytes : csr;
+}
+
 template <class T>
 StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made) {
   AmgParams const& params = made.params();
   Real const values = types_of(ctx, params).values;
   bool const as_it_is = std::is_same_v<T, double> && values == Real::f64;
   Store<T> const store(ctx, params);
-  double const products = 2.0 * params.degree * iterations;
+  double const products = 2.0 * params.degree * amg_iterations;
   int const h = as_it_is ? 0 : largest_exponent(ctx, made.matrix(0));
   std::vector<Array<double>> scales;
   auto const scale_of = [&](std::size_t l) { return as_it_is ? nullptr : scales[l].data(); };
@@ -151,8 +170,11 @@ StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made) {
       CsrView<double> const G = made.inverse()->view();
       Array<T> values(ctx.space(), static_cast<std::size_t>(G.entries));
       scale_entries(ctx, G, {h, own, own, true, true}, nullptr, values.data());
-      to.inverse = std::make_shared<SymmetricOperator<T>>(std::move(values), a.rows);
       to.values = real_of<T>;
+      if (made.symmetric())
+        to.inverse = std::make_shared<SymmetricOperator<T>>(std::move(values), a.rows);
+      else
+        to.inverse = full_rows<T>(ctx, G, values.data());
       continue;
     }
     to.weights = Array<T>(ctx.space(), static_cast<std::size_t>(a.rows));
@@ -169,8 +191,8 @@ StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made) {
     }
     if (made.is_coarsest(l)) continue;
     AmgTransfer const& transfer = made.transfer(l);
-    to.P = as(transfer.P(), {0, own, next, true, false}, nullptr, values, iterations).A;
-    to.R = as(transfer.R(), {0, next, own, false, true}, nullptr, values, iterations).A;
+    to.P = as(transfer.P(), {0, own, next, true, false}, nullptr, values, amg_iterations).A;
+    to.R = as(transfer.R(), {0, next, own, false, true}, nullptr, values, amg_iterations).A;
   }
   if (as_it_is) return;
   scale_ = std::move(scales.front());
@@ -187,37 +209,21 @@ std::string StoredLevels<T>::summary() const {
 }
 
 template <class T>
-void StoredLevels<T>::log_table(Context& ctx, AmgHierarchy const& made) const {
-  ctx.log(
-      Severity::detail,
-      "amg: level       rows     entries  a row  strength  entries of P  values  MB      A, P, R");
-  auto const megabytes = [](StoredLevel<T> const& l) {
-    double bytes = 0;
-    for (auto const& part : {l.A, l.P, l.R, l.inverse})
-      if (part) bytes += part->cost(1).bytes - sizeof(T) * (double(part->rows()) + part->cols());
-    return 1e-6 * bytes;
-  };
+HierarchyFacts StoredLevels<T>::facts(AmgHierarchy const& made) const {
+  HierarchyFacts facts = made.facts();
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    AmgLevel const& level = made.levels()[l];
     StoredLevel<T> const& stored = levels_[l];
-    bool const last = made.is_coarsest(l);
-    char line[160];
-    std::snprintf(line, sizeof line, "amg: %5zu %10d %11lld %6.1f  %8.4f  %12lld  %-6s  %-6.3g  ",
-                  l + 1, static_cast<int>(level.rows), static_cast<long long>(level.entries),
-                  double(level.entries) / std::max<Index>(1, level.rows), level.strength,
-                  last ? 0LL : static_cast<long long>(made.transfer(l).interpolation_entries()),
-                  name(stored.values), megabytes(stored));
-    std::string const names =
-        stored.inverse ? "inverse"
-        : last         ? stored.A->name()
-                       : cat(stored.A->name(), ", ", stored.P->name(), ", ", stored.R->name());
-    ctx.log(Severity::detail, line + names);
+    LevelFacts& level = facts.levels[l];
+    level.values = name(stored.values);
+    level.formats = stored.inverse ? "inverse"
+                    : stored.P
+                        ? cat(stored.A->name(), ", ", stored.P->name(), ", ", stored.R->name())
+                        : stored.A->name();
+    for (auto const& part : {stored.A, stored.P, stored.R, stored.inverse})
+      if (part)
+        level.bytes += part->cost(1).bytes - sizeof(T) * (double(part->rows()) + part->cols());
   }
-  for (auto const& [part, what] : names(SetupPart{})) {
-    char line[96];
-    std::snprintf(line, sizeof line, "amg: %-20s %8.2f ms", what, 1e3 * made.clock().seconds(part));
-    ctx.log(Severity::detail, line);
-  }
+  return facts;
 }
 
 template class StoredLevels<double>;

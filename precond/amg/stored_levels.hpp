@@ -22,6 +22,13 @@ struct AmgTypes {
 };
 AmgTypes types_of(Context const&, AmgParams const&);
 
+/// Iterations that a conversion is to pay for.
+constexpr double amg_iterations = 25;
+/// Bytes of a matrix of a level as it is stored for an application, which multiplies by it so many
+/// times; none where FP64 in csr borrows it. Cost: a plan where the matrix has more than a few
+/// thousand rows.
+double stored_bytes(Context&, AmgParams const&, CsrView<double> const& a, double applies);
+
 /// T is the type of the vectors.
 template <class T>
 struct StoredLevel {
@@ -48,8 +55,8 @@ class StoredLevels {
   double factor() const { return factor_; }
   /// "FORMAT in VALUES" of the matrices A of the levels, finest first.
   std::string summary() const;
-  /// A line a level.
-  void log_table(Context&, AmgHierarchy const&) const;
+  /// The facts of the levels with what they are stored in.
+  HierarchyFacts facts(AmgHierarchy const&) const;
 
  private:
   std::vector<StoredLevel<T>> levels_;

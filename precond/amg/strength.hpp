@@ -26,8 +26,8 @@ struct StrengthGraph {
   Index weak = 0;            ///< nodes coupled to others, but to none strongly
 };
 
-/// Most rows of a node.
-constexpr Index most_node_rows = 8;
+/// Most rows of a node: of a coarser level as many as there are vectors.
+constexpr Index most_node_rows = 16;
 
 /// Of a, square, canonical, in the Context's space, its rows a multiple of `block` <=
 /// most_node_rows. With theta = 0 every coupling other than 0 is strong. NaN is strong. Cost: three

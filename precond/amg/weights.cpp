@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/amg/weights.hpp>
 
+#include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/precond/amg/ops.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
 
 namespace tcsolve {
@@ -15,9 +17,19 @@ void smoother_weights(Context& ctx, CsrView<double> const& a, RowWeight kind, in
     throw SetupError(cat("amg: the diagonal entry of row ", bad + 1, " of level ", level + 1,
                          " is not positive: A is not positive definite; use another preconditioner"
                          " with minres or gmres"));
-  throw SetupError(cat("amg: the diagonal entry of row ", bad + 1,
-                       " is absent, zero, negative or out of range, and amg takes A to be positive "
-                       "definite; use another preconditioner with minres or gmres"));
+  throw SetupError(
+      cat("amg: the diagonal entry of row ", bad + 1,
+          " is absent, zero, negative or out of range, and amg takes A, or its symmetric "
+          "part, to be positive definite; use another preconditioner with minres or "
+          "gmres"));
+}
+
+double norm_of_weighted(Context& ctx, CsrView<double> const& a, double const* w) {
+  Context::Entry const entry(ctx);
+  auto scope = ctx.arena().scope();
+  auto* const norm = scope.take<double>(1);
+  submit(ctx, WeightedRowSums{a.rows, a, w, norm});
+  return read(ctx, norm);
 }
 
 }  // namespace tcsolve

@@ -4,9 +4,12 @@
 ///     diagonal    w_i = 1 / a_ii
 ///     l1          w_i = 1 / sum_j |a_ij|: lambda_max(W A) <= 1 for every A that is positive definite
 ///                 (Baker, Falgout, Kolev and Yang 2011, Multigrid smoothers for ultraparallel
-///                 computing, section 6)
+///                 computing, section 6), and |lambda(W A)| <= 1 for any A
+///     spai0       w_i = a_ii / sum_j a_ij^2, the diagonal that is nearest to a left inverse:
+///                 ||I - W A||_F is least (Broeker and Grote 2002, Sparse approximate inverse
+///                 smoothers for geometric and algebraic multigrid, section 3)
 ///
-/// w_i = 0 for a row of zeros.
+/// w_i = 0 for a row of zeros. Nothing bounds lambda_max(W A) of spai0.
 #pragma once
 
 #include <tcsolve/core/array.hpp>
@@ -14,12 +17,16 @@
 
 namespace tcsolve {
 
-enum class RowWeight { diagonal, l1 };
+enum class RowWeight { diagonal, l1, spai0 };
 
 /// w (rows) of a in the Context's space. Throws SetupError naming the first row whose diagonal
 /// entry is not positive though it is no row of zeros, or whose inverse is out of range; `level`
 /// counts from 0, the matrix that was given. Cost: one pass.
 void smoother_weights(Context&, CsrView<double> const& a, RowWeight, int level, double* w);
+
+/// max_i w_i sum_j |a_ij| = ||W A||_inf, which no eigenvalue of W A exceeds. Cost: one pass, a
+/// wait.
+double norm_of_weighted(Context&, CsrView<double> const& a, double const* w);
 
 /// y = alpha W x + beta y of weights that it borrows.
 class RowWeights final : public LinearOperator<double> {

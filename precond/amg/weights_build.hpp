@@ -21,7 +21,16 @@ struct SmootherWeight {
       sum += magnitude(a.values[k]);
       if (a.columns[k] == i) diagonal = a.values[k];
     }
-    w[i] = sum == 0 ? 0.0 : 1 / (kind == RowWeight::l1 ? sum : diagonal);
+    double inverse = kind == RowWeight::l1 ? sum : diagonal;
+    if (kind == RowWeight::spai0) {  // sum_j a_ij^2 / a_ii, of ratios, whose squares are in range
+      double squares = 0;
+      for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+        double const ratio = a.values[k] / diagonal;
+        squares += ratio * ratio;
+      }
+      inverse = diagonal * squares;
+    }
+    w[i] = sum == 0 ? 0.0 : 1 / inverse;
     bool const fits = diagonal > 0 && w[i] > 0 && is_finite(w[i]) && is_finite(sum);
     if (sum != 0 && !fits) lower_to(bad, static_cast<std::int32_t>(i));
   }

@@ -14,6 +14,8 @@ auto CgMethod<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
   auto diagonal = this->M().diagonal();
   folded_ = diagonal.has_value();
   D_ = diagonal.value_or(Diagonal<T>{});
+  bool const varies = beta_ == Beta::automatic && !this->M().traits().fixed;
+  flexible_ = !folded_ && (varies || beta_ == Beta::flexible);
   for (Vector<T>* v : {&p_, &q_}) v->resize(ctx.space(), n);
   z_.resize(ctx.space(), folded_ ? 0 : n);
   this->keep_best(ctx);
@@ -37,7 +39,7 @@ void CgMethod<T>::step(Context& ctx) {
   Observe const test{0, &k->rr};
 
   if (!folded_) M.apply_dot(ctx, r, z, &k->rho);  // z = M r,  rho = <r, z>
-  if (flexible_ && !folded_)                      // beta = -<z, q> / sigma
+  if (flexible_)                                  // beta = -<z, q> / sigma
     submit(ctx, CgFlexibleBeta<T>{z.rows, k, z.data, q_.view().data});
   update_direction<T>(ctx, k, D_, z, p_, x, this->best());  // x += a p;  p = z + (rho / rho_prev) p
   A.apply_dot(ctx, p_, q_, &k->sigma);                      // q = A p,  sigma = <p, q>
@@ -57,7 +59,7 @@ void CgMethod<T>::replace(Context& ctx) {
   this->M().apply(ctx, r, z);
   submit(ctx, CgRenew<T>{r.rows, k_.data(), r.data, z.data, p_.view().data});
   submit(ctx, CgTurn<T>{r.rows, k_.data(), z.data, p_.view().data});
-  if (flexible_ && !folded_) this->A().apply_dot(ctx, p_, q_, &k_.data()->sigma);
+  if (flexible_) this->A().apply_dot(ctx, p_, q_, &k_.data()->sigma);
 }
 
 template <class T>

@@ -22,17 +22,19 @@
 namespace tcsolve {
 
 /// How p = z + beta p is made: fixed, beta = rho / rho_prev, for an M that is the same map in every
-/// step; flexible, beta = -<z, q> / sigma, for one that varies (Golub and Ye 1999; Notay 2000).
-enum class Beta { fixed, flexible };
+/// step; flexible, beta = -<z, q> / sigma, for one that varies (Golub and Ye 1999; Notay 2000);
+/// automatic: as M says of itself (Traits::fixed).
+enum class Beta { automatic, fixed, flexible };
 constexpr auto names(Beta) {
-  return std::array{std::pair{Beta::fixed, "fixed"}, std::pair{Beta::flexible, "flexible"}};
+  return std::array{std::pair{Beta::automatic, "auto"}, std::pair{Beta::fixed, "fixed"},
+                    std::pair{Beta::flexible, "flexible"}};
 }
 
 struct CgParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
   VectorType vectors = VectorType::fp64;
-  Beta beta = Beta::fixed;
+  Beta beta = Beta::automatic;
   std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = CgParams;
@@ -41,7 +43,8 @@ struct CgParams {
                       field(&P::beta, "beta",
                             "of p = z + beta p: flexible for a preconditioner that varies from one "
                             "step to the next, as an inner solver does; it makes p orthogonal to "
-                            "the p before by A itself, for two vectors more read an iteration")};
+                            "the p before by A itself, for two vectors more read an iteration; "
+                            "auto: where the preconditioner varies")};
   }
 };
 
@@ -53,14 +56,18 @@ template <class T = double>
 class CgMethod final : public Method<T> {
  public:
   using Params = CgParams;
-  explicit CgMethod(CgParams const& params = {}) : flexible_(params.beta == Beta::flexible) {}
+  explicit CgMethod(CgParams const& params = {}) : beta_(params.beta) {}
   MethodFacts facts() const override {
-    return {
-        .name = "cg",
-        .cost = {.vectors = 9, .products = 1, .applications = 1, .passes = flexible_ ? 11.0 : 9.0},
-        .needs = {.symmetric = true, .definite = true, .fixed_preconditioner = !flexible_},
-        .batches = !flexible_,
-        .renews = true};
+    return {.name = "cg",
+            .cost = {.vectors = 9,
+                     .products = 1,
+                     .applications = 1,
+                     .passes = beta_ == Beta::flexible ? 11.0 : 9.0},
+            .needs = {.symmetric = true,
+                      .definite = true,
+                      .fixed_preconditioner = beta_ == Beta::fixed},
+            .batches = beta_ != Beta::flexible,
+            .renews = true};
   }
 
  private:
@@ -75,7 +82,8 @@ class CgMethod final : public Method<T> {
   Vector<T> z_, p_, q_;
   Diagonal<T> D_;        // M, where it is diagonal, else the identity
   bool folded_ = false;  // M is diagonal, and so does not vary
-  bool const flexible_;
+  Beta const beta_;
+  bool flexible_ = false;  // as M or the parameters want it, and M is not folded
   Array<CgScalars> k_;
 };
 

@@ -114,6 +114,34 @@ TEST_F(Program, InfoIsJsonToo) {
   EXPECT_TRUE(wide["plans"][0]["reorder"].is_null());
 }
 
+TEST_F(Program, InfoKnowsTheLevels) {
+  ASSERT_EQ(tcsolve({"generate", "poisson7", "--set", "n=12", "-o", "a.mtx"}).code, 0);
+  Outcome o = tcsolve({"info", "a.mtx", "--amg"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  for (char const* words : {"multigrid\n", "    1       1728 ", "operator complexity 1.",
+                            "near-nullspace, 1 unknown a node: ", "values of P^T A P "})
+    EXPECT_TRUE(has(o.out, words)) << words << " in " << o.out;
+  EXPECT_FALSE(has(tcsolve({"info", "a.mtx"}).out, "multigrid"));
+  auto const json = nlohmann::json::parse(tcsolve({"info", "a.mtx", "--amg", "--json"}).out);
+  auto const& levels = json["multigrid"]["levels"];
+  ASSERT_EQ(levels.size(), 3);
+  EXPECT_EQ(levels[0]["rows"], 1728);
+  EXPECT_EQ(levels[0]["entries"], json["entries"]);
+  EXPECT_GT(levels[0]["prolongation"], 1728);
+  EXPECT_EQ(levels[2]["formats"], "inverse");
+  double entries = 0;
+  for (auto const& l : levels) entries += l["entries"].get<double>();
+  EXPECT_DOUBLE_EQ(json["multigrid"]["operator_complexity"],
+                   entries / levels[0]["entries"].get<double>());
+  ASSERT_EQ(json["multigrid"]["near_nullspace"].size(), 1);
+  EXPECT_GT(json["multigrid"]["near_nullspace"][0], 0.01);  // the boundary
+  EXPECT_LT(json["multigrid"]["near_nullspace"][0], 0.3);
+  write_text(folder_ / "b.mtx",
+             "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 4\n2 2 -4\n");
+  o = tcsolve({"info", "b.mtx", "--amg"});
+  EXPECT_TRUE(has(o.out, "multigrid       none: amg: the diagonal entry of row 2")) << o.out;
+}
+
 TEST_F(Program, InfoKnowsTheGraph) {
   // A path of three rows, one row by itself, and an edge that is stored one way.
   write_text(folder_ / "a.mtx",

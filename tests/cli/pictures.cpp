@@ -156,6 +156,14 @@ TEST_F(Pictures, TheReportHoldsEveryKey) {
       on_host);
   ASSERT_EQ(o.code, 0) << o.err;
   look();
+  o = solve(
+      "problem: {generator: {type: poisson7, n: 9}}\n"
+      "solver: {type: cg}\npreconditioner: {type: amg}\noutput: {report: true}\n" +
+      on_host);
+  ASSERT_EQ(o.code, 0) << o.err;
+  page = look();
+  for (char const* words : {"entries of P", ">729<", "near-nullspace</td>"})
+    EXPECT_TRUE(has(page, words)) << words;
   auto const r = result();
   for (auto const& [key, value] : r.items())
     EXPECT_TRUE(seen.contains(key) || key == "schema" || key == "warnings" || key == "driver" ||

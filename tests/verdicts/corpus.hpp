@@ -64,5 +64,6 @@ std::vector<Case> inner_cases();
 std::vector<Case> claim_cases();
 std::vector<Case> best_iterate_cases();
 std::vector<Case> scale_cases();
+std::vector<Case> multigrid_cases();
 
 }  // namespace tcsolve::test

@@ -12,9 +12,9 @@ namespace {
 
 std::vector<Case> corpus() {
   std::vector<Case> all;
-  for (auto table :
-       {trivial_cases, definiteness_cases, singular_cases, breakdown_cases, precision_cases,
-        nonfinite_cases, stopping_cases, inner_cases, claim_cases, best_iterate_cases, scale_cases})
+  for (auto table : {trivial_cases, definiteness_cases, singular_cases, breakdown_cases,
+                     precision_cases, nonfinite_cases, stopping_cases, inner_cases, claim_cases,
+                     best_iterate_cases, scale_cases, multigrid_cases})
     for (Case& c : table()) all.push_back(std::move(c));
   return all;
 }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Smoothed aggregation step by step against plain serial references and dense algebra.
-#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/amg/aggregation.hpp>
-#include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
-#include <tcsolve/precond/amg/cycle.hpp>
 #include <tcsolve/precond/amg/strength.hpp>
 #include <tcsolve/sparse/independent_set.hpp>
 
 #include <gmock/gmock.h>
-
-#include <Eigen/Dense>
 
 #include <algorithm>
 #include <cmath>
@@ -19,9 +14,7 @@
 #include <numeric>
 #include <set>
 
-#include "tests/support/backend.hpp"
-#include "tests/support/each_backend.hpp"
-#include "tests/support/guarded.hpp"
+#include "tests/support/amg_fixture.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
@@ -29,13 +22,6 @@ namespace {
 
 using testing::HasSubstr;
 using Dense = Eigen::MatrixXd;
-
-Dense dense(Csr<double> const& a) {
-  Dense d = Dense::Zero(a.rows, a.cols);
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) d(i, a.columns[k]) = a.values[k];
-  return d;
-}
 
 /// A path of n vertices whose end points are free: singular, constants are mapped to zero.
 Csr<double> free_path(Index n) {
@@ -61,35 +47,8 @@ std::vector<Named> problems() {
           {"path", free_path(900)}};
 }
 
-class Amg : public OnEachBackend {
- protected:
-  System system(Csr<double> const& a) {
-    auto const A = std::make_shared<CsrOperator<double>>(ctx(), Csr<double>(a));
-    return {A->view(), A};
-  }
-  /// In FP64, which dense algebra is compared with; narrower types: amg_types.cpp.
-  std::unique_ptr<Preconditioner> made(Csr<double> const& a, AmgParams params = {}) {
-    if (params.values == AmgValues::automatic) params.values = AmgValues::f64;
-    return AmgFactory(params).build(ctx(), system(a));
-  }
-  std::vector<double> applied(LinearOperator<double> const& M, std::vector<double> const& r) {
-    Guarded<double> x(ctx(), r), y(ctx(), r);
-    M.apply(ctx(), 1, x.in(), 0, y.view());
-    return y.get();
-  }
-  /// M as a dense matrix.
-  Dense matrix_of(LinearOperator<double> const& M) {
-    Index const n = M.cols();
-    Dense all(n, n);
-    for (Index j = 0; j < n; ++j) {
-      std::vector<double> e(n, 0.0);
-      e[j] = 1;
-      std::vector<double> const column = applied(M, e);
-      all.col(j) = Eigen::Map<Eigen::VectorXd const>(column.data(), n);
-    }
-    return all;
-  }
-};
+/// Narrower types: amg_types.cpp.
+class Amg : public AmgOnEachBackend {};
 TCSOLVE_ON_EACH_BACKEND(Amg);
 
 /// Norms of blocks by their definition.
@@ -382,19 +341,12 @@ TEST_P(Amg, NewValuesAreAsASetUpOfThem) {
 TEST_P(Amg, FrozenAggregatesStayWhateverTheValues) {
   Csr<double> const a = generate(AnisotropicParams{.n = 12});
   Csr<double> turned = generate(AnisotropicParams{.n = 12, .epsilon_x = 1e-3, .epsilon_z = 1});
-  auto const rows = [&](Preconditioner const& owner) {
-    std::vector<Index> all;
-    auto const view = owner.view();
-    for (AmgLevel const& l : dynamic_cast<AmgCycle const&>(*view).hierarchy().levels())
-      all.push_back(l.rows);
-    return all;
-  };
   auto const owner = made(a, {.reuse = AmgReuse::pattern}), exact = made(a);
-  std::vector<Index> const before = rows(*owner);
+  std::vector<Index> const before = rows_of(*owner);
   owner->update(ctx(), system(turned));
   exact->update(ctx(), system(turned));
-  EXPECT_EQ(rows(*owner), before);
-  EXPECT_EQ(rows(*exact), rows(*made(turned)));
+  EXPECT_EQ(rows_of(*owner), before);
+  EXPECT_EQ(rows_of(*exact), rows_of(*made(turned)));
   std::vector<double> const r = random_values(a.rows, 5);
   EXPECT_NE(applied(*owner->view(), r), applied(*exact->view(), r));
 }
@@ -493,14 +445,7 @@ TEST_P(Amg, RowsWithoutCouplingsAreLeftOut) {
     if (i % 2 == 0) b.columns.push_back(i), b.values.push_back(5);
     b.offsets.push_back(b.entries());
   }
-  auto const of = [&](Csr<double> const& m) {
-    auto const owner = made(m);
-    std::vector<Index> rows;
-    for (AmgLevel const& l : dynamic_cast<AmgCycle const&>(*owner->view()).hierarchy().levels())
-      rows.push_back(l.rows);
-    return rows;
-  };
-  std::vector<Index> const alone = of(a), with = of(b);
+  std::vector<Index> const alone = rows_of(*made(a)), with = rows_of(*made(b));
   ASSERT_EQ(alone.size(), with.size());
   EXPECT_EQ(std::vector(alone.begin() + 1, alone.end()), std::vector(with.begin() + 1, with.end()));
   Csr<double> diagonal;
@@ -509,7 +454,7 @@ TEST_P(Amg, RowsWithoutCouplingsAreLeftOut) {
     diagonal.columns.push_back(i), diagonal.values.push_back(1 + i);
     diagonal.offsets.push_back(i + 1);
   }
-  EXPECT_EQ(of(diagonal).size(), 1u);
+  EXPECT_EQ(rows_of(*made(diagonal)).size(), 1u);
   auto const owner = made(diagonal);
   std::vector<double> const y = applied(*owner->view(), std::vector<double>(1000, 1.0));
   for (Index i = 0; i < 1000; ++i) EXPECT_NEAR(y[i] * (1 + i), y[0], 1e-12);

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The levels of smoothed aggregation in narrow types and in all formats, and what scales them.
-#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/generate/generators.hpp>
-#include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
-#include <tcsolve/precond/amg/cycle.hpp>
 #include <tcsolve/precond/amg/level_scale.hpp>
 
 #include <gmock/gmock.h>
 
-#include <Eigen/Dense>
-
 #include <cmath>
 
-#include "tests/support/backend.hpp"
-#include "tests/support/each_backend.hpp"
+#include "tests/support/amg_fixture.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
@@ -24,37 +18,10 @@ namespace {
 using testing::HasSubstr;
 using Dense = Eigen::MatrixXd;
 
-Dense dense(Csr<double> const& a) {
-  Dense d = Dense::Zero(a.rows, a.cols);
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) d(i, a.columns[k]) = a.values[k];
-  return d;
-}
-
-class AmgLevels : public OnEachBackend {
+class AmgLevels : public AmgOnEachBackend {
  protected:
-  System system(Csr<double> const& a) {
-    auto const A = std::make_shared<CsrOperator<double>>(ctx(), Csr<double>(a));
-    return {A->view(), A};
-  }
   std::unique_ptr<Preconditioner> made(Csr<double> const& a, AmgParams const& params) {
     return AmgFactory(params).build(ctx(), system(a));
-  }
-  std::vector<double> applied(LinearOperator<double> const& M, std::vector<double> const& r) {
-    There<double> x(ctx(), r), y(ctx(), r);
-    M.apply(ctx(), 1, x.in(), 0, y.view());
-    return y.all();
-  }
-  Dense matrix_of(LinearOperator<double> const& M) {
-    Index const n = M.cols();
-    Dense all(n, n);
-    for (Index j = 0; j < n; ++j) {
-      std::vector<double> e(n, 0.0);
-      e[j] = 1;
-      std::vector<double> const column = applied(M, e);
-      for (Index i = 0; i < n; ++i) all(i, j) = column[i];
-    }
-    return all;
   }
   static std::vector<Named> problems() {
     return {{"7-point", generate(Poisson7Params{.n = 7, .coefficient = Coefficient::random})},

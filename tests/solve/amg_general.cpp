@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Systems solved with amg whose matrix is not symmetric, with smoothers by a diagonal and with K
+/// cycles.
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/each_backend.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+class AmgSolvesGeneral : public OnEachBackend {
+ protected:
+  SolveReport solved(Csr<double> const& a, std::string const& solver, std::string const& amg) {
+    LinearSolver method = LinearSolver::from_yaml(
+        ctx(), a.view(),
+        cat("solver: {type: ", solver, "}\npreconditioner: {type: amg", amg, "}\n"));
+    std::vector<double> const b(a.rows, 1.0);
+    std::vector<double> x(a.rows, 0.0);
+    return method.solve(b, x);
+  }
+  /// Iterations of a solve that converges.
+  Index iterations(Csr<double> const& a, std::string const& solver, std::string const& amg) {
+    SolveReport const report = solved(a, solver, amg);
+    EXPECT_EQ(report.reason, Stop::converged) << report.message;
+    return report.iterations;
+  }
+};
+TCSOLVE_ON_EACH_BACKEND(AmgSolvesGeneral);
+
+Csr<double> convection(Index n, double velocity = 1) {
+  return generate(ConvdiffParams{.n = n, .velocity = velocity});
+}
+
+TEST_P(AmgSolvesGeneral, ConvectionAndDiffusion) {
+  Csr<double> const coarse = convection(16), fine = convection(32);
+  for (std::string const amg : {"", ", smoother: spai0", ", values: fp16"}) {
+    SCOPED_TRACE(amg);
+    Index const few = iterations(coarse, "bicgstab", amg), more = iterations(fine, "bicgstab", amg);
+    EXPECT_LE(more, 12);
+    EXPECT_LE(more, 1.6 * few + 1);
+    EXPECT_LE(iterations(fine, "gmres", amg), 20);
+  }
+  EXPECT_LE(iterations(convection(32, 10), "bicgstab", ""), 25) << "convection is what is left";
+  EXPECT_LE(iterations(coarse, "bicgstab", ", coarsening: classical"), 12);
+}
+
+TEST_P(AmgSolvesGeneral, Spai0OfASymmetricMatrix) {
+  Csr<double> const solid = generate(ElasticityParams{.n = 10, .coefficient = Coefficient::random});
+  // Unbounded, M is indefinite, and cg says so after a few steps.
+  EXPECT_LE(iterations(solid, "cg", ", smoother: spai0, degree: 1"), 60);
+  Csr<double> const grid = generate(Poisson7Params{.n = 24});
+  EXPECT_LE(iterations(grid, "cg", ", smoother: spai0, degree: 1"), 18);
+}
+
+TEST_P(AmgSolvesGeneral, KCyclesOfPlainAggregationTakeFewerIterations) {
+  Csr<double> const a = generate(Poisson7Params{.n = 32});
+  auto const with = [&](std::string const& cycle, std::string const& solver = "cg") {
+    return iterations(a, solver, cat(", smoothing: false, coarse_size: 20, cycle: ", cycle));
+  };
+  Index const v = with("v"), w = with("w"), k = with("k");
+  EXPECT_LT(w, v);
+  EXPECT_LE(k, w);
+  EXPECT_EQ(with("k", "cg, beta: flexible"), k) << "cg finds that M varies";
+  EXPECT_LE(with("k", "fgmres"), k + 2);
+  Csr<double> const skew = convection(24);
+  std::string const plain = ", smoothing: false, coarse_size: 20, cycle: ";
+  EXPECT_LT(iterations(skew, "fgmres", plain + "k"), iterations(skew, "fgmres", plain + "v"));
+}
+
+}  // namespace
+}  // namespace tcsolve::test
