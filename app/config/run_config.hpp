@@ -146,9 +146,9 @@ struct OutputConfig {
   }
 };
 
-/// How many processes of this host solve the system together, and who has which rows.
+/// How many processes solve the system together, and who has which rows.
 struct RanksConfig {
-  int count = 1;
+  int count = 0;
   std::string partition = "auto";
   double timeout = 30;
 
@@ -156,8 +156,9 @@ struct RanksConfig {
     using P = RanksConfig;
     return std::tuple{
         field(
-            &P::count, "count", between(1, 64),
-            "processes, each with a stretch of the rows, started by this one; 1: it solves alone"),
+            &P::count, "count", between(0, 64),
+            "processes, each with a stretch of the rows, started by this one; 1: it solves alone; "
+            "0: those that an MPI launcher has started (mpirun), else 1"),
         field(
             &P::partition, "partition", non_empty(),
             "rows: stretches of the rows as given, of about equally many entries; grow: of a "
@@ -181,7 +182,7 @@ struct RunConfig : SolverOptions {
     return std::tuple_cat(
         std::tuple{field(&P::problem, "problem", "what is solved").required()}, system_keys(),
         std::tuple{field(&P::output, "output", "what is written"),
-                   field(&P::ranks, "ranks", "several processes of this host that solve together"),
+                   field(&P::ranks, "ranks", "several processes that solve together"),
                    field(&P::time_limit, "time_limit", above(0.0).or_infinite(),
                          "seconds that the whole run may take, from the start of "
                          "the program: reading and set-up, too")},

@@ -22,6 +22,7 @@
 #include <tcsolve/app/record/story.hpp>
 #include <tcsolve/app/record/systems.hpp>
 #include <tcsolve/app/run/columns.hpp>
+#include <tcsolve/app/run/launched.hpp>
 #include <tcsolve/app/run/preflight.hpp>
 #include <tcsolve/app/run/ranked_system.hpp>
 #include <tcsolve/app/run/ranks.hpp>
@@ -431,7 +432,8 @@ int conclude(RunResult& result, RunConfig const& config, std::vector<double> con
   return result.exit_code;
 }
 
-/// The run of one process; of several `ranks` that of rank 0.
+}  // namespace
+
 int solve_as(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
   bool const quiet = arguments.talk == Talk::quiet;
   RunConfig& config = parsed.run;
@@ -471,21 +473,21 @@ int solve_as(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
   }
 }
 
-}  // namespace
-
 int solve_run(Arguments const& arguments, Registries const& registries) {
+  if (Launch const launch = launch_of_environment(); launch.processes > 1)
+    return solve_launched(launch, arguments, registries.catalog);
   return solve_run(arguments, read_run(arguments, registries.catalog));
 }
 
 int solve_run(Arguments const& arguments, ParsedConfig parsed) {
-  require_no_launcher();
-  if (parsed.run.ranks.count == 1 || arguments.dry_run)
-    return solve_as(arguments, std::move(parsed), nullptr);
+  int& count = parsed.run.ranks.count;
+  if (count == 0) count = 1;
+  if (count == 1 || arguments.dry_run) return solve_as(arguments, std::move(parsed), nullptr);
   require_rankable(arguments, parsed.run);
   share_processors(parsed.run);
-  return run_processes(parsed.run.ranks.count, parsed.run.ranks.timeout, [&](Ranks& ranks) {
+  return run_processes(count, parsed.run.ranks.timeout, [&](Ranks& ranks) {
     return ranks.rank() == 0 ? lead(ranks, [&] { return solve_as(arguments, parsed, &ranks); })
-                             : follow(ranks, parsed);
+                             : silently(ranks, [&] { return follow(ranks, parsed); });
   });
 }
 
