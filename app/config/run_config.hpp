@@ -118,6 +118,7 @@ struct OutputConfig {
   std::string directory = "tcsolve-out";
   bool solution = false;
   SolutionFormat solution_format = SolutionFormat::mtx;
+  std::string rows;
   bool history = true;
   bool plot = false;
   bool report = false;
@@ -133,6 +134,9 @@ struct OutputConfig {
         field(&P::solution, "solution", "write x.mtx, or x.npy"),
         field(&P::solution_format, "solution_format",
               "mtx: Matrix Market; npy: NumPy, float64 of shape (n,)"),
+        field(&P::rows, "rows",
+              "a file with numbers of rows, from 1, one a line: x.mtx, or x.npy, is written, and "
+              "holds these rows of x alone, in this order"),
         field(&P::history, "history",
               "write history.csv: iteration, residual, seconds, true residual where it was "
               "evaluated, marks of restarts and methods"),
@@ -144,6 +148,7 @@ struct OutputConfig {
         field(&P::every, "every", non_negative(),
               "iterations between progress lines when piped; 0: after 1, 2, 5, 10, 20, 50, ...")};
   }
+  bool writes_x() const { return solution || !rows.empty(); }
 };
 
 /// How many processes solve the system together, and who has which rows.
@@ -192,7 +197,7 @@ struct RunConfig : SolverOptions {
 
 /// Where the input files of a run are, resolved; empty when there is none.
 struct InputFiles {
-  std::filesystem::path matrix, rhs, x0, solution, partition;
+  std::filesystem::path matrix, rhs, x0, solution, partition, rows;
   std::vector<std::filesystem::path> batch;  ///< one of each system
 
   /// Those that there are.

@@ -314,6 +314,8 @@ void require_one_system(Arguments const& arguments, RunConfig const& config) {
   if (config.problem.batch.empty()) return;
   if (config.output.plot)
     throw ConfigError("'output.plot' draws the history of one system; a 'batch' keeps none");
+  if (!config.output.rows.empty())
+    throw ConfigError("'output.rows' names rows of one system; leave it out with a 'batch'");
   if (arguments.profile)
     throw ConfigError(
         "--profile times the solve of one system, and a 'batch' is solved as a whole");
@@ -375,6 +377,7 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments cons
   phase(ctx, cat("reading ", size.source), result.times.read,
         [&] { problem = load_problem(parsed, ctx.cancel_flag()); });
   result.entries = problem.A.entries();
+  result.rows_of_x = problem.rows;
   timed(result.times.probe, [&] { result.hash = matrix_hash(problem.A); });
   if (parsed.run.output.report)
     timed(result.times.probe, [&] { result.picture = picture_of(ctx, problem.A); });
