@@ -180,7 +180,7 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   auto* const ranks_option =
       app.add_option("--ranks", ranks,
                      "processes of this host that solve together, each with some of the rows; sets "
-                     "ranks.count")
+                     "ranks.count (mpirun -n N starts them by itself)")
           ->check(CLI::Range(1, 64));
   app.add_option("--backend", backend, "where to compute")
       ->check(CLI::IsMember({"auto", "host", "cuda"}));

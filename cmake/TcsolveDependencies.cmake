@@ -99,6 +99,20 @@ if(TCSOLVE_METIS STREQUAL "ON" AND NOT TCSOLVE_HAVE_METIS)
   message(FATAL_ERROR "TCSOLVE_METIS=ON, but no METIS was found; install it (Debian: libmetis-dev) or set METIS_ROOT")
 endif()
 
+# MPI: a component that the program loads under a launcher, and nothing else. Without it the program
+# refuses to be started as one of several.
+set(TCSOLVE_MPI AUTO CACHE STRING "the program under mpirun: AUTO builds the component where there is an MPI")
+set_property(CACHE TCSOLVE_MPI PROPERTY STRINGS AUTO ON OFF)
+set(TCSOLVE_HAVE_MPI FALSE)
+if(NOT TCSOLVE_MPI STREQUAL "OFF")
+  set(MPI_CXX_SKIP_MPICXX TRUE)
+  find_package(MPI COMPONENTS CXX QUIET)
+  set(TCSOLVE_HAVE_MPI ${MPI_CXX_FOUND})
+endif()
+if(TCSOLVE_MPI STREQUAL "ON" AND NOT TCSOLVE_HAVE_MPI)
+  message(FATAL_ERROR "TCSOLVE_MPI=ON, but no MPI was found; install one (Debian: libopenmpi-dev) or set MPI_HOME")
+endif()
+
 # What every layer sees; only link-time needs reach the users of the installed library.
 add_library(tcsolve_private INTERFACE)
 target_link_libraries(tcsolve_private INTERFACE tcsolve_flags Eigen3::Eigen

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/comm/board.hpp>
 
-#include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include <tcsolve/comm/spin_wait.hpp>
 #include <tcsolve/comm/together.hpp>
 #include <tcsolve/core/parallel.hpp>
 
@@ -18,35 +17,6 @@ namespace tcsolve {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-void rest() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
-
-/// Between two looks of somebody who waits: a few microseconds at once, where there are processors
-/// for all, then whenever nobody else wants this one, then 20 times a millisecond.
-class Patience {
- public:
-  explicit Patience(bool crowded) : looks_(crowded ? at_once : 0) {}
-  void pause() {
-    ++looks_;
-    if (looks_ < at_once) return rest();
-    if (looks_ < at_once + yields) {
-      sched_yield();
-      return;
-    }
-    timespec const while_{0, 50'000};
-    nanosleep(&while_, nullptr);
-  }
-  /// A look at the clock is due.
-  bool looks_at_clock() const { return looks_ >= at_once && looks_ % 64 == 0; }
-
- private:
-  static constexpr int at_once = 4000, yields = 20000;
-  std::int64_t looks_;
-};
 
 }  // namespace
 
@@ -146,9 +116,9 @@ template <class Ready>
 void BoardRank::wait(int other, Ready const& ready) {
   if (ready()) return;
   Board::Post const& there = board_.post(other);
-  Patience patience(board_.crowded_);
+  SpinWait waiting(board_.crowded_);
   std::optional<Clock::time_point> since;
-  for (;; patience.pause()) {
+  for (;; waiting.pause()) {
     if (ready()) return;
     board_.check();
     if (board_.has_left(other)) {
@@ -156,7 +126,7 @@ void BoardRank::wait(int other, Ready const& ready) {
       board_.fail(other, "it has left while others wait for it");
       board_.check();
     }
-    if (!patience.looks_at_clock()) continue;
+    if (!waiting.looks_at_clock()) continue;
     Clock::time_point const now = Clock::now();
     if (!since || there.busy.load(std::memory_order_relaxed) != 0) since = now;
     if (std::chrono::duration<double>(now - *since).count() > board_.timeout_) {

@@ -7,6 +7,7 @@
 #include <tcsolve/app/record/sweep_page.hpp>
 #include <tcsolve/app/record/sweep_table.hpp>
 #include <tcsolve/app/run/aside.hpp>
+#include <tcsolve/app/run/launched.hpp>
 #include <tcsolve/app/run/signals.hpp>
 #include <tcsolve/app/run/solve_run.hpp>
 #include <tcsolve/core/error.hpp>
@@ -205,6 +206,7 @@ std::optional<SweepRow> row_for(Sweep const& sweep, SweepPoint const& point, boo
 }  // namespace
 
 int sweep(Arguments const& arguments, Registries const& registries) {
+  require_no_launcher("a sweep");
   Sweep const plan = read_sweep(arguments.subject, arguments.sets, registries.catalog);
   bool const quiet = arguments.talk == Talk::quiet;
   auto const there = std::ranges::count_if(

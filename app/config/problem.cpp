@@ -104,6 +104,14 @@ std::vector<double> read_block(ColumnsFile const& file, Index columns, ReadOptio
   return std::move(x.values);
 }
 
+/// What `output.rows` names of the `length` rows of x; empty where it does not.
+std::vector<Index> rows_asked_for(ParsedConfig const& config, Index length) {
+  std::filesystem::path const& file = config.files.rows;
+  if (file.empty()) return {};
+  return row_numbers(read_columns_file(file, "rows", {.nonfinite = NonFinite::keep}), length,
+                     cat(file_name(file), ": output.rows"));
+}
+
 /// "the right-hand side has nan in row 3", of the first such entry; "" where all are finite.
 std::string nonfinite_entry(std::vector<double> const& v, Index rows, char const* what) {
   for (std::size_t k = 0; k < v.size(); ++k)
@@ -144,6 +152,7 @@ ProblemSize problem_size(ParsedConfig const& config) {
   if (!files.rhs.empty()) size.columns = columns_file_size(files.rhs, "b", options).cols;
   for (ColumnsFile const& file : columns_files(config, size.rows, size.cols))
     check_length(file, options);
+  rows_asked_for(config, size.cols);
   if (!files.rhs.empty() && files.rhs == files.matrix)
     size.notes.push_back(cat("b", files.x0 == files.matrix ? " and x0 are those" : " is the one",
                              " in ", size.source));
@@ -188,6 +197,7 @@ Problem load_problem(ParsedConfig const& config, CancelFlag cancel) {
     p.x0.assign(length(cols) * length(k), 0.0);
   if (files.solution.empty() && files.rhs.empty() && from.rhs == "A_times_ones")
     p.solution.assign(length(cols), 1.0);
+  p.rows = rows_asked_for(config, cols);
   p.nonfinite = nonfinite_entry(p.b, rows, "the right-hand side");
   if (p.nonfinite.empty()) p.nonfinite = nonfinite_entry(p.x0, cols, "the initial guess");
   return p;

@@ -28,6 +28,7 @@ struct Problem {
   std::vector<Index> starts;            ///< of the systems, where A is a batch; else empty
   Index columns = 1;                    ///< right-hand sides
   std::vector<double> b, x0, solution;  ///< column after column; solution: empty when not known
+  std::vector<Index> rows;              ///< of x that are written, from 0; empty: all
   std::string nonfinite;  ///< the first entry of b, or of x0, that is Inf or NaN, by its row; or ""
 };
 

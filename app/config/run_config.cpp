@@ -220,13 +220,14 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
   files.solution = input_file(folder, root, "solution", {}, missing);
   files.partition =
       input_file(folder, root, "partition", {"auto", "rows", "grow", "metis"}, missing, "ranks");
+  files.rows = input_file(folder, root, "rows", {}, missing, "output");
   take_held(root, parsed);
   return parsed;
 }
 
 std::vector<fs::path> InputFiles::all() const {
   std::vector<fs::path> files = batch;
-  for (fs::path const* const file : {&matrix, &rhs, &x0, &solution, &partition})
+  for (fs::path const* const file : {&matrix, &rhs, &x0, &solution, &partition, &rows})
     if (!file->empty()) files.push_back(*file);
   return files;
 }

@@ -118,6 +118,7 @@ struct OutputConfig {
   std::string directory = "tcsolve-out";
   bool solution = false;
   SolutionFormat solution_format = SolutionFormat::mtx;
+  std::string rows;
   bool history = true;
   bool plot = false;
   bool report = false;
@@ -133,6 +134,9 @@ struct OutputConfig {
         field(&P::solution, "solution", "write x.mtx, or x.npy"),
         field(&P::solution_format, "solution_format",
               "mtx: Matrix Market; npy: NumPy, float64 of shape (n,)"),
+        field(&P::rows, "rows",
+              "a file with numbers of rows, from 1, one a line: x.mtx, or x.npy, is written, and "
+              "holds these rows of x alone, in this order"),
         field(&P::history, "history",
               "write history.csv: iteration, residual, seconds, true residual where it was "
               "evaluated, marks of restarts and methods"),
@@ -144,11 +148,12 @@ struct OutputConfig {
         field(&P::every, "every", non_negative(),
               "iterations between progress lines when piped; 0: after 1, 2, 5, 10, 20, 50, ...")};
   }
+  bool writes_x() const { return solution || !rows.empty(); }
 };
 
-/// How many processes of this host solve the system together, and who has which rows.
+/// How many processes solve the system together, and who has which rows.
 struct RanksConfig {
-  int count = 1;
+  int count = 0;
   std::string partition = "auto";
   double timeout = 30;
 
@@ -156,8 +161,9 @@ struct RanksConfig {
     using P = RanksConfig;
     return std::tuple{
         field(
-            &P::count, "count", between(1, 64),
-            "processes, each with a stretch of the rows, started by this one; 1: it solves alone"),
+            &P::count, "count", between(0, 64),
+            "processes, each with a stretch of the rows, started by this one; 1: it solves alone; "
+            "0: those that an MPI launcher has started (mpirun), else 1"),
         field(
             &P::partition, "partition", non_empty(),
             "rows: stretches of the rows as given, of about equally many entries; grow: of a "
@@ -181,7 +187,7 @@ struct RunConfig : SolverOptions {
     return std::tuple_cat(
         std::tuple{field(&P::problem, "problem", "what is solved").required()}, system_keys(),
         std::tuple{field(&P::output, "output", "what is written"),
-                   field(&P::ranks, "ranks", "several processes of this host that solve together"),
+                   field(&P::ranks, "ranks", "several processes that solve together"),
                    field(&P::time_limit, "time_limit", above(0.0).or_infinite(),
                          "seconds that the whole run may take, from the start of "
                          "the program: reading and set-up, too")},
@@ -191,7 +197,7 @@ struct RunConfig : SolverOptions {
 
 /// Where the input files of a run are, resolved; empty when there is none.
 struct InputFiles {
-  std::filesystem::path matrix, rhs, x0, solution, partition;
+  std::filesystem::path matrix, rhs, x0, solution, partition, rows;
   std::vector<std::filesystem::path> batch;  ///< one of each system
 
   /// Those that there are.

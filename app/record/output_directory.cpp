@@ -37,6 +37,7 @@ void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
     std::error_code failed;
     bool const is_input = same_file(inputs.matrix, file) || same_file(inputs.rhs, file) ||
                           same_file(inputs.x0, file) || same_file(inputs.solution, file) ||
+                          same_file(inputs.rows, file) ||
                           std::ranges::any_of(inputs.batch, [&](fs::path const& input) {
                             return same_file(input, file);
                           });
@@ -104,17 +105,20 @@ OutputDirectory::OutputDirectory(OutputConfig const& output, InputFiles const& i
 
 void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs) {
   fs::path const solution = fs::path(output.directory) / record::solution_name(output);
-  if (!output.solution) return;
+  if (!output.writes_x()) return;
+  if (same_file(inputs.rows, solution))
+    throw ConfigError(cat("'output.rows': ", inputs.rows.string(),
+                          " is where x would be written; choose another output directory"));
   for (auto const& [key, input] :
        {std::pair{"matrix", &inputs.matrix}, {"rhs", &inputs.rhs}, {"solution", &inputs.solution}})
     if (same_file(*input, solution))
       throw ConfigError(cat("'problem.", key, "': ", input->string(),
-                            " is where `output.solution` would write x; choose another output "
+                            " is where x would be written; choose another output "
                             "directory"));
   for (fs::path const& input : inputs.batch)
     if (same_file(input, solution))
       throw ConfigError(cat("'problem.batch': ", input.string(),
-                            " is where `output.solution` would write x; choose another output "
+                            " is where x would be written; choose another output "
                             "directory"));
 }
 

@@ -326,6 +326,18 @@ void write_pictures(RunResult& run, RunConfig const& config) {
   }
 }
 
+/// These rows of x, which has `cols` rows and as many columns as right-hand sides, one after
+/// another.
+std::vector<double> rows_of(std::vector<double> const& x, std::vector<Index> const& rows,
+                            Index cols, Index columns) {
+  std::vector<double> some;
+  for (Index k = 0; k < columns; ++k)
+    for (Index const i : rows)
+      some.push_back(x[static_cast<std::size_t>(k) * static_cast<std::size_t>(cols) +
+                       static_cast<std::size_t>(i)]);
+  return some;
+}
+
 }  // namespace
 
 std::string RunResult::message() const {
@@ -394,15 +406,17 @@ void write_results(RunResult& run, RunConfig const& config, std::vector<double> 
   if (solved && !run.systems && config.output.history)
     files.history = written(files.failed,
                             [&] { write_file(directory / history_name, history_csv(run.report)); });
-  if (solved && config.output.solution)
+  if (solved && config.output.writes_x())
     files.solution = written(files.failed, [&] {
       fs::path const file = directory / solution_name(config.output);
       auto const columns =
           run.cols > 0 ? static_cast<Index>(x.size() / static_cast<std::size_t>(run.cols)) : 1;
+      std::vector<double> const some = rows_of(x, run.rows_of_x, run.cols, columns);
+      std::vector<double> const& told = run.rows_of_x.empty() ? x : some;
       if (config.output.solution_format == SolutionFormat::npy)
-        write_numpy_vector(file, x, columns);
+        write_numpy_vector(file, told, columns);
       else
-        write_vector(file, x, columns);
+        write_vector(file, told, columns);
     });
   if (solved) write_pictures(run, config);
   constexpr int file_error = 2;

@@ -76,6 +76,7 @@ struct RunResult {
   std::vector<SolveReport> columns;    ///< of each right-hand side, where there are several
   std::optional<BatchReport> systems;  ///< of each of many, the worst of which `report` is about
   std::vector<Index> starts;           ///< of their rows
+  std::vector<Index> rows_of_x;        ///< that are written, from 0; empty: all
   std::int64_t iterations = 0;  ///< of all columns or systems, and of all that `auto` has tried
   /// Of the method that the run ended with, and of its iterations alone.
   double seconds_per_iteration = std::numeric_limits<double>::quiet_NaN();

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <iostream>
-#include <string>
 
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/failure.hpp>
@@ -16,18 +13,6 @@
 #include <tcsolve/core/parallel.hpp>
 
 namespace tcsolve {
-
-void require_no_launcher() {
-  // Open MPI; MPICH, Intel MPI and others by PMI; MVAPICH2; a step of Slurm.
-  for (char const* const name :
-       {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
-    char const* const text = std::getenv(name);
-    if (text == nullptr || std::atoi(text) < 2) continue;
-    throw ConfigError(cat("a launcher has started this as one of ", text, " processes (", name, "=",
-                          text, "), and this tcsolve was built without MPI: each would solve the ",
-                          "whole system; start one, with --ranks ", text));
-  }
-}
 
 void require_rankable(Arguments const& arguments, RunConfig const& config) {
   if (!config.problem.batch.empty())
@@ -64,32 +49,36 @@ int lead(Ranks& ranks, std::function<int()> const& run) {
   });
 }
 
-int follow(Ranks& ranks, ParsedConfig const& parsed) {
-  RunConfig const& config = parsed.run;
+int silently(Ranks& ranks, std::function<int()> const& run) {
   try {
-    Context ctx(config.backend, {.seed = config.seed,
-                                 .deterministic = config.deterministic,
-                                 .threads = config.threads,
-                                 .communicator = &ranks});
-    CancelOnSignal const signals(ctx);
-    SolverOptions options = config;
-    options.check_matrices = false;
-    RankedSystem system(ctx, parsed, nullptr);
-    options.columns = system.columns();
-    LinearSolver solver(ctx, options);
-    Deadline const until =
-        deadline_after(std::chrono::steady_clock::now(), config.time_limit - process_seconds());
-    ctx.setting_up(until, [&] {
-      ctx.in_turn(until, [&] {
-        system.set_matrix(solver);
-        system.follow(solver);
-      });
-    });
-    return 0;
+    return run();
   } catch (...) {
     tell_others(ranks);
     return current_failure().exit_code;
   }
+}
+
+int follow(Ranks& ranks, ParsedConfig const& parsed) {
+  RunConfig const& config = parsed.run;
+  Context ctx(config.backend, {.seed = config.seed,
+                               .deterministic = config.deterministic,
+                               .threads = config.threads,
+                               .communicator = &ranks});
+  CancelOnSignal const signals(ctx);
+  SolverOptions options = config;
+  options.check_matrices = false;
+  RankedSystem system(ctx, parsed, nullptr);
+  options.columns = system.columns();
+  LinearSolver solver(ctx, options);
+  Deadline const until =
+      deadline_after(std::chrono::steady_clock::now(), config.time_limit - process_seconds());
+  ctx.setting_up(until, [&] {
+    ctx.in_turn(until, [&] {
+      system.set_matrix(solver);
+      system.follow(solver);
+    });
+  });
+  return 0;
 }
 
 }  // namespace tcsolve

@@ -10,9 +10,6 @@
 
 namespace tcsolve {
 
-/// Throws ConfigError where an MPI launcher has started this process as one of several, with the
-/// variable that says so: each would solve the whole system.
-void require_no_launcher();
 /// Throws for what ranks cannot do: a batch, a profile, a GPU.
 void require_rankable(Arguments const&, RunConfig const&);
 /// Where nothing says how many threads a rank has: its share of the processors.
@@ -20,7 +17,9 @@ void share_processors(RunConfig&);
 
 /// Of rank 0: the exit code that run() answers, or of what it throws, which standard error is told.
 int lead(Ranks&, std::function<int()> const& run);
-/// Of another rank: sets up and solves with rank 0; what it throws it tells the others.
+/// Of another rank: the same, and nothing is said.
+int silently(Ranks&, std::function<int()> const& run);
+/// Of another rank: sets up and solves with rank 0; 0.
 int follow(Ranks&, ParsedConfig const&);
 /// In a catch clause: the others learn of what is being handled, unless they threw it too.
 void tell_others(Ranks&) noexcept;

@@ -22,6 +22,7 @@
 #include <tcsolve/app/record/story.hpp>
 #include <tcsolve/app/record/systems.hpp>
 #include <tcsolve/app/run/columns.hpp>
+#include <tcsolve/app/run/launched.hpp>
 #include <tcsolve/app/run/preflight.hpp>
 #include <tcsolve/app/run/ranked_system.hpp>
 #include <tcsolve/app/run/ranks.hpp>
@@ -315,6 +316,8 @@ void require_one_system(Arguments const& arguments, RunConfig const& config) {
   if (config.problem.batch.empty()) return;
   if (config.output.plot)
     throw ConfigError("'output.plot' draws the history of one system; a 'batch' keeps none");
+  if (!config.output.rows.empty())
+    throw ConfigError("'output.rows' names rows of one system; leave it out with a 'batch'");
   if (arguments.profile)
     throw ConfigError(
         "--profile times the solve of one system, and a 'batch' is solved as a whole");
@@ -376,6 +379,7 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments cons
   phase(ctx, cat("reading ", size.source), result.times.read,
         [&] { problem = load_problem(parsed, ctx.cancel_flag()); });
   result.entries = problem.A.entries();
+  result.rows_of_x = problem.rows;
   timed(result.times.probe, [&] { result.hash = matrix_hash(problem.A); });
   if (parsed.run.output.report)
     timed(result.times.probe, [&] { result.picture = picture_of(ctx, problem.A); });
@@ -433,7 +437,8 @@ int conclude(RunResult& result, RunConfig const& config, std::vector<double> con
   return result.exit_code;
 }
 
-/// The run of one process; of several `ranks` that of rank 0.
+}  // namespace
+
 int solve_as(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
   bool const quiet = arguments.talk == Talk::quiet;
   RunConfig& config = parsed.run;
@@ -473,21 +478,21 @@ int solve_as(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
   }
 }
 
-}  // namespace
-
 int solve_run(Arguments const& arguments, Registries const& registries) {
+  if (Launch const launch = launch_of_environment(); launch.processes > 1)
+    return solve_launched(launch, arguments, registries.catalog);
   return solve_run(arguments, read_run(arguments, registries.catalog));
 }
 
 int solve_run(Arguments const& arguments, ParsedConfig parsed) {
-  require_no_launcher();
-  if (parsed.run.ranks.count == 1 || arguments.dry_run)
-    return solve_as(arguments, std::move(parsed), nullptr);
+  int& count = parsed.run.ranks.count;
+  if (count == 0) count = 1;
+  if (count == 1 || arguments.dry_run) return solve_as(arguments, std::move(parsed), nullptr);
   require_rankable(arguments, parsed.run);
   share_processors(parsed.run);
-  return run_processes(parsed.run.ranks.count, parsed.run.ranks.timeout, [&](Ranks& ranks) {
+  return run_processes(count, parsed.run.ranks.timeout, [&](Ranks& ranks) {
     return ranks.rank() == 0 ? lead(ranks, [&] { return solve_as(arguments, parsed, &ranks); })
-                             : follow(ranks, parsed);
+                             : silently(ranks, [&] { return follow(ranks, parsed); });
   });
 }
 

@@ -5,6 +5,7 @@
 #include <tcsolve/app/arguments.hpp>
 #include <tcsolve/app/config/registries.hpp>
 #include <tcsolve/app/config/run_config.hpp>
+#include <tcsolve/comm/ranks.hpp>
 
 namespace tcsolve {
 
@@ -15,5 +16,7 @@ int solve_run(Arguments const&, Registries const&);
 /// The same for a config that has been read; of the arguments count those that are no keys. Where
 /// it asks for ranks they are processes that this one starts, and it must have no threads yet.
 int solve_run(Arguments const&, ParsedConfig);
+/// The run of one process; of several `ranks` that of rank 0, with which the others follow().
+int solve_as(Arguments const&, ParsedConfig, Ranks* ranks);
 
 }  // namespace tcsolve

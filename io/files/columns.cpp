@@ -4,6 +4,7 @@
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
 
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -21,6 +22,24 @@ Columns dense_columns(Csr<double> const& a, std::string const& name, std::int64_
       x.values[static_cast<std::size_t>(a.row_columns(i)[k]) * rows + static_cast<std::size_t>(i)] =
           a.row_values(i)[k];
   return x;
+}
+
+std::vector<Index> row_numbers(Columns const& x, Index length, std::string const& name) {
+  if (x.cols != 1) throw MatrixError(cat(name, ": ", x.cols, " numbers a line; name a row a line"));
+  if (x.rows == 0) throw MatrixError(cat(name, ": it names no row"));
+  std::vector<Index> rows;
+  std::vector<bool> named(static_cast<std::size_t>(length), false);
+  for (double const number : x.values) {
+    std::string const where = cat(name, ": number ", rows.size() + 1, " is ", number);
+    if (!(number >= 1) || number > length)
+      throw MatrixError(cat(where, "; rows are 1 to ", length));
+    if (number != std::floor(number)) throw MatrixError(cat(where, ", which is not whole"));
+    auto const row = static_cast<std::size_t>(number) - 1;
+    if (named[row]) throw MatrixError(cat(where, ", which is named before"));
+    named[row] = true;
+    rows.push_back(static_cast<Index>(row));
+  }
+  return rows;
 }
 
 std::vector<double> one_column(Columns x, std::string const& name) {

@@ -154,15 +154,6 @@ TEST_F(RankedProgram, WhatRanksCannotDoIsSaidOnce) {
   refused(std::string(system_of_12), 1, "--profile times the solve of one rank", {"--profile"});
 }
 
-TEST_F(RankedProgram, ALauncherWithoutMpiIsNamed) {
-  ::setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
-  Outcome const o = solve(small_config);
-  ::unsetenv("OMPI_COMM_WORLD_SIZE");
-  EXPECT_EQ(o.code, 1);
-  EXPECT_TRUE(has(o.err, "OMPI_COMM_WORLD_SIZE=2")) << o.err;
-  EXPECT_TRUE(has(o.err, "--ranks 2")) << o.err;
-}
-
 TEST_F(RankedProgram, AZeroOnTheDiagonalOfOneRankIsASetUpThatFailed) {
   write_text(folder_ / "A.mtx",
              "%%MatrixMarket matrix coordinate real general\n4 4 5\n1 1 4\n2 2 4\n3 3 4\n"
