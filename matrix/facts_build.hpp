@@ -17,14 +17,13 @@ namespace tcsolve {
 /// What has been seen of all rows. Sizes are bits of positive doubles, which are ordered as these.
 struct SeenRows {
   std::int32_t zero_diagonal, negative_diagonal, dominant;
-  std::int32_t pairs_differ;
   std::int64_t least, largest;
 };
 
 struct SeeNothing {
   SeenRows* seen;
   TCSOLVE_HD void operator()(std::int64_t) const {
-    *seen = {0, 0, 0, 0, std::numeric_limits<std::int64_t>::max(), 0};
+    *seen = {0, 0, 0, std::numeric_limits<std::int64_t>::max(), 0};
   }
 };
 
@@ -99,26 +98,59 @@ struct BitByBit {
   }
 };
 
-/// *differ = 1 where an entry of row i is not the same as its mirror.
+/// What has been seen of pairs.
+struct SeenPairs {
+  std::int32_t differ;
+  std::int64_t below;  ///< entries below the diagonal, less those that are mirrors of others above
+};
+
+/// Compares the entries of row i on one side of the diagonal with their mirrors.
 template <class Same>
 struct ComparePairs {
   CsrView<double> a;
   Same same;
-  std::int32_t* differ;
+  bool below;
+  SeenPairs* seen;
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
     Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+    typename Warp::template Of<std::uint32_t> others, mirrors;
     warp.each([&](int lane) {
-      for (Offset k = begin + lane; k < end && glance(differ) == 0; k += 32) {
+      others[lane] = mirrors[lane] = 0;
+      for (Offset k = begin + lane; k < end && glance(&seen->differ) == 0; k += 32) {
         Index const j = a.columns[k];
         if (j == i) continue;
+        if ((j < i) != below) {
+          ++others[lane];
+          continue;
+        }
         Offset const mirror = place_of(a, j, static_cast<Index>(i), k - begin);
+        mirrors[lane] += mirror >= 0;
         double const y = mirror < 0 ? 0.0 : a.values[mirror];
-        if (!same(static_cast<Index>(i), j, a.values[k], y, mirror >= 0)) put(differ, 1);
+        if (!same(static_cast<Index>(i), j, a.values[k], y, mirror >= 0)) put(&seen->differ, 1);
       }
+    });
+    std::int64_t const left = warp.sum(others) - warp.sum(mirrors);
+    warp.each([&](int lane) {
+      if (lane == 0 && left != 0 && !below) atomic_add(&seen->below, left);
     });
   }
 };
+
+/// Whether all pairs are the same. Each entry above the diagonal is compared; where entries below
+/// are left that no entry above mirrors, those below as well.
+template <class On, class Same>
+bool pairs_agree(On& on, CsrView<double> const& a, Same const& same) {
+  auto* const there = on.template take<SeenPairs>(1);
+  on.clear(there, 1);
+  SeenPairs seen{};
+  for (bool const below : {false, true}) {
+    on.each_warp(a.rows, ComparePairs<Same>{a, same, below, there});
+    on.read(there, &seen, 1);
+    if (seen.differ != 0 || seen.below == 0) break;
+  }
+  return seen.differ == 0;
+}
 
 template <class On>
 MatrixFacts matrix_facts(On& on, CsrView<double> const& a, Pairs pairs) {
@@ -127,14 +159,14 @@ MatrixFacts matrix_facts(On& on, CsrView<double> const& a, Pairs pairs) {
   on.each(1, SeeNothing{seen});
   on.each_warp((std::int64_t{a.rows} + 31) / 32, SeeRows{a, seen, scale});
   bool const compares = pairs == Pairs::compare && a.rows == a.cols;
-  if (compares) on.each_warp(a.rows, ComparePairs<UpToRounding>{a, {scale}, &seen->pairs_differ});
+  bool const symmetric = compares && pairs_agree(on, a, UpToRounding{scale});
   SeenRows all;
   on.read(seen, &all, 1);
   bool const some = all.largest > 0;
   return {.rows = a.rows,
           .cols = a.cols,
           .entries = a.entries,
-          .symmetric = compares && all.pairs_differ == 0,
+          .symmetric = symmetric,
           .zero_diagonal = all.zero_diagonal,
           .negative_diagonal = all.negative_diagonal,
           .dominant_rows = all.dominant,
@@ -144,12 +176,7 @@ MatrixFacts matrix_facts(On& on, CsrView<double> const& a, Pairs pairs) {
 
 template <class On>
 bool mirrors_bit_by_bit(On& on, CsrView<double> const& a) {
-  auto* const differ = on.template take<std::int32_t>(1);
-  on.clear(differ, 1);
-  on.each_warp(a.rows, ComparePairs<BitByBit>{a, {}, differ});
-  std::int32_t found = 0;
-  on.read(differ, &found, 1);
-  return found == 0;
+  return pairs_agree(on, a, BitByBit{});
 }
 
 }  // namespace tcsolve

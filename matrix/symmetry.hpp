@@ -41,8 +41,8 @@ TCSOLVE_HD bool are_mirrors(double x, double y, double scale_i, double scale_j) 
 /// or has a NaN off its diagonal.
 ///
 /// Of a canonical matrix on the host, or in the Context's space. Cost: two passes, and for each
-/// entry a look at its mirror, which is found at once in matrices of stencils and by bisection of
-/// its row in others.
+/// entry above the diagonal a look at its mirror, which is found at once in matrices of stencils
+/// and by bisection of its row in others; for those below too where some have no mirror.
 bool is_symmetric(CsrView<double> const& a);
 bool is_symmetric(Context&, CsrView<double> const& a);
 

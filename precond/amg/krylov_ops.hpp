@@ -56,8 +56,7 @@ struct KrylovFirst {
   }
 };
 
-/// f -= (alpha / rho) v, and r = f, which the cycle uses up.                      reads 2, writes 2
-/// n
+/// f -= (alpha / rho) v, and r = f, which the cycle uses up.               reads 2 n, writes 2 n
 template <class T>
 struct KrylovResidual {
   static constexpr char const* name = "krylov_residual";
@@ -98,8 +97,7 @@ struct KrylovSecond {
   }
 };
 
-/// x = the combination of x = c and d.                                            reads 2, writes 1
-/// n
+/// x = the combination of x = c and d.                                       reads 2 n, writes n
 template <class T>
 struct KrylovCombine {
   static constexpr char const* name = "krylov_combine";

@@ -46,6 +46,8 @@ struct MethodSystem {
   Vector<T> r;     ///< (rows of A) given to begin(), and the method's from then on
   Vector<T> x;     ///< (columns of A) 0 at begin(), the solution of A x = r after complete()
   Vector<T> best;  ///< (columns of A, or none) the x of the smallest norm, where a method keeps it
+  bool keeps_best = false;
+  T no_row{};  ///< stands for `best` on a rank without rows, which decides as the others do
 
   /// What a run is to reach, for a method that stops by something other than ||r||.
   struct Goal {
@@ -79,7 +81,10 @@ struct MethodSystem {
   /// size_A() for a method without preconditioner, 0 with one.
   double size_A_alone() const { return preconditioned ? 0.0 : size_A(); }
   /// Where x lies, and the place of the best; null where it is not kept.
-  T* best_data() { return best.rows() == 0 ? nullptr : best.view().data; }
+  T* best_data() {
+    if (!keeps_best) return nullptr;
+    return best.rows() == 0 ? &no_row : best.view().data;
+  }
 };
 
 /// What is known of a method once it is made.
@@ -176,7 +181,10 @@ class Method {
   MethodSystem<T>& system() const { return *system_; }
 
   /// Makes room for the best x, for a method whose norm may rise.
-  void keep_best(Context& ctx) { system_->best.resize(ctx.space(), A().cols()); }
+  void keep_best(Context& ctx) {
+    system_->best.resize(ctx.space(), A().cols());
+    system_->keeps_best = true;
+  }
   /// The place of the best x (solvers/driver/best_iterate.hpp), null without keep_best().
   T* best() const { return system_->best_data(); }
 
