@@ -255,7 +255,9 @@ TYPED_TEST(BittcfProducts, AnyNumberOfColumnsIsExact) {
     for (BittcfTuning const& tuning : {tunings[0], tunings[1], tunings[4]}) {
       BittcfOperator<T, S> const A(this->ctx(), stored.view(), tuning);
       Index const pads[] = {0, 4, 3};
+      bool const large = a.cols > 1000;
       for (Index k = 1; k <= 70; k += k < 34 ? 1 : 9) {
+        if (large && k % 8 > 1) continue;
         this->is_exact(A, a, {k, row_major, row_major, pads[k % 3]});
         if (this->HasFatalFailure()) return;
       }
