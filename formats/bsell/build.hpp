@@ -177,6 +177,10 @@ struct FillValues {
 /// All values, of a new matrix or again, and ||A||.
 template <bool again, class On, class S>
 void fill(On& on, CsrView<S> const& a, BsellArrays<S>& m) {
+  if (m.values.size() == 0) {  // a matrix without entries has no array to point into
+    m.norm = 0;
+    return;
+  }
   auto* const norm = on.template take<double>(1);
   on.clear(norm, 1);
   with_bsell_block(m.view.block, [&]<int b>(std::integral_constant<int, b>) {
