@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <utility>
-#include <vector>
 
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/matrix/symmetry.hpp>

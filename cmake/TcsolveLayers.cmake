@@ -25,8 +25,8 @@ function(tcsolve_layer NAME)
   list(FILTER sources EXCLUDE REGEX "/${NAME}/(.*/)?(cuda|metis)/|(cuda|metis)_absent\\.cpp$|/app/main\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/host/parallel\\.cpp$")  # see tcsolve_kokkos_objects()
   tcsolve_objects(tcsolve_${NAME} ${sources})
-  # What the fuzz targets give their bytes to counts where they lead; loops over numbers, which would
-  # take twice as long, do not.
+  # What the fuzz targets give their bytes to counts where they lead; loops over numbers, which
+  # counters slow down, do not.
   if(TCSOLVE_FUZZ AND NAME MATCHES "^(configs|io|app)$")
     target_compile_options(tcsolve_${NAME} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
