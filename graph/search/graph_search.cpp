@@ -32,6 +32,7 @@ struct GraphSearch::State {
   Array<std::uint8_t> may_enter, wanted;
   Array<LevelRecord> records;
   PatternView out, in;
+  SearchCounts counts;
   SearchRule rule;
   SearchSummary summary;
   bool with_parents = false;
@@ -75,9 +76,9 @@ void GraphSearch::State::make_tiles(Context& ctx) {
   for (Array<W>* words : {&made.visited, &made.frontier[0], &made.frontier[1], &made.next})
     *words = Array<W>(space, (n + side - 1) / side);
   BitTiles<W> const &o = made.out.view, &i = patterns.symmetric ? made.out.view : made.in.view;
-  rule.out_tiles = o.tiles, rule.in_tiles = i.tiles;
-  rule.out_rest = o.rest.entries, rule.in_rest = i.rest.entries;
-  rule.side = side;
+  counts.out_tiles = o.tiles, counts.in_tiles = i.tiles;
+  counts.out_rest = o.rest.entries, counts.in_rest = i.rest.entries;
+  counts.side = side;
 }
 
 GraphSearch::GraphSearch(Context& ctx, PatternView const& a, Space space,
@@ -111,14 +112,16 @@ GraphSearch::GraphSearch(Context& ctx, PatternView const& a, Space space,
   for (Array<Index>* array : {&s.level, &s.parent, &s.queue[0], &s.queue[1], &s.long_rows})
     *array = Array<Index>(space, n);
   s.records = Array<LevelRecord>(space, levels_a_run + 1);
-  s.rule.vertices = std::max<Index>(a.rows, 1), s.rule.out_edges = s.out.entries;
-  s.rule.bits = options.bits;
+  s.counts.vertices = std::max<Index>(a.rows, 1), s.counts.out_edges = s.out.entries;
   int const tile = options.tile != 0 ? options.tile : a.rows < 10000 ? 32 : 64;
-  if (!options.bits) return;
-  if (tile == 32)
-    s.make_tiles<std::uint32_t>(ctx);
-  else
-    s.make_tiles<std::uint64_t>(ctx);
+  if (options.bits) {
+    if (tile == 32)
+      s.make_tiles<std::uint32_t>(ctx);
+    else
+      s.make_tiles<std::uint64_t>(ctx);
+  }
+  s.rule = SearchRule(s.counts);
+  s.rule.bits = options.bits;
 }
 
 GraphSearch::~GraphSearch() = default;
@@ -211,10 +214,10 @@ In<Index> GraphSearch::levels() const { return std::as_const(state_->level).view
 In<Index> GraphSearch::parents() const { return std::as_const(state_->parent).view(); }
 Index GraphSearch::vertices() const { return state_->out.rows; }
 Offset GraphSearch::edges() const { return state_->out.entries; }
-int GraphSearch::tile_side() const { return state_->options.bits ? state_->rule.side : 0; }
-Index GraphSearch::tiles() const { return static_cast<Index>(state_->rule.out_tiles); }
+int GraphSearch::tile_side() const { return state_->options.bits ? state_->counts.side : 0; }
+Index GraphSearch::tiles() const { return static_cast<Index>(state_->counts.out_tiles); }
 Offset GraphSearch::edges_in_tiles() const {
-  return tiles() == 0 ? 0 : state_->out.entries - state_->rule.out_rest;
+  return tiles() == 0 ? 0 : state_->out.entries - state_->counts.out_rest;
 }
 
 std::size_t GraphSearch::bytes() const {

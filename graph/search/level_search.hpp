@@ -36,32 +36,48 @@ constexpr auto names(SearchStep) {
                     std::pair{SearchStep::pull_csc, std::string_view("pull_csc")}};
 }
 
+/// Counts of a graph and its tiles of bits.
+struct SearchCounts {
+  Offset vertices = 1, out_edges = 0, out_tiles = 0, out_rest = 0, in_tiles = 0, in_rest = 0;
+  int side = 64;  ///< of a tile; a word has side / 8 bytes
+};
+
 /// What a way costs in bytes moved, a barrier among them: 1 us at 3 TB/s. Counts alone go in, as
-/// whole numbers, so that every thread decides the same.
-struct SearchRule {
+/// whole numbers, so that every thread decides the same; quotients that do not depend on the
+/// frontier are made once, since each thread of a grid would divide at every level.
+class SearchRule {
+ public:
+  static constexpr Offset barrier = 3'000'000;
   SearchStep forced = SearchStep::automatic;
-  Offset barrier = 3'000'000;
-  Offset vertices = 0, out_edges = 0, out_tiles = 0, out_rest = 0, in_tiles = 0, in_rest = 0;
-  int side = 64;      ///< of a tile; a word has side / 8 bytes
   bool bits = false;  ///< there are edges back: the ways other than the queue are open
+
+  SearchRule() = default;
+  explicit SearchRule(SearchCounts const& of)
+      : n_(of.vertices),
+        words_(n_ / of.side + 1),
+        turn_(4 * n_ + barrier),
+        sweep_(n_ / 2 + 2 * barrier),
+        of_vertex_(8 + 36 * (of.out_edges / n_ + 1)),
+        in_degree_((of.side * of.in_tiles + of.in_rest) / n_ + 1),
+        rest_of_vertex_(20 * (of.out_rest / n_) + 8),
+        tiles_of_column_((of.out_tiles / words_ + 1) * 40),
+        all_tiles_(of.in_tiles * 12 + of.in_rest / words_),
+        words_of_row_(of.in_tiles / words_ * of.side * (of.side / 8)) {}
 
   /// For a frontier of f > 0 vertices, `seen` of all that are reached; in_bits: it lies as bits.
   TCSOLVE_HD SearchStep choose(Offset f, Offset seen, bool in_bits) const {
     if (!bits) return SearchStep::queue;
     if (forced != SearchStep::automatic) return forced;
-    Offset const n = vertices, unseen = n > seen ? n - seen : 0;
-    Offset const degree = out_edges / n + 1, words = n / side + 1, word = side / 8;
-    Offset const turn = 4 * n + barrier, sweep = n / 2 + 2 * barrier + (in_bits ? 0 : turn);
-    Offset const queue = f * (8 + 36 * degree) + barrier + (in_bits ? n / 8 + barrier : 0);
+    Offset const unseen = n_ > seen ? n_ - seen : 0;
+    Offset const sweep = sweep_ + (in_bits ? 0 : turn_);
+    Offset const queue = f * of_vertex_ + barrier + (in_bits ? n_ / 8 + barrier : 0);
     // Of the neighbours of a vertex one in n / f is in the frontier.
-    Offset const in_degree = (side * in_tiles + in_rest) / n + 1;
-    Offset const looks = in_degree < n / f + 1 ? in_degree : n / f + 1;
-    Offset const pull = sweep + unseen * (8 + 12 * looks);
-    Offset const rest = f * (20 * (out_rest / n) + 8);
-    Offset const met = words < f ? words : f;  // tile rows, or columns, that have a frontier vertex
-    Offset const push_csc = sweep + n / 8 + met * (out_tiles / words + 1) * 40 + rest;
-    Offset const push_csr =
-        sweep + in_tiles * 12 + in_tiles / words * met * side * word + in_rest / words + rest;
+    Offset const apart = static_cast<std::uint32_t>(n_) / static_cast<std::uint32_t>(f) + 1;
+    Offset const pull = sweep + unseen * (8 + 12 * (in_degree_ < apart ? in_degree_ : apart));
+    Offset const rest = f * rest_of_vertex_;
+    Offset const met = words_ < f ? words_ : f;  // tile rows, or columns, with a frontier vertex
+    Offset const push_csc = sweep + n_ / 8 + met * tiles_of_column_ + rest;
+    Offset const push_csr = sweep + all_tiles_ + met * words_of_row_ + rest;
     SearchStep best = SearchStep::queue;
     Offset least = queue;
     if (push_csc < least) best = SearchStep::push_csc, least = push_csc;
@@ -69,6 +85,15 @@ struct SearchRule {
     if (pull < least) best = SearchStep::pull_csc;
     return best;
   }
+
+ private:
+  Offset n_ = 1, words_ = 1, turn_ = 0, sweep_ = 0;
+  Offset of_vertex_ = 0;        ///< a vertex of the queue
+  Offset in_degree_ = 1;        ///< places where pull looks
+  Offset rest_of_vertex_ = 0;   ///< a frontier vertex's edges in no tile
+  Offset tiles_of_column_ = 0;  ///< push_csc: a tile column
+  Offset all_tiles_ = 0;        ///< push_csr: the look at every tile
+  Offset words_of_row_ = 0;     ///< push_csr: words of the tiles that are met
 };
 
 /// What is counted of a level, or, in the first of the records, where the search stands.
