@@ -71,6 +71,9 @@ class BoardRank final : public Ranks {
     board_.fail(rank_, why, kind);
   }
   void busy(bool) noexcept override;
+  bool broken() override { return board_.failed(); }
+  /// A device does not see that another rank is busy.
+  double patience() const override { return 4 * board_.timeout(); }
 
  private:
   struct Going {

@@ -28,6 +28,13 @@ void MessageRanks::check() const {
   if (failure_) rethrow_as(failure_->kind, failure_->rank, failure_->text);
 }
 
+bool MessageRanks::broken() {
+  if (!failure_) try {
+      listen();
+    } catch (...) {}  // that is what has failed
+  return failed();
+}
+
 /// What the transport cannot do ends all ranks.
 void MessageRanks::require(char const* problem) {
   if (problem == nullptr) return;

@@ -26,6 +26,7 @@ class MessageRanks : public Ranks {
   void fail(std::string const& why, std::string const& kind = {}) noexcept override;
   /// These ranks are done: one of them has failed.
   bool failed() const { return failure_.has_value(); }
+  bool broken() override;
 
  private:
   struct Failure {

@@ -13,6 +13,12 @@ void Ranks::gather(double const* mine, std::int64_t count, double* all) {
     gather_all(mine, count, all);
 }
 
+void Ranks::lost() {
+  fail("its device waited for another rank in vain");  // unless one has failed before
+  gather_all(nullptr, 0, nullptr);
+  throw RankFailed(rank(), "its device waited for another rank in vain");
+}
+
 void Ranks::begin_exchange(std::span<Outgoing const> out, std::span<Incoming const> in) {
   begin(out, in);
 }

@@ -61,6 +61,7 @@ class Ranks : public Communicator {
   /// The first failure stands, and is the end of these ranks. kind: of the exception that it was
   /// (comm/together.hpp), which they throw too; "": RankFailed.
   virtual void fail(std::string const& why, std::string const& kind = {}) noexcept = 0;
+  [[noreturn]] void lost() final;
   /// For as long as it is busy others wait for this rank without an end.
   virtual void busy(bool) noexcept {}
 

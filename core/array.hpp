@@ -34,7 +34,7 @@ class Array {
   }
   Array(Array const&) = delete;
   Array& operator=(Array const&) = delete;
-  ~Array() { release(space_, data_); }
+  ~Array() { tcsolve::release(space_, data_); }
 
   /// n uninitialised elements in `space`: the present memory if it has that size and space, else
   /// new.

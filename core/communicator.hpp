@@ -7,13 +7,16 @@
 ///     rank 0   rows [0, n_0)          its sum, its size, its clock  -+
 ///     rank 1   rows [n_0, n_0 + n_1)  its sum, its size, its clock  -+->  the same on every rank
 ///
-/// A Context is the only rank unless ContextOptions::communicator says otherwise. That is a seam:
-/// the host asks it (kernels/host/sums.hpp), a Context on a device refuses another one than this.
+/// A Context is the only rank unless ContextOptions::communicator says otherwise. The host asks it
+/// wherever a sum ends (kernels/host/sums.hpp). Devices ask it once, for each other's memory, and
+/// end their sums there by themselves (core/cuda/peers.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include <tcsolve/core/error.hpp>
 
 namespace tcsolve {
 
@@ -26,6 +29,16 @@ class Communicator {
   /// same order of calls, and waits for the others.
   virtual void gather(double const* mine, std::int64_t count, double* all) {
     std::copy_n(mine, count, all);
+  }
+
+  /// For devices whose kernels wait for those of other ranks. Whether a rank has failed, so that
+  /// nobody is to wait any longer; asks without waiting.
+  virtual bool broken() { return false; }
+  /// Seconds that a kernel waits for another rank.
+  virtual double patience() const { return 120; }
+  /// Throws what has failed; called where a kernel has waited in vain.
+  [[noreturn]] virtual void lost() {
+    throw DeviceError("the device has waited for another rank in vain");
   }
 
   /// Whether a sum over a vector goes on over other ranks.

@@ -50,13 +50,14 @@ Context::Context(Backend backend, ContextOptions options, Observer* observer)
   if (observer != nullptr) attach(observer);
   std::string why;
   device_ = choose(backend, options.device, why);
-  if (device_ && communicator_->extends_sums())
-    throw Unsupported(cat("a Context on a device as one of ", communicator_->ranks(),
-                          " ranks: sums of a device end on it; take Backend::host"));
   if (device_) {
     device_name_ = cuda::facts(*device_).name;
     space_ = cuda::space(*device_);
     arena_ = Arena(space_);
+    if (communicator_->extends_sums()) {
+      cuda::join_ranks(*device_, *communicator_);
+      joined_ = true;
+    }
     cuda::lend(*device_, &arena_);
     range_listener_ = cuda::profiler();
   } else {
@@ -73,7 +74,9 @@ void Recording::run(Context& ctx) const {
 }
 
 Context::~Context() {
-  if (device_) cuda::lend(*device_, nullptr);
+  if (!device_) return;
+  cuda::lend(*device_, nullptr);
+  if (joined_) cuda::leave_ranks(*device_);
 }
 
 void Context::enter() {

@@ -50,7 +50,8 @@ struct ContextOptions {
   /// where `execution: graph` asks for it. Memory checkers lose track of conditional graph nodes.
   bool graphs = graphs_by_default();
   /// The ranks among which this Context is one; it outlives the Context. Null: there is no other.
-  /// On a device more than one is refused with Unsupported, until sums there go on over ranks.
+  /// Of several ranks all compute on the host, or each on a device of its own; devices of one host
+  /// that reach each other's memory, else all ranks throw Unsupported.
   Communicator* communicator = nullptr;
 };
 
@@ -169,6 +170,7 @@ class Context {
     if constexpr (has_cuda) {
       if (device_) {
         cuda::Current const current(*device_);
+        if (joined_) cuda::sum_over_ranks(*device_, communicator_->extends_sums());
         return f(*device_);
       }
     }
@@ -253,11 +255,11 @@ class Context {
   }
   /// Stop::cancelled or Stop::time_limit when the solve that runs is to end, else Stop::running;
   /// `late` where the caller's own limit has passed. All ranks ask, and get the same answer.
-  Stop asked(bool late = false) const {
+  Stop asked(bool late = false) const { return communicator_->agree(wanted(late)); }
+  /// The same by this rank alone.
+  Stop wanted(bool late = false) const {
     late = late || is_over(deadline_);
-    return communicator_->agree(cancelled() ? Stop::cancelled
-                                : late      ? Stop::time_limit
-                                            : Stop::running);
+    return cancelled() ? Stop::cancelled : late ? Stop::time_limit : Stop::running;
   }
 
   void attach(Observer* observer) { observers_.push_back(observer); }
@@ -315,6 +317,7 @@ class Context {
   std::shared_ptr<cuda::Device> device_;
   std::string device_name_;
   Communicator* communicator_;
+  bool joined_ = false;  // the device's sums may be those of all ranks
   int threads_ = 1;
   Space space_ = Space::host;
   Arena arena_;

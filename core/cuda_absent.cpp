@@ -30,6 +30,9 @@ Clocks clocks(Device&) { absent(); }
 double consumed_joules(Device&) { absent(); }
 void synchronize(Device&) { absent(); }
 void lend(Device&, Arena*) { absent(); }
+void join_ranks(Device&, Communicator&) { absent(); }
+void leave_ranks(Device&) noexcept {}
+void sum_over_ranks(Device&, bool) noexcept {}
 Current::Current(Device const&) { absent(); }
 Current::Current(int) { absent(); }
 Current::~Current() = default;

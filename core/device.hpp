@@ -22,7 +22,8 @@
 
 namespace tcsolve {
 class Arena;
-}
+class Communicator;
+}  // namespace tcsolve
 
 namespace tcsolve::cuda {
 
@@ -60,6 +61,13 @@ Clocks clocks(Device&);
 void synchronize(Device&);
 /// The workspace that an allocation may have back before it fails; null for none.
 void lend(Device&, Arena*);
+
+/// The Device's Context is one of several ranks, each of which calls it. Throws Unsupported, on all
+/// of them, where their devices do not reach each other's memory (core/cuda/peers.hpp).
+void join_ranks(Device&, Communicator&);
+void leave_ranks(Device&) noexcept;
+/// Whether sums of what is launched next are those of all ranks. Only after join_ranks().
+void sum_over_ranks(Device&, bool) noexcept;
 
 /// Makes a Device the current one of this thread for the length of a scope.
 class Current {

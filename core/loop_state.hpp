@@ -26,14 +26,16 @@ struct LoopState {
   std::int32_t cancel = 0;     ///< a Stop that the host requests: cancelled or time_limit
   std::int32_t window = 0;     ///< stagnation: steps without a new best norm, 0 = never
   std::int32_t best_iteration = 0;
-  double value = 0;        ///< the number that raised the stop, e.g. the curvature <p, A p>
-  double threshold2 = 0;   ///< claimed when norm2 <= threshold2
-  double divergence2 = 0;  ///< diverged when norm2 > divergence2
-  double start2 = 0;       ///< norm2 before the first step
-  double best2 = 0;        ///< smallest norm2 so far
-  double kept2 = 0;        ///< what the kept iterate is worth (solvers/driver/best_iterate.hpp) ...
-  double newest2 = 0;      ///< ... and the newest one
-  std::int32_t kept_step = 0;  ///< steps before the kept iterate
+  std::int32_t agreed = 0;  ///< the same as `cancel`, of all ranks of devices
+  double value = 0;         ///< the number that raised the stop, e.g. the curvature <p, A p>
+  double threshold2 = 0;    ///< claimed when norm2 <= threshold2
+  double divergence2 = 0;   ///< diverged when norm2 > divergence2
+  double start2 = 0;        ///< norm2 before the first step
+  double best2 = 0;         ///< smallest norm2 so far
+  double kept2 = 0;    ///< what the kept iterate is worth (solvers/driver/best_iterate.hpp) ...
+  double newest2 = 0;  ///< ... and the newest one
+  std::int32_t kept_step = 0;   ///< steps before the kept iterate
+  std::int32_t over_ranks = 0;  ///< not 0: devices run it together and `agreed` ends it
   double renew2 = 0;    ///< r is to be made anew when renew2 gap2 > norm2, see Observe; 0 = never
   double gap2 = 0;      ///< (||A|| ||x||)^2: the gap of r to b - A x, in units of the roundoff
   double largest2 = 0;  ///< of norm2 since r was last made anew
@@ -43,6 +45,11 @@ struct LoopState {
   std::int32_t report_every = 1;        ///< steps between two words to the host
   unsigned long long while_handle = 0;  ///< conditional node of a recorded loop, 0 = none
 };
+
+/// The Stop that is requested, the same on all ranks.
+TCSOLVE_HD std::int32_t requested(LoopState const& s) {
+  return s.over_ranks != 0 ? s.agreed : s.cancel;
+}
 
 /// The loop around a fused operation, as one of its threads sees it (no loop: state == nullptr).
 struct Frame {

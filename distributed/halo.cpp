@@ -24,40 +24,40 @@ Halo::Halo(Context& ctx, HaloPlan const& plan) : plan_(plan) {
   targets_ = to_space(ctx, targets.data(), targets.size());
   starts_ = to_space(ctx, starts.data(), starts.size());
   places_ = to_space(ctx, places.data(), places.size());
-  reserve(ctx, 1);
+  room(ctx, 1);
 }
 
-void Halo::reserve(Context& ctx, Index cols) {
-  cols_ = cols;
-  std::size_t const outside = static_cast<std::size_t>(plan_.halo()) * cols,
-                    inside = plan_.sent.size() * cols;
-  if (outside_.size() < outside) outside_ = Array<double>(ctx.space(), outside);
-  if (inside_.size() < inside) inside_ = Array<double>(ctx.space(), inside);
-  if (ctx.space() == Space::host) return;
-  outside_here_.resize(std::max(outside_here_.size(), outside));
-  inside_here_.resize(std::max(inside_here_.size(), inside));
+Halo::Room& Halo::room(Context& ctx, Index cols) {
+  auto const [at, is_new] = rooms_.try_emplace(cols);
+  Room& room = at->second;
+  if (!is_new) return room;
+  auto const width = static_cast<std::size_t>(cols);
+  room.outside = Array<double>(ctx.space(), static_cast<std::size_t>(plan_.halo()) * width);
+  room.inside = Array<double>(ctx.space(), plan_.sent.size() * width);
+  if (ctx.communicator().extends_sums())
+    ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>) room.peers = make_peer_halo(on, ctx.communicator(), plan_, cols);
+    });
+  return room;
 }
 
-/// Begins: from inside to outside, or back.
-void Halo::exchange(Context& ctx, Index cols, bool back) {
-  bool const here = ctx.space() == Space::host;
-  double* const outside = here ? outside_.data() : outside_here_.data();
-  double* const inside = here ? inside_.data() : inside_here_.data();
-  if (!here) {
-    Array<double> const& from = back ? outside_ : inside_;
-    std::size_t const size = (back ? static_cast<std::size_t>(plan_.halo()) : plan_.sent.size()) *
-                             static_cast<std::size_t>(cols);
-    copy_bytes(ctx, back ? outside : inside, Space::host, from.data(), ctx.space(),
-               size * sizeof(double));
-  }
+/// From inside to outside, or back.
+void Halo::begin_exchange(Context& ctx, Room& room, Index cols, bool back) {
+  open_ = &room;
+  if (plan_.neighbours.empty()) return;
+  if (room.peers)
+    return ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>)
+        send(on, *room.peers, back, (back ? room.outside : room.inside).data(), ctx.loop());
+    });
   std::vector<Ranks::Outgoing> out;
   std::vector<Ranks::Incoming> in;
   auto const bytes = [&](Index count) {
     return static_cast<std::size_t>(count) * static_cast<std::size_t>(cols) * sizeof(double);
   };
   for (HaloPlan::Neighbour const& n : plan_.neighbours) {
-    double* const theirs = outside + std::int64_t{n.first} * cols;
-    double* const ours = inside + std::int64_t{n.first_sent} * cols;
+    double* const theirs = room.outside.data() + std::int64_t{n.first} * cols;
+    double* const ours = room.inside.data() + std::int64_t{n.first_sent} * cols;
     if (back) {
       out.push_back({n.rank, theirs, bytes(n.count)});
       in.push_back({n.rank, ours, bytes(n.sent_count)});
@@ -66,40 +66,41 @@ void Halo::exchange(Context& ctx, Index cols, bool back) {
       in.push_back({n.rank, theirs, bytes(n.count)});
     }
   }
-  if (!plan_.neighbours.empty()) all_ranks(ctx).begin_exchange(out, in);
+  all_ranks(ctx).begin_exchange(out, in);
+}
+
+void Halo::end_exchange(Context& ctx, Room& room, bool back) {
+  if (plan_.neighbours.empty()) return;
+  if (!room.peers) return all_ranks(ctx).end_exchange();
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      receive(on, *room.peers, back, (back ? room.inside : room.outside).data(), ctx.loop());
+  });
 }
 
 void Halo::begin(Context& ctx, In<double> x) {
-  reserve(ctx, x.cols);
+  Room& to = room(ctx, x.cols);
   auto const n = static_cast<std::int64_t>(plan_.sent.size()) * x.cols;
-  submit(ctx, PackRows{n, sent_.data(), x, inside_.data()});
-  exchange(ctx, x.cols, false);
+  submit(ctx, PackRows{n, sent_.data(), x, to.inside.data()});
+  begin_exchange(ctx, to, x.cols, false);
 }
 
 double const* Halo::end(Context& ctx) {
-  if (!plan_.neighbours.empty()) all_ranks(ctx).end_exchange();
-  if (ctx.space() != Space::host)
-    copy_bytes(
-        ctx, outside_.data(), ctx.space(), outside_here_.data(), Space::host,
-        static_cast<std::size_t>(plan_.halo()) * static_cast<std::size_t>(cols_) * sizeof(double));
-  return outside_.data();
+  end_exchange(ctx, *open_, false);
+  return open_->outside.data();
 }
 
-double* Halo::place(Context& ctx, Index cols) {
-  reserve(ctx, cols);
-  return outside_.data();
-}
+double* Halo::place(Context& ctx, Index cols) { return room(ctx, cols).outside.data(); }
 
-void Halo::begin_return(Context& ctx, Index cols) { exchange(ctx, cols, true); }
+void Halo::begin_return(Context& ctx, Index cols) {
+  begin_exchange(ctx, room(ctx, cols), cols, true);
+}
 
 void Halo::end_return(Context& ctx, double alpha, Out<double> y) {
-  if (!plan_.neighbours.empty()) all_ranks(ctx).end_exchange();
-  if (ctx.space() != Space::host)
-    copy_bytes(ctx, inside_.data(), ctx.space(), inside_here_.data(), Space::host,
-               plan_.sent.size() * static_cast<std::size_t>(cols_) * sizeof(double));
+  end_exchange(ctx, *open_, true);
   auto const n = static_cast<std::int64_t>(targets_.size()) * y.cols;
-  submit(ctx,
-         AddReturned{n, alpha, targets_.data(), starts_.data(), places_.data(), inside_.data(), y});
+  submit(ctx, AddReturned{n, alpha, targets_.data(), starts_.data(), places_.data(),
+                          open_->inside.data(), y});
 }
 
 }  // namespace tcsolve

@@ -10,20 +10,26 @@
 ///                               every run
 #pragma once
 
+#include <map>
+#include <memory>
+
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/distributed/halo_plan.hpp>
+#include <tcsolve/distributed/peer_halo.hpp>
 
 namespace tcsolve {
 
-/// Serves one Context, and one of the two exchanges at a time. On a device the values go by way of
-/// the host.
+/// Serves one Context, and one of the two exchanges at a time. Devices store into each other's
+/// memory (distributed/peer_halo.hpp), ranks of the host send messages.
 class Halo {
  public:
   Halo(Context&, HaloPlan const& plan);
 
   Index size() const { return plan_.halo(); }
   HaloPlan const& plan() const { return plan_; }
+  /// Whether a recorded loop may go through it: messages are the host's.
+  bool capturable() const { return rooms_.at(1).peers != nullptr; }
   /// Blocks of any number of columns, in the Context's space; what is returned is row-major,
   /// without gaps, and stays as it is until the next call.
   void begin(Context&, In<double> x);
@@ -36,15 +42,20 @@ class Halo {
   double bytes_sent() const { return 8.0 * static_cast<double>(plan_.sent.size()); }
 
  private:
-  void exchange(Context&, Index cols, bool back);
-  void reserve(Context&, Index cols);
+  /// For blocks of as many columns; it stays, since recordings have its addresses.
+  struct Room {
+    Array<double> outside, inside;  // the halo; what of x others have
+    std::shared_ptr<cuda::PeerHalo> peers;
+  };
+  Room& room(Context&, Index cols);
+  void begin_exchange(Context&, Room&, Index cols, bool back);
+  void end_exchange(Context&, Room&, bool back);
 
   HaloPlan plan_;
   Array<Index> sent_;                       // of the plan, in the Context's space
   Array<Index> targets_, starts_, places_;  // what comes back: own place, where its parts lie
-  Array<double> outside_, inside_;          // the halo; what of x others have
-  std::vector<double> outside_here_, inside_here_;  // on the host, of a device
-  Index cols_ = 0;                                  // of the exchange at hand
+  std::map<Index, Room> rooms_;
+  Room* open_ = nullptr;  // of the exchange at hand
 };
 
 }  // namespace tcsolve

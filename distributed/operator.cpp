@@ -67,7 +67,7 @@ void DistributedOperator::prepare(Context& ctx, Op op) const {
 
 Traits DistributedOperator::traits() const {
   Traits traits = own_->traits();
-  traits.capturable = false;  // the halo goes by way of the host
+  traits.capturable = traits.capturable && outer_->halo().capturable();
   traits.operations = false;
   return traits;
 }

@@ -137,7 +137,6 @@ ParsedConfig read_together(Ranks& ranks, Launch const& launch, Arguments const& 
     if (configs[static_cast<std::size_t>(ranks.rank())] != configs.front())
       throw ConfigError("its config is not that of rank 0");
   });
-  parsed.run.backend = Backend::host;
   int const share = share_of_processors(ranks);
   if (parsed.run.threads == 0) parsed.run.threads = share;
   return parsed;

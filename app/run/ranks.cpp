@@ -18,14 +18,23 @@ void require_rankable(Arguments const& arguments, RunConfig const& config) {
   if (!config.problem.batch.empty())
     throw ConfigError("a 'batch' is solved by one rank; leave out 'ranks'");
   if (arguments.profile) throw ConfigError("--profile times the solve of one rank");
-  if (config.backend == Backend::cuda)
-    throw Unsupported(cat("'backend: cuda' over ", config.ranks.count,
-                          " ranks: these are of the host; take 'backend: host'"));
 }
 
 void share_processors(RunConfig& config) {
-  config.backend = Backend::host;
   if (config.threads == 0) config.threads = std::max(1, thread_count(0) / config.ranks.count);
+}
+
+void take_devices(Ranks& ranks, RunConfig& config) {
+  if (config.backend == Backend::host) return;
+  std::string why;
+  bool const here = cuda::available(why, ranks.rank());
+  bool const everywhere = !ranks.agree(!here);
+  if (!everywhere && config.backend == Backend::cuda)
+    throw DeviceError(cat("'backend: cuda' over ", ranks.ranks(),
+                          " ranks: ", here ? "another rank has no device" : why,
+                          "; each needs a device of its own"));
+  config.backend = everywhere ? Backend::cuda : Backend::host;
+  config.device = ranks.rank();
 }
 
 void tell_others(Ranks& ranks) noexcept {
@@ -58,10 +67,12 @@ int silently(Ranks& ranks, std::function<int()> const& run) {
   }
 }
 
-int follow(Ranks& ranks, ParsedConfig const& parsed) {
-  RunConfig const& config = parsed.run;
+int follow(Ranks& ranks, ParsedConfig parsed) {
+  RunConfig& config = parsed.run;
+  take_devices(ranks, config);
   Context ctx(config.backend, {.seed = config.seed,
                                .deterministic = config.deterministic,
+                               .device = config.device,
                                .threads = config.threads,
                                .communicator = &ranks});
   CancelOnSignal const signals(ctx);

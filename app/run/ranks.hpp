@@ -10,17 +10,20 @@
 
 namespace tcsolve {
 
-/// Throws for what ranks cannot do: a batch, a profile, a GPU.
+/// Throws for what ranks cannot do: a batch, a profile.
 void require_rankable(Arguments const&, RunConfig const&);
 /// Where nothing says how many threads a rank has: its share of the processors.
 void share_processors(RunConfig&);
+/// Called by each rank: all compute on the host, or each on the device of its number. Throws
+/// DeviceError where `backend: cuda` asks for devices that there are not.
+void take_devices(Ranks&, RunConfig&);
 
 /// Of rank 0: the exit code that run() answers, or of what it throws, which standard error is told.
 int lead(Ranks&, std::function<int()> const& run);
 /// Of another rank: the same, and nothing is said.
 int silently(Ranks&, std::function<int()> const& run);
 /// Of another rank: sets up and solves with rank 0; 0.
-int follow(Ranks&, ParsedConfig const&);
+int follow(Ranks&, ParsedConfig);
 /// In a catch clause: the others learn of what is being handled, unless they threw it too.
 void tell_others(Ranks&) noexcept;
 

@@ -277,6 +277,7 @@ class Setting {
         ctx_(parsed.run.backend,
              {.seed = parsed.run.seed,
               .deterministic = parsed.run.deterministic,
+              .device = parsed.run.device,
               .threads = parsed.run.threads,
               .communicator = ranks},
              &progress_) {
@@ -455,6 +456,7 @@ int solve_as(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
     require_inputs_to_stay(config.output, parsed.files);
     require_one_system(arguments, config);
     require_programs(config.output);
+    if (ranks != nullptr) take_devices(*ranks, config);
     Setting setting(arguments, parsed, ranks);
     if (std::string const& old = directory.replaced(); !old.empty() && old != setting.size().source)
       setting.context().log(

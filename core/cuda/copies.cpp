@@ -16,6 +16,7 @@
 
 #include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/peers.hpp>
 #include <tcsolve/core/parallel.hpp>
 
 namespace tcsolve::cuda {
@@ -106,7 +107,10 @@ bool staged(Device& on, std::byte* to, std::byte const* from, std::size_t bytes)
   return true;
 }
 
-void copy_in(cudaStream_t stream, void* to, void const* from, std::size_t bytes) {
+void copy_in(Device& on, cudaStream_t stream, void* to, void const* from, std::size_t bytes) {
+  // A copy to memory that is not pinned waits within the driver: what comes before it is waited for
+  // where failed ranks are seen.
+  if (on.peers && stream == on.stream) wait(on, stream);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
   check(cudaStreamSynchronize(stream));
 }
@@ -116,12 +120,12 @@ void copy_in(cudaStream_t stream, void* to, void const* from, std::size_t bytes)
 void copy(Device& on, void* to, void const* from, std::size_t bytes) {
   Current const current(on);
   if (staged(on, static_cast<std::byte*>(to), static_cast<std::byte const*>(from), bytes)) return;
-  copy_in(on.stream, to, from, bytes);
+  copy_in(on, on.stream, to, from, bytes);
 }
 
 void copy_aside(Device& on, void* to, void const* from, std::size_t bytes) {
   Current const current(on);
-  copy_in(on.side_stream, to, from, bytes);
+  copy_in(on, on.side_stream, to, from, bytes);
 }
 
 }  // namespace tcsolve::cuda

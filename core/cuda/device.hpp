@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <memory>
 #include <mutex>
 #include <source_location>
 #include <vector>
@@ -17,6 +18,21 @@ namespace tcsolve::cuda {
 /// captured, DeviceError for the rest, with the call's place and code.
 void check(cudaError_t code, std::source_location where = std::source_location::current());
 
+/// Where the sums of this rank's kernels become those of all ranks (kernels/cuda/rank_sums.cuh).
+struct RankMail {
+  static constexpr int most_ranks = 16, capacity = 1024;  ///< sums of one exchange
+  int rank, ranks;
+  std::byte* posts[most_ranks];  ///< of each rank: (2, capacity, ranks), two sets in turn
+  std::uint32_t* turn;           ///< of the last exchange
+  std::int32_t* given_up;        ///< on the host; not 0: nobody waits any more
+  std::uint64_t patience;        ///< ns
+
+  static constexpr std::size_t bytes(int ranks) {
+    return std::size_t{2} * capacity * static_cast<std::size_t>(ranks) * 16;
+  }
+};
+class Peers;
+
 /// Partial sums of one reduction, the ticket by which the last block is found, and a counter by
 /// which blocks share work in order. One operation of a stream runs at a time, so one scratch per
 /// stream is enough.
@@ -24,6 +40,7 @@ struct Scratch {
   double* partials;      // (max_sums, max_blocks)
   unsigned int* ticket;  // 0 between operations
   unsigned int* next;    // the chunk that the next free block takes; 0 between operations
+  RankMail const* mail = nullptr;  // of the other ranks, on the device; null: there are none
 };
 
 /// Made once and used by one Context after the other (open()), so that its streams outlive every
@@ -53,6 +70,7 @@ class Device {
   cudaStream_t memory_stream = nullptr;
   cudaEvent_t order = nullptr;  ///< between the caller's stream and `stream`
   Arena* lent = nullptr;        ///< see lend()
+  std::unique_ptr<Peers> peers;  ///< where its Context is one of several ranks, see join_ranks()
 
  private:
   friend class Capture;

@@ -2,13 +2,14 @@
 /// The order between a Device's stream and its caller's.
 #include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/peers.hpp>
 #include <tcsolve/core/own_stream.hpp>
 
 namespace tcsolve::cuda {
 
 void synchronize(Device& on) {
   Current const current(on);
-  check(cudaStreamSynchronize(on.stream));
+  wait(on, on.stream);
 }
 
 namespace {

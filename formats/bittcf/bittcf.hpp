@@ -132,7 +132,7 @@ void spmm_bittcf(Device&, T alpha, BittcfView<S> const& a, T* parts, In<T> x, T 
 template <class S>
 std::int64_t gram_doubles_bittcf(Device&, BittcfView<S> const& a, In<double> x, In<double> y);
 template <class S>
-void spmm_gram_bittcf(Device&, LoopState const* state, double alpha, BittcfView<S> const& a,
+void spmm_gram_bittcf(Device&, LoopState* state, double alpha, BittcfView<S> const& a,
                       double* parts, In<double> x, Out<double> y, double* G, double* memory);
 }  // namespace cuda
 

@@ -531,7 +531,7 @@ std::int64_t gram_doubles_bittcf(Device&, BittcfView<S> const& a, In<double> x, 
 }
 
 template <class S>
-void spmm_gram_bittcf(Device& on, LoopState const* state, double alpha, BittcfView<S> const& a,
+void spmm_gram_bittcf(Device& on, LoopState* state, double alpha, BittcfView<S> const& a,
                       double* parts, In<double> x, Out<double> y, double* G, double* memory) {
   auto const at = adjacent<double, 1>(x.data, x.ld, y.data, y.ld, alpha, 0.0);
   Index const blocks = thread_blocks(a.windows);
@@ -545,7 +545,7 @@ void spmm_gram_bittcf(Device& on, LoopState const* state, double alpha, BittcfVi
 #define TCSOLVE_INSTANTIATE(S)                                                               \
   template std::int64_t gram_doubles_bittcf<S>(Device&, BittcfView<S> const&, In<double>,    \
                                                In<double>);                                  \
-  template void spmm_gram_bittcf<S>(Device&, LoopState const*, double, BittcfView<S> const&, \
+  template void spmm_gram_bittcf<S>(Device&, LoopState*, double, BittcfView<S> const&, \
                                     double*, In<double>, Out<double>, double*, double*);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE

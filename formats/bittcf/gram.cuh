@@ -20,6 +20,7 @@
 
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/loop_state.hpp>
+#include <tcsolve/kernels/cuda/rank_sums.cuh>
 #include <tcsolve/kernels/cuda/sums.cuh>
 
 #include <cstdint>
@@ -95,17 +96,27 @@ __global__ void __launch_bounds__(gram_threads)
   if (threadIdx.x % 32 == 0) G[e] = sum;
 }
 
+/// G of all ranks. One block.
+__global__ void __launch_bounds__(gram_threads)
+    gram_ranks_kernel(double* G, LoopState* state, Scratch scratch) {
+  if (state != nullptr && state->stop != 0) return;
+  sum_over_ranks<Add>(scratch, state, G, gram_size, [](int) { return true; });
+}
+
 /// Doubles that add_grams() and the kernel before it work on.
 std::int64_t gram_doubles(std::int64_t count) { return (count + groups_of(count)) * gram_size; }
 
 /// G = sum of the first `count` matrices of `memory`.
-void add_grams(Device& on, LoopState const* state, double* memory, std::int64_t count, double* G) {
+void add_grams(Device& on, LoopState* state, double* memory, std::int64_t count, double* G) {
   unsigned int const groups = groups_of(count);
   double* const sums = memory + count * gram_size;
   gram_groups_kernel<<<groups, gram_threads, 0, on.stream>>>(memory, count, sums);
   check(cudaGetLastError());
   gram_sum_kernel<<<32 * gram_size / gram_threads, gram_threads, 0, on.stream>>>(sums, groups, G,
                                                                                  state);
+  check(cudaGetLastError());
+  if (on.scratch.mail == nullptr) return;
+  gram_ranks_kernel<<<1, gram_threads, 0, on.stream>>>(G, state, on.scratch);
   check(cudaGetLastError());
 }
 

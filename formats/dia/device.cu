@@ -260,10 +260,11 @@ __global__ void __launch_bounds__(threads<T>, blocks_each<T>)
         mine = 0;
       });
   if (!last_block(scratch.ticket)) return;
-  double const total = end_sum_by_block<Add, 8>(scratch.partials, order.parts(), block, add_block);
+  double total[1] = {end_sum_by_block<Add, 8>(scratch.partials, order.parts(), block, add_block)};
   if (threadIdx.x != 0) return;
   *scratch.ticket = 0;
-  op.finish(frame, &total);
+  sum_over_ranks<Add>(scratch, state, total);
+  op.finish(frame, total);
 }
 
 /// launch(rows, blocks, order): many rows a thread where that leaves 768 threads for each

@@ -13,6 +13,7 @@
 ///   bytes     8 n (p + q), and 8 n q written by combine
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/blocks.hpp>
+#include <tcsolve/kernels/cuda/rank_sums.cuh>
 #include <tcsolve/kernels/cuda/small_op.cuh>
 #include <tcsolve/kernels/cuda/sums.cuh>
 
@@ -121,6 +122,16 @@ __global__ void __launch_bounds__(block)
   if (e >= (op.D == nullptr ? all : 2 * all) || !(of_Z || op.has(e / (op.p * op.q)))) return;
   double const sum = end_sum_by_warp(op.partials + std::int64_t{e} * parts, parts);
   if (threadIdx.x % 32 == 0) (of_Z ? op.D[e - all] : op.C[e]) = sum;
+}
+
+/// C, and D, of all ranks. One block.
+__global__ void __launch_bounds__(block)
+    ranks_kernel(BlockGram op, LoopState* state, Scratch scratch) {
+  if (idle(state, op.wanted)) return;
+  int const all = op.blocks * op.p * op.q;
+  sum_over_ranks<Add>(scratch, state, op.C, all, [&](int e) { return op.has(e / (op.p * op.q)); });
+  if (op.D != nullptr)
+    sum_over_ranks<Add>(scratch, state, op.D, all, [](int) { return true; });
 }
 
 /// Several blocks of X: their products are added one after the other, C from the first-level cache.
@@ -332,6 +343,9 @@ void execute(Device& on, LoopState* state, BlockGram const& op) {
   int const entries = op.blocks * op.p * op.q * (op.D == nullptr ? 1 : 2);
   auto const sums = static_cast<unsigned int>((entries + warps - 1) / warps);
   sum_kernel<<<sums, block, 0, on.stream>>>(op, state, blocks);
+  check(cudaGetLastError());
+  if (on.scratch.mail == nullptr) return;
+  ranks_kernel<<<1, block, 0, on.stream>>>(op, state, on.scratch);
   check(cudaGetLastError());
 }
 

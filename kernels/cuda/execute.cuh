@@ -10,7 +10,8 @@
 ///          an element is long, more of them, so that the last ones are even, but of many rounds no
 ///          more than run at once: neighbours in time are neighbours in memory
 ///   loads  of two elements on their way where the operation loads apart (kernels/operation.hpp)
-///   sum    thread, warp (shuffles), block, partials; the last block adds them in block order
+///   sum    thread, warp (shuffles), block, partials; the last block adds them in block order, then
+///          those of other ranks (kernels/cuda/rank_sums.cuh)
 ///   bytes  the operation's operands once each
 #pragma once
 
@@ -18,6 +19,7 @@
 #include <tuple>
 
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/cuda/rank_sums.cuh>
 #include <tcsolve/kernels/cuda/sums.cuh>
 #include <tcsolve/kernels/op_list.hpp>
 #include <tcsolve/kernels/operation.hpp>
@@ -98,6 +100,7 @@ __global__ void __launch_bounds__(block_size, resident<V>)
     }
     if (threadIdx.x == 0) {
       if (gridDim.x > 1) *scratch.ticket = 0;
+      if constexpr (Traits::sums > 0) sum_over_ranks<V>(scratch, state, sum);
       frame.lead = true;
       op.finish(frame, sum);
       if constexpr (Traits::afters) op.after(frame);

@@ -13,6 +13,7 @@
 
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/column_operation.hpp>
+#include <tcsolve/kernels/cuda/rank_sums.cuh>
 #include <tcsolve/kernels/cuda/sums.cuh>
 #include <tcsolve/kernels/op_list.hpp>
 
@@ -27,7 +28,7 @@ namespace {
 
 template <class V>
 __global__ void __launch_bounds__(column_block)
-    column_kernel(V op, LoopState* state, double* partials, unsigned int* ticket) {
+    column_kernel(V op, LoopState* state, double* partials, Scratch scratch) {
   constexpr int sums = OpTraits<V>::sums;
   int const w = op.shape.w, rows = column_block / w;
   int const column = threadIdx.x % w, row = threadIdx.x / w;
@@ -55,12 +56,13 @@ __global__ void __launch_bounds__(column_block)
     if (row == 0)
       for (int k = 0; k < sums; ++k)
         partials[std::int64_t{k * w + column} * gridDim.x + blockIdx.x] = part[k][threadIdx.x];
-    if (!last_block(ticket)) return;
+    if (!last_block(scratch.ticket)) return;
     for (int e = threadIdx.x / 32; e < sums * w; e += column_warps) {
       double const s = end_sum_by_warp(partials + std::int64_t{e} * gridDim.x, gridDim.x);
       if (threadIdx.x % 32 == 0) total[e] = s;
     }
     __syncthreads();
+    sum_over_ranks<V>(scratch, state, total, sums * w, [](int) { return true; });
     frame.lead = true;
     if (go && row == 0) {
       double mine[sums];
@@ -69,7 +71,7 @@ __global__ void __launch_bounds__(column_block)
     }
     __syncthreads();
     if (threadIdx.x != 0) return;
-    *ticket = 0;
+    *scratch.ticket = 0;
     if constexpr (OpTraits<V>::afters) op.after(frame);
   }
 }
@@ -80,7 +82,7 @@ template <class V>
 void execute_columns(Device& on, LoopState* state, V const& op, double* partials) {
   if (op.shape.w == 0) return;
   column_kernel<<<column_blocks(on, op.shape), column_block, 0, on.stream>>>(op, state, partials,
-                                                                             on.scratch.ticket);
+                                                                             on.scratch);
   check(cudaGetLastError());
 }
 

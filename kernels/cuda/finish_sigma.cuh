@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/kernels/cuda/rank_sums.cuh>
 #include <tcsolve/kernels/cuda/sums.cuh>
 
 namespace tcsolve::cuda {
@@ -20,8 +21,10 @@ __device__ inline void finish_sigma(double mine, double* sigma, Scratch const& s
     scratch.partials[blockIdx.x] = total;
   }
   if (!last_block(scratch.ticket) || warp > 0) return;
-  total = end_sum_by_warp(scratch.partials, gridDim.x);
-  if (lane == 0) *sigma = total, *scratch.ticket = 0;
+  double all[1] = {end_sum_by_warp(scratch.partials, gridDim.x)};
+  if (lane != 0) return;
+  sum_over_ranks<Add>(scratch, nullptr, all);
+  *sigma = all[0], *scratch.ticket = 0;
 }
 
 }  // namespace tcsolve::cuda

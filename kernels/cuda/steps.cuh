@@ -5,8 +5,6 @@
 
 #include <cooperative_groups.h>
 
-#include <bit>
-
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/kernels/steps.hpp>
@@ -95,11 +93,12 @@ class GridSteps {
     if (threadIdx.x < words)
       shared_.value[threadIdx.x] = as_left(reinterpret_cast<std::uint32_t const*>(p) + threadIdx.x);
     __syncthreads();
-    std::uint32_t copy[words];
+    T copy;
+    auto* const to = reinterpret_cast<std::uint32_t*>(&copy);
 #pragma unroll
-    for (unsigned int k = 0; k < words; ++k) copy[k] = shared_.value[k];
+    for (unsigned int k = 0; k < words; ++k) to[k] = shared_.value[k];
     __syncthreads();  // before another value takes its place
-    return std::bit_cast<T>(copy);
+    return copy;
   }
 
  private:

@@ -33,8 +33,8 @@ struct Observe {
       f.raise(Stop::claimed, Cause::none, norm);
     else if (norm > s.divergence2)
       f.raise(Stop::diverged, Cause::none, norm);
-    else if (s.cancel != 0)
-      f.raise(static_cast<Stop>(s.cancel), Cause::none, norm);
+    else if (requested(s) != 0)
+      f.raise(static_cast<Stop>(requested(s)), Cause::none, norm);
     else if (s.window > 0 && stalls(s, progress2 != nullptr ? *progress2 : norm))
       f.raise(Stop::stagnated, Cause::none, norm);
     else if (s.iteration >= s.limit)

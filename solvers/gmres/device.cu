@@ -15,6 +15,7 @@
 ///   bytes    (j + 2) n values each, and 2 n written by the update
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/kernels/cuda/rank_sums.cuh>
 #include <tcsolve/kernels/cuda/sums.cuh>
 #include <tcsolve/solvers/gmres/ops.hpp>
 
@@ -58,7 +59,7 @@ requires Gram<T, S>::narrow struct GramColumns<T, S> {
 
 template <class T, class S>
 __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
-    gram_kernel(Gram<T, S> op, LoopState* state, unsigned int* ticket) {
+    gram_kernel(Gram<T, S> op, LoopState* state, Scratch scratch) {
   using namespace gram_shape;
   // The last thread of the last block leads: the first ones are busy with the column of H.
   Frame frame{state, threadIdx.x == block - 1};
@@ -121,17 +122,18 @@ __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
       op.partials[std::int64_t{2 * k0 + k} * gridDim.x + blockIdx.x] = s;
     }
   }
-  if (!last_block(ticket)) return;
+  if (!last_block(scratch.ticket)) return;
   for (int k = warp; k < op.sums(j); k += warps) {
     double const total =
         end_sum_by_warp<parts_ahead>(op.partials + std::int64_t{k} * gridDim.x, gridDim.x);
     if (lane == 0) op.H.sums[k] = total;
   }
   __syncthreads();
+  sum_over_ranks<Add>(scratch, state, op.H.sums, op.sums(j), [](int) { return true; });
   for (int k = threadIdx.x; k < columns; k += block) op.entry(j, k);
   if (frame.lead) {
     op.finish(frame);
-    *ticket = 0;
+    *scratch.ticket = 0;
   }
 }
 
@@ -233,11 +235,12 @@ __global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each
     scratch.partials[blockIdx.x] = s;
   }
   if (!last_block(scratch.ticket) || threadIdx.x >= 32) return;
-  double const total = end_sum_by_warp<parts_ahead>(scratch.partials, gridDim.x);
+  double total[1] = {end_sum_by_warp<parts_ahead>(scratch.partials, gridDim.x)};
   if (threadIdx.x != 0) return;
   *scratch.ticket = 0;
+  sum_over_ranks<Add>(scratch, state, total);
   frame.lead = true;
-  op.finish(frame, &total);
+  op.finish(frame, total);
   op.after(frame);
 }
 
@@ -253,7 +256,7 @@ int gram_blocks(Device& on) { return gram_shape::blocks_each * on.properties.mul
 template <class T, class S>
 void gram(Device& on, LoopState* state, Gram<T, S> const& op) {
   int blocks = blocks_for(op.n, gram_shape::block, gram_blocks(on));
-  gram_kernel<<<blocks, gram_shape::block, 0, on.stream>>>(op, state, on.scratch.ticket);
+  gram_kernel<<<blocks, gram_shape::block, 0, on.stream>>>(op, state, on.scratch);
   check(cudaGetLastError());
 }
 

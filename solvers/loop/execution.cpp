@@ -146,6 +146,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   LoopState now;
   now.window = limits.window;
   now.progress = progress_;
+  now.over_ranks = ctx.device() != nullptr && ctx.communicator().extends_sums();
   // A long loop hands its history over in pieces: the next piece writes the buffer from its start.
   now.history = memory_.data() + history_at;
   LoopLimits const* opens = &limits;
@@ -309,7 +310,9 @@ void Loop::watch_device(Context& ctx, Watch const& watch, std::function<void()> 
 bool Loop::stop_if_asked(Context& ctx, Watch const& watch) {
   double const seconds = seconds_since(watch.start);
   moments_.note(peek(progress_->iteration), seconds);
-  Stop const reason = ctx.asked(seconds > watch.time_limit);
+  // What a rank of devices wants travels with their sums (kernels/cuda/rank_sums.cuh).
+  bool const late = seconds > watch.time_limit;
+  Stop const reason = ctx.device() != nullptr ? ctx.wanted(late) : ctx.asked(late);
   if (reason == Stop::running) return false;
   ask(ctx, reason);
   return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/peers.hpp>
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/solvers/loop/graph.hpp>
 
@@ -88,7 +89,10 @@ void launch(Device& on, WhileGraph& loop) {
 bool finished(Device& on) {
   Current const current(on);
   cudaError_t code = cudaStreamQuery(on.stream);
-  if (code == cudaErrorNotReady) return false;
+  if (code == cudaErrorNotReady) {
+    if (on.peers) on.peers->look();
+    return false;
+  }
   check(code);
   return true;
 }

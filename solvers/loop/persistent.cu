@@ -2,6 +2,7 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/core/faults.hpp>
+#include <tcsolve/kernels/cuda/posts.cuh>
 #include <tcsolve/loop_teams.cuh>
 #include <tcsolve/solvers/loop/persistent.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
@@ -17,42 +18,6 @@ constexpr int warps = block_size / 32;
 constexpr int max_blocks = 160;  // each lane of a warp reads up to five posts
 
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-
-/// A message of a block to the others: a sum, in halves, each in a word with a tag that says which
-/// exchange it belongs to. A word is written and read as one, so a sum is complete when both tags
-/// are there, whatever their order. The tag of block 0 carries the host's word.
-struct alignas(16) Post {
-  std::uint64_t low, high;
-};
-constexpr int turn_bits =
-    27;  // of a tag; a stale post of as many exchanges ago is long overwritten
-constexpr std::uint32_t turn_mask = (1u << turn_bits) - 1;
-
-__device__ Post make_post(double sum, std::uint32_t tag) {
-  auto bits = static_cast<std::uint64_t>(__double_as_longlong(sum));
-  std::uint64_t high = std::uint64_t{tag} << 32;
-  return {high | (bits & 0xffffffffu), high | (bits >> 32)};
-}
-__device__ double sum_of(Post const& post) {
-  return __longlong_as_double(static_cast<long long>((post.high << 32) | (post.low & 0xffffffffu)));
-}
-__device__ bool belongs(Post const& post, std::uint32_t turn) {
-  return (static_cast<std::uint32_t>(post.low >> 32) & turn_mask) == turn &&
-         (static_cast<std::uint32_t>(post.high >> 32) & turn_mask) == turn;
-}
-__device__ void write(Post* to, Post const& post) {
-  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(post.low),
-               "l"(post.high)
-               : "memory");
-}
-__device__ Post read(Post const* from) {
-  Post post;
-  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-               : "=l"(post.low), "=l"(post.high)
-               : "l"(from)
-               : "memory");
-  return post;
-}
 
 /// The blocks of the grid, as one of them sees it.
 struct GridTeam {
@@ -75,10 +40,7 @@ struct GridTeam {
     TeamMemory<threads>& s = memory;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = gridDim.x;
     bool asks = blockIdx.x == 0 && threadIdx.x == block_size - 1;
-    // Posts begin with tag 0, which therefore names no turn: it goes on with the next even one, of
-    // the set whose turn it is.
-    turn = (turn + 1) & turn_mask;
-    if (turn == 0) turn = 2;
+    turn = turn_after(turn);
     Post* set = posts + (turn % 2) * max_sums * blocks;
     int rows = count > 0 ? count : 1;
     __syncthreads();
@@ -87,7 +49,7 @@ struct GridTeam {
       if (lane != 0) continue;
       if (publish) fence();  // what this block wrote is seen before its post
       std::uint32_t word = blockIdx.x == 0 ? static_cast<std::uint32_t>(s.cancel) : 0;
-      write(set + k * blocks + blockIdx.x, make_post(a, turn | word << turn_bits));
+      write<Reach::device>(set + k * blocks + blockIdx.x, make_post(a, turn | word << turn_bits));
     }
     std::int32_t word = asks ? *(std::int32_t const volatile*)cancel : 0;  // for the next exchange
     for (int k = warp; k < rows; k += warps) {
@@ -101,7 +63,7 @@ struct GridTeam {
         all = true;
 #pragma unroll
         for (int j = 0; j < words; ++j)
-          if (!belongs(post[j], turn)) post[j] = read(row + 32 * j);
+          if (!belongs(post[j], turn)) post[j] = read<Reach::device>(row + 32 * j);
 #pragma unroll
         for (int j = 0; j < words; ++j) all = all && belongs(post[j], turn);
         all = __all_sync(~0u, all);
@@ -113,7 +75,7 @@ struct GridTeam {
       a = warp_combine<Add>(a);
       if (lane != 0) continue;
       if (k < count) s.total[k] = a;
-      if (k == 0) state->cancel = static_cast<std::int32_t>(post[0].low >> (32 + turn_bits));
+      if (k == 0) state->cancel = word_of(post[0]);
     }
     __syncthreads();
     if (asks) s.cancel = word;

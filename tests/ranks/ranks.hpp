@@ -9,26 +9,36 @@
 #include <numeric>
 #include <vector>
 
+#include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/comm/board.hpp>
 #include <tcsolve/comm/threads.hpp>
 #include <tcsolve/comm/together.hpp>
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/distributed/operator.hpp>
+#include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/host/sums.hpp>
 
+#include <tests/support/matrices.hpp>
 #include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test {
 
-/// f(ctx, rank) on each of `count` ranks, threads of this process.
+/// f(ctx, rank) on each of `count` ranks, threads of this process; on devices each has one of its
+/// own, as far as there are any.
 template <class F>
-void on_ranks(int count, F const& f, double timeout = 20) {
+void on_ranks(int count, F const& f, double timeout = 20, Backend backend = Backend::host) {
+  int devices = 1;
+  for (std::string why; backend == Backend::cuda && cuda::available(why, devices);) ++devices;
+  faults::let_ranks_share_a_device(devices < count);
   run_threads(
       count,
       [&](Ranks& ranks) {
-        Context ctx(Backend::host, {.threads = 1, .communicator = &ranks});
+        Context ctx(backend,
+                    {.device = ranks.rank() % devices, .threads = 1, .communicator = &ranks});
         f(ctx, ranks.rank());
       },
       timeout);
+  faults::let_ranks_share_a_device(false);
 }
 
 /// The words of the E that f() throws.
@@ -107,6 +117,55 @@ inline OperatorPtr<double> operator_of(Context& ctx, DistributedMatrix dealt) {
   OperatorPtr<double> own;
   alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a->own())); });
   return std::make_shared<DistributedOperator>(own, std::make_shared<OuterPart>(ctx, a));
+}
+
+struct Solved {
+  SolveReport report;
+  Column x;
+};
+
+inline Solved by_one(Csr<double> const& a, Column const& b, std::string const& yaml) {
+  Context ctx(Backend::host, {.threads = 1});
+  LinearSolver solver = LinearSolver::from_yaml(ctx, a.view(), yaml);
+  Solved out{{}, Column::Zero(a.cols)};
+  out.report = solver.solve(std::span<double const>(b.data(), b.size()),
+                            std::span<double>(out.x.data(), out.x.size()));
+  return out;
+}
+
+inline Solved by_ranks(int ranks, Deal deal, Csr<double> const& a, Column const& b,
+                       std::string const& yaml, Backend backend = Backend::host) {
+  auto const at = stretches(a.rows, ranks, deal);
+  Solved out{{}, Column::Zero(a.cols)};
+  std::vector<SolveReport> reports(static_cast<std::size_t>(ranks));
+  on_ranks(
+      ranks,
+      [&](Context& ctx, int r) {
+        LinearSolver solver(ctx, SolverOptions::from_yaml(yaml));
+        solver.set_matrix(deal_rows(ctx, a, at));
+        auto const n = static_cast<std::size_t>(at[r + 1] - at[r]);
+        reports[r] = solver.solve(std::span<double const>(b.data() + at[r], n),
+                                  std::span<double>(out.x.data() + at[r], n));
+      },
+      20, backend);
+  out.report = reports.front();
+  for (SolveReport const& r : reports) {
+    EXPECT_EQ(r.outcome(), out.report.outcome());
+    EXPECT_EQ(r.iterations, out.report.iterations);
+    EXPECT_TRUE(same_bits(r.true_residual, out.report.true_residual));
+  }
+  return out;
+}
+
+inline Csr<double> spd() {
+  return generate(Poisson7Params{.n = 12, .coefficient = Coefficient::random, .seed = 3});
+}
+
+inline void expect_alike(Solved const& many, Solved const& one, double slack = 0.03) {
+  ASSERT_TRUE(one.report.converged()) << one.report.message;
+  EXPECT_TRUE(many.report.converged()) << many.report.message;
+  EXPECT_NEAR(many.report.iterations, one.report.iterations, 2 + slack * one.report.iterations);
+  EXPECT_LE((many.x - one.x).norm(), 1e-6 * one.x.norm());
 }
 
 }  // namespace tcsolve::test

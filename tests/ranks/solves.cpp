@@ -10,52 +10,6 @@
 namespace tcsolve::test {
 namespace {
 
-struct Solved {
-  SolveReport report;
-  Column x;
-};
-
-Solved by_one(Csr<double> const& a, Column const& b, std::string const& yaml) {
-  Context ctx(Backend::host, {.threads = 1});
-  LinearSolver solver = LinearSolver::from_yaml(ctx, a.view(), yaml);
-  Solved out{{}, Column::Zero(a.cols)};
-  out.report = solver.solve(std::span<double const>(b.data(), b.size()),
-                            std::span<double>(out.x.data(), out.x.size()));
-  return out;
-}
-
-Solved by_ranks(int ranks, Deal deal, Csr<double> const& a, Column const& b,
-                std::string const& yaml) {
-  auto const at = stretches(a.rows, ranks, deal);
-  Solved out{{}, Column::Zero(a.cols)};
-  std::vector<SolveReport> reports(static_cast<std::size_t>(ranks));
-  on_ranks(ranks, [&](Context& ctx, int r) {
-    LinearSolver solver(ctx, SolverOptions::from_yaml(yaml));
-    solver.set_matrix(deal_rows(ctx, a, at));
-    auto const n = static_cast<std::size_t>(at[r + 1] - at[r]);
-    reports[r] = solver.solve(std::span<double const>(b.data() + at[r], n),
-                              std::span<double>(out.x.data() + at[r], n));
-  });
-  out.report = reports.front();
-  for (SolveReport const& r : reports) {
-    EXPECT_EQ(r.outcome(), out.report.outcome());
-    EXPECT_EQ(r.iterations, out.report.iterations);
-    EXPECT_TRUE(same_bits(r.true_residual, out.report.true_residual));
-  }
-  return out;
-}
-
-Csr<double> spd() {
-  return generate(Poisson7Params{.n = 12, .coefficient = Coefficient::random, .seed = 3});
-}
-
-void expect_alike(Solved const& many, Solved const& one, double slack = 0.03) {
-  ASSERT_TRUE(one.report.converged()) << one.report.message;
-  EXPECT_TRUE(many.report.converged()) << many.report.message;
-  EXPECT_NEAR(many.report.iterations, one.report.iterations, 2 + slack * one.report.iterations);
-  EXPECT_LE((many.x - one.x).norm(), 1e-6 * one.x.norm());
-}
-
 class Method : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(ranks, Method,
                          testing::Values("cg", "chronopoulos_gear", "pipelined_cg", "minres",
