@@ -137,6 +137,11 @@ struct LevelSearch {
 
   TCSOLVE_HD std::int64_t words() const { return (std::int64_t{out.rows} + side() - 1) / side(); }
   TCSOLVE_HD static constexpr int side() { return BitTiles<W>::side; }
+  // Choices, not subscripts: those would make every thread of a grid keep a copy of it all.
+  TCSOLVE_HD Index* queue_at(Index level) const { return level % 2 == 0 ? queue[0] : queue[1]; }
+  TCSOLVE_HD W* frontier_at(Index level) const {
+    return level % 2 == 0 ? frontier[0] : frontier[1];
+  }
 };
 
 namespace host {

@@ -38,7 +38,7 @@ struct Begin {
   LevelSearch<W> s;
   TCSOLVE_HD void operator()(std::int64_t i) const {
     Index const v = s.sources[i];
-    if (s.level[v] == s.not_met) s.queue[0][atomic_add(&s.records->found, 1)] = v;
+    if (s.level[v] == s.not_met) s.queue_at(0)[atomic_add(&s.records->found, 1)] = v;
     s.level[v] = 0;
     if (s.wanted != nullptr && s.wanted[v] != 0) put(&s.records->wanted, 1);
   }
@@ -84,10 +84,10 @@ struct Expand {
   LevelRecord* record;
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
-    Index const v = s.queue[(now - 1) % 2][i];
+    Index const v = s.queue_at(now - 1)[i];
     Offset const begin = s.out.offsets[v], end = s.out.offsets[v + 1];
     if (end - begin <= s.long_row) {
-      expand(warp, s, v, begin, end, now, s.queue[now % 2], record);
+      expand(warp, s, v, begin, end, now, s.queue_at(now), record);
       return;
     }
     warp.each([&](int lane) {
@@ -107,7 +107,7 @@ struct ExpandLong {
     Index const v = s.long_rows[i / pieces];
     Offset const begin = s.out.offsets[v] + i % pieces * s.long_row, all = s.out.offsets[v + 1];
     Offset const end = begin + s.long_row < all ? begin + s.long_row : all;
-    expand(warp, s, v, begin, end, now, s.queue[now % 2], record);
+    expand(warp, s, v, begin, end, now, s.queue_at(now), record);
   }
 };
 
@@ -143,7 +143,7 @@ struct Mark {
       return level(lane, r) == now && (s.may_enter == nullptr || s.may_enter[v] != 0);
     });
     warp.each([&](int lane) {
-      if (lane == 0) s.visited[J] = visited, s.frontier[now % 2][J] = front, s.next[J] = 0;
+      if (lane == 0) s.visited[J] = visited, s.frontier_at(now)[J] = front, s.next[J] = 0;
     });
   }
 };
@@ -154,7 +154,7 @@ struct Collect {
   LevelRecord* record;
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t J) const {
-    W const front = s.frontier[now % 2][J];
+    W const front = s.frontier_at(now)[J];
     if (front == 0) return;
     typename Warp::template Of<std::uint32_t> at;
     warp.each([&](int lane) {
@@ -166,7 +166,7 @@ struct Collect {
     warp.each([&](int lane) {
       for (int b = lane; b < s.side(); b += 32)
         if ((front >> b & 1) != 0)
-          s.queue[now % 2][start + count_bits(front & ((W{1} << b) - 1))] =
+          s.queue_at(now)[start + count_bits(front & ((W{1} << b) - 1))] =
               static_cast<Index>(J * s.side() + b);
     });
   }
@@ -195,7 +195,7 @@ struct PushColumns {
   Index now;  ///< level of the frontier
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t V) const {
-    W const front = s.frontier[now % 2][V];
+    W const front = s.frontier_at(now)[V];
     if (front == 0) return;
     BitTiles<W> const& tiles = s.out_tiles;
     std::int64_t const begin = tiles.starts[V], end = tiles.starts[V + 1];
@@ -222,7 +222,7 @@ struct PushRows {
     BitTiles<W> const& tiles = s.in_tiles;
     if (i >= tiles.slices) {
       std::int64_t const V = i - tiles.slices;
-      if (W const front = s.frontier[now % 2][V]; front != 0) push_rest(warp, s, V, front);
+      if (W const front = s.frontier_at(now)[V]; front != 0) push_rest(warp, s, V, front);
       return;
     }
     Index const row = tiles.slice_row[i];
@@ -233,7 +233,7 @@ struct PushRows {
     typename Warp::template Of<std::uint32_t> hit;
     warp.each([&](int lane) { hit[lane] = 0; });
     for (std::int64_t t = begin; t < end; ++t) {
-      W const front = s.frontier[now % 2][tiles.columns[t]];
+      W const front = s.frontier_at(now)[tiles.columns[t]];
       if (front == 0) continue;
       warp.each([&](int lane) {
         for (int r = 0; r < s.side() / 32; ++r)
@@ -260,13 +260,13 @@ struct Pull {
 
   TCSOLVE_HD std::uint32_t in_tile(std::int64_t t, std::int64_t w) const {
     W const met =
-        s.in_tiles.words[t * s.side() + w % s.side()] & s.frontier[now % 2][s.in_tiles.columns[t]];
+        s.in_tiles.words[t * s.side() + w % s.side()] & s.frontier_at(now)[s.in_tiles.columns[t]];
     if (met == 0) return nothing;
     return static_cast<std::uint32_t>(s.in_tiles.columns[t] * s.side() + lowest_bit(met));
   }
   TCSOLVE_HD std::uint32_t in_rest(Offset k) const {
     Index const u = s.in_tiles.rest.columns[k];
-    return (s.frontier[now % 2][u / s.side()] >> (u % s.side()) & 1) != 0
+    return (s.frontier_at(now)[u / s.side()] >> (u % s.side()) & 1) != 0
                ? static_cast<std::uint32_t>(u)
                : nothing;
   }
@@ -292,7 +292,7 @@ struct Pull {
     std::int64_t const base = 32 * i, J = base / s.side();
     int const shift = static_cast<int>(base % s.side());
     auto const looking =
-        static_cast<std::uint32_t>((found ? s.frontier[(now + 1) % 2][J] : ~s.visited[J]) >> shift);
+        static_cast<std::uint32_t>((found ? s.frontier_at(now + 1)[J] : ~s.visited[J]) >> shift);
     if (looking == 0) return;
     BitTiles<W> const& tiles = s.in_tiles;
     bool const least = s.parent != nullptr;
@@ -378,7 +378,7 @@ struct Sweep {
       if (lane == 0 && total > 0) atomic_add(&record->found, total);
       if (lane >= words || base + lane >= all) return;
       s.visited[base + lane] |= mine[lane];
-      s.frontier[now % 2][base + lane] = mine[lane];
+      s.frontier_at(now)[base + lane] = mine[lane];
       s.next[base + lane] = 0;
     });
   }

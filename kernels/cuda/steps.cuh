@@ -142,7 +142,8 @@ class GridSteps {
 };
 
 template <class Body>
-__global__ void __launch_bounds__(step_threads, 1) steps_kernel(Body body, StepMemory memory) {
+__global__ void __launch_bounds__(step_threads, 1)
+    steps_kernel(__grid_constant__ Body const body, StepMemory memory) {
   __shared__ StepShared shared;
   body(GridSteps(memory, shared));
 }
