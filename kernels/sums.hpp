@@ -11,9 +11,8 @@
 ///
 ///   host    end_sums() of kernels/host/sums.hpp: both steps; one thread adds all parts
 ///   device  end_sum_by_warp() and end_sum_by_block() of kernels/cuda/sums.cuh: the first step.
-///           Thread t of T adds parts t, t + T, ..; then the threads' sums are added. What they
-///           return is where the ranks come in: a Context on a device refuses to have others
-///           (core/communicator.hpp), so that no sum goes without them
+///           Thread t of T adds parts t, t + T, ..; then the threads' sums are added. The second
+///           step, within the same kernel, is sum_over_ranks() of kernels/cuda/rank_sums.cuh
 ///   loops   the exchanges of the persistent kernel and of a batch, whose parts are posts of other
 ///           blocks, call add_parts() themselves. The systems of a batch have one rank each
 ///

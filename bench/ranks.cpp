@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+/// bench_ranks [RANKS = 2] [REPETITIONS = 9] [BACKEND = cuda] [NAMES]: whole solves by ranks,
+/// threads of this process with a device each (or a share of the processors), beside one. Rows are
+/// dealt as they come, random coefficients, b = ones, a true residual of 1e-8.
+///
+///   us      an iteration: seconds of the solve on the slowest rank / iterations, the median
+///   gain    us of one over us of all
+///   set-up  rows given on each rank, until the first iteration
+///   halo    entries of x that the rank with most of them gets in each product
+///
+/// A verdict other than converged is named in the place of a gain.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/comm/threads.hpp>
+#include <tcsolve/core/parallel.hpp>
+#include <tcsolve/core/timed.hpp>
+#include <tcsolve/distributed/distributed_matrix.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/version.hpp>
+
+using namespace tcsolve;
+
+namespace {
+
+struct Run {
+  std::string outcome;
+  int iterations = 0;
+  double us = 0, setup = 0, ms = 0;
+  std::int64_t halo = 0;
+  std::string device, execution;
+};
+
+double median(std::vector<double> v) {
+  std::ranges::nth_element(v, v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2));
+  return v[v.size() / 2];
+}
+
+std::string options(std::string const& method) {
+  return cat("solver: {type: ", method,
+             ", rtol: 1.0e-8, max_iters: 20000}\npreconditioner: {type: jacobi}\n");
+}
+
+/// b = ones, x = 0, in the solver's space.
+Run solves(LinearSolver& solver, Index rows, int repetitions) {
+  Context& ctx = solver.context();
+  std::vector<double> const ones(static_cast<std::size_t>(rows), 1.0);
+  Array<double> const b = to_space(ctx, ones.data(), ones.size());
+  Array<double> x(ctx.space(), ones.size());
+  SolveCall call;
+  call.zero_guess = true;
+  std::vector<double> seconds;
+  SolveReport report;
+  for (int k = -1; k < repetitions; ++k) {
+    report = solver.solve(b.view(), x.view(), call);
+    if (k >= 0) seconds.push_back(report.seconds);
+  }
+  Run run{report.outcome(), report.iterations};
+  run.ms = 1e3 * median(seconds);
+  run.us = 1e3 * run.ms / std::max(report.iterations, 1);
+  run.device = ctx.device_name();
+  run.execution = name(report.execution);
+  return run;
+}
+
+Run by_one(Csr<double> const& a, std::string const& yaml, Backend backend, int repetitions) {
+  Context ctx(backend, {.threads = backend == Backend::host ? 1 : 0});
+  auto const start = std::chrono::steady_clock::now();
+  LinearSolver solver = LinearSolver::from_yaml(ctx, a.view(), yaml);
+  ctx.synchronize();
+  double const setup = 1e3 * seconds_since(start);
+  Run run = solves(solver, a.rows, repetitions);
+  run.setup = setup;
+  return run;
+}
+
+Run by_ranks(int count, Csr<double> const& a, std::string const& yaml, Backend backend,
+             int repetitions) {
+  std::vector<Run> runs(static_cast<std::size_t>(count));
+  run_threads(count, [&](Ranks& ranks) {
+    int const r = ranks.rank();
+    Context ctx(backend, {.device = r,
+                          .threads = backend == Backend::host ? 1 : thread_count(0) / count,
+                          .communicator = &ranks});
+    auto const first = static_cast<Index>(std::int64_t{a.rows} * r / count),
+               end = static_cast<Index>(std::int64_t{a.rows} * (r + 1) / count);
+    std::vector<std::int64_t> const columns(a.columns.begin() + a.offsets[first],
+                                            a.columns.begin() + a.offsets[end]);
+    std::vector<Offset> offsets(a.offsets.begin() + first, a.offsets.begin() + end + 1);
+    for (Offset& k : offsets) k -= a.offsets[first];
+    CsrView64 const rows{end - first,    a.cols,         offsets.back(),
+                         offsets.data(), columns.data(), a.values.data() + a.offsets[first],
+                         Space::host};
+    auto const start = std::chrono::steady_clock::now();
+    LinearSolver solver(ctx, SolverOptions::from_yaml(yaml));
+    DistributedMatrix dealt(ctx, first, rows);
+    std::int64_t const halo = dealt.plan().halo();
+    solver.set_matrix(std::move(dealt));
+    ctx.synchronize();
+    double const setup = 1e3 * seconds_since(start);
+    Run run = solves(solver, end - first, repetitions);
+    run.setup = setup, run.halo = halo;
+    runs[static_cast<std::size_t>(r)] = run;
+  });
+  Run all = runs.front();
+  for (Run const& run : runs) {
+    all.us = std::max(all.us, run.us), all.ms = std::max(all.ms, run.ms);
+    all.setup = std::max(all.setup, run.setup), all.halo = std::max(all.halo, run.halo);
+  }
+  return all;
+}
+
+struct Case {
+  std::string name, method;
+  Csr<double> (*make)();
+};
+
+}  // namespace
+
+int main(int count, char** words) try {
+  int const ranks = count > 1 ? std::atoi(words[1]) : 2;
+  int const repetitions = count > 2 ? std::atoi(words[2]) : 9;
+  Backend const backend =
+      count > 3 && std::string(words[3]) == "host" ? Backend::host : Backend::cuda;
+  std::string const wanted = count > 4 ? cat(",", words[4], ",") : "";
+  constexpr auto random = Coefficient::random;
+  std::vector<Case> const cases{
+      {"poisson27_32", "cg",
+       [] { return generate(Poisson27Params{.n = 32, .coefficient = random}); }},
+      {"poisson27_64", "cg",
+       [] { return generate(Poisson27Params{.n = 64, .coefficient = random}); }},
+      {"poisson27_96", "cg",
+       [] { return generate(Poisson27Params{.n = 96, .coefficient = random}); }},
+      {"elasticity_56", "cg",
+       [] { return generate(ElasticityParams{.n = 56, .coefficient = random}); }},
+      {"poisson7_160", "cg",
+       [] { return generate(Poisson7Params{.n = 160, .coefficient = random}); }},
+      {"poisson7_160", "pipelined_cg",
+       [] { return generate(Poisson7Params{.n = 160, .coefficient = random}); }},
+      {"poisson7_200", "cg",
+       [] { return generate(Poisson7Params{.n = 200, .coefficient = random}); }},
+      {"poisson7_256", "cg",
+       [] { return generate(Poisson7Params{.n = 256, .coefficient = random}); }}};
+  std::cout
+      << "{\"revision\": \"" << revision << "\", \"ranks\": " << ranks
+      << ", \"repetitions\": " << repetitions << "}\n"
+      << "matrix | rows | method | iterations, one | us | all: iterations | us | gain | runs as "
+         "| set-up, one, ms | all, ms | halo\n---|---|---|---|---|---|---|---|---|---|---|---\n";
+  for (Case const& c : cases) {
+    if (!wanted.empty() && wanted.find("," + c.name + ",") == std::string::npos) continue;
+    Csr<double> const a = c.make();
+    std::string const yaml = options(c.method);
+    Run const one = by_one(a, yaml, backend, repetitions);
+    Run const all = by_ranks(ranks, a, yaml, backend, repetitions);
+    std::cout << c.name << " | " << a.rows << " | " << c.method << " | " << one.iterations << " | "
+              << one.us << " | " << all.iterations << " | " << all.us << " | ";
+    if (one.outcome == "converged" && all.outcome == "converged")
+      std::cout << one.us / all.us;
+    else
+      std::cout << one.outcome << ", " << all.outcome;
+    std::cout << " | " << one.execution << ", " << all.execution << " | " << one.setup << " | "
+              << all.setup << " | " << all.halo << std::endl;
+  }
+} catch (std::exception const& e) {
+  std::cerr << e.what() << "\n";
+  return 1;
+}
