@@ -3,7 +3,8 @@
 /// that were renumbered at random. Every order and every reordered matrix is compared with that of
 /// the serial code on the host, which is timed once beside it.
 ///
-///   order     reverse Cuthill-McKee of the matrix in device memory, to a Permutation on the host
+///   order     reverse Cuthill-McKee of the matrix in device memory, to a Permutation on the host;
+///             its searches and its numbers as one kernel each, or with kernels for every level
 ///   permute   P A P^T, made and left there
 ///   features  what the planner looks at;  locality  what the report shows
 ///   product   y = A x repeated, median us: the matrix as given, and P A P^T
@@ -21,6 +22,7 @@
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/graph/reorder/cuthill_mckee.hpp>
 #include <tcsolve/graph/reorder/locality.hpp>
+#include <tcsolve/graph/reorder/renumber.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 
 #include "measure.hpp"
@@ -71,6 +73,21 @@ void measure(Context& ctx, std::string const& name, Csr<double> const& a, int re
   line("order", timed(ctx, repetitions, [&] { P = reverse_cuthill_mckee(ctx, there.view()); }),
        host);
   if (P != serial) std::cout << name << ": NOT the order of the host" << std::endl;
+  for (bool const one_kernel : {true, false}) {
+    std::vector<Index> old_numbers(static_cast<std::size_t>(a.rows));
+    auto const order = [&] {
+      Arena arena(ctx.space());
+      cuthill_mckee(*ctx.device(), arena, PatternView(there.view()), {.one_kernel = one_kernel},
+                    old_numbers.data());
+    };
+    order();
+    if (Permutation(old_numbers) != serial) {
+      std::cout << name << ": NOT the order of the host" << std::endl;
+      std::exit(1);
+    }
+    line(one_kernel ? "order, one kernel" : "order, a kernel a level",
+         timed(ctx, repetitions, order), 0);
+  }
   double const host_permute = milliseconds([&] { b = permuted(a.view(), serial); });
   line("permute", timed(ctx, repetitions, [&] { permuted(ctx, there.view(), P); }), host_permute);
   CsrStorage<double> const moved = permuted(ctx, there.view(), P);

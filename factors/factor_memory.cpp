@@ -2,6 +2,7 @@
 #include <tcsolve/factors/factor_memory.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 #include <tcsolve/factors/make/complete.hpp>
 
@@ -168,6 +169,49 @@ FactorPlan plan_factors(Context& ctx, CsrView<double> const& a, FactorRecipe con
   return plan;
 }
 
+std::optional<FactorPlan> plan_there(Context& ctx, CsrView<double> const& a,
+                                     FactorRecipe const& recipe) {
+  ArrangementParams const params = arrangement_of(recipe);
+  bool const exact_or_isai = recipe.solves == TriangularSolves::automatic ||
+                             recipe.solves == TriangularSolves::exact ||
+                             recipe.solves == TriangularSolves::isai;
+  if (recipe.fill != FillIn::by_level || recipe.level != 0 || recipe.block != 1 ||
+      recipe.right_factor || !exact_or_isai || params.order != FactorOrder::none || a.rows == 0 ||
+      a.rows != a.cols || a.space != ctx.space())
+    return std::nullopt;
+  if (!recipe.symmetric &&
+      (params.matching == UseMatching::on ||
+       (params.matching == UseMatching::automatic && has_small_diagonal(ctx, a))))
+    return std::nullopt;
+  // A level takes a device some microseconds, and a host's loops some nanoseconds an entry.
+  auto const most_levels =
+      static_cast<Index>(std::min<Offset>(256 + a.entries / 2000, Offset{1} << 24));
+  auto pattern = level_zero(ctx, a, most_levels);
+  if (!pattern) return std::nullopt;
+  FactorPlan plan;
+  plan.rows = a.rows;
+  plan.entries = a.entries;
+  plan.fill = FillCount{.lower = static_cast<double>(pattern->lower),
+                        .upper = static_cast<double>(pattern->upper),
+                        .lower_places = static_cast<double>(pattern->lower_levels.places),
+                        .upper_places = static_cast<double>(pattern->upper_levels.places)};
+  ScaledBy scaling = ScaledBy::nothing;
+  if (params.scaling != FactorScaling::none)
+    scaling = recipe.symmetric || params.scaling == FactorScaling::diagonal ? ScaledBy::diagonal
+                                                                            : ScaledBy::largest;
+  auto const n = static_cast<std::size_t>(a.rows);
+  TwoSided sides;
+  sides.row.resize(n);
+  std::iota(sides.row.begin(), sides.row.end(), Index{0});
+  sides.column = sides.row;
+  sides.row_scale.assign(n, 1.0);
+  sides.column_scale.assign(n, 1.0);
+  auto B = std::make_shared<ArrangedValues>(ctx, a, scaling);
+  B->update(ctx, a, sides);
+  plan.there.emplace(PlanThere{std::move(*pattern), std::move(B), std::move(sides)});
+  return plan;
+}
+
 Permutation const& complete_order(FactorPlan& plan, FactorRecipe const& recipe, CancelFlag cancel) {
   if (!plan.order) plan.order = complete_order(plan.arrangement.matrix(), recipe.symmetric, cancel);
   return *plan.order;
@@ -181,6 +225,18 @@ FillCount const& count_fill(Context& ctx, FactorPlan& plan, FactorRecipe const& 
 MemoryNeed factorisation_need(Context& ctx, FactorPlan& plan, FactorRecipe const& recipe) {
   FillCount fill = count_fill(ctx, plan, recipe);
   if (recipe.symmetric) fill.lower = fill.upper;  // L = U^T
+  if (plan.there) {
+    MemoryNeed need = factorisation_need(ctx, recipe, plan.rows, plan.entries, fill);
+    // The host has no B and no arrangement around it, and the factors' pattern for isai alone; the
+    // entries of B need not be told where they come from.
+    double const n = plan.rows, z = static_cast<double>(plan.entries);
+    need.host -= 20 * z + 32 * n;
+    need.space -= 4 * z;
+    if (recipe.solves != TriangularSolves::isai)
+      need.host -=
+          12 * (fill.lower + fill.upper) + 24 * n + 4 * (fill.lower_places + fill.upper_places);
+    return need;
+  }
   Csr<double> const& B = plan.arrangement.matrix();
   if (recipe.solves == TriangularSolves::parts) fill.inside = within_parts(B, recipe.part);
   if (recipe.right_factor) {

@@ -36,21 +36,35 @@ double host_seconds(FactorRates const& r, double entries, Index rows) {
   return r.host_copies + r.host_entries * entries + r.host_rows * rows;
 }
 
-/// Whether the device makes the numbers of these patterns sooner than the host
+/// What an elimination on a pattern takes.
+struct Elimination {
+  double subtractions = 0, levels = 0, entries = 0, upper = 0;
+  Index rows = 0;
+  bool complete = false;
+};
+
+/// Whether the device makes the numbers sooner than the host
 /// (docs/internals/factorisations.md): the host takes a subtraction after the other, the device
 /// waits for its levels.
-bool quicker_on_device(FactorRates const& r, TriangularFactors const& patterns) {
-  double subtractions = 0;
-  for (Index const k : patterns.lower.columns)
-    subtractions += static_cast<double>(patterns.upper.offsets[k + 1] - patterns.upper.offsets[k]);
-  Index const rows = std::max<Index>(1, patterns.lower.rows);
-  double const levels = level_order(patterns.lower, true).levels();
-  double const row = static_cast<double>(patterns.upper.entries()) / rows;
-  double const host = (patterns.complete ? r.host_complete : r.host_subtraction) * subtractions +
-                      r.host_number * static_cast<double>(patterns.entries());
+bool quicker_on_device(FactorRates const& r, Elimination const& e) {
+  double const row = e.upper / std::max<Index>(1, e.rows);
+  double const host = (e.complete ? r.host_complete : r.host_subtraction) * e.subtractions +
+                      r.host_number * e.entries;
   double const device =
-      r.make + levels * (r.make_level + r.make_wait * row) + r.make_subtraction * subtractions;
+      r.make + e.levels * (r.make_level + r.make_wait * row) + r.make_subtraction * e.subtractions;
   return device < host;
+}
+
+Elimination elimination_on(TriangularFactors const& patterns) {
+  Elimination e{.levels = static_cast<double>(level_order(patterns.lower, true).levels()),
+                .entries = static_cast<double>(patterns.entries()),
+                .upper = static_cast<double>(patterns.upper.entries()),
+                .rows = patterns.lower.rows,
+                .complete = patterns.complete};
+  for (Index const k : patterns.lower.columns)
+    e.subtractions +=
+        static_cast<double>(patterns.upper.offsets[k + 1] - patterns.upper.offsets[k]);
+  return e;
 }
 
 /// Entries that the factors may have: of 80 % of the memory that is free, at 30 bytes an entry
@@ -69,6 +83,16 @@ ContextOptions host_options(Context const& ctx) {
 }
 
 }  // namespace
+
+bool quicker_on_device(FactorRates const& rates, PlanThere const& plan) {
+  LevelZero const& p = plan.pattern;
+  Elimination const e{.subtractions = static_cast<double>(p.subtractions),
+                      .levels = static_cast<double>(p.lower_levels.levels),
+                      .entries = static_cast<double>(p.entries),
+                      .upper = static_cast<double>(p.upper),
+                      .rows = p.rows};
+  return quicker_on_device(rates, e);
+}
 
 ArrangementParams arrangement_of(FactorRecipe const& recipe) {
   ArrangementParams params = recipe.arrangement;
@@ -96,6 +120,15 @@ Factorisation::Factorisation(Context& ctx, FactorPlan plan, FactorRecipe recipe)
     : LinearOperator<double>(plan.rows, plan.rows),
       recipe_(std::move(recipe)),
       entries_of_A_(plan.entries) {
+  if (plan.there) {
+    sides_ = std::move(plan.there->sides);
+    arranged_ = std::move(plan.there->B);
+    joint_ = std::make_shared<JointFactors>(ctx, std::move(plan.there->pattern));
+    decided_ = true;
+    make_joint_numbers(ctx);
+    make_inverse(ctx);
+    return;
+  }
   CancelFlag const cancel = ctx.cancel_flag();
   if (recipe_.fill == FillIn::complete) complete_order(plan, recipe_, cancel);
   arrangement_ = std::move(plan.arrangement);
@@ -154,7 +187,7 @@ void Factorisation::factorise_on_pattern(Context& ctx) {
   Csr<double> const& B = arrangement_.matrix();
   if (!std::exchange(decided_, true) && ctx.space() != Space::host && !recipe_.right_factor &&
       arrangement_.nodes().empty() &&
-      quicker_on_device(CostTable::shipped(ctx).factors, *factors_)) {
+      quicker_on_device(CostTable::shipped(ctx).factors, elimination_on(*factors_))) {
     // What M is made of stays where this fails.
     joint_ = std::make_shared<JointFactors>(
         ctx, inverse_ ? std::make_shared<TriangularFactors>(*factors_) : factors_);
@@ -233,9 +266,8 @@ void Factorisation::choose_solves(Context& ctx) {
                          ? recipe_.solves
                          : TriangularSolves::exact;
   if (recipe_.solves != TriangularSolves::automatic) return;
-  TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
-  auto const entries = static_cast<double>(pattern.entries());
-  Index const lower = joint_ ? joint_->lower_order().levels()
+  auto const entries = static_cast<double>(joint_ ? joint_->entries() : factors_->entries());
+  Index const lower = joint_ ? joint_->lower_levels().levels
                       : recipe_.right_factor
                           ? 1
                           : level_order(exact_factors(ctx)->lower, true).levels();
@@ -245,7 +277,7 @@ void Factorisation::choose_solves(Context& ctx) {
     return;
   }
   Index const upper =
-      joint_ ? joint_->upper_order().levels() : level_order(pattern.upper, false).levels();
+      joint_ ? joint_->upper_levels().levels : level_order(factors_->upper, false).levels();
   FactorRates const rates = CostTable::shipped(ctx).factors;
   if (host_seconds(rates, entries, rows()) < device_seconds(rates, entries, rows(), lower + upper))
     recipe_.solves = TriangularSolves::host;
@@ -332,28 +364,27 @@ void Factorisation::make_inverse(Context& ctx) {
 }
 
 bool Factorisation::found_singular() const {
-  TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
-  if (!pattern.complete) return false;
+  if (joint_ ? !joint_->complete() : !factors_->complete) return false;
   // Of a Cholesky factorisation: not positive, and positive where the diagonal is a little larger.
   constexpr double least_shift = 1e-3;
-  double const shift = joint_ ? joint_->shift() : pattern.shift;
-  Index const replaced = joint_ ? joint_->replaced() : pattern.replaced;
+  double const shift = joint_ ? joint_->shift() : factors_->shift;
+  Index const replaced = joint_ ? joint_->replaced() : factors_->replaced;
   return replaced > 0 || (shift > 0 && shift <= least_shift);
 }
 
 std::string Factorisation::details() const {
-  TriangularFactors const& pattern = joint_ ? joint_->pattern() : *factors_;
-  Index const replaced = joint_ ? joint_->replaced() : pattern.replaced;
-  double const shift = joint_ ? joint_->shift() : pattern.shift;
-  double const entries = static_cast<double>(pattern.entries());
+  Index const replaced = joint_ ? joint_->replaced() : factors_->replaced;
+  double const shift = joint_ ? joint_->shift() : factors_->shift;
+  Offset const kept = joint_ ? joint_->entries() : factors_->entries();
+  double const entries = static_cast<double>(kept);
   double const of_A = static_cast<double>(std::max<Offset>(1, entries_of_A_));
   std::string text = arrangement_.text();
   char ratio[32];
   std::snprintf(ratio, sizeof ratio, "%.2f", entries / of_A);
-  text += cat(text.empty() ? "" : "; ", pattern.entries(), " entries, ", ratio, " times A's");
+  text += cat(text.empty() ? "" : "; ", kept, " entries, ", ratio, " times A's");
   if (auto const& nodes = arrangement_.nodes(); !nodes.empty())
     text += cat("; by blocks, ", nodes.size() - 1, " nodes");
-  if (pattern.complete) text += "; complete, since fill is little";
+  if (joint_ ? joint_->complete() : factors_->complete) text += "; complete, since fill is little";
   if (recipe_.fill == FillIn::complete) text += "; by Eigen on the host";
   if (replaced > 0) text += cat("; ", replaced, " small pivots replaced");
   if (shift > 0) text += cat("; diagonal shifted by ", shift, " of itself");

@@ -6,6 +6,7 @@
 ///                  new values, on the device     factors/arrange/arranged_values.hpp
 ///     factorise    B ~ L D U                     factors/make/incomplete.hpp, factors/make/complete.hpp
 ///                  on a pattern, on the device   factors/make/joint_factors.hpp
+///                  without A on the host         factors/make/level_zero.hpp
 ///     apply        exactly, level by level       factors/apply/factored_inverse.hpp
 ///                  by approximate inverses       factors/apply/approximate_inverse.hpp
 ///                  by Jacobi sweeps              factors/apply/swept_inverse.hpp
@@ -85,8 +86,9 @@ std::vector<Index> nodes_of(FactorRecipe const&, CsrView<double> const& a);
 /// Its Dropping for a matrix B.
 Dropping dropping_of(FactorRecipe const&, Csr<double> const& B);
 
-/// Patterns are made on the host, numbers on a pattern where it is quicker, and M is applied where
-/// the Context computes. M^T is offered.
+/// Patterns are made on the host, those of level 0 in A's own order also where A lies
+/// (plan_there()); numbers on a pattern where it is quicker; and M is applied where the Context
+/// computes. M^T is offered.
 class Factorisation final : public LinearOperator<double> {
  public:
   /// From a host matrix. Throws MatrixError (no positive pivots, factors beyond the values' range),

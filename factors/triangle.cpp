@@ -30,6 +30,16 @@ LevelOrder level_order(Csr<double> const& triangle, bool lower) {
   return order;
 }
 
+LevelSchedule to_space(Context& ctx, LevelOrder const& order) {
+  return {to_space(ctx, order.row_of.data(), order.row_of.size()),
+          to_space(ctx, order.starts.data(), order.starts.size()), order.levels(),
+          static_cast<Index>(order.row_of.size())};
+}
+
+LevelOrder to_host(Context& ctx, LevelSchedule const& schedule) {
+  return {to_host(ctx, schedule.row_of), to_host(ctx, schedule.starts)};
+}
+
 namespace host {
 
 namespace {

@@ -35,6 +35,14 @@ struct LevelOrder {
 };
 LevelOrder level_order(Csr<double> const& triangle, bool lower);
 
+/// The same in a Context's space.
+struct LevelSchedule {
+  Array<Index> row_of, starts;
+  Index levels = 0, places = 0;
+};
+LevelSchedule to_space(Context&, LevelOrder const&);
+LevelOrder to_host(Context&, LevelSchedule const&);
+
 /// The strict part of a triangle, its rows anywhere in `columns` and `values`.
 template <class S>
 struct TriangleView {

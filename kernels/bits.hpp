@@ -53,19 +53,28 @@ TCSOLVE_HD W glance_bits(W const* at) {
 #endif
 }
 
-/// *at |= v, also where other threads do so at the same time.
-TCSOLVE_HD void atomic_or(std::uint32_t* at, std::uint32_t v) {
+/// *at = v, which may be seen late.
+TCSOLVE_HD void put_bits(std::uint64_t* at, std::uint64_t v) {
 #if defined(__CUDA_ARCH__)
-  atomicOr(at, v);
+  *at = v;
 #else
-  std::atomic_ref<std::uint32_t>(*at).fetch_or(v, std::memory_order_relaxed);
+  std::atomic_ref<std::uint64_t>(*at).store(v, std::memory_order_relaxed);
 #endif
 }
-TCSOLVE_HD void atomic_or(std::uint64_t* at, std::uint64_t v) {
+
+/// *at |= v, also where other threads do so at the same time; gives back what was there before.
+TCSOLVE_HD std::uint32_t atomic_or(std::uint32_t* at, std::uint32_t v) {
 #if defined(__CUDA_ARCH__)
-  atomicOr(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+  return atomicOr(at, v);
 #else
-  std::atomic_ref<std::uint64_t>(*at).fetch_or(v, std::memory_order_relaxed);
+  return std::atomic_ref<std::uint32_t>(*at).fetch_or(v, std::memory_order_relaxed);
+#endif
+}
+TCSOLVE_HD std::uint64_t atomic_or(std::uint64_t* at, std::uint64_t v) {
+#if defined(__CUDA_ARCH__)
+  return atomicOr(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+#else
+  return std::atomic_ref<std::uint64_t>(*at).fetch_or(v, std::memory_order_relaxed);
 #endif
 }
 

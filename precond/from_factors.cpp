@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/from_factors.hpp>
 
+#include <tcsolve/formats/choose/cost_model.hpp>
+
 namespace tcsolve {
 namespace {
 
@@ -26,9 +28,15 @@ std::shared_ptr<FactorPlan> factor_plan(Context& ctx, System const& system,
   if (system.notes)
     if (auto plan = system.notes->look<FactorPlan>(self)) return plan;
   Range const range(ctx, "factor_plan");
-  FactorPlan plan = on_host(ctx, system, recipe.name, [&](CsrView<double> const& here) {
-    return plan_factors(ctx, here, recipe);
-  });
+  std::optional<FactorPlan> there;
+  if (ctx.space() != Space::host) {
+    there = plan_there(ctx, system.matrix, recipe);
+    if (there && !quicker_on_device(CostTable::shipped(ctx).factors, *there->there)) there.reset();
+  }
+  FactorPlan plan = there ? std::move(*there)
+                          : on_host(ctx, system, recipe.name, [&](CsrView<double> const& here) {
+                              return plan_factors(ctx, here, recipe);
+                            });
   return system.notes ? system.notes->keep(self, std::move(plan))
                       : std::make_shared<FactorPlan>(std::move(plan));
 }

@@ -6,10 +6,13 @@
 
 namespace tcsolve {
 
-SpmspvWay choose_way(Index rows, Index x_tiles, Index x_tile_count, Offset below) {
+SpmspvWay choose_way(Index tile_rows, Index x_tiles, Index x_tile_count, Offset below,
+                     Semiring semiring) {
   if (x_tile_count == 0) return SpmspvWay::rows;
-  double const led_to = double(below) * x_tiles / x_tile_count;  // tile rows, with repetitions
-  return 10 * led_to < double(rows) ? SpmspvWay::columns : SpmspvWay::rows;
+  constexpr double dense_share = 0.5, columns_share = 0.5;
+  double const share = double(x_tiles) / x_tile_count;
+  if (semiring == Semiring::plus_times && share >= dense_share) return SpmspvWay::dense;
+  return double(below) * share < columns_share * tile_rows ? SpmspvWay::columns : SpmspvWay::rows;
 }
 
 template <class T>
@@ -30,6 +33,8 @@ void require_multiplies(Context const& ctx, Index rows, Index cols, SparseProduc
   if (how.semiring != Semiring::plus_times &&
       (how.alpha != T(1) || (how.beta != T(0) && how.beta != T(1))))
     throw ShapeError("sparse product: or_and and min_first take alpha = 1, and beta = 0 or 1");
+  if (how.semiring != Semiring::plus_times && how.way == SpmspvWay::dense)
+    throw Unsupported("sparse product: a dense product has plus_times alone; go by rows");
 }
 
 template <class S, class T>
@@ -41,8 +46,10 @@ SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProd
     throw ShapeError(cat("sparse product: the matrix lies on the ", name(a.space),
                          ", the Context computes on the ", name(ctx.space())));
   require_multiplies(ctx, a.rows, a.cols, how, x, y);
-  if (how.way == SpmspvWay::columns)
-    throw Unsupported("sparse product: csr goes by rows; a format with tiles goes by columns");
+  if (how.way == SpmspvWay::columns || how.way == SpmspvWay::dense)
+    throw Unsupported(
+        "sparse product: csr goes by rows; a format with tiles goes by columns and has a dense "
+        "product");
   SparseProductNotes notes;
   y.change([&](SparseVectorArrays<T>& arrays) {
     notes = ctx.visit(

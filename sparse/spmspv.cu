@@ -12,7 +12,7 @@ SparseProductNotes spmspv_csr(Device& device, Arena& arena, CsrView<S> const& a,
                               SparseProduct<T> const& how, SparseVectorView<T> const& x,
                               SparseVectorArrays<T>& y, SpmspvMemory<T>& memory) {
   SteppingConverter on(device, arena);
-  return spmspv::multiply(on, a, a.rows, {}, how, x, y, memory);
+  return spmspv::multiply<T>(on, a, a.rows, {}, nullptr, how, x, y, memory);
 }
 template <class T>
 void subtract_sparse(Device& device, Arena& arena, SparseVectorView<T> const& y, Out<T> r) {

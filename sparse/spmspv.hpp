@@ -9,7 +9,8 @@
 ///              4, matrix-driven), or those where a tile column of x's tiles has tiles (by columns,
 ///              vector-driven); beside them those of the old y
 ///     sum      each row of a marked tile, in the order in which A stores it; a tile of A whose
-///              tile of x is not there costs one look-up
+///              tile of x is not there costs one look-up. Or, where most tiles of x are there, by
+///              the operator's product with a dense vector, of which the rows that meet x are taken
 ///     keep     the tiles that have an entry
 ///
 /// Element i of y is an entry where a stored a_ij meets an entry x_j, or the old y has one and beta
@@ -31,11 +32,12 @@ enum class Semiring {
   or_and,      ///< y_i = 1 where some a_ij and x_j are not 0, else 0; beta 1: or the old y_i
   min_first    ///< y_i = the least x_j that a stored a_ij meets; beta 1: or the old y_i
 };
-enum class SpmspvWay { automatic, rows, columns };
+enum class SpmspvWay { automatic, rows, columns, dense };
 constexpr auto names(SpmspvWay) {
   return std::array{std::pair{SpmspvWay::automatic, std::string_view("auto")},
                     std::pair{SpmspvWay::rows, std::string_view("rows")},
-                    std::pair{SpmspvWay::columns, std::string_view("columns")}};
+                    std::pair{SpmspvWay::columns, std::string_view("columns")},
+                    std::pair{SpmspvWay::dense, std::string_view("dense")}};
 }
 
 template <class T>
@@ -62,21 +64,31 @@ struct TilesBelow {
   static constexpr int side = 16;
 };
 
-/// Which way a product takes: by columns where x's tiles lead to few tile rows. A row that is
-/// looked at costs some ten tile rows that are marked.
-SpmspvWay choose_way(Index rows, Index x_tiles, Index x_tile_count, Offset below);
+/// Which way a product takes, by how many tiles there are. These shares are estimates that
+/// bench_spmspv is to set: it times every way beside the one that is chosen.
+///
+///   dense     from half of x's tiles on, where the semiring is plus_times: a sparse sum then reads
+///             at least half of what a dense one does, and looks beside it
+///   columns   where x's tiles lead to fewer than half as many tile rows, counted with repetitions,
+///             as there are, so that a third of them or more is not looked at
+///   rows      else
+SpmspvWay choose_way(Index tile_rows, Index x_tiles, Index x_tile_count, Offset below,
+                     Semiring semiring);
 
-/// What products of one matrix need beside it; its arrays grow to the largest product and stay.
+/// What products of one matrix need beside it; its arrays grow to the largest product and stay. Its
+/// bits are cleared by the product that set them.
 template <class T>
 struct SpmspvMemory {
-  Array<Index> marked, before, list, keep, kept_before;
+  Array<std::uint64_t> marked, kept;  ///< a bit a tile
+  Array<Index> count, before;         ///< of the words of `kept`
+  Array<Index> list, old_list;        ///< tiles
   Array<std::uint64_t> there;
-  Array<std::uint8_t> present;
   Array<T> values;
-  Array<Index> counts;  ///< (2): tiles marked and kept
+  Array<Index> counts;
 };
 
-/// y = alpha A x + beta y of a matrix in CSR, by rows: for one that is in no format with tiles.
+/// y = alpha A x + beta y of a matrix in CSR, by rows: for one that is in no format with tiles. y's
+/// arrays grow where there is no room for its tiles, and stay.
 ///
 ///   throws ShapeError where extents, sides or spaces differ, or alpha and beta do not go with the
 ///          semiring

@@ -1,42 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Products of sparse vectors (sparse/spmspv.hpp), written once over kernels/steps.hpp for any
-/// matrix that can gather a row:
+/// matrix that can gather 16 rows (sparse/spmspv_gather.hpp). Two barriers, between three steps:
 ///
-///     gather(a, i, x, add)     add(a_ij, x_j) for each stored a_ij that meets an entry x_j
+///     mark     a warp for each tile of x: the tile rows below it, each once, to a list in any
+///              order; a bit a tile tells those that are there already                 by columns
+///     sum      a warp for each tile of y that may have entries; a bit for each that has some
+///     place    the tiles that have entries, ascending: a tile's place is the number of such bits
+///              before it
+///
+///     bits     0 1 1 0 | 1 0 . .      words of 64 tiles, of which 1 2 4 have entries
+///     place    - 0 1 - | 2 - . .      a word's first place is counted by each warp anew; of more
+///                                     than 4096 words it is scanned
+///
+/// No step but one over the words of bits (a 1024th of n for tiles of 16) goes through all tiles of
+/// y. Its arrays are kept where they are and grow when a product has more tiles than there is room
+/// for; the place step is then run once more.
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/steps.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/sparse/sparse_vector_build.hpp>
-#include <tcsolve/sparse/spmspv.hpp>
+#include <tcsolve/sparse/spmspv_gather.hpp>
 
 namespace tcsolve::spmspv {
-
-template <class S, class T, class Add>
-TCSOLVE_HD void gather(CsrView<S> const& a, std::int64_t i, SparseVectorView<T> const& x,
-                       Add& add) {
-  for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
-    if (Index const j = a.columns[k]; x.has(j)) add(T(a.values[k]), x[j]);
-}
-
-/// A row's sum as it grows.
-template <class T>
-struct Sum {
-  Semiring semiring;
-  T value = T(0);
-  bool any = false;
-  TCSOLVE_HD void operator()(T a, T x) {
-    if (semiring == Semiring::plus_times)
-      value += a * x;
-    else if (semiring == Semiring::or_and)
-      value = value != T(0) || (a != T(0) && x != T(0)) ? T(1) : T(0);
-    else
-      value = any && value < x ? value : x;
-    any = true;
-  }
-};
 
 /// The operands of a product and its memory.
 template <class M, class T>
@@ -47,74 +37,175 @@ struct Product {
   bool with_old, with_mask, complement;
   T alpha, beta;
   Semiring semiring;
-  TilesBelow below;  ///< starts null: by rows
-  Index *marked, *before, *list, *keep, *kept_before;
-  std::uint64_t* there;
-  std::uint8_t* present;
-  T* values;
-  Index* counts;
+  TilesBelow below;        ///< starts null: by rows
+  T const* sums;           ///< (rows) A x where a dense product has made it, or null
+  std::uint64_t* marked;   ///< (words) by columns; zeros before and after
+  std::uint64_t* kept;     ///< (words) tiles that have entries
+  Index *list, *old_list;  ///< (tiles) marked tiles; tiles of the old y
+  Index *count, *before;   ///< (words) of `kept`, where they are scanned
+  std::uint64_t* there;    ///< (tiles) what y will hold, at its tile
+  T* values;               ///< (tiles, side)
+  Index* counts;           ///< (3): of `list`, 0 before and after; then what there was to tell:
+                           ///< tiles marked and kept
+  SparseVectorView<T> y;   ///< with room for ...
+  Index room;              ///< ... so many tiles
+  Index *y_place, *y_list;
+  std::uint64_t* y_there;
+  T* y_values;
 
   TCSOLVE_HD int side() const { return x.side; }
-  TCSOLVE_HD std::int64_t tiles() const { return (std::int64_t{rows} + x.side - 1) / x.side; }
+  TCSOLVE_HD int strips() const { return x.side / strip_rows; }  ///< of a tile
+  TCSOLVE_HD std::int64_t tiles() const { return x.side > 0 ? y.tile_count() : 0; }
+  TCSOLVE_HD std::int64_t words() const { return (tiles() + 63) / 64; }
+  TCSOLVE_HD std::int64_t old_parts() const { return (std::int64_t{old.tiles} + 31) / 32; }
+  TCSOLVE_HD bool by_columns() const { return below.starts != nullptr; }
 };
 
+/// Words of bits are cleared by warps of their own beside those of a step.
+template <class P, class Warp>
+TCSOLVE_HD void clear_kept(P const& p, Warp const& warp, std::int64_t part) {
+  warp.each([&](int lane) {
+    if (std::int64_t const w = 32 * part + lane; w < p.words()) p.kept[w] = 0;
+  });
+}
+
+/// Tile k of x marks the tile rows below it; beyond those, tiles of the old y; then words are
+/// cleared.
 template <class P>
-struct Unmark {
-  P p;
-  TCSOLVE_HD void operator()(std::int64_t J) const { p.marked[J] = 0; }
-};
-/// Tile k of x marks what its tile columns have; beyond those, tiles of the old y.
-template <class P>
-struct MarkBelow {
+struct Mark {
   P p;
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t k) const {
     if (k >= p.x.tiles) {
+      std::int64_t const part = k - p.x.tiles, old_parts = p.with_old ? p.old_parts() : 0;
+      if (part >= old_parts) return clear_kept(p, warp, part - old_parts);
+      typename Warp::template Of<Index> tile;
       warp.each([&](int lane) {
-        std::int64_t const at = 32 * (k - p.x.tiles) + lane;
-        if (at < p.old.tiles) put(p.marked + p.old.list[at], 1);
+        std::int64_t const at = 32 * part + lane;
+        tile[lane] = at < p.old.tiles ? p.old.list[at] : -1;
+      });
+      return append(warp, tile);
+    }
+    // `there` may leave some of a tile's columns out.
+    for (int strip = 0; strip < p.strips(); ++strip) {
+      if ((p.x.there[k] >> (16 * strip) & 0xffffu) == 0) continue;
+      std::int64_t const column = std::int64_t{p.x.list[k]} * p.strips() + strip;
+      Index const begin = p.below.starts[column], end = p.below.starts[column + 1];
+      for (Index first = begin; first < end; first += 32) {
+        typename Warp::template Of<Index> tile;
+        warp.each([&](int lane) {
+          tile[lane] = first + lane < end ? p.below.rows[first + lane] / p.strips() : -1;
+        });
+        append(warp, tile);
+      }
+    }
+  }
+
+ private:
+  /// Tiles that no warp has marked join the list; -1: none.
+  template <class Warp>
+  TCSOLVE_HD void append(Warp const& warp, typename Warp::template Of<Index> const& tile) const {
+    typename Warp::template Of<std::uint32_t> fresh, first;
+    warp.each([&](int lane) {
+      fresh[lane] = 0;
+      if (tile[lane] < 0) return;
+      std::uint64_t* const word = p.marked + tile[lane] / 64;
+      std::uint64_t const bit = std::uint64_t{1} << (tile[lane] % 64);
+      if ((glance_bits(word) & bit) == 0) fresh[lane] = (atomic_or(word, bit) & bit) == 0;
+    });
+    auto rank = fresh;
+    std::uint32_t const found = warp.rank(rank);
+    if (found == 0) return;
+    typename Warp::template Of<Index> start;
+    warp.each([&](int lane) {
+      start[lane] = lane == 0 ? atomic_add(p.counts, static_cast<Index>(found)) : 0;
+      first[lane] = 0;
+    });
+    auto const from = taken_from(warp, start, first);
+    warp.each([&](int lane) {
+      if (fresh[lane] != 0) p.list[from[lane] + static_cast<Index>(rank[lane])] = tile[lane];
+    });
+  }
+};
+/// What is left of it by rows.
+template <class P>
+struct ClearKept {
+  P p;
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t part) const {
+    clear_kept(p, warp, part);
+  }
+};
+
+/// Rows of the c-th tile of y that may have entries; beyond `count` of them, the list of the old
+/// tiles is copied, since y's own is about to be written.
+template <class M, class T>
+struct SumTile {
+  Product<M, T> p;
+  Index count;
+
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t c) const {
+    if (c >= count) {
+      warp.each([&](int lane) {
+        std::int64_t const at = 32 * (c - count) + lane;
+        if (at < p.old.tiles) p.old_list[at] = p.old.list[at];
       });
       return;
     }
-    // A tile of x has one tile column, two or four; `there` may leave some of them out.
-    int const parts = p.side() / TilesBelow::side;
-    for (int part = 0; part < parts; ++part) {
-      std::uint64_t const bits = p.x.there[k] >> (16 * part) & 0xffffu;
-      if (bits == 0) continue;
-      std::int64_t const column = std::int64_t{p.x.list[k]} * parts + part;
-      Index const begin = p.below.starts[column], end = p.below.starts[column + 1];
-      warp.each([&](int lane) {
-        for (Index b = begin + lane; b < end; b += 32) {
-          Index* const tile = p.marked + p.below.rows[b] / parts;
-          if (glance(tile) == 0) put(tile, 1);
-        }
-      });
-    }
+    Index const tile = p.by_columns() ? p.list[c] : static_cast<Index>(c);
+    std::uint64_t bits = 0;
+    for (int strip = 0; strip < p.strips(); ++strip)
+      bits |= std::uint64_t{sum_strip(warp, std::int64_t{tile} * p.strips() + strip)}
+              << (strip_rows * strip);
+    warp.each([&](int lane) {
+      if (lane != 0) return;
+      if (p.by_columns()) put_bits(p.marked + tile / 64, 0);
+      p.there[tile] = bits;
+      if (bits != 0) atomic_or(p.kept + tile / 64, std::uint64_t{1} << (tile % 64));
+    });
   }
-};
-template <class P>
-struct ListMarked {
-  P p;
-  TCSOLVE_HD void operator()(std::int64_t J) const {
-    if (J == p.tiles())
-      p.counts[0] = p.before[J];
-    else if (p.marked[J] != 0)
-      p.list[p.before[J]] = static_cast<Index>(J);
+
+ private:
+  /// Returns which rows of the strip are entries.
+  template <class Warp>
+  TCSOLVE_HD std::uint32_t sum_strip(Warp const& warp, std::int64_t strip) const {
+    std::int64_t const first = strip * strip_rows;
+    typename Warp::template Of<Sum<T>> sum;
+    typename Warp::template Of<std::uint32_t> open;
+    warp.each([&](int lane) {
+      sum[lane] = Sum<T>{p.semiring};
+      std::int64_t const i = first + lane;
+      open[lane] =
+          lane < strip_rows && i < p.rows && !(p.with_mask && p.mask.has(i) == p.complement);
+    });
+    std::uint32_t const rows = mask_of(warp, open);
+    if (rows != 0 && p.sums == nullptr) gather_strip(warp, p.a, strip, p.x, sum);
+    warp.each([&](int lane) {
+      if (lane >= strip_rows) {
+        open[lane] = 0;
+        return;
+      }
+      std::int64_t const i = first + lane;
+      T value = T(0);
+      if (open[lane] != 0) {
+        if (p.sums != nullptr) take_dense(i, sum[lane]);
+        open[lane] = finish(i, sum[lane]);
+        if (open[lane] != 0) value = sum[lane].value;
+      }
+      p.values[i] = value;
+    });
+    return mask_of(warp, open);
   }
-};
-/// Element e % side of marked tile e / side.
-template <class M, class T>
-struct SumRow {
-  Product<M, T> p;
-  TCSOLVE_HD void operator()(std::int64_t e) const {
-    std::int64_t const c = e / p.side();
-    std::int64_t const i =
-        std::int64_t{p.below.starts != nullptr ? p.list[c] : static_cast<Index>(c)} * p.side() +
-        e % p.side();
-    p.present[e] = 0, p.values[e] = T(0);
-    if (i >= p.rows || (p.with_mask && p.mask.has(i) == p.complement)) return;
-    Sum<T> sum{p.semiring};
-    gather(p.a, i, p.x, sum);
+  /// The sum of row i that a dense product has made, if the row meets an entry of x. One that is
+  /// not finite may come from a column that x does not have.
+  TCSOLVE_HD void take_dense(std::int64_t i, Sum<T>& sum) const {
+    if (!is_finite(p.sums[i])) return gather_row(p.a, i, p.x, sum);
+    if (!meets(p.a, i, p.x)) return;
+    sum.value = p.sums[i], sum.any = true;
+  }
+  /// alpha times the sum and beta times the old element. Returns whether there is an entry.
+  TCSOLVE_HD bool finish(std::int64_t i, Sum<T>& sum) const {
     bool const plus = p.semiring == Semiring::plus_times;
     if (plus && sum.any) sum.value = p.alpha * sum.value;
     if (p.with_old && p.old.has(i)) {
@@ -124,139 +215,190 @@ struct SumRow {
       else
         sum.value = sum.any ? sum.value + p.beta * before : p.beta * before, sum.any = true;
     }
-    p.present[e] = sum.any, p.values[e] = sum.value;
-  }
-};
-template <class P>
-struct PackBits {
-  P p;
-  Index count;
-  TCSOLVE_HD void operator()(std::int64_t c) const {
-    if (c == count) {
-      p.keep[c] = 0;
-      return;
-    }
-    std::uint64_t bits = 0;
-    for (int r = 0; r < p.side(); ++r) bits |= std::uint64_t{p.present[c * p.side() + r]} << r;
-    p.there[c] = bits, p.keep[c] = bits != 0;
-  }
-};
-template <class P>
-struct CountKept {
-  P p;
-  Index count;
-  TCSOLVE_HD void operator()(std::int64_t) const {
-    p.counts[0] = count, p.counts[1] = p.kept_before[count];
+    return sum.any;
   }
 };
 
-/// All but the last copy, which needs the number of tiles that are kept.
+/// How many tiles each word has.
+template <class P>
+struct CountWord {
+  P p;
+  TCSOLVE_HD void operator()(std::int64_t w) const { p.count[w] = count_bits(p.kept[w]); }
+};
+
+/// Part k of `parts_of_word` w: its tiles go to their places. Beyond all words, places of old tiles
+/// that are none any more; then the counts.
+template <class P>
+struct Place {
+  static constexpr int parts_of_word = 4;
+  static constexpr int tiles_of_part = 64 / parts_of_word;
+  P p;
+  Index marked;
+  bool scanned;
+
+  TCSOLVE_HD static std::int64_t warps(P const& p) {
+    return parts_of_word * p.words() + p.old_parts() + 1;
+  }
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t k) const {
+    std::int64_t const w = k / parts_of_word, part = k % parts_of_word;
+    if (w < p.words()) return place(warp, w, static_cast<int>(part) * tiles_of_part);
+    std::int64_t const old = k - parts_of_word * p.words();
+    if (old < p.old_parts()) {
+      warp.each([&](int lane) {
+        std::int64_t const at = 32 * old + lane;
+        if (at >= p.old.tiles) return;
+        Index const tile = p.old_list[at];
+        if ((p.kept[tile / 64] >> (tile % 64) & 1) == 0) p.y_place[tile] = -1;
+      });
+      return;
+    }
+    Index const all = kept_before(warp, p.words());
+    warp.each([&](int lane) {
+      if (lane == 0) p.counts[0] = 0, p.counts[1] = marked, p.counts[2] = all;
+    });
+  }
+
+ private:
+  /// Tiles in words before w.
+  template <class Warp>
+  TCSOLVE_HD Index kept_before(Warp const& warp, std::int64_t w) const {
+    if (scanned) return w < p.words() ? p.before[w] : w > 0 ? p.before[w - 1] + p.count[w - 1] : 0;
+    typename Warp::template Of<std::uint32_t> sum;
+    warp.each([&](int lane) {
+      sum[lane] = 0;
+      for (std::int64_t v = lane; v < w; v += 32)
+        sum[lane] += static_cast<std::uint32_t>(count_bits(p.kept[v]));
+    });
+    return static_cast<Index>(warp.sum(sum));
+  }
+  template <class Warp>
+  TCSOLVE_HD void place(Warp const& warp, std::int64_t w, int first) const {
+    std::uint64_t const word = p.kept[w];
+    auto const bits = static_cast<std::uint32_t>(word >> first) & 0xffffu;
+    if (bits == 0) return;
+    Index const start = kept_before(warp, w) + count_bits(word & ((std::uint64_t{1} << first) - 1));
+    std::int64_t const first_tile = 64 * w + first;
+    int const side = p.side(), shift = lowest_bit(static_cast<std::uint32_t>(side));
+    warp.each([&](int lane) {
+      if (lane < tiles_of_part && (bits >> lane & 1) != 0) {
+        Index const to = start + count_bits(bits & ((1u << lane) - 1));
+        std::int64_t const tile = first_tile + lane;
+        p.y_place[tile] = to;
+        if (to < p.room) p.y_list[to] = static_cast<Index>(tile), p.y_there[to] = p.there[tile];
+      }
+      TCSOLVE_UNROLL
+      for (int e = lane; e < tiles_of_part * side; e += 32) {
+        int const tile = e >> shift;
+        Index const to = start + count_bits(bits & ((1u << tile) - 1));
+        if ((bits >> tile & 1) != 0 && to < p.room)
+          p.y_values[std::int64_t{to} * side + (e & (side - 1))] = p.values[first_tile * side + e];
+      }
+    });
+  }
+};
+
 template <class M, class T>
 struct Multiply {
+  /// Words that each warp of the last step counts, at most 128 a lane; more are scanned.
+  static constexpr std::int64_t most_counted = 4096;
   Product<M, T> p;
   TCSOLVE_EITHER_SIDE
   template <class Steps>
   TCSOLVE_HD void operator()(Steps const& steps) const {
+    using P = Product<M, T>;
     auto count = static_cast<Index>(p.tiles());
-    if (p.below.starts != nullptr) {
-      steps.each(p.tiles() + 1, Unmark<Product<M, T>>{p});
-      steps.each_warp(p.x.tiles + (p.with_old ? (p.old.tiles + 31) / 32 : 0),
-                      MarkBelow<Product<M, T>>{p});
-      steps.scan(p.marked, p.before, p.tiles() + 1);
-      steps.each(p.tiles() + 1, ListMarked<Product<M, T>>{p});
+    std::int64_t const clearing = (p.words() + 31) / 32;
+    if (p.by_columns()) {
+      steps.each_warp(p.x.tiles + (p.with_old ? p.old_parts() : 0) + clearing, Mark<P>{p});
       count = steps.value(p.counts);
+    } else {
+      steps.each_warp(clearing, ClearKept<P>{p});
     }
-    steps.each(std::int64_t{count} * p.side(), SumRow<M, T>{p});
-    steps.each(count + std::int64_t{1}, PackBits<Product<M, T>>{p, count});
-    steps.scan(p.keep, p.kept_before, count + std::int64_t{1});
-    steps.each(1, CountKept<Product<M, T>>{p, count});
+    steps.each_warp(count + p.old_parts(), SumTile<M, T>{p, count});
+    bool const scanned = p.words() > most_counted;
+    if (scanned) {
+      steps.each(p.words(), CountWord<P>{p});
+      steps.scan(p.count, p.before, p.words());
+    }
+    steps.each_warp(Place<P>::warps(p), Place<P>{p, count, scanned});
   }
 };
 
-/// The tiles that are kept, as a sparse vector of their own.
-template <class M, class T>
-struct PlaceNone {
-  Index* place;
-  TCSOLVE_HD void operator()(std::int64_t J) const { place[J] = -1; }
-};
-template <class M, class T>
-struct TakeKept {
-  Product<M, T> p;
-  Index *place, *list;
-  std::uint64_t* there;
-  T* values;
-  TCSOLVE_HD void operator()(std::int64_t e) const {
-    std::int64_t const c = e / p.side(), r = e % p.side();
-    if (p.keep[c] == 0) return;
-    std::int64_t const to = p.kept_before[c];
-    values[to * p.side() + r] = p.values[e];
-    if (r != 0) return;
-    Index const J = p.below.starts != nullptr ? p.list[c] : static_cast<Index>(c);
-    place[J] = static_cast<Index>(to), list[to] = J, there[to] = p.there[c];
-  }
-};
-
-/// Gives an array room for n.
-template <class A>
-void grow(A& array, Space space, std::int64_t n) {
-  if (array.size() < static_cast<std::size_t>(n)) array = A(space, static_cast<std::size_t>(n));
+/// Gives an array room for n, zeros at first.
+template <class On, class A>
+void grow(On& on, A& array, std::int64_t n) {
+  if (array.size() >= static_cast<std::size_t>(n)) return;
+  array = A(on.space(), static_cast<std::size_t>(n));
+  on.clear(array.data(), n);
 }
 
+/// y's arrays of packed tiles with room for n.
+template <class T, class P>
+void make_room(Space space, std::int64_t n, SparseVectorArrays<T>& y, P& p) {
+  auto const tiles = static_cast<std::size_t>(n);
+  y.list = Array<Index>(space, tiles);
+  y.there = Array<std::uint64_t>(space, tiles);
+  y.values = Array<T>(space, tiles * static_cast<std::size_t>(p.side()));
+  y.view.list = p.y_list = y.list.data();
+  y.view.there = p.y_there = y.there.data();
+  y.view.values = p.y_values = y.values.data();
+  p.room = static_cast<Index>(n);
+}
+
+/// `sums`: (rows) A x by a dense product, or null.
 template <class T, class On, class M>
-SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& below,
+SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& below, T const* sums,
                             SparseProduct<T> const& how, SparseVectorView<T> const& x,
                             SparseVectorArrays<T>& y, SpmspvMemory<T>& memory) {
-  std::int64_t const tiles = (std::int64_t{rows} + x.side - 1) / x.side;
-  Space const space = on.space();
-  grow(memory.counts, space, 2);
-  for (Array<Index>* array :
-       {&memory.marked, &memory.before, &memory.list, &memory.keep, &memory.kept_before})
-    grow(*array, space, tiles + 1);
-  grow(memory.there, space, tiles);
-  grow(memory.present, space, tiles * x.side);
-  grow(memory.values, space, tiles * x.side);
-  Product<M, T> const p{a,
-                        rows,
-                        x,
-                        y.view,
-                        how.mask != nullptr ? how.mask->view() : SparseVectorView<T>{},
-                        how.beta != T(0),
-                        how.mask != nullptr,
-                        how.complement,
-                        how.alpha,
-                        how.beta,
-                        how.semiring,
-                        below,
-                        memory.marked.data(),
-                        memory.before.data(),
-                        memory.list.data(),
-                        memory.keep.data(),
-                        memory.kept_before.data(),
-                        memory.there.data(),
-                        memory.present.data(),
-                        memory.values.data(),
-                        memory.counts.data()};
+  std::int64_t const tiles = y.view.tile_count(), words = (tiles + 63) / 64;
+  for (Array<std::uint64_t>* array : {&memory.marked, &memory.kept}) grow(on, *array, words);
+  for (Array<Index>* array : {&memory.count, &memory.before}) grow(on, *array, words);
+  for (Array<Index>* array : {&memory.list, &memory.old_list}) grow(on, *array, tiles);
+  grow(on, memory.counts, 3);
+  grow(on, memory.there, tiles);
+  grow(on, memory.values, tiles * x.side);
+  Product<M, T> p{a,
+                  rows,
+                  x,
+                  y.view,
+                  how.mask != nullptr ? how.mask->view() : SparseVectorView<T>{},
+                  how.beta != T(0),
+                  how.mask != nullptr,
+                  how.complement,
+                  how.alpha,
+                  how.beta,
+                  how.semiring,
+                  below,
+                  sums,
+                  memory.marked.data(),
+                  memory.kept.data(),
+                  memory.list.data(),
+                  memory.old_list.data(),
+                  memory.count.data(),
+                  memory.before.data(),
+                  memory.there.data(),
+                  memory.values.data(),
+                  memory.counts.data(),
+                  y.view,
+                  static_cast<Index>(y.list.size()),
+                  y.place.data(),
+                  y.list.data(),
+                  y.there.data(),
+                  y.values.data()};
   cooperate(on, Multiply<M, T>{p});
   Index counts[2];
-  on.read(memory.counts.data(), counts, 2);
-  SparseVectorArrays<T> made;
-  auto const kept = static_cast<std::size_t>(counts[1]);
-  made.place = Array<Index>(space, static_cast<std::size_t>(tiles));
-  made.list = Array<Index>(space, kept);
-  made.there = Array<std::uint64_t>(space, kept);
-  made.values = Array<T>(space, kept * static_cast<std::size_t>(x.side));
-  made.view = {rows,
-               counts[1],
-               x.side,
-               made.place.data(),
-               made.list.data(),
-               made.there.data(),
-               made.values.data()};
-  on.each(tiles, PlaceNone<M, T>{made.place.data()});
-  on.each(std::int64_t{counts[0]} * x.side, TakeKept<M, T>{p, made.place.data(), made.list.data(),
-                                                           made.there.data(), made.values.data()});
-  y = std::move(made);
-  return {below.starts != nullptr ? SpmspvWay::columns : SpmspvWay::rows, counts[0], counts[1]};
+  on.read(memory.counts.data() + 1, counts, 2);
+  auto const [marked, kept] = counts;
+  if (kept > p.room) {
+    // A quarter more, so that products which grow little by little do not come here each time.
+    make_room(on.space(), std::min(tiles, std::int64_t{kept} + kept / 4), y, p);
+    bool const scanned = words > Multiply<M, T>::most_counted;
+    on.each_warp(Place<Product<M, T>>::warps(p), Place<Product<M, T>>{p, marked, scanned});
+  }
+  y.view.tiles = kept;
+  SpmspvWay const summed = below.starts != nullptr ? SpmspvWay::columns : SpmspvWay::rows;
+  return {sums != nullptr ? SpmspvWay::dense : summed, marked, kept};
 }
 
 template <class T>

@@ -12,7 +12,7 @@ SparseProductNotes spmspv_csr(Host&, Arena& arena, CsrView<S> const& a, SparsePr
                               SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
                               SpmspvMemory<T>& memory) {
   Converter on(arena);
-  return spmspv::multiply(on, a, a.rows, {}, how, x, y, memory);
+  return spmspv::multiply<T>(on, a, a.rows, {}, nullptr, how, x, y, memory);
 }
 template <class T>
 void subtract_sparse(Host&, Arena& arena, SparseVectorView<T> const& y, Out<T> r) {

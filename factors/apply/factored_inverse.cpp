@@ -70,8 +70,10 @@ FactoredInverse<S>::FactoredInverse(Context& ctx, Host factors, TwoSided sides)
 template <class S>
 FactoredInverse<S>::FactoredInverse(Context& ctx, Joint factors, TwoSided sides)
     : LinearOperator<double>(factors->rows(), factors->rows()), joint_(std::move(factors)) {
-  lower_.order = joint_->lower_order();
-  upper_.order = joint_->upper_order();
+  if (ctx.space() == Space::host) {
+    lower_.order = to_host(ctx, joint_->lower_levels());
+    upper_.order = to_host(ctx, joint_->upper_levels());
+  }
   share(ctx);
   arrange(ctx, std::move(sides));
 }
@@ -152,15 +154,18 @@ void FactoredInverse<S>::share(Context& ctx) {
                             ", is beyond the range of the type that they are stored in"));
     values = values_.data();
   }
-  auto const place = [&](Part& part, TriangleView<double> const& v) {
+  auto const place = [&](Part& part, TriangleView<double> const& v, LevelSchedule const& levels) {
+    part.levels = levels.levels;
+    part.view.row_of = levels.row_of.data();
+    part.view.places = levels.places;
     part.view.rows = v.rows;
     part.view.begin = v.begin;
     part.view.end = v.end;
     part.view.columns = v.columns;
     part.view.values = values;
   };
-  place(lower_, joint_->lower());
-  place(upper_, joint_->upper());
+  place(lower_, joint_->lower(), joint_->lower_levels());
+  place(upper_, joint_->upper(), joint_->upper_levels());
 }
 
 /// The permutations and scales around the triangles, and the vectors between them.
@@ -169,10 +174,13 @@ void FactoredInverse<S>::arrange(Context& ctx, TwoSided sides) {
   Offset const entries =
       joint_ ? joint_->entries() : factors_->lower.entries() + factors_->upper.entries();
   for (Part* part : {&lower_, &upper_}) {
-    std::vector<Index> const& row_of = part->order.row_of;
-    replace(ctx, part->row_of, row_of);
-    part->view.row_of = part->row_of.data();
-    part->view.places = static_cast<Index>(row_of.size());
+    if (!joint_) {
+      std::vector<Index> const& row_of = part->order.row_of;
+      replace(ctx, part->row_of, row_of);
+      part->levels = part->order.levels();
+      part->view.row_of = part->row_of.data();
+      part->view.places = static_cast<Index>(row_of.size());
+    }
     part->view.mean_row = static_cast<Index>(entries / 2 / std::max<Index>(1, rows()));
   }
   Index const first = lower_.view.rows;

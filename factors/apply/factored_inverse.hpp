@@ -52,12 +52,13 @@ class FactoredInverse final : public LinearOperator<double> {
   std::string name() const override { return "factors"; }
   /// Entries gone through by the last application to a sparse x that visited its reach alone.
   Offset visited() const { return sparse_.visited(); }
-  Index levels() const { return lower_.order.levels() + upper_.order.levels(); }
+  Index levels() const { return lower_.levels + upper_.levels; }
 
  private:
   struct Part {
-    LevelOrder order;
-    Array<Index> row_of;
+    Index levels = 0;
+    LevelOrder order;     // of factors that were made on the host, or that it solves with
+    Array<Index> row_of;  // of the order; joint factors have their own
     std::optional<CsrStorage<S>> storage;  // of a factor that was made on the host
     TriangleView<S> view;
   };

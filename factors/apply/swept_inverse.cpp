@@ -46,7 +46,7 @@ SweptInverse<S>::SweptInverse(Context& ctx, JointFactors const& factors, TwoSide
                               int sweeps, bool symmetric)
     : LinearOperator<double>(factors.rows(), factors.rows()), sweeps_(sweeps) {
   // Of the patterns, whose numbers are zeros: W is the identity on them.
-  TriangularFactors const& patterns = factors.pattern();
+  TriangularFactors const& patterns = factors.pattern(ctx);
   ApproximateTriangles const W = triangular_inverses(ctx, patterns, false);
   update(ctx, patterns, sides, &W);
   update(ctx, factors, sides, symmetric);

@@ -25,6 +25,13 @@ ArrangedValues::ArrangedValues(Context& ctx, Arrangement const& arrangement)
   }
 }
 
+ArrangedValues::ArrangedValues(Context& ctx, CsrView<double> const& a, ScaledBy scaling)
+    : scaling_(scaling), B_(ctx, a, Arrays::copied) {
+  std::vector<double> const ones(static_cast<std::size_t>(a.rows), 1.0);
+  row_scale_ = to_space(ctx, ones.data(), ones.size());
+  column_scale_ = to_space(ctx, ones.data(), ones.size());
+}
+
 void ArrangedValues::update(Context& ctx, CsrView<double> const& a, TwoSided& sides) {
   ArrangedView const view{.rows = B_.view().rows,
                           .offsets = B_.view().offsets,
@@ -49,7 +56,7 @@ void scale_by_diagonal(ArrangedView const& B, double const* a) {
     B.row_scale[i] = B.column_scale[i] = 1;
     for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k)
       if (B.columns[k] == i)
-        B.row_scale[i] = B.column_scale[i] = inverse_power(std::sqrt(std::abs(a[B.source[k]])));
+        B.row_scale[i] = B.column_scale[i] = inverse_power(std::sqrt(std::abs(a[B.from(k)])));
   }
 }
 
@@ -58,11 +65,11 @@ void scale_by_largest(ArrangedView const& B, double const* a) {
   for (Index i = 0; i < B.rows; ++i) {
     double row = 0;
     for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k)
-      row = std::max(row, std::abs(a[B.source[k]]));
+      row = std::max(row, std::abs(a[B.from(k)]));
     B.row_scale[i] = inverse_power(row);
     for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k) {
       double& column = B.column_scale[B.columns[k]];
-      column = std::max(column, B.row_scale[i] * std::abs(a[B.source[k]]));
+      column = std::max(column, B.row_scale[i] * std::abs(a[B.from(k)]));
     }
   }
   for (Index j = 0; j < B.rows; ++j) B.column_scale[j] = inverse_power(B.column_scale[j]);
@@ -75,7 +82,7 @@ void arrange_values(Host&, ArrangedView const& B, double const* a) {
   if (B.scaling == ScaledBy::largest) scale_by_largest(B, a);
   for (Index i = 0; i < B.rows; ++i)
     for (Offset k = B.offsets[i]; k < B.offsets[i + 1]; ++k)
-      B.values[k] = B.row_scale[i] * a[B.source[k]] * B.column_scale[B.columns[k]];
+      B.values[k] = B.row_scale[i] * a[B.from(k)] * B.column_scale[B.columns[k]];
 }
 
 }  // namespace host

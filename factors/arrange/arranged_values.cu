@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(warps * 32) diagonal_kernel(ArrangedView B, do
   bool found = false;
   for (Offset k = B.offsets[i] + threadIdx.x % 32; k < B.offsets[i + 1]; k += 32)
     if (B.columns[k] == i) {
-      B.row_scale[i] = B.column_scale[i] = inverse_power(sqrt(fabs(a[B.source[k]])));
+      B.row_scale[i] = B.column_scale[i] = inverse_power(sqrt(fabs(a[B.from(k)])));
       found = true;
     }
   if (!__any_sync(all, found) && threadIdx.x % 32 == 0) B.row_scale[i] = B.column_scale[i] = 1;
@@ -32,13 +32,13 @@ __global__ void __launch_bounds__(warps * 32) largest_kernel(ArrangedView B, dou
   if (i >= B.rows) return;
   Offset const begin = B.offsets[i] + threadIdx.x % 32, end = B.offsets[i + 1];
   double row = 0;
-  for (Offset k = begin; k < end; k += 32) row = fmax(row, fabs(a[B.source[k]]));
+  for (Offset k = begin; k < end; k += 32) row = fmax(row, fabs(a[B.from(k)]));
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) row = fmax(row, __shfl_xor_sync(all, row, offset));
   double const scale = inverse_power(row);
   if (threadIdx.x % 32 == 0) B.row_scale[i] = scale;
   for (Offset k = begin; k < end; k += 32) {
-    double const v = scale * fabs(a[B.source[k]]);
+    double const v = scale * fabs(a[B.from(k)]);
     if (v == v)
       atomicMax(reinterpret_cast<unsigned long long*>(B.column_scale + B.columns[k]),
                 static_cast<unsigned long long>(__double_as_longlong(v)));
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(warps * 32) values_kernel(ArrangedView B, doub
   if (i >= B.rows) return;
   double const r = B.row_scale[i];
   for (Offset k = B.offsets[i] + threadIdx.x % 32; k < B.offsets[i + 1]; k += 32)
-    B.values[k] = r * a[B.source[k]] * B.column_scale[B.columns[k]];
+    B.values[k] = r * a[B.from(k)] * B.column_scale[B.columns[k]];
 }
 
 }  // namespace

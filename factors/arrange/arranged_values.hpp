@@ -16,6 +16,9 @@ class ArrangedValues {
  public:
   /// Of an arrangement without nodes; the numbers are those that it has.
   ArrangedValues(Context&, Arrangement const&);
+  /// Of one that moves nothing, made of `a` where it lies, in the Context's space; the numbers are
+  /// made by update().
+  ArrangedValues(Context&, CsrView<double> const& a, ScaledBy scaling);
   /// Of `a`, in the Context's space, on the pattern of the arrangement's matrix. The scales in
   /// `sides` follow. Cost: two passes over the entries, the scales to the host.
   void update(Context&, CsrView<double> const& a, TwoSided& sides);

@@ -8,6 +8,9 @@
 
 namespace tcsolve {
 
+/// A diagonal entry smaller than this beside its row asks for a matching.
+constexpr double small_pivot = 0.01;
+
 /// What the scales of B follow from; nothing: they stay.
 enum class ScaledBy { nothing, diagonal, largest };
 
@@ -17,11 +20,14 @@ struct ArrangedView {
   Index rows = 0;
   OffsetsView offsets;             // (rows + 1)
   Index const* columns = nullptr;  // (entries)
-  OffsetsView source;              // (entries)
+  OffsetsView source;              // (entries); null: source_k = k
   ScaledBy scaling = ScaledBy::nothing;
   double* values = nullptr;        // (entries)
   double* row_scale = nullptr;     // (rows)
   double* column_scale = nullptr;  // (rows)
+
+  /// Where entry k comes from.
+  TCSOLVE_HD Offset from(Offset k) const { return source.data == nullptr ? k : source[k]; }
 };
 
 namespace host {

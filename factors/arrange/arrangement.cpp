@@ -18,9 +18,6 @@
 namespace tcsolve {
 namespace {
 
-/// A diagonal entry smaller than this beside its row asks for a matching.
-constexpr double small_pivot = 0.01;
-
 bool has_small_diagonal(CsrView<double> const& a) {
   for (Index i = 0; i < a.rows; ++i) {
     double diagonal = 0, largest = 0;

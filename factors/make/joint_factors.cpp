@@ -21,8 +21,8 @@ OffsetsView part(Array<std::int32_t> const& narrow, Array<std::int64_t> const& w
 JointFactors::JointFactors(Context& ctx, std::shared_ptr<TriangularFactors> patterns)
     : rows_(patterns->lower.rows),
       on_host_(std::move(patterns)),
-      lower_order_(level_order(on_host_->lower, true)),
-      upper_order_(level_order(on_host_->upper, false)),
+      lower_levels_(to_space(ctx, level_order(on_host_->lower, true))),
+      upper_levels_(to_space(ctx, level_order(on_host_->upper, false))),
       shift_(on_host_->shift) {
   Csr<double>&L = on_host_->lower, &U = on_host_->upper;
   std::fill(L.values.begin(), L.values.end(), 0.0);
@@ -50,24 +50,74 @@ JointFactors::JointFactors(Context& ctx, std::shared_ptr<TriangularFactors> patt
     wide_ = to_space(ctx, offsets.data(), offsets.size());
   }
   columns_ = to_space(ctx, columns.data(), columns.size());
-  row_of_ = to_space(ctx, lower_order_.row_of.data(), lower_order_.row_of.size());
-  values_ = Array<double>(ctx.space(), columns.size());
-  inverse_pivots_ = Array<double>(ctx.space(), n);
-  counters_ = Array<double>(ctx.space(), JointScratch::counter_bytes / sizeof(double));
   auto const row = [&](Index i) { return static_cast<std::size_t>(offsets[i + 1] - offsets[i]); };
   double squares = 0;
   for (Index i = 0; i < rows_; ++i) {
     longest_row_ = std::max(longest_row_, static_cast<Index>(row(i)));
     squares += static_cast<double>(row(i)) * static_cast<double>(row(i));
   }
-  double const twice = 2 * squares / std::max(1.0, static_cast<double>(entries));
-  short_row_ = std::min(longest_row_,
-                        static_cast<Index>(std::min<double>(twice, JointArrays::most_of_each)));
-  std::size_t of_long_rows = 0;
+  short_row_ = short_row_of(longest_row_, squares, entries);
+  Offset of_long_rows = 0;
   for (Index i = 0; i < rows_; ++i)
-    if (row(i) > static_cast<std::size_t>(short_row_)) of_long_rows += row(i);
-  if (ctx.space() != Space::host) long_rows_ = Array<double>(ctx.space(), of_long_rows);
+    if (row(i) > static_cast<std::size_t>(short_row_)) of_long_rows += static_cast<Offset>(row(i));
+  make_room(ctx, of_long_rows);
 }
+
+JointFactors::JointFactors(Context& ctx, LevelZero made)
+    : rows_(made.rows),
+      longest_row_(made.longest_row),
+      short_row_(made.short_row),
+      lower_levels_(std::move(made.lower_levels)),
+      upper_levels_(std::move(made.upper_levels)),
+      narrow_(std::move(made.narrow)),
+      wide_(std::move(made.wide)),
+      columns_(std::move(made.columns)) {
+  make_room(ctx, made.of_long_rows);
+}
+
+Index short_row_of(Index longest_row, double squares, Offset entries) {
+  double const twice = 2 * squares / std::max(1.0, static_cast<double>(entries));
+  return std::min(longest_row,
+                  static_cast<Index>(std::min<double>(twice, JointArrays::most_of_each)));
+}
+
+/// For the numbers, and what a device makes them with.
+void JointFactors::make_room(Context& ctx, Offset of_long_rows) {
+  values_ = Array<double>(ctx.space(), columns_.size());
+  inverse_pivots_ = Array<double>(ctx.space(), static_cast<std::size_t>(rows_));
+  counters_ = Array<double>(ctx.space(), JointScratch::counter_bytes / sizeof(double));
+  if (ctx.space() != Space::host)
+    long_rows_ = Array<double>(ctx.space(), static_cast<std::size_t>(of_long_rows));
+}
+
+/// Of the joint rows, where they were not made of the host's.
+TriangularFactors& JointFactors::patterns(Context& ctx) const {
+  if (on_host_) return *on_host_;
+  auto made = std::make_shared<TriangularFactors>();
+  CsrView<double> const joint = matrix();
+  std::vector<Offset> const offsets = offsets_to_host(ctx, joint);
+  std::vector<Index> const columns = tcsolve::to_host(ctx, columns_);
+  auto const n = static_cast<std::size_t>(rows_);
+  for (Csr<double>* part : {&made->lower, &made->upper}) {
+    part->rows = part->cols = rows_;
+    part->offsets.assign(n + 1, 0);
+    part->columns.reserve(columns.size() / 2);
+  }
+  for (Index i = 0; i < rows_; ++i) {
+    for (Offset k = offsets[i]; k < offsets[i + 1]; ++k)
+      if (Index const j = columns[k]; j != i)
+        (j < i ? made->lower : made->upper).columns.push_back(j);
+    made->lower.offsets[i + 1] = made->lower.entries();
+    made->upper.offsets[i + 1] = made->upper.entries();
+  }
+  for (Csr<double>* part : {&made->lower, &made->upper})
+    part->values.assign(part->columns.size(), 0.0);
+  made->inverse_pivots.assign(n, 1.0);
+  on_host_ = std::move(made);
+  return *on_host_;
+}
+
+TriangularFactors const& JointFactors::pattern(Context& ctx) const { return patterns(ctx); }
 
 PivotCounts JointFactors::run(Context& ctx, CsrView<double> const& B, PivotRule const& rule) {
   if (rows_ == 0) return {};
@@ -85,8 +135,8 @@ JointArrays JointFactors::arrays() const {
           .begin = part(narrow_, wide_, 0),
           .diagonal = part(narrow_, wide_, rows_ + 1),
           .columns = columns_.data(),
-          .row_of = row_of_.data(),
-          .places = static_cast<Index>(row_of_.size())};
+          .row_of = lower_levels_.row_of.data(),
+          .places = lower_levels_.places};
 }
 
 void JointFactors::factorise(Context& ctx, CsrView<double> const& B, double floor) {
@@ -106,7 +156,7 @@ void JointFactors::factorise_definite(Context& ctx, CsrView<double> const& B) {
 }
 
 std::shared_ptr<TriangularFactors const> JointFactors::to_host(Context& ctx) const {
-  TriangularFactors& to = *on_host_;
+  TriangularFactors& to = patterns(ctx);
   constexpr std::size_t stretch = 1 << 16;  // numbers that travel at a time
   std::vector<double> numbers(std::min(stretch, values_.size()));
   std::size_t next = numbers.size(), travelled = 0;
@@ -153,8 +203,8 @@ TriangleView<double> JointFactors::upper() const {
 }
 
 CsrView<double> JointFactors::matrix() const {
-  return {rows_,           rows_,          entries(),      part(narrow_, wide_, 0),
-          columns_.data(), values_.data(), row_of_.space()};
+  return {rows_,           rows_,          entries(),       part(narrow_, wide_, 0),
+          columns_.data(), values_.data(), columns_.space()};
 }
 
 namespace host {

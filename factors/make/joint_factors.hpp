@@ -16,6 +16,7 @@
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/factors/make/incomplete.hpp>
+#include <tcsolve/factors/make/level_zero.hpp>
 #include <tcsolve/factors/triangle.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
@@ -58,11 +59,17 @@ struct JointScratch {
   double* long_rows = nullptr;  ///< (entries of the rows that are longer than short_row)
 };
 
+/// JointArrays::short_row, of rows whose lengths have these squares, summed.
+Index short_row_of(Index longest_row, double squares, Offset entries);
+
 class JointFactors {
  public:
   /// `patterns`: of a factorisation; their shift is the first one. The object is kept: its numbers
   /// become zeros here, and what to_host() brings later.
   JointFactors(Context&, std::shared_ptr<TriangularFactors> patterns);
+  /// Of patterns that were made in the Context's space; they come to the host when they are asked
+  /// for there.
+  JointFactors(Context&, LevelZero patterns);
   /// Numbers from B, a matrix in the Context's space, as factorise_on_pattern() makes them.
   void factorise(Context&, CsrView<double> const& B, double floor);
   /// As cholesky_on_pattern() makes them, L and U apart, with the last shift or a larger one.
@@ -74,11 +81,13 @@ class JointFactors {
 
   Index rows() const { return rows_; }
   /// What to_host() gave last; before that, numbers that are 0.
-  TriangularFactors const& pattern() const { return *on_host_; }
+  TriangularFactors const& pattern(Context&) const;
+  /// TriangularFactors::complete.
+  bool complete() const { return on_host_ && on_host_->complete; }
   Index replaced() const { return replaced_; }
   double shift() const { return shift_; }
-  LevelOrder const& lower_order() const { return lower_order_; }
-  LevelOrder const& upper_order() const { return upper_order_; }
+  LevelSchedule const& lower_levels() const { return lower_levels_; }
+  LevelSchedule const& upper_levels() const { return upper_levels_; }
   /// Without an order.
   TriangleView<double> lower() const;
   TriangleView<double> upper() const;
@@ -91,13 +100,15 @@ class JointFactors {
 
  private:
   PivotCounts run(Context&, CsrView<double> const& B, PivotRule const&);
+  void make_room(Context&, Offset of_long_rows);
+  TriangularFactors& patterns(Context&) const;
 
   Index rows_, longest_row_ = 0, short_row_ = 0;
-  std::shared_ptr<TriangularFactors> on_host_;
-  LevelOrder lower_order_, upper_order_;
+  mutable std::shared_ptr<TriangularFactors> on_host_;  // null: not asked for yet
+  LevelSchedule lower_levels_, upper_levels_;
   Array<std::int32_t> narrow_;  // begin (rows + 1), diagonal (rows), diagonal + 1 (rows)
   Array<std::int64_t> wide_;    // the same where the entries need it
-  Array<Index> columns_, row_of_;
+  Array<Index> columns_;
   Array<double> values_, inverse_pivots_;
   Array<double> counters_, long_rows_;  // JointScratch
   Index replaced_ = 0;

@@ -27,11 +27,11 @@ Tile16Below below_tile16(Device& device, Arena& arena, Tile16View<S> const& a) {
 }
 template <class S, class T>
 SparseProductNotes spmspv_tile16(Device& device, Arena& arena, Tile16View<S> const& a,
-                                 TilesBelow const& below, SparseProduct<T> const& how,
-                                 SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
-                                 SpmspvMemory<T>& memory) {
+                                 TilesBelow const& below, T const* sums,
+                                 SparseProduct<T> const& how, SparseVectorView<T> const& x,
+                                 SparseVectorArrays<T>& y, SpmspvMemory<T>& memory) {
   SteppingConverter on(device, arena);
-  return spmspv::multiply(on, a, a.rows, below, how, x, y, memory);
+  return spmspv::multiply<T>(on, a, a.rows, below, sums, how, x, y, memory);
 }
 
 #define TCSOLVE_INSTANTIATE(S)                                                          \
@@ -41,9 +41,9 @@ SparseProductNotes spmspv_tile16(Device& device, Arena& arena, Tile16View<S> con
   template Tile16Below below_tile16<S>(Device&, Arena&, Tile16View<S> const&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
-#define TCSOLVE_INSTANTIATE(S, T)                                                        \
-  template SparseProductNotes spmspv_tile16<S, T>(                                       \
-      Device&, Arena&, Tile16View<S> const&, TilesBelow const&, SparseProduct<T> const&, \
+#define TCSOLVE_INSTANTIATE(S, T)                                                                  \
+  template SparseProductNotes spmspv_tile16<S, T>(                                                 \
+      Device&, Arena&, Tile16View<S> const&, TilesBelow const&, T const*, SparseProduct<T> const&, \
       SparseVectorView<T> const&, SparseVectorArrays<T>&, SpmspvMemory<T>&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 

@@ -32,16 +32,27 @@ SparseProductNotes Tile16Operator<T, S>::multiply_sparse(Context& ctx, SparsePro
   SpmspvWay const way =
       how.way != SpmspvWay::automatic
           ? how.way
-          : choose_way(a.tile_rows, x.tiles(), static_cast<Index>(x.view().tile_count()), below);
+          : choose_way(a.tile_rows, x.tiles(), static_cast<Index>(x.view().tile_count()), below,
+                       how.semiring);
   bool const by_columns = way == SpmspvWay::columns;
+  T const* sums = nullptr;
+  if (way == SpmspvWay::dense) {
+    if (dense_x_.rows() != a.cols) dense_x_ = Vector<T>(ctx.space(), a.cols);
+    if (dense_sums_.rows() != a.rows) dense_sums_ = Vector<T>(ctx.space(), a.rows);
+    x.to_dense(ctx, dense_x_.view());
+    do_apply(ctx, T(1), dense_x_, T(0), dense_sums_, Op::none);
+    sums = dense_sums_.view().data;
+  }
   SparseProductNotes notes;
   y.change([&](SparseVectorArrays<T>& arrays) {
     notes = ctx.visit([&](auto& on) {
       if (by_columns && below_.view.starts == nullptr) below_ = below_tile16(on, ctx.arena(), a);
-      return spmspv_tile16(on, ctx.arena(), a, by_columns ? below_.view : TilesBelow{}, how,
+      return spmspv_tile16(on, ctx.arena(), a, by_columns ? below_.view : TilesBelow{}, sums, how,
                            x.view(), arrays, memory_);
     });
   });
+  // A matrix without rows has no sums, and any way is the right one.
+  if (way == SpmspvWay::dense) notes.way = way;
   return notes;
 }
 

@@ -13,7 +13,7 @@ namespace tcsolve {
 ///
 ///   bytes    formats/tile16/tile16.hpp; of sparse vectors those of the tiles that meet x
 ///   memory   for sparse vectors, from the first on: 4 bytes a tile and an entry of the rest, and
-///            35 + sizeof(T) a row
+///            sizeof(T) + 1 a row; where x had most of its tiles 2 sizeof(T) a row more
 ///   bits     the same on every run: a row is added in storage order
 template <class T, class S = T>
 class Tile16Operator final : public ConvertedOperator<T, S, Tile16<S>>, public MultipliesSparse<T> {
@@ -33,6 +33,7 @@ class Tile16Operator final : public ConvertedOperator<T, S, Tile16<S>>, public M
   // One product runs at a time, as Context's rule is.
   mutable Tile16Below below_;
   mutable SpmspvMemory<T> memory_;
+  mutable Vector<T> dense_x_, dense_sums_;
 };
 
 }  // namespace tcsolve

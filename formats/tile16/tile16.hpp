@@ -76,8 +76,9 @@ template <class S>
 Tile16Below below_tile16(Host&, Arena&, Tile16View<S> const&);
 template <class S, class T>
 SparseProductNotes spmspv_tile16(Host&, Arena&, Tile16View<S> const&, TilesBelow const&,
-                                 SparseProduct<T> const&, SparseVectorView<T> const& x,
-                                 SparseVectorArrays<T>& y, SpmspvMemory<T>&);
+                                 T const* sums, SparseProduct<T> const&,
+                                 SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
+                                 SpmspvMemory<T>&);
 }  // namespace host
 namespace cuda {
 template <class S>
@@ -88,8 +89,9 @@ template <class S>
 Tile16Below below_tile16(Device&, Arena&, Tile16View<S> const&);
 template <class S, class T>
 SparseProductNotes spmspv_tile16(Device&, Arena&, Tile16View<S> const&, TilesBelow const&,
-                                 SparseProduct<T> const&, SparseVectorView<T> const& x,
-                                 SparseVectorArrays<T>& y, SpmspvMemory<T>&);
+                                 T const* sums, SparseProduct<T> const&,
+                                 SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
+                                 SpmspvMemory<T>&);
 }  // namespace cuda
 
 /// A matrix in tiles that owns its arrays in a Context's space.

@@ -33,7 +33,8 @@ Permutation reverse_cuthill_mckee(Pattern const& a, CancelFlag cancel = {});
 ///
 ///   below 30,000 entries   which a host has done before a device has launched its kernels;
 ///   with a row or column of more than 1024 + entries / 256    one warp walks a row;
-///   with more than 256 + entries / 2000 levels in all searches  each is a kernel: a long strip.
+///   with more than 256 + entries / 2000 levels in all searches  each ends with a barrier of the
+///                                                               grid: a long strip.
 ///
 /// The last is found out by searching so many levels in vain, at a few microseconds each: less than
 /// a tenth of what the host then takes. Throws ShapeError unless A is square and there. Scratch: 8

@@ -19,10 +19,16 @@
 /// The order is the same on every run: the level of a vertex does not depend on which thread
 /// reaches it first, and all other steps are minima, sums and stable sorts.
 ///
-///   kernels  one per level of a search, and a copy of the level sizes to the host every 16 levels;
-///            four per level of the numbering
-///   bytes    of scratch: 8 per entry, 32 if A + A^T must be formed; 180 per row; about 1000 per
-///   level
+/// All searches are the steps of one loop, and so are all levels of the numbering
+/// (kernels/steps.hpp). On a device both loops are cooperative kernels, which CuthillMckeeLimits
+/// can forbid; where they are forbidden or refused, each step is a kernel of its own.
+///
+///   steps    one per level of a search, two per level of the numbering
+///   copies   in one kernel: none; with a kernel a step: the level sizes come to the host every 16
+///            levels of a search, and all at once for the numbering
+///   bytes    of scratch: 8 per entry, 32 if A + A^T must be formed; 180 per row; 4 per level,
+///   which
+///            a kernel a step needs
 #pragma once
 
 #include <algorithm>
@@ -30,6 +36,8 @@
 #include <vector>
 
 #include <tcsolve/graph/reorder/adjacency_build.hpp>
+#include <tcsolve/graph/reorder/renumber.hpp>
+#include <tcsolve/kernels/steps.hpp>
 
 namespace tcsolve::ordering {
 
@@ -49,18 +57,20 @@ struct Begin {
   }
 };
 
-/// Appends the unvisited neighbours of vertex i of a level to the next level, in any order.
+/// Appends the unvisited neighbours of vertex i of a level to the next level, in any order, and
+/// clears the count of the level after that where `after` is not null.
 struct Expand {
   PatternView graph;
   Index first, next;
   Index* level;
   Index const* from;
-  Index *to, *count;
+  Index *to, *count, *after;
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
     Index const v = from[i];
     Offset const begin = graph.offsets[v], end = graph.offsets[v + 1];
     warp.each([&](int lane) {
+      if (i == 0 && lane == 0 && after != nullptr) *after = 0;
       for (Offset k = begin + lane; k < end; k += 32) {
         Index const w = graph.columns[k];
         if (glance(level + w) < first && atomic_exchange(level + w, next) < first)
@@ -70,12 +80,15 @@ struct Expand {
   }
 };
 
-/// For a graph of one component: its last level is the last level of the search.
-struct LastOfOne {
-  Component* component;
-  Index last;
-  TCSOLVE_HD void operator()(std::int64_t) const { component->last = last; }
+/// What the levels of a search are counted with.
+struct SearchCounts {
+  Index found[3];  ///< vertices of the present level, of the next one and of the one after it, in
+                   ///< turn; a kernel a level counts elsewhere
+  Index going_on;  ///< not 0: some component is searched once more
+  Index widest;    ///< largest number of levels of a component; 0: the limit was exceeded
 };
+
+/// Where a graph has several components: the last level of each.
 struct Deepest {
   Index const *of, *level;
   Component* components;
@@ -84,93 +97,182 @@ struct Deepest {
     if (here.active != 0) raise_to(&here.last, level[v]);
   }
 };
+/// Finds the least vertex of each component's last level, and clears the counts for the next
+/// search.
 struct Furthest {
   Index const *of, *level;
   Component* components;
+  Index last;  ///< of the only component; 0: there are several, each has its own
+  SearchCounts* counts;
   TCSOLVE_HD void operator()(std::int64_t v) const {
+    if (v == 0) {
+      for (Index& found : counts->found) found = 0;
+      counts->going_on = 0;
+    }
     Component& here = components[of[v]];
-    if (here.active != 0 && level[v] == here.last) lower_to(&here.further, static_cast<Index>(v));
+    if (here.active != 0 && level[v] == (last != 0 ? last : here.last))
+      lower_to(&here.further, static_cast<Index>(v));
   }
 };
 /// Starts the next search from `further` if the last search had more levels than the one before.
 struct Turn {
   Component* components;
-  Index* going_on;
+  Index last;  ///< as in Furthest
+  Index widest;
+  SearchCounts* counts;
   TCSOLVE_HD void operator()(std::int64_t c) const {
+    if (c == 0) counts->widest = widest;
     Component& here = components[c];
     if (here.active == 0) return;
-    Index const height = here.last - here.first + 1;
+    Index const height = (last != 0 ? last : here.last) - here.first + 1;
     here.active = height > here.height;
     if (here.active == 0) return;
     here.height = height, here.start = here.further;
-    put(going_on, 1);
+    put(&counts->going_on, 1);
   }
 };
 
-/// Computes the levels of all vertices, counted from a pseudo-peripheral vertex of each component.
-template <class On>
-class Search {
- public:
-  Search(On& on, PatternView const& graph, Components const& parts, Offset most_levels)
-      : on_(on), graph_(graph), parts_(parts), most_(std::numeric_limits<Index>::max() - batch) {
-    std::int64_t const n = graph.rows;
-    if (most_levels > 0) most_ = std::min<Offset>(most_, most_levels);
-    counts_ = std::min<Offset>(most_, n) + batch + 1;
-    level_ = on.template take<Index>(n);
-    for (Index*& queue : queue_) queue = on.template take<Index>(n);
-    count_ = on.template take<Index>(counts_);
-    going_on_ = on.template take<Index>(1);
-    on.clear(level_, n);
+struct GiveUp {
+  SearchCounts* counts;
+  TCSOLVE_HD void operator()(std::int64_t) const { counts->widest = 0; }
+};
+
+/// What the searches read and write.
+struct SearchState {
+  PatternView graph;
+  Components parts;
+  Index* level;  ///< zeros; in the end the levels of the last search of each vertex
+  Index* queue[2];
+  SearchCounts* counts;  ///< zeros
+  Index most;            ///< levels of all searches together
+
+  /// Ends a search whose last level is `last`: chooses where the next one starts.
+  TCSOLVE_EITHER_SIDE
+  template <class Steps>
+  TCSOLVE_HD void turn(Steps const& steps, Index last, Index widest) const {
+    Index const only = parts.count == 1 ? last : 0;
+    if (only == 0) steps.each(graph.rows, Deepest{parts.of, level, parts.all});
+    steps.each(graph.rows, Furthest{parts.of, level, parts.all, only, counts});
+    steps.each(parts.count, Turn{parts.all, only, widest, counts});
   }
-  /// Returns false if the levels of all searches together exceed `most_levels`.
-  bool run() {
-    std::int64_t const n = graph_.rows;
-    for (Index going_on = 1, first = 1; going_on != 0;) {
-      Index const levels = levels_from(first);
-      if (levels == 0) return false;
+};
+
+/// The levels of all vertices, counted from a pseudo-peripheral vertex of each component: searches
+/// until none has more levels than the one before, or all have more than `most` together, which
+/// leaves counts->widest = 0.
+struct Searches {
+  SearchState state;
+
+  TCSOLVE_EITHER_SIDE
+  template <class Steps>
+  TCSOLVE_HD void operator()(Steps const& steps) const {
+    Index widest = 0;
+    for (Index first = 1, going_on = 1; going_on != 0;) {
+      Index const levels = levels_from(steps, first);
+      if (levels == 0) {
+        steps.each(1, GiveUp{state.counts});
+        return;
+      }
       first += levels;
-      widest_ = std::max(widest_, levels);
-      if (parts_.count == 1)
-        on_.each(1, LastOfOne{parts_.all, first - 1});
-      else
-        on_.each(n, Deepest{parts_.of, level_, parts_.all});
-      on_.each(n, Furthest{parts_.of, level_, parts_.all});
-      on_.clear(going_on_, 1);
-      on_.each(parts_.count, Turn{parts_.all, going_on_});
-      on_.read(going_on_, &going_on, 1);
+      widest = levels > widest ? levels : widest;
+      state.turn(steps, first - 1, widest);
+      going_on = steps.value(&state.counts->going_on);
     }
-    return true;
   }
-  Index const* levels() const { return level_; }
-  Index most() const { return widest_; }  ///< largest number of levels of a component
 
  private:
   /// Returns the number of levels; 0 if the limit is exceeded.
-  Index levels_from(Index first) {
-    std::int64_t const n = graph_.rows;
-    on_.clear(count_, counts_);
-    on_.each(parts_.count, Begin{parts_.all, first, level_, queue_[0], count_});
+  TCSOLVE_EITHER_SIDE
+  template <class Steps>
+  TCSOLVE_HD Index levels_from(Steps const& steps, Index first) const {
+    SearchState const& s = state;
+    Index* const found = s.counts->found;
+    steps.each(s.parts.count, Begin{s.parts.all, first, s.level, s.queue[0], found});
+    for (Index d = 0;; ++d) {
+      Index const here = steps.value(found + d % 3);
+      if (here == 0) return d;
+      if (first - 1 + d >= s.most) return 0;
+      steps.each_warp(here, Expand{s.graph, first, first + d + 1, s.level, s.queue[d % 2],
+                                   s.queue[(d + 1) % 2], found + (d + 1) % 3, found + (d + 2) % 3});
+    }
+  }
+};
+/// The steps of kernels/steps.hpp as kernels of their own.
+template <class On>
+struct OneByOne {
+  On& on;
+  template <class F>
+  void each(std::int64_t n, F const& f) const {
+    on.each(n, f);
+  }
+  template <class F>
+  void each_warp(std::int64_t n, F const& f) const {
+    on.each_warp(n, f);
+  }
+  void scan(Index const* in, Index* out, std::int64_t n) const { on.scan(in, out, n, Plus{}); }
+};
+
+/// The same searches with a kernel a level, of which 16 are launched before their sizes are read.
+/// Returns the largest number of levels of a component; 0 if the limit is exceeded.
+template <class On>
+Index search_one_by_one(On& on, SearchState const& s) {
+  constexpr Index batch = 16;
+  std::int64_t const n = s.graph.rows;
+  std::int64_t const most = std::min<std::int64_t>(s.most, std::numeric_limits<Index>::max() / 2);
+  std::int64_t const counts = std::min(most, n) + batch + 1;
+  auto* const count = on.template take<Index>(static_cast<std::size_t>(counts));
+  auto const levels_from = [&](Index first) -> Index {
+    on.clear(count, counts);
+    on.each(s.parts.count, Begin{s.parts.all, first, s.level, s.queue[0], count});
     Index met[batch];
-    for (Index k = 0; first - 1 + k < most_; k += batch) {
-      for (Index step = k; step < k + batch; ++step)
-        on_.each_warp(count_ + step, n,
-                      Expand{graph_, first, first + step + 1, level_, queue_[step % 2],
-                             queue_[(step + 1) % 2], count_ + step + 1});
-      on_.read(count_ + k + 1, met, batch);
+    for (Index k = 0; first - 1 + k < most; k += batch) {
+      for (Index d = k; d < k + batch; ++d)
+        on.each_warp(count + d, n,
+                     Expand{s.graph, first, first + d + 1, s.level, s.queue[d % 2],
+                            s.queue[(d + 1) % 2], count + d + 1, nullptr});
+      on.read(count + k + 1, met, batch);
       for (Index step = 0; step < batch; ++step)
         if (met[step] == 0) return k + step + 1;
     }
     return 0;
+  };
+  Index widest = 0;
+  for (Index first = 1, going_on = 1; going_on != 0;) {
+    Index const levels = levels_from(first);
+    if (levels == 0) return 0;
+    first += levels;
+    widest = std::max(widest, levels);
+    s.turn(OneByOne<On>{on}, first - 1, widest);
+    on.read(&s.counts->going_on, &going_on, 1);
   }
+  return widest;
+}
 
-  static constexpr Index batch = 16;
-  On& on_;
-  PatternView graph_;
-  Components parts_;
-  Offset most_, counts_;
-  Index *level_, *queue_[2], *count_, *going_on_;
-  Index widest_ = 0;
+/// The levels and the largest number of them; 0: together they are more than the limit.
+struct FoundLevels {
+  Index const* level;
+  Index widest;
 };
+template <class On>
+FoundLevels find_levels(On& on, PatternView const& graph, Components const& parts,
+                        CuthillMckeeLimits const& limits) {
+  auto const n = static_cast<std::size_t>(graph.rows);
+  constexpr Offset no_limit = std::numeric_limits<Index>::max() / 2;
+  SearchState const state{
+      graph,
+      parts,
+      on.template take<Index>(n),
+      {on.template take<Index>(n), on.template take<Index>(n)},
+      on.template take<SearchCounts>(1),
+      static_cast<Index>(limits.levels > 0 ? std::min(limits.levels, no_limit) : no_limit)};
+  on.clear(state.level, graph.rows);
+  on.clear(state.counts, 1);
+  if (!limits.one_kernel || !cooperate_in_one_kernel(on, Searches{state}))
+    return {state.level, search_one_by_one(on, state)};
+  SearchCounts counts{};
+  on.read(state.counts, &counts, 1);
+  return {state.level, counts.widest};
+}
 
 // ---- numbers ----
 
@@ -195,9 +297,10 @@ struct LevelStarts {
 };
 
 struct Forget {
-  Index *place, *parent, *children;
+  Index *place, *parent, *children, *group;
   TCSOLVE_HD void operator()(std::int64_t v) const {
     place[v] = far_away, parent[v] = -1, children[v] = 0;
+    if (v % 32 == 0) group[v / 32] = 0;
   }
 };
 struct NumberStarts {
@@ -213,6 +316,7 @@ struct Adopt {
   PatternView graph;
   Index const *list, *place;
   Index *parent, *children;
+  Index* group;  ///< children of each 32 positions
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
     Index const v = list[i];
@@ -227,22 +331,29 @@ struct Adopt {
     });
     auto const least = static_cast<Index>(warp.least(first));
     warp.each([&](int lane) {
-      if (lane == 0) parent[v] = least, atomic_add(children + least, 1);
+      if (lane != 0) return;
+      parent[v] = least;
+      atomic_add(children + least, 1);
+      atomic_add(group + least / 32, 1);
     });
   }
 };
-/// Parent i writes its children in the order of its row.
+/// Parent i writes its children in the order of its row. They follow those of the parents before
+/// it, which a warp counts by groups of 32 positions.
 struct NumberChildren {
   PatternView graph;
   Index begin, next;  ///< first positions of the parents' level and of the children's level
-  Index const *parent, *before;
+  Index const *parent, *children, *group;
+  Index const* before;  ///< children of the level's parents before each; null: not scanned
   Index *order, *place;
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
-    Index const here = static_cast<Index>(begin + i), v = order[here];
-    Index to = next + before[here];
+    Index const here = static_cast<Index>(begin + i), count = children[here];
+    if (count == 0) return;
+    Index const v = order[here], last = next + children_before(warp, here) + count;
     Offset const end = graph.offsets[v + 1];
-    for (Offset first = graph.offsets[v]; first < end; first += 32) {
+    Index to = last - count;
+    for (Offset first = graph.offsets[v]; first < end && to < last; first += 32) {
       typename Warp::template Of<std::uint32_t> child;
       warp.each([&](int lane) {
         child[lane] = first + lane < end && parent[graph.columns[first + lane]] == here;
@@ -255,6 +366,60 @@ struct NumberChildren {
         order[at] = w, place[w] = at;
       });
       to += found;
+    }
+  }
+
+ private:
+  /// Of the parents begin .. here - 1: whole groups from that of `begin` on and the positions of
+  /// here's own group, less what the first group has before `begin`. Sums are modulo 2^32.
+  template <class Warp>
+  TCSOLVE_HD Index children_before(Warp const& warp, Index here) const {
+    if (before != nullptr) return before[here];
+    Index const first = begin / 32, own = here / 32;
+    typename Warp::template Of<std::uint32_t> sum;
+    warp.each([&](int lane) {
+      sum[lane] = 0;
+      for (Index g = first + lane; g < own; g += 32)
+        sum[lane] += static_cast<std::uint32_t>(group[g]);
+      if (32 * own + lane < here)
+        sum[lane] += static_cast<std::uint32_t>(children[32 * own + lane]);
+      if (32 * first + lane < begin)
+        sum[lane] -= static_cast<std::uint32_t>(children[32 * first + lane]);
+    });
+    return static_cast<Index>(static_cast<std::uint32_t>(warp.sum(sum)));
+  }
+};
+
+/// Numbers level k + 1 from level k, of all components.
+struct Number {
+  /// Parents of a level whose children are summed by each warp anew, at most 16 loads a lane; more
+  /// are scanned, which takes up to two steps.
+  static constexpr Index most_summed = 16384;
+  PatternView graph;
+  Index levels;
+  Index const *list, *starts;  ///< vertices by (level, number), and where each level begins
+  Index *order, *place, *parent, *children, *group, *before;
+
+  TCSOLVE_EITHER_SIDE
+  template <class Steps>
+  TCSOLVE_HD void operator()(Steps const& steps) const {
+    number(steps, [&](Index k) { return steps.value(starts + k); });
+  }
+  /// start(k): where level k begins.
+  TCSOLVE_EITHER_SIDE
+  template <class Steps, class Start>
+  TCSOLVE_HD void number(Steps const& steps, Start const& start) const {
+    steps.each(graph.rows, Forget{place, parent, children, group});
+    Index begin = 0, next = start(1);
+    steps.each(next, NumberStarts{list, order, place});
+    for (Index k = 0; k + 1 < levels && next < graph.rows; ++k) {
+      Index const end = start(k + 2);
+      steps.each_warp(end - next, Adopt{graph, list + next, place, parent, children, group});
+      bool const scanned = next - begin > most_summed;
+      if (scanned) steps.scan(children + begin, before + begin, next - begin);
+      steps.each_warp(next - begin, NumberChildren{graph, begin, next, parent, children, group,
+                                                   scanned ? before : nullptr, order, place});
+      begin = next, next = end;
     }
   }
 };
@@ -271,34 +436,33 @@ struct Reverse {
   }
 };
 
-/// Returns the vertices in Cuthill-McKee order; each step numbers one level of all components.
+/// Returns the vertices in Cuthill-McKee order.
 template <class On>
-Index* number(On& on, PatternView const& graph, Components const& parts, Search<On> const& search) {
+Index* number(On& on, PatternView const& graph, Components const& parts, FoundLevels const& found,
+              bool one_kernel) {
   std::int64_t const n = graph.rows;
-  Index const levels = search.most();
+  Index const levels = found.widest;
   auto* const key = on.template take<std::uint32_t>(n);
   auto* const list = on.template take<Index>(n);
   auto* const starts = on.template take<Index>(levels + std::size_t{1});
-  on.each(n, LevelKeys{parts.of, search.levels(), parts.all, key, list});
+  on.each(n, LevelKeys{parts.of, found.level, parts.all, key, list});
   on.sort(key, list, n, static_cast<std::uint32_t>(levels));
   on.each(levels + std::int64_t{1}, LevelStarts{key, n, starts});
+  Number const body{graph,
+                    levels,
+                    list,
+                    starts,
+                    on.template take<Index>(n),
+                    on.template take<Index>(n),
+                    on.template take<Index>(n),
+                    on.template take<Index>(n),
+                    on.template take<Index>(n / 32 + 1),
+                    on.template take<Index>(n)};
+  if (one_kernel && cooperate_in_one_kernel(on, body)) return body.order;
   std::vector<Index> start(levels + std::size_t{1});
   on.read(starts, start.data(), levels + std::int64_t{1});
-
-  auto* const order = on.template take<Index>(n);
-  auto* const place = on.template take<Index>(n);
-  auto* const parent = on.template take<Index>(n);
-  auto* const children = on.template take<Index>(n);
-  auto* const before = on.template take<Index>(n);
-  on.each(n, Forget{place, parent, children});
-  on.each(start[1], NumberStarts{list, order, place});
-  for (Index k = 0; k + 1 < levels && start[k + 1] < n; ++k) {
-    Index const begin = start[k], next = start[k + 1];
-    on.each_warp(start[k + 2] - next, Adopt{graph, list + next, place, parent, children});
-    on.scan(children + begin, before + begin, next - begin, Plus{});
-    on.each_warp(next - begin, NumberChildren{graph, begin, next, parent, before, order, place});
-  }
-  return order;
+  body.number(OneByOne<On>{on}, [&](Index k) { return start[static_cast<std::size_t>(k)]; });
+  return body.order;
 }
 
 template <class On>
@@ -309,9 +473,9 @@ bool build(On& on, PatternView const& a, CuthillMckeeLimits const& limits, Index
   if (!symmetrize(on, graph, limits.longest)) return false;
   ByDegree const sorted = by_degree(on, graph);
   Components const parts = components(on, graph, sorted);
-  Search<On> search(on, sorted.graph, parts, limits.levels);
-  if (!search.run()) return false;
-  Index const* const order = number(on, sorted.graph, parts, search);
+  FoundLevels const found = find_levels(on, sorted.graph, parts, limits);
+  if (found.widest == 0) return false;
+  Index const* const order = number(on, sorted.graph, parts, found, limits.one_kernel);
   auto* const key = on.template take<std::uint32_t>(n);
   auto* const reversed = on.template take<Index>(n);
   on.each(n, Reverse{order, parts.of, sorted.given, n, key, reversed});

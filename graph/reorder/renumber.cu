@@ -2,13 +2,13 @@
 /// Orders and reordered matrices on the device (graph/reorder/renumber.hpp).
 #include <tcsolve/graph/reorder/cuthill_mckee_build.hpp>
 #include <tcsolve/graph/reorder/locality_build.hpp>
-#include <tcsolve/kernels/cuda/convert.cuh>
+#include <tcsolve/kernels/cuda/steps.cuh>
 
 namespace tcsolve::cuda {
 
 bool cuthill_mckee(Device& device, Arena& arena, PatternView const& a,
                    CuthillMckeeLimits const& limits, Index* old_numbers) {
-  Converter on(device, arena);
+  SteppingConverter on(device, arena);
   return ordering::build(on, a, limits, old_numbers);
 }
 

@@ -4,7 +4,7 @@
 /// backend (kernels/convert.hpp): cuthill_mckee_build.hpp, permute_build.hpp, locality_build.hpp.
 ///
 ///   host   Kokkos
-///   cuda   one warp per row, one kernel per level of a search
+///   cuda   one warp per row; all searches are one cooperative kernel, and so are all numbers
 #pragma once
 
 #include <tcsolve/core/context.hpp>
@@ -17,7 +17,10 @@ namespace tcsolve {
 /// 0: no limit.
 struct CuthillMckeeLimits {
   Offset longest = 0;  ///< entries of a row, which a single warp processes
-  Offset levels = 0;   ///< of all searches together; a level costs one to three kernels
+  Offset levels = 0;   ///< of all searches together; a level costs one to three barriers or kernels
+  /// Searches and numbers are a cooperative kernel each, where the device can run one; false: a
+  /// level is one kernel of a search and two of the numbering.
+  bool one_kernel = true;
 };
 
 /// Sums over blocks of 32 rows (graph/reorder/locality.hpp).
@@ -28,7 +31,8 @@ struct LocalitySums {
 
 namespace host {
 /// Writes old_numbers (rows) of reverse_cuthill_mckee() to host memory. Returns false and writes
-/// nothing if a limit is exceeded; the search stops at most 15 levels beyond the limit.
+/// nothing if a limit is exceeded; the search stops at the limit, at most 15 levels beyond it with
+/// a kernel a level.
 bool cuthill_mckee(Host&, Arena&, PatternView const& a, CuthillMckeeLimits const&,
                    Index* old_numbers);
 /// P A P^T, rows in ascending order; old_numbers and new_numbers (rows) in the space of `a`.

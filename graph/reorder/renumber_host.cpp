@@ -2,7 +2,7 @@
 /// Orders and reordered matrices on the host (graph/reorder/renumber.hpp).
 #include <tcsolve/graph/reorder/cuthill_mckee_build.hpp>
 #include <tcsolve/graph/reorder/locality_build.hpp>
-#include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/host/steps.hpp>
 
 namespace tcsolve::host {
 

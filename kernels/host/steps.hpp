@@ -32,5 +32,11 @@ template <class Body>
 void cooperate(Converter& on, Body const& body) {
   body(Steps(on));
 }
+/// The host's thread is always there: true, as on a device whose kernel ran.
+template <class Body>
+bool cooperate_in_one_kernel(Converter& on, Body const& body) {
+  cooperate(on, body);
+  return true;
+}
 
 }  // namespace tcsolve::host

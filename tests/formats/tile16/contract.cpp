@@ -6,6 +6,9 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
+#include <algorithm>
+#include <limits>
+
 #include "tests/support/guarded.hpp"
 #include "tests/support/sparse_products.hpp"
 #include "tests/support/tensor_formats.hpp"
@@ -89,8 +92,14 @@ void expect_sparse_products(Context& ctx, Csr<double> const& a, Tile16Tuning con
     rounded.values[k] = double(narrow.values[k]);
   CsrStorage<S> const there(ctx, narrow);
   Tile16Operator<T, S> const tiles(ctx, there.view(), tuning);
-  expect_products<T>(ctx, rounded, {SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::automatic},
-                     [&](SparseProduct<T> const& how, auto const& x, auto& y) {
+  expect_products<T>(ctx, rounded,
+                     {SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::dense, SpmspvWay::automatic},
+                     [&](SparseProduct<T> how, auto const& x, auto& y) {
+                       bool const dense = how.way == SpmspvWay::dense;
+                       if (dense && how.semiring != Semiring::plus_times) {
+                         EXPECT_THROW(multiply_sparse<T>(ctx, tiles, how, x, y), Unsupported);
+                         how.way = SpmspvWay::rows;
+                       }
                        SparseProductNotes const notes = multiply_sparse<T>(ctx, tiles, how, x, y);
                        if (how.way != SpmspvWay::automatic) EXPECT_EQ(notes.way, how.way);
                        EXPECT_EQ(notes.kept, y.tiles());
@@ -112,6 +121,91 @@ TYPED_TEST(Tile16Contract, SparseProductsAreThoseOfTheDefinition) {
       using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
       expect_sparse_products<S, T>(this->ctx(), a, tuning);
       if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+/// By its own choice: few tiles of x by columns, most of them by a dense product, for plus_times.
+TYPED_TEST(Tile16Contract, TheWayFollowsFromTheTilesOfX) {
+  using S = typename TestFixture::T;
+  using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
+  Csr<S> const a = representable<S>(generate(Poisson27Params{.n = 16}));
+  CsrStorage<S> const there(this->ctx(), a);
+  Tile16Operator<T, S> const tiles(this->ctx(), there.view());
+  auto const way = [&](Index count, Semiring semiring) {
+    Sparse<T> x;
+    for (Index k = 0; k < count; ++k) x[static_cast<Index>(std::int64_t{a.cols} * k / count)] = 1;
+    SparseVector<T> y(this->ctx(), a.rows);
+    return tiles
+        .multiply_sparse(this->ctx(), {.semiring = semiring}, in_space(this->ctx(), a.cols, x, 16),
+                         y)
+        .way;
+  };
+  EXPECT_EQ(way(3, Semiring::plus_times), SpmspvWay::columns);
+  EXPECT_EQ(way(60, Semiring::plus_times), SpmspvWay::rows);
+  EXPECT_EQ(way(a.cols / 2, Semiring::plus_times), SpmspvWay::dense);
+  EXPECT_EQ(way(a.cols / 2, Semiring::or_and), SpmspvWay::rows);
+}
+
+/// A dense product multiplies stored Inf and NaN by zeros that x does not have.
+TYPED_TEST(Tile16Contract, InfAndNanStayInTheirRowsByADenseProduct) {
+  using S = typename TestFixture::T;
+  using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
+  Csr<double> wide = generate(Poisson27Params{.n = 8});
+  wide.values[40] = std::numeric_limits<double>::infinity();
+  wide.values[900] = std::numeric_limits<double>::quiet_NaN();
+  Csr<S> a;
+  a.rows = wide.rows, a.cols = wide.cols, a.offsets = wide.offsets, a.columns = wide.columns;
+  for (double const v : wide.values) a.values.push_back(S(float(v)));
+  CsrStorage<S> const there(this->ctx(), a);
+  Tile16Operator<T, S> const tiles(this->ctx(), there.view());
+  Sparse<T> x = drawn<T>(a.cols, 3 * a.cols / 4, false, 3);
+  x.erase(a.columns[40]);
+  SparseVector<T> const by = in_space(this->ctx(), a.cols, x, 16);
+  SparseVector<T> y(this->ctx(), a.rows), z(this->ctx(), a.rows);
+  tiles.multiply_sparse(this->ctx(), {.way = SpmspvWay::dense}, by, y);
+  tiles.multiply_sparse(this->ctx(), {.way = SpmspvWay::rows}, by, z);
+  auto const got = on_host(this->ctx(), y), wanted = on_host(this->ctx(), z);
+  ASSERT_EQ(got.size(), wanted.size());
+  Index infinite = 0;
+  for (auto const& [i, v] : wanted) {
+    infinite += !std::isfinite(double(v));
+    ASSERT_TRUE(got.contains(i));
+    EXPECT_TRUE(got.at(i) == v || (std::isnan(double(v)) && std::isnan(double(got.at(i)))));
+  }
+  EXPECT_LE(infinite, 1);  // the row of the NaN, where x meets it
+}
+
+/// y's arrays are kept: products with fewer and with more tiles, and y as x, one after the other.
+TYPED_TEST(Tile16Contract, ManyProductsToOneVectorAreThoseToNewOnes) {
+  using S = typename TestFixture::T;
+  using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
+  Csr<S> const a = representable<S>(generate(Poisson7Params{.n = 14}));
+  CsrStorage<S> const there(this->ctx(), a);
+  Tile16Operator<T, S> const tiles(this->ctx(), there.view());
+  for (int const side : {16, 64}) {
+    SparseVector<T> y(this->ctx(), a.rows, side);
+    unsigned seed = 40;
+    for (Index const count : {5, 400, 1, 30, 0, 2744, 3, 60}) {
+      for (SpmspvWay const way : {SpmspvWay::columns, SpmspvWay::rows, SpmspvWay::dense}) {
+        SCOPED_TRACE(cat("side ", side, ", ", count, " entries, ", int(way)));
+        auto const x = in_space(this->ctx(), a.cols, drawn<T>(a.cols, count, true, ++seed), side);
+        SparseProduct<T> how{.beta = count % 2 == 0 ? T(0.5) : T(0), .way = way};
+        SparseVector<T> fresh = in_space(this->ctx(), a.rows, on_host(this->ctx(), y), side);
+        tiles.multiply_sparse(this->ctx(), how, x, fresh);
+        tiles.multiply_sparse(this->ctx(), how, x, y);
+        EXPECT_EQ(on_host(this->ctx(), y), on_host(this->ctx(), fresh));
+        auto const place = to_host(this->ctx(), y.arrays().place);
+        for (Index k = 0, tile = 0; tile < Index(place.size()); ++tile)
+          if (place[tile] >= 0) ASSERT_EQ(place[tile], k++) << "tile " << tile;
+        EXPECT_EQ(std::ranges::count_if(place, [](Index p) { return p >= 0; }), y.tiles());
+      }
+      SparseVector<T> again = in_space(this->ctx(), a.rows, on_host(this->ctx(), y), side);
+      SparseVector<T> const from = in_space(this->ctx(), a.rows, on_host(this->ctx(), y), side);
+      tiles.multiply_sparse(this->ctx(), {.beta = T(1)}, again, again);  // y = A y + y
+      SparseVector<T> apart = in_space(this->ctx(), a.rows, on_host(this->ctx(), y), side);
+      tiles.multiply_sparse(this->ctx(), {.beta = T(1)}, from, apart);
+      EXPECT_EQ(on_host(this->ctx(), again), on_host(this->ctx(), apart));
     }
   }
 }

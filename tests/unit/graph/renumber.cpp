@@ -112,9 +112,30 @@ TYPED_TEST(Renumber, CuthillMckeeByLevelsIsThatByVertices) {
   for (auto const& [name, a] : square_matrices()) {
     SCOPED_TRACE(name);
     Permutation const wanted = reverse_cuthill_mckee(Pattern(a));
-    auto const got = by_levels(this->ctx(), a);
+    for (bool const one_kernel : {true, false}) {
+      auto const got = by_levels(this->ctx(), a, {.one_kernel = one_kernel});
+      ASSERT_TRUE(got);
+      EXPECT_EQ(*got, wanted) << (one_kernel ? "one kernel" : "a kernel a level");
+    }
+  }
+}
+
+/// Levels of more parents than a warp sums, where the children are scanned instead.
+TYPED_TEST(Renumber, CuthillMckeeOfWideLevelsIsThatByVertices) {
+  constexpr Index wide = 20000;
+  Edges broom;  // a hub, its neighbours, which have 0 to 2 children, and a handle
+  for (Index i = 1; i <= wide; ++i) join(broom, 0, i);
+  Index next = wide + 1;
+  for (Index i = 1; i <= wide; ++i)
+    for (Index c = 0; c < i % 3; ++c) join(broom, i, next++);
+  join(broom, 0, next);
+  for (Index const end = next + 40; next < end; ++next) join(broom, next, next + 1);
+  Csr<double> const a = shuffled(with_entries(next + 1, broom));
+  Permutation const wanted = reverse_cuthill_mckee(Pattern(a));
+  for (bool const one_kernel : {true, false}) {
+    auto const got = by_levels(this->ctx(), a, {.one_kernel = one_kernel});
     ASSERT_TRUE(got);
-    EXPECT_EQ(*got, wanted);
+    EXPECT_EQ(*got, wanted) << (one_kernel ? "one kernel" : "a kernel a level");
   }
 }
 
@@ -141,9 +162,11 @@ TYPED_TEST(Renumber, CuthillMckeeGivesUpBeyondItsLimits) {
   Edges path, star;
   for (Index i = 0; i + 1 < 1000; ++i) join(path, i, i + 1), join(star, i, 999);
   Csr<double> const a = with_entries(1000, path), b = with_entries(1000, star);
-  EXPECT_FALSE(by_levels(this->ctx(), a, {.levels = 900}));
-  EXPECT_FALSE(by_levels(this->ctx(), a, {.levels = 1900}));  // the second search
-  EXPECT_TRUE(by_levels(this->ctx(), a, {.levels = 2100}));
+  for (bool const one_kernel : {true, false}) {
+    EXPECT_FALSE(by_levels(this->ctx(), a, {.levels = 900, .one_kernel = one_kernel}));
+    EXPECT_FALSE(by_levels(this->ctx(), a, {.levels = 1900, .one_kernel = one_kernel}));  // second
+    EXPECT_TRUE(by_levels(this->ctx(), a, {.levels = 2100, .one_kernel = one_kernel}));
+  }
   EXPECT_TRUE(by_levels(this->ctx(), a, {.longest = 2}));
   EXPECT_FALSE(by_levels(this->ctx(), b, {.longest = 900}));
   EXPECT_TRUE(by_levels(this->ctx(), b, {.longest = 999, .levels = 100}));
