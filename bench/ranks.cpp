@@ -148,7 +148,7 @@ int main(int count, char** words) try {
       {"poisson7_256", "cg",
        [] { return generate(Poisson7Params{.n = 256, .coefficient = random}); }}};
   std::cout
-      << "{\"revision\": \"" << revision << "\", \"ranks\": " << ranks
+      << "{\"revision\": \"" << version::revision << "\", \"ranks\": " << ranks
       << ", \"repetitions\": " << repetitions << "}\n"
       << "matrix | rows | method | iterations, one | us | all: iterations | us | gain | runs as "
          "| set-up, one, ms | all, ms | halo\n---|---|---|---|---|---|---|---|---|---|---|---\n";
