@@ -41,15 +41,8 @@ Halo::Room& Halo::room(Context& ctx, Index cols) {
   return room;
 }
 
-/// From inside to outside, or back.
-void Halo::begin_exchange(Context& ctx, Room& room, Index cols, bool back) {
-  open_ = &room;
-  if (plan_.neighbours.empty()) return;
-  if (room.peers)
-    return ctx.visit([&]<class On>(On& on) {
-      if constexpr (OnDevice<On>)
-        send(on, *room.peers, back, (back ? room.outside : room.inside).data(), ctx.loop());
-    });
+/// Messages of the host: from inside to outside, or back.
+void Halo::begin_messages(Context& ctx, Room& room, Index cols, bool back) {
   std::vector<Ranks::Outgoing> out;
   std::vector<Ranks::Incoming> in;
   auto const bytes = [&](Index count) {
@@ -66,38 +59,50 @@ void Halo::begin_exchange(Context& ctx, Room& room, Index cols, bool back) {
       in.push_back({n.rank, theirs, bytes(n.count)});
     }
   }
-  all_ranks(ctx).begin_exchange(out, in);
+  if (!plan_.neighbours.empty()) all_ranks(ctx).begin_exchange(out, in);
 }
-
-void Halo::end_exchange(Context& ctx, Room& room, bool back) {
-  if (plan_.neighbours.empty()) return;
-  if (!room.peers) return all_ranks(ctx).end_exchange();
-  ctx.visit([&]<class On>(On& on) {
-    if constexpr (OnDevice<On>)
-      receive(on, *room.peers, back, (back ? room.inside : room.outside).data(), ctx.loop());
-  });
+void Halo::end_messages(Context& ctx) {
+  if (!plan_.neighbours.empty()) all_ranks(ctx).end_exchange();
 }
 
 void Halo::begin(Context& ctx, In<double> x) {
-  Room& to = room(ctx, x.cols);
+  Room& to = *(open_ = &room(ctx, x.cols));
+  if (to.peers)
+    return ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>) send(on, *to.peers, x, sent_.data(), ctx.loop());
+    });
   auto const n = static_cast<std::int64_t>(plan_.sent.size()) * x.cols;
   submit(ctx, PackRows{n, sent_.data(), x, to.inside.data()});
-  begin_exchange(ctx, to, x.cols, false);
+  begin_messages(ctx, to, x.cols, false);
 }
 
 double const* Halo::end(Context& ctx) {
-  end_exchange(ctx, *open_, false);
+  if (open_->peers)
+    ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>) receive(on, *open_->peers, open_->outside.data(), ctx.loop());
+    });
+  else
+    end_messages(ctx);
   return open_->outside.data();
 }
 
 double* Halo::place(Context& ctx, Index cols) { return room(ctx, cols).outside.data(); }
 
 void Halo::begin_return(Context& ctx, Index cols) {
-  begin_exchange(ctx, room(ctx, cols), cols, true);
+  Room& of = *(open_ = &room(ctx, cols));
+  if (!of.peers) return begin_messages(ctx, of, cols, true);
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>) send_back(on, *of.peers, of.outside.data(), ctx.loop());
+  });
 }
 
 void Halo::end_return(Context& ctx, double alpha, Out<double> y) {
-  end_exchange(ctx, *open_, true);
+  if (open_->peers)
+    ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>) receive_back(on, *open_->peers, open_->inside.data(), ctx.loop());
+    });
+  else
+    end_messages(ctx);
   auto const n = static_cast<std::int64_t>(targets_.size()) * y.cols;
   submit(ctx, AddReturned{n, alpha, targets_.data(), starts_.data(), places_.data(),
                           open_->inside.data(), y});

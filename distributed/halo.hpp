@@ -48,8 +48,8 @@ class Halo {
     std::shared_ptr<cuda::PeerHalo> peers;
   };
   Room& room(Context&, Index cols);
-  void begin_exchange(Context&, Room&, Index cols, bool back);
-  void end_exchange(Context&, Room&, bool back);
+  void begin_messages(Context&, Room&, Index cols, bool back);
+  void end_messages(Context&);
 
   HaloPlan plan_;
   Array<Index> sent_;                       // of the plan, in the Context's space

@@ -42,6 +42,13 @@ void OuterPart::add(Context& ctx, double alpha, double const* h, Out<double> y) 
   submit(ctx, AddOuterRows{std::int64_t{a.rows} * y.cols, alpha, a, rows_.data(), h, y});
 }
 
+void OuterPart::add_dot(Context& ctx, double alpha, double const* h, In<double> x, Out<double> y,
+                        double const* own, double* sigma) const {
+  CsrView<double> const& a = outer_->view();
+  submit(ctx, AddOuterRowsDot{std::int64_t{a.rows} + 1, alpha, a, rows_.data(), h, x.data, y.data,
+                              own, sigma});
+}
+
 void OuterPart::transposed(Context& ctx, In<double> x, double* h) const {
   CsrView<double> const& at = transposed_->view();
   submit(ctx, OuterTransposed{std::int64_t{at.rows} * x.cols, at, x, h});
@@ -93,6 +100,17 @@ void DistributedOperator::do_apply(Context& ctx, double alpha, In<double> x, dou
     alone(ctx, [&] { own_->apply(ctx, alpha, x, beta, y, op); });
     halo.end_return(ctx, alpha, y);
   }
+}
+
+/// Of the own columns in the product's own pass, where it has one; then what the halo adds.
+void DistributedOperator::do_apply_dot(Context& ctx, double alpha, In<double> x, Out<double> y,
+                                       double* sigma) const {
+  Halo& halo = outer_->halo();
+  auto scope = ctx.arena().scope();
+  double* const own = scope.take<double>(1);
+  halo.begin(ctx, x);
+  alone(ctx, [&] { own_->apply_dot(ctx, alpha, x, y, own); });
+  outer_->add_dot(ctx, alpha, halo.end(ctx), x, y, own, sigma);
 }
 
 /// The own columns first; the rows with others go on from what they have left, not rounded yet.

@@ -28,6 +28,9 @@ class OuterPart {
   Halo& halo() { return halo_; }
   /// y += alpha outer h.
   void add(Context&, double alpha, double const* h, Out<double> y) const;
+  /// The same, and *sigma = <x, y> of all ranks; *own is that of y before.
+  void add_dot(Context&, double alpha, double const* h, In<double> x, Out<double> y,
+               double const* own, double* sigma) const;
   /// h = outer^T x.
   void transposed(Context&, In<double> x, double* h) const;
   /// r of v.b, which is what the own columns have left.
@@ -69,6 +72,8 @@ class DistributedOperator final : public LinearOperator<double> {
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
                 Op) const override;
+  void do_apply_dot(Context&, double alpha, In<double> x, Out<double> y,
+                    double* sigma) const override;
   void do_exact_residual(Context&, ResidualVectors const&) const override;
 
   OperatorPtr<double> own_;

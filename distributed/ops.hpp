@@ -43,6 +43,35 @@ struct AddOuterRows {
   }
 };
 
+/// The same for one column, and *sigma = <x, y> of all ranks, where *own is that of what y has
+/// held.
+struct AddOuterRowsDot {
+  static constexpr char const* name = "add_outer_rows_dot";
+  static constexpr bool long_elements = true;
+  static constexpr int sums = 1;
+  std::int64_t n;  ///< rows of a, and one element for *own
+  double alpha;
+  CsrView<double> a;
+  Index const* rows;
+  double const* h;
+  double const* x;
+  double* y;
+  double const* own;
+  double* sigma;
+  TCSOLVE_HD void element(std::int64_t k, NoCoefficients, double* sum) const {
+    if (k == n - 1) {
+      sum[0] += *own;
+      return;
+    }
+    double part = 0;
+    for (Offset p = a.offsets[k]; p < a.offsets[k + 1]; ++p) part += a.values[p] * h[a.columns[p]];
+    part *= alpha;
+    y[rows[k]] += part;
+    sum[0] += x[rows[k]] * part;
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
+};
+
 /// to_j = sum_k a_kj x_{rows_k}, with the columns of a as rows: what goes back to the owners.
 struct OuterTransposed {
   static constexpr char const* name = "outer_transposed";
@@ -96,6 +125,7 @@ struct OuterResidual {
   }
 };
 
-using DistributedOps = OpList<PackRows, AddOuterRows, OuterTransposed, AddReturned, OuterResidual>;
+using DistributedOps =
+    OpList<PackRows, AddOuterRows, AddOuterRowsDot, OuterTransposed, AddReturned, OuterResidual>;
 
 }  // namespace tcsolve

@@ -6,6 +6,7 @@
 #include <tcsolve/distributed/peer_halo.hpp>
 #include <tcsolve/kernels/cuda/rank_sums.cuh>
 #include <tcsolve/kernels/cuda/sums.cuh>
+#include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve::cuda {
 namespace {
@@ -24,6 +25,20 @@ __device__ std::uint32_t read(Flag const* flag) {
 __device__ void write(Flag* flag, std::uint32_t turn) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(&flag->turn), "r"(turn) : "memory");
 }
+
+/// What is sent: doubles in a row, or the rows of a block that are named.
+struct Dense {
+  double const* from;
+  __device__ double operator()(std::int64_t e) const { return from[e]; }
+};
+struct Named {
+  Elements<double const> x;
+  Index const* places;
+  __device__ double operator()(std::int64_t e) const {
+    std::int64_t const cols = x.cols, k = cols == 1 ? e : row_of_element(e, x.cols);
+    return x[places[k] * cols + e - k * cols];
+  }
+};
 
 /// What goes to one neighbour, or comes from it.
 struct Link {
@@ -51,8 +66,9 @@ __device__ void each(Link const& link, F const& f) {
     f(e);
 }
 
+template <class From>
 __global__ void __launch_bounds__(block)
-    send_kernel(__grid_constant__ Links const links, double const* from, std::uint32_t const* last,
+    send_kernel(__grid_constant__ Links const links, From from, std::uint32_t const* last,
                 LoopState const* state, Scratch scratch) {
   if (state != nullptr && state->stop != 0) return;
   std::uint32_t const turn = *last + 1;
@@ -65,7 +81,7 @@ __global__ void __launch_bounds__(block)
   for (int l = 0; l < links.count; ++l) {
     Link const& link = links.link[l];
     double* const to = link.landing + turn % 2 * link.set;
-    each(link, [&](std::int64_t e) { to[e] = from[link.first + e]; });
+    each(link, [&](std::int64_t e) { to[e] = from(link.first + e); });
   }
   __threadfence_system();
   if (!last_block(scratch.ticket)) return;
@@ -162,7 +178,8 @@ class PeerHalo {
     check(cudaMemsetAsync(turns_.data(), 0, turns_.bytes(), on.stream));
   }
 
-  void send(Device& on, bool back, double const* from, LoopState const* state) {
+  template <class From>
+  void send(Device& on, bool back, From const& from, LoopState const* state) {
     Links const& links = out_[back];
     if (links.count == 0) return;
     send_kernel<<<blocks_for(links), block, 0, on.stream>>>(links, from, turns_.data() + back,
@@ -197,11 +214,17 @@ std::shared_ptr<PeerHalo> make_peer_halo(Device& on, Communicator& ranks, HaloPl
                                          Index cols) {
   return std::make_shared<PeerHalo>(on, ranks, plan, cols);
 }
-void send(Device& on, PeerHalo& halo, bool back, double const* from, LoopState const* state) {
-  halo.send(on, back, from, state);
+void send(Device& on, PeerHalo& halo, In<double> x, Index const* places, LoopState const* state) {
+  halo.send(on, false, Named{x, places}, state);
 }
-void receive(Device& on, PeerHalo& halo, bool back, double* to, LoopState const* state) {
-  halo.receive(on, back, to, state);
+void receive(Device& on, PeerHalo& halo, double* to, LoopState const* state) {
+  halo.receive(on, false, to, state);
+}
+void send_back(Device& on, PeerHalo& halo, double const* from, LoopState const* state) {
+  halo.send(on, true, Dense{from}, state);
+}
+void receive_back(Device& on, PeerHalo& halo, double* to, LoopState const* state) {
+  halo.receive(on, true, to, state);
 }
 
 }  // namespace tcsolve::cuda
