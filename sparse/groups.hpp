@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows that a few lanes work on together, with memory of their own near at hand: what products of
-/// sparse matrices need beyond kernels/convert.hpp. sparse/host_groups.hpp and sparse/groups.cuh
-/// add to the backend
+/// Rows that one thread or a whole warp works on, with memory of their own near at hand: what
+/// products of sparse matrices need beyond kernels/convert.hpp. sparse/host_groups.hpp and
+/// sparse/groups.cuh add to the backend
 ///
-///     on.each_group(n, lanes, bytes, f)   f(group, i) for 0 <= i < n, in any order, by up to
-///                                         `lanes` lanes, a power of two <= 32, each of which calls f
+///     on.each_group(n, lanes, bytes, f)   f(group, i) for 0 <= i < n, in any order, by 1 or 32
+///                                         lanes, each of which calls f
 ///     group.lane()  group.lanes()         which of how many: 0 of 1 on the host
 ///     group.sync()                        what the lanes have written is seen by all of them
-///     group.scratch()                     `bytes` of memory of the group alone (shared memory on a
-///                                         device), not cleared
+///     group.strip<T>(at)                  the list that begins `at` bytes after the beginning of
+///                                         the group's `bytes`, in shared memory on a device, not
+///                                         cleared; `at` is a multiple of sizeof(T)
+///
+/// Parts of a warp are no groups: they leave each other behind in loops of different lengths, and
+/// then run one after another.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +25,38 @@ namespace tcsolve::sparse {
 /// Bytes that a group may have, which every device can give to a block.
 constexpr std::size_t most_scratch = 64 << 10;
 
-/// Sorts n keys in the group's memory, a power of two, ascending: bitonic sort (Batcher 1968,
+/// A list in the memory of a group. Those of threads that are a group each lie interleaved, so that
+/// a warp meets no bank twice, whatever element each of its threads is at.
+template <class T>
+struct Strip {
+  T* first = nullptr;
+  int step = 1;
+  TCSOLVE_HD T& operator[](Index k) const { return first[k * step]; }
+};
+
+/// Sorts n keys in the memory of the group, ascending. Few of one lane go to their places one after
+/// another; else there is room for the next power of two, and the sort is bitonic (Batcher 1968,
 /// Sorting networks and their applications). Seen by all lanes on return.
 template <class Group>
-TCSOLVE_HD void sort_keys(Group const& group, Index* keys, Index n) {
-  for (Index run = 2; run <= n; run *= 2)
+TCSOLVE_HD void sort_keys(Group const& group, Strip<Index> const& keys, Index n) {
+  constexpr Index few = 64;
+  if (group.lanes() == 1 && n <= few) {
+    for (Index k = 1; k < n; ++k) {
+      Index const key = keys[k];
+      Index to = k;
+      for (; to > 0 && keys[to - 1] > key; --to) keys[to] = keys[to - 1];
+      keys[to] = key;
+    }
+    return;
+  }
+  constexpr Index largest = 0x7fffffff;
+  Index padded = 1;
+  while (padded < n) padded *= 2;
+  for (Index k = n + group.lane(); k < padded; k += group.lanes()) keys[k] = largest;
+  for (Index run = 2; run <= padded; run *= 2)
     for (Index apart = run / 2; apart > 0; apart /= 2) {
       group.sync();
-      for (Index pair = group.lane(); pair < n / 2; pair += group.lanes()) {
+      for (Index pair = group.lane(); pair < padded / 2; pair += group.lanes()) {
         Index const low = 2 * pair - pair % apart, high = low + apart;
         bool const ascending = (low & run) == 0;
         Index const x = keys[low], y = keys[high];

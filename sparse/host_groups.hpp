@@ -10,10 +10,13 @@ namespace tcsolve::host {
 class Group {
  public:
   explicit Group(std::byte* scratch) : scratch_(scratch) {}
-  int lane() const { return 0; }
-  int lanes() const { return 1; }
-  void sync() const {}
-  std::byte* scratch() const { return scratch_; }
+  static constexpr int lane() { return 0; }
+  static constexpr int lanes() { return 1; }
+  static void sync() {}
+  template <class T>
+  sparse::Strip<T> strip(std::size_t at) const {
+    return {reinterpret_cast<T*>(scratch_ + at)};
+  }
 
  private:
   std::byte* scratch_;

@@ -29,6 +29,11 @@ struct OwnedPattern {
   PatternView view() const { return with<double>(nullptr); }
 };
 
+inline double bytes_of(OwnedPattern const& a) {
+  return double(a.narrow_offsets.bytes()) + double(a.wide_offsets.bytes()) +
+         double(a.columns.bytes());
+}
+
 /// The matrix that takes over a pattern and the values made for it.
 template <class T>
 CsrStorage<T> stored(Context& ctx, OwnedPattern pattern, Array<T> values) {

@@ -1,16 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/sparse/product.hpp>
 
+#include <algorithm>
+
+#include <tcsolve/sparse/blocks.hpp>
+
 namespace tcsolve::sparse {
 
+namespace {
+
+/// The patterns of the blocks of A and B, where a product by them gains.
+std::optional<BlockFactors> factors_by_blocks(Context& ctx, PatternView const& a,
+                                              PatternView const& b, ProductBlocks const& s) {
+  if (s.scalar()) return std::nullopt;
+  auto const stored = [](PatternView const& m, OwnedPattern const& blocks, Index r, Index c) {
+    return double(m.entries) / std::max(1.0, double(blocks.entries) * r * c);
+  };
+  BlockFactors made{s, {}, blocks_of(ctx, b, s.inner, s.cols)};
+  if (b.entries == 0 || stored(b, made.b, s.inner, s.cols) < 1) return std::nullopt;
+  constexpr double half = 0.5;
+  made.a = blocks_of(ctx, a, s.rows, s.inner);
+  if (stored(a, made.a, s.rows, s.inner) < half) return std::nullopt;
+  return made;
+}
+
+}  // namespace
+
 Product::Product(Context& ctx, PatternView const& a, PatternView const& b,
-                 ProductLimits const& limits)
+                 ProductLimits const& limits, ProductBlocks const& blocks)
     : inner_(a.cols), a_entries_(a.entries), b_entries_(b.entries) {
   if (a.cols != b.rows)
     throw ShapeError(cat("product: A is ", a.rows, " x ", a.cols, ", B is ", b.rows, " x ", b.cols,
                          "; A needs as many columns as B has rows"));
   Context::Entry const entry(ctx);
-  made_ = ctx.visit([&](auto& on) { return product_pattern(on, ctx.arena(), a, b, limits); });
+  factors_ = factors_by_blocks(ctx, a, b, blocks);
+  PatternView const left = factors_ ? factors_->a.view() : a,
+                    right = factors_ ? factors_->b.view() : b;
+  made_ =
+      ctx.visit([&](auto& on) { return product_pattern(on, ctx.arena(), left, right, limits); });
+  if (factors_) entries_ = entries_of(ctx, made_.pattern.view(), blocks.rows, blocks.cols);
+}
+
+double Product::bytes() const {
+  double sum = bytes_of(made_.pattern) + double(made_.order.bytes());
+  if (factors_) sum += bytes_of(factors_->a) + bytes_of(factors_->b) + bytes_of(entries_);
+  return sum;
 }
 
 template <class T>
@@ -19,7 +53,12 @@ void Product::values(Context& ctx, CsrView<T> const& a, CsrView<T> const& b, T* 
   require_planned("product, A", a, pattern().rows, inner_, a_entries_);
   require_planned("product, B", b, inner_, pattern().cols, b_entries_);
   Context::Entry const entry(ctx);
-  ctx.visit([&](auto& on) { product_values(on, ctx.arena(), made_, a, b, c); });
+  ctx.visit([&](auto& on) {
+    if (factors_)
+      block_product_values(on, ctx.arena(), made_, *factors_, a, b.values, c);
+    else
+      product_values(on, ctx.arena(), made_, a, b, c);
+  });
 }
 
 template <class T>

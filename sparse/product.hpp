@@ -15,13 +15,18 @@
 /// l u / (1 - l u) sum_k |a_ik b_kj| for l terms (Higham 2002, Accuracy and stability of numerical
 /// algorithms, section 3.1). A NaN or infinity reaches the entries that it is a factor of, alone.
 ///
-/// A row of C is made by up to 32 lanes. Its columns are collected in a hash table and sorted; its
-/// values are added up in such a table. Tables lie in shared memory; a row has the first of seven
-/// sizes that it fits, found from a guess that is checked (Nagasaka, Nukada and Matsuoka 2017,
-/// High-performance and memory-saving sparse general matrix-matrix multiplication for NVIDIA Pascal
-/// GPU). Rows beyond (ProductLimits) are made together: all their products listed and sorted by row
-/// and column (expand, sort, compress: Bell, Dalton and Olson 2012, Exposing fine-grained
-/// parallelism in algebraic multigrid methods), a stretch of bounded memory after another.
+/// A row of C is made by a thread, a long one by 32 lanes. Its columns are collected in a hash
+/// table and sorted; its values are added up in such a table. Tables lie in shared memory; a row
+/// has the first of nine sizes that it fits, found from a guess that is checked (Nagasaka, Nukada
+/// and Matsuoka 2017, High-performance and memory-saving sparse general matrix-matrix
+/// multiplication for NVIDIA Pascal GPU). Rows beyond (ProductLimits) are made together: all their
+/// products listed and sorted by row and column (expand, sort, compress: Bell, Dalton and Olson
+/// 2012, Exposing fine-grained parallelism in algebraic multigrid methods), a stretch of bounded
+/// memory after another.
+///
+/// Where unknowns come in nodes, whose entries stand in blocks, patterns, tables and look-ups are
+/// of blocks, while sums are those of above (product_blocks_build.hpp); what A does not store of
+/// its blocks counts as zero, so that a NaN or infinity reaches other entries of its block too.
 ///
 ///   pattern  two or three passes over the products (k, j), 4 bytes each
 ///   values   one pass over them, 4 + sizeof(T) bytes each, and 4 + sizeof(T) bytes an entry of C
@@ -30,6 +35,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include <tcsolve/sparse/owned_pattern.hpp>
 
@@ -37,18 +43,31 @@ namespace tcsolve::sparse {
 
 /// Which rows of C are sorted instead of tabled. Results do not depend on it.
 struct ProductLimits {
-  int sizes = 7;      ///< of tables: rows of C fit 31, 95, 191, 383, 767, 1535, 3071 entries
-  Offset row = 8192;  ///< entries of a row of A, which one group goes through in turn
+  int sizes = 9;  ///< of tables: rows of C fit 11, 23, 47, 95, 191, 383, 767, 1535, 3071 entries
+  Offset row = 8192;          ///< entries of a row of A, which one group goes through in turn
   Offset products = 1 << 22;  ///< of a stretch of rows that are sorted, unless it is one row
+  Offset few = 8192;  ///< so many rows of one size, or more, have a thread each, fewer a warp
 };
 
-/// What the first pass of a product finds out.
+/// The unknowns of a node: A has blocks of rows x inner, B of inner x cols.
+struct ProductBlocks {
+  Index rows = 1, inner = 1, cols = 1;
+  bool scalar() const { return rows == 1 && inner == 1 && cols == 1; }
+};
+
+/// What the first pass of a product finds out; by blocks, of their pattern.
 struct ProductPattern {
-  static constexpr int sizes = 7;
+  static constexpr int sizes = 9;
   OwnedPattern pattern;
   Array<Index> order;                     ///< rows by the size of their tables
   std::array<Offset, sizes + 2> begin{};  ///< of each size in `order`, then of the long rows
   ProductLimits limits;
+};
+
+/// A and B of a product by blocks: the patterns of their blocks.
+struct BlockFactors {
+  ProductBlocks sizes;
+  OwnedPattern a, b;
 };
 
 class Product {
@@ -56,14 +75,20 @@ class Product {
   /// Of matrices in the Context's space, canonical; their values are not read and may be null.
   /// Throws ShapeError where cols of A are not rows of B, or one lies in another space; SizeError
   /// where a single row sums 2^31 products or more and has no table; MemoryError where C does not
-  /// fit.
+  /// fit. By `blocks` where B has no others than full ones, and A stores half of its blocks or
+  /// more: then C has full blocks.
   template <class T>
-  Product(Context& ctx, CsrView<T> const& a, CsrView<T> const& b, ProductLimits const& limits = {})
-      : Product(ctx, pattern_there(ctx, "product", a), pattern_there(ctx, "product", b), limits) {}
+  Product(Context& ctx, CsrView<T> const& a, CsrView<T> const& b, ProductLimits const& limits = {},
+          ProductBlocks const& blocks = {})
+      : Product(ctx, pattern_there(ctx, "product", a), pattern_there(ctx, "product", b), limits,
+                blocks) {}
 
-  OwnedPattern const& pattern() const { return made_.pattern; }
+  OwnedPattern const& pattern() const { return factors_ ? entries_ : made_.pattern; }
   /// Ends the plan: its pattern for somebody who stores it.
-  OwnedPattern release() && { return std::move(made_.pattern); }
+  OwnedPattern release() && { return std::move(factors_ ? entries_ : made_.pattern); }
+  bool goes_by_blocks() const { return factors_.has_value(); }
+  /// That the plan holds.
+  double bytes() const;
   /// Writes the values of C (entries) in the Context's space, of a and b on the patterns that the
   /// plan was made for; T is double or float. Throws ShapeError where extents or numbers of entries
   /// differ.
@@ -71,8 +96,11 @@ class Product {
   void values(Context&, CsrView<T> const& a, CsrView<T> const& b, T* c) const;
 
  private:
-  Product(Context&, PatternView const& a, PatternView const& b, ProductLimits const&);
+  Product(Context&, PatternView const& a, PatternView const& b, ProductLimits const&,
+          ProductBlocks const&);
   ProductPattern made_;
+  std::optional<BlockFactors> factors_;  // by blocks
+  OwnedPattern entries_;                 // of C, by blocks
   Index inner_ = 0;
   Offset a_entries_ = 0, b_entries_ = 0;
 };
@@ -90,6 +118,9 @@ sparse::ProductPattern product_pattern(Host&, Arena&, PatternView const& a, Patt
 template <class T>
 void product_values(Host&, Arena&, sparse::ProductPattern const&, CsrView<T> const& a,
                     CsrView<T> const& b, T* c);
+template <class T>
+void block_product_values(Host&, Arena&, sparse::ProductPattern const&, sparse::BlockFactors const&,
+                          CsrView<T> const& a, T const* b, T* c);
 }  // namespace host
 namespace cuda {
 sparse::ProductPattern product_pattern(Device&, Arena&, PatternView const& a, PatternView const& b,
@@ -97,5 +128,8 @@ sparse::ProductPattern product_pattern(Device&, Arena&, PatternView const& a, Pa
 template <class T>
 void product_values(Device&, Arena&, sparse::ProductPattern const&, CsrView<T> const& a,
                     CsrView<T> const& b, T* c);
+template <class T>
+void block_product_values(Device&, Arena&, sparse::ProductPattern const&,
+                          sparse::BlockFactors const&, CsrView<T> const& a, T const* b, T* c);
 }  // namespace cuda
 }  // namespace tcsolve

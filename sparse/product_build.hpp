@@ -7,10 +7,13 @@
 ///     fill     the columns once more, sorted
 ///     values   products in the order of k, added up at the slots of a table of the row's columns
 ///
-/// A table has 64 << s slots, s the size of the row; a row has fewer columns than limit_of(s).
+/// A table has 16 << s slots, s the size of the row; a row has fewer columns than limit_of(s).
 ///
 ///     slot   0   1   2   3   4   5   6   7          hash of 9: 2; of 4: 2, taken, so 3
 ///            .   .   9   4   .   .  17   .          list: 9 4 17, as they came
+///
+/// On a device a row of the first sizes is one thread's: its chains of look-ups are short, and what
+/// hides their latency is other rows. The lanes of a warp share the entries of a larger one.
 #pragma once
 
 #include <algorithm>
@@ -27,110 +30,202 @@
 namespace tcsolve::sparse {
 
 constexpr int table_sizes = ProductPattern::sizes;
+/// Sizes whose rows a thread may have: by 12 bytes a slot 64 threads of the largest take 48 KB.
+constexpr int thread_sizes = 3;
 constexpr std::uint32_t long_rows = table_sizes, done_rows = table_sizes + 1;
 
-TCSOLVE_HD Index slots_of(int size) { return Index{64} << size; }
-/// A table of this size is given up when it holds so many: each of 32 lanes may add one more before
-/// it sees that, and one slot stays empty for searches to end at.
+TCSOLVE_HD Index slots_of(int size) { return Index{16} << size; }
+/// A table of this size is given up when it holds so many: where 32 lanes share it each may add one
+/// more before it sees that, and one slot stays empty for searches to end at.
 TCSOLVE_HD Index limit_of(int size) {
-  Index const slots = slots_of(size);
-  return 3 * slots / 4 < slots - 32 ? 3 * slots / 4 : slots - 32;
+  Index const slots = slots_of(size), most = 3 * slots / 4;
+  return size < thread_sizes || most < slots - 32 ? most : slots - 32;
 }
-/// The least size, of `sizes`, for so many columns.
-TCSOLVE_HD std::uint32_t size_for(Offset columns, int sizes) {
+/// The least size, of `sizes`, for so many columns, of a row of A with so many entries: many of
+/// them are not for one thread.
+TCSOLVE_HD std::uint32_t size_for(Offset columns, Offset factors, int sizes) {
+  constexpr Offset many = 256;
   int size = 0;
   while (size < sizes && columns >= limit_of(size)) ++size;
+  if (factors > many)
+    while (size < thread_sizes && size + 1 < sizes) ++size;
   return size < sizes ? static_cast<std::uint32_t>(size) : long_rows;
 }
+/// By so many lanes a row of this size is made, of which there are so many.
+inline int lanes_for(ProductLimits const& limits, int size, Offset rows) {
+  return size < thread_sizes && rows >= limits.few ? 1 : 32;
+}
 
-/// column to an empty slot: -1, else what is there. A host looks first, since a locked instruction
-/// is dear to it; the device does not, whose lanes write at the same time.
-TCSOLVE_HD Index claim(Index* slot, Index column) {
-#if !defined(__CUDA_ARCH__)
-  if (Index const seen = glance(slot); seen != -1) return seen;
-#endif
-  return atomic_replace(slot, -1, column);
-}
-/// Where the search for a column begins.
-TCSOLVE_HD Index first_slot(Index column, int size) {
-  return static_cast<Index>(static_cast<std::uint32_t>(column) * 2654435769u >> (26 - size));
-}
-/// Where a column is that the table has; one that it has not ends at an empty slot.
-TCSOLVE_HD Index slot_with(Index const* slots, int size, Index column) {
-  Index const last = slots_of(size) - 1;
-  Index s = first_slot(column, size);
-  while (slots[s] != column && slots[s] != -1) s = (s + 1) & last;
-  return s;
+/// column to an empty slot: -1, else what is there. Lanes look first, since most find their column.
+template <class Group>
+TCSOLVE_HD Index claim(Group const& group, Index& slot, Index column) {
+  Index const seen = glance(&slot);
+  if (seen != -1) return seen;
+  if (group.lanes() > 1) return atomic_replace(&slot, -1, column);
+  slot = column;
+  return -1;
 }
 
 /// Where row k of B lies.
 struct Stretch {
   Offset begin, end;
 };
+TCSOLVE_HD Stretch stretch_of(OffsetsView const& b, Index k) {
+  return {b[k], b[std::int64_t{k} + 1]};
+}
 
 /// f(p, s) for the entries p of row i of A in their order: s is the row of B that they multiply.
-/// The lanes look up as many as they are at once, into `staged` (lanes).
+/// For one lane, which looks up the next one before it walks this one.
+template <class A, class F>
+TCSOLVE_HD void each_factor(A const& a, OffsetsView const& b, Index i, F const& f) {
+  Offset p = a.offsets[i];
+  Offset const end = a.offsets[i + 1];
+  if (p == end) return;
+  Stretch next = stretch_of(b, a.columns[p]);
+  for (; p < end; ++p) {
+    Stretch const row = next;
+    if (p + 1 < end) next = stretch_of(b, a.columns[p + 1]);
+    f(p, row);
+  }
+}
+/// f(p, n) for the entries p to p + n - 1 of row i of A, as many as there are lanes; their rows of
+/// B are in `staged` (lanes).
 template <class Group, class A, class F>
-TCSOLVE_HD void each_factor(Group const& group, A const& a, OffsetsView const& b, Index i,
-                            Stretch* staged, F const& f) {
+TCSOLVE_HD void each_factors(Group const& group, A const& a, OffsetsView const& b, Index i,
+                             Strip<Stretch> const& staged, F const& f) {
   Offset const end = a.offsets[i + 1];
   int const lane = group.lane(), lanes = group.lanes();
   for (Offset p = a.offsets[i]; p < end; p += lanes) {
+    int const n = end - p < lanes ? static_cast<int>(end - p) : lanes;
     group.sync();
-    if (p + lane < end) {
-      Index const k = a.columns[p + lane];
-      staged[lane] = {b[k], b[std::int64_t{k} + 1]};
-    }
+    if (lane < n) staged[lane] = stretch_of(b, a.columns[p + lane]);
     group.sync();
-    for (int m = 0; m < lanes && p + m < end; ++m) f(p + m, staged[m]);
+    f(p, n);
   }
 }
+/// So many lanes go along a row of B together, while others go along the next ones: about as many
+/// as an average one has entries.
+inline int width_for(PatternView const& b) {
+  Offset const mean = b.rows > 0 ? (b.entries + b.rows - 1) / b.rows : 0;
+  return static_cast<int>(
+      std::bit_ceil(static_cast<std::uint32_t>(std::clamp<Offset>(mean, 4, 32))));
+}
 
-/// What a group needs to collect the columns of a row: at most 32 stretches, a counter, the slots,
-/// and as much for a list of what they hold.
+/// The columns of a row of C, each at the slot where a search for it ends. The memory of a group
+/// begins, where it has several lanes, with their stretches and a counter.
 struct Table {
-  static std::size_t bytes(int size, bool listed) {
-    return 32 * sizeof(Stretch) + 16 +
-           (listed ? 2 : 1) * static_cast<std::size_t>(slots_of(size)) * sizeof(Index);
-  }
-  Stretch* staged;
-  Index *count, *slots, *list;
-  int size;
+  static constexpr std::size_t shared_bytes = 32 * sizeof(Stretch) + 16;
+  Strip<Stretch> staged;
+  Index* count = nullptr;
+  Strip<Index> slots;
+  int size = 0;
+  std::size_t end = 0;  ///< bytes before what follows
 
+  /// Several lanes have no smaller tables than the first of their own.
+  TCSOLVE_HD static int size_with(int lanes, int size) {
+    return lanes == 1 || size > thread_sizes ? size : thread_sizes;
+  }
+  /// Of a group with `more` bytes for each slot besides.
+  static std::size_t bytes(int lanes, int size, std::size_t more) {
+    return (lanes == 1 ? 0 : shared_bytes) +
+           static_cast<std::size_t>(slots_of(size_with(lanes, size))) * (sizeof(Index) + more);
+  }
+  /// After `before` bytes for each slot.
   template <class Group>
-  TCSOLVE_HD static Table of(Group const& group, int size) {
-    auto* const staged = reinterpret_cast<Stretch*>(group.scratch());
-    auto* const count = reinterpret_cast<Index*>(staged + 32);
-    return {staged, count, count + 4, count + 4 + slots_of(size), size};
+  TCSOLVE_HD static Table of(Group const& group, int size, std::size_t before) {
+    Table made;
+    made.size = size_with(group.lanes(), size);
+    auto const all = static_cast<std::size_t>(slots_of(made.size));
+    std::size_t at = all * before;
+    made.slots = group.template strip<Index>(at);
+    at += all * sizeof(Index);
+    if (group.lanes() > 1) {
+      made.staged = group.template strip<Stretch>(at);
+      made.count = &group.template strip<Index>(at + 32 * sizeof(Stretch))[0];
+      at += shared_bytes;
+    }
+    made.end = at;
+    return made;
   }
 
-  /// Collects the columns of row i of A B, and returns how many there are; limit_of(size) or more
-  /// where they do not fit. Where `listed` they are in `list`.
+  /// Where the search for a column begins.
+  TCSOLVE_HD Index first_slot(Index column) const {
+    return static_cast<Index>(static_cast<std::uint32_t>(column) * 2654435769u >> (28 - size));
+  }
+  TCSOLVE_HD Index next(Index slot) const { return (slot + 1) & (slots_of(size) - 1); }
+  /// Where a column is that the table has; one that it has not ends at an empty slot.
+  TCSOLVE_HD Index slot_with(Index column) const {
+    Index s = first_slot(column);
+    while (slots[s] != column && slots[s] != -1) s = next(s);
+    return s;
+  }
+  /// The slot of a column that nobody else adds.
   template <class Group>
-  TCSOLVE_HD Index collect(Group const& group, PatternView const& a, PatternView const& b, Index i,
-                           bool listed) const {
-    Index const limit = limit_of(size), last = slots_of(size) - 1;
-    if (group.lane() == 0) *count = 0;
-    for (Index s = group.lane(); s <= last; s += group.lanes()) slots[s] = -1;
+  TCSOLVE_HD Index add(Group const& group, Index column) const {
+    Index s = first_slot(column);
+    while (claim(group, slots[s], column) != -1) s = next(s);
+    return s;
+  }
+  template <class Group>
+  TCSOLVE_HD void clear(Group const& group) const {
+    for (Index s = group.lane(); s < slots_of(size); s += group.lanes()) slots[s] = -1;
+  }
+};
+
+/// Collects the columns of a row of A B.
+struct Collect {
+  PatternView a, b;
+  int size, width;
+
+  /// How many columns row i has; limit_of(size) or more where they do not fit. listed(k, column)
+  /// hears of each, k-th as they came.
+  template <class Group, class F>
+  TCSOLVE_HD Index operator()(Group const& group, Table const& table, Index i,
+                              F const& listed) const {
+    Index const limit = limit_of(size);
+    table.clear(group);
     Index known = 0;  // how many there were when this lane added its last one
-    each_factor(group, a, b.offsets, i, staged, [&](Offset, Stretch const& row) {
-      for (Offset q = row.begin + group.lane(); q < row.end && known < limit; q += group.lanes()) {
-        Index const column = b.columns[q];
-        for (Index s = first_slot(column, size);; s = (s + 1) & last) {
-          Index const seen = claim(slots + s, column);
-          if (seen == column) break;
-          if (seen != -1) continue;
-          Index const before = atomic_add(count, 1);
-          if (listed) list[before] = column;
-          known = before + 1;
-          break;
-        }
+    auto const meet = [&](Index column) {
+      for (Index s = table.first_slot(column);; s = table.next(s)) {
+        Index const seen = claim(group, table.slots[s], column);
+        if (seen == column) return;
+        if (seen != -1) continue;
+        Index const before = group.lanes() > 1 ? atomic_add(table.count, 1) : known;
+        listed(before, column);
+        known = before + 1;
+        return;
+      }
+    };
+    if (group.lanes() == 1) {
+      each_factor(a, b.offsets, i, [&](Offset, Stretch const& row) {
+        for (Offset q = row.begin; q < row.end && known < limit; ++q) meet(b.columns[q]);
+      });
+      return known;
+    }
+    if (group.lane() == 0) *table.count = 0;
+    int const at_once = group.lanes() < width ? 1 : group.lanes() / width,
+              step = group.lanes() / at_once;
+    each_factors(group, a, b.offsets, i, table.staged, [&](Offset, int n) {
+      for (int m = group.lane() / step; m < n; m += at_once) {
+        Stretch const row = table.staged[m];
+        for (Offset q = row.begin + group.lane() % step; q < row.end && known < limit; q += step)
+          meet(b.columns[q]);
       }
     });
     group.sync();
-    return glance(count);
+    return glance(table.count);
   }
 };
+
+/// How many products a row of C sums, by one thread.
+TCSOLVE_HD Offset products_of_row(PatternView const& a, PatternView const& b, std::int64_t i) {
+  Offset sum = 0;
+  for (Offset p = a.offsets[i], end = a.offsets[i + 1]; p < end; ++p) {
+    Stretch const row = stretch_of(b.offsets, a.columns[p]);
+    sum += row.end - row.begin;
+  }
+  return sum;
+}
 
 /// The size of table to begin with, by the number of products in a row of C.
 struct WeighRow {
@@ -138,32 +233,35 @@ struct WeighRow {
   ProductLimits limits;
   std::uint32_t* size;
   Index* columns;  ///< of the row of C; so far none
+  TCSOLVE_HD void take(std::int64_t i, Offset all) const {
+    Offset const factors = a.offsets[i + 1] - a.offsets[i];
+    columns[i] = 0;
+    Offset const most = all < b.cols ? all : Offset{b.cols};
+    // Several products make a column of C, as a rule: a try with an eighth of them is cheap.
+    constexpr Offset small = 47;
+    Offset const half = all / 2 < small ? all / 2 : small, guess = half < all / 8 ? all / 8 : half;
+    size[i] = all == 0               ? done_rows
+              : factors > limits.row ? long_rows
+                                     : size_for(guess < most ? guess : most, factors, limits.sizes);
+  }
+  TCSOLVE_HD void operator()(std::int64_t i) const { take(i, products_of_row(a, b, i)); }
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
-    Offset const all = products_of_row(warp, a, b, i), factors = a.offsets[i + 1] - a.offsets[i];
+    Offset const all = products_of_row(warp, a, b, i);
     warp.each([&](int lane) {
-      if (lane != 0) return;
-      columns[i] = 0;
-      Offset const most = all < b.cols ? all : Offset{b.cols};
-      // Several products make a column of C, as a rule: a try with an eighth of them is cheap.
-      Offset const guess = most < limit_of(2) || all / 8 >= most ? most
-                           : all / 8 < limit_of(2)               ? limit_of(2) - 1
-                                                                 : all / 8;
-      size[i] = all == 0               ? done_rows
-                : factors > limits.row ? long_rows
-                                       : size_for(guess, limits.sizes);
+      if (lane == 0) take(i, all);
     });
   }
 };
 
 struct CountColumns {
-  PatternView a, b;
-  int size;
+  Collect collect;
   Index const* rows;
   Index* columns;
   template <class Group>
   TCSOLVE_HD void operator()(Group const& group, std::int64_t at) const {
-    Index const i = rows[at], count = Table::of(group, size).collect(group, a, b, i, false);
+    Index const i = rows[at];
+    Index const count = collect(group, Table::of(group, collect.size, 0), i, [](Index, Index) {});
     if (group.lane() == 0) columns[i] = count;
   }
 };
@@ -173,14 +271,17 @@ struct TryLarger {
   int sizes;
   Index const* columns;
   std::uint32_t* size;
+  std::int32_t* again;  ///< set where there is one
   TCSOLVE_HD void operator()(std::int64_t i) const {
     if (size[i] >= long_rows) return;
     auto const now = static_cast<int>(size[i]);
-    if (columns[i] < limit_of(now))
+    if (columns[i] < limit_of(now)) {
       size[i] = done_rows;
-    else
-      size[i] =
-          now + 1 < sizes ? static_cast<std::uint32_t>(std::min(now + 2, sizes - 1)) : long_rows;
+      return;
+    }
+    size[i] = now + 1 < sizes ? static_cast<std::uint32_t>(now + 2 < sizes ? now + 2 : sizes - 1)
+                              : long_rows;
+    if (glance(again) == 0) put(again, 1);
   }
 };
 
@@ -194,9 +295,10 @@ struct SettleSize {
     bool const there = i < a.rows;
     length[i] = there ? columns[i] : 0;
     if (!there) return;
-    size[i] = columns[i] == 0                                ? done_rows
-              : a.offsets[i + 1] - a.offsets[i] > limits.row ? long_rows
-                                                             : size_for(columns[i], limits.sizes);
+    Offset const factors = a.offsets[i + 1] - a.offsets[i];
+    size[i] = columns[i] == 0        ? done_rows
+              : factors > limits.row ? long_rows
+                                     : size_for(columns[i], factors, limits.sizes);
   }
 };
 
@@ -227,35 +329,30 @@ std::array<Offset, table_sizes + 2> order_rows(On& on, std::uint32_t const* size
   return begin;
 }
 
-/// Lanes that go along a row of B together: as many as an average one has entries.
-inline int lanes_for(PatternView const& b) {
-  Offset const mean = b.rows > 0 ? (b.entries + b.rows - 1) / b.rows : 0;
-  return static_cast<int>(
-      std::bit_ceil(static_cast<std::uint32_t>(std::clamp<Offset>(mean, 4, 32))));
-}
-/// A table that few rows of a block can have at a time is worth a whole warp.
-inline int lanes_for(PatternView const& b, int size) { return size >= 4 ? 32 : lanes_for(b); }
-
 struct FillColumns {
-  PatternView a, b;
-  int size;
+  Collect collect;
   Index const* rows;
   OffsetsView offsets;
   Index* columns;
   template <class Group>
   TCSOLVE_HD void operator()(Group const& group, std::int64_t at) const {
     Index const i = rows[at];
-    Table const table = Table::of(group, size);
-    Index const count = table.collect(group, a, b, i, true);
-    Index padded = 1;
-    while (padded < count) padded *= 2;
-    for (Index k = count + group.lane(); k < padded; k += group.lanes())
-      table.list[k] = std::numeric_limits<Index>::max();
-    sort_keys(group, table.list, padded);
+    Table const table = Table::of(group, collect.size, sizeof(Index));
+    auto const list = group.template strip<Index>(0);
+    Index const count = collect(group, table, i, [&](Index k, Index column) { list[k] = column; });
+    sort_keys(group, list, count);
     Offset const begin = offsets[i];
-    for (Index k = group.lane(); k < count; k += group.lanes()) columns[begin + k] = table.list[k];
+    for (Index k = group.lane(); k < count; k += group.lanes()) columns[begin + k] = list[k];
   }
 };
+
+/// f(size, lanes, first, count) for the rows in each size of table.
+template <class Begin, class F>
+void each_size(ProductLimits const& limits, Begin const& begin, F const& f) {
+  for (int s = 0; s < limits.sizes; ++s)
+    if (Offset const count = begin[s + 1] - begin[s]; count > 0)
+      f(s, lanes_for(limits, s, count), begin[s], count);
+}
 
 /// fresh() makes a backend whose workspace ends with it.
 template <class Fresh>
@@ -268,23 +365,34 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
   auto* const columns = on.template take<Index>(n);
   auto* const length = on.template take<Offset>(n + 1);
   auto* const offsets = on.template take<Offset>(n + 1);
+  auto* const again = on.template take<std::int32_t>(1);
   ProductPattern made;
   made.limits = limits;
   made.order = Array<Index>(on.space(), static_cast<std::size_t>(n));
   Index* const order = made.order.data();
+  int const width = width_for(b);
 
-  on.each_warp(n, WeighRow{a, b, limits, size, columns});
-  for (;;) {
+  constexpr Offset walked_by_one = 64;
+  WeighRow const weigh{a, b, limits, size, columns};
+  if (a.entries <= walked_by_one * n)
+    on.each(n, weigh);
+  else
+    on.each_warp(n, weigh);
+  for (std::int32_t more = 1; more != 0;) {
     auto sorting = fresh();
     auto const begin = order_rows(sorting, size, key, n, order);
-    if (begin[long_rows] == 0) {  // none left with a table
-      count_long_rows(fresh, LongRows(sorting, a, b, order, begin[done_rows]), limits, columns);
-      break;
-    }
-    for (int s = 0; s < limits.sizes; ++s)
-      on.each_group(begin[s + 1] - begin[s], lanes_for(b, s), Table::bytes(s, false),
-                    CountColumns{a, b, s, order + begin[s], columns});
-    on.each(n, TryLarger{limits.sizes, columns, size});
+    on.clear(again, 1);
+    each_size(limits, begin, [&](int s, int lanes, Offset first, Offset count) {
+      on.each_group(count, lanes, Table::bytes(lanes, s, 0),
+                    CountColumns{{a, b, s, width}, order + first, columns});
+    });
+    on.each(n, TryLarger{limits.sizes, columns, size, again});
+    on.read(again, &more, 1);
+    if (more == 0)
+      count_long_rows(
+          fresh,
+          LongRows(sorting, a, b, order + begin[long_rows], begin[done_rows] - begin[long_rows]),
+          limits, columns);
   }
 
   on.each(n + 1, SettleSize{a, limits, columns, size, length});
@@ -293,9 +401,10 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
   auto sorting = fresh();
   made.begin = order_rows(sorting, size, key, n, order);
   Index* const to = made.pattern.columns.data();
-  for (int s = 0; s < limits.sizes; ++s)
-    on.each_group(made.begin[s + 1] - made.begin[s], lanes_for(b, s), Table::bytes(s, true),
-                  FillColumns{a, b, s, order + made.begin[s], made.pattern.offsets(), to});
+  each_size(limits, made.begin, [&](int s, int lanes, Offset first, Offset count) {
+    on.each_group(count, lanes, Table::bytes(lanes, s, sizeof(Index)),
+                  FillColumns{{a, b, s, width}, order + first, made.pattern.offsets(), to});
+  });
   fill_long_rows(fresh,
                  LongRows(sorting, a, b, order + made.begin[long_rows],
                           made.begin[done_rows] - made.begin[long_rows]),
@@ -307,37 +416,58 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
 template <class T>
 struct SumRow {
   CsrView<T> a, b;
-  int size;
+  int size, width;
   PatternView c;
   Index const* rows;
   T* values;
-  static std::size_t bytes(int size) {
-    return 32 * sizeof(Stretch) +
-           static_cast<std::size_t>(slots_of(size)) * (sizeof(T) + sizeof(Index));
+
+  TCSOLVE_HD static void add(T& sum, T x, T y) { sum = sum_of(sum, product_of(x, y)); }
+  /// Lanes load the entries of several rows of B, and add those of one after those of the other:
+  /// their columns may be the same.
+  template <class Group>
+  TCSOLVE_HD void together(Group const& group, Table const& table, Strip<T> const& sum,
+                           Index i) const {
+    int const at_once = group.lanes() < width ? 1 : group.lanes() / width,
+              step = group.lanes() / at_once, mine = group.lane() / step;
+    each_factors(group, a, b.offsets, i, table.staged, [&](Offset p, int n) {
+      for (int m = 0; m < n; m += at_once) {
+        Stretch const row = m + mine < n ? table.staged[m + mine] : Stretch{0, 0};
+        Offset q = row.begin + group.lane() % step;
+        bool const has = q < row.end;
+        T const factor = has ? a.values[p + m + mine] : T(0), first = has ? b.values[q] : T(0);
+        Index const slot = has ? table.slot_with(b.columns[q]) : 0;
+        for (int turn = 0; turn < at_once && m + turn < n; ++turn) {
+          if (turn == mine && has) {
+            add(sum[slot], factor, first);
+            for (q += step; q < row.end; q += step)
+              add(sum[table.slot_with(b.columns[q])], factor, b.values[q]);
+          }
+          group.sync();
+        }
+      }
+    });
   }
   template <class Group>
   TCSOLVE_HD void operator()(Group const& group, std::int64_t at) const {
-    Index const i = rows[at], all = slots_of(size);
+    Index const i = rows[at];
     Offset const begin = c.offsets[i], end = c.offsets[i + 1];
-    auto* const staged = reinterpret_cast<Stretch*>(group.scratch());
-    auto* const sum = reinterpret_cast<T*>(staged + 32);
-    auto* const slots = reinterpret_cast<Index*>(sum + all);
-    for (Index s = group.lane(); s < all; s += group.lanes()) slots[s] = -1, sum[s] = T(0);
+    auto const sum = group.template strip<T>(0);
+    Table const table = Table::of(group, size, sizeof(T));
+    table.clear(group);
     group.sync();
-    for (Offset k = begin + group.lane(); k < end; k += group.lanes()) {
-      Index s = first_slot(c.columns[k], size);
-      while (claim(slots + s, c.columns[k]) != -1) s = (s + 1) & (all - 1);
-    }
-    each_factor(group, a, b.offsets, i, staged, [&](Offset p, Stretch const& row) {
-      T const factor = a.values[p];
-      for (Offset q = row.begin + group.lane(); q < row.end; q += group.lanes()) {
-        T& here = sum[slot_with(slots, size, b.columns[q])];
-        here = sum_of(here, product_of(factor, b.values[q]));
-      }
-      group.sync();  // the columns of a row of B differ, those of the next may be the same
-    });
     for (Offset k = begin + group.lane(); k < end; k += group.lanes())
-      values[k] = sum[slot_with(slots, size, c.columns[k])];
+      sum[table.add(group, c.columns[k])] = T(0);
+    if (group.lanes() == 1) {
+      each_factor(a, b.offsets, i, [&](Offset p, Stretch const& row) {
+        T const factor = a.values[p];
+        for (Offset q = row.begin; q < row.end; ++q)
+          add(sum[table.slot_with(b.columns[q])], factor, b.values[q]);
+      });
+    } else {
+      together(group, table, sum, i);
+    }
+    for (Offset k = begin + group.lane(); k < end; k += group.lanes())
+      values[k] = sum[table.slot_with(c.columns[k])];
   }
 };
 
@@ -346,9 +476,11 @@ void product_values(Fresh const& fresh, ProductPattern const& made, CsrView<T> c
                     CsrView<T> const& b, T* c) {
   auto on = fresh();
   PatternView const pattern = made.pattern.view();
-  for (int s = 0; s < made.limits.sizes; ++s)
-    on.each_group(made.begin[s + 1] - made.begin[s], lanes_for(b, s), SumRow<T>::bytes(s),
-                  SumRow<T>{a, b, s, pattern, made.order.data() + made.begin[s], c});
+  int const width = width_for(b);
+  each_size(made.limits, made.begin, [&](int s, int lanes, Offset first, Offset count) {
+    on.each_group(count, lanes, Table::bytes(lanes, s, sizeof(T)),
+                  SumRow<T>{a, b, s, width, pattern, made.order.data() + first, c});
+  });
   sum_long_rows(fresh,
                 LongRows(on, a, b, made.order.data() + made.begin[long_rows],
                          made.begin[done_rows] - made.begin[long_rows]),

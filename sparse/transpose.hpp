@@ -36,6 +36,11 @@ class Transpose {
   OwnedPattern const& pattern() const { return made_.pattern; }
   /// Ends the plan: its pattern for somebody who stores it.
   OwnedPattern release() && { return std::move(made_.pattern); }
+  /// That the plan holds.
+  double bytes() const {
+    return bytes_of(made_.pattern) + double(made_.narrow_source.bytes()) +
+           double(made_.wide_source.bytes());
+  }
   /// to_k = from_(source_k): the values (entries) of A, in the Context's space, as those of A^T. T
   /// is double or float.
   template <class T>

@@ -4,12 +4,15 @@
 namespace tcsolve::sparse {
 
 template <class T>
-void TripleProduct::values(Context& ctx, CsrView<T> const& a, CsrView<T> const& p, T* c) const {
+void TripleProduct::values(Context& ctx, CsrView<T> const& a, CsrView<T> const& p, T* c,
+                           T* pt_values) const {
   OwnedPattern const &pt = restriction_.pattern(), &ap = ap_.pattern();
   require_planned("triple product, P", p, pt.cols, pt.rows, pt.entries);
   Context::Entry const entry(ctx);
   auto scope = ctx.arena().scope();
-  T* const of_pt = scope.template take<T>(static_cast<std::size_t>(pt.entries));
+  T* const of_pt = pt_values != nullptr
+                       ? pt_values
+                       : scope.template take<T>(static_cast<std::size_t>(pt.entries));
   T* const of_ap = scope.template take<T>(static_cast<std::size_t>(ap.entries));
   ap_.values(ctx, a, p, of_ap);
   restriction_.values(ctx, p.values, of_pt);
@@ -24,9 +27,9 @@ CsrStorage<T> triple_product(Context& ctx, CsrView<T> const& a, CsrView<T> const
   return stored(ctx, std::move(plan).release(), std::move(c));
 }
 
-#define TCSOLVE_TRIPLE(T)                                                                    \
-  template void TripleProduct::values<T>(Context&, CsrView<T> const&, CsrView<T> const&, T*) \
-      const;                                                                                 \
+#define TCSOLVE_TRIPLE(T)                                                                        \
+  template void TripleProduct::values<T>(Context&, CsrView<T> const&, CsrView<T> const&, T*, T*) \
+      const;                                                                                     \
   template CsrStorage<T> triple_product<T>(Context&, CsrView<T> const&, CsrView<T> const&);
 TCSOLVE_TRIPLE(double)
 TCSOLVE_TRIPLE(float)

@@ -13,25 +13,26 @@ namespace tcsolve {
 Aggregation::Aggregation(Context& ctx, CsrView<double> const& a, double const* B, Rule const& rule)
     : AmgTransfer(rule.clock), rule_(rule) {
   strength_ = rule.strength;
-  if (!rule.symmetric) part(ctx, SetupPart::strength, [&] { symmetric_part_.emplace(ctx, a); });
-  auto scope = ctx.arena().scope();
-  CsrView<double> const h = symmetric(ctx, a, scope);
+  if (!rule.symmetric)
+    part(ctx, SetupPart::strength, [&] {
+      symmetric_part_.emplace(ctx, a);
+      h_ = Array<double>(ctx.space(), static_cast<std::size_t>(symmetric_part_->pattern().entries));
+    });
+  CsrView<double> const h = symmetric(ctx, a);
   Aggregates const made = aggregate(ctx, h);
   double const rows = double(made.count) * rule_.vectors;
   constexpr double worth = 0.9;
   failed_ = made.count == 0 || rows > worth * a.rows;
   if (failed_) return;
   part(ctx, SetupPart::prolongation, [&] { plan_prolongation(ctx, h, made, B); });
-  plan_galerkin(ctx, a);
+  plan_galerkin(ctx, a, rule_.block, rule_.vectors);
 }
 
-CsrView<double> Aggregation::symmetric(Context& ctx, CsrView<double> const& a,
-                                       Arena::Scope& scope) const {
+CsrView<double> Aggregation::symmetric(Context& ctx, CsrView<double> const& a) {
   if (!symmetric_part_) return a;
-  sparse::OwnedPattern const& pattern = symmetric_part_->pattern();
-  auto* const h = scope.take<double>(static_cast<std::size_t>(pattern.entries));
-  symmetric_part_->values(ctx, a, h);
-  return pattern.with(static_cast<double const*>(h));
+  symmetric_part_->values(ctx, a, h_.data());
+  h_is_new_ = true;
+  return symmetric_part_->pattern().with(std::as_const(h_).data());
 }
 
 /// With the strength of the rule, or 0 where that would leave too many rows.
@@ -65,22 +66,24 @@ void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& h, Aggr
   if (filter_->pattern().entries == h.entries) filter_.reset();
   CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : h;
   ctx.cancel_flag().check();
-  product_.emplace(ctx, smoother, tentative_.pattern.with<double>(nullptr));
+  product_.emplace(ctx, smoother, tentative_.pattern.with<double>(nullptr), sparse::ProductLimits{},
+                   sparse::ProductBlocks{rule_.block, rule_.block, rule_.vectors});
 }
 
-bool Aggregation::suits(Context& ctx, CsrView<double> const& a) const {
+bool Aggregation::suits(Context& ctx, CsrView<double> const& a) {
   if (strength_ != rule_.strength)
     return false;  // it fell to 0: another try begins as this one did
-  ctx.cancel_flag().check();
-  auto scope = ctx.arena().scope();
-  CsrView<double> const h = symmetric(ctx, a, scope);
-  return same_couplings(ctx, keep_, strength_graph(ctx, h, rule_.block, strength_).keep);
+  bool same = false;
+  part(ctx, SetupPart::strength, [&] {
+    same = same_couplings(ctx, symmetric(ctx, a), rule_.block, strength_, keep_.data());
+  });
+  return same;
 }
 
 bool Aggregation::thin_out(Context& ctx, CsrView<double> const& a) {
   if (!product_) return false;
   filter_.reset(), product_.reset();
-  plan_galerkin(ctx, a);
+  plan_galerkin(ctx, a, rule_.block, rule_.vectors);
   return true;
 }
 
@@ -89,8 +92,8 @@ double Aggregation::own_bytes() const {
   double sum = 4 * rows + 12 * t + 4.0 * double(tentative_.nodes.size()) +
                4.0 * tentative_.aggregates + 8.0 * double(coarse_B_.size());
   if (filter_) sum += double(keep_.size()) + 4 * rows + 4 * double(filter_->pattern().entries);
-  if (product_) sum += 8 * rows + 4 * double(product_->pattern().entries);
-  if (symmetric_part_) sum += symmetric_part_->bytes();
+  if (product_) sum += product_->bytes();
+  if (symmetric_part_) sum += symmetric_part_->bytes() + 8.0 * double(h_.size());
   return sum;
 }
 
@@ -102,7 +105,10 @@ void Aggregation::interpolate(Context& ctx, CsrView<double> const& a, double lam
         {p, static_cast<Index>(t_.size()), 1, 1, Layout::row_major, ctx.space()});
   auto scope = ctx.arena().scope();
   Out<double> const d = scope.vector<double>(a.rows);
-  CsrView<double> const h = symmetric(ctx, a, scope);
+  // Values of H that the aggregates or suits() were found by are of the same a.
+  CsrView<double> const h =
+      h_is_new_ ? symmetric_part_->pattern().with(std::as_const(h_).data()) : symmetric(ctx, a);
+  h_is_new_ = false;
   CsrView<double> f = h;
   if (filter_) {
     sparse::OwnedPattern const& filtered = filter_->pattern();

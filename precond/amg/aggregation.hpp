@@ -44,11 +44,11 @@ class Aggregation final : public AmgTransfer {
   /// Whether H_F = H.
   bool keeps_all() const { return !filter_; }
   /// Its strength graph is the same.
-  bool suits(Context&, CsrView<double> const& a) const override;
+  bool suits(Context&, CsrView<double> const& a) override;
 
  private:
-  /// H, its values in the scope; A itself where that is symmetric.
-  CsrView<double> symmetric(Context&, CsrView<double> const& a, Arena::Scope&) const;
+  /// H, whose values are made of those of a; A itself where that is symmetric.
+  CsrView<double> symmetric(Context&, CsrView<double> const& a);
   Aggregates aggregate(Context&, CsrView<double> const& h);
   void plan_prolongation(Context&, CsrView<double> const& h, Aggregates const&, double const* B);
   sparse::OwnedPattern const& pattern_of_p() const override {
@@ -59,6 +59,8 @@ class Aggregation final : public AmgTransfer {
 
   Rule rule_;
   std::optional<sparse::SymmetricPart> symmetric_part_;  // A -> H; empty: A is symmetric
+  Array<double> h_;                                      // values of H
+  bool h_is_new_ = false;  // they are of the values that interpolate() will be given
   TentativePattern tentative_;
   Array<double> t_, coarse_B_;              // values of T; the coarser near-nullspace
   std::optional<sparse::Filter> filter_;    // H -> H_F; empty: H_F = H

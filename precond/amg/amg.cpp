@@ -23,11 +23,14 @@ class OwnedAmg final : public Preconditioner {
     bool const others_learned =
         params_.reuse == AmgReuse::exact && params_.near_nullspace.learn > 0;
     if (params_.reuse == AmgReuse::none || others_learned ||
-        is_symmetric(ctx, system) != hierarchy_->symmetric())
+        is_symmetric(ctx, system) != hierarchy_->symmetric()) {
       hierarchy_ = hierarchy_of(ctx, system, params_);
-    else
-      hierarchy_->renew(ctx, system);
-    store(ctx);
+      return store(ctx);
+    }
+    if (!hierarchy_->renew(ctx, system)) return store(ctx);
+    bool holds = false;
+    hierarchy_->clock()(ctx, SetupPart::storing, [&] { holds = M_->renew(ctx); });
+    if (!holds) store(ctx);
   }
   bool widen(Context& ctx, System const&) override {
     if (!M_->is_narrow()) return false;
@@ -46,7 +49,7 @@ class OwnedAmg final : public Preconditioner {
   }
   AmgParams params_;
   std::shared_ptr<AmgHierarchy> hierarchy_;
-  std::shared_ptr<AmgCycle const> M_;
+  std::shared_ptr<AmgCycle> M_;
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ class Classical final : public AmgTransfer {
   /// With fewer strong couplings, and fewer coarse points.
   bool thin_out(Context&, CsrView<double> const& a) override;
   /// Never: which entries of P are the largest depends on values.
-  bool suits(Context&, CsrView<double> const&) const override { return false; }
+  bool suits(Context&, CsrView<double> const&) override { return false; }
 
  private:
   void plan(Context&, CsrView<double> const& a);

@@ -164,7 +164,13 @@ double CycleOf<T>::advance(Context& ctx, double applications) const {
 template <class T>
 std::uint64_t CycleOf<T>::revision() const {
   StoredLevel<T> const& finest = stored_.levels().front();
-  return finest.A ? finest.A->revision() : 0;
+  return renewals_ + (finest.A ? finest.A->revision() : 0);
+}
+
+template <class T>
+bool CycleOf<T>::renew(Context& ctx, AmgHierarchy const& made) {
+  ++renewals_;  // operations hold lambda_max and the factor by value
+  return stored_.renew(ctx, made);
 }
 
 template class CycleOf<double>;
@@ -186,6 +192,10 @@ AmgCycle::AmgCycle(Context& ctx, std::shared_ptr<AmgHierarchy const> hierarchy)
     : LinearOperator<double>(hierarchy->levels().front().rows, hierarchy->levels().front().rows),
       hierarchy_(std::move(hierarchy)),
       cycle_(made_of(ctx, *hierarchy_)) {}
+
+bool AmgCycle::renew(Context& ctx) {
+  return std::visit([&](auto& c) { return c.renew(ctx, *hierarchy_); }, cycle_);
+}
 
 HierarchyFacts AmgCycle::hierarchy_facts() const {
   return std::visit([&](auto const& c) { return c.stored().facts(*hierarchy_); }, cycle_);

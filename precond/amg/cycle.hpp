@@ -29,6 +29,8 @@ template <class T>
 class CycleOf {
  public:
   CycleOf(Context& ctx, AmgHierarchy const& made);
+  /// See StoredLevels::renew(). Recordings of an application are then to be made anew.
+  bool renew(Context& ctx, AmgHierarchy const& made);
 
   /// y = alpha M x + beta y
   void apply(Context&, double alpha, In<double> x, double beta, Out<double> y) const;
@@ -52,6 +54,7 @@ class CycleOf {
   AmgParams params_;
   bool symmetric_;
   StoredLevels<T> stored_;
+  std::uint64_t renewals_ = 0;
 };
 
 /// bytes per application: of each level 2 degree products with A and 2 degree passes of 6 n values,
@@ -60,6 +63,9 @@ class CycleOf {
 class AmgCycle final : public LinearOperator<double>, public TellsHierarchy {
  public:
   AmgCycle(Context&, std::shared_ptr<AmgHierarchy const> hierarchy);
+  /// The new numbers of the hierarchy, whose patterns are those that it was made of; false: it is
+  /// not to be used then. revision() changes.
+  bool renew(Context&);
 
   Traits traits() const override;
   Cost cost(Index k) const override;

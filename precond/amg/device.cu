@@ -21,10 +21,10 @@ Offset count_blocks(Device& device, Arena& arena, CsrView<double> const& a, Inde
   Converter on(device, arena);
   return tcsolve::count_blocks(on, a, block);
 }
-bool same_couplings(Device& device, Arena& arena, Array<std::uint8_t> const& keep,
-                    Array<std::uint8_t> const& other) {
+bool same_couplings(Device& device, Arena& arena, CsrView<double> const& a, Index block,
+                    double theta, double scale, std::uint8_t const* keep) {
   Converter on(device, arena);
-  return tcsolve::same_couplings(on, keep, other);
+  return tcsolve::same_couplings(on, a, block, theta, scale, keep);
 }
 LeftNodes aggregate_around(Device& device, Arena& arena, PatternView const& strong,
                            Index const* roots) {

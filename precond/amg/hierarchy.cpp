@@ -165,22 +165,29 @@ void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> 
   complete_ = true;
 }
 
-void AmgHierarchy::renew(Context& ctx, System const& system) {
+bool AmgHierarchy::renew(Context& ctx, System const& system) {
   CsrView<double> a = given_ = system.matrix;
   OperatorPtr<double> A = system.A;
-  for (std::size_t l = 0; l < transfers_.size(); ++l) {
-    if (params_.reuse == AmgReuse::exact && !transfers_[l]->suits(ctx, a))
-      return make_levels(ctx, l, a, A, nullptr);
+  std::size_t const transfers = transfers_.size();
+  for (std::size_t l = 0; l < transfers; ++l) {
+    if (params_.reuse == AmgReuse::exact && !transfers_[l]->suits(ctx, a)) {
+      make_levels(ctx, l, a, A, nullptr);
+      return false;
+    }
     levels_[l].A = A;
     weigh(ctx, a, l);
     transfers_[l]->numbers(ctx, a, levels_[l].lambda_max);
-    a = transfers_[l]->coarse(), A = borrowed(ctx, a);
+    // The arrays of the coarser matrix are where they were.
+    a = transfers_[l]->coarse(), A = levels_[l + 1].A;
   }
-  if (params_.reuse == AmgReuse::exact)
-    return make_levels(ctx, transfers_.size(), a, A, nullptr);  // the coarsest, and what follows it
+  if (params_.reuse == AmgReuse::exact) {
+    make_levels(ctx, transfers, a, A, nullptr);  // the coarsest, and what may follow it now
+    return transfers_.size() == transfers;
+  }
   levels_.back().A = A;
   weigh(ctx, a, levels_.size() - 1);
   if (inverse_) solve_coarsest(ctx, a);
+  return true;
 }
 
 void AmgHierarchy::weigh(Context& ctx, CsrView<double> const& a, std::size_t l) {

@@ -43,8 +43,8 @@ class AmgHierarchy {
   /// New values on the pattern that it was made of: aggregates and patterns stay, P, the Galerkin
   /// products, the smoothers and the coarse solve follow. With reuse: exact the levels are made
   /// again from the first on whose strength graph has changed. They are symmetric if those before
-  /// were. Throws as the constructor.
-  void renew(Context&, System const&);
+  /// were. Returns whether all patterns are those of before. Throws as the constructor.
+  bool renew(Context&, System const&);
 
   /// What the matrices of cycles are stored in from now on.
   void take_values(AmgValues values) { params_.values = values; }

@@ -50,9 +50,10 @@ class AmgTransfer {
   /// The near-nullspace of the coarser level (coarse rows x vectors); null: it is not carried on.
   virtual double const* coarse_vectors() const { return nullptr; }
   /// Whether one made of `a`, a matrix of the same pattern, would have the same patterns.
-  virtual bool suits(Context&, CsrView<double> const& a) const = 0;
+  virtual bool suits(Context&, CsrView<double> const& a) = 0;
 
-  /// P, R and the Galerkin product of new values. lambda_max: of D^-1 A.
+  /// P, R and the Galerkin product of new values, the same that suits() was last asked about if it
+  /// was. lambda_max: of D^-1 A.
   void numbers(Context&, CsrView<double> const& a, double lambda_max);
   CsrView<double> P() const { return pattern_of_p().with(p_.data()); }
   CsrView<double> R() const { return galerkin_->restriction().pattern().with(r_.data()); }
@@ -67,8 +68,8 @@ class AmgTransfer {
   /// Bytes besides those of the Galerkin product.
   virtual double own_bytes() const = 0;
 
-  /// The pattern of P is known.
-  void plan_galerkin(Context&, CsrView<double> const& a);
+  /// The pattern of P is known. node, coarse: rows of a node of a, and of the coarser matrix.
+  void plan_galerkin(Context&, CsrView<double> const& a, Index node = 1, Index coarse = 1);
   /// f() as a part of the set-up, which a request to stop ends before it.
   template <class F>
   void part(Context& ctx, SetupPart which, F const& f) {

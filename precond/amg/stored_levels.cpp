@@ -27,66 +27,106 @@ class Store {
       named_ = &formats().at(params.format);
   }
 
-  struct Stored {
-    OperatorPtr<T> A;
-    Real values;
-  };
   /// The matrix scaled and rounded to `values`; in FP32 where it would lose an entry that `keep`
   /// (null: none) holds to be strong. `applies`: how often it is multiplied by, about.
-  Stored operator()(CsrView<double> const& a, LevelScale const& scale, std::uint8_t const* keep,
-                    Real values, double applies) const {
-    if (values == Real::f16)
-      if (auto A = scaled<half>(a, scale, keep, applies)) return {A, values};
-    if (values == Real::bf16)
-      if (auto A = scaled<bfloat16>(a, scale, keep, applies)) return {A, values};
+  StoredMatrix<T> operator()(CsrView<double> const& a, LevelScale const& scale,
+                             std::uint8_t const* keep, Real values, double applies) const {
+    StoredMatrix<T> made;
+    auto const as = [&]<class S>(S) {
+      auto scope = ctx_.arena().scope();
+      if (auto const narrow = scaled<S>(a, scale, keep, scope))
+        made = in_a_format<S>(a, *narrow, Arrays::copied, applies);
+      return made.A != nullptr;
+    };
+    if (values == Real::f16 && as(half())) return made;
+    if (values == Real::bf16 && as(bfloat16())) return made;
     if constexpr (std::is_same_v<T, double>)
-      if (values == Real::f64) return {scaled<double>(a, scale, nullptr, applies), values};
-    return {scaled<float>(a, scale, nullptr, applies), Real::f32};
+      if (values == Real::f64 && as(double())) return made;
+    as(float());
+    return made;
   }
   /// FP64 as it is; csr borrows the arrays.
-  OperatorPtr<T> as_it_is(CsrView<T> const& a, double applies) const {
+  StoredMatrix<T> as_it_is(CsrView<T> const& a, double applies) const {
     return in_a_format<T>(a, a, Arrays::borrowed, applies);
   }
 
+  /// New values for what operator() made of `values`; false where it does not hold them, or where
+  /// the old ones lost an entry by which these may not.
+  bool renew(StoredMatrix<T> const& made, CsrView<double> const& a, LevelScale const& scale,
+             std::uint8_t const* keep, Real values) const {
+    if (size_of(values) == 2 && made.values != values) return false;
+    auto const as = [&]<class S>(S) {
+      auto scope = ctx_.arena().scope();
+      auto const narrow = scaled<S>(a, scale, keep, scope);
+      return narrow && give<S>(made, *narrow);
+    };
+    if (made.values == Real::f16) return as(half());
+    if (made.values == Real::bf16) return as(bfloat16());
+    if constexpr (std::is_same_v<T, double>)
+      if (made.values == Real::f64) return as(double());
+    return as(float());
+  }
+  /// For what as_it_is() made. What csr borrows has its new values already, where it is not the
+  /// caller's matrix that lies elsewhere now.
+  bool renew_as_it_is(StoredMatrix<T> const& made, CsrView<T> const& a) const {
+    if (made.borrowed) {
+      CsrView<T> const& at_hand = dynamic_cast<CsrOperator<T> const&>(*made.A).view();
+      if (at_hand.values == a.values && at_hand.columns == a.columns) return true;
+    }
+    return give<T>(made, a);
+  }
+
  private:
+  /// Nothing where 16 bits lose an entry.
   template <class S>
-  OperatorPtr<T> scaled(CsrView<double> const& a, LevelScale const& scale, std::uint8_t const* keep,
-                        double applies) const {
-    Array<S> values(ctx_.space(), static_cast<std::size_t>(a.entries));
-    bool const lost = scale_entries(ctx_, a, scale, keep, values.data());
-    if (lost && sizeof(S) == 2) return nullptr;
-    CsrView<S> const narrow{a.rows,    a.cols,        a.entries, a.offsets,
-                            a.columns, values.data(), a.space};
-    return in_a_format<S>(a, narrow, Arrays::copied, applies);
+  std::optional<CsrView<S>> scaled(CsrView<double> const& a, LevelScale const& scale,
+                                   std::uint8_t const* keep, Arena::Scope& scope) const {
+    S* const values = scope.take<S>(static_cast<std::size_t>(a.entries));
+    bool const lost = scale_entries(ctx_, a, scale, sizeof(S) == 2 ? keep : nullptr, values);
+    if (lost && sizeof(S) == 2) return std::nullopt;
+    return CsrView<S>{a.rows, a.cols, a.entries, a.offsets, a.columns, values, a.space};
   }
 
   template <class S>
-  OperatorPtr<T> in_a_format(CsrView<double> const& a, CsrView<S> const& stored, Arrays arrays,
-                             double applies) const {
+  bool give(StoredMatrix<T> const& made, CsrView<S> const& a) const {
+    try {
+      std::get<Maker<T, S>>(made.format->makers).update_values(ctx_, *made.A, a);
+      return true;
+    } catch (MatrixError const&) {
+    } catch (Unsupported const&) {}
+    return false;
+  }
+
+  template <class S>
+  StoredMatrix<T> in_a_format(CsrView<double> const& a, CsrView<S> const& stored, Arrays arrays,
+                              double applies) const {
     Survey seen = survey(ctx_, a);
-    auto const made = [&](Format const& format) -> OperatorPtr<T> {
+    auto const made = [&](Format const& format) -> StoredMatrix<T> {
+      StoredMatrix<T> one{nullptr, &format, real_of<S>,
+                          !format.converted && arrays == Arrays::borrowed};
       if (!format.converted)
-        return std::make_shared<CsrOperator<T, S>>(ctx_, CsrStorage<S>(ctx_, stored, arrays));
-      try {
-        return format.make<T, S>(ctx_, stored, &seen);
-      } catch (MatrixError const&) {
-      } catch (Unsupported const&) {
-      } catch (MemoryError const&) {}
-      return nullptr;
+        one.A = std::make_shared<CsrOperator<T, S>>(ctx_, CsrStorage<S>(ctx_, stored, arrays));
+      else
+        try {
+          one.A = format.make<T, S>(ctx_, stored, &seen);
+        } catch (MatrixError const&) {
+        } catch (Unsupported const&) {
+        } catch (MemoryError const&) {}
+      return one;
     };
     PlanRequest const request{
         .values = real_of<S>, .vectors = real_of<T>, .applies = applies, .persistent = false};
     if (named_ != nullptr) {
       seen.look(ctx_, a);
       if (why_not(*named_, seen.least(), request).empty())
-        if (auto A = made(*named_)) return A;
+        if (auto one = made(*named_); one.A) return one;
       return made(formats().source());
     }
     if (a.entries < planned_entries) return made(formats().source());
     Plan const plan = make_plan(ctx_, a, seen, request, *table_);
     for (Candidate const& c : plan.candidates)
       if (c.excluded.empty())
-        if (auto A = made(*c.format)) return A;
+        if (auto one = made(*c.format); one.A) return one;
     return made(formats().source());
   }
 
@@ -95,6 +135,12 @@ class Store {
   std::optional<CostTable> table_;
   Format const* named_ = nullptr;
 };
+
+/// The matrices of levels are those of the hierarchy.
+template <class T>
+bool stored_as_it_is(Context const& ctx, AmgParams const& params) {
+  return std::is_same_v<T, double> && types_of(ctx, params).values == Real::f64;
+}
 
 /// The matrix G of full rows with these values.
 template <class T>
@@ -136,67 +182,112 @@ double stored_bytes(Context& ctx, AmgParams const& params, CsrView<double> const
 }
 
 template <class T>
-StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made) {
-  AmgParams const& params = made.params();
-  Real const values = types_of(ctx, params).values;
-  bool const as_it_is = std::is_same_v<T, double> && values == Real::f64;
-  Store<T> const store(ctx, params);
-  double const products = 2.0 * params.degree * amg_iterations;
-  int const h = as_it_is ? 0 : largest_exponent(ctx, made.matrix(0));
-  std::vector<Array<double>> scales;
-  auto const scale_of = [&](std::size_t l) { return as_it_is ? nullptr : scales[l].data(); };
-  for (std::size_t l = 0; l < made.levels().size(); ++l) {
-    CsrView<double> const a = made.matrix(l);
-    if (as_it_is) continue;
-    scales.emplace_back(ctx.space(), static_cast<std::size_t>(a.rows));
-    level_scale(ctx, a, h, scales[l].data());
+void StoredLevels<T>::take_inverse(Context& ctx, AmgHierarchy const& made, std::size_t l, int h,
+                                   double const* scale) {
+  StoredLevel<T>& to = levels_[l];
+  CsrView<double> const G = made.inverse()->view();
+  to.values = real_of<T>;
+  LevelScale const by{h, scale, scale, true, true};
+  if (made.symmetric()) {
+    // One that somebody may still apply stays as it is.
+    Array<T> values(ctx.space(), static_cast<std::size_t>(G.entries));
+    scale_entries(ctx, G, by, nullptr, values.data());
+    to.inverse = std::make_shared<SymmetricOperator<T>>(std::move(values), G.rows);
+    return;
   }
-  for (std::size_t l = 0; l < made.levels().size(); ++l) {
-    AmgLevel const& from = made.levels()[l];
-    StoredLevel<T>& to = levels_.emplace_back();
+  auto scope = ctx.arena().scope();
+  T* const values = scope.template take<T>(static_cast<std::size_t>(G.entries));
+  scale_entries(ctx, G, by, nullptr, values);
+  to.inverse = full_rows<T>(ctx, G, values);
+}
+
+template <class T>
+template <class F>
+void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F const& f) {
+  bool const as_it_is = stored_as_it_is<T>(ctx, made.params());
+  double const products = 2.0 * made.params().degree * amg_iterations;
+  int const h = as_it_is ? 0 : largest_exponent(ctx, made.matrix(0));
+  std::size_t const all = made.levels().size();
+  auto scope = ctx.arena().scope();
+  std::vector<double*> scales(all, nullptr);
+  for (std::size_t l = 0; l < all && !as_it_is; ++l) {
     CsrView<double> const a = made.matrix(l);
-    double const *const own = scale_of(l), *const next =
-                                               made.is_coarsest(l) ? nullptr : scale_of(l + 1);
-    auto const as = [&](CsrView<double> const& m, LevelScale const& scale, std::uint8_t const* keep,
-                        Real type, double applies) -> typename Store<T>::Stored {
-      if constexpr (std::is_same_v<T, double>)
-        if (as_it_is) return {store.as_it_is(m, applies), Real::f64};
-      return store(m, scale, keep, type, applies);
-    };
+    auto const rows = static_cast<std::size_t>(a.rows);
+    if (l == 0) scale_.resize(ctx.space(), rows);
+    scales[l] = l == 0 ? scale_.data() : scope.template take<double>(rows);
+    level_scale(ctx, a, h, scales[l]);
+  }
+  factor_ = std::ldexp(1.0, -h);
+  for (std::size_t l = 0; l < all; ++l) {
+    AmgLevel const& from = made.levels()[l];
+    StoredLevel<T>& to = levels_[l];
+    CsrView<double> const a = made.matrix(l);
+    double const *const own = scales[l], *const next =
+                                             made.is_coarsest(l) ? nullptr : scales[l + 1];
     to.rows = from.rows;
     to.lambda_max = from.lambda_max;
     ctx.cancel_flag().check();
     if (made.is_coarsest(l) && made.inverse()) {
-      CsrView<double> const G = made.inverse()->view();
-      Array<T> values(ctx.space(), static_cast<std::size_t>(G.entries));
-      scale_entries(ctx, G, {h, own, own, true, true}, nullptr, values.data());
-      to.values = real_of<T>;
-      if (made.symmetric())
-        to.inverse = std::make_shared<SymmetricOperator<T>>(std::move(values), a.rows);
-      else
-        to.inverse = full_rows<T>(ctx, G, values.data());
+      take_inverse(ctx, made, l, h, own);
       continue;
     }
-    to.weights = Array<T>(ctx.space(), static_cast<std::size_t>(a.rows));
+    to.weights.resize(ctx.space(), static_cast<std::size_t>(a.rows));
     if constexpr (std::is_same_v<T, double>)
       if (as_it_is) copy<double, double>(ctx, from.weights.view(), to.weights.view());
     if (!as_it_is) scale_weights(ctx, from.weights.data(), h, own, a.rows, to.weights.data());
-    bool const given = as_it_is && l == 0 && params.format == "auto";
+    bool const given = as_it_is && l == 0 && made.params().format == "auto";
     if constexpr (std::is_same_v<T, double>)
       if (given) to.A = from.A;
     if (!given) {
       std::uint8_t const* const keep = made.is_coarsest(l) ? nullptr : made.transfer(l).strong();
-      auto A = as(a, {-h, own, own}, keep, values, products);
-      to.A = std::move(A.A), to.values = A.values;
+      f(held_[l].A, a, LevelScale{-h, own, own}, keep, products);
+      to.A = held_[l].A.A, to.values = held_[l].A.values;
     }
     if (made.is_coarsest(l)) continue;
     AmgTransfer const& transfer = made.transfer(l);
-    to.P = as(transfer.P(), {0, own, next, true, false}, nullptr, values, amg_iterations).A;
-    to.R = as(transfer.R(), {0, next, own, false, true}, nullptr, values, amg_iterations).A;
+    f(held_[l].P, transfer.P(), LevelScale{0, own, next, true, false}, nullptr, amg_iterations);
+    f(held_[l].R, transfer.R(), LevelScale{0, next, own, false, true}, nullptr, amg_iterations);
+    to.P = held_[l].P.A, to.R = held_[l].R.A;
   }
-  if (as_it_is) return;
-  scale_ = std::move(scales.front());
-  factor_ = std::ldexp(1.0, -h);
+}
+
+template <class T>
+StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made)
+    : levels_(made.levels().size()), held_(levels_.size()) {
+  Real const values = types_of(ctx, made.params()).values;
+  bool const as_it_is = stored_as_it_is<T>(ctx, made.params());
+  Store<T> const store(ctx, made.params());
+  take_numbers(ctx, made,
+               [&](StoredMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
+                   std::uint8_t const* keep, double applies) {
+                 if constexpr (std::is_same_v<T, double>)
+                   if (as_it_is) {
+                     held = store.as_it_is(a, applies);
+                     return;
+                   }
+                 held = store(a, scale, keep, values, applies);
+               });
+}
+
+template <class T>
+bool StoredLevels<T>::renew(Context& ctx, AmgHierarchy const& made) {
+  Real const values = types_of(ctx, made.params()).values;
+  bool const as_it_is = stored_as_it_is<T>(ctx, made.params());
+  Store<T> const store(ctx, made.params());
+  bool holds = made.levels().size() == levels_.size();
+  if (!holds) return false;
+  take_numbers(ctx, made,
+               [&](StoredMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
+                   std::uint8_t const* keep, double) {
+                 if (!holds) return;
+                 if constexpr (std::is_same_v<T, double>)
+                   if (as_it_is) {
+                     holds = store.renew_as_it_is(held, a);
+                     return;
+                   }
+                 holds = store.renew(held, a, scale, keep, values);
+               });
+  return holds;
 }
 
 template <class T>

@@ -9,9 +9,11 @@
 ///     A_2^-1   full rows                      full rows in FP32
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include <tcsolve/formats/format.hpp>
 #include <tcsolve/precond/amg/hierarchy.hpp>
 
 namespace tcsolve {
@@ -41,12 +43,25 @@ struct StoredLevel {
   Real values = Real::f64;
 };
 
+/// A matrix in a format, which takes new values.
+template <class T>
+struct StoredMatrix {
+  std::shared_ptr<LinearOperator<T>> A;  ///< null: there is none
+  Format const* format = nullptr;        ///< that made it
+  Real values = Real::f64;
+  bool borrowed = false;  ///< its values lie in the hierarchy
+};
+
 template <class T>
 class StoredLevels {
  public:
   /// Throws Unsupported for a format that there is not. Cost: a plan for each matrix of more than a
   /// few thousand rows, and conversions.
   StoredLevels(Context&, AmgHierarchy const&);
+  /// The new numbers of a hierarchy that has the patterns that it was made of
+  /// (AmgHierarchy::renew), in the formats that there are. False where one of them, or a type, does
+  /// not hold them: it is then not to be used. Cost: that of giving each matrix its values.
+  bool renew(Context&, AmgHierarchy const&);
 
   std::vector<StoredLevel<T>> const& levels() const { return levels_; }
   /// (rows) of level 0; null: 1.
@@ -59,7 +74,17 @@ class StoredLevels {
   HierarchyFacts facts(AmgHierarchy const&) const;
 
  private:
+  /// Scales, weights and the inverse; f(level, matrix, a, scale, keep, applies) for each A, P and R
+  /// that is stored, of which `matrix` is to become the operator.
+  template <class F>
+  void take_numbers(Context&, AmgHierarchy const&, F const& f);
+  void take_inverse(Context&, AmgHierarchy const&, std::size_t level, int h, double const* scale);
+
+  struct Held {
+    StoredMatrix<T> A, P, R;
+  };
   std::vector<StoredLevel<T>> levels_;
+  std::vector<Held> held_;
   Array<double> scale_;
   double factor_ = 1;
 };

@@ -8,6 +8,20 @@
 
 namespace tcsolve {
 
+namespace {
+
+/// Squares of the entries are added: a power of two brings the largest diagonal entry to 1.
+double scale_for_squares(Context& ctx, CsrView<double> const& a) {
+  if (a.rows == 0) return 1;
+  auto scope = ctx.arena().scope();
+  Out<double> const d = scope.vector<double>(a.rows);
+  sparse::diagonal<double>(ctx, a, d);
+  double const most = largest<double>(ctx, d);
+  return std::isnormal(most) ? std::ldexp(1.0, -std::ilogb(most)) : 1;
+}
+
+}  // namespace
+
 StrengthGraph strength_graph(Context& ctx, CsrView<double> const& a, Index block, double theta) {
   sparse::pattern_there(ctx, "strength graph", a);
   if (a.rows != a.cols || block < 1 || block > most_node_rows || a.rows % block != 0)
@@ -15,15 +29,7 @@ StrengthGraph strength_graph(Context& ctx, CsrView<double> const& a, Index block
                          block, " rows; needed are a square one, and 1 to ", most_node_rows,
                          " rows that divide its own"));
   Context::Entry const entry(ctx);
-  // Squares of the entries are added: a power of two brings the largest diagonal entry to 1.
-  double scale = 1;
-  if (a.rows > 0) {
-    auto scope = ctx.arena().scope();
-    Out<double> const d = scope.vector<double>(a.rows);
-    sparse::diagonal<double>(ctx, a, d);
-    double const most = largest<double>(ctx, d);
-    if (std::isnormal(most)) scale = std::ldexp(1.0, -std::ilogb(most));
-  }
+  double const scale = scale_for_squares(ctx, a);
   return ctx.visit(
       [&](auto& on) { return strength_graph(on, ctx.arena(), a, block, theta, scale); });
 }
@@ -34,10 +40,12 @@ Offset count_blocks(Context& ctx, CsrView<double> const& a, Index block) {
   return ctx.visit([&](auto& on) { return count_blocks(on, ctx.arena(), a, block); });
 }
 
-bool same_couplings(Context& ctx, Array<std::uint8_t> const& keep,
-                    Array<std::uint8_t> const& other) {
+bool same_couplings(Context& ctx, CsrView<double> const& a, Index block, double theta,
+                    std::uint8_t const* keep) {
   Context::Entry const entry(ctx);
-  return ctx.visit([&](auto& on) { return same_couplings(on, ctx.arena(), keep, other); });
+  double const scale = scale_for_squares(ctx, a);
+  return ctx.visit(
+      [&](auto& on) { return same_couplings(on, ctx.arena(), a, block, theta, scale, keep); });
 }
 
 Index natural_node_size(Context& ctx, CsrView<double> const& a) {

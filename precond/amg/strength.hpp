@@ -34,8 +34,10 @@ constexpr Index most_node_rows = 16;
 /// passes over the matrix; memory: a byte an entry of A, 4 an entry of the graph.
 StrengthGraph strength_graph(Context&, CsrView<double> const& a, Index block, double theta);
 
-/// Whether two graphs of matrices of one pattern keep the same entries. Cost: a pass over both.
-bool same_couplings(Context&, Array<std::uint8_t> const& keep, Array<std::uint8_t> const& other);
+/// Whether the strength graph of a keeps the entries that `keep` (entries) has, of a graph of a
+/// matrix with its pattern. Cost: two passes over the matrix.
+bool same_couplings(Context&, CsrView<double> const& a, Index block, double theta,
+                    std::uint8_t const* keep);
 
 /// Blocks of block x block that hold entries of a. Cost: a pass over the pattern.
 Offset count_blocks(Context&, CsrView<double> const& a, Index block);
@@ -52,14 +54,14 @@ namespace host {
 StrengthGraph strength_graph(Host&, Arena&, CsrView<double> const& a, Index block, double theta,
                              double scale);
 Offset count_blocks(Host&, Arena&, CsrView<double> const& a, Index block);
-bool same_couplings(Host&, Arena&, Array<std::uint8_t> const& keep,
-                    Array<std::uint8_t> const& other);
+bool same_couplings(Host&, Arena&, CsrView<double> const& a, Index block, double theta,
+                    double scale, std::uint8_t const* keep);
 }  // namespace host
 namespace cuda {
 StrengthGraph strength_graph(Device&, Arena&, CsrView<double> const& a, Index block, double theta,
                              double scale);
 Offset count_blocks(Device&, Arena&, CsrView<double> const& a, Index block);
-bool same_couplings(Device&, Arena&, Array<std::uint8_t> const& keep,
-                    Array<std::uint8_t> const& other);
+bool same_couplings(Device&, Arena&, CsrView<double> const& a, Index block, double theta,
+                    double scale, std::uint8_t const* keep);
 }  // namespace cuda
 }  // namespace tcsolve

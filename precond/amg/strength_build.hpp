@@ -10,8 +10,9 @@
 
 namespace tcsolve {
 
-/// f(J, squares) for each node J whose block in the rows of node I has entries, ascending; squares:
-/// the sum of those of the entries times scale^2, 0 where there are no values.
+/// f(J, squares, k) for each node J whose block in the rows of node I has entries, ascending;
+/// squares: the sum of those of the entries times scale^2, 0 where there are no values; k: one of
+/// these entries.
 template <class F>
 TCSOLVE_HD void each_block(CsrView<double> const& a, Index block, double scale, std::int64_t I,
                            F const& f) {
@@ -27,13 +28,15 @@ TCSOLVE_HD void each_block(CsrView<double> const& a, Index block, double scale, 
         next = a.columns[at[r]] / block;
     if (next < 0) return;
     double squares = 0;
+    Offset one = 0;
     for (Index r = 0; r < block; ++r)
-      for (; at[r] < end[r] && a.columns[at[r]] / block == next; ++at[r])
-        if (a.values != nullptr) {
-          double const v = a.values[at[r]] * scale;
-          squares += v * v;
-        }
-    f(next, squares);
+      for (; at[r] < end[r] && a.columns[at[r]] / block == next; ++at[r]) {
+        one = at[r];
+        if (a.values == nullptr) continue;
+        double const v = a.values[at[r]] * scale;
+        squares += v * v;
+      }
+    f(next, squares, one);
   }
 }
 
@@ -57,7 +60,7 @@ struct CountNodeBlocks {
   Offset* count;  // (nodes + 1)
   TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
     Offset here = 0;
-    if (I < nodes) each_block(a, block, 1, I, [&](Index, double) { ++here; });
+    if (I < nodes) each_block(a, block, 1, I, [&](Index, double, Offset) { ++here; });
     count[I] = here;
   }
 };
@@ -69,7 +72,7 @@ struct SquareOfNode {
   double* square;
   TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
     double own = 0;
-    each_block(a, block, scale, I, [&](Index J, double s) { own = J == I ? s : own; });
+    each_block(a, block, scale, I, [&](Index J, double s, Offset) { own = J == I ? s : own; });
     square[I] = own;
   }
 };
@@ -93,7 +96,7 @@ struct CountStrong {
     Offset here = 0;
     bool coupled = false;
     if (I < rows.nodes)
-      each_block(a, rows.block, rows.scale, I, [&](Index J, double s) {
+      each_block(a, rows.block, rows.scale, I, [&](Index J, double s, Offset) {
         here += rows.strong(I, J, s);
         coupled = coupled || (J != I && s != 0);
       });
@@ -107,7 +110,7 @@ struct FillStrong {
   Index* columns;
   TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
     Offset to = offsets[I];
-    each_block(a, rows.block, rows.scale, I, [&](Index J, double s) {
+    each_block(a, rows.block, rows.scale, I, [&](Index J, double s, Offset) {
       if (rows.strong(I, J, s)) columns[to++] = J;
     });
   }
@@ -170,19 +173,27 @@ Offset count_blocks(On& on, CsrView<double> const& a, Index block) {
   return blocks;
 }
 
+/// An entry is kept within a node and between strongly coupled ones.
 struct SeekDifference {
-  std::uint8_t const *keep, *other;
+  StrongRows rows;
+  std::uint8_t const* keep;
   std::int32_t* differs;
-  TCSOLVE_HD void operator()(std::int64_t k) const {
-    if (keep[k] != other[k]) put(differs, 1);
+  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
+    each_block(a, rows.block, rows.scale, I, [&](Index J, double s, Offset k) {
+      bool const kept = J == I || rows.strong(I, J, s);
+      if ((keep[k] != 0) != kept) put(differs, 1);
+    });
   }
 };
 template <class On>
-bool same_couplings(On& on, Array<std::uint8_t> const& keep, Array<std::uint8_t> const& other) {
-  if (keep.size() != other.size()) return false;
+bool same_couplings(On& on, CsrView<double> const& a, Index block, double theta, double scale,
+                    std::uint8_t const* keep) {
+  Index const nodes = a.rows / block;
+  auto* const square = on.template take<double>(nodes);
   auto* const flag = on.template take<std::int32_t>(1);
   on.clear(flag, 1);
-  on.each(static_cast<std::int64_t>(keep.size()), SeekDifference{keep.data(), other.data(), flag});
+  each_node(on, nodes, a, block, SquareOfNode{block, scale, square});
+  each_node(on, nodes, a, block, SeekDifference{{block, nodes, scale, theta, square}, keep, flag});
   std::int32_t differs = 0;
   on.read(flag, &differs, 1);
   return differs == 0;

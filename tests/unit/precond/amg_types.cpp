@@ -116,6 +116,55 @@ TEST_P(AmgLevels, ALevelThatLosesStrongCouplingsIsStoredInFp32) {
   EXPECT_EQ(values({.strength = 0, .values = AmgValues::bf16}).front(), Real::bf16);
 }
 
+/// In the formats that there are; recordings of M are made anew.
+TEST_P(AmgLevels, NewValuesGoIntoTheStoredLevels) {
+  Csr<double> const a = generate(Poisson7Params{.n = 9, .coefficient = Coefficient::random});
+  Csr<double> b = a;
+  for (Index i = 0; i < b.rows; ++i)
+    for (Offset k = b.offsets[i]; k < b.offsets[i + 1]; ++k)
+      b.values[k] *= b.columns[k] == i ? 2.5 : 2;
+  std::vector<double> const r = random_values(a.rows, 3);
+  for (AmgValues const values : {AmgValues::f64, AmgValues::f32, AmgValues::f16, AmgValues::bf16})
+    for (AmgReuse const reuse : {AmgReuse::exact, AmgReuse::pattern})
+      for (char const* format : {"auto", "csr", "sell", "dia"}) {
+        SCOPED_TRACE(cat(int(values), ", ", int(reuse), ", ", format));
+        AmgParams const params{.strength = 0,  // every coupling is strong, whatever the values
+                               .coarse_size = 30,
+                               .reuse = reuse,
+                               .format = format,
+                               .values = values};
+        auto const owner = made(a, params);
+        auto const view = owner->view();
+        std::vector<double> const before = applied(*view, r);
+        std::uint64_t const revision = view->revision();
+        owner->update(ctx(), system(b));
+        EXPECT_EQ(owner->view(), view);
+        EXPECT_NE(view->revision(), revision);
+        EXPECT_EQ(applied(*view, r), applied(*made(b, params)->view(), r));
+        owner->update(ctx(), system(a));
+        EXPECT_EQ(applied(*view, r), before);
+      }
+}
+
+/// What 16 bits do not hold is stored anew, and so is what they hold again.
+TEST_P(AmgLevels, NewValuesMayChangeTheTypeOfALevel) {
+  Csr<double> const a = generate(Poisson7Params{.n = 8});
+  Csr<double> weak = a;  // as below
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (a.columns[k] - i == 1 || a.columns[k] - i == -1) weak.values[k] = -1e-9;
+  AmgParams const params{.strength = 0, .values = AmgValues::f16};
+  std::vector<double> const r = random_values(a.rows, 3);
+  auto const owner = made(a, params);
+  for (Csr<double> const& now : {weak, a}) {
+    owner->update(ctx(), system(now));
+    auto const view = owner->view();
+    EXPECT_EQ(dynamic_cast<AmgCycle const&>(*view).values().front(),
+              now.values == a.values ? Real::f16 : Real::f32);
+    EXPECT_EQ(applied(*view, r), applied(*made(now, params)->view(), r));
+  }
+}
+
 TEST_P(AmgLevels, WideningMakesTheSameHierarchyInFp32) {
   Csr<double> const a = generate(Poisson7Params{.n = 9, .coefficient = Coefficient::random});
   std::vector<double> const r = random_values(a.rows, 3);

@@ -26,7 +26,10 @@ class Threads {
   int lane() const { return lane_; }
   int lanes() const { return lanes_; }
   void sync() const { all_->arrive_and_wait(); }
-  std::byte* scratch() const { return scratch_; }
+  template <class T>
+  sparse::Strip<T> strip(std::size_t at) const {
+    return {reinterpret_cast<T*>(scratch_ + at)};
+  }
 
  private:
   int lane_, lanes_;
@@ -59,17 +62,19 @@ class ThreadConverter : public host::Converter {
 TEST(SparseGroups, KeysAreSorted) {
   std::mt19937_64 bits(3);
   Arena arena(Space::host);
-  for (Index const n : {1, 2, 4, 32, 256})
-    for (int const lanes : {1, 2, 4, 8}) {
-      std::vector<Index> keys(n), wanted;
-      for (Index& key : keys) key = static_cast<Index>(bits() % 100);
-      wanted = keys;
-      std::ranges::sort(wanted);
-      ThreadConverter(arena, lanes).each_group(1, lanes, 0, [&](auto const& group, std::int64_t) {
-        sparse::sort_keys(group, keys.data(), n);
-      });
-      EXPECT_EQ(keys, wanted) << n << " keys, " << lanes << " lanes";
-    }
+  for (Index const n : {1, 2, 3, 4, 33, 64, 65, 256})
+    for (int const lanes : {1, 2, 4, 8})
+      for (int const step : {1, 3}) {
+        std::vector<Index> wanted(n), keys(3 * 256, -1);
+        for (Index& key : wanted) key = static_cast<Index>(bits() % 100);
+        for (Index k = 0; k < n; ++k) keys[k * step] = wanted[k];
+        std::ranges::sort(wanted);
+        ThreadConverter(arena, lanes).each_group(1, lanes, 0, [&](auto const& group, std::int64_t) {
+          sparse::sort_keys(group, sparse::Strip<Index>{keys.data(), step}, n);
+        });
+        for (Index k = 0; k < n; ++k)
+          EXPECT_EQ(keys[k * step], wanted[k]) << n << " keys, " << lanes << " lanes, key " << k;
+      }
 }
 
 /// By four lanes as by one, in tables of several sizes, some of which are too small at first.

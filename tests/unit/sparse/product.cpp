@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A B and P^T A P of the Context against sums taken in the order of k by a map on the host, bit by
-/// bit, for every way that a row can take: each size of table, and sorted with others.
+/// bit, for every way that a row can take: each size of table, by a thread or a warp, and sorted
+/// with others.
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/sparse/triple_product.hpp>
 
@@ -114,8 +115,10 @@ TYPED_TEST(SparseProduct, DoesNotDependOnLimits) {
     Csr<T> const wanted = by_map(as<T>(a), as<T>(b));
     for (ProductLimits const limits :
          {ProductLimits{.sizes = 0, .products = 1000}, ProductLimits{.sizes = 0, .products = 1},
-          ProductLimits{.sizes = 1, .products = 1 << 20}, ProductLimits{.sizes = 3, .row = 5}}) {
-      SCOPED_TRACE(cat(limits.sizes, " sizes, ", limits.row, ", ", limits.products));
+          ProductLimits{.sizes = 1, .products = 1 << 20}, ProductLimits{.sizes = 4, .row = 5},
+          ProductLimits{.sizes = 2, .few = 0}, ProductLimits{.few = 0}}) {
+      SCOPED_TRACE(
+          cat(limits.sizes, " sizes, ", limits.row, ", ", limits.products, ", ", limits.few));
       expect_same(by_plan(this->ctx(), as<T>(a), as<T>(b), limits), wanted);
     }
   }
@@ -123,7 +126,7 @@ TYPED_TEST(SparseProduct, DoesNotDependOnLimits) {
 
 TYPED_TEST(SparseProduct, NewValuesAreThoseOfANewProduct) {
   using T = typename TestFixture::T;
-  for (int const sizes : {7, 0}) {
+  for (int const sizes : {9, 0}) {
     Csr<T> a = as<T>(mixed_rows(40, 60, 5)), b = as<T>(mixed_rows(60, 900, 6));
     CsrStorage<T> A(this->ctx(), Csr<T>(a)), B(this->ctx(), Csr<T>(b));
     sparse::Product const plan(this->ctx(), A.view(), B.view(), {.sizes = sizes});
@@ -147,7 +150,7 @@ TYPED_TEST(SparseProduct, WhatCancelsStays) {
   // [1 1] [ 2  3 ]   [0 0]
   //       [-2 -3 ] =
   Csr<T> const a{1, 2, {0, 2}, {0, 1}, {1, 1}}, b{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {2, 3, -2, -3}};
-  for (int const sizes : {7, 0}) {
+  for (int const sizes : {9, 0}) {
     Csr<T> const c = by_plan(this->ctx(), a, b, {.sizes = sizes});
     EXPECT_EQ(c.columns, (std::vector<Index>{0, 1}));
     EXPECT_EQ(c.values, (std::vector<T>{0, 0}));
@@ -160,7 +163,7 @@ TYPED_TEST(SparseProduct, NotFiniteValuesStayWhereTheyAre) {
   T const inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
   Csr<T> const a{2, 2, {0, 2, 3}, {0, 1, 1}, {1, 1, 1}};
   Csr<T> const b{2, 3, {0, 2, 4}, {0, 1, 1, 2}, {inf, 1, 1, nan}};
-  for (int const sizes : {7, 0}) {
+  for (int const sizes : {9, 0}) {
     Csr<T> const c = by_plan(this->ctx(), a, b, {.sizes = sizes});
     ASSERT_EQ(c.columns, (std::vector<Index>{0, 1, 2, 1, 2}));
     EXPECT_EQ(c.values[0], inf);
