@@ -9,10 +9,9 @@ namespace tcsolve {
 SpmspvWay choose_way(Index tile_rows, Index x_tiles, Index x_tile_count, Offset below,
                      Semiring semiring) {
   if (x_tile_count == 0) return SpmspvWay::rows;
-  constexpr double dense_share = 0.5, columns_share = 0.5;
+  if (semiring == Semiring::plus_times && x_tiles == x_tile_count) return SpmspvWay::dense;
   double const share = double(x_tiles) / x_tile_count;
-  if (semiring == Semiring::plus_times && share >= dense_share) return SpmspvWay::dense;
-  return double(below) * share < columns_share * tile_rows ? SpmspvWay::columns : SpmspvWay::rows;
+  return double(below) * share < tile_rows ? SpmspvWay::columns : SpmspvWay::rows;
 }
 
 template <class T>

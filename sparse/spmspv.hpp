@@ -64,13 +64,11 @@ struct TilesBelow {
   static constexpr int side = 16;
 };
 
-/// Which way a product takes, by how many tiles there are. These shares are estimates that
-/// bench_spmspv is to set: it times every way beside the one that is chosen.
+/// Which way a product takes, by how many tiles there are (docs/results/sparse-vectors-h100.md).
 ///
-///   dense     from half of x's tiles on, where the semiring is plus_times: a sparse sum then reads
-///             at least half of what a dense one does, and looks beside it
-///   columns   where x's tiles lead to fewer than half as many tile rows, counted with repetitions,
-///             as there are, so that a third of them or more is not looked at
+///   dense     with all of x's tiles, where the semiring is plus_times: with four fifths of them, a
+///             tenth of x's elements, it took twice as long as by rows
+///   columns   where x's tiles lead to fewer tile rows, counted with repetitions, than there are
 ///   rows      else
 SpmspvWay choose_way(Index tile_rows, Index x_tiles, Index x_tile_count, Offset below,
                      Semiring semiring);
