@@ -2,6 +2,7 @@
 /// The device half of the core in a build without CUDA.
 #include <tcsolve/core/device.hpp>
 #include <tcsolve/core/device_energy.hpp>
+#include <tcsolve/core/device_links.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/core/own_stream.hpp>
 #include <tcsolve/core/ranges.hpp>
@@ -32,6 +33,7 @@ void synchronize(Device&) { absent(); }
 void lend(Device&, Arena*) { absent(); }
 void join_ranks(Device&, Communicator&) { absent(); }
 void leave_ranks(Device&) noexcept {}
+bool reaches(int, int) noexcept { return false; }
 void sum_over_ranks(Device&, bool) noexcept {}
 Current::Current(Device const&) { absent(); }
 Current::Current(int) { absent(); }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/run/ranks.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include <tcsolve/api/linear_solver.hpp>
@@ -10,6 +13,7 @@
 #include <tcsolve/app/run/ranked_system.hpp>
 #include <tcsolve/app/run/signals.hpp>
 #include <tcsolve/comm/together.hpp>
+#include <tcsolve/core/device_links.hpp>
 #include <tcsolve/core/parallel.hpp>
 
 namespace tcsolve {
@@ -24,15 +28,32 @@ void share_processors(RunConfig& config) {
   if (config.threads == 0) config.threads = std::max(1, thread_count(0) / config.ranks.count);
 }
 
+namespace {
+
+/// Why this rank has no device to work with others on; "" where it has.
+std::string lacks_device(Ranks& ranks) {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  for (std::string const& host : gather(ranks, std::string(name.data())))
+    if (host != name.data()) return cat("a rank is on ", host, ", another one on ", name.data());
+  std::string why;
+  if (!cuda::available(why, ranks.rank())) return why;
+  for (int other = 0; other < ranks.ranks(); ++other)
+    if (!cuda::reaches(ranks.rank(), other))
+      return cat("device ", ranks.rank(), " does not reach the memory of device ", other);
+  return "";
+}
+
+}  // namespace
+
 void take_devices(Ranks& ranks, RunConfig& config) {
   if (config.backend == Backend::host) return;
-  std::string why;
-  bool const here = cuda::available(why, ranks.rank());
-  bool const everywhere = !ranks.agree(!here);
+  std::string const lacks = lacks_device(ranks);
+  bool const everywhere = !ranks.agree(!lacks.empty());
   if (!everywhere && config.backend == Backend::cuda)
     throw DeviceError(cat("'backend: cuda' over ", ranks.ranks(),
-                          " ranks: ", here ? "another rank has no device" : why,
-                          "; each needs a device of its own"));
+                          " ranks: ", lacks.empty() ? "another rank has no device" : lacks,
+                          "; each needs a device of its own on this host"));
   config.backend = everywhere ? Backend::cuda : Backend::host;
   config.device = ranks.rank();
 }

@@ -14,8 +14,9 @@ namespace tcsolve {
 void require_rankable(Arguments const&, RunConfig const&);
 /// Where nothing says how many threads a rank has: its share of the processors.
 void share_processors(RunConfig&);
-/// Called by each rank: all compute on the host, or each on the device of its number. Throws
-/// DeviceError where `backend: cuda` asks for devices that there are not.
+/// Called by each rank: all compute on the host, or each on the device of its number where all are
+/// on one host and reach each other. Throws DeviceError where `backend: cuda` asks for devices and
+/// they do not.
 void take_devices(Ranks&, RunConfig&);
 
 /// Of rank 0: the exit code that run() answers, or of what it throws, which standard error is told.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <tcsolve/core/cuda/captures.hpp>
+#include <tcsolve/core/device_links.hpp>
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/core/timed.hpp>
 
@@ -92,9 +93,7 @@ class Released {
 };
 
 void reach(int ordinal, int other) {
-  int can = 0;
-  check(cudaDeviceCanAccessPeer(&can, ordinal, other));
-  if (can == 0)
+  if (!reaches(ordinal, other))
     throw Unsupported(cat("device ", ordinal, " does not reach the memory of device ", other,
                           ": ranks on these need a link between them; take 'backend: host'"));
   cudaError_t const code = cudaDeviceEnablePeerAccess(other, 0);
@@ -105,6 +104,14 @@ void reach(int ordinal, int other) {
 }
 
 }  // namespace
+
+bool reaches(int ordinal, int other) noexcept {
+  if (ordinal == other) return true;
+  int can = 0;
+  if (cudaDeviceCanAccessPeer(&can, ordinal, other) == cudaSuccess) return can != 0;
+  cudaGetLastError();
+  return false;
+}
 
 SharedMemory::SharedMemory(Device& on, Communicator& ranks, std::size_t bytes)
     : on_(on),
