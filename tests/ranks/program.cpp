@@ -11,6 +11,8 @@
 #include <fstream>
 #include <thread>
 
+#include <tcsolve/core/device.hpp>
+
 namespace tcsolve::cli {
 namespace {
 
@@ -41,6 +43,16 @@ constexpr char const* system_of_12 =
     "problem: {generator: {type: poisson7, n: 12, coefficient: random}, rhs: random}\n"
     "solver: {type: cg, rtol: 1.0e-10}\n"
     "output: {solution: true}\n";
+
+TEST_F(RankedProgram, DevicesThatThereAreNotAreAnError) {
+  std::string why;
+  if (cuda::available(why, 1)) GTEST_SKIP() << "there are two devices";
+  Outcome const o =
+      solve(std::string(system_of_12) + "preconditioner: {type: jacobi}\nbackend: cuda\n",
+            {"--ranks", "2"});
+  EXPECT_EQ(o.code, 5) << o.out << o.err;
+  EXPECT_NE(o.err.find("each needs a device of its own on this host"), std::string::npos) << o.err;
+}
 
 TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {
   std::string const yaml = std::string(system_of_12) + "preconditioner: {type: jacobi}\n";
