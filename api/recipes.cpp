@@ -20,6 +20,7 @@ constexpr char const* ilu = "{type: ilu, drop_tolerance: 0.01}";
 constexpr char const* strong_ilu = "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}";
 constexpr char const* threshold_ic = "{type: ic, drop_tolerance: 0.01, complete_below: 5}";
 constexpr char const* direct = "{type: direct}";
+constexpr char const* amg = "{type: amg, elliptic: true}";
 constexpr char const* jacobi = "{type: jacobi}";
 constexpr char const* gmres = "{type: gmres, restart: 50}";
 constexpr Patience a_digit{.steps = 50, .gain = 0.1};  // a restart of gmres
@@ -70,7 +71,7 @@ void add_jacobi(std::vector<Recipe>& list, std::string const& solver, MatrixFact
                     cheap_iterations(f, rates)});
 }
 
-void add_definite(std::vector<Recipe>& list, std::string const& solver, Offset entries,
+void add_definite(std::vector<Recipe>& list, std::string const& solver, Index rows, Offset entries,
                   bool on_device) {
   std::string const why = "the matrix is symmetric with a positive diagonal";
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
@@ -85,6 +86,17 @@ void add_definite(std::vector<Recipe>& list, std::string const& solver, Offset e
       first.patience = {.steps = 50, .gain = 0.5, .from = 50};
     }
     list.push_back(std::move(first));
+    // What jacobi does not solve soon may take ic, too, more iterations the finer the mesh is. A
+    // hierarchy takes as long as some hundred iterations of jacobi, and is given up where it gains
+    // less than ic would.
+    constexpr Index fine = 20000;
+    if (!on_device && rows >= fine)
+      list.push_back({.solver = solver,
+                      .preconditioner = amg,
+                      .reason = "the matrix looks like one of an elliptic problem",
+                      .definite = true,
+                      .most_iterations = 400,
+                      .patience = {.steps = 25, .gain = 0.1, .from = 5}});
   }
   list.push_back({solver, threshold_ic, why, true, 600});
   list.push_back({solver, direct, why, true, 100});
@@ -157,7 +169,9 @@ MatrixFacts matrix_facts(Context& ctx, DistributedMatrix const& a) {
 }
 
 std::vector<Recipe> for_ranks(std::vector<Recipe> list) {
-  std::erase_if(list, [](Recipe const& r) { return r.complete || r.least_squares; });
+  std::erase_if(list, [](Recipe const& r) {
+    return r.complete || r.least_squares || r.preconditioner == amg;
+  });
   for (Recipe& r : list) {
     if (r.preconditioner.empty()) continue;
     auto const& registry = solver_registries().preconditioners;
@@ -207,7 +221,8 @@ std::vector<Recipe> recipes(MatrixFacts const& f, bool on_device, bool direct_fi
   if (!f.square())
     return {{lsmr, column_scaling, "the matrix is not square: least squares", false, 100000}};
   std::vector<Recipe> list;
-  if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", f.entries, on_device);
+  if (f.symmetric && f.positive_diagonal())
+    add_definite(list, "{type: cg}", f.rows, f.entries, on_device);
   if (!f.symmetric) add_jacobi(list, "{type: bicgstab}", f, on_device, rates);
   add_general(list, gmres, "{type: bicgstab}", f, square_reason(f), direct_first);
   // In exact arithmetic it ends after as many iterations as there are rows.
@@ -225,7 +240,7 @@ std::vector<Recipe> recipes_for(MatrixFacts const& f, bool on_device, SolverNeed
   std::vector<Recipe> list;
   if (!f.square()) return {{"", column_scaling, "the matrix is not square", false, 100000}};
   if (needs.symmetric || needs.definite) {
-    if (f.positive_diagonal()) add_definite(list, "", f.entries, on_device);
+    if (f.positive_diagonal()) add_definite(list, "", f.rows, f.entries, on_device);
     list.push_back({"", "{type: none}", "the matrix is symmetric", false, 5000});
     return list;
   }

@@ -4,8 +4,9 @@
 ///
 ///     not square                     lsmr
 ///     symmetric, positive diagonal   cg with jacobi, on the host while fifty iterations halve the
-///                                    residual; ic; direct. Small systems begin with ic. Where cg finds that it
-///                                    is indefinite, as `square`
+///                                    residual; there, of 20,000 rows and more, amg where A
+///                                    looks elliptic; ic; direct. Small systems begin with ic.
+///                                    Where cg finds that it is indefinite, as `square`
 ///     square                         gmres, for large systems bicgstab, with ilu; a stronger ilu;
 ///                                    direct. Where rows are diagonally dominant, and for some
 ///                                    iterations on every device, bicgstab with jacobi before these
@@ -68,7 +69,7 @@ double seconds_of_incomplete(MatrixFacts const&, double made, Recipe const& next
 std::vector<Recipe> recipes(MatrixFacts const&, bool on_device, bool direct_first = false,
                             FactorRates const& rates = {});
 /// Those of them that several ranks have: a preconditioner of one rank is what each has inside
-/// schwarz, and products with A^T and complete factors are left out.
+/// schwarz, and products with A^T, complete factors and amg are left out.
 std::vector<Recipe> for_ranks(std::vector<Recipe> list);
 /// Preconditioners for a method that has been chosen already, and methods for a preconditioner.
 std::vector<Recipe> recipes_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs,

@@ -10,9 +10,8 @@
 namespace tcsolve::sparse {
 
 /// f(J) for each block of block row I, ascending.
-template <class F>
-TCSOLVE_HD void each_block_column(PatternView const& a, Index r, Index c, std::int64_t I,
-                                  F const& f) {
+template <class A, class F>
+TCSOLVE_HD void each_block_column(A const& a, Index r, Index c, std::int64_t I, F const& f) {
   Offset at[most_block_rows], end[most_block_rows];
   for (Index i = 0; i < r; ++i) at[i] = a.offsets[I * r + i], end[i] = a.offsets[I * r + i + 1];
   for (;;) {
@@ -27,35 +26,43 @@ TCSOLVE_HD void each_block_column(PatternView const& a, Index r, Index c, std::i
 }
 
 struct CountRowBlocks {
-  PatternView a;
-  Index r, c;
-  Offset* count;  // (rows / r + 1)
-  TCSOLVE_HD void operator()(std::int64_t I) const {
+  Index rows, r, c;  // block rows
+  Offset* count;     // (rows + 1)
+  template <class A>
+  TCSOLVE_HD void operator()(A const& a, std::int64_t I) const {
     Offset here = 0;
-    if (I < a.rows / r) each_block_column(a, r, c, I, [&](Index) { ++here; });
+    if (I < rows) each_block_column(a, r, c, I, [&](Index) { ++here; });
     count[I] = here;
   }
 };
 struct FillRowBlocks {
-  PatternView a;
   Index r, c;
   OffsetsView offsets;
   Index* columns;
-  TCSOLVE_HD void operator()(std::int64_t I) const {
+  template <class A>
+  TCSOLVE_HD void operator()(A const& a, std::int64_t I) const {
     Offset to = offsets[I];
     each_block_column(a, r, c, I, [&](Index J) { columns[to++] = J; });
   }
 };
+/// Where each block row begins among all blocks: (rows / r + 1).
 template <class On>
-OwnedPattern blocks_of(On& on, PatternView const& a, Index r, Index c) {
+Offset* offsets_of_blocks(On& on, CsrView<double> const& a, Index r, Index c) {
   Index const rows = a.rows / r;
   std::int64_t const n = std::int64_t{rows} + 1;
   auto* const count = on.template take<Offset>(n);
   auto* const offsets = on.template take<Offset>(n);
-  on.each(n, CountRowBlocks{a, r, c, count});
+  on.each_rows_of_columns(n, r, a, CountRowBlocks{rows, r, c, count});
   on.scan(count, offsets, n, Plus{});
-  OwnedPattern made = with_offsets(on, rows, a.cols / c, offsets);
-  on.each(rows, FillRowBlocks{a, r, c, made.offsets(), made.columns.data()});
+  return offsets;
+}
+template <class On>
+OwnedPattern blocks_of(On& on, PatternView const& pattern, Index r, Index c) {
+  CsrView<double> const a{pattern.rows,    pattern.cols, pattern.entries, pattern.offsets,
+                          pattern.columns, nullptr,      on.space()};
+  Index const rows = a.rows / r;
+  OwnedPattern made = with_offsets(on, rows, a.cols / c, offsets_of_blocks(on, a, r, c));
+  on.each_rows_of_columns(rows, r, a, FillRowBlocks{r, c, made.offsets(), made.columns.data()});
   return made;
 }
 

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string_view>
 
 #include <tcsolve/core/csr_view.hpp>
@@ -77,19 +78,24 @@ SpmspvWay choose_way(Index tile_rows, Index x_tiles, Index x_tile_count, Offset 
 /// bits are cleared by the product that set them.
 template <class T>
 struct SpmspvMemory {
+  struct ReleasePinned {
+    void operator()(Index* p) const noexcept { cuda::release_pinned(p); }
+  };
   Array<std::uint64_t> marked, kept;  ///< a bit a tile
   Array<Index> count, before;         ///< of the words of `kept`
   Array<Index> list, old_list;        ///< tiles
   Array<std::uint64_t> there;
   Array<T> values;
   Array<Index> counts;
+  std::unique_ptr<Index, ReleasePinned> told;  ///< what a device has counted, on the host
+  bool clean = true;                           ///< false: a product did not come to its end
 };
 
 /// y = alpha A x + beta y of a matrix in CSR, by rows: for one that is in no format with tiles. y's
 /// arrays grow where there is no room for its tiles, and stay.
 ///
 ///   throws ShapeError where extents, sides or spaces differ, or alpha and beta do not go with the
-///          semiring
+///          semiring; after a DeviceError or a MemoryError y is of no use
 ///   cost   the columns of A, and the values where they meet x
 template <class S, class T>
 SparseProductNotes multiply_sparse(Context&, CsrView<S> const& a, SparseProduct<T> const& how,

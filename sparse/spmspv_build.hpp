@@ -45,8 +45,8 @@ struct Product {
   Index *count, *before;   ///< (words) of `kept`, where they are scanned
   std::uint64_t* there;    ///< (tiles) what y will hold, at its tile
   T* values;               ///< (tiles, side)
-  Index* counts;           ///< (3): of `list`, 0 before and after; then what there was to tell:
-                           ///< tiles marked and kept
+  Index* count_of_list;    ///< 0 before and after
+  Index* told;             ///< (2): tiles marked and kept, where the host reads them
   SparseVectorView<T> y;   ///< with room for ...
   Index room;              ///< ... so many tiles
   Index *y_place, *y_list;
@@ -118,7 +118,7 @@ struct Mark {
     if (found == 0) return;
     typename Warp::template Of<Index> start;
     warp.each([&](int lane) {
-      start[lane] = lane == 0 ? atomic_add(p.counts, static_cast<Index>(found)) : 0;
+      start[lane] = lane == 0 ? atomic_add(p.count_of_list, static_cast<Index>(found)) : 0;
       first[lane] = 0;
     });
     auto const from = taken_from(warp, start, first);
@@ -255,7 +255,7 @@ struct Place {
     }
     Index const all = kept_before(warp, p.words());
     warp.each([&](int lane) {
-      if (lane == 0) p.counts[0] = 0, p.counts[1] = marked, p.counts[2] = all;
+      if (lane == 0) *p.count_of_list = 0, p.told[0] = marked, p.told[1] = all;
     });
   }
 
@@ -311,7 +311,7 @@ struct Multiply {
     std::int64_t const clearing = (p.words() + 31) / 32;
     if (p.by_columns()) {
       steps.each_warp(p.x.tiles + (p.with_old ? p.old_parts() : 0) + clearing, Mark<P>{p});
-      count = steps.value(p.counts);
+      count = steps.value(p.count_of_list);
     } else {
       steps.each_warp(clearing, ClearKept<P>{p});
     }
@@ -346,6 +346,20 @@ void make_room(Space space, std::int64_t n, SparseVectorArrays<T>& y, P& p) {
   p.room = static_cast<Index>(n);
 }
 
+/// Two counts that the host reads when the steps are done: a device writes them to the host's
+/// memory itself, so that a product ends with its kernel and not with a copy.
+template <class T>
+Index* told_counts(Space space, SpmspvMemory<T>& memory) {
+  if (space == Space::host) return memory.counts.data() + 1;
+  if (!memory.told)
+    memory.told.reset(static_cast<Index*>(cuda::allocate_pinned(2 * sizeof(Index))));
+  return memory.told.get();
+}
+template <class On>
+void wait_for_steps(On& on) {
+  if constexpr (requires { on.device; }) synchronize(on.device);
+}
+
 /// `sums`: (rows) A x by a dense product, or null.
 template <class T, class On, class M>
 SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& below, T const* sums,
@@ -358,6 +372,11 @@ SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& be
   grow(on, memory.counts, 3);
   grow(on, memory.there, tiles);
   grow(on, memory.values, tiles * x.side);
+  if (!memory.clean) {
+    on.clear(memory.marked.data(), static_cast<std::int64_t>(memory.marked.size()));
+    on.clear(memory.counts.data(), 1);
+  }
+  memory.clean = false;
   Product<M, T> p{a,
                   rows,
                   x,
@@ -380,6 +399,7 @@ SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& be
                   memory.there.data(),
                   memory.values.data(),
                   memory.counts.data(),
+                  told_counts(on.space(), memory),
                   y.view,
                   static_cast<Index>(y.list.size()),
                   y.place.data(),
@@ -387,9 +407,9 @@ SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& be
                   y.there.data(),
                   y.values.data()};
   cooperate(on, Multiply<M, T>{p});
-  Index counts[2];
-  on.read(memory.counts.data() + 1, counts, 2);
-  auto const [marked, kept] = counts;
+  wait_for_steps(on);
+  memory.clean = true;
+  Index const marked = p.told[0], kept = p.told[1];
   if (kept > p.room) {
     // A quarter more, so that products which grow little by little do not come here each time.
     make_room(on.space(), std::min(tiles, std::int64_t{kept} + kept / 4), y, p);

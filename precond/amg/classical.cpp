@@ -17,17 +17,27 @@ CoarsePoints coarse_points(Context& ctx, sparse::OwnedPattern const& strong,
   });
 }
 
+double positive_share(Context& ctx, CsrView<double> const& a) {
+  Context::Entry const entry(ctx);
+  auto scope = ctx.arena().scope();
+  auto* const there = scope.take<double>(2);
+  submit(ctx, OffDiagonalSigns{a.rows, a, there});
+  std::array<double, 2> found{};
+  copy_bytes(ctx, found.data(), Space::host, there, ctx.space(), sizeof found);
+  auto const [positive, all] = found;
+  return all > 0 ? positive / all : 0;
+}
+
 bool varies_as_an_m_matrix(Context& ctx, CsrView<double> const& a) {
   Context::Entry const entry(ctx);
   auto scope = ctx.arena().scope();
-  auto* const there = scope.take<double>(4);
+  auto* const there = scope.take<double>(2);
   submit(ctx, DiagonalRange{a.rows, a, there});
-  submit(ctx, OffDiagonalSigns{a.rows, a, there + 2});
-  std::array<double, 4> found{};
+  std::array<double, 2> found{};
   copy_bytes(ctx, found.data(), Space::host, there, ctx.space(), sizeof found);
-  auto const [largest, least_inverse, positive, all] = found;
-  constexpr double far = 100, few = 0.01;
-  return largest * least_inverse >= far && positive <= few * all;
+  auto const [largest, least_inverse] = found;
+  constexpr double far = 100;
+  return largest * least_inverse >= far && positive_share(ctx, a) <= few_positive;
 }
 
 Classical::Classical(Context& ctx, CsrView<double> const& a, Rule const& rule)

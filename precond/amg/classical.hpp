@@ -42,6 +42,12 @@ struct CoarsePoints {
 CoarsePoints coarse_points(Context&, sparse::OwnedPattern const& strong,
                            sparse::OwnedPattern const& strong_transposed);
 
+/// The sum of positive off-diagonal entries over that of the sizes of all; 0 where there are none.
+/// A pass, a wait.
+double positive_share(Context&, CsrView<double> const& a);
+/// At most this share are as good as none.
+constexpr double few_positive = 0.01;
+
 /// Whether classical coarsening suits a matrix better than aggregation: no more than a hundredth of
 /// the off-diagonal sizes is positive, and the diagonal varies by a hundred and more among rows
 /// with couplings. Two passes, two waits.

@@ -54,6 +54,25 @@ bool is_symmetric(Context& ctx, System const& system) {
   return system.symmetric ? *system.symmetric : is_symmetric(ctx, system.matrix);
 }
 
+namespace {
+
+/// With translations that A does not nearly map to zero, but for the boundary, coarse levels
+/// represent nothing that smoothing leaves; nor do they, as a rule, where unknowns that are not of
+/// one node repel each other.
+void require_elliptic(Context& ctx, CsrView<double> const& a, NearNullspace const& space) {
+  constexpr double near = 0.06;
+  double const ratio = space.ratios.empty() ? 0.0 : *std::ranges::max_element(space.ratios);
+  if (!(ratio <= near))
+    throw SetupError(cat("amg: elliptic: |A z| / (|A| |z|) is ", ratio, " for a vector of the ",
+                         "near-nullspace, more than ", near, "; leave out `elliptic`"));
+  if (space.block > 1) return;
+  if (double const positive = positive_share(ctx, a); !(positive <= few_positive))
+    throw SetupError(cat("amg: elliptic: ", positive, " of the off-diagonal entries, by size, are ",
+                         "positive; leave out `elliptic`"));
+}
+
+}  // namespace
+
 AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params) {
   CsrView<double> const& a = system.matrix;
   if (a.rows != a.cols)
@@ -63,6 +82,7 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params) 
   NearNullspace space;
   (*clock)(ctx, SetupPart::near_nullspace, [&] {
     space = near_nullspace(ctx, system, params.near_nullspace);
+    if (params.elliptic) require_elliptic(ctx, a, space);
     bool const has_levels = a.rows > params.coarse_size;
     if (params.near_nullspace.learn > 0 && has_levels)
       space = learned(ctx, system, params, std::move(space));

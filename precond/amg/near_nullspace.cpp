@@ -30,14 +30,20 @@ std::vector<double> points_of(NearNullspaceParams const& params) {
 void centre(std::vector<double>& points, Index nodes, Index dim) {
   std::vector<double> mean(dim, 0.0);
   for (Index i = 0; i < nodes; ++i)
-    for (Index c = 0; c < dim; ++c) mean[c] += points[std::size_t(i) * dim + c] / nodes;
+    for (Index c = 0; c < dim; ++c) mean[c] += points[std::size_t(i) * dim + c];
+  for (double& m : mean) m /= nodes;
   double farthest = 0;
-  for (std::size_t e = 0; e < points.size(); ++e) {
-    points[e] -= mean[e % dim];
-    farthest = std::max(farthest, std::abs(points[e]));
-  }
-  if (farthest > 0)
-    for (double& p : points) p = std::ldexp(p, -std::ilogb(farthest));
+  for (Index i = 0; i < nodes; ++i)
+    for (Index c = 0; c < dim; ++c) {
+      double& p = points[std::size_t(i) * dim + c];
+      p -= mean[c];
+      farthest = std::max(farthest, std::abs(p));
+    }
+  if (!(farthest > 0)) return;
+  int const e = -std::ilogb(farthest);
+  double const scale = std::ldexp(1.0, e);
+  constexpr int far = 1000;  // where it is no power of two
+  for (double& p : points) p = std::abs(e) < far ? p * scale : std::ldexp(p, e);
 }
 
 }  // namespace
@@ -45,11 +51,13 @@ void centre(std::vector<double>& points, Index nodes, Index dim) {
 std::vector<double> cancellation(Context& ctx, CsrView<double> const& a, double const* B,
                                  Index count) {
   constexpr int most = Cancellation::most;
+  // A prime, so that no unknown of a node is left out.
+  constexpr Index looked_at = 65521;
   auto scope = ctx.arena().scope();
   double* const there = scope.take<double>(2 * most);
   std::vector<double> ratios;
   for (Index first = 0; first < count; first += most) {
-    submit(ctx, Cancellation{a.rows, a, B, count, first, there});
+    submit(ctx, Cancellation{std::min(a.rows, looked_at), a, B, count, first, there});
     std::array<double, 2 * most> sums{};
     copy_bytes(ctx, sums.data(), Space::host, there, ctx.space(), sizeof sums);
     for (int c = 0; c < std::min(most, count - first); ++c)

@@ -98,7 +98,7 @@ struct SymmetricProduct {
 };
 
 /// Of up to `most` columns z of B, from `first` on: sum_i |sum_j a_ij z_j| and, `most` places
-/// further, sum_i sum_j |a_ij z_j|.
+/// further, sum_i sum_j |a_ij z_j|, of n rows i, evenly spread.
 struct Cancellation {
   static constexpr char const* name = "cancellation";
   static constexpr int most = 8;
@@ -110,7 +110,8 @@ struct Cancellation {
   double const* B;  // (cols x count), by rows
   Index count, first;
   double* out;  // (2 most)
-  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double* sum) const {
+    std::int64_t const i = n == a.rows ? e : e * a.rows / n;
     Index const left = count - first, columns = left < most ? left : most;
     double row[most] = {}, size[most] = {};
     for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {

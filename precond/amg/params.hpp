@@ -79,6 +79,7 @@ struct AmgParams {
   int max_levels = 20;
   int coarse_size = 256;
   double max_complexity = 3;
+  bool elliptic = false;
   AmgReuse reuse = AmgReuse::exact;
   std::string format = "auto";
   AmgValues values = AmgValues::automatic;
@@ -128,6 +129,10 @@ struct AmgParams {
         field(&P::max_complexity, "max_complexity", at_least(1.0),
               "entries of all levels over A's; a level that would exceed it is made without "
               "smoothing, or of fewer coarse points, and refused if that does not help"),
+        field(&P::elliptic, "elliptic",
+              "refuse, before levels are made, a matrix that does not look like one of an elliptic "
+              "problem: constants of each unknown of a node are far from its near-nullspace, or "
+              "there is one unknown a node and off-diagonal entries are positive"),
         field(
             &P::reuse, "reuse",
             "what stays for new values: pattern, the aggregates and the levels' patterns whatever "

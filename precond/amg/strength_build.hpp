@@ -1,105 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The strength graph, written once for both backends (kernels/convert.hpp). The blocks of a node's
-/// rows are met in ascending order by walking these rows side by side.
+/// The strength graph, written once for both backends (kernels/convert.hpp). It is found in the
+/// matrix of nodes: where a node is a row that is A, else the blocks of A, each with the square of
+/// its norm as value.
 #pragma once
 
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/precond/amg/strength.hpp>
+#include <tcsolve/sparse/blocks_build.hpp>
 #include <tcsolve/sparse/pattern_build.hpp>
 
 namespace tcsolve {
 
-/// f(J, squares, k) for each node J whose block in the rows of node I has entries, ascending;
-/// squares: the sum of those of the entries times scale^2, 0 where there are no values; k: one of
-/// these entries.
-template <class F>
-TCSOLVE_HD void each_block(CsrView<double> const& a, Index block, double scale, std::int64_t I,
-                           F const& f) {
-  Offset at[most_node_rows], end[most_node_rows];
-  for (Index r = 0; r < block; ++r) {
-    at[r] = a.offsets[I * block + r];
-    end[r] = a.offsets[I * block + r + 1];
-  }
-  for (;;) {
-    Index next = -1;
-    for (Index r = 0; r < block; ++r)
-      if (at[r] < end[r] && (next < 0 || a.columns[at[r]] / block < next))
-        next = a.columns[at[r]] / block;
-    if (next < 0) return;
-    double squares = 0;
-    Offset one = 0;
-    for (Index r = 0; r < block; ++r)
-      for (; at[r] < end[r] && a.columns[at[r]] / block == next; ++at[r]) {
-        one = at[r];
-        if (a.values == nullptr) continue;
-        double const v = a.values[at[r]] * scale;
-        squares += v * v;
-      }
-    f(next, squares, one);
-  }
-}
-
-template <class F>
-struct OfNode {
+/// The squares of the norms of the blocks of node I, the sum of those of its entries times scale^2,
+/// a block by a lane.
+struct SquareBlocks {
   CsrView<double> a;
-  F f;
-  TCSOLVE_HD void operator()(std::int64_t I) const { f(a, I); }
+  PatternView blocks;
+  Index block;
+  double scale;
+  double* square;
+  TCSOLVE_HD double of(std::int64_t I, Offset m, Offset blocks_here, Index J) const {
+    double sum = 0;
+    for (Index r = 0; r < block; ++r) {
+      std::int64_t const row = I * block + r;
+      Offset const begin = a.offsets[row], end = a.offsets[row + 1];
+      bool const full = end - begin == blocks_here * block;
+      Offset k = full ? begin + m * block
+                      : begin + sparse::first_not_below(a.columns + begin, end - begin, J * block);
+      Offset const stop = full ? k + block : end;
+      for (; k < stop && (full || a.columns[k] / block == J); ++k) {
+        double const v = a.values[k] * scale;
+        sum += v * v;
+      }
+    }
+    return sum;
+  }
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t I) const {
+    Offset const begin = blocks.offsets[I], n = blocks.offsets[I + 1] - begin;
+    warp.each([&](int lane) {
+      for (Offset m = lane; m < n; m += 32)
+        square[begin + m] = of(I, m, n, blocks.columns[begin + m]);
+    });
+  }
 };
-/// f(a, I) for nodes; where a node is a row its entries lie near.
-template <class On, class F>
-void each_node(On& on, std::int64_t n, CsrView<double> const& a, Index block, F const& f) {
-  if (block == 1)
-    on.each_row(n, a, f);
-  else
-    on.each(n, OfNode<F>{a, f});
+
+/// The matrix of nodes.
+struct NodeMatrix {
+  sparse::OwnedPattern blocks;  ///< where a node has several rows
+  CsrView<double> view;
+};
+template <class On>
+NodeMatrix node_matrix(On& on, CsrView<double> const& a, Index block, double scale) {
+  if (block == 1) return {{}, a};
+  NodeMatrix made{sparse::blocks_of(on, a, block, block), {}};
+  auto* const square = on.template take<double>(static_cast<std::size_t>(made.blocks.entries));
+  on.each_warp(made.blocks.rows, SquareBlocks{a, made.blocks.view(), block, scale, square});
+  made.view = made.blocks.with(static_cast<double const*>(square));
+  return made;
 }
 
-struct CountNodeBlocks {
-  Index block, nodes;
-  Offset* count;  // (nodes + 1)
-  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
-    Offset here = 0;
-    if (I < nodes) each_block(a, block, 1, I, [&](Index, double, Offset) { ++here; });
-    count[I] = here;
+struct StrongRows {
+  Index nodes;
+  bool squared;  ///< values are squares already
+  double scale, theta;
+  double const* own;  ///< (nodes) N_II^2
+  /// N_IJ^2 of a value.
+  TCSOLVE_HD double size(double v) const {
+    if (squared) return v;
+    double const scaled = v * scale;
+    return scaled * scaled;
+  }
+  /// The test of both sides' ratios: N_IJ^2 / N_II^2 N_IJ^2 / N_JJ^2 > theta^4.
+  TCSOLVE_HD bool strong(std::int64_t I, Index J, double s) const {
+    if (J == I || s == 0) return false;
+    double const bound = theta * theta;
+    return !((s / own[I]) * (s / own[J]) <= bound * bound);
   }
 };
 
 /// N_II^2
 struct SquareOfNode {
-  Index block;
-  double scale;
-  double* square;
-  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
-    double own = 0;
-    each_block(a, block, scale, I, [&](Index J, double s, Offset) { own = J == I ? s : own; });
-    square[I] = own;
-  }
-};
-
-struct StrongRows {
-  Index block, nodes;
-  double scale, theta;
-  double const* square;
-  /// The test of both sides' ratios: N_IJ^2 / N_II^2 N_IJ^2 / N_JJ^2 > theta^4.
-  TCSOLVE_HD bool strong(std::int64_t I, Index J, double s) const {
-    if (J == I || s == 0) return false;
-    double const bound = theta * theta;
-    return !((s / square[I]) * (s / square[J]) <= bound * bound);
+  StrongRows rows;
+  double* own;
+  TCSOLVE_HD void operator()(CsrView<double> const& m, std::int64_t I) const {
+    double square = 0;
+    for (Offset k = m.offsets[I], end = m.offsets[I + 1]; k < end; ++k)
+      if (m.columns[k] == I) square = rows.size(m.values[k]);
+    own[I] = square;
   }
 };
 struct CountStrong {
   StrongRows rows;
   Offset* count;       // (nodes + 1)
   std::int32_t* weak;  // (nodes + 1)
-  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
+  TCSOLVE_HD void operator()(CsrView<double> const& m, std::int64_t I) const {
     Offset here = 0;
     bool coupled = false;
     if (I < rows.nodes)
-      each_block(a, rows.block, rows.scale, I, [&](Index J, double s, Offset) {
-        here += rows.strong(I, J, s);
-        coupled = coupled || (J != I && s != 0);
-      });
+      for (Offset k = m.offsets[I], end = m.offsets[I + 1]; k < end; ++k) {
+        double const s = rows.size(m.values[k]);
+        here += rows.strong(I, m.columns[k], s);
+        coupled = coupled || (m.columns[k] != I && s != 0);
+      }
     count[I] = here;
     weak[I] = coupled && here == 0;
   }
@@ -108,11 +112,10 @@ struct FillStrong {
   StrongRows rows;
   OffsetsView offsets;
   Index* columns;
-  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
+  TCSOLVE_HD void operator()(CsrView<double> const& m, std::int64_t I) const {
     Offset to = offsets[I];
-    each_block(a, rows.block, rows.scale, I, [&](Index J, double s, Offset) {
-      if (rows.strong(I, J, s)) columns[to++] = J;
-    });
+    for (Offset k = m.offsets[I], end = m.offsets[I + 1]; k < end; ++k)
+      if (rows.strong(I, m.columns[k], rows.size(m.values[k]))) columns[to++] = m.columns[k];
   }
 };
 struct KeepStrong {
@@ -132,26 +135,33 @@ struct KeepStrong {
 };
 
 template <class On>
+StrongRows strong_rows(On& on, NodeMatrix const& m, Index block, double theta, double scale) {
+  Index const nodes = m.view.rows;
+  auto* const own = on.template take<double>(static_cast<std::size_t>(nodes));
+  StrongRows const rows{nodes, block > 1, scale, theta, own};
+  on.each_row(nodes, m.view, SquareOfNode{rows, own});
+  return rows;
+}
+
+template <class On>
 StrengthGraph strength_graph(On& on, CsrView<double> const& a, Index block, double theta,
                              double scale) {
-  Index const nodes = a.rows / block;
-  std::int64_t const n = std::int64_t{nodes} + 1;
-  auto* const square = on.template take<double>(n);
+  NodeMatrix const m = node_matrix(on, a, block, scale);
+  StrongRows const rows = strong_rows(on, m, block, theta, scale);
+  std::int64_t const n = std::int64_t{rows.nodes} + 1;
   auto* const count = on.template take<Offset>(n);
   auto* const offsets = on.template take<Offset>(n);
   auto* const weak = on.template take<std::int32_t>(n);
   auto* const before = on.template take<std::int32_t>(n);
-  each_node(on, nodes, a, block, SquareOfNode{block, scale, square});
-  StrongRows const rows{block, nodes, scale, theta, square};
-  each_node(on, n, a, block, CountStrong{rows, count, weak});
+  on.each_row(n, m.view, CountStrong{rows, count, weak});
   on.scan(count, offsets, n, Plus{});
   on.scan(weak, before, n, Plus{});
   StrengthGraph made;
-  made.strong = sparse::with_offsets(on, nodes, nodes, offsets);
+  made.strong = sparse::with_offsets(on, rows.nodes, rows.nodes, offsets);
   made.keep = Array<std::uint8_t>(on.space(), static_cast<std::size_t>(a.entries));
-  on.read(before + nodes, &made.weak, 1);
-  each_node(on, nodes, a, block,
-            FillStrong{rows, made.strong.offsets(), made.strong.columns.data()});
+  on.read(before + rows.nodes, &made.weak, 1);
+  on.each_row(rows.nodes, m.view,
+              FillStrong{rows, made.strong.offsets(), made.strong.columns.data()});
   on.each_row(
       a.rows, a,
       KeepStrong{block, made.strong.offsets(), made.strong.columns.data(), made.keep.data()});
@@ -160,40 +170,37 @@ StrengthGraph strength_graph(On& on, CsrView<double> const& a, Index block, doub
 
 template <class On>
 Offset count_blocks(On& on, CsrView<double> const& a, Index block) {
-  Index const nodes = a.rows / block;
-  std::int64_t const n = std::int64_t{nodes} + 1;
-  auto* const count = on.template take<Offset>(n);
-  auto* const before = on.template take<Offset>(n);
-  CsrView<double> pattern = a;
-  pattern.values = nullptr;
-  on.each(n, OfNode<CountNodeBlocks>{pattern, {block, nodes, count}});
-  on.scan(count, before, n, Plus{});
   Offset blocks = 0;
-  on.read(before + nodes, &blocks, 1);
+  on.read(sparse::offsets_of_blocks(on, a, block, block) + a.rows / block, &blocks, 1);
   return blocks;
 }
 
 /// An entry is kept within a node and between strongly coupled ones.
 struct SeekDifference {
   StrongRows rows;
+  Index block;
+  CsrView<double> m;
   std::uint8_t const* keep;
   std::int32_t* differs;
-  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t I) const {
-    each_block(a, rows.block, rows.scale, I, [&](Index J, double s, Offset k) {
-      bool const kept = J == I || rows.strong(I, J, s);
+  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
+    std::int64_t const I = i / block;
+    Offset at = m.offsets[I];
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+      Index const J = a.columns[k] / block;
+      while (m.columns[at] < J) ++at;
+      bool const kept = J == I || rows.strong(I, J, rows.size(m.values[at]));
       if ((keep[k] != 0) != kept) put(differs, 1);
-    });
+    }
   }
 };
 template <class On>
 bool same_couplings(On& on, CsrView<double> const& a, Index block, double theta, double scale,
                     std::uint8_t const* keep) {
-  Index const nodes = a.rows / block;
-  auto* const square = on.template take<double>(nodes);
+  NodeMatrix const m = node_matrix(on, a, block, scale);
+  StrongRows const rows = strong_rows(on, m, block, theta, scale);
   auto* const flag = on.template take<std::int32_t>(1);
   on.clear(flag, 1);
-  each_node(on, nodes, a, block, SquareOfNode{block, scale, square});
-  each_node(on, nodes, a, block, SeekDifference{{block, nodes, scale, theta, square}, keep, flag});
+  on.each_row(a.rows, a, SeekDifference{rows, block, m.view, keep, flag});
   std::int32_t differs = 0;
   on.read(flag, &differs, 1);
   return differs == 0;

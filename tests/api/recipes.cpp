@@ -47,6 +47,27 @@ TEST(ChoicesOnADevice, TryFewerCheapIterationsWhereTheseCostMore) {
   EXPECT_GE(slower, 30);
 }
 
+/// A hierarchy comes after jacobi, on the host, for systems that are large.
+TEST(ChoicesOnAHost, TakeAHierarchyWhereJacobiIsSlow) {
+  MatrixFacts const large{.rows = 20000, .cols = 20000, .entries = 140000, .symmetric = true};
+  MatrixFacts smaller = large, general = large;
+  smaller.rows = smaller.cols = 19999;
+  general.symmetric = false;
+  auto const place = [](std::vector<Recipe> const& list) {
+    auto const at = std::ranges::find(list, "{type: amg, elliptic: true}", &Recipe::preconditioner);
+    return at == list.end() ? -1 : static_cast<int>(at - list.begin());
+  };
+  std::vector<Recipe> const list = recipes(large, false);
+  ASSERT_EQ(place(list), 1);
+  EXPECT_EQ(list[0].preconditioner, "{type: jacobi}");
+  EXPECT_TRUE(list[1].definite);
+  EXPECT_GT(list[1].patience.steps, 0);
+  EXPECT_EQ(place(recipes(smaller, false)), -1);
+  EXPECT_EQ(place(recipes(general, false)), -1);
+  EXPECT_EQ(place(recipes(large, true)), -1);
+  EXPECT_EQ(place(for_ranks(list)), -1);
+}
+
 TEST(ChoicesOnADevice, PredictAnotherIncompleteFactorisation) {
   MatrixFacts const f{.rows = 1000, .cols = 1000, .entries = 10000};
   Recipe const trial{.most_iterations = 400, .patience = {.steps = 50}},

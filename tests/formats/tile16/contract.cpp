@@ -2,6 +2,7 @@
 /// Tiles of 16 x 16 inside: there and back, the same arrays from host and device, the drawn kind of
 /// example, products of sparse vectors both ways. Dense products are in operator_contract.cpp with
 /// all other formats.
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/formats/tile16/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
@@ -123,6 +124,17 @@ TYPED_TEST(Tile16Contract, SparseProductsAreThoseOfTheDefinition) {
       if (this->HasFatalFailure()) return;
     }
   }
+}
+
+/// Each step as a kernel of its own, where the device runs no cooperative one.
+TYPED_TEST(Tile16Contract, SparseProductsWithoutCooperativeLaunchesAreTheSame) {
+  using S = typename TestFixture::T;
+  using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
+  struct Refused {
+    Refused() { faults::refuse_cooperative_launches(true); }
+    ~Refused() { faults::refuse_cooperative_launches(false); }
+  } const refused;
+  expect_sparse_products<S, T>(this->ctx(), generate(Poisson27Params{.n = 6}), {});
 }
 
 /// By its own choice: few tiles of x by columns, most of them by a dense product, for plus_times.

@@ -2,6 +2,7 @@
 /// Patterns of level 0 and level schedules that are made where the matrix lies
 /// (factors/make/level_zero.hpp), against the host's serial loops; factorisations from them,
 /// without the matrix on the host.
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/factors/factorisation.hpp>
 #include <tcsolve/factors/make/level_zero.hpp>
 #include <tcsolve/io/generate/generators.hpp>
@@ -103,6 +104,17 @@ TEST_P(LevelZeros, PatternsAndSchedulesAreThoseOfTheHost) {
     JointFactors const wanted(ctx(), std::make_shared<TriangularFactors>(patterns));
     same(JointFactors(ctx(), std::move(*made)), wanted);
   }
+}
+
+TEST_P(LevelZeros, SchedulesWithoutCooperativeLaunchesAreTheSame) {
+  struct Refused {
+    Refused() { faults::refuse_cooperative_launches(true); }
+    ~Refused() { faults::refuse_cooperative_launches(false); }
+  } const refused;
+  Csr<double> const a = dominant(400, 5, 2);
+  CsrStorage<double> const there(ctx(), a.view());
+  same(JointFactors(ctx(), *level_zero(ctx(), there.view(), 1 << 20)),
+       JointFactors(ctx(), std::make_shared<TriangularFactors>(fill_pattern(a, 0))));
 }
 
 TEST_P(LevelZeros, GiveUpBeyondTheirLevels) {

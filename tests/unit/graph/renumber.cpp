@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Orders, reordered matrices and their measure, made level by level and row by row
 /// (graph/reorder/renumber.hpp) on either side, against the serial code on the host.
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/graph/reorder/cuthill_mckee.hpp>
 #include <tcsolve/graph/reorder/locality.hpp>
 #include <tcsolve/graph/reorder/renumber.hpp>
@@ -118,6 +119,15 @@ TYPED_TEST(Renumber, CuthillMckeeByLevelsIsThatByVertices) {
       EXPECT_EQ(*got, wanted) << (one_kernel ? "one kernel" : "a kernel a level");
     }
   }
+}
+
+TYPED_TEST(Renumber, CuthillMckeeWithoutCooperativeLaunchesIsTheSame) {
+  Csr<double> const a = shuffled(generate(Poisson7Params{.n = 15}));
+  struct Refused {
+    Refused() { faults::refuse_cooperative_launches(true); }
+    ~Refused() { faults::refuse_cooperative_launches(false); }
+  } const refused;
+  EXPECT_EQ(by_levels(this->ctx(), a), reverse_cuthill_mckee(Pattern(a)));
 }
 
 /// Levels of more parents than a warp sums, where the children are scanned instead.

@@ -398,6 +398,27 @@ TEST(AmgCoarse, AnIndefiniteMatrixIsRefused) {
   EXPECT_THROW(coarse_inverse(a, {}), SetupError);
 }
 
+/// With `elliptic` a matrix has to look like one.
+TEST_P(Amg, MatricesThatAreNotEllipticAreRefusedWhereThatIsAsked) {
+  Csr<double> const grid = generate(Poisson7Params{.n = 20});
+  Csr<double> massive = grid, positive = grid;  // a large diagonal; couplings of both signs
+  for (Index i = 0; i < grid.rows; ++i)
+    for (Offset k = grid.offsets[i]; k < grid.offsets[i + 1]; ++k) {
+      Index const j = grid.columns[k];
+      if (j == i) massive.values[k] *= 2;
+      if (j == i) positive.values[k] = 4.1;
+      if (std::abs(j - i) == 1) positive.values[k] = 0.05;
+    }
+  Csr<double> const solid = generate(ElasticityParams{.n = 20, .coefficient = Coefficient::random});
+  AmgParams const asked{.elliptic = true};
+  EXPECT_NO_THROW(made(grid, asked));
+  EXPECT_NO_THROW(made(solid, asked));
+  EXPECT_NO_THROW(made(massive));
+  EXPECT_NO_THROW(made(positive));
+  EXPECT_THAT(message_of<SetupError>([&] { made(massive, asked); }), HasSubstr("|A z|"));
+  EXPECT_THAT(message_of<SetupError>([&] { made(positive, asked); }), HasSubstr("positive"));
+}
+
 TEST_P(Amg, WhatItCannotTakeIsRefusedByName) {
   Csr<double> const good = generate(Poisson7Params{.n = 8});
   auto const at = [&](Index row, double v) {
