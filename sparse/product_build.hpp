@@ -56,14 +56,13 @@ inline int lanes_for(ProductLimits const& limits, int size, Offset rows) {
   return size < thread_sizes && rows >= limits.few ? 1 : 32;
 }
 
-/// column to an empty slot: -1, else what is there. Lanes look first, since most find their column.
+/// column to an empty slot: -1, else what is there. One lane needs no locked instruction.
 template <class Group>
 TCSOLVE_HD Index claim(Group const& group, Index& slot, Index column) {
-  Index const seen = glance(&slot);
-  if (seen != -1) return seen;
   if (group.lanes() > 1) return atomic_replace(&slot, -1, column);
-  slot = column;
-  return -1;
+  Index const seen = slot;
+  if (seen == -1) slot = column;
+  return seen;
 }
 
 /// Where row k of B lies.

@@ -83,9 +83,11 @@ MemoryNeed foretold(Context& ctx, AmgHierarchy const& made) {
     AmgTransfer const& transfer = made.transfer(l);
     // A itself is the caller's where it is FP64.
     bool const given = l == 0 && !narrow && params.format == "auto";
-    stored = given ? 0.0 : stored_bytes(ctx, params, made.matrix(l), products);
+    stored = given ? 0.0
+                   : stored_bytes(ctx, params, made.matrix(l), products,
+                                  l == 0 || made.node_rows(l) > 1);
     for (CsrView<double> const& part : {transfer.P(), transfer.R()})
-      stored += stored_bytes(ctx, params, part, amg_iterations);
+      stored += stored_bytes(ctx, params, part, amg_iterations, false);
     stored += vector * levels[l].rows;
     need.space += stored;
   }
@@ -103,9 +105,10 @@ MemoryNeed foretold(Context& ctx, AmgHierarchy const& made) {
     if (rows <= params.coarse_size) need.space += 12 * rows * rows + 4 * rows;
   }
   double const indices = made.symmetric() ? 0 : 4;
-  need.space += rows <= params.coarse_size
-                    ? (vector + indices) * rows * rows
-                    : stored_bytes(ctx, params, made.matrix(last), products) + vector * rows;
+  need.space += rows <= params.coarse_size ? (vector + indices) * rows * rows
+                                           : stored_bytes(ctx, params, made.matrix(last), products,
+                                                          last == 0 || made.node_rows(last) > 1) +
+                                                 vector * rows;
   return need;
 }
 

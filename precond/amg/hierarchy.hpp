@@ -52,6 +52,8 @@ class AmgHierarchy {
   std::vector<AmgLevel> const& levels() const { return levels_; }
   /// To each level from the one before it.
   AmgTransfer const& transfer(std::size_t level) const { return *transfers_[level]; }
+  /// Of a node of a level.
+  Index node_rows(std::size_t level) const { return level == 0 ? block_ : vectors_; }
   bool is_coarsest(std::size_t level) const { return level == transfers_.size(); }
   /// A_l, in the Context's space; that of level 0 is the caller's, and lies there as long as his.
   CsrView<double> matrix(std::size_t level) const {

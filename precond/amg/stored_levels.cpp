@@ -16,6 +16,22 @@ namespace {
 /// A plan takes longer than products with a smaller matrix can gain.
 constexpr Offset planned_entries = 100'000;
 
+/// By the rows alone, where a plan is not to be thorough: what else formats go by takes passes over
+/// the matrix that it does not give back.
+Plan plan_of(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest const& request,
+             CostTable const& table, bool thorough) {
+  return thorough ? make_plan(ctx, a, seen, request, table)
+                  : make_plan(seen.most(), request, table);
+}
+
+/// What a matrix of a level is multiplied for.
+struct LevelUse {
+  double applies;  ///< about
+  /// The plan looks for diagonals, tiles and blocks: the finest matrix has the larger part of a
+  /// cycle's products, and nodes of several rows have blocks.
+  bool thorough;
+};
+
 /// Stores matrices in formats. T is the type of the vectors.
 template <class T>
 class Store {
@@ -28,14 +44,14 @@ class Store {
   }
 
   /// The matrix scaled and rounded to `values`; in FP32 where it would lose an entry that `keep`
-  /// (null: none) holds to be strong. `applies`: how often it is multiplied by, about.
+  /// (null: none) holds to be strong.
   StoredMatrix<T> operator()(CsrView<double> const& a, LevelScale const& scale,
-                             std::uint8_t const* keep, Real values, double applies) const {
+                             std::uint8_t const* keep, Real values, LevelUse const& use) const {
     StoredMatrix<T> made;
     auto const as = [&]<class S>(S) {
       auto scope = ctx_.arena().scope();
       if (auto const narrow = scaled<S>(a, scale, keep, scope))
-        made = in_a_format<S>(a, *narrow, Arrays::copied, applies);
+        made = in_a_format<S>(a, *narrow, Arrays::copied, use);
       return made.A != nullptr;
     };
     if (values == Real::f16 && as(half())) return made;
@@ -46,8 +62,8 @@ class Store {
     return made;
   }
   /// FP64 as it is; csr borrows the arrays.
-  StoredMatrix<T> as_it_is(CsrView<T> const& a, double applies) const {
-    return in_a_format<T>(a, a, Arrays::borrowed, applies);
+  StoredMatrix<T> as_it_is(CsrView<T> const& a, LevelUse const& use) const {
+    return in_a_format<T>(a, a, Arrays::borrowed, use);
   }
 
   /// New values for what operator() made of `values`; false where it does not hold them, or where
@@ -99,7 +115,7 @@ class Store {
 
   template <class S>
   StoredMatrix<T> in_a_format(CsrView<double> const& a, CsrView<S> const& stored, Arrays arrays,
-                              double applies) const {
+                              LevelUse const& use) const {
     Survey seen = survey(ctx_, a);
     auto const made = [&](Format const& format) -> StoredMatrix<T> {
       StoredMatrix<T> one{nullptr, &format, real_of<S>,
@@ -115,7 +131,7 @@ class Store {
       return one;
     };
     PlanRequest const request{
-        .values = real_of<S>, .vectors = real_of<T>, .applies = applies, .persistent = false};
+        .values = real_of<S>, .vectors = real_of<T>, .applies = use.applies, .persistent = false};
     if (named_ != nullptr) {
       seen.look(ctx_, a);
       if (why_not(*named_, seen.least(), request).empty())
@@ -123,7 +139,7 @@ class Store {
       return made(formats().source());
     }
     if (a.entries < planned_entries) return made(formats().source());
-    Plan const plan = make_plan(ctx_, a, seen, request, *table_);
+    Plan const plan = plan_of(ctx_, a, seen, request, *table_, use.thorough);
     for (Candidate const& c : plan.candidates)
       if (c.excluded.empty())
         if (auto one = made(*c.format); one.A) return one;
@@ -166,17 +182,17 @@ AmgTypes types_of(Context const& ctx, AmgParams const& p) {
   return types;
 }
 
-double stored_bytes(Context& ctx, AmgParams const& params, CsrView<double> const& a,
-                    double applies) {
+double stored_bytes(Context& ctx, AmgParams const& params, CsrView<double> const& a, double applies,
+                    bool thorough) {
   auto const [values, vectors] = types_of(ctx, params);
   bool const borrowed = values == Real::f64 && vectors == Real::f64;
   double const csr =
       borrowed ? 0.0 : (double(size_of(values)) + 4) * double(a.entries) + 4.0 * a.rows;
   if (params.format != "auto" || a.entries < planned_entries) return csr;
   Survey seen = survey(ctx, a);
-  Plan const plan = make_plan(
-      ctx, a, seen, {.values = values, .vectors = vectors, .applies = applies, .persistent = false},
-      CostTable::shipped(ctx));
+  PlanRequest const request{
+      .values = values, .vectors = vectors, .applies = applies, .persistent = false};
+  Plan const plan = plan_of(ctx, a, seen, request, CostTable::shipped(ctx), thorough);
   Candidate const& taken = plan.candidates.front();
   return taken.format->converted ? taken.bytes : csr;
 }
@@ -240,13 +256,15 @@ void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F con
       if (given) to.A = from.A;
     if (!given) {
       std::uint8_t const* const keep = made.is_coarsest(l) ? nullptr : made.transfer(l).strong();
-      f(held_[l].A, a, LevelScale{-h, own, own}, keep, products);
+      bool const thorough = l == 0 || made.node_rows(l) > 1;
+      f(held_[l].A, a, LevelScale{-h, own, own}, keep, LevelUse{products, thorough});
       to.A = held_[l].A.A, to.values = held_[l].A.values;
     }
     if (made.is_coarsest(l)) continue;
     AmgTransfer const& transfer = made.transfer(l);
-    f(held_[l].P, transfer.P(), LevelScale{0, own, next, true, false}, nullptr, amg_iterations);
-    f(held_[l].R, transfer.R(), LevelScale{0, next, own, false, true}, nullptr, amg_iterations);
+    LevelUse const once{amg_iterations, false};
+    f(held_[l].P, transfer.P(), LevelScale{0, own, next, true, false}, nullptr, once);
+    f(held_[l].R, transfer.R(), LevelScale{0, next, own, false, true}, nullptr, once);
     to.P = held_[l].P.A, to.R = held_[l].R.A;
   }
 }
@@ -259,13 +277,13 @@ StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made)
   Store<T> const store(ctx, made.params());
   take_numbers(ctx, made,
                [&](StoredMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
-                   std::uint8_t const* keep, double applies) {
+                   std::uint8_t const* keep, LevelUse const& use) {
                  if constexpr (std::is_same_v<T, double>)
                    if (as_it_is) {
-                     held = store.as_it_is(a, applies);
+                     held = store.as_it_is(a, use);
                      return;
                    }
-                 held = store(a, scale, keep, values, applies);
+                 held = store(a, scale, keep, values, use);
                });
 }
 
@@ -278,7 +296,7 @@ bool StoredLevels<T>::renew(Context& ctx, AmgHierarchy const& made) {
   if (!holds) return false;
   take_numbers(ctx, made,
                [&](StoredMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
-                   std::uint8_t const* keep, double) {
+                   std::uint8_t const* keep, LevelUse const&) {
                  if (!holds) return;
                  if constexpr (std::is_same_v<T, double>)
                    if (as_it_is) {

@@ -28,8 +28,9 @@ AmgTypes types_of(Context const&, AmgParams const&);
 constexpr double amg_iterations = 25;
 /// Bytes of a matrix of a level as it is stored for an application, which multiplies by it so many
 /// times; none where FP64 in csr borrows it. Cost: a plan where the matrix has more than a few
-/// thousand rows.
-double stored_bytes(Context&, AmgParams const&, CsrView<double> const& a, double applies);
+/// thousand rows; thorough: by more than these.
+double stored_bytes(Context&, AmgParams const&, CsrView<double> const& a, double applies,
+                    bool thorough);
 
 /// T is the type of the vectors.
 template <class T>
@@ -74,7 +75,7 @@ class StoredLevels {
   HierarchyFacts facts(AmgHierarchy const&) const;
 
  private:
-  /// Scales, weights and the inverse; f(level, matrix, a, scale, keep, applies) for each A, P and R
+  /// Scales, weights and the inverse; f(matrix, a, scale, keep, use) for each A, P and R
   /// that is stored, of which `matrix` is to become the operator.
   template <class F>
   void take_numbers(Context&, AmgHierarchy const&, F const& f);
