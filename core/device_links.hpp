@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which devices write into each other's memory. Defined in core/cuda/peers.cpp, or in
+/// core/cuda_absent.cpp.
+#pragma once
+
+namespace tcsolve::cuda {
+
+/// Whether kernels of device `ordinal` reach the memory of device `other`; false where there is
+/// none, true for itself.
+bool reaches(int ordinal, int other) noexcept;
+
+}  // namespace tcsolve::cuda
