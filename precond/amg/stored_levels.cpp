@@ -45,9 +45,9 @@ class Store {
 
   /// The matrix scaled and rounded to `values`; in FP32 where it would lose an entry that `keep`
   /// (null: none) holds to be strong.
-  StoredMatrix<T> operator()(CsrView<double> const& a, LevelScale const& scale,
-                             std::uint8_t const* keep, Real values, LevelUse const& use) const {
-    StoredMatrix<T> made;
+  LevelMatrix<T> operator()(CsrView<double> const& a, LevelScale const& scale,
+                            std::uint8_t const* keep, Real values, LevelUse const& use) const {
+    LevelMatrix<T> made;
     auto const as = [&]<class S>(S) {
       auto scope = ctx_.arena().scope();
       if (auto const narrow = scaled<S>(a, scale, keep, scope))
@@ -62,13 +62,13 @@ class Store {
     return made;
   }
   /// FP64 as it is; csr borrows the arrays.
-  StoredMatrix<T> as_it_is(CsrView<T> const& a, LevelUse const& use) const {
+  LevelMatrix<T> as_it_is(CsrView<T> const& a, LevelUse const& use) const {
     return in_a_format<T>(a, a, Arrays::borrowed, use);
   }
 
   /// New values for what operator() made of `values`; false where it does not hold them, or where
   /// the old ones lost an entry by which these may not.
-  bool renew(StoredMatrix<T> const& made, CsrView<double> const& a, LevelScale const& scale,
+  bool renew(LevelMatrix<T> const& made, CsrView<double> const& a, LevelScale const& scale,
              std::uint8_t const* keep, Real values) const {
     if (size_of(values) == 2 && made.values != values) return false;
     auto const as = [&]<class S>(S) {
@@ -84,7 +84,7 @@ class Store {
   }
   /// For what as_it_is() made. What csr borrows has its new values already, where it is not the
   /// caller's matrix that lies elsewhere now.
-  bool renew_as_it_is(StoredMatrix<T> const& made, CsrView<T> const& a) const {
+  bool renew_as_it_is(LevelMatrix<T> const& made, CsrView<T> const& a) const {
     if (made.borrowed) {
       CsrView<T> const& at_hand = dynamic_cast<CsrOperator<T> const&>(*made.A).view();
       if (at_hand.values == a.values && at_hand.columns == a.columns) return true;
@@ -104,7 +104,7 @@ class Store {
   }
 
   template <class S>
-  bool give(StoredMatrix<T> const& made, CsrView<S> const& a) const {
+  bool give(LevelMatrix<T> const& made, CsrView<S> const& a) const {
     try {
       std::get<Maker<T, S>>(made.format->makers).update_values(ctx_, *made.A, a);
       return true;
@@ -114,12 +114,12 @@ class Store {
   }
 
   template <class S>
-  StoredMatrix<T> in_a_format(CsrView<double> const& a, CsrView<S> const& stored, Arrays arrays,
-                              LevelUse const& use) const {
+  LevelMatrix<T> in_a_format(CsrView<double> const& a, CsrView<S> const& stored, Arrays arrays,
+                             LevelUse const& use) const {
     Survey seen = survey(ctx_, a);
-    auto const made = [&](Format const& format) -> StoredMatrix<T> {
-      StoredMatrix<T> one{nullptr, &format, real_of<S>,
-                          !format.converted && arrays == Arrays::borrowed};
+    auto const made = [&](Format const& format) -> LevelMatrix<T> {
+      LevelMatrix<T> one{nullptr, &format, real_of<S>,
+                         !format.converted && arrays == Arrays::borrowed};
       if (!format.converted)
         one.A = std::make_shared<CsrOperator<T, S>>(ctx_, CsrStorage<S>(ctx_, stored, arrays));
       else
@@ -276,7 +276,7 @@ StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made)
   bool const as_it_is = stored_as_it_is<T>(ctx, made.params());
   Store<T> const store(ctx, made.params());
   take_numbers(ctx, made,
-               [&](StoredMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
+               [&](LevelMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
                    std::uint8_t const* keep, LevelUse const& use) {
                  if constexpr (std::is_same_v<T, double>)
                    if (as_it_is) {
@@ -295,7 +295,7 @@ bool StoredLevels<T>::renew(Context& ctx, AmgHierarchy const& made) {
   bool holds = made.levels().size() == levels_.size();
   if (!holds) return false;
   take_numbers(ctx, made,
-               [&](StoredMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
+               [&](LevelMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
                    std::uint8_t const* keep, LevelUse const&) {
                  if (!holds) return;
                  if constexpr (std::is_same_v<T, double>)

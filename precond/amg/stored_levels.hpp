@@ -46,7 +46,7 @@ struct StoredLevel {
 
 /// A matrix in a format, which takes new values.
 template <class T>
-struct StoredMatrix {
+struct LevelMatrix {
   std::shared_ptr<LinearOperator<T>> A;  ///< null: there is none
   Format const* format = nullptr;        ///< that made it
   Real values = Real::f64;
@@ -82,7 +82,7 @@ class StoredLevels {
   void take_inverse(Context&, AmgHierarchy const&, std::size_t level, int h, double const* scale);
 
   struct Held {
-    StoredMatrix<T> A, P, R;
+    LevelMatrix<T> A, P, R;
   };
   std::vector<StoredLevel<T>> levels_;
   std::vector<Held> held_;

@@ -124,9 +124,11 @@ TEST_P(AmgLevels, NewValuesGoIntoTheStoredLevels) {
     for (Offset k = b.offsets[i]; k < b.offsets[i + 1]; ++k)
       b.values[k] *= b.columns[k] == i ? 2.5 : 2;
   std::vector<double> const r = random_values(a.rows, 3);
+  std::vector<std::string> every_format = formats().names();
+  every_format.emplace_back("auto");
   for (AmgValues const values : {AmgValues::f64, AmgValues::f32, AmgValues::f16, AmgValues::bf16})
     for (AmgReuse const reuse : {AmgReuse::exact, AmgReuse::pattern})
-      for (char const* format : {"auto", "csr", "sell", "dia"}) {
+      for (std::string const& format : every_format) {
         SCOPED_TRACE(cat(int(values), ", ", int(reuse), ", ", format));
         AmgParams const params{.strength = 0,  // every coupling is strong, whatever the values
                                .coarse_size = 30,
