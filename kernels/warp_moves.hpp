@@ -5,8 +5,9 @@
 ///     mask_of(warp, v)           bit l: v[l] is not 0
 ///     sums_before(warp, v)       v[l] = v[0] + ... + v[l-1]; returns the sum of all
 ///     taken_from(warp, v, lane)  w[l] = v[lane[l]]
+///     owners(warp, v, first)     w[l] = the last lane o with v[o] <= first + l; v ascends from 0
 ///
-/// On a device a ballot and shuffles, on the host loops over 32 lanes.
+/// On a device ballots and shuffles, on the host loops over 32 lanes.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +67,26 @@ TCSOLVE_HD Values taken_from(Warp const&, Values const& v,
   for (int l = 0; l < 32; ++l) w[l] = v[lane[l]];
   return w;
 #endif
+}
+
+template <class Warp>
+TCSOLVE_HD typename Warp::template Of<std::uint32_t> owners(
+    Warp const&, typename Warp::template Of<std::uint32_t> const& v, std::uint32_t first) {
+  typename Warp::template Of<std::uint32_t> w;
+#if defined(__CUDA_ARCH__)
+  std::uint32_t const wanted = first + threadIdx.x % 32;
+  w.mine = 0;
+  TCSOLVE_UNROLL
+  for (std::uint32_t step = 16; step > 0; step /= 2)
+    if (__shfl_sync(0xffffffffu, v.mine, static_cast<int>(w.mine + step)) <= wanted) w.mine += step;
+#else
+  std::uint32_t owner = 0;
+  for (std::uint32_t l = 0; l < 32; ++l) {
+    while (owner + 1 < 32 && v[owner + 1] <= first + l) ++owner;
+    w[l] = owner;
+  }
+#endif
+  return w;
 }
 
 }  // namespace tcsolve

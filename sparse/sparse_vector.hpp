@@ -36,14 +36,18 @@ struct SparseVectorView {
   T const* values = nullptr;             ///< (tiles, side)
 
   TCSOLVE_HD std::int64_t tile_count() const { return (std::int64_t{rows} + side - 1) / side; }
+  /// The tile of element i, i / side, without a division of 64 bits.
+  TCSOLVE_HD std::int64_t tile(std::int64_t i) const {
+    return i >> (side == 16 ? 4 : side == 32 ? 5 : 6);
+  }
   /// Whether element i is an entry.
   TCSOLVE_HD bool has(std::int64_t i) const {
-    Index const at = place[i / side];
-    return at >= 0 && (there[at] >> (i % side) & 1) != 0;
+    Index const at = place[tile(i)];
+    return at >= 0 && (there[at] >> (i & (side - 1)) & 1) != 0;
   }
   /// Element i, which is an entry.
   TCSOLVE_HD T operator[](std::int64_t i) const {
-    return values[std::int64_t{place[i / side]} * side + i % side];
+    return values[std::int64_t{place[tile(i)]} * side + (i & (side - 1))];
   }
 };
 

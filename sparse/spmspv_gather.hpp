@@ -25,8 +25,6 @@
 namespace tcsolve::spmspv {
 
 constexpr int strip_rows = 16;
-/// Entries that a lane has on their way at once.
-constexpr int depth = 4;
 
 /// A row's sum as it grows.
 template <class T>
@@ -53,10 +51,12 @@ struct Met {
   typename Warp::template Of<T> a, x;
 };
 
-/// Lane r adds what belongs to row r, in the order of the lanes.
+/// Lane r adds what belongs to row r, in the order of the lanes: the host one lane after the other,
+/// a device all rows at a time, each its first, then its next.
 template <class Warp, class T>
 TCSOLVE_HD void add_in_order(Warp const& warp, Met<Warp, T> const& met,
                              typename Warp::template Of<Sum<T>>& sum) {
+#if defined(__CUDA_ARCH__)
   typename Warp::template Of<std::uint32_t> bit, mine, from;
   warp.each([&](int lane) { bit[lane] = met.row[lane] < strip_rows; });
   std::uint32_t const all = mask_of(warp, bit);
@@ -80,6 +80,12 @@ TCSOLVE_HD void add_in_order(Warp const& warp, Met<Warp, T> const& met,
       mine[lane] &= mine[lane] - 1;
     });
   }
+#else
+  warp.each([&](int lane) {
+    if (std::uint32_t const row = met.row[lane]; row < strip_rows)
+      sum[row](met.a[lane], met.x[lane]);
+  });
+#endif
 }
 
 /// x_j of a lane's column j, by 32-bit steps: where its tile lies, whether it is an entry.
@@ -98,58 +104,48 @@ struct Look {
   }
 };
 
-/// Entries columns_k, values_k, k < count, of 16 rows one after the other; `end`, of lane r, is
-/// where row r ends among them, for all lanes r < 16.
+/// Entries columns_k, values_k, k < count, of 16 rows one after the other; `start`, of lane r, is
+/// where row r begins among them, of lanes beyond 15 `count`.
 template <class Warp, class S, class T>
 TCSOLVE_HD void gather_entries(Warp const& warp, Index const* columns, S const* values,
                                std::uint32_t count,
-                               typename Warp::template Of<std::uint32_t> const& end,
+                               typename Warp::template Of<std::uint32_t> const& start,
                                SparseVectorView<T> const& x,
                                typename Warp::template Of<Sum<T>>& sum) {
+  constexpr int ahead = 8;  // columns that a lane has on their way at once
   Look<T> const look(x);
-  for (std::uint32_t first = 0; first < count; first += 32 * depth) {
-    Met<Warp, T> met[depth];
-    typename Warp::template Of<Index> column[depth], place[depth];
+  for (std::uint32_t first = 0; first < count; first += 32 * ahead) {
+    typename Warp::template Of<Index> column[ahead], place[ahead];
     TCSOLVE_UNROLL
-    for (int d = 0; d < depth; ++d)
+    for (int d = 0; d < ahead; ++d)
       warp.each([&](int lane) {
         std::uint32_t const k = first + 32 * d + static_cast<std::uint32_t>(lane);
         column[d][lane] = k < count ? columns[k] : -1;
       });
     TCSOLVE_UNROLL
-    for (int d = 0; d < depth; ++d)
+    for (int d = 0; d < ahead; ++d)
       warp.each([&](int lane) {
         place[d][lane] = column[d][lane] >= 0 ? look.place(column[d][lane]) : -1;
       });
     TCSOLVE_UNROLL
-    for (int d = 0; d < depth; ++d)
+    for (int d = 0; d < ahead; ++d) {
+      typename Warp::template Of<std::uint32_t> there;
+      warp.each([&](int lane) { there[lane] = place[d][lane] >= 0; });
+      if (mask_of(warp, there) == 0) continue;
+      Met<Warp, T> met;
       warp.each([&](int lane) {
         std::uint32_t const k = first + 32 * d + static_cast<std::uint32_t>(lane);
-        bool const there = look.has(column[d][lane], place[d][lane]);
-        met[d].row[lane] = there ? 0 : Met<Warp, T>::none;
-        met[d].a[lane] = there ? T(values[k]) : T(0);
-        met[d].x[lane] = there ? look.value(column[d][lane], place[d][lane]) : T(0);
+        bool const has = look.has(column[d][lane], place[d][lane]);
+        there[lane] = has;
+        met.a[lane] = has ? T(values[k]) : T(0);
+        met.x[lane] = has ? look.value(column[d][lane], place[d][lane]) : T(0);
       });
-    TCSOLVE_UNROLL
-    for (int d = 0; d < depth; ++d) {
-      typename Warp::template Of<std::uint32_t> there, row, probe;
-      warp.each([&](int lane) { there[lane] = met[d].row[lane] == 0; });
       if (mask_of(warp, there) == 0) continue;
-      // The row of entry k: how many of the 16 end at k or before.
-      warp.each([&](int lane) { row[lane] = 0; });
-      TCSOLVE_UNROLL
-      for (std::uint32_t step = strip_rows / 2; step > 0; step /= 2) {
-        warp.each([&](int lane) { probe[lane] = row[lane] + step - 1; });
-        auto const ends = taken_from(warp, end, probe);
-        warp.each([&](int lane) {
-          std::uint32_t const k = first + 32 * d + static_cast<std::uint32_t>(lane);
-          if (ends[lane] <= k) row[lane] += step;
-        });
-      }
+      met.row = owners(warp, start, first + 32 * d);
       warp.each([&](int lane) {
-        if (there[lane] != 0) met[d].row[lane] = row[lane];
+        if (there[lane] == 0) met.row[lane] = Met<Warp, T>::none;
       });
-      add_in_order(warp, met[d], sum);
+      add_in_order(warp, met, sum);
     }
   }
 }
@@ -160,14 +156,14 @@ TCSOLVE_HD void gather_strip(Warp const& warp, CsrView<S> const& a, std::int64_t
                              typename Warp::template Of<Sum<T>>& sum) {
   std::int64_t const first = strip * strip_rows;
   Offset const begin = a.offsets[first];
-  typename Warp::template Of<std::uint32_t> end;
-  warp.each([&](int lane) {
-    std::int64_t const past = first + (lane < strip_rows ? lane : strip_rows - 1) + 1;
-    end[lane] = static_cast<std::uint32_t>(a.offsets[past < a.rows ? past : a.rows] - begin);
-  });
-  std::int64_t const past = first + strip_rows;
-  auto const count = static_cast<std::uint32_t>(a.offsets[past < a.rows ? past : a.rows] - begin);
-  gather_entries(warp, a.columns + begin, a.values + begin, count, end, x, sum);
+  auto const entries_before = [&](std::int64_t i) {
+    return static_cast<std::uint32_t>(a.offsets[i < a.rows ? i : std::int64_t{a.rows}] - begin);
+  };
+  std::uint32_t const count = entries_before(first + strip_rows);
+  typename Warp::template Of<std::uint32_t> start;
+  warp.each(
+      [&](int lane) { start[lane] = lane < strip_rows ? entries_before(first + lane) : count; });
+  gather_entries(warp, a.columns + begin, a.values + begin, count, start, x, sum);
 }
 template <class S, class T>
 TCSOLVE_HD void gather_row(CsrView<S> const& a, std::int64_t i, SparseVectorView<T> const& x,

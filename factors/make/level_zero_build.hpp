@@ -128,50 +128,58 @@ struct SeeLongRows {
 
 // ---- the levels ----
 
-/// Of both triangles: L's and U's.
+/// Rows of a level, of L and of U.
 struct Found {
-  Index of[2];
+  Index lower, upper;
 };
 struct KahnCounts {
   Found found[3];  ///< rows of the present level, of the next one and of the one after it, in turn
   Found levels;    ///< 0: there are more than the limit
 };
+/// What belongs to a triangle. The two are members and no array: one with a subscript that a thread
+/// finds out is kept in a device's local memory.
+struct Triangle {
+  Index* left;   ///< entries of each row in the triangle that are still waited for
+  Index* level;  ///< zeros
+  Index* queue;
+};
 
 /// Rows without entries in a triangle are its level 0.
 struct BeginLevels {
-  Index* const left[2];
-  Index* const queue[2];
+  Triangle lower, upper;
   KahnCounts* counts;
   TCSOLVE_HD void operator()(std::int64_t i) const {
-    for (int t = 0; t < 2; ++t)
-      if (left[t][i] == 0) queue[t][atomic_add(counts->found[0].of + t, 1)] = static_cast<Index>(i);
+    auto const row = static_cast<Index>(i);
+    if (lower.left[i] == 0) lower.queue[atomic_add(&counts->found[0].lower, 1)] = row;
+    if (upper.left[i] == 0) upper.queue[atomic_add(&counts->found[0].upper, 1)] = row;
   }
 };
 /// Row number i of a level of L, or, beyond those, of one of U.
 struct TakeOff {
   PatternView back;  ///< row j lists the rows that have an entry in column j
-  Index* const left[2];
-  Index* const level[2];
-  Index* const queue[2];
+  Triangle lower, upper;
   Found first, here;  ///< where the level begins in the queues, and its rows
   Index depth;
   Found *next, *after;
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
-    bool const upper = i >= here.of[0];
-    int const t = upper ? 1 : 0;
-    std::int64_t const at = upper ? i - here.of[0] : i;
-    Index const j = queue[t][first.of[t] + at];
+    bool const of_lower = i < here.lower;
+    Index *const left = of_lower ? lower.left : upper.left,
+                 *const level = of_lower ? lower.level : upper.level,
+                 *const queue = (of_lower ? lower.queue : upper.queue) +
+                                (of_lower ? first.lower : first.upper);
+    Index* const to = queue + (of_lower ? here.lower : here.upper);
+    Index* const count = of_lower ? &next->lower : &next->upper;
+    Index const j = queue[of_lower ? i : i - here.lower];
     Offset const begin = back.offsets[j], end = back.offsets[j + 1];
-    Index* const to = queue[t] + first.of[t] + here.of[t];
     warp.each([&](int lane) {
-      if (i == 0 && lane == 0) *after = {{0, 0}};
+      if (i == 0 && lane == 0) *after = {0, 0};
       for (Offset k = begin + lane; k < end; k += 32) {
         Index const row = back.columns[k];
-        if (upper ? row >= j : row <= j) continue;
-        if (atomic_add(left[t] + row, -1) != 1) continue;
-        level[t][row] = depth + 1;
-        to[atomic_add(next->of + t, 1)] = row;
+        if (of_lower ? row <= j : row >= j) continue;
+        if (atomic_add(left + row, -1) != 1) continue;
+        level[row] = depth + 1;
+        to[atomic_add(count, 1)] = row;
       }
     });
   }
@@ -184,35 +192,24 @@ struct EndLevels {
 
 struct Kahn {
   PatternView back;
-  Index* left[2];   ///< entries of each row in the triangle that are still waited for
-  Index* level[2];  ///< zeros
-  Index* queue[2];
+  Triangle lower, upper;
   KahnCounts* counts;  ///< zeros
   Index most;
 
   TCSOLVE_EITHER_SIDE
   template <class Steps>
   TCSOLVE_HD void operator()(Steps const& steps) const {
-    steps.each(back.rows, BeginLevels{{left[0], left[1]}, {queue[0], queue[1]}, counts});
-    Found first{{0, 0}}, levels{{0, 0}};
+    steps.each(back.rows, BeginLevels{lower, upper, counts});
+    Found first{0, 0}, levels{0, 0};
     for (Index d = 0;; ++d) {
       Found const here = steps.value(counts->found + d % 3);
-      std::int64_t const rows = std::int64_t{here.of[0]} + here.of[1];
+      std::int64_t const rows = std::int64_t{here.lower} + here.upper;
       if (rows == 0) break;
       if (d == most) return;
-      steps.each_warp(rows, TakeOff{back,
-                                    {left[0], left[1]},
-                                    {level[0], level[1]},
-                                    {queue[0], queue[1]},
-                                    first,
-                                    here,
-                                    d,
-                                    counts->found + (d + 1) % 3,
+      steps.each_warp(rows, TakeOff{back, lower, upper, first, here, d, counts->found + (d + 1) % 3,
                                     counts->found + (d + 2) % 3});
-      for (int t = 0; t < 2; ++t) {
-        first.of[t] += here.of[t];
-        levels.of[t] += here.of[t] > 0 ? 1 : 0;
-      }
+      first.lower += here.lower, first.upper += here.upper;
+      levels.lower += here.lower > 0 ? 1 : 0, levels.upper += here.upper > 0 ? 1 : 0;
     }
     steps.each(1, EndLevels{counts, levels});
   }
@@ -331,22 +328,21 @@ std::optional<LevelZero> build(On& on, PatternView const& a, Index most_levels) 
   }
 
   auto* const counts = on.template take<KahnCounts>(1);
-  Kahn kahn{by_columns(on, a), {}, {}, {}, counts, most_levels};
-  Index const* const entries_of[] = {below, above};
-  for (int t = 0; t < 2; ++t) {
-    kahn.left[t] = on.template take<Index>(n);
-    kahn.level[t] = on.template take<Index>(n);
-    kahn.queue[t] = on.template take<Index>(n);
-    on.each(rows, sparse::Copy<Index>{entries_of[t], kahn.left[t]});
-    on.clear(kahn.level[t], rows);
-  }
+  auto const triangle = [&](Index const* entries) {
+    Triangle const t{on.template take<Index>(n), on.template take<Index>(n),
+                     on.template take<Index>(n)};
+    on.each(rows, sparse::Copy<Index>{entries, t.left});
+    on.clear(t.level, rows);
+    return t;
+  };
+  Kahn const kahn{by_columns(on, a), triangle(below), triangle(above), counts, most_levels};
   on.clear(counts, 1);
   cooperate(on, kahn);
   KahnCounts found{};
   on.read(counts, &found, 1);
-  if (rows > 0 && found.levels.of[0] == 0) return std::nullopt;
-  made.lower_levels = schedule(on, a.rows, kahn.level[0], found.levels.of[0]);
-  made.upper_levels = schedule(on, a.rows, kahn.level[1], found.levels.of[1]);
+  if (rows > 0 && found.levels.lower == 0) return std::nullopt;
+  made.lower_levels = schedule(on, a.rows, kahn.lower.level, found.levels.lower);
+  made.upper_levels = schedule(on, a.rows, kahn.upper.level, found.levels.upper);
 
   auto const write_starts = [&](auto& to) {
     to = std::decay_t<decltype(to)>(on.space(), 3 * n + 1);

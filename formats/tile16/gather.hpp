@@ -18,6 +18,7 @@ TCSOLVE_HD void gather_strip(Warp const& warp, Tile16View<S> const& a, std::int6
                              SparseVectorView<T> const& x,
                              typename Warp::template Of<Sum<T>>& sum) {
   constexpr int side = Tile16View<S>::side;
+  constexpr int depth = 4;  // entries that a lane has on their way at once
   static_assert(side == strip_rows);
   int const parts = x.side / side;
   std::uint32_t const end = a.start[strip + 1];
@@ -28,12 +29,13 @@ TCSOLVE_HD void gather_strip(Warp const& warp, Tile16View<S> const& a, std::int6
     warp.each([&](int lane) {
       std::uint32_t const t = base + static_cast<std::uint32_t>(lane);
       Index const column = t < end ? a.column[t] : 0;
+      std::uint32_t const begin = t < end ? a.first[t] : 0, past = t < end ? a.first[t + 1] : 0;
       Index const at = t < end ? x.place[column / parts] : -1;
       int const shift = column % parts * side;
       there[lane] = at >= 0 ? static_cast<std::uint32_t>(x.there[at] >> shift) & 0xffffu : 0;
       from[lane] = at * x.side + shift;
-      first[lane] = there[lane] != 0 ? a.first[t] : 0;
-      before[lane] = there[lane] != 0 ? a.first[t + 1] - first[lane] : 0;
+      first[lane] = begin;
+      before[lane] = there[lane] != 0 ? past - begin : 0;
     });
     std::uint32_t const total = sums_before(warp, before);
     for (std::uint32_t v0 = 0; v0 < total; v0 += 32 * depth) {
@@ -43,17 +45,7 @@ TCSOLVE_HD void gather_strip(Warp const& warp, Tile16View<S> const& a, std::int6
       typename Warp::template Of<std::uint8_t> place[depth];
       TCSOLVE_UNROLL
       for (int d = 0; d < depth; ++d) {
-        typename Warp::template Of<std::uint32_t> owner, probe;
-        warp.each([&](int lane) { owner[lane] = 0; });
-        TCSOLVE_UNROLL
-        for (std::uint32_t step = 16; step > 0; step /= 2) {
-          warp.each([&](int lane) { probe[lane] = owner[lane] + step; });
-          auto const begins = taken_from(warp, before, probe);
-          warp.each([&](int lane) {
-            if (begins[lane] <= v0 + 32 * d + static_cast<std::uint32_t>(lane))
-              owner[lane] = probe[lane];
-          });
-        }
+        auto const owner = owners(warp, before, v0 + 32 * d);
         auto const entry = taken_from(warp, first, owner);
         auto const skipped = taken_from(warp, before, owner);
         bits[d] = taken_from(warp, there, owner);
@@ -80,15 +72,16 @@ TCSOLVE_HD void gather_strip(Warp const& warp, Tile16View<S> const& a, std::int6
   }
   if (a.rest_start == nullptr) return;
   std::int64_t const first_row = strip * strip_rows;
-  auto const row = [&](std::int64_t i) { return i < a.rows ? i : std::int64_t{a.rows}; };
   std::uint32_t const begin = a.rest_start[first_row];
-  typename Warp::template Of<std::uint32_t> ends;
+  auto const entries_before = [&](std::int64_t i) {
+    return a.rest_start[i < a.rows ? i : std::int64_t{a.rows}] - begin;
+  };
+  std::uint32_t const count = entries_before(first_row + strip_rows);
+  typename Warp::template Of<std::uint32_t> start;
   warp.each([&](int lane) {
-    int const r = lane < strip_rows ? lane : strip_rows - 1;
-    ends[lane] = a.rest_start[row(first_row + r + 1)] - begin;
+    start[lane] = lane < strip_rows ? entries_before(first_row + lane) : count;
   });
-  gather_entries(warp, a.rest_columns + begin, a.rest_values + begin,
-                 a.rest_start[row(first_row + strip_rows)] - begin, ends, x, sum);
+  gather_entries(warp, a.rest_columns + begin, a.rest_values + begin, count, start, x, sum);
 }
 
 /// entry(a_ij, j) for each that meets an entry x_j, until it returns false.

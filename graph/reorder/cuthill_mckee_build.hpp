@@ -141,10 +141,13 @@ struct GiveUp {
 struct SearchState {
   PatternView graph;
   Components parts;
-  Index* level;  ///< zeros; in the end the levels of the last search of each vertex
-  Index* queue[2];
+  Index* level;          ///< zeros; in the end the levels of the last search of each vertex
+  Index *even, *odd;     ///< queues of even and odd levels
   SearchCounts* counts;  ///< zeros
   Index most;            ///< levels of all searches together
+
+  /// Of level d: a choice, since a subscript would keep all of this in a device's local memory.
+  TCSOLVE_HD Index* queue(Index d) const { return d % 2 == 0 ? even : odd; }
 
   /// Ends a search whose last level is `last`: chooses where the next one starts.
   TCSOLVE_EITHER_SIDE
@@ -187,13 +190,13 @@ struct Searches {
   TCSOLVE_HD Index levels_from(Steps const& steps, Index first) const {
     SearchState const& s = state;
     Index* const found = s.counts->found;
-    steps.each(s.parts.count, Begin{s.parts.all, first, s.level, s.queue[0], found});
+    steps.each(s.parts.count, Begin{s.parts.all, first, s.level, s.even, found});
     for (Index d = 0;; ++d) {
       Index const here = steps.value(found + d % 3);
       if (here == 0) return d;
       if (first - 1 + d >= s.most) return 0;
-      steps.each_warp(here, Expand{s.graph, first, first + d + 1, s.level, s.queue[d % 2],
-                                   s.queue[(d + 1) % 2], found + (d + 1) % 3, found + (d + 2) % 3});
+      steps.each_warp(here, Expand{s.graph, first, first + d + 1, s.level, s.queue(d),
+                                   s.queue(d + 1), found + (d + 1) % 3, found + (d + 2) % 3});
     }
   }
 };
@@ -223,13 +226,13 @@ Index search_one_by_one(On& on, SearchState const& s) {
   auto* const count = on.template take<Index>(static_cast<std::size_t>(counts));
   auto const levels_from = [&](Index first) -> Index {
     on.clear(count, counts);
-    on.each(s.parts.count, Begin{s.parts.all, first, s.level, s.queue[0], count});
+    on.each(s.parts.count, Begin{s.parts.all, first, s.level, s.even, count});
     Index met[batch];
     for (Index k = 0; first - 1 + k < most; k += batch) {
       for (Index d = k; d < k + batch; ++d)
         on.each_warp(count + d, n,
-                     Expand{s.graph, first, first + d + 1, s.level, s.queue[d % 2],
-                            s.queue[(d + 1) % 2], count + d + 1, nullptr});
+                     Expand{s.graph, first, first + d + 1, s.level, s.queue(d), s.queue(d + 1),
+                            count + d + 1, nullptr});
       on.read(count + k + 1, met, batch);
       for (Index step = 0; step < batch; ++step)
         if (met[step] == 0) return k + step + 1;
@@ -262,7 +265,8 @@ FoundLevels find_levels(On& on, PatternView const& graph, Components const& part
       graph,
       parts,
       on.template take<Index>(n),
-      {on.template take<Index>(n), on.template take<Index>(n)},
+      on.template take<Index>(n),
+      on.template take<Index>(n),
       on.template take<SearchCounts>(1),
       static_cast<Index>(limits.levels > 0 ? std::min(limits.levels, no_limit) : no_limit)};
   on.clear(state.level, graph.rows);
