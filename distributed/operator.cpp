@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tcsolve/distributed/ops.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
 namespace {
@@ -108,8 +109,10 @@ void DistributedOperator::do_apply_dot(Context& ctx, double alpha, In<double> x,
   // Two parts of a row's y are rounded apart in <x, y>: of most rows that would count (minres at a
   // condition of 1e10 was seen to fail by it). A rank may go either way, in one sum.
   constexpr std::size_t few = 4;
-  if (few * matrix().outer_rows().size() > static_cast<std::size_t>(rows()))
-    return LinearOperator<double>::do_apply_dot(ctx, alpha, x, y, sigma);
+  if (few * matrix().outer_rows().size() > static_cast<std::size_t>(rows())) {
+    do_apply(ctx, alpha, x, 0, y, Op::none);
+    return dot<double>(ctx, x, y, sigma);
+  }
   Halo& halo = outer_->halo();
   auto scope = ctx.arena().scope();
   double* const own = scope.take<double>(1);
