@@ -32,8 +32,6 @@ void limit_available_memory(std::int64_t bytes);
 void forget_conditional_nodes(bool);
 /// No cooperative kernel fits the device from now on.
 void refuse_cooperative_launches(bool);
-/// Ranks may compute on one device from now on, where they wait for each other's turns.
-void let_ranks_share_a_device(bool);
 
 // Called by the core.
 bool allocation_fails();
@@ -42,7 +40,6 @@ bool device_call_fails();
 std::int64_t available_at_most(std::int64_t bytes);
 bool conditional_nodes_forgotten();
 bool cooperative_launches_refused();
-bool ranks_may_share_a_device();
 
 }  // namespace faults
 

@@ -109,8 +109,8 @@ __device__ void sum_over_ranks(Scratch const& scratch, LoopState* state, double*
       if (there(k)) sum[k] = all.template take<V>(k - first);
     __syncthreads();
     if (threadIdx.x == 0) all.end();
+    __syncthreads();  // the turn is told before the next exchange asks for it
   }
-  __syncthreads();
 }
 
 }  // namespace tcsolve::cuda
