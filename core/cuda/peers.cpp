@@ -14,7 +14,6 @@
 
 #include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/device_links.hpp>
-#include <tcsolve/core/faults.hpp>
 #include <tcsolve/core/timed.hpp>
 
 namespace tcsolve::cuda {
@@ -144,8 +143,7 @@ SharedMemory::SharedMemory(Device& on, Communicator& ranks, std::size_t bytes)
     if (!captured(on.stream)) Released::all().free(on.home);
     for (std::size_t r = 0; r < all.size(); ++r)
       for (std::size_t s = r + 1; s < all.size(); ++s)
-        if (all[r].host == all[s].host && all[r].uuid == all[s].uuid &&
-            !faults::ranks_may_share_a_device())
+        if (all[r].host == all[s].host && all[r].uuid == all[s].uuid)
           throw Unsupported(cat("ranks ", r, " and ", s,
                                 " have the same device, on which they would wait for each other; "
                                 "take as many ranks as there are devices, or 'backend: host'"));

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What ranks of devices do without the host (sums, halos, loops), beside ranks of the host. Each
-/// has a device of its own, where there are as many. Where there is one they share it, which only
-/// tests may: a kernel of one then waits beside those of the other.
+/// has a device of its own; where there is one, these tests are skipped.
 #include <chrono>
-#include <cstdlib>
 
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/blocks.hpp>
@@ -15,20 +13,14 @@
 namespace tcsolve::test {
 namespace {
 
-/// On a device that ranks share, a kernel that is loaded at its first launch would wait for all
-/// that run there, and they for it.
-struct LoadAtOnce {
-  LoadAtOnce() {
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-  }
-} const load_at_once;
-
-/// Two of them: more on one device have been seen to wait for each other's memory.
 class DeviceRanks : public testing::TestWithParam<Backend> {
  protected:
   static constexpr double timeout = 10;
-  void SetUp() override { TCSOLVE_SKIP_IF_ABSENT(GetParam()); }
+  void SetUp() override {
+    TCSOLVE_SKIP_IF_ABSENT(GetParam());
+    std::string why;
+    if (on_devices() && !cuda::available(why, 1)) GTEST_SKIP() << "two devices: " << why;
+  }
   template <class F>
   void on_both(F const& f) const {
     on_ranks(2, f, timeout, GetParam());

@@ -13,7 +13,6 @@
 #include <tcsolve/comm/board.hpp>
 #include <tcsolve/comm/threads.hpp>
 #include <tcsolve/comm/together.hpp>
-#include <tcsolve/core/faults.hpp>
 #include <tcsolve/distributed/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/host/sums.hpp>
@@ -23,22 +22,17 @@
 
 namespace tcsolve::test {
 
-/// f(ctx, rank) on each of `count` ranks, threads of this process; on devices each has one of its
-/// own, as far as there are any.
+/// f(ctx, rank) on each of `count` ranks, threads of this process; on devices rank k has device k.
 template <class F>
 void on_ranks(int count, F const& f, double timeout = 20, Backend backend = Backend::host) {
-  int devices = 1;
-  for (std::string why; backend == Backend::cuda && cuda::available(why, devices);) ++devices;
-  faults::let_ranks_share_a_device(devices < count);
   run_threads(
       count,
       [&](Ranks& ranks) {
-        Context ctx(backend,
-                    {.device = ranks.rank() % devices, .threads = 1, .communicator = &ranks});
+        int const device = backend == Backend::host ? 0 : ranks.rank();
+        Context ctx(backend, {.device = device, .threads = 1, .communicator = &ranks});
         f(ctx, ranks.rank());
       },
       timeout);
-  faults::let_ranks_share_a_device(false);
 }
 
 /// The words of the E that f() throws.
