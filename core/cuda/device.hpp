@@ -37,9 +37,9 @@ class Peers;
 /// which blocks share work in order. One operation of a stream runs at a time, so one scratch per
 /// stream is enough.
 struct Scratch {
-  double* partials;      // (max_sums, max_blocks)
-  unsigned int* ticket;  // 0 between operations
-  unsigned int* next;    // the chunk that the next free block takes; 0 between operations
+  double* partials;                // (max_sums, max_blocks)
+  unsigned int* ticket;            // 0 between operations
+  unsigned int* next;              // the chunk that the next free block takes; 0 between operations
   RankMail const* mail = nullptr;  // of the other ranks, on the device; null: there are none
 };
 
@@ -68,8 +68,8 @@ class Device {
   /// then the memory returns to the pool. Not in `stream` itself, where it might be captured.
   void give_back(void*) noexcept;
   cudaStream_t memory_stream = nullptr;
-  cudaEvent_t order = nullptr;  ///< between the caller's stream and `stream`
-  Arena* lent = nullptr;        ///< see lend()
+  cudaEvent_t order = nullptr;   ///< between the caller's stream and `stream`
+  Arena* lent = nullptr;         ///< see lend()
   std::unique_ptr<Peers> peers;  ///< where its Context is one of several ranks, see join_ranks()
 
  private:

@@ -542,11 +542,11 @@ void spmm_gram_bittcf(Device& on, LoopState* state, double alpha, BittcfView<S> 
   add_grams(on, state, memory, blocks, G);
 }
 
-#define TCSOLVE_INSTANTIATE(S)                                                               \
-  template std::int64_t gram_doubles_bittcf<S>(Device&, BittcfView<S> const&, In<double>,    \
-                                               In<double>);                                  \
-  template void spmm_gram_bittcf<S>(Device&, LoopState*, double, BittcfView<S> const&, \
-                                    double*, In<double>, Out<double>, double*, double*);
+#define TCSOLVE_INSTANTIATE(S)                                                                  \
+  template std::int64_t gram_doubles_bittcf<S>(Device&, BittcfView<S> const&, In<double>,       \
+                                               In<double>);                                     \
+  template void spmm_gram_bittcf<S>(Device&, LoopState*, double, BittcfView<S> const&, double*, \
+                                    In<double>, Out<double>, double*, double*);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T) \

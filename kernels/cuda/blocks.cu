@@ -130,8 +130,7 @@ __global__ void __launch_bounds__(block)
   if (idle(state, op.wanted)) return;
   int const all = op.blocks * op.p * op.q;
   sum_over_ranks<Add>(scratch, state, op.C, all, [&](int e) { return op.has(e / (op.p * op.q)); });
-  if (op.D != nullptr)
-    sum_over_ranks<Add>(scratch, state, op.D, all, [](int) { return true; });
+  if (op.D != nullptr) sum_over_ranks<Add>(scratch, state, op.D, all, [](int) { return true; });
 }
 
 /// Several blocks of X: their products are added one after the other, C from the first-level cache.
