@@ -46,7 +46,7 @@ struct ProductLimits {
   int sizes = 9;  ///< of tables: rows of C fit 11, 23, 47, 95, 191, 383, 767, 1535, 3071 entries
   Offset row = 8192;          ///< entries of a row of A, which one group goes through in turn
   Offset products = 1 << 22;  ///< of a stretch of rows that are sorted, unless it is one row
-  Offset few = 8192;  ///< so many rows of one size, or more, have a thread each, fewer a warp
+  Offset few = 200'000;       ///< so many short rows of one size, or more, have a thread each
 };
 
 /// The unknowns of a node: A has blocks of rows x inner, B of inner x cols.

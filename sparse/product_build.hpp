@@ -12,8 +12,9 @@
 ///     slot   0   1   2   3   4   5   6   7          hash of 9: 2; of 4: 2, taken, so 3
 ///            .   .   9   4   .   .  17   .          list: 9 4 17, as they came
 ///
-/// On a device a row of the first sizes is one thread's: its chains of look-ups are short, and what
-/// hides their latency is other rows. The lanes of a warp share the entries of a larger one.
+/// On a device many rows of the first sizes have a thread each: their chains of look-ups are short,
+/// and what hides their latency is other rows. The lanes of a warp share the entries of a larger
+/// one.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +31,11 @@
 namespace tcsolve::sparse {
 
 constexpr int table_sizes = ProductPattern::sizes;
-/// Sizes whose rows a thread may have: by 12 bytes a slot 64 threads of the largest take 48 KB.
-constexpr int thread_sizes = 3;
+/// Sizes whose rows a thread may have, to collect their columns and to add up their values. Beyond
+/// them the tables of the threads that hide each other's latency do not fit a multiprocessor.
+constexpr int pattern_by_threads = 2, values_by_threads = 1;
+/// Tables that the lanes of a warp share are at least of this size.
+constexpr int shared_size = 3;
 constexpr std::uint32_t long_rows = table_sizes, done_rows = table_sizes + 1;
 
 TCSOLVE_HD Index slots_of(int size) { return Index{16} << size; }
@@ -39,7 +43,7 @@ TCSOLVE_HD Index slots_of(int size) { return Index{16} << size; }
 /// more before it sees that, and one slot stays empty for searches to end at.
 TCSOLVE_HD Index limit_of(int size) {
   Index const slots = slots_of(size), most = 3 * slots / 4;
-  return size < thread_sizes || most < slots - 32 ? most : slots - 32;
+  return size < shared_size || most < slots - 32 ? most : slots - 32;
 }
 /// The least size, of `sizes`, for so many columns, of a row of A with so many entries: many of
 /// them are not for one thread.
@@ -48,12 +52,13 @@ TCSOLVE_HD std::uint32_t size_for(Offset columns, Offset factors, int sizes) {
   int size = 0;
   while (size < sizes && columns >= limit_of(size)) ++size;
   if (factors > many)
-    while (size < thread_sizes && size + 1 < sizes) ++size;
+    while (size < pattern_by_threads && size + 1 < sizes) ++size;
   return size < sizes ? static_cast<std::uint32_t>(size) : long_rows;
 }
-/// By so many lanes a row of this size is made, of which there are so many.
-inline int lanes_for(ProductLimits const& limits, int size, Offset rows) {
-  return size < thread_sizes && rows >= limits.few ? 1 : 32;
+/// By so many lanes a row of this size is made, of which there are so many; rows of the sizes below
+/// by_threads may have a thread.
+inline int lanes_for(ProductLimits const& limits, int size, int by_threads, Offset rows) {
+  return size < by_threads && rows >= limits.few ? 1 : 32;
 }
 
 /// column to an empty slot: -1, else what is there. One lane needs no locked instruction.
@@ -122,7 +127,7 @@ struct Table {
 
   /// Several lanes have no smaller tables than the first of their own.
   TCSOLVE_HD static int size_with(int lanes, int size) {
-    return lanes == 1 || size > thread_sizes ? size : thread_sizes;
+    return lanes == 1 || size > shared_size ? size : shared_size;
   }
   /// Of a group with `more` bytes for each slot besides.
   static std::size_t bytes(int lanes, int size, std::size_t more) {
@@ -345,12 +350,13 @@ struct FillColumns {
   }
 };
 
-/// f(size, lanes, first, count) for the rows in each size of table.
+/// f(size, lanes, first, count) for the rows in each size of table; those below by_threads may have
+/// a thread.
 template <class Begin, class F>
-void each_size(ProductLimits const& limits, Begin const& begin, F const& f) {
+void each_size(ProductLimits const& limits, int by_threads, Begin const& begin, F const& f) {
   for (int s = 0; s < limits.sizes; ++s)
     if (Offset const count = begin[s + 1] - begin[s]; count > 0)
-      f(s, lanes_for(limits, s, count), begin[s], count);
+      f(s, lanes_for(limits, s, by_threads, count), begin[s], count);
 }
 
 /// fresh() makes a backend whose workspace ends with it.
@@ -381,7 +387,7 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
     auto sorting = fresh();
     auto const begin = order_rows(sorting, size, key, n, order);
     on.clear(again, 1);
-    each_size(limits, begin, [&](int s, int lanes, Offset first, Offset count) {
+    each_size(limits, pattern_by_threads, begin, [&](int s, int lanes, Offset first, Offset count) {
       on.each_group(count, lanes, Table::bytes(lanes, s, 0),
                     CountColumns{{a, b, s, width}, order + first, columns});
     });
@@ -400,10 +406,11 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
   auto sorting = fresh();
   made.begin = order_rows(sorting, size, key, n, order);
   Index* const to = made.pattern.columns.data();
-  each_size(limits, made.begin, [&](int s, int lanes, Offset first, Offset count) {
-    on.each_group(count, lanes, Table::bytes(lanes, s, sizeof(Index)),
-                  FillColumns{{a, b, s, width}, order + first, made.pattern.offsets(), to});
-  });
+  each_size(
+      limits, pattern_by_threads, made.begin, [&](int s, int lanes, Offset first, Offset count) {
+        on.each_group(count, lanes, Table::bytes(lanes, s, sizeof(Index)),
+                      FillColumns{{a, b, s, width}, order + first, made.pattern.offsets(), to});
+      });
   fill_long_rows(fresh,
                  LongRows(sorting, a, b, order + made.begin[long_rows],
                           made.begin[done_rows] - made.begin[long_rows]),
@@ -476,10 +483,11 @@ void product_values(Fresh const& fresh, ProductPattern const& made, CsrView<T> c
   auto on = fresh();
   PatternView const pattern = made.pattern.view();
   int const width = width_for(b);
-  each_size(made.limits, made.begin, [&](int s, int lanes, Offset first, Offset count) {
-    on.each_group(count, lanes, Table::bytes(lanes, s, sizeof(T)),
-                  SumRow<T>{a, b, s, width, pattern, made.order.data() + first, c});
-  });
+  each_size(made.limits, values_by_threads, made.begin,
+            [&](int s, int lanes, Offset first, Offset count) {
+              on.each_group(count, lanes, Table::bytes(lanes, s, sizeof(T)),
+                            SumRow<T>{a, b, s, width, pattern, made.order.data() + first, c});
+            });
   sum_long_rows(fresh,
                 LongRows(on, a, b, made.order.data() + made.begin[long_rows],
                          made.begin[done_rows] - made.begin[long_rows]),
