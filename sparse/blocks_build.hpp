@@ -9,60 +9,76 @@
 
 namespace tcsolve::sparse {
 
-/// f(J) for each block of block row I, ascending.
-template <class A, class F>
-TCSOLVE_HD void each_block_column(A const& a, Index r, Index c, std::int64_t I, F const& f) {
-  Offset at[most_block_rows], end[most_block_rows];
-  for (Index i = 0; i < r; ++i) at[i] = a.offsets[I * r + i], end[i] = a.offsets[I * r + i + 1];
-  for (;;) {
-    Index next = -1;
-    for (Index i = 0; i < r; ++i)
-      if (at[i] < end[i] && (next < 0 || a.columns[at[i]] / c < next)) next = a.columns[at[i]] / c;
-    if (next < 0) return;
-    for (Index i = 0; i < r; ++i)
-      while (at[i] < end[i] && a.columns[at[i]] / c == next) ++at[i];
-    f(next);
+/// f(J) for each block of block row I, ascending: every lane waits at an entry of its row, and
+/// those of the least block go on.
+template <class Warp, class A, class F>
+TCSOLVE_HD void each_block_column(Warp const& warp, A const& a, Index r, Index c, std::int64_t I,
+                                  F const& f) {
+  constexpr std::uint32_t none = 0xffffffffu;
+  typename Warp::template Of<Offset> at, end;
+  typename Warp::template Of<std::uint32_t> block;
+  auto const of_entry = [&](int lane) {
+    return at[lane] < end[lane] ? static_cast<std::uint32_t>(a.columns[at[lane]] / c) : none;
+  };
+  warp.each([&](int lane) {
+    at[lane] = lane < r ? a.offsets[I * r + lane] : 0;
+    end[lane] = lane < r ? a.offsets[I * r + lane + 1] : 0;
+    block[lane] = of_entry(lane);
+  });
+  for (std::uint32_t next; (next = warp.least(block)) != none;) {
+    f(static_cast<Index>(next));
+    warp.each([&](int lane) {
+      while (block[lane] == next) ++at[lane], block[lane] = of_entry(lane);
+    });
   }
 }
 
 struct CountRowBlocks {
-  Index rows, r, c;  // block rows
-  Offset* count;     // (rows + 1)
-  template <class A>
-  TCSOLVE_HD void operator()(A const& a, std::int64_t I) const {
+  PatternView a;
+  Index r, c;
+  Offset* count;  // (block rows)
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t I) const {
     Offset here = 0;
-    if (I < rows) each_block_column(a, r, c, I, [&](Index) { ++here; });
-    count[I] = here;
+    each_block_column(warp, a, r, c, I, [&](Index) { ++here; });
+    warp.each([&](int lane) {
+      if (lane == 0) count[I] = here;
+    });
   }
 };
 struct FillRowBlocks {
+  PatternView a;
   Index r, c;
   OffsetsView offsets;
   Index* columns;
-  template <class A>
-  TCSOLVE_HD void operator()(A const& a, std::int64_t I) const {
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t I) const {
     Offset to = offsets[I];
-    each_block_column(a, r, c, I, [&](Index J) { columns[to++] = J; });
+    each_block_column(warp, a, r, c, I, [&](Index J) {
+      warp.each([&](int lane) {
+        if (lane == 0) columns[to] = J;
+      });
+      ++to;
+    });
   }
 };
 /// Where each block row begins among all blocks: (rows / r + 1).
 template <class On>
-Offset* offsets_of_blocks(On& on, CsrView<double> const& a, Index r, Index c) {
+Offset* offsets_of_blocks(On& on, PatternView const& a, Index r, Index c) {
   Index const rows = a.rows / r;
   std::int64_t const n = std::int64_t{rows} + 1;
   auto* const count = on.template take<Offset>(n);
   auto* const offsets = on.template take<Offset>(n);
-  on.each_rows_of_columns(n, r, a, CountRowBlocks{rows, r, c, count});
+  on.clear(count + rows, 1);
+  on.each_warp(rows, CountRowBlocks{a, r, c, count});
   on.scan(count, offsets, n, Plus{});
   return offsets;
 }
 template <class On>
-OwnedPattern blocks_of(On& on, PatternView const& pattern, Index r, Index c) {
-  CsrView<double> const a{pattern.rows,    pattern.cols, pattern.entries, pattern.offsets,
-                          pattern.columns, nullptr,      on.space()};
+OwnedPattern blocks_of(On& on, PatternView const& a, Index r, Index c) {
   Index const rows = a.rows / r;
   OwnedPattern made = with_offsets(on, rows, a.cols / c, offsets_of_blocks(on, a, r, c));
-  on.each_rows_of_columns(rows, r, a, FillRowBlocks{r, c, made.offsets(), made.columns.data()});
+  on.each_warp(rows, FillRowBlocks{a, r, c, made.offsets(), made.columns.data()});
   return made;
 }
 

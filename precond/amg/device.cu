@@ -17,9 +17,10 @@ StrengthGraph strength_graph(Device& device, Arena& arena, CsrView<double> const
   Converter on(device, arena);
   return tcsolve::strength_graph(on, a, block, theta, scale);
 }
-Offset count_blocks(Device& device, Arena& arena, CsrView<double> const& a, Index block) {
+double share_of_places(Device& device, Arena& arena, CsrView<double> const& a, Index block,
+                       Index first, Index rows) {
   Converter on(device, arena);
-  return tcsolve::count_blocks(on, a, block);
+  return tcsolve::share_of_places(on, a, block, first, rows);
 }
 bool same_couplings(Device& device, Arena& arena, CsrView<double> const& a, Index block,
                     double theta, double scale, std::uint8_t const* keep) {

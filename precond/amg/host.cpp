@@ -17,9 +17,10 @@ StrengthGraph strength_graph(Host&, Arena& arena, CsrView<double> const& a, Inde
   Converter on(arena);
   return tcsolve::strength_graph(on, a, block, theta, scale);
 }
-Offset count_blocks(Host&, Arena& arena, CsrView<double> const& a, Index block) {
+double share_of_places(Host&, Arena& arena, CsrView<double> const& a, Index block, Index first,
+                       Index rows) {
   Converter on(arena);
-  return tcsolve::count_blocks(on, a, block);
+  return tcsolve::share_of_places(on, a, block, first, rows);
 }
 bool same_couplings(Host&, Arena& arena, CsrView<double> const& a, Index block, double theta,
                     double scale, std::uint8_t const* keep) {

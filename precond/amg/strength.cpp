@@ -34,10 +34,12 @@ StrengthGraph strength_graph(Context& ctx, CsrView<double> const& a, Index block
       [&](auto& on) { return strength_graph(on, ctx.arena(), a, block, theta, scale); });
 }
 
-Offset count_blocks(Context& ctx, CsrView<double> const& a, Index block) {
-  sparse::pattern_there(ctx, "count blocks", a);
+double share_of_places(Context& ctx, CsrView<double> const& a, Index block, Index first,
+                       Index rows) {
+  sparse::pattern_there(ctx, "places in blocks", a);
   Context::Entry const entry(ctx);
-  return ctx.visit([&](auto& on) { return count_blocks(on, ctx.arena(), a, block); });
+  return ctx.visit(
+      [&](auto& on) { return share_of_places(on, ctx.arena(), a, block, first, rows); });
 }
 
 bool same_couplings(Context& ctx, CsrView<double> const& a, Index block, double theta,
@@ -49,11 +51,13 @@ bool same_couplings(Context& ctx, CsrView<double> const& a, Index block, double 
 }
 
 Index natural_node_size(Context& ctx, CsrView<double> const& a) {
-  constexpr double full = 0.8;
+  constexpr double full = 0.8, hopeless = 0.5;
+  constexpr Index part = 60 * 64;  // whole nodes of every size
   for (Index block = 6; block > 1; --block) {
     if (a.rows % block != 0 || a.rows == 0) continue;
-    double const places = static_cast<double>(count_blocks(ctx, a, block)) * block * block;
-    if (static_cast<double>(a.entries) >= full * places) return block;
+    Index const middle = (a.rows - part) / 2 / block * block;
+    if (a.rows > 2 * part && share_of_places(ctx, a, block, middle, part) < hopeless) continue;
+    if (share_of_places(ctx, a, block, 0, a.rows) >= full) return block;
   }
   return 1;
 }

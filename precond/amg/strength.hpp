@@ -39,11 +39,14 @@ StrengthGraph strength_graph(Context&, CsrView<double> const& a, Index block, do
 bool same_couplings(Context&, CsrView<double> const& a, Index block, double theta,
                     std::uint8_t const* keep);
 
-/// Blocks of block x block that hold entries of a. Cost: a pass over the pattern.
-Offset count_blocks(Context&, CsrView<double> const& a, Index block);
+/// Which part of the places in the blocks of block x block that hold entries of rows `first` to
+/// first + rows - 1 of a, whole nodes, is stored; 1 where there are none. Cost: a pass over their
+/// pattern.
+double share_of_places(Context&, CsrView<double> const& a, Index block, Index first, Index rows);
 
 /// The size of node that the pattern suggests: the largest of 2 to 6 rows which divides the rows
-/// and whose blocks are at least 80 % full; 1 where there is none. Cost: five passes over the
+/// and whose blocks are at least 80 % full; 1 where there is none. A size whose blocks are half
+/// empty in the middle of many rows is not looked at elsewhere. Cost: at most five passes over the
 /// pattern.
 Index natural_node_size(Context&, CsrView<double> const& a);
 
@@ -53,14 +56,16 @@ namespace tcsolve {
 namespace host {
 StrengthGraph strength_graph(Host&, Arena&, CsrView<double> const& a, Index block, double theta,
                              double scale);
-Offset count_blocks(Host&, Arena&, CsrView<double> const& a, Index block);
+double share_of_places(Host&, Arena&, CsrView<double> const& a, Index block, Index first,
+                       Index rows);
 bool same_couplings(Host&, Arena&, CsrView<double> const& a, Index block, double theta,
                     double scale, std::uint8_t const* keep);
 }  // namespace host
 namespace cuda {
 StrengthGraph strength_graph(Device&, Arena&, CsrView<double> const& a, Index block, double theta,
                              double scale);
-Offset count_blocks(Device&, Arena&, CsrView<double> const& a, Index block);
+double share_of_places(Device&, Arena&, CsrView<double> const& a, Index block, Index first,
+                       Index rows);
 bool same_couplings(Device&, Arena&, CsrView<double> const& a, Index block, double theta,
                     double scale, std::uint8_t const* keep);
 }  // namespace cuda

@@ -119,18 +119,15 @@ struct FillStrong {
   }
 };
 struct KeepStrong {
+  PatternView a, strong;
   Index block;
-  OffsetsView offsets;  // of the graph
-  Index const* columns;
   std::uint8_t* keep;
-  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
+  TCSOLVE_HD void operator()(std::int64_t i, Offset k) const {
     auto const I = static_cast<Index>(i / block);
-    Offset at = offsets[I], stop = offsets[std::int64_t{I} + 1];
-    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
-      Index const J = a.columns[k] / block;
-      while (at < stop && columns[at] < J) ++at;
-      keep[k] = J == I || (at < stop && columns[at] == J);
-    }
+    Index const J = a.columns[k] / block;
+    Offset const begin = strong.offsets[I], n = strong.offsets[std::int64_t{I} + 1] - begin;
+    Offset const at = sparse::first_not_below(strong.columns + begin, n, J);
+    keep[k] = J == I || (at < n && strong.columns[begin + at] == J);
   }
 };
 
@@ -162,17 +159,28 @@ StrengthGraph strength_graph(On& on, CsrView<double> const& a, Index block, doub
   on.read(before + rows.nodes, &made.weak, 1);
   on.each_row(rows.nodes, m.view,
               FillStrong{rows, made.strong.offsets(), made.strong.columns.data()});
-  on.each_row(
-      a.rows, a,
-      KeepStrong{block, made.strong.offsets(), made.strong.columns.data(), made.keep.data()});
+  sparse::each_entry(on, a, KeepStrong{a, made.strong.view(), block, made.keep.data()});
   return made;
 }
 
+struct CountOfRows {
+  PatternView a;
+  Offset* entries;
+  TCSOLVE_HD void operator()(std::int64_t) const { *entries = a.offsets[a.rows] - a.offsets[0]; }
+};
 template <class On>
-Offset count_blocks(On& on, CsrView<double> const& a, Index block) {
-  Offset blocks = 0;
-  on.read(sparse::offsets_of_blocks(on, a, block, block) + a.rows / block, &blocks, 1);
-  return blocks;
+double share_of_places(On& on, CsrView<double> const& a, Index block, Index first, Index rows) {
+  PatternView part = a;
+  part.rows = rows;
+  std::size_t const each = a.offsets.wide ? sizeof(std::int64_t) : sizeof(std::int32_t);
+  part.offsets.data = static_cast<std::byte const*>(a.offsets.data) + std::size_t(first) * each;
+  Offset const* const before = sparse::offsets_of_blocks(on, part, block, block);
+  auto* const there = on.template take<Offset>(1);
+  on.each(1, CountOfRows{part, there});
+  Offset blocks = 0, entries = 0;
+  on.read(before + rows / block, &blocks, 1);
+  on.read(there, &entries, 1);
+  return blocks == 0 ? 1.0 : double(entries) / (double(blocks) * block * block);
 }
 
 /// An entry is kept within a node and between strongly coupled ones.
