@@ -104,20 +104,24 @@ struct SeenPairs {
   std::int64_t below;  ///< entries below the diagonal, less those that are mirrors of others above
 };
 
-/// Compares the entries of row i on one side of the diagonal with their mirrors.
+/// Compares the entries of rows on one side of the diagonal with their mirrors: a lane those of a
+/// row where rows are short, else all lanes those of one.
 template <class Same>
 struct ComparePairs {
   CsrView<double> a;
   Same same;
-  bool below;
+  bool below, by_lanes;
   SeenPairs* seen;
   template <class Warp>
-  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
-    Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t w) const {
     typename Warp::template Of<std::uint32_t> others, mirrors;
     warp.each([&](int lane) {
       others[lane] = mirrors[lane] = 0;
-      for (Offset k = begin + lane; k < end && glance(&seen->differ) == 0; k += 32) {
+      std::int64_t const i = by_lanes ? 32 * w + lane : w;
+      if (i >= a.rows) return;
+      Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+      int const first = by_lanes ? 0 : lane, step = by_lanes ? 1 : 32;
+      for (Offset k = begin + first; k < end && glance(&seen->differ) == 0; k += step) {
         Index const j = a.columns[k];
         if (j == i) continue;
         if ((j < i) != below) {
@@ -144,8 +148,11 @@ bool pairs_agree(On& on, CsrView<double> const& a, Same const& same) {
   auto* const there = on.template take<SeenPairs>(1);
   on.clear(there, 1);
   SeenPairs seen{};
+  constexpr Offset few = 12;
+  bool const by_lanes = a.entries <= few * a.rows;
+  std::int64_t const warps = by_lanes ? (std::int64_t{a.rows} + 31) / 32 : a.rows;
   for (bool const below : {false, true}) {
-    on.each_warp(a.rows, ComparePairs<Same>{a, same, below, there});
+    on.each_warp(warps, ComparePairs<Same>{a, same, below, by_lanes, there});
     on.read(there, &seen, 1);
     if (seen.differ != 0 || seen.below == 0) break;
   }

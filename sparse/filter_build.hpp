@@ -53,23 +53,36 @@ struct CountKept {
   PatternView a;
   std::uint8_t const* keep;
   bool lump;
-  Offset* length;          // (rows + 1)
+  Offset* length;          // (rows)
   std::int32_t* homeless;  ///< the first row that drops entries and keeps no diagonal for them
+  TCSOLVE_HD void settle(std::int64_t i, Offset kept, bool diagonal) const {
+    length[i] = kept;
+    if (lump && kept < a.offsets[i + 1] - a.offsets[i] && !diagonal)
+      lower_to(homeless, static_cast<std::int32_t>(i));
+  }
   TCSOLVE_HD void operator()(std::int64_t i) const {
-    if (i == a.rows) {
-      length[i] = 0;
-      return;
-    }
     Offset kept = 0;
     bool diagonal = false;
-    Offset const begin = a.offsets[i], end = a.offsets[i + 1];
-    for (Offset k = begin; k < end; ++k) {
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
       if (keep[k] == 0) continue;
       ++kept;
       diagonal = diagonal || a.columns[k] == i;
     }
-    length[i] = kept;
-    if (lump && kept < end - begin && !diagonal) lower_to(homeless, static_cast<std::int32_t>(i));
+    settle(i, kept, diagonal);
+  }
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
+    typename Warp::template Of<std::uint32_t> kept, diagonal;
+    warp.each([&](int lane) {
+      kept[lane] = diagonal[lane] = 0;
+      for (Offset k = a.offsets[i] + lane, end = a.offsets[i + 1]; k < end; k += 32)
+        if (keep[k] != 0) ++kept[lane], diagonal[lane] |= a.columns[k] == i;
+    });
+    Offset const of_row = warp.sum(kept);
+    bool const has_diagonal = warp.sum(diagonal) != 0;
+    warp.each([&](int lane) {
+      if (lane == 0) settle(i, of_row, has_diagonal);
+    });
   }
 };
 struct FillKept {
@@ -81,6 +94,21 @@ struct FillKept {
     Offset to = offsets[i];
     for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
       if (keep[k] != 0) columns[to++] = a.columns[k];
+  }
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
+    Offset const end = a.offsets[i + 1];
+    Offset to = offsets[i];
+    for (Offset first = a.offsets[i]; first < end; first += 32) {
+      auto const kept = [&](Offset k) { return k < end && keep[k] != 0; };
+      typename Warp::template Of<std::uint32_t> place;
+      warp.each([&](int lane) { place[lane] = kept(first + lane); });
+      std::uint32_t const all = warp.rank(place);
+      warp.each([&](int lane) {
+        if (kept(first + lane)) columns[to + place[lane]] = a.columns[first + lane];
+      });
+      to += all;
+    }
   }
 };
 struct CopyKeep {
@@ -97,7 +125,8 @@ FilteredPattern filter_pattern(On& on, PatternView const& a, std::uint8_t const*
   auto* const offsets = on.template take<Offset>(n);
   auto* const homeless = on.template take<std::int32_t>(1);
   on.write(&none, homeless, 1);
-  on.each(n, CountKept{a, keep, lump == Lump::diagonal, length, homeless});
+  on.clear(length + a.rows, 1);
+  each_row_by_length(on, a, CountKept{a, keep, lump == Lump::diagonal, length, homeless});
   std::int32_t first = none;
   on.read(homeless, &first, 1);
   if (first != none)
@@ -109,8 +138,8 @@ FilteredPattern filter_pattern(On& on, PatternView const& a, std::uint8_t const*
   made.lump = lump;
   made.pattern = with_offsets(on, a.rows, a.cols, offsets);
   on.each(a.entries, CopyKeep{keep, made.keep.data()});
-  on.each(a.rows,
-          FillKept{a, made.keep.data(), made.pattern.offsets(), made.pattern.columns.data()});
+  each_row_by_length(
+      on, a, FillKept{a, made.keep.data(), made.pattern.offsets(), made.pattern.columns.data()});
   return made;
 }
 

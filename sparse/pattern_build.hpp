@@ -36,6 +36,42 @@ TCSOLVE_HD N last_not_above(K const* sorted, N n, K key) {
   return low;
 }
 
+/// f(i, k) for each entry k of row i.
+template <class F>
+struct EachEntry {
+  OffsetsView offsets;
+  F f;
+  TCSOLVE_HD void operator()(std::int64_t i) const {
+    for (Offset k = offsets[i], end = offsets[i + 1]; k < end; ++k) f(i, k);
+  }
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
+    Offset const begin = offsets[i], end = offsets[i + 1];
+    warp.each([&](int lane) {
+      for (Offset k = begin + lane; k < end; k += 32) f(i, k);
+    });
+  }
+};
+/// A row of so few entries, on average, is walked by a thread sooner than by a warp.
+template <class A>
+bool has_short_rows(A const& a) {
+  constexpr Offset few = 12;
+  return a.entries <= few * a.rows;
+}
+/// f(i) for each row of a where rows are short, else f(warp, i).
+template <class On, class A, class F>
+void each_row_by_length(On& on, A const& a, F const& f) {
+  if (has_short_rows(a))
+    on.each(a.rows, f);
+  else
+    on.each_warp(a.rows, f);
+}
+/// f(i, k) for each entry k of row i of a, in any order.
+template <class On, class A, class F>
+void each_entry(On& on, A const& a, F const& f) {
+  each_row_by_length(on, a, EachEntry<F>{a.offsets, f});
+}
+
 template <class T>
 struct Copy {
   T const* from;

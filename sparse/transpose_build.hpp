@@ -23,15 +23,9 @@ struct ListEntries {
   PatternView a;
   std::uint32_t* key;
   Place<O>* place;
-  template <class Warp>
-  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
-    Offset const begin = a.offsets[i], end = a.offsets[i + 1];
-    warp.each([&](int lane) {
-      for (Offset k = begin + lane; k < end; k += 32) {
-        key[k] = static_cast<std::uint32_t>(a.columns[k]);
-        place[k] = {static_cast<O>(k), static_cast<Index>(i)};
-      }
-    });
+  TCSOLVE_HD void operator()(std::int64_t i, Offset k) const {
+    key[k] = static_cast<std::uint32_t>(a.columns[k]);
+    place[k] = {static_cast<O>(k), static_cast<Index>(i)};
   }
 };
 
@@ -68,7 +62,7 @@ OwnedPattern transpose_into(On& on, PatternView const& a, Array<O>& source) {
   auto* const key = on.template take<std::uint32_t>(a.entries);
   auto* const place = on.template take<Place<O>>(a.entries);
   auto* const offsets = on.template take<Offset>(std::size_t(a.cols) + 1);
-  on.each_warp(a.rows, ListEntries<O>{a, key, place});
+  each_entry(on, a, ListEntries<O>{a, key, place});
   on.sort(key, place, a.entries, static_cast<std::uint32_t>(a.cols));
   on.each(std::int64_t{a.cols} + 1, ColumnOffsets{key, a.entries, offsets});
   OwnedPattern made = with_offsets(on, a.cols, a.rows, offsets);

@@ -38,8 +38,8 @@ constexpr double dependent_column = 1e-8;
 
 TentativePattern tentative_pattern(Context&, Aggregates const&, Index block, Index vectors);
 /// T's values (entries), and B_c (k aggregates x k) of B (block nodes x k), by rows: Gram-Schmidt,
-/// each column twice (Golub and Van Loan 2013, section 5.2.8), rows of an aggregate in order. Cost:
-/// 4 k^2 flops a row, an aggregate by one thread.
+/// each column twice (Golub and Van Loan 2013, section 5.2.8). Cost: 4 k^2 flops a row, an
+/// aggregate by one warp.
 void tentative_values(Context&, TentativePattern const&, double const* B, double* values,
                       double* coarse);
 

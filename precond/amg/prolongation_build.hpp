@@ -79,7 +79,23 @@ TentativePattern tentative_pattern(On& on, Aggregates const& aggregates, Index b
   return made;
 }
 
-/// Q and R of the rows of one aggregate.
+/// The sum of what the lanes of a warp hold, those far apart first.
+template <class Warp>
+TCSOLVE_HD double sum_of_lanes(Warp const&, typename Warp::template Of<double> const& v) {
+#if defined(__CUDA_ARCH__)
+  double sum = v[0];  // this lane's
+  for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+  return sum;
+#else
+  double sum[32];
+  for (int lane = 0; lane < 32; ++lane) sum[lane] = v[lane];
+  for (int apart = 16; apart > 0; apart /= 2)
+    for (int lane = 0; lane < apart; ++lane) sum[lane] += sum[lane + apart];
+  return sum[0];
+#endif
+}
+
+/// Q and R of the rows of one aggregate, each row a lane's (Gram and Schmidt, twice).
 struct FactorAggregate {
   Index const *nodes, *begin;
   Index block, k;
@@ -87,47 +103,63 @@ struct FactorAggregate {
   double const* B;
   double* q;
   double* coarse;
-  /// f(place of the row in q, the row) for the rows of aggregate a, in order.
+  /// f(place of the row in q, the row) for a lane's rows of aggregate a.
   template <class F>
-  TCSOLVE_HD void each_row(std::int64_t a, F const& f) const {
-    for (Index at = begin[a]; at < begin[a + 1]; ++at)
-      for (Index r = 0; r < block; ++r) {
-        std::int64_t const row = std::int64_t{nodes[at]} * block + r;
-        f(q + offsets[row], row);
-      }
+  TCSOLVE_HD void each_row(std::int64_t a, int lane, F const& f) const {
+    Index const first = begin[a], rows = (begin[a + 1] - first) * block;
+    for (Index at = lane; at < rows; at += 32) {
+      std::int64_t const row = std::int64_t{nodes[first + at / block]} * block + at % block;
+      f(q + offsets[row], row);
+    }
   }
-  TCSOLVE_HD double length(std::int64_t a, Index c) const {
-    double sum = 0;
-    each_row(a, [&](double const* v, std::int64_t) { sum += v[c] * v[c]; });
-    return std::sqrt(sum);
+  /// <v_p, v_c>
+  template <class Warp>
+  TCSOLVE_HD double dot(Warp const& warp, std::int64_t a, Index p, Index c) const {
+    typename Warp::template Of<double> sum;
+    warp.each([&](int lane) {
+      sum[lane] = 0;
+      each_row(a, lane, [&](double const* v, std::int64_t) { sum[lane] += v[p] * v[c]; });
+    });
+    return sum_of_lanes(warp, sum);
   }
-  TCSOLVE_HD void operator()(std::int64_t a) const {
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t a) const {
     double* const R = coarse + a * k * k;
-    for (Index e = 0; e < k * k; ++e) R[e] = 0;
-    each_row(a, [&](double* v, std::int64_t row) {
-      for (Index c = 0; c < k; ++c) v[c] = B[row * k + c];
+    auto const add = [&](Index e, double value) {
+      warp.each([&](int lane) {
+        if (lane == 0) R[e] += value;
+      });
+    };
+    warp.each([&](int lane) {
+      for (Index e = 0; lane == 0 && e < k * k; ++e) R[e] = 0;
+      each_row(a, lane, [&](double* v, std::int64_t row) {
+        for (Index c = 0; c < k; ++c) v[c] = B[row * k + c];
+      });
     });
     for (Index c = 0; c < k; ++c) {
-      double const before = length(a, c);
+      double const before = std::sqrt(dot(warp, a, c, c));
       for (int again = 0; again < 2; ++again)
         for (Index p = 0; p < c; ++p) {
-          double along = 0;
-          each_row(a, [&](double const* v, std::int64_t) { along += v[p] * v[c]; });
-          each_row(a, [&](double* v, std::int64_t) { v[c] -= along * v[p]; });
-          R[p * k + c] += along;
+          double const along = dot(warp, a, p, c);
+          warp.each([&](int lane) {
+            each_row(a, lane, [&](double* v, std::int64_t) { v[c] -= along * v[p]; });
+          });
+          add(p * k + c, along);
         }
-      double const rest = length(a, c);
+      double const rest = std::sqrt(dot(warp, a, c, c));
       bool const taken = rest > dependent_column * before;
-      R[c * k + c] = taken ? rest : 0.0;
-      each_row(a, [&](double* v, std::int64_t) { v[c] = taken ? v[c] / rest : 0.0; });
+      add(c * k + c, taken ? rest : 0.0);
+      warp.each([&](int lane) {
+        each_row(a, lane, [&](double* v, std::int64_t) { v[c] = taken ? v[c] / rest : 0.0; });
+      });
     }
   }
 };
 template <class On>
 void tentative_values(On& on, TentativePattern const& T, double const* B, double* values,
                       double* coarse) {
-  on.each(T.aggregates, FactorAggregate{T.nodes.data(), T.begin.data(), T.block, T.vectors,
-                                        T.pattern.offsets(), B, values, coarse});
+  on.each_warp(T.aggregates, FactorAggregate{T.nodes.data(), T.begin.data(), T.block, T.vectors,
+                                             T.pattern.offsets(), B, values, coarse});
 }
 
 struct PositiveDiagonal {
@@ -152,21 +184,19 @@ struct SmoothRow {
   double const* d;
   double omega;
   double* p;
-  TCSOLVE_HD void operator()(std::int64_t i) const {
-    Offset at = tentative.offsets[i], end = tentative.offsets[i + 1];
-    double const damp = omega * d[i];
-    for (Offset k = product.offsets[i], stop = product.offsets[i + 1]; k < stop; ++k) {
-      Index const j = product.columns[k];
-      while (at < end && tentative.columns[at] < j) ++at;
-      double const t = at < end && tentative.columns[at] == j ? tentative.values[at] : 0.0;
-      p[k] = t - damp * product.values[k];
-    }
+  TCSOLVE_HD void operator()(std::int64_t i, Offset k) const {
+    Offset const begin = tentative.offsets[i], n = tentative.offsets[i + 1] - begin;
+    Index const j = product.columns[k];
+    Offset const at = sparse::first_not_below(tentative.columns + begin, n, j);
+    double const t =
+        at < n && tentative.columns[begin + at] == j ? tentative.values[begin + at] : 0.0;
+    p[k] = t - omega * d[i] * product.values[k];
   }
 };
 template <class On>
 void smooth(On& on, CsrView<double> const& product, CsrView<double> const& tentative,
             double const* d, double omega, double* p) {
-  on.each(product.rows, SmoothRow{product, tentative, d, omega, p});
+  sparse::each_entry(on, product, SmoothRow{product, tentative, d, omega, p});
 }
 
 }  // namespace tcsolve
