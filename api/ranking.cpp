@@ -181,7 +181,7 @@ std::string seconds_text(double s) {
   return s < 1 ? figure_text(1e3 * s) + " ms" : figure_text(s) + " s";
 }
 
-std::vector<Recipe> candidates(MatrixFacts const& f, Space where) {
+std::vector<Recipe> candidates(MatrixFacts const& f) {
   std::vector<Recipe> list;
   if (!f.square()) {
     add(list, {"{type: lsmr}"}, "{type: none}", "no set-up");
@@ -197,7 +197,7 @@ std::vector<Recipe> candidates(MatrixFacts const& f, Space where) {
     add(list, {"{type: cg}"}, "{type: chebyshev}", "fewer iterations, products alone");
     add(list, {"{type: cg}"}, "{type: fsai}", "fewer iterations, products alone");
     constexpr Index some = 2000;  // fewer are inverted after one level
-    if (where == Space::host && f.rows >= some)
+    if (f.rows >= some)
       add(list, {"{type: cg}"}, "{type: amg}", "multigrid: iterations hardly grow with the mesh");
     add(list, {"{type: cg}"}, "{type: ic}", "a factor on the pattern of A");
     add(list, {"{type: cg}"}, "{type: ic, drop_tolerance: 0.01, complete_below: 5}",
@@ -235,8 +235,7 @@ std::vector<RankedChoice> ranking(Context& ctx, CsrView<double> const& a, std::s
   SolverOptions::from_yaml(cat("solver: {type: auto, rtol: ", params.rtol, "}\n"), "advise");
   auto const start = std::chrono::steady_clock::now();
   std::vector<Runner> runners;
-  for (Recipe const& recipe : candidates(matrix_facts(a), ctx.space()))
-    runners.emplace_back(recipe);
+  for (Recipe const& recipe : candidates(matrix_facts(a))) runners.emplace_back(recipe);
   auto const best = [&] {
     double least = infinite;
     for (Runner const& r : runners)

@@ -81,9 +81,8 @@ struct RankingParams {
 };
 
 /// The candidates for a matrix: methods that admit it with preconditioners, cheap set-ups first,
-/// and what auto would take in turn (api/recipes.hpp). amg is raced on the host alone: its set-up
-/// has not been measured on a device. Cost: none.
-std::vector<Recipe> candidates(MatrixFacts const&, Space where = Space::host);
+/// and what auto would take in turn (api/recipes.hpp). Cost: none.
+std::vector<Recipe> candidates(MatrixFacts const&);
 
 /// Candidates on A x = b from x = 0, the fastest first; after Context::cancel() what was found
 /// until then. A and b on the host. Throws ShapeError where they do not fit, ConfigError for

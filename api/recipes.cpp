@@ -76,6 +76,9 @@ void add_definite(std::vector<Recipe>& list, std::string const& solver, Index ro
   std::string const why = "the matrix is symmetric with a positive diagonal";
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
   auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
+  // A device makes a hierarchy in the time of some hundred iterations with jacobi, and of a small
+  // matrix in that of thousands.
+  bool const has_levels = rows >= (on_device ? 50000 : 20000);
   if (entries > few_entries) {
     Recipe first{solver, jacobi, why, true};
     if (on_device) {  // most of them without a new best residual, and the others are spared
@@ -85,18 +88,21 @@ void add_definite(std::vector<Recipe>& list, std::string const& solver, Index ro
       first.most_iterations = 1000;
       first.patience = {.steps = 50, .gain = 0.5, .from = 50};
     }
+    Recipe const at_length = first;
+    if (on_device && has_levels) first.patience = {.steps = 200, .gain = 0.25, .from = 100};
     list.push_back(std::move(first));
     // What jacobi does not solve soon may take ic, too, more iterations the finer the mesh is. A
     // hierarchy takes as long as some hundred iterations of jacobi, and is given up where it gains
     // less than ic would.
-    constexpr Index fine = 20000;
-    if (!on_device && rows >= fine)
+    if (has_levels)
       list.push_back({.solver = solver,
                       .preconditioner = amg,
                       .reason = "the matrix looks like one of an elliptic problem",
                       .definite = true,
                       .most_iterations = 400,
                       .patience = {.steps = 25, .gain = 0.1, .from = 5}});
+    // Where it does not, cheap iterations go on.
+    if (on_device && has_levels) list.push_back(at_length);
   }
   list.push_back({solver, threshold_ic, why, true, 600});
   list.push_back({solver, direct, why, true, 100});

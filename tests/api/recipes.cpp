@@ -68,6 +68,24 @@ TEST(ChoicesOnAHost, TakeAHierarchyWhereJacobiIsSlow) {
   EXPECT_EQ(place(for_ranks(list)), -1);
 }
 
+/// On a device it is for larger ones, and where it is refused or gains little, jacobi goes on.
+TEST(ChoicesOnADevice, TakeAHierarchyBetweenTwoStretchesOfJacobi) {
+  MatrixFacts f{.rows = 50000, .cols = 50000, .entries = 350000, .symmetric = true};
+  std::vector<Recipe> const list = recipes(f, true);
+  EXPECT_EQ(list[1].preconditioner, "{type: amg, elliptic: true}");
+  for (Recipe const& r : {list[0], list[2]}) {
+    EXPECT_EQ(r.preconditioner, "{type: jacobi}");
+    EXPECT_EQ(r.most_iterations, list[0].most_iterations);
+  }
+  EXPECT_GT(list[0].patience.steps, 0);
+  EXPECT_EQ(list[2].patience.steps, 0);
+  EXPECT_GT(list[2].window, 0);
+  f.rows = f.cols = 49999;
+  std::vector<Recipe> const smaller = recipes(f, true);
+  EXPECT_EQ(smaller[0].patience.steps, 0);
+  EXPECT_EQ(smaller[1].preconditioner.find("amg"), std::string::npos);
+}
+
 TEST(ChoicesOnADevice, PredictAnotherIncompleteFactorisation) {
   MatrixFacts const f{.rows = 1000, .cols = 1000, .entries = 10000};
   Recipe const trial{.most_iterations = 400, .patience = {.steps = 50}},
@@ -104,17 +122,16 @@ TEST(Candidates, AreTheRecipesOfAutoAndOthers) {
   }
 }
 
-TEST(Candidates, HaveMultigridOnTheHostForLargerMatrices) {
+TEST(Candidates, HaveMultigridForLargerMatrices) {
   MatrixFacts f{.rows = 100000, .cols = 100000, .entries = 700000, .symmetric = true};
-  auto const raced = [&](Space where) {
-    return std::ranges::count(candidates(f, where), "{type: amg}", &Recipe::preconditioner);
+  auto const raced = [&] {
+    return std::ranges::count(candidates(f), "{type: amg}", &Recipe::preconditioner);
   };
-  EXPECT_EQ(raced(Space::host), 1);
-  EXPECT_EQ(raced(Space::cuda), 0);
+  EXPECT_EQ(raced(), 1);
   f.rows = f.cols = 300;
-  EXPECT_EQ(raced(Space::host), 0);
+  EXPECT_EQ(raced(), 0);
   f = {.rows = 100000, .cols = 100000, .entries = 700000};
-  EXPECT_EQ(raced(Space::host), 0) << "not symmetric";
+  EXPECT_EQ(raced(), 0) << "not symmetric";
 }
 
 /// Symmetric with a positive diagonal, and indefinite: what cg is not for is solved by another.
