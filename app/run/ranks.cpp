@@ -92,7 +92,7 @@ void tell_others(Ranks& ranks) noexcept {
 }
 
 int lead(Ranks& ranks, std::function<int()> const& run) {
-  ranks.busy(true);  // until the system is read and dealt
+  ranks.busy(true);  // until the system is read and dealt, as the others are
   return guarded([&] {
     try {
       return run();
@@ -104,6 +104,7 @@ int lead(Ranks& ranks, std::function<int()> const& run) {
 }
 
 int silently(Ranks& ranks, std::function<int()> const& run) {
+  ranks.busy(true);
   try {
     return run();
   } catch (...) {
