@@ -176,12 +176,12 @@ Arguments parse_arguments(int argc, char const* const* argv) {
   app.add_option("-s,--set", parsed.sets,
                  "key.path=value: override a key of the config; repeatable")
       ->allow_extra_args(false);
-  int ranks = 0;
+  std::string ranks;
   auto* const ranks_option =
       app.add_option("--ranks", ranks,
-                     "processes of this host that solve together, each with some of the rows; sets "
-                     "ranks.count (mpirun -n N starts them by itself)")
-          ->check(CLI::Range(1, 64));
+                     "processes of this host that solve together, each with some of the rows, or "
+                     "auto: as many as pay; sets ranks.count (mpirun -n N starts them by itself)")
+          ->check(CLI::Range(1, 64) | CLI::IsMember({"auto"}));
   app.add_option("--backend", backend, "where to compute")
       ->check(CLI::IsMember({"auto", "host", "cuda"}));
   auto* const output_option = app.add_option("-o,--output", output, "directory for the results");

@@ -108,7 +108,7 @@ BoardRank::BoardRank(Board& board, int rank) : board_(board), rank_(rank) {}
 
 BoardRank::~BoardRank() { board_.post(rank_).left.store(1, std::memory_order_release); }
 
-void BoardRank::busy(bool on) noexcept {
+void BoardRank::tell_busy(bool on) noexcept {
   board_.post(rank_).busy.store(on ? 1 : 0, std::memory_order_relaxed);
 }
 

@@ -70,7 +70,6 @@ class BoardRank final : public Ranks {
   void fail(std::string const& why, std::string const& kind = {}) noexcept override {
     board_.fail(rank_, why, kind);
   }
-  void busy(bool) noexcept override;
   bool broken() override { return board_.failed(); }
   /// A device does not see that another rank is busy.
   double patience() const override { return 4 * board_.timeout(); }
@@ -91,6 +90,7 @@ class BoardRank final : public Ranks {
   void gather_all(double const* mine, std::int64_t count, double* all) override;
   void begin(std::span<Outgoing const> out, std::span<Incoming const> in) override;
   void end() override;
+  void tell_busy(bool) noexcept override;
   bool move(Going&);
   bool move(Coming&);
   bool move();

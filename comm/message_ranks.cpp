@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include <tcsolve/comm/spin_wait.hpp>
@@ -14,14 +18,35 @@ namespace tcsolve {
 
 using Lane = Transport::Lane;
 
-MessageRanks::MessageRanks(std::unique_ptr<Transport> transport)
-    : transport_(std::move(transport)), crowded_(transport_->ranks() > thread_count(0)) {}
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_from(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+/// The kind of an alarm that tells no failure, but whom a rank waits for.
+constexpr char const* waits = "waits";
+
+}  // namespace
+
+MessageRanks::MessageRanks(std::unique_ptr<Transport> transport, double timeout)
+    : transport_(std::move(transport)),
+      crowded_(transport_->ranks() > thread_count(0)),
+      timeout_(timeout) {}
+
+double MessageRanks::patience() const {
+  return std::isfinite(timeout_) ? 4 * timeout_ : Ranks::patience();
+}
+
+void MessageRanks::alarm(Failure const& f) noexcept {
+  std::string const text = std::to_string(f.rank) + '\0' + f.kind + '\0' + f.text;
+  transport_->alarm(text.data(), text.size());
+}
 
 void MessageRanks::fail(std::string const& why, std::string const& kind) noexcept {
   if (failure_) return;
   failure_ = Failure{own_rank(), kind, why};
-  std::string const text = kind + '\0' + why;
-  transport_->alarm(text.data(), text.size());
+  alarm(*failure_);
 }
 
 void MessageRanks::check() const {
@@ -32,7 +57,7 @@ bool MessageRanks::broken() {
   if (!failure_) try {
       listen();
     } catch (...) {}  // that is what has failed
-  return failed();
+  return failed() || !waits_.empty();
 }
 
 /// What the transport cannot do ends all ranks.
@@ -44,24 +69,64 @@ void MessageRanks::require(char const* problem) {
 
 void MessageRanks::listen() {
   std::array<char, 2000> text;
-  int from = 0;
-  std::size_t bytes = 0;
-  require(transport_->hear(from, text.data(), text.size(), bytes));
-  if (bytes == 0) return;
-  std::string const said(text.data(), std::min(bytes, text.size()));
-  std::size_t const end = said.find('\0');
-  failure_ = Failure{from, said.substr(0, end), said.substr(end + 1)};
-  check();
+  for (int from = 0;;) {
+    std::size_t bytes = 0;
+    require(transport_->hear(from, text.data(), text.size(), bytes));
+    if (bytes == 0) return;
+    std::string const said(text.data(), std::min(bytes, text.size()));
+    std::size_t const number = said.find('\0'), kind = said.find('\0', number + 1);
+    Failure const told{std::atoi(said.c_str()), said.substr(number + 1, kind - number - 1),
+                       said.substr(kind + 1)};
+    if (told.kind == waits) {
+      waits_[from] = told.rank;
+      continue;
+    }
+    failure_ = told;
+    check();
+  }
 }
 
 void MessageRanks::wait(Lane lane) {
   SpinWait waiting(crowded_);
+  std::optional<Clock::time_point> since;
   for (int look = 0;; ++look, waiting.pause()) {
     bool all = false;
     require(transport_->done(lane, all));
     if (all) return;
     if (look % 16 == 0) listen();
+    if (!waits_.empty()) miss(lane, since ? seconds_from(*since) : 0);
+    if (!waiting.looks_at_clock()) continue;
+    if (!since) since = Clock::now();
+    if (double const waited = seconds_from(*since); !patient_ && waited > timeout_)
+      miss(lane, waited);
   }
+}
+
+/// Some have waited in vain. All that wait say so; who has only just come is who was waited for.
+void MessageRanks::miss(Lane lane, double waited) {
+  int const me = own_rank();
+  bool const named = std::ranges::any_of(waits_, [&](auto const& w) { return w.second == me; });
+  bool const late = named && waited < timeout_ / 2;
+  int who = me;
+  if (!late) {
+    Failure const mine{transport_->awaited(lane), waits, ""};
+    waits_[me] = mine.rank;
+    alarm(mine);
+    // Those that wait too have an ear every few milliseconds.
+    auto const start = Clock::now();
+    while (seconds_from(start) < std::clamp(timeout_ / 8, 0.05, 0.5)) {
+      listen();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    for (int steps = 0; steps < rank_count() && waits_.contains(who); ++steps) who = waits_[who];
+  }
+  failure_ = Failure{who, "",
+                     waits_.contains(who)
+                         ? std::string("it and others wait for each other")
+                         : cat("it did not come within ", timeout_, " s (ranks.timeout)")};
+  missing_ = who;
+  check();
+  throw RankFailed(who, failure_->text);
 }
 
 void MessageRanks::gather_all(double const* mine, std::int64_t count, double* all) {
@@ -78,6 +143,7 @@ void MessageRanks::gather_all(double const* mine, std::int64_t count, double* al
   }
   for (int k = 0; k < n; ++k)
     std::copy_n(blocks_.data() + k * count, count, all + (me + k) % n * count);
+  patient_ = is_busy();
 }
 
 void MessageRanks::begin(std::span<Outgoing const> out, std::span<Incoming const> in) {

@@ -19,6 +19,12 @@ void Ranks::lost() {
   throw RankFailed(rank(), "its device waited for another rank in vain");
 }
 
+void Ranks::busy(bool on) noexcept {
+  if (!on && busy_ == 0) return;
+  busy_ += on ? 1 : -1;
+  if (busy_ == (on ? 1 : 0)) tell_busy(on);
+}
+
 void Ranks::begin_exchange(std::span<Outgoing const> out, std::span<Incoming const> in) {
   begin(out, in);
 }

@@ -62,8 +62,9 @@ class Ranks : public Communicator {
   /// (comm/together.hpp), which they throw too; "": RankFailed.
   virtual void fail(std::string const& why, std::string const& kind = {}) noexcept = 0;
   [[noreturn]] void lost() final;
-  /// For as long as it is busy others wait for this rank without an end.
-  virtual void busy(bool) noexcept {}
+  /// For as long as it is busy others wait for this rank without an end. Calls nest. Ranks that
+  /// have messages alone are not told: they say so at the same place as this one, and then know.
+  void busy(bool on) noexcept;
 
   /// What is thrown next is thrown by every rank (together()): said by who throws it, and heard
   /// once.
@@ -81,14 +82,20 @@ class Ranks : public Communicator {
     f();
   }
 
+ protected:
+  bool is_busy() const { return busy_ > 0; }
+
  private:
   virtual int own_rank() const = 0;
   virtual int rank_count() const = 0;
   virtual void gather_all(double const* mine, std::int64_t count, double* all) = 0;
   virtual void begin(std::span<Outgoing const> out, std::span<Incoming const> in) = 0;
   virtual void end() = 0;
+  /// It has become busy, or is so no longer.
+  virtual void tell_busy(bool) noexcept {}
 
   bool alone_ = false, settled_ = false;
+  int busy_ = 0;  // how often it is
 };
 
 /// A rank without others.

@@ -30,6 +30,10 @@ class Transport {
   /// another length than the receiver has named is an error.
   virtual char const* done(Lane, bool& all) = 0;
 
+  /// The rank from which, or to which, the first message goes that is not done on the lane; -1:
+  /// none.
+  virtual int awaited(Lane) = 0;
+
   /// Sends `bytes` of text to every other rank, which need not wait for it. Once.
   virtual void alarm(char const* text, std::size_t bytes) noexcept = 0;
   /// The alarm of some rank, which has sent `bytes` of text, the first `most` of them in `text`;

@@ -33,11 +33,11 @@ Halo::Room& Halo::room(Context& ctx, Index cols) {
   if (!is_new) return room;
   auto const width = static_cast<std::size_t>(cols);
   room.outside = Array<double>(ctx.space(), static_cast<std::size_t>(plan_.halo()) * width);
-  room.inside = Array<double>(ctx.space(), plan_.sent.size() * width);
   if (ctx.communicator().extends_sums())
     ctx.visit([&]<class On>(On& on) {
       if constexpr (OnDevice<On>) room.peers = make_peer_halo(on, ctx.communicator(), plan_, cols);
     });
+  if (!room.peers) room.inside = Array<double>(ctx.space(), plan_.sent.size() * width);
   return room;
 }
 
@@ -76,15 +76,23 @@ void Halo::begin(Context& ctx, In<double> x) {
   begin_messages(ctx, to, x.cols, false);
 }
 
-double const* Halo::end(Context& ctx) {
+template <class Op>
+void Halo::arrive(Context& ctx, Op op, bool back) {
   if (open_->peers)
-    ctx.visit([&]<class On>(On& on) {
-      if constexpr (OnDevice<On>) receive(on, *open_->peers, open_->outside.data(), ctx.loop());
+    return ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>) {
+        Range const range(ctx, Op::name);
+        receive(on, *open_->peers, back, op, ctx.loop());
+      }
     });
-  else
-    end_messages(ctx);
-  return open_->outside.data();
+  end_messages(ctx);
+  op.h = {back ? open_->inside.data() : open_->outside.data()};
+  submit(ctx, op);
 }
+template void Halo::arrive(Context&, AddOuterRows, bool);
+template void Halo::arrive(Context&, AddOuterRowsDot, bool);
+template void Halo::arrive(Context&, OuterResidual, bool);
+template void Halo::arrive(Context&, KeepHalo, bool);
 
 double* Halo::place(Context& ctx, Index cols) { return room(ctx, cols).outside.data(); }
 
@@ -97,15 +105,8 @@ void Halo::begin_return(Context& ctx, Index cols) {
 }
 
 void Halo::end_return(Context& ctx, double alpha, Out<double> y) {
-  if (open_->peers)
-    ctx.visit([&]<class On>(On& on) {
-      if constexpr (OnDevice<On>) receive_back(on, *open_->peers, open_->inside.data(), ctx.loop());
-    });
-  else
-    end_messages(ctx);
   auto const n = static_cast<std::int64_t>(targets_.size()) * y.cols;
-  submit(ctx, AddReturned{n, alpha, targets_.data(), starts_.data(), places_.data(),
-                          open_->inside.data(), y});
+  arrive(ctx, AddReturned{n, alpha, targets_.data(), starts_.data(), places_.data(), {}, y}, true);
 }
 
 }  // namespace tcsolve

@@ -3,7 +3,7 @@
 ///
 ///     begin(x);                 what others want of x is on its way
 ///     y = own x                 meanwhile
-///     h = end()                 x of the halo is here
+///     end({.h, ..})             y += outer h, once h, x of the halo, is here
 ///
 ///     begin_return(h);          the other way: each h_j goes to its owner ..
 ///     end_return(alpha, y);     .. who adds what has come, neighbour by neighbour: the same bits in
@@ -30,10 +30,15 @@ class Halo {
   HaloPlan const& plan() const { return plan_; }
   /// Whether a recorded loop may go through it: messages are the host's.
   bool capturable() const { return rooms_.at(1).peers != nullptr; }
-  /// Blocks of any number of columns, in the Context's space; what is returned is row-major,
-  /// without gaps, and stays as it is until the next call.
+  /// Blocks of any number of columns, in the Context's space; the halo is row-major, without gaps.
   void begin(Context&, In<double> x);
-  double const* end(Context&);
+  /// Runs op, whose h is the halo that has come: one kernel on devices, which waits for it and
+  /// reads it where the neighbours have stored it. Of AddOuterRows, AddOuterRowsDot, OuterResidual
+  /// and KeepHalo.
+  template <class Op>
+  void end(Context& ctx, Op const& op) {
+    arrive(ctx, op, false);
+  }
   /// Where h is to be written for begin_return(): halo() rows, row-major.
   double* place(Context&, Index cols);
   void begin_return(Context&, Index cols);
@@ -48,6 +53,8 @@ class Halo {
     std::shared_ptr<cuda::PeerHalo> peers;
   };
   Room& room(Context&, Index cols);
+  template <class Op>
+  void arrive(Context&, Op op, bool back);
   void begin_messages(Context&, Room&, Index cols, bool back);
   void end_messages(Context&);
 

@@ -38,16 +38,17 @@ void OuterPart::take(Context& ctx) {
   }
 }
 
-void OuterPart::add(Context& ctx, double alpha, double const* h, Out<double> y) const {
+void OuterPart::add(Context& ctx, double alpha, Out<double> y) {
   CsrView<double> const& a = outer_->view();
-  submit(ctx, AddOuterRows{std::int64_t{a.rows} * y.cols, alpha, a, rows_.data(), h, y});
+  halo_.end(ctx, AddOuterRows{std::int64_t{a.rows} * y.cols, alpha, a, rows_.data(), {}, y});
 }
 
-void OuterPart::add_dot(Context& ctx, double alpha, double const* h, In<double> x, Out<double> y,
-                        double const* own, double* sigma) const {
+void OuterPart::add_dot(Context& ctx, double alpha, In<double> x, Out<double> y, double const* own,
+                        double* sigma) {
   CsrView<double> const& a = outer_->view();
-  submit(ctx, AddOuterRowsDot{std::int64_t{a.rows} + 1, alpha, a, rows_.data(), h, x.data, y.data,
-                              own, sigma});
+  halo_.end(ctx,
+            AddOuterRowsDot{
+                std::int64_t{a.rows} + 1, alpha, a, rows_.data(), {}, x.data, y.data, own, sigma});
 }
 
 void OuterPart::transposed(Context& ctx, In<double> x, double* h) const {
@@ -55,9 +56,9 @@ void OuterPart::transposed(Context& ctx, In<double> x, double* h) const {
   submit(ctx, OuterTransposed{std::int64_t{at.rows} * x.cols, at, x, h});
 }
 
-void OuterPart::residual(Context& ctx, ResidualVectors const& v, double const* h) const {
+void OuterPart::residual(Context& ctx, ResidualVectors const& v) {
   CsrView<double> const& a = outer_->view();
-  submit(ctx, OuterResidual{a.rows, a, rows_.data(), h, v});
+  halo_.end(ctx, OuterResidual{a.rows, a, rows_.data(), {}, v});
 }
 
 DistributedOperator::DistributedOperator(OperatorPtr<double> own, std::shared_ptr<OuterPart> outer)
@@ -94,7 +95,7 @@ void DistributedOperator::do_apply(Context& ctx, double alpha, In<double> x, dou
   if (op == Op::none) {
     halo.begin(ctx, x);
     alone(ctx, [&] { own_->apply(ctx, alpha, x, beta, y); });
-    outer_->add(ctx, alpha, halo.end(ctx), y);
+    outer_->add(ctx, alpha, y);
   } else {
     outer_->transposed(ctx, x, halo.place(ctx, x.cols));
     halo.begin_return(ctx, x.cols);
@@ -118,7 +119,7 @@ void DistributedOperator::do_apply_dot(Context& ctx, double alpha, In<double> x,
   double* const own = scope.take<double>(1);
   halo.begin(ctx, x);
   alone(ctx, [&] { own_->apply_dot(ctx, alpha, x, y, own); });
-  outer_->add_dot(ctx, alpha, halo.end(ctx), x, y, own, sigma);
+  outer_->add_dot(ctx, alpha, x, y, own, sigma);
 }
 
 /// The own columns first; the rows with others go on from what they have left, not rounded yet.
@@ -131,8 +132,7 @@ void DistributedOperator::do_exact_residual(Context& ctx, ResidualVectors const&
   alone(ctx, [&] {
     own_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low, v.size, v.weight, v.more});
   });
-  double const* const h = halo.end(ctx);
-  outer_->residual(ctx, {v.r, nullptr, v.r, low, v.r_low, v.size, v.weight, true}, h);
+  outer_->residual(ctx, {v.r, nullptr, v.r, low, v.r_low, v.size, v.weight, true});
 }
 
 }  // namespace tcsolve

@@ -26,15 +26,15 @@ class OuterPart {
   DistributedMatrix const& matrix() const { return *matrix_; }
 
   Halo& halo() { return halo_; }
-  /// y += alpha outer h.
-  void add(Context&, double alpha, double const* h, Out<double> y) const;
+  /// Each ends what halo().begin() has begun, with the h that comes. y += alpha outer h.
+  void add(Context&, double alpha, Out<double> y);
   /// The same, and *sigma = <x, y> of all ranks; *own is that of y before.
-  void add_dot(Context&, double alpha, double const* h, In<double> x, Out<double> y,
-               double const* own, double* sigma) const;
-  /// h = outer^T x.
-  void transposed(Context&, In<double> x, double* h) const;
+  void add_dot(Context&, double alpha, In<double> x, Out<double> y, double const* own,
+               double* sigma);
   /// r of v.b, which is what the own columns have left.
-  void residual(Context&, ResidualVectors const& v, double const* h) const;
+  void residual(Context&, ResidualVectors const& v);
+  /// h = outer^T x, which is to be sent back.
+  void transposed(Context&, In<double> x, double* h) const;
 
  private:
   void take(Context&);

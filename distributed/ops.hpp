@@ -9,6 +9,19 @@
 
 namespace tcsolve {
 
+/// What has come from other ranks: an array of the host's, or the room where other devices have
+/// stored it, maybe while the kernel that reads it has been running.
+struct Arrived {
+  double const* from = nullptr;
+  TCSOLVE_HD double operator[](std::int64_t e) const {
+#if defined(__CUDA_ARCH__)
+    return __ldcg(from + e);  // not what a multiprocessor has kept, nor what may not change
+#else
+    return from[e];
+#endif
+  }
+};
+
 /// to_k = x_{places_k}, rows of a block: what goes to the neighbours.
 struct PackRows {
   static constexpr char const* name = "pack_rows";
@@ -22,7 +35,16 @@ struct PackRows {
   }
 };
 
-/// y_{rows_k} += alpha sum_j a_kj x_j, x a row-major block.
+/// to = h: the halo where it is to stay.
+struct KeepHalo {
+  static constexpr char const* name = "keep_halo";
+  std::int64_t n;
+  Arrived h;
+  double* to;
+  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const { to[e] = h[e]; }
+};
+
+/// y_{rows_k} += alpha sum_j a_kj h_j, h a row-major block.
 struct AddOuterRows {
   static constexpr char const* name = "add_outer_rows";
   static constexpr bool long_elements = true;
@@ -30,14 +52,14 @@ struct AddOuterRows {
   double alpha;
   CsrView<double> a;
   Index const* rows;
-  double const* x;
+  Arrived h;
   Elements<double> y;
   TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
     std::int64_t const cols = y.cols, k = cols == 1 ? e : row_of_element(e, y.cols),
                        c = e - k * cols;
     double sum = 0;
     for (Offset p = a.offsets[k]; p < a.offsets[k + 1]; ++p)
-      sum += a.values[p] * x[a.columns[p] * cols + c];
+      sum += a.values[p] * h[a.columns[p] * cols + c];
     double& at = y[rows[k] * cols + c];
     at += alpha * sum;
   }
@@ -53,7 +75,7 @@ struct AddOuterRowsDot {
   double alpha;
   CsrView<double> a;
   Index const* rows;
-  double const* h;
+  Arrived h;
   double const* x;
   double* y;
   double const* own;
@@ -96,36 +118,36 @@ struct AddReturned {
   std::int64_t n;  ///< targets times columns
   double alpha;
   Index const *targets, *starts, *places;
-  double const* from;
+  Arrived h;
   Elements<double> y;
   TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
     std::int64_t const cols = y.cols, k = cols == 1 ? e : row_of_element(e, y.cols),
                        c = e - k * cols;
     double sum = 0;
-    for (Index p = starts[k]; p < starts[k + 1]; ++p) sum += from[places[p] * cols + c];
+    for (Index p = starts[k]; p < starts[k + 1]; ++p) sum += h[places[p] * cols + c];
     double& at = y[targets[k] * cols + c];
     at += alpha * sum;
   }
 };
 
-/// r_{rows_k} -= sum_j a_kj x_j, summed as exactly as the part before (kernels/residual.hpp).
+/// r_{rows_k} -= sum_j a_kj h_j, summed as exactly as the part before (kernels/residual.hpp).
 struct OuterResidual {
   static constexpr char const* name = "outer_residual";
   static constexpr bool long_elements = true;
   std::int64_t n;
   CsrView<double> a;
   Index const* rows;
-  double const* x;
+  Arrived h;
   ResidualVectors v;  ///< `more`: r holds what the own columns have left
   TCSOLVE_HD void element(std::int64_t k, NoCoefficients, double*) const {
     RowSum row;
     for (Offset p = a.offsets[k]; p < a.offsets[k + 1]; ++p)
-      row.subtract_product(a.values[p], x[a.columns[p]]);
+      row.subtract_product(a.values[p], h[a.columns[p]]);
     v.finish(rows[k], row);
   }
 };
 
-using DistributedOps =
-    OpList<PackRows, AddOuterRows, AddOuterRowsDot, OuterTransposed, AddReturned, OuterResidual>;
+using DistributedOps = OpList<PackRows, KeepHalo, AddOuterRows, AddOuterRowsDot, OuterTransposed,
+                              AddReturned, OuterResidual>;
 
 }  // namespace tcsolve

@@ -8,6 +8,7 @@
 #include <tcsolve/io/files/matrix_file.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -84,6 +85,16 @@ void unfold_rhs(ConfigNode& root, Diagnostics& problems) {
   value.at = rhs->at;
   *rhs = std::move(value);
   problem->entries.push_back(std::move(key));
+}
+
+/// `ranks: {devices: auto}` is a list that is not given.
+void unfold_devices(ConfigNode& root) {
+  ConfigNode* const ranks = root.find("ranks");
+  if (ranks == nullptr) return;
+  std::erase_if(ranks->entries, [](ConfigNode::Entry const& e) {
+    return e.key == "devices" && e.value.kind == ConfigNode::Kind::scalar &&
+           e.value.scalar == "auto";
+  });
 }
 
 /// The file that a key of `problem`, or of another block, names; empty when the value is one of the
@@ -188,6 +199,21 @@ std::string BatchConfig::check() const {
              "'; it has ", joined(integers));
 }
 
+std::string RanksConfig::check() const {
+  int number = -1;
+  auto const [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), number);
+  bool const whole = error == std::errc{} && end == asked.data() + asked.size();
+  if (!is_auto() && (!whole || number < 0 || number > most))
+    return cat("'count' = ", asked, " is neither auto nor a number of processes from 0 to ", most);
+  if (!is_auto() && number > 0 && !devices.empty() && devices.size() != std::size_t(number))
+    return cat("'devices' names ", devices.size(), " GPUs for ", number, " ranks");
+  for (std::size_t k = 0; k < devices.size(); ++k)
+    if (std::count(devices.begin(), devices.begin() + std::ptrdiff_t(k), devices[k]) > 0)
+      return cat("'devices' names GPU ", devices[k],
+                 " twice: two ranks on one would wait for each other");
+  return "";
+}
+
 ParsedConfig read_config(std::string const& path, std::vector<std::string> const& sets,
                          Catalog const& catalog) {
   return read_config(load_yaml(path), fs::path(path).parent_path(), sets, catalog);
@@ -205,10 +231,13 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
   unfold_batch(root);
   unfold_blocks(root, catalog);
   unfold_rhs(root, problems);
+  unfold_devices(root);
   resolve_paths(root, folder.string());
   ParsedConfig parsed;
   read_params(root, parsed.run, problems, "the config", catalog);
   problems.throw_if_any();
+  RanksConfig& ranks = parsed.run.ranks;
+  ranks.count = ranks.is_auto() ? 0 : std::stoi(ranks.asked);
 
   std::string& missing = parsed.missing;
   InputFiles& files = parsed.files;

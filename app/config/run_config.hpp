@@ -151,19 +151,29 @@ struct OutputConfig {
   bool writes_x() const { return solution || !rows.empty(); }
 };
 
-/// How many processes solve the system together, and who has which rows.
+/// How many processes solve the system together, who has which rows, and on which GPU.
 struct RanksConfig {
-  int count = 0;
+  std::string asked = "0";  ///< the key `count`
+  std::vector<int> devices;
   std::string partition = "auto";
   double timeout = 30;
+  int count = 0;  ///< `asked` as a number, 0 where that is auto; in the end, how many there are
 
+  static constexpr int most = 64;
+  bool is_auto() const { return asked == "auto"; }
   static constexpr auto schema() {
     using P = RanksConfig;
     return std::tuple{
         field(
-            &P::count, "count", between(0, 64),
-            "processes, each with a stretch of the rows, started by this one; 1: it solves alone; "
-            "0: those that an MPI launcher has started (mpirun), else 1"),
+            &P::asked, "count", non_empty(),
+            "processes, each with a stretch of the rows, started by this one: 1 to 64; 1: it "
+            "solves alone; 0: those that an MPI launcher has started (mpirun), else 1; auto: those "
+            "of a launcher, else as many as there are GPUs, or fewer where more would be slower, "
+            "and 1 on the host, where its threads do what ranks would"),
+        field(
+            &P::devices, "devices", between(0, 1023),
+            "the GPU of each rank, [0, 2]: then all compute on GPUs, or it is an error; auto: GPU "
+            "k for rank k, where there are as many as ranks that reach each other's memory"),
         field(
             &P::partition, "partition", non_empty(),
             "rows: stretches of the rows as given, of about equally many entries; grow: of a "
@@ -173,6 +183,7 @@ struct RanksConfig {
               "seconds that a rank waits for another one, which is not at work by itself, before "
               "all end")};
   }
+  std::string check() const;
 };
 
 /// The options of the solver, and what is solved and written.
@@ -207,7 +218,8 @@ struct InputFiles {
 struct ParsedConfig {
   RunConfig run;
   InputFiles files;
-  std::string missing;  ///< input files that are not there, one line each
+  std::string missing;       ///< input files that are not there, one line each
+  std::string ranks_chosen;  ///< what was decided where `ranks.count` is auto, and why; else empty
 
   /// Throws MatrixError when an input file is not there.
   void require_files() const;

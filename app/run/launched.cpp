@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -56,11 +58,19 @@ class MpiJob {
                        ": the launcher is that of another MPI"));
   }
   /// Where these ranks have failed, one of them may never come: then this one does not wait for
-  /// more than `patience` seconds.
+  /// more than `patience` seconds. Where one has not come MPI cannot be ended with it: by the end
+  /// of the one that has spoken the launcher learns that all end.
   ~MpiJob() {
+    auto const seconds = static_cast<unsigned>(std::ceil(std::clamp(patience, 1.0, 1e6)));
+    if (ranks_->missing()) {
+      std::cout.flush();
+      std::fflush(nullptr);
+      if (!speaks_of_missing()) sleep(seconds);
+      _exit(5);
+    }
     if (ranks_->failed()) {
       signal(SIGALRM, [](int) { _exit(5); });
-      alarm(static_cast<unsigned>(std::ceil(std::min(patience, 1e6))));
+      alarm(seconds);
     }
     ranks_.reset();
     end_();
@@ -70,6 +80,11 @@ class MpiJob {
   MpiJob& operator=(MpiJob const&) = delete;
 
   MessageRanks& ranks() { return *ranks_; }
+  /// A rank did not come, and this is who says so: the first one that has.
+  bool speaks_of_missing() const {
+    std::optional<int> const missing = ranks_->missing();
+    return missing && ranks_->rank() == (*missing == 0 ? 1 : 0);
+  }
   double patience = 30;
 
  private:
@@ -188,6 +203,7 @@ int solve_launched(Launch const& launch, Arguments const& arguments, Catalog con
   auto const read = [&] {
     ParsedConfig parsed = read_together(ranks, launch, arguments, catalog);
     job->patience = parsed.run.ranks.timeout;
+    job->ranks().set_timeout(parsed.run.ranks.timeout);
     return parsed;
   };
   int const code = ranks.rank() == 0
@@ -196,6 +212,10 @@ int solve_launched(Launch const& launch, Arguments const& arguments, Catalog con
                            ParsedConfig const parsed = read();
                            return arguments.dry_run ? 0 : follow(ranks, parsed);
                          });
+  if (ranks.rank() != 0 && job->speaks_of_missing())
+    std::cerr << "tcsolve: rank 0: it did not come within " << job->patience
+              << " s (ranks.timeout)\n";
+  ranks.busy(true);  // files of rank 0 may take their time
   return agreed(ranks, code);
 }
 

@@ -128,8 +128,8 @@ RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* pr
       };
       sizes[r] = {first, A.cols, column(end) - column(first), problem->columns};
     }
-    ranks_.busy(false);
   }
+  ranks_.busy(false);
   auto const size = all_to_all(ranks_, sizes).front();
   auto const length = all_to_all(ranks_, lengths).front();
   auto const column = all_to_all(ranks_, columns).front();

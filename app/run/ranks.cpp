@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <vector>
 
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/failure.hpp>
@@ -22,6 +23,14 @@ void require_rankable(Arguments const& arguments, RunConfig const& config) {
   if (!config.problem.batch.empty())
     throw ConfigError("a 'batch' is solved by one rank; leave out 'ranks'");
   if (arguments.profile) throw ConfigError("--profile times the solve of one rank");
+  std::size_t const devices = config.ranks.devices.size(),
+                    ranks = static_cast<std::size_t>(config.ranks.count);
+  // Of more than were chosen the first ones are taken.
+  if (devices > 0 && devices != ranks && !(config.ranks.is_auto() && devices > ranks))
+    throw ConfigError(
+        cat("'ranks.devices' names ", devices, " GPUs for ", config.ranks.count, " ranks"));
+  if (devices > 0 && config.backend == Backend::host)
+    throw ConfigError("'ranks.devices' names GPUs, and 'backend: host' takes none");
 }
 
 void share_processors(RunConfig& config) {
@@ -30,17 +39,24 @@ void share_processors(RunConfig& config) {
 
 namespace {
 
+/// The device of a rank.
+int device_of(RunConfig const& config, int rank) {
+  std::vector<int> const& named = config.ranks.devices;
+  return named.empty() ? rank : named[static_cast<std::size_t>(rank)];
+}
+
 /// Why this rank has no device to work with others on; "" where it has.
-std::string lacks_device(Ranks& ranks) {
+std::string lacks_device(Ranks& ranks, RunConfig const& config) {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
   for (std::string const& host : gather(ranks, std::string(name.data())))
     if (host != name.data()) return cat("a rank is on ", host, ", another one on ", name.data());
   std::string why;
-  if (!cuda::available(why, ranks.rank())) return why;
-  for (int other = 0; other < ranks.ranks(); ++other)
-    if (!cuda::reaches(ranks.rank(), other))
-      return cat("device ", ranks.rank(), " does not reach the memory of device ", other);
+  int const mine = device_of(config, ranks.rank());
+  if (!cuda::available(why, mine)) return why;
+  for (int r = 0; r < ranks.ranks(); ++r)
+    if (int const other = device_of(config, r); !cuda::reaches(mine, other))
+      return cat("device ", mine, " does not reach the memory of device ", other);
   return "";
 }
 
@@ -48,14 +64,22 @@ std::string lacks_device(Ranks& ranks) {
 
 void take_devices(Ranks& ranks, RunConfig& config) {
   if (config.backend == Backend::host) return;
-  std::string const lacks = lacks_device(ranks);
+  std::string const lacks = lacks_device(ranks, config);
   bool const everywhere = !ranks.agree(!lacks.empty());
-  if (!everywhere && config.backend == Backend::cuda)
-    throw DeviceError(cat("'backend: cuda' over ", ranks.ranks(),
+  bool const named = !config.ranks.devices.empty();
+  if (!everywhere && (config.backend == Backend::cuda || named))
+    throw DeviceError(cat(named ? "'ranks.devices'" : "'backend: cuda'", " over ", ranks.ranks(),
                           " ranks: ", lacks.empty() ? "another rank has no device" : lacks,
                           "; each needs a device of its own on this host"));
   config.backend = everywhere ? Backend::cuda : Backend::host;
-  config.device = ranks.rank();
+  config.device = device_of(config, ranks.rank());
+}
+
+void take_device(RunConfig& config) {
+  if (config.backend == Backend::host)
+    throw ConfigError("'ranks.devices' names GPUs, and 'backend: host' takes none");
+  config.backend = Backend::cuda;
+  config.device = config.ranks.devices.front();
 }
 
 void tell_others(Ranks& ranks) noexcept {
@@ -68,7 +92,7 @@ void tell_others(Ranks& ranks) noexcept {
 }
 
 int lead(Ranks& ranks, std::function<int()> const& run) {
-  ranks.busy(true);  // until the system is read and dealt
+  ranks.busy(true);  // until the system is read and dealt, as the others are
   return guarded([&] {
     try {
       return run();
@@ -80,6 +104,7 @@ int lead(Ranks& ranks, std::function<int()> const& run) {
 }
 
 int silently(Ranks& ranks, std::function<int()> const& run) {
+  ranks.busy(true);
   try {
     return run();
   } catch (...) {

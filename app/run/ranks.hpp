@@ -10,14 +10,17 @@
 
 namespace tcsolve {
 
-/// Throws for what ranks cannot do: a batch, a profile.
+/// Throws for what ranks cannot do, a batch, a profile, and where GPUs are named that are not for
+/// them.
 void require_rankable(Arguments const&, RunConfig const&);
 /// Where nothing says how many threads a rank has: its share of the processors.
 void share_processors(RunConfig&);
-/// Called by each rank: all compute on the host, or each on the device of its number where all are
-/// on one host and reach each other. Throws DeviceError where `backend: cuda` asks for devices and
-/// they do not.
+/// Called by each rank: all compute on the host, or each on the device of its number, or of its
+/// place in `ranks.devices`, where all are on one host and reach each other. Throws DeviceError
+/// where `backend: cuda`, or that list, asks for devices and they do not.
 void take_devices(Ranks&, RunConfig&);
+/// Of the only rank: the first of `ranks.devices`.
+void take_device(RunConfig&);
 
 /// Of rank 0: the exit code that run() answers, or of what it throws, which standard error is told.
 int lead(Ranks&, std::function<int()> const& run);

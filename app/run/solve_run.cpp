@@ -24,6 +24,7 @@
 #include <tcsolve/app/run/columns.hpp>
 #include <tcsolve/app/run/launched.hpp>
 #include <tcsolve/app/run/preflight.hpp>
+#include <tcsolve/app/run/rank_choice.hpp>
 #include <tcsolve/app/run/ranked_system.hpp>
 #include <tcsolve/app/run/ranks.hpp>
 #include <tcsolve/app/run/signals.hpp>
@@ -349,6 +350,7 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
     SolverParts const& parts = setting.solver().parts();
     require_over_ranks(*parts.preconditioner, parsed.run.preconditioner.type(), ranks);
   }
+  if (!parsed.ranks_chosen.empty()) setting.context().log(Severity::note, parsed.ranks_chosen);
   warnings_of(setting.solver(), {});  // those that need no matrix
   rehearse(setting.context(), parsed.run, setting.size());
   std::cout << "# dry run: the config is valid; nothing was solved\n";
@@ -462,6 +464,7 @@ int solve_as(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
       setting.context().log(
           Severity::note, cat("the result of ", shown(old), " in ", shown(config.output.directory),
                               " is replaced; --output '{name}' keeps one of each matrix"));
+    if (!parsed.ranks_chosen.empty()) setting.context().log(Severity::note, parsed.ranks_chosen);
     CancelOnSignal const signals(setting.context());  // until the files are written
     begun = true;
     within_time(setting.context(), config.time_limit,
@@ -487,12 +490,18 @@ int solve_run(Arguments const& arguments, Registries const& registries) {
 }
 
 int solve_run(Arguments const& arguments, ParsedConfig parsed) {
-  int& count = parsed.run.ranks.count;
+  RanksConfig& asked = parsed.run.ranks;
+  if (asked.is_auto() && parsed.run.problem.batch.empty()) {
+    parsed.require_files();
+    choose_ranks(parsed);
+  }
+  int& count = asked.count;
   if (count == 0) count = 1;
+  if (count == 1 && !asked.devices.empty()) take_device(parsed.run);
   if (count == 1 || arguments.dry_run) return solve_as(arguments, std::move(parsed), nullptr);
   require_rankable(arguments, parsed.run);
   share_processors(parsed.run);
-  return run_processes(count, parsed.run.ranks.timeout, [&](Ranks& ranks) {
+  return run_processes(count, asked.timeout, [&](Ranks& ranks) {
     return ranks.rank() == 0 ? lead(ranks, [&] { return solve_as(arguments, parsed, &ranks); })
                              : silently(ranks, [&] { return follow(ranks, parsed); });
   });

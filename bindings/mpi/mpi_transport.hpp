@@ -46,13 +46,14 @@ class MpiTransport final : public Transport {
 
   char const* send(int to, Lane lane, void const* data, std::size_t bytes) override {
     auto const* at = static_cast<std::byte const*>(data);
-    return in_pieces(lane, bytes, not_received, [&](std::size_t first, int size, MPI_Request* r) {
-      return MPI_Isend(at + first, size, MPI_BYTE, to, int(lane), messages_, r);
-    });
+    return in_pieces(lane, to, bytes, not_received,
+                     [&](std::size_t first, int size, MPI_Request* r) {
+                       return MPI_Isend(at + first, size, MPI_BYTE, to, int(lane), messages_, r);
+                     });
   }
   char const* receive(int from, Lane lane, void* data, std::size_t bytes) override {
     auto* const at = static_cast<std::byte*>(data);
-    return in_pieces(lane, bytes, 0, [&](std::size_t first, int size, MPI_Request* r) {
+    return in_pieces(lane, from, bytes, 0, [&](std::size_t first, int size, MPI_Request* r) {
       return MPI_Irecv(at + first, size, MPI_BYTE, from, int(lane), messages_, r);
     });
   }
@@ -78,7 +79,18 @@ class MpiTransport final : public Transport {
     }
     begun.requests.clear();
     begun.bytes.clear();
+    begun.others.clear();
     return nullptr;
+  }
+  int awaited(Lane lane) override {
+    Begun const& begun = lanes_[std::size_t(lane)];
+    for (std::size_t k = 0; k < begun.requests.size(); ++k) {
+      int there = 0;
+      if (MPI_Request_get_status(begun.requests[k], &there, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+          there == 0)
+        return begun.others[k];
+    }
+    return -1;
   }
 
   void alarm(char const* text, std::size_t bytes) noexcept override {
@@ -111,18 +123,20 @@ class MpiTransport final : public Transport {
   static constexpr std::size_t most_said = 2000;  // below what MPI sends without being asked for
   struct Begun {
     std::vector<MPI_Request> requests;
-    std::vector<int> bytes;  // of each that is received; not_received
+    std::vector<int> bytes;   // of each that is received; not_received
+    std::vector<int> others;  // the rank of each
   };
 
   /// In pieces that MPI can count; one of no bytes where there are none.
   template <class Start>
-  char const* in_pieces(Lane lane, std::size_t bytes, int mark, Start const& start) {
+  char const* in_pieces(Lane lane, int other, std::size_t bytes, int mark, Start const& start) {
     constexpr std::size_t most = std::size_t{1} << 30;
     Begun& begun = lanes_[std::size_t(lane)];
     std::size_t first = 0;
     do {
       int const size = int(std::min(most, bytes - first));
       begun.bytes.push_back(mark == not_received ? not_received : size);
+      begun.others.push_back(other);
       if (int const code = start(first, size, &begun.requests.emplace_back()); code != MPI_SUCCESS)
         return words_of(code);
       first += std::size_t(size);

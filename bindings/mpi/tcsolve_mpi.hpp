@@ -10,9 +10,11 @@
 ///
 /// What one rank throws all throw, with its number. Where that was thrown before ranks depend on
 /// each other (rows, options, lengths) they may go on; else these ranks are done, and MPI_Finalize
-/// is next. That a rank dies, or does not come, is the launcher's to see.
+/// is next. That a rank dies is the launcher's to see; of one that does not come all learn where a
+/// timeout is given.
 #pragma once
 
+#include <limits>
 #include <memory>
 
 #include <tcsolve/comm/message_ranks.hpp>
@@ -24,8 +26,11 @@ namespace tcsolve::mpi {
 class Ranks final : public MessageRanks {
  public:
   /// Every rank of `comm` calls it, between MPI_Init and MPI_Finalize, and its destructor. Throws
-  /// Unsupported outside of these.
-  explicit Ranks(MPI_Comm comm) : MessageRanks(transport(comm)) {}
+  /// Unsupported outside of these. timeout: seconds that a rank waits for another one in tcsolve,
+  /// set-ups apart, before it throws RankFailed; without an end, since what the program does in
+  /// between may take as long as it takes.
+  explicit Ranks(MPI_Comm comm, double timeout = std::numeric_limits<double>::infinity())
+      : MessageRanks(transport(comm), timeout) {}
 
  private:
   static std::unique_ptr<Transport> transport(MPI_Comm comm) {

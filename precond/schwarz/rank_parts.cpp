@@ -5,6 +5,7 @@
 
 #include <tcsolve/comm/together.hpp>
 #include <tcsolve/distributed/operator.hpp>
+#include <tcsolve/distributed/ops.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/operators/composite.hpp>
@@ -141,8 +142,9 @@ void RankParts::do_apply(Context& ctx, double alpha, In<double> x, double beta, 
   };
   halo_->begin(ctx, x);
   copy<double, double>(ctx, x, rows_of(r, 0, own));
-  double const* const h = halo_->end(ctx);
-  copy<double, double>(ctx, layer(const_cast<double*>(h)), rows_of(r, own, halo_->size()));
+  // r is row-major without gaps, as the halo is.
+  halo_->end(ctx,
+             KeepHalo{std::int64_t{halo_->size()} * cols, {}, rows_of(r, own, halo_->size()).data});
   alone(ctx, [&] { inside_->apply(ctx, 1.0, r, 0.0, z, op); });
   axpby<double, double>(ctx, alpha, rows_of(z, 0, own), beta, y);
   if (restricted_) return;

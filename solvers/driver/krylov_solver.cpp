@@ -314,8 +314,9 @@ void KrylovSolver<T>::correct_best(SolveReport& report, Best const& before, Inde
   report.best_iteration = better ? at : before.iteration;
 }
 
-/// A claim that the true residual refutes by far. A is singular where the method has seen it to be,
-/// or where the last x has grown along its kernel so far that b is lost in the rounding of A x, and
+/// A claim that the true residual refutes by far, that of the x that was claimed: where a better
+/// one was kept, `residual` is that one's. A is singular where the method has seen it to be, or
+/// where the last x has grown along its kernel so far that b is lost in the rounding of A x, and
 /// that rounding explains the residual. An x that is as accurate as it can be needs no reason.
 template <class T>
 void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reached,
@@ -323,7 +324,8 @@ void KrylovSolver<T>::explain_claim(Cycle& cycle, double residual, double reache
   constexpr double far = 10, u = 0x1p-53;
   constexpr double peak = 1e4;  // x may have been larger before the last step
   bool const claimed = static_cast<Stop>(cycle.state.stop) == Stop::claimed;
-  if (!claimed || cycle.state.cause != 0 || residual <= far * cycle.claimed) return;
+  bool const holds = residual <= far * cycle.claimed && cycle.last.open <= far * cycle.claimed;
+  if (!claimed || cycle.state.cause != 0 || holds) return;
   double const rounding = u * norm_A_true_ * cycle.last.x_norm;
   bool const lost = facts_.square && std::isfinite(norm_A_true_) && cycle.last.finite() &&
                     rounding > Judgement::astray * rhs_norm &&

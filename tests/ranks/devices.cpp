@@ -69,6 +69,49 @@ TEST_P(DeviceRanks, ProductsAndTransposesAreThoseOfTheWhole) {
   }
 }
 
+/// Row i has its neighbours, or the one before alone.
+Csr<double> neighbours_of(Index n, bool both) {
+  Csr<double> a;
+  a.rows = a.cols = n;
+  a.offsets = {0};
+  for (Index i = 0; i < n; ++i) {
+    if (i > 0) a.columns.push_back(i - 1), a.values.push_back(both ? 0.5 : 1.0);
+    if (both && i + 1 < n) a.columns.push_back(i + 1), a.values.push_back(0.5);
+    a.offsets.push_back(static_cast<Offset>(a.columns.size()));
+  }
+  return a;
+}
+
+/// A rank with few rows is a product ahead of one with many, which has not looked yet for what
+/// came for the one before; and where one sends only, it is ahead by as much as there is room for.
+TEST_P(DeviceRanks, ARankMayBeAheadWhereNoSumLiesBetweenProducts) {
+  Index const n = on_devices() ? 400000 : 4000, few = 100, products = 300;
+  for (bool const both : {true, false}) {
+    // x_i becomes (x_{i-1} + x_{i+1}) / 2, or x_{i-1}, of which rank 0 needs nothing of the other.
+    Csr<double> const a = neighbours_of(n, both);
+    std::vector<Index> const at{0, few, n};
+    Column const x0 = random_column(n, 1);
+    Column x = x0, expected = x0;
+    for (Index k = 0; k < products; ++k) {
+      Column y = Column::Zero(n);
+      for (Index i = 0; i < n; ++i)
+        for (Offset e = a.offsets[i]; e < a.offsets[i + 1]; ++e)
+          y[i] += a.values[e] * expected[a.columns[e]];
+      expected = y;
+    }
+    on_both([&](Context& ctx, int r) {
+      auto const op = operator_of(ctx, deal_rows(ctx, a, at));
+      Array<double> in = part_of(ctx, x0, at, r), out = part_of(ctx, x0, at, r);
+      for (Index k = 0; k < products; ++k) {
+        op->apply(ctx, 1.0, view(ctx, in), 0.0, view(ctx, out));
+        std::swap(in, out);
+      }
+      std::ranges::copy(to_host(ctx, in), x.data() + at[r]);
+    });
+    EXPECT_TRUE(x == expected) << both;  // a sum of two halves has one order
+  }
+}
+
 TEST_P(DeviceRanks, SumsAreOfAllRanksWithTheSameBits) {
   for (Index const n : {5, 1000, 300000}) {
     auto const at = stretches(n, 2, Deal::uneven);

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `mpirun -n N tcsolve CONFIG`: the processes of a launcher as the ranks of one run.
 #include "tests/cli/program.hpp"
+#include "tests/ranks/processes.hpp"
 
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 namespace tcsolve::cli {
 namespace {
 
+using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
 /// A launcher's variable while it lives.
@@ -175,6 +182,37 @@ TEST_F(Mpirun, ConfigsThatDifferAreRefused) {
                          "exec '" + program + "' $OMPI_COMM_WORLD_RANK.yaml"});
   EXPECT_EQ(o.code, 1) << o.out;
   expect_once(o.err, "rank 1: its config is not that of rank 0");
+}
+
+/// A rank that hangs is one that the launcher sees running.
+TEST_F(Mpirun, ARankThatStopsIsWaitedForSoLongAndNoLonger) {
+  write_text(folder_ / "my.yaml", std::string(long_config) + "ranks: {timeout: 2}\n");
+  Arguments all{TCSOLVE_MPIEXEC, "-n", "3"};
+  for (std::string const& a : command({"my.yaml"})) all.push_back(a);
+  for (std::string const victim : {"1", "0"}) {
+    SCOPED_TRACE(victim);
+    fs::remove_all(folder_ / "tcsolve-out");
+    pid_t const process = start(all);
+    for (int i = 0; i < 2000 && !has(read_text(folder_ / ".err"), "iteration 5"); ++i)
+      std::this_thread::sleep_for(20ms);
+    std::vector<pid_t> const ranks = children_of(process);
+    ASSERT_EQ(ranks.size(), 3u);
+    auto const start = std::chrono::steady_clock::now();
+    for (pid_t const pid : ranks)
+      if (variable_of(pid, "OMPI_COMM_WORLD_RANK") == victim) ::kill(pid, SIGSTOP);
+    Outcome const o = wait(process);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
+    EXPECT_EQ(o.code, 5) << o.out << o.err;
+    std::string const said = "rank " + victim + ": it did not come within 2 s (ranks.timeout)";
+    if (victim == "1")
+      expect_once(o.out + o.err, said);
+    else  // it may come back when the launcher ends it, and say so itself
+      EXPECT_TRUE(has(o.err, said)) << o.err;
+    if (victim == "1") EXPECT_EQ(result()["verdict"]["reason"], "rank_failed");
+    for (int i = 0; i < 500 && std::ranges::any_of(ranks, runs); ++i)
+      std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(std::ranges::any_of(ranks, runs)) << "a rank is left";
+  }
 }
 
 TEST_F(Mpirun, AFileThatOneRankCannotWriteEndsAll) {

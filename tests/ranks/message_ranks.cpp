@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Ranks that have messages between pairs alone, here through boxes of this process: what MPI does
 /// for them is tests/ranks/launched.cpp.
+#include <atomic>
+#include <chrono>
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -54,6 +57,11 @@ class PostTransport final : public Transport {
     all = std::ranges::none_of(open_, [&](Open const& o) { return o.lane == lane; });
     return nullptr;
   }
+  int awaited(Lane lane) override {
+    for (Open const& o : open_)
+      if (o.lane == lane) return o.from;
+    return -1;
+  }
   void alarm(char const* text, std::size_t bytes) noexcept override {
     std::lock_guard const lock(post_.guard);
     for (int r = 0; r < ranks_; ++r)
@@ -84,13 +92,14 @@ class PostTransport final : public Transport {
 };
 
 /// f(ranks) by threads; what one throws is told to the others, and its words are the answer.
-std::vector<std::string> by_messages(int count, std::function<void(MessageRanks&)> const& f) {
+std::vector<std::string> by_messages(int count, std::function<void(MessageRanks&)> const& f,
+                                     double timeout = std::numeric_limits<double>::infinity()) {
   Post post;
   std::vector<std::string> thrown(static_cast<std::size_t>(count));
   std::vector<std::thread> threads;
   for (int r = 0; r < count; ++r)
     threads.emplace_back([&, r] {
-      MessageRanks ranks(std::make_unique<PostTransport>(post, r, count));
+      MessageRanks ranks(std::make_unique<PostTransport>(post, r, count), timeout);
       try {
         f(ranks);
       } catch (std::exception const& e) {
@@ -162,6 +171,85 @@ TEST(MessageRanksFail, InAnExchangeToo) {
     ranks.end_exchange();
   });
   EXPECT_EQ(thrown[0], "rank 1: no");
+}
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+void sleep_for(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+/// Of five, ranks 0 and 4 ask rank 1 itself; 3 asks it second, and 2 asks 0, which waits.
+TEST(MessageRanksFail, WhoDoesNotComeInTimeIsNamedByAll) {
+  for (int const late : {1, 0, 4}) {
+    auto const start = Clock::now();
+    std::atomic<int> waiting{4};
+    auto const thrown = by_messages(
+        5,
+        [&](MessageRanks& ranks) {
+          if (ranks.rank() == late)
+            while (waiting > 0 && seconds_since(start) < 20) sleep_for(0.01);
+          try {
+            barrier(ranks);
+          } catch (RankFailed const&) {
+            EXPECT_EQ(ranks.missing(), late);
+            --waiting;
+            throw;
+          }
+        },
+        0.5);
+    EXPECT_LT(seconds_since(start), 10);
+    for (std::string const& words : thrown)
+      EXPECT_EQ(words, cat("rank ", late, ": it did not come within 0.5 s (ranks.timeout)"));
+  }
+}
+
+TEST(MessageRanksFail, InAnExchangeTooWhoDoesNotComeIsNamed) {
+  std::atomic<bool> over{false};
+  auto const thrown = by_messages(
+      2,
+      [&](MessageRanks& ranks) {
+        if (ranks.rank() == 1) {
+          auto const start = Clock::now();
+          while (!over && seconds_since(start) < 20) sleep_for(0.01);
+          return;
+        }
+        double x = 0;
+        Ranks::Incoming const in{1, &x, sizeof x};
+        ranks.begin_exchange({}, {&in, 1});
+        try {
+          ranks.end_exchange();
+        } catch (...) {
+          over = true;
+          throw;
+        }
+      },
+      0.25);
+  EXPECT_EQ(thrown[0], "rank 1: it did not come within 0.25 s (ranks.timeout)");
+}
+
+/// Where ranks are busy, and in the sum after, nobody is late; from there on one may be.
+TEST(MessageRanksFail, NobodyIsLateWhereRanksAreBusy) {
+  for (bool const late : {false, true}) {
+    auto const thrown = by_messages(
+        3,
+        [&](MessageRanks& ranks) {
+          ranks.busy(true);
+          together(ranks, [&] {
+            if (ranks.rank() == 1) sleep_for(0.6);
+          });
+          if (ranks.rank() == 2) sleep_for(0.6);
+          ranks.busy(false);
+          barrier(ranks);
+          if (late && ranks.rank() == 2) sleep_for(1.5);
+          barrier(ranks);
+        },
+        0.25);
+    for (std::string const& words : thrown)
+      EXPECT_EQ(words, late ? "rank 2: it did not come within 0.25 s (ranks.timeout)" : "");
+  }
 }
 
 TEST(MessageRanksFail, WhatTheTransportCannotDoEndsAll) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `tcsolve --ranks N`: processes that solve together, with one voice and one exit code.
 #include "tests/cli/program.hpp"
+#include "tests/ranks/processes.hpp"
 
 #include <signal.h>
 #include <unistd.h>
@@ -27,14 +28,6 @@ class RankedProgram : public Program {
     while (std::getline(in, line) && line.starts_with("%")) {}
     std::vector<double> out;
     while (std::getline(in, line)) out.push_back(std::stod(line));
-    return out;
-  }
-  /// The processes that `parent` has started.
-  std::vector<pid_t> children_of(pid_t parent) const {
-    std::vector<pid_t> out;
-    std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) +
-                     "/children");
-    for (pid_t pid = 0; in >> pid;) out.push_back(pid);
     return out;
   }
 };

@@ -2,6 +2,7 @@
 /// The verdict corpus once more, by two ranks: what a careful analyst would say does not depend on
 /// who has which rows.
 #include <algorithm>
+#include <numeric>
 
 #include <tests/ranks/ranks.hpp>
 #include <tests/verdicts/corpus.hpp>
@@ -115,13 +116,7 @@ TEST_P(VerdictOverRanks, Holds) {
     std::vector<SolveReport> const reports = solve_dealt(d, c, method, x);
     SolveReport const& report = reports.front();
     SCOPED_TRACE(report.message);
-    // Where the corpus leaves open which refusal it is, rounding decides, and sums of two ranks
-    // round in another way.
-    bool const any_refusal =
-        c.outcome.size() > 1 && !std::ranges::count(c.outcome, Stop::converged);
-    EXPECT_TRUE(std::ranges::count(c.outcome, report.reason) > 0 ||
-                (any_refusal && !report.converged()))
-        << report.outcome();
+    EXPECT_GT(std::ranges::count(c.outcome, report.reason), 0) << report.outcome();
     if (c.cause) EXPECT_STREQ(name(report.cause), name(*c.cause));
     if (c.most_iterations) EXPECT_LE(report.iterations, *c.most_iterations);
     if (c.residual)
@@ -148,6 +143,37 @@ TEST_P(VerdictOverRanks, Holds) {
       ASSERT_TRUE(same_bits(other.history[k].norm, report.history[k].norm)) << k;
   }
 }
+/// bicgstab on a singular A whose b is outside of the range: a claim of an x that is lost along the
+/// kernel, while a good one was kept, is no reason to doubt that A and M are linear maps. Which way
+/// such a solve ends depends on rounding, so in many orders of the rows.
+TEST(VerdictOfASingularOperator, IsNoFalseConvergenceInAnyOrderOfTheRows) {
+  auto const cases = best_iterate_cases();
+  auto const at = std::ranges::find_if(
+      cases, [](Case const& c) { return c.name == "neumann_jacobi_bicgstab"; });
+  ASSERT_NE(at, cases.end());
+  Problem const p = at->make();
+  auto const n = static_cast<Index>(p.A.rows());
+  int singular = 0;
+  for (std::uint64_t order = 0; order < 40; ++order) {
+    std::vector<Index> old(static_cast<std::size_t>(n));
+    std::iota(old.begin(), old.end(), 0);
+    std::ranges::sort(old, {}, [&](Index i) { return uniform(order, std::uint64_t(i)); });
+    Csr<double> const a = csr(Matrix(p.A(old, old)));
+    Column const b = p.b(old);
+    for (std::string const M : {"jacobi", "none"}) {
+      std::string const yaml = cat("solver: {type: bicgstab}\npreconditioner: {type: ", M, "}\n");
+      for (Solved const& solved : {by_one(a, b, yaml), by_ranks(2, Deal::even, a, b, yaml)}) {
+        SolveReport const& report = solved.report;
+        EXPECT_FALSE(report.converged());
+        EXPECT_NE(report.reason, Stop::false_convergence) << order << " " << report.message;
+        EXPECT_LE(report.true_residual, 6.3e-8 * b.norm());
+        singular += report.cause == Cause::singular_operator;
+      }
+    }
+  }
+  EXPECT_GT(singular, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(ranks, VerdictOverRanks, testing::ValuesIn(corpus()),
                          [](auto const& info) { return info.param.name; });
 
