@@ -4,7 +4,10 @@
 /// dealt as they come, random coefficients, b = ones, a true residual of 1e-8.
 ///
 ///   us      an iteration: seconds of the solve on the slowest rank / iterations, the median
-///   gain    us of one over us of all
+///   threads on the host, where each rank has one thread: us of one rank with as many threads as
+///   there
+///           are ranks
+///   gain    us of one, on the host with one thread, over us of all
 ///   set-up  rows given on each rank, until the first iteration
 ///   halo    entries of x that the rank with most of them gets in each product
 ///
@@ -69,8 +72,10 @@ Run solves(LinearSolver& solver, Index rows, int repetitions) {
   return run;
 }
 
-Run by_one(Csr<double> const& a, std::string const& yaml, Backend backend, int repetitions) {
-  Context ctx(backend, {.threads = backend == Backend::host ? 1 : 0});
+/// threads: of the host, 0: all.
+Run by_one(Csr<double> const& a, std::string const& yaml, Backend backend, int repetitions,
+           int threads) {
+  Context ctx(backend, {.threads = threads});
   auto const start = std::chrono::steady_clock::now();
   LinearSolver solver = LinearSolver::from_yaml(ctx, a.view(), yaml);
   ctx.synchronize();
@@ -151,12 +156,14 @@ int main(int count, char** words) try {
       << "{\"revision\": \"" << version::revision << "\", \"ranks\": " << ranks
       << ", \"repetitions\": " << repetitions << "}\n"
       << "matrix | rows | method | iterations, one | us | all: iterations | us | gain | runs as "
-         "| set-up, one, ms | all, ms | halo\n---|---|---|---|---|---|---|---|---|---|---|---\n";
+         "| set-up, one, ms | all, ms | halo | threads, us\n"
+         "---|---|---|---|---|---|---|---|---|---|---|---|---\n";
   for (Case const& c : cases) {
     if (!wanted.empty() && wanted.find("," + c.name + ",") == std::string::npos) continue;
     Csr<double> const a = c.make();
     std::string const yaml = options(c.method);
-    Run const one = by_one(a, yaml, backend, repetitions);
+    bool const host = backend == Backend::host;
+    Run const one = by_one(a, yaml, backend, repetitions, host ? 1 : 0);
     Run const all = by_ranks(ranks, a, yaml, backend, repetitions);
     std::cout << c.name << " | " << a.rows << " | " << c.method << " | " << one.iterations << " | "
               << one.us << " | " << all.iterations << " | " << all.us << " | ";
@@ -165,7 +172,11 @@ int main(int count, char** words) try {
     else
       std::cout << one.outcome << ", " << all.outcome;
     std::cout << " | " << one.execution << ", " << all.execution << " | " << one.setup << " | "
-              << all.setup << " | " << all.halo << std::endl;
+              << all.setup << " | " << all.halo << " | ";
+    if (host)
+      std::cout << by_one(a, yaml, backend, repetitions, ranks).us << std::endl;
+    else
+      std::cout << "-" << std::endl;
   }
 } catch (std::exception const& e) {
   std::cerr << e.what() << "\n";
