@@ -56,8 +56,7 @@ int main(int argc, char** argv) {
         double error = 0;
         for (double const xi : x) error = std::fmax(error, std::fabs(xi - 1));
         code = report.converged() && error < 1e-7 && !leave ? 0 : 1;
-        if (ranks.rank() == 0)
-          std::printf("%d ranks: %s\n", ranks.ranks(), report.message.c_str());
+        if (ranks.rank() == 0) std::printf("%d ranks: %s\n", ranks.ranks(), report.message.c_str());
       }
     } catch (RankFailed const& e) {
       code = leave ? 0 : 1;
