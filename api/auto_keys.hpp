@@ -25,7 +25,10 @@ struct AutoSolverParams {
 class AutoKeys final : public Solver {
  public:
   using Params = AutoSolverParams;
-  explicit AutoKeys(AutoSolverParams const& params) : stopping_(params.stopping) {}
+  explicit AutoKeys(AutoSolverParams const& params)
+      : stopping_(params.stopping), least_squares_(params.least_squares) {}
+  /// Of a square system.
+  bool accepts_least_squares() const { return least_squares_; }
 
   /// The three throw Unsupported.
   void setup(Context&, OperatorPtr<double>, OperatorPtr<double>, OperatorPtr<double>) override {
@@ -48,6 +51,7 @@ class AutoKeys final : public Solver {
     throw Unsupported("auto is no method, but a choice of one: ask a LinearSolver for it");
   }
   StoppingParams stopping_;
+  bool least_squares_;
 };
 
 }  // namespace tcsolve

@@ -75,6 +75,7 @@ struct LinearSolver::Impl {
     PreparedSystem& at = system_for(call);
     setup = call.transpose ? seconds_since(start) : 0;
     if (call.zero_guess) make_zero(x);
+    if (call.guess.data != nullptr) begin_with(call.guess, x);
     auto told = or_fail(ctx, [&] { return solve(at, keys_of(call, *at.parts().method)); });
     if (call.stream != nullptr) ctx.synchronize();
     return told;
@@ -105,6 +106,24 @@ struct LinearSolver::Impl {
       else
         throw Unsupported("LinearSolver: zero_guess of a block with gaps on a device; fill x");
     }
+  }
+  /// x = guess. Nothing waits where both lie where the Context computes.
+  void begin_with(In<double> guess, Out<double> x) {
+    if (guess.rows != x.rows || guess.cols != x.cols)
+      throw ShapeError(cat("LinearSolver: the guess is ", guess.rows, " x ", guess.cols, ", x is ",
+                           x.rows, " x ", x.cols));
+    auto const gapless = [](auto const& v) {
+      return v.is_vector() || v.ld == (v.layout == Layout::row_major ? v.cols : v.rows);
+    };
+    bool const alike = x.is_vector() ? guess.is_vector() : guess.layout == x.layout;
+    if (!alike || !gapless(guess) || !gapless(x))
+      throw Unsupported("LinearSolver: a guess with gaps, or laid out otherwise than x; fill x");
+    if (guess.data == x.data || x.size() == 0) return;
+    auto const bytes = sizeof(double) * static_cast<std::size_t>(x.size());
+    bool const here = guess.space == ctx.space() && x.space == ctx.space();
+    if (!here || !x.is_vector())
+      return copy_bytes(ctx, x.data, x.space, guess.data, guess.space, bytes);
+    copy<double, double>(ctx, guess, x);
   }
   Impl(Context& given, SolverOptions read)
       : ctx(given), options(std::move(read)), system(ctx, options) {}

@@ -69,6 +69,9 @@ struct SolveCall {
   bool transpose = false;
   /// x is written, never read: the guess is 0.
   bool zero_guess = false;
+  /// The guess, of x's extents, where x is written, never read; it is copied into x after `stream`.
+  /// A vector, or columns that lie without gaps as those of x do. Null: x itself, or 0.
+  In<double> guess = {};
   /// In the place of the method's keys of these names, for this solve; nothing is set up again.
   std::optional<double> rtol = {}, atol = {};
   std::optional<Index> max_iters = {};

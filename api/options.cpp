@@ -56,9 +56,12 @@ SolverOptions read_options(SolverOptions options, SolverRegistries const& regist
   read(options.matrix_operator, registries.operators);
   read(options.preconditioner, registries.preconditioners);
   read(options.solver, registries.solvers);
-  ConfigNode cache = to_node(options.cache);
-  place(cache, "options.cache");
-  read_params(cache, options.cache, problems, "'cache'");
+  CacheConfig const none;  // whose keys are in range
+  if (options.cache.directory != none.directory || options.cache.limit != none.limit) {
+    ConfigNode cache = to_node(options.cache);
+    place(cache, "options.cache");
+    read_params(cache, options.cache, problems, "'cache'");
+  }
   if (options.threads < 0 || options.threads > 1024)
     problems.add(placed("options.threads"),
                  cat("'threads' = ", options.threads, " is outside [0, 1024]"));

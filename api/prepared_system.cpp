@@ -191,7 +191,7 @@ void PreparedSystem::plan() {
     return ctx_.log(Severity::detail,
                     "reorder: none, since the preconditioner goes by blocks of rows");
   Reordering const& order = ready_->order;
-  if (ready_->plan) ctx_.log(Severity::detail, text(*ready_->plan));
+  if (ready_->plan && ctx_.observed()) ctx_.log(Severity::detail, text(*ready_->plan));
   ctx_.log(
       order.measured ? Severity::note : Severity::detail,
       cat("reorder: ", text(order), ready_->cached.empty() ? "" : cat(" (", ready_->cached, ")")));

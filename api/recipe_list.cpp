@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include <tcsolve/configs/schema/print.hpp>
+#include <tcsolve/api/auto_keys.hpp>
 #include <tcsolve/factors/cudss/cudss_library.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/solvers/loop/one_kernel.hpp>
@@ -16,6 +16,13 @@ namespace {
 std::optional<bool> given_symmetry(SolverOptions const& options) {
   if (options.symmetric == Symmetry::automatic) return std::nullopt;
   return options.symmetric == Symmetry::yes;
+}
+
+/// Those of the host are kept: a table of costs is copied for each answer.
+FactorRates factor_rates(Context const& ctx) {
+  if (ctx.device() != nullptr) return CostTable::shipped(ctx).factors;
+  static FactorRates const of_the_host = CostTable::host().factors;
+  return of_the_host;
 }
 
 }  // namespace
@@ -63,10 +70,8 @@ auto RecipeList::entries_by(Context& ctx, MatrixFacts f) -> Entries {
   else
     list = recipes(f, on_device, on_device && direct_comes_first(f) && cudss().there, rates_);
   if (ranks_) list = for_ranks(std::move(list));
-  Block const& solver = options_.solver;
-  bool const accepted =
-      parts_.chooses_method &&
-      solver.registry()->effective(solver).find("least_squares")->scalar == "true";
+  auto const* const chooser = dynamic_cast<AutoKeys const*>(parts_.method.get());
+  bool const accepted = chooser != nullptr && chooser->accepts_least_squares();
   Entries entries;
   for (Recipe& recipe : list) {
     if (recipe.least_squares && accepted)
@@ -78,13 +83,13 @@ auto RecipeList::entries_by(Context& ctx, MatrixFacts f) -> Entries {
 
 void RecipeList::look(Context& ctx, CsrView<double> const& a, HostMatrix& host) {
   if (is_named()) return;
-  rates_ = CostTable::shipped(ctx).factors;
+  rates_ = factor_rates(ctx);
   list_ = entries_for(ctx, a, host);
 }
 
 void RecipeList::look(Context& ctx, DistributedMatrix const& a) {
   if (is_named()) return;
-  rates_ = CostTable::shipped(ctx).factors;
+  rates_ = factor_rates(ctx);
   ranks_ = true;
   list_ = entries_by(ctx, matrix_facts(ctx, a));
 }
@@ -210,7 +215,8 @@ Block RecipeList::solver_block(Recipe const& recipe) const {
   if (!parts_.chooses_method) return options_.solver;
   StoppingParams stopping = stopping_of(recipe, keys());
   stopping.max_iters = keys().max_iters;
-  return read_text(solver_registries().solvers, recipe.solver, to_node(stopping));
+  stopping.patience = {};  // no key
+  return read_text(solver_registries().solvers, recipe.solver, stopping);
 }
 
 std::unique_ptr<Solver> RecipeList::method_of(Recipe const& recipe) const {
@@ -246,8 +252,12 @@ std::string RecipeList::closing(SolveReport const& last, Story const& story) con
 SolverCost RecipeList::cost() const {
   if (!parts_.chooses_method) return parts_.method->cost();
   SolverCost most;
+  std::string const* before = nullptr;
   for (Entry const& e : list_) {
     if (e.recipe.least_squares) continue;  // the last resort, for which no format is chosen
+    // Recipes of one method stand together, and its cost is that of its text.
+    if (before != nullptr && *before == e.recipe.solver) continue;
+    before = &e.recipe.solver;
     SolverCost const cost = method_of(e.recipe)->cost();
     most.vectors = std::max(most.vectors, cost.vectors);
     most.transpose = most.transpose || cost.transpose;

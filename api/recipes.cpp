@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 
@@ -71,15 +72,29 @@ void add_jacobi(std::vector<Recipe>& list, std::string const& solver, MatrixFact
                     cheap_iterations(f, rates)});
 }
 
-void add_definite(std::vector<Recipe>& list, std::string const& solver, Index rows, Offset entries,
+/// Whether the host makes all iterations with jacobi in less time than an incomplete factor takes
+/// to be ordered and made: of a small grid or graph, whose unknowns are few steps apart and alike.
+/// A chain has as many iterations as rows, and a complete factor of its own size.
+bool is_soon_solved(MatrixFacts const& f) {
+  constexpr Index few_rows = 1000;
+  constexpr Offset of_a_row = 4;
+  constexpr double alike = 100;
+  return f.rows <= few_rows && dominant(f) && f.entries >= of_a_row * f.rows &&
+         f.largest_row <= alike * f.least_row;
+}
+
+void add_definite(std::vector<Recipe>& list, std::string const& solver, MatrixFacts const& f,
                   bool on_device) {
   std::string const why = "the matrix is symmetric with a positive diagonal";
+  Index const rows = f.rows;
+  Offset const entries = f.entries;
+  bool const soon = !on_device && is_soon_solved(f);
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
   auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
   // A device makes a hierarchy in the time of some hundred iterations with jacobi, and of a small
   // matrix in that of thousands.
   bool const has_levels = rows >= (on_device ? 50000 : 20000);
-  if (entries > few_entries) {
+  if (entries > few_entries || soon) {
     Recipe first{solver, jacobi, why, true};
     if (on_device) {  // most of them without a new best residual, and the others are spared
       first.most_iterations = cheap;
@@ -189,12 +204,29 @@ std::vector<Recipe> for_ranks(std::vector<Recipe> list) {
   return list;
 }
 
-Block read_text(RegistryBase const& registry, std::string const& text, ConfigNode const& more) {
+Block read_text(RegistryBase const& registry, std::string const& text,
+                std::optional<StoppingParams> const& keys) {
+  struct Read {
+    RegistryBase const* by;
+    std::string text;
+    std::optional<StoppingParams> keys;
+    Block block;
+  };
+  constexpr std::size_t most = 64;
+  thread_local std::vector<Read> known;
+  auto const found = std::ranges::find_if(
+      known, [&](Read const& r) { return r.by == &registry && r.text == text && r.keys == keys; });
+  if (found != known.end()) return found->block;
   ConfigNode node = tree_of(text);
-  node.entries.insert(node.entries.end(), more.entries.begin(), more.entries.end());
+  if (keys) {
+    ConfigNode const more = to_node(*keys);
+    node.entries.insert(node.entries.end(), more.entries.begin(), more.entries.end());
+  }
   Diagnostics problems;
   Block block = registry.read(node, problems, solver_registries().catalog);
   problems.throw_if_any();
+  if (known.size() >= most) known.clear();
+  known.push_back({&registry, text, keys, block});
   return block;
 }
 
@@ -227,8 +259,7 @@ std::vector<Recipe> recipes(MatrixFacts const& f, bool on_device, bool direct_fi
   if (!f.square())
     return {{lsmr, column_scaling, "the matrix is not square: least squares", false, 100000}};
   std::vector<Recipe> list;
-  if (f.symmetric && f.positive_diagonal())
-    add_definite(list, "{type: cg}", f.rows, f.entries, on_device);
+  if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", f, on_device);
   if (!f.symmetric) add_jacobi(list, "{type: bicgstab}", f, on_device, rates);
   add_general(list, gmres, "{type: bicgstab}", f, square_reason(f), direct_first);
   // In exact arithmetic it ends after as many iterations as there are rows.
@@ -246,7 +277,7 @@ std::vector<Recipe> recipes_for(MatrixFacts const& f, bool on_device, SolverNeed
   std::vector<Recipe> list;
   if (!f.square()) return {{"", column_scaling, "the matrix is not square", false, 100000}};
   if (needs.symmetric || needs.definite) {
-    if (f.positive_diagonal()) add_definite(list, "", f.rows, f.entries, on_device);
+    if (f.positive_diagonal()) add_definite(list, "", f, on_device);
     list.push_back({"", "{type: none}", "the matrix is symmetric", false, 5000});
     return list;
   }

@@ -5,7 +5,9 @@
 ///     not square                     lsmr
 ///     symmetric, positive diagonal   cg with jacobi, on the host while fifty iterations halve the
 ///                                    residual; there, of 20,000 rows and more, amg where A
-///                                    looks elliptic; ic; direct. Small systems begin with ic.
+///                                    looks elliptic; ic; direct. Small systems begin with ic, but
+///                                    with jacobi on the host where they are grids or graphs of a
+///                                    thousand dominant rows at the most.
 ///                                    Where cg finds that it is indefinite, as `square`
 ///     square                         gmres, for large systems bicgstab, with ilu; a stronger ilu;
 ///                                    direct. Where rows are diagonally dominant, and for some
@@ -14,6 +16,7 @@
 ///                                    method broke down, converged falsely or found it singular
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,8 +50,11 @@ struct Recipe {
   bool operator==(Recipe const&) const = default;
 };
 
-/// The block of a recipe's text by a registry of the package, with more keys.
-Block read_text(RegistryBase const&, std::string const& text, ConfigNode const& more = {});
+/// The block of a recipe's text by a registry of the package, with the keys that a solve stops by
+/// where they are given. A thread keeps what it has read: the same few texts come with every
+/// set-up.
+Block read_text(RegistryBase const&, std::string const& text,
+                std::optional<StoppingParams> const& keys = {});
 /// "ilu {drop_tolerance: 0.01}" for "{type: ilu, drop_tolerance: 0.01}".
 std::string brief(std::string const& text);
 

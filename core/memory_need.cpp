@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/memory_need.hpp>
 
+#include <cstdint>
+#include <limits>
+
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/core/host_memory.hpp>
 
 namespace tcsolve {
@@ -9,6 +13,13 @@ namespace {
 double on_host(Context const& ctx, MemoryNeed const& need) {
   return need.passing + (ctx.space() == Space::host ? need.held() : need.host);
 }
+/// A few megabytes are there: to ask the system opens a dozen files, which takes longer than to
+/// set up what is so small.
+bool is_little(double bytes) {
+  constexpr double little = 16 << 20;
+  std::int64_t const most = faults::available_at_most(std::numeric_limits<std::int64_t>::max());
+  return bytes <= little && bytes <= 0.8 * static_cast<double>(most);
+}
 double device_limit(Context const& ctx) {
   return 0.95 * static_cast<double>(ctx.available_memory());
 }
@@ -16,7 +27,8 @@ double device_limit(Context const& ctx) {
 }  // namespace
 
 bool fits(Context const& ctx, MemoryNeed const& need) {
-  return on_host(ctx, need) <= 0.8 * static_cast<double>(available_memory()) &&
+  double const here = on_host(ctx, need);
+  return (is_little(here) || here <= 0.8 * static_cast<double>(available_memory())) &&
          (ctx.space() == Space::host || need.space <= device_limit(ctx));
 }
 

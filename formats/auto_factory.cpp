@@ -83,6 +83,13 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
   OperatorUse here = use;
   if (use.ready == nullptr) given = as_given(ctx, a), here.ready = &given;
   CsrView<double> const& lies = here.ready->matrix->view();
+  if (needs_no_plan(ctx, here)) {
+    ctx.log(Severity::note, cat("format: ", among_.source().name, " (of ", lies.entries,
+                                " entries: no format is weighed for so few)"));
+    return among_.source()
+        .factory.with(params_.matrix, among_.source(), among_)
+        ->build(ctx, a, use);
+  }
   CostTable const table = this->table(ctx);
   PlanRequest const request = this->request(ctx, here);
   Survey seen = here.ready->survey ? *here.ready->survey : survey(ctx, lies, among_);
@@ -93,7 +100,7 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
   bool const tries =
       params_.autotune == Autotune::measure || params_.conversion == Conversion::lazy;
   Plan const plan = tries ? all() : make_plan(ctx, lies, seen, request, table);
-  ctx.log(Severity::detail, text(plan));
+  if (ctx.observed()) ctx.log(Severity::detail, text(plan));
   auto const make = [&](Format const& format) -> OperatorPtr<double> {
     if (values == Real::f64 && format.converted)
       return make_operator<double>(ctx, lies, format, &seen);
@@ -107,6 +114,25 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
   if (params_.conversion == Conversion::lazy)
     if (auto A = lazily(ctx, source(a, values == Real::f64 ? use : here), plan)) return A;
   return first_possible(ctx, plan, make, all);
+}
+
+/// To weigh formats takes as long as some hundred products with a matrix of so few entries, in any
+/// of them: on the host, which has no launch to spare.
+bool AutoFactory::needs_no_plan(Context const& ctx, OperatorUse const& use) const {
+  constexpr Offset few = 1000;
+  return ctx.space() == Space::host && use.ready != nullptr && use.ready->matrix != nullptr &&
+         use.ready->matrix->view().entries <= few && use.columns == 1 &&
+         stored(use.vectors) == Real::f64 && params_.autotune == Autotune::none &&
+         params_.conversion == Conversion::before && params_.expected_applies == 0 && !table_;
+}
+
+OrderedMatrix AutoFactory::order(Context& ctx, Csr<double> const& a, OperatorUse const& use) const {
+  bool const left_alone = reorder() == Reorder::none || reorder() == Reorder::automatic;
+  if (!left_alone || !needs_no_plan(ctx, use)) return MatrixFactory::order(ctx, a, use);
+  OrderedMatrix ready;
+  ready.order.measured = false;
+  ready.matrix = use.ready->matrix;
+  return ready;
 }
 
 CostTable AutoFactory::table(Context const& ctx) const {

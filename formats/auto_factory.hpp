@@ -59,11 +59,13 @@ class AutoFactory final : public MatrixFactory {
 
   OperatorPtr<double> build(Context& ctx, Csr<double> const& a,
                             OperatorUse const& use) const override;
+  OrderedMatrix order(Context& ctx, Csr<double> const& a, OperatorUse const& use) const override;
   /// What was measured is kept by a hash of the pattern.
   bool needs_host() const override { return params_.autotune == Autotune::measure; }
 
  private:
   CostTable table(Context const& ctx) const override;
+  bool needs_no_plan(Context const&, OperatorUse const&) const;
   PlanRequest request(Context const& ctx, OperatorUse const& use) const override;
 
   Params params_;

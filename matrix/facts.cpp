@@ -30,7 +30,7 @@ MatrixFacts matrix_facts(CsrView<double> const& a) { return on_host(a, Pairs::co
 MatrixFacts row_facts(CsrView<double> const& a) { return on_host(a, Pairs::leave); }
 
 MatrixFacts matrix_facts(Context& ctx, CsrView<double> const& a) {
-  if (a.space == Space::host) return matrix_facts(a);
+  if (a.space != ctx.space()) return matrix_facts(a);
   Context::Entry const entry(ctx);
   return ctx.visit([&](auto& on) { return matrix_facts(on, ctx.arena(), a, Pairs::compare); });
 }

@@ -113,6 +113,22 @@ class Core {
     with_call(asked, [&](SolveCall const& call) { report = solver_.solve(vb, vx, call); });
     return report;
   }
+  /// The same of vectors on the device `ordinal` that their package names by address, as most of a
+  /// small solve would go into DLPack otherwise: once for b and once for x. guess: x begins with
+  /// it; 0: with 0.
+  SolveReport solve_at(std::uintptr_t b, std::int64_t rows, std::uintptr_t x, std::int64_t cols,
+                       std::uintptr_t guess, int ordinal, Asked const& asked) {
+    Space const there = device_space(ordinal, 0);
+    Index const n = narrow(rows, "length"), m = narrow(cols, "length");
+    auto const vb = vector_view(reinterpret_cast<double const*>(b), n, there);
+    auto const vx = vector_view(reinterpret_cast<double*>(x), m, there);
+    SolveReport report;
+    with_call(asked, [&](SolveCall& call) {
+      if (guess != 0) call.guess = vector_view(reinterpret_cast<double const*>(guess), m, there);
+      report = solver_.solve(vb, vx, call);
+    });
+    return report;
+  }
   std::vector<SolveReport> solve_columns(Block2 const& b, OutBlock2 const& x, Asked const& asked) {
     auto const vb = block_view<double const>(b);
     auto const vx = block_view<double>(x);

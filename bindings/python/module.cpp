@@ -184,6 +184,19 @@ NB_MODULE(_core, m) {
 
   define_call(core, "solve", &Core::solve);
   define_call(core, "solve_columns", &Core::solve_columns);
+  core.def(
+      "solve_at",
+      [](Core& c, std::uintptr_t b, std::int64_t rows, std::uintptr_t x, std::int64_t cols,
+         std::uintptr_t guess, int device, std::optional<double> rtol, std::optional<double> atol,
+         std::optional<std::int64_t> max_iters, std::optional<double> time_limit, bool transpose,
+         nb::object progress, int every, std::uintptr_t stream) {
+        return c.solve_at(b, rows, x, cols, guess, device,
+                          Asked{rtol, atol, time_limit, max_iters, transpose, guess == 0, stream,
+                                std::move(progress), every});
+      },
+      "b"_a, "rows"_a, "x"_a, "cols"_a, "guess"_a, "device"_a, "rtol"_a.none(), "atol"_a.none(),
+      "max_iters"_a.none(), "time_limit"_a.none(), "transpose"_a, "progress"_a.none(), "every"_a,
+      "stream"_a);
 
   m.def("read", &read_file, "path"_a);
   m.def("race", &race, "place"_a, "rows"_a, "cols"_a, "indptr"_a.noconvert(),

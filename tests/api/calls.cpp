@@ -360,6 +360,55 @@ TEST(ZeroGuess, DoesNotReadBlocksAndLeavesTheirGapsAlone) {
     }
 }
 
+TEST(Guess, IsWhereASolveBeginsAndXIsNotRead) {
+  Csr<double> const a = generate(Poisson7Params{.n = 6});
+  LinearSolver solver(a.view(), {.solver = "cg", .backend = Backend::host});
+  std::vector<double> const b = numbers(a.rows);
+  std::vector<double> guess = numbers(a.rows), x = guess;
+  std::vector<double> y(b.size(), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> const before = guess;
+  SolveReport const inside = solver.solve(b, x);
+  SolveReport const beside = solver.solve(b, y, {.guess = vector_view(guess.data(), a.rows)});
+  EXPECT_TRUE(beside.converged()) << beside.message;
+  EXPECT_EQ(beside.iterations, inside.iterations);
+  EXPECT_EQ(y, x);
+  EXPECT_EQ(guess, before);
+  std::vector<double> again(b.size(), std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(solver.solve(b, again, {.guess = vector_view(x.data(), a.rows)}).iterations, 0)
+      << "from the answer";
+  EXPECT_EQ(again, x);
+  SolveReport const in_place = solver.solve(b, guess, {.guess = vector_view(guess.data(), a.rows)});
+  EXPECT_EQ(in_place.iterations, inside.iterations) << "x itself";
+}
+
+TEST(Guess, HasTheExtentsAndTheLayoutOfX) {
+  Csr<double> const a = generate(Poisson7Params{.n = 4});
+  LinearSolver solver(a.view(), {.solver = "cg", .backend = Backend::host});
+  Index const n = a.rows, k = 2;
+  std::vector<double> const b(static_cast<std::size_t>(n) * k, 1.0);
+  std::vector<double> x(b.size()), guess(b.size());
+  for (Layout const layout : {Layout::row_major, Layout::col_major}) {
+    Index const ld = layout == Layout::row_major ? k : n;
+    In<double> const B{b.data(), n, k, ld, layout, Space::host};
+    Out<double> const X{x.data(), n, k, ld, layout, Space::host};
+    for (SolveReport const& r : solver.solve_columns(B, X)) ASSERT_TRUE(r.converged());
+    guess = x;
+    x.assign(x.size(), std::numeric_limits<double>::quiet_NaN());
+    In<double> const G{guess.data(), n, k, ld, layout, Space::host};
+    for (SolveReport const& r : solver.solve_columns(B, X, {.guess = G})) {
+      EXPECT_TRUE(r.converged()) << r.message;
+      EXPECT_EQ(r.iterations, 0);
+    }
+    Layout const other = layout == Layout::row_major ? Layout::col_major : Layout::row_major;
+    In<double> const turned{guess.data(), n, k, n + k - ld, other, Space::host};
+    EXPECT_THROW(solver.solve_columns(B, X, {.guess = turned}), Unsupported);
+  }
+  std::vector<double> short_x(static_cast<std::size_t>(n));
+  EXPECT_THROW(solver.solve({b.data(), short_x.size()}, short_x,
+                            {.guess = vector_view(guess.data(), n - 1)}),
+               ShapeError);
+}
+
 TEST(SaidSymmetric, DecidesWhatAutoChooses) {
   Csr<double> a = generate(Poisson7Params{.n = 8});
   for (Index i = 0; i < a.rows; ++i)  // far from symmetric in some entries

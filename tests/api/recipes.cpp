@@ -4,7 +4,7 @@
 #include <tcsolve/api/ranking.hpp>
 #include <tcsolve/api/recipes.hpp>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 
@@ -84,6 +84,37 @@ TEST(ChoicesOnADevice, TakeAHierarchyBetweenTwoStretchesOfJacobi) {
   std::vector<Recipe> const smaller = recipes(f, true);
   EXPECT_EQ(smaller[0].patience.steps, 0);
   EXPECT_EQ(smaller[1].preconditioner.find("amg"), std::string::npos);
+}
+
+/// Of small systems an incomplete factor takes longer than all iterations with jacobi, unless these
+/// are many.
+TEST(ChoicesOnAHost, BeginWithJacobiWhereASmallSystemIsSoonSolved) {
+  MatrixFacts const grid{.rows = 125,
+                         .cols = 125,
+                         .entries = 725,
+                         .symmetric = true,
+                         .dominant_rows = 125,
+                         .least_row = 9,
+                         .largest_row = 12};
+  auto const first = [](MatrixFacts const& f, bool on_device = false) {
+    return recipes(f, on_device).front();
+  };
+  EXPECT_EQ(first(grid).preconditioner, "{type: jacobi}");
+  EXPECT_TRUE(first(grid).definite);
+  EXPECT_GT(first(grid).patience.steps, 0) << "it is left where it gains too little";
+  std::vector<Recipe> const list = recipes(grid, false);
+  EXPECT_THAT(list[1].preconditioner, testing::StartsWith("{type: ic"));
+  MatrixFacts weak = grid, chain = grid, uneven = grid, larger = grid, skew = grid;
+  weak.dominant_rows = 124;
+  chain.entries = 373;
+  uneven.largest_row = 1000;
+  larger.rows = larger.cols = larger.dominant_rows = 1001;
+  larger.entries = 7000;
+  skew.symmetric = false;
+  for (MatrixFacts const& f : {weak, chain, uneven, larger})
+    EXPECT_THAT(first(f).preconditioner, testing::StartsWith("{type: ic"));
+  EXPECT_THAT(first(grid, true).preconditioner, testing::StartsWith("{type: ic"));
+  EXPECT_EQ(first(skew).solver, "{type: bicgstab}");
 }
 
 TEST(ChoicesOnADevice, PredictAnotherIncompleteFactorisation) {

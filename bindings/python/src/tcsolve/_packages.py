@@ -28,6 +28,12 @@ class NumPy:
     writable = True
 
     @staticmethod
+    def direct(a):
+        """(address, length, device) of a vector that the compiled part takes by its address: float64
+        on a device, without gaps; else None."""
+        return None
+
+    @staticmethod
     def plain(a):
         return a
 
@@ -75,6 +81,27 @@ def _require_no_capture(captured):
 
 class CuPy:
     writable = True
+
+    @staticmethod
+    def direct(a):
+        if a.ndim != 1 or a.dtype.char != "d" or not a.flags.c_contiguous:
+            return None
+        memory = a.data
+        return (memory.ptr, a.size, memory.device_id) if memory.ptr else None
+
+    @staticmethod
+    def vector(like, n, device):
+        """Of n float64, where `like` lies: on `device`."""
+        import cupy
+
+        if cupy.cuda.runtime.getDevice() == device:
+            return cupy.empty(n)
+        with like.device:
+            return cupy.empty(n)
+
+    @staticmethod
+    def address(a):
+        return a.data.ptr
 
     @staticmethod
     def plain(a):
@@ -125,11 +152,30 @@ class CuPy:
 
     @staticmethod
     def back(x, given):
-        return CuPy.cast(x, given.dtype) if given.dtype.kind == "f" else x
+        if given.dtype.kind != "f" or given.dtype == x.dtype:
+            return x
+        return CuPy.cast(x, given.dtype)
 
 
 class Torch:
     writable = True
+
+    @staticmethod
+    def direct(a):
+        if not a.is_cuda or a.ndim != 1 or dtype_name(a) != "float64":
+            return None
+        if str(a.layout) != "torch.strided" or not a.is_contiguous() or a.is_neg():
+            return None
+        pointer = a.data_ptr()
+        return (pointer, a.shape[0], a.device.index) if pointer else None
+
+    @staticmethod
+    def vector(like, n, device):
+        return like.new_empty((n,))
+
+    @staticmethod
+    def address(a):
+        return a.data_ptr()
 
     @staticmethod
     def plain(a):
@@ -187,6 +233,7 @@ class Torch:
 
 class Jax:
     writable = False
+    direct = NumPy.direct  # no stream that its arrays are made in is known
 
     @staticmethod
     def plain(a):
@@ -270,6 +317,7 @@ class ByAddress:
 
 class Other:
     writable = True
+    direct = NumPy.direct
 
     @staticmethod
     def plain(a):
@@ -311,8 +359,17 @@ class Other:
 _by_name = {"numpy": NumPy, "cupy": CuPy, "torch": Torch, "jax": Jax, "jaxlib": Jax}
 
 
+_by_type = {}  # what package_of() has told of a package's type
+
+
 def package_of(a):
-    return _by_name.get(type(a).__module__.partition(".")[0], Other)
+    kind = type(a)
+    package = _by_type.get(kind)
+    if package is None:
+        package = _by_name.get(kind.__module__.partition(".")[0], Other)
+        if package is not Other:  # of which there are as many types as a program makes
+            _by_type[kind] = package
+    return package
 
 
 def is_array(a):
@@ -351,8 +408,9 @@ class Vector:
         if not is_array(given):
             given = np.asarray(given)
         self.given = given
-        self.package = NumPy if on_host(given) else package_of(given)
-        array = plain(given)
+        here, package = on_host(given), package_of(given)
+        self.package = NumPy if here else package
+        array = package.to_numpy(given) if here else package.plain(given)
         if dtype_name(array) not in _kinds:
             raise TypeError(f"b of {dtype_name(array)}; real numbers are taken")
         if dtype_name(array) != "float64" or not getattr(array.dtype, "isnative", True):

@@ -211,11 +211,20 @@ class Solver:
         if type(b) is not np.ndarray or b.dtype != np.float64 or b.ndim != 1 or (
             not b.flags.c_contiguous
         ):
+            package = _packages.package_of(b)
+            at = package.direct(b)
+            if at is not None:
+                done = self._solve_at(core, package, b, at, x0, out, rtol, atol, maxiter, time_limit,
+                                      transpose, callback, every, stream)
+                if done is not None:
+                    return done
             given = _packages.Vector(b)
             b = given.array
-        if not core.ready:
+        rows, cols = core.shape
+        if rows == 0 and not core.ready:
             raise ShapeError("solve without a matrix; call set_matrix")
-        rows, cols = core.shape if not transpose else core.shape[::-1]
+        if transpose:
+            rows, cols = cols, rows
         if b.ndim not in (1, 2) or b.shape[0] != rows:
             raise ShapeError(f"b has shape {tuple(b.shape)}; A{'^T' if transpose else ''} is "
                              f"{rows} x {cols}")
@@ -225,7 +234,9 @@ class Solver:
             x = np.empty(cols) if given is None else given.empty(cols, core)
         if stream is None:
             stream = _current_stream(b) or _current_stream(x)
-        if x0 is not None:
+        if type(x0) is np.ndarray is type(x) and x0.shape == x.shape:
+            x[...] = x0
+        elif x0 is not None:
             if tuple(np.shape(x0)) != (cols, *b.shape[1:]):
                 raise ShapeError(f"x0 has shape {np.shape(x0)}; x is {(cols, *b.shape[1:])}")
             _packages.write(x, x0, core, stream)
@@ -236,6 +247,40 @@ class Solver:
         if out is not None:
             return out, info
         return (x if given is None else given.back(x)), info
+
+    def _solve_at(self, core, package, b, at, x0, out, rtol, atol, maxiter, time_limit, transpose,
+                  callback, every, stream):
+        """_solve() of vectors of a device as they lie; None where one is not such a vector.
+
+        Nothing is launched and nothing is exported here: the compiled part copies the guess, after
+        the stream, where it solves.
+        """
+        pointer, n, device = at
+        rows, cols = core.shape
+        if transpose:
+            rows, cols = cols, rows
+        if n != rows:
+            return None  # the errors are told there
+        guess = 0
+        if x0 is not None:
+            there = package.direct(x0) if type(x0) is type(b) else None
+            if there is None or there[1] != cols or there[2] != device:
+                return None
+            guess = there[0]
+        if out is None:
+            x = package.vector(b, cols, device)
+            address = package.address(x)
+        else:
+            x = out
+            room = package.direct(x) if type(x) is type(b) else None
+            if room is None or room[1] != cols or room[2] != device:
+                return None
+            address = room[0]
+        if stream is None:
+            stream = package.stream(b)
+        told = core.solve_at(pointer, n, address, cols, guess, device, rtol, atol, maxiter,
+                             time_limit, bool(transpose), callback, every, stream)
+        return x, Info(told)
 
     def aslinearoperator(self) -> Any:
         """A^-1 as a LinearOperator; a product that is not solved raises NotConverged.

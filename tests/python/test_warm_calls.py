@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a later solve asks of a package of arrays on a device: counted on a CuPy that counts.
+
+The compiled part gets addresses of vectors that lie as it takes them: no kernel, no DLPack, no
+context of a device is CuPy's share of such a call.
+"""
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import tcsolve
+
+
+class Report:
+    solved = True
+
+
+class CountingCore:
+    """In the place of the compiled part: what is asked of it."""
+
+    def __init__(self, calls, rows=8, cols=8):
+        self.calls, self.shape, self.ready = calls, (rows, cols), True
+
+    def solve_at(self, *asked):
+        self.calls.append("solve_at")
+        self.asked = asked
+        return Report()
+
+    def solve(self, b, x, *asked):
+        self.calls.append("solve")
+        return Report()
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """A module whose every call to the driver is written down."""
+    module = types.ModuleType("cupy")
+    calls = module.calls = []
+    addresses = iter(range(0x1000, 0x100000, 0x1000))
+
+    class Device:
+        def __init__(self, ordinal):
+            self.id = ordinal
+
+        def __enter__(self):
+            calls.append("device")
+            self.before, module.here = module.here, self.id
+
+        def __exit__(self, *_):
+            module.here = self.before
+
+    class ndarray:
+        def __init__(self, n, dtype="float64", device=0, c=True):
+            self.ndim, self.shape, self.size, self.dtype = 1, (n,), n, np.dtype(dtype)
+            self.flags = types.SimpleNamespace(c_contiguous=c, f_contiguous=c)
+            self.data = types.SimpleNamespace(ptr=next(addresses), device_id=device)
+            self.device = Device(device)
+
+        def __dlpack_device__(self):
+            calls.append("dlpack_device")
+            return (2, self.device.id)
+
+        def __dlpack__(self, **_):
+            calls.append("dlpack")
+
+        def __setitem__(self, where, what):
+            calls.append("kernel")
+
+        def astype(self, dtype, copy=True):
+            calls.append("cast")
+            return ndarray(self.size, dtype, self.device.id)
+
+    ndarray.__module__ = "cupy"
+    module.ndarray = ndarray
+
+    def empty(n):
+        calls.append("empty")
+        return ndarray(n, device=module.here)
+
+    def dense(a):
+        calls.append("kernel")
+        return ndarray(a.size, a.dtype, a.device.id)
+
+    def current(ordinal):
+        calls.append("stream")
+        return types.SimpleNamespace(ptr=0x77, is_capturing=lambda: module.captured)
+
+    module.here, module.captured = 0, False
+    module.empty, module.asarray, module.ascontiguousarray = empty, lambda a: a, dense
+    module.cuda = types.SimpleNamespace(
+        get_current_stream=current, runtime=types.SimpleNamespace(getDevice=lambda: module.here))
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    return module
+
+
+def solver_on(calls, rows=8, cols=8):
+    s = tcsolve.Solver.__new__(tcsolve.Solver)
+    s._core = CountingCore(calls, rows, cols)
+    s._kept = s._pattern = s._M = None
+    return s
+
+
+def test_a_warm_call_makes_x_asks_for_the_stream_and_solves(cupy):
+    s = solver_on(cupy.calls)
+    b, x0 = cupy.ndarray(8), cupy.ndarray(8)
+    x, info = s.solve(b, x0, rtol=1e-6)
+    assert cupy.calls == ["empty", "stream", "solve_at"]
+    assert info.solved and type(x) is cupy.ndarray
+    (at_b, rows, at_x, cols, guess, device, rtol, atol, maxiter, limit, transpose, callback, every,
+     stream) = s._core.asked
+    assert (at_b, at_x, guess) == (b.data.ptr, x.data.ptr, x0.data.ptr)
+    assert (rows, cols, device, rtol, transpose, stream) == (8, 8, 0, 1e-6, False, 0x77)
+    assert atol is maxiter is limit is callback is None and every == 1
+
+
+def test_without_a_guess_and_into_out(cupy):
+    s = solver_on(cupy.calls)
+    b, out = cupy.ndarray(8), cupy.ndarray(8)
+    x, _ = s.solve(b, out=out, stream=5)
+    assert cupy.calls == ["solve_at"] and x is out
+    assert s._core.asked[2] == out.data.ptr and s._core.asked[4] == 0
+    assert s._core.asked[-1] == 5
+
+
+def test_the_transpose_has_the_other_lengths(cupy):
+    s = solver_on(cupy.calls, rows=8, cols=6)
+    x, _ = s.solve(cupy.ndarray(6), transpose=True)
+    assert s._core.asked[1] == 6 and s._core.asked[3] == 8 == x.size
+    with pytest.raises(tcsolve.ShapeError, match="b has shape"):
+        s.solve(cupy.ndarray(8), transpose=True)
+
+
+def test_x_lies_on_the_device_of_b(cupy):
+    s = solver_on(cupy.calls)
+    cupy.here = 1  # and CuPy's current device is another one
+    s.solve(cupy.ndarray(8, device=0))
+    assert cupy.calls == ["device", "empty", "stream", "solve_at"] and s._core.asked[5] == 0
+    assert cupy.here == 1
+    cupy.calls.clear()
+    s.solve(cupy.ndarray(8, device=1))
+    assert cupy.calls == ["empty", "stream", "solve_at"] and s._core.asked[5] == 1
+
+
+@pytest.mark.parametrize("x0", [dict(dtype="float32"), dict(device=1), dict(c=False)])
+def test_a_guess_of_another_kind_is_converted(cupy, x0):
+    s = solver_on(cupy.calls)
+    s.solve(cupy.ndarray(8), cupy.ndarray(8, **x0))
+    assert "kernel" in cupy.calls and cupy.calls[-1] == "solve"
+    assert "solve_at" not in cupy.calls
+
+
+@pytest.mark.parametrize("b", [dict(dtype="float32"), dict(c=False)])
+def test_b_of_another_kind_is_converted(cupy, b):
+    s = solver_on(cupy.calls)
+    s.solve(cupy.ndarray(8, **b))
+    assert "solve" in cupy.calls and "solve_at" not in cupy.calls
+
+
+def test_lengths_are_told_as_before(cupy):
+    s = solver_on(cupy.calls)
+    with pytest.raises(tcsolve.ShapeError, match="b has shape"):
+        s.solve(cupy.ndarray(7))
+    with pytest.raises(tcsolve.ShapeError, match="x0 has shape"):
+        s.solve(cupy.ndarray(8), cupy.ndarray(7))
+    with pytest.raises(tcsolve.ShapeError, match="out has shape"):
+        s.solve(cupy.ndarray(8), out=cupy.ndarray(7))
+
+
+def test_a_stream_that_is_captured_is_refused(cupy):
+    s = solver_on(cupy.calls)
+    cupy.captured = True
+    with pytest.raises(tcsolve.Unsupported, match="being captured"):
+        s.solve(cupy.ndarray(8))
+    assert "solve_at" not in cupy.calls
+
+
+def test_the_compiled_part_takes_addresses_of_devices_alone():
+    """A solver on the host says so before it reads them."""
+    import scipy.sparse as sp
+
+    a = sp.csr_array(sp.eye_array(4))
+    a.indptr, a.indices = a.indptr.astype(np.int32), a.indices.astype(np.int32)
+    s = tcsolve.Solver(a, method="cg", device="cpu")
+    for guess in (0, 0x3000):
+        with pytest.raises((tcsolve.ShapeError, tcsolve.Unsupported)):
+            s._core.solve_at(0x1000, 4, 0x2000, 4, guess, 0, None, None, None, None, False, None, 1, 0)
