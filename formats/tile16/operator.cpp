@@ -37,8 +37,10 @@ SparseProductNotes Tile16Operator<T, S>::multiply_sparse(Context& ctx, SparsePro
   bool const by_columns = way == SpmspvWay::columns;
   T const* sums = nullptr;
   if (way == SpmspvWay::dense) {
-    if (dense_x_.rows() != a.cols) dense_x_ = Vector<T>(ctx.space(), a.cols);
-    if (dense_sums_.rows() != a.rows) dense_sums_ = Vector<T>(ctx.space(), a.rows);
+    auto const make = [&](Vector<T>& v, Index rows) {  // one of no rows has a space, too
+      if (v.rows() != rows || v.view().space != ctx.space()) v = Vector<T>(ctx.space(), rows);
+    };
+    make(dense_x_, a.cols), make(dense_sums_, a.rows);
     x.to_dense(ctx, dense_x_.view());
     do_apply(ctx, T(1), dense_x_, T(0), dense_sums_, Op::none);
     sums = dense_sums_.view().data;

@@ -18,8 +18,9 @@ class SolveDeflated : public InEveryPlace {
 };
 TCSOLVE_IN_EVERY_PLACE(SolveDeflated);
 
+/// Of a condition where both end before rounding has a say in how many steps they take.
 TEST_P(SolveDeflated, TheFirstSolveIsConjugateGradients) {
-  Matrix const A = random_spd(120, 4, 3);
+  Matrix const A = random_spd(120, 2, 3);
   Column const b = random_column(120, 5);
   Cg<double> plain({.stopping = {.rtol = 1e-8}, .execution = execution()});
   DeflatedCg solver(params());
@@ -28,6 +29,7 @@ TEST_P(SolveDeflated, TheFirstSolveIsConjugateGradients) {
   Column x = Column::Zero(120), y = x;
   SolveReport const one = solve(plain, b, x), other = solve(solver, b, y);
   EXPECT_TRUE(other.converged()) << other.message;
+  EXPECT_LE(one.iterations, 120);
   EXPECT_NEAR(other.iterations, one.iterations, 2);
   EXPECT_LE((x - y).norm(), 1e-3 * x.norm());
 }

@@ -362,14 +362,5 @@ TEST(Ranks, WhatHasNotLearntOfThemSaysSo) {
   });
 }
 
-TEST(Ranks, ADeviceRefusesThemOnGpu) {
-  TCSOLVE_SKIP_IF_ABSENT(Backend::cuda);
-  Meeting meeting(2);
-  ThreadRank rank(meeting, 1);
-  EXPECT_THROW(Context(Backend::cuda, {.communicator = &rank}), Unsupported);
-  Communicator alone;
-  EXPECT_NO_THROW(Context(Backend::cuda, {.communicator = &alone}));
-}
-
 }  // namespace
 }  // namespace tcsolve::test
