@@ -359,7 +359,7 @@ class Other:
 _by_name = {"numpy": NumPy, "cupy": CuPy, "torch": Torch, "jax": Jax, "jaxlib": Jax}
 
 
-_by_type = {}  # what package_of() has told of a package's type
+_by_type: dict[type, type] = {}  # what package_of() has told of a package's type
 
 
 def package_of(a):
