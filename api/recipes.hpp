@@ -4,8 +4,9 @@
 ///
 ///     not square                     lsmr
 ///     symmetric, positive diagonal   cg with jacobi, on the host while fifty iterations halve the
-///                                    residual; there, of 20,000 rows and more, amg where A
-///                                    looks elliptic; ic; direct. Small systems begin with ic, but
+///                                    residual; amg where A looks elliptic, of 20,000 rows and
+///                                    more, on a device of 50,000, where jacobi goes on if it is
+///                                    refused; ic; direct. Small systems begin with ic, but
 ///                                    with jacobi on the host where they are grids or graphs of a
 ///                                    thousand dominant rows at the most.
 ///                                    Where cg finds that it is indefinite, as `square`
