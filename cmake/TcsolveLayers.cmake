@@ -25,11 +25,32 @@ function(tcsolve_layer NAME)
   list(FILTER sources EXCLUDE REGEX "/${NAME}/(.*/)?(cuda|metis)/|(cuda|metis)_absent\\.cpp$|/app/main\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/host/parallel\\.cpp$")  # see tcsolve_kokkos_objects()
   tcsolve_objects(tcsolve_${NAME} ${sources})
+  tcsolve_quick_sources(${NAME} ${sources})
   # What the fuzz targets give their bytes to counts where they lead; loops over numbers, which
   # counters slow down, do not.
   if(TCSOLVE_FUZZ AND NAME MATCHES "^(configs|io|app)$")
     target_compile_options(tcsolve_${NAME} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
+endfunction()
+
+# What has no loops over numbers takes longer to optimise than it will ever run: the tables of
+# parameters, and the program's own layer. With sanitizers the compiler takes most of the time of
+# all tests: there the standard headers are parsed once for a layer (elsewhere each file shows that
+# it includes what it uses), and of whole layers the files of the host's loops alone are optimised.
+function(tcsolve_quick_sources NAME)
+  set(sources ${ARGN})
+  set(level -O1)
+  set(quick "/(format|register)\\.cpp$|/app/")
+  if(TCSOLVE_SANITIZE)
+    target_precompile_headers(tcsolve_${NAME} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp")
+    set(level -O0)
+    if(NAME MATCHES "^(core|comm|configs|operators|formats|solvers|api)$")
+      list(FILTER sources EXCLUDE REGEX "/[^/]*host[^/]*\\.cpp$")
+      set(quick ".")
+    endif()
+  endif()
+  list(FILTER sources INCLUDE REGEX "${quick}")
+  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${level})
 endfunction()
 
 # tcsolve_bindings(NAME USES layer...): a directory over the layers that makes libraries of its own.

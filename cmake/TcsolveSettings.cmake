@@ -36,7 +36,7 @@ endif()
 add_library(tcsolve_flags INTERFACE)
 target_compile_options(tcsolve_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-missing-field-initializers>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;-lineinfo;--expt-relaxed-constexpr;--extended-lambda>)
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;--expt-relaxed-constexpr;--extended-lambda>)
 # False alarms: GCC 12 on every `"text" + string` (its bug 105651) and on strings that an aggregate
 # initialises, GCC on code with sanitizer checks.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

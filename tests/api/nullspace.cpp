@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/api/systems.hpp"
+#include "tests/support/dense.hpp"
 #include "tests/support/files.hpp"
 
 namespace tcsolve::test {
@@ -38,9 +39,7 @@ constexpr Index n = 150;
 class Nullspace : public OnEachBackend {
  protected:
   /// The shortest solution of least squares, by Eigen.
-  static Column shortest(Matrix const& a, Column const& b) {
-    return a.completeOrthogonalDecomposition().solve(b);
-  }
+  static Column shortest(Matrix const& a, Column const& b) { return least_squares_solution(a, b); }
   SolveReport solved(Matrix const& a, SolverOptions const& options, Column const& b, Column& x) {
     LinearSolver solver(ctx(), csr(a).view(), options);
     return solve(solver, b, x);

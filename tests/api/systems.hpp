@@ -6,7 +6,7 @@
 #include <tcsolve/graph/reorder/permutation.hpp>
 #include <tcsolve/io/generate/renumber.hpp>
 
-#include <Eigen/LU>
+#include <Eigen/Core>
 
 #include <string>
 

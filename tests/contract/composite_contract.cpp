@@ -4,7 +4,7 @@
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/operators/function_operator.hpp>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include <cmath>
 #include <limits>

@@ -3,6 +3,7 @@
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/block_solvers.hpp>
+#include <tests/support/dense.hpp>
 
 namespace tcsolve::test {
 namespace {
@@ -53,10 +54,9 @@ TEST_P(SolvePseudoBlocks, AgreeWithTheSingleMethod) {
 /// A column that needs ten times as many steps as the others: they end by themselves.
 TEST_P(SolvePseudoBlocks, ColumnsEndOneByOne) {
   Matrix const A = random_spd(200, 4, 17);
-  Eigen::SelfAdjointEigenSolver<Matrix> const modes(A);
+  Modes const modes = symmetric_modes(A);
   Matrix B = random_matrix(200, 5, 19), X;
-  for (Index j = 0; j < 4; ++j)
-    B.col(j) = modes.eigenvectors().rightCols(3) * random_column(3, 23 + j);
+  for (Index j = 0; j < 4; ++j) B.col(j) = modes.vectors.rightCols(3) * random_column(3, 23 + j);
   for (std::string const& name : methods(pseudo_block_methods)) {
     SCOPED_TRACE(name);
     auto const solver = make_block_solver(name, {.rtol = 1e-6, .max_iters = 5000}, execution());

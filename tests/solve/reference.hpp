@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include <tests/support/dense.hpp>
 #include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test::reference {
@@ -69,7 +70,7 @@ inline Index gmres(Matrix const& A, Matrix const& M, Column const& b, double tol
       if (H(j + 1, j) > 0) V.col(j + 1) = w / H(j + 1, j);
       Matrix top = H.topLeftCorner(j + 2, j + 1);
       Column e = beta * Column::Unit(j + 2, 0);
-      y = top.householderQr().solve(e);
+      y = least_squares_solution(top, e);
       enough = (e - top * y).norm() <= tol;
     }
     Column u = V.leftCols(j) * y;
@@ -94,7 +95,7 @@ inline Index lsmr(Matrix const& A, Column const& b, double tol, Index most) {
     for (int pass = 0; pass < 2; ++pass) v -= V * (V.transpose() * v);
     V.conservativeResize(n, k);
     V.col(k - 1) = v.normalized();
-    Column y = (N * V).householderQr().solve(rhs);
+    Column y = least_squares_solution(N * V, rhs);
     if ((b - A * (V * y)).norm() <= tol) return k;
     v = N * V.col(k - 1);
   }

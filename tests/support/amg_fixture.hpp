@@ -6,7 +6,7 @@
 #include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/amg/cycle.hpp>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include <memory>
 #include <vector>

@@ -5,7 +5,7 @@
 #include <tcsolve/solvers/gmres/ops.hpp>
 
 #include <cstddef>
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <limits>
 #include <utility>
 #include <vector>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/solve_backend.hpp"
+#include "tests/support/dense.hpp"
 
 #include <cmath>
 #include <sstream>
@@ -154,7 +155,7 @@ Matrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
 Column random_column(Index n, std::uint64_t seed) { return random_matrix(n, 1, seed); }
 Matrix with_eigenvalues(Column const& values, std::uint64_t seed) {
   Index n = static_cast<Index>(values.size());
-  Matrix q = Eigen::HouseholderQR<Matrix>(random_matrix(n, n, seed + 0x10000)).householderQ();
+  Matrix q = orthogonal(random_matrix(n, n, seed + 0x10000));
   Matrix a = q * values.asDiagonal() * q.transpose();
   return (a + a.transpose()) / 2;
 }

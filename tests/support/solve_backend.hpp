@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <functional>
 #include <memory>
 #include <ostream>

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <tests/verdicts/corpus.hpp>
+#include "tests/support/dense.hpp"
 
 namespace tcsolve::test {
 
@@ -27,11 +28,10 @@ Problem nearly_singular(Draw& draw, bool symmetric, bool definite) {
   Matrix a = with_eigenvalues(values, 900 + draw.seed);
   if (!symmetric) {
     Matrix s = Matrix::Identity(n, n) + 0.3 * random_matrix(n, n, 901 + draw.seed);
-    a = s * a * s.inverse();
+    a = s * a * inverse_of(s);
   }
-  Eigen::JacobiSVD<Matrix> svd(a, Eigen::ComputeFullU);
   Column b = a * random_column(n, 902 + draw.seed);
-  b += std::pow(10.0, -1 - draw.below(13)) * b.norm() * svd.matrixU().col(n - 1);
+  b += std::pow(10.0, -1 - draw.below(13)) * b.norm() * svd_of(a).U.col(n - 1);
   Problem p{a, b};
   if (draw.below(3) == 0) p.x0 = random_column(n, 903 + draw.seed);
   return p;

@@ -5,6 +5,7 @@
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/block_solvers.hpp>
+#include <tests/support/dense.hpp>
 
 namespace tcsolve::test {
 namespace {
@@ -91,12 +92,12 @@ std::vector<BlockCase> cases() {
 
   BlockCase& solved = add("solved_by_the_guess", random,
                           {converged, guess, converged, converged, converged, converged});
-  solved.X0.col(1) = A.ldlt().solve(random.col(1));
+  solved.X0.col(1) = lu_solve(A, random.col(1));
 
   // In one, two and three eigenvectors of A: their Krylov spaces end while others go on.
   B = random;
-  Eigen::SelfAdjointEigenSolver<Matrix> const modes(A);
-  for (Index j = 0; j < 3; ++j) B.col(j) = modes.eigenvectors().leftCols(j + 1).rowwise().sum();
+  Modes const modes = symmetric_modes(A);
+  for (Index j = 0; j < 3; ++j) B.col(j) = modes.vectors.leftCols(j + 1).rowwise().sum();
   add("invariant_spaces", B, all(6, converged));
 
   out.push_back(

@@ -2,6 +2,7 @@
 /// Tolerances beyond what FP64 can reach, operators and preconditioners that are not what they
 /// claim to be, and operators that are rounded copies of the system.
 #include <tests/verdicts/corpus.hpp>
+#include "tests/support/dense.hpp"
 
 namespace tcsolve::test {
 
@@ -136,7 +137,7 @@ std::vector<Case> precision_cases() {
        [] {
          Matrix a = random_spd(20, 2, 68);
          Column b = random_column(20, 68);
-         return Problem{a, b, a.ldlt().solve(b)};
+         return Problem{a, b, lu_solve(a, b)};
        },
        {precision_limit},
        Cause::none,

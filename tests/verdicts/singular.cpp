@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tests/verdicts/corpus.hpp>
+#include "tests/support/dense.hpp"
 
 namespace tcsolve::test {
 
@@ -37,8 +38,8 @@ Matrix low_rank(Index rows, Index cols) {
 
 /// Singular values from 1 down to 10^-exponent, least-squares residual of the size of b.
 Problem hard_least_squares(Index rows, Index cols, double exponent) {
-  Matrix u = Eigen::HouseholderQR<Matrix>(random_matrix(rows, rows, 35)).householderQ();
-  Matrix v = Eigen::HouseholderQR<Matrix>(random_matrix(cols, cols, 36)).householderQ();
+  Matrix u = orthogonal(random_matrix(rows, rows, 35));
+  Matrix v = orthogonal(random_matrix(cols, cols, 36));
   Matrix a = u.leftCols(cols) * graded(cols, -exponent).asDiagonal() * v.transpose();
   return {a, a * random_column(cols, 37) + 10 * u.col(rows - 1)};
 }
@@ -198,7 +199,7 @@ std::vector<Case> singular_cases() {
       {"rhs_in_kernel_rounded",
        "gmres gmres_left fgmres minres",
        [] {
-         Matrix q = Eigen::HouseholderQR<Matrix>(random_matrix(8, 8, 43)).householderQ();
+         Matrix q = orthogonal(random_matrix(8, 8, 43));
          Matrix a = q * diagonal({0, 1, 2, 3, 4, 5, 6, 7}) * q.transpose();
          return Problem{(a + a.transpose()) / 2, q.col(0)};
        },
@@ -208,7 +209,7 @@ std::vector<Case> singular_cases() {
       {"rhs_in_kernel_rounded_short",
        "cg chronopoulos_gear pipelined_cg bicgstab",
        [] {
-         Matrix q = Eigen::HouseholderQR<Matrix>(random_matrix(8, 8, 43)).householderQ();
+         Matrix q = orthogonal(random_matrix(8, 8, 43));
          Matrix a = q * diagonal({0, 1, 2, 3, 4, 5, 6, 7}) * q.transpose();
          return Problem{(a + a.transpose()) / 2, q.col(0)};
        },

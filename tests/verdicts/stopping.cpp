@@ -4,6 +4,7 @@
 #include <thread>
 
 #include <tests/verdicts/corpus.hpp>
+#include "tests/support/dense.hpp"
 
 namespace tcsolve::test {
 
@@ -29,7 +30,7 @@ Problem slow() {
 
 Problem warm() {
   Problem p = spd();
-  p.x0 = p.A.ldlt().solve(p.b) + 1e-6 * random_column(30, 92);
+  p.x0 = lu_solve(p.A, p.b) + 1e-6 * random_column(30, 92);
   return p;
 }
 

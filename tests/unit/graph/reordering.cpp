@@ -8,7 +8,7 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/io/generate/renumber.hpp>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include <algorithm>
 #include <numeric>

@@ -5,9 +5,10 @@
 #include <tcsolve/kernels/tsqr.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "tests/support/backend.hpp"
+#include "tests/support/dense.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -207,10 +208,8 @@ TEST_P(KernelsBlocks, DependentColumnsAreLeftOut) {
 
 /// n x w with singular values from 1 down to 10^-exponent.
 Block conditioned(Index n, Index w, double exponent) {
-  Block const U = Eigen::HouseholderQR<Eigen::MatrixXd>(random_block(n, w, 11)).householderQ() *
-                  Eigen::MatrixXd::Identity(n, w);
-  Block const V = Eigen::HouseholderQR<Eigen::MatrixXd>(random_block(w, w, 12)).householderQ() *
-                  Eigen::MatrixXd::Identity(w, w);
+  Block const U = orthogonal(random_block(n, w, 11)).leftCols(w);
+  Block const V = orthogonal(random_block(w, w, 12)).leftCols(w);
   Eigen::VectorXd d(w);
   for (Index j = 0; j < w; ++j) d[j] = std::pow(10.0, -exponent * j / std::max(w - 1, 1));
   return U * d.asDiagonal() * V.transpose();
@@ -258,7 +257,7 @@ TEST(SmallMatrix, CholeskySolvesAndNamesThePivotThatIsNone) {
   Block const F = random_block(r, r, 9), A = F * F.transpose() + Block::Identity(r, r);
   Block G = Block::Zero(w, w), B = random_block(w, w, 10);
   G.topLeftCorner(r, r) = A;
-  Block const expected = A.ldlt().solve(B.topRows(r));
+  Block const expected = lu_solve(A, B.topRows(r));
   EXPECT_EQ(factor_cholesky({}, r, G.data(), w).rows, r);
   solve_cholesky({}, r, G.data(), w, B.data(), w);
   EXPECT_TRUE(B.topRows(r).isApprox(expected, 1e-12));

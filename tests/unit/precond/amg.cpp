@@ -15,6 +15,7 @@
 #include <set>
 
 #include "tests/support/amg_fixture.hpp"
+#include "tests/support/dense.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
@@ -285,8 +286,7 @@ TEST_P(Amg, CycleIsSymmetricAndPositiveDefinite) {
       auto const owner = made(a, params);
       Dense const M = matrix_of(*owner->view());
       EXPECT_LE((M - M.transpose()).norm(), 1e-13 * M.norm());
-      Eigen::SelfAdjointEigenSolver<Dense> const eigen(0.5 * (M + M.transpose()));
-      EXPECT_GT(eigen.eigenvalues().minCoeff(), 0);
+      EXPECT_GT(symmetric_eigenvalues(0.5 * (M + M.transpose())).minCoeff(), 0);
     }
 }
 
@@ -388,8 +388,7 @@ TEST(AmgCoarse, InverseOfASingularMatrixIsAGeneralisedOne) {
   EXPECT_EQ(G, Dense(G.transpose()));
   EXPECT_LE((A * G * A - A).norm(), 1e-11 * A.norm());
   EXPECT_EQ(G.row(19).norm(), 0);
-  Eigen::SelfAdjointEigenSolver<Dense> const eigen(G);
-  EXPECT_GE(eigen.eigenvalues().minCoeff(), -1e-12 * G.norm());
+  EXPECT_GE(symmetric_eigenvalues(G).minCoeff(), -1e-12 * G.norm());
 }
 
 TEST(AmgCoarse, AnIndefiniteMatrixIsRefused) {

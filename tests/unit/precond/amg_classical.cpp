@@ -9,7 +9,7 @@
 
 #include <gmock/gmock.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include <algorithm>
 #include <cmath>

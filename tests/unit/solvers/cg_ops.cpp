@@ -2,7 +2,7 @@
 /// What the scalars of CG know of the directions they never see.
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include <tcsolve/solvers/cg/ops.hpp>
 

@@ -3,7 +3,7 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/sparse/symmetric_part.hpp>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include <cmath>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/verdicts/fuzz/check.hpp"
+#include "tests/support/dense.hpp"
 
 #include <algorithm>
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -394,7 +395,7 @@ class Analyst {
     double const roundoff = double(a.rows()) * 0x1p-50 * a.norm();
     if (outcome_ == "indefinite_operator") {
       Dense const symmetric = (a + a.transpose()) / 2;
-      double const least = Eigen::SelfAdjointEigenSolver<Dense>(symmetric).eigenvalues().minCoeff();
+      double const least = test::symmetric_eigenvalues(symmetric).minCoeff();
       if (least > roundoff) say("called indefinite; the least eigenvalue is ", least);
     }
     bool const scales = case_.keys.preconditioner == "jacobi";
@@ -403,8 +404,8 @@ class Analyst {
       say("M is positive definite");
     bool const symmetric = a == a.transpose();
     if (outcome_ == "breakdown:singular_operator" && (case_.keys.solver != "minres" || symmetric)) {
-      Eigen::JacobiSVD<Dense> const svd(a);
-      double const rcond = svd.singularValues().tail(1)[0] / svd.singularValues()[0];
+      Eigen::VectorXd const values = test::svd_of(a).values;
+      double const rcond = values.tail(1)[0] / values[0];
       if (rcond > 1e-6) say("called singular; the condition number is ", 1 / rcond);
     }
   }
@@ -419,10 +420,7 @@ class Analyst {
     double const size = b.norm();
     if (size == 0) return;
     b /= size;
-    Eigen::CompleteOrthogonalDecomposition<Dense> least(a.rows(), a.cols());
-    least.setThreshold(1e-12);
-    least.compute(a);
-    double const smallest = (b - a * least.solve(b)).norm() * size;
+    double const smallest = (b - a * test::least_squares_solution(a, b, 1e-12)).norm() * size;
     if (now_ > 1.01L * smallest + *figure("tolerance"))
       say("called a least-squares solution with ", double(now_), "; ", smallest, " can be had");
   }

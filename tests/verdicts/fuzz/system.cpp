@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/verdicts/fuzz/system.hpp"
+#include "tests/support/dense.hpp"
 
 #include <algorithm>
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <limits>
 #include <numeric>
 
@@ -43,8 +44,7 @@ Matrix laplacian(Draw& draw, Index n) {
 
 /// The eigenvalues 1 to 10^-digits, with the sign of chance for an indefinite one.
 Matrix graded_spectrum(Draw& draw, Index n, bool definite) {
-  Matrix const q =
-      Eigen::HouseholderQR<Matrix>(full(draw, n, n, 1)).householderQ() * Matrix::Identity(n, n);
+  Matrix const q = test::orthogonal(full(draw, n, n, 1));
   int const digits = draw.below(16);
   Column lambda(n);
   for (Index i = 0; i < n; ++i) {

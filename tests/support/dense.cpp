@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/dense.hpp"
+
+#include <Eigen/Dense>
+
+namespace tcsolve::test {
+
+using Matrix = Eigen::MatrixXd;
+
+Matrix lu_solve(Matrix const& a, Matrix const& b) { return a.fullPivLu().solve(b); }
+
+Matrix inverse_of(Matrix const& a) { return a.fullPivLu().inverse(); }
+
+Matrix least_squares_solution(Matrix const& a, Matrix const& b, double threshold) {
+  Eigen::CompleteOrthogonalDecomposition<Matrix> factors(a.rows(), a.cols());
+  if (threshold > 0) factors.setThreshold(threshold);
+  return factors.compute(a).solve(b);
+}
+
+Matrix orthogonal(Matrix const& a) { return Eigen::HouseholderQR<Matrix>(a).householderQ(); }
+
+Modes symmetric_modes(Matrix const& a) {
+  Eigen::SelfAdjointEigenSolver<Matrix> const modes(a);
+  return {modes.eigenvalues(), modes.eigenvectors()};
+}
+
+Eigen::VectorXd symmetric_eigenvalues(Matrix const& a) {
+  return Eigen::SelfAdjointEigenSolver<Matrix>(a, Eigen::EigenvaluesOnly).eigenvalues();
+}
+
+Svd svd_of(Matrix const& a) {
+  Eigen::JacobiSVD<Matrix> const svd(a, Eigen::ComputeFullU);
+  return {svd.matrixU(), svd.singularValues()};
+}
+
+}  // namespace tcsolve::test

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What tests take from Eigen's decompositions. Each is compiled once, in dense.cpp: in every file
+/// that names one, a decomposition takes a compiler two to ten seconds.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace tcsolve::test {
+
+/// X of A X = B, A square and regular: LU with full pivoting.
+Eigen::MatrixXd lu_solve(Eigen::MatrixXd const& a, Eigen::MatrixXd const& b);
+
+/// A^-1, by the same.
+Eigen::MatrixXd inverse_of(Eigen::MatrixXd const& a);
+
+/// The X of least norm among those that minimise ||B - A X||: a complete orthogonal decomposition.
+/// Pivots at most `threshold` times the largest count as 0 (0: Eigen's choice, for rounding).
+Eigen::MatrixXd least_squares_solution(Eigen::MatrixXd const& a, Eigen::MatrixXd const& b,
+                                       double threshold = 0);
+
+/// Q of A = Q R, rows x rows: Householder's.
+Eigen::MatrixXd orthogonal(Eigen::MatrixXd const& a);
+
+/// A = vectors diag(values) vectors^T of a symmetric A, values ascending.
+struct Modes {
+  Eigen::VectorXd values;
+  Eigen::MatrixXd vectors;
+};
+Modes symmetric_modes(Eigen::MatrixXd const& a);
+Eigen::VectorXd symmetric_eigenvalues(Eigen::MatrixXd const& a);
+
+/// Singular values, descending, and the vectors that belong to them: A = U diag(values) V^T with a
+/// square U.
+struct Svd {
+  Eigen::MatrixXd U;
+  Eigen::VectorXd values;
+};
+Svd svd_of(Eigen::MatrixXd const& a);
+
+}  // namespace tcsolve::test
