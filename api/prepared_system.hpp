@@ -28,6 +28,9 @@ class PreparedSystem {
   /// `options` have been read.
   PreparedSystem(Context& ctx, SolverOptions const& options);
 
+  /// Its methods share work space with those of `other`, which outlives it (RecipeRun).
+  void share_with(PreparedSystem const& other) { recipes_.share_with(other.recipes_); }
+
   void load(CsrView<double> const& a, Arrays arrays);
   void load(Csr<double> a);
   void load(GivenOperators given);
@@ -59,6 +62,8 @@ class PreparedSystem {
   /// For set_up_transposed() alone to write into.
   SetupReport& report() { return report_; }
   OperatorPtr<double> const& A() const { return all_.A; }
+  /// A is, as it was given or found; nothing where nobody has asked.
+  std::optional<bool> symmetric() const { return recipes_.list().symmetric(); }
   /// The preconditioner in force.
   OperatorPtr<double> const& M() const { return recipes_.M(); }
   OperatorPtr<double> const& A_true() const { return all_.A_true; }

@@ -46,7 +46,7 @@ void RecipeList::forget() {
 }
 
 auto RecipeList::entries_for(Context& ctx, CsrView<double> const& a, HostMatrix& host) -> Entries {
-  MatrixFacts const f = matrix_facts(ctx, a);
+  MatrixFacts const f = given_symmetry(options_) ? row_facts(ctx, a) : matrix_facts(ctx, a);
   bool const may_be_singular = f.square() && f.zero_diagonal > 0;
   facts_ = may_be_singular ? SystemFacts(host.of(ctx, a), ctx.cancel_flag())
                            : SystemFacts(f.square() ? f.rows : 0);

@@ -102,10 +102,17 @@ void RecipeRun::begin(Recipe const& recipe) {
   OperatorPtr<double> const& M = work_.made.M;
   if (work_.made.owner && !M->details().empty())
     ctx_.log(Severity::detail, cat(M->name(), ": ", M->details()));
-  std::shared_ptr<Solver> method = list_.method_of(recipe);
-  if (of_.framing.order || !of_.framing.nullspace.empty()) method->frame(of_.framing);
+  std::shared_ptr<Solver> method = made_method(recipe);
   set_up_method(*method, recipe);
   work_.method = std::move(method);
+}
+
+/// Within the frame, to be set up.
+std::unique_ptr<Solver> RecipeRun::made_method(Recipe const& recipe) const {
+  auto method = list_.method_of(recipe);
+  if (of_.framing.order || !of_.framing.nullspace.empty()) method->frame(of_.framing);
+  if (lender_ != nullptr && lender_->work_.method) method->share(*lender_->work_.method);
+  return method;
 }
 
 /// M of the values at hand.
@@ -173,8 +180,7 @@ void RecipeRun::widen(System system, OperatorPtr<double> A_true) {
   of_.A_true = std::move(A_true);
   weighed_ = {};
   if (!work_.method) return;
-  std::shared_ptr<Solver> method = list_.method_of(list_.at());
-  if (of_.framing.order || !of_.framing.nullspace.empty()) method->frame(of_.framing);
+  std::shared_ptr<Solver> method = made_method(list_.at());
   work_.method.reset();  // its vectors go before those of the next
   set_up_method(*method, list_.at());
   work_.method = std::move(method);

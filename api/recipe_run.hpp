@@ -43,6 +43,10 @@ class RecipeRun {
             SetupReport& report)
       : ctx_(ctx), options_(options), parts_(parts), report_(report), list_(options, parts) {}
 
+  /// Methods that are set up from now on share work space with the one that is at work in `other`,
+  /// which outlives this, is of the same Context, and never solves while this one does.
+  void share_with(RecipeRun const& other) { lender_ = &other; }
+
   RecipeList& list() { return list_; }
   RecipeList const& list() const { return list_; }
 
@@ -113,6 +117,7 @@ class RecipeRun {
   void begin(Recipe const&);
   Made preconditioner_of(Recipe const&);
   void limit_method();
+  std::unique_ptr<Solver> made_method(Recipe const&) const;
   void set_up_method(Solver&, Recipe const&) const;
   bool follow(bool keep, bool anew);
   bool keeps() const;
@@ -139,6 +144,7 @@ class RecipeRun {
   SetupReport& report_;
   RecipeList list_;
   RecipeSystem of_;
+  RecipeRun const* lender_ = nullptr;
   Work work_;
   Weighed weighed_;
   Renewal renewal_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <tcsolve/core/timed.hpp>
+#include <tcsolve/formats/register.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/operators/composite.hpp>
 
@@ -44,7 +45,8 @@ PreparedSystem& TransposedSystem::system() {
   }
   stale_ = false;
   OperatorPtr<double> const M = second_->M();
-  report.transposed = cat("a second set-up: ", second_->A()->name(), M ? " with " + M->name() : "");
+  report.transposed = cat("a second set-up: ", second_->A()->name(), M ? " with " + M->name() : "",
+                          M && M == M_ ? ", that of A" : "");
   report.transpose += seconds_since(start);
   return *second_;
 }
@@ -55,29 +57,53 @@ void TransposedSystem::set_up() {
     auto const transposed = [](OperatorPtr<double> const& op) -> OperatorPtr<double> {
       return op ? std::make_shared<Transposed<double>>(op) : nullptr;
     };
-    second_.emplace(ctx_, options_);
+    begin_second();
     return second_->load(
         GivenOperators{transposed(given.A), transposed(of_.M()), transposed(given.A_true)});
   }
   if (At_ || (!second_ && serves_transposed())) return set_up_beside();
   if (plan_) return second_->update_values(plan_->pattern().with(values_.data()));
   find_transpose();
-  second_.emplace(ctx_, options_);
+  begin_second();
   second_->load(plan_->pattern().with(values_.data()), Arrays::borrowed);
+}
+
+/// With what is known of A^T, and the work space of A's method: one of the two is at work at a
+/// time.
+void TransposedSystem::begin_second() {
+  SolverOptions options = options_;
+  if (auto const known = of_.symmetric()) options.symmetric = *known ? Symmetry::yes : Symmetry::no;
+  second_.emplace(ctx_, options);
+  second_->share_with(of_);
+}
+
+/// M is small beside A, as a diagonal: an iteration is mostly the product.
+bool TransposedSystem::goes_by_products() const {
+  return 2 * of_.M()->cost(1).bytes <= of_.A()->cost(1).bytes;
 }
 
 /// Whether M of `of` is an approximation of A^-1 in the caller's numbers, is kept up with the
 /// values, and has a transpose. A method that chooses its own M, or multiplies by A^T itself, is
-/// set up anew; so is one whose M is small beside A, as a diagonal: to make that again costs less
-/// than products in csr, where A has a better format.
+/// set up anew; so is one of which the products with a rounded A are the larger part.
 bool TransposedSystem::serves_transposed() const {
   SolverParts const& parts = of_.parts();
   auto const& order = of_.report().reordering;
   OperatorPtr<double> const& M = of_.M();
   return !parts.chooses() && !parts.method->cost().transpose && options_.renew == Renew::always &&
          (!order || order->taken == Reorder::none) && M != nullptr && M->rows() == M->cols() &&
-         M->traits().transpose && M->traits().fixed &&
-         2 * M->cost(1).bytes > of_.A()->cost(1).bytes;
+         M->traits().transpose && M->traits().fixed && (parts.exact() || !goes_by_products());
+}
+
+/// A^T in the format of A where an iteration is mostly the product, which needs no plan: its rows
+/// are A's columns. Else, and where that format does not hold it, in csr, which costs nothing.
+std::shared_ptr<LinearOperator<double>> TransposedSystem::stored(CsrView<double> const& at) const {
+  Format const* const format = formats().find(of_.A()->name());
+  if (format != nullptr && format->converted && goes_by_products()) try {
+      return format->make<double>(ctx_, at);
+    } catch (MatrixError const&) {
+    } catch (MemoryError const&) {
+    } catch (Unsupported const&) {}
+  return std::make_shared<CsrOperator<double>>(ctx_, CsrStorage<double>(ctx_, at));
 }
 
 void TransposedSystem::find_transpose() {
@@ -87,19 +113,20 @@ void TransposedSystem::find_transpose() {
   plan_->values(ctx_, a.view().values, values_.data());
 }
 
-/// A^T by its rows and M^T of `of`.
+/// A^T and M^T of `of`.
 void TransposedSystem::set_up_beside() {
   if (!At_) {
     find_transpose();
-    At_ = std::make_shared<CsrOperator<double>>(
-        ctx_, CsrStorage<double>(ctx_, plan_->pattern().with(values_.data())));
+    At_ = stored(plan_->pattern().with(values_.data()));
   } else if (stale_) {
     At_->update_values(ctx_, plan_->pattern().with(values_.data()));
   }
   if (second_ && second_->ready() && M_ == of_.M()) return second_->refresh();
   M_ = of_.M();
-  if (!second_) second_.emplace(ctx_, options_);
-  second_->load(GivenOperators{At_, std::make_shared<Transposed<double>>(M_), nullptr});
+  if (!second_) begin_second();
+  // A diagonal is its own transpose, and stays one for who asks for it.
+  OperatorPtr<double> const Mt = M_->diagonal() ? M_ : std::make_shared<Transposed<double>>(M_);
+  second_->load(GivenOperators{At_, Mt, nullptr});
 }
 
 void TransposedSystem::update_values(CsrView<double> const& a) {

@@ -2,15 +2,14 @@
 /// Solves with A^T beside those with A: adjoints, gradients, sensitivities.
 ///
 ///     A symmetric                   the set-up of A serves: nothing is made
-///     else, A a matrix whose M has  A^T once, in csr, and M^T: a method, nothing else
-///       M^T, in A's order, and is
-///       not small beside A
+///     else, A a matrix whose M has  A^T once, in csr, or, where M is small beside A, in A's
+///       M^T, in A's order           format, and M^T: a method, nothing else
 ///     else, A a matrix              A^T once, and a second set-up by the same options
 ///     else, operators with A^T, M^T Transposed(A), Transposed(M): a method, nothing else
 ///
 /// Symmetric means symmetric bit by bit, since a verdict on A is then one on A^T; or the caller has
 /// said so (`symmetric: true`). The pattern of A^T is found once, and new values of A are gathered
-/// into it.
+/// into it. The method's largest work space is that of A's method.
 #pragma once
 
 #include <optional>
@@ -37,18 +36,21 @@ class TransposedSystem {
  private:
   bool is_symmetric();
   void find_transpose();
+  void begin_second();
+  bool goes_by_products() const;
   bool serves_transposed() const;
+  std::shared_ptr<LinearOperator<double>> stored(CsrView<double> const& at) const;
   void set_up();
   void set_up_beside();
 
   Context& ctx_;
   SolverOptions const& options_;
   PreparedSystem& of_;
-  std::optional<bool> symmetric_;            // A with the values in force, once that is known
-  std::optional<sparse::Transpose> plan_;    // where the values of A^T come from
-  Array<double> values_;                     // of A^T; declared before the system that borrows them
-  std::shared_ptr<CsrOperator<double>> At_;  // null: A^T is second_'s own
-  OperatorPtr<double> M_;                    // of `of`, whose transpose second_ has; with At_
+  std::optional<bool> symmetric_;          // A with the values in force, once that is known
+  std::optional<sparse::Transpose> plan_;  // where the values of A^T come from
+  Array<double> values_;                   // of A^T; declared before the system that borrows them
+  std::shared_ptr<LinearOperator<double>> At_;  // null: A^T is second_'s own
+  OperatorPtr<double> M_;                       // of `of`, whose transpose second_ has; with At_
   std::optional<PreparedSystem> second_;
   bool stale_ = false;  // second_ has older values than values_
 };

@@ -29,10 +29,21 @@ std::string MatrixFacts::text() const {
 MatrixFacts matrix_facts(CsrView<double> const& a) { return on_host(a, Pairs::compare); }
 MatrixFacts row_facts(CsrView<double> const& a) { return on_host(a, Pairs::leave); }
 
-MatrixFacts matrix_facts(Context& ctx, CsrView<double> const& a) {
-  if (a.space != ctx.space()) return matrix_facts(a);
+namespace {
+
+MatrixFacts facts(Context& ctx, CsrView<double> const& a, Pairs pairs) {
+  if (a.space != ctx.space()) return on_host(a, pairs);
   Context::Entry const entry(ctx);
-  return ctx.visit([&](auto& on) { return matrix_facts(on, ctx.arena(), a, Pairs::compare); });
+  return ctx.visit([&](auto& on) { return matrix_facts(on, ctx.arena(), a, pairs); });
+}
+
+}  // namespace
+
+MatrixFacts matrix_facts(Context& ctx, CsrView<double> const& a) {
+  return facts(ctx, a, Pairs::compare);
+}
+MatrixFacts row_facts(Context& ctx, CsrView<double> const& a) {
+  return facts(ctx, a, Pairs::leave);
 }
 
 bool is_symmetric(CsrView<double> const& a) {

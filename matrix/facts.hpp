@@ -32,8 +32,9 @@ struct MatrixFacts {
 /// of a square matrix is_symmetric() too.
 MatrixFacts matrix_facts(CsrView<double> const& a);
 MatrixFacts matrix_facts(Context&, CsrView<double> const& a);
-/// What single rows tell, `symmetric` left open. Of a matrix on the host. Cost: one pass.
+/// What single rows tell, `symmetric` left open. Cost: one pass.
 MatrixFacts row_facts(CsrView<double> const& a);
+MatrixFacts row_facts(Context&, CsrView<double> const& a);
 
 enum class Pairs { leave, compare };  ///< a_ij and a_ji
 namespace host {

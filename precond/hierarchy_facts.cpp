@@ -21,9 +21,18 @@ std::optional<HierarchyFacts> hierarchy_facts(LinearOperator<double> const* M) {
   return of == nullptr ? std::nullopt : std::optional(of->hierarchy_facts());
 }
 
+std::optional<HierarchyFacts> timed_hierarchy_facts(Context& ctx, LinearOperator<double> const* M) {
+  std::optional<HierarchyFacts> facts = hierarchy_facts(M);
+  if (facts) dynamic_cast<TellsHierarchy const*>(M)->time_levels(ctx, *facts);
+  return facts;
+}
+
 std::vector<std::string> lines_of(HierarchyFacts const& facts) {
+  bool const timed =
+      std::ranges::any_of(facts.levels, [](LevelFacts const& l) { return l.product > 0; });
   std::vector<std::string> lines = {
-      "level       rows     entries  a row  strength  entries of P  values  MB      A, P, R"};
+      cat("level       rows     entries  a row  strength  entries of P  values  MB      ",
+          timed ? "us        " : "", "A, P, R")};
   int number = 0;
   for (LevelFacts const& l : facts.levels)
     lines.push_back(printed("%5d %10d %11lld %6.1f  %8.4f  %12lld  %-6s  %-6.3g  ", ++number,
@@ -31,7 +40,7 @@ std::vector<std::string> lines_of(HierarchyFacts const& facts) {
                             double(l.entries) / std::max<Index>(1, l.rows), l.strength,
                             static_cast<long long>(l.prolongation), l.values.c_str(),
                             1e-6 * l.bytes) +
-                    l.formats);
+                    (timed ? printed("%-8.3g  ", l.product) : "") + l.formats);
   lines.push_back(printed("grid complexity %.2f, operator complexity %.2f", facts.grid_complexity,
                           facts.operator_complexity));
   std::string ratios;

@@ -18,6 +18,7 @@ struct LevelFacts {
   Offset prolongation = 0;      ///< entries of what leads to it from the next level, 0: none does
   std::string formats, values;  ///< that its matrices are stored in
   double bytes = 0;             ///< of these
+  double product = 0;           ///< us of a product with its matrix; 0: not measured
 };
 
 struct HierarchyFacts {
@@ -35,12 +36,17 @@ class TellsHierarchy {
  public:
   virtual ~TellsHierarchy() = default;
   virtual HierarchyFacts hierarchy_facts() const = 0;
+  /// Measures LevelFacts::product where the levels lie. Cost: some 20 ms a level.
+  virtual void time_levels(Context&, HierarchyFacts&) const = 0;
 };
 
 /// Nothing of an operator that has no levels, or of none.
 std::optional<HierarchyFacts> hierarchy_facts(LinearOperator<double> const* M);
+/// The same with products measured, which no two runs tell alike.
+std::optional<HierarchyFacts> timed_hierarchy_facts(Context&, LinearOperator<double> const* M);
 
-/// The levels in a table with a heading, the complexities, the near-nullspace and the seconds.
+/// The levels in a table with a heading, a column `us` where products were measured, the
+/// complexities, the near-nullspace and the seconds.
 std::vector<std::string> lines_of(HierarchyFacts const&);
 
 }  // namespace tcsolve

@@ -91,6 +91,11 @@ class Solver {
   /// the iterations, one product more per restart, two norms.
   virtual SolveReport approximate(In<double> b, Out<double> x) = 0;
 
+  /// Before the first setup(): takes work space over from `other`, a solver of the same Context
+  /// that is never at work while this one is, where both are of one kind; it stays the other's as
+  /// well.
+  virtual void share(Solver const& /*other*/) {}
+
   virtual std::string name() const = 0;
   /// The Context of the last setup() that has succeeded; null before.
   virtual Context* context() const = 0;

@@ -13,7 +13,7 @@ LevelInfo level_info(Csr<double> const& a) {
   auto const factory = make_smoother(Block("amg"));
   try {
     auto const M = build_within_memory(ctx, *factory, {A->view(), A}, "amg");
-    return {hierarchy_facts(M->view().get()), ""};
+    return {timed_hierarchy_facts(ctx, M->view().get()), ""};
   } catch (SetupError const& e) { return {std::nullopt, e.what()}; } catch (ShapeError const& e) {
     return {std::nullopt, e.what()};
   }

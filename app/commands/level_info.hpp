@@ -17,7 +17,8 @@ struct LevelInfo {
   std::string refused;  ///< why there are none
 };
 
-/// With the defaults of `amg`, on the host, set up for it. Throws MemoryError.
+/// With the defaults of `amg`, on the host, set up for it, and a product of each level timed.
+/// Throws MemoryError.
 LevelInfo level_info(Csr<double> const& a);
 /// Lines as those of `info`.
 std::string text(LevelInfo const&);

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 Json hierarchy_json(std::optional<HierarchyFacts> const& facts) {
   if (!facts) return nullptr;
   Json levels = Json::array();
-  for (LevelFacts const& l : facts->levels)
+  for (LevelFacts const& l : facts->levels) {
     levels.push_back({{"rows", l.rows},
                       {"entries", l.entries},
                       {"strength", l.strength},
@@ -19,6 +19,8 @@ Json hierarchy_json(std::optional<HierarchyFacts> const& facts) {
                       {"values", l.values},
                       {"formats", l.formats},
                       {"bytes", l.bytes}});
+    if (l.product > 0) levels.back()["us"] = l.product;  // by `info --amg` alone
+  }
   Json seconds = Json::object();
   for (auto const& [part, took] : facts->seconds) seconds[part] = took;
   return {{"grid_complexity", facts->grid_complexity},

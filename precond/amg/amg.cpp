@@ -3,6 +3,7 @@
 
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/precond/amg/cycle.hpp>
+#include <tcsolve/precond/amg/level_smoother.hpp>
 
 namespace tcsolve {
 namespace {
@@ -79,6 +80,10 @@ MemoryNeed foretold(Context& ctx, AmgHierarchy const& made) {
   need.space = made.bytes();
   if (narrow) need.space += 8.0 * levels[0].rows;  // scales
   double stored = 0;
+  auto const smoother = level_smoother_factory(params.smoother, vectors);
+  auto const smoother_bytes = [&](Index rows, Offset entries) {
+    return smoother ? smoother->bytes(rows, entries) : 0.0;
+  };
   for (std::size_t l = 0; l < last; ++l) {
     AmgTransfer const& transfer = made.transfer(l);
     // A itself is the caller's where it is FP64.
@@ -88,7 +93,7 @@ MemoryNeed foretold(Context& ctx, AmgHierarchy const& made) {
                                   l == 0 || made.node_rows(l) > 1);
     for (CsrView<double> const& part : {transfer.P(), transfer.R()})
       stored += stored_bytes(ctx, params, part, amg_iterations, false);
-    stored += vector * levels[l].rows;
+    stored += vector * levels[l].rows + smoother_bytes(levels[l].rows, levels[l].entries);
     need.space += stored;
   }
   double rows = levels[last].rows;
@@ -105,10 +110,11 @@ MemoryNeed foretold(Context& ctx, AmgHierarchy const& made) {
     if (rows <= params.coarse_size) need.space += 12 * rows * rows + 4 * rows;
   }
   double const indices = made.symmetric() ? 0 : 4;
-  need.space += rows <= params.coarse_size ? (vector + indices) * rows * rows
-                                           : stored_bytes(ctx, params, made.matrix(last), products,
-                                                          last == 0 || made.node_rows(last) > 1) +
-                                                 vector * rows;
+  need.space += rows <= params.coarse_size
+                    ? (vector + indices) * rows * rows
+                    : stored_bytes(ctx, params, made.matrix(last), products,
+                                   last == 0 || made.node_rows(last) > 1) +
+                          smoother_bytes(levels[last].rows, levels[last].entries) + vector * rows;
   return need;
 }
 

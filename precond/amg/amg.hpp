@@ -31,7 +31,9 @@ class AmgFactory final : public PreconditionerFactory {
   bool bytes_are_all() const override { return false; }
   MemoryNeed memory(Context&, System const&) const override;
   bool is_fixed() const override { return params_.cycle != AmgCycleKind::k; }
-  bool needs_definite() const override { return params_.smoother == AmgSmoother::chebyshev; }
+  bool needs_definite() const override {
+    return params_.smoother == AmgSmoother::chebyshev || params_.smoother == AmgSmoother::fsai;
+  }
   bool goes_by_blocks() const override {
     return params_.near_nullspace.block != 1 || !params_.near_nullspace.coordinates.empty();
   }

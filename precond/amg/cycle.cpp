@@ -15,8 +15,11 @@ namespace tcsolve {
 template <class T>
 void CycleOf<T>::smooth(Context& ctx, StoredLevel<T> const& level, Out<T> r, Out<T> d, Out<T> x,
                         bool from_zero) const {
+  auto scope = ctx.arena().scope();
+  Out<T> const z = level.S ? scope.template vectors<T>(r.rows, r.cols) : r;
   auto const step = [&](double keep, double gain, StepFrom from) {
-    submit(ctx, SmoothingStep<T>{x.size(), keep, gain, level.weights.data(), In<T>(r), d, x, from});
+    if (level.S) level.S->apply(ctx, r, z);
+    submit(ctx, SmoothingStep<T>{x.size(), keep, gain, level.weights.data(), In<T>(z), d, x, from});
   };
   bool const chebyshev = params_.smoother == AmgSmoother::chebyshev;
   double const high = 1.1 * level.lambda_max, low = high / params_.eig_ratio,
@@ -108,7 +111,7 @@ Traits CycleOf<T>::traits() const {
   StoredLevel<T> const& finest = stored_.levels().front();
   all.precision = (finest.inverse ? finest.inverse : finest.A)->traits().precision;
   for (StoredLevel<T> const& l : stored_.levels())
-    for (OperatorPtr<T> const& part : {l.A, l.P, l.R, l.inverse}) {
+    for (OperatorPtr<T> const& part : {l.A, l.P, l.R, l.inverse, l.S}) {
       if (!part) continue;
       Traits const own = part->traits();
       all.fixed = all.fixed && own.fixed;
@@ -143,6 +146,7 @@ Cost CycleOf<T>::cost(Index k) const {
       continue;
     }
     add(level.A, level.P ? steps : steps / 2 - 1), add(level.P, 1), add(level.R, 1);
+    add(level.S, level.P ? steps : steps / 2);
     sum.flops += times * steps * 5 * n;
     sum.bytes += times * steps * 6 * sizeof(T) * n;
     if (!by_krylov() || l == 0 || !level.P) continue;
@@ -199,6 +203,12 @@ bool AmgCycle::renew(Context& ctx) {
 
 HierarchyFacts AmgCycle::hierarchy_facts() const {
   return std::visit([&](auto const& c) { return c.stored().facts(*hierarchy_); }, cycle_);
+}
+
+void AmgCycle::time_levels(Context& ctx, HierarchyFacts& facts) const {
+  std::vector<double> const times =
+      std::visit([&](auto const& c) { return c.stored().product_times(ctx); }, cycle_);
+  for (std::size_t l = 0; l < times.size(); ++l) facts.levels[l].product = times[l];
 }
 
 Traits AmgCycle::traits() const {

@@ -11,11 +11,11 @@
 ///                   x = x + d + S r                 smooth with the same polynomial
 ///     coarsest:     x = A^-1 r, or S r where it is too large
 ///
-/// S is a polynomial in W A times W, the same before and after, so that M is symmetric where A is,
-/// and positive definite where A is and the spectrum of W A lies below the bound of the polynomial.
-/// A K cycle is no linear map: what it makes of r varies with r. r is the residual all along: no
-/// step reads the right-hand side or makes r from x. An application is a list of operations:
-/// nothing is read by the host.
+/// S is a polynomial in W A times W, W a diagonal or a sparse inverse (level_smoother.hpp), the
+/// same before and after, so that M is symmetric where A is, and positive definite where A is and
+/// the spectrum of W A lies below the bound of the polynomial. A K cycle is no linear map: what it
+/// makes of r varies with r. r is the residual all along: no step reads the right-hand side or
+/// makes r from x. An application is a list of operations: nothing is read by the host.
 #pragma once
 
 #include <variant>
@@ -79,6 +79,7 @@ class AmgCycle final : public LinearOperator<double>, public TellsHierarchy {
   /// One of them has 16 bits.
   bool is_narrow() const;
   HierarchyFacts hierarchy_facts() const override;
+  void time_levels(Context&, HierarchyFacts&) const override;
 
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,

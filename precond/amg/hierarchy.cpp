@@ -39,10 +39,16 @@ Classical::Rule rule_of(ClassicalParams const& params, std::shared_ptr<SetupCloc
 }
 
 AmgSmoother smoother_of(AmgParams const& params, bool symmetric) {
-  if (!symmetric && params.smoother == AmgSmoother::chebyshev)
+  auto const is = [&](AmgSmoother one) { return params.smoother == one; };
+  if (!symmetric && (is(AmgSmoother::chebyshev) || is(AmgSmoother::fsai)))
+    throw SetupError(cat(
+        "amg: ", is(AmgSmoother::fsai) ? "fsai" : "chebyshev",
+        " smooths symmetric matrices, and this one is not symmetric; take `smoother: l1_jacobi` or "
+        "spai0, or ilu, with bicgstab or gmres"));
+  if (symmetric && is(AmgSmoother::ilu))
     throw SetupError(
-        "amg: chebyshev smooths symmetric matrices, and this one is not symmetric; take `smoother: "
-        "l1_jacobi` or spai0, with bicgstab or gmres");
+        "amg: ilu smooths matrices that are not symmetric, and with this one, which is, the cycle "
+        "would be; take `smoother: chebyshev` or fsai");
   if (params.smoother != AmgSmoother::automatic) return params.smoother;
   // What bounds spai0 where A is not symmetric is a norm, and strong convection gets past it.
   return symmetric ? AmgSmoother::chebyshev : AmgSmoother::l1_jacobi;

@@ -194,9 +194,29 @@ struct OffDiagonalSigns {
   TCSOLVE_HD void finish(Frame, double const* sum) const { out[0] = sum[0], out[1] = sum[1]; }
 };
 
-using AmgOps =
-    OpList<SmoothingStep<double>, SmoothingStep<float>, ScaleRows<double, double>,
-           ScaleRows<double, float>, ScaleRows<float, double>, SymmetricProduct<double>,
-           SymmetricProduct<float>, Cancellation, WeightedRowSums, DiagonalRange, OffDiagonalSigns>;
+/// values = a's, with 1 on the diagonal of a row of zeros that stores it: a coarse unknown that
+/// represents nothing, whose residual is 0.
+struct FillZeroRows {
+  static constexpr char const* name = "fill_zero_rows";
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<double> a;
+  double* values;
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
+    double sum = 0;
+    Offset diagonal = -1;
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
+      values[k] = a.values[k];
+      sum += magnitude(a.values[k]);
+      if (a.columns[k] == i) diagonal = k;
+    }
+    if (sum == 0 && diagonal >= 0) values[diagonal] = 1;
+  }
+};
+
+using AmgOps = OpList<SmoothingStep<double>, SmoothingStep<float>, ScaleRows<double, double>,
+                      ScaleRows<double, float>, ScaleRows<float, double>, SymmetricProduct<double>,
+                      SymmetricProduct<float>, Cancellation, WeightedRowSums, DiagonalRange,
+                      OffDiagonalSigns, FillZeroRows>;
 
 }  // namespace tcsolve

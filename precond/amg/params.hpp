@@ -12,11 +12,14 @@
 namespace tcsolve {
 
 /// automatic: by the symmetry of the matrix.
-enum class AmgSmoother { automatic, chebyshev, l1_jacobi, spai0 };
+enum class AmgSmoother { automatic, chebyshev, l1_jacobi, spai0, fsai, ilu };
 constexpr auto names(AmgSmoother) {
-  return std::array{
-      std::pair{AmgSmoother::automatic, "auto"}, std::pair{AmgSmoother::chebyshev, "chebyshev"},
-      std::pair{AmgSmoother::l1_jacobi, "l1_jacobi"}, std::pair{AmgSmoother::spai0, "spai0"}};
+  return std::array{std::pair{AmgSmoother::automatic, "auto"},
+                    std::pair{AmgSmoother::chebyshev, "chebyshev"},
+                    std::pair{AmgSmoother::l1_jacobi, "l1_jacobi"},
+                    std::pair{AmgSmoother::spai0, "spai0"},
+                    std::pair{AmgSmoother::fsai, "fsai"},
+                    std::pair{AmgSmoother::ilu, "ilu"}};
 }
 enum class AmgCycleKind { v, w, k };
 constexpr auto names(AmgCycleKind) {
@@ -107,8 +110,10 @@ struct AmgParams {
             &P::smoother, "smoother",
             "chebyshev: steps of the Chebyshev iteration with D^-1 A, for symmetric A; l1_jacobi: "
             "steps x += W r with w_i = 1 / sum_j |a_ij|; spai0: with w_i = a_ii / sum_j a_ij^2, "
-            "smaller where that would overshoot; auto: chebyshev, and l1_jacobi where A is not "
-            "symmetric"),
+            "smaller where that would overshoot; fsai: steps x += w G^T G r with the factorised "
+            "sparse approximate inverse of A, for symmetric A, w = 1 or less where that would "
+            "overshoot; ilu: steps with incomplete factors on A's pattern, for A that is not "
+            "symmetric; auto: chebyshev, and l1_jacobi where A is not symmetric"),
         field(&P::degree, "degree", between(1, 100),
               "steps of the smoother before and after the coarse correction"),
         field(&P::eig_ratio, "eig_ratio", above(1.0),

@@ -7,7 +7,9 @@
 
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/operators/cast.hpp>
 #include <tcsolve/precond/amg/level_scale.hpp>
+#include <tcsolve/precond/amg/ops.hpp>
 #include <tcsolve/precond/amg/symmetric_operator.hpp>
 
 namespace tcsolve {
@@ -218,6 +220,32 @@ void StoredLevels<T>::take_inverse(Context& ctx, AmgHierarchy const& made, std::
 }
 
 template <class T>
+void StoredLevels<T>::take_smoother(Context& ctx, AmgHierarchy const& made, std::size_t l, int h,
+                                    double const* scale) {
+  auto scope = ctx.arena().scope();
+  CsrView<double> a = made.matrix(l);
+  auto const room = [&] {
+    return scope.template take<double>(static_cast<std::size_t>(a.entries));
+  };
+  if (scale != nullptr) {
+    auto* const scaled = room();
+    scale_entries(ctx, a, {-h, scale, scale}, nullptr, scaled);
+    a.values = scaled;
+  }
+  auto* const values = room();
+  submit(ctx, FillZeroRows{a.rows, a, values});
+  a.values = values;
+  std::optional<LevelSmoother>& held = held_[l].smoother;
+  if (held)
+    held->update(ctx, a);
+  else
+    held.emplace(ctx, made.params().smoother, real_of<T>, a, made.params().lanczos_steps);
+  StoredLevel<T>& to = levels_[l];
+  to.S = on_vectors_of<T>(ctx, held->S());
+  fill<T>(ctx, to.weights.view(), T(held->weight()));
+}
+
+template <class T>
 template <class F>
 void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F const& f) {
   bool const as_it_is = stored_as_it_is<T>(ctx, made.params());
@@ -250,7 +278,11 @@ void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F con
     to.weights.resize(ctx.space(), static_cast<std::size_t>(a.rows));
     if constexpr (std::is_same_v<T, double>)
       if (as_it_is) copy<double, double>(ctx, from.weights.view(), to.weights.view());
-    if (!as_it_is) scale_weights(ctx, from.weights.data(), h, own, a.rows, to.weights.data());
+    bool const by_operator = level_smoother_factory(made.params().smoother, Real::f64) != nullptr;
+    if (by_operator)
+      take_smoother(ctx, made, l, h, own);
+    else if (!as_it_is)
+      scale_weights(ctx, from.weights.data(), h, own, a.rows, to.weights.data());
     bool const given = as_it_is && l == 0 && made.params().format == "auto";
     if constexpr (std::is_same_v<T, double>)
       if (given) to.A = from.A;
@@ -328,11 +360,24 @@ HierarchyFacts StoredLevels<T>::facts(AmgHierarchy const& made) const {
                     : stored.P
                         ? cat(stored.A->name(), ", ", stored.P->name(), ", ", stored.R->name())
                         : stored.A->name();
+    if (stored.S) {
+      level.formats += cat("; ", stored.S->name());
+      level.bytes += stored.S->cost(0).bytes;
+    }
     for (auto const& part : {stored.A, stored.P, stored.R, stored.inverse})
       if (part)
         level.bytes += part->cost(1).bytes - sizeof(T) * (double(part->rows()) + part->cols());
   }
   return facts;
+}
+
+template <class T>
+std::vector<double> StoredLevels<T>::product_times(Context& ctx) const {
+  constexpr double seconds = 0.02;  // of each level
+  std::vector<double> times;
+  for (StoredLevel<T> const& l : levels_)
+    times.push_back(time_product<T>(ctx, *(l.inverse ? l.inverse : l.A), seconds, 1).median);
+  return times;
 }
 
 template class StoredLevels<double>;

@@ -10,11 +10,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/precond/amg/hierarchy.hpp>
+#include <tcsolve/precond/amg/level_smoother.hpp>
 
 namespace tcsolve {
 
@@ -40,6 +42,7 @@ struct StoredLevel {
   OperatorPtr<T> P, R;     ///< to the next coarser level, null on the coarsest; R = P^T
   OperatorPtr<T> inverse;  ///< of the coarsest level, where it is solved; else it is smoothed
   Array<T> weights;        ///< of the smoother
+  OperatorPtr<T> S;        ///< where it is a preconditioner, which the weights multiply; or null
   double lambda_max = 1;   ///< of W A, about
   Real values = Real::f64;
 };
@@ -73,6 +76,8 @@ class StoredLevels {
   std::string summary() const;
   /// The facts of the levels with what they are stored in.
   HierarchyFacts facts(AmgHierarchy const&) const;
+  /// us of a product with the matrix of each level, or with its inverse, measured.
+  std::vector<double> product_times(Context&) const;
 
  private:
   /// Scales, weights and the inverse; f(matrix, a, scale, keep, use) for each A, P and R
@@ -80,9 +85,12 @@ class StoredLevels {
   template <class F>
   void take_numbers(Context&, AmgHierarchy const&, F const& f);
   void take_inverse(Context&, AmgHierarchy const&, std::size_t level, int h, double const* scale);
+  /// Made, or given new values.
+  void take_smoother(Context&, AmgHierarchy const&, std::size_t level, int h, double const* scale);
 
   struct Held {
     LevelMatrix<T> A, P, R;
+    std::optional<LevelSmoother> smoother;
   };
   std::vector<StoredLevel<T>> levels_;
   std::vector<Held> held_;

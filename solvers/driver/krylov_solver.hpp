@@ -70,6 +70,11 @@ class KrylovSolver : public Solver {
   SolveReport solve(In<double> b, Out<double> x) final;
   SolveReport approximate(In<double> b, Out<double> x) final;
 
+  void share(Solver const& other) final {
+    if (auto const* const same = dynamic_cast<KrylovSolver const*>(&other))
+      method_->share(*same->method_);
+  }
+
   std::string name() const final { return facts_.name; }
   Context* context() const final { return ctx_; }
   SolverCost cost() const final {

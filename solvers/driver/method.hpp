@@ -139,6 +139,9 @@ class Method {
     system_ = &system;
     return do_allocate(ctx);
   }
+  /// Before the first allocate(): takes the largest of the work space of `other`, which solves in
+  /// the same Context and never while this one does: what holds nothing between two solves.
+  virtual void share(Method const& /*other*/) {}
   /// From r to the first step; x = 0 already.
   virtual void begin(Context&, Attempt const&) = 0;
   /// One iteration, as operations only; ends in observe(). Recorded once.

@@ -15,6 +15,13 @@ void with_basis(BasisType type, std::byte* room, std::int64_t n, Index m, F cons
   });
 }
 
+/// Array::resize() of one that several methods may share: of another size it stays with the others.
+template <class S>
+void room(std::shared_ptr<Array<S>>& shared, Space space, std::size_t n) {
+  if (shared->size() != n || !same_home(shared->space(), space))
+    shared = std::make_shared<Array<S>>(space, n);
+}
+
 /// Bytes of an entry.
 double width_of(BasisType type) {
   return with_basis_type(type, []<class S>(S) {
@@ -55,7 +62,7 @@ template <class T>
 auto Arnoldi<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
   std::size_t n = this->A().rows(), m = restart_;
   Space s = ctx.space();
-  with_basis_type(basis_, [&]<class S>(S) { V_.resize(s, Basis<S>::bytes(n, restart_)); });
+  with_basis_type(basis_, [&]<class S>(S) { room(V_, s, Basis<S>::bytes(n, restart_)); });
   for (Vector<T>* v : {&u_, &w_, &z_}) v->resize(s, this->A().rows());
   std::size_t sums = Gram<T>::sums(restart_ - 1);
   partials_.resize(s, sums * gram_blocks(ctx));
@@ -78,7 +85,7 @@ template <class T>
 void Arnoldi<T>::extend_basis(Context& ctx) {
   Out<T> u = u_, w = w_;
   double eps = roundoff(real_of<T>), size = this->system().size_A_alone();
-  with_basis<T>(basis_, V_.data(), w.rows, restart_, [&]<class S>(Basis<S> V) {
+  with_basis<T>(basis_, V_->data(), w.rows, restart_, [&]<class S>(Basis<S> V) {
     // s = V^T u, t = V^T w, rho, kappa, h.
     gram(ctx, Gram<T, S>{w.rows, V, u.data, w.data, H_, eps, size, partials_.data()});
     // v_j = (u - V s) / rho;  u = (w - V t - kappa v_j) / (2^e rho);  h into R, g, ||r||.
@@ -94,7 +101,7 @@ void Arnoldi<T>::solve_for_y(Context& ctx) {
 
 template <class T>
 void Arnoldi<T>::combine_basis(Context& ctx, Out<T> u) {
-  with_basis<T>(basis_, V_.data(), u.rows, restart_, [&]<class S>(Basis<S> V) {
+  with_basis<T>(basis_, V_->data(), u.rows, restart_, [&]<class S>(Basis<S> V) {
     submit(ctx, CombineBasis<T, S>{u.rows, H_.columns, V, H_.y, u.data});
   });
 }
@@ -157,7 +164,7 @@ auto FgmresMethod<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace
   auto const workspace = Arnoldi<T>::do_allocate(ctx);
   S_.resize(ctx.space(), static_cast<std::size_t>(this->restart_) * this->restart_);
   this->H_.S = S_.data();
-  Z_.resize(ctx.space(), static_cast<std::size_t>(this->A().rows()) * this->restart_);
+  room(Z_, ctx.space(), static_cast<std::size_t>(this->A().rows()) * this->restart_);
   return workspace;
 }
 
@@ -169,7 +176,7 @@ void FgmresMethod<T>::begin(Context& ctx, Attempt const&) {
 template <class T>
 void FgmresMethod<T>::step(Context& ctx) {
   this->M().apply(ctx, this->u_, this->z_);  // z = M_j u
-  submit(ctx, StoreColumn<T>{this->z_.rows(), this->z_.view().data, Z_.data()});
+  submit(ctx, StoreColumn<T>{this->z_.rows(), this->z_.view().data, Z_->data()});
   this->A().apply(ctx, this->z_, this->w_);  // w = A z
   this->extend_basis(ctx);
 }
@@ -178,7 +185,7 @@ template <class T>
 void FgmresMethod<T>::complete(Context& ctx) {
   this->solve_for_y(ctx);
   Out<T> x = this->x();
-  Basis<T> const Z{Z_.data(), x.rows};
+  Basis<T> const Z{Z_->data(), x.rows};
   submit(ctx, CombineBasis<T>{x.rows, this->H_.columns, Z, this->H_.y, x.data});  // d = Z y
 }
 

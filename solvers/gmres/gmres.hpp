@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 #include <tcsolve/solvers/driver/krylov_solver.hpp>
@@ -83,6 +84,10 @@ class Arnoldi : public Method<T> {
   /// The basis is narrower than the vectors.
   bool narrow() const { return basis_ != own_basis; }
   auto do_allocate(Context&) -> typename Method<T>::Workspace override;
+  /// The basis, which each cycle fills anew.
+  void share(Method<T> const& other) override {
+    if (auto const* const same = dynamic_cast<Arnoldi const*>(&other)) V_ = same->V_;
+  }
   bool saw_singular(Context&) override;
   /// What a narrow basis claims, and the true residual refutes, is the end of a cycle.
   void classify_stop(Context&, LoopState&) override;
@@ -101,7 +106,8 @@ class Arnoldi : public Method<T> {
       std::is_same_v<T, double> ? BasisType::fp64 : BasisType::fp32;
   Index restart_;
   BasisType basis_;
-  Array<std::byte> V_;  // (n, restart), column after column, as basis_ says
+  // (n, restart), column after column, as basis_ says
+  std::shared_ptr<Array<std::byte>> V_ = std::make_shared<Array<std::byte>>();
   Vector<T> u_, w_, z_;
   Array<double> small_;
   Array<double> partials_;
@@ -144,10 +150,15 @@ class FgmresMethod final : public Arnoldi<T> {
 
  private:
   auto do_allocate(Context&) -> typename Method<T>::Workspace override;
+  void share(Method<T> const& other) override {
+    Arnoldi<T>::share(other);
+    if (auto const* const same = dynamic_cast<FgmresMethod const*>(&other)) Z_ = same->Z_;
+  }
   void begin(Context&, Attempt const&) override;
   void step(Context&) override;
   void complete(Context&) override;
-  Array<T> Z_;       // (n, restart): what M made of each u
+  // (n, restart): what M made of each u
+  std::shared_ptr<Array<T>> Z_ = std::make_shared<Array<T>>();
   Array<double> S_;  // see Hessenberg
 };
 

@@ -2,6 +2,7 @@
 /// What one call may ask for: A^T, a tolerance and limits of its own, a guess of 0.
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -151,12 +152,39 @@ TEST(TransposedSolve, TakesMTransposedWhereThereIsOne) {
   EXPECT_THAT(told("solver: {type: bicgstab}\npreconditioner: {type: block_jacobi}"),
               HasSubstr("transposed(block_jacobi"));
   EXPECT_THAT(told("solver: {type: bicgstab}\npreconditioner: {type: jacobi}"),
-              Not(HasSubstr("transposed(")));
+              HasSubstr("with jacobi, that of A"));
+  EXPECT_THAT(told("solver: {type: bicgstab}\npreconditioner: {type: jacobi}\n"
+                   "operator: {format: csr, values: fp32}"),
+              Not(HasSubstr("that of A")))
+      << "by narrower products";
   EXPECT_THAT(told("solver: {type: gmres}\npreconditioner: {type: ilu}\nrenew: auto"),
               Not(HasSubstr("transposed(")));
   EXPECT_THAT(told("solver: {type: gmres}\npreconditioner: {type: ilu}\noperator: {reorder: rcm}"),
               Not(HasSubstr("transposed(")));
   EXPECT_THAT(told("solver: {type: gmres}"), Not(HasSubstr("transposed(")));
+}
+
+TEST(TransposedSolve, WithADiagonalIsInTheFormatOfTheMatrix) {
+  Csr<double> const a = flow();
+  std::vector<double> const b = numbers(a.rows);
+  int tried = 0;
+  for (std::string const& format : formats().names()) {
+    SCOPED_TRACE(format);
+    std::optional<LinearSolver> solver;
+    try {
+      solver.emplace(a.view(), SolverOptions::from_yaml(cat(
+                                   "{backend: host, solver: {type: bicgstab}, preconditioner: "
+                                   "{type: jacobi}, operator: {format: ",
+                                   format, "}}")));
+    } catch (Error const&) { continue; }
+    std::vector<double> x(b.size());
+    EXPECT_TRUE(solver->solve(b, x, {.transpose = true}).solved());
+    EXPECT_LE(transposed_residual(a, b, x), 1.01e-8);
+    EXPECT_THAT(solver->setup_report().transposed,
+                HasSubstr(cat("set-up: ", format, " with jacobi, that of A")));
+    ++tried;
+  }
+  EXPECT_GE(tried, 6);
 }
 
 TEST(TransposedSolve, OfASymmetricMatrixIsThatOfTheMatrix) {

@@ -55,6 +55,27 @@ TEST_P(AmgSolvesGeneral, Spai0OfASymmetricMatrix) {
   EXPECT_LE(iterations(grid, "cg", ", smoother: spai0, degree: 1"), 18);
 }
 
+TEST_P(AmgSolvesGeneral, FsaiSmoothsWhereDiagonalsDo) {
+  Csr<double> const coarse = generate(Poisson7Params{.n = 16}),
+                    fine = generate(Poisson7Params{.n = 32});
+  std::string const fsai = ", smoother: fsai, degree: 1", l1 = ", smoother: l1_jacobi, degree: 1";
+  Index const few = iterations(coarse, "cg", fsai), more = iterations(fine, "cg", fsai);
+  EXPECT_LE(more, 1.6 * few + 1);
+  EXPECT_LT(more, iterations(fine, "cg", l1));
+  Csr<double> const solid = generate(ElasticityParams{.n = 10, .coefficient = Coefficient::random});
+  EXPECT_LT(iterations(solid, "cg", fsai), iterations(solid, "cg", l1));
+  EXPECT_LE(iterations(solid, "cg", fsai + ", values: fp16"),
+            iterations(solid, "cg", fsai + ", values: fp64") + 1);
+}
+
+TEST_P(AmgSolvesGeneral, IluSmoothsWhatIsNotSymmetric) {
+  std::string const ilu = ", smoother: ilu, degree: 1", l1 = ", smoother: l1_jacobi, degree: 1";
+  Index const few = iterations(convection(16), "bicgstab", ilu);
+  EXPECT_LE(iterations(convection(32), "bicgstab", ilu), 1.6 * few + 1);
+  Csr<double> const windy = convection(32, 10);
+  EXPECT_LT(iterations(windy, "bicgstab", ilu), iterations(windy, "bicgstab", l1));
+}
+
 TEST_P(AmgSolvesGeneral, KCyclesOfPlainAggregationTakeFewerIterations) {
   Csr<double> const a = generate(Poisson7Params{.n = 32});
   auto const with = [&](std::string const& cycle, std::string const& solver = "cg") {

@@ -49,5 +49,40 @@ TEST_P(TimeLoop, TakesNoMemoryAndCopiesNoMatrix) {
     }
 }
 
+/// What holds nothing between two solves serves two solvers that are never at work at once.
+TEST_P(TimeLoop, SolversShareTheirBases) {
+  Csr<double> const a = generate(ConvdiffParams{.n = 8}),
+                    other = generate(ConvdiffParams{.n = 8, .velocity = 3});
+  CsrStorage<double> const here(ctx(), a.view()), there(ctx(), other.view());
+  auto const A = std::make_shared<CsrOperator<double>>(ctx(), here.view()),
+             B = std::make_shared<CsrOperator<double>>(ctx(), there.view());
+  Column const b = Column::Ones(a.rows);
+  auto const answer = [&](Solver& solver) {
+    Column x = Column::Zero(a.rows);
+    EXPECT_TRUE(solve(solver, b, x).converged());
+    return x;
+  };
+  for (auto const& [method, bases] : {std::pair{"gmres", 1}, std::pair{"fgmres", 2}}) {
+    SCOPED_TRACE(method);
+    auto const made = [&](OperatorPtr<double> const& of, Solver const* with, std::int64_t& taken) {
+      auto solver = make_solver(method, {.rtol = 1e-8}, execution());
+      if (with != nullptr) solver->share(*with);
+      std::int64_t const before = memory_counters().allocations;
+      solver->setup(ctx(), of);
+      taken = memory_counters().allocations - before;
+      return solver;
+    };
+    std::int64_t first = 0, alone = 0, sharing = 0;
+    auto const forward = made(A, nullptr, first), apart = made(B, nullptr, alone),
+               beside = made(B, forward.get(), sharing);
+    EXPECT_EQ(sharing, alone - bases);
+    Column const x = answer(*forward), y = answer(*apart);
+    for (int turn = 0; turn < 2; ++turn) {
+      EXPECT_EQ(answer(*beside), y);
+      EXPECT_EQ(answer(*forward), x);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tcsolve::test

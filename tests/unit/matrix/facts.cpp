@@ -85,6 +85,10 @@ class MatrixFactsOf : public BackendTest<P> {
     EXPECT_EQ(f.least_row, e.facts.least_row);
     EXPECT_EQ(f.largest_row, e.facts.largest_row);
     EXPECT_EQ(mirrors_bit_by_bit(this->ctx(), here.view()), e.mirrors);
+    MatrixFacts const rows = row_facts(this->ctx(), here.view());
+    EXPECT_FALSE(rows.symmetric) << "left open";
+    EXPECT_EQ(rows.dominant_rows, e.facts.dominant_rows);
+    EXPECT_EQ(rows.largest_row, e.facts.largest_row);
   }
 };
 TYPED_TEST_SUITE(MatrixFactsOf, DoubleOnBoth, Label);
