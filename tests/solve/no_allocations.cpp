@@ -64,7 +64,8 @@ TEST_P(TimeLoop, SolversShareTheirBases) {
   };
   for (auto const& [method, bases] : {std::pair{"gmres", 1}, std::pair{"fgmres", 2}}) {
     SCOPED_TRACE(method);
-    auto const made = [&](OperatorPtr<double> const& of, Solver const* with, std::int64_t& taken) {
+    auto const made = [&, &method = method](OperatorPtr<double> const& of, Solver const* with,
+                                            std::int64_t& taken) {
       auto solver = make_solver(method, {.rtol = 1e-8}, execution());
       if (with != nullptr) solver->share(*with);
       std::int64_t const before = memory_counters().allocations;
