@@ -125,6 +125,8 @@ function(tcsolve_library)
     add_library(tcsolve_shared SHARED ${objects})
     list(APPEND libraries tcsolve_shared)
     target_link_libraries(tcsolve_shared PRIVATE ${TCSOLVE_LINK_CUDA_SHARED})
+    # It calls its own copies of templates, not those that a test has compiled without optimisation.
+    target_link_options(tcsolve_shared PRIVATE -Wl,-Bsymbolic-functions)
     set_target_properties(tcsolve_shared PROPERTIES OUTPUT_NAME tcsolve
       LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/lib" BUILD_RPATH "$ORIGIN")
   endif()
