@@ -172,10 +172,10 @@ TEST(TransposedSolve, WithADiagonalIsInTheFormatOfTheMatrix) {
     SCOPED_TRACE(format);
     std::optional<LinearSolver> solver;
     try {
-      solver.emplace(a.view(), SolverOptions::from_yaml(cat(
-                                   "{backend: host, solver: {type: bicgstab}, preconditioner: "
-                                   "{type: jacobi}, operator: {format: ",
-                                   format, "}}")));
+      solver.emplace(a.view(), SolverOptions::from_yaml(
+                                   cat("{backend: host, solver: {type: bicgstab}, preconditioner: "
+                                       "{type: jacobi}, operator: {format: ",
+                                       format, "}}")));
     } catch (Error const&) { continue; }
     std::vector<double> x(b.size());
     EXPECT_TRUE(solver->solve(b, x, {.transpose = true}).solved());

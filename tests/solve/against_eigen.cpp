@@ -41,7 +41,7 @@ TCSOLVE_IN_EVERY_PLACE(Solve);
 /// ||x - x*|| <= cond(A) (rtol + n eps) ||x*||: what a residual of rtol ||b|| says of the error.
 void expect_near_eigen(Matrix const& a, Column const& b, Column const& x, double rtol) {
   Column exact = lu_solve(a, b);
-  Column const values = svd_of(a).values;
+  Column const values = singular_values(a);
   double condition = values(0) / values(a.rows() - 1);
   EXPECT_LE((x - exact).norm(), condition * (rtol + 1e-14) * exact.norm());
 }

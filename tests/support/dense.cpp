@@ -28,9 +28,12 @@ Eigen::VectorXd symmetric_eigenvalues(Matrix const& a) {
   return Eigen::SelfAdjointEigenSolver<Matrix>(a, Eigen::EigenvaluesOnly).eigenvalues();
 }
 
-Svd svd_of(Matrix const& a) {
-  Eigen::JacobiSVD<Matrix> const svd(a, Eigen::ComputeFullU);
-  return {svd.matrixU(), svd.singularValues()};
+Eigen::VectorXd singular_values(Matrix const& a) {
+  return Eigen::JacobiSVD<Matrix>(a).singularValues();
+}
+
+Matrix left_singular_vectors(Matrix const& a) {
+  return Eigen::JacobiSVD<Matrix>(a, Eigen::ComputeFullU).matrixU();
 }
 
 }  // namespace tcsolve::test

@@ -29,12 +29,10 @@ struct Modes {
 Modes symmetric_modes(Eigen::MatrixXd const& a);
 Eigen::VectorXd symmetric_eigenvalues(Eigen::MatrixXd const& a);
 
-/// Singular values, descending, and the vectors that belong to them: A = U diag(values) V^T with a
-/// square U.
-struct Svd {
-  Eigen::MatrixXd U;
-  Eigen::VectorXd values;
-};
-Svd svd_of(Eigen::MatrixXd const& a);
+/// Singular values, descending.
+Eigen::VectorXd singular_values(Eigen::MatrixXd const& a);
+
+/// The left singular vectors of A that belong to them, rows x rows.
+Eigen::MatrixXd left_singular_vectors(Eigen::MatrixXd const& a);
 
 }  // namespace tcsolve::test

@@ -31,7 +31,7 @@ Problem nearly_singular(Draw& draw, bool symmetric, bool definite) {
     a = s * a * inverse_of(s);
   }
   Column b = a * random_column(n, 902 + draw.seed);
-  b += std::pow(10.0, -1 - draw.below(13)) * b.norm() * svd_of(a).U.col(n - 1);
+  b += std::pow(10.0, -1 - draw.below(13)) * b.norm() * left_singular_vectors(a).col(n - 1);
   Problem p{a, b};
   if (draw.below(3) == 0) p.x0 = random_column(n, 903 + draw.seed);
   return p;

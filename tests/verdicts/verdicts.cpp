@@ -36,7 +36,7 @@ void expect_answer(Case const& c, Problem const& p, SolveReport const& report, C
     case Answer::untouched: EXPECT_TRUE(x == guess_of(p)) << "x was to stay as it was"; return;
     case Answer::zero: EXPECT_TRUE((x.array() == 0).all()) << x.transpose(); return;
     case Answer::solution: {
-      double smallest = svd_of(p.A).values.tail(1)[0];
+      double smallest = singular_values(p.A).tail(1)[0];
       double bound = 2 * (report.tolerance + double(residual_error(p.A, p.b, x))) / smallest;
       EXPECT_LE((x - least_squares_solution(p.A, p.b)).norm(), bound + 1e-12 * x.norm());
       return;

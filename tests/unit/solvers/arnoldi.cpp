@@ -54,7 +54,7 @@ TYPED_TEST(KernelsArnoldi, TheBasisIsOrthonormalAndTheRelationHolds) {
       // V where M changes from step to step.
       Matrix X = process.multiplied();
       Matrix left = A * X.leftCols(made - 1), right = V * H.topLeftCorner(made, made - 1);
-      double size = svd_of(A).values[0] * X.leftCols(made - 1).colwise().norm().maxCoeff();
+      double size = singular_values(A)[0] * X.leftCols(made - 1).colwise().norm().maxCoeff();
       EXPECT_LE((left - right).norm(), 20 * made * eps * size);
     }
   }

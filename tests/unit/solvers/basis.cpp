@@ -127,7 +127,7 @@ void expect_the_relation(Context& ctx, bool flexible) {
   EXPECT_GE(apart, 0.01 * u);
   Matrix const X = process.multiplied();
   Matrix const left = A * X.leftCols(m - 1), right = V * H.topLeftCorner(m, m - 1);
-  double const size = svd_of(A).values[0] * X.leftCols(m - 1).colwise().norm().maxCoeff();
+  double const size = singular_values(A)[0] * X.leftCols(m - 1).colwise().norm().maxCoeff();
   EXPECT_LE((left - right).norm(), 20 * m * u * size);
 }
 

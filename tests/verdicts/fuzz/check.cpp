@@ -404,7 +404,7 @@ class Analyst {
       say("M is positive definite");
     bool const symmetric = a == a.transpose();
     if (outcome_ == "breakdown:singular_operator" && (case_.keys.solver != "minres" || symmetric)) {
-      Eigen::VectorXd const values = test::svd_of(a).values;
+      Eigen::VectorXd const values = test::singular_values(a);
       double const rcond = values.tail(1)[0] / values[0];
       if (rcond > 1e-6) say("called singular; the condition number is ", 1 / rcond);
     }
