@@ -136,8 +136,8 @@ if(TCSOLVE_HAVE_CUDA)
   set(TCSOLVE_LINK_CUDA $<BUILD_INTERFACE:CUDA::cudart_static> $<INSTALL_INTERFACE:tcsolve::cudart>)
   # One CUDA runtime for the shared library of the tests and the programs that use it.
   set(TCSOLVE_LINK_CUDA_SHARED CUDA::cudart)
-  # Device code that is compressed for its size is a third as large and takes a tenth of the time of a
-  # build. `size` needs a driver >= 12.4, as all of this does.
+  # Device code that is compressed for its size is a third as large, and packing it takes seconds a
+  # file (docs/results/build-host.md). `size` needs a driver >= 12.4, as all of this does.
   set(TCSOLVE_CUDA_COMPRESSION balance CACHE STRING "of device code: balance, or size, for packages")
   set_property(CACHE TCSOLVE_CUDA_COMPRESSION PROPERTY STRINGS balance size)
   option(TCSOLVE_CUDA_LINES "profilers show source lines (larger device code, a slower build)" OFF)
