@@ -43,7 +43,7 @@ class SparseRhs : public testing::Test {
  protected:
   SparseRhs() { write_text(folder_ / "A.mtx", blocks_text()); }
   /// The system of `problem: {matrix: A.mtx, rhs: ..}`, as a run looks at it and reads it.
-  Problem load(std::string const& rhs) {
+  tcsolve::Problem load(std::string const& rhs) {
     Registries const registries;
     ParsedConfig const parsed = read_config(
         parse_yaml(cat("problem: {matrix: A.mtx, rhs: ", rhs, "}\nsolver: {type: cg}\n"),
@@ -53,7 +53,7 @@ class SparseRhs : public testing::Test {
     problem_size(parsed);
     return load_problem(parsed);
   }
-  Problem load_file(std::string const& text) {
+  tcsolve::Problem load_file(std::string const& text) {
     write_text(folder_ / "b.mtx", text);
     return load("b.mtx");
   }
@@ -66,7 +66,7 @@ class SparseRhs : public testing::Test {
     return refused<MatrixError>("b.mtx");
   }
   /// Eight solves, the later ones by reaches: the report of the last, x of all with the same bits.
-  static SolveReport solve_often(Problem const& p, char const* preconditioner,
+  static SolveReport solve_often(tcsolve::Problem const& p, char const* preconditioner,
                                  std::vector<double>& x) {
     LinearSolver solver(
         p.A.view(),
@@ -82,7 +82,7 @@ class SparseRhs : public testing::Test {
   }
   /// x of each exact factorisation: row `at` of its block is that column of the inverse of
   /// tridiag(-1, 2, -1) times `size`, all else is exactly 0.
-  static void expect_column(Problem const& p, Index at, double size) {
+  static void expect_column(tcsolve::Problem const& p, Index at, double size) {
     for (char const* const preconditioner : {"ic", "ilu", "direct", "jacobi"}) {
       SCOPED_TRACE(preconditioner);
       std::vector<double> x;
@@ -105,7 +105,7 @@ class SparseRhs : public testing::Test {
 TEST_F(SparseRhs, AUnitIsAColumnOfTheInverse) { expect_column(load("{units: [104]}"), 103, 1); }
 
 TEST_F(SparseRhs, AUnitTwiceIsTwoColumns) {
-  Problem const p = load("{units: [7, 7]}");
+  tcsolve::Problem const p = load("{units: [7, 7]}");
   ASSERT_EQ(p.columns, 2);
   EXPECT_TRUE(std::equal(p.b.begin(), p.b.begin() + rows, p.b.begin() + rows));
   expect_column(p, 6, 1);
@@ -133,7 +133,7 @@ TEST_F(SparseRhs, WithoutValuesEntriesAreOnes) {
 
 TEST_F(SparseRhs, NoEntryIsZeroWithoutAnIteration) {
   for (char const* const entries : {"", "9 1 0\n"}) {
-    Problem const p = load_file(sparse_text(entries));
+    tcsolve::Problem const p = load_file(sparse_text(entries));
     for (char const* const preconditioner : {"direct", "ic", "none"}) {
       std::vector<double> x;
       SolveReport const report = solve_often(p, preconditioner, x);
@@ -146,7 +146,7 @@ TEST_F(SparseRhs, NoEntryIsZeroWithoutAnIteration) {
 
 TEST_F(SparseRhs, NaNAndInfAreToldByTheirRow) {
   for (char const* const value : {"nan", "inf", "-inf"}) {
-    Problem const p = load_file(sparse_text(cat("7 1 1\n9 1 ", value, "\n")));
+    tcsolve::Problem const p = load_file(sparse_text(cat("7 1 1\n9 1 ", value, "\n")));
     EXPECT_EQ(p.nonfinite,
               cat("the right-hand side has ", value[0] == 'n' ? "NaN" : "Inf", " in row 9"));
     std::vector<double> x;
@@ -181,7 +181,7 @@ TEST_F(SparseRhs, AnotherLengthThanThatOfAIsRefused) {
 }
 
 TEST_F(SparseRhs, ColumnsWithoutEntriesAreSolvedToo) {
-  Problem const p = load_file(sparse_text("5 3 1\n", "real", "200 3"));
+  tcsolve::Problem const p = load_file(sparse_text("5 3 1\n", "real", "200 3"));
   ASSERT_EQ(p.columns, 3);
   LinearSolver solver(p.A.view(),
                       {.solver = "cg", .preconditioner = "ic", .backend = Backend::host});
@@ -195,7 +195,7 @@ TEST_F(SparseRhs, ColumnsWithoutEntriesAreSolvedToo) {
 }
 
 TEST_F(SparseRhs, SpansOfAnotherLengthThanThatOfAAreRefused) {
-  Problem const p = load("{units: [1]}");
+  tcsolve::Problem const p = load("{units: [1]}");
   LinearSolver solver(p.A.view(),
                       {.solver = "cg", .preconditioner = "ic", .backend = Backend::host});
   std::vector<Index> const at{3};
