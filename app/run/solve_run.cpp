@@ -19,10 +19,10 @@
 #include <tcsolve/app/record/profile.hpp>
 #include <tcsolve/app/record/progress.hpp>
 #include <tcsolve/app/record/result.hpp>
-#include <tcsolve/app/record/story.hpp>
 #include <tcsolve/app/record/systems.hpp>
 #include <tcsolve/app/run/columns.hpp>
 #include <tcsolve/app/run/launched.hpp>
+#include <tcsolve/app/run/notes.hpp>
 #include <tcsolve/app/run/preflight.hpp>
 #include <tcsolve/app/run/rank_choice.hpp>
 #include <tcsolve/app/run/ranked_system.hpp>
@@ -38,8 +38,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <iterator>
@@ -55,23 +53,6 @@ double relative_error(std::vector<double> const& x, std::vector<double> const& s
     size = std::hypot(size, solution[i]);
   }
   return size > 0 ? difference / size : difference;
-}
-
-/// What the result tells of the set-up, as far as it came.
-void note_setup(LinearSolver const& solver, RunResult& result) {
-  SetupReport const& setup = solver.setup_report();
-  RunTimes& times = result.times;
-  times.upload = setup.upload;
-  times.plan = setup.plan;
-  times.reorder = setup.reorder;
-  times.convert = setup.convert;
-  times.setup = setup.setup;
-  result.format = setup.format;
-  result.rounding = setup.rounding;
-  result.precision = setup.precision;
-  result.reordering = setup.reordering;
-  result.preconditioner = setup.preconditioner;
-  result.hierarchy = hierarchy_facts(solver.M().get());
 }
 
 /// The solver has the matrix, once set_matrix() is done; `result` tells of it, also where it
@@ -96,77 +77,13 @@ double bandwidth_of(LinearSolver& solver) {
   } catch (MemoryError const&) { return 0; }
 }
 
-/// What the record says of A and of the device once the solve is over.
-void note_solve(LinearSolver const& solver, Context& ctx, RunResult& result) {
-  result.format = solver.format();  // it may have been converted on the way
-  Cost const cost = solver.A()->cost(1);
-  result.stored = {cost.bytes - 8.0 * (solver.A()->rows() + double(solver.A()->cols())),
-                   cost.stored_per_entry};
-  if (ctx.device() == nullptr) return;
-  result.clocks = cuda::clocks(*ctx.device());
-  result.memory.device_peak = static_cast<double>(cuda::peak_memory(*ctx.device()));
-}
-
-/// Columns that the solver iterates together.
-Index columns_together(LinearSolver const& solver) { return solver.parts().columns_at_once(); }
-
 /// x0 becomes the answer.
 SolveReport solve_once(LinearSolver& solver, Problem& problem, RunResult& result) {
   if (problem.columns == 1) return solver.solve(problem.b, problem.x0);
   Index const rows = solver.A()->rows(), cols = solver.A()->cols(), k = problem.columns;
   result.columns = solver.solve_columns({problem.b.data(), rows, k, rows, Layout::col_major},
                                         {problem.x0.data(), cols, k, cols, Layout::col_major});
-  return report_of_columns(result.columns, columns_together(solver));
-}
-
-/// Iterations, the seconds of one, and what was set up meanwhile: that is no part of the solve.
-void note_work(LinearSolver const& solver, RunResult& result) {
-  SolveReport const& r = result.report;
-  RunTimes& times = result.times;
-  if (result.repeat) {
-    times.setup += result.repeat->setup;
-    times.repeat -= result.repeat->setup;
-  } else {
-    times.setup += r.setup_seconds;
-    times.solve -= r.setup_seconds;
-  }
-  result.iterations = result.columns.empty()
-                          ? r.iterations
-                          : iterations_of(result.columns, columns_together(solver));
-  ChoiceReport const* const taken = in_force(r.choices);
-  double const seconds = taken != nullptr ? taken->seconds : times.solve;
-  auto const iterations = taken != nullptr ? taken->iterations : result.iterations;
-  if (iterations > 0) result.seconds_per_iteration = seconds / static_cast<double>(iterations);
-  if (taken != nullptr) result.preconditioner = taken->details;
-  result.hierarchy = hierarchy_facts(solver.M().get());
-}
-
-/// The parts of the solve that `profile` has seen; what is left of its seconds is `other`.
-void note_profile(LinearSolver const& solver, Profile& profile, Index columns, RunResult& result) {
-  SolveReport const& r = result.report;
-  bool const one_method =
-      std::ranges::count_if(r.choices, [](ChoiceReport const& c) { return c.ran; }) <= 1;
-  Index const together = std::min(columns, columns_together(solver));
-  double const per_product = solver.A()->cost(together).bytes;
-  double const per_application =
-      one_method && solver.M() ? solver.M()->cost(together).bytes : RunMemory::unknown;
-  double rest = result.times.solve;
-  for (Part const part :
-       {Part::products, Part::preconditioner, Part::updates, Part::verification}) {
-    ProfiledPart told{part, profile.of(part)};
-    auto const calls = static_cast<double>(told.took.calls);
-    if (part == Part::products || part == Part::verification) told.bytes = calls * per_product;
-    if (part == Part::preconditioner && calls > 0) told.bytes = calls * per_application;
-    rest -= told.took.seconds;
-    result.profile.push_back(told);
-  }
-  // What an iteration moves beside the products and M is its vectors.
-  auto& parts = result.profile;
-  double const applied = parts[1].took.calls > 0 ? parts[1].bytes : 0;
-  if (one_method && columns == 1)
-    parts[2].bytes = r.bytes_per_iteration * r.iterations - parts[0].bytes - applied;
-  if (!(parts[2].bytes > 0)) parts[2].bytes = RunMemory::unknown;
-  parts.push_back({Part::other, {0, std::max(0.0, rest)}});
+  return report_of_columns(result.columns, solver.parts().columns_at_once());
 }
 
 /// Names of operators that stand for A, in whatever they are wrapped.
@@ -208,18 +125,13 @@ void solve(LinearSolver& solver, Problem& problem, bool bandwidth, int repeat, P
   solve_timed(solver.context(), problem.x0, once, repeat, result);
   note_work(solver, result);
   if (profile != nullptr) note_profile(solver, *profile, problem.columns, result);
-  note_solve(solver, solver.context(), result);
+  note_solve(solver, result);
 }
 
 /// Sets up and solves many systems at once; x0 becomes the answer.
 void solve_systems(LinearSolver& solver, Problem& problem, int repeat, RunResult& result) {
-  try {
-    solver.set_systems(problem.A.view(), problem.starts, Arrays::borrowed);
-  } catch (...) {
-    note_setup(solver, result);
-    throw;
-  }
-  note_setup(solver, result);
+  prepare(solver, result,
+          [&] { solver.set_systems(problem.A.view(), problem.starts, Arrays::borrowed); });
   result.starts = problem.starts;
   auto const once = [&] {
     result.systems = solver.solve_systems(problem.b, problem.x0);
