@@ -199,6 +199,7 @@ class Core {
   std::string setup_json() const { return to_json(solver_.setup_report()); }
   std::string options_json() const { return dump_json(solver_.options()); }
   std::string device_name() { return solver_.context().device_name(); }
+  bool on_host() { return solver_.context().space() == Space::host; }
   double memory() const {
     double bytes = 0;
     for (auto const& op : {solver_.A(), solver_.M()})

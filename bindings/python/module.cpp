@@ -179,6 +179,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("setup_json", &Core::setup_json)
       .def_prop_ro("options_json", &Core::options_json)
       .def_prop_ro("device_name", &Core::device_name)
+      .def_prop_ro("on_host", &Core::on_host)
       .def_prop_ro("memory", &Core::memory)
       .def_prop_ro("columns_pointer", &Core::columns_pointer);
 

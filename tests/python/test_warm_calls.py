@@ -21,7 +21,7 @@ class CountingCore:
     """In the place of the compiled part: what is asked of it."""
 
     def __init__(self, calls, rows=8, cols=8):
-        self.calls, self.shape, self.ready = calls, (rows, cols), True
+        self.calls, self.shape, self.ready, self.on_host = calls, (rows, cols), True, False
 
     def solve_at(self, *asked):
         self.calls.append("solve_at")
@@ -30,6 +30,7 @@ class CountingCore:
 
     def solve(self, b, x, *asked):
         self.calls.append("solve")
+        self.given = b, x
         return Report()
 
 
@@ -72,6 +73,10 @@ def cupy(monkeypatch):
             calls.append("cast")
             return ndarray(self.size, dtype, self.device.id)
 
+        def get(self):
+            calls.append("to host")
+            return np.zeros(self.size, self.dtype)
+
     ndarray.__module__ = "cupy"
     module.ndarray = ndarray
 
@@ -88,7 +93,8 @@ def cupy(monkeypatch):
         return types.SimpleNamespace(ptr=0x77, is_capturing=lambda: module.captured)
 
     module.here, module.captured = 0, False
-    module.empty, module.asarray, module.ascontiguousarray = empty, lambda a: a, dense
+    module.empty, module.ascontiguousarray = empty, dense
+    module.asarray = lambda a: ndarray(a.size, a.dtype, module.here) if type(a) is np.ndarray else a
     module.cuda = types.SimpleNamespace(
         get_current_stream=current, runtime=types.SimpleNamespace(getDevice=lambda: module.here))
     monkeypatch.setitem(sys.modules, "cupy", module)
@@ -156,6 +162,17 @@ def test_b_of_another_kind_is_converted(cupy, b):
     s = solver_on(cupy.calls)
     s.solve(cupy.ndarray(8, **b))
     assert "solve" in cupy.calls and "solve_at" not in cupy.calls
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_a_solver_on_the_host_gets_copies(cupy, kind):
+    """It reads no memory of a device; x is of b's kind, on b's device."""
+    s = solver_on(cupy.calls)
+    s._core.on_host = True
+    x, _ = s.solve(cupy.ndarray(8, kind, device=1), cupy.ndarray(8))
+    assert cupy.calls[:1] == ["to host"] and "solve" in cupy.calls and "solve_at" not in cupy.calls
+    assert all(type(a) is np.ndarray and a.dtype == np.float64 for a in s._core.given)
+    assert type(x) is cupy.ndarray and x.device.id == 1 and x.dtype == kind
 
 
 def test_lengths_are_told_as_before(cupy):

@@ -152,6 +152,11 @@ class CuPy:
 
     @staticmethod
     def back(x, given):
+        import cupy
+
+        if isinstance(x, np.ndarray):
+            with given.device:
+                x = cupy.asarray(x)
         if given.dtype.kind != "f" or given.dtype == x.dtype:
             return x
         return CuPy.cast(x, given.dtype)
@@ -227,7 +232,7 @@ class Torch:
         import torch
 
         if isinstance(x, np.ndarray):
-            x = torch.from_numpy(x)
+            x = torch.from_numpy(x).to(given.device)
         return x.to(given.dtype) if given.is_floating_point() else x
 
 
@@ -400,15 +405,18 @@ def device_of(a):
 
 
 class Vector:
-    """b as tcsolve takes it, and what its package needs to make x."""
+    """b as tcsolve takes it, and what its package needs to make x.
+
+    to_host: a solver that computes on the host reads no memory of a device, so it gets a copy.
+    """
 
     __slots__ = ("array", "package", "given")
 
-    def __init__(self, given):
+    def __init__(self, given, to_host=False):
         if not is_array(given):
             given = np.asarray(given)
         self.given = given
-        here, package = on_host(given), package_of(given)
+        here, package = to_host or on_host(given), package_of(given)
         self.package = NumPy if here else package
         array = package.to_numpy(given) if here else package.plain(given)
         if dtype_name(array) not in _kinds:

@@ -212,13 +212,13 @@ class Solver:
             not b.flags.c_contiguous
         ):
             package = _packages.package_of(b)
-            at = package.direct(b)
+            at = None if core.on_host else package.direct(b)
             if at is not None:
                 done = self._solve_at(core, package, b, at, x0, out, rtol, atol, maxiter, time_limit,
                                       transpose, callback, every, stream)
                 if done is not None:
                     return done
-            given = _packages.Vector(b)
+            given = _packages.Vector(b, to_host=core.on_host)
             b = given.array
         rows, cols = core.shape
         if rows == 0 and not core.ready:
@@ -300,7 +300,7 @@ class Solver:
 
         def product(transpose):
             def apply(x):
-                given = _packages.Vector(x.ravel())
+                given = _packages.Vector(x.ravel(), to_host=self._core.on_host)
                 y = given.empty(rows if transpose else cols, self._core)
                 stream = given.package.stream(given.array)
                 self._core.apply_M(given.array, y, transpose, stream)
