@@ -17,7 +17,11 @@ Matrix least_squares_solution(Matrix const& a, Matrix const& b, double threshold
   return factors.compute(a).solve(b);
 }
 
-Matrix orthogonal(Matrix const& a) { return Eigen::HouseholderQR<Matrix>(a).householderQ(); }
+Matrix orthogonal(Matrix const& a) {
+  Eigen::HouseholderQR<Matrix> const factors(a);
+  if (a.rows() <= a.cols()) return factors.householderQ();
+  return factors.householderQ() * Matrix::Identity(a.rows(), a.cols());
+}
 
 Modes symmetric_modes(Matrix const& a) {
   Eigen::SelfAdjointEigenSolver<Matrix> const modes(a);

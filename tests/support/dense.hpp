@@ -18,7 +18,7 @@ Eigen::MatrixXd inverse_of(Eigen::MatrixXd const& a);
 Eigen::MatrixXd least_squares_solution(Eigen::MatrixXd const& a, Eigen::MatrixXd const& b,
                                        double threshold = 0);
 
-/// Q of A = Q R, rows x rows: Householder's.
+/// Q of A = Q R, rows x min(rows, columns), by Householder reflections.
 Eigen::MatrixXd orthogonal(Eigen::MatrixXd const& a);
 
 /// A = vectors diag(values) vectors^T of a symmetric A, values ascending.

@@ -208,8 +208,8 @@ TEST_P(KernelsBlocks, DependentColumnsAreLeftOut) {
 
 /// n x w with singular values from 1 down to 10^-exponent.
 Block conditioned(Index n, Index w, double exponent) {
-  Block const U = orthogonal(random_block(n, w, 11)).leftCols(w);
-  Block const V = orthogonal(random_block(w, w, 12)).leftCols(w);
+  Block const U = orthogonal(random_block(n, w, 11));
+  Block const V = orthogonal(random_block(w, w, 12));
   Eigen::VectorXd d(w);
   for (Index j = 0; j < w; ++j) d[j] = std::pow(10.0, -exponent * j / std::max(w - 1, 1));
   return U * d.asDiagonal() * V.transpose();
