@@ -13,7 +13,7 @@
 namespace tcsolve {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 /// What follows `key` and a colon in the first line of a file that begins with it.
 std::string line_of(char const* file, std::string const& key) {
@@ -36,12 +36,12 @@ double process_seconds() {
   // The second field is the program's name in brackets, which may hold anything; field 22 says in
   // clock ticks after the machine's start when the process began.
   std::size_t const bracket = text.rfind(')');
-  if (bracket == std::string::npos) return unknown;
+  if (bracket == std::string::npos) return not_known;
   std::istringstream fields(text.substr(bracket + 1));
   std::string field;
   for (int k = 3; k <= 22; ++k) fields >> field;
   timespec now{};
-  if (!fields || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return unknown;
+  if (!fields || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return not_known;
   double const began = std::stod(field) / double(sysconf(_SC_CLK_TCK));
   return std::max(0.0, double(now.tv_sec) + 1e-9 * double(now.tv_nsec) - began);
 }
@@ -49,7 +49,7 @@ double process_seconds() {
 double peak_memory() {
   std::istringstream line(line_of("/proc/self/status", "VmHWM"));
   double kilobytes = 0;
-  return line >> kilobytes ? 1024 * kilobytes : unknown;
+  return line >> kilobytes ? 1024 * kilobytes : not_known;
 }
 
 std::string host_name() {

@@ -24,8 +24,20 @@ function(tcsolve_layer NAME)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${NAME}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/${NAME}/(.*/)?(cuda|metis)/|(cuda|metis)_absent\\.cpp$|/app/main\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/host/parallel\\.cpp$")  # see tcsolve_kokkos_objects()
-  tcsolve_objects(tcsolve_${NAME} ${sources})
-  tcsolve_quick_sources(${NAME} ${sources})
+  tcsolve_levels(${NAME} own_level apart apart_level ${sources})
+  list(REMOVE_ITEM sources ${apart})
+  tcsolve_united(sources "${NAME}" ${sources})
+  tcsolve_united(apart "${NAME}${apart_level}" ${apart})
+  tcsolve_objects(tcsolve_${NAME} ${sources} ${apart})
+  if(TARGET tcsolve_${NAME})
+    target_compile_options(tcsolve_${NAME} PRIVATE ${own_level})
+    set_property(SOURCE ${apart} APPEND PROPERTY COMPILE_OPTIONS ${apart_level})
+    if(TCSOLVE_SANITIZE)
+      target_precompile_headers(tcsolve_${NAME} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp")
+      # A precompiled header serves files of its own level.
+      set_property(SOURCE ${apart} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endif()
   # What the fuzz targets give their bytes to counts where they lead; loops over numbers, which
   # counters slow down, do not.
   if(TCSOLVE_FUZZ AND NAME MATCHES "^(configs|io|app)$")
@@ -33,29 +45,70 @@ function(tcsolve_layer NAME)
   endif()
 endfunction()
 
-# What has no loops over numbers takes longer to optimise than it will ever run: the tables of
-# parameters, and the program's own layer. With sanitizers the compiler takes most of the time of
-# all tests: there the standard headers are parsed once for a layer (elsewhere each file shows that
-# it includes what it uses), and of whole layers the files of the host's loops alone are optimised.
-function(tcsolve_quick_sources NAME)
+# tcsolve_levels(LAYER OWN APART APART_LEVEL source...): how much the compiler optimises, the sources
+# APART at another level than their layer. What has no loops over numbers takes longer to optimise
+# than it will ever run: the tables of parameters, and the program's own layer. With sanitizers the
+# compiler takes most of the time of all tests: there the standard headers are parsed once for a
+# layer, and of whole layers the files of the host's loops alone are optimised.
+function(tcsolve_levels NAME OWN APART APART_LEVEL)
   set(apart ${ARGN})
+  set(own "")
+  set(level -O1)
   if(NOT TCSOLVE_SANITIZE)
     list(FILTER apart INCLUDE REGEX "/(format|register)\\.cpp$|/app/")
-    set_property(SOURCE ${apart} APPEND PROPERTY COMPILE_OPTIONS -O1)
+  elseif(NAME MATCHES "^(core|comm|configs|operators|solvers|api|app)$")
+    set(own -O0)
+    list(FILTER apart INCLUDE REGEX "/[^/]*host[^/]*\\.cpp$")
+  else()
+    set(level -O0)
+    list(FILTER apart INCLUDE REGEX "/register\\.cpp$")
+  endif()
+  set(${OWN} "${own}" PARENT_SCOPE)
+  set(${APART} "${apart}" PARENT_SCOPE)
+  set(${APART_LEVEL} ${level} PARENT_SCOPE)
+endfunction()
+
+# tcsolve_united(OUT NAME source...): with TCSOLVE_UNITY, files of the build tree that include the
+# sources of a folder, or of a few small ones, at most eight each; else the sources. Most of a first
+# build goes into headers, which are parsed once for them then. Sources of one name, as each format
+# has, name their functions alike and stay apart, as do the host's loops over numbers: what the
+# compiler makes of a loop must not depend on its neighbours.
+function(tcsolve_united OUT NAME)
+  if(NOT TCSOLVE_UNITY)
+    set(${OUT} ${ARGN} PARENT_SCOPE)
     return()
   endif()
-  target_precompile_headers(tcsolve_${NAME} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp")
-  if(NAME MATCHES "^(core|comm|configs|operators|solvers|api|app)$")
-    target_compile_options(tcsolve_${NAME} PRIVATE -O0)
-    list(FILTER apart INCLUDE REGEX "/[^/]*host[^/]*\\.cpp$")
-    set(level -O1)
-  else()
-    list(FILTER apart INCLUDE REGEX "/register\\.cpp$")
-    set(level -O0)
-  endif()
-  # A precompiled header serves files of its own level.
-  set_property(SOURCE ${apart} APPEND PROPERTY COMPILE_OPTIONS ${level})
-  set_property(SOURCE ${apart} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  set(loops ${ARGN})
+  list(FILTER loops INCLUDE REGEX "/[^/]*host[^/]*\\.cpp$")
+  set(sources ${ARGN})
+  list(REMOVE_ITEM sources ${loops})
+  set(united ${loops})
+  set(text "")
+  set(names "")
+  set(folder "")
+  foreach(source IN LISTS sources ITEMS "")  # sorted: those of a folder follow each other
+    cmake_path(GET source PARENT_PATH there)
+    cmake_path(GET source FILENAME name)
+    list(LENGTH names length)
+    if(length EQUAL 8 OR name IN_LIST names OR (length GREATER 3 AND NOT there STREQUAL folder)
+       OR (length GREATER 0 AND NOT source))
+      list(LENGTH united number)
+      set(file "${PROJECT_BINARY_DIR}/united/${NAME}_${number}.cpp")
+      file(CONFIGURE OUTPUT "${file}" CONTENT "${text}" @ONLY)
+      # What lies in an unnamed namespace of an included file is of this one alone, too.
+      set_property(SOURCE "${file}" APPEND PROPERTY COMPILE_OPTIONS
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+      list(APPEND united "${file}")
+      set(names "")
+      set(text "")
+    endif()
+    list(APPEND names ${name})
+    # Relative, so that clones in different places share what ccache keeps.
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_BINARY_DIR}/united" OUTPUT_VARIABLE path)
+    string(APPEND text "#include \"${path}\"\n")
+    set(folder "${there}")
+  endforeach()
+  set(${OUT} ${united} PARENT_SCOPE)
 endfunction()
 
 # tcsolve_bindings(NAME USES layer...): a directory over the layers that makes libraries of its own.

@@ -21,6 +21,7 @@ void register_formats(FormatList& formats) {
   TCSOLVE_ADD(tiled);
   TCSOLVE_ADD(bittcf);
   TCSOLVE_ADD(tile16);
+#undef TCSOLVE_ADD
 }
 
 void register_operators(OperatorRegistry& r, FormatList const& among) {

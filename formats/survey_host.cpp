@@ -22,5 +22,6 @@ bool mirrored(Host&, Arena& arena, CsrView<S> const& a) {
 
 #define TCSOLVE_INSTANTIATE(S) template bool mirrored<S>(Host&, Arena&, CsrView<S> const&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::host

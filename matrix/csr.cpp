@@ -212,6 +212,7 @@ TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
 TCSOLVE_INSTANTIATE(bfloat16)
+#undef TCSOLVE_INSTANTIATE
 template Csr<double> converted<double, double>(Csr<double> const&);
 template Csr<float> converted<float, double>(Csr<double> const&);
 template Csr<half> converted<half, double>(Csr<double> const&);

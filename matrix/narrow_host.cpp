@@ -21,11 +21,13 @@ double norm_without_scales(Host&, Arena& arena, CsrView<S> const& b, int shift,
 #define TCSOLVE_NARROW(S, T) \
   template Narrowed narrow_values<S, T>(Host&, Arena&, CsrView<T> const&, Beyond, KeptDiagonal, S*);
 TCSOLVE_NARROWER(TCSOLVE_NARROW)
+#undef TCSOLVE_NARROW
 #define TCSOLVE_NORM(S)                                                         \
   template double norm_without_scales<S>(Host&, Arena&, CsrView<S> const&, int, \
                                          std::int32_t const*, std::int32_t const*);
 TCSOLVE_NORM(float)
 TCSOLVE_NORM(half)
 TCSOLVE_NORM(bfloat16)
+#undef TCSOLVE_NORM
 
 }  // namespace tcsolve::host

@@ -112,6 +112,7 @@ template class NarrowCsr<bfloat16>;
   template NarrowCsr<S>::NarrowCsr(Context&, CsrView<T> const&, Beyond, KeptDiagonal,  \
                                    Arena::Scope&);
 TCSOLVE_NARROWER(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 template ScaledCsr<float> scaled<float>(Csr<double> const&, Scaling);
 template ScaledCsr<half> scaled<half>(Csr<double> const&, Scaling);
 template ScaledCsr<bfloat16> scaled<bfloat16>(Csr<double> const&, Scaling);

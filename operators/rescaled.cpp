@@ -118,5 +118,6 @@ std::optional<NarrowFigures> rounding_of(Context& ctx, LinearOperator<double> co
   template void times_powers(Context&, double, Exponents const&, int, In<T>, double, Out<T>);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

@@ -32,5 +32,6 @@ void Filter::values(Context& ctx, CsrView<T> const& a, T* to) const {
   template void Filter::values<T>(Context&, CsrView<T> const&, T*) const;
 TCSOLVE_FILTER(double)
 TCSOLVE_FILTER(float)
+#undef TCSOLVE_FILTER
 
 }  // namespace tcsolve::sparse

@@ -30,5 +30,6 @@ void filter_values(Host&, Arena& arena, sparse::FilteredPattern const& made, Csr
                                  T*);
 TCSOLVE_FILTER(double)
 TCSOLVE_FILTER(float)
+#undef TCSOLVE_FILTER
 
 }  // namespace tcsolve::host

@@ -74,5 +74,6 @@ CsrStorage<T> product(Context& ctx, CsrView<T> const& a, CsrView<T> const& b) {
   template CsrStorage<T> product<T>(Context&, CsrView<T> const&, CsrView<T> const&);
 TCSOLVE_PRODUCT(double)
 TCSOLVE_PRODUCT(float)
+#undef TCSOLVE_PRODUCT
 
 }  // namespace tcsolve::sparse

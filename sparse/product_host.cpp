@@ -21,5 +21,6 @@ void product_values(Host&, Arena& arena, sparse::ProductPattern const& made, Csr
                                   CsrView<T> const&, T*);
 TCSOLVE_PRODUCT(double)
 TCSOLVE_PRODUCT(float)
+#undef TCSOLVE_PRODUCT
 
 }  // namespace tcsolve::host

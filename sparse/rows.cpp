@@ -44,5 +44,6 @@ void diagonal(Context& ctx, CsrView<T> const& a, Out<T> y) {
   template void diagonal<T>(Context&, CsrView<T> const&, Out<T>);
 TCSOLVE_ROWS(double)
 TCSOLVE_ROWS(float)
+#undef TCSOLVE_ROWS
 
 }  // namespace tcsolve::sparse

@@ -56,5 +56,6 @@ void sparse_to_bits(Host&, Arena& arena, SparseVectorView<T> const& x, std::uint
   template void sparse_to_bits<T>(Host&, Arena&, SparseVectorView<T> const&, std::uint64_t*);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::host

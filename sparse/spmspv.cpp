@@ -75,6 +75,7 @@ Index update_residual(Context& ctx, CsrView<S> const& a, SparseVector<T> const& 
       SparseVector<T>&, SpmspvMemory<T>&);                                          \
   template Index update_residual<S, T>(Context&, CsrView<S> const&, SparseVector<T> const&, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 template void require_multiplies<double>(Context const&, Index, Index, SparseProduct<double> const&,
                                          SparseVector<double> const&, SparseVector<double> const&);
 template void require_multiplies<float>(Context const&, Index, Index, SparseProduct<float> const&,

@@ -25,6 +25,7 @@ void subtract_sparse(Host&, Arena& arena, SparseVectorView<T> const& y, Out<T> r
       Host&, Arena&, CsrView<S> const&, SparseProduct<T> const&, SparseVectorView<T> const&, \
       SparseVectorArrays<T>&, SpmspvMemory<T>&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 template void subtract_sparse<double>(Host&, Arena&, SparseVectorView<double> const&, Out<double>);
 template void subtract_sparse<float>(Host&, Arena&, SparseVectorView<float> const&, Out<float>);
 

@@ -130,5 +130,6 @@ void transpose_values(Host&, Arena& arena, sparse::TransposedPattern const& made
   template void transpose_values<T>(Host&, Arena&, sparse::TransposedPattern const&, T const*, T*);
 TCSOLVE_TRANSPOSE(double)
 TCSOLVE_TRANSPOSE(float)
+#undef TCSOLVE_TRANSPOSE
 
 }  // namespace tcsolve::host

@@ -33,5 +33,6 @@ CsrStorage<T> triple_product(Context& ctx, CsrView<T> const& a, CsrView<T> const
   template CsrStorage<T> triple_product<T>(Context&, CsrView<T> const&, CsrView<T> const&);
 TCSOLVE_TRIPLE(double)
 TCSOLVE_TRIPLE(float)
+#undef TCSOLVE_TRIPLE
 
 }  // namespace tcsolve::sparse

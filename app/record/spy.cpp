@@ -12,7 +12,7 @@ namespace {
 
 constexpr int most_cells = 160;
 constexpr int shades = 4;
-constexpr std::array<char const*, shades> colours{"#a9c4e4", "#6f9bd0", "#3a72b5", "#17427d"};
+constexpr std::array<char const*, shades> blues{"#a9c4e4", "#6f9bd0", "#3a72b5", "#17427d"};
 
 /// 0: empty; 1 to `shades`: by the square root of the share, so that few entries are seen.
 int shade(Offset count, Offset most) {
@@ -63,7 +63,7 @@ std::string spy_svg(SpyCounts const& spy) {
                         spy.wide, "\" height=\"", spy.high,
                         "\" fill=\"white\" stroke=\"#888\" stroke-width=\"0.5\"/>");
   for (std::size_t s = 0; s < shades; ++s)
-    if (!paths[s].empty()) svg += cat("<path fill=\"", colours[s], "\" d=\"", paths[s], "\"/>");
+    if (!paths[s].empty()) svg += cat("<path fill=\"", blues[s], "\" d=\"", paths[s], "\"/>");
   return svg + "</svg>\n";
 }
 

@@ -16,13 +16,12 @@ namespace tcsolve {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr double unknown = SweepRow::unknown;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// A figure or a text of result.json by its path, where it is there.
 double number(Json const& r, char const* path) {
   Json::json_pointer const at(path);
-  return r.contains(at) && r.at(at).is_number() ? r.at(at).get<double>() : unknown;
+  return r.contains(at) && r.at(at).is_number() ? r.at(at).get<double>() : SweepRow::unknown;
 }
 std::string text(Json const& r, char const* path) {
   Json::json_pointer const at(path);
@@ -112,7 +111,7 @@ void compare(Sweep const& sweep, std::vector<SweepRow>& rows) {
 }
 
 std::vector<double> best_times(Sweep const& sweep, std::vector<SweepRow> const& rows) {
-  std::vector<double> best(sweep.problems.size(), unknown);
+  std::vector<double> best(sweep.problems.size(), SweepRow::unknown);
   for (SweepRow const& row : rows)
     if (row.solved()) best[row.problem] = std::fmin(best[row.problem], row.whole());
   return best;

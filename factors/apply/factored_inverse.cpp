@@ -11,15 +11,6 @@
 namespace tcsolve {
 namespace {
 
-std::shared_ptr<TriangularFactors const> transposed(TriangularFactors const& factors) {
-  auto result = std::make_shared<TriangularFactors>();
-  result->lower = transpose(factors.upper.view());
-  result->upper = transpose(factors.lower.view());
-  result->inverse_pivots = factors.inverse_pivots;
-  result->pivot_blocks = transpose(factors.pivot_blocks.view());
-  return result;
-}
-
 /// The ends of rows that follow one another.
 OffsetsView following(OffsetsView const& begin) {
   return begin.wide ? OffsetsView(static_cast<std::int64_t const*>(begin.data) + 1)

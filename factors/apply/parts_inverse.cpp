@@ -31,14 +31,6 @@ S rounded(Csr<double> const& triangle, Index i, Offset k) {
   return value;
 }
 
-std::shared_ptr<TriangularFactors const> transposed(TriangularFactors const& factors) {
-  auto t = std::make_shared<TriangularFactors>();
-  t->lower = transpose(factors.upper.view());
-  t->upper = transpose(factors.lower.view());
-  t->inverse_pivots = factors.inverse_pivots;
-  return t;
-}
-
 }  // namespace
 
 template <class S>

@@ -12,7 +12,7 @@
 namespace tcsolve {
 namespace {
 
-constexpr Index nobody = -1;
+constexpr Index no_row = -1;
 
 /// Rows with each level padded; level[i] is that of row i.
 double padded_places(std::vector<Index> const& level) {
@@ -140,7 +140,7 @@ std::optional<FillCount> count_complete(Csr<double> const& B, Permutation const&
   Index const n = B.rows;
   Csr<double> const moved = permuted(B.view(), P), T = transpose(moved.view());
   // height: of the subtree below a row, its level in L; depth: of a row below its root, in U.
-  std::vector<Index> parent(n, nobody), seen_by(n, nobody), height(n, 0), depth(n, 0);
+  std::vector<Index> parent(n, no_row), seen_by(n, no_row), height(n, 0), depth(n, 0);
   Offset entries = 0;
   CancelEvery at_times(cancel, std::int64_t{1} << 20);
   for (Index i = 0; i < n; ++i) {
@@ -150,7 +150,7 @@ std::optional<FillCount> count_complete(Csr<double> const& B, Permutation const&
       for (Index const first : part->row_columns(i)) {
         if (first >= i) break;
         for (Index j = first; seen_by[j] != i; j = parent[j]) {
-          if (parent[j] == nobody) {
+          if (parent[j] == no_row) {
             parent[j] = i;
             height[i] = std::max(height[i], height[j] + 1);
           }
@@ -162,7 +162,7 @@ std::optional<FillCount> count_complete(Csr<double> const& B, Permutation const&
     if (limit > 0 && 2 * entries + n > limit) return std::nullopt;
   }
   for (Index i = n - 1; i >= 0; --i)
-    if (parent[i] != nobody) depth[i] = depth[parent[i]] + 1;
+    if (parent[i] != no_row) depth[i] = depth[parent[i]] + 1;
   auto const count = static_cast<double>(entries);
   return FillCount{count, count, padded_places(height), padded_places(depth)};
 }

@@ -13,8 +13,10 @@
 ///     ilut.cpp               threshold_lu()
 ///     ict.cpp                threshold_cholesky()
 ///     complete_pattern.cpp   complete_pattern()
+///     incomplete.cpp         transposed()
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -34,6 +36,9 @@ struct TriangularFactors {
 
   Offset entries() const { return lower.entries() + upper.entries() + lower.rows; }
 };
+
+/// (L D U)^T, on the host. Cost: O(entries).
+std::shared_ptr<TriangularFactors const> transposed(TriangularFactors const& factors);
 
 /// What an incomplete factorisation keeps.
 struct Dropping {

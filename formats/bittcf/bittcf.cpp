@@ -69,5 +69,6 @@ Csr<S> Bittcf<S>::to_csr(Context& ctx) const {
 
 #define TCSOLVE_INSTANTIATE(S) template class Bittcf<S>;
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

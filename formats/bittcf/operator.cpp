@@ -53,5 +53,6 @@ void BittcfOperator<T, S>::do_apply_gram(Context& ctx, T alpha, In<T> X, Out<T> 
 
 #define TCSOLVE_INSTANTIATE(S, T) template class BittcfOperator<T, S>;
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

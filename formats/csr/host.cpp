@@ -83,6 +83,7 @@ void spmm_csr(Host&, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> y) {
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_csr<S, T>(Host&, T, CsrView<S> const&, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct WalksExactly<CsrExactOps>;
 template struct Executes<CsrOps>;

@@ -142,6 +142,7 @@ TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_dasp<S, T>(Host&, T, DaspView<S> const&, DaspWork<T> const&, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct WalksExactly<DaspExactOps>;
 template struct Executes<DaspExactOps>;

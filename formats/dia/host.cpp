@@ -161,6 +161,7 @@ void refill_dia(Host&, Arena& arena, CsrView<S> const& a, DiaArrays<S>& m) {
   template DiaArrays<S> build_dia<S>(Host&, Arena&, CsrView<S> const&, DiaTuning const&); \
   template void refill_dia<S>(Host&, Arena&, CsrView<S> const&, DiaArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 /// By diagonals, some rows at a time. Padding is -0, which changes no sum unless it multiplies an
 /// Inf or NaN of x: such a row is added anew.

@@ -23,5 +23,6 @@ void DiaOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
 
 #define TCSOLVE_INSTANTIATE(S, T) template class DiaOperator<T, S>;
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

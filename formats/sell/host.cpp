@@ -225,6 +225,7 @@ void refill_sell(Host&, Arena& arena, CsrView<S> const& a, SellArrays<S>& m) {
   template SellArrays<S> build_sell<S>(Host&, Arena&, CsrView<S> const&); \
   template void refill_sell<S>(Host&, Arena&, CsrView<S> const&, SellArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 /// Slice by slice; padding is 0, with the same exception.
 template <>

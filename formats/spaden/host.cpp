@@ -62,6 +62,7 @@ TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
   template void spmm_spaden<S, T>(Host&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, T, \
                                   Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct WalksExactly<SpadenExactOps>;
 template struct Executes<SpadenExactOps>;

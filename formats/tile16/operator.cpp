@@ -60,5 +60,6 @@ SparseProductNotes Tile16Operator<T, S>::multiply_sparse(Context& ctx, SparsePro
 
 #define TCSOLVE_INSTANTIATE(S, T) template class Tile16Operator<T, S>;
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

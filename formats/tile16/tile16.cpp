@@ -61,5 +61,6 @@ Csr<S> Tile16<S>::to_csr(Context& ctx) const {
 
 #define TCSOLVE_INSTANTIATE(S) template class Tile16<S>;
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

@@ -83,6 +83,7 @@ TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_tiled<S, T>(Host&, Arena&, T, TiledView<S> const&, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct WalksExactly<TiledExactOps>;
 template struct Executes<TiledExactOps>;

@@ -18,5 +18,6 @@ void TiledOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T
 
 #define TCSOLVE_INSTANTIATE(S, T) template class TiledOperator<T, S>;
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

@@ -106,5 +106,6 @@ Csr<S> Tiled<S>::to_csr(Context& ctx) const {
 
 #define TCSOLVE_INSTANTIATE(S) template class Tiled<S>;
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

@@ -7,15 +7,15 @@
 namespace tcsolve {
 namespace {
 
-constexpr Index nobody = -1, unreached = -1;
+constexpr Index unmatched = -1, unreached = -1;
 
 class LargestMatching {
  public:
   LargestMatching(CsrView<double> const& a, CancelFlag cancel)
       : a_(a),
         cancel_(cancel),
-        column_of_(static_cast<std::size_t>(a.rows), nobody),
-        row_of_(static_cast<std::size_t>(a.cols), nobody),
+        column_of_(static_cast<std::size_t>(a.rows), unmatched),
+        row_of_(static_cast<std::size_t>(a.cols), unmatched),
         level_(static_cast<std::size_t>(a.rows)),
         next_(static_cast<std::size_t>(a.rows)) {}
 
@@ -24,7 +24,7 @@ class LargestMatching {
     while (find_levels()) {
       for (Index i = 0; i < a_.rows; ++i) next_[i] = a_.offsets[i];
       for (Index i = 0; i < a_.rows; ++i)
-        if (column_of_[i] == nobody) augment(i);
+        if (column_of_[i] == unmatched) augment(i);
     }
     return matched_;
   }
@@ -43,9 +43,9 @@ class LargestMatching {
       for (Offset k = a_.offsets[i]; k < a_.offsets[i + 1]; ++k)
         if (a_.columns[k] == i && is_entry(k)) match(i, i);
     for (Index i = 0; i < a_.rows; ++i)
-      for (Offset k = a_.offsets[i]; k < a_.offsets[i + 1] && column_of_[i] == nobody; ++k)
-        if (row_of_[a_.columns[k]] == nobody && is_entry(k)) match(i, a_.columns[k]);
-    matched_ = a_.rows - static_cast<Index>(std::ranges::count(column_of_, nobody));
+      for (Offset k = a_.offsets[i]; k < a_.offsets[i + 1] && column_of_[i] == unmatched; ++k)
+        if (row_of_[a_.columns[k]] == unmatched && is_entry(k)) match(i, a_.columns[k]);
+    matched_ = a_.rows - static_cast<Index>(std::ranges::count(column_of_, unmatched));
   }
 
   /// How many matched entries an alternating path from a free row needs to each row; whether one
@@ -54,7 +54,7 @@ class LargestMatching {
     std::vector<Index> front, behind;
     bool found = false;
     for (Index i = 0; i < a_.rows; ++i) {
-      level_[i] = column_of_[i] == nobody ? 0 : unreached;
+      level_[i] = column_of_[i] == unmatched ? 0 : unreached;
       if (level_[i] == 0) front.push_back(i);
     }
     for (Index level = 1; !front.empty() && !found; ++level) {
@@ -64,7 +64,7 @@ class LargestMatching {
         for (Offset k = a_.offsets[i]; k < a_.offsets[i + 1]; ++k) {
           if (!is_entry(k)) continue;
           Index const other = row_of_[a_.columns[k]];
-          if (other == nobody) {
+          if (other == unmatched) {
             found = true;
           } else if (level_[other] == unreached) {
             level_[other] = level;
@@ -88,7 +88,7 @@ class LargestMatching {
         continue;
       }
       Index const other = is_entry(next_[i]) ? row_of_[a_.columns[next_[i]]] : i;
-      if (other == nobody) return take_path();
+      if (other == unmatched) return take_path();
       if (level_[other] == level_[i] + 1)
         path_.push_back(other);
       else

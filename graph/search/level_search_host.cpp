@@ -37,5 +37,6 @@ Index number_components(Host&, Arena& arena, PatternView const& a, Index* of) {
   template void run_levels<W>(Host&, Arena&, LevelSearch<W> const&);
 TCSOLVE_INSTANTIATE(std::uint32_t)
 TCSOLVE_INSTANTIATE(std::uint64_t)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::host

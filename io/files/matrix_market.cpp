@@ -17,7 +17,7 @@ namespace tcsolve {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-TextInput file_input(std::filesystem::path const& path) {
+TextInput file_text(std::filesystem::path const& path) {
   return {path.string(), [path] { return open_file(path); }};
 }
 TextInput text_input(std::string_view text, std::string const& name) {
@@ -197,7 +197,7 @@ std::vector<double> read_vector(TextInput const& input, ReadOptions const& optio
 }
 
 Csr<double> read_matrix_market(std::filesystem::path const& path, ReadOptions const& options) {
-  return read_matrix_market(file_input(path), options);
+  return read_matrix_market(file_text(path), options);
 }
 
 Csr<double> parse_matrix_market(std::string_view text, std::string const& name,
@@ -206,11 +206,11 @@ Csr<double> parse_matrix_market(std::string_view text, std::string const& name,
 }
 
 MatrixHeader read_matrix_market_header(std::filesystem::path const& path) {
-  return read_matrix_market_header(file_input(path));
+  return read_matrix_market_header(file_text(path));
 }
 
 std::vector<double> read_vector(std::filesystem::path const& path, ReadOptions const& options) {
-  return read_vector(file_input(path), options);
+  return read_vector(file_text(path), options);
 }
 
 std::vector<double> parse_vector(std::string_view text, std::string const& name,

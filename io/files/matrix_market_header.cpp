@@ -10,7 +10,7 @@
 namespace tcsolve {
 namespace {
 
-constexpr std::string_view magic = "%%matrixmarket";
+constexpr std::string_view banner = "%%matrixmarket";
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -19,7 +19,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> words(std::string_view line) {
+std::vector<std::string> lower_words(std::string_view line) {
   std::vector<std::string> out;
   for (;;) {
     auto const start = line.find_first_not_of(" \t\r\n");
@@ -78,13 +78,13 @@ std::string no_banner(std::string_view line) {
   std::string_view rest = line;
   if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
   std::size_t const blanks = std::min(rest.find_first_not_of(" \t"), rest.size());
-  if (begins(rest.substr(blanks), magic) && rest.size() < line.size())
+  if (begins(rest.substr(blanks), banner) && rest.size() < line.size())
     return "a byte order mark (EF BB BF) stands before the banner; save the file as UTF-8 without "
            "one";
-  if (begins(rest.substr(blanks), magic))
+  if (begins(rest.substr(blanks), banner))
     return "a blank stands before the banner; remove it: the file begins with '%%MatrixMarket'";
-  if (begins(line, magic.substr(1)) || begins(line, magic.substr(2)))
-    return cat(begins(line, magic.substr(1)) ? "a '%' is" : "'%%' are", " missing before ",
+  if (begins(line, banner.substr(1)) || begins(line, banner.substr(2)))
+    return cat(begins(line, banner.substr(1)) ? "a '%' is" : "'%%' are", " missing before ",
                quoted(line), "; the file begins with '%%MatrixMarket'");
   return cat("not a Matrix Market file: it starts with ", quoted(line),
              " instead of '%%MatrixMarket matrix ...'");
@@ -106,9 +106,9 @@ bool HeaderParser::feed(std::string_view& text) {
 }
 
 void HeaderParser::read_banner(std::string_view line) {
-  if (lower(line.substr(0, magic.size())) != magic) fail(no_banner(line));
-  auto const word = words(line);
-  if (word.size() != 5 || word[0] != magic)
+  if (lower(line.substr(0, banner.size())) != banner) fail(no_banner(line));
+  auto const word = lower_words(line);
+  if (word.size() != 5 || word[0] != banner)
     fail(cat("the banner ", quoted(line),
              " is not of the form '%%MatrixMarket matrix LAYOUT FIELD SYMMETRY'"));
   if (word[1] != "matrix") fail(cat("the file holds a '", word[1], "'; only 'matrix' is read"));

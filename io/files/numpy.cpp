@@ -14,7 +14,7 @@
 namespace tcsolve {
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view magic_string = "\x93NUMPY";
 constexpr std::int64_t longest_header = 1 << 16;
 
 /// The header's dictionary: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
@@ -303,7 +303,8 @@ std::int64_t NumpyHeader::count(std::string const& name) const {
 NumpyHeader read_numpy_header(BinaryReader& in) {
   char start[8];
   in.all(start, "the magic string of an .npy array");
-  if (std::string_view(start, magic.size()) != magic) in.fail("this is no .npy array");
+  if (std::string_view(start, magic_string.size()) != magic_string)
+    in.fail("this is no .npy array");
   int const version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3)
     in.fail(cat("the version ", version, " of the .npy format is unknown"));
@@ -357,10 +358,10 @@ void write_numpy_vector(std::filesystem::path const& path, std::span<double cons
                    : cat("{'descr': '<f8', 'fortran_order': True, 'shape': (",
                          x.size() / static_cast<std::size_t>(columns), ", ", columns, "), }");
   // Data begins at a multiple of 64 bytes; the header ends in a newline.
-  std::size_t const before = magic.size() + 4;
+  std::size_t const before = magic_string.size() + 4;
   header.append(63 - (before + header.size()) % 64, ' ');
   header += '\n';
-  std::string start(magic);
+  std::string start(magic_string);
   start += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
             static_cast<char>(header.size() >> 8)};
   AtomicFile file(path);

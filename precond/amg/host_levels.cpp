@@ -53,4 +53,5 @@ bool scale_entries(Host&, Arena& arena, CsrView<double> const& a, LevelScale con
   template bool scale_entries<S>(Host&, Arena&, CsrView<double> const&, LevelScale const&, \
                                  std::uint8_t const*, S*);
 TCSOLVE_LEVEL_REALS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 }  // namespace tcsolve::host

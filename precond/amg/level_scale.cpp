@@ -44,5 +44,6 @@ bool scale_entries(Context& ctx, CsrView<double> const& a, LevelScale const& sca
   template bool scale_entries<S>(Context&, CsrView<double> const&, LevelScale const&, \
                                  std::uint8_t const*, S*);
 TCSOLVE_LEVEL_REALS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

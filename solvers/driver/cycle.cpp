@@ -280,5 +280,6 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
       ->Cycle;
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

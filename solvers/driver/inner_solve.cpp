@@ -104,5 +104,6 @@ void KrylovSolver<T>::heed(LoopState& state) const {
   template void KrylovSolver<T>::heed(LoopState&) const;
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

@@ -114,5 +114,6 @@ double KrylovSolver<T>::probe_norm(Context& ctx) {
   template double KrylovSolver<T>::probe_norm(Context&);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve
