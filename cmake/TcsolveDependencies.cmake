@@ -158,7 +158,8 @@ if(TCSOLVE_HAVE_CUDA)
     list(APPEND device_code -lineinfo)
   endif()
   if(TCSOLVE_CUDA_QUICK AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 13.0)
-    list(APPEND device_code --Ofast-compile=max)
+    # What is not inlined has a stack whose size ptxas cannot tell: a warning.
+    list(APPEND device_code --Ofast-compile=max -Xptxas=-suppress-stack-size-warning)
     set(TCSOLVE_CUDA_NOTE ", kernels compiled quickly and not well")  # in every record of a run
     message(STATUS "tcsolve: kernels are compiled quickly and not well (TCSOLVE_CUDA_QUICK)")
   endif()
