@@ -72,9 +72,10 @@ endfunction()
 # sources of a folder, or of a few small ones, at most eight each; else the sources. Most of a first
 # build goes into headers, which are parsed once for them then. Sources of one name, as each format
 # has, name their functions alike and stay apart, as do the host's loops over numbers: what the
-# compiler makes of a loop must not depend on its neighbours.
+# compiler makes of a loop must not depend on its neighbours. By GCC alone: Clang refuses a class that
+# is instantiated where some of its members have been (solvers/driver/).
 function(tcsolve_united OUT NAME)
-  if(NOT TCSOLVE_UNITY)
+  if(NOT TCSOLVE_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set(${OUT} ${ARGN} PARENT_SCOPE)
     return()
   endif()
@@ -96,8 +97,7 @@ function(tcsolve_united OUT NAME)
       set(file "${PROJECT_BINARY_DIR}/united/${NAME}_${number}.cpp")
       file(CONFIGURE OUTPUT "${file}" CONTENT "${text}" @ONLY)
       # What lies in an unnamed namespace of an included file is of this one alone, too.
-      set_property(SOURCE "${file}" APPEND PROPERTY COMPILE_OPTIONS
-        $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+      set_property(SOURCE "${file}" APPEND PROPERTY COMPILE_OPTIONS -Wno-subobject-linkage)
       list(APPEND united "${file}")
       set(names "")
       set(text "")
