@@ -141,13 +141,8 @@ if(TCSOLVE_HAVE_CUDA)
   # file (docs/results/build-host.md). `size` needs a driver >= 12.4, as all of this does.
   set(TCSOLVE_CUDA_COMPRESSION balance CACHE STRING "of device code: balance, or size, for packages")
   set_property(CACHE TCSOLVE_CUDA_COMPRESSION PROPERTY STRINGS balance size)
-  if(DEFINED ENV{TCSOLVE_CUDA_QUICK})
-    set(cuda_quick "$ENV{TCSOLVE_CUDA_QUICK}")
-  else()
-    set(cuda_quick OFF)
-  endif()
-  option(TCSOLVE_CUDA_QUICK "kernels that compile in a third of the time and run slowly: to see that they compile"
-    ${cuda_quick})
+  option(TCSOLVE_CUDA_QUICK "kernels that compile sooner and run slowly: to see that they compile"
+    $ENV{TCSOLVE_CUDA_QUICK})
   option(TCSOLVE_CUDA_LINES "profilers show source lines (larger device code, a slower build)" OFF)
   if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.8)
     set(device_code --compress-mode=${TCSOLVE_CUDA_COMPRESSION})

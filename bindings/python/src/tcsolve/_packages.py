@@ -152,9 +152,9 @@ class CuPy:
 
     @staticmethod
     def back(x, given):
-        import cupy
-
         if isinstance(x, np.ndarray):
+            import cupy
+
             with given.device:
                 x = cupy.asarray(x)
         if given.dtype.kind != "f" or given.dtype == x.dtype:
