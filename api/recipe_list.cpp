@@ -57,7 +57,7 @@ auto RecipeList::entries_by(Context& ctx, MatrixFacts f) -> Entries {
   if (auto const given = given_symmetry(options_); given && f.square()) f.symmetric = *given;
   symmetric_ = f.symmetric;
   uneven_rows_ = f.square() && f.uneven_rows();
-  if (uneven_rows_ && keys().baseline == Baseline::rhs && parts_.chooses_method)
+  if (uneven_rows_ && keys().baseline == Baseline::automatic && parts_.chooses_method)
     ctx.log(Severity::note,
             cat("auto: rows of A are from ", figure_text(f.least_row), " to ",
                 figure_text(f.largest_row), " in size; each is to be met (baseline: rows)"));
@@ -206,7 +206,8 @@ StoppingParams RecipeList::stopping_of(Recipe const& recipe, StoppingParams cons
   if (!parts_.chooses_method) return stopping;
   if (recipe.window > 0 && stopping.stagnation_window < 0)
     stopping.stagnation_window = recipe.window;
-  if (uneven_rows_ && stopping.baseline == Baseline::rhs) stopping.baseline = Baseline::rows;
+  if (stopping.baseline == Baseline::automatic)
+    stopping.baseline = uneven_rows_ ? Baseline::rows : Baseline::rhs;
   return stopping;
 }
 

@@ -20,10 +20,11 @@ std::string known_nullspace_advice(SolveReport const&) {
 }
 
 /// norm(b - A x) that is asked for, where it does not depend on x0; infinite where it does.
-double tolerance_of(StoppingParams const& stopping, double rhs_norm) {
-  if (stopping.baseline == Baseline::initial) return std::numeric_limits<double>::infinity();
-  if (stopping.baseline == Baseline::rhs) return std::max(stopping.rtol * rhs_norm, stopping.atol);
-  return stopping.atol;
+double tolerance_asked(StoppingParams const& stopping, double rhs_norm) {
+  if (stopping.baseline == Baseline::rows)
+    return stopping.atol;  // a row without entries is met by 0
+  return tolerance_of(stopping.baseline, stopping.rtol, stopping.atol, rhs_norm,
+                      std::numeric_limits<double>::infinity());
 }
 
 bool ends_without_answer(SolveReport const& r) {
@@ -88,7 +89,7 @@ std::optional<SolveReport> SystemFacts::unsolvable(double const* b, StoppingPara
   double left = 0, whole = 0;
   for (Index const i : empty_.rows) left = std::hypot(left, b[i]);
   for (Index i = 0; i < n_; ++i) whole = std::hypot(whole, b[i]);
-  double const tolerance = tolerance_of(stopping, whole);
+  double const tolerance = tolerance_asked(stopping, whole);
   if (!std::isfinite(whole) || left <= tolerance) return std::nullopt;
   SolveReport report;
   report.reason = Stop::breakdown;

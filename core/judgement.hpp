@@ -13,8 +13,8 @@
 
 namespace tcsolve {
 
-/// What the residual is measured against.
-enum class Baseline { rhs, initial, absolute, rows };
+/// What the residual is measured against. automatic: rhs, where nobody knows better.
+enum class Baseline { automatic, rhs, initial, absolute, rows };
 
 /// What ||b - A x|| has to meet; with Baseline::rows every row has to be met as well.
 TCSOLVE_HD double tolerance_of(Baseline baseline, double rtol, double atol, double rhs_norm,

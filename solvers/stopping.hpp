@@ -17,7 +17,8 @@
 namespace tcsolve {
 
 constexpr auto names(Baseline) {
-  return std::array{std::pair{Baseline::rhs, "rhs"}, std::pair{Baseline::initial, "initial"},
+  return std::array{std::pair{Baseline::automatic, "auto"}, std::pair{Baseline::rhs, "rhs"},
+                    std::pair{Baseline::initial, "initial"},
                     std::pair{Baseline::absolute, "absolute"}, std::pair{Baseline::rows, "rows"}};
 }
 
@@ -34,7 +35,7 @@ struct Patience {
 struct StoppingParams {
   double rtol = 1e-8;
   double atol = 0;
-  Baseline baseline = Baseline::rhs;
+  Baseline baseline = Baseline::automatic;
   int max_iters = 1000;
   double divtol = 1e5;
   double time_limit = std::numeric_limits<double>::infinity();
@@ -58,10 +59,11 @@ struct StoppingParams {
         field(&P::atol, "atol", non_negative(), "absolute tolerance, in the units of b"),
         field(
             &P::baseline, "baseline",
-            "what rtol multiplies: norm2(b), the initial norm2(b - A x0), nothing (atol alone), "
-            "or, "
-            "beside norm2(b), for each row by itself, abs(b_i) + sum_j abs(a_ij) * max_j abs(x_j): "
-            "for rows of very different size, as of penalty boundary conditions"),
+            "what rtol multiplies. rhs: norm2(b); initial: norm2(b - A x0); absolute: nothing, "
+            "atol "
+            "is all; rows: norm2(b), and for each row by itself abs(b_i) + sum_j abs(a_ij) * max_j "
+            "abs(x_j), for rows of very different size, as of penalty boundary conditions; auto: "
+            "rhs, but with solver auto rows where those of A differ by 1e6 and more"),
         field(&P::max_iters, "max_iters", non_negative(),
               "iterations in all, over every restart and every choice of auto"),
         field(&P::divtol, "divtol", above(1.0).or_infinite(),

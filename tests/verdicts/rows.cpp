@@ -128,6 +128,21 @@ TEST_P(RowScales, ASmallNormIsNoSilentSuccess) {
   EXPECT_GT(converged, 60);
 }
 
+// auto looks at each row of such systems, unless norm(b) is asked for by name.
+TEST_P(RowScales, AutoKeepsTheBaselineThatIsNamed) {
+  int unmet = 0;
+  for (Rows const& system : systems()) {
+    SCOPED_TRACE(system.name);
+    Column x;
+    SolveReport const by_itself = solved(system, "auto", "jacobi", "auto", x);
+    SCOPED_TRACE(by_itself.message);
+    if (by_itself.converged()) EXPECT_EQ(by_itself.rows_unmet, 0);
+    SolveReport const named = solved(system, "auto", "jacobi", "rhs", x);
+    if (named.converged()) unmet += named.rows_unmet > 0;
+  }
+  EXPECT_GT(unmet, 0) << "baseline: rhs is overridden";
+}
+
 TEST_P(RowScales, BaselineRowsSolvesEachOfThem) {
   int converged = 0;
   for (Rows const& system : systems())

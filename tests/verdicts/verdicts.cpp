@@ -174,10 +174,9 @@ void expect_invariants(Problem const& p, SolveReport const& report, Column const
   EXPECT_LE(std::abs(now - report.true_residual), rounding) << report.true_residual;
   EXPECT_LE(std::abs(exact_norm(p.b) - report.rhs_norm), 1e-14L * exact_norm(p.b) + 0x1p-1074L);
   // The tolerance is the one asked for.
-  bool const of_b = stopping.baseline == Baseline::rhs || stopping.baseline == Baseline::rows;
-  long double base = of_b                                     ? exact_norm(p.b)
+  long double base = stopping.baseline == Baseline::absolute  ? 0.0L
                      : stopping.baseline == Baseline::initial ? before
-                                                              : 0.0L;
+                                                              : exact_norm(p.b);
   long double tolerance = std::max<long double>(stopping.rtol * base, stopping.atol);
   if (stopping.baseline == Baseline::rows && report.converged() && report.cause != Cause::zero_rhs)
     expect_rows_met(p, r, x, stopping.rtol);
