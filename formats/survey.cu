@@ -22,5 +22,6 @@ bool mirrored(Device& device, Arena& arena, CsrView<S> const& a) {
 
 #define TCSOLVE_INSTANTIATE(S) template bool mirrored<S>(Device&, Arena&, CsrView<S> const&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

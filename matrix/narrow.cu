@@ -22,11 +22,13 @@ double norm_without_scales(Device& device, Arena& arena, CsrView<S> const& b, in
   template Narrowed narrow_values<S, T>(Device&, Arena&, CsrView<T> const&, Beyond, KeptDiagonal, \
                                         S*);
 TCSOLVE_NARROWER(TCSOLVE_NARROW)
+#undef TCSOLVE_NARROW
 #define TCSOLVE_NORM(S)                                                           \
   template double norm_without_scales<S>(Device&, Arena&, CsrView<S> const&, int, \
                                          std::int32_t const*, std::int32_t const*);
 TCSOLVE_NORM(float)
 TCSOLVE_NORM(half)
 TCSOLVE_NORM(bfloat16)
+#undef TCSOLVE_NORM
 
 }  // namespace tcsolve::cuda

@@ -31,5 +31,6 @@ void filter_values(Device& device, Arena& arena, sparse::FilteredPattern const& 
                                  CsrView<T> const&, T*);
 TCSOLVE_FILTER(double)
 TCSOLVE_FILTER(float)
+#undef TCSOLVE_FILTER
 
 }  // namespace tcsolve::cuda

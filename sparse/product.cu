@@ -21,5 +21,6 @@ void product_values(Device& device, Arena& arena, sparse::ProductPattern const& 
                                   CsrView<T> const&, CsrView<T> const&, T*);
 TCSOLVE_PRODUCT(double)
 TCSOLVE_PRODUCT(float)
+#undef TCSOLVE_PRODUCT
 
 }  // namespace tcsolve::cuda

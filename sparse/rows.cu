@@ -22,5 +22,6 @@ void take_diagonal(Device& device, Arena& arena, CsrView<T> const& a, T* y) {
   template void take_diagonal<T>(Device&, Arena&, CsrView<T> const&, T*);
 TCSOLVE_ROWS(double)
 TCSOLVE_ROWS(float)
+#undef TCSOLVE_ROWS
 
 }  // namespace tcsolve::cuda

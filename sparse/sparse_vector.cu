@@ -57,5 +57,6 @@ void sparse_to_bits(Device& device, Arena& arena, SparseVectorView<T> const& x,
   template void sparse_to_bits<T>(Device&, Arena&, SparseVectorView<T> const&, std::uint64_t*);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

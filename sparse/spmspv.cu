@@ -25,6 +25,7 @@ void subtract_sparse(Device& device, Arena& arena, SparseVectorView<T> const& y,
       Device&, Arena&, CsrView<S> const&, SparseProduct<T> const&, SparseVectorView<T> const&, \
       SparseVectorArrays<T>&, SpmspvMemory<T>&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 template void subtract_sparse<double>(Device&, Arena&, SparseVectorView<double> const&,
                                       Out<double>);
 template void subtract_sparse<float>(Device&, Arena&, SparseVectorView<float> const&, Out<float>);

@@ -22,5 +22,6 @@ void transpose_values(Device& device, Arena& arena, sparse::TransposedPattern co
                                     T*);
 TCSOLVE_TRANSPOSE(double)
 TCSOLVE_TRANSPOSE(float)
+#undef TCSOLVE_TRANSPOSE
 
 }  // namespace tcsolve::cuda

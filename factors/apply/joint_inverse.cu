@@ -15,8 +15,6 @@
 namespace tcsolve::cuda {
 namespace {
 
-constexpr int warps = SharedRows::warps;
-
 /// The rows of T, from the diagonal outwards.
 struct RowsOutwards {
   JointArrays const& f;
@@ -40,12 +38,12 @@ struct RowsOutwards {
   }
 };
 
-__global__ void __launch_bounds__(warps * 32)
+__global__ void __launch_bounds__(SharedRows::warps * 32)
     invert_kernel(JointArrays f, double const* __restrict__ values, double* W, bool both,
                   SharedRows shared) {
   shared.open();
   int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  std::int64_t const task = std::int64_t{blockIdx.x} * warps + warp;
+  std::int64_t const task = std::int64_t{blockIdx.x} * SharedRows::warps + warp;
   if (task >= (both ? 2 : 1) * std::int64_t{f.rows}) return;
   bool const lower = task < f.rows;
   auto const i = static_cast<Index>(lower ? task : task - f.rows);
@@ -62,8 +60,9 @@ __global__ void __launch_bounds__(warps * 32)
 }
 
 /// W_U = W_L^T.
-__global__ void __launch_bounds__(warps * 32) transpose_kernel(JointArrays f, double* W) {
-  Index const i = blockIdx.x * warps + threadIdx.x / 32;
+__global__ void __launch_bounds__(SharedRows::warps * 32)
+    transpose_kernel(JointArrays f, double* W) {
+  Index const i = blockIdx.x * SharedRows::warps + threadIdx.x / 32;
   if (i >= f.rows) return;
   Offset const last = f.begin[i + 1];
   for (Offset e = f.diagonal[i] + 1 + threadIdx.x % 32; e < last; e += 32) {
@@ -73,10 +72,10 @@ __global__ void __launch_bounds__(warps * 32) transpose_kernel(JointArrays f, do
   }
 }
 
-__global__ void __launch_bounds__(warps * 32)
+__global__ void __launch_bounds__(SharedRows::warps * 32)
     take_kernel(JointArrays f, double const* values, JointPart part, OffsetsView offsets,
                 double* to) {
-  Index const i = blockIdx.x * warps + threadIdx.x / 32;
+  Index const i = blockIdx.x * SharedRows::warps + threadIdx.x / 32;
   if (i >= f.rows) return;
   Offset first, last;
   range_of(f, part, i, first, last);
@@ -84,7 +83,9 @@ __global__ void __launch_bounds__(warps * 32)
   for (Offset e = first + threadIdx.x % 32; e < last; e += 32) out[e] = values[e];
 }
 
-unsigned blocks(std::int64_t tasks) { return static_cast<unsigned>((tasks + warps - 1) / warps); }
+unsigned blocks(std::int64_t tasks) {
+  return static_cast<unsigned>((tasks + SharedRows::warps - 1) / SharedRows::warps);
+}
 
 }  // namespace
 
@@ -92,18 +93,19 @@ void invert_triangles(Device& on, JointArrays const& f, double const* values, bo
                       double* W) {
   if (f.rows == 0) return;
   SharedRows const shared(f);
-  invert_kernel<<<blocks((symmetric ? 1 : 2) * std::int64_t{f.rows}), warps * 32,
+  invert_kernel<<<blocks((symmetric ? 1 : 2) * std::int64_t{f.rows}), SharedRows::warps * 32,
                   shared.bytes(on, invert_kernel), on.stream>>>(f, values, W, !symmetric, shared);
   check(cudaGetLastError());
   if (!symmetric) return;
-  transpose_kernel<<<blocks(f.rows), warps * 32, 0, on.stream>>>(f, W);
+  transpose_kernel<<<blocks(f.rows), SharedRows::warps * 32, 0, on.stream>>>(f, W);
   check(cudaGetLastError());
 }
 
 void take_part(Device& on, JointArrays const& f, double const* values, JointPart part,
                OffsetsView offsets, double* to) {
   if (f.rows == 0) return;
-  take_kernel<<<blocks(f.rows), warps * 32, 0, on.stream>>>(f, values, part, offsets, to);
+  take_kernel<<<blocks(f.rows), SharedRows::warps * 32, 0, on.stream>>>(f, values, part, offsets,
+                                                                        to);
   check(cudaGetLastError());
 }
 

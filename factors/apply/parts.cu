@@ -8,6 +8,7 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/factors/apply/parts_view.hpp>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
 
 #include <algorithm>
 
@@ -15,7 +16,6 @@ namespace tcsolve::cuda {
 namespace {
 
 constexpr int threads = 256, lanes = 8, rows_at_once = threads / lanes;
-constexpr unsigned all = 0xffffffffu;
 
 template <class S>
 __device__ void solve(PartTriangle<S> const& t, Index part, double* y) {

@@ -187,5 +187,6 @@ void solve_triangles(Device& on, TriangleView<S> const& t, TriangleSolve const& 
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

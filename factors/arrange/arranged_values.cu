@@ -4,12 +4,12 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/factors/arrange/arranged_view.hpp>
 #include <tcsolve/factors/power_scale.hpp>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
 
 namespace tcsolve::cuda {
 namespace {
 
 constexpr int warps = 8;
-constexpr unsigned all = 0xffffffffu;
 
 __device__ Index row_of_warp() { return blockIdx.x * warps + threadIdx.x / 32; }
 

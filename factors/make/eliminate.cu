@@ -16,12 +16,10 @@
 #include <tcsolve/factors/make/pivots.hpp>
 #include <tcsolve/factors/make/subtract_rows.cuh>
 #include <tcsolve/factors/waiting.cuh>
+#include <tcsolve/kernels/cuda/warp_sums.cuh>
 
 namespace tcsolve::cuda {
 namespace {
-
-constexpr int warps = SharedRows::warps;
-constexpr unsigned all = 0xffffffffu;
 
 struct Counters {
   unsigned long long taken;  // of long_rows
@@ -49,11 +47,6 @@ struct RowsOfU {
   }
 };
 
-__device__ double sum_of_warp(double v) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) v += __shfl_xor_sync(all, v, offset);
-  return v;
-}
 __device__ double largest_of_warp(double v) {
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) v = fmax(v, __shfl_xor_sync(all, v, offset));
@@ -72,7 +65,7 @@ __device__ double gather(CsrView<double> const& B, Index i, double shift, RowPla
     if (j == i) own = v;
     largest = fmax(largest, fabs(v));
   }
-  own = sum_of_warp(own);
+  own = warp_sum(own);
   largest = largest_of_warp(largest);
   if (!(largest > 0)) return 0;
   double squares = 0;
@@ -80,7 +73,7 @@ __device__ double gather(CsrView<double> const& B, Index i, double shift, RowPla
     double const v = B.values[k] / largest;
     squares += v * v;
   }
-  return largest * sqrt(sum_of_warp(squares) / static_cast<double>(end - begin));
+  return largest * sqrt(warp_sum(squares) / static_cast<double>(end - begin));
 }
 
 __device__ double inverse_of(double pivot, double own, double size, PivotRule const& rule,
@@ -99,7 +92,7 @@ __device__ double inverse_of(double pivot, double own, double size, PivotRule co
   return isfinite(inverse) ? inverse : copysign(0x1p+1000, pivot);
 }
 
-__global__ void __launch_bounds__(warps * 32)
+__global__ void __launch_bounds__(SharedRows::warps * 32)
     eliminate_kernel(JointArrays f, double* values, double* inverse_pivots, CsrView<double> B,
                      PivotRule rule, SharedRows shared, double* long_rows, Counters* counters) {
   shared.open();
@@ -155,9 +148,9 @@ PivotCounts eliminate(Device& on, JointArrays const& f, double* values, double* 
   prepare_scratch(on, values, f.entries);
   prepare_scratch(on, inverse_pivots, f.rows);
   SharedRows const shared(f);
-  eliminate_kernel<<<(f.places + warps - 1) / warps, warps * 32, shared.bytes(on, eliminate_kernel),
-                     on.stream>>>(f, values, inverse_pivots, B, rule, shared, scratch.long_rows,
-                                  counters);
+  eliminate_kernel<<<(f.places + SharedRows::warps - 1) / SharedRows::warps, SharedRows::warps * 32,
+                     shared.bytes(on, eliminate_kernel), on.stream>>>(
+      f, values, inverse_pivots, B, rule, shared, scratch.long_rows, counters);
   check(cudaGetLastError());
   Counters result{};
   copy(on, &result, counters, sizeof result);

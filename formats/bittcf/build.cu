@@ -24,5 +24,6 @@ void refill_bittcf(Device& device, Arena& arena, CsrView<S> const& a, BittcfArra
                                            BittcfTuning const&);               \
   template void refill_bittcf<S>(Device&, Arena&, CsrView<S> const&, BittcfArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

@@ -552,6 +552,7 @@ TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_bittcf<S, T>(Device&, T, BittcfView<S> const&, T*, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct Executes<BittcfExactOps>;
 

@@ -28,5 +28,6 @@ void refill_bsell(Device& device, Arena& arena, CsrView<S> const& a, BsellArrays
   template BsellArrays<S> build_bsell<S>(Device&, Arena&, CsrView<S> const&, BsellTuning const&); \
   template void refill_bsell<S>(Device&, Arena&, CsrView<S> const&, BsellArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

@@ -258,6 +258,7 @@ void spmv_dot_bsell(Device& on, BsellProduct<S, T> const& p, double* sigma) {
   template void spmm_bsell<S, T>(Device&, BsellProduct<S, T> const&); \
   template void spmv_dot_bsell<S, T>(Device&, BsellProduct<S, T> const&, double*);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct Executes<BsellExactOps>;
 

@@ -22,5 +22,6 @@ void refill_csell(Device& device, Arena& arena, CsrView<S> const& a, CsellArrays
   template CsellArrays<S> build_csell<S>(Device&, Arena&, CsrView<S> const&, CsellTuning const&); \
   template void refill_csell<S>(Device&, Arena&, CsrView<S> const&, CsellArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

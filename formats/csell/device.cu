@@ -147,6 +147,7 @@ void spmv_dot_csell(Device& on, CsellProduct<S, T> const& p, double* sigma) {
   template void spmm_csell<S, T>(Device&, CsellProduct<S, T> const&); \
   template void spmv_dot_csell<S, T>(Device&, CsellProduct<S, T> const&, double*);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct Executes<CsellExactOps>;
 

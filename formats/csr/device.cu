@@ -211,6 +211,7 @@ void spmm_csr(Device& on, T alpha, CsrParts<S> const& cut, T* sums, In<T> x, T b
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_csr<S, T>(Device&, T, CsrParts<S> const&, T*, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct Executes<CsrOps>;
 

@@ -23,5 +23,6 @@ void refill_dasp(Device& device, Arena& arena, CsrView<S> const& a, DaspArrays<S
   template DaspArrays<S> build_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspTuning const&); \
   template void refill_dasp<S>(Device&, Arena&, CsrView<S> const&, DaspArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

@@ -62,5 +62,6 @@ TCSOLVE_INSTANTIATE(half, double)
 TCSOLVE_INSTANTIATE(half, float)
 TCSOLVE_INSTANTIATE(bfloat16, double)
 TCSOLVE_INSTANTIATE(bfloat16, float)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

@@ -27,5 +27,6 @@ void refill_dia(Device& device, Arena& arena, CsrView<S> const& a, DiaArrays<S>&
   template DiaArrays<S> build_dia<S>(Device&, Arena&, CsrView<S> const&, DiaTuning const&); \
   template void refill_dia<S>(Device&, Arena&, CsrView<S> const&, DiaArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

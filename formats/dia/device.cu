@@ -333,6 +333,7 @@ void multiply(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& op) {
     multiply(on, state, op);                                                   \
   }
 TCSOLVE_VALUE_PAIRS(TCSOLVE_SPECIALISE)
+#undef TCSOLVE_SPECIALISE
 
 template struct Executes<DiaExactOps>;
 

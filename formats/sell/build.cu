@@ -21,5 +21,6 @@ void refill_sell(Device& device, Arena& arena, CsrView<S> const& a, SellArrays<S
   template SellArrays<S> build_sell<S>(Device&, Arena&, CsrView<S> const&); \
   template void refill_sell<S>(Device&, Arena&, CsrView<S> const&, SellArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

@@ -24,5 +24,6 @@ void refill_spaden(Device& device, Arena& arena, CsrView<S> const& a, SpadenArra
                                            SpadenTuning const&);               \
   template void refill_spaden<S>(Device&, Arena&, CsrView<S> const&, SpadenArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

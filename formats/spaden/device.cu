@@ -350,6 +350,7 @@ void spmm_spaden(Device& on, T alpha, SpadenView<S> const& a, SpadenWork<T> cons
   template void spmm_spaden<S, T>(Device&, T, SpadenView<S> const&, SpadenWork<T> const&, In<T>, \
                                   T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct Executes<SpadenExactOps>;
 

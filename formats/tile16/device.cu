@@ -46,6 +46,7 @@ TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
       Device&, Arena&, Tile16View<S> const&, TilesBelow const&, T const*, SparseProduct<T> const&, \
       SparseVectorView<T> const&, SparseVectorArrays<T>&, SpmspvMemory<T>&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct Executes<Tile16Ops>;
 

@@ -23,5 +23,6 @@ void refill_tiled(Device& device, Arena& arena, CsrView<S> const& a, TiledArrays
   template TiledArrays<S> build_tiled<S>(Device&, Arena&, CsrView<S> const&, TiledTuning const&); \
   template void refill_tiled<S>(Device&, Arena&, CsrView<S> const&, TiledArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

@@ -9,6 +9,7 @@ namespace tcsolve::cuda {
   template void spmm_tiled<S, double>(Device&, Arena&, double, TiledView<S> const&, In<double>, \
                                       double, Out<double>);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct Executes<TiledExactOps>;
 

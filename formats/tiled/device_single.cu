@@ -10,5 +10,6 @@ namespace tcsolve::cuda {
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
 TCSOLVE_INSTANTIATE(bfloat16)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

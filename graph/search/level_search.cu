@@ -37,5 +37,6 @@ Index number_components(Device& device, Arena& arena, PatternView const& a, Inde
   template void run_levels<W>(Device&, Arena&, LevelSearch<W> const&);
 TCSOLVE_INSTANTIATE(std::uint32_t)
 TCSOLVE_INSTANTIATE(std::uint64_t)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::cuda

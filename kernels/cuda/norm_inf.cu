@@ -15,7 +15,7 @@ namespace tcsolve::cuda {
 
 namespace {
 
-constexpr int block = 256, warps = block / 32;
+constexpr int norm_block = 256, norm_warps = norm_block / 32;
 constexpr Offset share = 4096;
 
 /// A share of a long row; those of a row lie one after the other, the first one counts them.
@@ -34,12 +34,12 @@ __device__ double larger(double a, double b) { return combine<Largest>(a, b); }
 
 /// The largest of the block, in thread 0.
 __device__ double block_largest(double a) {
-  __shared__ double part[warps];
+  __shared__ double part[norm_warps];
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) a = larger(a, __shfl_xor_sync(all, a, offset));
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = a;
   __syncthreads();
-  for (int w = 0; w < warps; ++w) a = larger(a, part[w]);
+  for (int w = 0; w < norm_warps; ++w) a = larger(a, part[w]);
   return a;
 }
 
@@ -58,13 +58,13 @@ __device__ double add_sizes(S const* values, Offset k, Offset end, Offset step) 
 }
 
 template <int lanes, class S>
-__global__ void __launch_bounds__(block)
+__global__ void __launch_bounds__(norm_block)
     rows_kernel(CsrView<S> a, LongRows longs, double* largest) {
   int const lane = threadIdx.x % lanes;
-  std::int64_t const step = std::int64_t{gridDim.x} * (block / lanes);
+  std::int64_t const step = std::int64_t{gridDim.x} * (norm_block / lanes);
   double most = 0;
   // All lanes of a warp take as many steps: the shuffles of the sum need all of them.
-  for (std::int64_t i0 = std::int64_t{blockIdx.x} * (block / lanes); i0 < a.rows; i0 += step) {
+  for (std::int64_t i0 = std::int64_t{blockIdx.x} * (norm_block / lanes); i0 < a.rows; i0 += step) {
     std::int64_t const i = i0 + threadIdx.x / lanes;
     Offset begin = 0, end = 0;
     if (i < a.rows) begin = a.offsets[i], end = a.offsets[i + 1];
@@ -88,24 +88,25 @@ __global__ void __launch_bounds__(block)
 }
 
 template <class S>
-__global__ void __launch_bounds__(block)
+__global__ void __launch_bounds__(norm_block)
     long_kernel(S const* values, LongRows longs, double const* largest, int blocks, double* value,
                 unsigned int* ticket) {
   unsigned int const count = *longs.count, lane = threadIdx.x % 32;
-  for (unsigned int s = blockIdx.x * warps + threadIdx.x / 32; s < count; s += gridDim.x * warps) {
+  for (unsigned int s = blockIdx.x * norm_warps + threadIdx.x / 32; s < count;
+       s += gridDim.x * norm_warps) {
     Share const here = longs.shares[s];
     double const sum = warp_sum(add_sizes<8>(values, here.begin + lane, here.end, 32));
     if (lane == 0) longs.sums[s] = sum;
   }
   if (!last_block(ticket)) return;
   double most = 0;
-  for (unsigned int s = threadIdx.x; s < count; s += block) {
+  for (unsigned int s = threadIdx.x; s < count; s += norm_block) {
     double row = 0;
     add_parts<Add, Offset>([&](Offset k, Offset) { return __ldcg(longs.sums + s + k); }, 0,
                            longs.shares[s].count, 1, &row);
     most = larger(row, most);
   }
-  most = end_sum_by_block<Largest>(largest, blocks, block, [&](double of_blocks) {
+  most = end_sum_by_block<Largest>(largest, blocks, norm_block, [&](double of_blocks) {
     return block_largest(larger(of_blocks, most));
   });
   if (threadIdx.x == 0) *value = most, *ticket = 0;
@@ -124,7 +125,7 @@ void norm_inf(Device& on, Arena& arena, CsrView<S> const& a, double* value) {
   double* const largest = take(std::size_t(blocks), double{});
   check(cudaMemsetAsync(longs.count, 0, sizeof(unsigned int), on.stream));
   auto rows = [&]<int lanes>(std::integral_constant<int, lanes>) {
-    rows_kernel<lanes><<<blocks, block, 0, on.stream>>>(a, longs, largest);
+    rows_kernel<lanes><<<blocks, norm_block, 0, on.stream>>>(a, longs, largest);
   };
   Offset const quarter = a.rows > 0 ? a.entries / a.rows / 4 : 0;
   if (quarter < 2)
@@ -136,7 +137,7 @@ void norm_inf(Device& on, Arena& arena, CsrView<S> const& a, double* value) {
   else
     rows(std::integral_constant<int, 32>{});
   check(cudaGetLastError());
-  long_kernel<<<on.properties.multiProcessorCount, block, 0, on.stream>>>(
+  long_kernel<<<on.properties.multiProcessorCount, norm_block, 0, on.stream>>>(
       a.values, longs, largest, blocks, value, on.scratch.ticket);
   check(cudaGetLastError());
 }

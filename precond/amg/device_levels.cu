@@ -54,4 +54,5 @@ bool scale_entries(Device& device, Arena& arena, CsrView<double> const& a, Level
   template bool scale_entries<S>(Device&, Arena&, CsrView<double> const&, LevelScale const&, \
                                  std::uint8_t const*, S*);
 TCSOLVE_LEVEL_REALS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 }  // namespace tcsolve::cuda

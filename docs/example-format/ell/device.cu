@@ -23,6 +23,7 @@ void refill_ell(Device& device, Arena& arena, CsrView<S> const& a, EllArrays<S>&
   template EllArrays<S> build_ell<S>(Device&, Arena&, CsrView<S> const&); \
   template void refill_ell<S>(Device&, Arena&, CsrView<S> const&, EllArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 template struct Executes<EllOps>;
 
