@@ -7,9 +7,18 @@
 #include <utility>
 
 #include <tcsolve/comm/together.hpp>
+#include <tcsolve/core/parallel.hpp>
 
 namespace tcsolve {
 namespace {
+
+constexpr std::int64_t rows_at_once = 4096;  // of a task of the host's threads
+
+/// Global columns [first, end) that lie here.
+struct OwnColumns {
+  std::int64_t first, end;
+  bool have(std::int64_t j) const { return first <= j && j < end; }
+};
 
 /// What a rank says of its rows.
 struct Claim {
@@ -68,8 +77,25 @@ Stretches stretches_of_columns(std::vector<Claim> const& claims, Stretches const
   return out;
 }
 
-/// Of one rank: throws what validate() would.
-void check(std::int64_t first_row, CsrView64 const& a) {
+/// Throws where columns of a row are not in [0, cols) or not each once. Whether they ascend.
+bool check_columns(std::int64_t row, std::span<std::int64_t const> columns, std::int64_t cols) {
+  if (columns.empty()) return true;
+  bool ascend = true;
+  for (std::size_t e = 1; e < columns.size(); ++e) ascend &= columns[e - 1] < columns[e];
+  if (ascend && columns.front() >= 0 && columns.back() < cols) return true;
+  std::vector<std::int64_t> sorted(columns.begin(), columns.end());
+  std::ranges::sort(sorted);
+  if (sorted.front() < 0 || sorted.back() >= cols)
+    throw MatrixError(cat("row ", row, " has column ",
+                          sorted.front() < 0 ? sorted.front() : sorted.back(), ", outside [0, ",
+                          cols, ")"));
+  if (auto const twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+    throw MatrixError(cat("row ", row, " has column ", *twice, " twice"));
+  return false;
+}
+
+/// Of one rank: throws what validate() would of the arrays; rows are for look_at().
+void check_arrays(std::int64_t first_row, CsrView64 const& a) {
   if (a.rows < 0 || first_row < 0 || a.cols < 0)
     throw MatrixError(cat("first row ", first_row, ", ", a.rows, " rows, ", a.cols, " columns"));
   if (a.offsets.data == nullptr && a.rows > 0) throw MatrixError("offsets are null");
@@ -79,19 +105,54 @@ void check(std::int64_t first_row, CsrView64 const& a) {
   if (a.rows > 0 && a.offsets[0] != 0) throw MatrixError("offsets begin with 0");
   if (end != a.entries)
     throw MatrixError(cat("offsets end with ", end, ", there are ", a.entries, " entries"));
-  std::vector<std::int64_t> sorted;
-  for (Index i = 0; i < a.rows; ++i) {
-    if (a.offsets[i + 1] < a.offsets[i] || a.offsets[i + 1] > end)
-      throw MatrixError(cat("row ", first_row + i, ": offsets descend"));
-    sorted.assign(a.columns + a.offsets[i], a.columns + a.offsets[i + 1]);
-    std::ranges::sort(sorted);
-    if (!sorted.empty() && (sorted.front() < 0 || sorted.back() >= a.cols))
-      throw MatrixError(cat("row ", first_row + i, " has column ",
-                            sorted.front() < 0 ? sorted.front() : sorted.back(), ", outside [0, ",
-                            a.cols, ")"));
-    if (auto const twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
-      throw MatrixError(cat("row ", first_row + i, " has column ", *twice, " twice"));
+}
+
+/// What one pass over the pattern finds.
+struct Pattern {
+  std::vector<Offset> own_lengths;      ///< (rows + 1) 0, then how many columns of each row are own
+  std::vector<std::int64_t> elsewhere;  ///< the other columns, ascending, each once
+  bool ascends = true;                  ///< every row
+};
+
+void keep_each_once(std::vector<std::int64_t>& list) {
+  std::ranges::sort(list);
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+/// Throws what validate() would of rows.
+Pattern look_at(int threads, std::int64_t first_row, CsrView64 const& a, OwnColumns own) {
+  struct Part {
+    std::vector<std::int64_t> elsewhere;
+    bool ascends = true;
+  };
+  std::vector<Part> parts(static_cast<std::size_t>((a.rows + rows_at_once - 1) / rows_at_once));
+  Pattern found;
+  found.own_lengths.assign(static_cast<std::size_t>(a.rows) + 1, 0);
+  parallel_ranges(threads, a.rows, rows_at_once, [&](std::int64_t begin, std::int64_t end) {
+    Part part;
+    for (std::int64_t i = begin; i < end; ++i) {
+      Offset const from = a.offsets[i], to = a.offsets[i + 1];
+      if (from < 0 || to < from || to > a.entries)
+        throw MatrixError(cat("row ", first_row + i, ": offsets descend"));
+      std::span const columns{a.columns + from, static_cast<std::size_t>(to - from)};
+      part.ascends &= check_columns(first_row + i, columns, a.cols);
+      Offset& length = found.own_lengths[static_cast<std::size_t>(i) + 1];
+      for (std::int64_t const j : columns) {
+        if (own.have(j))
+          ++length;
+        else
+          part.elsewhere.push_back(j);
+      }
+    }
+    keep_each_once(part.elsewhere);
+    parts[static_cast<std::size_t>(begin / rows_at_once)] = std::move(part);
+  });
+  for (Part const& part : parts) {
+    found.elsewhere.insert(found.elsewhere.end(), part.elsewhere.begin(), part.elsewhere.end());
+    found.ascends &= part.ascends;
   }
+  keep_each_once(found.elsewhere);
+  return found;
 }
 
 /// A matrix on a device as one on the host.
@@ -129,7 +190,7 @@ DistributedMatrix::DistributedMatrix(Context& ctx, std::int64_t first_row, CsrVi
   std::optional<OnHost> host;
   together(ranks, [&] {
     host.emplace(ctx, given);
-    check(first_row, host->view);
+    check_arrays(first_row, host->view);
   });
   CsrView64 const& a = host->view;
   std::vector<Claim> const claims = gather_claims(
@@ -138,69 +199,93 @@ DistributedMatrix::DistributedMatrix(Context& ctx, std::int64_t first_row, CsrVi
   columns_ = stretches_of_columns(claims, rows_);
   for (Claim const& c : claims) all_entries_ += c.entries;
 
-  std::int64_t const first = columns_.first(ranks.rank()),
-                     end = first + columns_.size(ranks.rank());
-  std::vector<std::int64_t> wanted;
-  for (Offset e = 0; e < a.entries; ++e)
-    if (a.columns[e] < first || a.columns[e] >= end) wanted.push_back(a.columns[e]);
-  std::ranges::sort(wanted);
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  plan_ = HaloPlan(ranks, columns_, std::move(wanted));
-  split(first, a);
+  std::int64_t const first = columns_.first(ranks.rank());
+  OwnColumns const own{first, first + columns_.size(ranks.rank())};
+  Pattern pattern;
+  together(ranks, [&] { pattern = look_at(ctx.threads(), first_row, a, own); });
+  plan_ = HaloPlan(ranks, columns_, std::move(pattern.elsewhere));
+  own_.rows = a.rows;
+  own_.cols = plan_.own;
+  own_.offsets = std::move(pattern.own_lengths);
+  outer_.cols = plan_.halo();
+  if (!pattern.ascends) places_.resize(static_cast<std::size_t>(a.entries));
+  split(ctx.threads(), first, a);
   measure(ctx);
 }
 
-/// own_, outer_ and places_, of columns that begin with number `first` here.
-void DistributedMatrix::split(std::int64_t first, CsrView64 const& a) {
-  struct Entry {
-    Index column;
-    Offset given;
-  };
-  own_.rows = a.rows;
-  own_.cols = plan_.own;
-  outer_.cols = plan_.halo();
-  places_.resize(static_cast<std::size_t>(a.entries));
-  std::vector<Entry> in, out;
-  auto const append = [&](std::vector<Entry>& entries, Csr<double>& to, bool outer) {
-    std::ranges::sort(entries, {}, &Entry::column);
-    for (Entry const& e : entries) {
-      Offset const place = to.entries();
-      places_[static_cast<std::size_t>(e.given)] = outer ? -1 - place : place;
-      to.columns.push_back(e.column);
-      to.values.push_back(a.values[e.given]);
-    }
-    to.offsets.push_back(to.entries());
-    entries.clear();
-  };
+/// The entries of own_, whose offsets are lengths of rows yet, and of outer_, of columns that begin
+/// with number `first` here.
+void DistributedMatrix::split(int threads, std::int64_t first, CsrView64 const& a) {
   for (Index i = 0; i < a.rows; ++i) {
-    for (Offset e = a.offsets[i]; e < a.offsets[i + 1]; ++e) {
-      std::int64_t const j = a.columns[e];
-      if (j >= first && j < first + plan_.own) {
-        in.push_back({static_cast<Index>(j - first), e});
-      } else {
-        auto const at = std::ranges::lower_bound(plan_.numbers, j);
-        out.push_back({static_cast<Index>(at - plan_.numbers.begin()), e});
-      }
-    }
-    append(in, own_, false);
-    if (out.empty()) continue;
+    Offset& end = own_.offsets[static_cast<std::size_t>(i) + 1];
+    Offset const elsewhere = a.offsets[i + 1] - a.offsets[i] - end;
+    end += own_.offsets[static_cast<std::size_t>(i)];
+    if (elsewhere == 0) continue;
     outer_rows_.push_back(i);
-    append(out, outer_, true);
+    outer_.offsets.push_back(outer_.offsets.back() + elsewhere);
   }
   outer_.rows = static_cast<Index>(outer_rows_.size());
+  for (Csr<double>* const part : {&own_, &outer_}) {
+    part->columns.resize(static_cast<std::size_t>(part->offsets.back()));
+    part->values.resize(part->columns.size());
+  }
+
+  OwnColumns const here{first, first + plan_.own};
+  parallel_ranges(threads, a.rows, rows_at_once, [&](std::int64_t begin, std::int64_t end) {
+    Offset mine = own_.offsets[static_cast<std::size_t>(begin)],
+           outer = outer_.offsets[outer_row_from(begin)];
+    auto const append = [&](Offset e) {
+      std::int64_t const j = a.columns[e];
+      bool const own = here.have(j);
+      Csr<double>& to = own ? own_ : outer_;
+      auto const place = static_cast<std::size_t>(own ? mine : outer);
+      to.columns[place] = static_cast<Index>(
+          own ? j - first : std::ranges::lower_bound(plan_.numbers, j) - plan_.numbers.begin());
+      to.values[place] = a.values[e];
+      if (!places_.empty()) places_[static_cast<std::size_t>(e)] = own ? mine : -1 - outer;
+      ++(own ? mine : outer);
+    };
+    std::vector<Offset> order;
+    for (std::int64_t i = begin; i < end; ++i) {
+      Offset const from = a.offsets[i], to = a.offsets[i + 1];
+      if (places_.empty()) {  // it ascends
+        for (Offset e = from; e < to; ++e) append(e);
+        continue;
+      }
+      order.resize(static_cast<std::size_t>(to - from));
+      std::iota(order.begin(), order.end(), from);
+      std::ranges::sort(order, {}, [&](Offset e) { return a.columns[e]; });
+      for (Offset const e : order) append(e);
+    }
+  });
+}
+
+/// The first of outer_rows_ that is row i or behind it.
+std::size_t DistributedMatrix::outer_row_from(std::int64_t i) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(outer_rows_, i) - outer_rows_.begin());
 }
 
 void DistributedMatrix::measure(Context& ctx) {
+  auto const larger = [](double a, double b) { return b > a || b != b ? b : a; };
+  std::vector<double> parts(
+      static_cast<std::size_t>((own_.rows + rows_at_once - 1) / rows_at_once));
+  parallel_ranges(ctx.threads(), own_.rows, rows_at_once,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    std::size_t k = outer_row_from(begin);
+                    double largest = 0;
+                    for (auto i = static_cast<Index>(begin); i < end && largest == largest; ++i) {
+                      double sum = 0;
+                      for (double const v : own_.row_values(i)) sum += std::fabs(v);
+                      if (k < outer_rows_.size() && outer_rows_[k] == i)
+                        for (double const v : outer_.row_values(static_cast<Index>(k++)))
+                          sum += std::fabs(v);
+                      largest = larger(largest, sum);
+                    }
+                    parts[static_cast<std::size_t>(begin / rows_at_once)] = largest;
+                  });
   double largest = 0;
-  std::size_t k = 0;
-  for (Index i = 0; i < own_.rows; ++i) {
-    double sum = 0;
-    for (double const v : own_.row_values(i)) sum += std::fabs(v);
-    if (k < outer_rows_.size() && outer_rows_[k] == i)
-      for (double const v : outer_.row_values(static_cast<Index>(k++))) sum += std::fabs(v);
-    largest = sum > largest || sum != sum ? sum : largest;
-    if (sum != sum) break;
-  }
+  for (double const part : parts)
+    if (largest == largest) largest = larger(largest, part);
   norm_ = ctx.communicator().agree(largest);
 }
 
@@ -208,19 +293,52 @@ void DistributedMatrix::update_values(Context& ctx, double const* values, Offset
                                       Space space) {
   std::vector<double> copied;
   together(ctx, [&] {
-    if (entries != static_cast<Offset>(places_.size()))
-      throw ShapeError(
-          cat("update_values: there are ", places_.size(), " entries, and ", entries, " values"));
+    Offset const due = own_.entries() + outer_.entries();
+    if (entries != due)
+      throw ShapeError(cat("update_values: there are ", due, " entries, and ", entries, " values"));
     if (space == Space::host) return;
     copied = to_host(ctx, values, space, static_cast<std::size_t>(entries));
     values = copied.data();
   });
-  for (std::size_t e = 0; e < places_.size(); ++e) {
-    Offset const place = places_[e];
-    (place < 0 ? outer_.values[static_cast<std::size_t>(-1 - place)]
-               : own_.values[static_cast<std::size_t>(place)]) = values[e];
-  }
+  if (places_.empty())
+    take_by_rows(ctx.threads(), columns_.first(all_ranks(ctx).rank()), values);
+  else
+    take_by_places(ctx.threads(), values);
   measure(ctx);
+}
+
+void DistributedMatrix::take_by_places(int threads, double const* values) {
+  constexpr std::int64_t at_once = 1 << 16;
+  auto const entries = static_cast<std::int64_t>(places_.size());
+  parallel_ranges(threads, entries, at_once, [&](std::int64_t begin, std::int64_t end) {
+    for (auto e = static_cast<std::size_t>(begin); e < static_cast<std::size_t>(end); ++e) {
+      Offset const place = places_[e];
+      (place < 0 ? outer_.values[static_cast<std::size_t>(-1 - place)]
+                 : own_.values[static_cast<std::size_t>(place)]) = values[e];
+    }
+  });
+}
+
+/// Rows ascend: outer columns before number `first`, own columns, the other outer ones.
+void DistributedMatrix::take_by_rows(int threads, std::int64_t first, double const* values) {
+  parallel_ranges(threads, own_.rows, rows_at_once, [&](std::int64_t begin, std::int64_t end) {
+    std::size_t k = outer_row_from(begin);
+    auto outer = static_cast<std::size_t>(outer_.offsets[k]);
+    double const* next = values + own_.offsets[static_cast<std::size_t>(begin)] + outer;
+    auto const is_before = [&](std::size_t e) {
+      return plan_.numbers[static_cast<std::size_t>(outer_.columns[e])] < first;
+    };
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      bool const is_outer = k < outer_rows_.size() && outer_rows_[k] == static_cast<Index>(i);
+      std::size_t const outer_end =
+          is_outer ? static_cast<std::size_t>(outer_.offsets[++k]) : outer;
+      while (outer < outer_end && is_before(outer)) outer_.values[outer++] = *next++;
+      Offset const length = own_.offsets[i + 1] - own_.offsets[i];
+      std::copy_n(next, length, own_.values.begin() + own_.offsets[i]);
+      next += length;
+      while (outer < outer_end) outer_.values[outer++] = *next++;
+    }
+  });
 }
 
 Csr<double> DistributedMatrix::extended(Context& ctx) const {

@@ -39,7 +39,8 @@ class DistributedMatrix {
   /// another one each says how many it has.
   /// `a` is copied. Throws on all ranks alike, with the number of the rank: MatrixError for rows
   /// that overlap or are missing, columns out of range or twice in a row, extents that differ.
-  /// Cost: a pass over the entries, a sort of the halo's, messages to neighbours.
+  /// Cost: three passes over the entries, shared by the host's threads, a sort of the halo's,
+  /// messages to neighbours.
   DistributedMatrix(Context&, std::int64_t first_row, CsrView64 const& a,
                     std::optional<Index> columns = std::nullopt);
   /// New values of the same entries, in their order. Throws ShapeError on all ranks alike.
@@ -62,7 +63,10 @@ class DistributedMatrix {
   Csr<double> extended(Context&) const;
 
  private:
-  void split(std::int64_t first_row, CsrView64 const& a);
+  void split(int threads, std::int64_t first_column, CsrView64 const& a);
+  std::size_t outer_row_from(std::int64_t row) const;
+  void take_by_rows(int threads, std::int64_t first_column, double const* values);
+  void take_by_places(int threads, double const* values);
   void measure(Context&);
 
   Stretches rows_, columns_;
@@ -71,6 +75,7 @@ class DistributedMatrix {
   Csr<double> own_, outer_;
   std::vector<Index> outer_rows_;
   /// Of entry e as it was given: its place in own_.values, or -1 - its place in outer_.values.
+  /// Empty where rows were given with ascending columns.
   std::vector<Offset> places_;
   double norm_ = 0;
 };

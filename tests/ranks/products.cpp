@@ -153,29 +153,35 @@ TEST_P(Dealt, TheResidualThatDecidesIsExact) {
   EXPECT_NEAR(r[5], r1[5], 1e-10 * std::abs(r1[5]));
 }
 
+/// In the order in which entries were given, ascending or not.
 TEST_P(Dealt, NewValuesAreTaken) {
   Index const n = 40;
   Matrix const A = irregular(n, n, 15), B = 2 * A.array().exp().matrix().cwiseProduct(
                                                     (A.array() != 0).cast<double>().matrix());
-  Column x = random_column(n, 1), y = Column::Zero(n), z = Column::Zero(n);
   auto const at = starts(n);
-  on_ranks(ranks(), [&](Context& ctx, int r) {
-    auto const a = std::make_shared<DistributedMatrix>(deal_rows(ctx, csr(A), at));
-    EXPECT_EQ(a->entries(), csr(A).entries());
-    auto const outer = std::make_shared<OuterPart>(ctx, a);
-    std::shared_ptr<CsrOperator<double>> own;
-    alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a->own())); });
-    DistributedOperator const op(own, outer);
-    Rows64 const rows(csr(B), at[r], at[r + 1]);
-    a->update_values(ctx, rows.values.data(), static_cast<Offset>(rows.values.size()));
-    alone(ctx, [&] { own->update_values(ctx, a->own().view()); });
-    outer->update_values(ctx);
-    op.apply(ctx, view(part(x, at, r)), view(part(y, at, r)));
-    op.apply(ctx, 1.0, view(part(x, at, r)), 0.0, view(part(z, at, r)), Op::transpose);
-    EXPECT_DOUBLE_EQ(op.norm_estimate(), B.cwiseAbs().rowwise().sum().maxCoeff());
-  });
-  expect_near(y, B * x, 100);
-  expect_near(z, B.transpose() * x, 100);
+  for (bool const descends : {false, true}) {
+    SCOPED_TRACE(descends);
+    Column x = random_column(n, 1), y = Column::Zero(n), z = Column::Zero(n);
+    on_ranks(ranks(), [&](Context& ctx, int r) {
+      Rows64 const given(csr(A), at[r], at[r + 1]), fresh(csr(B), at[r], at[r + 1]);
+      Rows64 const old = descends ? given.reversed() : given,
+                   rows = descends ? fresh.reversed() : fresh;
+      auto const a = std::make_shared<DistributedMatrix>(ctx, at[r], old.view());
+      EXPECT_EQ(a->entries(), csr(A).entries());
+      auto const outer = std::make_shared<OuterPart>(ctx, a);
+      std::shared_ptr<CsrOperator<double>> own;
+      alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a->own())); });
+      DistributedOperator const op(own, outer);
+      a->update_values(ctx, rows.values.data(), static_cast<Offset>(rows.values.size()));
+      alone(ctx, [&] { own->update_values(ctx, a->own().view()); });
+      outer->update_values(ctx);
+      op.apply(ctx, view(part(x, at, r)), view(part(y, at, r)));
+      op.apply(ctx, 1.0, view(part(x, at, r)), 0.0, view(part(z, at, r)), Op::transpose);
+      EXPECT_DOUBLE_EQ(op.norm_estimate(), B.cwiseAbs().rowwise().sum().maxCoeff());
+    });
+    expect_near(y, B * x, 100);
+    expect_near(z, B.transpose() * x, 100);
+  }
 }
 
 /// The rows of a rank and of its halo, with their columns among these.

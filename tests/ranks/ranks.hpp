@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <cstring>
 #include <numeric>
@@ -82,6 +83,15 @@ struct Rows64 {
       values.insert(values.end(), a.row_values(i).begin(), a.row_values(i).end());
       offsets.push_back(static_cast<Offset>(columns.size()));
     }
+  }
+  /// With descending columns in every row.
+  Rows64 reversed() const {
+    Rows64 out = *this;
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+      std::reverse(out.columns.begin() + offsets[i], out.columns.begin() + offsets[i + 1]);
+      std::reverse(out.values.begin() + offsets[i], out.values.begin() + offsets[i + 1]);
+    }
+    return out;
   }
   CsrView64 view() const {
     return {static_cast<Index>(offsets.size()) - 1,
