@@ -22,7 +22,7 @@ std::string known_nullspace_advice(SolveReport const&) {
 /// norm(b - A x) that is asked for, where it does not depend on x0; infinite where it does.
 double tolerance_asked(StoppingParams const& stopping, double rhs_norm) {
   if (stopping.baseline == Baseline::rows)
-    return stopping.atol;  // a row without entries is met by 0
+    return stopping.atol;  // what alone meets a row without entries
   return tolerance_of(stopping.baseline, stopping.rtol, stopping.atol, rhs_norm,
                       std::numeric_limits<double>::infinity());
 }

@@ -69,12 +69,12 @@ function(tcsolve_levels NAME OWN APART APART_LEVEL)
 endfunction()
 
 # tcsolve_united(OUT NAME cpp|cu source...): with TCSOLVE_UNITY, files of the build tree that include
-# the sources of a folder, or of a few small ones, at most eight each, four for the device; else the
-# sources. Most of a first build goes into headers, which are parsed once for them then. C++ of one name, as each format has,
+# the sources of a folder, or of a few small ones, at most eight each; else the sources. Most of a first
+# build goes into headers, which are parsed once for them then. C++ of one name, as each format has,
 # names its functions alike and stays apart, as do the host's loops over numbers: what the compiler
-# makes of a loop must not depend on its neighbours. Of a layer's sources for the device, whose kernels
-# are compiled one by one, the largest stay apart. By GCC alone: Clang refuses a class that is
-# instantiated where some of its members have been (solvers/driver/).
+# makes of a loop must not depend on its neighbours. Sources for the device, whose kernels are compiled
+# one by one, go together by layers, four at a time, without the largest. By GCC alone: Clang refuses a
+# class that is instantiated where some of its members have been (solvers/driver/).
 function(tcsolve_united OUT NAME EXTENSION)
   if(NOT TCSOLVE_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set(${OUT} ${ARGN} PARENT_SCOPE)
