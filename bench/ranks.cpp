@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_ranks [RANKS = 2] [REPETITIONS = 9] [BACKEND = cuda] [NAMES]: whole solves by ranks,
-/// threads of this process with a device each (or a share of the processors), beside one. Rows are
-/// dealt as they come, random coefficients, b = ones, a true residual of 1e-8.
+/// bench_ranks [RANKS = 2] [REPETITIONS = 9] [BACKEND = cuda] [NAMES = all] [EXECUTION = auto]:
+/// whole solves by ranks, threads of this process with a device each (or a share of the
+/// processors), beside one. Rows are dealt as they come, random coefficients, b = ones, a true
+/// residual of 1e-8. Ranks run their loop as EXECUTION says, the one rank as it is quickest.
 ///
 ///   us      an iteration: seconds of the solve on the slowest rank / iterations, the median
 ///   threads on the host, where each rank has one thread: us of one rank with as many threads as
@@ -45,9 +46,9 @@ double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-std::string options(std::string const& method) {
-  return cat("solver: {type: ", method,
-             ", rtol: 1.0e-8, max_iters: 20000}\npreconditioner: {type: jacobi}\n");
+std::string options(std::string const& method, std::string const& execution) {
+  return cat("solver: {type: ", method, ", rtol: 1.0e-8, max_iters: 20000, execution: ", execution,
+             "}\npreconditioner: {type: jacobi}\n");
 }
 
 /// b = ones, x = 0, in the solver's space.
@@ -133,7 +134,9 @@ int main(int count, char** words) try {
   int const repetitions = count > 2 ? std::atoi(words[2]) : 9;
   Backend const backend =
       count > 3 && std::string(words[3]) == "host" ? Backend::host : Backend::cuda;
-  std::string const wanted = count > 4 ? cat(",", words[4], ",") : "";
+  std::string const names = count > 4 ? words[4] : "all";
+  std::string const wanted = names == "all" ? "" : cat(",", names, ",");
+  std::string const execution = count > 5 ? words[5] : "auto";
   constexpr auto random = Coefficient::random;
   std::vector<Case> const cases{
       {"poisson27_32", "cg",
@@ -161,10 +164,9 @@ int main(int count, char** words) try {
   for (Case const& c : cases) {
     if (!wanted.empty() && wanted.find("," + c.name + ",") == std::string::npos) continue;
     Csr<double> const a = c.make();
-    std::string const yaml = options(c.method);
     bool const host = backend == Backend::host;
-    Run const one = by_one(a, yaml, backend, repetitions, host ? 1 : 0);
-    Run const all = by_ranks(ranks, a, yaml, backend, repetitions);
+    Run const one = by_one(a, options(c.method, "auto"), backend, repetitions, host ? 1 : 0);
+    Run const all = by_ranks(ranks, a, options(c.method, execution), backend, repetitions);
     std::cout << c.name << " | " << a.rows << " | " << c.method << " | " << one.iterations << " | "
               << one.us << " | " << all.iterations << " | " << all.us << " | ";
     if (one.outcome == "converged" && all.outcome == "converged")
@@ -174,7 +176,8 @@ int main(int count, char** words) try {
     std::cout << " | " << one.execution << ", " << all.execution << " | " << one.setup << " | "
               << all.setup << " | " << all.halo << " | ";
     if (host)
-      std::cout << by_one(a, yaml, backend, repetitions, ranks).us << std::endl;
+      std::cout << by_one(a, options(c.method, "auto"), backend, repetitions, ranks).us
+                << std::endl;
     else
       std::cout << "-" << std::endl;
   }

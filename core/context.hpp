@@ -170,7 +170,7 @@ class Context {
     if constexpr (has_cuda) {
       if (device_) {
         cuda::Current const current(*device_);
-        if (joined_) cuda::sum_over_ranks(*device_, communicator_->extends_sums());
+        if (joined_) cuda::sum_over_ranks(*device_, !alone_ && communicator_->extends_sums());
         return f(*device_);
       }
     }
@@ -179,13 +179,21 @@ class Context {
     return f(on);
   }
 
-  /// Calls f(*this) now, or appends it to the recording in progress.
+  /// Calls f(*this) now, or appends it to the recording in progress. What a device's rank records
+  /// as that rank alone (comm/ranks.hpp) stays that when the recording runs.
   template <class F>
   void submit(char const* name, F&& f, bool capturable = true) {
-    if (recording_ != nullptr)
-      recording_->commands.push_back({name, std::forward<F>(f), capturable, typeid(void), {}});
+    if (recording_ == nullptr) return f(*this);
+    bool const alone = joined_ && !communicator_->extends_sums();
+    Command command{name, {}, capturable, alone, typeid(void), {}};
+    if (command.alone)
+      command.call = [f = std::forward<F>(f)](Context& ctx) {
+        Guard<bool> guard(ctx.alone_, true);
+        f(ctx);
+      };
     else
-      f(*this);
+      command.call = std::forward<F>(f);
+    recording_->commands.push_back(std::move(command));
   }
   /// The same for a command whose operands are a fused operation.
   template <class V, class F>
@@ -318,6 +326,7 @@ class Context {
   std::string device_name_;
   Communicator* communicator_;
   bool joined_ = false;  // the device's sums may be those of all ranks
+  bool alone_ = false;   // not those of the command that runs
   int threads_ = 1;
   Space space_ = Space::host;
   Arena arena_;

@@ -22,6 +22,7 @@ struct Command {
   std::string name;  ///< e.g. "axpby", "csr.apply"
   std::function<void(Context&)> call;
   bool capturable = true;               ///< false: waits for the host, so it cannot be in a graph
+  bool alone = false;                   ///< its sums are those of a rank, not of all
   std::type_index type = typeid(void);  ///< of the operation, where `operands` holds one
   std::vector<std::byte> operands;      ///< the operation: how a persistent kernel runs it
 };

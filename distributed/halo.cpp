@@ -35,7 +35,10 @@ Halo::Room& Halo::room(Context& ctx, Index cols) {
   room.outside = Array<double>(ctx.space(), static_cast<std::size_t>(plan_.halo()) * width);
   if (ctx.communicator().extends_sums())
     ctx.visit([&]<class On>(On& on) {
-      if constexpr (OnDevice<On>) room.peers = make_peer_halo(on, ctx.communicator(), plan_, cols);
+      if constexpr (OnDevice<On>) {
+        room.peers = make_peer_halo(on, ctx.communicator(), plan_, cols);
+        for (bool const back : {false, true}) room.ways[back] = way_of(on, *room.peers, back);
+      }
     });
   if (!room.peers) room.inside = Array<double>(ctx.space(), plan_.sent.size() * width);
   return room;
@@ -67,26 +70,20 @@ void Halo::end_messages(Context& ctx) {
 
 void Halo::begin(Context& ctx, In<double> x) {
   Room& to = *(open_ = &room(ctx, x.cols));
-  if (to.peers)
-    return ctx.visit([&]<class On>(On& on) {
-      if constexpr (OnDevice<On>) send(on, *to.peers, x, sent_.data(), ctx.loop());
-    });
   auto const n = static_cast<std::int64_t>(plan_.sent.size()) * x.cols;
+  if (to.peers) return submit(ctx, SendRows{n, sent_.data(), x, to.ways[false].out});
   submit(ctx, PackRows{n, sent_.data(), x, to.inside.data()});
   begin_messages(ctx, to, x.cols, false);
 }
 
 template <class Op>
 void Halo::arrive(Context& ctx, Op op, bool back) {
-  if (open_->peers)
-    return ctx.visit([&]<class On>(On& on) {
-      if constexpr (OnDevice<On>) {
-        Range const range(ctx, Op::name);
-        receive(on, *open_->peers, back, op, ctx.loop());
-      }
-    });
-  end_messages(ctx);
-  op.h = {back ? open_->inside.data() : open_->outside.data()};
+  if (open_->peers) {
+    op.h = {nullptr, open_->ways[back].in};
+  } else {
+    end_messages(ctx);
+    op.h = {back ? open_->inside.data() : open_->outside.data(), {}};
+  }
   submit(ctx, op);
 }
 template void Halo::arrive(Context&, AddOuterRows, bool);
@@ -99,9 +96,9 @@ double* Halo::place(Context& ctx, Index cols) { return room(ctx, cols).outside.d
 void Halo::begin_return(Context& ctx, Index cols) {
   Room& of = *(open_ = &room(ctx, cols));
   if (!of.peers) return begin_messages(ctx, of, cols, true);
-  ctx.visit([&]<class On>(On& on) {
-    if constexpr (OnDevice<On>) send_back(on, *of.peers, of.outside.data(), ctx.loop());
-  });
+  Out<double> const halo{of.outside.data(), plan_.halo(), cols, cols,
+                         Layout::row_major, ctx.space()};
+  submit(ctx, SendRows{halo.size(), nullptr, In<double>(halo), of.ways[true].out});
 }
 
 void Halo::end_return(Context& ctx, double alpha, Out<double> y) {

@@ -21,20 +21,19 @@
 namespace tcsolve {
 
 /// Serves one Context, and one of the two exchanges at a time. Devices store into each other's
-/// memory (distributed/peer_halo.hpp), ranks of the host send messages.
+/// memory (distributed/peer_halo.hpp), by operations alone; ranks of the host send messages.
 class Halo {
  public:
   Halo(Context&, HaloPlan const& plan);
 
   Index size() const { return plan_.halo(); }
   HaloPlan const& plan() const { return plan_; }
-  /// Whether a recorded loop may go through it: messages are the host's.
-  bool capturable() const { return rooms_.at(1).peers != nullptr; }
+  /// Whether it is operations and nothing else, so that a recorded loop may go through it.
+  bool is_operations() const { return rooms_.at(1).peers != nullptr; }
   /// Blocks of any number of columns, in the Context's space; the halo is row-major, without gaps.
   void begin(Context&, In<double> x);
-  /// Runs op, whose h is the halo that has come: one kernel on devices, which waits for it and
-  /// reads it where the neighbours have stored it. Of AddOuterRows, AddOuterRowsDot, OuterResidual
-  /// and KeepHalo.
+  /// Submits op, whose h is the halo that has come: on devices it waits for it, and reads it where
+  /// the neighbours have stored it. Of AddOuterRows, AddOuterRowsDot, OuterResidual and KeepHalo.
   template <class Op>
   void end(Context& ctx, Op const& op) {
     arrive(ctx, op, false);
@@ -51,6 +50,7 @@ class Halo {
   struct Room {
     Array<double> outside, inside;  // the halo; what of x others have
     std::shared_ptr<cuda::PeerHalo> peers;
+    cuda::HaloWay ways[2] = {};  // of the peers: forth and back
   };
   Room& room(Context&, Index cols);
   template <class Op>

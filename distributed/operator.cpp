@@ -76,8 +76,8 @@ void DistributedOperator::prepare(Context& ctx, Op op) const {
 
 Traits DistributedOperator::traits() const {
   Traits traits = own_->traits();
-  traits.capturable = traits.capturable && outer_->halo().capturable();
-  traits.operations = false;
+  traits.capturable = traits.capturable && outer_->halo().is_operations();
+  traits.operations = outer_->halo().is_operations();
   return traits;
 }
 

@@ -3,23 +3,101 @@
 #pragma once
 
 #include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/distributed/arrivals.hpp>
 #include <tcsolve/kernels/op_list.hpp>
 #include <tcsolve/kernels/residual.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
+#if defined(__CUDACC__)
+#include <tcsolve/distributed/arrivals.cuh>
+#endif
 
 namespace tcsolve {
 
-/// What has come from other ranks: an array of the host's, or the room where other devices have
-/// stored it, maybe while the kernel that reads it has been running.
+/// What has come from other ranks: an array of the host's, or, on a device, values that other
+/// devices may still be storing. An operation opens it before its first element and closes it after
+/// its last.
 struct Arrived {
   double const* from = nullptr;
-  TCSOLVE_HD double operator[](std::int64_t e) const {
+  cuda::Arriving in{};
+
+  struct Coefficients {
+    double const* from;
+    cuda::Arrivals in;
+    TCSOLVE_HD double operator[](std::int64_t e) const {
 #if defined(__CUDA_ARCH__)
-    return __ldcg(from + e);  // not what a multiprocessor has kept, nor what may not change
+      return wait_for(in, e, look(in, e));
 #else
-    return from[e];
+      return from[e];
+#endif
+    }
+    /// sum_j a_kj h_j, h a row-major block, of which column c is meant. Several values are looked
+    /// for at once.
+    TCSOLVE_HD double row(CsrView<double> const& a, std::int64_t k, Index cols, Index c) const {
+      double sum = 0;
+      Offset const end = a.offsets[k + 1];
+#if defined(__CUDA_ARCH__)
+      constexpr int ahead = 4;
+      for (Offset p = a.offsets[k]; p < end; p += ahead) {
+        std::int64_t place[ahead];
+        cuda::Post post[ahead];
+#pragma unroll
+        for (int u = 0; u < ahead; ++u)
+          place[u] = std::int64_t{a.columns[p + u < end ? p + u : p]} * cols + c;
+#pragma unroll
+        for (int u = 0; u < ahead; ++u) post[u] = look(in, place[u]);
+#pragma unroll
+        for (int u = 0; u < ahead; ++u)
+          if (p + u < end) sum += a.values[p + u] * wait_for(in, place[u], post[u]);
+      }
+#else
+      for (Offset p = a.offsets[k]; p < end; ++p)
+        sum += a.values[p] * from[std::int64_t{a.columns[p]} * cols + c];
+#endif
+      return sum;
+    }
+  };
+  TCSOLVE_HD bool open(Coefficients& h) const {
+    h.from = from;
+#if defined(__CUDA_ARCH__)
+    h.in = cuda::begin_turn(in);
+#endif
+    return true;
+  }
+  TCSOLVE_HD void close([[maybe_unused]] Frame f) const {
+#if defined(__CUDA_ARCH__)
+    if (f.speaks) cuda::end_turn(in);
 #endif
   }
+};
+
+/// x_{places_k}, rows of a block, into the memory of the devices that want them. What is sent in a
+/// stopped loop nobody waits for: nothing that stops a loop comes between a send and its receive.
+struct SendRows {
+  static constexpr char const* name = "send_rows";
+  static constexpr bool spread = true;
+  std::int64_t n;       ///< values that go: rows times columns
+  Index const* places;  ///< null: all, in order
+  Elements<double const> x;
+  cuda::Sending out;
+  struct Coefficients {
+    std::uint32_t turn;
+  };
+  TCSOLVE_HD bool prepare(Frame, [[maybe_unused]] Coefficients& c) const {
+#if defined(__CUDA_ARCH__)
+    c.turn = cuda::begin_turn(out);
+#endif
+    return true;
+  }
+  TCSOLVE_HD void element([[maybe_unused]] std::int64_t e, [[maybe_unused]] Coefficients const& c,
+                          double*) const {
+#if defined(__CUDA_ARCH__)
+    std::int64_t const cols = x.cols, k = cols == 1 ? e : row_of_element(e, x.cols);
+    std::int64_t const row = places != nullptr ? places[k] : k;
+    cuda::send(out, c.turn, e, x[row * cols + e - k * cols]);
+#endif
+  }
+  void const* gathered() const { return x.data; }
+  Index columns() const { return x.cols; }
 };
 
 /// to_k = x_{places_k}, rows of a block: what goes to the neighbours.
@@ -41,35 +119,41 @@ struct KeepHalo {
   std::int64_t n;
   Arrived h;
   double* to;
-  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const { to[e] = h[e]; }
+  using Coefficients = Arrived::Coefficients;
+  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const { return h.open(c); }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double*) const { to[e] = c[e]; }
+  TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
 };
 
 /// y_{rows_k} += alpha sum_j a_kj h_j, h a row-major block.
 struct AddOuterRows {
   static constexpr char const* name = "add_outer_rows";
-  static constexpr bool long_elements = true;
+  static constexpr bool long_elements = true, spread = true;
   std::int64_t n;  ///< rows of a times columns
   double alpha;
   CsrView<double> a;
   Index const* rows;
   Arrived h;
   Elements<double> y;
-  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
-    std::int64_t const cols = y.cols, k = cols == 1 ? e : row_of_element(e, y.cols),
-                       c = e - k * cols;
-    double sum = 0;
-    for (Offset p = a.offsets[k]; p < a.offsets[k + 1]; ++p)
-      sum += a.values[p] * h[a.columns[p] * cols + c];
-    double& at = y[rows[k] * cols + c];
-    at += alpha * sum;
+  using Coefficients = Arrived::Coefficients;
+  TCSOLVE_HD bool prepare(Frame, Coefficients& came) const { return h.open(came); }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& came, double*) const {
+    Index const cols = y.cols;
+    std::int64_t const k = cols == 1 ? e : row_of_element(e, cols);
+    auto const c = static_cast<Index>(e - k * cols);
+    double& at = y[std::int64_t{rows[k]} * cols + c];
+    at += alpha * came.row(a, k, cols, c);
   }
+  TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
+  void const* gathered() const { return y.data; }
+  Index columns() const { return y.cols; }
 };
 
 /// The same for one column, and *sigma = <x, y> of all ranks, where *own is that of what y has
-/// held.
+/// held. Where blocks hold parts of it instead, *own is 0.
 struct AddOuterRowsDot {
   static constexpr char const* name = "add_outer_rows_dot";
-  static constexpr bool long_elements = true;
+  static constexpr bool long_elements = true, spread = true;
   static constexpr int sums = 1;
   std::int64_t n;  ///< rows of a, and one element for *own
   double alpha;
@@ -80,18 +164,22 @@ struct AddOuterRowsDot {
   double* y;
   double const* own;
   double* sigma;
-  TCSOLVE_HD void element(std::int64_t k, NoCoefficients, double* sum) const {
+  using Coefficients = Arrived::Coefficients;
+  TCSOLVE_HD bool prepare(Frame, Coefficients& came) const { return h.open(came); }
+  TCSOLVE_HD void element(std::int64_t k, Coefficients const& came, double* sum) const {
     if (k == n - 1) {
       sum[0] += *own;
       return;
     }
-    double part = 0;
-    for (Offset p = a.offsets[k]; p < a.offsets[k + 1]; ++p) part += a.values[p] * h[a.columns[p]];
-    part *= alpha;
+    double const part = alpha * came.row(a, k, 1, 0);
     y[rows[k]] += part;
     sum[0] += x[rows[k]] * part;
   }
-  TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
+    h.close(f);
+    *sigma = sum[0];
+  }
+  void const* gathered() const { return y; }
 };
 
 /// to_j = sum_k a_kj x_{rows_k}, with the columns of a as rows: what goes back to the owners.
@@ -120,14 +208,17 @@ struct AddReturned {
   Index const *targets, *starts, *places;
   Arrived h;
   Elements<double> y;
-  TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
+  using Coefficients = Arrived::Coefficients;
+  TCSOLVE_HD bool prepare(Frame, Coefficients& came) const { return h.open(came); }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& came, double*) const {
     std::int64_t const cols = y.cols, k = cols == 1 ? e : row_of_element(e, y.cols),
                        c = e - k * cols;
     double sum = 0;
-    for (Index p = starts[k]; p < starts[k + 1]; ++p) sum += h[places[p] * cols + c];
+    for (Index p = starts[k]; p < starts[k + 1]; ++p) sum += came[places[p] * cols + c];
     double& at = y[targets[k] * cols + c];
     at += alpha * sum;
   }
+  TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
 };
 
 /// r_{rows_k} -= sum_j a_kj h_j, summed as exactly as the part before (kernels/residual.hpp).
@@ -139,15 +230,18 @@ struct OuterResidual {
   Index const* rows;
   Arrived h;
   ResidualVectors v;  ///< `more`: r holds what the own columns have left
-  TCSOLVE_HD void element(std::int64_t k, NoCoefficients, double*) const {
+  using Coefficients = Arrived::Coefficients;
+  TCSOLVE_HD bool prepare(Frame, Coefficients& c) const { return h.open(c); }
+  TCSOLVE_HD void element(std::int64_t k, Coefficients const& c, double*) const {
     RowSum row;
     for (Offset p = a.offsets[k]; p < a.offsets[k + 1]; ++p)
-      row.subtract_product(a.values[p], h[a.columns[p]]);
+      row.subtract_product(a.values[p], c[a.columns[p]]);
     v.finish(rows[k], row);
   }
+  TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
 };
 
-using DistributedOps = OpList<PackRows, KeepHalo, AddOuterRows, AddOuterRowsDot, OuterTransposed,
-                              AddReturned, OuterResidual>;
+using DistributedOps = OpList<PackRows, SendRows, KeepHalo, AddOuterRows, AddOuterRowsDot,
+                              OuterTransposed, AddReturned, OuterResidual>;
 
 }  // namespace tcsolve

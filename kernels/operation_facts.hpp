@@ -10,6 +10,9 @@
 ///     T const** input();             // where a product keeps its x, which may be replaced
 ///     std::optional<DiagonalScaling> scaling() const;  // it makes y = D x and nothing else
 ///     std::span<std::byte const> table() const;   // small, and read for every element
+///     static constexpr bool spread = true;  // its elements are not the rows of the loop: they are
+///                                           // shared out evenly, and what an element writes may
+///                                           // lie in the rows of another team
 #pragma once
 
 #include <cstddef>
@@ -34,6 +37,7 @@ template <class V>
 struct OpFacts {
   static constexpr bool gathers = requires(V const& op) { op.gathered(); };
   static constexpr bool only_sums = requires { V::only_sums; };
+  static constexpr bool spread = requires { V::spread; };
 
   static void const* gathered(V const& op) {
     if constexpr (gathers)

@@ -20,7 +20,7 @@ void check(cudaError_t code, std::source_location where = std::source_location::
 
 /// Where the sums of this rank's kernels become those of all ranks (kernels/cuda/rank_sums.cuh).
 struct RankMail {
-  static constexpr int most_ranks = 16, capacity = 1024;  ///< sums of one exchange
+  static constexpr int most_ranks = 16, capacity = 4096;  ///< sums of one exchange
   int rank, ranks;
   std::byte* posts[most_ranks];  ///< of each rank: (2, capacity, ranks), two sets in turn
   std::uint32_t* turn;           ///< of the last exchange

@@ -24,6 +24,7 @@ struct Instruction {
   int barrier;                              // the team waits before it, and sees what was written
   int publish;                              // its sums make the team see what was written
   int lanes;                                // threads that share a row of a product, >= 1
+  int alone;                                // its sum stays with the blocks (TeamMemory::held)
   RowCache cache;
   std::uint32_t pointers;    // bit k: the operands' k-th word of 8 bytes is a pointer
   Diagonal<double> through;  // a product reads x through it, if d is not null
@@ -35,5 +36,8 @@ struct Instruction {
 /// A persistent loop wins while a step touches no more than so often what the device's cache holds
 /// (docs/results/cg-h200.md).
 constexpr double persistent_share = 2;
+/// The same over ranks of devices, whose graph has more and longer kernels
+/// (docs/results/two-gpus.md).
+constexpr double persistent_share_of_ranks = 4;
 
 }  // namespace tcsolve

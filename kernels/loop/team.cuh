@@ -7,13 +7,18 @@
 ///     threads      of the block
 ///     begin, end   the rows of the block
 ///     memory       its TeamMemory
+///     over_ranks   whether its sums go on over other ranks
 ///     exchange<V>(count, publish)   memory.part[k][warp] -> memory.total[k], k < count, over the
 ///                  whole team; with `publish` it sees what was written before
+///
+/// A sum that is this rank's alone stays with the blocks, as their parts, until an operation that
+/// is spread over them takes it up: that saves an exchange.
 #pragma once
 
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/loop/instruction.hpp>
+#include <tcsolve/kernels/operation_facts.hpp>
 #include <tcsolve/kernels/sums.hpp>
 
 namespace tcsolve::cuda {
@@ -22,6 +27,7 @@ template <int threads>
 struct TeamMemory {
   double part[max_sums][threads / 32];
   double total[max_sums];
+  double held;                                     // this block's part of a sum that waits
   int cached_rows;                                 // of the matrix in shared memory
   std::int32_t cancel;                             // the word of the host, as of the last exchange
   alignas(16) std::byte state[sizeof(LoopState)];  // shared memory has no constructors
@@ -43,6 +49,19 @@ __device__ double warp_combine(double a) {
   return a;
 }
 
+/// The one sum of this block is held, and in memory it is 0.
+template <class Team>
+__device__ void hold(Team& team) {
+  constexpr int warps = Team::threads / 32;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    double const a =
+        warp_combine<Add, warps>(threadIdx.x < warps ? team.memory.part[0][threadIdx.x] : 0.0);
+    if (threadIdx.x == 0) team.memory.held = a, team.memory.total[0] = 0;
+  }
+  __syncthreads();
+}
+
 /// From the sums of each thread to those of the team.
 template <class V, int sums, class Team>
 __device__ void add_up(double const (&sum)[sums], Instruction const& in, Team& team) {
@@ -51,7 +70,22 @@ __device__ void add_up(double const (&sum)[sums], Instruction const& in, Team& t
     double a = warp_combine<V>(sum[k]);
     if (threadIdx.x % 32 == 0) team.memory.part[k][threadIdx.x / 32] = a;
   }
+  if constexpr (Team::over_ranks)
+    if (in.alone != 0) return hold(team);
   team.template exchange<V>(sums, in.publish);
+}
+
+/// f(i) for the elements of op that are this thread's.
+template <class V, class Team, class F>
+__device__ void each_element(V const& op, Team const& team, F const& f) {
+  if constexpr (OpFacts<V>::spread) {
+    std::int64_t const step = std::int64_t{gridDim.x} * Team::threads;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * Team::threads + threadIdx.x; i < op.n;
+         i += step)
+      f(i);
+  } else if (op.n > 0) {
+    for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads) f(i);
+  }
 }
 
 /// The operands by value: in registers they need not be read again after every store.
@@ -63,12 +97,14 @@ __device__ void run(V const op, Instruction const& in, Frame f, bool stopped, Te
   if constexpr (Traits::prepares) go = go && op.prepare(f, c);
   if (go) {
     double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
-    if (op.n > 0)
-      for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads)
-        op.element(i, c, sum);
+    each_element(op, team, [&](std::int64_t i) { op.element(i, c, sum); });
+    if constexpr (OpFacts<V>::spread && Traits::sums > 0)
+      if (threadIdx.x == 0) sum[0] += team.memory.held;
     if constexpr (Traits::sums > 0) add_up<V>(sum, in, team);
     if constexpr (Traits::finishes) {
-      if constexpr (Traits::prepares && Traits::sums == 0)
+      if constexpr (OpFacts<V>::spread && Traits::sums == 0)
+        team.template exchange<Add>(0, true);  // its end is that of all blocks
+      else if constexpr (Traits::prepares && Traits::sums == 0)
         __syncthreads();  // coefficients are read
       if (f.lead) op.finish(f, team.memory.total);
     }

@@ -90,7 +90,7 @@ void BlockSolver::scale_operators(Context& ctx) {
 void BlockSolver::size_for(Context& ctx, Index columns) {
   Index const n = system_.A->rows();
   bool const same = width_ == columns && recorded_parts_ == system_.parts;
-  if (same && recorded_ == revision()) return;
+  if (same && !ctx.communicator().agree(recorded_ != revision())) return;
   width_ = 0;
   system_.R.resize(ctx.space(), n, columns);
   system_.X.resize(ctx.space(), n, columns);
@@ -301,7 +301,7 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   std::int32_t accounted = 0;
   auto adapt = [&](std::int32_t done) {  // A in another format is the same A
     double const patience = account(ctx, done - std::exchange(accounted, done));
-    if (revision() != recorded_) record(ctx);
+    if (ctx.communicator().agree(revision() != recorded_)) record(ctx);
     return patience;
   };
   std::int32_t const window = stagnation_window(

@@ -171,7 +171,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));
-    if (revision() != recorded_) {
+    if (ctx.communicator().agree(revision() != recorded_)) {
       std::string const name = recorded_name_;
       record(ctx);
       if (system_.A->name() != name)

@@ -20,6 +20,7 @@ constexpr int max_ranks = 8;  // blocks of a cluster
 template <int size, bool clustered>
 struct BatchTeam {
   static constexpr int threads = size;
+  static constexpr bool over_ranks = false;
   std::int64_t begin, end;
   TeamMemory<threads>& memory;
   struct Slots {  // sums received from the blocks of the team, two sets in turn

@@ -90,8 +90,9 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   round_ = steps_a_round(facts.cycle);
   bool const timed = dynamic_cast<TimingListener*>(ctx.range_listener()) != nullptr;
   if (ctx.device() == nullptr || wanted == Execution::eager || timed) return;
-  bool const large = ctx.communicator().agree(
-      !(facts.bytes <= persistent_share * static_cast<double>(ctx.cache_bytes())));
+  Communicator& ranks = ctx.communicator();
+  double const share = ranks.extends_sums() ? persistent_share_of_ranks : persistent_share;
+  bool const large = ranks.agree(!(facts.bytes <= share * static_cast<double>(ctx.cache_bytes())));
   if (wanted == Execution::persistent || (wanted == Execution::automatic && !large)) {
     std::string why;
     try {
@@ -100,6 +101,11 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
           persistent_ = make_persistent(on, body_, state(), facts.kept, why);
       });
     } catch (MemoryError const& e) { why = e.what(); }
+    // Kernels of two Contexts that fill the devices of ranks would wait for each other.
+    if (ranks.extends_sums() && ranks.agree(!persistent_ || cuda::shared(*ctx.device()))) {
+      if (persistent_) why = "on another rank it cannot, or a device has other Contexts";
+      persistent_.reset();
+    }
     if (persistent_) return;
     if (wanted == Execution::persistent)
       ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
@@ -154,7 +160,8 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   for (std::int32_t drained = 0;;) {
     std::int32_t steps = std::min(limits.steps - drained, capacity);
     // A persistent kernel occupies the whole device: it pauses now and then for other Contexts.
-    if (persistent_ && cuda::shared(*ctx.device())) steps = std::min(steps, persistent_turn);
+    if (persistent_ && !now.over_ranks && cuda::shared(*ctx.device()))
+      steps = std::min(steps, persistent_turn);
     if (between.adapt)
       steps = static_cast<std::int32_t>(
           std::min<double>(steps, std::max(1.0, std::ceil(between.adapt(drained)))));
@@ -226,6 +233,7 @@ void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch c
     send(true);
     std::string why;
     if (submit(ctx, *persistent_, why)) return watch_device(ctx, watch, std::move(behind));
+    if (state.over_ranks) throw DeviceError(cat("a loop over ranks that was one kernel: ", why));
     ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
     persistent_.reset();
     choose_graph(ctx);

@@ -4,16 +4,15 @@
 /// starting kernels takes longer than running them.
 ///
 ///   rows     block b owns a stretch of rows in every operation, so elementwise operations follow
-///   one another
-///            without a barrier; a fused operation that gathers waits for the grid
+///            one another without a barrier; a fused operation that gathers waits for the grid
 ///   scalars  every block keeps its own copy in shared memory and computes the same decisions, so
 ///            nothing is broadcast
 ///   vectors  those that no other block reads are kept in shared memory, and of a CSR matrix as
 ///            many rows as there is room for
 ///   sums     each block posts its sum, each block reads all of them and adds them in an order
-///   fixed
-///            by their number: one exchange is both the sum and the barrier. Deterministic; the
-///            order differs from that of kernels/cuda/execute.cuh, and so may the last bits
+///            fixed by their number: one exchange is both the sum and the barrier. Deterministic;
+///            the order differs from that of kernels/cuda/execute.cuh, and so may the last bits
+///   ranks    each has such a kernel on its device, of as many blocks; a block posts to all ranks
 #pragma once
 
 #include <memory>

@@ -28,7 +28,7 @@ struct Facts {
   int position;            // in the list of operations
   std::uint32_t pointers;  // see Instruction
   std::int64_t n;
-  bool gathers, only_sums;
+  bool gathers, only_sums, spread, finishes;
   int sums;
   Index columns;
   void const* gathered;
@@ -57,6 +57,8 @@ Facts facts_of(int position, std::byte const* operands) {
           .n = op.n,
           .gathers = Of::gathers,
           .only_sums = Of::only_sums,
+          .spread = Of::spread,
+          .finishes = OpTraits<V>::finishes,
           .sums = Of::sum_count(op),
           .columns = Of::columns(op),
           .gathered = Of::gathered(op),
@@ -94,6 +96,8 @@ std::optional<Facts> find(OpList<V...>, Command const& command) {
 /// What an instruction does to the vectors of a team.
 struct Effect {
   bool gathers, writes, exchanges;
+  bool scatters;  // writes rows of other teams
+  bool sends;     // what it gathers the product that follows gathers too
 };
 
 /// Marks where a team has to wait. What is gathered must have been published since it was written,
@@ -119,12 +123,12 @@ void mark_barriers(std::vector<Instruction>& list, std::vector<Effect> const& ef
       Effect const& e = effects[k];
       list[k].barrier = (e.gathers && unpublished) || (gathered && e.writes);
       if (list[k].barrier) unpublished = gathered = false;
-      gathered = gathered || e.gathers;
+      gathered = gathered || (e.gathers && !e.sends);
       unpublished = unpublished || e.writes;
-      if (!e.exchanges) continue;
-      gathered = false;
-      list[k].publish = unpublished && gather_follows(k);
+      if (e.exchanges) list[k].publish = e.scatters || (unpublished && gather_follows(k));
+      if (e.exchanges || e.scatters) gathered = false;  // by a sum, or a barrier of its own
       if (list[k].publish) unpublished = false;
+      if (e.scatters) unpublished = true;  // that the exchange has ended, of which a send asks
     }
 }
 
@@ -139,6 +143,7 @@ struct Translation {
   std::string why;
 
   explicit Translation(Recording const& recording) {
+    bool held = false;  // a sum of this rank alone
     for (Command const& command : recording.commands) {
       std::optional<Facts> const found = find(List{}, command);
       if (!found) {
@@ -149,17 +154,31 @@ struct Translation {
         why = "more columns than sums fit an exchange";
         return;
       }
+      bool const alone = command.alone && found->sums > 0;
+      if (found->sums > 0 && held != found->spread) {
+        why = cat("a sum of one rank alone before ", command.name);
+        return;
+      }
+      if (alone && found->sums > 1) {
+        why = cat(command.name, " of one rank alone");
+        return;
+      }
+      if (found->sums > 0) held = alone;
       Instruction in{};
       in.op = found->position;
       in.lanes = 1;
+      in.alone = alone;
       in.pointers = found->pointers;
       std::memcpy(in.operands, command.operands.data(), command.operands.size());
       if (found->gathered != nullptr) gathered.push_back(found->gathered);
-      effects.push_back({found->gathers, found->n > 0 && !found->only_sums, found->sums > 0});
+      bool const sends = found->spread && !found->finishes;
+      effects.push_back({found->gathers, found->n > 0 && !found->only_sums && !sends,
+                         found->sums > 0 && !alone, found->spread && !sends, sends});
       list.push_back(in);
       facts.push_back(*found);
       names.push_back(command.name);
     }
+    if (held) why = "a sum of one rank alone that nothing takes up";
   }
 
   /// z = D x, y = A z: the product reads x through D (loop_program).
@@ -214,9 +233,11 @@ LoopProgram program_of(Recording const& body, int blocks, int block, std::span<v
     Instruction& in = made.list[k];
     Facts const& facts = made.facts[k];
     if (facts.columns != 1) out.why = cat(made.names[k], " of several vectors");
-    if (facts.n != 0 && out.n != 0 && facts.n != out.n)
-      out.why = cat(made.names[k], " of ", facts.n, " beside ", out.n, " elements");
-    out.n = std::max(out.n, facts.n);
+    std::int64_t const n = facts.spread ? 0 : facts.n;
+    if (n != 0 && out.n != 0 && n != out.n)
+      out.why = cat(made.names[k], " of ", n, " beside ", out.n, " elements");
+    out.n = std::max(out.n, n);
+    out.sums = std::max(out.sums, facts.sums);
     in.lanes = facts.lanes(in.operands, blocks, block);
     if (out.table.empty()) out.table = facts.table;
     if (in.op != position_of<CsrMultiply<T, T>>(LoopOps<T>{})) continue;

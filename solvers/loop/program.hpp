@@ -68,6 +68,7 @@ struct LoopProgram {
   std::int64_t n = 0;                 // size of every vector
   Real vectors = Real::f64;           // their type, by which operations are numbered
   int matrix = -1;                    // first instruction that is a CSR product
+  int sums = 0;                       // of the instruction with most
   std::span<std::byte const> table;   // of the first operation that has one
   std::string why;                    // it cannot be done
 };
@@ -76,6 +77,9 @@ struct LoopProgram {
 ///
 /// y = A z, z = D x, where z is one of `own` (CloseOperands::vectors) and is read here only: A
 /// multiplies x through D, and z is not made. That saves a barrier between the two. Of FP64 alone.
+///
+/// A sum of this rank alone, of its part of a product, stays with the blocks for the next operation
+/// with sums, which has to be one that takes it up (kernels/operation_facts.hpp, `spread`).
 LoopProgram loop_program(Recording const& body, int blocks, int block,
                          std::span<void* const> own = {});
 

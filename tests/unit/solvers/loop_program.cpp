@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/distributed/ops.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
 #include <tcsolve/solvers/minres/ops.hpp>
 
@@ -175,6 +176,57 @@ TEST(Program, WaitsWhereAGatherMeetsAWrite) {
               submit(c, Dot<double>{r.n, r.p, r.q, &r.sigma});
             }),
             ".|p");
+}
+
+/// A product over ranks of devices, recorded by hand: what is sent, the rows of this rank, the rows
+/// with entries of others. Their sum is one exchange, and what they add to y is seen by whoever has
+/// the row.
+TEST(Program, KeepsTheSumOfOneRankInTheBlocks) {
+  Recorded r;
+  Index places[4] = {};
+  double own = 0;
+  CsrView<double> const outer{3,       4,  9, OffsetsView(static_cast<std::int64_t*>(nullptr)),
+                              nullptr, r.v};
+  double p[1], q[1];
+  auto const recorded = [&](bool dots, bool alone = true) {
+    Recording body = r.ctx.record([&](Context& c) {
+      r.axpby(c, r.v, p);
+      submit(c, SendRows{4, places, vector_view<double const>(p, 100, Space::host), {}});
+      r.product(c, p, q, dots ? &own : nullptr);
+      if (dots)
+        submit(c, AddOuterRowsDot{4, 1, outer, places, {}, p, q, &own, &r.sigma});
+      else
+        submit(c, AddOuterRows{3, 1, outer, places, {}, vector_view(q, 100, Space::host)});
+      r.axpby(c, q, r.v);
+      r.product(c, r.v, q, nullptr);
+    });
+    body.commands[2].alone = alone;
+    return body;
+  };
+  auto const marks = [](LoopProgram const& loop) {
+    std::string all;
+    for (Instruction const& in : loop.list)
+      all += cat(in.barrier ? "|" : "", in.alone ? "a" : "", in.publish ? "p" : ".");
+    return all;
+  };
+  LoopProgram const loop = loop_program(recorded(true), 10, 512);
+  ASSERT_EQ(loop.why, "");
+  EXPECT_EQ(loop.n, 100) << "not what is sent, nor the rows with entries of others";
+  EXPECT_EQ(marks(loop), "|.|.a.|p.|.");
+  EXPECT_EQ(loop.gathered, (std::vector<void const*>{p, p, q, r.v}));
+  // Without a sum the last operation of the product ends with a barrier of its own.
+  EXPECT_EQ(marks(loop_program(recorded(false), 10, 512)), "|.|..|..|.");
+
+  EXPECT_NE(loop_program(recorded(true, false), 10, 512).why, "") << "nothing is held";
+  Recording body = recorded(true);
+  body.commands.erase(body.commands.begin() + 3);
+  EXPECT_NE(loop_program(body, 10, 512).why, "") << "nobody takes it up";
+  body.commands.push_back(
+      r.ctx.record([&](Context& c) {
+             submit(c, Dot<double>{r.n, p, q, &r.sigma});
+           })
+          .commands.front());
+  EXPECT_NE(loop_program(body, 10, 512).why, "") << "held when another sum is made";
 }
 
 // y = A z, z = D x: the product reads x through D, where nobody else wants z.
