@@ -76,12 +76,14 @@ int main(int argc, char** argv) {
     std::vector<bench::Stored> const stored = bench::in_every_format(ctx, A);
     for (bench::Stored const& as : stored)
       variants.emplace_back(cat("tcsolve, ", as.name, ", graph"), as.A, cg_by(Execution::graph));
-    if (csr_bytes < 1.2e8) {  // twice the cache: beyond it these lose, and take minutes
+    bool const small =
+        csr_bytes < 1.2e8;  // twice the cache: beyond it CSR loses, and takes minutes
+    for (bench::Stored const& as : stored)
+      if (as.persistent && (small || as.A != A))
+        variants.emplace_back(cat("tcsolve, ", as.name, ", persistent"), as.A,
+                              cg_by(Execution::persistent));
+    if (small) {
       variants.emplace_back("tcsolve, csr, eager", A, cg_by(Execution::eager));
-      for (bench::Stored const& as : stored)
-        if (as.persistent)
-          variants.emplace_back(cat("tcsolve, ", as.name, ", persistent"), as.A,
-                                cg_by(Execution::persistent));
       OneReductionParams one{stopping, Execution::persistent};
       variants.emplace_back("chronopoulos_gear, csr, persistent", A,
                             std::make_unique<ChronopoulosGear<double>>(one));

@@ -64,6 +64,14 @@ __device__ inline double wait_for(Arrivals const& in, std::int64_t e, Post post)
   }
   return sum_of(post);
 }
+/// The sum of 2^shift adjacent threads, in the first.
+__device__ inline double sum_of_lanes(double a, int shift) {
+  int const lanes = 1 << shift, lane = static_cast<int>(threadIdx.x % 32);
+  std::uint32_t const together = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (lane & ~(lanes - 1));
+  for (int offset = lanes / 2; offset > 0; offset /= 2)
+    a += __shfl_down_sync(together, a, offset, lanes);
+  return a;
+}
 /// What came has been read by all threads of all blocks: a value that has been added has. By one
 /// thread of the device; the next turn begins where its words are seen.
 __device__ inline void end_turn(Arriving const& in) {

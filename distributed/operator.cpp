@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/distributed/operator.hpp>
 
+#include <bit>
 #include <utility>
 
 #include <tcsolve/distributed/ops.hpp>
+#include <tcsolve/kernels/operation_facts.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
@@ -28,6 +30,10 @@ OuterPart::OuterPart(Context& ctx, std::shared_ptr<DistributedMatrix const> a)
 }
 
 void OuterPart::take(Context& ctx) {
+  // Few rows, each a chain of loads: as many threads as there are.
+  Csr<double> const& all = matrix_->outer();
+  if (ctx.device() != nullptr)
+    shift_ = std::countr_zero(unsigned(lanes_for(all.rows, all.entries(), 128, 256)));
   Csr<double> outer = matrix_->outer(), transposed = outer_transposed(*matrix_);
   if (outer_) {
     outer_->update_values(ctx, std::move(outer));
@@ -40,15 +46,24 @@ void OuterPart::take(Context& ctx) {
 
 void OuterPart::add(Context& ctx, double alpha, Out<double> y) {
   CsrView<double> const& a = outer_->view();
-  halo_.end(ctx, AddOuterRows{std::int64_t{a.rows} * y.cols, alpha, a, rows_.data(), {}, y});
+  halo_.end(
+      ctx,
+      AddOuterRows{std::int64_t{a.rows} * y.cols << shift_, alpha, a, rows_.data(), shift_, {}, y});
 }
 
 void OuterPart::add_dot(Context& ctx, double alpha, In<double> x, Out<double> y, double const* own,
                         double* sigma) {
   CsrView<double> const& a = outer_->view();
-  halo_.end(ctx,
-            AddOuterRowsDot{
-                std::int64_t{a.rows} + 1, alpha, a, rows_.data(), {}, x.data, y.data, own, sigma});
+  halo_.end(ctx, AddOuterRowsDot{(std::int64_t{a.rows} << shift_) + 1,
+                                 alpha,
+                                 a,
+                                 rows_.data(),
+                                 shift_,
+                                 {},
+                                 x.data,
+                                 y.data,
+                                 own,
+                                 sigma});
 }
 
 void OuterPart::transposed(Context& ctx, In<double> x, double* h) const {

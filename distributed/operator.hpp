@@ -42,6 +42,7 @@ class OuterPart {
   std::shared_ptr<DistributedMatrix const> matrix_;
   Halo halo_;
   Array<Index> rows_;
+  int shift_ = 0;  // 2^shift threads share a row
   std::optional<CsrStorage<double>> outer_, transposed_;
 };
 

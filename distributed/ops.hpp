@@ -30,30 +30,36 @@ struct Arrived {
       return from[e];
 #endif
     }
-    /// sum_j a_kj h_j, h a row-major block, of which column c is meant. Several values are looked
-    /// for at once.
-    TCSOLVE_HD double row(CsrView<double> const& a, std::int64_t k, Index cols, Index c) const {
+    /// sum_j a_kj h_j, h a row-major block, of which column c is meant: on a device by 2^shift
+    /// threads, in the first of them. Several values are looked for at once.
+    TCSOLVE_HD double row(CsrView<double> const& a, std::int64_t k, Index cols, Index c,
+                          [[maybe_unused]] int lane, [[maybe_unused]] int shift) const {
       double sum = 0;
       Offset const end = a.offsets[k + 1];
 #if defined(__CUDA_ARCH__)
       constexpr int ahead = 4;
-      for (Offset p = a.offsets[k]; p < end; p += ahead) {
+      for (Offset first = a.offsets[k] + lane; first < end; first += ahead << shift) {
         std::int64_t place[ahead];
+        double value[ahead];
         cuda::Post post[ahead];
 #pragma unroll
-        for (int u = 0; u < ahead; ++u)
-          place[u] = std::int64_t{a.columns[p + u < end ? p + u : p]} * cols + c;
+        for (int u = 0; u < ahead; ++u) {
+          Offset const p = first + (u << shift), there = p < end ? p : first;
+          place[u] = std::int64_t{a.columns[there]} * cols + c;
+          value[u] = a.values[there];
+        }
 #pragma unroll
         for (int u = 0; u < ahead; ++u) post[u] = look(in, place[u]);
 #pragma unroll
         for (int u = 0; u < ahead; ++u)
-          if (p + u < end) sum += a.values[p + u] * wait_for(in, place[u], post[u]);
+          if (first + (u << shift) < end) sum += value[u] * wait_for(in, place[u], post[u]);
       }
+      return cuda::sum_of_lanes(sum, shift);
 #else
       for (Offset p = a.offsets[k]; p < end; ++p)
         sum += a.values[p] * from[std::int64_t{a.columns[p]} * cols + c];
-#endif
       return sum;
+#endif
     }
   };
   TCSOLVE_HD bool open(Coefficients& h) const {
@@ -125,24 +131,27 @@ struct KeepHalo {
   TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
 };
 
-/// y_{rows_k} += alpha sum_j a_kj h_j, h a row-major block.
+/// y_{rows_k} += alpha sum_j a_kj h_j, h a row-major block. An element is one of the 2^shift
+/// threads that share a row on a device.
 struct AddOuterRows {
   static constexpr char const* name = "add_outer_rows";
   static constexpr bool long_elements = true, spread = true;
-  std::int64_t n;  ///< rows of a times columns
+  std::int64_t n;  ///< rows of a times columns, times 2^shift
   double alpha;
   CsrView<double> a;
   Index const* rows;
+  int shift;  ///< 0 on the host
   Arrived h;
   Elements<double> y;
   using Coefficients = Arrived::Coefficients;
   TCSOLVE_HD bool prepare(Frame, Coefficients& came) const { return h.open(came); }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& came, double*) const {
     Index const cols = y.cols;
-    std::int64_t const k = cols == 1 ? e : row_of_element(e, cols);
-    auto const c = static_cast<Index>(e - k * cols);
-    double& at = y[std::int64_t{rows[k]} * cols + c];
-    at += alpha * came.row(a, k, cols, c);
+    std::int64_t const i = e >> shift, k = cols == 1 ? i : row_of_element(i, cols);
+    auto const c = static_cast<Index>(i - k * cols);
+    int const lane = static_cast<int>(e & ((1 << shift) - 1));
+    double const sum = came.row(a, k, cols, c, lane, shift);
+    if (lane == 0) y[std::int64_t{rows[k]} * cols + c] += alpha * sum;
   }
   TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
   void const* gathered() const { return y.data; }
@@ -155,10 +164,11 @@ struct AddOuterRowsDot {
   static constexpr char const* name = "add_outer_rows_dot";
   static constexpr bool long_elements = true, spread = true;
   static constexpr int sums = 1;
-  std::int64_t n;  ///< rows of a, and one element for *own
+  std::int64_t n;  ///< rows of a, times 2^shift, and one element for *own
   double alpha;
   CsrView<double> a;
   Index const* rows;
+  int shift;
   Arrived h;
   double const* x;
   double* y;
@@ -166,14 +176,18 @@ struct AddOuterRowsDot {
   double* sigma;
   using Coefficients = Arrived::Coefficients;
   TCSOLVE_HD bool prepare(Frame, Coefficients& came) const { return h.open(came); }
-  TCSOLVE_HD void element(std::int64_t k, Coefficients const& came, double* sum) const {
-    if (k == n - 1) {
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& came, double* sum) const {
+    if (e == n - 1) {
       sum[0] += *own;
       return;
     }
-    double const part = alpha * came.row(a, k, 1, 0);
-    y[rows[k]] += part;
-    sum[0] += x[rows[k]] * part;
+    std::int64_t const k = e >> shift;
+    int const lane = static_cast<int>(e & ((1 << shift) - 1));
+    Index const i = rows[k];
+    double const yi = y[i], xi = x[i], part = alpha * came.row(a, k, 1, 0, lane, shift);
+    if (lane > 0) return;
+    y[i] = yi + part;
+    sum[0] += xi * part;
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     h.close(f);

@@ -118,6 +118,7 @@ struct Format {
     bool dot = false;         ///< <x, A x> is made in the pass that makes A x
     bool transpose = false;   ///< A^T x
     bool persistent = false;  ///< the persistent kernel has the product, values and vectors in FP64
+    double cache_share = 2;   ///< and up to how often what the cache holds (OpFacts::cache_share)
     bool columns = true;      ///< A X with any number of columns
   } can;
 

@@ -10,6 +10,9 @@
 ///     T const** input();             // where a product keeps its x, which may be replaced
 ///     std::optional<DiagonalScaling> scaling() const;  // it makes y = D x and nothing else
 ///     std::span<std::byte const> table() const;   // small, and read for every element
+///     static constexpr double cache_share = 4;  // a step with this operation may be one kernel while
+///                                               // it touches at most so often what the cache holds;
+///                                               // default 2, and no limit where it loads apart
 ///     static constexpr bool spread = true;  // its elements are not the rows of the loop: they are
 ///                                           // shared out evenly, and what an element writes may
 ///                                           // lie in the rows of another team
@@ -17,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -38,6 +42,12 @@ struct OpFacts {
   static constexpr bool gathers = requires(V const& op) { op.gathered(); };
   static constexpr bool only_sums = requires { V::only_sums; };
   static constexpr bool spread = requires { V::spread; };
+  static constexpr double cache_share = [] {
+    if constexpr (requires { V::cache_share; })
+      return double(V::cache_share);
+    else
+      return OpTraits<V>::loads_apart ? std::numeric_limits<double>::infinity() : 2.0;
+  }();
 
   static void const* gathered(V const& op) {
     if constexpr (gathers)

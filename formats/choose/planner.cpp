@@ -9,7 +9,6 @@
 
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/kernels/loop/instruction.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
@@ -36,8 +35,7 @@ bool multiplies_in_loop(Format const& format, PlanRequest const& request) {
 }
 
 /// A step as one kernel; 0 where it is not offered. What a step touches beyond the cache comes from
-/// the memory; a loop is one kernel up to persistent_share times the cache
-/// (solvers/loop/execution).
+/// the memory; a loop is one kernel up to the format's share of the cache (solvers/loop/execution).
 double persistent_step(Format const& format, double bytes, Features const& f,
                        PlanRequest const& request, CostTable const& table) {
   RatesByType const& rates = table.of(format.name);
@@ -45,7 +43,7 @@ double persistent_step(Format const& format, double bytes, Features const& f,
   double const touched = bytes / 1e6 + step_vectors * vector;
   double const counted = bytes / 1e6 + loop_vectors * vector;
   if (rates.persistent == 0 || !request.persistent || request.columns > 1 ||
-      !multiplies_in_loop(format, request) || counted > persistent_share * table.cache)
+      !multiplies_in_loop(format, request) || counted > format.can.cache_share * table.cache)
     return 0;
   double const near = std::min(touched, table.cache);
   return rates.persistent + rates.persistent_stream * near + table.pass_stream * (touched - near);

@@ -93,7 +93,7 @@ Format dia_format() {
           .doc =
               "diagonals, of a symmetric matrix the lower ones: for grids and stencils; one pass "
               "with <x, A x>; no transpose",
-          .can = {.dot = true, .persistent = true},
+          .can = {.dot = true, .persistent = true, .cache_share = dia_cache_share},
           .refuses = refuses,
           .layout = layout,
           .estimate = estimate,

@@ -52,6 +52,10 @@ TCSOLVE_HD auto dia_row(DiaView<S> const& a, std::int64_t row, X x, std::int64_t
   return sum;
 }
 
+/// OpFacts::cache_share of the products: a thread of the persistent kernel has the loads of four
+/// rows on their way, as many as the memory answers at once (docs/results/cg-h200.md).
+constexpr double dia_cache_share = 4;
+
 /// Threads that share a row by diagonals, eight at a time: as long as few of the threads have a row
 /// (two of them where half have one: 10.4 instead of 9.8 us a step of CG, 33k rows).
 template <class S>
@@ -70,6 +74,7 @@ std::span<std::byte const> list_of_diagonals(DiaView<S> const& a) {
 template <class S, class T>
 struct DiaMultiply {
   static constexpr char const* name = "dia_multiply";
+  static constexpr double cache_share = dia_cache_share;
   std::int64_t n;  ///< rows times columns of y
   T alpha;
   DiaView<S> a;
@@ -93,6 +98,7 @@ struct DiaMultiply {
 template <class S, class T>
 struct DiaMultiplyDot {
   static constexpr char const* name = "dia_multiply_dot";
+  static constexpr double cache_share = dia_cache_share;
   static constexpr int sums = 1;
   std::int64_t n;
   T alpha;

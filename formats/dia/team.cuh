@@ -7,10 +7,55 @@
 
 namespace tcsolve::cuda {
 
+/// sum_r += the entries of row i + r step in four diagonals times x: dia_add() of several rows, all
+/// of whose loads are on their way at once. Rows from `end` on are read as row i, and mean nothing.
+template <int rows, class S, class X, class T>
+__device__ __forceinline__ void add_to_rows(DiaView<S> const& a, DiaDiagonal const* diagonals,
+                                            Index i, Index step, Index end, X x,
+                                            std::int64_t stride, T (&sum)[rows]) {
+  S value[4][rows];
+  T xj[4][rows];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    DiaDiagonal const d = diagonals[k];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      Index const row = i + r * step < end ? i + r * step : i;
+      value[k][r] = read_only(a.values + d.start + min(row, d.last));
+      xj[k][r] = x[std::int64_t{min(max(row + d.offset, 0), a.cols - 1)} * stride];
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < 4; ++k)
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (!is_padding(value[k][r])) sum[r] += T(value[k][r]) * xj[k][r];
+}
+
+/// write(i, x_i, sum over row i of a_ij x_j) with a thread for several rows: a block alone on its
+/// multiprocessor waits for loads, the longer the fewer of them it has on their way.
+template <int rows, class S, class X, class Team, class Write>
+__device__ void each_of_many_rows(DiaView<S> const& a, X x, std::int64_t stride, Team const& team,
+                                  Write const& write) {
+  using T = std::remove_cvref_t<decltype(x[0])>;
+  auto const end = static_cast<Index>(team.end);
+  for (auto i = static_cast<Index>(team.begin + threadIdx.x); i < end; i += rows * Team::threads) {
+    T sum[rows] = {};
+    for (Index k = 0; k < a.count; k += 4)
+      add_to_rows(a, a.diagonals + k, i, Team::threads, end, x, stride, sum);
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (Index const row = i + r * Team::threads; row < end) write(row, x[row * stride], sum[r]);
+  }
+}
+
 /// write(i, x_i, sum over row i of a_ij x_j), `lanes` threads a row.
 template <class S, class X, class Team, class Write>
 __device__ void each_row(DiaView<S> const& a, X x, std::int64_t stride, int lanes, Team const& team,
                          Write const& write) {
+  if (team.end - team.begin > 2 * Team::threads)
+    return each_of_many_rows<4>(a, x, stride, team, write);
+  if (team.end - team.begin > Team::threads) return each_of_many_rows<2>(a, x, stride, team, write);
   RowShare<Team> const share(lanes);
   for (std::int64_t base = team.begin + share.first_of_warp(); base < team.end;
        base += share.stride) {

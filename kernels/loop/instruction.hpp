@@ -33,11 +33,4 @@ struct Instruction {
   TCSOLVE_HD bool points(int word) const { return (pointers >> word & 1) != 0; }
 };
 
-/// A persistent loop wins while a step touches no more than so often what the device's cache holds
-/// (docs/results/cg-h200.md).
-constexpr double persistent_share = 2;
-/// The same over ranks of devices, whose graph has more and longer kernels
-/// (docs/results/two-gpus.md).
-constexpr double persistent_share_of_ranks = 4;
-
 }  // namespace tcsolve

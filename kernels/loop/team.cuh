@@ -75,29 +75,48 @@ __device__ void add_up(double const (&sum)[sums], Instruction const& in, Team& t
   team.template exchange<V>(sums, in.publish);
 }
 
-/// f(i) for the elements of op that are this thread's.
-template <class V, class Team, class F>
-__device__ void each_element(V const& op, Team const& team, F const& f) {
+/// The elements of op that are this thread's, `sum` of them. Those that are spread go to the blocks
+/// by warps. Of others several are loaded at once, where op loads apart: a block alone on its
+/// multiprocessor waits for memory, the longer the less it has asked for.
+template <class V, class Team, class C>
+__device__ void each_element(V const& op, C const& c, Team const& team, double* sum) {
+  constexpr int threads = Team::threads;
   if constexpr (OpFacts<V>::spread) {
-    std::int64_t const step = std::int64_t{gridDim.x} * Team::threads;
-    for (std::int64_t i = std::int64_t{blockIdx.x} * Team::threads + threadIdx.x; i < op.n;
-         i += step)
-      f(i);
-  } else if (op.n > 0) {
-    for (std::int64_t i = team.begin + threadIdx.x; i < team.end; i += Team::threads) f(i);
+    std::int64_t const warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
+    std::int64_t const step = std::int64_t{gridDim.x} * threads;
+    for (std::int64_t i = warp * 32 + threadIdx.x % 32; i < op.n; i += step) op.element(i, c, sum);
+    return;
   }
+  if (op.n == 0) return;
+  std::int64_t i = team.begin + threadIdx.x;
+  if constexpr (OpTraits<V>::loads_apart) {
+    constexpr int ahead = sizeof(typename V::Loaded) <= 6 * sizeof(double) ? 4 : 2;
+    if (team.end - team.begin > threads)
+      for (; i < team.end; i += ahead * threads) {
+        typename V::Loaded loaded[ahead];
+#pragma unroll
+        for (int u = 0; u < ahead; ++u)
+          loaded[u] = op.load(i + u * threads < team.end ? i + u * threads : i, c);
+#pragma unroll
+        for (int u = 0; u < ahead; ++u)
+          if (i + u * threads < team.end) op.element(i + u * threads, loaded[u], c, sum);
+      }
+  }
+  for (; i < team.end; i += threads) op.element(i, c, sum);
 }
 
 /// The operands by value: in registers they need not be read again after every store.
 template <class V, class Team>
 __device__ void run(V const op, Instruction const& in, Frame f, bool stopped, Team& team) {
   using Traits = OpTraits<V>;
+  if constexpr (OpFacts<V>::spread && !Traits::finishes)
+    if (blockIdx.x * 32 >= op.n) return;  // nothing for this block
   typename CoefficientsOf<V>::type c{};
   bool go = !stopped || Traits::always;
   if constexpr (Traits::prepares) go = go && op.prepare(f, c);
   if (go) {
     double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
-    each_element(op, team, [&](std::int64_t i) { op.element(i, c, sum); });
+    each_element(op, c, team, sum);
     if constexpr (OpFacts<V>::spread && Traits::sums > 0)
       if (threadIdx.x == 0) sum[0] += team.memory.held;
     if constexpr (Traits::sums > 0) add_up<V>(sum, in, team);

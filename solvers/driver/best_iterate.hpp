@@ -42,14 +42,12 @@ template <class T>
 struct Iterate {
   T *x, *kept;
 
-  /// x += a p for element i, after x has been copied where it is to be kept; returns x. p holds
-  /// anything where a = 0.
-  TCSOLVE_HD T advance(std::int64_t i, double a, bool keep, T const* p) const {
-    if (a == 0) return x[i];
-    if (keep && kept != nullptr) kept[i] = x[i];
-    T const now = T(double(x[i]) + a * double(p[i]));
-    x[i] = now;
-    return now;
+  /// x += a p for element i, of which x and p have been loaded, after x has been copied where it is
+  /// to be kept; returns x. p is anything where a = 0.
+  TCSOLVE_HD T advance(std::int64_t i, double a, bool keep, T xi, T pi) const {
+    if (a == 0) return xi;
+    if (keep && kept != nullptr) kept[i] = xi;
+    return x[i] = T(double(xi) + a * double(pi));
   }
 };
 
@@ -70,7 +68,7 @@ struct Advance {
     return c.a != 0;
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    it.advance(i, c.a, c.keep, p);
+    it.advance(i, c.a, c.keep, it.x[i], p[i]);
   }
   TCSOLVE_HD void finish(Frame, double const*) const { *a = *keep = 0; }
 };

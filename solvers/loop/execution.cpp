@@ -30,9 +30,14 @@ void pause() {
   while (seconds_since(start) < 1e-6) {}
 }
 
-/// Steps of a persistent loop beside other Contexts before it lets them in: some 10 ms, of which
-/// the pause is less than a hundredth.
+/// Steps of a persistent loop beside other Contexts before it lets them in, of one whose step
+/// touches half of what the cache holds, at most: some 10 ms, of which the pause is less than a
+/// hundredth.
 constexpr std::int32_t persistent_turn = 1024;
+
+/// Over ranks of devices a graph has two more kernels a step, and each waits for the others: one
+/// kernel wins for so much longer (docs/results/two-gpus.md).
+constexpr double share_of_ranks = 4;
 
 /// Whether all that has been submitted to the device has finished.
 bool device_idle(Context& ctx) {
@@ -88,11 +93,15 @@ void Loop::choose(Context& ctx, Execution wanted, Body const& facts) {
   use_graph_ = false;
   wanted_ = wanted;
   round_ = steps_a_round(facts.cycle);
+  turn_ = persistent_turn;
   bool const timed = dynamic_cast<TimingListener*>(ctx.range_listener()) != nullptr;
   if (ctx.device() == nullptr || wanted == Execution::eager || timed) return;
   Communicator& ranks = ctx.communicator();
-  double const share = ranks.extends_sums() ? persistent_share_of_ranks : persistent_share;
-  bool const large = ranks.agree(!(facts.bytes <= share * static_cast<double>(ctx.cache_bytes())));
+  double const share = cache_share(body_) * (ranks.extends_sums() ? share_of_ranks : 1);
+  auto const cache = static_cast<double>(ctx.cache_bytes());
+  bool const large = ranks.agree(!(facts.bytes <= share * cache));
+  if (facts.bytes > cache / 2)
+    turn_ = static_cast<std::int32_t>(std::max(16.0, persistent_turn * (cache / 2 / facts.bytes)));
   if (wanted == Execution::persistent || (wanted == Execution::automatic && !large)) {
     std::string why;
     try {
@@ -161,7 +170,7 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     std::int32_t steps = std::min(limits.steps - drained, capacity);
     // A persistent kernel occupies the whole device: it pauses now and then for other Contexts.
     if (persistent_ && !now.over_ranks && cuda::shared(*ctx.device()))
-      steps = std::min(steps, persistent_turn);
+      steps = std::min(steps, turn_);
     if (between.adapt)
       steps = static_cast<std::int32_t>(
           std::min<double>(steps, std::max(1.0, std::ceil(between.adapt(drained)))));

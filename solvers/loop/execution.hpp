@@ -129,7 +129,8 @@ class Loop {
   Recording body_;
   Arena captured_;  // the workspace of what a graph replays
   Execution wanted_ = Execution::automatic;
-  int round_ = 1;  // steps that a graph repeats at once
+  int round_ = 1;          // steps that a graph repeats at once
+  std::int32_t turn_ = 1;  // steps of one kernel before it lets other Contexts in
   bool use_graph_ = false;
   Moments moments_;
   Index told_ = 0;                // the last iteration that observers were given

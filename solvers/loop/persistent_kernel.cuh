@@ -132,7 +132,7 @@ struct RanksTeam : GridTeam {
   __device__ void exchange(int count, bool publish) {
     if (count == 0) return GridTeam::exchange<V>(0, publish);
     static_assert(!OpTraits<V>::maximum);
-    constexpr int words = max_blocks / 32;
+    constexpr int words = 2 * max_blocks / 32;  // the posts of two ranks at once
     TeamMemory<threads>& s = memory;
     int const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int const all = static_cast<int>(gridDim.x) * ranks;

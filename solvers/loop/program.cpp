@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include <tcsolve/core/error.hpp>
@@ -30,6 +31,7 @@ struct Facts {
   std::int64_t n;
   bool gathers, only_sums, spread, finishes;
   int sums;
+  double cache_share;
   Index columns;
   void const* gathered;
   std::optional<DiagonalScaling> scaling;
@@ -60,6 +62,7 @@ Facts facts_of(int position, std::byte const* operands) {
           .spread = Of::spread,
           .finishes = OpTraits<V>::finishes,
           .sums = Of::sum_count(op),
+          .cache_share = Of::cache_share,
           .columns = Of::columns(op),
           .gathered = Of::gathered(op),
           .scaling = Of::scaling(op),
@@ -261,6 +264,14 @@ LoopProgram loop_program(Recording const& body, int blocks, int block, std::span
   if (of_doubles.why.empty()) return of_doubles;
   LoopProgram of_floats = program_of<float>(body, blocks, block, own);
   return of_floats.why.empty() ? of_floats : of_doubles;
+}
+
+double cache_share(Recording const& body) {
+  double least = std::numeric_limits<double>::infinity();
+  for (Command const& command : body.commands)
+    for (auto const& found : {find(LoopOps<double>{}, command), find(LoopOps<float>{}, command)})
+      if (found && found->n > 0 && !found->spread) least = std::min(least, found->cache_share);
+  return least;
 }
 
 BatchList batch_program(Recording const& recording, bool repeats) {

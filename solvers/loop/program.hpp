@@ -83,6 +83,10 @@ struct LoopProgram {
 LoopProgram loop_program(Recording const& body, int blocks, int block,
                          std::span<void* const> own = {});
 
+/// How often what the cache holds a step may touch as one kernel: the least of its operations'
+/// (OpFacts::cache_share).
+double cache_share(Recording const& body);
+
 /// A recording for the teams of a batch; `repeats`: it is run over and over, so its end meets its
 /// beginning. Throws Unsupported, naming the command, for one that is not in BatchOps.
 struct BatchList {

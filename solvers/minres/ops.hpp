@@ -72,10 +72,18 @@ struct Lanczos {
     c.b = s->gamma / s->gamma_prev;
     return true;
   }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    T now = v[i];
-    v[i] = T(double(q[i]) - c.a * double(now) - c.b * double(v_prev[i]));
-    v_prev[i] = now;
+  struct Loaded {
+    T v, q, v_prev;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t i, Coefficients const&) const {
+    return {v[i], q[i], v_prev[i]};
+  }
+  TCSOLVE_HD void element(std::int64_t i, Loaded const& l, Coefficients const& c, double*) const {
+    v[i] = T(double(l.q) - c.a * double(l.v) - c.b * double(l.v_prev));
+    v_prev[i] = l.v;
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    element(i, load(i, c), c, sum);
   }
 };
 
@@ -133,15 +141,24 @@ struct MinresUpdate {
     return true;
   }
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const { return rotate(f, c); }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
-    double const x = double(it.advance(i, c.a, c.keep, w));
-    T old = w[i];
-    double now = (double(z[i]) - c.a3 * double(w_prev[i]) - c.a2 * double(old)) / c.a1;
-    w_prev[i] = old;
+  struct Loaded {
+    T x, w, w_prev, z, zn;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t i, Coefficients const&) const {
+    return {it.x[i], w[i], w_prev[i], z[i], zn[i]};
+  }
+  TCSOLVE_HD void element(std::int64_t i, Loaded const& l, Coefficients const& c,
+                          double* sum) const {
+    double const x = double(it.advance(i, c.a, c.keep, l.x, l.w));
+    double const now = (double(l.z) - c.a3 * double(l.w_prev) - c.a2 * double(l.w)) / c.a1;
+    w_prev[i] = l.w;
     w[i] = T(now);
     double const next = double(T(x + c.step * double(T(now))));
     sum[0] += next * next;
-    z[i] = T(double(zn[i]) * c.scale);
+    z[i] = T(double(l.zn) * c.scale);
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    element(i, load(i, c), c, sum);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     Coefficients c{};

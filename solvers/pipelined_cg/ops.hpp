@@ -106,13 +106,22 @@ struct GearUpdate {
   T* r;
   using Coefficients = OneReductionStep;
   TCSOLVE_HD bool prepare(Frame f, Coefficients& c) const { return c.prepare(f, *scalars); }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    it.advance(i, c.a, c.keep, p);
-    T pi = c.beta == 0 ? u[i] : T(double(u[i]) + c.beta * double(p[i]));
-    T si = c.beta == 0 ? w[i] : T(double(w[i]) + c.beta * double(s[i]));
+  struct Loaded {
+    T u, w, p, s, x, r;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t i, Coefficients const&) const {
+    return {u[i], w[i], p[i], s[i], it.x[i], r[i]};
+  }
+  TCSOLVE_HD void element(std::int64_t i, Loaded const& l, Coefficients const& c, double*) const {
+    it.advance(i, c.a, c.keep, l.x, l.p);
+    T pi = c.beta == 0 ? l.u : T(double(l.u) + c.beta * double(l.p));
+    T si = c.beta == 0 ? l.w : T(double(l.w) + c.beta * double(l.s));
     p[i] = pi;
     s[i] = si;
-    r[i] = T(double(r[i]) - c.alpha * double(si));
+    r[i] = T(double(l.r) - c.alpha * double(si));
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    element(i, load(i, c), c, sum);
   }
   TCSOLVE_HD void finish(Frame f, double const*) const {
     OneReductionScalars& now = *scalars;
@@ -174,19 +183,31 @@ struct PipelinedUpdate {
       return f.raise(Stop::replacement, Cause::none, s.gap_r);
     return c.prepare(f, s);
   }
-  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
-    auto next = [&](T const* a, T* b) {  // b = a + beta b; b is not read in the first step
-      return b[i] = c.beta == 0 ? a[i] : T(double(a[i]) + c.beta * double(b[i]));
+  struct Loaded {
+    T m, Am, z, q, s, p, x, r, u, w, d;
+  };
+  TCSOLVE_HD Loaded load(std::int64_t i, Coefficients const&) const {
+    return {m[i], Am[i], z[i], q[i], s[i], p[i], it.x[i], r[i], u[i], w[i], M.at(i)};
+  }
+  TCSOLVE_HD void element(std::int64_t i, Loaded const& l, Coefficients const& c,
+                          double* sum) const {
+    auto next = [&](T a, T b) {  // a + beta b; b is anything in the first step
+      return c.beta == 0 ? a : T(double(a) + c.beta * double(b));
     };
-    auto less = [&](T* a, T b) { return double(a[i] = T(double(a[i]) - c.alpha * double(b))); };
-    double const before = double(it.advance(i, c.a, c.keep, p));
-    T zi = next(Am, z), qi = next(m, q), si = next(w, s), pi = next(u, p);
+    auto less = [&](T a, T b) { return T(double(a) - c.alpha * double(b)); };
+    double const before = double(it.advance(i, c.a, c.keep, l.x, l.p));
+    T const zi = next(l.Am, l.z), qi = next(l.m, l.q), si = next(l.w, l.s), pi = next(l.u, l.p);
+    T const rn = less(l.r, si), un = less(l.u, qi), wn = less(l.w, zi);
+    z[i] = zi, q[i] = qi, s[i] = si, p[i] = pi, r[i] = rn, u[i] = un, w[i] = wn;
     double const xi = double(T(before + c.alpha * double(pi)));  // as the next pass will write it
-    double ri = less(r, si), ui = less(u, qi), wi = less(w, zi);
-    if (next_m != nullptr) next_m[i] = T(M(i, wi));
+    double const ri = double(rn), ui = double(un), wi = double(wn);
+    if (next_m != nullptr) next_m[i] = T(M.times(l.d, wi));
     sum[0] += ri * ui, sum[1] += wi * ui, sum[2] += double(si) * ui, sum[3] += ri * ri;
     sum[4] += xi * xi, sum[5] += double(pi) * double(pi);
     sum[6] += ui * ui, sum[7] += double(qi) * double(qi);
+  }
+  TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
+    element(i, load(i, c), c, sum);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     Coefficients c{};

@@ -46,6 +46,7 @@ class PersistentProgram : public ::testing::TestWithParam<ProgramCase> {
         ctx_->record([&](Context& c) { A->apply_dot(c, x.in(), y.view(), sigma.data()); });
     LoopProgram const loop = loop_program(step, 10, 512);
     EXPECT_EQ(loop.why.empty(), !loop.list.empty()) << loop.why;
+    if (loop.why.empty()) EXPECT_EQ(cache_share(step), GetParam().format->can.cache_share);
     return loop.why;
   }
 

@@ -296,6 +296,35 @@ TEST_P(DeviceRanks, AFaultOfOneEndsTheWaitOfAll) {
   EXPECT_LT(seconds_since(started), timeout);
 }
 
+/// An observer of one rank throws while the loops of both run.
+TEST_P(DeviceRanks, AFaultBesideALoopEndsAll) {
+  Csr<double> const a = generate(Poisson7Params{.n = 30, .coefficient = Coefficient::random});
+  auto const at = stretches(a.rows, 2, Deal::even);
+  for (std::string const execution : {"eager", "graph", "persistent"}) {
+    SCOPED_TRACE(execution);
+    auto const started = std::chrono::steady_clock::now();
+    auto const faulty = [&](Context& ctx, int r) {
+      LinearSolver solver(ctx, SolverOptions::from_yaml(
+                                   cat("solver: {type: cg, rtol: 0, atol: 1.0e-300, max_iters: ",
+                                       "100000000, stagnation_window: 0, execution: ", execution,
+                                       "}\npreconditioner: {type: jacobi}\n")));
+      solver.set_matrix(deal_rows(ctx, a, at));
+      std::vector<double> b(static_cast<std::size_t>(at[r + 1] - at[r]), 1.0), x(b.size());
+      SolveCall call;
+      if (r == 1)
+        call.progress = [](IterationEvent const& e) {
+          if (e.iteration >= 5) throw MatrixError("a fault");
+          return true;
+        };
+      auto const n = static_cast<Index>(b.size());
+      solver.solve(vector_view(b.data(), n).operator In<double>(), vector_view(x.data(), n), call);
+      ctx.communicator().agree(false);  // where the other one learns of it at the latest
+    };
+    EXPECT_THROW(on_both(faulty), MatrixError);
+    EXPECT_LT(seconds_since(started), timeout);
+  }
+}
+
 TEST_P(DeviceRanks, NewValuesAreThoseOfANewSolver) {
   Csr<double> const a = spd();
   Csr<double> c = a;

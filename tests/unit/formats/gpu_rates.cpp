@@ -107,7 +107,7 @@ TEST(GpuRates, NoProductIsFasterThanTheUnitsOfFp64) {
   EXPECT_EQ(a100.table().rates("csr", Real::f64).product.slots, 0);  // nothing waits for them there
 }
 
-/// The limit of a persistent loop is persistent_share times the device's cache, as in solvers/.
+/// The limit of a persistent loop is the format's share of the device's cache, as in solvers/.
 TEST(GpuRates, PersistentLoopsGoByTheCacheOfTheDevice) {
   EXPECT_EQ(a100.table().cache, 40);
   EXPECT_EQ(rtx4090.table().cache, 72);

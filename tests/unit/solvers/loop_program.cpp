@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/distributed/ops.hpp>
+#include <tcsolve/solvers/cg/ops.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
 #include <tcsolve/solvers/minres/ops.hpp>
 
@@ -178,6 +180,27 @@ TEST(Program, WaitsWhereAGatherMeetsAWrite) {
             ".|p");
 }
 
+/// Where every operation has several elements on their way, the memory is used as by many blocks.
+TEST(Program, IsOneKernelAsFarAsItsOperationsLoadAhead) {
+  Recorded r;
+  CgScalars k{};
+  auto const share = [&](auto&& body) { return cache_share(r.ctx.record(body)); };
+  auto const direction = [&](Context& c) {
+    submit(c, UpdateDirection<double>{r.n, &k, {}, r.v, r.p, r.q});
+  };
+  EXPECT_EQ(share(direction), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(share([&](Context& c) {
+              direction(c);
+              r.product(c, r.p, r.q, nullptr);
+            }),
+            2);
+  EXPECT_EQ(share([&](Context& c) {
+              direction(c);
+              r.axpby(c, r.q, r.p);
+            }),
+            2);
+}
+
 /// A product over ranks of devices, recorded by hand: what is sent, the rows of this rank, the rows
 /// with entries of others. Their sum is one exchange, and what they add to y is seen by whoever has
 /// the row.
@@ -194,9 +217,9 @@ TEST(Program, KeepsTheSumOfOneRankInTheBlocks) {
       submit(c, SendRows{4, places, vector_view<double const>(p, 100, Space::host), {}});
       r.product(c, p, q, dots ? &own : nullptr);
       if (dots)
-        submit(c, AddOuterRowsDot{4, 1, outer, places, {}, p, q, &own, &r.sigma});
+        submit(c, AddOuterRowsDot{4, 1, outer, places, 0, {}, p, q, &own, &r.sigma});
       else
-        submit(c, AddOuterRows{3, 1, outer, places, {}, vector_view(q, 100, Space::host)});
+        submit(c, AddOuterRows{3, 1, outer, places, 0, {}, vector_view(q, 100, Space::host)});
       r.axpby(c, q, r.v);
       r.product(c, r.v, q, nullptr);
     });
