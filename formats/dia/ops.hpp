@@ -54,7 +54,7 @@ TCSOLVE_HD auto dia_row(DiaView<S> const& a, std::int64_t row, X x, std::int64_t
 
 /// OpFacts::cache_share of the products: a thread of the persistent kernel has the loads of four
 /// rows on their way, as many as the memory answers at once (docs/results/cg-h200.md).
-constexpr double dia_cache_share = 4;
+constexpr double dia_cache_share = 5;
 
 /// Threads that share a row by diagonals, eight at a time: as long as few of the threads have a row
 /// (two of them where half have one: 10.4 instead of 9.8 us a step of CG, 33k rows).

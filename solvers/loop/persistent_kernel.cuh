@@ -256,7 +256,8 @@ __global__ void __launch_bounds__(block_size, 1)
     if (stopped && k == 0) break;
     if (list[k].barrier && !stopped) team.template exchange<Add>(0, true);
     pick<LoopOps<T>>(list[k].op, [&]<class V>() {
-      run(*reinterpret_cast<V const*>(list[k].operands), list[k], f, stopped, team);
+      if constexpr (Team::over_ranks || !OpFacts<V>::spread)  // those are what ranks exchange
+        run(*reinterpret_cast<V const*>(list[k].operands), list[k], f, stopped, team);
     });
   }
   for (int k = 0; k < layout.written; ++k)
