@@ -52,8 +52,9 @@ TCSOLVE_HD auto dia_row(DiaView<S> const& a, std::int64_t row, X x, std::int64_t
   return sum;
 }
 
-/// OpFacts::cache_share of the products: a thread of the persistent kernel has the loads of four
-/// rows on their way, as many as the memory answers at once (docs/results/cg-h200.md).
+/// OpFacts::cache_share of the products in FP64: a thread of the persistent kernel has the loads of
+/// four rows on their way, as many as the memory answers at once (docs/results/cg-h200.md). Those
+/// of half as many bytes were not measured.
 constexpr double dia_cache_share = 5;
 
 /// Threads that share a row by diagonals, eight at a time: as long as few of the threads have a row
@@ -74,7 +75,7 @@ std::span<std::byte const> list_of_diagonals(DiaView<S> const& a) {
 template <class S, class T>
 struct DiaMultiply {
   static constexpr char const* name = "dia_multiply";
-  static constexpr double cache_share = dia_cache_share;
+  static constexpr double cache_share = sizeof(T) == 8 ? dia_cache_share : 2;
   std::int64_t n;  ///< rows times columns of y
   T alpha;
   DiaView<S> a;
@@ -98,7 +99,7 @@ struct DiaMultiply {
 template <class S, class T>
 struct DiaMultiplyDot {
   static constexpr char const* name = "dia_multiply_dot";
-  static constexpr double cache_share = dia_cache_share;
+  static constexpr double cache_share = sizeof(T) == 8 ? dia_cache_share : 2;
   static constexpr int sums = 1;
   std::int64_t n;
   T alpha;

@@ -32,44 +32,30 @@ __device__ __forceinline__ void add_to_rows(DiaView<S> const& a, DiaDiagonal con
       if (!is_padding(value[k][r])) sum[r] += T(value[k][r]) * xj[k][r];
 }
 
-/// y = alpha A x + beta y in rows begin to end, several of them a thread: a block alone on its
-/// multiprocessor waits for loads, the longer the fewer of them it has on their way. Returns this
-/// thread's part of <x, y>. A function of its own, so that its registers are nobody else's.
-template <int rows, int threads, class S, class X, class T>
-__device__ __noinline__ double multiply_many_rows(DiaView<S> a, X x, std::int64_t stride,
-                                                  Index begin, Index end, T alpha, T beta, T* y) {
-  double dot = 0;
-  for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += rows * threads) {
+/// write(i, x_i, sum over row i of a_ij x_j) with a thread for several rows: a block alone on its
+/// multiprocessor waits for loads, the longer the fewer of them it has on their way.
+template <int rows, class S, class X, class Team, class Write>
+__device__ void each_of_many_rows(DiaView<S> const& a, X x, std::int64_t stride, Team const& team,
+                                  Write const& write) {
+  using T = std::remove_cvref_t<decltype(x[0])>;
+  auto const end = static_cast<Index>(team.end);
+  for (auto i = static_cast<Index>(team.begin + threadIdx.x); i < end; i += rows * Team::threads) {
     T sum[rows] = {};
     for (Index k = 0; k < a.count; k += 4)
-      add_to_rows(a, a.diagonals + k, i, threads, end, x, stride, sum);
+      add_to_rows(a, a.diagonals + k, i, Team::threads, end, x, stride, sum);
 #pragma unroll
     for (int r = 0; r < rows; ++r)
-      if (Index const row = i + r * threads; row < end) {
-        T const yi = beta == T(0) ? alpha * sum[r] : alpha * sum[r] + beta * y[row];
-        y[row] = yi;
-        dot += double(x[row * stride]) * double(yi);
-      }
+      if (Index const row = i + r * Team::threads; row < end) write(row, x[row * stride], sum[r]);
   }
-  return dot;
-}
-/// The same where the team has so many rows; false where it has few.
-template <class S, class X, class T, class Team>
-__device__ bool multiply_many(DiaView<S> const& a, X x, std::int64_t stride, T alpha, T beta, T* y,
-                              Team const& team, double& dot) {
-  constexpr int threads = Team::threads;
-  auto const begin = static_cast<Index>(team.begin), end = static_cast<Index>(team.end);
-  if (end - begin <= threads) return false;
-  dot = end - begin > 2 * threads
-            ? multiply_many_rows<4, threads>(a, x, stride, begin, end, alpha, beta, y)
-            : multiply_many_rows<2, threads>(a, x, stride, begin, end, alpha, beta, y);
-  return true;
 }
 
 /// write(i, x_i, sum over row i of a_ij x_j), `lanes` threads a row.
 template <class S, class X, class Team, class Write>
 __device__ void each_row(DiaView<S> const& a, X x, std::int64_t stride, int lanes, Team const& team,
                          Write const& write) {
+  if (team.end - team.begin > 2 * Team::threads)
+    return each_of_many_rows<4>(a, x, stride, team, write);
+  if (team.end - team.begin > Team::threads) return each_of_many_rows<2>(a, x, stride, team, write);
   RowShare<Team> const share(lanes);
   for (std::int64_t base = team.begin + share.first_of_warp(); base < team.end;
        base += share.stride) {
@@ -86,10 +72,6 @@ __device__ void run(DiaMultiply<S, T> const op, Instruction const& in, Frame, bo
                     Team& team) {
   if (stopped) return;
   with_gathered(in, op.x.data, [&](auto x) {
-    double dot;
-    if (op.y.packed &&
-        multiply_many(op.a, x, op.x.row_stride, op.alpha, op.beta, op.y.data, team, dot))
-      return;
     each_row(op.a, x, op.x.row_stride, in.lanes, team, [&](std::int64_t i, T, T sum) {
       op.y[i] = op.beta == T(0) ? op.alpha * sum : op.alpha * sum + op.beta * op.y[i];
     });
@@ -101,12 +83,11 @@ __device__ void run(DiaMultiplyDot<S, T> const op, Instruction const& in, Frame 
                     Team& team) {
   if (stopped) return;
   double sigma[1] = {};
-  if (!multiply_many(op.a, op.x, 1, op.alpha, T(0), op.y, team, sigma[0]))
-    each_row(op.a, op.x, 1, in.lanes, team, [&](std::int64_t i, T own, T sum) {
-      T const yi = op.alpha * sum;
-      op.y[i] = yi;
-      sigma[0] += double(own) * double(yi);
-    });
+  each_row(op.a, op.x, 1, in.lanes, team, [&](std::int64_t i, T own, T sum) {
+    T const yi = op.alpha * sum;
+    op.y[i] = yi;
+    sigma[0] += double(own) * double(yi);
+  });
   add_up<Add>(sigma, in, team);
   if (f.lead) op.finish(f, team.memory.total);
   __syncthreads();

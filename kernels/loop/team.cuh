@@ -75,17 +75,8 @@ __device__ void add_up(double const (&sum)[sums], Instruction const& in, Team& t
   team.template exchange<V>(sums, in.publish);
 }
 
-/// Whether an element loads apart, and so little that several fit into the registers.
-template <class V>
-constexpr bool loads_little = [] {
-  if constexpr (OpTraits<V>::loads_apart)
-    return sizeof(typename V::Loaded) <= 4 * sizeof(double);
-  else
-    return false;
-}();
-
 /// The elements of op that are this thread's, `sum` of them. Those that are spread go to the blocks
-/// by warps. Of others several are loaded at once, where that is little: a block alone on its
+/// by warps. Of others several are loaded at once, where op loads apart: a block alone on its
 /// multiprocessor waits for memory, the longer the less it has asked for.
 template <class V, class Team, class C>
 __device__ void each_element(V const& op, C const& c, Team const& team, double* sum) {
@@ -98,8 +89,8 @@ __device__ void each_element(V const& op, C const& c, Team const& team, double* 
   }
   if (op.n == 0) return;
   std::int64_t i = team.begin + threadIdx.x;
-  if constexpr (loads_little<V>) {
-    constexpr int ahead = 4;
+  if constexpr (OpTraits<V>::loads_apart) {
+    constexpr int ahead = sizeof(typename V::Loaded) <= 6 * sizeof(double) ? 4 : 2;
     if (team.end - team.begin > threads)
       for (; i < team.end; i += ahead * threads) {
         typename V::Loaded loaded[ahead];

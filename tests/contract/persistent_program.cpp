@@ -46,7 +46,8 @@ class PersistentProgram : public ::testing::TestWithParam<ProgramCase> {
         ctx_->record([&](Context& c) { A->apply_dot(c, x.in(), y.view(), sigma.data()); });
     LoopProgram const loop = loop_program(step, 10, 512);
     EXPECT_EQ(loop.why.empty(), !loop.list.empty()) << loop.why;
-    if (loop.why.empty()) EXPECT_EQ(cache_share(step), GetParam().format->can.cache_share);
+    if (loop.why.empty() && std::is_same_v<T, double>)
+      EXPECT_EQ(cache_share(step), GetParam().format->can.cache_share);
     return loop.why;
   }
 
