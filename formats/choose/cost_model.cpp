@@ -142,6 +142,7 @@ CostTable CostTable::of_gpu(cuda::Facts const& facts, cuda::Speeds const& speeds
     for (FormatRates* rates : {&all.fp64, &all.fp32, &all.fp16, &all.mixed})
       scale(*rates, by, floor);
     all.persistent_stream *= by.caches;
+    all.persistent_memory *= by.memory;
   }
   t.pass_stream *= by.memory;
   if (facts.l2 > 0) t.cache = double(facts.l2) / (1 << 20);

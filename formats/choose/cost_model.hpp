@@ -93,7 +93,8 @@ struct RatesByType {
   FormatRates fp64, fp32, fp16;
   FormatRates mixed;             ///< narrower values under FP64 vectors; zero: no different
   double persistent = 0;         ///< us of a solver's step as one kernel; 0: there is none
-  double persistent_stream = 0;  ///< us a MB that such a step touches
+  double persistent_stream = 0;  ///< us a MB that such a step touches ...
+  double persistent_memory = 0;  ///< ... and beyond what the cache holds; 0: as in any pass
   static constexpr auto schema() {
     using P = RatesByType;
     auto const least = at_least(0.0);
@@ -104,7 +105,9 @@ struct RatesByType {
         field(&P::mixed, "mixed", "narrower values under FP64 vectors; zero: no different"),
         field(&P::persistent, "persistent", least,
               "us of a solver's step as one persistent kernel; 0: not offered"),
-        field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches")};
+        field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches"),
+        field(&P::persistent_memory, "persistent_memory", least,
+              "us a MB beyond what the cache holds; 0: as in any pass")};
   }
   bool operator==(RatesByType const&) const = default;
 };

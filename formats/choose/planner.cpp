@@ -46,7 +46,8 @@ double persistent_step(Format const& format, double bytes, Features const& f,
       !multiplies_in_loop(format, request) || counted > format.can.cache_share * table.cache)
     return 0;
   double const near = std::min(touched, table.cache);
-  return rates.persistent + rates.persistent_stream * near + table.pass_stream * (touched - near);
+  double const far = rates.persistent_memory > 0 ? rates.persistent_memory : table.pass_stream;
+  return rates.persistent + rates.persistent_stream * near + far * (touched - near);
 }
 
 Candidate candidate(Format const& format, Features const& f, PlanRequest const& request,
