@@ -107,8 +107,8 @@ struct GridTeam {
   }
 };
 
-/// The blocks of all ranks' grids. Each posts its sums to every rank: one way over the link, no
-/// later than the last block of each rank would begin to tell them. A barrier is the device's own.
+/// The blocks of all ranks' grids. Each posts its sums to every rank, so that a sum over ranks is
+/// one way over the link, without a second round. A barrier is the device's own.
 struct RanksTeam : GridTeam {
   static constexpr bool over_ranks = true;
   int rank, ranks;
