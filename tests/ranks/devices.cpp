@@ -247,24 +247,31 @@ TEST_P(DeviceRanks, BlockMethods) {
   }
 }
 
-/// One that is asked alone ends all, at the same step.
-TEST_P(DeviceRanks, WhoIsAskedToEndEndsAll) {
+/// A solve by two ranks that goes on until rank 1 ends it.
+SolveReport endless(Context& ctx, int r, std::string const& execution,
+                    decltype(SolveCall::progress) const& watched_by_1) {
   Csr<double> const a = generate(Poisson7Params{.n = 30, .coefficient = Coefficient::random});
   auto const at = stretches(a.rows, 2, Deal::even);
+  LinearSolver solver(
+      ctx, SolverOptions::from_yaml(cat("solver: {type: cg, rtol: 0, atol: 1.0e-300, max_iters: ",
+                                        "100000000, stagnation_window: 0, execution: ", execution,
+                                        "}\npreconditioner: {type: jacobi}\n")));
+  solver.set_matrix(deal_rows(ctx, a, at));
+  std::vector<double> b(static_cast<std::size_t>(at[r + 1] - at[r]), 1.0), x(b.size());
+  SolveCall call;
+  if (r == 1) call.progress = watched_by_1;
+  auto const n = static_cast<Index>(b.size());
+  return solver.solve(vector_view(b.data(), n).operator In<double>(), vector_view(x.data(), n),
+                      call);
+}
+
+/// One that is asked alone ends all, at the same step.
+TEST_P(DeviceRanks, WhoIsAskedToEndEndsAll) {
   for (std::string const execution : {"eager", "graph", "persistent"}) {
     std::vector<SolveReport> reports(2);
     on_both([&](Context& ctx, int r) {
-      LinearSolver solver(ctx, SolverOptions::from_yaml(
-                                   cat("solver: {type: cg, rtol: 0, atol: 1.0e-300, max_iters: ",
-                                       "100000000, stagnation_window: 0, execution: ", execution,
-                                       "}\npreconditioner: {type: jacobi}\n")));
-      solver.set_matrix(deal_rows(ctx, a, at));
-      std::vector<double> b(static_cast<std::size_t>(at[r + 1] - at[r]), 1.0), x(b.size());
-      SolveCall call;
-      if (r == 1) call.progress = [](IterationEvent const& e) { return e.iteration < 5; };
-      auto const n = static_cast<Index>(b.size());
-      reports[r] = solver.solve(vector_view(b.data(), n).operator In<double>(),
-                                vector_view(x.data(), n), call);
+      reports[r] =
+          endless(ctx, r, execution, [](IterationEvent const& e) { return e.iteration < 5; });
     });
     EXPECT_EQ(reports[0].reason, Stop::cancelled);
     EXPECT_EQ(reports[1].reason, Stop::cancelled);
@@ -298,26 +305,14 @@ TEST_P(DeviceRanks, AFaultOfOneEndsTheWaitOfAll) {
 
 /// An observer of one rank throws while the loops of both run.
 TEST_P(DeviceRanks, AFaultBesideALoopEndsAll) {
-  Csr<double> const a = generate(Poisson7Params{.n = 30, .coefficient = Coefficient::random});
-  auto const at = stretches(a.rows, 2, Deal::even);
   for (std::string const execution : {"eager", "graph", "persistent"}) {
     SCOPED_TRACE(execution);
     auto const started = std::chrono::steady_clock::now();
     auto const faulty = [&](Context& ctx, int r) {
-      LinearSolver solver(ctx, SolverOptions::from_yaml(
-                                   cat("solver: {type: cg, rtol: 0, atol: 1.0e-300, max_iters: ",
-                                       "100000000, stagnation_window: 0, execution: ", execution,
-                                       "}\npreconditioner: {type: jacobi}\n")));
-      solver.set_matrix(deal_rows(ctx, a, at));
-      std::vector<double> b(static_cast<std::size_t>(at[r + 1] - at[r]), 1.0), x(b.size());
-      SolveCall call;
-      if (r == 1)
-        call.progress = [](IterationEvent const& e) {
-          if (e.iteration >= 5) throw MatrixError("a fault");
-          return true;
-        };
-      auto const n = static_cast<Index>(b.size());
-      solver.solve(vector_view(b.data(), n).operator In<double>(), vector_view(x.data(), n), call);
+      endless(ctx, r, execution, [](IterationEvent const& e) {
+        if (e.iteration >= 5) throw MatrixError("a fault");
+        return true;
+      });
       ctx.communicator().agree(false);  // where the other one learns of it at the latest
     };
     EXPECT_THROW(on_both(faulty), MatrixError);
