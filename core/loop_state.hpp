@@ -42,7 +42,7 @@ struct LoopState {
   double* history = nullptr;  ///< norm2 after each step from history_start on
   std::int32_t history_start = 0;
   Progress* progress = nullptr;         ///< host-visible, may be null
-  std::int32_t report_every = 1;        ///< steps between two words to the host
+  std::int32_t report_every = 1;        ///< steps between two words to the host, a power of two
   unsigned long long while_handle = 0;  ///< conditional node of a recorded loop, 0 = none
 };
 

@@ -11,6 +11,7 @@
 ///       struct Coefficients { double a; };         // omit when there are none
 ///       bool prepare(Frame, Coefficients&) const;  // scalars in; false: leave all untouched
 ///       void element(std::int64_t i, Coefficients const&, double* sum) const;
+///       void meanwhile(Frame) const;  // once, before finish: what the sums are not needed for
 ///       void finish(Frame, double const* sum) const;  // once, after every element
 ///       void after(Frame) const;                      // last of all, in a stopped loop too
 ///     };
@@ -23,6 +24,9 @@
 ///       Loaded load(std::int64_t i, Coefficients const&) const;
 ///       void element(std::int64_t i, Loaded const&, Coefficients const&, double* sum) const;
 ///       // and element(i, c, sum) { element(i, load(i, c), c, sum); }
+///
+/// Divisions in a row, by one thread, take as long as a sum does: meanwhile() of a device runs
+/// while the sums are on their way. It begins after prepare() and may run beside elements.
 ///
 /// Reductions: each block adds a fixed set of elements in a fixed order, and the parts of blocks
 /// are added in a fixed order as well (kernels/sums.hpp), so the same device and n give the same
@@ -56,7 +60,15 @@ struct OpTraits {
   static constexpr bool loads_apart = requires { typename V::Loaded; };
   static constexpr bool afters = requires(V v, Frame f) { v.after(f); };
   static constexpr bool finishes = requires(V v, Frame f, double* s) { v.finish(f, s); };
+  static constexpr bool meanwhiles = requires(V v, Frame f) { v.meanwhile(f); };
 };
+
+/// meanwhile() and finish() of an operation, where nothing is won by having them apart.
+template <class V>
+TCSOLVE_HD void conclude(V const& op, Frame f, double const* sum) {
+  if constexpr (OpTraits<V>::meanwhiles) op.meanwhile(f);
+  op.finish(f, sum);
+}
 
 template <class V>
 struct CoefficientsOf {

@@ -64,6 +64,7 @@ template <class V>
 __global__ void __launch_bounds__(block_size, resident<V>)
     op_kernel(V op, LoopState* state, Scratch scratch) {
   using Traits = OpTraits<V>;
+  static_assert(!Traits::meanwhiles || Traits::sums > 0);  // of which a barrier is a part
   Frame frame{state, blockIdx.x == 0 && threadIdx.x == 0};
   typename CoefficientsOf<V>::type c{};
   bool go = !frame.stopped() || Traits::always;
@@ -87,15 +88,21 @@ __global__ void __launch_bounds__(block_size, resident<V>)
 
   if constexpr (Traits::sums > 0) block_combine<V>(sum);
   if constexpr (Traits::finishes) {
+    auto const meanwhile = [&] {
+      if constexpr (Traits::meanwhiles)
+        if (threadIdx.x == block_size - 1) op.meanwhile({state, true});
+    };
     if (gridDim.x > 1) {
       if (threadIdx.x == 0)
         for (int k = 0; k < Traits::sums; ++k)
           scratch.partials[k * gridDim.x + blockIdx.x] = sum[k];
       if (!last_block(scratch.ticket)) return;
+      meanwhile();
       for (int k = 0; k < Traits::sums; ++k)
         sum[k] = end_sum_of_thread<V, 4>(scratch.partials + k * gridDim.x, gridDim.x, block_size);
       if constexpr (Traits::sums > 0) block_combine<V>(sum);
     } else {
+      meanwhile();
       __syncthreads();  // finish comes after every element
     }
     if (threadIdx.x == 0) {

@@ -44,12 +44,12 @@ void execute(Host& on, LoopState* state, V const& op) {
   };
   if constexpr (Traits::sums > 0) {
     auto total = reduce<V, Traits::sums>(on, op.n, run);
-    op.finish(frame, total.data());
+    conclude(op, frame, total.data());
   } else {
     std::int64_t size = Walk<V>::grain(op);
     parallel((op.n + size - 1) / size, 2,
              [&](std::int64_t k) { run(k * size, std::min(op.n, (k + 1) * size), nullptr); });
-    if constexpr (Traits::finishes) op.finish(frame, nullptr);
+    if constexpr (Traits::finishes) conclude(op, frame, nullptr);
   }
   after();
 }

@@ -8,8 +8,9 @@
 ///     begin, end   the rows of the block
 ///     memory       its TeamMemory
 ///     over_ranks   whether its sums go on over other ranks
-///     exchange<V>(count, publish)   memory.part[k][warp] -> memory.total[k], k < count, over the
-///                  whole team; with `publish` it sees what was written before
+///     exchange<V>(count, publish, meanwhile)   memory.part[k][warp] -> memory.total[k], k < count,
+///                  over the whole team; with `publish` it sees what was written before; one thread
+///                  calls meanwhile(), beside it
 ///
 /// A sum that is this rank's alone stays with the blocks, as their parts, until an operation that
 /// is spread over them takes it up: that saves an exchange.
@@ -49,6 +50,10 @@ __device__ double warp_combine(double a) {
   return a;
 }
 
+struct Nothing {
+  __device__ void operator()() const {}
+};
+
 /// The one sum of this block is held, and in memory it is 0.
 template <class Team>
 __device__ void hold(Team& team) {
@@ -63,16 +68,20 @@ __device__ void hold(Team& team) {
 }
 
 /// From the sums of each thread to those of the team.
-template <class V, int sums, class Team>
-__device__ void add_up(double const (&sum)[sums], Instruction const& in, Team& team) {
+template <class V, int sums, class Team, class Meanwhile = Nothing>
+__device__ void add_up(double const (&sum)[sums], Instruction const& in, Team& team,
+                       Meanwhile const& meanwhile = {}) {
 #pragma unroll
   for (int k = 0; k < sums; ++k) {
     double a = warp_combine<V>(sum[k]);
     if (threadIdx.x % 32 == 0) team.memory.part[k][threadIdx.x / 32] = a;
   }
   if constexpr (Team::over_ranks)
-    if (in.alone != 0) return hold(team);
-  team.template exchange<V>(sums, in.publish);
+    if (in.alone != 0) {
+      if (threadIdx.x == 0) meanwhile();
+      return hold(team);
+    }
+  team.template exchange<V>(sums, in.publish, meanwhile);
 }
 
 /// The elements of op that are this thread's, `sum` of them. Those that are spread go to the blocks
@@ -119,10 +128,13 @@ __device__ void run(V const op, Instruction const& in, Frame f, bool stopped, Te
     each_element(op, c, team, sum);
     if constexpr (OpFacts<V>::spread && Traits::sums > 0)
       if (threadIdx.x == 0) sum[0] += team.memory.held;
-    if constexpr (Traits::sums > 0) add_up<V>(sum, in, team);
+    if constexpr (Traits::meanwhiles)
+      add_up<V>(sum, in, team, [&] { op.meanwhile({f.state, true, f.speaks}); });
+    else if constexpr (Traits::sums > 0)
+      add_up<V>(sum, in, team);
     if constexpr (Traits::finishes) {
       if constexpr (OpFacts<V>::spread && Traits::sums == 0)
-        team.template exchange<Add>(0, true);  // its end is that of all blocks
+        team.template exchange<Add>(0, true, Nothing{});  // its end is that of all blocks
       else if constexpr (Traits::prepares && Traits::sums == 0)
         __syncthreads();  // coefficients are read
       if (f.lead) op.finish(f, team.memory.total);

@@ -25,7 +25,7 @@ struct TeamRun {
       double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
       if (op.n > 0)
         for (std::int64_t i = rows.begin; i < rows.end; ++i) op.element(i, c, sum);
-      if constexpr (Traits::finishes) op.finish(f, sum);
+      if constexpr (Traits::finishes) conclude(op, f, sum);
     }
     if constexpr (Traits::afters) op.after(f);
   }

@@ -30,6 +30,8 @@ struct CgScalars {
   Reach reach;           ///< of the x that r belongs to
   double keep;           ///< not 0: x, without its last step, is to be kept
   double turn;           ///< <r, p> / <r, M r> of an r that was made anew
+  double before2;        ///< what the iterate before the step is worth (best_iterate.hpp)
+  double rate;           ///< <r, M r> / ||r||^2 before the step
 
   /// A curvature that may be nothing but its own rounding error makes a step of any length. It is
   /// taken, since it may be right (a Hilbert matrix), and remembered. In FP64, as the sums are:
@@ -146,6 +148,7 @@ struct UpdateResidual {
   T const* q;
   T* r;
   Observe observe;
+  static constexpr double e = unit_roundoff<T>;
   struct Coefficients {
     double a;
   };
@@ -176,8 +179,15 @@ struct UpdateResidual {
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double* sum) const {
     element(i, load(i, c), c, sum);
   }
-  TCSOLVE_HD void finish(Frame f, double const* sum) const {
+  TCSOLVE_HD void meanwhile(Frame f) const {
     k->update_bounds();
+    if (f.state == nullptr) return;
+    k->before2 = k->reach.worth2(k->rr, k->rho, e, k->largest);
+    k->reach.x2 += k->a * k->a * k->pp;
+    k->rate = k->rho / k->rr;
+    f.state->gap2 = k->reach.gap2(k->rr, k->rho, k->largest);
+  }
+  TCSOLVE_HD void finish(Frame f, double const* sum) const {
     if (f.state != nullptr) judge_iterates(f, sum[0]);
     k->rho_prev = k->rho;
     k->rr = sum[0];
@@ -186,14 +196,10 @@ struct UpdateResidual {
   /// x lacks its last step still: is it to be kept? <r, M r> of the new r is taken to have changed
   /// as ||r||^2 has, since a general M makes it later.
   TCSOLVE_HD void judge_iterates(Frame f, double rr) const {
-    constexpr double e = unit_roundoff<T>;
-    double const before2 = k->reach.worth2(k->rr, k->rho, e, k->largest);
-    k->reach.x2 += k->a * k->a * k->pp;
-    double const now2 = k->reach.worth2(rr, k->rho * (rr / k->rr), e, k->largest);
-    k->keep = Keep::wanted(*f.state, before2, now2) ? 1 : 0;
-    if (k->keep != 0) Keep::note(*f.state, before2, f.step());
+    double const now2 = k->reach.worth2(rr, k->rate * rr, e, k->largest);
+    k->keep = Keep::wanted(*f.state, k->before2, now2) ? 1 : 0;
+    if (k->keep != 0) Keep::note(*f.state, k->before2, f.step());
     f.state->newest2 = now2;
-    f.state->gap2 = k->reach.gap2(k->rr, k->rho, k->largest);
   }
   TCSOLVE_HD void after(Frame f) const {
     if (f.state != nullptr) observe.finish(f, nullptr);

@@ -9,11 +9,25 @@
 #include <tcsolve/core/judgement.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/solvers/driver/begin_run.hpp>
 #include <tcsolve/solvers/driver/krylov_solver.hpp>
 
 namespace tcsolve {
 
 static_assert(sizeof(TrialNorms) <= Loop::aside_doubles * sizeof(double));
+
+namespace {
+
+/// r = 2^e residual, x = 0.
+template <class T>
+void begin_run(Context& ctx, int e, Vector<double> const& residual, MethodSystem<T>& system) {
+  PowerOfTwo const two(e);
+  std::int64_t const rows = system.r.rows(), cols = system.x.rows();
+  submit(ctx, BeginRun<T>{std::max(rows, cols), rows, cols, two.factor, two.factor2,
+                          residual.view().data, system.r.view().data, system.x.view().data});
+}
+
+}  // namespace
 
 template <class T>
 void KrylovSolver<T>::record(Context& ctx) {
@@ -119,13 +133,13 @@ bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopSta
     std::swap(residual_, trial_residual_);
   }
   before.from = better ? nullptr : trial_.view().data;
-  fill<T>(*ctx_, system_.x, 0);
   before.ended = !(trial.residual <= far * believed) || before.vain >= too_often;
   if (before.ended) {
+    fill<T>(*ctx_, system_.x, 0);
     state.stop = static_cast<std::int32_t>(Stop::claimed);
     return false;
   }
-  rescale_into<double, T>(*ctx_, -cycle_exponent_, better ? residual_ : trial_residual_, system_.r);
+  begin_run(*ctx_, -cycle_exponent_, better ? residual_ : trial_residual_, system_);
   equilibration_.scale(*ctx_, system_.r);
   method_->replace(*ctx_);
   double const fall = trial.residual / limits.residual;
@@ -150,9 +164,8 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   Range const range(ctx, [this] { return facts_.name + ".cycle"; });
   inner_.complaint.clear();
   cycle_exponent_ = std::ilogb(limits.residual) + system_.headroom;
-  rescale_into<double, T>(ctx, -cycle_exponent_, residual_, system_.r);
+  begin_run(ctx, -cycle_exponent_, residual_, system_);
   cycle_exponent_ += equilibration_.enter(ctx, system_.r);
-  fill<T>(ctx, system_.x, 0);
   method_->begin(ctx, {report.restarts, limits.attempt, nullptr});
   Cycle out{LoopState{}, unknown, 0, limits.residual};
   std::int64_t const unknowns = ctx.communicator().global_size(system_.x.rows());

@@ -21,35 +21,41 @@ struct Observe {
 
   TCSOLVE_HD void element(std::int64_t, NoCoefficients, double*) const {}
   TCSOLVE_HD void finish(Frame f, double const*) const {
-    LoopState& s = *f.state;
-    double norm = *norm2;
-    if (f.stopped()) return report(f, norm);
+    // Copied at once: a field that is read after another has been written is waited for by itself.
+    LoopState s = *f.state;
+    double const norm = *norm2, progress = progress2 != nullptr ? *progress2 : norm;
+    bool const is_done = done != nullptr && *done != 0;
+    if (s.stop != 0) return report(f, s, norm);
     if (f.speaks) s.history[s.iteration - s.history_start] = norm;
     ++s.iteration;
     if (norm > s.largest2) s.largest2 = norm;
-    if (!is_finite(norm))
-      f.raise(Stop::nonfinite, Cause::none, norm);
-    else if (norm <= s.threshold2 || (done != nullptr && *done != 0))
-      f.raise(Stop::claimed, Cause::none, norm);
-    else if (norm > s.divergence2)
-      f.raise(Stop::diverged, Cause::none, norm);
-    else if (requested(s) != 0)
-      f.raise(static_cast<Stop>(requested(s)), Cause::none, norm);
-    else if (s.window > 0 && stalls(s, progress2 != nullptr ? *progress2 : norm))
-      f.raise(Stop::stagnated, Cause::none, norm);
-    else if (s.iteration >= s.limit)
-      f.raise(Stop::cycle_end, Cause::none, norm);
-    else if (is_due(s, norm))
-      f.raise(Stop::replacement, Cause::none, norm);
-    report(f, norm);
+    Stop const stop = decide(s, norm, progress, is_done);
+    f.state->iteration = s.iteration;
+    f.state->largest2 = s.largest2;
+    f.state->best2 = s.best2;
+    f.state->best_iteration = s.best_iteration;
+    if (stop != Stop::running) {
+      f.raise(stop, Cause::none, norm);
+      s.stop = static_cast<std::int32_t>(stop);
+    }
+    report(f, s, norm);
   }
 
  private:
+  TCSOLVE_HD static Stop decide(LoopState& s, double norm, double progress, bool is_done) {
+    if (!is_finite(norm)) return Stop::nonfinite;
+    if (norm <= s.threshold2 || is_done) return Stop::claimed;
+    if (norm > s.divergence2) return Stop::diverged;
+    if (requested(s) != 0) return static_cast<Stop>(requested(s));
+    if (s.window > 0 && stalls(s, progress)) return Stop::stagnated;
+    if (s.iteration >= s.limit) return Stop::cycle_end;
+    return is_due(s, norm) ? Stop::replacement : Stop::running;
+  }
   /// Writes the progress, which the host may read at any time, and the condition of the graph's
   /// while node.
-  TCSOLVE_HD static void report(Frame f, double norm) {
-    LoopState& s = *f.state;
-    if (s.progress != nullptr && f.speaks && (s.stop != 0 || s.iteration % s.report_every == 0)) {
+  TCSOLVE_HD static void report(Frame f, LoopState const& s, double norm) {
+    if (s.progress != nullptr && f.speaks &&
+        (s.stop != 0 || (s.iteration & (s.report_every - 1)) == 0)) {
       Progress volatile* p = s.progress;
       p->norm2 = norm;
       p->stop = s.stop;

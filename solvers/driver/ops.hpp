@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/solvers/driver/begin_run.hpp>
 #include <tcsolve/solvers/driver/best_iterate.hpp>
 #include <tcsolve/solvers/driver/column_ops.hpp>
 #include <tcsolve/solvers/driver/judge_ops.hpp>
@@ -12,9 +13,9 @@
 
 namespace tcsolve {
 
-using DriverOps =
-    OpList<OpenLoop, Observe, Raise, Advance<double>, Advance<float>, JudgeStart, JudgeZero,
-           JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept, BatchCheck, BatchMeasure,
-           TrialSums, WorstRows, KeepUnmet, TakeTrial, SplitParts, SumParts, TryColumn>;
+using DriverOps = OpList<OpenLoop, Observe, Raise, Advance<double>, Advance<float>, JudgeStart,
+                         JudgeZero, JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept,
+                         BatchCheck, BatchMeasure, TrialSums, WorstRows, KeepUnmet, TakeTrial,
+                         SplitParts, SumParts, TryColumn, BeginRun<double>, BeginRun<float>>;
 
 }  // namespace tcsolve

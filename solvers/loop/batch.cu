@@ -42,8 +42,8 @@ struct BatchTeam {
 #endif
     __syncthreads();
   }
-  template <class V>
-  __device__ void exchange(int count, bool /*a meeting publishes*/) {
+  template <class V, class Meanwhile>
+  __device__ void exchange(int count, bool /*a meeting publishes*/, Meanwhile const& meanwhile) {
     constexpr int warps = threads / 32;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     // All threads must read the same cancel word in the same exchange. It was loaded one exchange
@@ -51,6 +51,7 @@ struct BatchTeam {
     bool asks = rank == 0 && threadIdx.x == 0;
     ++turn;
     __syncthreads();
+    if (threadIdx.x == threads - 1) meanwhile();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if constexpr (clustered) {
       cg::cluster_group team = cg::this_cluster();

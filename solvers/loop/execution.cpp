@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -50,10 +51,10 @@ bool device_idle(Context& ctx) {
 }
 
 /// False, with the reason in `why`, where the device has no room for the kernel.
-bool submit(Context& ctx, cuda::PersistentLoop& loop, std::string& why) {
+bool submit(Context& ctx, cuda::PersistentLoop& loop, OpenLoop const* opens, std::string& why) {
   return ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>)
-      return launch(on, loop, why);
+      return launch(on, loop, opens, why);
     else
       return false;
   });
@@ -224,31 +225,35 @@ LoopState Loop::drain(Context& ctx, std::int32_t drained, std::vector<double>& h
 /// it: from its beginning, where `opens` says how, else from `state`.
 void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch const& watch,
                  std::function<void()> behind) {
-  auto send = [&](bool alone) {
+  // Its state is there, or the operation that makes it, where the run begins.
+  auto const open = [&](bool alone) -> std::optional<OpenLoop> {
     state.while_handle = handle_;
     // Writes to host memory are slow: a loop that does not wait for the host reports only now and
     // then.
     state.report_every = alone ? 16 : 1;
-    if (opens != nullptr)
-      submit(ctx, OpenLoop{0, opens->norm2, opens->norms, state, this->state()});
-    else
-      copy_bytes(ctx, this->state(), ctx.space(), &state, Space::host, sizeof state);
+    if (opens != nullptr) return OpenLoop{0, opens->norm2, opens->norms, state, this->state()};
+    copy_bytes(ctx, this->state(), ctx.space(), &state, Space::host, sizeof state);
+    return std::nullopt;
+  };
+  auto const submit_opening = [&](bool alone) {
+    if (auto const opening = open(alone)) submit(ctx, *opening);
   };
   if (ctx.device() == nullptr) {
-    send(false);
+    submit_opening(false);
     return run_host(ctx, watch);
   }
   if (persistent_) {
-    send(true);
+    auto const opening = open(true);
     std::string why;
-    if (submit(ctx, *persistent_, why)) return watch_device(ctx, watch, std::move(behind));
+    if (submit(ctx, *persistent_, opening ? &*opening : nullptr, why))
+      return watch_device(ctx, watch, std::move(behind));
     if (state.over_ranks) throw DeviceError(cat("a loop over ranks that was one kernel: ", why));
     ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
     persistent_.reset();
     choose_graph(ctx);
   }
   capture(ctx);
-  send(use_graph_);
+  submit_opening(use_graph_);
   if (!use_graph_) return run_eager(ctx, watch);
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) launch(on, *graph_);
@@ -301,6 +306,8 @@ void Loop::run_eager(Context& ctx, Watch const& watch) {
   ctx.synchronize();
 }
 
+// What comes behind a run is submitted once it has stopped, and no sooner: streams share the
+// queues of a device, and work that waits in one kept requests to end from reaching the loop.
 void Loop::watch_device(Context& ctx, Watch const& watch, std::function<void()> behind) {
   auto launched = std::chrono::steady_clock::now();
   bool asked = false;

@@ -48,10 +48,18 @@ struct OpenLoop {
   LoopState* state;
   TCSOLVE_HD void element(std::int64_t, NoCoefficients, double*) const {}
   TCSOLVE_HD void finish(Frame, double const*) const {
+    LoopState const now = opened();
+    *state = now;
+    tell(now);
+  }
+  TCSOLVE_HD LoopState opened() const {
     LoopState now = initial;
     now.cancel = state->cancel;
     open(now, *norm2, limits);
-    *state = now;
+    return now;
+  }
+  /// The host learns of it.
+  TCSOLVE_HD void tell(LoopState const& now) const {
     if (now.progress == nullptr) return;
     Progress volatile* p = now.progress;
     p->norm2 = *norm2;

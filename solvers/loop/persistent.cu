@@ -155,13 +155,14 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   return loop;
 }
 
-bool launch(Device& on, PersistentLoop& loop, std::string& why) {
+bool launch(Device& on, PersistentLoop& loop, OpenLoop const* opens, std::string& why) {
   Current const current(on);
   auto* program = loop.program.data();
   auto* posts = loop.posts.data();
   auto* turn = loop.turn.data();
+  OpenLoop open = opens != nullptr ? *opens : OpenLoop{0, nullptr, {}, {}, nullptr};
   void* arguments[] = {&loop.layout, &program, &loop.state, &loop.scalars,
-                       &posts,       &turn,    &loop.mail};
+                       &posts,       &turn,    &loop.mail,  &open};
   std::lock_guard<std::mutex> const held(kernel_size());
   set_shared(loop.kernel, loop.shared);
   cudaError_t const code =

@@ -21,6 +21,7 @@
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/kernels/loop/instruction.hpp>
+#include <tcsolve/solvers/loop/open_loop.hpp>
 
 namespace tcsolve {
 
@@ -42,12 +43,13 @@ class PersistentLoop;
 /// not run that many blocks of it at once.
 std::shared_ptr<PersistentLoop> make_persistent(Device&, Recording const& body, LoopState* state,
                                                 CloseOperands const&, std::string& why);
-/// False, and why, when there is no room for all blocks at once: nothing was launched then.
+/// False, and why, when there is no room for all blocks at once: nothing was launched then. The
+/// kernel opens the run itself where `opens` says how.
 ///
 /// The kernel begins when all its blocks have a multiprocessor. A kernel of someone else that keeps
 /// some of them for itself, e.g. one that waits for a message, is waited for, and a stop that is
 /// asked for is seen afterwards: beside such kernels choose `execution: graph`.
-bool launch(Device&, PersistentLoop&, std::string& why);
+bool launch(Device&, PersistentLoop&, OpenLoop const* opens, std::string& why);
 
 }  // namespace cuda
 

@@ -7,6 +7,7 @@
 #include <tcsolve/kernels/cuda/posts.cuh>
 #include <tcsolve/kernels/cuda/rank_sums.cuh>
 #include <tcsolve/loop_teams.cuh>
+#include <tcsolve/solvers/loop/open_loop.hpp>
 #include <tcsolve/solvers/loop/persistent.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
 
@@ -53,13 +54,15 @@ struct GridTeam {
   LoopState* state;    // this block's
   std::uint32_t turn;  // of the last exchange, also of earlier launches
   RankMail const* mail = nullptr;
+  /// Of a warp that reads no posts where sums are few.
+  static constexpr int meanwhile_thread = block_size - 64;
 
   /// Sums, in every block; and the cancel word. A barrier of the grid: every block posts, and reads
   /// the posts of all, so that one way to the cache and back is both. The fences, which cost half
   /// as much again (docs/results/cg-h200.md), only where another block reads vectors next. No fence
   /// guards a vector that others still gather: a value that has been added has been read.
-  template <class V>
-  __device__ void exchange(int count, bool publish) {
+  template <class V, class Meanwhile = Nothing>
+  __device__ void exchange(int count, bool publish, Meanwhile const& meanwhile = {}) {
     static_assert(!OpTraits<V>::maximum);
     constexpr int words = max_blocks / 32;
     TeamMemory<threads>& s = memory;
@@ -77,6 +80,7 @@ struct GridTeam {
       write<Reach::device>(set + k * blocks + blockIdx.x, make_post(a, turn | word << turn_bits));
     }
     std::int32_t word = asks ? *(std::int32_t const volatile*)cancel : 0;  // for the next exchange
+    if (threadIdx.x == meanwhile_thread) meanwhile();
     for (int k = warp; k < rows; k += warps) {
       Post const* row = set + k * blocks + lane;
       Post post[words];
@@ -128,8 +132,8 @@ struct RanksTeam : GridTeam {
     return (rank_turn % 2 * RankMail::capacity + k * blocks + block) * ranks;
   }
 
-  template <class V>
-  __device__ void exchange(int count, bool publish) {
+  template <class V, class Meanwhile = Nothing>
+  __device__ void exchange(int count, bool publish, Meanwhile const& meanwhile = {}) {
     if (count == 0) return GridTeam::exchange<V>(0, publish);
     static_assert(!OpTraits<V>::maximum);
     constexpr int words = 2 * max_blocks / 32;  // the posts of two ranks at once
@@ -150,6 +154,7 @@ struct RanksTeam : GridTeam {
                              make_post(a, rank_turn | word << turn_bits));
     }
     std::int32_t const word = asks ? *(std::int32_t const volatile*)cancel : 0;
+    if (threadIdx.x == meanwhile_thread) meanwhile();
     for (int k = warp; k < count; k += warps) {
       Post const* const row = here + place(k, 0);
       double a = 0;
@@ -202,7 +207,8 @@ __device__ void stretch(std::int64_t n, std::int64_t& begin, std::int64_t& end) 
 template <class T, class Team>
 __global__ void __launch_bounds__(block_size, 1)
     persistent_kernel(SharedLayout layout, Instruction const* program, LoopState* state,
-                      std::byte* scalars, Post* posts, std::uint32_t* turn, RankMail const* mail) {
+                      std::byte* scalars, Post* posts, std::uint32_t* turn, RankMail const* mail,
+                      OpenLoop open) {
   __shared__ TeamMemory<block_size> s;
   LoopState& mine = *reinterpret_cast<LoopState*>(s.state);
   Instruction* list = at<Instruction>(layout.program);
@@ -226,6 +232,10 @@ __global__ void __launch_bounds__(block_size, 1)
                   end - begin);
   if (threadIdx.x == 0) s.cancel = 0;
   __syncthreads();
+  if (open.state != nullptr && threadIdx.x == 0) {  // the same in every block
+    mine = open.opened();
+    if (blockIdx.x == 0) open.tell(mine);
+  }
   // Pointers to what is kept become pointers to this block's copy of it. A vector's is moved back,
   // so that element i of the stretch has the address it should.
   constexpr int words = Instruction::max_operands / 8;
