@@ -86,7 +86,9 @@ void FactoredInverse<S>::update(Context& ctx, Joint factors, TwoSided sides) {
   joint_ = std::move(factors);
   share(ctx);
   scale(ctx, std::move(sides));
-  if (transposed_) transposed_->update(ctx, transposed(*on_host(ctx)), sides_.transposed());
+  if (!transposed_) return;
+  joint_transposed_->transpose_again(ctx, *joint_);
+  transposed_->update(ctx, joint_transposed_, sides_.transposed());
 }
 
 /// Triangles that were made on the host, or their new values.
@@ -209,16 +211,13 @@ void FactoredInverse<S>::scale(Context& ctx, TwoSided sides) {
 }
 
 template <class S>
-typename FactoredInverse<S>::Host FactoredInverse<S>::on_host(Context& ctx) const {
-  return factors_ ? factors_ : joint_->to_host(ctx);
-}
-
-template <class S>
 void FactoredInverse<S>::prepare(Context& ctx, Op op) const {
   if (op == Op::none) return;
   std::call_once(transposed_once_, [&] {
+    if (joint_) joint_transposed_ = JointFactors::transposed(ctx, *joint_);
     transposed_ =
-        std::make_unique<FactoredInverse>(ctx, transposed(*on_host(ctx)), sides_.transposed());
+        joint_ ? std::make_unique<FactoredInverse>(ctx, joint_transposed_, sides_.transposed())
+               : std::make_unique<FactoredInverse>(ctx, transposed(*factors_), sides_.transposed());
   });
 }
 

@@ -28,7 +28,8 @@ namespace tcsolve {
 ///           16 to 32 more a row and column, in the workspace
 ///   bounds  levels: an unknown of a level waits for the one before, about a microsecond on a
 ///           device
-///   op      M^T is made of the transposed factors when it is first asked for
+///   op      M^T is made of the transposed factors when it is first asked for: where they lie,
+///           where they are joint
 ///   sparse  on the host, of an x with few entries the rows that it reaches alone are visited
 ///           (factors/apply/sparse_solves.hpp)
 ///
@@ -84,7 +85,6 @@ class FactoredInverse final : public LinearOperator<double> {
   void scale(Context&, TwoSided sides);
   template <class On>
   void clean(On&) const;
-  Host on_host(Context&) const;
 
   Host factors_;
   Joint joint_;
@@ -98,6 +98,7 @@ class FactoredInverse final : public LinearOperator<double> {
   mutable Array<unsigned> tickets_;
   mutable bool clean_ = false;  // the scratch of a device's solves is as they need it
   mutable std::once_flag transposed_once_;
+  mutable std::shared_ptr<JointFactors> joint_transposed_;
   mutable std::unique_ptr<FactoredInverse> transposed_;
 };
 

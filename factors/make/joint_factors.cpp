@@ -75,6 +75,26 @@ JointFactors::JointFactors(Context& ctx, LevelZero made)
   make_room(ctx, made.of_long_rows);
 }
 
+std::shared_ptr<JointFactors> JointFactors::transposed(Context& ctx, JointFactors const& of) {
+  sparse::Transpose plan(ctx, of.matrix());
+  // A chain of dependences is as long from its other end.
+  Index const levels = std::max(of.lower_levels_.levels, of.upper_levels_.levels);
+  std::optional<LevelZero> patterns = level_zero(ctx, plan.pattern().view(), levels);
+  if (!patterns) throw Error("internal: transposed factors have other levels");
+  auto made = std::make_shared<JointFactors>(ctx, std::move(*patterns));
+  made->source_.emplace(std::move(plan));
+  made->transpose_again(ctx, of);
+  return made;
+}
+
+void JointFactors::transpose_again(Context& ctx, JointFactors const& of) {
+  source_->values(ctx, of.values(), values_.data());
+  copy_bytes(ctx, inverse_pivots_.data(), ctx.space(), of.inverse_pivots(), ctx.space(),
+             inverse_pivots_.bytes());
+  replaced_ = of.replaced_;
+  shift_ = of.shift_;
+}
+
 Index short_row_of(Index longest_row, double squares, Offset entries) {
   double const twice = 2 * squares / std::max(1.0, static_cast<double>(entries));
   return std::min(longest_row,

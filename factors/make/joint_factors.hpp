@@ -13,12 +13,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/factors/make/incomplete.hpp>
 #include <tcsolve/factors/make/level_zero.hpp>
 #include <tcsolve/factors/triangle.hpp>
 #include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/sparse/transpose.hpp>
 
 namespace tcsolve {
 
@@ -70,6 +72,11 @@ class JointFactors {
   /// Of patterns that were made in the Context's space; they come to the host when they are asked
   /// for there.
   JointFactors(Context&, LevelZero patterns);
+  /// U^T D L^T, the factors of B^T, of those of B; with levels of its own. Cost:
+  /// sparse/transpose.hpp and level_zero().
+  static std::shared_ptr<JointFactors> transposed(Context&, JointFactors const& of);
+  /// The same after `of`, which it was made of, has other numbers.
+  void transpose_again(Context&, JointFactors const& of);
   /// Numbers from B, a matrix in the Context's space, as factorise_on_pattern() makes them.
   void factorise(Context&, CsrView<double> const& B, double floor);
   /// As cholesky_on_pattern() makes them, L and U apart, with the last shift or a larger one.
@@ -113,6 +120,7 @@ class JointFactors {
   Array<double> counters_, long_rows_;  // JointScratch
   Index replaced_ = 0;
   double shift_ = 0;
+  std::optional<sparse::Transpose> source_;  // of the transpose of other factors
 };
 
 namespace host {

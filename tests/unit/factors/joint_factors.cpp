@@ -111,6 +111,41 @@ TEST_P(Eliminations, MakeTheNumbersOfTheSerialLoops) {
         true, 0);
 }
 
+/// Where they lie, and again with other numbers.
+TEST_P(Eliminations, TransposedAreTheFactorsOfTheTransposedMatrix) {
+  auto const equal = [](Csr<double> const& got, Csr<double> const& wanted) {
+    EXPECT_EQ(got.offsets, wanted.offsets);
+    EXPECT_EQ(got.columns, wanted.columns);
+    EXPECT_EQ(got.values, wanted.values);
+  };
+  for (Index n : {1, 33, 400})
+    for (int level : {0, 1}) {
+      SCOPED_TRACE(cat(n, ", level ", level));
+      Csr<double> a = dominant(n, 5, 3);
+      JointFactors joint(ctx(), std::make_shared<TriangularFactors>(fill_pattern(a, level)));
+      std::shared_ptr<JointFactors> there;
+      for (int run = 0; run < 2; ++run) {
+        CsrStorage<double> const here(ctx(), a.view());
+        joint.factorise(ctx(), here.view(), 0);
+        if (!there)
+          there = JointFactors::transposed(ctx(), joint);
+        else
+          there->transpose_again(ctx(), joint);
+        auto const wanted = transposed(*joint.to_host(ctx()));
+        auto const got = there->to_host(ctx());
+        equal(got->lower, wanted->lower);
+        equal(got->upper, wanted->upper);
+        EXPECT_EQ(got->inverse_pivots, wanted->inverse_pivots);
+        LevelOrder const down = tcsolve::to_host(ctx(), there->lower_levels());
+        EXPECT_EQ(down.row_of, level_order(wanted->lower, true).row_of);
+        LevelOrder const up = tcsolve::to_host(ctx(), there->upper_levels());
+        EXPECT_EQ(up.row_of, level_order(wanted->upper, false).row_of);
+        for (double& v : a.values) v *= 1.5;
+        a.values.front() += 1;
+      }
+    }
+}
+
 TEST_P(Eliminations, OfLongRows) {
   // Row and column 0 are full, so that all fill of a complete factor is there.
   Csr<double> const full = arrow(560, {0}, 50);
