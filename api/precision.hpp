@@ -51,6 +51,9 @@ struct PrecisionChosen {
   std::string why;
   double iterations = 0;  ///< expected of a solve in these types, about; 0: not known
 };
+/// Whether A is so small that a solve in one kernel waits for other things than memory: FP32 takes
+/// as long there, or longer, by the updates that leave the kernel (docs/results/mixed-h200.md).
+bool fits_one_kernel(CsrView<double> const& a, std::size_t cache_bytes);
 /// FP32 where u cond(D^-1 A) <= 3e-3, u its roundoff: there r made anew on the way costs at most
 /// some 1.2 times the iterations of FP64. The condition is estimated from below
 /// (estimate_spectrum()), so that a solve has to be watched. Never 16 bits, which have not been

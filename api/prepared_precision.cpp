@@ -30,9 +30,10 @@ void PreparedSystem::choose_types() {
   if (parts_.chooses()) {
     report_.precision = "fp64: auto chooses the method or the preconditioner";
   } else {
-    bool const one_kernel = ctx_.device() != nullptr && recipes_.list().begins_as_one_kernel();
-    PrecisionChosen const chosen =
-        choose_precision(ctx_, matrix_.storage()->view(), options_, *parts_.method, one_kernel);
+    CsrView<double> const& a = matrix_.storage()->view();
+    bool const one_kernel = ctx_.device() != nullptr && fits_one_kernel(a, ctx_.cache_bytes()) &&
+                            recipes_.list().begins_as_one_kernel();
+    PrecisionChosen const chosen = choose_precision(ctx_, a, options_, *parts_.method, one_kernel);
     report_.precision = cat(name(chosen.types.values), ": ", chosen.why);
     if (chosen.types != WorkingPrecision{}) take_types(chosen.types);
     expected_ = chosen.iterations;

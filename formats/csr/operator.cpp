@@ -11,6 +11,7 @@
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/matrix/same_pattern.hpp>
 #include <tcsolve/matrix/scaled.hpp>
+#include <tcsolve/sparse/transpose.hpp>
 
 namespace tcsolve {
 
@@ -25,6 +26,15 @@ template <class S>
 Csr<S> with_indices(Csr<S> a) {
   require_indices(a.view());
   return a;
+}
+
+/// The values of A^T, on its pattern.
+template <class S>
+void fill_transpose(Context& ctx, CsrView<S> const& a, CsrStorage<S>& to) {
+  CsrView<S> const& at = to.view();
+  RowShares const shares = row_shares(at);
+  submit(ctx,
+         TransposeValues<S>{shares.threads(at.entries), shares, a, at.columns, to.own_values()});
 }
 
 }  // namespace
@@ -137,12 +147,7 @@ void CsrOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
 /// What was made of the matrix before follows its new values.
 template <class T, class S>
 void CsrOperator<T, S>::follow(Context& ctx) {
-  if (transposed_) {
-    CsrView<S> const &a = side_.matrix.view(), &at = transposed_->matrix.view();
-    RowShares shares = row_shares(at);
-    submit(ctx, TransposeValues<S>{shares.threads(at.entries), shares, a, at.columns,
-                                   transposed_->matrix.own_values()});
-  }
+  if (transposed_) fill_transpose(ctx, side_.matrix.view(), transposed_->matrix);
   measure(ctx);
 }
 
@@ -151,8 +156,17 @@ void CsrOperator<T, S>::prepare(Context& ctx, Op op) const {
   if (op == Op::none) return;
   std::call_once(transposed_once_, [&] {
     CsrView<S> const& a = side_.matrix.view();
-    Csr<S> at = a.space == Space::host ? transpose(a) : transpose(to_host(ctx, a).view());
-    transposed_ = std::make_unique<Side>(ctx, CsrStorage<S>(ctx, std::move(at)));
+    if (a.space == Space::host) {
+      transposed_ = std::make_unique<Side>(ctx, CsrStorage<S>(ctx, transpose(a)));
+      return;
+    }
+    sparse::Transpose plan(ctx, a);
+    Array<S> values(ctx.space(), static_cast<std::size_t>(a.entries));
+    constexpr bool gathers = std::is_same_v<S, double> || std::is_same_v<S, float>;
+    if constexpr (gathers) plan.values(ctx, a.values, values.data());
+    CsrStorage<S> at = sparse::stored(ctx, std::move(plan).release(), std::move(values));
+    if constexpr (!gathers) fill_transpose(ctx, a, at);
+    transposed_ = std::make_unique<Side>(ctx, std::move(at));
   });
 }
 
